@@ -10,6 +10,7 @@ mod fences;
 mod files;
 mod git_folder;
 mod history;
+mod measuring;
 
 use std::fs;
 use std::path::PathBuf;

@@ -153,7 +153,7 @@ fn settled(commits: &[GitCommit], request: &ChangeRequest, snapshot: &Snapshot) 
 /// Listed files that exist, are missing from the change, and are ignored by git.
 fn ignored(git: &Git, scope: &TaskScope, changes: &[Change]) -> Result<Vec<String>, GitError> {
     let unseen = |file: &&String| {
-        let listed = Boundary::new([file]);
+        let listed = Boundary::new([file]).ignoring_case(scope.ignores_case);
         let inside =
             Path::new(file).components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
         inside

@@ -5,11 +5,12 @@ use std::path::Path;
 
 use fp_host::plan::{self, OpenPlan, Tree};
 use fp_host::run::fresh_token;
-use fp_host::run::verify::check_before;
+use fp_host::run::verify::{check_before, unexplained};
 use fp_host::run::worktree::{self, Worktrees};
 use fp_plan::plan::id::{AgentName, TaskId};
 use fp_plan::plan::{Plan, Task, parse};
 use fp_plan::reading_language;
+use fp_plan::repo_path::RepoPath;
 use fp_run::run::State;
 use fp_run::run::event::{Base, Event, Leaf};
 use fp_run::run::payload::{Around, payload};
@@ -150,7 +151,11 @@ fn base(
             let git = plan.git()?;
             let snapshot = git.snapshot_tree()?;
             let head = snapshot.status.head()?.commit;
-            let around = Some(git.surroundings(&snapshot.status)?);
+            let paths = unexplained(plan, &git, state, &snapshot)?;
+            if !paths.is_empty() {
+                return Err(doubt_checkout(plan, snapshot.tree.to_string(), paths, context)?);
+            }
+            let around = Some(git.surroundings(&snapshot.status)?.since(state.around(), false));
             Ok(Base { tree: snapshot.tree.to_string(), head: head.to_string(), worktree: None, around })
         }
     }
@@ -171,6 +176,20 @@ fn doubt(plan: &OpenPlan, id: &TaskId, checks: &[Check], context: &Context) -> C
     let events = ledger.state().doubt(id, checks.to_vec())?;
     ledger.append(events, context.now())?;
     Err(CommandError::refused(format!("the Verify command of task {id} passes before its work"))
+        .hint("end your turn: the user is asked, and you are told"))
+}
+
+/// The checkout is not as the last task left it: asks the user, and tells the builder.
+fn doubt_checkout(
+    plan: &OpenPlan,
+    tree: String,
+    paths: Vec<RepoPath>,
+    context: &Context,
+) -> Result<CommandError, CommandError> {
+    let mut ledger = plan.lock()?;
+    let events = ledger.state().doubt_checkout(tree, paths);
+    ledger.append(events, context.now())?;
+    Ok(CommandError::refused("files of the checkout changed while no task had them")
         .hint("end your turn: the user is asked, and you are told"))
 }
 

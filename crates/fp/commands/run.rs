@@ -11,7 +11,7 @@ use fp_plan::settings::Isolation;
 use fp_plan::signals_record;
 use fp_run::interview::Mode;
 use fp_run::run::Policy;
-use fp_run::run::event::RunTerms;
+use fp_run::run::event::{FoundCheckout, RunTerms};
 use fp_run::run::state::{State, Status};
 use serde_json::json;
 
@@ -99,6 +99,7 @@ pub(crate) fn run(args: RunArgs, context: &Context) -> CommandResult {
         lead_judges: lead_judges(&plan, ledger.state())?,
         policy: policy(&plan)?,
         checkout,
+        found: Some(found(&git, ledger.state())?),
     };
     let events = ledger.state().start(start)?;
     let released = ledger.state().count(Status::Implementing);
@@ -109,6 +110,16 @@ pub(crate) fn run(args: RunArgs, context: &Context) -> CommandResult {
     context.sweep(&plan);
     let language = reading_language::of(plan.settings.language.as_deref(), &plan.goal());
     report(context, &plan.load()?.state, released, language.as_deref())
+}
+
+/// The checkout as the run finds it, or found it.
+fn found(git: &Git, state: &State) -> Result<FoundCheckout, CommandError> {
+    let before = state.run.as_ref().filter(|_| state.is_running()).and_then(|run| run.terms.found.clone());
+    if let Some(before) = before {
+        return Ok(before);
+    }
+    let snapshot = git.snapshot_tree()?;
+    Ok(FoundCheckout { tree: snapshot.tree.to_string(), around: git.surroundings(&snapshot.status)? })
 }
 
 /// True if the lead judges: for a single task that was planned on the spot, a verifier would cost more than

@@ -40,13 +40,15 @@ fn changes_that_git_is_told_to_overlook() {
     ]);
 }
 
-/// A file that the user hides was already hidden at the claim.
+/// A file that the user hides, and says to keep, is no task's.
 #[test]
 fn what_the_user_hides_is_nobodys_change() {
     let scene = Scene::new(Place::Checkout, "src/a.rs");
     scene.environment.done(&["release", PLAN, "1"]);
     scene.git(&["update-index", "--skip-worktree", "README.md"]);
     scene.write("README.md", "# The user's own\n");
+    assert_eq!(scene.environment.fp(&["claim", PLAN, "2", "--as", "builder-1"]).code, 1);
+    scene.environment.done(&["answer", PLAN, "q1", "--option", "Keep"]);
     scene.environment.claim_task("builder-1", "2");
     scene.write("src/b.rs", "pub fn b() {}\n");
     let token = scene.environment.claim("builder-1").map(|(_, token)| token).unwrap();

@@ -324,13 +324,10 @@ fn an_index_that_a_dead_git_left_behind_is_brought_to_its_commit() {
     environment.build("builder-1", "a.txt", "about 1\n");
     assert_eq!(environment.pass("1").code, -1);
     fs::remove_file(environment.path(".git/hooks/reference-transaction")).unwrap();
-    assert_eq!(environment.git(&["status", "--short"]), "DA a.txt\n", "as git left it");
-    assert!(environment.next(&[]).stdout.starts_with(
-        "1. ask q1\n   question: Task 1 passed, but its commit could not be made: the index is locked"
-    ));
-    fs::remove_file(environment.path(".git/index.lock")).unwrap();
-    environment.done(&["answer", PLAN, "q1", "--option", "Retry"]);
+    assert_eq!(environment.git(&["status", "--short"]), "", "the index was there first");
+    environment.write(".git/index.lock", "");
     assert!(environment.next(&[]).stdout.starts_with("1. resume builder-1\n"));
+    fs::remove_file(environment.path(".git/index.lock")).unwrap();
     assert_eq!(environment.git(&["status", "--short"]), "");
     let task = &environment.done(&["status", PLAN, "--format", "json"]).json()["tasks"][0];
     assert_eq!(task["commit"].as_str(), Some(environment.git(&["rev-parse", "HEAD"]).trim()));

@@ -35,6 +35,21 @@ pub(super) const REMOVED: [&str; 16] = [
     "LANGUAGE",
 ];
 
+/// Settings under which git believes nothing but the files: whoever is measured may have changed the repository's
+/// own.
+const FIXED_VIEW: [&str; 10] = [
+    "-c",
+    "core.fsmonitor=false",
+    "-c",
+    "core.untrackedCache=false",
+    "-c",
+    "core.ignoreStat=false",
+    "-c",
+    "core.checkStat=default",
+    "-c",
+    "core.trustctime=true",
+];
+
 /// A call of git, not started yet.
 pub(super) struct GitCall {
     command: Command,
@@ -52,16 +67,23 @@ pub(super) struct Finished {
 impl Git {
     /// A call that runs no hook. Every path is literal and every message is in English.
     pub(super) fn call(&self, args: &[&str]) -> GitCall {
-        let mut call = self.bare_call(&["--no-optional-locks", "-c", "core.quotepath=false"]);
-        call.command.env("GIT_LITERAL_PATHSPECS", "1").env("LC_ALL", "C").args(args);
-        call.shown = cut(&format!("git {}", args.join(" ")));
-        call
+        let call = self.bare_call(&["--no-optional-locks", "-c", "core.quotepath=false"]);
+        call.literal().args(args)
+    }
+
+    /// A call that reads or writes the whole `index`, which is not the user's: nothing is left out of it.
+    pub(super) fn call_on(&self, index: &Path, args: &[&str]) -> GitCall {
+        let whole = ["core.quotepath", "core.splitIndex", "core.sparseCheckout", "index.sparse"];
+        let whole = whole.map(|name| format!("{name}=false"));
+        let settings = whole.iter().map(String::as_str).chain(["index.version=2"]);
+        let options: Vec<&str> = settings.flat_map(|setting| ["-c", setting]).collect();
+        self.bare_call(&options).literal().args(args).env("GIT_INDEX_FILE", index)
     }
 
     /// A call whose hooks see the user's environment: no settings that children inherit, and the user's
     /// character set. Messages are in English, since this program reads them.
     pub(super) fn call_with_hooks(&self, args: &[&str]) -> GitCall {
-        let mut call = self.bare_call(args);
+        let mut call = self.bare_call(&[]).args(args);
         let charset = ["LC_ALL", "LC_CTYPE", "LANG"].iter().find_map(std::env::var_os);
         call.command.env_remove("LC_ALL").env("LC_MESSAGES", "C");
         if let Some(charset) = charset {
@@ -78,12 +100,14 @@ impl Git {
         command
             .current_dir(self.worktree())
             .env("GIT_TERMINAL_PROMPT", "0")
+            .env("GIT_NO_REPLACE_OBJECTS", "1")
             .envs(self.env.iter().map(|(name, value)| (name, value)))
+            .args(FIXED_VIEW)
             .args(args)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
-        GitCall { command, shown: cut(&format!("git {}", args.join(" "))), input: Vec::new() }
+        GitCall { command, shown: String::new(), input: Vec::new() }
     }
 }
 
@@ -92,6 +116,19 @@ fn cut(text: &str) -> String {
 }
 
 impl GitCall {
+    /// Sets the command and its arguments, which errors show.
+    fn args(mut self, args: &[&str]) -> Self {
+        self.command.args(args);
+        self.shown = cut(&format!("git {}", args.join(" ")));
+        self
+    }
+
+    /// Makes every path literal and every message English.
+    fn literal(mut self) -> Self {
+        self.command.env("GIT_LITERAL_PATHSPECS", "1").env("LC_ALL", "C");
+        self
+    }
+
     /// Adds an argument that errors don't show.
     pub(super) fn arg(mut self, arg: impl AsRef<OsStr>) -> Self {
         self.command.arg(arg);
@@ -223,7 +260,8 @@ pub fn ask(folder: &Path, args: &[&str]) -> Result<String, GitError> {
     for name in REMOVED {
         command.env_remove(name);
     }
-    command.args(args).current_dir(folder).env("LC_ALL", "C").env("GIT_TERMINAL_PROMPT", "0");
+    command.args(FIXED_VIEW).args(args).current_dir(folder);
+    command.env("LC_ALL", "C").env("GIT_TERMINAL_PROMPT", "0").env("GIT_NO_REPLACE_OBJECTS", "1");
     let limits = Limits { time: LIMIT, head: MAX_ANSWER, tail: 0 };
     let answer = process::ask(command, b"", limits).map_err(not_started)?;
     let failed = |status, stderr| GitError::Failed(Box::new(GitFailure { command: shown, status, stderr }));

@@ -3,15 +3,19 @@
 use std::collections::HashSet;
 use std::ffi::OsString;
 use std::io::Write;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use fp_plan::repo_path::RepoPath;
 
 use super::command::{Finished, GitCall, readable_tail};
+use super::tree::INDEX;
 use super::{EntryState, Git, GitError, GitFailure, Oid, Operation, StatusEntry};
 
 /// Time that another process may hold the index before that is reported; editors hold it for moments.
 const LOCK_PATIENCE: Duration = Duration::from_secs(2);
+/// Age from which on a lock without a git is a dead one's.
+const LOCK_AGE: Duration = Duration::from_secs(60);
 const LOCK_POLL: Duration = Duration::from_millis(20);
 /// Bytes of a hook's output that are kept, from its end.
 const OUTPUT_TAIL: usize = 8 * 1024;
@@ -19,7 +23,8 @@ const OUTPUT_TAIL: usize = 8 * 1024;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CommitOutcome {
     Committed {
-        /// The commit's content may differ from the measured one, if a hook rewrote files.
+        /// The commit's content may differ from the intended one, if a hook rewrote files: see
+        /// [`Git::rewritten`].
         hash: Oid,
     },
     /// None of the files differs from HEAD.
@@ -102,6 +107,87 @@ impl Git {
         result
     }
 
+    /// Commits `files` (both ends of a rename) as they are in `tree`, whatever the working tree has by now.
+    /// Anything else that is staged stays staged. Runs hooks and respects signing. Skips a file that doesn't
+    /// differ from HEAD.
+    ///
+    /// # Errors
+    /// Git can't be run or its output can't be read. A problem that a person can settle is
+    /// [`CommitOutcome::Blocked`].
+    pub fn commit_tree(
+        &self,
+        tree: &Oid,
+        files: &[RepoPath],
+        message: &str,
+    ) -> Result<CommitOutcome, GitError> {
+        let before = match self.before_commit()? {
+            Ok(before) => before,
+            Err(blocked) => return Ok(CommitOutcome::Blocked(blocked)),
+        };
+        let lines = self.lines_between(&self.head()?.commit, tree, Some(files))?;
+        if lines.is_empty() {
+            return Ok(CommitOutcome::NothingToCommit);
+        }
+        let folder = self.temporary_index_of_head()?;
+        let index = folder.path().join(INDEX);
+        self.call_on(&index, &STAGE).input(lines.clone()).output()?;
+        // The user's index is ahead of the commit: a process that dies in between leaves nothing to mend.
+        let entries = self.index_entries(&lines)?;
+        let staged = self.call(&STAGE).input(lines).run()?;
+        if let Some(failure) = staged.failure {
+            return Ok(CommitOutcome::Blocked(blocked(failure, &[], false)));
+        }
+        let result = self.make(&[], None, Some(&index), message);
+        if let Ok(CommitOutcome::Committed { .. }) = &result {
+            let staged = before.iter().filter(|e| e.is_staged()).map(|e| &e.path).collect();
+            self.follow_hooks(&files.iter().collect(), &staged)?;
+        } else {
+            self.call(&STAGE).input(entries).output()?;
+        }
+        result
+    }
+
+    /// The paths at which `commit` differs from its first parent with `files` as they are in `tree`: a hook
+    /// changed or added something. Three processes.
+    ///
+    /// # Errors
+    /// Git fails.
+    pub fn rewritten(&self, commit: &Oid, tree: &Oid, files: &[RepoPath]) -> Result<Vec<RepoPath>, GitError> {
+        let parent = self.parent(commit)?;
+        let intended = self.lines_between(&parent, tree, Some(files))?;
+        let made = self.lines_between(&parent, commit, None)?;
+        let [intended, made]: [HashSet<&[u8]>; 2] = [&intended, &made].map(|lines| records(lines).collect());
+        let mut paths: Vec<RepoPath> =
+            intended.symmetric_difference(&made).filter_map(|r| path_of(r)).collect();
+        paths.sort();
+        paths.dedup();
+        Ok(paths)
+    }
+
+    /// The first parent of `commit`.
+    ///
+    /// # Errors
+    /// Git fails, or there is none.
+    pub fn parent(&self, commit: &Oid) -> Result<Oid, GitError> {
+        self.call(&["rev-parse", "--verify", "--end-of-options", &format!("{commit}^")]).oid()
+    }
+
+    /// What the user's index has at the paths of `lines`, as lines for `--index-info`.
+    fn index_entries(&self, lines: &[u8]) -> Result<Vec<u8>, GitError> {
+        let paths: Vec<RepoPath> = records(lines).filter_map(path_of).collect();
+        let mut entries = Vec::new();
+        for record in records(lines) {
+            let nothing = record
+                .split(|&b| b == b' ')
+                .nth(1)
+                .map_or(40, |id| id.iter().take_while(|b| **b != b'\t').count());
+            let path = path_of(record).unwrap_or_else(|| RepoPath::from_bytes(b""));
+            entries.extend([b"0 ", "0".repeat(nothing).as_bytes(), b"\t", path.as_bytes(), b"\0"].concat());
+        }
+        entries.extend(self.call(&["ls-files", "--stage", "-z"]).paths(&paths).output()?);
+        Ok(entries)
+    }
+
     /// Commits exactly what is staged. Runs hooks and respects signing.
     ///
     /// # Errors
@@ -111,7 +197,7 @@ impl Git {
         match self.before_commit()? {
             Err(blocked) => Ok(CommitOutcome::Blocked(blocked)),
             Ok(entries) if !entries.iter().any(StatusEntry::is_staged) => Ok(CommitOutcome::NothingToCommit),
-            Ok(_) => self.make(&[], None, message),
+            Ok(_) => self.make(&[], None, None, message),
         }
     }
 
@@ -138,18 +224,18 @@ impl Git {
     }
 
     /// Resets the index entries of `files` to HEAD, in case the git that committed them died before it wrote
-    /// the index. Returns the obstacle, if any.
+    /// the index. Leaves an index alone that stays locked.
     ///
     /// # Errors
     /// Git can't be run or its output can't be read.
-    pub fn follow_commit(&self, files: &[RepoPath]) -> Result<Option<Blocked>, GitError> {
-        if !self.wait_for_index() {
-            return Ok(Some(Blocked::IndexLocked));
-        }
+    pub fn follow_commit(&self, files: &[RepoPath]) -> Result<(), GitError> {
         let status = self.status()?;
         let stale = |e: &&StatusEntry| e.is_staged() && files.contains(&e.path);
-        self.take_back(status.entries.iter().filter(stale).map(|e| &e.path))?;
-        Ok(None)
+        let mut stale = status.entries.iter().filter(stale).map(|e| &e.path).peekable();
+        if stale.peek().is_none() || !self.wait_for_index() {
+            return Ok(());
+        }
+        self.take_back(stale)
     }
 
     /// Waits until nobody holds the index; `false` if somebody still does.
@@ -163,6 +249,13 @@ impl Git {
             std::thread::sleep(LOCK_POLL);
         }
         true
+    }
+
+    /// The lock on the index, if it is old and no git is at work that could have made it.
+    pub(crate) fn stale_lock(&self) -> Option<PathBuf> {
+        let lock = self.git_dir().join("index.lock");
+        let age = lock.metadata().and_then(|found| found.modified()).ok()?.elapsed().ok()?;
+        (age > LOCK_AGE && !git_is_alive()?).then_some(lock)
     }
 
     /// Tells git of new files without staging their content; otherwise git would not commit them.
@@ -202,13 +295,14 @@ impl Git {
         let list = temporary(&nul_ended(":(top,literal)", without_replaced(entries)))?;
         let mut pathspecs = OsString::from("--pathspec-from-file=");
         pathspecs.push(list.path());
-        self.make(&["--only", "--pathspec-file-nul"], Some(pathspecs), message)
+        self.make(&["--only", "--pathspec-file-nul"], Some(pathspecs), None, message)
     }
 
     fn make(
         &self,
         options: &[&str],
         pathspecs: Option<OsString>,
+        index: Option<&Path>,
         message: &str,
     ) -> Result<CommitOutcome, GitError> {
         let message = temporary(message.as_bytes())?;
@@ -216,6 +310,9 @@ impl Git {
         let mut call = self.call_with_hooks(&arguments).arg("-F").arg(message.path());
         if let Some(pathspecs) = pathspecs {
             call = call.arg(pathspecs);
+        }
+        if let Some(index) = index {
+            call = call.env("GIT_INDEX_FILE", index);
         }
         let Finished { stdout, failure, .. } = self.locked(call)?.run()?;
         match failure {
@@ -257,6 +354,15 @@ impl Git {
     }
 }
 
+/// True if any git runs on this machine; `None` where the system doesn't list its processes as files.
+fn git_is_alive() -> Option<bool> {
+    let processes = std::fs::read_dir("/proc").ok()?.flatten();
+    let names = processes.filter_map(|process| std::fs::read(process.path().join("comm")).ok());
+    let mut found = names.map(|name| name.trim_ascii() == b"git").peekable();
+    found.peek()?;
+    Some(found.any(|is_git| is_git))
+}
+
 /// The paths, except those of files that a folder of recorded files has replaced: adding these removes the
 /// file, and git refuses to commit a folder under the name of a file.
 fn without_replaced<'p>(entries: &[&'p StatusEntry]) -> impl Iterator<Item = &'p RepoPath> {
@@ -273,6 +379,19 @@ fn without_replaced<'p>(entries: &[&'p StatusEntry]) -> impl Iterator<Item = &'p
 
 fn folders_of(path: &[u8]) -> impl Iterator<Item = &[u8]> {
     path.iter().enumerate().filter(|(_, b)| **b == b'/').map(|(end, _)| &path[..end])
+}
+
+/// Updates an index by lines.
+const STAGE: [&str; 4] = ["update-index", "--replace", "-z", "--index-info"];
+
+fn records(lines: &[u8]) -> impl Iterator<Item = &[u8]> {
+    lines.split(|&b| b == 0).filter(|record| !record.is_empty())
+}
+
+/// The path in a line for `--index-info`.
+fn path_of(record: &[u8]) -> Option<RepoPath> {
+    let at = record.iter().position(|&b| b == b'\t')?;
+    Some(RepoPath::from_bytes(&record[at + 1..]))
 }
 
 fn temporary(content: &[u8]) -> Result<tempfile::NamedTempFile, GitError> {

@@ -38,9 +38,9 @@ impl Git {
     /// # Errors
     /// [`GitError::MissingObject`] if git no longer has one of the trees.
     pub(crate) fn patch(&self, base: &Oid, tree: &Oid) -> Result<Vec<u8>, GitError> {
-        let args =
-            ["diff-tree", "-p", "--binary", "--full-index", "--end-of-options", base.as_str(), tree.as_str()];
-        self.call(&args).run()?.into_diff(base)
+        let options = ["diff-tree", "-p", "--binary", "--full-index", "--no-ext-diff", "--no-textconv"];
+        let call = self.call(&options).arg("--end-of-options").arg(base.as_str()).arg(tree.as_str());
+        call.run()?.into_diff(base)
     }
 
     /// [`Git::diff`], with the blobs of each change.

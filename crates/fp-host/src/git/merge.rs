@@ -48,15 +48,26 @@ impl Git {
 
     /// The tree of `base` with `files`, and their absence, taken from `tree`.
     fn tree_with(&self, base: &Oid, tree: &Oid, files: &[RepoPath]) -> Result<Oid, GitError> {
-        let args = ["diff-tree", "-r", "-z", "--raw", "--no-renames", "--end-of-options"];
-        let call = self.call(&args).arg(base.as_str()).arg(tree.as_str());
-        let wanted: HashSet<&[u8]> = files.iter().map(RepoPath::as_bytes).collect();
-        let lines = call.run()?.parsed(|output| index_lines(output, &wanted))?;
+        let lines = self.lines_between(base, tree, Some(files))?;
         let folder = self.folder_with_index(base)?;
         let index = folder.path().join(INDEX);
         let call = self.call(&["update-index", "--replace", "-z", "--index-info"]);
         call.env("GIT_INDEX_FILE", &index).input(lines).output()?;
         self.tree_of(&index)
+    }
+
+    /// The lines for `--index-info` that turn an index of `base` into one of `tree` at `files`, or everywhere.
+    pub(super) fn lines_between(
+        &self,
+        base: &Oid,
+        tree: &Oid,
+        files: Option<&[RepoPath]>,
+    ) -> Result<Vec<u8>, GitError> {
+        let args = ["diff-tree", "-r", "-z", "--raw", "--no-renames", "--end-of-options"];
+        let call = self.call(&args).arg(base.as_str()).arg(tree.as_str());
+        let wanted: Option<HashSet<&[u8]>> =
+            files.map(|files| files.iter().map(RepoPath::as_bytes).collect());
+        call.run()?.parsed(|output| index_lines(output, wanted.as_ref()))
     }
 
     /// Commits `tree` on `parent` without any ref.
@@ -100,16 +111,16 @@ impl GitCall {
     }
 }
 
-/// Turns the records of `--raw -z` at the `wanted` paths into lines for `--index-info`. Deletions come first,
-/// since they may have to make room.
-fn index_lines(raw: &[u8], wanted: &HashSet<&[u8]>) -> Option<Vec<u8>> {
+/// Turns the records of `--raw -z` at the `wanted` paths, or at all, into lines for `--index-info`. Deletions come
+/// first, since they may have to make room.
+fn index_lines(raw: &[u8], wanted: Option<&HashSet<&[u8]>>) -> Option<Vec<u8>> {
     let (mut gone, mut there) = (Vec::new(), Vec::new());
     let mut records = raw.split(|&b| b == 0).filter(|record| !record.is_empty()).skip_while(|r| r[0] != b':');
     while let Some(record) = records.next() {
         let fields: Vec<&[u8]> = record.strip_prefix(b":")?.split(|&b| b == b' ').collect();
         let &[_, mode, _, id, status] = fields.as_slice() else { return None };
         let path = records.next()?;
-        if wanted.contains(path) {
+        if wanted.is_none_or(|wanted| wanted.contains(path)) {
             let lines = if status == b"D" { &mut gone } else { &mut there };
             let mode: &[u8] = if status == b"D" { b"0" } else { mode };
             lines.extend_from_slice(&[mode, b" ", id, b"\t", path, b"\0"].concat());

@@ -279,6 +279,15 @@ impl Git {
         (!parts.is_empty()).then(|| RepoPath::from_bytes(parts.join(&b'/')))
     }
 
+    /// True if letter case makes no difference in the working tree: asked of the file system, since a setting of
+    /// git's can be changed.
+    pub fn ignores_case(&self) -> bool {
+        let folded = ".GIT";
+        let names = std::fs::read_dir(self.worktree()).into_iter().flatten().flatten();
+        self.worktree().join(folded).symlink_metadata().is_ok()
+            && !names.into_iter().any(|entry| entry.file_name() == folded)
+    }
+
     /// The path of the file on the disk.
     pub fn absolute(&self, path: &RepoPath) -> PathBuf {
         self.worktree().join(os_string(path.as_bytes()))

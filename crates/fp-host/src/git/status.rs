@@ -1,7 +1,7 @@
 //! Most commands first ask for HEAD and the differences from it; one git process answers both.
 
 use std::collections::{BTreeMap, HashSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::{fmt, fs, io};
 
 use fp_plan::plan::path;
@@ -9,11 +9,13 @@ use fp_plan::repo_path::RepoPath;
 use fp_run::verification::GitSurroundings;
 use sha2::{Digest as _, Sha256};
 
+use super::command::{GitCall, os_string};
 use super::{Git, GitError, Oid};
 use crate::file;
 
 /// Size limit of git's files that are read for a hash, in bytes.
 const HEAD_CAP: u64 = 4096;
+const FILE_CAP: u64 = 8 * 1024 * 1024;
 
 /// The checked-out commit and branch.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -181,20 +183,24 @@ impl Git {
     /// # Errors
     /// Git fails.
     pub fn status(&self) -> Result<WorkingTreeStatus, GitError> {
-        let call = self.call(&[
-            "status",
-            "--porcelain=v2",
-            "--branch",
-            "-z",
-            "-uall",
-            "--no-renames",
-            "--ignore-submodules=none",
-        ]);
-        let finished = call.run()?;
-        let shown = finished.shown.clone();
-        let output = finished.into_output()?;
-        parse(&output).map_err(|record| GitError::unexpected(&shown, record))
+        differences(self.call(&STATUS))
     }
+
+    /// The differences from HEAD according to `index`, which is not the user's, and which remembers what was
+    /// read. One process.
+    pub(super) fn status_by(&self, index: &Path) -> Result<WorkingTreeStatus, GitError> {
+        differences(self.call_on(index, &STATUS))
+    }
+}
+
+const STATUS: [&str; 7] =
+    ["status", "--porcelain=v2", "--branch", "-z", "-uall", "--no-renames", "--ignore-submodules=none"];
+
+fn differences(status: GitCall) -> Result<WorkingTreeStatus, GitError> {
+    let finished = status.run()?;
+    let shown = finished.shown.clone();
+    let output = finished.into_output()?;
+    parse(&output).map_err(|record| GitError::unexpected(&shown, record))
 }
 
 impl Git {
@@ -222,8 +228,8 @@ impl Git {
 }
 
 impl Git {
-    /// The `files` (or, without any, all files) whose changes git was told to overlook, so that status
-    /// doesn't list them. One process.
+    /// The `files` whose changes git was told to overlook, so that the user's status doesn't list them. One
+    /// process.
     ///
     /// # Errors
     /// Git fails.
@@ -234,14 +240,6 @@ impl Git {
             |record: &&[u8]| record.first().is_some_and(|tag| tag.is_ascii_lowercase() || *tag == b'S');
         let records = output.split(|&b| b == 0).filter(hidden);
         Ok(records.filter_map(|record| record.get(2..)).map(RepoPath::from_bytes).collect())
-    }
-
-    /// Files in the working tree whose changes git was told to overlook. Skips files that a sparse checkout
-    /// keeps out of the working tree: they have no changes.
-    pub(super) fn overlooked_files(&self) -> Result<Vec<RepoPath>, GitError> {
-        let mut paths: Vec<RepoPath> = self.overlooked(&[])?.into_iter().collect();
-        paths.retain(|path| self.absolute(path).symlink_metadata().is_ok());
-        Ok(paths)
     }
 }
 
@@ -284,63 +282,114 @@ fn entry(record: &[u8]) -> Option<StatusEntry> {
     Some(StatusEntry { path: RepoPath::from_bytes(path), state })
 }
 
-/// Sections of git's settings that decide how it sees files and what it runs. Others, such as branches and
-/// remotes, change as people work.
-const SECTIONS: [&str; 4] = ["core", "filter", "include", "includeif"];
+/// Sections of git's settings that change as people work. All others may decide how it sees files and what it runs.
+const OF_WORK: [&str; 2] = ["branch.", "remote."];
+const TOOL_FOLDERS: [&str; 4] = ["node_modules/.bin", "vendor/bin", ".venv/bin", "venv/bin"];
 /// Bytes of a hash that are kept.
 const KEPT: usize = 16;
 
 impl Git {
-    /// The surroundings of this working tree, whose `status` was just taken. No process.
+    /// The surroundings of this working tree, whose `status` was just taken: every setting that git reads here,
+    /// in all its files, and the files that they name. One process.
     ///
     /// # Errors
-    /// A file of git's can't be read.
+    /// Git fails, or a file of git's can't be read.
     pub fn surroundings(&self, status: &WorkingTreeStatus) -> Result<GitSurroundings, GitError> {
-        let files = files(self.common_dir()).map_err(GitError::io("read git's own folder"))?;
-        Ok(GitSurroundings { branch: status.branch.clone(), files })
+        let list = self.call(&["config", "--list", "--show-origin", "-z", "--includes"]).output()?;
+        let mut records = list.split(|&b| b == 0);
+        let mut found = Settings::default();
+        while let (Some(origin), Some(setting)) = (records.next(), records.next()) {
+            let Some(file) = origin.strip_prefix(b"file:") else { continue };
+            let setting = String::from_utf8_lossy(setting);
+            if !OF_WORK.iter().any(|section| setting.starts_with(section)) {
+                let file = self.shown(&self.worktree().join(os_string(file)));
+                found.texts.entry(file).or_default().push_str(&format!("{setting}\0"));
+            }
+            let (name, value) = setting.split_once('\n').unwrap_or((&setting, ""));
+            if let Some((_, place)) = found.places.iter_mut().find(|(known, _)| *known == name) {
+                *place = Some(self.worktree().join(from_home(value)));
+            }
+        }
+        let files = self.files(found).map_err(GitError::io("read git's own files"))?;
+        Ok(GitSurroundings { branch: status.branch.clone(), files, tools: self.tools() })
+    }
+
+    /// The programs in the folders that package managers put on the path.
+    fn tools(&self) -> BTreeMap<String, String> {
+        let mut tools = BTreeMap::new();
+        for folder in TOOL_FOLDERS {
+            for tool in fs::read_dir(self.worktree().join(folder)).into_iter().flatten().flatten() {
+                let name = tool.file_name();
+                tools.insert(format!("{folder}/{}", name.to_string_lossy()), hash_of(&tool.path()));
+            }
+        }
+        tools
+    }
+
+    /// The path of a file, from git's own folder if it is in there.
+    fn shown(&self, path: &Path) -> String {
+        path.strip_prefix(self.common_dir()).unwrap_or(path).to_string_lossy().into_owned()
+    }
+
+    fn files(&self, settings: Settings) -> io::Result<BTreeMap<String, String>> {
+        let texts = settings.texts.into_iter().map(|(file, text)| (file, hash(text.as_bytes())));
+        let mut files: BTreeMap<String, String> = texts.collect();
+        let [hooks, excludes, attributes] = settings.places.map(|(_, place)| place);
+        let of_user = |name: &str| {
+            let folder =
+                std::env::var_os("XDG_CONFIG_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
+            Some(folder.or_else(|| Some(std::env::home_dir()?.join(".config")))?.join("git").join(name))
+        };
+        let named = [excludes.or_else(|| of_user("ignore")), attributes.or_else(|| of_user("attributes"))];
+        let own = ["info/exclude", "info/attributes"].map(|name| Some(self.common_dir().join(name)));
+        for path in named.into_iter().chain(own).flatten() {
+            if path.symlink_metadata().is_ok() {
+                files.insert(self.shown(&path), hash_of(&path));
+            }
+        }
+        let hooks = hooks.unwrap_or_else(|| self.common_dir().join("hooks"));
+        for hook in fs::read_dir(hooks).into_iter().flatten() {
+            let hook = hook?;
+            let name = hook.file_name().to_string_lossy().into_owned();
+            // Follows links, since git would run their target.
+            if !name.ends_with(".sample") && fs::metadata(hook.path()).is_ok_and(|found| found.is_file()) {
+                files.insert(format!("hooks/{name}"), hash_of(&hook.path()));
+            }
+        }
+        Ok(files)
     }
 }
 
-fn files(folder: &Path) -> io::Result<BTreeMap<String, String>> {
-    let mut files = BTreeMap::new();
-    for name in ["config", "info/exclude", "info/attributes"] {
-        match fs::read(folder.join(name)) {
-            Ok(content) if name == "config" => drop(files.insert(name.to_owned(), hash(&settings(&content)))),
-            Ok(content) => drop(files.insert(name.to_owned(), hash(&content))),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            Err(error) => return Err(error),
-        }
-    }
-    let hooks = match fs::read_dir(folder.join("hooks")) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(files),
-        hooks => hooks?,
-    };
-    for hook in hooks {
-        let hook = hook?;
-        let name = hook.file_name().to_string_lossy().into_owned();
-        // Follows links, since git would run their target.
-        if !name.ends_with(".sample") && fs::metadata(hook.path()).is_ok_and(|found| found.is_file()) {
-            files.insert(format!("hooks/{name}"), hash(&fs::read(hook.path())?));
-        }
-    }
-    Ok(files)
+/// Git's settings, as far as they matter here.
+struct Settings {
+    /// By the file that they are in.
+    texts: BTreeMap<String, String>,
+    /// The settings that name a file or a folder, in lower case, each with its value.
+    places: [(&'static str, Option<PathBuf>); 3],
 }
 
-/// The lines of a settings file in one of the [`SECTIONS`].
-fn settings(content: &[u8]) -> Vec<u8> {
-    let mut counts = false;
-    let of_section = |line: &&[u8]| {
-        let line = String::from_utf8_lossy(line);
-        if let Some(header) = line.trim_start().strip_prefix('[') {
-            let name = header.split([']', '"', ' ', '\t', '.']).next().unwrap_or_default();
-            counts = SECTIONS.contains(&name.to_lowercase().as_str());
-        }
-        counts
-    };
-    content.split_inclusive(|&byte| byte == b'\n').filter(of_section).flatten().copied().collect()
+impl Default for Settings {
+    fn default() -> Self {
+        let names = ["core.hookspath", "core.excludesfile", "core.attributesfile"];
+        Self { texts: BTreeMap::new(), places: names.map(|name| (name, None)) }
+    }
 }
 
-fn hash(content: &[u8]) -> String {
+/// A hash of the file's content; of its size if it is too large to read, or no file.
+fn hash_of(path: &Path) -> String {
+    let size = || format!("{:?}", fs::metadata(path).map(|found| found.len()).ok());
+    hash(&file::read_bytes(path, FILE_CAP).unwrap_or_else(|_| size().into_bytes()))
+}
+
+/// Expands `~/x` as git does.
+fn from_home(value: &str) -> PathBuf {
+    match (value.strip_prefix("~/"), std::env::home_dir()) {
+        (Some(rest), Some(home)) => home.join(rest),
+        _ => value.into(),
+    }
+}
+
+pub(super) fn hash(content: &[u8]) -> String {
     Sha256::digest(content).iter().take(KEPT).map(|byte| format!("{byte:02x}")).collect()
 }
 
@@ -377,18 +426,5 @@ mod tests {
     #[test]
     fn a_record_that_is_not_understood_is_named() {
         assert_eq!(parse(b"# branch.head main\0x y\0"), Err(&b"x y"[..]));
-    }
-
-    #[test]
-    fn settings_that_count() {
-        let check = |text: &str, expect: &str| {
-            assert_eq!(String::from_utf8(settings(text.as_bytes())).unwrap(), expect, "{text}");
-        };
-        check("", "");
-        check("[core]\n\tbare = false\n[branch \"main\"]\n\tremote = x\n", "[core]\n\tbare = false\n");
-        check("[user]\n\tname = x\n[Core] fileMode = false\n", "[Core] fileMode = false\n");
-        check("[remote \"x\"]\n[filter \"y\"]\n\tclean = z", "[filter \"y\"]\n\tclean = z");
-        check("[includeIf \"gitdir:x\"]\n\tpath = y\n", "[includeIf \"gitdir:x\"]\n\tpath = y\n");
-        check("[corex]\n\ta = b\n", "");
     }
 }

@@ -2,12 +2,15 @@
 //! who staged, committed or reverted anything in between.
 
 use std::fs::File;
-use std::io;
-use std::path::Path;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use fp_plan::repo_path::RepoPath;
 use fp_run::verification::by_products::ByProducts;
 
+use super::command::os_string;
+use super::status::hash;
 use super::{EntryState, Git, GitError, Oid, StatusEntry, WorkingTreeStatus};
 use crate::repo::{DEBT_LOG, ROADMAPS};
 
@@ -24,24 +27,88 @@ pub struct Snapshot {
 }
 
 impl Git {
-    /// Stores the working tree as a git tree object. Doesn't write or lock the user's index, and doesn't read
-    /// files that the index knows to be unchanged, unless git was told to overlook their changes. Two
-    /// processes if nothing differs from HEAD, else four or five. Nested repositories, and submodules with
-    /// uncommitted changes inside, are marked in the tree.
+    /// Stores the working tree as a git tree object. Neither believes nor touches the user's index: what it
+    /// hides, or says about a file's size and times, may be forged. Reads only files that differ from an index
+    /// kept outside the repository. Two processes if nothing differs from HEAD, else four or five. Nested
+    /// repositories, and submodules with uncommitted changes inside, are marked in the tree.
     ///
     /// # Errors
     /// Git fails, or a temporary file can't be written.
     pub fn snapshot_tree(&self) -> Result<Snapshot, GitError> {
-        let mut status = self.status()?;
+        let Some(kept) = kept_index(self.worktree()).filter(|kept| kept.exists()) else {
+            return self.snapshot_from(None);
+        };
+        // The index may be of another repository that was here, or name objects that git has removed since.
+        self.snapshot_from(Some(&kept)).or_else(|_| self.snapshot_from(None))
+    }
+
+    fn snapshot_from(&self, kept: Option<&Path>) -> Result<Snapshot, GitError> {
+        let read_at = SystemTime::now();
+        let folder = self.index_of_head(kept)?;
+        let index = folder.path().join(INDEX);
+        let mut status = self.status_by(&index)?;
+        self.keep_index(&index, read_at);
         let of_nobody = [self.plans_dir.as_str(), DEBT_LOG, ROADMAPS];
         status.entries.retain(|entry| !of_nobody.iter().any(|kept| is_within(&entry.path, kept)));
-        leave_out_by_products(&mut status.entries);
-        let overlooked = self.overlooked_files()?;
+        leave_out_by_products(self.worktree(), &mut status.entries);
         let tree = match &status.commit {
-            Some(commit) if status.entries.is_empty() && overlooked.is_empty() => commit.clone(),
-            _ => self.write_tree(&status, &overlooked)?,
+            Some(commit) if status.entries.is_empty() => commit.clone(),
+            _ => {
+                self.update(&index, &status)?;
+                self.tree_of(&index)?
+            }
         };
         Ok(Snapshot { tree, status })
+    }
+
+    /// A temporary folder with an index, [`INDEX`], of HEAD, empty without a commit. It knows which files were
+    /// unchanged when `kept` was written. One process.
+    fn index_of_head(&self, kept: Option<&Path>) -> Result<tempfile::TempDir, GitError> {
+        let folder = tempfile::tempdir().map_err(GitError::io("make a temporary folder"))?;
+        let index = folder.path().join(INDEX);
+        if let Some(kept) = kept {
+            copy_index(kept, &index)?;
+        }
+        let read = ["read-tree", "--reset", "--no-sparse-checkout", "HEAD"];
+        self.call_on(&index, &read).run()?;
+        Ok(folder)
+    }
+
+    /// [`Git::index_of_head`], from the index that is kept.
+    pub(super) fn temporary_index_of_head(&self) -> Result<tempfile::TempDir, GitError> {
+        self.index_of_head(kept_index(self.worktree()).as_deref())
+    }
+
+    /// Keeps `index`, for which git read the files from `read_at` on. If it can't, the next time takes longer.
+    fn keep_index(&self, index: &Path, read_at: SystemTime) {
+        let Some(kept) = kept_index(self.worktree()) else { return };
+        let Some(folder) = kept.parent().filter(|folder| std::fs::create_dir_all(folder).is_ok()) else {
+            return;
+        };
+        let width = self.head_in_files().map_or(40, |head| head.len());
+        let keep = || -> Option<()> {
+            let modified = std::fs::metadata(index).and_then(|found| found.modified()).ok()?;
+            let mut bytes = std::fs::read(index).ok()?;
+            doubt_recent(&mut bytes, width / 2, read_at)?;
+            let mut new = tempfile::NamedTempFile::new_in(folder).ok()?;
+            new.write_all(&bytes).ok()?;
+            new.as_file().set_modified(modified).ok()?;
+            new.persist(&kept).ok().map(drop)
+        };
+        if keep().is_none() {
+            drop(std::fs::remove_file(&kept));
+        }
+    }
+
+    /// Keeps the index that git has written with a checkout begun at `began`, before anybody else could touch it.
+    pub(super) fn keep_fresh_index(&self, began: SystemTime) {
+        self.keep_index(&self.git_dir().join(INDEX), began);
+    }
+
+    /// Replaces the index of this working tree, a builder's, by one that says the truth about its files.
+    pub(super) fn mend_index(&self) -> Result<(), GitError> {
+        let folder = self.temporary_index_of_head()?;
+        copy_index(&folder.path().join(INDEX), &self.git_dir().join(INDEX))
     }
 
     /// True if `tree`, a tree or a commit, has something at `path`. One process.
@@ -51,24 +118,6 @@ impl Git {
     pub fn is_in_tree(&self, tree: &Oid, path: &RepoPath) -> Result<bool, GitError> {
         let call = self.call(&["ls-tree", "-z", "--name-only", "--full-tree"]).arg(tree.to_string());
         Ok(!call.paths([path]).output()?.is_empty())
-    }
-
-    fn write_tree(&self, status: &WorkingTreeStatus, overlooked: &[RepoPath]) -> Result<Oid, GitError> {
-        let folder = self.copied_index(status)?;
-        let index = folder.path().join(INDEX);
-        if !overlooked.is_empty() {
-            let paths: Vec<u8> =
-                overlooked.iter().flat_map(|path| [path.as_bytes(), b"\0"].concat()).collect();
-            // Git takes only one of these options in a call.
-            let steps: [&[&str]; 3] =
-                [&["--no-assume-unchanged"], &["--no-skip-worktree"], &["--add", "--remove"]];
-            for options in steps {
-                let arguments = [&["-c", "core.safecrlf=false", "update-index"], options, &["-z", "--stdin"]];
-                let call = self.call(&arguments.concat());
-                call.env("GIT_INDEX_FILE", &index).input(paths.clone()).output()?;
-            }
-        }
-        self.tree_of(&index)
     }
 
     /// Writes the tree of an index other than the user's.
@@ -82,10 +131,15 @@ impl Git {
         let folder = tempfile::tempdir().map_err(GitError::io("make a temporary folder"))?;
         let index = folder.path().join(INDEX);
         copy_index(&self.git_dir().join(INDEX), &index)?;
+        self.update(&index, status)?;
+        Ok(folder)
+    }
+
+    /// Updates `index` to the working tree at the paths in `status`.
+    fn update(&self, index: &Path, status: &WorkingTreeStatus) -> Result<(), GitError> {
         let (taken_out, read) = edits(status);
         if !taken_out.is_empty() {
-            let call = self.call(&["update-index", "-z", "--index-info"]);
-            call.env("GIT_INDEX_FILE", &index).input(taken_out).output()?;
+            self.call_on(index, &["update-index", "-z", "--index-info"]).input(taken_out).output()?;
         }
         if !read.is_empty() {
             let arguments = [
@@ -98,15 +152,60 @@ impl Git {
                 "-z",
                 "--stdin",
             ];
-            self.call(&arguments).env("GIT_INDEX_FILE", &index).input(read).output()?;
+            self.call_on(index, &arguments).input(read).output()?;
         }
-        Ok(folder)
+        Ok(())
     }
 }
 
-fn leave_out_by_products(entries: &mut Vec<StatusEntry>) {
+/// The file of the index that is kept for `worktree`, in the user's folder of caches: nothing that a repository
+/// holds leads there.
+fn kept_index(worktree: &Path) -> Option<PathBuf> {
+    let folder = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let caches = match std::env::consts::OS {
+        "windows" => folder("LOCALAPPDATA"),
+        "macos" => folder("HOME").map(|home| home.join("Library/Caches")),
+        _ => folder("XDG_CACHE_HOME").or_else(|| folder("HOME").map(|home| home.join(".cache"))),
+    }?;
+    let name = hash(worktree.as_os_str().as_encoded_bytes());
+    Some(caches.join("fractal-planner").join(INDEX).join(name))
+}
+
+/// Makes git read again the files of `index`, with ids of `width` bytes, that changed last when it was read, at
+/// `read_at`, or just before: a later change within the same second would leave the same times. Git itself does
+/// so for the time of the content, which anybody can set. `None` if the index has another form.
+fn doubt_recent(index: &mut [u8], width: usize, read_at: SystemTime) -> Option<()> {
+    const SIZE: std::ops::Range<usize> = 36..40;
+    let number = |index: &[u8], at: usize| Some(u32::from_be_bytes(index.get(at..at + 4)?.try_into().ok()?));
+    let read_at = u32::try_from(read_at.duration_since(UNIX_EPOCH).ok()?.as_secs()).ok()?;
+    if !index.starts_with(b"DIRC") || !matches!(number(index, 4)?, 2 | 3) {
+        return None;
+    }
+    let (count, mut at) = (number(index, 8)?, 12);
+    for _ in 0..count {
+        if number(index, at)? >= read_at.saturating_sub(1) {
+            index.get_mut(at..)?.get_mut(SIZE)?.fill(0);
+        }
+        // Times, numbers, id and flags, then the name with one to eight zeros to a multiple of eight.
+        let extended = index.get(at + 40 + width)? & 0x40 != 0;
+        let name = 42 + width + if extended { 2 } else { 0 };
+        let length = name + index.get(at + name..)?.iter().position(|&byte| byte == 0)?;
+        at += (length + 8) / 8 * 8;
+    }
+    Some(())
+}
+
+/// Forgets the index that is kept for `worktree`, which is gone.
+pub(super) fn forget_index(worktree: &Path) {
+    if let Some(kept) = kept_index(worktree) {
+        drop(std::fs::remove_file(kept));
+    }
+}
+
+fn leave_out_by_products(worktree: &Path, entries: &mut Vec<StatusEntry>) {
     let untracked = |entry: &&StatusEntry| entry.state == EntryState::Untracked;
-    let found = ByProducts::among(entries.iter().filter(untracked).map(|entry| &entry.path));
+    let is_there = |path: &RepoPath| worktree.join(os_string(path.as_bytes())).exists();
+    let found = ByProducts::among(entries.iter().filter(untracked).map(|entry| &entry.path), is_there);
     entries.retain(|entry| entry.state != EntryState::Untracked || !found.covers(&entry.path));
 }
 

@@ -5,6 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::command::os_string;
+use super::tree::forget_index;
 use super::{Git, GitError, Oid};
 
 /// The oldest git whose `merge-tree` can merge.
@@ -35,16 +36,20 @@ impl Git {
     /// # Errors
     /// Git fails: something is at `path`, or the disk is full.
     pub fn add_worktree(&self, path: &Path, commit: &Oid) -> Result<(), GitError> {
+        let began = std::time::SystemTime::now();
         let call = self.call(&["-c", NO_HOOKS, "worktree", "add", "--quiet", "--detach", "--end-of-options"]);
-        self.locked(call.arg(path).arg(commit.as_str()))?.output().map(drop)
+        self.locked(call.arg(path).arg(commit.as_str()))?.output()?;
+        Git::open(path)?.keep_fresh_index(began);
+        Ok(())
     }
 
     /// Checks out `commit` in this worktree, on no branch, and removes all other files except ignored ones,
-    /// such as build results.
+    /// such as build results. What the worktree's index says about a file is not believed.
     ///
     /// # Errors
     /// Git fails, perhaps half way.
     pub fn begin_anew(&self, commit: &Oid) -> Result<(), GitError> {
+        self.mend_index()?;
         let to = commit.as_str();
         let call = self.call(&["-c", NO_HOOKS, "checkout", "--quiet", "--detach", "--force", to]);
         self.locked(call)?.output()?;
@@ -78,6 +83,7 @@ impl Git {
     /// The folder can't be removed, or git fails.
     pub fn remove_worktree(&self, path: &Path) -> Result<(), GitError> {
         remove(path).map_err(GitError::io(format!("remove {}", path.display())))?;
+        forget_index(path);
         let known = self.worktrees()?.iter().any(|known| known == path);
         if !known {
             return Ok(());

@@ -19,7 +19,7 @@ use jiff::Timestamp;
 
 use super::integrate::{Conflict, Incoming, Integration, integrate};
 use super::{RunError, fresh_token, paths};
-use crate::git::{CommitOutcome, Git, GitCommit, GitError, Oid};
+use crate::git::{Blocked, CommitOutcome, Git, GitCommit, GitError, Merge, Oid};
 use crate::plan::OpenPlan;
 use crate::store::{StoreError, acquire};
 
@@ -66,7 +66,7 @@ fn due(state: &State) -> Option<&TaskState> {
     if !state.is_running() {
         return None;
     }
-    let asked = |id: &TaskId| state.open_questions().any(|q| q.topic == Topic::CommitBlocked(id.clone()));
+    let asked = |id: &TaskId| state.open_questions().any(|q| q.topic.blocks_commit_of(id));
     state.tasks.iter().find(|t| t.awaits_commit() && !asked(&t.leaf.id))
 }
 
@@ -94,9 +94,10 @@ impl Settling<'_> {
             };
         }
         let mut files = paths(task.changed());
-        if files.is_empty() {
+        let Some(measured) = task.measured().filter(|_| !files.is_empty()) else {
             return self.done(None, "it changed nothing");
-        }
+        };
+        let mut tree: Oid = measured.tree.parse()?;
         // If this process dies, its git still holds the lock until the commit succeeds or fails.
         let git = plan.checkout(&state)?.with_commit_lock(Arc::clone(lock));
         let before = task.commit_intent.as_ref();
@@ -104,19 +105,23 @@ impl Settling<'_> {
             intent.message.lines().next() == Some(&commit.subject)
         };
         if let Some(hash) = made_before(&git, before, intended)? {
-            return self.recovered(&git, &hash, before);
+            return self.recovered(&git, &hash, task);
+        }
+        if let Some(reason) = changed_since(&git, task, &tree, &files)? {
+            return self.ask(&reason);
         }
         let incoming = match task.worktree() {
             None => None,
             Some(owner) => match integrate(plan, &git, task)? {
                 Integration::Ready(incoming) => Some(*incoming),
-                Integration::Nothing => return self.nothing_left(&git, before),
+                Integration::Nothing => return self.nothing_left(&git, task),
                 Integration::Blocked(reason) => return self.ask(&reason),
                 Integration::Conflict(conflict) => return self.send_back(&conflict, owner),
             },
         };
         if let Some(incoming) = &incoming {
             files = incoming.files();
+            tree = incoming.tree().clone();
         }
         let subjects = git.recent_subjects(SUBJECTS)?;
         let message = CommitHistory::of(&subjects).compose(&task.leaf.title, &files).to_string();
@@ -130,16 +135,35 @@ impl Settling<'_> {
         };
         self.record(|state| state.begin_commit(id, intent.files, intent.message, intent.head))?;
         let placed = incoming.map(Incoming::place).transpose()?;
-        match git.commit(&files, &message)? {
-            CommitOutcome::Committed { hash } => self.done(Some(&hash), ""),
-            CommitOutcome::NothingToCommit => self.nothing_left(&git, before),
+        match git.commit_tree(&tree, &files, &message)? {
+            CommitOutcome::Committed { hash } => self.committed(&git, &hash, &tree, &files),
+            CommitOutcome::NothingToCommit => self.nothing_left(&git, task),
             CommitOutcome::Blocked(blocked) => {
                 if let Some(placed) = placed {
                     placed.put_back(plan)?;
                 }
-                self.ask(&blocked.to_string())
+                match (&blocked, git.stale_lock()) {
+                    (Blocked::IndexLocked, Some(lock)) => self.ask_about(
+                        Topic::IndexLocked,
+                        &format!(
+                            "a git that died left a lock behind, and none is at work now: rm '{}'",
+                            lock.display()
+                        ),
+                    ),
+                    (Blocked::IndexLocked, None) => self.ask_about(Topic::IndexLocked, &blocked.to_string()),
+                    _ => self.ask(&blocked.to_string()),
+                }
             }
         }
+    }
+
+    /// Completes a task with its commit. Asks the user if that is not what was verified: `files` as in `tree`.
+    fn committed(&self, git: &Git, hash: &Oid, tree: &Oid, files: &[RepoPath]) -> Result<Settled, RunError> {
+        let rewritten = git.rewritten(hash, tree, files)?;
+        let paths: Vec<String> = rewritten.iter().map(ToString::to_string).collect();
+        let commit = hash.to_string();
+        self.record(|state| state.complete_with(self.id, commit.clone(), &paths))?;
+        Ok(Settled::Committed(self.id.clone(), commit))
     }
 
     /// Sends a conflicting change back to its builder. Prepares the worktree first: a process killed before
@@ -152,26 +176,32 @@ impl Settling<'_> {
 
     /// Completes a task whose change is in HEAD already: through the intended commit, whose subject a hook
     /// may have changed, or through another one.
-    fn nothing_left(&self, git: &Git, before: Option<&CommitIntent>) -> Result<Settled, RunError> {
-        match made_before(git, before, |_, _| true)? {
-            Some(hash) => self.recovered(git, &hash, before),
+    fn nothing_left(&self, git: &Git, task: &TaskState) -> Result<Settled, RunError> {
+        match made_before(git, task.commit_intent.as_ref(), |_, _| true)? {
+            Some(hash) => self.recovered(git, &hash, task),
             None => self.done(None, "its change is in HEAD already"),
         }
     }
 
     /// Completes a task whose commit exists, though the process that asked for it died, and perhaps its git
-    /// too.
-    fn recovered(&self, git: &Git, hash: &Oid, intent: Option<&CommitIntent>) -> Result<Settled, RunError> {
-        let files = intent.iter().flat_map(|intent| &intent.files);
-        let files: Vec<RepoPath> = files.map(|file| file.as_str().into()).collect();
-        match git.follow_commit(&files)? {
-            None => self.done(Some(hash), ""),
-            Some(blocked) => self.ask(&blocked.to_string()),
-        }
+    /// too. The index follows afterwards, if it is free: the commit counts in any case.
+    fn recovered(&self, git: &Git, hash: &Oid, task: &TaskState) -> Result<Settled, RunError> {
+        let files = task.commit_intent.iter().flat_map(|intent| &intent.files);
+        let files: Vec<RepoPath> = files.map(|file| RepoPath::from_text(file)).collect();
+        let settled = match verified_on(git, task, hash)? {
+            Some(tree) => self.committed(git, hash, &tree, &files)?,
+            None => self.done(Some(hash), "")?,
+        };
+        git.follow_commit(&files)?;
+        Ok(settled)
     }
 
     fn ask(&self, reason: &str) -> Result<Settled, RunError> {
-        self.record(|state| state.block_commit(self.id, reason))?;
+        self.ask_about(Topic::CommitBlocked, reason)
+    }
+
+    fn ask_about(&self, topic: impl FnOnce(TaskId) -> Topic, reason: &str) -> Result<Settled, RunError> {
+        self.record(|state| state.block_commit(self.id, topic(self.id.clone()), reason))?;
         Ok(Settled::Blocked(self.id.clone(), reason.to_owned()))
     }
 
@@ -216,6 +246,40 @@ pub fn before_answer(plan: &OpenPlan, state: &State, events: &[Event]) -> Result
         bring(plan, state, task)?;
     }
     Ok(())
+}
+
+/// The reason why a passed task whose commit was blocked has to be verified again: its files in the checkout
+/// were mended since.
+fn changed_since(
+    git: &Git,
+    task: &TaskState,
+    verified: &Oid,
+    files: &[RepoPath],
+) -> Result<Option<String>, RunError> {
+    if task.reason.is_none() || task.worktree().is_some() {
+        return Ok(None);
+    }
+    let changes = git.diff(verified, &git.snapshot_tree()?.tree)?;
+    let changed: Vec<String> =
+        paths(&changes).iter().filter(|path| files.contains(path)).map(ToString::to_string).collect();
+    let reason =
+        || format!("changed after it was verified, and has to be verified again: {}", changed.join(", "));
+    Ok((!changed.is_empty()).then(reason))
+}
+
+/// The tree of which the commit `hash` of `task` is to have the files: the verified one, or that merged onto the
+/// parent of the commit. `None` if it no longer fits there.
+fn verified_on(git: &Git, task: &TaskState, hash: &Oid) -> Result<Option<Oid>, RunError> {
+    let (Some(base), Some(measured)) = (&task.base, task.measured()) else { return Ok(None) };
+    let tree: Oid = measured.tree.parse()?;
+    if task.worktree().is_none() {
+        return Ok(Some(tree));
+    }
+    let merged = git.merge(&base.head.parse()?, &tree, &paths(task.changed()), &git.parent(hash)?)?;
+    Ok(match merged {
+        Merge::Clean(merged) => Some(merged),
+        Merge::Conflict { .. } => None,
+    })
 }
 
 /// Finds the commit of an intent whose process died before it could log the hash: one made since that changes

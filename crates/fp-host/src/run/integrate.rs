@@ -50,6 +50,7 @@ pub(super) struct Incoming<'p> {
     worktrees: Worktrees<'p>,
     stage: tempfile::TempDir,
     placed: Placed,
+    tree: Oid,
 }
 
 /// The files of a change in the checkout.
@@ -75,8 +76,7 @@ pub(super) fn integrate<'p>(
     task: &TaskState,
 ) -> Result<Integration<'p>, RunError> {
     let worktrees = Worktrees::lock(plan)?;
-    let (Some(base), Some(measured)) = (&task.base, task.verification.as_ref().or(task.submission.as_ref()))
-    else {
+    let (Some(base), Some(measured)) = (&task.base, task.measured()) else {
         return Ok(Integration::Nothing);
     };
     let (began, tree) = (base.head.parse()?, measured.tree.parse()?);
@@ -127,7 +127,7 @@ pub(super) fn integrate<'p>(
     if let Some(reason) = placed.in_the_way(stage.path())? {
         return Ok(Integration::Blocked(reason));
     }
-    Ok(Integration::Ready(Box::new(Incoming { worktrees, stage, placed })))
+    Ok(Integration::Ready(Box::new(Incoming { worktrees, stage, placed, tree: merged })))
 }
 
 impl Conflict<'_> {
@@ -146,9 +146,14 @@ impl Incoming<'_> {
         self.placed.files.iter().map(|file| file.path.clone()).collect()
     }
 
+    /// HEAD with the change.
+    pub(super) fn tree(&self) -> &Oid {
+        &self.tree
+    }
+
     /// Moves the files into the checkout.
     pub(super) fn place(self) -> Result<Placed, RunError> {
-        let Self { worktrees, stage, placed } = self;
+        let Self { worktrees, stage, placed, .. } = self;
         let is = |file: &&Place| file.is;
         put(placed.git.worktree(), stage.path(), placed.files.iter().partition(is))?;
         drop(worktrees);

@@ -46,7 +46,6 @@ impl<'p> Site<'p> {
 
     /// The place of `path` as an agent in `cwd` means it; `None` if it can't name a file.
     pub fn place(&self, cwd: &Path, path: &str) -> Option<EditPlace> {
-        let path = path.trim();
         if path.is_empty() || path.contains('\0') || path.len() > LONGEST {
             return None;
         }

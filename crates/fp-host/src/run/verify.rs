@@ -1,25 +1,31 @@
 //! Runs the mechanical checks of a submitted task, measured from git and run in the working tree, and records
 //! them before anybody judges.
 
+use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use fp_plan::plan::id::TaskId;
 use fp_plan::plan::{Task, parse};
+use fp_plan::repo_path::RepoPath;
 use fp_plan::settings::Settings;
 use fp_run::run::event::Event;
-use fp_run::run::state::TaskState;
+use fp_run::run::state::{Status, TaskState};
 use fp_run::run::{Refusal, State, approval};
 use fp_run::verification::change::Change;
-use fp_run::verification::{self, Check, CheckVerdict, OtherTask, TaskScope, command_check};
+use fp_run::verification::ownership::{OwnershipEvidence, divide};
+use fp_run::verification::{
+    self, Boundary, Check, CheckVerdict, CommandRun, GitSurroundings, OtherTask, TaskScope, command_check,
+};
 use jiff::Timestamp;
 
 use super::RunError;
 use super::worktree::{self, Worktrees};
 use crate::changes::{self, ChangeRequest, MeasuredChange};
-use crate::git::Git;
+use crate::git::{EntryState, Git, GitError, Oid, Snapshot};
 use crate::plan::{self, OpenPlan};
 use crate::process::{self, Limits};
+use crate::store::acquire;
 
 /// Bytes kept of the beginning and the end of a command's output: they go into the log and to the builder.
 const OUTPUT_HEAD: usize = 512;
@@ -49,8 +55,10 @@ impl Verified {
 pub fn measure(plan: &OpenPlan, state: &State, id: &TaskId) -> Result<(String, Vec<Change>), RunError> {
     let task = state.expect_task(id)?;
     let files = task.files().map(str::to_owned).collect();
-    let scope = TaskScope { files, text: String::new(), others: others(state, task) };
-    let measured = measured(&worktree::of(plan, state, task)?, state, task, &scope)?;
+    let git = worktree::of(plan, state, task)?;
+    let ignores_case = git.ignores_case();
+    let scope = TaskScope { files, text: String::new(), others: others(state, task), ignores_case };
+    let measured = measured(&git, state, task, &scope)?;
     Ok((measured.tree.to_string(), measured.facts.changes))
 }
 
@@ -95,6 +103,38 @@ fn others(state: &State, task: &TaskState) -> Vec<OtherTask> {
         .collect()
 }
 
+/// The paths of `snapshot`, of the checkout, that changed since a task last left it, though no task under way could
+/// have changed them. What is committed has its own question; a new file that no task lists is the user's.
+pub fn unexplained(
+    plan: &OpenPlan,
+    git: &Git,
+    state: &State,
+    snapshot: &Snapshot,
+) -> Result<Vec<RepoPath>, RunError> {
+    let Some(left) = &state.checkout_left else { return Ok(Vec::new()) };
+    let changes = match git.diff(&left.parse()?, &snapshot.tree) {
+        Err(GitError::MissingObject { .. }) => return Ok(Vec::new()),
+        changes => changes?,
+    };
+    let files = |tasks: &mut dyn Iterator<Item = &TaskState>| {
+        Boundary::new(tasks.flat_map(TaskState::files).collect::<Vec<_>>()).ignoring_case(git.ignores_case())
+    };
+    let listed = files(&mut state.tasks.iter().filter(|task| task.status != Status::Completed));
+    // A commit or its undoing may be under way.
+    let busy = acquire(&plan.commit_lock(), Duration::ZERO).is_err();
+    let begun = |task: &&TaskState| task.base.is_some() && (busy || task.status != Status::Completed);
+    let under_way = files(&mut state.tasks.iter().filter(begun));
+    let entries = snapshot.status.entries.iter().map(|entry| (&entry.path, entry.state));
+    let uncommitted: HashMap<&RepoPath, EntryState> = entries.collect();
+    let mut paths: Vec<RepoPath> =
+        changes.iter().flat_map(|change| change.ends().cloned().collect::<Vec<_>>()).collect();
+    paths.retain(|path| {
+        let known = uncommitted.get(path).is_some_and(|s| *s != EntryState::Untracked || listed.covers(path));
+        known && !under_way.allows(path, || true)
+    });
+    Ok(paths)
+}
+
 /// Time limit and kept output of a command.
 pub(super) fn limits(time: Duration) -> Limits {
     Limits { time, head: OUTPUT_HEAD, tail: OUTPUT_TAIL }
@@ -130,8 +170,12 @@ pub fn verify(
     }
     let git = submitted_in(plan, &state, task)?;
     let granted: Vec<String> = task.granted.iter().map(|granted| granted.path.clone()).collect();
-    let scope = TaskScope::new(leaf, &granted, others(&state, task));
-    let mut measured = measured(&git, &state, task, &scope)?;
+    let scope = TaskScope {
+        ignores_case: git.ignores_case(),
+        ..TaskScope::new(leaf, &granted, others(&state, task))
+    };
+    let measure = || measured(&git, &state, task, &scope);
+    let measured = measure()?;
     let tree = measured.tree.to_string();
     let mut verified = Verified {
         title: task.leaf.title.clone(),
@@ -145,23 +189,102 @@ pub fn verify(
         verified.checks.clone_from(&before.checks);
         return Ok(verified);
     }
-    measured.read(&git)?;
     let time = Duration::from_secs(plan.settings.verify.timeout_seconds.into());
-    let lines = leaf.test_commands().chain(leaf.verify());
-    let runs = process::run_commands(lines, git.worktree(), limits(time));
-    verified.checks = verification::check(&scope, &measured.facts, &runs);
+    let lines: Vec<&str> = leaf.test_commands().chain(leaf.verify()).collect();
+    let trial = Trial { git: &git, scope: &scope, seen: &task.edited, lines: &lines, limits: limits(time) };
+    let mut tried = trial.run(&measured)?;
+    let mut measured = if tried.tree == measured.tree { measured } else { measure()? };
+    if !tried.own.is_empty() && tried.faults.is_empty() {
+        // A tool such as a formatter changed the task's files: what counts is what it made of them.
+        tried = trial.run(&measured)?;
+        let again = std::mem::take(&mut tried.own).into_iter().map(|fault| format!("{fault} each time"));
+        tried.faults.extend(again);
+        measured = if tried.tree == measured.tree { measured } else { measure()? };
+    }
+    if let (Some((_, now)), Some(last)) = (&mut measured.facts.around, tried.around) {
+        *now = last;
+    }
+    measured.read(&git)?;
+    verified.files.clone_from(&measured.facts.changes);
+    verified.checks = verification::check(&scope, &measured.facts, &tried.runs);
+    verified.checks.extend(verification::disturbed(&tried.faults));
+    verified.checks.extend(state.kept_in_checkout(&lines).filter(|_| task.worktree().is_none()));
     verified.checks.extend(state.test_first(task));
     let mut ledger = plan.lock()?;
     ledger.state().expect_submitted(id, Some(verified.iteration))?;
     let event = Event::Verified {
         task: id.clone(),
         iteration: verified.iteration,
-        tree,
+        tree: measured.tree.to_string(),
         files: verified.files.clone(),
         checks: verified.checks.clone(),
     };
     ledger.append(vec![event], now())?;
     Ok(verified)
+}
+
+/// The commands of a task, to be run in its working tree.
+struct Trial<'t> {
+    git: &'t Git,
+    scope: &'t TaskScope,
+    seen: &'t BTreeSet<RepoPath>,
+    lines: &'t [&'t str],
+    limits: Limits,
+}
+
+/// The commands as they ran, and what they did to the working tree.
+struct Tried {
+    runs: Vec<CommandRun>,
+    /// The working tree after the last one.
+    tree: Oid,
+    /// Its surroundings, if known.
+    around: Option<GitSurroundings>,
+    /// Changes of the task's own files.
+    own: Vec<String>,
+    /// Changes of others.
+    faults: Vec<String>,
+}
+
+impl Trial<'_> {
+    /// Runs the commands one after the other in the working tree just `measured`, and measures it after each: none may
+    /// change what a later one or the commit depends on.
+    fn run(&self, measured: &MeasuredChange) -> Result<Tried, RunError> {
+        let mut tried = Tried {
+            runs: Vec::new(),
+            tree: measured.tree.clone(),
+            around: measured.facts.around.as_ref().map(|(_, now)| now.clone()),
+            own: Vec::new(),
+            faults: Vec::new(),
+        };
+        for line in self.lines {
+            tried.runs.extend(process::run_commands([*line], self.git.worktree(), self.limits));
+            let now = self.git.snapshot_tree()?;
+            for change in self.changes(&tried.tree, &now.tree)? {
+                let fault = format!("`{line}` changed {}", change.path);
+                let own = change.ends().all(|path| self.scope.boundary().allows(path, || true));
+                if own { tried.own.push(fault) } else { tried.faults.push(fault) }
+            }
+            tried.tree = now.tree;
+            let surroundings = self.git.surroundings(&now.status)?;
+            if tried.around.as_ref().is_some_and(|before| before.disturbed(&surroundings)) {
+                tried
+                    .faults
+                    .push(format!("`{line}` changed git's settings or hooks, or an installed program"));
+            }
+            tried.around = Some(surroundings);
+        }
+        Ok(tried)
+    }
+
+    /// The changes from one tree to another that are not those of other running tasks.
+    fn changes(&self, before: &Oid, after: &Oid) -> Result<Vec<Change>, RunError> {
+        let evidence = OwnershipEvidence {
+            shared: !self.scope.others.is_empty(),
+            seen: self.seen.iter().cloned().collect(),
+            ..OwnershipEvidence::default()
+        };
+        Ok(divide(self.git.diff(before, after)?, self.scope, &evidence).own)
+    }
 }
 
 /// Runs the `Verify` commands of `leaf` in `directory`: the checks, and true if they passed; `None` without

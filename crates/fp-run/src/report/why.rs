@@ -198,7 +198,7 @@ fn reason(state: &State, obstacles: &Obstacles<'_, '_>, task: &TaskState) -> Str
             Some(commit) => format!("it was done before the plan was imported, commit {}", short(commit)),
             None => "it was done before the plan was imported, by what its source says".into(),
         },
-        Obstacle::Done => match &task.note {
+        Obstacle::Done => match task.note.as_ref().filter(|_| task.commit.is_none()) {
             Some(note) => format!("it passed, without a commit: {note}"),
             None => "it passed".into(),
         },

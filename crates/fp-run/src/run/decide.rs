@@ -180,7 +180,7 @@ impl State {
         if task.status.is_final() {
             return Err(refuse(task, "only a task that is not over can be given up"));
         }
-        let asked = self.open_questions().any(|q| q.topic == Topic::CommitBlocked(id.clone()));
+        let asked = self.open_questions().any(|q| q.topic.blocks_commit_of(id));
         if task.commit_intent.is_some() && !asked {
             return Err(refuse(task, "it has passed and its commit is under way; `fp next` completes it"));
         }
@@ -349,12 +349,20 @@ impl State {
             (Topic::CommitBlocked(id), AnswerChoice::Leave) => {
                 done(id, "left uncommitted by the user's choice")
             }
+            (Topic::CheckoutChanged { tree, .. }, AnswerChoice::Keep) => {
+                vec![Event::CheckoutSeen { tree: tree.clone() }]
+            }
             // The answer alone unblocks what waited for it.
             (Topic::Scope { .. }, AnswerChoice::Deny)
             | (Topic::Drift(_), AnswerChoice::Revise)
             | (Topic::TaskFailed(_), AnswerChoice::Continue)
+            | (Topic::CommitRewritten(_), AnswerChoice::Keep)
             | (
-                Topic::VerifierSilent(_) | Topic::CommitBlocked(_) | Topic::BuildersSilent,
+                Topic::VerifierSilent(_)
+                | Topic::CommitBlocked(_)
+                | Topic::IndexLocked(_)
+                | Topic::CheckoutChanged { .. }
+                | Topic::BuildersSilent,
                 AnswerChoice::Retry,
             ) => Vec::new(),
             (Topic::Scope { .. }, _)
@@ -363,6 +371,9 @@ impl State {
             | (Topic::TaskFailed(_), _)
             | (Topic::VerifierSilent(_), _)
             | (Topic::CommitBlocked(_), _)
+            | (Topic::IndexLocked(_), _)
+            | (Topic::CommitRewritten(_), _)
+            | (Topic::CheckoutChanged { .. }, _)
             | (Topic::BuildersSilent, _) => return Ok(None),
         };
         Ok(Some(events))

@@ -182,6 +182,17 @@ pub struct RunTerms {
     /// work in the checkout.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub checkout: Option<String>,
+    /// The checkout as the run found it; `None` in logs that don't record it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub found: Option<FoundCheckout>,
+}
+
+/// A checkout as a run found it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FoundCheckout {
+    /// The working tree, as a git tree.
+    pub tree: String,
+    pub around: GitSurroundings,
 }
 
 /// Everything that can happen in a run.
@@ -241,6 +252,11 @@ pub enum Event {
     },
     /// A run began, or another session took it over; the previous session's claims and agents are void.
     RunStarted(RunTerms),
+    /// Changes in the checkout that no task made are accepted.
+    CheckoutSeen {
+        /// The working tree with them, as a git tree.
+        tree: String,
+    },
     /// HEAD has moved since the last look.
     HeadMoved {
         /// The new HEAD.

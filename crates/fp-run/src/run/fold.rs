@@ -77,6 +77,9 @@ impl State {
             }
             Event::RunStarted(terms) => {
                 let started_at = self.run.as_ref().map_or(at, |r| r.started_at);
+                if !self.is_running() {
+                    self.checkout_left = terms.found.as_ref().map(|found| found.tree.clone());
+                }
                 let (session, client) = (terms.session.as_deref(), terms.client);
                 if !self.run.as_ref().is_some_and(|r| r.is_led_by(session, client)) {
                     self.agents.clear();
@@ -87,6 +90,7 @@ impl State {
                 }
                 self.run = Some(Run { terms: terms.clone(), status: RunStatus::Running, started_at });
             }
+            Event::CheckoutSeen { tree } => self.checkout_left = Some(tree.clone()),
             Event::HeadMoved { head, drifted } => {
                 self.head = Some(head.clone());
                 for (id, drift) in drifted {
@@ -131,6 +135,8 @@ impl State {
                 self.open_inbox(owner);
                 if base.worktree.is_some() {
                     self.worktrees.insert(owner.clone(), task.clone());
+                } else {
+                    self.leave_checkout(&base.tree);
                 }
                 if let Some(t) = self.task_mut(task) {
                     t.status = Status::Implementing;
@@ -158,6 +164,9 @@ impl State {
             Event::Submitted { task, owner, tree, files } => {
                 self.idle(owner, at);
                 self.withdraw_inquiries(task);
+                if self.is_in_checkout(task) {
+                    self.leave_checkout(tree);
+                }
                 if let Some(t) = self.task_mut(task) {
                     t.status = Status::AwaitingVerification;
                     t.submission =
@@ -177,6 +186,9 @@ impl State {
                 }
             }
             Event::Verified { task, tree, files, checks, iteration: _ } => {
+                if self.is_in_checkout(task) {
+                    self.leave_checkout(tree);
+                }
                 if let Some(t) = self.task_mut(task) {
                     t.verification = Some(MeasuredWork {
                         tree: tree.clone(),
@@ -318,6 +330,17 @@ impl State {
             Event::Messaged { message } => self.messages.push(message.clone()),
             Event::Cancelled { .. } => self.set_run_status(RunStatus::Cancelled),
             Event::Finished => self.set_run_status(RunStatus::Finished),
+        }
+    }
+
+    fn is_in_checkout(&self, task: &TaskId) -> bool {
+        self.task(task).is_some_and(|task| task.worktree().is_none())
+    }
+
+    /// Remembers `tree` as what the checkout is left in, in a run that recorded how it found it.
+    fn leave_checkout(&mut self, tree: &str) {
+        if let Some(left) = &mut self.checkout_left {
+            tree.clone_into(left);
         }
     }
 

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use fp_plan::plan::id::TaskId;
+use fp_plan::repo_path::RepoPath;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AnswerOption {
@@ -21,6 +22,16 @@ pub enum Topic {
     VerifierSilent(TaskId),
     /// A commit could not be made.
     CommitBlocked(TaskId),
+    /// A commit could not be made, because the index is locked.
+    IndexLocked(TaskId),
+    /// A hook changed the content of a commit.
+    CommitRewritten(TaskId),
+    /// Files of the checkout changed while no task had them.
+    CheckoutChanged {
+        /// The working tree with these changes.
+        tree: String,
+        paths: Vec<RepoPath>,
+    },
     /// Builders keep ending without taking a task.
     BuildersSilent,
     /// Something these tasks were planned on has changed.
@@ -42,8 +53,14 @@ impl Topic {
         match self {
             Self::TaskFailed(task) | Self::VerifierSilent(task) | Self::CommitBlocked(task) => Some(task),
             Self::Clarify(task) | Self::Scope { task, .. } | Self::PassesBefore(task) => Some(task),
-            Self::BuildersSilent | Self::Drift(_) => None,
+            Self::IndexLocked(task) | Self::CommitRewritten(task) => Some(task),
+            Self::BuildersSilent | Self::Drift(_) | Self::CheckoutChanged { .. } => None,
         }
+    }
+
+    /// True if the commit of `id` waits for the answer.
+    pub fn blocks_commit_of(&self, id: &TaskId) -> bool {
+        matches!(self, Self::CommitBlocked(task) | Self::IndexLocked(task) if task == id)
     }
 
     /// True if a builder asked it and waits for the answer.
@@ -163,6 +180,16 @@ impl Topic {
                 (AnswerChoice::Leave, "take the task as done and leave its change uncommitted"),
                 STOP,
             ],
+            Self::IndexLocked(_) => &[(AnswerChoice::Retry, "try again, once the index is free"), STOP],
+            Self::CommitRewritten(_) => &[
+                (AnswerChoice::Keep, "the hook is right: the commit stays as it is"),
+                (AnswerChoice::Stop, "end the run; `fp rollback` undoes the commit"),
+            ],
+            Self::CheckoutChanged { .. } => &[
+                (AnswerChoice::Keep, "they stay, and are part of no task's commit"),
+                (AnswerChoice::Retry, "look again, after you have committed them or put them back"),
+                STOP,
+            ],
             Self::Scope { .. } => &[
                 (AnswerChoice::Allow, "the file becomes part of the task, and the report says so"),
                 (AnswerChoice::Deny, "the builder does without"),
@@ -203,6 +230,18 @@ impl Question {
             }
             Topic::CommitBlocked(task) => {
                 ("Commit", format!("Task {task} passed, but its commit could not be made: {reason}"))
+            }
+            Topic::IndexLocked(task) => {
+                ("Commit", format!("Task {task} passed, but its commit could not be made: {reason}"))
+            }
+            Topic::CommitRewritten(task) => (
+                "Commit",
+                format!(
+                    "The commit of task {task} is not what was verified: a hook changed {reason}. How to go on?"
+                ),
+            ),
+            Topic::CheckoutChanged { .. } => {
+                ("Checkout", format!("Changed in the checkout while no task had it: {reason}. How to go on?"))
             }
             Topic::Scope { task, path } => {
                 ("More files", format!("The builder of task {task} wants to change {path} as well: {reason}"))
@@ -254,7 +293,8 @@ impl Question {
             Topic::TaskFailed(_) => AnswerChoice::Continue,
             Topic::VerifierSilent(_) => AnswerChoice::GiveUp,
             Topic::CommitBlocked(_) => AnswerChoice::SendBack,
-            Topic::BuildersSilent => AnswerChoice::Stop,
+            Topic::BuildersSilent | Topic::IndexLocked(_) => AnswerChoice::Stop,
+            Topic::CommitRewritten(_) | Topic::CheckoutChanged { .. } => AnswerChoice::Keep,
         };
         choice.label()
     }

@@ -12,6 +12,7 @@ use super::question::Question;
 pub use super::task_state::{
     ChecksBefore, Claim, CommitIntent, Granted, MeasuredWork, Status, TaskState, TaskVerdict,
 };
+use crate::verification::GitSurroundings;
 use fp_plan::plan::id::{AgentName, PlanId, TaskId};
 
 /// The role of an agent.
@@ -181,6 +182,9 @@ pub struct State {
     /// The run, once started.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run: Option<Run>,
+    /// The working tree of the checkout as the run or its tasks last left it, as a git tree.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub checkout_left: Option<String>,
     /// The leaves in document order.
     #[serde(default)]
     pub tasks: Vec<TaskState>,
@@ -244,6 +248,7 @@ impl State {
             approval: None,
             head: None,
             run: None,
+            checkout_left: None,
             tasks: Vec::new(),
             agents: BTreeMap::new(),
             agent_ids: BTreeMap::new(),
@@ -263,6 +268,11 @@ impl State {
     /// Rebuilds the index, which isn't stored. Must be called after reading a state from its snapshot.
     pub fn restore_index(&mut self) {
         self.index = self.tasks.iter().enumerate().map(|(i, t)| (t.leaf.id.clone(), i)).collect();
+    }
+
+    /// The surroundings of the checkout at the start of the run, if known.
+    pub fn around(&self) -> Option<&GitSurroundings> {
+        Some(&self.run.as_ref()?.terms.found.as_ref()?.around)
     }
 
     pub fn task(&self, id: &TaskId) -> Option<&TaskState> {

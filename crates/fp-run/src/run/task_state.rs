@@ -257,8 +257,13 @@ impl TaskState {
         self.base.as_ref()?.worktree.as_ref()
     }
 
+    /// Its work, as last measured.
+    pub fn measured(&self) -> Option<&MeasuredWork> {
+        self.verification.as_ref().or(self.submission.as_ref())
+    }
+
     /// Its changes, as last measured.
     pub fn changed(&self) -> &[Change] {
-        self.verification.as_ref().or(self.submission.as_ref()).map_or(&[], |m| &m.files)
+        self.measured().map_or(&[], |measured| &measured.files)
     }
 }

@@ -5,12 +5,13 @@ use std::collections::BTreeSet;
 
 use super::decide::RunDecision;
 use super::event::{Base, Decider, Event, Judgement};
-use super::question::{ClosedUnanswered, Topic};
+use super::question::{AnswerChoice, ClosedUnanswered, Topic};
 use super::ready::Obstacle;
 use super::refusal::Refusal;
 use super::state::{ChecksBefore, State, Status, TaskState};
-use crate::verification::{Check, CheckVerdict};
+use crate::verification::{Check, CheckVerdict, list};
 use fp_plan::plan::id::TaskId;
+use fp_plan::repo_path::RepoPath;
 use fp_plan::settings::ExecutionModel;
 
 /// A verifier's opinion.
@@ -123,10 +124,20 @@ impl State {
         Ok(vec![Event::Completed { task: id.clone(), commit, note }])
     }
 
+    /// Completes a passed task with its commit. Asks the user about the paths that a hook has `rewritten` in it.
+    pub fn complete_with(&self, id: &TaskId, commit: String, rewritten: &[String]) -> RunDecision {
+        let note = format!("a hook changed {} in its commit after the verification", rewritten.join(", "));
+        let note = Some(note).filter(|_| !rewritten.is_empty());
+        let mut events = self.complete(id, Some(commit), note)?;
+        if !rewritten.is_empty() {
+            events.push(self.ask(Topic::CommitRewritten(id.clone()), &rewritten.join(", ")));
+        }
+        Ok(events)
+    }
+
     /// Asks the user about a passed task whose commit could not be made.
-    pub fn block_commit(&self, id: &TaskId, reason: &str) -> RunDecision {
+    pub fn block_commit(&self, id: &TaskId, topic: Topic, reason: &str) -> RunDecision {
         self.expect_passed(id)?;
-        let topic = super::question::Topic::CommitBlocked(id.clone());
         Ok(vec![Event::CommitBlocked { task: id.clone(), reason: reason.into() }, self.ask(topic, reason)])
     }
 
@@ -163,6 +174,33 @@ impl State {
         }
         let topic = Topic::PassesBefore(id.clone());
         Ok(vec![Event::CheckedBefore { task: id.clone(), checks, passed: true }, self.ask(topic, "")])
+    }
+
+    /// Asks the user about `paths` of the checkout, which is now as in `tree`: they changed while no task had them.
+    pub fn doubt_checkout(&self, tree: String, paths: Vec<RepoPath>) -> Vec<Event> {
+        if self.open_questions().any(|q| matches!(q.topic, Topic::CheckoutChanged { .. })) {
+            return Vec::new();
+        }
+        let names: Vec<String> = paths.iter().map(ToString::to_string).collect();
+        vec![self.ask(Topic::CheckoutChanged { tree, paths }, &list(&names))]
+    }
+
+    /// Tells of changes in the checkout that no task made. Fails if nobody could be asked about a file that one of the
+    /// commands in `lines` names.
+    pub fn kept_in_checkout(&self, lines: &[&str]) -> Option<Check> {
+        let kept = self.questions.iter().filter_map(|asked| match &asked.question.topic {
+            Topic::CheckoutChanged { paths, .. } if asked.answer == [AnswerChoice::Keep.label()] => {
+                Some(paths.iter().map(|path| (path.to_string(), asked.by)))
+            }
+            _ => None,
+        });
+        let kept: Vec<(String, Decider)> = kept.flatten().collect();
+        let read = |path: &str| lines.iter().any(|line| line.contains(path));
+        let fails = kept.iter().any(|(path, by)| *by == Decider::Auto && read(path));
+        let verdict = if fails { CheckVerdict::Fail } else { CheckVerdict::Note };
+        let names: Vec<String> = kept.into_iter().map(|(path, _)| path).collect();
+        let detail = format!("changed while no task had it, and in no commit: {}", list(&names));
+        (!names.is_empty()).then(|| Check { name: "checkout".into(), verdict, detail })
     }
 
     /// True if only the user's answer keeps the task from being claimed.

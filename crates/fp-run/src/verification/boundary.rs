@@ -4,33 +4,38 @@
 use super::change::{Change, ChangeStatus, FileKind};
 use super::{ChangeFacts, Check, CheckVerdict, TaskScope, intent, list};
 use crate::test_files;
-use fp_plan::package_files::is_lock_of;
+use fp_plan::package_files::{is_lock_of, lock_names};
 use fp_plan::repo_path::RepoPath;
 
 /// The paths that a list of files allows.
 #[derive(Debug, Clone)]
 pub struct Boundary {
+    /// In normal form.
     files: Vec<String>,
+    ignores_case: bool,
 }
 
 impl Boundary {
-    /// Builds the boundary of `files` as a task lists them. `./`, doubled or final `/`, and letter case make no
-    /// difference; a folder covers everything below it.
+    /// Builds the boundary of `files` as a task lists them. `./`, doubled or final `/`, and blanks around make no
+    /// difference in a list; a folder covers everything below it. Names count byte by byte.
     pub fn new<T: AsRef<str>>(files: impl IntoIterator<Item = T>) -> Self {
-        Self { files: files.into_iter().map(|file| normalise(file.as_ref())).collect() }
+        Self { files: files.into_iter().map(|file| normalise(file.as_ref())).collect(), ignores_case: false }
+    }
+
+    /// Sets if letter case makes no difference in the file system either.
+    pub fn ignoring_case(self, ignores_case: bool) -> Self {
+        Self { ignores_case, ..self }
     }
 
     /// True if `path` is listed, or below a listed folder.
     pub fn covers(&self, path: &RepoPath) -> bool {
-        let path = normalise(&path.to_lossy());
-        self.files.iter().any(|file| is_within(&path, file))
+        self.files.iter().any(|file| self.is_within(path.as_bytes(), file.as_bytes()))
     }
 
     /// True if `path` may be created without being listed: a test file beside a listed file, or a snapshot of such a
     /// test.
     pub fn allows_new(&self, path: &RepoPath) -> bool {
-        let path = normalise(&path.to_lossy());
-        self.files.iter().any(|file| test_files::is_test_beside(&path, file))
+        self.suits(path, test_files::is_test_beside)
     }
 
     /// True if a file may change at `path`: it is listed, the lock file of a listed manifest, or a test beside a listed
@@ -41,35 +46,56 @@ impl Boundary {
 
     /// True if the test file `path` is named after a listed file.
     pub fn is_named_like(&self, path: &RepoPath) -> bool {
-        let path = normalise(&path.to_lossy());
-        self.files.iter().any(|file| test_files::is_named_like(&path, file))
+        self.suits(path, test_files::is_named_like)
     }
 
     /// True if `path` is the lock file of a listed manifest: package managers rewrite it freely.
     pub fn allows_lock(&self, path: &RepoPath) -> bool {
-        let path = normalise(&path.to_lossy());
-        self.files.iter().any(|file| is_lock_of(&path, file))
+        let name = path.to_lossy();
+        let name = name.rsplit('/').next().unwrap_or_default();
+        (self.ignores_case || lock_names().any(|known| known == name)) && self.suits(path, is_lock_of)
+    }
+
+    /// True if `convention`, which compares in lower case, holds for `path` and a listed file that is in the same
+    /// folders.
+    fn suits(&self, path: &RepoPath, convention: impl Fn(&str, &str) -> bool) -> bool {
+        let Ok(path) = str::from_utf8(path.as_bytes()) else { return false };
+        let same_folders = |file: &str| {
+            let pairs = path.split('/').zip(file.split('/'));
+            let mut alike = pairs.take_while(|(one, other)| one.to_lowercase() == other.to_lowercase());
+            self.ignores_case || alike.all(|(one, other)| one == other)
+        };
+        let lower = path.to_lowercase();
+        self.files.iter().any(|file| convention(&lower, &file.to_lowercase()) && same_folders(file))
+    }
+
+    fn is_within(&self, path: &[u8], folder: &[u8]) -> bool {
+        if self.ignores_case {
+            let lower = |name: &[u8]| String::from_utf8_lossy(name).to_lowercase().into_bytes();
+            return is_within(&lower(path), &lower(folder));
+        }
+        is_within(path, folder)
     }
 }
 
-/// Converts to lower case, with `/` between folders, without `./` and a final `/`. The empty text is the whole
+/// The path as git writes it: with `/` between folders, without `./` and a final `/`. The empty text is the whole
 /// repository.
 fn normalise(path: &str) -> String {
     let path = path.trim();
     let path = if path.contains('/') { path.to_owned() } else { path.replace('\\', "/") };
     let parts: Vec<&str> = path.split('/').filter(|part| !matches!(*part, "" | ".")).collect();
-    parts.join("/").to_lowercase()
+    parts.join("/")
 }
 
-fn is_within(path: &str, folder: &str) -> bool {
+fn is_within(path: &[u8], folder: &[u8]) -> bool {
     let rest = path.strip_prefix(folder);
-    folder.is_empty() || rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    folder.is_empty() || rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"))
 }
 
 pub(super) fn check(scope: &TaskScope, facts: &ChangeFacts) -> Check {
-    let boundary = Boundary::new(&scope.files);
+    let boundary = scope.boundary();
     let others: Vec<(&str, Boundary)> =
-        scope.others.iter().map(|task| (task.id.as_str(), Boundary::new(&task.files))).collect();
+        scope.others.iter().map(|task| (task.id.as_str(), scope.boundary_of(task))).collect();
     let mut problems: Vec<String> =
         facts.changes.iter().filter_map(|change| problem(change, &boundary, &others, scope)).collect();
     problems
@@ -139,7 +165,12 @@ mod tests {
         check("src/a.rs", "src/a.rs", true);
         check("./src//a.rs", "src/a.rs", true);
         check("src\\a.rs", "src/a.rs", true);
-        check("SRC/A.rs", "src/a.rs", true);
+        check("SRC/A.rs", "src/a.rs", false);
+        check("src/a.rs ", "src/a.rs", true);
+        check("src/a.rs", "src/a.rs ", false);
+        check("src/a.rs", "src\\a.rs", false);
+        check("Makefile", "makefile", false);
+        check("src/é.rs", "src/e\u{301}.rs", false);
         check("src", "src/a.rs", true);
         check("src/", "src/b/c.rs", true);
         check("src", "srcs/a.rs", false);
@@ -147,6 +178,9 @@ mod tests {
         check("a.rs", "src/a.rs", false);
         check(".", "anything", true);
         check("한글/", "한글/a", true);
+        let folded = Boundary::new(["SRC/A.rs"]).ignoring_case(true);
+        assert!(folded.covers(&"src/a.RS".into()) && folded.allows_new(&"src/A_test.rs".into()));
+        assert!(!Boundary::new(["src/\u{FFFD}"]).covers(&RepoPath::from_bytes(b"src/\xff")));
     }
 
     #[test]
@@ -158,6 +192,8 @@ mod tests {
         };
         check("src/a.rs", "tests/a.rs", true, false);
         check("crates/x/src/a.rs", "crates/y/tests/a.rs", false, false);
+        check("src/a.rs", "SRC/tests/a.rs", false, false);
+        check("Cargo.toml", "cargo.lock", false, false);
         check("Cargo.toml", "Cargo.lock", false, true);
         check("crates/x/Cargo.toml", "Cargo.lock", false, true);
         check("crates/x/Cargo.toml", "crates/y/Cargo.lock", false, false);

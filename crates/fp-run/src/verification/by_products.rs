@@ -17,7 +17,7 @@ const FOLDERS: [&[u8]; 7] = [
 ];
 /// Files that only tools write.
 const FILES: [&[u8]; 3] = [b".DS_Store", b"Thumbs.db", b".coverage"];
-/// Marks Cargo's folder as a cache. Its name alone could be anybody's.
+/// Marks Cargo's folder as a cache, beside a manifest. Its name alone could be anybody's.
 const TARGET_TAG: &[u8] = b"target/CACHEDIR.TAG";
 
 /// True if only tools write into folders of this name, wherever they are.
@@ -32,11 +32,15 @@ pub struct ByProducts {
 }
 
 impl ByProducts {
-    /// Takes all files that git neither tracks nor ignores.
-    pub fn among<'p>(untracked: impl IntoIterator<Item = &'p RepoPath>) -> Self {
+    /// Takes all files that git neither tracks nor ignores; `is_there` tells which files exist.
+    pub fn among<'p>(
+        untracked: impl IntoIterator<Item = &'p RepoPath>,
+        is_there: impl Fn(&RepoPath) -> bool,
+    ) -> Self {
         let folder = |path: &'p RepoPath| {
             let rest = path.as_bytes().strip_suffix(TARGET_TAG)?;
-            (rest.is_empty() || rest.ends_with(b"/")).then(|| [rest, b"target/"].concat())
+            let of_cargo = || is_there(&RepoPath::from_bytes([rest, b"Cargo.toml"].concat()));
+            ((rest.is_empty() || rest.ends_with(b"/")) && of_cargo()).then(|| [rest, b"target/"].concat())
         };
         Self { targets: untracked.into_iter().filter_map(folder).collect() }
     }
@@ -47,7 +51,6 @@ impl ByProducts {
         let mut parts = path.rsplit(|&b| b == b'/');
         let name = parts.next().unwrap_or_default();
         FILES.contains(&name)
-            || name.ends_with(b".pyc")
             || parts.any(|folder| FOLDERS.contains(&folder))
             || self.targets.iter().any(|target| path.starts_with(target))
     }
@@ -60,8 +63,10 @@ mod tests {
     #[test]
     fn what_tools_leave_behind() {
         let untracked: Vec<RepoPath> =
-            ["x/target/CACHEDIR.TAG", "mytarget/CACHEDIR.TAG"].map(RepoPath::from).into();
-        let found = ByProducts::among(&untracked);
+            ["x/target/CACHEDIR.TAG", "src/target/CACHEDIR.TAG", "mytarget/CACHEDIR.TAG"]
+                .map(RepoPath::from)
+                .into();
+        let found = ByProducts::among(&untracked, |path| path.as_bytes() == b"x/Cargo.toml");
         let check = |path: &str, expect: bool| assert_eq!(found.covers(&path.into()), expect, "{path}");
         check("pkg/__pycache__/a.cpython-312.pyc", true);
         check("web/node_modules/a/index.js", true);
@@ -69,6 +74,8 @@ mod tests {
         check("x/target/debug/x", true);
         check("x/target.rs", false);
         check("target/notes.md", false);
+        check("src/target/evil.rs", false);
+        check("pytest.pyc", false);
         check("mytarget/a", false);
         check("src/node_modules.rs", false);
         check("src/a.py", false);

@@ -1,6 +1,6 @@
 //! Guards against unwanted dependencies: a task gets one only if it lists the manifest and its own words ask for it.
 
-use super::{ChangeFacts, ChangedText, Check, CheckVerdict, TaskScope, boundary::Boundary, intent, list};
+use super::{ChangeFacts, ChangedText, Check, CheckVerdict, TaskScope, intent, list};
 use fp_plan::language::Language;
 use fp_plan::package_files::{PackageNames, ReadPackages, is_package_file, lock_kind, manifest_kind};
 use fp_plan::repo_path::RepoPath;
@@ -41,7 +41,7 @@ pub(super) fn check(scope: &TaskScope, facts: &ChangeFacts) -> Check {
         );
     }
     let (mut problems, mut notes) = (Vec::new(), Vec::new());
-    let boundary = Boundary::new(&scope.files);
+    let boundary = scope.boundary();
     for manifest in &manifests {
         let path = &manifest.file.path;
         if manifest.after.is_none() {

@@ -121,6 +121,8 @@ pub struct TaskScope {
     pub text: String,
     /// The other running tasks.
     pub others: Vec<OtherTask>,
+    /// True if letter case makes no difference to the file system.
+    pub ignores_case: bool,
 }
 
 impl TaskScope {
@@ -134,7 +136,15 @@ impl TaskScope {
             .collect::<Vec<_>>()
             .join("\n");
         let files = task.files().map(str::to_owned).chain(granted.iter().cloned()).collect();
-        Self { files, text, others }
+        Self { files, text, others, ignores_case: false }
+    }
+
+    pub fn boundary(&self) -> Boundary {
+        Boundary::new(&self.files).ignoring_case(self.ignores_case)
+    }
+
+    fn boundary_of(&self, task: &OtherTask) -> Boundary {
+        Boundary::new(&task.files).ignoring_case(self.ignores_case)
     }
 }
 
@@ -189,11 +199,17 @@ pub fn wants_text(change: &Change) -> bool {
         && change.ends().any(|path| is_package_file(path) || weakened::is_of_interest(path))
 }
 
+/// Fails a task whose commands were disturbed, by each other or by what they test.
+pub fn disturbed(faults: &[String]) -> Option<Check> {
+    (!faults.is_empty()).then(|| Check::new("commands", CheckVerdict::Fail, list(faults)))
+}
+
 /// Runs all checks of a change, in reporting order; `runs` are its commands in order.
 pub fn check(scope: &TaskScope, facts: &ChangeFacts, runs: &[CommandRun]) -> Vec<Check> {
     let mut checks = vec![changed(scope, facts), boundary::check(scope, facts)];
     checks.extend(history(facts));
     checks.extend(facts.around.as_ref().and_then(|(began, now)| began.check(now)));
+    checks.extend(facts.around.as_ref().and_then(|(began, now)| began.check_tools(now, facts)));
     checks.push(dependencies::check(scope, facts));
     checks.push(leftovers::check(scope, facts));
     checks.push(weakened::check(scope, facts));
@@ -239,9 +255,50 @@ pub struct GitSurroundings {
     /// The path of each such file in git's folder, and a hash of its relevant content.
     #[serde(default)]
     pub files: BTreeMap<String, String>,
+    /// The path and hash of each program that a package manager has installed in the working tree, for commands to
+    /// find.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub tools: BTreeMap<String, String>,
 }
 
 impl GitSurroundings {
+    /// The surroundings against which a task is measured that is claimed in these: those at the `start` of the run, as
+    /// far as they apply to the builder's `own_worktree`.
+    pub fn since(self, start: Option<&Self>, own_worktree: bool) -> Self {
+        let Some(start) = start else { return self };
+        let applies = |path: &String| !own_worktree || path != "config.worktree";
+        let files = start.files.iter().filter(|(path, _)| applies(path));
+        let files = files.map(|(path, hash)| (path.clone(), hash.clone())).collect();
+        let mut tools = self.tools;
+        if own_worktree {
+            // What is installed there later has to be what the checkout has.
+            for (path, hash) in start.tools.iter().filter(|(path, _)| path.starts_with("node_modules/")) {
+                tools.entry(path.clone()).or_insert_with(|| hash.clone());
+            }
+        }
+        Self { files, tools, ..self }
+    }
+
+    /// True if a command that ran in these, after which they are `now`, changed what a later one depends on. It may
+    /// install programs.
+    pub fn disturbed(&self, now: &Self) -> bool {
+        let replaced = |(path, hash)| now.tools.get(path).is_some_and(|now| now != hash);
+        self.files != now.files || self.tools.iter().any(replaced)
+    }
+
+    /// Fails a task in whose time an installed program was replaced, unless its own change installs packages.
+    fn check_tools(&self, now: &Self, facts: &ChangeFacts) -> Option<Check> {
+        let new = now.tools.iter().filter_map(|(path, hash)| match self.tools.get(path) {
+            None => Some((format!("{path} is new"), false)),
+            Some(before) => (before != hash).then(|| (format!("{path} was replaced"), true)),
+        });
+        let (told, replaced): (Vec<String>, Vec<bool>) = new.unzip();
+        let installs = facts.changes.iter().flat_map(Change::ends).any(is_package_file);
+        let fails = !installs && replaced.contains(&true);
+        let verdict = if fails { CheckVerdict::Fail } else { CheckVerdict::Note };
+        (!told.is_empty()).then(|| Check::new("tools", verdict, format!("since the claim: {}", list(&told))))
+    }
+
     /// Words the fact that another branch is checked out `now`. A detached HEAD has no branch, as in a worktree or
     /// during the user's rebase.
     fn branch_left(&self, now: &Self) -> Option<String> {
@@ -265,7 +322,7 @@ impl GitSurroundings {
 }
 
 /// `items` as one line, at most ten of them.
-fn list(items: &[String]) -> String {
+pub(crate) fn list(items: &[String]) -> String {
     const SHOWN: usize = 10;
     let mut text = items.iter().take(SHOWN).map(String::as_str).collect::<Vec<_>>().join("; ");
     if items.len() > SHOWN {

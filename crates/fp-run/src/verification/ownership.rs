@@ -42,8 +42,8 @@ pub struct Divided {
 /// Divides the differences from the task's base by owner.
 pub fn divide(changes: Vec<Change>, scope: &TaskScope, evidence: &OwnershipEvidence) -> Divided {
     let judge = Judge {
-        own: Boundary::new(&scope.files),
-        others: scope.others.iter().map(|task| (task, Boundary::new(&task.files))).collect(),
+        own: scope.boundary(),
+        others: scope.others.iter().map(|task| (task, scope.boundary_of(task))).collect(),
         evidence,
     };
     let mut divided = Divided::default();
@@ -122,7 +122,7 @@ mod tests {
         });
         let others =
             vec![OtherTask { id: "2".into(), files: vec!["src/b.rs".into(), "b/Cargo.toml".into()] }];
-        let scope = TaskScope { files: vec!["src/a.rs".into()], text: String::new(), others };
+        let scope = TaskScope { files: vec!["src/a.rs".into()], others, ..TaskScope::default() };
         let Divided { own: found, elsewhere: found_elsewhere, .. } =
             divide(changes.collect(), &scope, evidence);
         let shown = |change: &Change| match &change.status {

@@ -32,7 +32,12 @@ fn change(text: &str) -> Change {
 
 fn scope(files: &[&str], text: &str) -> TaskScope {
     let others = vec![OtherTask { id: "1.2".into(), files: vec!["src/other.rs".into(), "web/".into()] }];
-    TaskScope { files: files.iter().map(|file| (*file).to_owned()).collect(), text: text.to_owned(), others }
+    TaskScope {
+        files: files.iter().map(|file| (*file).to_owned()).collect(),
+        text: text.to_owned(),
+        others,
+        ignores_case: false,
+    }
 }
 
 fn facts(changes: &[&str]) -> ChangeFacts {
@@ -398,7 +403,7 @@ fn texts_that_are_wanted() {
 
 fn around(branch: Option<&str>, files: &[(&str, &str)]) -> GitSurroundings {
     let files = files.iter().map(|(path, hash)| ((*path).to_owned(), (*hash).to_owned())).collect();
-    GitSurroundings { branch: branch.map(str::to_owned), files }
+    GitSurroundings { branch: branch.map(str::to_owned), files, ..GitSurroundings::default() }
 }
 
 #[test]

@@ -40,7 +40,8 @@ fn a_retried_task_is_judged_again() {
 #[test]
 fn giving_a_task_up_closes_what_was_asked_about_it() {
     let mut machine = passed();
-    let events = machine.state.block_commit(&id("1"), "a hook said no").unwrap();
+    let events =
+        machine.state.block_commit(&id("1"), Topic::CommitBlocked(id("1")), "a hook said no").unwrap();
     machine.take(events);
     assert_eq!(open(&machine), [&Topic::CommitBlocked(id("1"))]);
     let question = machine.state.open_questions().next().unwrap().id.clone();
