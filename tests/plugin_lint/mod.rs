@@ -29,7 +29,7 @@ fn checks() -> Vec<(Check, &'static str, String, &'static str)> {
             checks::own_commands,
             skill,
             front("allowed-tools: Read, Bash(fp *)"),
-            "allowed-tools has commands of fp",
+            "allowed-tools has every command of fp",
         ),
         (checks::descriptions, agent, front("description: Spawns builders"), how),
         (checks::budgets, agent, "word ".repeat(701), "701 words, of at most 700"),
