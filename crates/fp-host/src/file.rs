@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use fp_plan::hint::Hint;
 
 /// Size limit of `tasks.md`, in bytes.
-pub const TASKS_CAP: u64 = 64 * 1024 * 1024;
+pub const TASKS_CAP: u64 = 512 * 1024 * 1024;
 
 /// Why a file was not read or written. The message names the file, [`FileError::hint`] the remedy.
 #[derive(Debug, thiserror::Error)]
