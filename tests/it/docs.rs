@@ -16,7 +16,7 @@ use regex::Regex;
 use serde_json::{Value, json};
 
 /// The pages whose blocks are commands or settings for the reader.
-const GUIDES: [&str; 15] = [
+const GUIDES: [&str; 14] = [
     "README.md",
     "CONTRIBUTING.md",
     "docs/specs.md",
@@ -30,11 +30,10 @@ const GUIDES: [&str; 15] = [
     "docs/exit-codes.md",
     "docs/configuration.md",
     "docs/from-0.1.md",
-    "docs/trust.md",
     "plugin/README.md",
 ];
-/// Pages that are about the project itself.
-const OTHERS: [&str; 10] = [
+/// Pages without blocks, and those that are about the project itself.
+const OTHERS: [&str; 11] = [
     "ARCHITECTURE.md",
     "CHANGELOG.md",
     "docs/internals/README.md",
@@ -45,6 +44,7 @@ const OTHERS: [&str; 10] = [
     "docs/internals/ledger.md",
     "docs/internals/prompts.md",
     "docs/internals/run.md",
+    "docs/trust.md",
 ];
 
 /// Shell blocks that are only inspected, each with the reason for not running it.
