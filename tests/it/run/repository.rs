@@ -41,6 +41,9 @@ fn what_the_user_has_staged_stays_staged() {
     environment.write("README.md", "# Staged\n");
     environment.git(&["add", "mine.txt", "README.md"]);
     environment.write("README.md", "# Staged, and more\n");
+    let claim = environment.fp(&["claim", PLAN, "--as", "builder-1"]);
+    assert!(claim.code == 1 && claim.stderr.contains("README.md"), "{claim}");
+    environment.done(&["answer", PLAN, "q1", "--option", "Keep"]);
     environment.complete("a.txt");
     assert_eq!(environment.git(&["status", "--short"]), "MM README.md\nA  mine.txt\n");
     assert_eq!(environment.git(&["show", "--name-only", "--format=", "HEAD"]), "a.txt\n");
