@@ -1,6 +1,10 @@
 //! The client's hook events and replies on the wire. The client changes, so reading is tolerant: an unknown
 //! field is ignored, a missing one is empty, and a wrong type counts as missing.
 
+use std::fs::File;
+use std::io::{self, Read as _, Seek as _, SeekFrom};
+use std::path::Path;
+
 use fp_comments::{EditAction, FileEdit, TextReplacement};
 use fp_plan::text::prompt_lines;
 use fp_run::run::consent::PrintedQuestion;
@@ -9,6 +13,9 @@ use serde_json::{Value, json};
 
 /// Longest event that is read, in bytes; the client sends whole files with its edits.
 pub const MAX_EVENT_BYTES: u64 = 64 * 1024 * 1024;
+
+/// Longest end of the client's record of a conversation that is read, in bytes.
+const MAX_RECORD_BYTES: u64 = 1024 * 1024;
 
 /// Fields of an answer that the user has not handed in as it stands: the dialog ended by itself while nobody was there,
 /// or the user said something else instead.
@@ -115,6 +122,20 @@ impl HookEvent {
         text_of(&self.whole, "prompt").filter(|_| is_typed)
     }
 
+    /// True if the client entered the prompt because it was scheduled, maybe by a file of the repository. Only the client's
+    /// record of the conversation tells, where nothing has been said since.
+    pub fn is_scheduled(&self) -> bool {
+        let record = text_of(&self.whole, "transcript_path").and_then(|path| end_of(Path::new(path)).ok());
+        let record = record.unwrap_or_default();
+        let lines = record.lines().rev().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+        let is_said = |line: &Value| matches!(text_of(line, "type"), Some("user" | "assistant"));
+        let is_schedule = |line: Value| {
+            text_of(&line, "subtype") == Some("scheduled_task_fire")
+                && line.get("prompt") == self.whole.get("prompt")
+        };
+        lines.take_while(|line| !is_said(line)).any(is_schedule)
+    }
+
     /// The prompt that a tool call schedules. The client enters it later just as if the user had typed it.
     pub fn scheduled_prompt(&self) -> Option<&str> {
         self.input("prompt").filter(|_| matches!(self.tool(), Some("CronCreate" | "ScheduleWakeup")))
@@ -157,6 +178,16 @@ impl HookEvent {
         let own = tasks.iter().find(|t| t.get("id").and_then(Value::as_str) == Some(id))?;
         own.get("description").and_then(Value::as_str)
     }
+}
+
+/// The end of a long file, from somewhere within a line.
+fn end_of(path: &Path) -> io::Result<String> {
+    let mut file = File::open(path)?;
+    let start = file.metadata()?.len().saturating_sub(MAX_RECORD_BYTES);
+    file.seek(SeekFrom::Start(start))?;
+    let mut bytes = Vec::new();
+    file.take(MAX_RECORD_BYTES).read_to_end(&mut bytes)?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 fn replacement(value: &Value) -> Option<TextReplacement<'_>> {
@@ -258,6 +289,26 @@ mod tests {
         assert_eq!(prompt(json!({ "prompt": "Go" })).as_deref(), Some("Go"), "the client does not tell");
         for source in ["system", "loop_wakeup", "schedule_wakeup", "poll_event", "something_new"] {
             assert_eq!(prompt(json!({ "prompt": "Go", "source": source })), None, "{source}");
+        }
+    }
+
+    #[test]
+    fn a_scheduled_prompt_is_known_by_the_record() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("record.jsonl");
+        let event = json!({ "prompt": "Go", "transcript_path": path });
+        let event = HookEvent::parse(event.to_string().as_bytes()).unwrap();
+        assert!(!event.is_scheduled(), "there is no record yet");
+        let fire = r#"{"type":"system","subtype":"scheduled_task_fire","prompt":"Go"}"#;
+        let queue = r#"{"type":"queue-operation","operation":"dequeue"}"#;
+        for (lines, expected) in [
+            (vec![fire], true),
+            (vec![r#"{"type":"assistant"}"#, fire, queue, "cut off"], true),
+            (vec![fire, r#"{"type":"user"}"#, queue], false),
+            (vec![r#"{"type":"system","subtype":"scheduled_task_fire","prompt":"Stop"}"#], false),
+        ] {
+            std::fs::write(&path, lines.join("\n")).unwrap();
+            assert_eq!(event.is_scheduled(), expected, "{lines:?}");
         }
     }
 
