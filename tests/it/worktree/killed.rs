@@ -64,7 +64,11 @@ fn before_the_files_are_in_place() {
 #[test]
 fn between_the_files_and_the_commit() {
     let environment = killed_at("commit");
-    assert_eq!(environment.git(&["status", "--short"]), "M  a.txt\n", "the files are in place, and in the index");
+    assert_eq!(
+        environment.git(&["status", "--short"]),
+        "M  a.txt\n",
+        "the files are in place, and in the index"
+    );
     goes_on(&environment);
 }
 
