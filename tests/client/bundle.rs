@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 use serde_json::{Value, json};
 
 use crate::client_binary;
-use crate::request::{bash, text};
+use crate::request::{bash, call, text};
 use crate::sample::Sample;
 use crate::session::{Client, Permissions};
 use crate::stand_in::StandIn;
@@ -137,8 +137,10 @@ fn answer_without_hooks(client: &Client<'_>, stand_in: &StandIn) -> String {
 
 fn settings_that_fp_adds_hold_and_are_taken_out_again() {
     let sample = Sample::new();
-    let stand_in = StandIn::start(|request| match request.turns() {
-        0 => bash("fp --version"),
+    let page = sample.path().join(".fractal-planner/plans/greet-20261121/tasks.md");
+    let written = page.clone();
+    let stand_in = StandIn::start(move |request| match request.turns() {
+        0 => call("Write", json!({ "file_path": written, "content": "a page\n" })),
         _ => text("all done"),
     });
     // A form that is nobody else's, so that it shows when it is lost.
@@ -147,15 +149,15 @@ fn settings_that_fp_adds_hold_and_are_taken_out_again() {
         Client::new(&stand_in, sample.path()).with_permissions(Permissions::Default).with_settings(mine);
     let program = client_binary::path();
     let program = program.to_str().expect("the client has a readable path");
-    let version = format!("fp {}", env!("CARGO_PKG_VERSION"));
-
     client.fp(&["install", "--client", program]);
-    assert_ne!(answer_without_hooks(&client, &stand_in), version, "nobody has allowed it");
+    answer_without_hooks(&client, &stand_in);
+    assert!(!page.exists(), "nobody has allowed it");
     client.fp(&["install", "--yes", "--client", program]);
     assert_eq!(installed(&client), [INSTALLED]);
     let added = client.settings_text();
     assert!(added.starts_with("{\r\n\t\"disableAllHooks\":  true,\r\n\t\"permissions\": {"), "{added}");
-    assert_eq!(answer_without_hooks(&client, &stand_in), version);
+    let answer = answer_without_hooks(&client, &stand_in);
+    assert!(page.exists(), "{answer}");
 
     client.fp(&["uninstall", "--client", program]);
     assert!(installed(&client).is_empty());

@@ -170,7 +170,7 @@ fn nothing_is_planned_when_nobody_can_be_asked() {
 
     assert!(ended.result().contains(UNCONFIRMED), "{}", ended.result());
     let told = &stand_in.of_lead()[0];
-    assert!(told.was_told("with no AskUserQuestion among your tools, stop"), "{}", told.summary());
+    assert!(told.was_told("Without `--auto` and AskUserQuestion, stop"), "{}", told.summary());
     let new = stand_in.of_lead()[1].last_result();
     assert!(new.contains("\"attended\": false"), "fp knows that nobody is there: {new}");
     assert_eq!(agents(&stand_in), ["fp:interviewer"], "it says what there would have been to ask");

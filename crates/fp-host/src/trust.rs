@@ -13,6 +13,7 @@ use fp_plan::plan::id::PlanId;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use crate::claude::hook::was_scheduled;
 use crate::config::Environment;
 use crate::file::{self, FileError};
 use crate::git::{GitError, command};
@@ -172,9 +173,18 @@ impl TrustStore {
     ///
     /// # Errors
     /// The session's id can't name a file, or the disk refuses.
-    pub fn keep_prompt(&self, session: &str, prompt: &str) -> Result<(), TrustError> {
+    pub fn keep_prompt(
+        &self,
+        session: &str,
+        prompt: &str,
+        transcript: Option<&Path>,
+    ) -> Result<(), TrustError> {
         let path = self.prompt_file(session)?;
-        let note = PromptNote { repository: self.repository.clone(), prompt: prompt.to_owned() };
+        let note = PromptNote {
+            repository: self.repository.clone(),
+            prompt: prompt.to_owned(),
+            transcript: transcript.map(Path::to_owned),
+        };
         let failed = |source: io::Error| FileError::Write { path: path.clone(), source };
         let text = serde_json::to_vec(&note).map_err(|error| failed(error.into()))?;
         make_private(&self.folder).and_then(|()| make_private(&self.prompts())).map_err(failed)?;
@@ -189,7 +199,9 @@ impl TrustStore {
         let note: Option<PromptNote> = serde_json::from_str(&text).ok();
         let Some(note) = note.filter(|note| note.repository == self.repository) else { return Ok(None) };
         fs::remove_file(&path).map_err(|source| FileError::Write { path, source })?;
-        Ok(Some(note.prompt))
+        // By now the client's record says so of a prompt that nobody typed.
+        let is_typed = !note.transcript.is_some_and(|record| was_scheduled(&record, &note.prompt));
+        Ok(is_typed.then_some(note.prompt))
     }
 
     fn prompts(&self) -> PathBuf {
@@ -214,6 +226,8 @@ struct PromptNote {
     /// The path of the repository's identity.
     repository: PathBuf,
     prompt: String,
+    /// The client's record of the conversation.
+    transcript: Option<PathBuf>,
 }
 
 /// The folder of the user's state on `system`, named as in [`std::env::consts::OS`]; `None` without a home folder.

@@ -322,9 +322,8 @@ fn run_of(hook: &IncomingHook, selector: &str) -> Result<Option<OngoingRun>, Com
 /// Keeps the prompt of `/fp:plan`, so that the plan has the user's own words and flags.
 fn user_has_typed(hook: &IncomingHook) -> Result<(), CommandError> {
     let typed = hook.event.prompt().filter(|prompt| prompt.trim_start().starts_with(PLAN_SKILL));
-    let typed = typed.filter(|_| !hook.event.is_scheduled());
     if let Some((prompt, session)) = typed.zip(hook.event.session.as_deref()) {
-        hook.context.trust()?.keep_prompt(session, prompt)?;
+        hook.context.trust()?.keep_prompt(session, prompt, hook.event.transcript())?;
     }
     Ok(())
 }

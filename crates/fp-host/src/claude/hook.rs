@@ -122,18 +122,9 @@ impl HookEvent {
         text_of(&self.whole, "prompt").filter(|_| is_typed)
     }
 
-    /// True if the client entered the prompt because it was scheduled, maybe by a file of the repository. Only the client's
-    /// record of the conversation tells, where nothing has been said since.
-    pub fn is_scheduled(&self) -> bool {
-        let record = text_of(&self.whole, "transcript_path").and_then(|path| end_of(Path::new(path)).ok());
-        let record = record.unwrap_or_default();
-        let lines = record.lines().rev().filter_map(|line| serde_json::from_str::<Value>(line).ok());
-        let is_said = |line: &Value| matches!(text_of(line, "type"), Some("user" | "assistant"));
-        let is_schedule = |line: Value| {
-            text_of(&line, "subtype") == Some("scheduled_task_fire")
-                && line.get("prompt") == self.whole.get("prompt")
-        };
-        lines.take_while(|line| !is_said(line)).any(is_schedule)
+    /// The client's record of the conversation.
+    pub fn transcript(&self) -> Option<&Path> {
+        text_of(&self.whole, "transcript_path").map(Path::new)
     }
 
     /// The prompt that a tool call schedules. The client enters it later just as if the user had typed it.
@@ -188,6 +179,15 @@ fn end_of(path: &Path) -> io::Result<String> {
     let mut bytes = Vec::new();
     file.take(MAX_RECORD_BYTES).read_to_end(&mut bytes)?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// True if the client entered `prompt` because it was scheduled, maybe by a file of the repository. Only its record of the
+/// conversation, at `transcript`, tells, and may do so a little later.
+pub fn was_scheduled(transcript: &Path, prompt: &str) -> bool {
+    let record = end_of(transcript).unwrap_or_default();
+    record.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok()).any(|line| {
+        text_of(&line, "subtype") == Some("scheduled_task_fire") && text_of(&line, "prompt") == Some(prompt)
+    })
 }
 
 fn replacement(value: &Value) -> Option<TextReplacement<'_>> {
@@ -296,19 +296,16 @@ mod tests {
     fn a_scheduled_prompt_is_known_by_the_record() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("record.jsonl");
-        let event = json!({ "prompt": "Go", "transcript_path": path });
-        let event = HookEvent::parse(event.to_string().as_bytes()).unwrap();
-        assert!(!event.is_scheduled(), "there is no record yet");
+        assert!(!was_scheduled(&path, "Go"), "there is no record yet");
         let fire = r#"{"type":"system","subtype":"scheduled_task_fire","prompt":"Go"}"#;
-        let queue = r#"{"type":"queue-operation","operation":"dequeue"}"#;
         for (lines, expected) in [
             (vec![fire], true),
-            (vec![r#"{"type":"assistant"}"#, fire, queue, "cut off"], true),
-            (vec![fire, r#"{"type":"user"}"#, queue], false),
+            (vec![r#"{"type":"assistant"}"#, fire, r#"{"type":"user"}"#, "cut off"], true),
+            (vec![r#"{"type":"user","prompt":"Go"}"#], false),
             (vec![r#"{"type":"system","subtype":"scheduled_task_fire","prompt":"Stop"}"#], false),
         ] {
             std::fs::write(&path, lines.join("\n")).unwrap();
-            assert_eq!(event.is_scheduled(), expected, "{lines:?}");
+            assert_eq!(was_scheduled(&path, "Go"), expected, "{lines:?}");
         }
     }
 

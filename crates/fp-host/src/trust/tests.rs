@@ -59,14 +59,14 @@ fn the_store_is_the_users_alone() {
 fn a_prompt_counts_once_and_for_its_session_and_repository() {
     let folder = tempfile::tempdir().unwrap();
     let store = store_in(folder.path(), &folder.path().join("here"));
-    store.keep_prompt("s1", "/fp:plan --auto add it's greeting").unwrap();
+    store.keep_prompt("s1", "/fp:plan --auto add it's greeting", None).unwrap();
     let elsewhere = store_in(folder.path(), &folder.path().join("there"));
     assert_eq!(elsewhere.take_prompt("s1").unwrap(), None);
     assert_eq!(store.take_prompt("s2").unwrap(), None);
     assert_eq!(store.take_prompt("s1").unwrap().as_deref(), Some("/fp:plan --auto add it's greeting"));
     assert_eq!(store.take_prompt("s1").unwrap(), None);
     for session in ["", "../s1", "a/b", ".hidden"] {
-        assert!(store.keep_prompt(session, "x").is_err(), "{session}");
+        assert!(store.keep_prompt(session, "x", None).is_err(), "{session}");
     }
 }
 
