@@ -287,6 +287,10 @@ fn a_builder_neither_answers_nor_judges() {
     environment.done(&["next", PLAN]);
     check(&verdict, Some(("v1", "fp:verifier")), "allow", "");
     check(&verdict, Some(("v2", "verifier-2-i1")), "deny", "not asked to judge");
+    // Another session has asked nobody.
+    environment.done(&["run", "start", PLAN, "--session", "s2"]);
+    check(&verdict, Some(("v1", "fp:verifier")), "", "");
+    check(&verdict, None, "", "");
 }
 
 #[cfg(unix)]

@@ -228,9 +228,9 @@ fn tool_is_about_to_run(hook: &IncomingHook) -> Result<(), CommandError> {
         Some(LineJudgement::NotYours(reason)) => hook.reply(HookReply::Deny(&reason)),
         Some(LineJudgement::Unknown) | None => {}
     }
-    let edit = BuilderEdit::of(hook)?.filter(|edit| edit.mode() == GuardMode::Deny);
-    let objection = match edit {
-        Some(edit) => edit.objection(),
+    let objection = match BuilderEdit::of(hook)? {
+        Some(edit) if edit.mode() == GuardMode::Deny => edit.objection(),
+        Some(_) => None,
         None if caller == Caller::Builder => edit_without_task(hook)?,
         None => None,
     };
@@ -282,7 +282,14 @@ fn own_calls_are_about_to_run(
     for call in calls.iter().filter(of_role).filter_map(|call| Cli::role_call(call)) {
         let (RoleCall::Claim { plan, .. } | RoleCall::Verdict { plan, .. }) = &call;
         // The command itself reports a plan that doesn't exist.
-        let Some(run) = run_of(hook, plan)? else { continue };
+        let Some(run) = plan_named(hook, plan)? else { continue };
+        if hook.is_of_session(&run.state) == Some(false) {
+            match call {
+                RoleCall::Claim { .. } => continue,
+                // Nobody here was asked; the user's own rules decide.
+                RoleCall::Verdict { .. } => return Ok(()),
+            }
+        }
         let reason = match (&call, kind) {
             (RoleCall::Claim { .. }, _) if caller != Caller::Builder => None,
             (RoleCall::Claim { owner, .. }, Some(BUILDER)) => refuse_name(&run.state, owner, id),
@@ -310,13 +317,12 @@ fn own_calls_are_about_to_run(
     Ok(())
 }
 
-/// The plan that `selector` names, unless its run is another session's.
-fn run_of(hook: &IncomingHook, selector: &str) -> Result<Option<OngoingRun>, CommandError> {
+/// The plan that `selector` names, as it stands.
+fn plan_named(hook: &IncomingHook, selector: &str) -> Result<Option<OngoingRun>, CommandError> {
     let context = &hook.context;
     let Ok(folder) = context.plans()?.resolve(selector) else { return Ok(None) };
     let plan = OpenPlan::new(context.repo().clone(), context.settings()?.clone(), folder);
-    let Ok(state) = plan.load().map(|loaded| loaded.state) else { return Ok(None) };
-    Ok((hook.is_of_session(&state) != Some(false)).then_some(OngoingRun { plan, state }))
+    Ok(plan.load().ok().map(|loaded| OngoingRun { plan, state: loaded.state }))
 }
 
 /// Keeps the prompt of `/fp:plan`, so that the plan has the user's own words and flags.
