@@ -85,7 +85,7 @@ class Place:
         leaves = [LEAF.format(n=n, file=file if n == 1 else f"src/part-{n}.rs") for n in range(1, tasks + 1)]
         head = "## Root Task\n- [ID: root] Sample goal (Complexity: 5)\n\n### Subtasks\n"
         write(f"{self.plan}/tasks.md", head + "".join(leaves))
-        self.run(fp, "approve", PLAN)
+        self.run(fp, "approve", PLAN, "--yes")
         self.run(fp, "run", "start", PLAN, "--session", "s1")
         self.save("started")
         self.run(fp, "next", PLAN)

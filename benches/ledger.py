@@ -73,7 +73,7 @@ def repository(folder, fp):
     run(folder, "git", "init", "--quiet")
     run(folder, "git", "add", "--all")
     run(folder, "git", "commit", "--quiet", "--message", "Start")
-    run(folder, fp, "approve", PLAN)
+    run(folder, fp, "approve", PLAN, "--yes")
     run(folder, fp, "run", "start", PLAN, "--session", "s1", "--no-commit", "--max-iterations", "20")
 
 
