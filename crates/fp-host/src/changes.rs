@@ -47,7 +47,10 @@ pub struct MeasuredChange {
 /// # Errors
 /// Git fails, or a tree is gone.
 pub fn measure(git: &Git, request: &ChangeRequest) -> Result<MeasuredChange, GitError> {
-    let snapshot = git.snapshot_tree()?;
+    let (snapshot, now) = match request.around {
+        Some(_) => git.observe().map(|(snapshot, surroundings)| (snapshot, Some(surroundings)))?,
+        None => (git.snapshot_tree()?, None),
+    };
     let commits = commits(git, request, &snapshot)?;
     let (changes, blobs): (Vec<Change>, Vec<Blobs>) =
         git.diff_with_blobs(request.base, &snapshot.tree)?.into_iter().unzip();
@@ -59,7 +62,6 @@ pub fn measure(git: &Git, request: &ChangeRequest) -> Result<MeasuredChange, Git
     };
     let Divided { own, elsewhere, made_locks } = divide(changes, request.scope, &evidence);
     let ignored = ignored(git, request.scope, &own)?;
-    let now = request.around.map(|_| git.surroundings(&snapshot.status)).transpose()?;
     let foreign = |commit: &&GitCommit| !request.committed.contains(&commit.hash);
     let told = |commit: &GitCommit| format!("{} {:?}", commit.hash.short(), commit.subject);
     let facts = ChangeFacts {

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use crate::claude::hook::was_scheduled;
 use crate::config::Environment;
 use crate::file::{self, FileError};
-use crate::git::{GitError, command};
+use crate::git::Git;
 use crate::repo::Repo;
 
 const SCHEMA_VERSION: u32 = 1;
@@ -101,6 +101,7 @@ pub struct TrustStore {
     folder: PathBuf,
     /// The path of the repository's identity.
     repository: PathBuf,
+    worktree: PathBuf,
 }
 
 impl TrustStore {
@@ -110,7 +111,8 @@ impl TrustStore {
     /// The environment names no home folder.
     pub fn of_user(env: Environment<'_>, repo: &Repo) -> Result<Self, TrustError> {
         let folder = state_folder_on(std::env::consts::OS, env).ok_or(TrustError::NoFolder)?;
-        Ok(Self { folder, repository: repo.git_dir.clone().unwrap_or_else(|| repo.root.clone()) })
+        let repository = repo.git_dir.clone().unwrap_or_else(|| repo.root.clone());
+        Ok(Self { folder, repository, worktree: repo.worktree.clone() })
     }
 
     fn file(&self) -> PathBuf {
@@ -125,11 +127,8 @@ impl TrustStore {
 
     /// True if the user agreed to `consent` in this very repository, and not in another that lay at its place.
     pub fn trusts(&self, consent: &Consent) -> Result<bool, TrustError> {
-        let has = |root: &str| {
-            let found = command::ask(&self.repository, &["cat-file", "-e", &format!("{root}^{{commit}}")]);
-            // Whatever else keeps git from answering is reported where git is needed.
-            !matches!(found, Err(GitError::Failed(_)))
-        };
+        // Whatever keeps git from answering is reported where git is needed.
+        let has = |root: &str| Git::open(&self.worktree).and_then(|git| git.has_commit(root)).unwrap_or(true);
         Ok(self.agreed(consent)?.iter().any(|repository| repository.root.as_deref().is_none_or(has)))
     }
 
@@ -145,8 +144,7 @@ impl TrustStore {
 
     /// The repository as it is now.
     fn identity(&self) -> RepositoryIdentity {
-        let roots = command::ask(&self.repository, &["rev-list", "--max-parents=0", "HEAD"]).ok();
-        let root = roots.and_then(|roots| roots.lines().next_back().map(str::to_owned));
+        let root = Git::open(&self.worktree).and_then(|git| git.first_commit()).ok().flatten();
         RepositoryIdentity { path: self.repository.clone(), root }
     }
 

@@ -15,7 +15,7 @@ use fp_run::run::State;
 use fp_run::run::event::{Base, Event, Leaf};
 use fp_run::run::payload::{Around, payload};
 use fp_run::run::state::{Status, TaskState};
-use fp_run::verification::Check;
+use fp_run::verification::{self, Check};
 use serde_json::json;
 
 use crate::context::Context;
@@ -149,13 +149,13 @@ fn base(
         (_, Some(worktrees)) => Ok(worktrees.prepare(state, owner, chosen)?),
         (_, None) => {
             let git = plan.git()?;
-            let snapshot = git.snapshot_tree()?;
+            let (snapshot, surroundings) = git.observe()?;
             let head = snapshot.status.head()?.commit;
             let paths = unexplained(plan, &git, state, &snapshot)?;
             if !paths.is_empty() {
                 return Err(doubt_checkout(plan, snapshot.tree.to_string(), paths, context)?);
             }
-            let around = Some(git.surroundings(&snapshot.status)?.since(state.around(), false));
+            let around = Some(surroundings.since(state.around(), false));
             Ok(Base { tree: snapshot.tree.to_string(), head: head.to_string(), worktree: None, around })
         }
     }
@@ -186,10 +186,11 @@ fn doubt_checkout(
     paths: Vec<RepoPath>,
     context: &Context,
 ) -> Result<CommandError, CommandError> {
+    let names = verification::list(&paths.iter().map(ToString::to_string).collect::<Vec<_>>());
     let mut ledger = plan.lock()?;
     let events = ledger.state().doubt_checkout(tree, paths);
     ledger.append(events, context.now())?;
-    Ok(CommandError::refused("files of the checkout changed while no task had them")
+    Ok(CommandError::refused(format!("changed in the checkout while no task had it: {names}"))
         .hint("end your turn: the user is asked, and you are told"))
 }
 

@@ -118,8 +118,8 @@ fn found(git: &Git, state: &State) -> Result<FoundCheckout, CommandError> {
     if let Some(before) = before {
         return Ok(before);
     }
-    let snapshot = git.snapshot_tree()?;
-    Ok(FoundCheckout { tree: snapshot.tree.to_string(), around: git.surroundings(&snapshot.status)? })
+    let (snapshot, around) = git.observe()?;
+    Ok(FoundCheckout { tree: snapshot.tree.to_string(), around })
 }
 
 /// True if the lead judges: for a single task that was planned on the spot, a verifier would cost more than

@@ -81,7 +81,7 @@ fn files_of_git_that_were_edited() {
     check(
         "another folder of hooks",
         &|scene| drop(scene.git(&["config", "core.hooksPath", "/tmp/nowhere"])),
-        "config was changed",
+        "hooks folder is new",
     );
     check(
         "a file hidden by a rule of this clone alone",

@@ -142,8 +142,26 @@ fn commands_that_disturb_each_other() {
     check(
         "sh src/a.rs; sh check.sh",
         "git config --get x.y && git config --unset x.y || git config x.y 1\n",
-        "`sh src/a.rs` changed git's settings or hooks, or an installed program",
+        "`sh src/a.rs` changed git's settings, or an installed program",
     );
+}
+
+/// As package managers do when they install what a project lists.
+#[test]
+fn a_command_that_sets_up_hooks_is_no_cheat() {
+    let code = "mkdir -p .own/_; echo '*' >.own/_/.gitignore; echo exit 0 >.own/_/pre-commit
+git config core.hooksPath .own/_\n";
+    for place in PLACES {
+        let scene = Scene::tested_by(place, "src/a.rs", "sh src/a.rs; sh src/a.rs", 600);
+        scene.write("src/a.rs", code);
+        scene.submit();
+        let verified = scene.verify();
+        let told =
+            "in git's own folder: hooks folder is new; hooks/.gitignore is new; hooks/pre-commit is new\n";
+        assert!(verified.stdout.contains(told), "{place:?}: {verified}");
+        let verdict = scene.environment.pass("1");
+        assert!(verdict.stdout.starts_with("Task 1 passed"), "{place:?}: {verdict}");
+    }
 }
 
 #[test]

@@ -42,7 +42,10 @@ fn what_the_user_has_staged_stays_staged() {
     environment.git(&["add", "mine.txt", "README.md"]);
     environment.write("README.md", "# Staged, and more\n");
     let claim = environment.fp(&["claim", PLAN, "--as", "builder-1"]);
-    assert!(claim.code == 1 && claim.stderr.contains("changed while no task had them"), "{claim}");
+    assert!(
+        claim.code == 1 && claim.stderr.contains("changed in the checkout while no task had it: README.md\n"),
+        "{claim}"
+    );
     environment.done(&["answer", PLAN, "q1", "--option", "Keep"]);
     environment.complete("a.txt");
     assert_eq!(environment.git(&["status", "--short"]), "MM README.md\nA  mine.txt\n");

@@ -66,6 +66,24 @@ impl Git {
         Ok(std::str::from_utf8(hash).ok().and_then(|hash| hash.parse().ok()))
     }
 
+    /// True if the repository has the commit `id`. One process.
+    ///
+    /// # Errors
+    /// Git can't be run.
+    pub fn has_commit(&self, id: &str) -> Result<bool, GitError> {
+        let finished = self.call(&["cat-file", "-e"]).arg(format!("{id}^{{commit}}")).run()?;
+        Ok(finished.failure.is_none())
+    }
+
+    /// The first commit before HEAD, the oldest if there are several; `None` without a commit. One process.
+    ///
+    /// # Errors
+    /// Git can't be run.
+    pub fn first_commit(&self) -> Result<Option<String>, GitError> {
+        let roots = self.call(&["rev-list", "--max-parents=0", "HEAD"]).run()?.stdout;
+        Ok(String::from_utf8_lossy(&roots).lines().next_back().map(str::to_owned))
+    }
+
     /// True if HEAD is `commit` or a descendant. One process.
     ///
     /// # Errors

@@ -284,34 +284,35 @@ fn entry(record: &[u8]) -> Option<StatusEntry> {
 
 /// Sections of git's settings that change as people work. All others may decide how it sees files and what it runs.
 const OF_WORK: [&str; 2] = ["branch.", "remote."];
+const HOOKS_PATH: &str = "core.hookspath";
 const TOOL_FOLDERS: [&str; 4] = ["node_modules/.bin", "vendor/bin", ".venv/bin", "venv/bin"];
 /// Bytes of a hash that are kept.
 const KEPT: usize = 16;
 
 impl Git {
-    /// The surroundings of this working tree, whose `status` was just taken: every setting that git reads here,
-    /// in all its files, and the files that they name. One process.
+    /// The surroundings of this working tree without its branch: every setting that git reads here, in all its
+    /// files, and the files that they name. One process.
     ///
     /// # Errors
     /// Git fails, or a file of git's can't be read.
-    pub fn surroundings(&self, status: &WorkingTreeStatus) -> Result<GitSurroundings, GitError> {
+    pub(super) fn surroundings(&self) -> Result<GitSurroundings, GitError> {
         let list = self.call(&["config", "--list", "--show-origin", "-z", "--includes"]).output()?;
         let mut records = list.split(|&b| b == 0);
         let mut found = Settings::default();
         while let (Some(origin), Some(setting)) = (records.next(), records.next()) {
             let Some(file) = origin.strip_prefix(b"file:") else { continue };
             let setting = String::from_utf8_lossy(setting);
-            if !OF_WORK.iter().any(|section| setting.starts_with(section)) {
+            let (name, value) = setting.split_once('\n').unwrap_or((&setting, ""));
+            if name != HOOKS_PATH && !OF_WORK.iter().any(|section| name.starts_with(section)) {
                 let file = self.shown(&self.worktree().join(os_string(file)));
                 found.texts.entry(file).or_default().push_str(&format!("{setting}\0"));
             }
-            let (name, value) = setting.split_once('\n').unwrap_or((&setting, ""));
             if let Some((_, place)) = found.places.iter_mut().find(|(known, _)| *known == name) {
                 *place = Some(self.worktree().join(from_home(value)));
             }
         }
         let files = self.files(found).map_err(GitError::io("read git's own files"))?;
-        Ok(GitSurroundings { branch: status.branch.clone(), files, tools: self.tools() })
+        Ok(GitSurroundings { branch: None, files, tools: self.tools() })
     }
 
     /// The programs in the folders that package managers put on the path.
@@ -347,6 +348,9 @@ impl Git {
                 files.insert(self.shown(&path), hash_of(&path));
             }
         }
+        if let Some(hooks) = &hooks {
+            files.insert("hooks folder".into(), hash(hooks.as_os_str().as_encoded_bytes()));
+        }
         let hooks = hooks.unwrap_or_else(|| self.common_dir().join("hooks"));
         for hook in fs::read_dir(hooks).into_iter().flatten() {
             let hook = hook?;
@@ -370,7 +374,7 @@ struct Settings {
 
 impl Default for Settings {
     fn default() -> Self {
-        let names = ["core.hookspath", "core.excludesfile", "core.attributesfile"];
+        let names = [HOOKS_PATH, "core.excludesfile", "core.attributesfile"];
         Self { texts: BTreeMap::new(), places: names.map(|name| (name, None)) }
     }
 }

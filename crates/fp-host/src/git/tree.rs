@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use fp_plan::repo_path::RepoPath;
+use fp_run::verification::GitSurroundings;
 use fp_run::verification::by_products::ByProducts;
 
 use super::command::os_string;
@@ -15,6 +16,8 @@ use super::{EntryState, Git, GitError, Oid, StatusEntry, WorkingTreeStatus};
 use crate::repo::{DEBT_LOG, ROADMAPS};
 
 pub(super) const INDEX: &str = "index";
+/// The first bytes of an index.
+const SIGNATURE: &[u8] = b"DIRC";
 
 /// The working tree at one moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,8 +32,8 @@ pub struct Snapshot {
 impl Git {
     /// Stores the working tree as a git tree object. Neither believes nor touches the user's index: what it
     /// hides, or says about a file's size and times, may be forged. Reads only files that differ from an index
-    /// kept outside the repository. Two processes if nothing differs from HEAD, else four or five. Nested
-    /// repositories, and submodules with uncommitted changes inside, are marked in the tree.
+    /// kept outside the repository. One process if nothing differs from HEAD, else three or four, and one more if
+    /// HEAD has moved. Nested repositories, and submodules with uncommitted changes inside, are marked in the tree.
     ///
     /// # Errors
     /// Git fails, or a temporary file can't be written.
@@ -42,12 +45,29 @@ impl Git {
         self.snapshot_from(Some(&kept)).or_else(|_| self.snapshot_from(None))
     }
 
+    /// The working tree, and at the same time what decides how git sees it.
+    ///
+    /// # Errors
+    /// As for [`Git::snapshot_tree`] and [`Git::surroundings`].
+    pub fn observe(&self) -> Result<(Snapshot, GitSurroundings), GitError> {
+        std::thread::scope(|scope| {
+            let surroundings = scope.spawn(|| self.surroundings());
+            let snapshot = self.snapshot_tree()?;
+            let surroundings =
+                surroundings.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
+            let branch = snapshot.status.branch.clone();
+            Ok((snapshot, GitSurroundings { branch, ..surroundings }))
+        })
+    }
+
     fn snapshot_from(&self, kept: Option<&Path>) -> Result<Snapshot, GitError> {
         let read_at = SystemTime::now();
+        let head = self.head_in_files();
         let folder = self.index_of_head(kept)?;
         let index = folder.path().join(INDEX);
         let mut status = self.status_by(&index)?;
-        self.keep_index(&index, read_at);
+        let head = head.filter(|head| status.commit.as_ref().is_some_and(|commit| commit.as_str() == head));
+        self.keep_index(&index, head.as_deref(), read_at);
         let of_nobody = [self.plans_dir.as_str(), DEBT_LOG, ROADMAPS];
         status.entries.retain(|entry| !of_nobody.iter().any(|kept| is_within(&entry.path, kept)));
         leave_out_by_products(self.worktree(), &mut status.entries);
@@ -62,12 +82,15 @@ impl Git {
     }
 
     /// A temporary folder with an index, [`INDEX`], of HEAD, empty without a commit. It knows which files were
-    /// unchanged when `kept` was written. One process.
+    /// unchanged when `kept` was written. One process, or none if `kept` is of the same HEAD.
     fn index_of_head(&self, kept: Option<&Path>) -> Result<tempfile::TempDir, GitError> {
         let folder = tempfile::tempdir().map_err(GitError::io("make a temporary folder"))?;
         let index = folder.path().join(INDEX);
         if let Some(kept) = kept {
-            copy_index(kept, &index)?;
+            let of = take_index(kept, &index).map_err(GitError::io(format!("read {}", kept.display())))?;
+            if of.is_some() && of == self.head_in_files() {
+                return Ok(folder);
+            }
         }
         let read = ["read-tree", "--reset", "--no-sparse-checkout", "HEAD"];
         self.call_on(&index, &read).run()?;
@@ -79,19 +102,20 @@ impl Git {
         self.index_of_head(kept_index(self.worktree()).as_deref())
     }
 
-    /// Keeps `index`, for which git read the files from `read_at` on. If it can't, the next time takes longer.
-    fn keep_index(&self, index: &Path, read_at: SystemTime) {
+    /// Keeps `index`, for which git read the files from `read_at` on, and which is of the commit `head` if that is
+    /// known. If it can't, the next time takes longer.
+    fn keep_index(&self, index: &Path, head: Option<&str>, read_at: SystemTime) {
         let Some(kept) = kept_index(self.worktree()) else { return };
         let Some(folder) = kept.parent().filter(|folder| std::fs::create_dir_all(folder).is_ok()) else {
             return;
         };
-        let width = self.head_in_files().map_or(40, |head| head.len());
+        let width = head.map(str::len).or_else(|| Some(self.head_in_files()?.len())).unwrap_or(40);
         let keep = || -> Option<()> {
             let modified = std::fs::metadata(index).and_then(|found| found.modified()).ok()?;
             let mut bytes = std::fs::read(index).ok()?;
             doubt_recent(&mut bytes, width / 2, read_at)?;
             let mut new = tempfile::NamedTempFile::new_in(folder).ok()?;
-            new.write_all(&bytes).ok()?;
+            writeln!(new, "{}", head.unwrap_or_default()).and_then(|()| new.write_all(&bytes)).ok()?;
             new.as_file().set_modified(modified).ok()?;
             new.persist(&kept).ok().map(drop)
         };
@@ -102,7 +126,7 @@ impl Git {
 
     /// Keeps the index that git has written with a checkout begun at `began`, before anybody else could touch it.
     pub(super) fn keep_fresh_index(&self, began: SystemTime) {
-        self.keep_index(&self.git_dir().join(INDEX), began);
+        self.keep_index(&self.git_dir().join(INDEX), self.head_in_files().as_deref(), began);
     }
 
     /// Replaces the index of this working tree, a builder's, by one that says the truth about its files.
@@ -178,7 +202,7 @@ fn doubt_recent(index: &mut [u8], width: usize, read_at: SystemTime) -> Option<(
     const SIZE: std::ops::Range<usize> = 36..40;
     let number = |index: &[u8], at: usize| Some(u32::from_be_bytes(index.get(at..at + 4)?.try_into().ok()?));
     let read_at = u32::try_from(read_at.duration_since(UNIX_EPOCH).ok()?.as_secs()).ok()?;
-    if !index.starts_with(b"DIRC") || !matches!(number(index, 4)?, 2 | 3) {
+    if !index.starts_with(SIGNATURE) || !matches!(number(index, 4)?, 2 | 3) {
         return None;
     }
     let (count, mut at) = (number(index, 8)?, 12);
@@ -200,6 +224,24 @@ pub(super) fn forget_index(worktree: &Path) {
     if let Some(kept) = kept_index(worktree) {
         drop(std::fs::remove_file(kept));
     }
+}
+
+/// Copies the index that `kept` holds to `index`, with its modification time, and returns the commit that it is of. Does
+/// nothing if there is none.
+fn take_index(kept: &Path, index: &Path) -> io::Result<Option<String>> {
+    let mut bytes = match std::fs::read(kept) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        bytes => bytes?,
+    };
+    let Some(end) = bytes.iter().position(|&byte| byte == b'\n') else { return Ok(None) };
+    let content = bytes.split_off(end + 1);
+    if !content.starts_with(SIGNATURE) {
+        return Ok(None);
+    }
+    let modified = std::fs::metadata(kept)?.modified()?;
+    std::fs::write(index, content)?;
+    File::options().write(true).open(index)?.set_modified(modified)?;
+    Ok(String::from_utf8(bytes).ok().map(|head| head.trim_end().to_owned()))
 }
 
 fn leave_out_by_products(worktree: &Path, entries: &mut Vec<StatusEntry>) {

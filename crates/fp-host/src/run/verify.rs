@@ -258,18 +258,15 @@ impl Trial<'_> {
         };
         for line in self.lines {
             tried.runs.extend(process::run_commands([*line], self.git.worktree(), self.limits));
-            let now = self.git.snapshot_tree()?;
+            let (now, surroundings) = self.git.observe()?;
             for change in self.changes(&tried.tree, &now.tree)? {
                 let fault = format!("`{line}` changed {}", change.path);
                 let own = change.ends().all(|path| self.scope.boundary().allows(path, || true));
                 if own { tried.own.push(fault) } else { tried.faults.push(fault) }
             }
             tried.tree = now.tree;
-            let surroundings = self.git.surroundings(&now.status)?;
             if tried.around.as_ref().is_some_and(|before| before.disturbed(&surroundings)) {
-                tried
-                    .faults
-                    .push(format!("`{line}` changed git's settings or hooks, or an installed program"));
+                tried.faults.push(format!("`{line}` changed git's settings, or an installed program"));
             }
             tried.around = Some(surroundings);
         }

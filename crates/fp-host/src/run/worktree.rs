@@ -88,8 +88,8 @@ impl<'p> Worktrees<'p> {
         let head = self.plan.checkout(state)?.head()?.commit;
         // Differences that git sees right after a checkout, such as line ends, are nobody's change.
         let git = self.at(owner, &head)?;
-        let snapshot = git.snapshot_tree()?;
-        let around = Some(git.surroundings(&snapshot.status)?.since(state.around(), true));
+        let (snapshot, surroundings) = git.observe()?;
+        let around = Some(surroundings.since(state.around(), true));
         let tree = snapshot.tree.to_string();
         Ok(Base { tree, head: head.to_string(), worktree: Some(owner.clone()), around })
     }

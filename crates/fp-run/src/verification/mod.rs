@@ -280,10 +280,12 @@ impl GitSurroundings {
     }
 
     /// True if a command that ran in these, after which they are `now`, changed what a later one depends on. It may
-    /// install programs.
+    /// install programs, and hooks, as package managers do: what a commit has is compared with what was verified.
     pub fn disturbed(&self, now: &Self) -> bool {
         let replaced = |(path, hash)| now.tools.get(path).is_some_and(|now| now != hash);
-        self.files != now.files || self.tools.iter().any(replaced)
+        let is_seen = |(path, _): &(&String, &String)| !path.starts_with("hooks");
+        let seen_before = self.files.iter().filter(is_seen);
+        !seen_before.eq(now.files.iter().filter(is_seen)) || self.tools.iter().any(replaced)
     }
 
     /// Fails a task in whose time an installed program was replaced, unless its own change installs packages.
@@ -322,7 +324,7 @@ impl GitSurroundings {
 }
 
 /// `items` as one line, at most ten of them.
-pub(crate) fn list(items: &[String]) -> String {
+pub fn list(items: &[String]) -> String {
     const SHOWN: usize = 10;
     let mut text = items.iter().take(SHOWN).map(String::as_str).collect::<Vec<_>>().join("; ");
     if items.len() > SHOWN {
