@@ -89,6 +89,8 @@ mod rules;
 mod run;
 #[cfg(unix)]
 mod scheduling;
+#[cfg(unix)]
+mod shells;
 mod show;
 #[cfg(unix)]
 mod signals;
