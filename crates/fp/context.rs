@@ -229,7 +229,7 @@ impl Context {
         let state = plan.load()?.state;
         if state.approval.is_some() && !self.trusts(&state)? {
             return Err(CommandError::refused(format!(
-                "{} was approved elsewhere, and not by you here",
+                "{} was approved elsewhere: by somebody else, on another machine or in another folder",
                 plan.id()
             ))
             .hint(format!("look at it with `fp show {0}`, then run `fp approve {0}`", plan.id())));

@@ -77,7 +77,7 @@ fn an_approval_that_came_with_a_clone_runs_nothing() {
     assert_snapshot!(environment.fp_in(clone, &["verify", PLAN, "1"]), @r"
     exit status: 1
     --- stderr
-    error: sample-20261121 was approved elsewhere, and not by you here
+    error: sample-20261121 was approved elsewhere: by somebody else, on another machine or in another folder
     hint: look at it with `fp show sample-20261121`, then run `fp approve sample-20261121`
     ");
     for args in [
@@ -102,6 +102,28 @@ fn an_approval_that_came_with_a_clone_runs_nothing() {
     assert_eq!(environment.hook("session-start", event.to_string().as_bytes()).stdout, "");
     assert_eq!(environment.fp_in(clone, &["approve", PLAN, "--yes"]).code, 0);
     assert_eq!(environment.fp_in(clone, &["run", "start", PLAN, "--session", "s9"]).code, 0);
+}
+
+#[test]
+fn what_a_clone_says_of_unfinished_tasks_does_not_count() {
+    let environment = planned();
+    environment.start(&[]);
+    let (task, token) = environment.claim("builder-1").unwrap();
+    environment.done(&["scope", "extend", PLAN, &task, "check.sh", "--claim", &token, "--reason", "needed"]);
+    environment.done(&["next", PLAN]);
+    environment.done(&["answer", PLAN, "q1", "--option", "Allow"]);
+    let clone = cloned(&environment);
+    assert_eq!(environment.fp_in(clone, &["approve", PLAN, "--yes"]).code, 0);
+    let status = environment.fp_in(clone, &["status", PLAN, "--format", "json"]).json();
+    assert_eq!(status["counts"]["pending"], 2, "{status}");
+    assert_eq!(environment.fp_in(clone, &["run", "start", PLAN, "--session", "s9"]).code, 0);
+    let claim = environment.fp_in(clone, &["claim", PLAN, "--as", "builder-1"]);
+    assert!(claim.code == 0 && !claim.stdout.contains("check.sh"), "{claim}");
+    let log = environment.fp_in(clone, &["log", PLAN]).stdout;
+    assert!(log.contains("the log came from elsewhere"), "{log}");
+    // At home nothing begins again.
+    environment.done(&["approve", PLAN, "--yes"]);
+    assert!(!environment.done(&["log", PLAN]).stdout.contains("elsewhere"));
 }
 
 #[test]
@@ -189,11 +211,26 @@ fn any_other_question_approves_nothing() {
         changed(&|q| q["options"].as_array_mut().unwrap().reverse()),
         changed(&|q| q["header"] = "Lunch".into()),
         changed(&|q| drop(q["options"].as_array_mut().unwrap().remove(1))),
+        changed(&|q| q["question"] = text.replace("These", &format!("{}These", "\n".repeat(100))).into()),
     ] {
         let told = answered(&environment, &other, "Approve").stdout;
         assert!(told.contains("doesn't count"), "{told}");
         assert_eq!(environment.fp(&["run", "start", PLAN]).code, 1);
     }
+    let preview = changed(&|q| q["options"][0]["preview"] = "Nothing will run.".into());
+    assert_eq!(answered(&environment, &preview, "Approve").stdout, "");
+    let event = |questions: Value, annotations: Value| {
+        json!({
+            "session_id": "s1", "cwd": environment.path(""), "hook_event_name": "PostToolUse",
+            "tool_name": "AskUserQuestion", "tool_input": { "questions": questions },
+            "tool_response": { "answers": { text: "Approve", "Is this a test?": "Yes" }, "annotations": annotations },
+        })
+    };
+    let hook = |event: Value| environment.hook("post-tool-use", event.to_string().as_bytes()).stdout;
+    let beside = json!({ "question": "Is this a test?", "header": "Test", "options": question["options"] });
+    assert!(hook(event(json!([beside, question]), json!({}))).contains("don't count"));
+    assert_eq!(hook(event(json!([question]), json!({ text: { "notes": "no, not yet" } }))), "");
+    assert!(!environment.trust_store().exists());
     // The plan changed after the question was asked.
     let tasks = environment.path(&format!(".fractal-planner/plans/{PLAN}/tasks.md"));
     let tree = fs::read_to_string(&tasks).unwrap();
@@ -247,9 +284,18 @@ fn a_prompt_with_auto_approves_the_plan_that_is_made_of_it() {
         assert_eq!(new().code, 1, "a prompt counts once");
         plan
     };
+    let of_agent = json!({
+        "session_id": "s1", "cwd": environment.path(""), "hook_event_name": "UserPromptSubmit", "agent_id": "a1",
+        "prompt": "/fp:plan --auto x",
+    });
+    environment.hook("user-prompt-submit", of_agent.to_string().as_bytes());
+    assert_eq!(new().code, 1, "an agent's prompt is a model's");
     check(&format!("/fp:plan {goal}"), false);
     let plan = check(&format!("/fp:plan --auto {goal}"), true);
     assert!(fs::read_to_string(environment.trust_store()).unwrap().contains(r#""how":"prompt""#));
+    // Its prompt is used up, even where the log is gone.
+    fs::remove_file(environment.path(&format!(".fractal-planner/plans/{plan}/events.jsonl"))).unwrap();
+    assert_eq!(environment.fp(&["approve", &plan]).code, 1);
     // A plan that was changed afterwards is another one.
     environment
         .write(&format!(".fractal-planner/plans/{plan}/tasks.md"), tree(&[leaf("1", "none", "b.txt")]));

@@ -132,14 +132,30 @@ impl TrustStore {
         Ok(self.agreed(consent)?.iter().any(|repository| repository.root.as_deref().is_none_or(has)))
     }
 
+    /// True if the user asked for `plan` without a review, and it hasn't been approved since.
+    pub fn asked_for_no_review(&self, plan: &PlanId) -> Result<bool, TrustError> {
+        let auto = Consent::Auto { plan: plan.clone() };
+        let of_plan = |consent: &Consent| match consent {
+            Consent::Plan { plan: approved, .. } => approved == plan,
+            consent => *consent == auto,
+        };
+        let is_last = self.lines()?.into_iter().find(|line| of_plan(&line.consent));
+        Ok(is_last.is_some_and(|line| line.consent == auto) && self.trusts(&auto)?)
+    }
+
     /// The repositories at this place in which the user agreed to `consent`, the last one first.
     fn agreed(&self, consent: &Consent) -> Result<Vec<RepositoryIdentity>, TrustError> {
+        let agreed = self.lines()?.into_iter().filter(|line| line.consent == *consent);
+        Ok(agreed.map(|line| line.repository).collect())
+    }
+
+    /// The lines about the repository at this place, the last one first.
+    fn lines(&self) -> Result<Vec<TrustLine>, TrustError> {
         let path = self.file();
         let Some(text) = file::read_text_if_there(&path, STORE_CAP)? else { return Ok(Vec::new()) };
         refuse_if_exposed(&path)?;
         let lines = text.lines().rev().filter_map(|line| serde_json::from_str::<TrustLine>(line).ok());
-        let agreed = lines.filter(|line| line.consent == *consent && line.repository.path == self.repository);
-        Ok(agreed.map(|line| line.repository).collect())
+        Ok(lines.filter(|line| line.repository.path == self.repository).collect())
     }
 
     /// The repository as it is now.
@@ -148,9 +164,9 @@ impl TrustStore {
         RepositoryIdentity { path: self.repository.clone(), root }
     }
 
-    /// Remembers that the user agreed to `consent`. Repeating it changes nothing.
+    /// Remembers that the user agreed to `consent`. Repeating it changes nothing, unless it uses up a prompt.
     pub fn add(&self, consent: Consent, how: ConsentSource, at: Timestamp) -> Result<(), TrustError> {
-        if self.trusts(&consent)? {
+        if how != ConsentSource::Prompt && self.trusts(&consent)? {
             return Ok(());
         }
         let repository = self.identity();
@@ -158,6 +174,8 @@ impl TrustStore {
         let path = self.file();
         let failed = |source| FileError::Write { path: path.clone(), source };
         let mut line = serde_json::to_string(&line).map_err(|error| failed(error.into()))?;
+        // On a line of its own even if the one before was torn off.
+        line.insert(0, '\n');
         line.push('\n');
         make_private(&self.folder).map_err(failed)?;
         let mut options = private_file();

@@ -5,13 +5,13 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use fp_host::plan::OpenPlan;
-use fp_host::trust::{Consent, ConsentSource};
+use fp_host::trust::ConsentSource;
 use fp_plan::plan::Plan;
 use fp_plan::plan::id::TaskId;
 use fp_plan::text::counted;
 use fp_run::run::consent::{PrintedQuestion, commands_by_program};
 use fp_run::run::decide::Approve;
-use fp_run::run::event::Decider;
+use fp_run::run::event::{Decider, Event};
 use fp_run::run::{State, approval};
 use serde_json::json;
 
@@ -103,7 +103,7 @@ fn consent_given(
     if args.yes {
         return Ok(Some(ConsentSource::Flag));
     }
-    if state.approval.is_none() && context.trust()?.trusts(&Consent::Auto { plan: plan.id().clone() })? {
+    if state.approval.is_none() && context.trust()?.asked_for_no_review(plan.id())? {
         return Ok(Some(ConsentSource::Prompt));
     }
     if !input::can_ask(context) {
@@ -138,13 +138,18 @@ pub(crate) fn approve(
     // Without git a plan can be approved; `fp run start` is what needs it.
     let base = plan.git().ok().and_then(|git| git.head().ok()).map(|head| head.commit.to_string());
     let by = if how == ConsentSource::Prompt { Decider::Auto } else { Decider::User };
+    let trust = context.trust()?;
     let mut ledger = plan.lock()?;
-    let events =
+    let is_foreign = ledger.state().approval.is_some() && !trust.trusts(&consent_of(ledger.state()))?;
+    let mut events =
         ledger.state().approve(Approve { tree_hash: approval::hash(text.as_bytes()), leaves, base, by })?;
     let changed = !events.is_empty();
+    if is_foreign && ledger.state().has_begun() {
+        events.push(Event::ProgressDropped {});
+    }
     ledger.append(events, context.now())?;
     let state = ledger.into_state();
-    context.trust()?.add(consent_of(&state), how, context.now())?;
+    trust.add(consent_of(&state), how, context.now())?;
     Ok(Approved { changed, state })
 }
 

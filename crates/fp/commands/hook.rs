@@ -22,7 +22,7 @@ use fp_run::hook::{
     refuse_name, refuse_verdict,
 };
 use fp_run::run::State;
-use fp_run::run::consent::ConsentCode;
+use fp_run::run::consent::{ConsentCode, PrintedQuestion};
 use fp_run::run::event::Event;
 use fp_run::run::next::RunSurroundings;
 
@@ -327,7 +327,9 @@ fn plan_named(hook: &IncomingHook, selector: &str) -> Result<Option<OngoingRun>,
 
 /// Keeps the prompt of `/fp:plan`, so that the plan has the user's own words and flags.
 fn user_has_typed(hook: &IncomingHook) -> Result<(), CommandError> {
-    let typed = hook.event.prompt().filter(|prompt| prompt.trim_start().starts_with(PLAN_SKILL));
+    // An agent's prompt is a model's.
+    let prompt = hook.event.prompt().filter(|_| hook.event.agent_id.is_none());
+    let typed = prompt.filter(|prompt| prompt.trim_start().starts_with(PLAN_SKILL));
     if let Some((prompt, session)) = typed.zip(hook.event.session.as_deref()) {
         hook.context.trust()?.keep_prompt(session, prompt, hook.event.transcript())?;
     }
@@ -340,9 +342,18 @@ fn user_has_answered(hook: &IncomingHook) -> Result<(), CommandError> {
     if hook.event.agent_id.is_some() {
         return Ok(());
     }
+    let answered = hook.event.answered();
+    let code_of = |(asked, _): &(PrintedQuestion, _)| ConsentCode::in_question(&asked.question);
+    let codes: Vec<ConsentCode> = answered.iter().filter_map(code_of).collect();
     let mut told = Vec::new();
-    for (asked, chosen) in hook.event.answered() {
-        let Some(code) = ConsentCode::in_question(&asked.question) else { continue };
+    if !codes.is_empty() && codes.len() < answered.len() {
+        // One of the others may have explained this one away.
+        hook.reply(HookReply::AfterTool(
+            "The answers don't count: ask the questions that fp prints by themselves, without others beside them.",
+        ));
+        return Ok(());
+    }
+    for (code, (asked, chosen)) in codes.into_iter().zip(answered) {
         told.push(match consent::record(&hook.context, &code, &asked, &chosen) {
             Ok(recorded) => recorded,
             Err(error) => [error.message].into_iter().chain(error.hints).collect::<Vec<_>>().join("; "),

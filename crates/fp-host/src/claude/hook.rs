@@ -38,8 +38,9 @@ pub struct HookEvent {
 impl HookEvent {
     /// Parses an event; fails, with the reason, unless it is a JSON object.
     pub fn parse(bytes: &[u8]) -> Result<Self, String> {
-        let whole: Value =
-            serde_json::from_slice(bytes).map_err(|e| format!("the event is not JSON: {e}"))?;
+        let whole: Value = serde_json::from_slice(bytes)
+            .or_else(|_| serde_json::from_slice(&without_lone_surrogates(bytes)))
+            .map_err(|e| format!("the event is not JSON: {e}"))?;
         if !whole.is_object() {
             return Err("the event is not a JSON object".into());
         }
@@ -145,8 +146,21 @@ impl HookEvent {
             self.whole.get("tool_response").filter(handed_in).and_then(|response| response.get("answers"));
         let questions = self.whole.get("tool_input").and_then(|input| input.get("questions"));
         let questions = questions.and_then(Value::as_array).into_iter().flatten();
-        let answered = questions.filter_map(|asked| {
+        // A preview, or a note of the user's, may say something else than the words that are compared.
+        let is_plain = |asked: &&Value| {
+            let mut options = asked.get("options").and_then(Value::as_array).into_iter().flatten();
+            !options.any(|option| has(option, &"preview"))
+        };
+        let noted = |question: &str| {
+            let annotations =
+                self.whole.get("tool_response").and_then(|response| response.get("annotations"));
+            annotations.and_then(|noted| noted.get(question)).is_some_and(|noted| has(noted, &"notes"))
+        };
+        let answered = questions.filter(is_plain).filter_map(|asked| {
             let printed = PrintedQuestion::deserialize(asked).ok()?;
+            if noted(&printed.question) {
+                return None;
+            }
             let chosen = match answers?.get(&printed.question)? {
                 Value::String(label) => vec![label.clone()],
                 Value::Array(labels) => labels.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
@@ -169,6 +183,29 @@ impl HookEvent {
         let own = tasks.iter().find(|t| t.get("id").and_then(Value::as_str) == Some(id))?;
         own.get("description").and_then(Value::as_str)
     }
+}
+
+/// Replaces each escape of half a character, which JavaScript writes and no other reader takes: an edit with one would
+/// otherwise be looked at by nobody.
+fn without_lone_surrogates(json: &[u8]) -> Vec<u8> {
+    let unit = |at: usize| {
+        let digits = json.get(at..at + 6)?.strip_prefix(b"\\u")?;
+        u32::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
+    };
+    let (mut mended, mut at) = (Vec::with_capacity(json.len()), 0);
+    while let Some(&byte) = json.get(at) {
+        let is_pair = || unit(at + 6).is_some_and(|low| (0xDC00..0xE000).contains(&low));
+        let (taken, lone) = match unit(at) {
+            Some(0xD800..0xDC00) if is_pair() => (12, false),
+            Some(code) => (6, (0xD800..0xE000).contains(&code)),
+            None if byte == b'\\' => (2, false),
+            None => (1, false),
+        };
+        let end = json.len().min(at + taken);
+        mended.extend_from_slice(if lone { b"\\ufffd" } else { &json[at..end] });
+        at = end;
+    }
+    mended
 }
 
 /// The end of a long file, from somewhere within a line.
@@ -275,6 +312,23 @@ mod tests {
         });
         let event = HookEvent::parse(event.to_string().as_bytes()).unwrap();
         event.answered().into_iter().map(|(_, chosen)| chosen).collect()
+    }
+
+    #[test]
+    fn half_characters_hide_nothing() {
+        let prompt = |json: &str| {
+            let event = HookEvent::parse(json.as_bytes()).unwrap();
+            event.prompt().map(str::to_owned)
+        };
+        let check = |text: &str, expect: &str| {
+            assert_eq!(prompt(&format!("{{\"prompt\":\"{text}\"}}")).as_deref(), Some(expect), "{text}");
+        };
+        check("a\\ud800b", "a\u{fffd}b");
+        check("\\udc00\\ud800", "\u{fffd}\u{fffd}");
+        check("\\ud83d\\ude00\\ud83d", "\u{1f600}\u{fffd}");
+        check("\\ud83d\\u0041", "\u{fffd}A");
+        check("\\\\ud800 \\ud800", "\\ud800 \u{fffd}");
+        assert!(HookEvent::parse(b"{\"prompt\":\"\\ud8\"}").is_err());
     }
 
     #[test]

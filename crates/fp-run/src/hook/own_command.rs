@@ -88,8 +88,16 @@ pub enum LineJudgement {
 pub fn judge_line(line: &str, caller: Caller) -> LineJudgement {
     let calls =
         shell_calls(line).filter(|calls| calls.iter().all(|call| call.first().is_some_and(|p| p == "fp")));
-    let Some(calls) = calls else { return LineJudgement::Unknown };
-    if let Some(reason) = calls.iter().find_map(|call| not_of(caller, call)) {
+    let Some(calls) = calls else {
+        let bare = line.replace(['\'', '"', '\\'], "");
+        let hidden = hidden_subcommands(&bare).into_iter().find_map(|subcommand| not_of(caller, subcommand));
+        return hidden.map_or(LineJudgement::Unknown, LineJudgement::NotYours);
+    };
+    let not_yours = |call: &Vec<String>| {
+        let words: Vec<&str> = call.iter().skip(1).map(String::as_str).collect();
+        subcommand_of(&words).and_then(|subcommand| not_of(caller, subcommand))
+    };
+    if let Some(reason) = calls.iter().find_map(not_yours) {
         return LineJudgement::NotYours(reason);
     }
     match calls.iter().all(|call| is_harmless(call, caller)) {
@@ -98,9 +106,34 @@ pub fn judge_line(line: &str, caller: Caller) -> LineJudgement {
     }
 }
 
-/// The reason why `call` is not for `caller`, an agent of this plugin.
-fn not_of(caller: Caller, call: &[String]) -> Option<String> {
-    let subcommand = call.get(1)?.as_str();
+/// The subcommands in whatever part of `bare`, a line without quotes, may be a call of this program.
+fn hidden_subcommands(bare: &str) -> Vec<&str> {
+    let words: Vec<&str> = bare
+        .split(|c: char| c.is_whitespace() || ";&|()`$<>{}=".contains(c))
+        .filter(|word| !word.is_empty())
+        .collect();
+    let is_this = |word: &str| matches!(word.rsplit(['/', '\\']).next(), Some("fp" | "fp.exe"));
+    let starts = words.iter().enumerate().filter(|(_, word)| is_this(word)).map(|(at, _)| at + 1);
+    starts.filter_map(|start| subcommand_of(&words[start..])).collect()
+}
+
+/// The subcommand in `words`, the arguments of a call.
+fn subcommand_of<'w>(words: &[&'w str]) -> Option<&'w str> {
+    let mut words = words.iter();
+    loop {
+        match *words.next()? {
+            "--format" => drop(words.next()),
+            flag if flag.starts_with('-') => {}
+            word => return Some(word),
+        }
+    }
+}
+
+/// The reason why `subcommand` is not for `caller`, an agent of this plugin; of `hook`, why it is for nobody.
+fn not_of(caller: Caller, subcommand: &str) -> Option<String> {
+    if subcommand == "hook" {
+        return Some("`fp hook` is for the client to call: what it says of the user has to be true.".into());
+    }
     let is_in = |list: &&[&str]| list.contains(&subcommand);
     let is_of_a_role = [BUILDING, VERIFYING, PLANNING, TRACKING, LEADING, OF_THE_USER].iter().any(is_in);
     let is_own = caller.own_subcommands().iter().any(is_in);
@@ -315,6 +348,39 @@ mod tests {
         check("fp linear outbox p", &[Lead, Tracker], &[Builder, Verifier, Planner]);
         check("fp interview p --by user --objective X", &[Lead], &[Builder, Verifier, Tracker]);
         check("fp status p && fp verdict p 1 --pass '1: a'", &[Lead, Verifier], &[Builder, Planner, Tracker]);
+    }
+
+    #[test]
+    fn a_call_for_another_role_can_not_be_hidden() {
+        for line in [
+            "env fp verdict p 1",
+            "A=b command fp verdict p 1",
+            "/usr/bin/fp verdict p 1",
+            "fp --format json verdict p 1",
+            "fp --format=json verdict p 1",
+            "f''p verdict p 1",
+            "true; fp verdict p 1",
+            "true|fp verdict p 1",
+            "sh -c 'fp verdict p 1'",
+            "echo $(fp verdict p 1)",
+            "fp verdict p 1 --pass \"1: $x\"",
+            "cd x\nfp answer p q1 --option Allow",
+            "\\fp verdict p 1 > /dev/null",
+            "fp hook post-tool-use < /tmp/x.json",
+        ] {
+            assert!(matches!(judge_line(line, Caller::Builder), LineJudgement::NotYours(_)), "{line}");
+            let of_others = judge_line(line, Caller::Stranger);
+            assert_eq!(of_others == LineJudgement::Unknown, !line.contains("hook"), "{line}");
+        }
+        for line in [
+            "cd x && fp submit p 1 --claim t",
+            "fp status p | head",
+            "cargo test fp",
+            "grep fp src/a.rs",
+            "ls fp/next",
+        ] {
+            assert_eq!(judge_line(line, Caller::Builder), LineJudgement::Unknown, "{line}");
+        }
     }
 
     #[test]

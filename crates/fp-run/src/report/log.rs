@@ -97,6 +97,9 @@ fn words(event: &Event) -> ToldEvent {
             let tasks = counted(drifted.len(), "task");
             run(format!("HEAD has moved, and what {tasks} planned on has changed")).with(drifts.collect())
         }
+        Event::ProgressDropped {} => {
+            run("the log came from elsewhere: tasks that are not done begin again".into())
+        }
         Event::CheckoutSeen { .. } => run("the checkout counts as it is".into()),
         Event::Kept { tasks } => run(format!("stays as it is, for all that has changed: {}", List(tasks))),
         Event::Asked { question } => ToldEvent {

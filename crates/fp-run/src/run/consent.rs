@@ -14,7 +14,7 @@ use super::question::AnswerOption;
 /// Longest title in a question, in bytes.
 const MAX_TITLE: usize = 120;
 /// Longest command in a question, in bytes.
-const MAX_COMMAND: usize = 160;
+const MAX_COMMAND: usize = 1000;
 /// Most commands of one program in a question; the tree shows the others.
 const NAMED: usize = 8;
 
@@ -94,11 +94,12 @@ impl PrintedQuestion {
     }
 
     /// True if `asked` is this question: the same words, and the same options in the same order. Where lines break is the
-    /// asker's business.
+    /// asker's business, but not how many are empty: nothing may be pushed out of sight.
     pub fn is_asked_by(&self, asked: &Self) -> bool {
         let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
         let option = |option: &AnswerOption| (words(&option.label), words(&option.description));
         words(&self.question) == words(&asked.question)
+            && asked.question.len() <= self.question.len() + self.question.lines().count()
             && words(&self.header) == words(&asked.header)
             && self.options.iter().map(option).eq(asked.options.iter().map(option))
     }

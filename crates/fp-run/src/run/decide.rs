@@ -45,6 +45,13 @@ impl State {
         Ok(vec![Event::Approved { tree_hash, leaves, base, by }])
     }
 
+    /// True if the log has something of a task that is not done.
+    pub fn has_begun(&self) -> bool {
+        let fresh =
+            |task: &TaskState| TaskState { drift: None, ..task.clone() } == TaskState::new(task.leaf.clone());
+        self.tasks.iter().any(|task| task.status != Status::Completed && !fresh(task))
+    }
+
     /// Starts the run or takes it over. A repeat with the same terms by the session that leads it changes nothing. If
     /// the session or the client's process is another one, claims return to pending without losing their iteration, and
     /// the agents are forgotten.

@@ -398,6 +398,8 @@ pub enum Event {
         /// The iteration of the next claim: one more if the attempt counts.
         iteration: u32,
     },
+    /// The log came from elsewhere: what it says of tasks that are not done doesn't count.
+    ProgressDropped {},
     /// The task was given up.
     Failed { task: TaskId, reason: String },
     /// The task can't be done, because one of its dependencies was given up.

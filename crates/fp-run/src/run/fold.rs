@@ -90,6 +90,14 @@ impl State {
                 }
                 self.run = Some(Run { terms: terms.clone(), status: RunStatus::Running, started_at });
             }
+            Event::ProgressDropped {} => {
+                for task in self.tasks.iter_mut().filter(|task| task.status != Status::Completed) {
+                    *task = TaskState::new(task.leaf.clone());
+                }
+                self.agents.clear();
+                self.agent_ids.clear();
+                self.questions.clear();
+            }
             Event::CheckoutSeen { tree } => self.checkout_left = Some(tree.clone()),
             Event::HeadMoved { head, drifted } => {
                 self.head = Some(head.clone());
