@@ -200,6 +200,11 @@ impl Interview {
         self.texts("openQuestions")
     }
 
+    /// The places in the code that were read for it.
+    pub fn seen(&self) -> Vec<&str> {
+        self.texts("seen")
+    }
+
     /// The source of `field`: `user` or `auto`.
     pub fn said_by(&self, field: &str) -> Option<&str> {
         self.document.get("saidBy")?.get(field)?.as_str()
@@ -270,6 +275,7 @@ pub fn interview_page(goal: &str, interview: &Interview) -> String {
         section(&mut text, "Tests", format!("{tests}{}\n", assumed(interview.said_by("testStrategy"))));
     }
     section(&mut text, "Open questions", lines(interview.open_questions()));
+    section(&mut text, "Read in the code", lines(interview.seen()));
     text
 }
 
