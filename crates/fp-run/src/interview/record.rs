@@ -247,7 +247,7 @@ fn text_of<'v>(value: &'v Value, names: &[&str]) -> Option<&'v str> {
 /// The interview about `goal` as Markdown, without empty sections.
 pub fn interview_page(goal: &str, interview: &Interview) -> String {
     let mut text = String::from("# Interview\n");
-    section(&mut text, "Goal", quoted(goal));
+    section(&mut text, "Goal", quoted_lines(goal));
     if let Some(objective) = interview.objective() {
         section(&mut text, "Objective", format!("{objective}{}\n", assumed(interview.said_by("objective"))));
     }
@@ -327,7 +327,8 @@ fn lines(entries: impl IntoIterator<Item = impl AsRef<str>>) -> String {
     text
 }
 
-fn quoted(goal: &str) -> String {
+/// A goal as a quotation, line by line.
+pub(crate) fn quoted_lines(goal: &str) -> String {
     goal.lines().fold(String::new(), |mut text, line| {
         let _ = writeln!(text, "{}", format!("> {line}").trim_end());
         text
