@@ -199,15 +199,8 @@ impl Context {
 
     /// Opens the plan that `selector` names; without one, the only one whose run is not over.
     pub(crate) fn open(&self, selector: Option<&str>) -> Result<OpenPlan, CommandError> {
-        let active = |folder: &PlanFolder| {
-            let store = Store::new(folder.path().to_owned(), folder.id().clone());
-            // A plan with an unreadable log counts as active: the command that opens it reports the error.
-            let Ok(loaded) = store.load() else { return Some(folder.id().to_string()) };
-            let is_active = loaded.state.run.as_ref().is_none_or(|run| run.status == RunStatus::Running);
-            is_active.then(|| StatusReport::new(&loaded.state).line())
-        };
         let plans = self.plans()?;
-        let folder = plans.choose(selector, active).map_err(|error| {
+        let folder = choose(&plans, selector).map_err(|error| {
             match (&error, selector.and_then(|selector| archived(&plans, selector))) {
                 (PlanError::NotFound { .. }, Some(folder)) => {
                     let shown = self.shown(folder.path());
@@ -221,6 +214,24 @@ impl Context {
             }
         })?;
         self.opened(folder)
+    }
+
+    /// Opens the plan that `selector` names, to read it; without one, the only active plan, or else the one whose log
+    /// changed last.
+    pub(crate) fn open_to_read(&self, selector: Option<&str>) -> Result<OpenPlan, CommandError> {
+        let plans = self.plans()?;
+        let existing = match choose(&plans, selector) {
+            Ok(folder) => return self.opened(folder),
+            Err(PlanError::NoneActive { existing }) => existing,
+            Err(_) => return self.open(selector),
+        };
+        let touched = |folder: &PlanFolder| {
+            std::fs::metadata(folder.file("events.jsonl")).and_then(|log| log.modified()).ok()
+        };
+        let folders = existing.iter().map(|id| plans.open(id)).collect::<Result<Vec<_>, _>>()?;
+        let Some(last) = folders.into_iter().max_by_key(touched) else { return self.open(selector) };
+        self.printer.note(&format!("note: no plan is active; this is the last one, {}", last.id()));
+        self.opened(last)
     }
 
     /// Opens a plan to go on with its run. Fails if its approval is not this user's.
@@ -296,6 +307,18 @@ impl Context {
 
 fn state(folder: &PlanFolder) -> Result<Arc<State>, CommandError> {
     Ok(Store::new(folder.path().to_owned(), folder.id().clone()).load()?.state)
+}
+
+/// The plan that `selector` names; without one, the only one whose run is not over.
+fn choose(plans: &Plans, selector: Option<&str>) -> Result<PlanFolder, PlanError> {
+    let active = |folder: &PlanFolder| {
+        let store = Store::new(folder.path().to_owned(), folder.id().clone());
+        // A plan with an unreadable log counts as active: the command that opens it reports the error.
+        let Ok(loaded) = store.load() else { return Some(folder.id().to_string()) };
+        let is_active = loaded.state.run.as_ref().is_none_or(|run| run.status == RunStatus::Running);
+        is_active.then(|| StatusReport::new(&loaded.state).line())
+    };
+    plans.choose(selector, active)
 }
 
 /// The archived plan that `selector` names. A number never names an archived plan.

@@ -39,17 +39,17 @@ fn a_round_brings_it_on() {
     assert_snapshot!(check(&environment), @r"
     exit status: 1
     --- stdout
-    Interview of add-greeting-20261121: 5 of 6 items are open
+    Interview of add-greeting-20261121: 4 of 6 items are open
 
       objective    missing    nobody has said what the goal is: --objective TEXT
       scope        missing    nothing is said to be in scope: --include TEXT
       ambiguities  missing    nothing is required that could be judged:
                               --requirement TEXT
-      approach     missing    nobody has said how it is to be done: --approach TEXT
+      approach     automatic
       questions    clear
       tests        missing    nobody has said how it is tested: --tests TEXT
 
-      rounds       0 of at least 2, at most 30
+      rounds       0 of at least 1, at most 30
 
     next: ask, then fp interview add-greeting-20261121, with the flags above
     ");
@@ -64,19 +64,19 @@ fn a_round_brings_it_on() {
     assert_snapshot!(check(&environment), @r#"
     exit status: 1
     --- stdout
-    Interview of add-greeting-20261121: 5 of 6 items are open
+    Interview of add-greeting-20261121: 4 of 6 items are open
 
       objective    clear
       scope        assumed    the user has not confirmed it: --include TEXT
       ambiguities  missing    "R2" says "properly", which nobody can observe; "the
                               command", in and out of scope at once: --withdraw
                               ID-OR-TEXT, and say it anew
-      approach     assumed    the user has not confirmed it: --approach TEXT
+      approach     automatic
       questions    missing    nobody has answered "Which 'language'?", "이름이
                               없으면 무엇을 출력하나?": --decision 'QUESTION|ANSWER'
       tests        missing    nobody has said how it is tested: --tests TEXT
 
-      rounds       1 of at least 2, at most 30
+      rounds       1 of at least 1, at most 30
 
     next: ask, then fp interview add-greeting-20261121, with the flags above
     "#);
@@ -116,12 +116,12 @@ fn a_round_brings_it_on() {
 
     ## Clearance
 
-    Interview: 5 of 6 items are open. Rounds: 1 of at least 2, at most 30.
+    Interview: 4 of 6 items are open. Rounds: 1 of at least 1, at most 30.
 
     - objective: clear
     - scope: assumed; the user has not confirmed it: --include TEXT
     - ambiguities: missing; "R2" says "properly", which nobody can observe; "the command", in and out of scope at once: --withdraw ID-OR-TEXT, and say it anew
-    - approach: assumed; the user has not confirmed it: --approach TEXT
+    - approach: automatic
     - questions: missing; nobody has answered "Which 'language'?", "이름이 없으면 무엇을 출력하나?": --decision 'QUESTION|ANSWER'
     - tests: missing; nobody has said how it is tested: --tests TEXT
     "#);
@@ -143,9 +143,9 @@ fn a_round_brings_it_on() {
       questions    clear
       tests        clear
 
-      rounds       2 of at least 2, at most 30
+      rounds       2 of at least 1, at most 30
 
-    next: the step research
+    next: the step decompose
     ");
     assert_snapshot!(environment.fp(&["interview", "check", "--format", "json"]), @r#"
     exit status: 0
@@ -180,7 +180,7 @@ fn a_round_brings_it_on() {
       ],
       "limitReached": false,
       "maxRounds": 30,
-      "minRounds": 2,
+      "minRounds": 1,
       "planId": "add-greeting-20261121",
       "rounds": 2,
       "schemaVersion": 1
@@ -188,9 +188,7 @@ fn a_round_brings_it_on() {
     "#);
     let page = environment.read(&format!("{FOLDER}/interview.md"));
     assert_snapshot!(page.split_once("## Clearance").unwrap().1, @r"
-
-
-    Interview: clear. Rounds: 2 of at least 2, at most 30.
+    Interview: clear. Rounds: 2 of at least 1, at most 30.
 
     - objective: clear
     - scope: clear
@@ -202,13 +200,13 @@ fn a_round_brings_it_on() {
 }
 
 #[test]
-fn a_round_may_be_all_that_is_missing() {
+fn one_round_is_enough_when_everything_is_clear() {
     let environment = new(&["--intent", "architecture"]);
     record(&environment, &[&CORE[..], &REST].concat());
     assert_snapshot!(check(&environment), @r"
-    exit status: 1
+    exit status: 0
     --- stdout
-    Interview of add-greeting-20261121: not clear, one more round at least
+    Interview of add-greeting-20261121: clear
 
       objective    clear
       scope        clear
@@ -217,14 +215,35 @@ fn a_round_may_be_all_that_is_missing() {
       questions    clear
       tests        clear
 
-      rounds       1 of at least 3, at most 30
+      rounds       1 of at least 1, at most 30
 
-    next: ask once more: fp interview add-greeting-20261121 --decision 'Q|A'
+    next: the step decompose
     ");
-    record(&environment, &["--assume", "a terminal"]);
     let output = environment.fp(&["interview", "--decision", "Colours?|No"]);
-    assert_snapshot!(output.stderr, @"Interview: clear; `fp interview check add-greeting-20261121` says more");
+    assert_snapshot!(output.stderr, @"Interview: clear; next: the step decompose");
     assert_eq!(check(&environment).code, 0);
+}
+
+#[test]
+fn a_specification_needs_no_round_and_no_research() {
+    let environment = Environment::new().repo();
+    let goal = "Add to src/words.py, with tests in tests/test_words.py: `count_words(text)`, which returns how many \
+                words a text has, and `longest_word(text)`, which raises ValueError for an empty one. Nothing else.";
+    let new = environment.fp(&["new", "--format", "json", goal]).json();
+    assert_eq!(new["mode"]["name"], "specified");
+    assert_eq!(new["steps"], serde_json::json!(["interview", "decompose", "critique", "review", "approve"]));
+    let plan = new["planId"].as_str().unwrap();
+    let told = environment.done(&[&["interview", plan, "--by", "auto"], &CORE[..], &REST].concat());
+    assert_snapshot!(told, @"
+    exit status: 0
+    --- stdout
+    Recorded: the objective, 1 requirement, 1 inclusion, that nothing is excluded, the approach, the tests
+    --- stderr
+    Interview: clear; next: the step decompose
+    ");
+    assert_eq!(environment.fp(&["interview", "check", plan]).code, 0);
+    environment.done(&["interview", plan, "--by", "auto", "--open", "Is `-` a word?"]);
+    assert_eq!(environment.fp(&["interview", "check", plan]).code, 1, "an open question is still asked");
 }
 
 #[test]
@@ -258,12 +277,12 @@ fn where_nobody_is_asked_assumptions_are_enough() {
     assert_snapshot!(check(&environment), @r"
     exit status: 1
     --- stdout
-    Interview of add-greeting-20261121: 3 of 6 items are open
+    Interview of add-greeting-20261121: 2 of 6 items are open
 
       objective    assumed
       scope        missing    nothing is said to be in scope: --include TEXT
       ambiguities  clear
-      approach     missing    nobody has said how it is to be done: --approach TEXT
+      approach     automatic
       questions    clear
       tests        missing    nobody has said how it is tested: --tests TEXT
 
@@ -308,26 +327,23 @@ fn nobody_is_asked_for_ever() {
       scope        missing    nothing is said to be in scope: --include TEXT
       ambiguities  missing    nothing is required that could be judged:
                               --requirement TEXT
-      approach     missing    nobody has said how it is to be done: --approach TEXT
+      approach     automatic
       questions    clear
       tests        missing    nobody has said how it is tested: --tests TEXT
 
-      rounds       30 of at least 2, at most 30
+      rounds       30 of at least 1, at most 30
 
     Nobody is asked any more, and this is left open: objective, scope, ambiguities,
-    approach, tests
+    tests
     next: the step research
     ");
     let page = environment.read(&format!("{FOLDER}/interview.md"));
     assert_snapshot!(page.split_once("## Left open").unwrap().1, @r"
-
-
     Nobody is asked any more after 30 rounds.
 
     - objective: missing; nobody has said what the goal is: --objective TEXT
     - scope: missing; nothing is said to be in scope: --include TEXT
     - ambiguities: missing; nothing is required that could be judged: --requirement TEXT
-    - approach: missing; nobody has said how it is to be done: --approach TEXT
     - tests: missing; nobody has said how it is tested: --tests TEXT
     ");
     let report = environment.fp(&["interview", "check", "--format", "json"]).json();
@@ -339,7 +355,7 @@ fn a_plan_without_its_record_is_judged_as_usual() {
     let environment = new(&["--mode", "direct"]);
     std::fs::remove_file(environment.path(&format!("{FOLDER}/plan.json"))).unwrap();
     record(&environment, &CORE);
-    assert_snapshot!(environment.fp(&["interview", "check", "--format", "json"]).json()["minRounds"], @"2");
+    assert_snapshot!(environment.fp(&["interview", "check", "--format", "json"]).json()["minRounds"], @"1");
 }
 
 #[test]

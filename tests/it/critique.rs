@@ -61,7 +61,7 @@ fn the_worst_finding_is_the_verdict() {
     Round 1 of 3
 
     - FAIL 3 (Write part 3), criteria: met by anything
-    - WARN 2 (Write part 2), hints: `b.txt` is \*not\* there
+    - WARN 2 (Write part 2), hints: `b.txt` is *not* there
 
     1 leaf passes
     ");
@@ -371,7 +371,7 @@ fn long_ones_come_from_a_file() {
 
     Round 1 of 3
 
-    - FAIL 3 (Write part 3), guardrails: first # second \[31m
+    - FAIL 3 (Write part 3), guardrails: first # second [31m
 
     2 leaves pass
     ");

@@ -57,7 +57,7 @@ fn a_run_under_way() {
 
     ## Goal
 
-    > Write four parts, \*each\* with its line
+    > Write four parts, *each* with its line
 
     ## Progress
 
@@ -149,7 +149,7 @@ fn json_has_every_try() {
 }
 
 #[test]
-fn titles_and_reasons_are_text() {
+fn titles_and_reasons_stay_on_one_line_as_they_are() {
     let environment = Environment::new().repo();
     let hostile = tree(&[leaf("1", "none", "a.txt")]).replace("Write part 1", "# <b>a</b> *b* | [c](d)");
     environment.plan(&hostile);
@@ -157,8 +157,8 @@ fn titles_and_reasons_are_text() {
     environment.build("builder-1", "a.txt", "x\n");
     environment.done(&["verdict", PLAN, "1", "--fail", "1: <img src=x>\n# heading", "--summary", "s"]);
     let page = handoff(&environment).stdout;
-    let expect = "- 1: \\# \\<b>a\\</b> \\*b\\* \\| \\[c\\](d) | Iterations: 1/1\n  - iteration 1, builder-1: \
-                  Criterion 1 (`a.txt` has a line about 1): \\<img src=x> # heading\n";
+    let expect = "- 1: # <b>a</b> *b* | [c](d) | Iterations: 1/1\n  - iteration 1, builder-1: \
+                  Criterion 1 (`a.txt` has a line about 1): <img src=x> # heading\n";
     assert!(page.contains(expect), "{page}");
 }
 
@@ -174,7 +174,7 @@ fn before_the_run_and_after_it() {
 
     ## Goal
 
-    > Write four parts, \*each\* with its line
+    > Write four parts, *each* with its line
 
     ## Progress
 
@@ -211,7 +211,7 @@ fn before_the_run_and_after_it() {
 
     ## Goal
 
-    > Write four parts, \*each\* with its line
+    > Write four parts, *each* with its line
 
     ## Progress
 

@@ -40,51 +40,13 @@ fn rounds_add_up() {
         "interview", "greeting", "--by", "auto", "--decision", "Which language?|Rust | or so",
         "--assume", "it runs in a terminal", "--approach", "a subcommand", "--requirement", "It exits with 0",
     ];
-    assert_snapshot!(environment.fp(&second), @r#"
+    assert_snapshot!(environment.fp(&second), @r"
     exit status: 0
     --- stdout
-    # Interview
-
-    ## Goal
-
-    > Add a greeting
-
-    ## Objective
-
-    `fp hello` greets
-
-    ## Requirements
-
-    - **R1** It greets by name
-    - **R2** It says "hello"
-    - **R3** It exits with 0 (assumed)
-
-    ## In scope
-
-    - the command
-
-    ## Out of scope
-
-    - translations
-
-    ## Decisions
-
-    - Which language? Rust | or so (assumed)
-
-    ## Assumptions
-
-    - it runs in a terminal
-
-    ## Approach
-
-    a subcommand (assumed)
-
-    ## Tests
-
-    unit tests
+    Recorded: 1 requirement, 1 decision, 1 assumption, the approach
     --- stderr
-    Interview: 1 of 6 items is open; `fp interview check add-greeting-20261121` says more
-    "#);
+    Interview: clear; next: the step research
+    ");
     assert_snapshot!(environment.read(JSON), @r#"
     {
       "approach": "a subcommand",
@@ -141,15 +103,14 @@ fn rounds_add_up() {
     let page = environment.read(MARKDOWN);
     let shown = environment.fp(&["interview"]).stdout;
     assert_snapshot!(page.strip_prefix(&shown).unwrap(), @r"
-
     ## Clearance
 
-    Interview: 1 of 6 items is open. Rounds: 1 of at least 2, at most 30.
+    Interview: clear. Rounds: 1 of at least 1, at most 30.
 
     - objective: clear
     - scope: clear
     - ambiguities: clear
-    - approach: assumed; the user has not confirmed it: --approach TEXT
+    - approach: automatic
     - questions: clear
     - tests: clear
     ");
@@ -166,26 +127,9 @@ fn what_was_not_chosen_is_kept_with_its_reason() {
     assert_snapshot!(environment.fp(&args), @r"
     exit status: 0
     --- stdout
-    # Interview
-
-    ## Goal
-
-    > Add a greeting
-
-    ## Out of scope
-
-    Nothing, as was said expressly
-
-    ## Approach
-
-    a subcommand
-
-    Not chosen:
-
-    - a plugin: more to install
-    - 별도 바이너리: 배포가 늘어난다 | 두 번
+    Recorded: that nothing is excluded, the approach, 2 alternatives
     --- stderr
-    Interview: 4 of 6 items are open; `fp interview check add-greeting-20261121` says more
+    Interview: 4 of 6 items are open: objective, scope, ambiguities, tests; `fp interview check add-greeting-20261121` says more
     ");
     let output = environment.fp(&["interview", "--format", "json"]);
     assert_snapshot!(output.json()["alternatives"], @r#"[{"name":"a plugin","whyNot":"more to install"},{"name":"별도 바이너리","whyNot":"배포가 늘어난다 | 두 번"}]"#);
@@ -202,17 +146,9 @@ fn what_does_not_hold_is_withdrawn() {
     assert_snapshot!(environment.fp(&second), @r"
     exit status: 0
     --- stdout
-    # Interview
-
-    ## Goal
-
-    > Add a greeting
-
-    ## Requirements
-
-    - **R2** It prints `hello`
+    Recorded: 1 requirement, 2 withdrawals
     --- stderr
-    Interview: 4 of 6 items are open; `fp interview check add-greeting-20261121` says more
+    Interview: 3 of 6 items are open: objective, scope, tests; `fp interview check add-greeting-20261121` says more
     ");
     assert_snapshot!(environment.fp(&["interview", "--withdraw", "R1"]), @r#"
     exit status: 2
@@ -295,10 +231,11 @@ fn a_record_that_a_model_wrote_is_kept() {
       "schemaVersion": 1,
       "scopeExclusions": [],
       "scopeInclusions": [],
+      "seen": [],
       "testStrategy": null
     }
     --- stderr
-    Interview: 4 of 6 items are open; `fp interview check add-greeting-20261121` says more
+    Interview: 3 of 6 items are open: objective, scope, tests; `fp interview check add-greeting-20261121` says more
     "#);
     assert_snapshot!(environment.read(JSON), @r#"
     {

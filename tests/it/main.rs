@@ -68,6 +68,7 @@ mod new;
 mod payload;
 mod plan;
 mod plan_selector;
+mod planning_cost;
 mod properties;
 #[cfg(unix)]
 mod race;

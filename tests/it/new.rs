@@ -17,24 +17,6 @@ fn a_person_is_told_what_comes_next() {
       mode    pipeline: a feature or a fix within one area of the code
       steps   interview, research, approach, decompose, critique, review, approve
 
-    Look at:
-      - where the change goes, and how its neighbours do such things
-      - what is in and what is out
-      - errors, edge cases and existing data
-      - how such things are tested here
-
-    Ask first:
-      - What can somebody do afterwards that they can't do now?
-      - What belongs to it, and what does expressly not?
-      - What happens with errors, empty input and data that is there already?
-      - How is it tested: new tests beside the present ones, or something else?
-
-    Find out:
-      - the closest feature there is, from entry to tests, with file and line
-      - which functions, types and dependencies of the repository it can build on
-      - how its neighbours report errors, and what callers rely on
-      - what is documented of each library call it needs, in the version used here
-
     Next, by hand (`/fp:plan` in Claude Code does all of it):
       fp interview add-greeting-command-20261121 --objective TEXT --requirement TEXT
       write tasks.md in the folder
@@ -86,7 +68,7 @@ fn the_skill_gets_all_of_it_as_json() {
         "skipPlanReview": true
       },
       "debts": [],
-      "goal": "오타를 고쳐 줘",
+      "goal": null,
       "intent": "trivial",
       "interruptedPlans": [],
       "language": "Korean: questions, reports, titles of tasks and their criteria. Ids, names of fields, commands and code stay as they are. Say so in each agent's prompt.",
@@ -105,19 +87,6 @@ fn the_skill_gets_all_of_it_as_json() {
         "decompose",
         "approve"
       ],
-      "strategy": {
-        "firstQuestions": [
-          "Is this the change you mean, here and nowhere else?"
-        ],
-        "focusAreas": [
-          "the exact place of the change",
-          "what else says or relies on the same thing"
-        ],
-        "researchPrompts": [
-          "every place that has the same text or value, with file and line",
-          "which tests and documents mention it"
-        ]
-      },
       "warnings": []
     }
     "#);
@@ -216,7 +185,7 @@ fn a_goal_may_be_any_text() {
     let check = |args: &[&str], goal: &str, id: &str| {
         let args: Vec<&str> = ["new", "--format", "json"].into_iter().chain(args.iter().copied()).collect();
         let report = environment.fp(&args).json();
-        assert_eq!((report["goal"].as_str(), report["planId"].as_str()), (Some(goal), Some(id)), "{args:?}");
+        assert_eq!((report["goal"].as_str(), report["planId"].as_str()), (None, Some(id)), "{args:?}");
         let record: serde_json::Value =
             serde_json::from_str(&environment.read(&format!(".fractal-planner/plans/{id}/plan.json")))
                 .unwrap();
@@ -234,6 +203,21 @@ fn a_goal_may_be_any_text() {
     let long = "word ".repeat(20_000);
     check(&[&long], &long, "word-word-word-word-word-word-20261121");
     assert!(!environment.path("x").exists());
+}
+
+#[test]
+fn a_goal_comes_from_standard_input() {
+    let environment = Environment::new().repo();
+    let goal = "Don't print `x` when it's $HOME\n- \"so\"\n";
+    environment.write("goal.txt", goal);
+    let mut command = environment.command(env!("CARGO_BIN_EXE_fp"));
+    command.args(["new", "--mode", "full", "-"]);
+    command.stdin(fs::File::open(environment.path("goal.txt")).unwrap());
+    assert!(command.output().unwrap().status.success());
+    let record = environment.read(".fractal-planner/plans/dont-print-x-when-its-home-20261121/plan.json");
+    let record: serde_json::Value = serde_json::from_str(&record).unwrap();
+    assert_eq!((&record["goal"], &record["mode"]), (&goal.trim().into(), &"full".into()));
+    assert_eq!(environment.fp(&["new", "-"]).code, 2, "an empty goal");
 }
 
 #[test]
@@ -286,7 +270,7 @@ fn a_goal_has_to_say_something() {
     exit status: 2
     --- stderr
     error: invalid value 'quick' for '--mode <MODE>'
-      [possible values: direct, pipeline, full]
+      [possible values: direct, specified, pipeline, full]
 
     For more information, try '--help'.
     ");

@@ -275,10 +275,12 @@ impl Hint for PlanError {
             Self::Selector(_)
             | Self::NotFound { .. }
             | Self::Ambiguous { .. }
-            | Self::NoneActive { .. }
             | Self::SeveralActive { .. } => {
                 Some("name a plan by its number, its id or a part of its id; `fp plans` lists them".into())
             }
+            Self::NoneActive { .. } => Some(
+                "name a plan by its number, its id or a part of its id; `fp plans --all` lists them".into(),
+            ),
             Self::Link { .. } => Some("remove the link, or put the real folder in its place".into()),
             Self::Outside { .. } => Some(
                 "put a real folder in the link's place, or set `plansDir` to one inside the repository"

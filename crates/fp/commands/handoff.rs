@@ -23,7 +23,7 @@ pub(crate) struct HandoffArgs {
 }
 
 pub(crate) fn run(args: HandoffArgs, context: &Context) -> CommandResult {
-    let plan = context.open(args.plan.as_deref())?;
+    let plan = context.open_to_read(args.plan.as_deref())?;
     let past = plan.store.past()?;
     context.notices(&past.notices);
     let interview = interview(&plan).unwrap_or_else(|error| {

@@ -7,7 +7,7 @@ use fp_plan::plan::id::PlanId;
 use fp_plan::text::wrapped_within;
 use fp_run::interview::clearance::Grounds;
 use fp_run::interview::record::interview_page;
-use fp_run::interview::{Answers, Clearance, Interview, PlanningStep};
+use fp_run::interview::{Answers, Clearance, Interview};
 use fp_run::run::event::{Decider, Event};
 use fp_run::run::state::InterviewRounds;
 use serde::Serialize;
@@ -30,7 +30,7 @@ const LINES: usize = 10;
 /// Record what the interview found, show it, or check whether it is enough
 ///
 /// Every flag may be given again for another entry. A text that is given again replaces the one before, which is
-/// kept. Without flags it shows what is recorded.
+/// kept. Without flags it shows the whole record.
 #[derive(Debug, clap::Args)]
 #[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct InterviewArgs {
@@ -80,6 +80,9 @@ struct SaidArgs {
     /// A question that nobody has answered yet
     #[arg(long, value_name = "TEXT", value_parser = said)]
     open: Vec<String>,
+    /// Code that was read and what it shows, so that nobody has to look for it again
+    #[arg(long, value_name = "PATH:LINE - TEXT", value_parser = said)]
+    seen: Vec<String>,
     /// What does not hold any more: a requirement by its id, or anything required, in or out of scope by its words
     #[arg(long, value_name = "ID-OR-TEXT", value_parser = said)]
     withdraw: Vec<String>,
@@ -123,16 +126,21 @@ pub(crate) fn run(args: InterviewArgs, context: &Context) -> CommandResult {
     } else {
         record(&plan, &answers, by, context).map(|(interview, clearance)| (interview, Some(clearance)))?
     };
-    match context.format {
-        Format::Json => context.printer.json(&json(&plan, &interview))?,
-        Format::Text => context.printer.data(&interview_page(&plan.goal(), &interview)),
+    match (context.format, &clearance) {
+        (Format::Json, _) => context.printer.json(&json(&plan, &interview))?,
+        (Format::Text, Some(_)) => context.printer.data(&format!("Recorded: {}\n", answers.in_words())),
+        (Format::Text, None) => context.printer.data(&interview_page(&plan.goal(), &interview)),
     }
     if interview.is_empty() {
         context.printer.note("Nothing is recorded yet; `fp interview --help` shows what can be");
     }
     if let Some(clearance) = clearance {
-        let words = clearance.in_words();
-        context.printer.note(&format!("Interview: {words}; `fp interview check {}` says more", plan.id()));
+        let open: Vec<&str> = clearance.open().map(|item| item.name).collect();
+        let more = match open.as_slice() {
+            [] => format!("; next: {}", next(&plan, &clearance)?),
+            open => format!(": {}; `fp interview check {}` says more", open.join(", "), plan.id()),
+        };
+        context.printer.note(&format!("Interview: {}{more}", clearance.in_words()));
     }
     Ok(Exit::Done)
 }
@@ -154,6 +162,7 @@ fn answers(args: SaidArgs) -> Result<Answers, CommandError> {
         approach: args.approach,
         tests: args.tests,
         open: args.open,
+        seen: args.seen,
         alternatives: args.alternative,
         withdraw: args.withdraw,
     })
@@ -217,6 +226,7 @@ fn json(plan: &OpenPlan, interview: &Interview) -> serde_json::Value {
         "alternatives": interview.alternatives(),
         "testStrategy": interview.test_strategy(),
         "openQuestions": interview.open_questions(),
+        "seen": interview.seen(),
     })
 }
 
@@ -266,8 +276,7 @@ fn next(plan: &OpenPlan, clearance: &Clearance) -> Result<String, CommandError> 
     let (id, purpose) = (plan.id(), plan.folder.purpose()?);
     if clearance.may_go_on() {
         let steps = purpose.mode.steps(purpose.intent, &plan.settings);
-        let behind = steps.into_iter().skip_while(|step| *step != PlanningStep::Interview).nth(1);
-        let step = behind.expect("no mode ends with its interview");
+        let step = clearance.next_step(&steps).expect("no mode ends with its interview");
         return Ok(format!("the step {}", step.into_str()));
     }
     Ok(match (purpose.by, clearance.open().count()) {

@@ -45,7 +45,7 @@ pub(crate) struct LogArgs {
 }
 
 pub(crate) fn run(args: LogArgs, context: &Context) -> CommandResult {
-    let plan = context.open(args.plan.as_deref())?;
+    let plan = context.open_to_read(args.plan.as_deref())?;
     let mut view = LogView::new(&plan, context.format, args.task.clone());
     let mut reader = plan.store.reader();
     let portion = reader.more()?;

@@ -1,6 +1,6 @@
 //! `fp new`: creates a plan's folder and tells the skill how to plan its goal.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use clap::{Args as _, FromArgMatches as _};
@@ -12,7 +12,7 @@ use fp_plan::plan::id::{PlanId, TaskId};
 use fp_plan::reading_language;
 use fp_plan::settings::{self, Settings, SettingsLayer};
 use fp_run::commit_style::{CommitHistory, SUBJECTS};
-use fp_run::interview::{GoalReading, Intent, InterviewStrategy, Mode, PlanningStep, strategy_for};
+use fp_run::interview::{GoalReading, Intent, Mode, PlanningStep};
 use fp_run::run::event::Decider;
 use fp_run::run::state::Status;
 use serde::Serialize;
@@ -25,12 +25,14 @@ use crate::error::{CommandError, CommandResult, Exit};
 use crate::features::debt::{DebtOffer, offer_for};
 use crate::features::roadmap::layer_to_plan;
 use crate::features::specs::{PlanningSpecs, specs_for_planning};
+use crate::input::Input;
 use crate::printer::Format;
 
 /// Make a plan folder for a goal and say how to plan it
 #[derive(Debug, clap::Args)]
 pub(crate) struct NewArgs {
-    /// What is to be done, in your own words; put `--` before it if it begins with a dash
+    /// What is to be done, in your own words; `-` reads it from standard input; put `--` before it if it begins with
+    /// a dash
     #[arg(required_unless_present_any = ["roadmap", "from_prompt"], value_name = "GOAL")]
     goal: Vec<String>,
     /// Take the goal and the flags from the `/fp:plan` prompt that the user typed in this session
@@ -65,9 +67,10 @@ pub(crate) struct NewArgs {
 /// The information for the skill and the user.
 struct NewPlan {
     record: PlanRecord,
+    /// The goal, if it is a layer's: the caller knows any other.
+    layer_goal: Option<String>,
     path: PathBuf,
     settings: Settings,
-    strategy: InterviewStrategy,
     interrupted: Vec<InterruptedPlan>,
     debts: DebtOffer,
     attended: bool,
@@ -89,6 +92,8 @@ struct InterruptedPlan {
     total: usize,
 }
 
+/// Size limit of a goal from standard input, in bytes.
+const GOAL_CAP: u64 = 1024 * 1024;
 /// The skill whose prompt has a goal.
 pub(crate) const PLAN_SKILL: &str = "/fp:plan";
 
@@ -168,9 +173,9 @@ pub(crate) fn run(args: NewArgs, context: &Context) -> CommandResult {
         language: reading_language::of(settings.language.as_deref(), &record.goal),
         specs: specs_for_planning(&record.goal, context, &mut warnings),
         several,
+        layer_goal: roadmap.map(|_| record.goal.clone()),
         path: folder.path().to_owned(),
         settings,
-        strategy: strategy_for(intent),
         interrupted,
         debts,
         attended: context.attended(),
@@ -203,7 +208,10 @@ pub(crate) struct PlanGoal {
 impl PlanGoal {
     /// The goal in these arguments, or of the layer that they name. Fails where there is none.
     fn read(args: &NewArgs, context: &Context) -> Result<Self, CommandError> {
-        let words = args.goal.join(" ");
+        let words = match args.goal.as_slice() {
+            [dash] if dash == "-" => Input::read(Path::new("-"), GOAL_CAP, context)?.text.trim().to_owned(),
+            words => words.join(" "),
+        };
         if let Some(selector) = &args.roadmap {
             return layer_to_plan(selector, args.layer.as_ref(), words, context);
         }
@@ -303,11 +311,10 @@ impl NewPlan {
         json!({
             "planId": record.plan_id,
             "path": self.path,
-            "goal": record.goal,
+            "goal": self.layer_goal,
             "intent": record.intent,
             "mode": { "name": record.mode, "reason": record.mode_reason },
             "steps": self.steps(),
-            "strategy": self.strategy,
             "config": {
                 "maxComplexity": settings.max_complexity,
                 "maxParallelTasks": settings.max_parallel_tasks,
@@ -344,14 +351,6 @@ impl NewPlan {
         if let Some(why) = &self.several {
             text += &format!("  or      several plans, since {why}: fp roadmap new GOAL\n");
         }
-        text += "\nLook at:\n";
-        text += &bullets(self.strategy.focus_areas);
-        text += "\nAsk first:\n";
-        text += &bullets(self.strategy.first_questions);
-        if self.steps().contains(&PlanningStep::Research) {
-            text += "\nFind out:\n";
-            text += &bullets(self.strategy.research_prompts);
-        }
         if !self.specs.text.is_empty() {
             text += &format!("\nWhat the project wants (`fp specs for {id}` prints it):\n");
         }
@@ -369,10 +368,6 @@ impl NewPlan {
         }
         text
     }
-}
-
-fn bullets(lines: &[&str]) -> String {
-    lines.iter().map(|line| format!("  - {line}\n")).collect()
 }
 
 #[cfg(test)]

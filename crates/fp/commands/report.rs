@@ -39,7 +39,7 @@ pub(crate) struct ReportArgs {
 pub(crate) fn run(args: ReportArgs, context: &Context) -> CommandResult {
     let plan = match &args.plan {
         Some(selector) => context.open_or_archived(selector)?,
-        None => context.open(None)?,
+        None => context.open_to_read(None)?,
     };
     let past = plan.store.past()?;
     context.notices(&past.notices);

@@ -155,7 +155,7 @@ fn limited(below: &str, part: &str) -> String {
 fn tree_line(task: &TaskRow, branch: &str) -> String {
     let facts = complexity_and_state(task);
     let facts = if facts.is_empty() { facts } else { format!(" ({facts})") };
-    let after = &task.dependencies;
+    let after: Vec<&str> = task.dependencies.iter().chain(&task.preceded_by).map(String::as_str).collect();
     let after = if after.is_empty() { String::new() } else { format!("  after {}", after.join(", ")) };
     let after = fitted(&after, WIDTH / 3);
     let head = format!("{branch}{}  ", task.id);

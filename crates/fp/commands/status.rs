@@ -39,7 +39,7 @@ pub(crate) struct StatusArgs {
 }
 
 pub(crate) fn run(args: StatusArgs, context: &Context) -> CommandResult {
-    let plan = context.open(args.plan.as_deref())?;
+    let plan = context.open_to_read(args.plan.as_deref())?;
     if args.watch {
         if context.format == Format::Text && Screen::is_there(context.env("TERM").as_deref()) {
             return watch_plan(&plan, context);

@@ -85,6 +85,9 @@ impl<'t> Checked<'t> {
     }
 }
 
+/// Most changes that are named.
+const SHOWN_CHANGES: usize = 20;
+
 /// Applies every fix to the file and reports the remaining findings. In a plan this counts as a pass, and
 /// passes are limited.
 fn fix_and_report(
@@ -95,7 +98,7 @@ fn fix_and_report(
 ) -> CommandResult {
     let fixed = fix::fix_all(checked.text, &checked.facts);
     let again;
-    let after = if fixed.resolved == 0 {
+    let after = if fixed.changes.is_empty() {
         checked
     } else {
         again = Checked::read(source, &fixed.text, args.max_complexity)?;
@@ -106,7 +109,7 @@ fn fix_and_report(
         report(args, context, source, checked, Some(over))?;
         return Ok(Exit::Findings);
     }
-    if fixed.resolved > 0 {
+    if !fixed.changes.is_empty() {
         if checked.plan.tasks.is_empty() && source.plan.is_none() {
             return Err(CommandError::refused(format!("{} is unchanged: it has no task", source.name))
                 .hint("name a task tree: `fp plans` lists the plans"));
@@ -114,9 +117,17 @@ fn fix_and_report(
         source.write(&fixed.text)?;
         context.printer.note(&format!(
             "note: {} fixed in {}",
-            counted(fixed.resolved, "finding"),
+            counted(fixed.changes.len(), "finding"),
             source.name
         ));
+        fixed
+            .changes
+            .iter()
+            .take(SHOWN_CHANGES)
+            .for_each(|change| context.printer.note(&format!("  {change}")));
+        if let Some(more @ 1..) = fixed.changes.len().checked_sub(SHOWN_CHANGES) {
+            context.printer.note(&format!("  and {more} more"));
+        }
     }
     let pass = seen.and_then(|(plan, seen)| count_pass(plan, seen, context));
     report(args, context, source, after, pass)
@@ -129,10 +140,10 @@ fn show_diff(context: &Context, source: &PlanSource, checked: &Checked<'_>) -> C
     match context.format {
         Format::Text => context.printer.exact(&unified),
         Format::Json => {
-            context.printer.json(&json!({ "resolved": fixed.resolved, "diff": unified }))?;
+            context.printer.json(&json!({ "resolved": fixed.changes.len(), "diff": unified }))?;
         }
     }
-    Ok(if fixed.resolved == 0 { Exit::Done } else { Exit::Findings })
+    Ok(if fixed.changes.is_empty() { Exit::Done } else { Exit::Findings })
 }
 
 /// The verdict and the next command.

@@ -19,15 +19,16 @@ const DEEPEST: usize = 12;
 
 /// Explain a task's state and what unblocks it
 #[derive(Debug, clap::Args)]
+#[command(allow_missing_positional = true)]
 pub(crate) struct WhyArgs {
-    /// The plan.
-    plan: String,
+    /// The plan; the active one, or the last one, where left out.
+    plan: Option<String>,
     /// The task.
     task: TaskId,
 }
 
 pub(crate) fn run(args: WhyArgs, context: &Context) -> CommandResult {
-    let plan = context.open(Some(&args.plan))?;
+    let plan = context.open_to_read(args.plan.as_deref())?;
     let past = plan.store.past()?;
     context.notices(&past.notices);
     let state = &past.state;

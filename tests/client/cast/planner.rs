@@ -74,10 +74,17 @@ pub(crate) struct Planner {
 struct New {
     plan_id: String,
     path: String,
-    goal: String,
+    /// Only of a layer.
+    goal: Option<String>,
     mode: Value,
     config: Value,
     steps: Vec<String>,
+}
+
+impl New {
+    fn goal(&self) -> &str {
+        self.goal.as_deref().expect("the lead knows the goal")
+    }
 }
 
 /// What the lead knows while it plans.
@@ -126,8 +133,9 @@ impl Planner {
             Some(flags) => first_layer(&mut walk, goal, flags)?,
             None => walk.run("fp new --from-prompt --format json")?,
         };
-        let new: New = serde_json::from_str(printed)
+        let mut new: New = serde_json::from_str(printed)
             .unwrap_or_else(|error| panic!("`fp new` printed no plan: {error}: {printed}"));
+        new.goal.get_or_insert_with(|| goal.to_owned());
         let auto = flags.contains("--auto");
         let mut planning = Planning { walk, new, auto, revision: 0, rounds: 0 };
         for step in planning.new.steps.clone() {
@@ -144,7 +152,10 @@ impl Planner {
             "pre-analysis" => planning.agents(&["analyst"]).map(drop),
             "interview" if direct => planning.record_at_once(),
             "interview" => planning.interview(),
-            "research" => planning.agents(&["researcher", "context-builder"]).map(drop),
+            "research" if planning.new.mode["name"] == "full" => {
+                planning.agents(&["researcher", "context-builder"]).map(drop)
+            }
+            "research" => planning.agents(&["researcher"]).map(drop),
             "approach" => planning.approach(),
             "decompose" if direct => self.write(planning),
             "decompose" => planning.agents(&["decomposer"]).map(drop),
@@ -230,14 +241,14 @@ impl<'a> Planning<'a> {
         self.agents(&["interviewer"])?;
         let by = self.by();
         let known = "--objective 'A command that greets a person by name' --include 'bin/greet' \
-                     --exclude 'other languages' --requirement '`bin/greet` prints a greeting' --approach 'Like bin/hello'";
+                     --exclude 'other languages' --requirement '`bin/greet` prints a greeting'";
         if self.auto {
             let assumed = "--tests 'A shell test' --assume 'The greeting is Hello, Ada'";
             self.fp("interview", &format!("{by} {known} {assumed}"))?;
             return self.fp("interview check", "").map(drop);
         }
         if !self.walk.offers("AskUserQuestion") {
-            return Err(text(format!("{UNCONFIRMED} {INTERVIEW} `/fp:plan --auto {}`", self.new.goal)));
+            return Err(text(format!("{UNCONFIRMED} {INTERVIEW} `/fp:plan --auto {}`", self.new.goal())));
         }
         let mut round = vec![FIRST_ROUND];
         if self.new.steps.iter().any(|step| step == "pre-analysis") {
@@ -317,7 +328,9 @@ impl<'a> Planning<'a> {
             let New { plan_id, path, .. } = &self.new;
             format!(
                 "Goal: {}\nPlan: {plan_id}\nFolder: {path}\nRole: {role}\nRevision: {}\nRound: {}",
-                self.new.goal, self.revision, self.rounds
+                self.new.goal(),
+                self.revision,
+                self.rounds
             )
         };
         let input = |role: &&str| {

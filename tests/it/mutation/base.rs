@@ -120,13 +120,14 @@ impl Base {
         text
     }
 
-    /// True if `task` depends on `other`, directly or not.
+    /// True if `task` waits for `other`, directly or not.
     pub(crate) fn waits(&self, task: &Task, other: &Task) -> bool {
         let index = PlanIndex::new(&self.plan);
         let mut waited: BTreeSet<&str> = BTreeSet::new();
         let mut open = vec![&*task.id];
         while let Some(id) = open.pop() {
-            for next in index.leaf_dependencies(self.plan.find(id).unwrap()) {
+            let named = |kind| index.leaves_named(self.plan.find(id).unwrap(), kind);
+            for next in FieldKind::ORDERING.into_iter().flat_map(named) {
                 if waited.insert(next) {
                     open.push(next);
                 }

@@ -272,8 +272,17 @@ fn a_cancelled_run_keeps_what_is_done() {
     --- stderr
     error: no plan was named and none is active; there are:
       1  sample-20261121
-    hint: name a plan by its number, its id or a part of its id; `fp plans` lists them
+    hint: name a plan by its number, its id or a part of its id; `fp plans --all` lists them
     ");
+    for command in ["status", "handoff", "log", "report"] {
+        let output = environment.done(&[command]);
+        assert!(
+            output.stderr.starts_with("note: no plan is active; this is the last one, sample-20261121\n"),
+            "{output}"
+        );
+        assert_eq!(output.stdout, environment.done(&[command, PLAN]).stdout, "{command}");
+    }
+    assert_eq!(environment.done(&["why", "1"]).stdout, environment.done(&["why", PLAN, "1"]).stdout);
     assert_snapshot!(environment.next(&[]), @r"
     exit status: 0
     --- stdout

@@ -22,6 +22,7 @@ fn fixes_are_applied_and_the_rest_is_reported() {
     tasks.md: not valid, 2 leaf tasks, 1 error, 0 warnings
     --- stderr
     note: 1 finding fixed in tasks.md
+      2: remove the dependency
     ");
     assert_eq!(environment.read(FILE), large_leaf());
     let again = environment.fp(&["validate", FILE, "--fix"]);

@@ -109,5 +109,6 @@ fn a_verdict_is_no_diff_and_changes_nothing() {
     next: fp show tasks.md
     --- stderr
     note: 1 finding fixed in tasks.md
+      2: remove the dependency
     ");
 }

@@ -146,7 +146,7 @@ fn strict_and_the_limit_are_in_it() {
 fn fixing_prints_json_alone_on_standard_output() {
     let environment = with(&unbounded());
     let output = environment.fp(&["validate", crate::validate::FILE, "--fix", "--format", "json"]);
-    assert_eq!(output.stderr, "note: 1 finding fixed in tasks.md\n");
+    assert_eq!(output.stderr, "note: 1 finding fixed in tasks.md\n  2: add the file boundary\n");
     assert_eq!(output.json()["violations"], Value::Array(Vec::new()));
     let output = with(&unbounded()).fp(&["validate", crate::validate::FILE, "--diff", "--format", "json"]);
     assert_eq!((output.code, output.json()["resolved"].as_u64()), (1, Some(1)));

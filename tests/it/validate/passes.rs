@@ -57,6 +57,7 @@ fn a_pass_that_leaves_errors_says_which_one_it_is() {
     let fixed = attempt(2).replace("Dependencies: 1", "Dependencies: 1, 2");
     assert_snapshot!(environment.validated(&fixed).stderr, @r"
     note: 1 finding fixed in .fractal-planner/plans/sample-20261121/tasks.md
+      2: remove the dependency
     note: pass 2 of 6
     ");
     assert_eq!(environment.tree_of_plan(), attempt(2));

@@ -103,6 +103,7 @@ fn unread_fields(task: &Task<'_>) -> Map<String, Value> {
     if let Some(source) = task.complexity_source.as_ref().filter(|_| task.complexity.is_none()) {
         add(FieldKind::Complexity.label(), &source.text);
     }
+    task.after().for_each(|id| add(FieldKind::After.label(), id));
     for item in fields.items(FieldKind::Dependencies) {
         if let Some(note) = &item.note {
             add(FieldKind::Dependencies.label(), &format!("{} {note}", item.text));

@@ -41,6 +41,7 @@ fn the_snapshot_equals_the_log() {
         title: "t".into(),
         hash: "h".into(),
         dependencies: Vec::new(),
+        after: Vec::new(),
         files: vec!["a".into()],
         references: Vec::new(),
         exclusive: Vec::new(),

@@ -8,6 +8,7 @@ pub enum FieldKind {
     Description,
     Acceptance,
     Dependencies,
+    After,
     Files,
     TestsRequired,
     Hints,
@@ -83,7 +84,7 @@ const YES_OR_NO: FieldForm =
 const LEVEL: FieldForm = FieldForm::Choice(&[&["low"], &["medium"], &["high"]]);
 
 /// All fields in writing order.
-const FIELDS: [FieldRow; 15] = [
+const FIELDS: [FieldRow; 16] = [
     row(FieldKind::Complexity, "Complexity", FieldForm::Number),
     row(FieldKind::Description, "Description", FieldForm::Prose),
     FieldRow {
@@ -91,6 +92,7 @@ const FIELDS: [FieldRow; 15] = [
         ..row(FieldKind::Acceptance, "Acceptance", FieldForm::Criteria)
     },
     row(FieldKind::Dependencies, "Dependencies", FieldForm::Ids),
+    row(FieldKind::After, "After", FieldForm::Ids),
     row(FieldKind::Files, "Files", FieldForm::Paths),
     row(FieldKind::TestsRequired, "Tests Required", YES_OR_NO),
     row(FieldKind::Hints, "Hints", FieldForm::Remarks),
@@ -115,6 +117,9 @@ impl FieldKind {
         }
         all
     };
+
+    /// The fields that name tasks to wait for: what a task needs, and what merely comes before it.
+    pub const ORDERING: [Self; 2] = [Self::Dependencies, Self::After];
 
     /// The label as written.
     pub fn label(self) -> &'static str {

@@ -7,6 +7,7 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 use std::ops::Range;
 
+use super::field::FieldKind;
 use super::task::{Plan, Task, TaskIndex};
 
 /// Look-ups over a [`Plan`] that would otherwise take a pass each.
@@ -63,12 +64,14 @@ impl<'p> PlanIndex<'p> {
         ancestor < task && task < self.ends[ancestor]
     }
 
-    /// The distinct ids of the leaves that `task` depends on, in document order. A dependency on a parent means all of
+    /// The distinct ids of the leaves that `task` names in the field `kind`, in document order. A parent means all of
     /// its leaves. Leaves out unknown ids and the task itself.
-    pub fn leaf_dependencies(&self, task: &Task) -> Vec<&'p str> {
+    pub fn leaves_named(&self, task: &Task, kind: FieldKind) -> Vec<&'p str> {
         let mut found: Vec<TaskIndex> = task
-            .dependencies()
-            .filter_map(|id| self.find(id))
+            .fields
+            .items(kind)
+            .iter()
+            .filter_map(|item| self.find(&item.text))
             .flat_map(|index| self.leaves_of(index))
             .copied()
             .collect();
@@ -83,7 +86,8 @@ impl<'p> PlanIndex<'p> {
     }
 }
 
-/// The dependency graph of a plan. Leaves out unknown dependencies, and those of a task on itself or an ancestor.
+/// The graph of which task waits for which, by need or for the order alone. Leaves out unknown ids, and edges of a task
+/// to itself or an ancestor.
 #[derive(Debug)]
 pub struct Graph {
     starts: Vec<usize>,
@@ -98,7 +102,7 @@ impl Graph {
         for (number, task) in plan.tasks.iter().enumerate() {
             starts.push(targets.len());
             if task.is_leaf() {
-                let found = task.dependencies().filter_map(|id| index.find(id));
+                let found = task.ordering().filter_map(|item| index.find(&item.text));
                 targets
                     .extend(found.filter(|&target| target != number && !index.is_ancestor(target, number)));
             } else {
@@ -118,7 +122,7 @@ impl Graph {
         self.len() == 0
     }
 
-    /// The direct dependencies of `task` in the order written; may contain a task twice.
+    /// The tasks that `task` names or, as a parent, has, in the order written; may contain a task twice.
     pub fn waits_for(&self, task: TaskIndex) -> &[TaskIndex] {
         &self.targets[self.starts[task]..self.starts[task + 1]]
     }
@@ -205,6 +209,8 @@ mod tests {
             &["2.1", "2.2", "1"],
         );
         check("- [ID: 1] A\n  - Dependencies: 2\n- [ID: 2] B\n  - Dependencies: 1\n- [ID: 3] C\n", &["3"]);
+        check("- [ID: 1] A\n  - After: 3\n- [ID: 2] B\n- [ID: 3] C\n  - After: none\n", &["2", "3", "1"]);
+        check("- [ID: 1] A\n  - After: 2\n- [ID: 2] B\n  - Dependencies: 1\n- [ID: 3] C\n", &["3"]);
         check("- [ID: 1] A\n  - [ID: 1.1] B\n    - Dependencies: 1, 1.1, 9\n", &["1.1"]);
     }
 
@@ -219,7 +225,11 @@ mod tests {
             let text = source(depends);
             let (plan, _) = parse(&text);
             let index = PlanIndex::new(&plan);
-            assert_eq!(index.leaf_dependencies(plan.find("2").unwrap()), expect, "{depends}");
+            assert_eq!(
+                index.leaves_named(plan.find("2").unwrap(), FieldKind::Dependencies),
+                expect,
+                "{depends}"
+            );
         };
         check("none", &[]);
         check("1.2.1, 1.1", &["1.1", "1.2.1"]);

@@ -151,6 +151,16 @@ impl<'t> Task<'t> {
         self.fields.texts(FieldKind::Dependencies)
     }
 
+    /// The tasks that come before it without being needed, as written.
+    pub fn after(&self) -> impl Iterator<Item = &str> {
+        self.fields.texts(FieldKind::After)
+    }
+
+    /// Every entry that names a task to wait for.
+    pub fn ordering(&self) -> impl Iterator<Item = &Item<'t>> {
+        FieldKind::ORDERING.into_iter().flat_map(|kind| self.fields.items(kind))
+    }
+
     pub fn hints(&self) -> impl Iterator<Item = &str> {
         self.fields.texts(FieldKind::Hints)
     }

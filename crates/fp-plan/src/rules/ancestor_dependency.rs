@@ -1,6 +1,6 @@
 //! `ancestor-dependency`.
 
-use super::fix::{set_dependencies, written_dependencies};
+use super::fix::{set_ids, written_ids};
 use super::prelude::*;
 
 pub(super) static RULE: Rule = Rule {
@@ -21,14 +21,15 @@ fn check(context: &RuleContext<'_>, index: TaskIndex, sink: &mut FindingSink<'_>
     }
     let above =
         |id: &str| context.index.find(id).is_some_and(|target| context.index.is_ancestor(target, index));
-    for item in task.fields.items(FieldKind::Dependencies).iter().filter(|item| above(&item.text)) {
-        let kept = written_dependencies(task, |id| id != item.text);
+    let named = FieldKind::ORDERING.map(|kind| task.fields.items(kind).iter().map(move |item| (kind, item)));
+    for (kind, item) in named.into_iter().flatten().filter(|(_, item)| above(&item.text)) {
+        let kept = written_ids(task, kind, |id| id != item.text);
         sink.report(
             task,
             item.span,
             format!("task {} waits for {}, which it is a part of", task.id, item.text),
         )
         .hint("name the tasks beside it that it needs")
-        .fixes(vec![set_dependencies(context.plan, task, &kept, "remove the dependency".to_owned())]);
+        .fixes(vec![set_ids(context.plan, task, kind, &kept, "remove the dependency".to_owned())]);
     }
 }

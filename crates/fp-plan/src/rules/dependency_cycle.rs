@@ -32,7 +32,6 @@ fn entry(context: &RuleContext<'_>, path: &[TaskIndex]) -> Span {
     let first = context.task(path[0]);
     let second = path.get(1).copied().unwrap_or(path[0]);
     let leads = |target: TaskIndex| target == second || context.index.is_ancestor(target, second);
-    let items = first.fields.items(FieldKind::Dependencies);
-    let item = items.iter().find(|item| context.index.find(&item.text).is_some_and(leads));
+    let item = first.ordering().find(|item| context.index.find(&item.text).is_some_and(leads));
     item.map_or(first.span, |item| item.span)
 }

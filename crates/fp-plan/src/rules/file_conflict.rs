@@ -3,20 +3,21 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use super::fix::{set_dependencies, written_dependencies};
+use super::fix::{set_ids, written_ids};
 use super::prelude::*;
 use crate::plan::id::TaskId;
 use crate::plan::path::{is_above, literal_prefix, normal};
+use crate::schedule::weight;
 
 pub(super) static RULE: Rule = Rule {
     id: "file-conflict",
     severity: Severity::Warning,
     finds: "Two leaves that could run at the same time and list the same file, or a folder over it",
     why: "Two builders in one file overwrite each other. The schedule keeps them apart, in an order nobody chose; \
-          a dependency says which comes first and gives the second one the first one's result.",
-    fix: Some("Makes the later of the two in the document wait for the earlier."),
+          `After` says which comes first, and the other is built even if that one fails.",
+    fix: Some("Adds `After` to one of the two, in the direction that keeps the critical path short."),
     bad: "- [ID: root] Calculator\n- [ID: 1] Parser (Complexity: 2)\n  - Files: src/lib.rs\n- [ID: 2] Printer (Complexity: 2)\n  - Files: src/lib.rs",
-    good: "- [ID: root] Calculator\n- [ID: 1] Parser (Complexity: 2)\n  - Files: src/lib.rs\n- [ID: 2] Printer (Complexity: 2)\n  - Dependencies: 1\n  - Files: src/lib.rs",
+    good: "- [ID: root] Calculator\n- [ID: 1] Parser (Complexity: 2)\n  - Files: src/lib.rs\n- [ID: 2] Printer (Complexity: 2)\n  - After: 1\n  - Files: src/lib.rs",
     check: Check::Tree(check),
 };
 
@@ -26,7 +27,7 @@ const MAX_PAIRS: usize = 1_000_000;
 /// A file as a leaf lists it.
 struct Listed<'p> {
     path: Cow<'p, str>,
-    /// Position of the leaf in the order of the graph.
+    /// Position of the leaf in the order of [`by_slack`].
     place: usize,
     task: TaskIndex,
     span: Span,
@@ -54,29 +55,50 @@ fn check(context: &RuleContext<'_>, sink: &mut FindingSink<'_>) {
         files.dedup_by_key(|file| file.span);
         let (task, other) = (context.task(later), context.task(earlier));
         let more = if files.len() > 1 { format!(" and {} more", files.len() - 1) } else { String::new() };
-        let mut ids = written_dependencies(task, |_| true);
+        let mut ids = written_ids(task, FieldKind::After, |_| true);
         ids.push(other.id.to_string());
-        // A dependency on an invalid id would resolve nothing, and be added again and again.
+        // An invalid id would resolve nothing, and be added again and again.
         let fix = TaskId::new(&*other.id).is_ok().then(|| {
-            set_dependencies(context.plan, task, &ids, format!("make {} wait for {}", task.id, other.id))
+            let title = format!("comes after {}, since both change {}", other.id, files[0].path);
+            set_ids(context.plan, task, FieldKind::After, &ids, title)
         });
         let detail = format!(
             "`{}`{more} is also changed by {}, and neither task waits for the other",
             files[0].path, other.id
         );
         sink.report(task, files[0].span, detail)
-            .hint(format!(
-                "add {} to the dependencies of {}, or move the shared part to one of them",
-                other.id, task.id
-            ))
+            .hint(format!("add `After: {}` to {}, or move the shared part to one of them", other.id, task.id))
             .fixes(fix.into_iter().collect());
     }
+}
+
+/// All tasks that can be scheduled, sorted so that the first of any two should come first: the other order would make
+/// the longest path through both longer. A task comes after those that it waits for.
+fn by_slack(context: &RuleContext<'_>) -> Vec<TaskIndex> {
+    let weight = |task: TaskIndex| match context.task(task).is_leaf() {
+        true => i64::from(weight(context.task(task))),
+        false => 0,
+    };
+    let mut end = vec![0; context.graph.len()];
+    for &task in &context.order {
+        let start = context.graph.waits_for(task).iter().map(|&before| end[before]).max().unwrap_or(0);
+        end[task] = start + weight(task);
+    }
+    let users = context.graph.reversed();
+    let mut behind = vec![0; context.graph.len()];
+    for &task in context.order.iter().rev() {
+        let longest = users.waits_for(task).iter().map(|&user| behind[user]).max().unwrap_or(0);
+        behind[task] = longest + weight(task);
+    }
+    let mut tasks = context.order.clone();
+    tasks.sort_by_key(|&task| (end[task] - behind[task], task));
+    tasks
 }
 
 /// All files of all leaves that can be scheduled, by path, folders before their content.
 fn listed<'p>(context: &RuleContext<'p>) -> Vec<Listed<'p>> {
     let mut listed = Vec::new();
-    for (place, &task) in context.order.iter().enumerate() {
+    for (place, task) in by_slack(context).into_iter().enumerate() {
         let leaf = context.task(task);
         if !leaf.is_leaf() || leaf.broken || context.repeats_id(task) {
             continue;
@@ -95,7 +117,7 @@ fn listed<'p>(context: &RuleContext<'p>) -> Vec<Listed<'p>> {
     listed
 }
 
-/// The pairs whose order puts all tasks that share a file in order: neighbours in the order of the graph.
+/// The pairs whose order puts all tasks that share a file in order: neighbours in the order of [`by_slack`].
 fn candidates<'l, 'p>(listed: &'l [Listed<'p>]) -> Vec<Conflict<'l, 'p>> {
     let mut pairs = Vec::new();
     let mut folders: Vec<&'l [Listed<'p>]> = Vec::new();

@@ -17,17 +17,17 @@ const MAX_ROUNDS: usize = 100;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FixedText {
     pub text: String,
-    /// Number of resolved findings.
-    pub resolved: usize,
+    /// The resolved findings, each as its task and what was done.
+    pub changes: Vec<String>,
 }
 
 /// Applies every mechanical fix to `source`, round after round until none is left.
 pub fn fix_all(source: &str, facts: &RuleFacts) -> FixedText {
-    let mut fixed = FixedText { text: source.to_owned(), resolved: 0 };
+    let mut fixed = FixedText { text: source.to_owned(), changes: Vec::new() };
     let mut left = mendable(source, facts);
     for _ in 0..MAX_ROUNDS {
-        let (text, resolved) = apply(&fixed.text, &left);
-        if resolved == 0 || text == fixed.text {
+        let (text, changes) = apply(&fixed.text, &left);
+        if changes.is_empty() || text == fixed.text {
             break;
         }
         let found = mendable(&text, facts);
@@ -35,7 +35,7 @@ pub fn fix_all(source: &str, facts: &RuleFacts) -> FixedText {
             // Edits that don't improve anything would go on for ever.
             break;
         }
-        fixed = FixedText { text, resolved: fixed.resolved + resolved };
+        fixed = FixedText { text, changes: [fixed.changes, changes].concat() };
         left = found;
     }
     fixed
@@ -55,16 +55,16 @@ fn what(finding: &Diagnostic) -> (&str, &str, &str) {
 }
 
 /// Applies the edits of `diagnostics`: all edits of a finding or none, and none that would change the meaning of other
-/// text. Keeps comments in the replaced text. Returns the new text and the number of resolved findings.
-pub fn apply(source: &str, diagnostics: &[Diagnostic]) -> (String, usize) {
+/// text. Keeps comments in the replaced text. Returns the new text and what was done for each resolved finding.
+pub fn apply(source: &str, diagnostics: &[Diagnostic]) -> (String, Vec<String>) {
     let mut chosen: Vec<&TextFix> = Vec::new();
     let mut taken: BTreeMap<usize, usize> = BTreeMap::new();
-    let mut resolved = 0;
+    let mut changes = Vec::new();
     for diagnostic in diagnostics.iter().filter(|diagnostic| !diagnostic.fixes.is_empty()) {
         if diagnostic.fixes.iter().all(|fix| is_free(&taken, fix) && !takes_in(source, fix)) {
             taken.extend(diagnostic.fixes.iter().map(|fix| (fix.span.start, fix.span.end)));
             chosen.extend(&diagnostic.fixes);
-            resolved += 1;
+            changes.push(format!("{}: {}", diagnostic.task_id, diagnostic.fixes[0].title));
         }
     }
     chosen.sort_by_key(|fix| fix.span);
@@ -80,7 +80,7 @@ pub fn apply(source: &str, diagnostics: &[Diagnostic]) -> (String, usize) {
         }
     }
     text.push_str(&source[at..]);
-    (text, resolved)
+    (text, changes)
 }
 
 /// The comments in the replaced text, each on its own line with its indentation: they are somebody's words, and no edit
@@ -140,7 +140,7 @@ pub(super) fn add_field(plan: &Plan, task: &Task, field: FieldKind, entries: &[S
     let newline = plan.newline();
     let indent = " ".repeat(task.field_indent);
     let mut text = format!("{newline}{indent}- {}:", field.label());
-    if field == FieldKind::Dependencies {
+    if FieldKind::ORDERING.contains(&field) {
         text = format!("{text} {}", entries.join(", "));
     } else {
         for entry in entries {
@@ -173,18 +173,18 @@ fn own_end(task: &Task) -> usize {
     spans.map(|span| span.end).fold(task.line_end, usize::max)
 }
 
-/// Rewrites the dependencies of a task on one line.
-pub(super) fn set_dependencies(plan: &Plan, task: &Task, ids: &[String], title: String) -> TextFix {
-    let Some(span) = task.fields.span(FieldKind::Dependencies) else {
-        return TextFix { title, ..add_field(plan, task, FieldKind::Dependencies, ids) };
+/// Rewrites a field of ids on one line.
+pub(super) fn set_ids(plan: &Plan, task: &Task, kind: FieldKind, ids: &[String], title: String) -> TextFix {
+    let Some(span) = task.fields.span(kind) else {
+        return TextFix { title, ..add_field(plan, task, kind, ids) };
     };
     let list = if ids.is_empty() { "none".to_owned() } else { ids.join(", ") };
-    TextFix { title, span, replacement: format!("{}: {list}", FieldKind::Dependencies.label()) }
+    TextFix { title, span, replacement: format!("{}: {list}", kind.label()) }
 }
 
-/// The dependencies of a task as they would be written, each with its note.
-pub(super) fn written_dependencies(task: &Task, keep: impl Fn(&str) -> bool) -> Vec<String> {
-    let items = task.fields.items(FieldKind::Dependencies).iter();
+/// The ids in a field as they would be written, each with its note.
+pub(super) fn written_ids(task: &Task, kind: FieldKind, keep: impl Fn(&str) -> bool) -> Vec<String> {
+    let items = task.fields.items(kind).iter();
     items
         .filter(|item| keep(&item.text))
         .map(|item| match &item.note {

@@ -63,7 +63,7 @@ impl<'s, 'p> Renumber<'s, 'p> {
     fn new(context: &'s RuleContext<'p>) -> Self {
         let mut named: HashMap<&str, Vec<Span>> = HashMap::new();
         for task in &context.plan.tasks {
-            for item in task.fields.items(FieldKind::Dependencies) {
+            for item in task.ordering() {
                 named.entry(&item.text).or_default().push(item.span);
             }
         }

@@ -1,6 +1,6 @@
 //! `self-dependency`.
 
-use super::fix::{set_dependencies, written_dependencies};
+use super::fix::{set_ids, written_ids};
 use super::prelude::*;
 
 pub(super) static RULE: Rule = Rule {
@@ -15,10 +15,11 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check(context: &RuleContext<'_>, task: &Task, sink: &mut FindingSink<'_>) {
-    if let Some(item) = task.fields.items(FieldKind::Dependencies).iter().find(|item| item.text == task.id) {
-        let kept = written_dependencies(task, |id| id != task.id);
+    for kind in FieldKind::ORDERING {
+        let Some(item) = task.fields.items(kind).iter().find(|item| item.text == task.id) else { continue };
+        let kept = written_ids(task, kind, |id| id != task.id);
         sink.report(task, item.span, format!("task {} waits for itself", task.id))
             .hint("remove the dependency")
-            .fixes(vec![set_dependencies(context.plan, task, &kept, "remove the dependency".to_owned())]);
+            .fixes(vec![set_ids(context.plan, task, kind, &kept, "remove the dependency".to_owned())]);
     }
 }

@@ -232,11 +232,33 @@ fn files_that_some_task_creates_are_not_missing() {
 }
 
 #[test]
+fn who_shares_a_file_comes_in_the_order_that_keeps_the_critical_path_short() {
+    let task = |id: &str, complexity: u32, fields: &str| {
+        format!(
+            "- [ID: {id}] Task {id} (Complexity: {complexity})\n  - Guardrails:\n    - Do NOT modify files outside: a\n{fields}"
+        )
+    };
+    let check = |tasks: &[String], expect: &[&str]| {
+        let text = format!("- [ID: root] R (Complexity: 9)\n{}", tasks.concat());
+        let fixed = fix_all(&text, &RuleFacts::default());
+        let changes: Vec<&str> = fixed.changes.iter().map(String::as_str).collect();
+        assert_eq!(changes, expect, "{}", fixed.text);
+    };
+    let shares = "  - Files: a\n";
+    check(&[task("1", 2, shares), task("2", 2, shares)], &["2: comes after 1, since both change a"]);
+    let behind = "  - Files: b\n  - Dependencies: 2\n  - Guardrails: Do NOT modify files outside: b\n";
+    let behind = task("3", 4, "").replace("outside: a\n", "outside: b\n")
+        + &behind[..behind.find("  - Guard").unwrap()];
+    check(&[task("1", 2, shares), task("2", 2, shares), behind], &["1: comes after 2, since both change a"]);
+    check(&[task("1", 2, shares), task("2", 2, &format!("{shares}  - After: 1\n"))], &[]);
+}
+
+#[test]
 fn fixes() {
     let check = |before: &str, after: &str| {
         let fixed = fix_all(before, &RuleFacts::default());
         assert_eq!(fixed.text, after, "--- before\n{before}--- fixed\n{}", fixed.text);
-        assert_eq!(fix_all(&fixed.text, &RuleFacts::default()).resolved, 0, "fixing again:\n{after}");
+        assert_eq!(fix_all(&fixed.text, &RuleFacts::default()).changes.len(), 0, "fixing again:\n{after}");
     };
     check(
         "- [ID: 1] A (Complexity: 2)\n  - Files: a, b\n\n<!-- kept -->\n",
@@ -264,7 +286,7 @@ fn fixes() {
             "- [ID: root] R\n- [ID: 1] A\n{guarded}\n  - Files: a\n- [ID: 2] B\n{guarded}\n  - Files: a\n- [ID: 3] C\n{guarded}\n  - Files: a\n  - Dependencies: none\n"
         ),
         &format!(
-            "- [ID: root] R\n- [ID: 1] A\n{guarded}\n  - Files: a\n- [ID: 2] B\n{guarded}\n  - Files: a\n  - Dependencies: 1\n- [ID: 3] C\n{guarded}\n  - Files: a\n  - Dependencies: 2\n"
+            "- [ID: root] R\n- [ID: 1] A\n{guarded}\n  - Files: a\n- [ID: 2] B\n{guarded}\n  - Files: a\n  - After: 1\n- [ID: 3] C\n{guarded}\n  - Files: a\n  - Dependencies: none\n  - After: 2\n"
         ),
     );
     check(

@@ -18,11 +18,7 @@ pub(super) static RULE: Rule = Rule {
 const MAX_SEARCHED: usize = 10_000;
 
 fn check(context: &RuleContext<'_>, task: &Task, sink: &mut FindingSink<'_>) {
-    let unknown = task
-        .fields
-        .items(FieldKind::Dependencies)
-        .iter()
-        .filter(|item| context.index.find(&item.text).is_none());
+    let unknown = task.ordering().filter(|item| context.index.find(&item.text).is_none());
     for item in unknown {
         let finding = sink.report(task, item.span, format!("there is no task `{}`", item.text));
         match meant(context, item) {

@@ -37,6 +37,10 @@ fn write_step(out: &mut String, step: &ScheduleStep<'_>) -> fmt::Result {
     let pad = " ".repeat(step.position.to_string().len() + 2);
     write!(out, "\n{pad}- Dependencies: ")?;
     listed(out, &step.dependencies, ", ", inline)?;
+    if !step.after.is_empty() {
+        write!(out, "\n{pad}- After: ")?;
+        listed(out, &step.after, ", ", inline)?;
+    }
     write!(out, "\n{pad}- Complexity: {}\n{pad}- Files: ", step.complexity)?;
     listed(out, &step.files, ", ", code)?;
     writeln!(out, "\n{pad}- Acceptance:{}", if step.acceptance.is_empty() { " none" } else { "" })?;

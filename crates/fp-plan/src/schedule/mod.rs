@@ -96,6 +96,9 @@ pub struct ScheduleStep<'p> {
     pub complexity: u32,
     /// As written in the tree.
     pub dependencies: Vec<&'p str>,
+    /// What comes before it without being needed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub after: Vec<&'p str>,
     pub files: Vec<&'p str>,
     pub acceptance: Vec<&'p str>,
     /// From 1.
@@ -186,6 +189,7 @@ fn step<'p>(
         title: &task.description,
         complexity: weight(task),
         dependencies: task.dependencies().collect(),
+        after: task.after().collect(),
         files: task.files().collect(),
         acceptance: task.acceptance().collect(),
         wave: slot.wave,
@@ -194,7 +198,7 @@ fn step<'p>(
 }
 
 /// The estimated duration of a task.
-fn weight(task: &Task) -> u32 {
+pub(crate) fn weight(task: &Task) -> u32 {
     task.complexity.unwrap_or(1).clamp(1, 1000)
 }
 

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use proptest::prelude::*;
 
 use super::{DelayCause, Schedule, ScheduleError, ScheduleOptions, markdown, schedule};
+use crate::plan::field::FieldKind;
 use crate::plan::graph::{Graph, PlanIndex};
 use crate::plan::task::Plan;
 use crate::plan::{parse, path};
@@ -67,6 +68,7 @@ fn waves_and_what_delays_them() {
     check(&["1 1", "2 1"], 2, &["1 2"]);
     check(&["1 1", "2 1"], 1, &["1", "2:Limit()"]);
     check(&["1 1", "2 1; Dependencies: 1", "3 1"], 2, &["1 3", "2:Dependency(1)"]);
+    check(&["1 1; After: 2", "2 1", "3 1; Dependencies: 1"], 2, &["2", "1:Dependency(2)", "3:Dependency(1)"]);
     check(&["1 1; Files: a", "2 1; Files: a", "3 1; Files: a"], 4, &["1", "2:File(1)", "3:File(2)"]);
     check(
         &["1 1; Files: src/", "2 1; Files: src/a.rs", "3 1; Files: src/b.rs"],
@@ -289,7 +291,7 @@ fn any_options() -> impl Strategy<Value = ScheduleOptions> {
 /// For each leaf the leaves that it waits for, itself never among them.
 fn waits<'p>(plan: &'p Plan<'_>) -> HashMap<&'p str, Vec<&'p str>> {
     let index = PlanIndex::new(plan);
-    plan.leaves().map(|leaf| (&*leaf.id, index.leaf_dependencies(leaf))).collect()
+    plan.leaves().map(|leaf| (&*leaf.id, index.leaves_named(leaf, FieldKind::Dependencies))).collect()
 }
 
 fn share_a_file(one: &[&str], other: &[&str]) -> bool {

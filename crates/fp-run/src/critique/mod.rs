@@ -2,14 +2,13 @@
 //! The critic finds; the program decides.
 
 use std::collections::{HashMap, HashSet};
-use std::fmt::{self, Write as _};
+use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
 use crate::run::event::Event;
 use crate::run::planning::ROUNDS;
 use crate::run::{State, approval};
-use fp_plan::markdown::inline;
 use fp_plan::plan::Plan;
 use fp_plan::plan::id::{InvalidId, TaskId};
 use fp_plan::text::{clipped, counted, one_line};
@@ -295,8 +294,7 @@ impl Critique {
             page.push('\n');
         }
         for finding in &self.findings {
-            // Writing to a string can't fail.
-            let _ = finding.write_line(&mut page);
+            page.push_str(&finding.item_line());
         }
         match self.passing() {
             1 => page.push_str("\n1 leaf passes\n"),
@@ -307,22 +305,13 @@ impl Critique {
 }
 
 impl CriticFinding {
-    /// Writes the finding as a list item, with the critic's text escaped.
-    fn write_line(&self, page: &mut String) -> fmt::Result {
-        write!(page, "- {} ", self.verdict.into_str())?;
-        match &self.task {
-            Some(task) => {
-                inline(page, task.as_str())?;
-                page.push_str(" (");
-                inline(page, &self.title)?;
-                page.push(')');
-            }
-            None => page.push_str("the tree"),
-        }
-        write!(page, ", {}: ", self.item.into_str())?;
-        inline(page, &self.text)?;
-        page.push('\n');
-        Ok(())
+    /// The finding as a list item, in the critic's own characters: the next tree takes its wording from here.
+    fn item_line(&self) -> String {
+        let place = match &self.task {
+            Some(task) => format!("{task} ({})", self.title),
+            None => "the tree".to_owned(),
+        };
+        format!("- {} {place}, {}: {}\n", self.verdict.into_str(), self.item.into_str(), self.text)
     }
 }
 

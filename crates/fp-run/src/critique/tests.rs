@@ -111,7 +111,7 @@ fn what_is_no_finding_is_not_read_as_one() {
 }
 
 #[test]
-fn a_page_has_the_verdict_first_and_no_markup_of_the_critic() {
+fn a_page_has_the_verdict_first_and_the_critics_own_words() {
     let opinion = opinion(&["1.2"], &[(WARN, "1.1 hints: <b> & [x](y)"), (FAIL, "tree scope: `a` *b*")]);
     let text = text(false);
     let (plan, _) = parse(&text);
@@ -123,8 +123,8 @@ fn a_page_has_the_verdict_first_and_no_markup_of_the_critic() {
         leaves: judged.leaves,
         findings: judged.findings,
     };
-    let expect = "FAIL\n\nRound 2 of 3\n\n- FAIL the tree, scope: `a` \\*b\\*\n\
-                  - WARN 1.1 (Parse \\*numbers\\*), hints: \\<b> \\& \\[x\\](y)\n\n1 leaf passes\n";
+    let expect = "FAIL\n\nRound 2 of 3\n\n- FAIL the tree, scope: `a` *b*\n\
+                  - WARN 1.1 (Parse *numbers*), hints: <b> & [x](y)\n\n1 leaf passes\n";
     assert_eq!(critique.to_markdown(), expect);
     let none = Critique {
         round: 1,

@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 use super::record::{Interview, SCHEMA_VERSION};
 use crate::run::event::Decider;
 use fp_plan::hint::Hint;
+use fp_plan::text::counted;
 
 /// The results of one round. Empty fields change nothing.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -29,6 +30,8 @@ pub struct Answers {
     pub tests: Option<String>,
     /// Questions that still need an answer.
     pub open: Vec<String>,
+    /// Places in the code that were read, each with what it shows.
+    pub seen: Vec<String>,
     /// Rejected ways to do it, each with the reason.
     pub alternatives: Vec<(String, String)>,
     /// Entries that no longer hold: requirements by id, or requirements and scope statements by their words.
@@ -54,13 +57,14 @@ impl Hint for NotRecorded {
 }
 
 /// Fields of the record that grow.
-const LISTS: [&str; 8] = [
+const LISTS: [&str; 9] = [
     "requirements",
     "scopeInclusions",
     "scopeExclusions",
     "decisions",
     "assumptions",
     "openQuestions",
+    "seen",
     "alternatives",
     "superseded",
 ];
@@ -68,6 +72,28 @@ const LISTS: [&str; 8] = [
 impl Answers {
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
+    }
+
+    /// The kinds of answers, with their numbers.
+    pub fn in_words(&self) -> String {
+        let single = |told: bool, what: &str| told.then(|| what.to_owned());
+        let several = |number: usize, what: &str| (number > 0).then(|| counted(number, what));
+        let told = [
+            single(self.objective.is_some(), "the objective"),
+            several(self.requirements.len(), "requirement"),
+            several(self.include.len(), "inclusion"),
+            single(self.exclude_nothing, "that nothing is excluded"),
+            several(self.exclude.len(), "exclusion"),
+            several(self.decisions.len(), "decision"),
+            several(self.assumptions.len(), "assumption"),
+            single(self.approach.is_some(), "the approach"),
+            several(self.alternatives.len(), "alternative"),
+            single(self.tests.is_some(), "the tests"),
+            several(self.open.len(), "open question"),
+            several(self.seen.len(), "seen place"),
+            several(self.withdraw.len(), "withdrawal"),
+        ];
+        told.into_iter().flatten().collect::<Vec<_>>().join(", ")
     }
 }
 
@@ -100,6 +126,7 @@ impl Interview {
         answers.alternatives.iter().for_each(|(name, why_not)| round.add_alternative(name, why_not));
         round.add_texts("assumptions", &answers.assumptions);
         round.add_texts("openQuestions", &answers.open);
+        round.add_texts("seen", &answers.seen);
         answers.decisions.iter().for_each(|(question, answer)| round.decide(question, answer));
         self.document = round.document;
         Ok(())

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use serde::Serialize;
 
 use super::answers::wording;
-use super::intent::{Intent, Mode};
+use super::intent::{Intent, Mode, PlanningStep};
 use super::record::{Interview, ScopeStatement};
 use crate::run::event::Decider;
 use crate::run::state::InterviewRounds;
@@ -41,7 +41,7 @@ pub enum ItemState {
     Clear,
     /// Recorded, but not as said by the user.
     Assumed,
-    /// Not recorded, and not needed for so small a task.
+    /// Not recorded, and not needed: the task is small, or a later step asks.
     Automatic,
     /// Not recorded.
     Missing,
@@ -96,6 +96,21 @@ impl Clearance {
         self.clear || self.limit_reached
     }
 
+    /// The step of planning that is next among `steps`, those of the plan. Where the interview settled the approach,
+    /// nothing is left to research and to choose.
+    pub fn next_step(&self, steps: &[PlanningStep]) -> Option<PlanningStep> {
+        let is_settled = |item: &ClearanceItem| {
+            item.name == "approach" && matches!(item.state, ItemState::Clear | ItemState::Assumed)
+        };
+        let is_left_out = |step: &PlanningStep| {
+            matches!(step, PlanningStep::Research | PlanningStep::Approach)
+                && steps.contains(&PlanningStep::Decompose)
+                && self.items.iter().any(is_settled)
+        };
+        let mut behind = steps.iter().copied().skip_while(|step| *step != PlanningStep::Interview).skip(1);
+        behind.find(|step| !is_left_out(step))
+    }
+
     /// The items that still need something.
     pub fn open(&self) -> impl Iterator<Item = &ClearanceItem> {
         self.items.iter().filter(|item| item.missing.is_some())
@@ -132,19 +147,20 @@ impl Grounds {
         self.intent == Intent::Trivial || self.mode == Mode::Direct
     }
 
+    /// True if the user need not confirm what was concluded: nobody can be asked, or the goal itself says what to
+    /// build. The review shows it.
+    fn takes_assumptions(&self) -> bool {
+        self.by == Decider::Auto || self.mode == Mode::Specified
+    }
+
     fn min_rounds(&self) -> u32 {
-        match (self.by, self.intent) {
-            (Decider::Auto, _) => 0,
-            _ if self.is_small() => 1,
-            (_, Intent::Architecture) => 3,
-            _ => 2,
-        }
+        u32::from(!self.takes_assumptions())
     }
 
     fn rounds_that_count(&self) -> u32 {
-        match self.by {
-            Decider::User => self.rounds.user,
-            Decider::Auto => self.rounds.user.saturating_add(self.rounds.auto),
+        match self.takes_assumptions() {
+            false => self.rounds.user,
+            true => self.rounds.user.saturating_add(self.rounds.auto),
         }
     }
 }
@@ -158,14 +174,16 @@ enum Found {
     Lacking(String),
 }
 
-/// The relief that small work gets for an item.
+/// The relief for an item.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Relief {
     Nothing,
-    /// Anybody may say it, not only the user.
+    /// In small work anybody may say it, not only the user.
     Anybody,
-    /// Nobody has to say it.
+    /// In small work nobody has to say it.
     Everything,
+    /// Nobody has to say it: a step of its own asks.
+    Later,
 }
 
 struct Rule {
@@ -178,20 +196,23 @@ const ITEMS: [Rule; 6] = [
     Rule { name: "objective", relief: Relief::Nothing, look: objective },
     Rule { name: "scope", relief: Relief::Everything, look: scope },
     Rule { name: "ambiguities", relief: Relief::Everything, look: ambiguities },
-    Rule { name: "approach", relief: Relief::Everything, look: approach },
+    Rule { name: "approach", relief: Relief::Later, look: approach },
     Rule { name: "questions", relief: Relief::Nothing, look: questions },
     Rule { name: "tests", relief: Relief::Anybody, look: tests },
 ];
 
 impl Rule {
     fn judge(&self, interview: &Interview, grounds: &Grounds) -> ClearanceItem {
-        let relief = if grounds.is_small() { self.relief } else { Relief::Nothing };
+        let is_due = grounds.is_small() || self.relief == Relief::Later;
+        let relief = if is_due { self.relief } else { Relief::Nothing };
         let (state, missing) = match ((self.look)(interview), relief) {
             (Found::ByUser, _) => (ItemState::Clear, None),
-            (_, Relief::Everything) | (Found::Unconfirmed(_), Relief::Anybody) => {
+            (Found::Unconfirmed(_), Relief::Nothing | Relief::Later) if grounds.takes_assumptions() => {
+                (ItemState::Assumed, None)
+            }
+            (_, Relief::Everything | Relief::Later) | (Found::Unconfirmed(_), Relief::Anybody) => {
                 (ItemState::Automatic, None)
             }
-            (Found::Unconfirmed(_), _) if grounds.by == Decider::Auto => (ItemState::Assumed, None),
             (Found::Unconfirmed(what), _) => (ItemState::Assumed, Some(what)),
             (Found::Lacking(what), _) => (ItemState::Missing, Some(what)),
         };
@@ -216,14 +237,10 @@ fn objective(interview: &Interview) -> Found {
     if interview.objective().is_none() {
         return lacking("nobody has said what the goal is: --objective TEXT");
     }
-    let requirements = interview.requirements();
-    if requirements.is_empty() {
+    if interview.requirements().is_empty() {
         return lacking("nothing is required yet: --requirement TEXT");
     }
-    match confirmed(is_user(interview.said_by("objective")), "--objective TEXT") {
-        Found::ByUser => confirmed(requirements.iter().any(|r| r.by == "user"), "--requirement TEXT"),
-        found => found,
-    }
+    confirmed(is_user(interview.said_by("objective")), "--objective TEXT")
 }
 
 fn scope(interview: &Interview) -> Found {

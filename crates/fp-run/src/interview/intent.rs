@@ -2,6 +2,8 @@
 //! the first questions. A table of words makes the guess, for people at a terminal and as a start; a model that has
 //! read the goal corrects it with `--intent` and `--mode`.
 
+use std::collections::HashSet;
+
 use serde::{Deserialize, Serialize};
 
 use fp_plan::settings::Settings;
@@ -52,6 +54,8 @@ pub enum Intent {
 pub enum Mode {
     /// One task, planned on the spot.
     Direct,
+    /// The goal says already what to build, so nothing is researched and no approach is chosen.
+    Specified,
     /// One area of the code, a handful of tasks.
     Pipeline,
     /// Several areas, or something new.
@@ -122,6 +126,9 @@ const MANY_ITEMS: usize = 5;
 const TOO_MANY_ITEMS: usize = 10;
 /// Areas from which a goal may be several plans.
 const TOO_MANY_AREAS: usize = 4;
+/// Words and code names that a specification has at least.
+const SPECIFIED_WORDS: usize = 20;
+const SPECIFIED_NAMES: usize = 3;
 
 /// The kind and size of work that the words of a goal suggest.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -134,6 +141,8 @@ pub struct GoalReading {
     in_steps: Option<&'static str>,
     /// Number of list entries in the goal.
     items: usize,
+    /// Number of names of code, such as `parse_line()`, in a goal that reads like a specification.
+    specified: Option<usize>,
 }
 
 impl GoalReading {
@@ -152,7 +161,13 @@ impl GoalReading {
             everywhere: None,
             in_steps: None,
             items,
+            specified: None,
         };
+        let names = code_names(goal);
+        let asks = goal.split_whitespace().any(|word| word.ends_with('?'));
+        if words.count() >= SPECIFIED_WORDS && names >= items.max(SPECIFIED_NAMES) && !asks {
+            reading.specified = Some(names);
+        }
         for (sign, phrase) in SIGNS.iter().filter_map(found) {
             match sign {
                 Kind(Intent::Trivial) if !is_short => {}
@@ -187,11 +202,14 @@ impl GoalReading {
             Intent::Refactoring => "a refactoring",
             Intent::MidSized => "a feature or a fix",
         };
-        if self.areas.len() >= 2 {
-            return (Mode::Full, format!("it touches several areas: {}", self.areas.join(", ")));
-        }
         if let Some(phrase) = self.everywhere {
             return (Mode::Full, format!("it reaches through the whole code base (\"{phrase}\")"));
+        }
+        if let Some(names) = self.specified {
+            return (Mode::Specified, format!("it says what to build, by {names} names of code"));
+        }
+        if self.areas.len() >= 2 {
+            return (Mode::Full, format!("it touches several areas: {}", self.areas.join(", ")));
         }
         if self.items >= MANY_ITEMS {
             return (Mode::Full, format!("it lists {} things to do", self.items));
@@ -222,18 +240,36 @@ fn list_items(goal: &str) -> usize {
     goal.lines().filter(is_item).count()
 }
 
+/// Counts the different words of `goal` that name code: paths, flags, calls, and words with marks or capitals inside.
+fn code_names(goal: &str) -> usize {
+    let is_name = |word: &&str| {
+        let inside = word.trim_matches(|c: char| !c.is_alphanumeric());
+        let has_mark = inside.contains(['_', '(', '/', '=']) || inside.contains("::");
+        let has_dot = inside.split('.').filter(|part| part.len() > 1).count() > 1;
+        let has_capital = inside.chars().skip_while(|c| c.is_uppercase()).any(char::is_uppercase);
+        word.starts_with("--")
+            || word.starts_with('`')
+            || word.contains("()")
+            || has_mark
+            || has_dot
+            || has_capital
+    };
+    goal.split_whitespace().filter(is_name).collect::<HashSet<_>>().len()
+}
+
 impl Mode {
     /// The steps for planning work of the kind `intent` in this mode, in order, minus those that `settings` skip. In
     /// direct mode the single question of the interview shows the task and serves as the approval, so there is no
     /// review.
     pub fn steps(self, intent: Intent, settings: &Settings) -> Vec<PlanningStep> {
         let planned = self != Self::Direct;
+        let explored = matches!(self, Self::Pipeline | Self::Full);
         let whole = !settings.research_only;
         let steps = [
             (PlanningStep::PreAnalysis, settings.pre_analysis && self.profits_from_analysis(intent)),
             (PlanningStep::Interview, true),
-            (PlanningStep::Research, planned || settings.research_only),
-            (PlanningStep::Approach, planned && whole),
+            (PlanningStep::Research, explored || settings.research_only),
+            (PlanningStep::Approach, explored && whole),
             (PlanningStep::Decompose, whole),
             (PlanningStep::Critique, planned && whole),
             (PlanningStep::Review, planned && whole && !settings.skip_plan_review),
@@ -246,116 +282,10 @@ impl Mode {
         match intent {
             Intent::Trivial => false,
             Intent::MidSized => self == Self::Full,
-            Intent::Refactoring | Intent::BuildFromScratch | Intent::Architecture => self != Self::Direct,
+            Intent::Refactoring | Intent::BuildFromScratch | Intent::Architecture => {
+                matches!(self, Self::Pipeline | Self::Full)
+            }
         }
-    }
-}
-
-/// A starting point for an interview.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct InterviewStrategy {
-    /// Things to look at in the code, and to settle.
-    pub focus_areas: &'static [&'static str],
-    /// Questions that change what gets built, most telling first. The interviewer makes them concrete with what the
-    /// code shows.
-    pub first_questions: &'static [&'static str],
-    /// Things to find out in the code and the documentation before choosing an approach.
-    pub research_prompts: &'static [&'static str],
-}
-
-pub fn strategy_for(intent: Intent) -> InterviewStrategy {
-    match intent {
-        Intent::Trivial => InterviewStrategy {
-            focus_areas: &["the exact place of the change", "what else says or relies on the same thing"],
-            first_questions: &["Is this the change you mean, here and nowhere else?"],
-            research_prompts: &[
-                "every place that has the same text or value, with file and line",
-                "which tests and documents mention it",
-            ],
-        },
-        Intent::Refactoring => InterviewStrategy {
-            focus_areas: &[
-                "the behaviour that must stay, and the tests that hold it",
-                "who calls what is going to change",
-                "public interfaces and stored data",
-                "an order in which every step leaves the code working",
-            ],
-            first_questions: &[
-                "What should be easier or better afterwards?",
-                "What must stay: public interfaces, file formats, behaviour, performance?",
-                "Are the present tests enough to rely on, or do tests come first?",
-                "How far does it go: this module, its callers, everything like it?",
-            ],
-            research_prompts: &[
-                "every caller of what is going to change, with file and line",
-                "which tests run that code, and which behaviour none of them holds",
-                "how the same thing is done well elsewhere in this repository",
-                "what relies on the present form: stored data, configuration, other programs",
-            ],
-        },
-        Intent::BuildFromScratch => InterviewStrategy {
-            focus_areas: &[
-                "who uses it, and the one thing it has to do well",
-                "what the first version leaves out",
-                "language, framework, storage and where it runs",
-                "how it is tested from the first task on",
-            ],
-            first_questions: &[
-                "Who uses it, and what can they do with the first version?",
-                "What is left out of the first version on purpose?",
-                "Which language, framework and storage, and where does it run?",
-                "How do we see that it works: which tests, which demonstration?",
-            ],
-            research_prompts: &[
-                "the usual layout of such a project in its language, and how it is tested",
-                "two or three libraries for its hardest part, and what speaks against each",
-                "the limits of the services and formats it talks to: quotas, sizes, errors",
-                "what comparable programs found hard, by their issues and documentation",
-            ],
-        },
-        Intent::MidSized => InterviewStrategy {
-            focus_areas: &[
-                "where the change goes, and how its neighbours do such things",
-                "what is in and what is out",
-                "errors, edge cases and existing data",
-                "how such things are tested here",
-            ],
-            first_questions: &[
-                "What can somebody do afterwards that they can't do now?",
-                "What belongs to it, and what does expressly not?",
-                "What happens with errors, empty input and data that is there already?",
-                "How is it tested: new tests beside the present ones, or something else?",
-            ],
-            research_prompts: &[
-                "the closest feature there is, from entry to tests, with file and line",
-                "which functions, types and dependencies of the repository it can build on",
-                "how its neighbours report errors, and what callers rely on",
-                "what is documented of each library call it needs, in the version used here",
-            ],
-        },
-        Intent::Architecture => InterviewStrategy {
-            focus_areas: &[
-                "the forces: load, data, teams, failure, cost",
-                "the borders between the parts, and the contracts across them",
-                "the way there from what exists, in steps that can be undone",
-                "what would prove the decision wrong",
-                "running it: deployment, monitoring, recovery",
-            ],
-            first_questions: &[
-                "Which problem of today makes this necessary, and how is it measured?",
-                "What must hold: load, latency, availability, consistency, cost?",
-                "What is fixed: technologies, interfaces, teams, deadlines?",
-                "How is it introduced: step by step beside the old one, or all at once?",
-            ],
-            research_prompts: &[
-                "who calls whom across the borders in question today, with file and line",
-                "today's figures, or where to measure them: load, sizes, latency, failures",
-                "two or three known designs for it, with what each costs and when it fails",
-                "what hinders going there step by step: shared data, ordering, versions",
-                "what the technologies in question guarantee, by their own documentation",
-            ],
-        },
     }
 }
 
@@ -486,6 +416,29 @@ mod tests {
     }
 
     #[test]
+    fn a_goal_that_names_what_to_build_is_a_specification() {
+        let check = |goal: &str, expect: Mode| {
+            assert_eq!(GoalReading::of_goal(goal).propose_mode().0, expect, "{goal:?}");
+        };
+        let points = "Make these additions to src/words.py, each with a test in tests/test_words.py:\n\
+             - `count_words(text)` returns how many words a text has\n\
+             - `longest_word(text)` returns the first of the longest, or None\n\
+             - a row for each in docs/api.rst\n\
+             Don't change anything else.";
+        check(points, Mode::Specified);
+        let many = format!("{points}{}", "\n- `more_words(text)` in src/more.py raises ValueError".repeat(8));
+        check(&many, Mode::Full);
+        let each = (1..9).map(|number| format!("\n- `words_{number}(text)` raises ValueError"));
+        check(&format!("{points}{}", each.collect::<String>()), Mode::Specified);
+        check(&format!("{points} Or should it be in words_more.py?"), Mode::Pipeline);
+        check(&format!("{points} Do so across the codebase."), Mode::Full);
+        check("Fix the crash in src/a.py, src/b.py and src/c.py", Mode::Pipeline);
+        check(&"make the app faster and nicer for everybody ".repeat(9), Mode::Pipeline);
+        check(&format!("Refactor: {points}"), Mode::Specified);
+        check(&format!("Build a todo app. {points}"), Mode::Full);
+    }
+
+    #[test]
     fn some_goals_are_several_plans() {
         let check = |goal: &str, expect: Option<&str>| {
             assert_eq!(GoalReading::of_goal(goal).several_plans().as_deref(), expect, "{goal:?}");
@@ -506,7 +459,7 @@ mod tests {
     #[test]
     fn steps_follow_from_mode_intent_and_settings() {
         use Intent::{Architecture, BuildFromScratch, MidSized, Refactoring, Trivial};
-        use Mode::{Direct, Full, Pipeline};
+        use Mode::{Direct, Full, Pipeline, Specified};
         const GATED: &str = "interview research approach decompose critique review approve";
         let check = |mode: Mode, intents: &[Intent], change: fn(&mut Settings), expect: &str| {
             let mut settings = Settings::default();
@@ -521,6 +474,8 @@ mod tests {
         };
         let all = Intent::VARIANTS;
         check(Direct, all, |_| {}, "interview decompose approve");
+        check(Specified, all, |_| {}, "interview decompose critique review approve");
+        check(Specified, all, |s| s.research_only = true, "interview research");
         check(Direct, all, |s| s.skip_plan_review = true, "interview decompose approve");
         check(Direct, all, |s| s.research_only = true, "interview research");
         let large = [Refactoring, BuildFromScratch, Architecture];
@@ -540,17 +495,5 @@ mod tests {
         check(Full, &large, |s| s.research_only = true, "pre-analysis interview research");
         check(Pipeline, &[MidSized], |s| s.research_only = true, "interview research");
         check(Pipeline, &[MidSized], |s| s.plan_only = true, GATED);
-    }
-
-    #[test]
-    fn every_intent_has_lines_that_fit_a_terminal() {
-        for &intent in Intent::VARIANTS {
-            let InterviewStrategy { focus_areas, first_questions, research_prompts } = strategy_for(intent);
-            for lines in [focus_areas, first_questions, research_prompts] {
-                assert!(!lines.is_empty(), "{intent:?}");
-                let wide = lines.iter().find(|line| line.len() > 76);
-                assert_eq!(wide, None, "{intent:?}");
-            }
-        }
     }
 }

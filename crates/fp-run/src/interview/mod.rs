@@ -1,5 +1,5 @@
-//! Collects what is known of a goal before planning: its intent, the mode and steps that suit it, the first questions,
-//! the interview's findings, and their sufficiency.
+//! Collects what is known of a goal before planning: its intent, the mode and steps that suit it, the interview's
+//! findings, and their sufficiency.
 
 pub mod answers;
 pub mod clearance;
@@ -8,7 +8,7 @@ pub mod record;
 
 pub use answers::Answers;
 pub use clearance::Clearance;
-pub use intent::{GoalReading, Intent, InterviewStrategy, Mode, PlanningStep, strategy_for};
+pub use intent::{GoalReading, Intent, Mode, PlanningStep};
 pub use record::Interview;
 
 const MAX_WORDS: usize = 6;

@@ -200,6 +200,11 @@ impl Interview {
         self.texts("openQuestions")
     }
 
+    /// The places in the code that were read for it.
+    pub fn seen(&self) -> Vec<&str> {
+        self.texts("seen")
+    }
+
     /// The source of `field`: `user` or `auto`.
     pub fn said_by(&self, field: &str) -> Option<&str> {
         self.document.get("saidBy")?.get(field)?.as_str()
@@ -242,7 +247,7 @@ fn text_of<'v>(value: &'v Value, names: &[&str]) -> Option<&'v str> {
 /// The interview about `goal` as Markdown, without empty sections.
 pub fn interview_page(goal: &str, interview: &Interview) -> String {
     let mut text = String::from("# Interview\n");
-    section(&mut text, "Goal", quoted(goal));
+    section(&mut text, "Goal", quoted_lines(goal));
     if let Some(objective) = interview.objective() {
         section(&mut text, "Objective", format!("{objective}{}\n", assumed(interview.said_by("objective"))));
     }
@@ -270,6 +275,7 @@ pub fn interview_page(goal: &str, interview: &Interview) -> String {
         section(&mut text, "Tests", format!("{tests}{}\n", assumed(interview.said_by("testStrategy"))));
     }
     section(&mut text, "Open questions", lines(interview.open_questions()));
+    section(&mut text, "Read in the code", lines(interview.seen()));
     text
 }
 
@@ -321,7 +327,8 @@ fn lines(entries: impl IntoIterator<Item = impl AsRef<str>>) -> String {
     text
 }
 
-fn quoted(goal: &str) -> String {
+/// A goal as a quotation, line by line.
+pub(crate) fn quoted_lines(goal: &str) -> String {
     goal.lines().fold(String::new(), |mut text, line| {
         let _ = writeln!(text, "{}", format!("> {line}").trim_end());
         text

@@ -100,6 +100,7 @@ mod tests {
             title: text.into(),
             hash: String::new(),
             dependencies: Vec::new(),
+            after: Vec::new(),
             files: Vec::new(),
             references: Vec::new(),
             exclusive: Vec::new(),

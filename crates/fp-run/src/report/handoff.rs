@@ -11,20 +11,20 @@ use super::course::Course;
 use super::run_page::{AttemptEnd, TaskAttempt};
 use super::status::{Phase, StatusReport, TaskCounts, TaskLine};
 use crate::interview::Interview;
+use crate::interview::record::quoted_lines;
 use crate::run::event::{Decider, Entry, Note};
 use crate::run::payload::short;
 use crate::run::peer_message::PeerMessage;
 use crate::run::question::Question;
 use crate::run::state::{State, Status};
-use fp_plan::markdown::{code, inline};
+use fp_plan::markdown::code;
 use fp_plan::plan::id::{PlanId, TaskId};
-use fp_plan::text::{counted, one_line, shell_quoted};
+use fp_plan::text::{clipped, counted, one_line, shell_quoted};
 
 /// Maximum items in one section of the page.
 const ITEMS: usize = 12;
-/// Maximum characters of a text on the page, and of the goal.
+/// Maximum characters of a text on the page, apart from the goal.
 const TEXT: usize = 300;
-const GOAL: usize = 1000;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -40,7 +40,7 @@ pub struct HandoffReport {
     pub tasks: Vec<HandoffTask>,
     /// Open questions to the user.
     pub questions: Vec<Question>,
-    /// Decisions with who made them, oldest first.
+    /// Decisions with who made them: those of the interview, the approval, then answers in the run.
     pub decisions: Vec<String>,
     pub assumptions: Vec<String>,
     pub notes: Vec<Note>,
@@ -103,16 +103,16 @@ impl HandoffReport {
         let plan = &self.plan_id;
         let at = self.last_at.map_or_else(|| "no event yet".into(), |at| format!("{at}, event {}", self.seq));
         let mut page = format!(
-            "# Handoff: {plan}\n\nState of: {at} ({})\n\n## Goal\n\n> {}\n\n## Progress\n\n{}\n",
+            "# Handoff: {plan}\n\nState of: {at} ({})\n\n## Goal\n\n{}\n## Progress\n\n{}\n",
             self.phase.into_str(),
-            plain_text(&self.goal, GOAL),
+            quoted_lines(&self.goal),
             progress_line(&self.counts)
         );
         let status = format!("`fp status {plan}`");
         section(&mut page, "Open Questions", self.questions.iter().map(question_item), &status);
         self.task_sections(&mut page, &status);
         let lines = |texts: &[String]| texts.iter().map(|text| plain(text)).collect::<Vec<String>>();
-        latest(&mut page, "Decisions", lines(&self.decisions), &format!("`fp log {plan}`"));
+        section(&mut page, "Decisions", lines(&self.decisions), &format!("`fp log {plan}`"));
         section(&mut page, "Assumptions", lines(&self.assumptions), "`interview.md`");
         let notes = self.notes.iter().map(note_item).collect();
         latest(&mut page, "Key Discoveries", notes, &format!("`fp note {plan} list`"));
@@ -332,20 +332,9 @@ fn latest(page: &mut String, title: &str, mut items: Vec<String>, rest: &str) {
     section(page, title, items, rest);
 }
 
+/// A text on one line, in its own characters: whoever reads the page quotes from it.
 fn plain(text: &str) -> String {
-    plain_text(text, TEXT)
-}
-
-/// A stranger's text as one line that can't be markup.
-fn plain_text(text: &str, most: usize) -> String {
-    let line = one_line(text);
-    let mut cut: String = line.chars().take(most).collect();
-    if cut.len() < line.len() {
-        cut.push('…');
-    }
-    let mut out = String::new();
-    let _ = inline(&mut out, &cut);
-    out
+    clipped(&one_line(text), TEXT)
 }
 
 fn code_span(text: &str) -> String {
@@ -359,10 +348,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_text_is_one_line_without_markup() {
-        assert_eq!(plain_text("a\n# b\t*c*", 20), "a # b \\*c\\*");
-        assert_eq!(plain_text("<b> 한글 and more", 6), "\\<b> 한글…");
-        assert_eq!(plain_text("- x", 20), "\\- x");
+    fn a_text_is_one_line_as_it_was_given() {
+        assert_eq!(plain("a\n# b\t*c* 10**20"), "a # b *c* 10**20");
+        assert_eq!(plain(&"한".repeat(TEXT + 1)), "한".repeat(TEXT - 1) + "…");
     }
 
     #[test]

@@ -267,7 +267,7 @@ impl LongestChain {
         let number: HashMap<&TaskId, usize> = tasks.iter().map(|task| &task.leaf.id).zip(0..).collect();
         let mut users = vec![Vec::new(); tasks.len()];
         for (user, task) in tasks.iter().enumerate() {
-            for &before in task.leaf.dependencies.iter().filter_map(|id| number.get(id)) {
+            for &before in task.leaf.waits_for().filter_map(|id| number.get(id)) {
                 users[before].push(user);
             }
         }

@@ -98,7 +98,10 @@ pub struct TaskRow {
     pub synthetic: bool,
     /// As written.
     pub dependencies: Vec<String>,
-    /// Indexes of its dependencies, leaves or parents, without those it can't wait for.
+    /// What comes before it without being needed, as written.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub preceded_by: Vec<String>,
+    /// Indexes of both, leaves or parents, without those it can't wait for.
     pub after: Vec<TaskIndex>,
     /// True if it is on the critical path.
     pub critical: bool,
@@ -220,6 +223,7 @@ fn row(tree: &Plan, graph: &Graph, number: TaskIndex) -> TaskRow {
         leaf: task.is_leaf(),
         synthetic: task.synthetic,
         dependencies: owned(&mut task.dependencies()),
+        preceded_by: owned(&mut task.after()),
         after: after(task, graph, number),
         critical: false,
         state: None,
@@ -240,9 +244,9 @@ fn row(tree: &Plan, graph: &Graph, number: TaskIndex) -> TaskRow {
 
 /// A field as JSON; `None` if a row already has it.
 fn field_value(fields: &TaskFields, kind: FieldKind) -> Option<Value> {
-    use FieldKind::{Acceptance, Complexity, Dependencies, Description, Files, TestsRequired};
+    use FieldKind::{Acceptance, After, Complexity, Dependencies, Description, Files, TestsRequired};
     Some(match kind {
-        Acceptance | Complexity | Dependencies | Description | Files => return None,
+        Acceptance | After | Complexity | Dependencies | Description | Files => return None,
         TestsRequired => json!(fields.text(kind).map(|text| text == "yes")),
         _ if kind.form().is_list() => fields.items(kind).iter().map(|item| &*item.text).collect(),
         _ => json!(fields.text(kind)),

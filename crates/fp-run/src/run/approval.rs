@@ -8,6 +8,7 @@ use sha2::{Digest as _, Sha256};
 use super::event::Leaf;
 use super::state::State;
 use fp_plan::exclusive::exclusive_of;
+use fp_plan::plan::field::FieldKind;
 use fp_plan::plan::id::{InvalidId, TaskId};
 use fp_plan::plan::meaning::leaf_text;
 use fp_plan::plan::path;
@@ -40,12 +41,15 @@ pub fn leaves(plan: &Plan, exclusive: &[String]) -> Result<Vec<Leaf>, InvalidId>
         .iter()
         .map(|&number| {
             let task = &plan.tasks[number];
-            let dependencies = index.leaf_dependencies(task);
+            let named = |kind| -> Result<Vec<TaskId>, InvalidId> {
+                index.leaves_named(task, kind).into_iter().map(TaskId::new).collect()
+            };
             Ok(Leaf {
                 id: TaskId::new(&*task.id)?,
                 title: task.description.to_string(),
                 hash: hash_of(task),
-                dependencies: dependencies.into_iter().map(TaskId::new).collect::<Result<_, _>>()?,
+                dependencies: named(FieldKind::Dependencies)?,
+                after: named(FieldKind::After)?,
                 files: task.files().map(str::to_owned).collect(),
                 references: references(task),
                 exclusive: exclusive_of(task, exclusive).into_iter().map(str::to_owned).collect(),

@@ -49,6 +49,9 @@ pub struct Leaf {
     /// The leaves it waits for; dependencies on parents are resolved to their leaves.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub dependencies: Vec<TaskId>,
+    /// The leaves that have to be over before it, however they ended; it needs nothing of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub after: Vec<TaskId>,
     /// The files it may change, relative to the repository. A folder ends with `/` or covers everything below it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<String>,
@@ -65,6 +68,11 @@ pub struct Leaf {
 }
 
 impl Leaf {
+    /// The leaves that come before it, needed or not.
+    pub fn waits_for(&self) -> impl Iterator<Item = &TaskId> {
+        self.dependencies.iter().chain(&self.after)
+    }
+
     pub fn references(&self) -> impl Iterator<Item = &str> {
         self.references.iter().map(String::as_str)
     }

@@ -60,13 +60,15 @@ impl<'s, 'e> Obstacles<'s, 'e> {
     fn waits(&self, task: &TaskState) -> Option<Obstacle> {
         let status = |id: &TaskId| self.state.task(id).map(|t| t.status);
         let open = |id: &&TaskId| status(id) != Some(Status::Completed);
-        let on: Vec<TaskId> = task.leaf.dependencies.iter().filter(open).cloned().collect();
+        let running = |id: &&TaskId| status(id).is_some_and(|status| !status.is_final());
+        let mut on: Vec<TaskId> = task.leaf.dependencies.iter().filter(open).cloned().collect();
         // A leaf added after its dependency failed is pending, yet waits in vain.
         let lost = on.iter().find(|id| matches!(status(id), Some(Status::Failed | Status::Skipped)));
         if let Some(lost) = lost {
             let cause = self.state.task(lost).and_then(|t| t.because.clone());
             return Some(Obstacle::Blocked { by: cause.unwrap_or_else(|| lost.clone()) });
         }
+        on.extend(task.leaf.after.iter().filter(running).cloned());
         (!on.is_empty()).then_some(Obstacle::Waits { on })
     }
 
@@ -349,7 +351,7 @@ impl State {
             |task: &TaskState| !matches!(task.status, Status::Completed | Status::Failed | Status::Skipped);
         let mut users = vec![Vec::new(); self.tasks.len()];
         for (user, task) in self.tasks.iter().enumerate().filter(|(_, task)| is_open(task)) {
-            for &dependency in task.leaf.dependencies.iter().filter_map(|id| self.index.get(id)) {
+            for &dependency in task.leaf.waits_for().filter_map(|id| self.index.get(id)) {
                 users[dependency].push(user);
             }
         }
@@ -379,6 +381,7 @@ mod tests {
                     title: String::new(),
                     hash: String::new(),
                     dependencies: Vec::new(),
+                    after: Vec::new(),
                     files: files.clone(),
                     complexity: 1,
                     references: Vec::new(),

@@ -64,6 +64,7 @@ fn leaf(number: usize, dependencies: &[usize], file: usize) -> Leaf {
         title: format!("task {number}"),
         hash: format!("h{number}"),
         dependencies: dependencies.iter().map(|d| id(&d.to_string())).collect(),
+        after: Vec::new(),
         files: vec![format!("f{file}")],
         references: Vec::new(),
         exclusive: Vec::new(),
@@ -113,6 +114,28 @@ fn a_verdict_needs_every_check() {
     );
     machine.take(events);
     assert_eq!(machine.state.task(&id("1")).unwrap().status, Status::Implementing);
+}
+
+#[test]
+fn a_task_comes_after_another_however_that_one_ended() {
+    let follows = |number, dependencies: &[usize], before: &str| Leaf {
+        after: vec![id(before)],
+        ..leaf(number, dependencies, number)
+    };
+    let tree = vec![leaf(1, &[], 1), follows(2, &[], "1"), leaf(3, &[1], 3), follows(4, &[], "3")];
+    let mut machine = Machine::new(tree, true);
+    let ready = |machine: &Machine| {
+        let ready = machine.state.ready(&BTreeSet::new());
+        ready.iter().map(|task| task.leaf.id.to_string()).collect::<Vec<_>>()
+    };
+    assert_eq!(ready(&machine), ["1"]);
+    let waits = machine.state.obstacles(&BTreeSet::new()).of(machine.state.task(&id("2")).unwrap());
+    assert_eq!(waits, Some(Obstacle::Waits { on: vec![id("1")] }));
+    let events = machine.state.fail(&id("1"), "no").unwrap();
+    machine.take(events);
+    assert_eq!(machine.state.task(&id("3")).unwrap().status, Status::Skipped);
+    assert_eq!(ready(&machine), ["2", "4"], "neither needs what failed or was skipped");
+    machine.check();
 }
 
 #[test]

@@ -55,7 +55,7 @@ fn description(task: &Task<'_>, marker: &str) -> String {
     let sections = [
         ("Acceptance", task.acceptance().map(str::to_owned).collect::<Vec<_>>()),
         ("Files", task.files().map(|file| format!("`{file}`")).collect()),
-        ("Waits for", task.dependencies().map(str::to_owned).collect()),
+        ("Waits for", task.ordering().map(|item| item.text.to_string()).collect()),
     ];
     for (heading, entries) in sections.into_iter().filter(|(_, entries)| !entries.is_empty()) {
         let lines: String = entries.iter().map(|entry| format!("- {}\n", entry.trim())).collect();

@@ -43,6 +43,7 @@ fn outline(text: &str) -> String {
         let fields = &task.fields;
         entries(&mut out, "A", fields.get(FieldKind::Acceptance));
         entries(&mut out, "D", fields.get(FieldKind::Dependencies));
+        entries(&mut out, "after", fields.get(FieldKind::After));
         entries(&mut out, "F", fields.get(FieldKind::Files));
         if let Some(tests) = fields.get(FieldKind::TestsRequired) {
             write!(out, " T={}", task.tests_required()).unwrap();
@@ -576,7 +577,7 @@ fn an_absent_field_is_not_an_empty_one() {
         assert_eq!(fields("- [ID: 1] A\n".to_owned()).get(kind), None);
         assert_eq!(given.get(kind).map(|list| list.items.len()), Some(0), "{kind:?}");
     }
-    assert_eq!(lists.len(), 8);
+    assert_eq!(lists.len(), 9);
 }
 
 #[test]
@@ -637,9 +638,10 @@ fn a_repeated_id_drops_no_task() {
 /// Every field in every form that is accepted, in both dialects.
 #[test]
 fn every_form_of_every_field_says_the_same() {
-    let lists: [(&str, &str, &[&str], &str); 8] = [
+    let lists: [(&str, &str, &[&str], &str); 9] = [
         ("Acceptance", "a; b", &["a", "b"], "A=[\"a\", \"b\"]"),
         ("Dependencies", "2, 3", &["2", "3"], "D=[\"2\", \"3\"]"),
+        ("After", "2, 3", &["2", "3"], "after=[\"2\", \"3\"]"),
         ("Files", "a.rs, b.rs", &["a.rs", "b.rs"], "F=[\"a.rs\", \"b.rs\"]"),
         ("Hints", "a, b; c", &["a, b", "c"], "H=[\"a, b\", \"c\"]"),
         ("References", "a.rs:1 - x; b.rs", &["a.rs:1 - x", "b.rs"], "R=[\"a.rs:1 - x\", \"b.rs\"]"),

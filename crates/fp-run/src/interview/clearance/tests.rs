@@ -66,15 +66,11 @@ fn each_item_says_what_it_lacks() {
     let unconfirmed = |flag: &str| format!("assumed; the user has not confirmed it: {flag}");
     for by in [json!("auto"), json!(null), json!(3), json!("somebody")] {
         check(said_by("objective", by.clone()), "objective", &unconfirmed("--objective TEXT"));
-        check(said_by("approach", by.clone()), "approach", &unconfirmed("--approach TEXT"));
+        check(said_by("approach", by.clone()), "approach", "automatic");
         check(said_by("testStrategy", by), "tests", &unconfirmed("--tests TEXT"));
     }
-    check(json!({ "requirements": ["It greets"] }), "objective", &unconfirmed("--requirement TEXT"));
-    check(
-        json!({ "approach": null }),
-        "approach",
-        "missing; nobody has said how it is to be done: --approach TEXT",
-    );
+    check(json!({ "requirements": ["It greets"] }), "objective", "clear");
+    check(json!({ "approach": null }), "approach", "automatic");
     check(json!({ "testStrategy": 3 }), "tests", "missing; nobody has said how it is tested: --tests TEXT");
     check(
         json!({ "openQuestions": ["Which \"language\"?", { "question": "언어는?" }, "c", "d", "e"] }),
@@ -129,9 +125,8 @@ fn what_nobody_can_observe_is_ambiguous() {
     );
     check(json!({ "scopeExclusions": [user("errors that are user-friendly")] }), "ambiguities", "clear");
     let nothing = judge(&json!({}), &GROUNDS);
-    assert!(
-        nothing.items.iter().all(|item| (item.state == ItemState::Missing) == (item.name != "questions"))
-    );
+    let open: Vec<&str> = nothing.open().map(|item| item.name).collect();
+    assert_eq!(open, ["objective", "scope", "ambiguities", "tests"]);
 }
 
 #[test]
@@ -177,11 +172,11 @@ fn rounds_have_a_least_and_a_most() {
     };
     use Decider::{Auto, User};
     use Intent::{Architecture, MidSized, Trivial};
-    use Mode::{Direct, Full, Pipeline};
-    check(MidSized, Pipeline, User, (1, 9), "1 of at least 2, at most 30", false, false);
-    check(MidSized, Pipeline, User, (2, 0), "2 of at least 2, at most 30", true, true);
-    check(Architecture, Full, User, (2, 0), "2 of at least 3, at most 30", false, false);
-    check(Architecture, Full, User, (3, 0), "3 of at least 3, at most 30", true, true);
+    use Mode::{Direct, Full, Pipeline, Specified};
+    check(MidSized, Pipeline, User, (0, 9), "0 of at least 1, at most 30", false, false);
+    check(MidSized, Pipeline, User, (1, 0), "1 of at least 1, at most 30", true, true);
+    check(Architecture, Full, User, (1, 0), "1 of at least 1, at most 30", true, true);
+    check(MidSized, Specified, User, (0, 1), "1 of at most 30", true, true);
     check(Architecture, Direct, User, (1, 0), "1 of at least 1, at most 30", true, true);
     check(Trivial, Full, User, (0, 0), "0 of at least 1, at most 30", false, false);
     check(Architecture, Full, Auto, (0, 0), "0 of at most 30", true, true);
@@ -189,9 +184,22 @@ fn rounds_have_a_least_and_a_most() {
     assert!(!judge(&json!({}), &limit(29)).may_go_on());
     let ended = judge(&json!({}), &limit(30));
     assert_eq!((ended.clear, ended.limit_reached, ended.may_go_on()), (false, true, true));
-    assert_eq!(ended.open().count(), 5);
+    assert_eq!(ended.open().count(), 4);
     let unasked = Grounds { by: Auto, rounds: InterviewRounds { user: 0, auto: 30 }, ..GROUNDS };
     assert!(judge(&json!({}), &unasked).limit_reached);
+}
+
+#[test]
+fn what_the_interview_settled_is_not_looked_up_again() {
+    use PlanningStep::{Approach, Decompose, Interview, Research};
+    let steps = [Interview, Research, Approach, Decompose];
+    let check = |record: &Value, steps: &[PlanningStep], expect: PlanningStep| {
+        assert_eq!(judge(record, &GROUNDS).next_step(steps), Some(expect), "{record}");
+    };
+    check(&whole(), &steps, Decompose);
+    check(&with(json!({ "approach": null })), &steps, Research);
+    check(&with(json!({ "saidBy": { "objective": "user", "approach": "auto" } })), &steps, Research);
+    check(&whole(), &[Interview, Research], Research);
 }
 
 #[test]
@@ -314,7 +322,7 @@ proptest! {
         for item in &clearance.items {
             let passes = match item.state {
                 ItemState::Clear | ItemState::Automatic => true,
-                ItemState::Assumed => grounds.by == Decider::Auto,
+                ItemState::Assumed => grounds.by == Decider::Auto || grounds.mode == Mode::Specified,
                 ItemState::Missing => false,
             };
             prop_assert_eq!(passes, item.missing.is_none(), "{:?}", item);
