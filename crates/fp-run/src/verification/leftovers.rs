@@ -11,6 +11,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::{ChangeFacts, Check, CheckVerdict, TaskScope, intent, list};
+use fp_plan::repo_path::RepoPath;
 use fp_plan::text::one_line;
 
 /// Name of the check.
@@ -59,8 +60,7 @@ pub(super) fn check(scope: &TaskScope, facts: &ChangeFacts) -> Check {
     }
     let (mut failing, mut told) = (Vec::new(), Vec::new());
     for file in &facts.lines {
-        let name = file.path.to_lossy().to_lowercase();
-        let prose = PROSE.iter().any(|extension| name.ends_with(extension));
+        let prose = is_prose(&file.path);
         for line in &file.added {
             let weight = match weigh(&line.text, prose) {
                 Weight::Fails if may_todo && TODO.is_match(&line.text) => Weight::Told,
@@ -79,6 +79,17 @@ pub(super) fn check(scope: &TaskScope, facts: &ChangeFacts) -> Check {
         (true, false) => Check::new(NAME, CheckVerdict::Note, list(&told)),
         (true, true) => Check::new(NAME, CheckVerdict::Pass, "none in the added lines"),
     }
+}
+
+/// True if a line of `text`, of the file at `path`, would fail where it is new.
+pub(super) fn is_suspect(path: &RepoPath, text: &str) -> bool {
+    let prose = is_prose(path);
+    text.lines().any(|line| weigh(line, prose) == Weight::Fails)
+}
+
+fn is_prose(path: &RepoPath) -> bool {
+    let name = path.to_lossy().to_lowercase();
+    PROSE.iter().any(|extension| name.ends_with(extension))
 }
 
 fn was_there(moved: &mut HashMap<&str, usize>, text: &str) -> bool {

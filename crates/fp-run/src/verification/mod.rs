@@ -217,6 +217,27 @@ pub fn check(scope: &TaskScope, facts: &ChangeFacts, runs: &[CommandRun]) -> Vec
     checks
 }
 
+/// The checks that no command of the task can mend, as far as `facts` has what they look at.
+pub fn failed_at_hand(scope: &TaskScope, facts: &ChangeFacts) -> Vec<Check> {
+    let mut checks =
+        vec![changed(scope, facts), boundary::check(scope, facts), leftovers::check(scope, facts)];
+    checks.retain(|check| check.verdict == CheckVerdict::Fail);
+    checks
+}
+
+/// The changed paths that the task may not touch, each with its change.
+pub fn outside<'f>(scope: &TaskScope, facts: &'f ChangeFacts) -> Vec<(&'f RepoPath, &'f Change)> {
+    let boundary = scope.boundary();
+    let found =
+        facts.changes.iter().filter_map(|change| Some((boundary::outside(change, &boundary)?, change)));
+    found.collect()
+}
+
+/// True if the added lines of a change are worth a look, because its file, which now has `text`, has suspect ones.
+pub fn is_suspect(path: &RepoPath, text: &str) -> bool {
+    leftovers::is_suspect(path, text)
+}
+
 /// Fails a task that lists files but changed nothing.
 fn changed(scope: &TaskScope, facts: &ChangeFacts) -> Check {
     let check = |verdict, detail: String| Check::new("changes", verdict, detail);
