@@ -432,7 +432,8 @@ fn a_submission_that_is_bound_to_fail_is_refused() {
     let before = environment.read("README.md");
     let (task, token) = environment.claim("builder-1").unwrap();
     let submit = ["submit", PLAN, &task, "--claim", &token];
-    let entries = environment.entries();
+    let log = format!(".fractal-planner/plans/{PLAN}/events.jsonl");
+    let logged = environment.read(&log);
     environment.write("a.txt", "about 1\n<<<<<<< HEAD\n");
     environment.write("README.md", "# Changed\n");
     environment.write("new file.txt", "not of the task\n");
@@ -446,7 +447,7 @@ fn a_submission_that_is_bound_to_fail_is_refused() {
     hint: if you changed 'new file.txt', undo it: `rm -- 'new file.txt'`; if the task can't be done without it: `fp scope extend sample-20261121 1 'new file.txt' --claim [TOKEN] --reason '…'`
     hint: nothing was handed in, and no iteration is used: correct this and run `fp submit` again
     ");
-    assert_eq!((refused.code, environment.logged_since(entries).len()), (1, 0));
+    assert_eq!((refused.code, environment.read(&log)), (1, logged));
     let source = refused.stderr.split("--source=").nth(1).unwrap().split(' ').next().unwrap().to_owned();
     environment.git(&["restore", &format!("--source={source}"), "--worktree", "--", "README.md"]);
     assert_eq!(environment.read("README.md"), before);
