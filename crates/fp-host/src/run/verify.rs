@@ -28,9 +28,9 @@ use crate::plan::{self, OpenPlan};
 use crate::process::{self, Limits};
 use crate::store::acquire;
 
-/// Bytes kept of the beginning and the end of a command's output: they go into the log and to the builder.
-const OUTPUT_HEAD: usize = 512;
-const OUTPUT_TAIL: usize = 2048;
+/// Bytes kept of the beginning and the end of a command's output, from which its check takes what failed.
+const OUTPUT_HEAD: usize = 16 * 1024;
+const OUTPUT_TAIL: usize = 48 * 1024;
 /// Largest file that is looked through before git is asked for its changed lines.
 const SUSPECT_CAP: u64 = 1024 * 1024;
 

@@ -7,6 +7,7 @@ pub mod change;
 mod dependencies;
 mod intent;
 mod leftovers;
+mod output_cut;
 pub mod ownership;
 mod test_cases;
 mod weakened;
@@ -105,9 +106,10 @@ pub fn command_check(run: &CommandRun) -> Check {
     if let Some(hash) = run.sha256.get(..16) {
         detail.push_str(&format!(", output sha256 {hash}…"));
     }
-    if !run.output.trim().is_empty() {
+    let output = output_cut::cut_output(&run.output, verdict == CheckVerdict::Pass);
+    if !output.trim().is_empty() {
         detail.push('\n');
-        detail.push_str(run.output.trim_end());
+        detail.push_str(&output);
     }
     Check::new(&command_check_name(&run.line), verdict, detail)
 }
