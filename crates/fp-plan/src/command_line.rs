@@ -76,11 +76,8 @@ fn plain_commas(command: &str) -> Vec<usize> {
         let quote = open.last().copied().filter(|open| b"'\"`".contains(open));
         match bytes[at] {
             b'\\' if quote != Some(b'\'') => at += 1,
-            byte if quote.is_some() => {
-                if quote == Some(byte) {
-                    open.pop();
-                }
-            }
+            byte if quote == Some(byte) => drop(open.pop()),
+            _ if quote.is_some() => {}
             byte @ (b'\'' | b'"' | b'`' | b'(' | b'[' | b'{') => open.push(byte),
             b')' | b']' | b'}' => drop(open.pop()),
             b'#' if at > 0 && blank(at - 1) => break,

@@ -1,12 +1,10 @@
 //! `unknown-program`.
 
-use std::collections::BTreeMap;
+use std::collections::HashSet;
 
 use super::prelude::*;
 use crate::command_line::{is_builtin, program_of};
 use crate::plan::path::normal;
-use crate::plan::task::Item;
-use crate::text::counted;
 
 pub(super) static RULE: Rule = Rule {
     id: "unknown-program",
@@ -22,31 +20,20 @@ pub(super) static RULE: Rule = Rule {
 
 /// A program that is missing is reported once, at the first command that needs it.
 fn check(context: &RuleContext<'_>, sink: &mut FindingSink<'_>) {
-    let mut missing: BTreeMap<&str, Vec<(&Task, &Item)>> = BTreeMap::new();
+    let mut missing: HashSet<&str> = HashSet::new();
     for leaf in context.plan.leaves().filter(|leaf| !leaf.broken) {
         for command in leaf.commands() {
-            if let Some(word) = program_of(&command.text).filter(|word| !is_there(context, word)) {
-                missing.entry(word).or_default().push((leaf, command));
-            }
+            let word = program_of(&command.text).filter(|word| !is_there(context, word));
+            let Some(word) = word.filter(|word| missing.insert(word)) else { continue };
+            let (what, hint) = match word.contains('/') {
+                true => ("file", "correct the path, or mark the file as `(new)` in the task that creates it"),
+                false => (
+                    "program",
+                    "install it on this machine, or correct the command; keep it if a task installs it",
+                ),
+            };
+            sink.report(leaf, command.span, format!("there is no {what} `{word}`")).hint(hint);
         }
-    }
-    for (word, uses) in missing {
-        let (task, command) = uses[0];
-        let more = match uses.len() - 1 {
-            0 => String::new(),
-            others => format!("; {} more start with it", counted(others, "command")),
-        };
-        let (what, hint) = match word.contains('/') {
-            true => (
-                "there is no file",
-                "correct the path, or mark the file as `(new)` in the task that creates it",
-            ),
-            false => (
-                "there is no program",
-                "install it on this machine, or correct the command; keep it if a task installs it",
-            ),
-        };
-        sink.report(task, command.span, format!("{what} `{word}`{more}")).hint(hint);
     }
 }
 

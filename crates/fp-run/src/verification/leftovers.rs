@@ -111,7 +111,7 @@ pub(super) fn check(scope: &TaskScope, facts: &ChangeFacts) -> Check {
 }
 
 /// True if a line of `text`, of the file at `path`, would fail where it is new.
-pub(super) fn is_suspect(path: &RepoPath, text: &str) -> bool {
+pub fn is_suspect(path: &RepoPath, text: &str) -> bool {
     let kind = FileText::of(path);
     text.lines().any(|line| weigh(line, kind) == Weight::Fails)
 }
@@ -135,7 +135,7 @@ impl FileText {
         let calls = DEBUGGING_CALLS.iter().filter(|(language, _)| self == Self::Code(Some(*language)));
         calls.filter_map(|(_, call)| call.find(line)).any(|call| {
             let before = &line[..call.start()];
-            let closed = |quote: char| before.matches(quote).count() % 2 == 0;
+            let closed = |quote: char| before.matches(quote).count().is_multiple_of(2);
             ['"', '\'', '`'].into_iter().all(closed)
                 && !["//", "/*", "#", " * "].iter().any(|c| before.contains(c))
         })

@@ -19,6 +19,7 @@ use serde::{Deserialize, Serialize};
 
 pub use boundary::Boundary;
 use change::{Change, ChangeStatus, ChangedLines};
+pub use leftovers::is_suspect;
 
 use fp_plan::package_files::is_package_file;
 use fp_plan::plan::field::FieldKind;
@@ -233,11 +234,6 @@ pub fn outside<'f>(scope: &TaskScope, facts: &'f ChangeFacts) -> Vec<(&'f RepoPa
     let found =
         facts.changes.iter().filter_map(|change| Some((boundary::outside(change, &boundary)?, change)));
     found.collect()
-}
-
-/// True if the added lines of a change are worth a look, because its file, which now has `text`, has suspect ones.
-pub fn is_suspect(path: &RepoPath, text: &str) -> bool {
-    leftovers::is_suspect(path, text)
 }
 
 /// Fails a task that lists files but changed nothing.
