@@ -80,7 +80,8 @@ fn refused(submission: &Submission, args: &SubmitArgs, place: &str) -> CommandEr
     let SubmitArgs { plan, task, claim, .. } = args;
     let failed = submission.failed.iter().map(|check| format!("{}: {}", check.name, check.detail));
     let failed: Vec<String> = failed.collect();
-    let mut error = CommandError::refused(format!("task {task} can't be handed in: {}", failed.join("; ")));
+    let mut error = CommandError::refused(format!("task {task} can't be handed in: {}", failed.join("; ")))
+        .hint("nothing was handed in, and no iteration is used: correct this and run `fp submit` again");
     let base = &submission.base;
     for (path, was_there) in submission.outside.iter().take(SHOWN) {
         let path = path.to_string();
@@ -100,5 +101,5 @@ fn refused(submission: &Submission, args: &SubmitArgs, place: &str) -> CommandEr
             "change its files in {place}; if nothing is left to change, end your turn and say so"
         ));
     }
-    error.hint("nothing was handed in, and no iteration is used: correct this and run `fp submit` again")
+    error
 }

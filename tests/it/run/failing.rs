@@ -443,9 +443,9 @@ fn a_submission_that_is_bound_to_fail_is_refused() {
     let base = masked[source..].split(' ').next().unwrap().to_owned();
     assert_snapshot!(masked.replace(&base, "[TREE]"), @r"
     error: task 1 can't be handed in: boundary: README.md was changed, is not in the task's files; new file.txt is new, is not in the task's files; leftovers: a.txt:2: <<<<<<< HEAD
+    hint: nothing was handed in, and no iteration is used: correct this and run `fp submit` again
     hint: if you changed README.md, undo it: `git restore --source=[TREE] --worktree -- README.md`; if the task can't be done without it: `fp scope extend sample-20261121 1 README.md --claim [TOKEN] --reason '…'`
     hint: if you changed 'new file.txt', undo it: `rm -- 'new file.txt'`; if the task can't be done without it: `fp scope extend sample-20261121 1 'new file.txt' --claim [TOKEN] --reason '…'`
-    hint: nothing was handed in, and no iteration is used: correct this and run `fp submit` again
     ");
     assert_eq!((refused.code, environment.read(&log)), (1, logged));
     let source = refused.stderr.split("--source=").nth(1).unwrap().split(' ').next().unwrap().to_owned();

@@ -154,8 +154,8 @@ fn work_in_another_checkout_is_not_there() {
     exit status: 1
     --- stderr
     error: task 1 can't be handed in: changes: nothing differs from what was there when the task was claimed, but the task lists files
-    hint: change its files in [ROOT]/work/.fractal-planner/plans/sample-20261121/worktrees/builder-1; if nothing is left to change, end your turn and say so
     hint: nothing was handed in, and no iteration is used: correct this and run `fp submit` again
+    hint: change its files in [ROOT]/work/.fractal-planner/plans/sample-20261121/worktrees/builder-1; if nothing is left to change, end your turn and say so
     ");
 }
 
