@@ -82,7 +82,8 @@ impl PlanSource {
                     .map_err(|error| CommandError::worded(format!("{}: {error}", path.display()), &error))?,
             ),
         };
-        Ok(facts::gather(&self.root, plan, self.max_complexity, interview.as_ref()))
+        let programs = std::env::var_os("PATH").unwrap_or_default();
+        Ok(facts::gather(&self.root, plan, self.max_complexity, interview.as_ref(), &programs))
     }
 
     /// Parses the tree in `text`. Fails unless it is valid.

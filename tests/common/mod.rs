@@ -6,6 +6,7 @@
 pub(crate) mod fixture;
 pub(crate) mod plan;
 pub(crate) mod program;
+pub(crate) mod search_path;
 
 use std::ffi::OsString;
 use std::fmt;
@@ -38,7 +39,7 @@ impl Environment {
         }
         let mut environment = Self { _folder: folder, root, variables: Vec::new() };
         let home = environment.root.join("home");
-        environment = environment.env("HOME", home).env("PATH", std::env::var_os("PATH").unwrap_or_default());
+        environment = environment.env("HOME", home).env("PATH", search_path::of_tests());
         [
             ("FP_NOW", "2026-11-21T09:00:00Z"),
             ("TZ", "UTC"),

@@ -185,11 +185,26 @@ fn all_caught_in(places: &[Place], cheats: &[Cheat]) {
 }
 
 fn run(cheat: &Cheat, place: Place) -> Result<(), String> {
-    let scene = Scene::new(place, cheat.files);
+    let mut scene = Scene::new(place, cheat.files);
     (cheat.does)(&scene);
     let submit = scene.submit();
     if submit.code != 0 {
-        return Err(format!("the submit is refused\n{submit}"));
+        // What needs no command to be seen is refused. A cheat that is made behind the submission has to be caught, too.
+        let at_hand = |words: &&&str| {
+            ["boundary:", "leftovers:", "changes:"].iter().any(|name| words.starts_with(name))
+        };
+        let named = cheat.caught.iter().filter(at_hand).all(|words| submit.stderr.contains(words));
+        if !named || scene.status() != "IMPLEMENTING" {
+            return Err(format!("the submit is refused\n{submit}"));
+        }
+        if cheat.caught.iter().any(|words| words.starts_with("changes:")) {
+            return Ok(());
+        }
+        scene = Scene::new(place, cheat.files);
+        scene.work();
+        let submit = scene.submit();
+        assert_eq!(submit.code, 0, "{submit}");
+        (cheat.does)(&scene);
     }
     let failing = scene.failing();
     let same = failing.len() == cheat.caught.len()

@@ -265,7 +265,18 @@ fn a_boundary_that_is_broken() {
     let claim = session.tell(&["claim", PLAN, "--as", "builder-1"]);
     session.environment.write("a.txt", "about 1\n");
     session.environment.write("elsewhere.txt", "of nobody\n");
-    session.tell(&["submit", PLAN, "1", "--claim", claim["claim"].as_str().unwrap()]);
+    let submit = ["submit", PLAN, "1", "--claim", claim["claim"].as_str().unwrap()];
+    let refused = session.environment.fp(&submit);
+    assert!(
+        refused.stderr.contains("boundary: elsewhere.txt is new, is not in the task's files"),
+        "{refused}"
+    );
+    // The recorded submission had the file. Now it has to come behind it.
+    fs::remove_file(session.environment.path("elsewhere.txt")).unwrap();
+    session.tell(&submit);
+    session.environment.write("elsewhere.txt", "of nobody\n");
+    let handed_in = session.said.last_mut().and_then(|said| said["printed"]["files"].as_array_mut()).unwrap();
+    handed_in.push(json!({ "kind": "file", "path": "elsewhere.txt", "status": "added" }));
     session.judge("1", "--pass");
     session.next(&[]);
     session.status();

@@ -78,15 +78,25 @@ pub fn measure(git: &Git, request: &ChangeRequest) -> Result<MeasuredChange, Git
 }
 
 impl MeasuredChange {
+    /// Adds the lines of the changes, with one process.
+    ///
+    /// # Errors
+    /// Git fails.
+    pub fn read_lines(&mut self, git: &Git) -> Result<(), GitError> {
+        let changes: Vec<&Change> = self.facts.changes.iter().collect();
+        self.facts.lines = git.changed_lines(&self.base, &self.tree, &changes)?;
+        Ok(())
+    }
+
     /// Adds the lines and texts that the checks look at, with up to three processes.
     ///
     /// # Errors
     /// Git fails.
     pub fn read(&mut self, git: &Git) -> Result<(), GitError> {
-        let changes: Vec<&Change> = self.facts.changes.iter().collect();
-        self.facts.lines = git.changed_lines(&self.base, &self.tree, &changes)?;
+        self.read_lines(git)?;
+        let changes = self.facts.changes.iter();
         let wanted: Vec<(&Change, Blobs)> =
-            changes.into_iter().filter(|change| wants_text(change)).map(|c| (c, self.blobs_of(c))).collect();
+            changes.filter(|change| wants_text(change)).map(|c| (c, self.blobs_of(c))).collect();
         let ids: Vec<&Oid> =
             wanted.iter().flat_map(|(_, blobs)| blobs.before.iter().chain(&blobs.after)).collect();
         let contents = git.blobs(&ids)?;

@@ -1,22 +1,31 @@
-//! The rules are pure, so this looks at the repository for them: which of the paths that a tree mentions
-//! exist, and which of them a link takes outside. A model wrote the paths, so nothing beyond the root is
+//! The rules are pure, so this looks at the machine for them: which of the paths that a tree mentions exist,
+//! which of them a link takes outside, and which programs there are. A model wrote the paths, so nothing beyond the root is
 //! opened.
 
 use std::collections::HashMap;
+use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use fp_plan::plan::Plan;
-use fp_plan::rules::{ConfirmedRequirement, PathFact, RuleFacts, mentioned_paths};
+use fp_plan::rules::{ConfirmedRequirement, PathFact, RuleFacts, mentioned_paths, mentioned_programs};
 use fp_run::interview::Interview;
+
+use crate::search_path::program_on_path;
 
 /// Size limit of a file whose lines are counted, in bytes; in a larger one every line number is accepted.
 const LINES_CAP: u64 = 32 * 1024 * 1024;
 
 /// Gathers the facts about `plan` in the repository at `root`, which is absolute and without links.
-/// `interview` has what the user confirmed, if known.
-pub fn gather(root: &Path, plan: &Plan, max_complexity: u32, interview: Option<&Interview>) -> RuleFacts {
+/// `interview` has what the user confirmed, if known; `search_path` has the folders of programs.
+pub fn gather(
+    root: &Path,
+    plan: &Plan,
+    max_complexity: u32,
+    interview: Option<&Interview>,
+    search_path: &OsStr,
+) -> RuleFacts {
     let mut folders = Folders { root: root.to_owned(), known: HashMap::new() };
     let paths = mentioned_paths(plan).into_iter().map(|(path, counted)| {
         let fact = match folders.look(&path) {
@@ -26,10 +35,17 @@ pub fn gather(root: &Path, plan: &Plan, max_complexity: u32, interview: Option<&
         (path.into_owned(), fact)
     });
     let paths = paths.collect();
+    let programs = mentioned_programs(plan).into_iter().map(|word| {
+        let endings = if cfg!(windows) { &["", ".exe", ".cmd", ".bat"][..] } else { &[""] };
+        let names: Vec<String> = endings.iter().map(|ending| format!("{word}{ending}")).collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        (word.to_owned(), program_on_path(&names, search_path).is_some())
+    });
     let requirements = interview.map(Interview::requirements).unwrap_or_default();
     RuleFacts {
         max_complexity,
         paths,
+        programs: programs.collect(),
         requirements: requirements
             .into_iter()
             .map(|r| ConfirmedRequirement { id: r.id, text: r.text })

@@ -17,5 +17,6 @@ pub mod process;
 pub mod repo;
 pub mod run;
 pub mod screen;
+pub mod search_path;
 pub mod store;
 pub mod trust;

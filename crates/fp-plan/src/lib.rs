@@ -1,6 +1,7 @@
 //! Makes the task tree a language: parsed, written, checked by rules, scheduled. The crate is pure: the `clippy.toml`
 //! beside it forbids files, environment, clock, processes, network and threads.
 
+mod command_line;
 pub mod diagnostic;
 pub mod exclusive;
 pub mod hint;

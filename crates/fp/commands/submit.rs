@@ -1,16 +1,19 @@
 //! `fp submit`: hands a claimed task in for verification, with its changes as git shows them.
 
 use fp_host::run::evidence::write_notepad;
-use fp_host::run::verify::measure;
+use fp_host::run::verify::{Submission, measure};
 use fp_host::run::worktree::path;
 use fp_plan::plan::id::TaskId;
+use fp_plan::text::{prompt_quoted, shell_quoted};
 use fp_run::run::event::{Event, Note};
-use fp_run::run::state::TaskState;
 use serde_json::json;
 
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
 use crate::printer::Format;
+
+/// Most paths outside the boundary for which the ways out are shown.
+const SHOWN: usize = 10;
 
 /// Hand in a claimed task for verification
 #[derive(Debug, clap::Args)]
@@ -31,11 +34,20 @@ pub(crate) fn run(args: SubmitArgs, context: &Context) -> CommandResult {
     let plan = context.open_trusted(Some(&args.plan))?;
     let notes = args.note.iter().map(|text| Note::parse(text, Some(args.task.clone())));
     let notes: Vec<Note> = notes.collect::<Result<_, _>>().map_err(CommandError::failed)?;
-    let (tree, changes) = {
+    let (submission, place) = {
         let state = plan.load()?.state;
         state.expect_claim(&args.task, &args.claim)?;
-        measure(&plan, &state, &args.task)?
+        // The builder may have edited another checkout.
+        let place = match state.expect_task(&args.task)?.worktree() {
+            Some(owner) => path(&plan, owner).display().to_string(),
+            None => "the checkout".to_owned(),
+        };
+        (measure(&plan, &state, &args.task)?, place)
     };
+    if !submission.failed.is_empty() {
+        return Err(refused(&submission, &args, &place));
+    }
+    let Submission { tree, files: changes, .. } = submission;
     let mut ledger = plan.lock()?;
     context.notices(ledger.notices());
     let mut events = ledger.state().submit(&args.task, &args.claim, tree, changes.clone())?;
@@ -44,15 +56,11 @@ pub(crate) fn run(args: SubmitArgs, context: &Context) -> CommandResult {
         write_notepad(&plan, &ledger.after(&events, context.now()))?;
     }
     ledger.append(events, context.now())?;
-    let state = ledger.into_state();
-    // Names the place, in case the builder edited another checkout.
-    let owner = state.task(&args.task).and_then(TaskState::worktree);
-    let place = owner.map_or_else(String::new, |owner| format!(" in {}", path(&plan, owner).display()));
     match context.format {
         Format::Text => {
             let mut text = format!("Task {} handed in: ", args.task);
             match changes.len() {
-                0 => text.push_str(&format!("nothing changed{place}\n")),
+                0 => text.push_str("nothing changed\n"),
                 1 => text.push_str("1 file changed\n"),
                 n => text.push_str(&format!("{n} files changed\n")),
             }
@@ -65,4 +73,33 @@ pub(crate) fn run(args: SubmitArgs, context: &Context) -> CommandResult {
         Format::Json => context.printer.json(&json!({ "task": args.task, "files": changes }))?,
     }
     Ok(Exit::Done)
+}
+
+/// The refusal of what would fail anyway, with the ways out of it.
+fn refused(submission: &Submission, args: &SubmitArgs, place: &str) -> CommandError {
+    let SubmitArgs { plan, task, claim, .. } = args;
+    let failed = submission.failed.iter().map(|check| format!("{}: {}", check.name, check.detail));
+    let failed: Vec<String> = failed.collect();
+    let mut error = CommandError::refused(format!("task {task} can't be handed in: {}", failed.join("; ")))
+        .hint("nothing was handed in, and no iteration is used: correct this and run `fp submit` again");
+    let base = &submission.base;
+    for (path, was_there) in submission.outside.iter().take(SHOWN) {
+        let path = path.to_string();
+        let is_plain = prompt_quoted(&path, path.len()) == format!("\"{path}\"");
+        let path = if is_plain { shell_quoted(&path) } else { "PATH".to_owned() };
+        let undo = match was_there {
+            true => format!("git restore --source={base} --worktree -- {path}"),
+            false => format!("rm -- {path}"),
+        };
+        error = error.hint(format!(
+            "if you changed {path}, undo it: `{undo}`; if the task can't be done without it: \
+             `fp scope extend {plan} {task} {path} --claim {claim} --reason '…'`"
+        ));
+    }
+    if submission.files.is_empty() {
+        error = error.hint(format!(
+            "change its files in {place}; if nothing is left to change, end your turn and say so"
+        ));
+    }
+    error
 }

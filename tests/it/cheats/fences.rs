@@ -1,6 +1,6 @@
 //! Commands from the wrong agent, or at the wrong time: refused, and not recorded.
 
-use crate::cheats::{Place, Scene};
+use crate::cheats::{DONE, Place, Scene};
 use crate::common::Output;
 use crate::common::plan::PLAN;
 
@@ -39,6 +39,9 @@ fn a_submit_with_an_old_token() {
         let extend = ["scope", "extend", PLAN, "1", "README.md", "--reason", "why not", "--claim"];
         refused(&scene, &[&extend[..], &[&scene.token]].concat(), 1, "its token has changed");
         // The valid token still works.
+        scene
+            .environment
+            .write(&format!("{}/src/a.rs", scene.folder("builder-2")), format!("{DONE}// Again\n"));
         scene.environment.done(&["submit", PLAN, "1", "--claim", &token]);
         refused(&scene, &submit, 1, "task 1 is AWAITING_VERIFICATION");
     }

@@ -11,6 +11,7 @@ use fp_plan::rules::{RuleFacts, check};
 use fp_run::interview::Interview;
 
 use crate::common::fixture::Fixture;
+use crate::common::search_path;
 
 /// The text that every user of the bases has excluded.
 pub(crate) const EXCLUDED: &str = "blockchain";
@@ -77,7 +78,7 @@ impl Base {
     }
 
     pub(crate) fn facts(&self, plan: &Plan) -> RuleFacts {
-        let mut facts = facts::gather(&self.root, plan, 4, self.interview.as_ref());
+        let mut facts = facts::gather(&self.root, plan, 4, self.interview.as_ref(), search_path::of_tests());
         facts.scope_exclusions.push(EXCLUDED.to_owned());
         facts
     }

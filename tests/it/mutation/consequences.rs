@@ -5,6 +5,18 @@ pub(crate) const ALL: &[(&str, &str, &str)] = &[
     ("duplicate-id", "unknown-dependency", "the id that others wait for is gone"),
     ("duplicate-id", "file-conflict", "what kept two tasks apart was a dependency on the id that is gone"),
     ("self-dependency", "file-conflict", "the order of two tasks is gone, and either may be told to wait"),
+    (
+        "missing-files",
+        "unknown-program",
+        "the script that others run is a file that no task creates any more",
+    ),
+    ("path-escape", "unknown-program", "the script that others run is a file that no task creates any more"),
+    (
+        "unknown-field",
+        "unknown-program",
+        "the script that others run is a file that no task creates any more",
+    ),
+    ("scope-leak", "unknown-program", "the script that others run is a file that no task creates any more"),
     ("file-conflict", "file-conflict", "the folder that one task now lists has the files of others"),
     ("subtask-count", "unknown-dependency", "the subtask that others wait for is gone"),
     ("syntax", "unknown-dependency", "a line without its id leaves those who wait for it without one"),

@@ -433,3 +433,34 @@ fn long_judgements_come_from_a_file() {
         r#"{"judgements": [{"criterion": 1, "pass": false, "evidence": "it is\nnot"}], "summary": "no"}"#;
     assert!(verdict(failed).stdout.starts_with("Task 1 did not pass"));
 }
+
+/// What is bound to fail is refused with the ways out, and no iteration is used.
+#[test]
+fn a_submission_that_is_bound_to_fail_is_refused() {
+    let environment = started(&[]);
+    let before = environment.read("README.md");
+    let (task, token) = environment.claim("builder-1").unwrap();
+    let submit = ["submit", PLAN, &task, "--claim", &token];
+    let log = format!(".fractal-planner/plans/{PLAN}/events.jsonl");
+    let logged = environment.read(&log);
+    environment.write("a.txt", "about 1\n<<<<<<< HEAD\n");
+    environment.write("README.md", "# Changed\n");
+    environment.write("new file.txt", "not of the task\n");
+    let refused = environment.fp(&submit);
+    let masked = refused.masked().stderr.replace(&token, "[TOKEN]");
+    let source = masked.find("--source=").unwrap() + "--source=".len();
+    let base = masked[source..].split(' ').next().unwrap().to_owned();
+    assert_snapshot!(masked.replace(&base, "[TREE]"), @r"
+    error: task 1 can't be handed in: boundary: README.md was changed, is not in the task's files; new file.txt is new, is not in the task's files; leftovers: a.txt:2: <<<<<<< HEAD
+    hint: nothing was handed in, and no iteration is used: correct this and run `fp submit` again
+    hint: if you changed README.md, undo it: `git restore --source=[TREE] --worktree -- README.md`; if the task can't be done without it: `fp scope extend sample-20261121 1 README.md --claim [TOKEN] --reason '…'`
+    hint: if you changed 'new file.txt', undo it: `rm -- 'new file.txt'`; if the task can't be done without it: `fp scope extend sample-20261121 1 'new file.txt' --claim [TOKEN] --reason '…'`
+    ");
+    assert_eq!((refused.code, environment.read(&log)), (1, logged));
+    let source = refused.stderr.split("--source=").nth(1).unwrap().split(' ').next().unwrap().to_owned();
+    environment.git(&["restore", &format!("--source={source}"), "--worktree", "--", "README.md"]);
+    assert_eq!(environment.read("README.md"), before);
+    std::fs::remove_file(environment.path("new file.txt")).unwrap();
+    environment.write("a.txt", "about 1\n");
+    environment.done(&submit);
+}

@@ -41,10 +41,10 @@ fn a_conflict_goes_back_with_its_reason_and_its_markers() {
     let lines: Vec<&str> = marked.lines().map(|line| line.split(' ').next().unwrap()).collect();
     assert_eq!(lines, ["first", "<<<<<<<", "second,", "=======", "second,", ">>>>>>>", "third"], "{marked}");
 
-    // Remaining markers fail the task.
-    environment.done(&["submit", PLAN, "1", "--claim", &token]);
-    let verdict = environment.pass("1");
-    assert!(verdict.stdout.contains("Check leftovers: a.txt:2"), "{verdict}");
+    // With remaining markers nothing is handed in.
+    let refused = environment.fp(&["submit", PLAN, "1", "--claim", &token]);
+    assert_eq!(refused.code, 1, "{refused}");
+    assert!(refused.stderr.contains("leftovers: a.txt:2"), "{refused}");
     environment.build_in("builder-1", "a.txt", "first\nsecond, by hand, about 1\nthird\n");
     let verdict = environment.pass("1");
     assert!(verdict.stdout.starts_with("Task 1 passed: commit "), "{verdict}");

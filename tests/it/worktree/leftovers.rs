@@ -151,10 +151,11 @@ fn work_in_another_checkout_is_not_there() {
     environment.write_in("builder-1", "a.txt", "first\nsecond\nthird\n");
     environment.write("a.txt", "about 1\n");
     assert_snapshot!(environment.fp(&["submit", PLAN, "1", "--claim", &token]), @r"
-    exit status: 0
-    --- stdout
-    Task 1 handed in: nothing changed in [ROOT]/work/.fractal-planner/plans/sample-20261121/worktrees/builder-1
-    End your turn now: a message tells you what is next.
+    exit status: 1
+    --- stderr
+    error: task 1 can't be handed in: changes: nothing differs from what was there when the task was claimed, but the task lists files
+    hint: nothing was handed in, and no iteration is used: correct this and run `fp submit` again
+    hint: change its files in [ROOT]/work/.fractal-planner/plans/sample-20261121/worktrees/builder-1; if nothing is left to change, end your turn and say so
     ");
 }
 
@@ -184,9 +185,9 @@ fn a_worktree_is_used_again_with_what_git_ignores() {
     let (environment, token) = at_work();
     environment.write(".git/info/exclude", "target/\n");
     environment.write_in("builder-1", "target/built", "takes long\n");
-    environment.write_in("builder-1", "stray.txt", "of task 1\n");
     environment.write_in("builder-1", "a.txt", "about 1\n");
     environment.done(&["submit", PLAN, "1", "--claim", &token]);
+    environment.write_in("builder-1", "stray.txt", "of task 1\n");
     environment.done(&["fail", PLAN, "1", "--reason", "enough"]);
     environment.done(&["release", PLAN, "2"]);
     environment.done(&["claim", PLAN, "--as", "builder-1", "2"]);

@@ -2,6 +2,7 @@
 //! them before anybody judges.
 
 use std::collections::{BTreeSet, HashMap};
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -12,7 +13,7 @@ use fp_plan::settings::Settings;
 use fp_run::run::event::Event;
 use fp_run::run::state::{Status, TaskState};
 use fp_run::run::{Refusal, State, approval};
-use fp_run::verification::change::Change;
+use fp_run::verification::change::{Change, ChangeStatus};
 use fp_run::verification::ownership::{OwnershipEvidence, divide};
 use fp_run::verification::{
     self, Boundary, Check, CheckVerdict, CommandRun, GitSurroundings, OtherTask, TaskScope, command_check,
@@ -27,9 +28,11 @@ use crate::plan::{self, OpenPlan};
 use crate::process::{self, Limits};
 use crate::store::acquire;
 
-/// Bytes kept of the beginning and the end of a command's output: they go into the log and to the builder.
-const OUTPUT_HEAD: usize = 512;
-const OUTPUT_TAIL: usize = 2048;
+/// Bytes kept of the beginning and the end of a command's output, from which its check takes what failed.
+const OUTPUT_HEAD: usize = 16 * 1024;
+const OUTPUT_TAIL: usize = 48 * 1024;
+/// Largest file that is looked through before git is asked for its changed lines.
+const SUSPECT_CAP: u64 = 1024 * 1024;
 
 /// The results of the checks, and what is left to judge.
 #[derive(Debug, Clone)]
@@ -51,15 +54,64 @@ impl Verified {
     }
 }
 
-/// Measures the changes of `id` so far: the working tree as a git tree, and the task's own changes.
-pub fn measure(plan: &OpenPlan, state: &State, id: &TaskId) -> Result<(String, Vec<Change>), RunError> {
+/// A task's change as it is about to be handed in.
+#[derive(Debug, Clone)]
+pub struct Submission {
+    /// The working tree as a git tree.
+    pub tree: String,
+    /// The task's own changes.
+    pub files: Vec<Change>,
+    /// The checks that it is bound to fail, whatever its commands say.
+    pub failed: Vec<Check>,
+    /// The paths that it may not touch, each with true if it was there at the claim.
+    pub outside: Vec<(RepoPath, bool)>,
+    /// The tree at the claim.
+    pub base: String,
+}
+
+/// Measures the change of `id` so far. Reads the plan and the changed lines only if something looks wrong without them.
+pub fn measure(plan: &OpenPlan, state: &State, id: &TaskId) -> Result<Submission, RunError> {
     let task = state.expect_task(id)?;
     let files = task.files().map(str::to_owned).collect();
     let git = worktree::of(plan, state, task)?;
     let ignores_case = git.ignores_case();
-    let scope = TaskScope { files, text: String::new(), others: others(state, task), ignores_case };
-    let measured = measured(&git, state, task, &scope)?;
-    Ok((measured.tree.to_string(), measured.facts.changes))
+    let mut scope = TaskScope { files, text: String::new(), others: others(state, task), ignores_case };
+    let mut measured = measured(&git, state, task, &scope)?;
+    if measured.facts.changes.iter().any(|change| is_suspect(&git, change)) {
+        measured.read_lines(&git)?;
+    }
+    let mut failed = verification::failed_at_hand(&scope, &measured.facts);
+    if !failed.is_empty() {
+        // The task's own words may allow it.
+        let tree = plan.tree()?;
+        let part = tree.part_with(&task.leaf);
+        let (parsed, _) = parse(&part);
+        failed.clear();
+        if let Some(leaf) = plan::leaf(&parsed, id).filter(|leaf| approval::is_approved(leaf, &task.leaf)) {
+            scope.text = TaskScope::new(leaf, &[], Vec::new()).text;
+            failed = verification::failed_at_hand(&scope, &measured.facts);
+        }
+    }
+    let outside = verification::outside(&scope, &measured.facts).into_iter();
+    let outside = outside
+        .map(|(path, change)| (path.clone(), path != &change.path || change.status != ChangeStatus::Added));
+    Ok(Submission {
+        tree: measured.tree.to_string(),
+        outside: outside.collect(),
+        failed,
+        base: task.base.as_ref().map_or_else(String::new, |base| base.tree.clone()),
+        files: measured.facts.changes,
+    })
+}
+
+/// True if the file of `change` has lines that would fail if they were added, or is too large to look.
+fn is_suspect(git: &Git, change: &Change) -> bool {
+    let path = git.absolute(&change.path);
+    match fs::symlink_metadata(&path) {
+        Ok(found) if found.is_file() && found.len() <= SUSPECT_CAP => fs::read(&path)
+            .is_ok_and(|bytes| verification::is_suspect(&change.path, &String::from_utf8_lossy(&bytes))),
+        found => found.is_ok_and(|found| found.is_file()),
+    }
 }
 
 fn measured(

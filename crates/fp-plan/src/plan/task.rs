@@ -177,6 +177,11 @@ impl<'t> Task<'t> {
         self.fields.texts(FieldKind::TestCommands)
     }
 
+    /// Every command that it has run: its test commands, then `Verify`.
+    pub fn commands(&self) -> impl Iterator<Item = &Item<'t>> {
+        [FieldKind::TestCommands, FieldKind::Verify].into_iter().flat_map(|kind| self.fields.items(kind))
+    }
+
     /// True if tests must be written; false if the field is absent.
     pub fn tests_required(&self) -> bool {
         self.fields.text(FieldKind::TestsRequired) == Some("yes")

@@ -6,6 +6,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::Rule;
 use super::missing_file::created_files;
+use crate::command_line::{is_builtin, program_of, words_behind_commas};
 use crate::diagnostic::{Diagnostic, Span, TextFix};
 use crate::plan::field::FieldKind;
 use crate::plan::graph::{Graph, PlanIndex};
@@ -19,6 +20,8 @@ pub struct RuleFacts {
     pub max_complexity: u32,
     /// The state of each path in [`mentioned_paths`]. Other paths aren't judged.
     pub paths: HashMap<String, PathFact>,
+    /// Which of [`mentioned_programs`] are on the search path. Other words aren't judged.
+    pub programs: HashMap<String, bool>,
     pub requirements: Vec<ConfirmedRequirement>,
     /// The things that the user ruled out.
     pub scope_exclusions: Vec<String>,
@@ -29,6 +32,7 @@ impl Default for RuleFacts {
         Self {
             max_complexity: 4,
             paths: HashMap::new(),
+            programs: HashMap::new(),
             requirements: Vec::new(),
             scope_exclusions: Vec::new(),
         }
@@ -78,8 +82,21 @@ pub fn mentioned_paths<'p>(plan: &'p Plan<'_>) -> HashMap<Cow<'p, str>, bool> {
                 *found.entry(path).or_default() |= line.is_some();
             }
         }
+        let scripts = leaf.commands().filter_map(|command| program_of(&command.text));
+        for path in scripts.filter(|word| word.contains('/')).filter_map(|word| normal(word).ok()) {
+            found.entry(path).or_default();
+        }
     }
     found
+}
+
+/// The words in the commands of `plan` to look up on the search path: those that a command starts with, or may start
+/// with behind a comma.
+pub fn mentioned_programs<'p>(plan: &'p Plan<'_>) -> HashSet<&'p str> {
+    let commands = plan.leaves().flat_map(|leaf| leaf.commands());
+    let words =
+        commands.flat_map(|item| program_of(&item.text).into_iter().chain(words_behind_commas(&item.text)));
+    words.filter(|word| !word.contains('/') && !is_builtin(word)).collect()
 }
 
 /// A plan with the data that several rules need.

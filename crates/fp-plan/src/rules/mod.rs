@@ -27,15 +27,17 @@ mod parent_fields;
 mod path_escape;
 mod scope_leak;
 mod self_dependency;
+mod several_commands;
 mod stale_reference;
 mod subtask_count;
 mod syntax;
 mod uncovered_requirement;
 mod unknown_dependency;
 mod unknown_field;
+mod unknown_program;
 mod vague_acceptance;
 
-pub use context::{ConfirmedRequirement, PathFact, RuleFacts, mentioned_paths};
+pub use context::{ConfirmedRequirement, PathFact, RuleFacts, mentioned_paths, mentioned_programs};
 pub use vague_acceptance::vague_phrase;
 
 use serde::Serialize;
@@ -111,6 +113,8 @@ pub static RULES: &[&Rule] = &[
     &stale_reference::RULE,
     &vague_acceptance::RULE,
     &circular_acceptance::RULE,
+    &several_commands::RULE,
+    &unknown_program::RULE,
     &missing_test_command::RULE,
     &missing_file_boundary::RULE,
     &hint_count::RULE,

@@ -22,6 +22,9 @@ fn facts() -> RuleFacts {
             .map(|id| ConfirmedRequirement { id: id.to_owned(), text: format!("What {id} says") })
             .into(),
         scope_exclusions: vec!["plugin system".to_owned()],
+        programs: [("cargo", true), ("grep", true), ("crago", false)]
+            .map(|(word, known)| (word.to_owned(), known))
+            .into(),
         ..RuleFacts::default()
     }
 }
@@ -58,10 +61,10 @@ fn every_rule_holds_for_its_examples() {
 #[test]
 fn the_catalogue_is_complete() {
     let unique: HashSet<&str> = RULES.iter().map(|rule| rule.id).collect();
-    assert_eq!((RULES.len(), unique.len()), (30, 30));
+    assert_eq!((RULES.len(), unique.len()), (32, 32));
     assert!(rule("syntax").is_some() && rule("nonsense").is_none());
     let errors = RULES.iter().filter(|rule| rule.severity == Severity::Error).count();
-    assert_eq!(errors, 17);
+    assert_eq!(errors, 18);
     for rule in RULES {
         for text in [rule.finds, rule.why, rule.fix.unwrap_or("x")] {
             assert!(!text.contains("  ") && !text.is_empty(), "{}: {text:?}", rule.id);
@@ -251,6 +254,45 @@ fn who_shares_a_file_comes_in_the_order_that_keeps_the_critical_path_short() {
         + &behind[..behind.find("  - Guard").unwrap()];
     check(&[task("1", 2, shares), task("2", 2, shares), behind], &["1: comes after 2, since both change a"]);
     check(&[task("1", 2, shares), task("2", 2, &format!("{shares}  - After: 1\n"))], &[]);
+}
+
+#[test]
+fn programs_of_commands() {
+    let programs = [("cargo", true), ("grep", true), ("lint", true), ("pytset", false), ("b", false)];
+    let facts = RuleFacts {
+        programs: programs.map(|(word, known)| (word.to_owned(), known)).into(),
+        paths: ["run.sh", "new.sh", "gone.sh"]
+            .map(|path| {
+                let there = if path == "run.sh" { PathFact::File { lines: None } } else { PathFact::Missing };
+                (path.to_owned(), there)
+            })
+            .into(),
+        ..RuleFacts::default()
+    };
+    let check = |field: &str, expect: &[&str]| {
+        let text = leaf("1", 0, &["Files: new.sh (new)", field]);
+        let rules: Vec<&str> = found(&text, &facts).iter().map(|diagnostic| diagnostic.rule).collect();
+        assert_eq!(rules, expect, "{field}");
+    };
+    check("Test Commands: cargo test a, cargo test b", &[]);
+    check("Test Commands: cargo test a, lint b", &["several-commands"]);
+    check("Test Commands: cargo test a, b c", &[]);
+    check("Test Commands: cargo test 'a, lint b'", &[]);
+    check("Verify: cargo test a, cargo test b", &["several-commands"]);
+    check("Verify: pytset a", &["unknown-program"]);
+    check("Test Commands: pytset a; pytset b", &["unknown-program"]);
+    check("Test Commands: ./run.sh; ./new.sh; cd x && y; A=1 cargo test; ! grep a b; (true)", &[]);
+    check("Test Commands: ./gone.sh", &["unknown-program"]);
+    check("Test Commands: other --flag, /usr/bin/x", &[]);
+}
+
+#[test]
+fn a_program_that_is_missing_is_reported_once() {
+    let facts = RuleFacts { programs: [("swift".to_owned(), false)].into(), ..RuleFacts::default() };
+    let leaves = ["1", "2", "3"].map(|id| leaf(id, 0, &["Test Commands: swift test"]));
+    let found = found(&tree(&leaves), &facts);
+    let shown: Vec<(&str, &str)> = found.iter().map(|d| (&*d.task_id, &*d.detail)).collect();
+    assert_eq!(shown, [("1", "there is no program `swift`")]);
 }
 
 #[test]

@@ -124,7 +124,7 @@ fn problem(
     others: &[(&str, Boundary)],
     scope: &TaskScope,
 ) -> Option<String> {
-    if let Some(outside) = change.ends().find(|path| !allowed(path, change, boundary)) {
+    if let Some(outside) = outside(change, boundary) {
         let verb = match (&change.status, outside == &change.path) {
             (ChangeStatus::Renamed { .. }, true) => "was put there by a rename",
             (ChangeStatus::Renamed { .. } | ChangeStatus::Deleted, _) => "was taken away",
@@ -143,6 +143,11 @@ fn problem(
     };
     (!intent::mentions(&scope.text, words))
         .then(|| format!("{} is {name}, which the task doesn't ask for", change.path))
+}
+
+/// The path of `change` that the task may not touch, if there is one.
+pub(super) fn outside<'c>(change: &'c Change, boundary: &Boundary) -> Option<&'c RepoPath> {
+    change.ends().find(|path| !allowed(path, change, boundary))
 }
 
 fn allowed(path: &RepoPath, change: &Change, boundary: &Boundary) -> bool {

@@ -3,7 +3,8 @@
 //!
 //! In prose (Markdown and similar formats) a TODO is a topic or a list, so it is mentioned without failing the task;
 //! conflict markers fail everywhere. In code, `TODO` and `FIXME` fail in a comment, or if they look like one (`TODO:`,
-//! `TODO(name)`); a bare word, such as a constant of that name, is mentioned.
+//! `TODO(name)`); a bare word, such as a constant of that name, is mentioned. A call that only serves to debug fails in
+//! source files.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -11,7 +12,13 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::{ChangeFacts, Check, CheckVerdict, TaskScope, intent, list};
+use fp_plan::language::Language;
+use fp_plan::repo_path::RepoPath;
 use fp_plan::text::one_line;
+
+/// Words of a task that may leave a debugging call.
+const DEBUG_WORDS: [&str; 9] =
+    ["debug", "debugging", "debugger", "breakpoint", "breakpoints", "pdb", "dbg", "var_dump", "dump"];
 
 /// Name of the check.
 pub(super) const NAME: &str = "leftovers";
@@ -31,6 +38,27 @@ static TODO_COMMENT: LazyLock<Regex> = LazyLock::new(|| {
 });
 static UNFINISHED: LazyLock<Regex> =
     LazyLock::new(|| regex(r"\b(?:todo|unimplemented)!\s*[(\[{;]|(?i)\bnot\s+(?:yet\s+)?implemented\b"));
+/// Calls that only serve to debug, by language; `SAYS` is the beginning of a message that says so.
+const DEBUGGING: [(Language, &str); 10] = [
+    (
+        Language::Python,
+        r"^\s*(?:import|from)\s+(?:ipdb|pdb|pudb)\b|\b(?:ipdb|pdb|pudb)\.set_trace\(|(?:^|[;:])\s*breakpoint\(\)|\bprint\(\s*f?SAYS",
+    ),
+    (Language::JavaScript, r"(?:^|[;{])\s*debugger\s*(?:;|$)|\bconsole\.(?:log|error)\(\s*SAYS"),
+    (Language::Rust, r"(?:^|[\s(=;{,&])dbg!\(|\be?println!\(\s*SAYS"),
+    (Language::Ruby, r"\bbinding\.(?:pry|irb)\b|^\s*byebug\s*$|^\s*puts\s*\(?\s*SAYS"),
+    (Language::Php, r"^\s*(?:var_dump|dd)\("),
+    (Language::Jvm, r"\bSystem\.(?:out|err)\.println\(\s*SAYS|^\s*println\(\s*SAYS"),
+    (Language::Go, r"\bfmt\.Print(?:ln|f)?\(\s*SAYS"),
+    (Language::CSharp, r"\bDebugger\.(?:Break|Launch)\(|\bConsole\.WriteLine\(\s*SAYS"),
+    (Language::C, r"\bprintf\(\s*SAYS|^\s*fprintf\(stderr,\s*SAYS"),
+    (Language::Swift, r"^\s*print\(\s*SAYS"),
+];
+const SAYS: &str = r#"["'`](?:DEBUG\b|debug[:"'`])"#;
+
+static DEBUGGING_CALLS: LazyLock<Vec<(Language, Regex)>> = LazyLock::new(|| {
+    DEBUGGING.iter().map(|(language, call)| (*language, regex(&call.replace("SAYS", SAYS)))).collect()
+});
 static HTTP_STATUS: LazyLock<Regex> = LazyLock::new(|| regex(r"\b501\b"));
 static ABSTRACT: LazyLock<Regex> =
     LazyLock::new(|| regex(r"\bNotImplemented(?:Error|Exception)\b|\bUnsupportedOperationException\b"));
@@ -53,17 +81,18 @@ pub(super) fn check(scope: &TaskScope, facts: &ChangeFacts) -> Check {
     }
     // A task about TODOs may write them.
     let may_todo = intent::mentions(&scope.text, &["todo", "todos", "fixme", "fixmes"]);
+    let may_debug = intent::mentions(&scope.text, &DEBUG_WORDS);
     let mut moved: HashMap<&str, usize> = HashMap::new();
     for line in facts.lines.iter().flat_map(|file| &file.removed) {
         *moved.entry(line.text.trim()).or_default() += 1;
     }
     let (mut failing, mut told) = (Vec::new(), Vec::new());
     for file in &facts.lines {
-        let name = file.path.to_lossy().to_lowercase();
-        let prose = PROSE.iter().any(|extension| name.ends_with(extension));
+        let kind = FileText::of(&file.path);
         for line in &file.added {
-            let weight = match weigh(&line.text, prose) {
+            let weight = match weigh(&line.text, kind) {
                 Weight::Fails if may_todo && TODO.is_match(&line.text) => Weight::Told,
+                Weight::Fails if may_debug && kind.debugs(&line.text) => Weight::Told,
                 weight => weight,
             };
             if weight == Weight::Nothing || was_there(&mut moved, line.text.trim()) {
@@ -81,6 +110,38 @@ pub(super) fn check(scope: &TaskScope, facts: &ChangeFacts) -> Check {
     }
 }
 
+/// True if a line of `text`, of the file at `path`, would fail where it is new.
+pub fn is_suspect(path: &RepoPath, text: &str) -> bool {
+    let kind = FileText::of(path);
+    text.lines().any(|line| weigh(line, kind) == Weight::Fails)
+}
+
+/// What the lines of a file are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum FileText {
+    Prose,
+    Code(Option<Language>),
+}
+
+impl FileText {
+    fn of(path: &RepoPath) -> Self {
+        let name = path.to_lossy().to_lowercase();
+        let prose = PROSE.iter().any(|extension| name.ends_with(extension));
+        if prose { Self::Prose } else { Self::Code(Language::of(&name)) }
+    }
+
+    /// True if a line of it calls what only serves to debug, and not in a comment or a string.
+    fn debugs(self, line: &str) -> bool {
+        let calls = DEBUGGING_CALLS.iter().filter(|(language, _)| self == Self::Code(Some(*language)));
+        calls.filter_map(|(_, call)| call.find(line)).any(|call| {
+            let before = &line[..call.start()];
+            let closed = |quote: char| before.matches(quote).count().is_multiple_of(2);
+            ['"', '\'', '`'].into_iter().all(closed)
+                && !["//", "/*", "#", " * "].iter().any(|c| before.contains(c))
+        })
+    }
+}
+
 fn was_there(moved: &mut HashMap<&str, usize>, text: &str) -> bool {
     match moved.get_mut(text) {
         Some(count @ 1..) => {
@@ -91,12 +152,13 @@ fn was_there(moved: &mut HashMap<&str, usize>, text: &str) -> bool {
     }
 }
 
-fn weigh(text: &str, prose: bool) -> Weight {
+fn weigh(text: &str, kind: FileText) -> Weight {
+    let prose = kind == FileText::Prose;
     if MARKER.is_match(text) {
         return Weight::Fails;
     }
     let unfinished = UNFINISHED.is_match(text) && !HTTP_STATUS.is_match(text);
-    if !prose && (unfinished || TODO_COMMENT.is_match(text)) {
+    if !prose && (unfinished || TODO_COMMENT.is_match(text) || kind.debugs(text)) {
         return Weight::Fails;
     }
     if unfinished || TODO.is_match(text) || !prose && ABSTRACT.is_match(text) {
@@ -111,7 +173,8 @@ mod tests {
 
     #[test]
     fn lines_of_code() {
-        let check = |text: &str, expect: Weight| assert_eq!(weigh(text, false), expect, "{text}");
+        let check =
+            |text: &str, expect: Weight| assert_eq!(weigh(text, FileText::Code(None)), expect, "{text}");
         check("    // TODO handle errors", Weight::Fails);
         check("x = 1  # FIXME: wrong", Weight::Fails);
         check(" * TODO explain", Weight::Fails);
@@ -139,8 +202,56 @@ mod tests {
     }
 
     #[test]
+    fn debugging_calls() {
+        let check = |path: &str, text: &str, expect: Weight| {
+            assert_eq!(weigh(text, FileText::of(&path.into())), expect, "{path}: {text}");
+        };
+        for (path, text) in [
+            ("a.py", "import pdb"),
+            ("a.py", "    import ipdb; ipdb.set_trace()"),
+            ("a.py", "    if x: breakpoint()"),
+            ("a.py", "print('DEBUG', x)"),
+            ("a.py", "print(f\"debug: {x}\")"),
+            ("a.ts", "  debugger;"),
+            ("a.js", "console.log('DEBUG', x);"),
+            ("a.rs", "    let x = dbg!(f(1));"),
+            ("a.rs", "println!(\"DEBUG {x}\");"),
+            ("a.rb", "  binding.pry"),
+            ("a.rb", "byebug"),
+            ("a.php", "var_dump($x);"),
+            ("A.java", "System.out.println(\"DEBUG \" + x);"),
+            ("a.go", "\tfmt.Println(\"DEBUG\", x)"),
+            ("A.cs", "Debugger.Break();"),
+            ("a.c", "  printf(\"DEBUG %d\", x);"),
+            ("A.swift", "print(\"DEBUG\", x)"),
+        ] {
+            check(path, text, Weight::Fails);
+        }
+        for (path, text) in [
+            ("docs/a.md", "breakpoint()"),
+            ("a.txt", "import pdb"),
+            ("a.py", "# breakpoint()"),
+            ("a.py", "help = 'call breakpoint() there'"),
+            ("a.py", "set_breakpoint()"),
+            ("a.py", "import pdbx"),
+            ("a.py", "print('done')"),
+            ("a.py", "print('debugging is on')"),
+            ("a.ts", "const debugger_ = 1;"),
+            ("a.ts", "console.log(result);"),
+            ("a.rs", "// dbg!(x)"),
+            ("a.rs", "let banned = \"dbg!(\";"),
+            ("a.rs", "println!(\"done\");"),
+            ("a.php", "$query->dd();"),
+            ("a.sh", "breakpoint()"),
+            ("a.go", "log.Debug(\"DEBUG\")"),
+        ] {
+            check(path, text, Weight::Nothing);
+        }
+    }
+
+    #[test]
     fn lines_of_prose() {
-        let check = |text: &str, expect: Weight| assert_eq!(weigh(text, true), expect, "{text}");
+        let check = |text: &str, expect: Weight| assert_eq!(weigh(text, FileText::Prose), expect, "{text}");
         check("- TODO: write the second chapter", Weight::Told);
         check("Windows is not implemented", Weight::Told);
         check("<<<<<<< HEAD", Weight::Fails);

@@ -7,6 +7,7 @@ pub mod change;
 mod dependencies;
 mod intent;
 mod leftovers;
+mod output_cut;
 pub mod ownership;
 mod test_cases;
 mod weakened;
@@ -18,6 +19,7 @@ use serde::{Deserialize, Serialize};
 
 pub use boundary::Boundary;
 use change::{Change, ChangeStatus, ChangedLines};
+pub use leftovers::is_suspect;
 
 use fp_plan::package_files::is_package_file;
 use fp_plan::plan::field::FieldKind;
@@ -105,9 +107,10 @@ pub fn command_check(run: &CommandRun) -> Check {
     if let Some(hash) = run.sha256.get(..16) {
         detail.push_str(&format!(", output sha256 {hash}…"));
     }
-    if !run.output.trim().is_empty() {
+    let output = output_cut::cut_output(&run.output, verdict == CheckVerdict::Pass);
+    if !output.trim().is_empty() {
         detail.push('\n');
-        detail.push_str(run.output.trim_end());
+        detail.push_str(&output);
     }
     Check::new(&command_check_name(&run.line), verdict, detail)
 }
@@ -215,6 +218,22 @@ pub fn check(scope: &TaskScope, facts: &ChangeFacts, runs: &[CommandRun]) -> Vec
     checks.push(weakened::check(scope, facts));
     checks.extend(runs.iter().map(command_check));
     checks
+}
+
+/// The checks that no command of the task can mend, as far as `facts` has what they look at.
+pub fn failed_at_hand(scope: &TaskScope, facts: &ChangeFacts) -> Vec<Check> {
+    let mut checks =
+        vec![changed(scope, facts), boundary::check(scope, facts), leftovers::check(scope, facts)];
+    checks.retain(|check| check.verdict == CheckVerdict::Fail);
+    checks
+}
+
+/// The changed paths that the task may not touch, each with its change.
+pub fn outside<'f>(scope: &TaskScope, facts: &'f ChangeFacts) -> Vec<(&'f RepoPath, &'f Change)> {
+    let boundary = scope.boundary();
+    let found =
+        facts.changes.iter().filter_map(|change| Some((boundary::outside(change, &boundary)?, change)));
+    found.collect()
 }
 
 /// Fails a task that lists files but changed nothing.

@@ -15,6 +15,9 @@ pub(super) struct TestCase {
     pub(super) line: usize,
     /// Everything up to the next test case, without its own first line and without blanks.
     pub(super) body: String,
+    /// Its own first line and the lines indented below it, trimmed, without blank ones and comments.
+    pub(super) lines: Vec<String>,
+    indent: usize,
 }
 
 /// The position of the code that switches a test off.
@@ -214,14 +217,25 @@ pub(super) fn test_cases(path: &str, text: &str) -> Vec<TestCase> {
     let Some(syntax) = syntax(path) else { return Vec::new() };
     let mut cases: Vec<TestCase> = Vec::new();
     let mut marked = false;
+    // The test cases that the line may belong to, from the outermost.
+    let mut open: Vec<usize> = Vec::new();
     for (index, line) in text.lines().enumerate() {
         marked |= PATTERNS[syntax.mark].is_match(line);
+        let code = line.trim();
+        let indent = line.len() - line.trim_start().len();
+        if code.starts_with(|c: char| c.is_alphanumeric() || matches!(c, '_' | '@' | '#')) {
+            open.retain(|case| cases[*case].indent < indent);
+        }
         let function = || if marked { name(syntax.function, line) } else { None };
         if let Some(name) = name(syntax.case, line).or_else(function) {
             marked = false;
-            cases.push(TestCase { name, line: index + 1, body: String::new() });
+            open.push(cases.len());
+            cases.push(TestCase { name, line: index + 1, body: String::new(), lines: Vec::new(), indent });
         } else if let Some(case) = cases.last_mut() {
             case.body.extend(line.chars().filter(|c| !c.is_whitespace()));
+        }
+        if !code.is_empty() && !["//", "/*", "# "].iter().any(|comment| code.starts_with(comment)) {
+            open.iter().for_each(|case| cases[*case].lines.push(code.to_owned()));
         }
     }
     cases
@@ -237,10 +251,32 @@ pub(super) fn switches_off(path: &str, line: &str) -> Option<SwitchPlace> {
     syntax(path)?.off.iter().find(|(pattern, _)| PATTERNS[*pattern].is_match(line)).map(|(_, place)| *place)
 }
 
-/// Counts the lines of `text` that check a result.
-pub(super) fn assertions(path: &str, text: &str) -> usize {
-    let Some(syntax) = syntax(path) else { return 0 };
-    text.lines().filter(|line| PATTERNS[syntax.assertion].is_match(line)).count()
+static HELPER: LazyLock<Regex> =
+    LazyLock::new(|| regex(r"(?i)(?:\b|_)(?:assert|check|expect|verify)\w*!?\s*\("));
+static CONSTANT: LazyLock<Regex> = LazyLock::new(|| {
+    regex(
+        r#"(?xi)
+        (?: \b(?:XCT)?assert\w*!? | \bAssert\.\w+ | \bexpect\w* | \bt\.\w+ ) \s*[(\s]\s*
+        (?: true | 1\s*==\s*1 | 1\s*,\s*1 | true\s*,\s*true ) \s* (?: ,\s*["'][^"']*["']\s* )? (?: \) | ; | $ )"#,
+    )
+});
+
+fn regex(pattern: &str) -> Regex {
+    Regex::new(pattern).expect("the pattern is a constant")
+}
+
+/// True if a line of such a file checks a result, or calls a function that by its name does.
+pub(super) fn is_check(path: &str, line: &str) -> bool {
+    let asserts = || syntax(path).is_some_and(|syntax| PATTERNS[syntax.assertion].is_match(line));
+    !CONSTANT.is_match(line) && (HELPER.is_match(line) || asserts())
+}
+
+/// True if a line does nothing for a test: it only closes or ends something, or asserts a constant.
+pub(super) fn is_idle(line: &str) -> bool {
+    let bare = line.trim_end_matches(';');
+    !bare.contains(char::is_alphanumeric)
+        || matches!(bare, "pass" | "end" | "return")
+        || CONSTANT.is_match(line)
 }
 
 #[cfg(test)]

@@ -296,7 +296,7 @@ fn weakened_tests() {
     check(
         "",
         &[("src/a.rs", Some(one), Some("#[test]\nfn one() {\n    f();\n}\n"))],
-        "Note: src/a.rs: 0 lines assert something, 1 did before",
+        "Note: src/a.rs:2: test `one` checks 0 things, 1 before",
     );
     check(
         "",

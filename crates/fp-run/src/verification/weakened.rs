@@ -1,9 +1,9 @@
-//! Notices tests that a change weakens: deleted, removed or switched off. Only a task whose words ask for it may do so.
+//! Notices tests that a change weakens: deleted, removed, switched off, or left with fewer checks. Only a task whose words ask for it may do so.
 
 use std::collections::HashMap;
 
 use super::change::{Change, ChangeStatus};
-use super::test_cases::{SwitchPlace, TestCase, assertions, switches_off, test_cases};
+use super::test_cases::{SwitchPlace, TestCase, is_check, is_idle, switches_off, test_cases};
 use super::{ChangeFacts, ChangedText, Check, CheckVerdict, TaskScope, intent, list};
 use crate::test_files;
 use fp_plan::repo_path::RepoPath;
@@ -39,13 +39,16 @@ pub(super) fn check(scope: &TaskScope, facts: &ChangeFacts) -> Check {
     problems.extend(gone.iter().map(|(path, name)| format!("{path}: test `{name}` was taken out")));
     let (off, off_in_new) = switched_off(&texts);
     problems.extend(off);
+    let (hollow, rewritten) = hollowed(&texts);
+    problems.extend(hollow);
     if !problems.is_empty() {
         let allowed = intent::wants_fewer_tests(&scope.text);
         let verdict = if allowed { CheckVerdict::Note } else { CheckVerdict::Fail };
         let why = if allowed { "; the task's own words allow it" } else { "" };
         return Check::new("tests", verdict, format!("{}{why}", list(&problems)));
     }
-    let notes = [renamed, off_in_new, fewer_assertions(&texts), unread].concat();
+    let fewer = if rewritten.is_empty() { fewer_assertions(&texts) } else { rewritten };
+    let notes = [renamed, off_in_new, fewer, unread].concat();
     if notes.is_empty() {
         return Check::new(
             "tests",
@@ -166,9 +169,52 @@ fn switches<'t>(path: &str, text: &'t str) -> Vec<(usize, &'t str, SwitchPlace)>
     lines.filter_map(|(index, line)| Some((index + 1, line, switches_off(path, line)?))).collect()
 }
 
+/// The tests that check less than before: those that lost checks and gained nothing else, and those that were rewritten.
+fn hollowed(texts: &[TestText]) -> (Vec<String>, Vec<String>) {
+    let mut moved: HashMap<&str, isize> = HashMap::new();
+    for text in texts {
+        for (side, count) in [(&text.file.before, -1), (&text.file.after, 1)] {
+            side.iter().flat_map(|text| text.lines()).for_each(|line| {
+                *moved.entry(line.trim()).or_default() += count;
+            });
+        }
+    }
+    let (mut hollow, mut rewritten) = (Vec::new(), Vec::new());
+    for text in texts {
+        let mut after: Vec<&TestCase> = text.after.iter().collect();
+        for before in &text.before {
+            let Some(at) = after.iter().position(|case| case.name == before.name) else { continue };
+            let now = after.remove(at);
+            let checks = |path: &str, case: &TestCase| {
+                case.lines.iter().filter(|line| is_check(path, line)).cloned().collect::<Vec<String>>()
+            };
+            let (had, has) = (checks(&text.names.0, before), checks(&text.names.1, now));
+            let is_lost = |line: &&String| !has.contains(line) && moved.get(line.as_str()) < Some(&0);
+            if has.len() >= had.len() || !had.iter().any(|line| is_lost(&line)) {
+                continue;
+            }
+            let found = format!(
+                "{}:{}: test `{}` checks {} things, {} before",
+                text.file.path,
+                now.line,
+                now.name,
+                has.len(),
+                had.len()
+            );
+            // What was written in place of a check may be a better one.
+            let is_new = |line: &String| !before.lines.contains(line) && !is_idle(line);
+            let replaced = now.lines.iter().skip(1).any(is_new);
+            if replaced { rewritten.push(found) } else { hollow.push(found) }
+        }
+    }
+    (hollow, rewritten)
+}
+
 /// The files with fewer lines that check a result, although they still have tests.
 fn fewer_assertions(texts: &[TestText]) -> Vec<String> {
-    let count = |path: &str, text: &Option<String>| text.as_ref().map_or(0, |text| assertions(path, text));
+    let count = |path: &str, text: &Option<String>| {
+        text.iter().flat_map(|text| text.lines()).filter(|line| is_check(path, line)).count()
+    };
     let fewer = texts.iter().filter(|text| !text.before.is_empty() && text.file.after.is_some());
     fewer
         .filter_map(|text| {
@@ -178,4 +224,88 @@ fn fewer_assertions(texts: &[TestText]) -> Vec<String> {
             (after < before).then(|| format!("{path}: {after} lines assert something, {before} did before"))
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::verification::change::FileKind;
+
+    /// The verdict on a test file that had `before` and now has `after`.
+    fn verdict(path: &str, task: &str, before: &str, after: &str) -> (CheckVerdict, String) {
+        let change = Change { path: path.into(), status: ChangeStatus::Modified, kind: FileKind::File };
+        let text = ChangedText { path: path.into(), before: Some(before.into()), after: Some(after.into()) };
+        let facts = ChangeFacts { changes: vec![change], texts: vec![text], ..ChangeFacts::default() };
+        let check = check(&TaskScope { text: task.to_owned(), ..TaskScope::default() }, &facts);
+        (check.verdict, check.detail)
+    }
+
+    #[test]
+    fn tests_that_assert_less() {
+        let check = |path: &str, before: &str, after: &str, expect: CheckVerdict| {
+            let (found, detail) = verdict(path, "", before, after);
+            assert_eq!(found, expect, "{path}: {before:?} to {after:?}: {detail}");
+        };
+        use CheckVerdict::{Fail, Note, Pass};
+        let python = |body: &str| {
+            format!("class T:\n    def test_a(self):\n{body}\n    def test_b(self):\n        assert b\n")
+        };
+        let two = python("        self.assertEqual(f(1), 2)\n        self.assertEqual(f(2), 3)");
+        let one = python("        self.assertEqual(f(1), 2)");
+        check("tests/test_a.py", &one, &python("        pass"), Fail);
+        check("tests/test_a.py", &one, &python("        # self.assertEqual(f(1), 2)\n        pass"), Fail);
+        check("tests/test_a.py", &one, &python("        self.assertTrue(True)"), Fail);
+        check("tests/test_a.py", &one, &python("        assert True, 'fine'"), Fail);
+        check("tests/test_a.py", &one, &python("        assert 1 == 1"), Fail);
+        check("tests/test_a.py", &two, &one, Fail);
+        check("tests/test_a.py", &one, &two, Pass);
+        check("tests/test_a.py", &two, &two, Pass);
+        check("tests/test_a.py", &two, &python("        self.assertEqual([f(1), f(2)], [2, 3])"), Note);
+        check(
+            "tests/test_a.py",
+            &two,
+            &python("        for x in (1, 2):\n            self.assertEqual(f(x), x + 1)"),
+            Note,
+        );
+        check("tests/test_a.py", &one, &python("        self.check_one(1, 2)"), Pass);
+        check("tests/test_a.py", &one, &python("        self.assertEqual(f(1), 7)"), Pass);
+        let split = one.clone() + "    def test_c(self):\n        self.assertEqual(f(2), 3)\n";
+        check("tests/test_a.py", &two, &split, Pass);
+        let helper = python("        roundtrip(1)") + "def roundtrip(x):\n    assert f(x) == x + 1\n";
+        check("tests/test_a.py", &one, &helper, Note);
+
+        let rust =
+            |body: &str| format!("#[test]\nfn a() {{\n{body}}}\n\nfn helper() {{\n    assert!(x);\n}}\n");
+        check("src/a.rs", &rust("    assert_eq!(f(1), 2);\n"), &rust(""), Fail);
+        check("src/a.rs", &rust("    assert_eq!(f(1), 2);\n"), &rust("    assert!(true);\n"), Fail);
+        check("src/a.rs", &rust("    assert_eq!(f(1), 2);\n"), &rust("    assert!(f(1) > 1);\n"), Pass);
+        let js = |body: &str| format!("describe('f', () => {{\n  it('a', () => {{\n{body}  }});\n}});\n");
+        check("a.test.js", &js("    expect(f(1)).toBe(2);\n"), &js("    expect(true).toBe(true);\n"), Fail);
+        check("a.test.js", &js("    expect(f(1)).toBe(2);\n"), &js("    // expect(f(1)).toBe(2);\n"), Fail);
+        let go = |body: &str| format!("func TestA(t *testing.T) {{\n{body}}}\n");
+        let plain = go("\tassert.Equal(t, f(1), 2)\n\tassert.Equal(t, f(2), 3)\n");
+        let table = go(
+            "\tfor _, c := range cases {\n\t\tt.Run(\"x\", func(t *testing.T) {\n\t\t\tassert.Equal(t, f(c.a), c.b)\n\t\t})\n\t}\n",
+        );
+        check("a_test.go", &plain, &table, Note);
+        check("a_test.go", &plain, &go(""), Fail);
+        check(
+            "ATest.java",
+            "  @Test\n  void a() {\n    assertEquals(true, f());\n  }\n",
+            "  @Test\n  void a() {\n    assertTrue(true);\n  }\n",
+            Fail,
+        );
+    }
+
+    #[test]
+    fn a_task_may_ask_for_fewer_checks() {
+        let before = "def test_a():\n    assert f(1) == 2\n";
+        let after = "def test_a():\n    pass\n";
+        assert_eq!(verdict("test_a.py", "Drop the old tests", before, after).0, CheckVerdict::Note);
+        let (found, detail) = verdict("test_a.py", "", before, after);
+        assert_eq!(
+            (found, &*detail),
+            (CheckVerdict::Fail, "test_a.py:1: test `test_a` checks 0 things, 1 before")
+        );
+    }
 }

@@ -4,11 +4,12 @@ use std::path::{Path, PathBuf};
 
 use fp_host::git::GitError;
 use fp_host::git::command::{ask, setting};
+use fp_host::search_path::{is_program, program_on_path};
 use fp_plan::text::shell_quoted;
 
 use super::DoctorFinding;
 use crate::error::CommandError;
-use crate::features::install::program::{is_program, program_on_path, version_numbers};
+use crate::features::install::program::version_numbers;
 
 /// Oldest git with which several builders have a worktree each: it merges without a working tree.
 const MERGES: [u32; 2] = [2, 38];

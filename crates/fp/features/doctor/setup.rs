@@ -6,13 +6,14 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use fp_host::claude::{MARKETPLACE, PERMISSIONS, PLUGIN, TEAMS, client_home};
+use fp_host::search_path::is_program;
 use fp_plan::text::shell_quoted;
 
 use super::{DoctorFinding, git, hooks, place, show_paths};
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::features::install::client::{ClaudeClient, ClientMarketplace, InstalledPlugin};
-use crate::features::install::program::{is_program, said_version};
+use crate::features::install::program::said_version;
 use crate::features::install::settings::{ClientSettingsFile, allows, teams_setting};
 use crate::features::install::{bundle_folder, plugin_id, same_folder};
 

@@ -150,7 +150,8 @@ impl Import {
         let interview = interview.and_then(Result::ok);
         let (tree, parsed) = parse(&draft.text);
         let max = context.settings()?.max_complexity;
-        let facts = facts::gather(&context.repo().root, &tree, max, interview.as_ref());
+        let programs = std::env::var_os("PATH").unwrap_or_default();
+        let facts = facts::gather(&context.repo().root, &tree, max, interview.as_ref(), &programs);
         let findings = check(&tree, &parsed, &facts);
         let mut by_rule = BTreeMap::new();
         findings.iter().for_each(|finding| *by_rule.entry(finding.rule).or_default() += 1);

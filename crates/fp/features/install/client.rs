@@ -5,11 +5,12 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
+use fp_host::search_path::{is_program, program_on_path};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use super::program::{is_program, last_line, program_on_path, run_program, version_numbers};
+use super::program::{last_line, run_program, version_numbers};
 use crate::error::CommandError;
 
 /// Oldest client that the plugin works with: its hooks are in exec form.

@@ -1,7 +1,6 @@
-//! Programs that this one starts and doesn't know: found on PATH, and run with a time limit.
+//! Programs that this one starts and doesn't know, run with a time limit.
 
-use std::ffi::OsStr;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
@@ -54,26 +53,6 @@ pub(crate) fn version_numbers<const N: usize>(version: &str) -> Option<[u32; N]>
     parts.map(str::parse).collect::<Result<Vec<u32>, _>>().ok()?.try_into().ok()
 }
 
-/// The first program called one of `names` in the folders of `search_path`.
-pub(crate) fn program_on_path(names: &[&str], search_path: &OsStr) -> Option<PathBuf> {
-    std::env::split_paths(search_path)
-        // A relative folder would let the repository that this runs in choose the program.
-        .filter(|folder| folder.is_absolute())
-        .flat_map(|folder| names.iter().map(move |name| folder.join(name)))
-        .find(|path| is_program(path))
-}
-
-#[cfg(unix)]
-pub(crate) fn is_program(path: &Path) -> bool {
-    use std::os::unix::fs::PermissionsExt;
-    path.metadata().is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
-}
-
-#[cfg(not(unix))]
-pub(crate) fn is_program(path: &Path) -> bool {
-    path.is_file()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -97,21 +76,5 @@ mod tests {
         check("", "");
         check("✘ Failed to add: no such folder\n\n", "Failed to add: no such folder");
         check("Adding…\r\n  ✘ bad\u{7}\r\n", "bad");
-    }
-
-    #[cfg(unix)]
-    #[test]
-    fn the_first_program_of_the_search_path_is_taken() {
-        use std::os::unix::fs::symlink;
-        let folder = tempfile::tempdir().unwrap();
-        let (first, second) = (folder.path().join("1"), folder.path().join("2"));
-        for place in [&first, &second] {
-            std::fs::create_dir(place).unwrap();
-        }
-        std::fs::write(first.join("claude"), "no program").unwrap();
-        symlink("/bin/sh", second.join("claude")).unwrap();
-        let search = std::env::join_paths([Path::new("relative"), &first, &second]).unwrap();
-        assert_eq!(program_on_path(&["claude"], &search), Some(second.join("claude")));
-        assert_eq!(program_on_path(&["claude"], first.as_os_str()), None);
     }
 }

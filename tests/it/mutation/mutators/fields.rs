@@ -52,6 +52,30 @@ pub(super) fn unreadable_tests_required(base: &Base) -> Vec<Mutant> {
     })
 }
 
+pub(super) fn several_commands(base: &Base) -> Vec<Mutant> {
+    of_leaves(base, |leaf| {
+        let indent = " ".repeat(leaf.field_indent + 2);
+        let below = |command: &str| format!("{}{indent}- {command}", base.plan.newline());
+        ["cargo test a, grep -q b c".to_owned(), below("npm test, npm run lint"), below("sh a, b, pytest -q")]
+            .map(|value| {
+                let text = base.with_value(leaf, FieldKind::TestCommands, &value);
+                base.mutant("several-commands", leaf, format!("Test Commands: {value:?}"), text)
+            })
+            .into()
+    })
+}
+
+pub(super) fn unknown_programs(base: &Base) -> Vec<Mutant> {
+    of_leaves(base, |leaf| {
+        ["crago test", "CI=1 ./grdlew test", "! pytets -q; true", "(jset)"]
+            .map(|value| {
+                let text = base.with_value(leaf, FieldKind::TestCommands, value);
+                base.mutant("unknown-program", leaf, format!("Test Commands: {value}"), text)
+            })
+            .into()
+    })
+}
+
 pub(super) fn no_test_command(base: &Base) -> Vec<Mutant> {
     of_leaves(base, |leaf| {
         if !leaf.tests_required() {

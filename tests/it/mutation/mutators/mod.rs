@@ -18,6 +18,8 @@ pub(crate) const ALL: &[Mutator] = &[
     fields::emptied_fields,
     fields::unreadable_tests_required,
     fields::no_test_command,
+    fields::several_commands,
+    fields::unknown_programs,
     fields::complexity,
     graph::ids_of_others,
     graph::malformed_ids,

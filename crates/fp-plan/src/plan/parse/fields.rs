@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use super::task_line::joined_lines;
+use crate::command_line::certain_commands;
 use crate::diagnostic::Span;
 use crate::plan::field::{FieldForm, FieldKind};
 use crate::plan::marker_length;
@@ -61,7 +62,9 @@ pub(super) fn line_entries(kind: FieldKind, text: &str, range: Range<usize>) -> 
             piece.split_whitespace().next().is_some_and(|w| w.contains(['/', '.']))
         }),
         FieldForm::Commands => {
-            separate_where(slice, |piece| piece.len() > 1 && piece.starts_with('`') && piece.ends_with('`'))
+            let coded = |piece: &str| piece.len() > 1 && piece.starts_with('`') && piece.ends_with('`');
+            let lines = separate_where(slice, coded).into_iter();
+            lines.flat_map(|line| commands_of(slice, line)).collect()
         }
         FieldForm::Number
         | FieldForm::Prose
@@ -88,6 +91,12 @@ fn separate_where(text: &str, fits: impl Fn(&str) -> bool) -> Vec<Range<usize>> 
     first_split(text, Separator::Comma)
         .filter(|list| list.iter().all(|piece| fits(&text[piece.clone()])))
         .unwrap_or(pieces)
+}
+
+/// Splits `cargo test a, cargo test b`.
+fn commands_of(text: &str, line: Range<usize>) -> impl Iterator<Item = Range<usize>> {
+    let commands = certain_commands(&text[line.clone()]).into_iter();
+    commands.map(move |piece| line.start + piece.start..line.start + piece.end)
 }
 
 /// Splits `1.1 and 1.2`.

@@ -1,0 +1,34 @@
+//! `several-commands`.
+
+use super::prelude::*;
+use crate::command_line::{program_of, starts_command, words_behind_commas};
+
+pub(super) static RULE: Rule = Rule {
+    id: "several-commands",
+    severity: Severity::Error,
+    finds: "One command with a comma that another command may follow",
+    why: "A shell passes all of it to the first program, which fails or ignores the rest, so that work which is right \
+          can never pass.",
+    fix: None,
+    bad: "- [ID: 1] Parse numbers (Complexity: 2)\n  - Test Commands: cargo test number, grep -q number src/lexer.rs",
+    good: "- [ID: 1] Parse numbers (Complexity: 2)\n  - Test Commands:\n    - cargo test number\n    - grep -q number src/lexer.rs",
+    check: Check::Leaf(check),
+};
+
+fn check(context: &RuleContext<'_>, task: &Task, sink: &mut FindingSink<'_>) {
+    for command in task.commands() {
+        let first = program_of(&command.text);
+        let mut words = words_behind_commas(&command.text);
+        let is_program = |word: &&str| {
+            starts_command(first, word) || context.facts.programs.get(*word).is_some_and(|known| *known)
+        };
+        if let Some(word) = words.find(is_program) {
+            sink.report(
+                task,
+                command.span,
+                format!("this is one command, and `{word}` behind a comma is a program"),
+            )
+            .hint("write one command a line in a list below the label, or quote the text that has the comma");
+        }
+    }
+}

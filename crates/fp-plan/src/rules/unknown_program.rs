@@ -1,0 +1,46 @@
+//! `unknown-program`.
+
+use std::collections::HashSet;
+
+use super::prelude::*;
+use crate::command_line::{is_builtin, program_of};
+use crate::plan::path::normal;
+
+pub(super) static RULE: Rule = Rule {
+    id: "unknown-program",
+    severity: Severity::Warning,
+    finds: "A command whose first word is neither a program on this machine nor a file that is there or planned",
+    why: "The command fails however good the work is. It is no error, because a task of the plan may install the \
+          program.",
+    fix: None,
+    bad: "- [ID: 1] Parse numbers (Complexity: 2)\n  - Test Commands: crago test number",
+    good: "- [ID: 1] Parse numbers (Complexity: 2)\n  - Test Commands: cargo test number",
+    check: Check::Tree(check),
+};
+
+/// A program that is missing is reported once, at the first command that needs it.
+fn check(context: &RuleContext<'_>, sink: &mut FindingSink<'_>) {
+    let mut missing: HashSet<&str> = HashSet::new();
+    for leaf in context.plan.leaves().filter(|leaf| !leaf.broken) {
+        for command in leaf.commands() {
+            let word = program_of(&command.text).filter(|word| !is_there(context, word));
+            let Some(word) = word.filter(|word| missing.insert(word)) else { continue };
+            let (what, hint) = match word.contains('/') {
+                true => ("file", "correct the path, or mark the file as `(new)` in the task that creates it"),
+                false => (
+                    "program",
+                    "install it on this machine, or correct the command; keep it if a task installs it",
+                ),
+            };
+            sink.report(leaf, command.span, format!("there is no {what} `{word}`")).hint(hint);
+        }
+    }
+}
+
+fn is_there(context: &RuleContext<'_>, word: &str) -> bool {
+    if !word.contains('/') {
+        return is_builtin(word) || context.facts.programs.get(word) != Some(&false);
+    }
+    let created = normal(word).is_ok_and(|path| context.created.contains(&*path));
+    created || context.facts.path(word) != Some(PathFact::Missing)
+}
