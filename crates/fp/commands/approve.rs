@@ -9,6 +9,7 @@ use fp_host::trust::{Consent, ConsentSource};
 use fp_plan::plan::Plan;
 use fp_plan::plan::id::TaskId;
 use fp_plan::text::counted;
+use fp_run::commit_style::{CommitHistory, SUBJECTS};
 use fp_run::run::consent::{PrintedQuestion, commands_by_program};
 use fp_run::run::decide::Approve;
 use fp_run::run::event::Decider;
@@ -136,11 +137,14 @@ pub(crate) fn approve(
 ) -> Result<Approved, CommandError> {
     let leaves = approval::leaves(tree, &plan.settings.exclusive).map_err(CommandError::failed)?;
     // Without git a plan can be approved; `fp run start` is what needs it.
-    let base = plan.git().ok().and_then(|git| git.head().ok()).map(|head| head.commit.to_string());
+    let git = plan.git().ok();
+    let base = git.as_ref().and_then(|git| git.head().ok()).map(|head| head.commit.to_string());
+    let subjects = git.and_then(|git| git.recent_subjects(SUBJECTS).ok());
+    let commits = subjects.map(|subjects| CommitHistory::of(&subjects));
     let by = if how == ConsentSource::Prompt { Decider::Auto } else { Decider::User };
     let mut ledger = plan.lock()?;
-    let events =
-        ledger.state().approve(Approve { tree_hash: approval::hash(text.as_bytes()), leaves, base, by })?;
+    let tree_hash = approval::hash(text.as_bytes());
+    let events = ledger.state().approve(Approve { tree_hash, leaves, base, commits, by })?;
     let changed = !events.is_empty();
     ledger.append(events, context.now())?;
     let state = ledger.into_state();

@@ -123,8 +123,11 @@ impl Settling<'_> {
             files = incoming.files();
             tree = incoming.tree().clone();
         }
-        let subjects = git.recent_subjects(SUBJECTS)?;
-        let message = CommitHistory::of(&subjects).compose(&task.leaf.title, &files).to_string();
+        let commits = match state.commits() {
+            Some(settled) => settled.clone(),
+            None => CommitHistory::of(&git.recent_subjects(SUBJECTS)?),
+        };
+        let message = commits.compose(&task.leaf.title, &files).to_string();
         let intent = CommitIntent {
             files: files.iter().map(ToString::to_string).collect(),
             message: message.clone(),

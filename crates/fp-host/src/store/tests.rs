@@ -48,8 +48,13 @@ fn the_snapshot_equals_the_log() {
         phase: 0,
     };
     let mut ledger = store.lock(PATIENCE).unwrap();
-    let approved =
-        Event::Approved { tree_hash: "x".into(), leaves: vec![leaf], base: None, by: Decider::User };
+    let approved = Event::Approved {
+        tree_hash: "x".into(),
+        leaves: vec![leaf],
+        base: None,
+        commits: None,
+        by: Decider::User,
+    };
     ledger.append(vec![approved], at(0)).unwrap();
     ledger.append(note("b"), at(1)).unwrap();
     drop(ledger);

@@ -282,7 +282,13 @@ mod tests {
             leaf("4", &["2", "3"], "d"),
             leaf("5", &[], "a"),
         ];
-        let approved = Event::Approved { tree_hash: "h".into(), leaves, base: None, by: Default::default() };
+        let approved = Event::Approved {
+            tree_hash: "h".into(),
+            leaves,
+            base: None,
+            commits: None,
+            by: Default::default(),
+        };
         let started = Event::RunStarted(crate::run::event::RunTerms {
             builders: 1,
             max_iterations: 2,
@@ -391,6 +397,7 @@ mod tests {
             tree_hash: "h".into(),
             leaves: leaves.collect(),
             base: None,
+            commits: None,
             by: Default::default(),
         };
         let log = [Entry {

@@ -7,6 +7,7 @@ use super::question::{AnswerChoice, Question, Topic};
 use super::ready::{List, Obstacle};
 use super::refusal::{Refusal, refuse};
 use super::state::{Claim, State, Status, TaskState};
+use crate::commit_style::CommitHistory;
 use crate::verification::change::Change;
 use fp_plan::plan::id::{AgentName, TaskId};
 use fp_plan::plan::path::overlap;
@@ -22,6 +23,8 @@ pub struct Approve {
     pub leaves: Vec<Leaf>,
     /// HEAD at the approval.
     pub base: Option<String>,
+    /// The commits until now.
+    pub commits: Option<CommitHistory>,
     pub by: Decider,
 }
 
@@ -41,8 +44,10 @@ impl State {
                 return Err(Refusal::Frozen(task.leaf.id.clone(), task.status.word()));
             }
         }
-        let Approve { tree_hash, leaves, base, by } = approve;
-        Ok(vec![Event::Approved { tree_hash, leaves, base, by }])
+        let Approve { tree_hash, leaves, base, commits, by } = approve;
+        // A run keeps the style that it began with: its own commits are no habit of the repository.
+        let commits = if self.run.is_some() { self.commits().cloned() } else { commits };
+        Ok(vec![Event::Approved { tree_hash, leaves, base, commits, by }])
     }
 
     /// Starts the run or takes it over. A repeat with the same terms by the session that leads it changes nothing. If

@@ -11,6 +11,7 @@ use super::drift::Drift;
 use super::peer_message::PeerMessage;
 use super::question::Question;
 use super::ready::Policy;
+use crate::commit_style::CommitHistory;
 use crate::critique::{CriticFinding, CriticVerdict};
 use crate::verification::Check;
 use crate::verification::GitSurroundings;
@@ -220,6 +221,9 @@ pub enum Event {
         /// HEAD at the approval, if there was one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         base: Option<String>,
+        /// The history before the run, which settles the style of its commits; `None` in logs that don't record it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        commits: Option<CommitHistory>,
         by: Decider,
     },
     /// The task tree was checked after every mechanical fix.

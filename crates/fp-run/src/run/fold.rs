@@ -57,9 +57,10 @@ impl State {
             Event::Imported { tasks, from: _ } => {
                 self.imported.extend(tasks.iter().map(|done| (done.task.clone(), done.clone())));
             }
-            Event::Approved { tree_hash, leaves, base, by } => {
+            Event::Approved { tree_hash, leaves, base, commits, by } => {
                 self.head = base.clone().or_else(|| self.head.take());
-                self.approval = Some(Approval { tree_hash: tree_hash.clone(), at, by: *by });
+                self.approval =
+                    Some(Approval { tree_hash: tree_hash.clone(), at, by: *by, commits: commits.clone() });
                 self.take_leaves(leaves);
                 self.planning.begin_anew();
             }

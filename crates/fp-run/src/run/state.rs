@@ -12,6 +12,7 @@ use super::question::Question;
 pub use super::task_state::{
     ChecksBefore, Claim, CommitIntent, Granted, MeasuredWork, Status, TaskState, TaskVerdict,
 };
+use crate::commit_style::CommitHistory;
 use crate::verification::GitSurroundings;
 use fp_plan::plan::id::{AgentName, PlanId, TaskId};
 
@@ -94,6 +95,9 @@ pub struct Approval {
     pub tree_hash: String,
     pub at: Timestamp,
     pub by: Decider,
+    /// The history that settles the style of the run's commits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub commits: Option<CommitHistory>,
 }
 
 /// A question with its answer.
@@ -281,6 +285,11 @@ impl State {
 
     pub(super) fn task_mut(&mut self, id: &TaskId) -> Option<&mut TaskState> {
         self.index.get(id).map(|&i| &mut self.tasks[i])
+    }
+
+    /// The history that settles the style of the run's commits; `None` in logs that don't record it.
+    pub fn commits(&self) -> Option<&CommitHistory> {
+        self.approval.as_ref()?.commits.as_ref()
     }
 
     /// True if the run was started and isn't over.

@@ -115,7 +115,7 @@ fn a_failed_leaf_can_be_mended_but_not_removed() {
     machine.take(events);
     let approve = |leaves: Vec<Leaf>| {
         let tree_hash = "t2".to_owned();
-        machine.state.approve(Approve { tree_hash, leaves, base: None, by: Decider::User })
+        machine.state.approve(Approve { tree_hash, leaves, base: None, commits: None, by: Decider::User })
     };
     let mended = Leaf { hash: "other".into(), ..leaf(1, &[], 0) };
     assert_eq!(approve(vec![mended, leaf(2, &[1], 1)]).unwrap().len(), 1);
