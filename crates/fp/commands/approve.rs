@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use fp_host::facts::reference_text;
 use fp_host::plan::OpenPlan;
 use fp_host::trust::{Consent, ConsentSource};
 use fp_plan::plan::Plan;
@@ -135,7 +136,8 @@ pub(crate) fn approve(
     how: ConsentSource,
     context: &Context,
 ) -> Result<Approved, CommandError> {
-    let leaves = approval::leaves(tree, &plan.settings.exclusive).map_err(CommandError::failed)?;
+    let mut leaves = approval::leaves(tree, &plan.settings.exclusive).map_err(CommandError::failed)?;
+    approval::stamp_references(&mut leaves, tree, |path| reference_text(&context.repo().root, path));
     // Without git a plan can be approved; `fp run start` is what needs it.
     let git = plan.git().ok();
     let base = git.as_ref().and_then(|git| git.head().ok()).map(|head| head.commit.to_string());

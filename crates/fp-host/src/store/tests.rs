@@ -43,6 +43,7 @@ fn the_snapshot_equals_the_log() {
         dependencies: Vec::new(),
         files: vec!["a".into()],
         references: Vec::new(),
+        stamps: None,
         exclusive: Vec::new(),
         complexity: 1,
         phase: 0,

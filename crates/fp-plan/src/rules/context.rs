@@ -19,6 +19,8 @@ pub struct RuleFacts {
     pub max_complexity: u32,
     /// The state of each path in [`mentioned_paths`]. Other paths aren't judged.
     pub paths: HashMap<String, PathFact>,
+    /// The texts of the files that references name a line of.
+    pub texts: HashMap<String, String>,
     pub requirements: Vec<ConfirmedRequirement>,
     /// The things that the user ruled out.
     pub scope_exclusions: Vec<String>,
@@ -29,6 +31,7 @@ impl Default for RuleFacts {
         Self {
             max_complexity: 4,
             paths: HashMap::new(),
+            texts: HashMap::new(),
             requirements: Vec::new(),
             scope_exclusions: Vec::new(),
         }

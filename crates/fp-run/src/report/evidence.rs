@@ -102,6 +102,7 @@ mod tests {
             dependencies: Vec::new(),
             files: Vec::new(),
             references: Vec::new(),
+            stamps: None,
             exclusive: Vec::new(),
             complexity: 1,
             phase: 0,

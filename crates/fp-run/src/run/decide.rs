@@ -29,12 +29,21 @@ pub struct Approve {
 }
 
 impl State {
-    /// Approves the plan; approving the same tree again changes nothing. Finished and running leaves can't change, but
-    /// a failed one may be fixed before its retry.
-    pub fn approve(&self, approve: Approve) -> RunDecision {
+    /// Approves the plan; approving the same tree again only accepts what its tasks have drifted to. Finished and running
+    /// leaves can't change, but a failed one may be fixed before its retry.
+    pub fn approve(&self, mut approve: Approve) -> RunDecision {
+        for leaf in &mut approve.leaves {
+            let same = self.task(&leaf.id).filter(|task| task.leaf.hash == leaf.hash && task.drift.is_none());
+            if let Some(task) = same {
+                leaf.stamps.clone_from(&task.leaf.stamps);
+            }
+        }
+        let drifted = self.tasks.iter().filter(|task| task.drift.is_some());
+        let tasks: Vec<TaskId> = drifted.map(|task| task.leaf.id.clone()).collect();
+        let kept = (!tasks.is_empty()).then_some(Event::Kept { tasks });
         let same_leaves = || self.tasks.iter().map(|task| &task.leaf).eq(&approve.leaves);
         if self.approval.as_ref().is_some_and(|a| a.tree_hash == approve.tree_hash) && same_leaves() {
-            return Ok(Vec::new());
+            return Ok(kept.into_iter().collect());
         }
         for task in self.tasks.iter().filter(|t| !matches!(t.status, Status::Pending | Status::Skipped)) {
             let may_differ = task.status == Status::Failed;
@@ -47,7 +56,8 @@ impl State {
         let Approve { tree_hash, leaves, base, commits, by } = approve;
         // A run keeps the style that it began with: its own commits are no habit of the repository.
         let commits = if self.run.is_some() { self.commits().cloned() } else { commits };
-        Ok(vec![Event::Approved { tree_hash, leaves, base, commits, by }])
+        let approved = Event::Approved { tree_hash, leaves, base, commits, by };
+        Ok([approved].into_iter().chain(kept).collect())
     }
 
     /// Starts the run or takes it over. A repeat with the same terms by the session that leads it changes nothing. If

@@ -11,6 +11,7 @@ use super::drift::Drift;
 use super::peer_message::PeerMessage;
 use super::question::Question;
 use super::ready::Policy;
+use super::reference::StampedReference;
 use crate::commit_style::CommitHistory;
 use crate::critique::{CriticFinding, CriticVerdict};
 use crate::verification::Check;
@@ -55,6 +56,9 @@ pub struct Leaf {
     pub files: Vec<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub references: Vec<String>,
+    /// The references to lines, as far as they can be followed; `None` in logs that don't record them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stamps: Option<Vec<StampedReference>>,
     /// Generated files it also reserves while it runs, and may change without listing them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub exclusive: Vec<String>,

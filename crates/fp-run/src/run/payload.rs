@@ -17,6 +17,8 @@ pub const MAX_PAYLOAD_BYTES: usize = 8 * 1024;
 pub struct Around<'a> {
     /// The user's own words.
     pub goal: &'a str,
+    /// The task's references, with their places as they are now.
+    pub references: &'a [String],
     pub tree: &'a str,
     /// Path of the task's worktree, unless that is the user's checkout.
     pub place: Option<&'a str>,

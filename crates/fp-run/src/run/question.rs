@@ -198,7 +198,7 @@ impl Topic {
                 (AnswerChoice::Keep, "they stay as they are"),
                 (
                     AnswerChoice::Revise,
-                    "change them in tasks.md and approve the plan again; they wait for that",
+                    "change them with `fp task revise`; they wait until the plan is approved again",
                 ),
                 STOP,
             ],

@@ -137,9 +137,10 @@ impl State {
             Obstacle::Waits { on } => format!("it waits for {}", List(on)),
             Obstacle::Drifted { drift } if drift.asked => {
                 format!(
-                    "{}: answer `fp next`, or revise it and run `fp approve {}`",
+                    "{}. If the task still fits, run `fp approve {1}`; if not, `fp task revise {1} {2}` first",
                     drift.told(),
-                    self.plan_id
+                    self.plan_id,
+                    task.leaf.id
                 )
             }
             Obstacle::Drifted { drift } => format!("{}: `fp next` asks what to do", drift.told()),
@@ -370,35 +371,36 @@ mod tests {
     }
 
     proptest! {
-        #[test]
-        fn a_task_that_overlaps_a_running_one_waits_for_the_first(tasks in prop::collection::vec(files(), 1..5)) {
-            let mut state = State::new(fp_plan::plan::id::PlanId::new("p").unwrap());
-            for (number, files) in tasks.iter().enumerate() {
-                let leaf = crate::run::event::Leaf {
-                    id: TaskId::new((number + 1).to_string()).unwrap(),
-                    title: String::new(),
-                    hash: String::new(),
-                    dependencies: Vec::new(),
-                    files: files.clone(),
-                    complexity: 1,
-                    references: Vec::new(),
-                    exclusive: Vec::new(),
-                    phase: 0,
-                };
-                let status = if number == 0 { Status::Pending } else { Status::Implementing };
-                state.tasks.push(TaskState { status, ..TaskState::new(leaf) });
-            }
-            let expect = state.tasks[1..].iter().find(|other| overlap(&tasks[0], &other.leaf.files));
-            let none = BTreeSet::new();
-            let found = state.obstacles(&none).of(&state.tasks[0]);
-            match (expect, found) {
-                (None, None) => {}
-                (Some(other), Some(Obstacle::File { task, file })) => {
-                    prop_assert_eq!(&task, &other.leaf.id);
-                    prop_assert!(overlap(&[file], &other.leaf.files));
+            #[test]
+            fn a_task_that_overlaps_a_running_one_waits_for_the_first(tasks in prop::collection::vec(files(), 1..5)) {
+                let mut state = State::new(fp_plan::plan::id::PlanId::new("p").unwrap());
+                for (number, files) in tasks.iter().enumerate() {
+                    let leaf = crate::run::event::Leaf {
+                        id: TaskId::new((number + 1).to_string()).unwrap(),
+                        title: String::new(),
+                        hash: String::new(),
+                        dependencies: Vec::new(),
+                        files: files.clone(),
+                        complexity: 1,
+                        references: Vec::new(),
+    stamps: None,
+                        exclusive: Vec::new(),
+                        phase: 0,
+                    };
+                    let status = if number == 0 { Status::Pending } else { Status::Implementing };
+                    state.tasks.push(TaskState { status, ..TaskState::new(leaf) });
                 }
-                (expect, found) => prop_assert!(false, "{:?} {:?}", expect, found),
+                let expect = state.tasks[1..].iter().find(|other| overlap(&tasks[0], &other.leaf.files));
+                let none = BTreeSet::new();
+                let found = state.obstacles(&none).of(&state.tasks[0]);
+                match (expect, found) {
+                    (None, None) => {}
+                    (Some(other), Some(Obstacle::File { task, file })) => {
+                        prop_assert_eq!(&task, &other.leaf.id);
+                        prop_assert!(overlap(&[file], &other.leaf.files));
+                    }
+                    (expect, found) => prop_assert!(false, "{:?} {:?}", expect, found),
+                }
             }
         }
-    }
 }

@@ -66,6 +66,7 @@ fn leaf(number: usize, dependencies: &[usize], file: usize) -> Leaf {
         dependencies: dependencies.iter().map(|d| id(&d.to_string())).collect(),
         files: vec![format!("f{file}")],
         references: Vec::new(),
+        stamps: None,
         exclusive: Vec::new(),
         complexity: 1,
         phase: 0,

@@ -96,7 +96,7 @@ fn must_do(leaf: &Task<'_>, around: &Around<'_>) -> Vec<PayloadPart> {
     let language =
         around.language.map(|language| format!("Write notes, questions and messages in {language}"));
     let hints = leaf.hints().map(str::to_owned).collect();
-    let references = leaf.references().map(reference).collect();
+    let references = around.references.iter().map(|text| reference(text)).collect();
     vec![
         PayloadPart::fixed("- ", place.into_iter().chain(language).collect()),
         PayloadPart::new("- ", hints, list(Rank::Hints, "hints", IN_TREE)),

@@ -147,8 +147,16 @@ impl Machine {
     pub(super) fn commit(&mut self, file: &str) {
         self.tokens += 1;
         let hash = format!("c{}", self.tokens);
-        let commit = SeenCommit { told: hash.clone(), hash: hash.clone(), files: vec![file.into()] };
-        let moved = self.moved.get_or_insert(Moved { head: String::new(), commits: Vec::new() });
+        let commit = SeenCommit {
+            told: hash.clone(),
+            hash: hash.clone(),
+            files: [(file.into(), "+1 -0".into())].into(),
+        };
+        let moved = self.moved.get_or_insert(Moved {
+            head: String::new(),
+            commits: Vec::new(),
+            gone: BTreeSet::new(),
+        });
         moved.head = hash;
         moved.commits.push(commit);
     }
