@@ -24,6 +24,7 @@ use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
 use crate::features::specs;
 use crate::printer::Format;
+use crate::source::interview_at;
 
 /// Take a task and print everything it takes to do it
 #[derive(Debug, clap::Args)]
@@ -77,8 +78,11 @@ pub(crate) fn run(args: ClaimArgs, context: &Context) -> CommandResult {
     let read = |path: &str| reference_text(&root, path).map(|text| ReferredFile::of(&text));
     let references: Vec<String> =
         leaf.references().map(|text| current_reference(text, stamps, read)).collect();
+    // What an unreadable interview says is missing; the task itself isn't.
+    let interview = interview_at(&plan.folder.file("interview.json")).ok().flatten();
     let around = Around {
         goal: &goal,
+        interview: interview.as_ref(),
         references: &references,
         tree: &plan.tasks_file().display().to_string(),
         place: place.as_deref(),

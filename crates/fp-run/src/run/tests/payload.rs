@@ -135,6 +135,7 @@ impl Load {
         let around = Around {
             language: Some("Korean"),
             goal: &goal,
+            interview: None,
             references: &references,
             tree: "/home/somebody/repository/.fractal-planner/plans/p/tasks.md",
             place: Some("/home/somebody/repository/.fractal-planner/plans/p/worktrees/builder-1"),
