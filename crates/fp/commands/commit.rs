@@ -1,6 +1,5 @@
 //! `fp commit`: commits exactly the chosen files, with a message in the repository's own style.
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use fp_host::commit::{ChoiceError, ChosenChanges, choose};
@@ -45,15 +44,9 @@ pub(crate) fn run(args: CommitArgs, context: &Context) -> CommandResult {
     let subjects = git.recent_subjects(SUBJECTS)?;
     let history = CommitHistory::of(&subjects).in_language(context.settings()?.language.as_deref());
     if args.explain {
-        let runs = settled_by_runs(context)?;
-        let mut text = style_text(&history, &subjects);
-        text.push_str("\nThe subjects are the last ones of HEAD, without those that git makes.\n");
-        for (plan, commits) in &runs {
-            let style = style_name(commits.style());
-            text.push_str(&format!("The run of {plan} keeps what its approval settled: {style}\n"));
-        }
-        let runs: BTreeMap<_, _> = runs.iter().map(|(plan, commits)| (plan, commits.style())).collect();
-        let json = json!({ "style": style_json(&history), "subjects": subjects, "runs": runs });
+        let json = json!({ "style": style_json(&history), "subjects": subjects });
+        let text = style_text(&history, &subjects)
+            + "\nCounted in the last subjects of HEAD. A run keeps what they were at its approval.\n";
         return context.report(&json, &text);
     }
     if let Some(blocked) = git.commit_obstacle()? {
@@ -100,20 +93,6 @@ pub(crate) fn run(args: CommitArgs, context: &Context) -> CommandResult {
     commit(&git, &chosen, message, context)
 }
 
-/// The runs that are on, with the history that settles the style of their commits.
-fn settled_by_runs(context: &Context) -> Result<Vec<(String, CommitHistory)>, CommandError> {
-    let states = context.known_plans()?.into_iter().filter_map(|known| known.state.ok());
-    let running = states.filter(|state| state.is_running());
-    Ok(running.filter_map(|state| Some((state.plan_id.to_string(), state.commits()?.clone()))).collect())
-}
-
-fn style_name(style: CommitStyle) -> &'static str {
-    match style {
-        CommitStyle::Semantic => "SEMANTIC",
-        CommitStyle::Plain => "PLAIN",
-    }
-}
-
 fn style_json(history: &CommitHistory) -> Value {
     json!({
         "style": history.style(), "language": history.language_name(), "reasons": history.reasons(), "counts": history,
@@ -122,7 +101,10 @@ fn style_json(history: &CommitHistory) -> Value {
 
 /// The style of messages in this repository, and the reasons for it.
 fn style_text(history: &CommitHistory, subjects: &[String]) -> String {
-    let style = style_name(history.style());
+    let style = match history.style() {
+        CommitStyle::Semantic => "SEMANTIC",
+        CommitStyle::Plain => "PLAIN",
+    };
     let language = if history.is_korean() { ", Korean" } else { "" };
     let mut text = format!("Style: {style}{language}\n");
     for reason in history.reasons() {

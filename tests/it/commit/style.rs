@@ -238,7 +238,7 @@ fn how_the_style_was_found() {
       fix(web): mend the list of plans
       feat(api): add login
 
-    The subjects are the last ones of HEAD, without those that git makes.
+    Counted in the last subjects of HEAD. A run keeps what they were at its approval.
     ");
     assert_snapshot!(explain(&KOREAN), @r"
     exit status: 0
@@ -259,7 +259,7 @@ fn how_the_style_was_found() {
       fix: 오류를 고친다
       로그인 페이지를 새로 추가한다
 
-    The subjects are the last ones of HEAD, without those that git makes.
+    Counted in the last subjects of HEAD. A run keeps what they were at its approval.
     ");
     assert_snapshot!(explain(&[]), @r"
     exit status: 0
@@ -272,7 +272,7 @@ fn how_the_style_was_found() {
       - at most 72 columns
       - a blank line between the subject and a body, if there is one
 
-    The subjects are the last ones of HEAD, without those that git makes.
+    Counted in the last subjects of HEAD. A run keeps what they were at its approval.
     ");
     let styles = [&SEMANTIC[..], &PLAIN, &TERSE, &KOREAN, &MIXED, &[]].map(|subjects| {
         let json = history(subjects).fp(&["commit", "--explain", "--format", "json"]).json();

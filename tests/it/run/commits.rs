@@ -45,8 +45,6 @@ fn the_style_is_settled_at_the_approval_for_the_whole_run() {
     }
     let explained = environment.done(&["commit", "--explain"]).stdout;
     assert!(explained.starts_with("Style: SEMANTIC\n"), "{explained}");
-    let settled = format!("The run of {PLAN} keeps what its approval settled: PLAIN\n");
-    assert!(explained.ends_with(&settled), "{explained}");
     environment.complete("a.txt");
     let path = format!(".fractal-planner/plans/{PLAN}/tasks.md");
     let before = environment.read(&path);

@@ -54,6 +54,7 @@ fn the_snapshot_equals_the_log() {
         leaves: vec![leaf],
         base: None,
         commits: None,
+        end_commands: Vec::new(),
         by: Decider::User,
     };
     ledger.append(vec![approved], at(0)).unwrap();

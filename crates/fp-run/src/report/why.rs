@@ -288,6 +288,7 @@ mod tests {
             leaves,
             base: None,
             commits: None,
+            end_commands: Vec::new(),
             by: Default::default(),
         };
         let started = Event::RunStarted(crate::run::event::RunTerms {
@@ -400,6 +401,7 @@ mod tests {
             leaves: leaves.collect(),
             base: None,
             commits: None,
+            end_commands: Vec::new(),
             by: Default::default(),
         };
         let log = [Entry {

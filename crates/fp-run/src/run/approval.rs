@@ -28,7 +28,12 @@ pub fn hash(bytes: &[u8]) -> String {
 /// hashes it claims for itself.
 pub fn consent_hash(state: &State) -> String {
     let leaves: Vec<&Leaf> = state.tasks.iter().map(|task| &task.leaf).collect();
-    hash(&serde_json::to_vec(&leaves).unwrap_or_default())
+    let commands = state.approval.as_ref().map_or(&[][..], |approval| &approval.end_commands);
+    let approved = match commands.is_empty() {
+        true => serde_json::to_vec(&leaves),
+        false => serde_json::to_vec(&(leaves, commands)),
+    };
+    hash(&approved.unwrap_or_default())
 }
 
 /// Converts the leaves of a valid tree to the form a run stores. Only one task at a time may change a file in

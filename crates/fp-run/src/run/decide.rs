@@ -6,7 +6,7 @@ use super::event::{Base, Decider, Event, Leaf, RunTerms};
 use super::question::{AnswerChoice, Question, Topic};
 use super::ready::{List, Obstacle};
 use super::refusal::{Refusal, refuse};
-use super::state::{Claim, State, Status, TaskState};
+use super::state::{Approval, Claim, State, Status, TaskState};
 use crate::commit_style::CommitHistory;
 use crate::verification::change::Change;
 use fp_plan::plan::id::{AgentName, TaskId};
@@ -25,6 +25,8 @@ pub struct Approve {
     pub base: Option<String>,
     /// The commits until now.
     pub commits: Option<CommitHistory>,
+    /// The commands to run once no task is left.
+    pub end_commands: Vec<String>,
     pub by: Decider,
 }
 
@@ -42,7 +44,10 @@ impl State {
         let tasks: Vec<TaskId> = drifted.map(|task| task.leaf.id.clone()).collect();
         let kept = (!tasks.is_empty()).then_some(Event::Kept { tasks });
         let same_leaves = || self.tasks.iter().map(|task| &task.leaf).eq(&approve.leaves);
-        if self.approval.as_ref().is_some_and(|a| a.tree_hash == approve.tree_hash) && same_leaves() {
+        let same = |approval: &Approval| {
+            approval.tree_hash == approve.tree_hash && approval.end_commands == approve.end_commands
+        };
+        if self.approval.as_ref().is_some_and(same) && same_leaves() {
             return Ok(kept.into_iter().collect());
         }
         for task in self.tasks.iter().filter(|t| !matches!(t.status, Status::Pending | Status::Skipped)) {
@@ -53,10 +58,10 @@ impl State {
                 return Err(Refusal::Frozen(task.leaf.id.clone(), task.status.word()));
             }
         }
-        let Approve { tree_hash, leaves, base, commits, by } = approve;
+        let Approve { tree_hash, leaves, base, commits, end_commands, by } = approve;
         // A run keeps the style that it began with: its own commits are no habit of the repository.
         let commits = if self.run.is_some() { self.commits().cloned() } else { commits };
-        let approved = Event::Approved { tree_hash, leaves, base, commits, by };
+        let approved = Event::Approved { tree_hash, leaves, base, commits, end_commands, by };
         Ok([approved].into_iter().chain(kept).collect())
     }
 
@@ -372,6 +377,7 @@ impl State {
             | (Topic::Drift(_), AnswerChoice::Revise)
             | (Topic::TaskFailed(_), AnswerChoice::Continue)
             | (Topic::CommitRewritten(_), AnswerChoice::Keep)
+            | (Topic::EndChecks, AnswerChoice::AddTask | AnswerChoice::Finish)
             | (
                 Topic::VerifierSilent(_)
                 | Topic::CommitBlocked(_)
@@ -389,6 +395,7 @@ impl State {
             | (Topic::IndexLocked(_), _)
             | (Topic::CommitRewritten(_), _)
             | (Topic::CheckoutChanged { .. }, _)
+            | (Topic::EndChecks, _)
             | (Topic::BuildersSilent, _) => return Ok(None),
         };
         Ok(Some(events))

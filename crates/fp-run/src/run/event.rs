@@ -228,6 +228,9 @@ pub enum Event {
         /// The history before the run, which settles the style of its commits; `None` in logs that don't record it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         commits: Option<CommitHistory>,
+        /// The commands to run once no task is left.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        end_commands: Vec<String>,
         by: Decider,
     },
     /// The task tree was checked after every mechanical fix.
@@ -442,6 +445,8 @@ pub enum Event {
     Noted { note: Note },
     /// A builder sent others a message about its work.
     Messaged { message: PeerMessage },
+    /// No task is left, and the commands for that ran.
+    CheckedAtEnd { checks: Vec<Check> },
     /// The run was ended early.
     Cancelled { by: Decider },
     /// Nothing is left to do.

@@ -5,6 +5,7 @@ pub mod approval;
 pub mod consent;
 pub mod decide;
 pub mod drift;
+pub mod end_checks;
 pub mod event;
 pub mod fold;
 pub mod inquiry;

@@ -445,6 +445,11 @@ impl Draft<'_> {
         let on = self.under_way();
         if !on.is_empty() {
             self.turn.actions.push(LeadAction::Wait { on });
+        } else if self.state.wants_task() {
+            let add = format!("another task: `fp task add {0} …`, then `fp approve {0}`", self.state.plan_id);
+            self.turn.actions.push(LeadAction::Deadlock { chain: vec![add] });
+        } else if !self.state.end_commands_due().is_empty() {
+            self.turn.actions.push(LeadAction::Wait { on: vec!["the checks at the end".to_owned()] });
         } else if self.state.tasks.iter().all(|t| t.status.is_final()) {
             self.record(Event::Finished);
             self.turn.actions.push(LeadAction::Finish { report: String::new() });

@@ -6,19 +6,14 @@ use serde::{Deserialize, Serialize};
 
 use fp_plan::plan::path;
 
-/// Maximum distance between a reference's line and the line by which it is found again.
-const NEAR: usize = 10;
-
-/// The place of a reference at the approval.
+/// A reference to a line whose text the file had once, when the plan was approved.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StampedReference {
     /// The file, in normal form.
     pub path: String,
     /// The line that the reference names, from 1.
     pub line: u64,
-    /// A line at it or near it whose text the file had once, from 1.
-    pub anchor: u64,
-    /// Hash of that text.
+    /// Hash of its text.
     pub hash: String,
 }
 
@@ -39,21 +34,18 @@ impl ReferredFile {
         Self { hashes, counts }
     }
 
-    /// Stamps a reference to `line` of this file at `path`. `None` if no line nearby can be found again.
+    /// Stamps a reference to `line` of this file at `path`. `None` if the line could not be found again.
     pub fn stamp(&self, path: &str, line: u64) -> Option<StampedReference> {
-        let at = usize::try_from(line).ok()?.checked_sub(1).filter(|at| *at < self.hashes.len())?;
-        let blank = hash_of_line("");
-        let once = |at: &usize| self.hashes.get(*at).is_some_and(|h| *h != blank && self.counts[h] == 1);
-        let nearby = (0..=NEAR).flat_map(|far| [Some(at + far), at.checked_sub(far)]).flatten();
-        let anchor = nearby.into_iter().find(once)?;
-        let hash = format!("{:016x}", self.hashes[anchor]);
-        Some(StampedReference { path: path.to_owned(), line, anchor: anchor as u64 + 1, hash })
+        let at = usize::try_from(line).ok()?.checked_sub(1)?;
+        let hash = *self.hashes.get(at)?;
+        let is_found = hash != hash_of_line("") && self.counts[&hash] == 1;
+        is_found.then(|| StampedReference { path: path.to_owned(), line, hash: format!("{hash:016x}") })
     }
 
     /// How many lines the text of `stamp` has moved down; `None` if it is neither in its place nor anywhere else alone.
     pub fn shift(&self, stamp: &StampedReference) -> Option<i64> {
         let wanted = u64::from_str_radix(&stamp.hash, 16).ok()?;
-        let before = i64::try_from(stamp.anchor).ok()? - 1;
+        let before = i64::try_from(stamp.line).ok()? - 1;
         if usize::try_from(before).ok().and_then(|at| self.hashes.get(at)) == Some(&wanted) {
             return Some(0);
         }
@@ -102,7 +94,7 @@ mod tests {
     #[test]
     fn a_reference_is_followed_by_the_text_of_its_line() {
         let stamps: Vec<_> =
-            [4, 6].iter().filter_map(|line| ReferredFile::of(BEFORE).stamp("a.rs", *line)).collect();
+            [4].iter().filter_map(|line| ReferredFile::of(BEFORE).stamp("a.rs", *line)).collect();
         let check = |text: &str, now: &str, expect: &str| {
             assert_eq!(current_reference(text, &stamps, |_| Some(ReferredFile::of(now))), expect, "{now:?}");
         };
@@ -117,8 +109,6 @@ mod tests {
         );
         let twice = format!("\n{BEFORE}{BEFORE}");
         check("a.rs:4 - x", &twice, "a.rs, no longer the text that was at line 4 - x");
-        // A line that says nothing by itself is found by its neighbour.
-        check("a.rs:6 - the end", &format!("\n{BEFORE}"), "a.rs:7, was 6 - the end");
         check("a.rs:1 - not stamped", "", "a.rs:1 - not stamped");
         assert_eq!(
             current_reference("a.rs:4", &stamps, |_| None),

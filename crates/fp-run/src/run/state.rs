@@ -13,7 +13,7 @@ pub use super::task_state::{
     ChecksBefore, Claim, CommitIntent, Granted, MeasuredWork, Status, TaskState, TaskVerdict,
 };
 use crate::commit_style::CommitHistory;
-use crate::verification::GitSurroundings;
+use crate::verification::{Check, GitSurroundings};
 use fp_plan::plan::id::{AgentName, PlanId, TaskId};
 
 /// The role of an agent.
@@ -98,6 +98,9 @@ pub struct Approval {
     /// The history that settles the style of the run's commits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commits: Option<CommitHistory>,
+    /// The commands to run once no task is left.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub end_commands: Vec<String>,
 }
 
 /// A question with its answer.
@@ -222,6 +225,9 @@ pub struct State {
     /// Commits that were rolled back, and their reverts: neither counts as a change.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub undone: Vec<String>,
+    /// The checks at the end, since no task is left.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub end_checks: Option<Vec<Check>>,
     /// Number of times the lead was told to continue since anything else happened.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub lead_nudges: u32,
@@ -264,6 +270,7 @@ impl State {
             messages: Vec::new(),
             inboxes: BTreeMap::new(),
             undone: Vec::new(),
+            end_checks: None,
             lead_nudges: 0,
             index: HashMap::new(),
         }

@@ -38,7 +38,14 @@ impl Machine {
             .map(|leaf| ImportedTask { task: leaf.id.clone(), title: leaf.title.clone(), commit: None })
             .collect();
         machine.take(vec![Event::Imported { from: "json".into(), tasks }]);
-        let approve = Approve { tree_hash: "t".into(), leaves, base: None, commits: None, by: Decider::User };
+        let approve = Approve {
+            tree_hash: "t".into(),
+            leaves,
+            base: None,
+            commits: None,
+            end_commands: Vec::new(),
+            by: Decider::User,
+        };
         let events = machine.state.approve(approve).unwrap();
         machine.take(events);
         machine.start("s0");
