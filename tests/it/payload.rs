@@ -47,14 +47,14 @@ fn a_task_has_what_the_interview_says_about_its_part() {
     let environment = Environment::new().repo();
     let folder = format!(".fractal-planner/plans/{PLAN}");
     let goal = format!("Bring these additions in. {}", "(1) something for another task; ".repeat(30));
-    environment.write(&format!("{folder}/plan.json"), &serde_json::json!({ "goal": goal }).to_string());
+    environment.write(&format!("{folder}/plan.json"), serde_json::json!({ "goal": goal }).to_string());
     let interview = serde_json::json!({
         "requirements": [{ "id": "R1", "text": "Not this one" }, { "id": "R8", "text": "Own \"implementation\"" }],
         "decisions": [{ "question": "Which error?", "answer": "ValueError" }],
         "approach": "one module",
         "scopeExclusions": ["the docs"],
     });
-    environment.write(&format!("{folder}/interview.json"), &interview.to_string());
+    environment.write(&format!("{folder}/interview.json"), interview.to_string());
     let plan = tree(&[leaf("1", "none", "a.txt")]).replace("  - Files:", "  - Covers: r8\n  - Files:");
     let text = payload(&environment, &plan);
     let head = "The user's goal, in their words:\n> Bring these additions in.\n\

@@ -79,7 +79,7 @@ impl State {
     }
 
     /// The commits of `commits` that no task of this plan made, without those that a rollback cancelled out.
-    fn from_outside<'c>(&self, commits: &'c [SeenCommit]) -> impl Iterator<Item = &'c SeenCommit> {
+    fn made_outside<'c>(&self, commits: &'c [SeenCommit]) -> impl Iterator<Item = &'c SeenCommit> {
         let own: BTreeSet<&String> =
             self.tasks.iter().filter_map(|task| task.commit.as_ref()).chain(&self.undone).collect();
         commits.iter().filter(move |commit| !own.contains(&commit.hash))
@@ -88,7 +88,7 @@ impl State {
     /// The references of waiting tasks to lines of files that `commits` changed from outside the plan.
     pub fn endangered(&self, commits: &[SeenCommit]) -> Vec<&StampedReference> {
         let changed: BTreeSet<&String> =
-            self.from_outside(commits).flat_map(|commit| commit.files.keys()).collect();
+            self.made_outside(commits).flat_map(|commit| commit.files.keys()).collect();
         let stamps = self.awaiting_drift().flat_map(|task| task.leaf.stamps.iter().flatten());
         stamps.filter(|stamp| changed.contains(&stamp.path)).collect()
     }
@@ -96,7 +96,7 @@ impl State {
     /// Finds the pending and skipped tasks that the commits in `moved` affect.
     pub fn drift(&self, moved: &Moved) -> BTreeMap<TaskId, Drift> {
         // A task whose references can't be followed depends on their whole files.
-        let unstamped = |task: &'_ TaskState| task.leaf.stamps.is_none();
+        let unstamped = |task: &TaskState| task.leaf.stamps.is_none();
         let waiting: Vec<(&TaskState, Vec<Cow<'_, str>>)> = self
             .awaiting_drift()
             .map(|task| {
@@ -105,7 +105,7 @@ impl State {
             })
             .collect();
         let mut drifted: BTreeMap<TaskId, Drift> = BTreeMap::new();
-        for commit in self.from_outside(&moved.commits) {
+        for commit in self.made_outside(&moved.commits) {
             let changed: BTreeMap<&str, &String> = commit
                 .files
                 .keys()
