@@ -101,6 +101,6 @@ mod tests {
         check("", context, &["black --check .", "flake8"]);
         check("`black --check .`", context, &["black --check .", "flake8"]);
         check("`cargo test --doc`", "", &[]);
-        check("`a\u{1b} b`", &format!("## CI Checks\n- {}\n- `unclosed\n", "x".repeat(400)), &["`unclosed"]);
+        check("`a\u{1b} b`", &format!("## CI Checks\n- {}\n- `unclosed\n", "x".repeat(400)), &["unclosed"]);
     }
 }
