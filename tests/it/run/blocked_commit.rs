@@ -178,7 +178,7 @@ fn unattended_the_builder_mends_it_or_the_task_fails() {
     Plan sample-20261121 (finished)
     0 of 3 tasks done, 1 failed, 2 skipped
 
-      1  FAILED     Write part 1  (3/3)
+      1  FAILED     Write part 1  (3/3, 4 questions)
                     The commit could not be made: a commit hook failed: no trailing…
       2  skipped    Write part 2
                     Blocked by 1

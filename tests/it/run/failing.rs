@@ -69,7 +69,7 @@ fn the_last_iteration_skips_what_waits_and_asks() {
     Plan sample-20261121 (running)
     0 of 3 tasks done, 1 ready, 2 waiting
 
-      1  ready      Write part 1
+      1  ready      Write part 1  (3 failed)
       2  waiting    Write part 2
                     it waits for 1
       3  waiting    Write part 3
@@ -94,7 +94,7 @@ fn the_last_iteration_skips_what_waits_and_asks() {
     Plan sample-20261121 (running)
     3 of 3 tasks done
 
-      1  done       Write part 1  (1/3, [COMMIT])
+      1  done       Write part 1  (1/3, 3 failed, 1 question, [COMMIT])
       2  done       Write part 2  (1/3, [COMMIT])
       3  done       Write part 3  (1/3, [COMMIT])
     ");
