@@ -74,14 +74,7 @@ impl PlanSource {
 
     /// The facts that the rules need about `plan`, the tree in this source.
     pub(crate) fn facts(&self, plan: &Plan) -> Result<RuleFacts, CommandError> {
-        let path = self.path.with_file_name("interview.json");
-        let interview = match file::read_text_if_there(&path, INTERVIEW_CAP)? {
-            None => None,
-            Some(text) => Some(
-                Interview::parse(&text)
-                    .map_err(|error| CommandError::worded(format!("{}: {error}", path.display()), &error))?,
-            ),
-        };
+        let interview = interview_at(&self.path.with_file_name("interview.json"))?;
         let programs = std::env::var_os("PATH").unwrap_or_default();
         Ok(facts::gather(&self.root, plan, self.max_complexity, interview.as_ref(), &programs))
     }
@@ -139,4 +132,11 @@ impl PlanSource {
 
 fn is_markdown(argument: &str) -> bool {
     Path::new(argument).extension().is_some_and(|extension| extension.eq_ignore_ascii_case("md"))
+}
+
+/// The record of the interview in the file at `path`, if there is one.
+pub(crate) fn interview_at(path: &Path) -> Result<Option<Interview>, CommandError> {
+    let Some(text) = file::read_text_if_there(path, INTERVIEW_CAP)? else { return Ok(None) };
+    let failed = |error| CommandError::worded(format!("{}:{error}", path.display()), &error);
+    Interview::parse(&text).map(Some).map_err(failed)
 }

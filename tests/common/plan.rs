@@ -119,6 +119,20 @@ impl Environment {
         self.fp(&["verdict", PLAN, task, "--fail", "1: not seen", "--summary", "not yet"])
     }
 
+    /// The reasons of the last verdict, as the log has them.
+    pub(crate) fn reasons(&self) -> String {
+        let log = self.read(&format!(".fractal-planner/plans/{PLAN}/events.jsonl"));
+        let judged = |line: &str| {
+            let entry: serde_json::Value = serde_json::from_str(line).unwrap();
+            let reasons =
+                entry["events"].as_array()?.iter().find_map(|event| event["judged"]["reasons"].as_array());
+            reasons.map(|reasons| {
+                reasons.iter().filter_map(|reason| reason.as_str()).collect::<Vec<_>>().join("\n")
+            })
+        };
+        log.lines().filter_map(judged).next_back().unwrap_or_default()
+    }
+
     /// The state of each task, in document order.
     pub(crate) fn statuses(&self) -> Vec<(String, String)> {
         let report = self.done(&["status", PLAN, "--format", "json"]).json();

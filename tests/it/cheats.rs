@@ -214,7 +214,8 @@ fn run(cheat: &Cheat, place: Place) -> Result<(), String> {
     }
     let verdict = scene.environment.pass("1");
     let refused = verdict.stdout.starts_with("Task 1 did not pass: it goes back to its builder, iteration 2");
-    if !refused || !cheat.caught.iter().all(|words| verdict.stdout.contains(words)) {
+    let reasons = scene.environment.reasons();
+    if !refused || !cheat.caught.iter().all(|words| reasons.contains(words)) {
         return Err(format!("the verdict lets it through\n{verdict}"));
     }
     match (scene.status().as_str(), scene.environment.git(&["log", "--all", "--format=%s"])) {

@@ -44,7 +44,7 @@ fn exactly_the_tasks_concerned_are_asked_about() {
     commit(&environment, "docs/other.md", "Add another page");
     let text = asked(&environment).unwrap();
     let text = regex::Regex::new("[0-9a-f]{7,}").unwrap().replace_all(&text, "[hash]").into_owned();
-    assert_snapshot!(text, @r#"What a task was planned on has changed since the approval: task 3: docs/guide.md changed by [hash] "Rewrite the guide". Do the tasks still fit?"#);
+    assert_snapshot!(text, @r#"What a task was planned on has changed since the approval: docs/guide.md +1 -3 in [hash] "Rewrite the guide" (task 3); docs/guide.md:3, which it refers to, is gone (task 3). Do the tasks still fit?"#);
     assert_eq!(environment.fp(&["claim", PLAN, "3", "--as", "builder-2"]).code, 1, "it waits for the answer");
     assert_eq!(environment.claim("builder-1").unwrap().0, "1", "the others go on");
     environment.done(&["answer", PLAN, "q1", "--option", "Keep"]);
@@ -63,17 +63,62 @@ fn what_a_task_makes_for_those_that_wait_for_it_is_no_drift() {
 }
 
 #[test]
-fn what_a_person_does_to_a_file_of_a_waiting_task_is_drift_once_the_task_is_due() {
+fn one_question_names_all_tasks_that_a_commit_concerns() {
     let environment = started();
     commit(&environment, "a.txt", "Write a part by hand");
-    assert!(asked(&environment).unwrap().contains("task 1: a.txt changed by"));
+    let text = asked(&environment).unwrap();
+    assert!(text.contains("a.txt +1 -0 in "), "{text}");
+    assert!(text.contains("\"Write a part by hand\" (tasks 1, 2)"), "{text}");
     environment.done(&["answer", PLAN, "q1", "--option", "Keep"]);
     let task = environment.build("builder-1", "a.txt", "about 1\n");
     environment.pass(&task);
-    assert!(
-        asked(&environment).unwrap().contains("task 2: a.txt changed by"),
-        "asked when it is due, not before"
-    );
+    assert_eq!(asked(&environment), None, "task 2 was asked about with task 1");
+}
+
+#[test]
+fn what_a_task_of_the_plan_commits_is_drift_for_nobody() {
+    let environment = started();
+    let tree = tree(&[leaf("1", "none", "docs/guide.md"), leaf("2", "none", "docs/guide.md")])
+        .replace("Files: docs/guide.md\n  - Tests Required: no\n  - Hints:\n    - One line", "Files: docs/guide.md\n  - Tests Required: no\n  - References: docs/guide.md:3 - how parts are written\n  - Hints:\n    - One line");
+    environment.done(&["cancel", PLAN]);
+    environment.plan(&tree);
+    environment.start(&[]);
+    let task = environment.build("builder-1", "docs/guide.md", "other text\n");
+    environment.pass(&task);
+    assert_eq!(asked(&environment), None);
+    let payload = environment.done(&["claim", PLAN, "--as", "builder-1"]).stdout;
+    let gone = "Read docs/guide.md, no longer the text that was at line 3 — how parts are written";
+    assert!(payload.contains(gone), "{payload}");
+}
+
+#[test]
+fn a_reference_is_followed_and_only_text_that_is_gone_is_drift() {
+    let environment = started();
+    let above = "zero\nzero\none\ntwo\nthree\n";
+    environment.write("docs/guide.md", above);
+    environment.git(&["commit", "-qam", "Begin the guide earlier"]);
+    assert_eq!(asked(&environment), None);
+    let payload = environment.done(&["claim", PLAN, "3", "--as", "builder-2"]).stdout;
+    assert!(payload.contains("Read docs/guide.md:5, was 3 — how parts are written"), "{payload}");
+    environment.done(&["release", PLAN, "3"]);
+    environment.write("docs/guide.md", "zero\none\n");
+    environment.git(&["commit", "-qam", "Shorten the guide"]);
+    let text = asked(&environment).unwrap();
+    assert!(text.contains("docs/guide.md:3, which it refers to, is gone (task 3)"), "{text}");
+    assert!(text.contains("docs/guide.md +0 -3 in "), "{text}");
+}
+
+#[test]
+fn the_same_tree_approved_again_lets_a_task_run_as_it_is() {
+    let environment = started();
+    commit(&environment, "docs/guide.md", "Rewrite the guide");
+    next(&environment);
+    environment.done(&["answer", PLAN, "q1", "--option", "Revise"]);
+    assert_eq!(environment.fp(&["claim", PLAN, "3", "--as", "builder-2"]).code, 1);
+    environment.done(&["approve", PLAN, "--yes"]);
+    assert_eq!(asked(&environment), None);
+    let payload = environment.done(&["claim", PLAN, "3", "--as", "builder-2"]).stdout;
+    assert!(payload.contains("Read docs/guide.md:3 — how parts are written"), "{payload}");
 }
 
 #[test]
@@ -83,7 +128,9 @@ fn a_task_to_be_revised_waits_for_a_new_approval() {
     next(&environment);
     environment.done(&["answer", PLAN, "q1", "--option", "Revise"]);
     let why = environment.fp(&["claim", PLAN, "3", "--as", "builder-2"]).stderr;
-    assert!(why.contains(&format!("or revise it and run `fp approve {PLAN}`")), "{why}");
+    let way_out =
+        format!("If the task still fits, run `fp approve {PLAN}`; if not, `fp task revise {PLAN} 3` first");
+    assert!(why.contains(&way_out), "{why}");
     let path = format!(".fractal-planner/plans/{PLAN}/tasks.md");
     let revised = environment.read(&path).replace("has a line about 3", "has two lines about 3");
     environment.write(&path, revised);

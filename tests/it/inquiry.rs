@@ -177,7 +177,7 @@ fn a_granted_file_is_the_task_s_and_every_report_says_so() {
     Plan sample-20261121 (running)
     1 of 3 tasks done, 2 ready
 
-      1  done       Write part 1  (1/2, 0d4b2fd)
+      1  done       Write part 1  (1/2, 1 question, 0d4b2fd)
                     + parts.txt (by you): it lists all parts
       2  ready      Write part 2
       3  ready      Write part 3

@@ -29,6 +29,7 @@ mod docs;
 mod doctor;
 #[cfg(unix)]
 mod drift;
+mod end_checks;
 mod errors;
 mod evidence;
 #[cfg(unix)]

@@ -41,3 +41,96 @@ fn the_conventions_of_the_code_base_are_named_where_they_are_known() {
         assert!(!text.contains("cut to fit"), "{text}");
     }
 }
+
+#[test]
+fn a_task_has_what_the_interview_says_about_its_part() {
+    let environment = Environment::new().repo();
+    let folder = format!(".fractal-planner/plans/{PLAN}");
+    let goal = format!("Bring these additions in. {}", "(1) something for another task; ".repeat(30));
+    environment.write(&format!("{folder}/plan.json"), serde_json::json!({ "goal": goal }).to_string());
+    let interview = serde_json::json!({
+        "requirements": [{ "id": "R1", "text": "Not this one" }, { "id": "R8", "text": "Own \"implementation\"" }],
+        "decisions": [{ "question": "Which error?", "answer": "ValueError" }],
+        "approach": "one module",
+        "scopeExclusions": ["the docs"],
+    });
+    environment.write(&format!("{folder}/interview.json"), interview.to_string());
+    let plan = tree(&[leaf("1", "none", "a.txt")]).replace("  - Files:", "  - Covers: r8\n  - Files:");
+    let text = payload(&environment, &plan);
+    let head = "The user's goal, in their words:\n> Bring these additions in.\n\
+                - This task covers R8: Own \"implementation\"\n- Approach: one module\n\
+                - Decided: Which error? ValueError\n- Out of scope: the docs\n\n## TASK\n";
+    assert!(text.starts_with(head), "{text}");
+    assert!(!text.contains("Evidence:"), "{text}");
+    assert!(text.contains("`fp clarify "), "{text}");
+}
+
+#[test]
+fn a_builder_is_told_of_the_granted_file_and_not_to_ask_twice() {
+    let environment = Environment::new().repo();
+    let token = {
+        payload(&environment, &tree(&[leaf("1", "none", "a.txt")]));
+        environment.claim_task("builder-1", "1")
+    };
+    let extend = ["scope", "extend", PLAN, "1", "b.txt", "--claim", &token, "--reason", "it needs it"];
+    environment.done(&extend);
+    let open = environment.done(&["status", PLAN, "--format", "json"]).json();
+    if open["questions"].as_array().is_some_and(|open| !open.is_empty()) {
+        environment.done(&["answer", PLAN, "q1", "--option", "Allow"]);
+    }
+    let ask = [
+        "clarify",
+        PLAN,
+        "1",
+        "--as",
+        "builder-1",
+        "--question",
+        "Which?",
+        "--option",
+        "A|a",
+        "--option",
+        "B|b",
+    ];
+    environment.done(&ask);
+    let text = environment.done(&["claim", PLAN, "--as", "builder-1"]).stdout;
+    assert!(text.contains("Do NOT modify files outside: a.txt, b.txt (new test files"), "{text}");
+    assert!(!text.contains("`fp clarify "), "{text}");
+}
+
+#[test]
+fn feedback_reaches_the_builder_once_and_the_next_verifier_in_short() {
+    let environment = Environment::new().repo();
+    environment.plan(&tree(&[leaf("1", "none", "a.txt")]));
+    environment.start(&[]);
+    let (_, token) = environment.claim("builder-1").unwrap();
+    environment.write("a.txt", "about 1\n");
+    let note = "WARN: the second line <b>may</b> be wrong";
+    environment.done(&["submit", PLAN, "1", "--claim", &token, "--note", note]);
+    let seen = environment.done(&["verify", PLAN, "1"]).stdout;
+    assert!(seen.contains("- noted, WARN: \"the second line "), "{seen}");
+    assert!(!seen.contains("<b>"), "{seen}");
+    let verdict = environment.fp(&[
+        "verdict",
+        PLAN,
+        "1",
+        "--fail",
+        "1: no line about 1",
+        "--summary",
+        "One line short",
+        "--note",
+        "GOTCHA: odd ends",
+    ]);
+    let expect = "Task 1 did not pass: it goes back to its builder, iteration 2\nEvidence: evidence/task-1-verification.md\n";
+    assert_eq!(verdict.stdout, expect);
+    let next = environment.done(&["next", PLAN, "--ended", "builder-1"]).stdout;
+    assert!(!next.contains("no line about 1"), "{next}");
+    let message = format!("Task 1 did not pass: run `fp claim {PLAN} --as builder-1`");
+    assert!(next.contains(&message), "{next}");
+    let (_, token) = environment.claim("builder-1").unwrap();
+    environment.write("a.txt", "all about 1\n");
+    environment.done(&["submit", PLAN, "1", "--claim", &token]);
+    let seen = environment.done(&["verify", PLAN, "1"]).stdout;
+    assert!(seen.contains("- failed before: \"Criterion 1 ("), "{seen}");
+    assert!(seen.contains("- the verifier before: \"One line short\""), "{seen}");
+    assert!(seen.contains("- noted, GOTCHA: \"odd ends\""), "{seen}");
+}

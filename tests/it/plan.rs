@@ -37,13 +37,13 @@ fn one_after_the_other() {
     assert_snapshot!(environment.fp(&["plan"]), @r"
     exit status: 0
     --- stdout
-    6 tasks in 6 waves, at most 1 at once
+    6 tasks in 6 waves, at most 1 at once; 3 could run at once
     1. wave 1  1  Write the parser (3)
-    2. wave 2  2  Write the printer (2)                     no builder is free
-    3. wave 3  3  Tell the parser's errors (2)              no builder is free
-    4. wave 4  4  Print <b>bold</b> `code` and 한국어 (1)   no builder is free
-    5. wave 5  5  Mend the docs of the parser (4)           no builder is free
-    6. wave 6  6  Read the configuration (1)                no builder is free
+    2. wave 2  2  Write the printer (2)
+    3. wave 3  3  Tell the parser's errors (2)
+    4. wave 4  4  Print <b>bold</b> `code` and 한국어 (1)
+    5. wave 5  5  Mend the docs of the parser (4)
+    6. wave 6  6  Read the configuration (1)
 
     Critical path, 5 of 13 complexity: 1 → 3
     Ideal speed-up: 1.0x with 1, 1.9x with 2, 2.6x with 4, 2.6x with 8 builders
@@ -58,7 +58,7 @@ fn side_by_side() {
     assert_snapshot!(environment.fp(&["plan", PLAN, "--parallel", "3"]), @r"
     exit status: 0
     --- stdout
-    6 tasks in 3 waves, at most 3 at once
+    6 tasks in 3 waves, at most 3 at once; 3 could run at once
     1. wave 1  1  Write the parser (3)
     2. wave 1  2  Write the printer (2)
     3. wave 2  3  Tell the parser's errors (2)              after 1

@@ -12,10 +12,14 @@ use fp_plan::plan::Plan;
 use fp_plan::rules::{ConfirmedRequirement, PathFact, RuleFacts, mentioned_paths, mentioned_programs};
 use fp_run::interview::Interview;
 
+use crate::file;
 use crate::search_path::program_on_path;
 
 /// Size limit of a file whose lines are counted, in bytes; in a larger one every line number is accepted.
 const LINES_CAP: u64 = 32 * 1024 * 1024;
+
+/// Size limit of a file in which references are followed, in bytes.
+const REFERENCE_CAP: u64 = 2 * 1024 * 1024;
 
 /// Gathers the facts about `plan` in the repository at `root`, which is absolute and without links.
 /// `interview` has what the user confirmed, if known; `search_path` has the folders of programs.
@@ -27,9 +31,15 @@ pub fn gather(
     search_path: &OsStr,
 ) -> RuleFacts {
     let mut folders = Folders { root: root.to_owned(), known: HashMap::new() };
+    let mut texts = HashMap::new();
     let paths = mentioned_paths(plan).into_iter().map(|(path, counted)| {
         let fact = match folders.look(&path) {
-            PathFact::File { .. } if counted => PathFact::File { lines: lines(&root.join(&*path)) },
+            PathFact::File { .. } if counted => {
+                if let Ok(text) = file::read_text(&root.join(&*path), REFERENCE_CAP) {
+                    texts.insert(path.to_string(), text);
+                }
+                PathFact::File { lines: lines(&root.join(&*path)) }
+            }
             fact => fact,
         };
         (path.into_owned(), fact)
@@ -46,6 +56,7 @@ pub fn gather(
         max_complexity,
         paths,
         programs: programs.collect(),
+        texts,
         requirements: requirements
             .into_iter()
             .map(|r| ConfirmedRequirement { id: r.id, text: r.text })
@@ -54,6 +65,15 @@ pub fn gather(
             .map(|i| i.scope_exclusions().into_iter().map(str::to_owned).collect())
             .unwrap_or_default(),
     }
+}
+
+/// The text of the file at `path`, which is in normal form, in the checkout at `root`. `None` for what is no text file
+/// there.
+pub fn reference_text(root: &Path, path: &str) -> Option<String> {
+    let mut folders = Folders { root: root.to_owned(), known: HashMap::new() };
+    matches!(folders.look(path), PathFact::File { .. })
+        .then(|| file::read_text(&root.join(path), REFERENCE_CAP).ok())
+        .flatten()
 }
 
 /// Remembers folders, so that each is looked at once.

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use regex::Regex;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use unicode_width::UnicodeWidthStr;
 
 use fp_plan::reading_language::{is_hangul, is_korean};
@@ -18,12 +18,8 @@ pub const SUBJECTS: usize = 30;
 
 /// Maximum width of a subject, in terminal columns.
 const SUBJECT_COLUMNS: usize = 72;
-/// Maximum width of a subject if the history has short ones.
-const SHORT_COLUMNS: usize = 32;
-/// Minimum number of subjects for a habit: nearly every history begins with a two-word subject.
+/// Minimum number of subjects for a habit.
 const HABIT: usize = 3;
-/// Maximum words and columns of a short subject.
-const SHORT_SUBJECT: (usize, usize) = (3, 24);
 
 /// The style of subjects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -32,13 +28,11 @@ pub enum CommitStyle {
     Semantic,
     /// A phrase or a sentence.
     Plain,
-    /// Two or three words.
-    Short,
 }
 
 /// Counts of the features of a repository's subjects.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
 pub struct CommitHistory {
     /// Counted subjects, without those that git generates (merges, reverts, fixups).
     pub subjects: usize,
@@ -46,8 +40,6 @@ pub struct CommitHistory {
     pub semantic: usize,
     /// Semantic ones with a scope.
     pub scoped: usize,
-    /// Subjects of at most three words.
-    pub short: usize,
     /// Subjects that contain Korean.
     pub korean: usize,
     /// Subjects whose words begin in lower case.
@@ -98,11 +90,8 @@ pub fn style_of(subject: &str) -> Option<CommitStyle> {
     if subject.is_empty() || MADE_BY_GIT.is_match(subject) {
         return None;
     }
-    let is_short =
-        subject.split_whitespace().count() <= SHORT_SUBJECT.0 && subject.width() <= SHORT_SUBJECT.1;
     Some(match semantic(subject) {
         Some(_) => CommitStyle::Semantic,
-        None if is_short => CommitStyle::Short,
         None => CommitStyle::Plain,
     })
 }
@@ -121,8 +110,8 @@ impl CommitHistory {
     pub fn of<T: AsRef<str>>(subjects: &[T]) -> Self {
         let mut history = Self::default();
         for subject in subjects.iter().map(|subject| subject.as_ref().trim()) {
-            if let Some(style) = style_of(subject) {
-                history.count(subject, style);
+            if style_of(subject).is_some() {
+                history.count(subject);
             }
         }
         history
@@ -133,9 +122,8 @@ impl CommitHistory {
         Self { asked_for: language.map(str::to_owned), ..self }
     }
 
-    fn count(&mut self, subject: &str, style: CommitStyle) {
+    fn count(&mut self, subject: &str) {
         self.subjects += 1;
-        self.short += usize::from(style == CommitStyle::Short);
         let mut words = subject;
         if let Some((kind, scope, rest)) = semantic(subject) {
             self.semantic += 1;
@@ -150,16 +138,9 @@ impl CommitHistory {
         self.lower_case += usize::from(words.starts_with(char::is_lowercase));
     }
 
-    /// The style of at least half of the subjects. Plain if no style reaches that, or if the history is too short to
-    /// tell.
+    /// Semantic if at least half of the subjects are, else plain.
     pub fn style(&self) -> CommitStyle {
-        if is_half(self.semantic, self.subjects) {
-            CommitStyle::Semantic
-        } else if self.subjects >= HABIT && is_half(self.short, self.subjects) {
-            CommitStyle::Short
-        } else {
-            CommitStyle::Plain
-        }
+        if is_half(self.semantic, self.subjects) { CommitStyle::Semantic } else { CommitStyle::Plain }
     }
 
     /// True if subjects are in Korean: by the settings, or else by at least half of the subjects.
@@ -192,11 +173,6 @@ impl CommitHistory {
         is_habit(self.subjects - self.korean, self.subjects)
     }
 
-    /// Maximum columns of a subject.
-    pub fn columns(&self) -> usize {
-        if self.style() == CommitStyle::Short { SHORT_COLUMNS } else { SUBJECT_COLUMNS }
-    }
-
     /// Explains the style and the language, one sentence each.
     pub fn reasons(&self) -> Vec<String> {
         if self.subjects == 0 {
@@ -205,13 +181,10 @@ impl CommitHistory {
         let of = |part: usize| format!("{part} of {} subjects", self.subjects);
         let mut reasons = vec![match self.style() {
             CommitStyle::Semantic => format!("{} begin with a type such as `feat:`", of(self.semantic)),
-            CommitStyle::Short => format!("{} have at most {} words", of(self.short), SHORT_SUBJECT.0),
             CommitStyle::Plain if self.subjects < HABIT => {
                 format!("{} begin with a type, and so few make no other habit", of(self.semantic))
             }
-            CommitStyle::Plain => {
-                format!("only {} begin with a type, and only {} are short", of(self.semantic), self.short)
-            }
+            CommitStyle::Plain => format!("only {} begin with a type", of(self.semantic)),
         }];
         reasons.push(format!("{} are Korean", of(self.korean)));
         if let Some(language) = &self.asked_for {
@@ -231,11 +204,10 @@ impl CommitHistory {
                 "`type(scope): what`, or `type: what` where no scope fits"
             }
             CommitStyle::Semantic => "`type: what`",
-            CommitStyle::Short => "two or three words",
             CommitStyle::Plain if self.refuses_types() => "a phrase, without a type such as `feat:`",
             CommitStyle::Plain => "a phrase",
         };
-        let mut rules = vec![form.to_owned(), format!("at most {} columns", self.columns())];
+        let mut rules = vec![form.to_owned(), format!("at most {SUBJECT_COLUMNS} columns")];
         if self.style() == CommitStyle::Semantic {
             rules.push(format!("types used here: {}", by_count(&self.types)));
             let others = subject::TYPES.into_iter().filter(|kind| !self.types.contains_key(*kind));
@@ -277,10 +249,10 @@ impl CommitHistory {
             objections
                 .push("the second line is not blank: git would take it for a part of the subject".to_owned());
         }
-        let (columns, limit) = (subject.width(), self.columns());
-        if columns > limit {
+        let columns = subject.width();
+        if columns > SUBJECT_COLUMNS {
             objections.push(format!(
-                "the subject has {columns} columns, of at most {limit}: say the rest in the body"
+                "the subject has {columns} columns, of at most {SUBJECT_COLUMNS}: say the rest in the body"
             ));
         }
         let parts = semantic(subject);
@@ -330,15 +302,12 @@ impl CommitHistory {
             semantic(&title).map_or((None, title.as_str()), |(kind, _, words)| (Some(kind), words));
         let words = Some(subject::clean(words)).filter(|words| !words.is_empty());
         let words = words.unwrap_or_else(|| subject::from_files(files));
-        let style = self.style();
-        let prefix = match style {
+        let prefix = match self.style() {
             CommitStyle::Semantic => self.prefix(given, &words, files),
-            CommitStyle::Plain | CommitStyle::Short => String::new(),
+            CommitStyle::Plain => String::new(),
         };
         let words = if is_half(self.lower_case, self.subjects) { subject::lower_case(&words) } else { words };
-        let room = if style == CommitStyle::Short { SHORT_COLUMNS } else { SUBJECT_COLUMNS - prefix.width() };
-        let short = if style == CommitStyle::Short { subject::first_clause(&words) } else { words.as_str() };
-        let (subject, cut) = subject::fit(short, room);
+        let (subject, cut) = subject::fit(&words, SUBJECT_COLUMNS - prefix.width());
         let body = if cut { subject::wrap(&words, SUBJECT_COLUMNS) } else { String::new() };
         CommitMessage { subject: prefix + &subject, body }
     }

@@ -4,11 +4,14 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use fp_host::facts::reference_text;
 use fp_host::plan::OpenPlan;
+use fp_host::run::end_checks::{end_commands, missing_program};
 use fp_host::trust::ConsentSource;
 use fp_plan::plan::Plan;
 use fp_plan::plan::id::TaskId;
-use fp_plan::text::counted;
+use fp_plan::text::{counted, prompt_quoted};
+use fp_run::commit_style::{CommitHistory, SUBJECTS};
 use fp_run::run::consent::{PrintedQuestion, commands_by_program};
 use fp_run::run::decide::Approve;
 use fp_run::run::event::{Decider, Event};
@@ -20,6 +23,9 @@ use crate::error::{CommandError, CommandResult, Exit};
 use crate::input;
 use crate::printer::Format;
 use crate::source::PlanSource;
+
+/// Longest command that is shown as it runs at the end, in bytes.
+const WIDEST: usize = 300;
 
 /// Approve a plan, so that its tasks and their commands may run
 ///
@@ -41,16 +47,18 @@ pub(crate) fn run(args: ApproveArgs, context: &Context) -> CommandResult {
     let tree = source.valid_tree(&text)?;
     let total = tree.leaves().count();
     let state = plan.load()?.state;
-    let is_of_this_text =
-        state.approval.as_ref().is_some_and(|approval| approval.tree_hash == approval::hash(text.as_bytes()));
-    let given = match is_of_this_text && context.trusts(&state)? {
+    let commands = end_commands(plan, &tree);
+    let is_of_this = state.approval.as_ref().is_some_and(|approval| {
+        approval.tree_hash == approval::hash(text.as_bytes()) && approval.end_commands == commands
+    });
+    let given = match is_of_this && context.trusts(&state)? {
         true => Some(ConsentSource::Flag),
-        false => consent_given(&args, plan, &tree, &state, context)?,
+        false => consent_given(&args, plan, &tree, &commands, &state, context)?,
     };
     let Some(how) = given else {
-        return ask_for_consent(plan, &text, &tree, context);
+        return ask_for_consent(plan, &text, &tree, &commands, context);
     };
-    let Approved { changed, state } = approve(plan, &text, &tree, how, context)?;
+    let Approved { changed, state } = approve(plan, &text, &tree, &commands, how, context)?;
     let before = Before::of(&state);
     for id in before.others.iter().filter(|_| changed) {
         context.printer.note(&format!(
@@ -59,10 +67,10 @@ pub(crate) fn run(args: ApproveArgs, context: &Context) -> CommandResult {
     }
     match context.format {
         Format::Json => {
-            let commands: BTreeSet<&str> =
-                tree.leaves().flat_map(|leaf| leaf.test_commands().chain(leaf.verify())).collect();
+            let of_tasks = tree.leaves().flat_map(|leaf| leaf.test_commands().chain(leaf.verify()));
+            let all: BTreeSet<&str> = of_tasks.chain(commands.iter().map(String::as_str)).collect();
             let mut json = json!({
-                "planId": plan.id(), "tasks": total, "commands": commands, "changed": changed,
+                "planId": plan.id(), "tasks": total, "commands": all, "changed": changed, "endCommands": commands,
             });
             if before.done > 0 {
                 json["doneBefore"] = json!(before.done);
@@ -76,7 +84,7 @@ pub(crate) fn run(args: ApproveArgs, context: &Context) -> CommandResult {
                 false => format!("Approved already: {} with {}\n", plan.id(), counted(total, "task")),
             };
             text.push_str(&before.text());
-            text.push_str(&commands_text(&tree));
+            text.push_str(&commands_text(&tree, &commands));
             text.push_str(&format!("Next: /fp:implement {}\n", plan.id()));
             context.printer.data(&text);
         }
@@ -84,12 +92,21 @@ pub(crate) fn run(args: ApproveArgs, context: &Context) -> CommandResult {
     Ok(Exit::Done)
 }
 
-fn commands_text(tree: &Plan) -> String {
-    let commands = commands_by_program(tree);
-    match commands.is_empty() {
-        true => String::new(),
-        false => format!("These commands may run:\n{}\n", commands.join("\n")),
+/// The commands that an approval allows, and which of them run at the end.
+pub(crate) fn commands_text(tree: &Plan, end_commands: &[String]) -> String {
+    let commands = commands_by_program(tree, end_commands);
+    if commands.is_empty() {
+        return String::new();
     }
+    let mut text = format!("These commands may run:\n{}\n", commands.join("\n"));
+    if !end_commands.is_empty() {
+        text.push_str("Once no task is left, these run:\n");
+    }
+    for command in end_commands {
+        let missing = missing_program(command).map(|program| format!(": not run, {program} isn't installed"));
+        text.push_str(&format!("- {}{}\n", prompt_quoted(command, WIDEST), missing.unwrap_or_default()));
+    }
+    text
 }
 
 /// How the user has agreed, or agrees now at a terminal; `None` if there is no word of the user.
@@ -97,6 +114,7 @@ fn consent_given(
     args: &ApproveArgs,
     plan: &OpenPlan,
     tree: &Plan,
+    end_commands: &[String],
     state: &State,
     context: &Context,
 ) -> Result<Option<ConsentSource>, CommandError> {
@@ -110,7 +128,7 @@ fn consent_given(
         return Ok(None);
     }
     let tasks = counted(tree.leaves().count(), "task");
-    let commands = commands_text(tree);
+    let commands = commands_text(tree, end_commands);
     context.printer.note(&format!("Plan {} has {tasks}. {commands}", plan.id()));
     match input::agrees("Approve it?", context) {
         true => Ok(Some(ConsentSource::Terminal)),
@@ -126,23 +144,29 @@ pub(crate) struct Approved {
     state: Arc<State>,
 }
 
-/// Records that the user agreed to `tree`, first in the log, since the store names what the log has.
+/// Records that the user agreed to `tree` and `end_commands`, first in the log, since the store names what the log has.
 pub(crate) fn approve(
     plan: &OpenPlan,
     text: &str,
     tree: &Plan,
+    end_commands: &[String],
     how: ConsentSource,
     context: &Context,
 ) -> Result<Approved, CommandError> {
-    let leaves = approval::leaves(tree, &plan.settings.exclusive).map_err(CommandError::failed)?;
+    let mut leaves = approval::leaves(tree, &plan.settings.exclusive).map_err(CommandError::failed)?;
+    approval::stamp_references(&mut leaves, tree, |path| reference_text(&context.repo().root, path));
     // Without git a plan can be approved; `fp run start` is what needs it.
-    let base = plan.git().ok().and_then(|git| git.head().ok()).map(|head| head.commit.to_string());
+    let git = plan.git().ok();
+    let base = git.as_ref().and_then(|git| git.head().ok()).map(|head| head.commit.to_string());
+    let subjects = git.and_then(|git| git.recent_subjects(SUBJECTS).ok());
+    let commits = subjects.map(|subjects| CommitHistory::of(&subjects));
     let by = if how == ConsentSource::Prompt { Decider::Auto } else { Decider::User };
     let trust = context.trust()?;
     let mut ledger = plan.lock()?;
     let is_foreign = ledger.state().approval.is_some() && !trust.trusts(&consent_of(ledger.state()))?;
+    let (tree_hash, end_commands) = (approval::hash(text.as_bytes()), end_commands.to_vec());
     let mut events =
-        ledger.state().approve(Approve { tree_hash: approval::hash(text.as_bytes()), leaves, base, by })?;
+        ledger.state().approve(Approve { tree_hash, leaves, base, commits, end_commands, by })?;
     let changed = !events.is_empty();
     if is_foreign && ledger.state().has_begun() {
         events.push(Event::ProgressDropped {});
@@ -154,9 +178,15 @@ pub(crate) fn approve(
 }
 
 /// Prints the question for the user. The plan is not approved.
-fn ask_for_consent(plan: &OpenPlan, text: &str, tree: &Plan, context: &Context) -> CommandResult {
+fn ask_for_consent(
+    plan: &OpenPlan,
+    text: &str,
+    tree: &Plan,
+    end_commands: &[String],
+    context: &Context,
+) -> CommandResult {
     let PrintedQuestion { question, header, options } =
-        PrintedQuestion::of_approval(plan.id(), tree, &approval::hash(text.as_bytes()));
+        PrintedQuestion::of_approval(plan.id(), tree, &approval::hash(text.as_bytes()), end_commands);
     match context.format {
         Format::Json => context.printer.json(&json!({
             "planId": plan.id(), "approved": false, "question": question, "header": header, "options": options,

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use fp_host::facts::reference_text;
 use fp_host::plan::{self, OpenPlan, Tree};
 use fp_host::run::fresh_token;
 use fp_host::run::verify::{check_before, unexplained};
@@ -14,6 +15,7 @@ use fp_plan::repo_path::RepoPath;
 use fp_run::run::State;
 use fp_run::run::event::{Base, Event, Leaf};
 use fp_run::run::payload::{Around, payload};
+use fp_run::run::reference::{ReferredFile, current_reference};
 use fp_run::run::state::{Status, TaskState};
 use fp_run::verification::{self, Check};
 use serde_json::json;
@@ -22,6 +24,7 @@ use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
 use crate::features::specs;
 use crate::printer::Format;
+use crate::source::interview_at;
 
 /// Take a task and print everything it takes to do it
 #[derive(Debug, clap::Args)]
@@ -69,8 +72,18 @@ pub(crate) fn run(args: ClaimArgs, context: &Context) -> CommandResult {
     let conventions = plan.conventions().map(|path| path.display().to_string());
     let goal = plan.goal();
     let language = reading_language::of(plan.settings.language.as_deref(), &goal);
+    let root =
+        task.worktree().map_or_else(|| plan.repo.worktree.clone(), |owner| worktree::path(&plan, owner));
+    let stamps = task.leaf.stamps.as_deref().unwrap_or_default();
+    let read = |path: &str| reference_text(&root, path).map(|text| ReferredFile::of(&text));
+    let references: Vec<String> =
+        leaf.references().map(|text| current_reference(text, stamps, read)).collect();
+    // What an unreadable interview says is missing; the task itself isn't.
+    let interview = interview_at(&plan.folder.file("interview.json")).ok().flatten();
     let around = Around {
         goal: &goal,
+        interview: interview.as_ref(),
+        references: &references,
         tree: &plan.tasks_file().display().to_string(),
         place: place.as_deref(),
         conventions: conventions.as_deref(),

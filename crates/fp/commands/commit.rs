@@ -45,7 +45,9 @@ pub(crate) fn run(args: CommitArgs, context: &Context) -> CommandResult {
     let history = CommitHistory::of(&subjects).in_language(context.settings()?.language.as_deref());
     if args.explain {
         let json = json!({ "style": style_json(&history), "subjects": subjects });
-        return context.report(&json, &style_text(&history, &subjects));
+        let text = style_text(&history, &subjects)
+            + "\nCounted in the last subjects of HEAD. A run keeps what they were at its approval.\n";
+        return context.report(&json, &text);
     }
     if let Some(blocked) = git.commit_obstacle()? {
         return Err(refused(&blocked));
@@ -102,7 +104,6 @@ fn style_text(history: &CommitHistory, subjects: &[String]) -> String {
     let style = match history.style() {
         CommitStyle::Semantic => "SEMANTIC",
         CommitStyle::Plain => "PLAIN",
-        CommitStyle::Short => "SHORT",
     };
     let language = if history.is_korean() { ", Korean" } else { "" };
     let mut text = format!("Style: {style}{language}\n");

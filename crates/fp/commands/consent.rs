@@ -2,6 +2,7 @@
 
 use fp_host::plan::OpenPlan;
 use fp_host::run::commit::before_answer;
+use fp_host::run::end_checks::end_commands;
 use fp_host::run::fresh_token;
 use fp_host::trust::ConsentSource;
 use fp_run::run::consent::{APPROVE, ConsentCode, PrintedQuestion};
@@ -42,9 +43,10 @@ fn record_approval(
     let source = PlanSource::open(context, Some(id.as_str()))?;
     let text = source.text()?;
     let tree = source.valid_tree(&text)?;
-    let printed = PrintedQuestion::of_approval(id, &tree, &approval::hash(text.as_bytes()));
+    let commands = end_commands(source.plan()?, &tree);
+    let printed = PrintedQuestion::of_approval(id, &tree, &approval::hash(text.as_bytes()), &commands);
     expect_printed(&printed, asked, &format!("fp approve {id}"))?;
-    approve(source.plan()?, &text, &tree, ConsentSource::Question, context)?;
+    approve(source.plan()?, &text, &tree, &commands, ConsentSource::Question, context)?;
     Ok(format!("Plan {id} is approved by the user, and that is recorded. Next: /fp:implement {id}"))
 }
 

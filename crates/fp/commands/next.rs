@@ -7,6 +7,7 @@ use std::time::Duration;
 use fp_host::plan::{OpenPlan, Tree};
 use fp_host::plan_folder::OfLayer;
 use fp_host::run::commit::{COMMIT_PATIENCE, head_moved, settle};
+use fp_host::run::end_checks::check_at_end;
 use fp_host::run::fresh_token;
 use fp_plan::plan::id::{AgentName, PlanId, TaskId};
 use fp_run::report::status::StatusReport;
@@ -16,6 +17,7 @@ use fp_run::run::state::{Activity, RunAgent};
 use fp_run::run::{State, approval};
 use serde_json::{Value, json};
 
+use super::report::requirements;
 use super::status::status_text;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
@@ -41,6 +43,7 @@ pub(crate) fn run(mut args: NextArgs, context: &Context) -> CommandResult {
     // An agent still at work wakes the lead again; another process that commits does not.
     let patience = if plan.load()?.state.agents.iter().any(works) { Duration::ZERO } else { COMMIT_PATIENCE };
     settle(&plan, || context.now(), patience)?;
+    check_at_end(&plan, || context.now())?;
     let tree = context.tree(&plan)?;
     let (seen, moved) = {
         let state = plan.load()?.state;
@@ -69,8 +72,13 @@ pub(crate) fn run(mut args: NextArgs, context: &Context) -> CommandResult {
         }
         None
     });
-    let ledger = Some(ledger).filter(|ledger| ledger.state().is_running());
-    if ledger.is_none() {
+    let over = (!ledger.state().is_running()).then(|| ledger.state().clone());
+    let ledger = Some(ledger).filter(|_| over.is_none());
+    if let Some(over) = over {
+        for (i, line) in requirements(&plan, &tree.parse(), &over).iter().enumerate() {
+            report += if i == 0 { "\nRequirements:\n" } else { "" };
+            report += &format!("  {line}\n");
+        }
         // Swept before the output: a lead that reads that the run is over doesn't call again.
         context.sweep(&plan);
         report += &what_comes_after(&plan, context);

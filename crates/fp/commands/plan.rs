@@ -2,14 +2,18 @@
 
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use fp_host::file;
-use fp_plan::plan::parse;
-use fp_plan::schedule::{Schedule, ScheduleError, ScheduleOptions, ScheduleStep, markdown, schedule};
+use fp_host::run::end_checks::end_commands;
+use fp_plan::plan::{Plan, parse};
+use fp_plan::schedule::{
+    DelayCause, Schedule, ScheduleError, ScheduleOptions, ScheduleStep, markdown, schedule,
+};
 use fp_plan::settings::ExecutionOrder;
 use fp_plan::text::{counted, fitted, wrapped};
 use fp_run::critique::CritiqueLine;
 use serde::Serialize;
 use unicode_width::UnicodeWidthStr as _;
 
+use super::approve::commands_text;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
 use crate::printer::Format;
@@ -69,7 +73,10 @@ pub(crate) fn run(args: ScheduleArgs, context: &Context) -> CommandResult {
         }
         Format::Text => {
             let critique = critique.as_ref().map_or_else(String::new, |critique| format!("\n{critique}\n"));
-            context.printer.data(&(text(&schedule) + &critique));
+            let commands = commands_text(&tree, &end_commands(plan, &tree));
+            let commands = if commands.is_empty() { commands } else { format!("\n{commands}") };
+            let width = widest_wave(&tree, &options);
+            context.printer.data(&(text(&schedule, width) + &commands + &critique));
         }
     }
     context.printer.note(&format!("note: written to {}", context.shown(&path)));
@@ -85,26 +92,40 @@ struct PrintedSchedule<'s> {
     critique: Option<&'s CritiqueLine>,
 }
 
+/// How many tasks could run at once, however many builders are configured.
+fn widest_wave(tree: &Plan, options: &ScheduleOptions) -> usize {
+    let widest = ScheduleOptions { max_parallel_tasks: u32::MAX, ..options.clone() };
+    let widest = schedule(tree, &widest).ok();
+    let tasks = |schedule: Schedule<'_>| schedule.waves.iter().map(|wave| wave.tasks.len()).max();
+    widest.and_then(tasks).unwrap_or_default()
+}
+
 /// The schedule on 80 columns.
-fn text(schedule: &Schedule<'_>) -> String {
+fn text(schedule: &Schedule<'_>, width: usize) -> String {
     let mut text = format!(
-        "{} in {}, at most {} at once\n",
+        "{} in {}, at most {} at once; {width} could run at once\n",
         counted(schedule.order.len(), "task"),
         counted(schedule.waves.len(), "wave"),
         schedule.max_parallel_tasks
     );
+    // With one builder every task waits for it.
+    let why = |step: &ScheduleStep<'_>| {
+        let delay = step.delay.as_ref();
+        let told = delay.filter(|delay| delay.cause != DelayCause::Limit || schedule.max_parallel_tasks > 1);
+        told.map_or_else(String::new, ToString::to_string)
+    };
     let widest = |width: fn(&ScheduleStep<'_>) -> usize, most: usize| {
         schedule.order.iter().map(width).max().unwrap_or(0).min(most)
     };
     let columns = ScheduleColumns {
         position: schedule.order.len().to_string().len(),
         wave: schedule.waves.len().to_string().len(),
-        why: widest(|step| why(step).width(), WHY),
+        why: schedule.order.iter().map(|step| why(step).width()).max().unwrap_or(0).min(WHY),
         id: widest(|step| step.id.width(), ID),
         title: widest(|step| step.title.width() + 5, WIDTH),
     };
     for step in &schedule.order {
-        text.push_str(&columns.row(step));
+        text.push_str(&columns.row(step, &why(step)));
     }
     let path = &schedule.critical_path;
     let way = if path.tasks.is_empty() { "none".to_owned() } else { path.tasks.join(" → ") };
@@ -125,7 +146,7 @@ struct ScheduleColumns {
 }
 
 impl ScheduleColumns {
-    fn row(&self, step: &ScheduleStep<'_>) -> String {
+    fn row(&self, step: &ScheduleStep<'_>, why: &str) -> String {
         let (number, wave) = (self.position, self.wave);
         let head = format!("{:>number$}. wave {:<wave$}  ", step.position, step.wave);
         let id = padded(&fitted(step.id, self.id), self.id);
@@ -133,14 +154,9 @@ impl ScheduleColumns {
         let room = WIDTH.saturating_sub(head.len() + self.id + 2 + self.why + 2).min(self.title);
         let title = fitted(step.title, room.saturating_sub(complexity.len()).max(8));
         let title = padded(&fitted(&(title + &complexity), room), room);
-        let row = format!("{head}{id}  {title}  {}", fitted(&why(step), self.why));
+        let row = format!("{head}{id}  {title}  {}", fitted(why, self.why));
         format!("{}\n", row.trim_end())
     }
-}
-
-/// The reason for a task's delay.
-fn why(step: &ScheduleStep<'_>) -> String {
-    step.delay.as_ref().map_or_else(String::new, ToString::to_string)
 }
 
 /// `text`, padded with blanks to `width` columns.

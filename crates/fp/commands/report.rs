@@ -6,15 +6,18 @@ use fp_host::file;
 use fp_host::plan::{OpenPlan, Tree};
 use fp_host::store::Past;
 use fp_plan::plan::{Plan, parse};
+use fp_run::report::requirements::RequirementLine;
 use fp_run::report::results::results_page;
 use fp_run::report::run_page::RunPage;
 use fp_run::report::tree::TreeReport;
+use fp_run::run::State;
 
 use super::show::schedule_options;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
 use crate::pages::run::{FAR, is_run_page, run_page};
 use crate::printer::{Output, json};
+use crate::source::interview_at;
 
 /// Show what happened in a run: who did what when, what it took, and what each verdict rests on
 ///
@@ -75,15 +78,22 @@ fn tree(plan: &OpenPlan) -> Result<Option<Tree>, CommandError> {
     }
 }
 
-fn report<'p>(plan: &OpenPlan, past: &Past, tree: &'p Plan<'p>) -> RunPage<'p> {
+fn report<'p>(plan: &OpenPlan, past: &Past, parsed: &'p Plan<'p>) -> RunPage<'p> {
     let settings = &plan.settings;
     let builders = past.state.run.as_ref().map_or(settings.max_parallel_tasks, |run| run.terms.builders);
-    let tree = TreeReport::new(tree, plan.goal_if_kept()).with_run(tree, &past.state).with_schedules(
-        tree,
+    let tree = TreeReport::new(parsed, plan.goal_if_kept()).with_run(parsed, &past.state).with_schedules(
+        parsed,
         &schedule_options(settings),
         &[builders],
     );
-    RunPage::new(&past.state, &past.entries, plan.goal(), tree)
+    let requirements = requirements(plan, parsed, &past.state);
+    RunPage { requirements, ..RunPage::new(&past.state, &past.entries, plan.goal(), tree) }
+}
+
+/// The requirements of the interview, as far as it can be read.
+pub(super) fn requirements(plan: &OpenPlan, tree: &Plan, state: &State) -> Vec<RequirementLine> {
+    let interview = interview_at(&plan.folder.file("interview.json")).ok().flatten();
+    interview.map(|interview| RequirementLine::all(&interview, tree, state)).unwrap_or_default()
 }
 
 /// Writes the page, unless that would replace a file that `fp report` didn't write.

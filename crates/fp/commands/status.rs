@@ -7,7 +7,7 @@ use fp_host::plan::OpenPlan;
 use fp_host::screen::{Screen, ScreenInput};
 use fp_host::store::{Portion, StoreError};
 use fp_plan::plan::id::AgentName;
-use fp_plan::text::fitted;
+use fp_plan::text::{counted, fitted};
 use fp_run::critique::CritiqueLine;
 use fp_run::report::lasted;
 use fp_run::report::status::{Phase, StatusReport, TaskLine};
@@ -112,6 +112,10 @@ pub(crate) fn status_text(report: &StatusReport) -> String {
     for line in report.tasks.iter().flat_map(|task| task_lines(task, id_width, WIDTH)) {
         text.push_str(&format!("{line}\n"));
     }
+    if !report.end_checks.is_empty() {
+        text.push_str("\nChecks at the end:\n");
+        report.end_checks.iter().for_each(|line| text.push_str(&format!("  {line}\n")));
+    }
     for question in &report.questions {
         text.push_str(&format!("\nOpen question: {question}\n"));
     }
@@ -123,6 +127,13 @@ fn task_lines(task: &TaskLine, id_width: usize, columns: usize) -> Vec<String> {
     let mut facts = Vec::new();
     if task.iteration > 0 {
         facts.push(format!("{}/{}", task.iteration, task.max_iterations));
+    }
+    // What the iteration doesn't tell: a retry counts from 1 again.
+    if task.failed_verdicts > task.iteration {
+        facts.push(format!("{} failed", task.failed_verdicts));
+    }
+    if task.asked > 0 && task.status.is_final() {
+        facts.push(counted(task.asked, "question"));
     }
     facts.extend(task.owner.as_ref().map(ToString::to_string));
     facts.extend(task.commit.as_deref().map(|commit| short(commit).to_owned()));

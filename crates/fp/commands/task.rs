@@ -80,7 +80,15 @@ pub(crate) fn run(args: TaskArgs, context: &Context) -> CommandResult {
     if ledger.state().approval.is_some() {
         // Refuses an edit that the approval would refuse, before writing it.
         let tree_hash = approval::hash(edited.text.as_bytes());
-        ledger.state().approve(Approve { tree_hash, leaves, base: None, by: Decider::User })?;
+        let approve = Approve {
+            tree_hash,
+            leaves,
+            base: None,
+            commits: None,
+            end_commands: Vec::new(),
+            by: Decider::User,
+        };
+        ledger.state().approve(approve)?;
     }
     file::atomic_write(&source.path, edited.text.as_bytes())?;
     let done = if matches!(place, LeafPlace::Below(_)) { "added" } else { "revised" };

@@ -6,7 +6,7 @@ use fp_host::run::commit::{COMMIT_PATIENCE, Settled, settle};
 use fp_host::run::verify::verify;
 use fp_host::run::{evidence, fresh_token};
 use fp_plan::plan::id::TaskId;
-use fp_run::run::event::Judgement;
+use fp_run::run::event::{Event, Judgement, Note};
 use fp_run::run::state::{State, Status};
 use fp_run::run::verdict::VerifierOpinion;
 use serde::Deserialize;
@@ -39,6 +39,9 @@ pub(crate) struct VerdictArgs {
     /// One or two sentences on the whole.
     #[arg(long, default_value = "")]
     summary: String,
+    /// Something worth knowing that no criterion states: `KIND: text`, with PATTERN, GOTCHA, UTIL or WARN.
+    #[arg(long, value_name = "NOTE")]
+    note: Vec<String>,
     /// Read the judgements from a file instead, for long ones; `-` is standard input. JSON:
     /// `{"judgements": [{"criterion": 1, "pass": true, "evidence": "…"}], "summary": "…"}`.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["pass", "fail", "summary"])]
@@ -57,6 +60,8 @@ struct Written {
 pub(crate) fn run(args: VerdictArgs, context: &Context) -> CommandResult {
     let plan = context.open_trusted(Some(&args.plan))?;
     let Written { judgements, summary } = written(&args, context)?;
+    let notes = args.note.iter().map(|text| Note::parse(text, Some(args.task.clone())));
+    let notes: Vec<Note> = notes.collect::<Result<_, _>>().map_err(CommandError::failed)?;
     let now = || context.now();
     let verified = verify(&plan, &args.task, args.iteration, now)?;
     let opinion = VerifierOpinion { judgements, summary }.complete(verified.criteria.len()).map_err(|e| {
@@ -65,8 +70,13 @@ pub(crate) fn run(args: VerdictArgs, context: &Context) -> CommandResult {
     let mut ledger = plan.lock()?;
     context.notices(ledger.notices());
     let iteration = Some(verified.iteration);
-    let events = ledger.state().judge(&args.task, iteration, opinion, &verified.criteria, fresh_token())?;
+    let mut events =
+        ledger.state().judge(&args.task, iteration, opinion, &verified.criteria, fresh_token())?;
+    events.extend(notes.iter().map(|note| Event::Noted { note: note.clone() }));
     let after = ledger.after(&events, now());
+    if !notes.is_empty() {
+        evidence::write_notepad(&plan, &after)?;
+    }
     let file = evidence::write(&plan, &after, &args.task, &verified.criteria, now())?;
     ledger.append(events, now())?;
     drop(ledger);
@@ -138,27 +148,21 @@ fn report(context: &Context, state: &State, id: &TaskId, file: &str, settled: &[
                     )
                 }
                 (true, Status::Implementing, ..) => format!(
-                    "Task {id} passed, and can't be committed: it goes back to its builder, iteration {}\n{}\n",
-                    task.iteration,
-                    conflict.unwrap_or_default()
+                    "Task {id} passed, and can't be committed: it goes back to its builder, iteration {}\n",
+                    task.iteration
                 ),
-                (true, Status::Failed, ..) => format!(
-                    "Task {id} passed, and can't be committed, and that was its last iteration\n{}\n",
-                    conflict.unwrap_or_default()
-                ),
+                (true, Status::Failed, ..) => {
+                    format!("Task {id} passed, and can't be committed, and that was its last iteration\n")
+                }
                 (true, ..) => format!(
                     "Task {id} passed, its commit is due{}\n",
                     blocked.map(|b| format!(": {b}")).unwrap_or_default()
                 ),
                 (false, Status::Implementing, ..) => format!(
-                    "Task {id} did not pass: it goes back to its builder, iteration {}\n{}\n",
-                    task.iteration,
-                    task.feedback.as_deref().unwrap_or_default()
+                    "Task {id} did not pass: it goes back to its builder, iteration {}\n",
+                    task.iteration
                 ),
-                (false, ..) => format!(
-                    "Task {id} did not pass, and that was its last iteration\n{}\n",
-                    task.reason.as_deref().unwrap_or_default()
-                ),
+                (false, ..) => format!("Task {id} did not pass, and that was its last iteration\n"),
             };
             text.push_str(&format!("Evidence: {file}\n"));
             context.printer.data(&text);

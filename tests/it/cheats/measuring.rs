@@ -309,7 +309,8 @@ fn without_a_user_a_changed_check_proves_nothing() {
     environment.build_task("builder-1", "1", "src/a.rs", "nothing\n");
     let verdict = environment.pass("1").stdout;
     let told = "Check checkout: changed while no task had it, and in no commit: check.sh";
-    assert!(verdict.starts_with("Task 1 did not pass") && verdict.contains(told), "{verdict}");
+    assert!(verdict.starts_with("Task 1 did not pass"), "{verdict}");
+    assert!(environment.reasons().contains(told), "{}", environment.reasons());
 }
 
 #[test]

@@ -64,6 +64,7 @@ fn approval_names_the_commands_that_may_run() {
         "echo done",
         "sh test.sh"
       ],
+      "endCommands": [],
       "planId": "sample-20261121",
       "schemaVersion": 1,
       "tasks": 1

@@ -70,9 +70,7 @@ fn send_back_gives_the_builder_the_reason() {
     --- stdout
     1. resume builder-1
        message:
-         Task 1 did not pass:
-         The commit could not be made: a commit hook failed: no trailing blanks, please
-         Run `fp claim sample-20261121 --as builder-1` for what to mend, then submit again.
+         Task 1 did not pass: run `fp claim sample-20261121 --as builder-1` for what to mend, then submit again.
     2. wait for builder-1
        End your turn. When one of them ends or goes idle: fp next sample-20261121 --ended NAME
        The same for one that is not running at all.
@@ -117,7 +115,7 @@ fn leave_uncommitted_completes_the_task() {
     Plan sample-20261121 (running)
     1 of 3 tasks done, 1 ready, 1 waiting
 
-      1  done       Write part 1  (1/3)
+      1  done       Write part 1  (1/3, 1 question)
                     left uncommitted by the user's choice
       2  ready      Write part 2
       3  waiting    Write part 3
@@ -161,9 +159,7 @@ fn unattended_the_builder_mends_it_or_the_task_fails() {
     --- stdout
     1. resume builder-1
        message:
-         Task 1 did not pass:
-         The commit could not be made: a commit hook failed: no trailing blanks, please
-         Run `fp claim sample-20261121 --as builder-1` for what to mend, then submit again.
+         Task 1 did not pass: run `fp claim sample-20261121 --as builder-1` for what to mend, then submit again.
     2. wait for builder-1
        End your turn. When one of them ends or goes idle: fp next sample-20261121 --ended NAME
        The same for one that is not running at all.
@@ -182,7 +178,7 @@ fn unattended_the_builder_mends_it_or_the_task_fails() {
     Plan sample-20261121 (finished)
     0 of 3 tasks done, 1 failed, 2 skipped
 
-      1  FAILED     Write part 1  (3/3)
+      1  FAILED     Write part 1  (3/3, 4 questions)
                     The commit could not be made: a commit hook failed: no trailing…
       2  skipped    Write part 2
                     Blocked by 1

@@ -35,6 +35,27 @@ fn a_message_is_in_the_style_of_the_history() {
 }
 
 #[test]
+fn the_style_is_settled_at_the_approval_for_the_whole_run() {
+    let environment = Environment::new().repo();
+    environment.plan(&chain().replace("Write part 1", "Make a and b yield tuples; say so, as `a(b)` does"));
+    environment.start(&[]);
+    let commit = |subject| environment.git(&["commit", "--quiet", "--allow-empty", "--message", subject]);
+    for _ in 0..5 {
+        commit("feat: by somebody else");
+    }
+    let explained = environment.done(&["commit", "--explain"]).stdout;
+    assert!(explained.starts_with("Style: SEMANTIC\n"), "{explained}");
+    environment.complete("a.txt");
+    let path = format!(".fractal-planner/plans/{PLAN}/tasks.md");
+    let before = environment.read(&path);
+    environment.write(&path, before.replace("has a line about 2", "has one line about 2"));
+    environment.done(&["approve", PLAN, "--yes"]);
+    environment.complete("b.txt");
+    let subjects = environment.git(&["log", "-2", "--format=%B"]);
+    assert_eq!(subjects, "Write part 2\n\nMake a and b yield tuples; say so, as `a(b)` does\n\n");
+}
+
+#[test]
 fn a_hook_that_rewrites_files_is_nobodys_change() {
     let environment = Environment::new().repo().shared();
     environment.plan(&tree(&[

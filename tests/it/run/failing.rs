@@ -37,7 +37,7 @@ fn the_last_iteration_skips_what_waits_and_asks() {
     Plan sample-20261121 (running)
     0 of 3 tasks done, 1 failed, 2 skipped
 
-      1  FAILED     Write part 1  (3/3)
+      1  FAILED     Write part 1  (3/3, 1 question)
                     Criterion 1 (`a.txt` has a line about 1): not seen
       2  skipped    Write part 2
                     Blocked by 1
@@ -69,7 +69,7 @@ fn the_last_iteration_skips_what_waits_and_asks() {
     Plan sample-20261121 (running)
     0 of 3 tasks done, 1 ready, 2 waiting
 
-      1  ready      Write part 1
+      1  ready      Write part 1  (3 failed)
       2  waiting    Write part 2
                     it waits for 1
       3  waiting    Write part 3
@@ -94,7 +94,7 @@ fn the_last_iteration_skips_what_waits_and_asks() {
     Plan sample-20261121 (running)
     3 of 3 tasks done
 
-      1  done       Write part 1  (1/3, [COMMIT])
+      1  done       Write part 1  (1/3, 3 failed, 1 question, [COMMIT])
       2  done       Write part 2  (1/3, [COMMIT])
       3  done       Write part 3  (1/3, [COMMIT])
     ");
@@ -114,7 +114,7 @@ fn to_continue_leaves_the_failed_task_for_a_later_retry() {
     Plan sample-20261121 (finished)
     0 of 3 tasks done, 1 failed, 2 skipped
 
-      1  FAILED     Write part 1  (3/3)
+      1  FAILED     Write part 1  (3/3, 1 question)
                     Criterion 1 (`a.txt` has a line about 1): not seen
       2  skipped    Write part 2
                     Blocked by 1
@@ -150,7 +150,7 @@ fn to_stop_ends_the_run_and_a_start_goes_on() {
     Plan sample-20261121 (cancelled)
     0 of 3 tasks done, 1 failed, 2 skipped
 
-      1  FAILED     Write part 1  (3/3)
+      1  FAILED     Write part 1  (3/3, 1 question)
                     Criterion 1 (`a.txt` has a line about 1): not seen
       2  skipped    Write part 2
                     Blocked by 1
@@ -185,7 +185,7 @@ fn unattended_a_failure_is_no_question() {
     Plan sample-20261121 (finished)
     0 of 3 tasks done, 1 failed, 2 skipped
 
-      1  FAILED     Write part 1  (3/3)
+      1  FAILED     Write part 1  (3/3, 1 question)
                     Criterion 1 (`a.txt` has a line about 1): not seen
       2  skipped    Write part 2
                     Blocked by 1

@@ -87,7 +87,6 @@ fn a_file_of_a_task_that_was_over_before() {
     exit status: 0
     --- stdout
     Task 3 did not pass: it goes back to its builder, iteration 2
-    Check boundary: a.txt was changed, is not in the task's files
     Evidence: evidence/task-3-verification.md
     ");
 }

@@ -45,7 +45,6 @@ fn a_run_says_where_builders_work() {
 
     ## VERIFICATION
     - Test Commands: none
-    - Evidence: .fractal-planner/plans/sample-20261121/evidence/task-1-verification.md
 
     ## HAND IN
     When it is done, run this and end your turn:

@@ -9,7 +9,8 @@ use jiff::Timestamp;
 use super::{Git, GitError, Oid};
 
 /// Options of `git log` that produce the input of [`commits`].
-const COMMITS: [&str; 4] = ["--raw", "--no-renames", "--diff-merges=first-parent", "--format=%H%x00%s"];
+const COMMITS: [&str; 5] =
+    ["--raw", "--numstat", "--no-renames", "--diff-merges=first-parent", "--format=%H%x00%s"];
 
 /// Limits rename detection to 200 files in a commit, since it compares each pair.
 const RENAMES: &str = "-l200";
@@ -25,6 +26,8 @@ pub struct GitCommit {
     pub subject: String,
     /// The paths in which it differs from its first parent, with both ends of a rename.
     pub files: Vec<RepoPath>,
+    /// The numbers of lines added to and removed from each of them: `+12 -3`.
+    pub counts: Vec<String>,
 }
 
 impl Git {
@@ -176,7 +179,8 @@ pub(super) fn reverts(commit: &Oid) -> String {
     format!("This reverts commit {commit}.")
 }
 
-/// Parses hash, subject and any number of pairs of `:…` and a path, each ended by NUL.
+/// Parses hash, subject, any number of pairs of `:…` and a path, and for each of these its added and removed lines, each
+/// ended by NUL.
 fn commits(output: &[u8]) -> Option<Vec<GitCommit>> {
     let mut records = output.split(|&b| b == 0).peekable();
     let mut commits = Vec::new();
@@ -190,7 +194,14 @@ fn commits(output: &[u8]) -> Option<Vec<GitCommit>> {
         while records.next_if(|record| record.trim_ascii_start().starts_with(b":")).is_some() {
             files.push(RepoPath::from_bytes(records.next()?));
         }
-        commits.push(GitCommit { hash, subject, files });
+        let counted = records.by_ref().take(files.len());
+        let counts = counted.map(|record| {
+            let record = String::from_utf8_lossy(record.trim_ascii_start());
+            let mut numbers = record.split('\t');
+            format!("+{} -{}", numbers.next().unwrap_or_default(), numbers.next().unwrap_or_default())
+        });
+        let counts = counts.collect();
+        commits.push(GitCommit { hash, subject, files, counts });
     }
     Some(commits)
 }

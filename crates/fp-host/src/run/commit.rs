@@ -14,11 +14,13 @@ use fp_run::run::decide::RunDecision;
 use fp_run::run::drift::{Moved, SeenCommit};
 use fp_run::run::event::Event;
 use fp_run::run::question::Topic;
+use fp_run::run::reference::{ReferredFile, StampedReference};
 use fp_run::run::state::{CommitIntent, Status, TaskState};
 use jiff::Timestamp;
 
 use super::integrate::{Conflict, Incoming, Integration, integrate};
 use super::{RunError, fresh_token, paths};
+use crate::facts::reference_text;
 use crate::git::{Blocked, CommitOutcome, Git, GitCommit, GitError, Merge, Oid};
 use crate::plan::OpenPlan;
 use crate::store::{StoreError, acquire};
@@ -123,8 +125,11 @@ impl Settling<'_> {
             files = incoming.files();
             tree = incoming.tree().clone();
         }
-        let subjects = git.recent_subjects(SUBJECTS)?;
-        let message = CommitHistory::of(&subjects).compose(&task.leaf.title, &files).to_string();
+        let commits = match state.commits() {
+            Some(settled) => settled.clone(),
+            None => CommitHistory::of(&git.recent_subjects(SUBJECTS)?),
+        };
+        let message = commits.compose(&task.leaf.title, &files).to_string();
         let intent = CommitIntent {
             files: files.iter().map(ToString::to_string).collect(),
             message: message.clone(),
@@ -330,13 +335,21 @@ pub fn head_moved(plan: &OpenPlan, state: &State) -> Result<Option<Moved>, GitEr
         Ok(Err(GitError::MissingObject { .. })) | Err(_) => Vec::new(),
         Ok(commits) => commits?,
     };
-    Ok(Some(Moved { head, commits: commits.iter().map(told).collect() }))
+    let commits: Vec<SeenCommit> = commits.iter().map(told).collect();
+    let checkout = plan.checkout(state)?;
+    let is_gone = |stamp: &&StampedReference| {
+        let text = reference_text(checkout.worktree(), &stamp.path);
+        text.is_none_or(|text| ReferredFile::of(&text).shift(stamp).is_none())
+    };
+    let gone = state.endangered(&commits).into_iter().filter(is_gone);
+    let gone = gone.map(|stamp| (stamp.path.clone(), stamp.line)).collect();
+    Ok(Some(Moved { head, commits, gone }))
 }
 
 fn told(commit: &GitCommit) -> SeenCommit {
     SeenCommit {
         hash: commit.hash.to_string(),
         told: format!("{} {:?}", commit.hash.short(), commit.subject),
-        files: commit.files.iter().map(ToString::to_string).collect(),
+        files: commit.files.iter().map(ToString::to_string).zip(commit.counts.iter().cloned()).collect(),
     }
 }

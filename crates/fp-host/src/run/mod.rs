@@ -2,6 +2,7 @@
 //! running checks, committing, and writing the files that people read.
 
 pub mod commit;
+pub mod end_checks;
 pub mod evidence;
 mod integrate;
 pub mod place;

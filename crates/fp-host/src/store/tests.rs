@@ -44,13 +44,20 @@ fn the_snapshot_equals_the_log() {
         after: Vec::new(),
         files: vec!["a".into()],
         references: Vec::new(),
+        stamps: None,
         exclusive: Vec::new(),
         complexity: 1,
         phase: 0,
     };
     let mut ledger = store.lock(PATIENCE).unwrap();
-    let approved =
-        Event::Approved { tree_hash: "x".into(), leaves: vec![leaf], base: None, by: Decider::User };
+    let approved = Event::Approved {
+        tree_hash: "x".into(),
+        leaves: vec![leaf],
+        base: None,
+        commits: None,
+        end_commands: Vec::new(),
+        by: Decider::User,
+    };
     ledger.append(vec![approved], at(0)).unwrap();
     ledger.append(note("b"), at(1)).unwrap();
     drop(ledger);

@@ -88,6 +88,8 @@ pub struct Reference<'t> {
     pub path: &'t str,
     /// The last line it names, from 1.
     pub line: Option<u64>,
+    /// The first line it names, from 1.
+    pub first: Option<u64>,
     /// The reason to look there; may be empty.
     pub why: &'t str,
 }
@@ -104,13 +106,14 @@ pub fn reference(text: &str) -> Option<Reference<'_>> {
     let head = head.split_once('#').map_or(head, |(path, _)| path);
     let colon = head.find(':').filter(|&at| at > 1).unwrap_or(head.len());
     let (path, lines) = head.split_at(colon);
-    let line = lines
+    let mut numbers = lines
         .split([':', '-', '–'])
         .filter_map(|number| number.trim_start_matches(['L', 'l']).parse().ok())
-        .take(if lines.contains('-') { 2 } else { 1 })
-        .last();
+        .take(if lines.contains('-') { 2 } else { 1 });
+    let first = numbers.next();
+    let line = numbers.last().or(first);
     let why = rest.trim_start_matches(['`', ']', '*', ' ', '\t', '-', '–', '—', ':', ',']);
-    Some(Reference { path, line, why })
+    Some(Reference { path, line, first, why })
 }
 
 #[cfg(test)]

@@ -22,6 +22,8 @@ pub struct RuleFacts {
     pub paths: HashMap<String, PathFact>,
     /// Which of [`mentioned_programs`] are on the search path. Other words aren't judged.
     pub programs: HashMap<String, bool>,
+    /// The texts of the files that references name a line of.
+    pub texts: HashMap<String, String>,
     pub requirements: Vec<ConfirmedRequirement>,
     /// The things that the user ruled out.
     pub scope_exclusions: Vec<String>,
@@ -33,6 +35,7 @@ impl Default for RuleFacts {
             max_complexity: 4,
             paths: HashMap::new(),
             programs: HashMap::new(),
+            texts: HashMap::new(),
             requirements: Vec::new(),
             scope_exclusions: Vec::new(),
         }

@@ -3,10 +3,33 @@
 use super::prelude::*;
 use crate::plan::path::{Reference, normal, reference};
 
+/// Maximum distance in lines between a reference's line and a name in its text.
+const NEAR: u64 = 10;
+/// Fewest letters of a name that is looked for.
+const SHORTEST: usize = 3;
+/// Words before a name that is defined.
+const DEFINITIONS: [&str; 15] = [
+    "def",
+    "fn",
+    "func",
+    "function",
+    "class",
+    "struct",
+    "enum",
+    "trait",
+    "interface",
+    "impl",
+    "type",
+    "const",
+    "static",
+    "mod",
+    "module",
+];
+
 pub(super) static RULE: Rule = Rule {
     id: "stale-reference",
     severity: Severity::Warning,
-    finds: "A reference to a file or line that does not exist",
+    finds: "A reference to a file or line that does not exist, or a line near which none of the names in its text stands",
     why: "The builder is told to read it first. What isn't there was renamed since, or never existed.",
     fix: None,
     bad: "- [ID: 1] Parse numbers (Complexity: 2)\n  - References: src/lexer.rs:900 - structure to follow",
@@ -27,8 +50,55 @@ fn check(context: &RuleContext<'_>, task: &Task, sink: &mut FindingSink<'_>) {
             (Some(PathFact::File { lines: Some(lines) }), Some(line)) if line > lines => {
                 format!("`{path}` has {lines} lines, there is no line {line}")
             }
-            _ => continue,
+            _ => match line.and_then(|line| misplaced(context, &reference(&item.text)?, line)) {
+                Some(detail) => detail,
+                None => continue,
+            },
         };
         sink.report(task, item.span, detail).hint("look the place up again, or leave the reference out");
     }
+}
+
+/// Finds a reference whose text names something that its file has, but not near the line.
+fn misplaced(context: &RuleContext<'_>, reference: &Reference<'_>, line: u64) -> Option<String> {
+    let text = context.facts.texts.get(&*normal(reference.path).ok()?)?;
+    let first = reference.first.unwrap_or(line);
+    let mut elsewhere = None;
+    for (name, is_code) in names(reference.why) {
+        for (number, content) in (1u64..).zip(text.lines()) {
+            let stands = content.contains(name) && words(content).any(|word| word == name);
+            if !stands || !(is_code || defines(content, name)) {
+                continue;
+            }
+            if (first.saturating_sub(NEAR)..=line.saturating_add(NEAR)).contains(&number) {
+                return None;
+            }
+            elsewhere.get_or_insert((name, number));
+        }
+    }
+    let (name, number) = elsewhere?;
+    Some(format!("`{}` is not near line {line} of `{}`, but at line {number}", name, reference.path))
+}
+
+/// The words of a reference's text of at least [`SHORTEST`] letters, each with whether it must be a name of code: in
+/// backticks, or in the form of one. An ordinary word is a name only where the file defines it.
+fn names(why: &str) -> impl Iterator<Item = (&str, bool)> {
+    why.split('`').enumerate().flat_map(|(i, part)| {
+        let is_quoted = i % 2 == 1;
+        let long = words(part).filter(|word| word.len() >= SHORTEST);
+        long.map(move |word| {
+            let inner = word.get(1..).unwrap_or_default();
+            (word, is_quoted || inner.contains(|c: char| c == '_' || c.is_uppercase()))
+        })
+    })
+}
+
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty())
+}
+
+/// True if `line` defines `name`, in most languages.
+fn defines(line: &str, name: &str) -> bool {
+    let mut words = words(line).skip_while(|word| !DEFINITIONS.contains(word)).skip(1);
+    words.next() == Some(name)
 }

@@ -468,3 +468,30 @@ proptest! {
         prop_assert_eq!(fix_all(&fixed.text, &facts).text, fixed.text);
     }
 }
+
+#[test]
+fn a_reference_whose_line_has_none_of_its_names() {
+    let text =
+        format!("def dotproduct(a, b): ...\n{}def power_set(s): ...\n", "# the structure\n".repeat(30));
+    let check = |reference: &str, expect: Option<&str>| {
+        let tree = format!("- [ID: 1] Parse (Complexity: 2)\n  - References: {reference}\n");
+        let facts = RuleFacts {
+            paths: [("a.pyi".to_owned(), PathFact::File { lines: Some(32) })].into(),
+            texts: [("a.pyi".to_owned(), text.clone())].into(),
+            ..RuleFacts::default()
+        };
+        let found = found(&tree, &facts);
+        let found = found.iter().find(|finding| finding.rule == "stale-reference");
+        assert_eq!(found.map(|finding| finding.detail.as_str()), expect, "{reference}");
+    };
+    let expect = "`dotproduct` is not near line 32 of `a.pyi`, but at line 1";
+    check("a.pyi:32 - the stub of dotproduct", Some(expect));
+    check("a.pyi:32 - the stub of `dotproduct`", Some(expect));
+    check("a.pyi:11 - the stub of dotproduct", None);
+    check("a.pyi:5-32 - the stub of dotproduct", None);
+    check("a.pyi:32 - dotproduct, above power_set", None);
+    check("a.pyi:1 - power_set", Some("`power_set` is not near line 1 of `a.pyi`, but at line 32"));
+    check("a.pyi:32 - structure to follow", None);
+    check("a.pyi:32 - as `matmul` does", None);
+    check("a.pyi:32", None);
+}

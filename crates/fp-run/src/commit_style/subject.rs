@@ -69,26 +69,6 @@ pub(super) fn lower_case(text: &str) -> String {
     }
 }
 
-/// Cuts a title at its first sign of further detail.
-pub(super) fn first_clause(text: &str) -> &str {
-    let ends = [
-        ", ",
-        "; ",
-        ": ",
-        " (",
-        " and ",
-        " with ",
-        " so that ",
-        " that ",
-        " which ",
-        " by ",
-        " when ",
-        " for ",
-    ];
-    let end = ends.iter().filter_map(|end| text.find(end)).filter(|end| *end > 0).min();
-    &text[..end.unwrap_or(text.len())]
-}
-
 /// Fits the text into `room` columns, with an ellipsis if it is cut. The flag is true if it was.
 pub(super) fn fit(text: &str, room: usize) -> (String, bool) {
     if text.width() <= room {

@@ -103,6 +103,7 @@ mod tests {
             after: Vec::new(),
             files: Vec::new(),
             references: Vec::new(),
+            stamps: None,
             exclusive: Vec::new(),
             complexity: 1,
             phase: 0,

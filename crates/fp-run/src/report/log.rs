@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use serde::Serialize;
 
+use super::status::told_at_end;
 use crate::run::event::{Decider, Dispatch, Entry, Event, ImportedTask};
 use crate::run::payload::short;
 use crate::run::ready::List;
@@ -89,6 +90,8 @@ fn words(event: &Event) -> ToldEvent {
         Event::Answered { question, options, by } => {
             run(format!("{question} is answered {}: {}", by_whom(*by), options.join(", ")))
         }
+        Event::CheckedAtEnd { checks } => run("no task is left, and the checks for that ran".into())
+            .with(checks.iter().map(told_at_end).collect()),
         Event::Cancelled { by } => run(format!("the run was cancelled {}", by_whom(*by))),
         Event::Finished => run("the run is finished".into()),
         Event::HeadMoved { drifted, .. } if drifted.is_empty() => run("HEAD has moved".into()),

@@ -4,6 +4,7 @@ mod course;
 pub mod evidence;
 pub mod handoff;
 pub mod log;
+pub mod requirements;
 pub mod results;
 pub mod run_page;
 pub mod status;

@@ -44,6 +44,13 @@ pub fn results_page(run: &RunPage<'_>) -> String {
         let tasks: Vec<String> = run.chain.tasks.iter().map(|task| text(task.as_str())).collect();
         let _ = writeln!(page, "- Longest chain: {} ({})", tasks.join(" → "), took(run.chain.millis));
     }
+    let requirements: Vec<String> = run.requirements.iter().map(ToString::to_string).collect();
+    for (heading, lines) in [("Requirements", &requirements), ("Checks at the end", &run.end_checks)] {
+        if !lines.is_empty() {
+            let _ = writeln!(page, "\n## {heading}\n");
+            lines.iter().for_each(|line| page.push_str(&format!("- {}\n", text(line))));
+        }
+    }
     page.push_str("\n## Tasks\n\n");
     task_list(&mut page, run);
     for task in &run.tasks {

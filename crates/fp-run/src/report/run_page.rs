@@ -8,6 +8,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use super::course::Course;
+use super::requirements::RequirementLine;
 use super::status::{Phase, StatusReport, TaskCounts, TaskLine};
 use super::tree::TreeReport;
 use crate::run::State;
@@ -39,6 +40,10 @@ pub struct RunPage<'p> {
     pub decisions: Vec<RunQuestion>,
     pub commits: Vec<RunCommit>,
     pub notes: Vec<String>,
+    /// The interview's requirements, as far as it is known.
+    pub requirements: Vec<RequirementLine>,
+    /// The results of the checks at the end, a line each.
+    pub end_checks: Vec<String>,
     pub tasks: Vec<RunTask>,
     pub tree: TreeReport<'p>,
 }
@@ -323,6 +328,8 @@ impl<'p> RunPage<'p> {
             decisions: course.decisions,
             commits: course.commits,
             notes: state.notes.iter().map(Note::line).collect(),
+            requirements: Vec::new(),
+            end_checks: status.end_checks,
             tasks,
             tree,
         }

@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use crate::run::ready::Obstacles;
 use crate::run::state::{Granted, RunStatus, State, Status, TaskState};
+use crate::verification::{COMMAND_CHECK, Check, CheckVerdict};
 use fp_plan::plan::id::{AgentName, PlanId, TaskId};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, strum::IntoStaticStr)]
@@ -114,6 +115,10 @@ pub struct TaskLine {
     pub iteration: u32,
     /// 0 before the run starts.
     pub max_iterations: u32,
+    /// Verdicts that it did not pass, also before a retry.
+    pub failed_verdicts: u32,
+    /// Number of questions that the user was asked about it.
+    pub asked: usize,
     pub owner: Option<AgentName>,
     pub commit: Option<String>,
     /// Its obstacle, or the reason for its failure or its missing commit.
@@ -157,6 +162,20 @@ pub struct StatusReport {
     pub tasks: Vec<TaskLine>,
     /// Open questions to the user.
     pub questions: Vec<String>,
+    /// The results of the checks at the end, a line each.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub end_checks: Vec<String>,
+}
+
+/// The result of a check at the end of a run, on one line.
+pub(super) fn told_at_end(check: &Check) -> String {
+    let result = check.detail.lines().next().unwrap_or_default();
+    let name = check.name.strip_prefix(COMMAND_CHECK).unwrap_or(&check.name);
+    match check.verdict {
+        CheckVerdict::Pass => format!("passed: {name}"),
+        CheckVerdict::Fail => format!("FAILED: {name}: {result}"),
+        CheckVerdict::Note | CheckVerdict::NotApplicable => format!("not run: {name}: {result}"),
+    }
 }
 
 impl StatusReport {
@@ -180,6 +199,7 @@ impl StatusReport {
             counts: TaskCounts::of_tasks(tasks.iter().map(|task| (task.status, task.ready, task.unverified))),
             tasks,
             questions: state.open_questions().map(|q| q.text.clone()).collect(),
+            end_checks: state.end_checks.iter().flatten().map(told_at_end).collect(),
         }
     }
 }
@@ -205,6 +225,12 @@ fn task_line(state: &State, obstacles: &Obstacles<'_, '_>, task: &TaskState) -> 
         ready: obstacle.is_none(),
         iteration: task.iteration,
         max_iterations: state.iterations_of(&task.leaf.id),
+        failed_verdicts: task.failed_verdicts,
+        asked: state
+            .questions
+            .iter()
+            .filter(|asked| asked.question.topic.task() == Some(&task.leaf.id))
+            .count(),
         owner: task.claim.as_ref().map(|c| c.owner.clone()),
         commit: task.commit.clone(),
         detail,

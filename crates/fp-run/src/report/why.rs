@@ -272,6 +272,7 @@ mod tests {
             after: Vec::new(),
             files: vec![file.into()],
             references: Vec::new(),
+            stamps: None,
             exclusive: Vec::new(),
             complexity: 1,
             phase: 0,
@@ -283,7 +284,14 @@ mod tests {
             leaf("4", &["2", "3"], "d"),
             leaf("5", &[], "a"),
         ];
-        let approved = Event::Approved { tree_hash: "h".into(), leaves, base: None, by: Default::default() };
+        let approved = Event::Approved {
+            tree_hash: "h".into(),
+            leaves,
+            base: None,
+            commits: None,
+            end_commands: Vec::new(),
+            by: Default::default(),
+        };
         let started = Event::RunStarted(crate::run::event::RunTerms {
             builders: 1,
             max_iterations: 2,
@@ -385,6 +393,7 @@ mod tests {
             after: Vec::new(),
             files: Vec::new(),
             references: Vec::new(),
+            stamps: None,
             exclusive: Vec::new(),
             complexity: 1,
             phase: 0,
@@ -393,6 +402,8 @@ mod tests {
             tree_hash: "h".into(),
             leaves: leaves.collect(),
             base: None,
+            commits: None,
+            end_commands: Vec::new(),
             by: Default::default(),
         };
         let log = [Entry {

@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use sha2::{Digest as _, Sha256};
 
 use super::event::Leaf;
+use super::reference::ReferredFile;
 use super::state::State;
 use fp_plan::exclusive::exclusive_of;
 use fp_plan::plan::field::FieldKind;
@@ -28,7 +29,12 @@ pub fn hash(bytes: &[u8]) -> String {
 /// hashes it claims for itself.
 pub fn consent_hash(state: &State) -> String {
     let leaves: Vec<&Leaf> = state.tasks.iter().map(|task| &task.leaf).collect();
-    hash(&serde_json::to_vec(&leaves).unwrap_or_default())
+    let commands = state.approval.as_ref().map_or(&[][..], |approval| &approval.end_commands);
+    let approved = match commands.is_empty() {
+        true => serde_json::to_vec(&leaves),
+        false => serde_json::to_vec(&(leaves, commands)),
+    };
+    hash(&approved.unwrap_or_default())
 }
 
 /// Converts the leaves of a valid tree to the form a run stores. Only one task at a time may change a file in
@@ -52,12 +58,30 @@ pub fn leaves(plan: &Plan, exclusive: &[String]) -> Result<Vec<Leaf>, InvalidId>
                 after: named(FieldKind::After)?,
                 files: task.files().map(str::to_owned).collect(),
                 references: references(task),
+                stamps: None,
                 exclusive: exclusive_of(task, exclusive).into_iter().map(str::to_owned).collect(),
                 complexity: task.complexity.unwrap_or(1),
                 phase: phases[number],
             })
         })
         .collect()
+}
+
+/// Stamps the references in `leaves`, the leaves of `plan`. `read` returns the text of the file at a path in normal form,
+/// if there is one.
+pub fn stamp_references(leaves: &mut [Leaf], plan: &Plan, read: impl Fn(&str) -> Option<String>) {
+    let mut files: HashMap<String, Option<ReferredFile>> = HashMap::new();
+    for (leaf, task) in leaves.iter_mut().zip(PlanIndex::new(plan).leaves()) {
+        let mut stamp = |text: &str| {
+            let path::Reference { path, line, .. } = path::reference(text)?;
+            let (path, line) = (path::normal(path).ok()?, line?);
+            let file = files.entry(path.to_string());
+            file.or_insert_with(|| read(&path).map(|text| ReferredFile::of(&text)))
+                .as_ref()?
+                .stamp(&path, line)
+        };
+        leaf.stamps = Some(plan.tasks[*task].references().filter_map(&mut stamp).collect());
+    }
 }
 
 /// The distinct paths that `task` refers to.

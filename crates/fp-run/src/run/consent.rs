@@ -57,11 +57,11 @@ impl PrintedQuestion {
         Self::with_code(plan, id, "", text, header, options.to_vec())
     }
 
-    /// The question that approves `tree`, whose text has the hash `tree_hash`.
-    pub fn of_approval(plan: &PlanId, tree: &Plan, tree_hash: &str) -> Self {
+    /// The question that approves `tree`, whose text has the hash `tree_hash`, and `end_commands`.
+    pub fn of_approval(plan: &PlanId, tree: &Plan, tree_hash: &str, end_commands: &[String]) -> Self {
         let tasks = counted(tree.leaves().count(), "task");
         let title = tree.root.map_or("", |root| &tree.tasks[root].description);
-        let commands = commands_by_program(tree);
+        let commands = commands_by_program(tree, end_commands);
         let said = match commands.is_empty() {
             true => "No task runs a command.".to_owned(),
             false => format!("These commands will run on this machine:\n{}", commands.join("\n")),
@@ -77,7 +77,9 @@ impl PrintedQuestion {
             option("Change", "change the plan first"),
             option("Stop", "leave the plan as it is; nothing runs"),
         ];
-        Self::with_code(plan, APPROVAL, tree_hash, &text, "Approve", options)
+        let content = format!("{tree_hash}\n{}", end_commands.join("\n"));
+        let content = if end_commands.is_empty() { tree_hash } else { content.as_str() };
+        Self::with_code(plan, APPROVAL, content, &text, "Approve", options)
     }
 
     /// The code also depends on `content`, which the question speaks of and doesn't repeat.
@@ -105,10 +107,11 @@ impl PrintedQuestion {
     }
 }
 
-/// The commands of a tree's tasks, one line a program with its commands, as a person judges them.
-pub fn commands_by_program(tree: &Plan) -> Vec<String> {
+/// The commands of a tree's tasks and those at the end, one line a program with its commands, as a person judges them.
+pub fn commands_by_program(tree: &Plan, end_commands: &[String]) -> Vec<String> {
     let mut programs: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-    for command in tree.leaves().flat_map(|leaf| leaf.test_commands().chain(leaf.verify())) {
+    let of_tasks = tree.leaves().flat_map(|leaf| leaf.test_commands().chain(leaf.verify()));
+    for command in of_tasks.chain(end_commands.iter().map(String::as_str)) {
         let program = command.split_whitespace().next().unwrap_or_default();
         let of_program = programs.entry(program).or_default();
         if !of_program.contains(&command) {

@@ -6,7 +6,8 @@ use super::event::{Base, Decider, Event, Leaf, RunTerms};
 use super::question::{AnswerChoice, Question, Topic};
 use super::ready::{List, Obstacle};
 use super::refusal::{Refusal, refuse};
-use super::state::{Claim, State, Status, TaskState};
+use super::state::{Approval, Claim, State, Status, TaskState};
+use crate::commit_style::CommitHistory;
 use crate::verification::change::Change;
 use fp_plan::plan::id::{AgentName, TaskId};
 use fp_plan::plan::path::overlap;
@@ -22,16 +23,32 @@ pub struct Approve {
     pub leaves: Vec<Leaf>,
     /// HEAD at the approval.
     pub base: Option<String>,
+    /// The commits until now.
+    pub commits: Option<CommitHistory>,
+    /// The commands to run once no task is left.
+    pub end_commands: Vec<String>,
     pub by: Decider,
 }
 
 impl State {
-    /// Approves the plan; approving the same tree again changes nothing. Finished and running leaves can't change, but
-    /// a failed one may be fixed before its retry.
-    pub fn approve(&self, approve: Approve) -> RunDecision {
+    /// Approves the plan; approving the same tree again only accepts what its tasks have drifted to. Finished and running
+    /// leaves can't change, but a failed one may be fixed before its retry.
+    pub fn approve(&self, mut approve: Approve) -> RunDecision {
+        for leaf in &mut approve.leaves {
+            let same = self.task(&leaf.id).filter(|task| task.leaf.hash == leaf.hash && task.drift.is_none());
+            if let Some(task) = same {
+                leaf.stamps.clone_from(&task.leaf.stamps);
+            }
+        }
+        let drifted = self.tasks.iter().filter(|task| task.drift.is_some());
+        let tasks: Vec<TaskId> = drifted.map(|task| task.leaf.id.clone()).collect();
+        let kept = (!tasks.is_empty()).then_some(Event::Kept { tasks });
         let same_leaves = || self.tasks.iter().map(|task| &task.leaf).eq(&approve.leaves);
-        if self.approval.as_ref().is_some_and(|a| a.tree_hash == approve.tree_hash) && same_leaves() {
-            return Ok(Vec::new());
+        let same = |approval: &Approval| {
+            approval.tree_hash == approve.tree_hash && approval.end_commands == approve.end_commands
+        };
+        if self.approval.as_ref().is_some_and(same) && same_leaves() {
+            return Ok(kept.into_iter().collect());
         }
         for task in self.tasks.iter().filter(|t| !matches!(t.status, Status::Pending | Status::Skipped)) {
             let may_differ = task.status == Status::Failed;
@@ -41,8 +58,11 @@ impl State {
                 return Err(Refusal::Frozen(task.leaf.id.clone(), task.status.word()));
             }
         }
-        let Approve { tree_hash, leaves, base, by } = approve;
-        Ok(vec![Event::Approved { tree_hash, leaves, base, by }])
+        let Approve { tree_hash, leaves, base, commits, end_commands, by } = approve;
+        // A run keeps the style that it began with: its own commits are no habit of the repository.
+        let commits = if self.run.is_some() { self.commits().cloned() } else { commits };
+        let approved = Event::Approved { tree_hash, leaves, base, commits, end_commands, by };
+        Ok([approved].into_iter().chain(kept).collect())
     }
 
     /// True if the log has something of a task that is not done.
@@ -364,6 +384,7 @@ impl State {
             | (Topic::Drift(_), AnswerChoice::Revise)
             | (Topic::TaskFailed(_), AnswerChoice::Continue)
             | (Topic::CommitRewritten(_), AnswerChoice::Keep)
+            | (Topic::EndChecks, AnswerChoice::AddTask | AnswerChoice::Finish)
             | (
                 Topic::VerifierSilent(_)
                 | Topic::CommitBlocked(_)
@@ -381,6 +402,7 @@ impl State {
             | (Topic::IndexLocked(_), _)
             | (Topic::CommitRewritten(_), _)
             | (Topic::CheckoutChanged { .. }, _)
+            | (Topic::EndChecks, _)
             | (Topic::BuildersSilent, _) => return Ok(None),
         };
         Ok(Some(events))

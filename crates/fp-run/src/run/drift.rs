@@ -1,11 +1,13 @@
 //! Detects drift: a commit changed files that a pending task was planned on, and the task needs another look before
-//! anyone claims it. A commit by one of its own dependencies is no drift, because the plan expected it.
+//! anyone claims it. A commit of the plan's own tasks is no drift, because the plan expected it.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
+use super::ready::List;
+use super::reference::StampedReference;
 use super::state::{State, Status, TaskState};
 use fp_plan::plan::id::TaskId;
 use fp_plan::plan::path::{folders, held};
@@ -19,8 +21,9 @@ pub struct SeenCommit {
     pub hash: String,
     /// Short hash and subject.
     pub told: String,
-    /// The paths it changed, relative to the repository, separated by `/`.
-    pub files: Vec<String>,
+    /// The paths it changed, relative to the repository, separated by `/`, each with the numbers of added and removed
+    /// lines.
+    pub files: BTreeMap<String, String>,
 }
 
 /// HEAD moved since it was last looked at.
@@ -30,6 +33,8 @@ pub struct Moved {
     pub head: String,
     /// The commits that are new in HEAD.
     pub commits: Vec<SeenCommit>,
+    /// The lines that references named and whose text is gone: path and line.
+    pub gone: BTreeSet<(String, u64)>,
 }
 
 /// The changes beneath one task.
@@ -40,6 +45,9 @@ pub struct Drift {
     pub files: BTreeSet<String>,
     /// The commits that changed them: short hash and subject.
     pub commits: Vec<String>,
+    /// What changed, a line each; empty in logs that don't record it.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub changes: BTreeSet<String>,
     /// True once the user was asked about it.
     #[serde(default)]
     pub asked: bool,
@@ -48,12 +56,16 @@ pub struct Drift {
 impl Drift {
     /// A short text for people.
     pub fn told(&self) -> String {
+        if !self.changes.is_empty() {
+            return self.changes.iter().map(String::as_str).collect::<Vec<_>>().join("; ");
+        }
         let files: Vec<&str> = self.files.iter().map(String::as_str).collect();
         format!("{} changed by {}", files.join(", "), self.commits.join("; "))
     }
 
     pub(super) fn add(&mut self, other: &Self) {
         self.files.extend(other.files.iter().cloned());
+        self.changes.extend(other.changes.iter().cloned());
         let new = other.commits.iter().filter(|commit| !self.commits.contains(commit));
         let new: Vec<String> = new.take(COMMITS.saturating_sub(self.commits.len())).cloned().collect();
         self.commits.extend(new);
@@ -62,38 +74,93 @@ impl Drift {
 }
 
 impl State {
+    fn awaiting_drift(&self) -> impl Iterator<Item = &TaskState> {
+        self.tasks.iter().filter(|task| matches!(task.status, Status::Pending | Status::Skipped))
+    }
+
+    /// The commits of `commits` that no task of this plan made, without those that a rollback cancelled out.
+    fn made_outside<'c>(&self, commits: &'c [SeenCommit]) -> impl Iterator<Item = &'c SeenCommit> {
+        let own: BTreeSet<&String> =
+            self.tasks.iter().filter_map(|task| task.commit.as_ref()).chain(&self.undone).collect();
+        commits.iter().filter(move |commit| !own.contains(&commit.hash))
+    }
+
+    /// The references of waiting tasks to lines of files that `commits` changed from outside the plan.
+    pub fn endangered(&self, commits: &[SeenCommit]) -> Vec<&StampedReference> {
+        let changed: BTreeSet<&String> =
+            self.made_outside(commits).flat_map(|commit| commit.files.keys()).collect();
+        let stamps = self.awaiting_drift().flat_map(|task| task.leaf.stamps.iter().flatten());
+        stamps.filter(|stamp| changed.contains(&stamp.path)).collect()
+    }
+
     /// Finds the pending and skipped tasks that the commits in `moved` affect.
     pub fn drift(&self, moved: &Moved) -> BTreeMap<TaskId, Drift> {
-        let waiting = |task: &&TaskState| matches!(task.status, Status::Pending | Status::Skipped);
+        // A task whose references can't be followed depends on their whole files.
+        let unstamped = |task: &TaskState| task.leaf.stamps.is_none();
         let waiting: Vec<(&TaskState, Vec<Cow<'_, str>>)> = self
-            .tasks
-            .iter()
-            .filter(waiting)
-            .map(|task| (task, task.files().chain(task.leaf.references()).filter_map(held).collect()))
+            .awaiting_drift()
+            .map(|task| {
+                let references = task.leaf.references().filter(|_| unstamped(task));
+                (task, task.files().chain(references).filter_map(held).collect())
+            })
             .collect();
         let mut drifted: BTreeMap<TaskId, Drift> = BTreeMap::new();
-        // A rolled-back commit and its revert cancel out.
-        for commit in moved.commits.iter().filter(|commit| !self.undone.contains(&commit.hash)) {
-            let maker = self.tasks.iter().find(|task| task.commit.as_ref() == Some(&commit.hash));
-            let planned: BTreeSet<TaskId> = maker.map_or_else(BTreeSet::new, |maker| {
-                self.dependents(&maker.leaf.id).into_iter().chain([maker.leaf.id.clone()]).collect()
-            });
-            let changed: BTreeMap<&str, &str> = commit
+        for commit in self.made_outside(&moved.commits) {
+            let changed: BTreeMap<&str, &String> = commit
                 .files
-                .iter()
-                .flat_map(|file| folders(file).chain([file.as_str()]).map(move |part| (part, file.as_str())))
+                .keys()
+                .flat_map(|file| folders(file).chain([file.as_str()]).map(move |part| (part, file)))
                 .collect();
-            for (task, paths) in waiting.iter().filter(|(task, _)| !planned.contains(&task.leaf.id)) {
-                let files: BTreeSet<String> = paths
-                    .iter()
-                    .filter_map(|path| changed.get(&**path).map(|file| (*file).to_owned()))
-                    .collect();
-                if !files.is_empty() {
-                    let found = Drift { files, commits: vec![commit.told.clone()], asked: false };
-                    drifted.entry(task.leaf.id.clone()).or_default().add(&found);
+            for (task, paths) in &waiting {
+                let lines = task.leaf.stamps.iter().flatten();
+                let lost = |stamp: &&StampedReference| {
+                    commit.files.contains_key(&stamp.path)
+                        && moved.gone.contains(&(stamp.path.clone(), stamp.line))
+                };
+                let lost: Vec<&StampedReference> = lines.filter(lost).collect();
+                let listed = paths.iter().filter_map(|path| changed.get(&**path).copied());
+                let files: BTreeSet<String> =
+                    listed.chain(lost.iter().map(|stamp| &stamp.path)).cloned().collect();
+                if files.is_empty() {
+                    continue;
                 }
+                let line = |file: &String| {
+                    let refers = task.leaf.stamps.iter().flatten().any(|stamp| stamp.path == *file);
+                    let kept = refers && lost.iter().all(|stamp| stamp.path != *file);
+                    let kept = if kept { ", the lines it refers to are still there" } else { "" };
+                    format!("{file} {} in {}{kept}", commit.files[file], commit.told)
+                };
+                let mut changes: BTreeSet<String> = files.iter().map(line).collect();
+                let gone = |stamp: &&StampedReference| {
+                    format!("{}:{}, which it refers to, is gone", stamp.path, stamp.line)
+                };
+                changes.extend(lost.iter().map(gone));
+                let found = Drift { files, commits: vec![commit.told.clone()], changes, asked: false };
+                drifted.entry(task.leaf.id.clone()).or_default().add(&found);
             }
         }
         drifted
+    }
+
+    /// What to ask the user about the waiting tasks that drifted since they were last asked about, and those tasks.
+    pub(super) fn unasked_drift(&self) -> Option<(Vec<TaskId>, String)> {
+        let due = self.tasks.iter().filter(|task| task.status == Status::Pending);
+        let due: Vec<(&TaskState, &Drift)> =
+            due.filter_map(|task| Some((task, task.drift.as_ref().filter(|drift| !drift.asked)?))).collect();
+        let mut told: BTreeMap<String, Vec<TaskId>> = BTreeMap::new();
+        for (task, drift) in &due {
+            let changes =
+                if drift.changes.is_empty() { BTreeSet::from([drift.told()]) } else { drift.changes.clone() };
+            for change in changes {
+                told.entry(change).or_default().push(task.leaf.id.clone());
+            }
+        }
+        let line = |(change, tasks): (&String, &Vec<TaskId>)| {
+            let noun = if tasks.len() == 1 { "task" } else { "tasks" };
+            format!("{change} ({noun} {})", List(tasks))
+        };
+        let told: Vec<String> = told.iter().map(line).collect();
+        let tasks: Vec<TaskId> = due.iter().map(|(task, _)| task.leaf.id.clone()).collect();
+        (!tasks.is_empty()).then(|| (tasks, told.join("; ")))
     }
 }

@@ -11,6 +11,8 @@ use super::drift::Drift;
 use super::peer_message::PeerMessage;
 use super::question::Question;
 use super::ready::Policy;
+use super::reference::StampedReference;
+use crate::commit_style::CommitHistory;
 use crate::critique::{CriticFinding, CriticVerdict};
 use crate::verification::Check;
 use crate::verification::GitSurroundings;
@@ -57,6 +59,9 @@ pub struct Leaf {
     pub files: Vec<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub references: Vec<String>,
+    /// The references to lines, as far as they can be followed; `None` in logs that don't record them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stamps: Option<Vec<StampedReference>>,
     /// Generated files it also reserves while it runs, and may change without listing them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub exclusive: Vec<String>,
@@ -228,6 +233,12 @@ pub enum Event {
         /// HEAD at the approval, if there was one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         base: Option<String>,
+        /// The history before the run, which settles the style of its commits; `None` in logs that don't record it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        commits: Option<CommitHistory>,
+        /// The commands to run once no task is left.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        end_commands: Vec<String>,
         by: Decider,
     },
     /// The task tree was checked after every mechanical fix.
@@ -444,6 +455,8 @@ pub enum Event {
     Noted { note: Note },
     /// A builder sent others a message about its work.
     Messaged { message: PeerMessage },
+    /// No task is left, and the commands for that ran.
+    CheckedAtEnd { checks: Vec<Check> },
     /// The run was ended early.
     Cancelled { by: Decider },
     /// Nothing is left to do.

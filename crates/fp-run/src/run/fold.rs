@@ -57,9 +57,15 @@ impl State {
             Event::Imported { tasks, from: _ } => {
                 self.imported.extend(tasks.iter().map(|done| (done.task.clone(), done.clone())));
             }
-            Event::Approved { tree_hash, leaves, base, by } => {
+            Event::Approved { tree_hash, leaves, base, commits, end_commands, by } => {
                 self.head = base.clone().or_else(|| self.head.take());
-                self.approval = Some(Approval { tree_hash: tree_hash.clone(), at, by: *by });
+                self.approval = Some(Approval {
+                    tree_hash: tree_hash.clone(),
+                    at,
+                    by: *by,
+                    commits: commits.clone(),
+                    end_commands: end_commands.clone(),
+                });
                 self.take_leaves(leaves);
                 self.planning.begin_anew();
             }
@@ -138,6 +144,7 @@ impl State {
                 self.agent_ids.insert(id.clone(), name.clone());
             }
             Event::Claimed { task, owner, token, iteration, base } => {
+                self.end_checks = None;
                 self.agent(owner, Role::Builder, at).fruitless = 0;
                 self.working(owner, at);
                 self.open_inbox(owner);
@@ -215,6 +222,7 @@ impl State {
                 self.end_verifiers(task, at);
                 if let Some(t) = self.task_mut(task) {
                     t.verdict = Some(verdict);
+                    t.failed_verdicts += u32::from(!pass);
                 }
             }
             Event::SentBack { task, iteration, token, feedback, base } => {
@@ -336,6 +344,7 @@ impl State {
             }
             Event::Noted { note } => self.notes.push(note.clone()),
             Event::Messaged { message } => self.messages.push(message.clone()),
+            Event::CheckedAtEnd { checks } => self.end_checks = Some(checks.clone()),
             Event::Cancelled { .. } => self.set_run_status(RunStatus::Cancelled),
             Event::Finished => self.set_run_status(RunStatus::Finished),
         }

@@ -73,9 +73,8 @@ pub fn wake(state: &State, task: &TaskState, owner: &AgentName) -> String {
         );
     }
     match &task.feedback {
-        Some(feedback) if task.resume_due || task.nudges == 0 => format!(
-            "Task {id} did not pass:\n{}\nRun `fp claim {plan} --as {owner}` for what to mend, then submit again.",
-            prompt_lines(feedback, MAX_MESSAGE)
+        Some(_) if task.resume_due || task.nudges == 0 => format!(
+            "Task {id} did not pass: run `fp claim {plan} --as {owner}` for what to mend, then submit again."
         ),
         _ => nudge(plan, id, owner),
     }

@@ -7,11 +7,10 @@ use std::collections::BTreeSet;
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 
-use super::drift::{Drift, Moved};
+use super::drift::Moved;
 use super::event::{Decider, Dispatch, Event};
 use super::message;
 use super::question::{AnswerChoice, AnswerOption, Topic};
-use super::ready::Obstacle;
 use super::refusal::Refusal;
 use super::state::{Activity, Role, State, Status};
 use fp_plan::plan::id::{AgentName, TaskId};
@@ -204,23 +203,14 @@ impl Draft<'_> {
         self.turn.actions = actions.collect();
     }
 
-    /// Records changes beneath pending tasks, and asks about the tasks that could otherwise be claimed.
+    /// Records changes beneath pending tasks, and asks once about all of them.
     fn look_at_head(&mut self) {
         if let Some(moved) = &self.around.moved {
             let drifted = self.state.drift(moved);
             self.record(Event::HeadMoved { head: moved.head.clone(), drifted });
         }
-        let obstacles = self.state.obstacles(&self.around.edited);
-        let due = self.state.tasks.iter().filter_map(|task| match obstacles.of(task) {
-            Some(Obstacle::Drifted { drift }) if !drift.asked => Some((task.leaf.id.clone(), drift)),
-            _ => None,
-        });
-        let due: Vec<(TaskId, Drift)> = due.collect();
-        if !due.is_empty() {
-            let told: Vec<String> =
-                due.iter().map(|(id, drift)| format!("task {id}: {}", drift.told())).collect();
-            let tasks = due.into_iter().map(|(id, _)| id).collect();
-            let ask = self.state.ask(Topic::Drift(tasks), &told.join("; "));
+        if let Some((tasks, told)) = self.state.unasked_drift() {
+            let ask = self.state.ask(Topic::Drift(tasks), &told);
             self.record(ask);
         }
     }
@@ -455,6 +445,11 @@ impl Draft<'_> {
         let on = self.under_way();
         if !on.is_empty() {
             self.turn.actions.push(LeadAction::Wait { on });
+        } else if self.state.wants_task() {
+            let add = format!("another task: `fp task add {0} …`, then `fp approve {0}`", self.state.plan_id);
+            self.turn.actions.push(LeadAction::Deadlock { chain: vec![add] });
+        } else if !self.state.end_commands_due().is_empty() {
+            self.turn.actions.push(LeadAction::Wait { on: vec!["the checks at the end".to_owned()] });
         } else if self.state.tasks.iter().all(|t| t.status.is_final()) {
             self.record(Event::Finished);
             self.turn.actions.push(LeadAction::Finish { report: String::new() });

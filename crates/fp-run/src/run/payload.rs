@@ -6,6 +6,7 @@
 mod sections;
 
 use super::state::{State, TaskState};
+use crate::interview::Interview;
 use fp_plan::plan::task::Task;
 use fp_plan::text::prompt_lines;
 
@@ -17,6 +18,10 @@ pub const MAX_PAYLOAD_BYTES: usize = 8 * 1024;
 pub struct Around<'a> {
     /// The user's own words.
     pub goal: &'a str,
+    /// The interview, if there was one.
+    pub interview: Option<&'a Interview>,
+    /// The task's references, with their places as they are now.
+    pub references: &'a [String],
     pub tree: &'a str,
     /// Path of the task's worktree, unless that is the user's checkout.
     pub place: Option<&'a str>,
@@ -112,6 +117,7 @@ pub(super) enum Rank {
     Description,
     Guardrails,
     Answers,
+    Decisions,
     Commands,
     Goal,
     Boundary,

@@ -34,6 +34,8 @@ pub enum Topic {
     },
     /// Builders keep ending without taking a task.
     BuildersSilent,
+    /// A check failed once no task was left.
+    EndChecks,
     /// Something these tasks were planned on has changed.
     Drift(Vec<TaskId>),
     /// Test-driven work: a task's checks pass before the work.
@@ -54,7 +56,7 @@ impl Topic {
             Self::TaskFailed(task) | Self::VerifierSilent(task) | Self::CommitBlocked(task) => Some(task),
             Self::Clarify(task) | Self::Scope { task, .. } | Self::PassesBefore(task) => Some(task),
             Self::IndexLocked(task) | Self::CommitRewritten(task) => Some(task),
-            Self::BuildersSilent | Self::Drift(_) | Self::CheckoutChanged { .. } => None,
+            Self::BuildersSilent | Self::EndChecks | Self::Drift(_) | Self::CheckoutChanged { .. } => None,
         }
     }
 
@@ -113,6 +115,10 @@ pub enum AnswerChoice {
     Build,
     /// Accept the task as done: nothing is left to do.
     Done,
+    /// Add a task to the plan.
+    AddTask,
+    /// End the run as finished.
+    Finish,
 }
 
 impl AnswerChoice {
@@ -131,6 +137,8 @@ impl AnswerChoice {
             Self::Revise => "Revise",
             Self::Build => "Build it",
             Self::Done => "Take as done",
+            Self::AddTask => "Add a task",
+            Self::Finish => "Finish anyway",
         }
     }
 }
@@ -198,13 +206,21 @@ impl Topic {
                 (AnswerChoice::Keep, "they stay as they are"),
                 (
                     AnswerChoice::Revise,
-                    "change them in tasks.md and approve the plan again; they wait for that",
+                    "change them with `fp task revise`; they wait until the plan is approved again",
                 ),
                 STOP,
             ],
             Self::PassesBefore(_) => &[
                 (AnswerChoice::Build, "build it all the same; the report says so"),
                 (AnswerChoice::Done, "there is nothing to do: take the task as done"),
+                STOP,
+            ],
+            Self::EndChecks => &[
+                (
+                    AnswerChoice::AddTask,
+                    "a task that mends it, with `fp task add`; the checks run again after it",
+                ),
+                (AnswerChoice::Finish, "the run is finished as it is; the report says what failed"),
                 STOP,
             ],
             Self::BuildersSilent => &[(AnswerChoice::Retry, "start builders again"), STOP],
@@ -260,6 +276,9 @@ impl Question {
                 ),
             ),
             Topic::Clarify(task) => ("Task", format!("Task {task}: {reason}")),
+            Topic::EndChecks => {
+                ("Last checks", format!("No task is left, but a check fails: {reason}. How to go on?"))
+            }
             Topic::BuildersSilent => (
                 "No builder",
                 "Tasks are ready, but builders end without taking one. How to go on?".to_owned(),
@@ -293,6 +312,7 @@ impl Question {
             Topic::TaskFailed(_) => AnswerChoice::Continue,
             Topic::VerifierSilent(_) => AnswerChoice::GiveUp,
             Topic::CommitBlocked(_) => AnswerChoice::SendBack,
+            Topic::EndChecks => AnswerChoice::Finish,
             Topic::BuildersSilent | Topic::IndexLocked(_) => AnswerChoice::Stop,
             Topic::CommitRewritten(_) | Topic::CheckoutChanged { .. } => AnswerChoice::Keep,
         };

@@ -139,9 +139,10 @@ impl State {
             Obstacle::Waits { on } => format!("it waits for {}", List(on)),
             Obstacle::Drifted { drift } if drift.asked => {
                 format!(
-                    "{}: answer `fp next`, or revise it and run `fp approve {}`",
+                    "{}. If the task still fits, run `fp approve {1}`; if not, `fp task revise {1} {2}` first",
                     drift.told(),
-                    self.plan_id
+                    self.plan_id,
+                    task.leaf.id
                 )
             }
             Obstacle::Drifted { drift } => format!("{}: `fp next` asks what to do", drift.told()),
@@ -385,6 +386,7 @@ mod tests {
                     files: files.clone(),
                     complexity: 1,
                     references: Vec::new(),
+                    stamps: None,
                     exclusive: Vec::new(),
                     phase: 0,
                 };

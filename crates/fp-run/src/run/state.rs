@@ -12,7 +12,8 @@ use super::question::Question;
 pub use super::task_state::{
     ChecksBefore, Claim, CommitIntent, Granted, MeasuredWork, Status, TaskState, TaskVerdict,
 };
-use crate::verification::GitSurroundings;
+use crate::commit_style::CommitHistory;
+use crate::verification::{Check, GitSurroundings};
 use fp_plan::plan::id::{AgentName, PlanId, TaskId};
 
 /// The role of an agent.
@@ -94,6 +95,12 @@ pub struct Approval {
     pub tree_hash: String,
     pub at: Timestamp,
     pub by: Decider,
+    /// The history that settles the style of the run's commits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub commits: Option<CommitHistory>,
+    /// The commands to run once no task is left.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub end_commands: Vec<String>,
 }
 
 /// A question with its answer.
@@ -218,6 +225,9 @@ pub struct State {
     /// Commits that were rolled back, and their reverts: neither counts as a change.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub undone: Vec<String>,
+    /// The checks at the end, since no task is left.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub end_checks: Option<Vec<Check>>,
     /// Number of times the lead was told to continue since anything else happened.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub lead_nudges: u32,
@@ -260,6 +270,7 @@ impl State {
             messages: Vec::new(),
             inboxes: BTreeMap::new(),
             undone: Vec::new(),
+            end_checks: None,
             lead_nudges: 0,
             index: HashMap::new(),
         }
@@ -281,6 +292,11 @@ impl State {
 
     pub(super) fn task_mut(&mut self, id: &TaskId) -> Option<&mut TaskState> {
         self.index.get(id).map(|&i| &mut self.tasks[i])
+    }
+
+    /// The history that settles the style of the run's commits; `None` in logs that don't record it.
+    pub fn commits(&self) -> Option<&CommitHistory> {
+        self.approval.as_ref()?.commits.as_ref()
     }
 
     /// True if the run was started and isn't over.

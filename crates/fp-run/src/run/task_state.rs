@@ -167,6 +167,9 @@ pub struct TaskState {
     /// The reason for a missing commit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
+    /// Verdicts that it did not pass, also before a retry.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub failed_verdicts: u32,
     /// Nudges in this iteration.
     #[serde(default)]
     pub nudges: u32,
@@ -200,6 +203,11 @@ pub struct TaskState {
     pub ended_at: Option<Timestamp>,
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_none(count: &u32) -> bool {
+    *count == 0
+}
+
 impl TaskState {
     pub fn new(leaf: Leaf) -> Self {
         Self {
@@ -218,6 +226,7 @@ impl TaskState {
             commit_intent: None,
             commit: None,
             note: None,
+            failed_verdicts: 0,
             nudges: 0,
             verifiers: 0,
             granted: Vec::new(),

@@ -67,6 +67,7 @@ fn leaf(number: usize, dependencies: &[usize], file: usize) -> Leaf {
         after: Vec::new(),
         files: vec![format!("f{file}")],
         references: Vec::new(),
+        stamps: None,
         exclusive: Vec::new(),
         complexity: 1,
         phase: 0,

@@ -499,7 +499,8 @@ proptest! {
         let mut world = World { tree: &tree, state, mapping, server, ends };
         let leaf = |id| serde_json::json!({ "id": id, "title": "a", "hash": "h", "complexity": 1 });
         let leaves = LEAVES.iter().map(|id| serde_json::from_value(leaf(id)).unwrap()).collect();
-        world.happened(Event::Approved { tree_hash: String::new(), leaves, base: None, by: Decider::User });
+        world.happened(Event::Approved { tree_hash: String::new(), leaves, base: None, commits: None,
+end_commands: Vec::new(), by: Decider::User });
         for one in steps {
             world.step(one);
         }

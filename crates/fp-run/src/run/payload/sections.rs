@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use super::{Around, At, Cut, PayloadPart, Rank, Section, short};
 use crate::run::notepad;
 use crate::run::peer_message::ALL;
+use crate::run::question::Topic;
 use crate::run::state::{State, TaskState};
 use fp_plan::plan::field::FieldKind;
 use fp_plan::plan::id::TaskId;
@@ -26,14 +27,14 @@ pub(super) const CONTEXT: &str = "\n## CONTEXT\n";
 pub(super) fn all(state: &State, task: &TaskState, leaf: &Task<'_>, around: &Around<'_>) -> [Section; 9] {
     let section = |heading, parts| Section { heading, parts };
     [
-        section("The user's goal, in their words:\n", vec![goal(state, around)]),
+        section("The user's goal, in their words:\n", goal(state, leaf, around)),
         section("\n## TASK\n", title(task, leaf)),
         section("\n## EXPECTED OUTCOME\n", vec![criteria(leaf)]),
         section("\n## MUST DO\n", must_do(leaf, around)),
-        section("\n## MUST NOT DO\n", must_not_do(leaf)),
+        section("\n## MUST NOT DO\n", must_not_do(task, leaf)),
         section("", vec![PayloadPart::fixed("", around.specs.lines().map(str::to_owned).collect())]),
         section(CONTEXT, context(state, task, leaf, around)),
-        section("\n## VERIFICATION\n", verification(state, task, leaf)),
+        section("\n## VERIFICATION\n", verification(leaf)),
         section("\n", hand_in(state, task)),
     ]
 }
@@ -62,14 +63,47 @@ fn essential(rank: Rank, what: &'static str, whole: impl Into<String>) -> Cut {
 const IN_TREE: &str = "read it in the file named above";
 const BEFORE_YOU_BEGIN: &str = "read the rest in the file named above before you begin";
 
-fn goal(state: &State, around: &Around<'_>) -> PayloadPart {
+/// A short goal as a whole, or else the first sentence of it, and what the interview says about this task's part.
+fn goal(state: &State, leaf: &Task<'_>, around: &Around<'_>) -> Vec<PayloadPart> {
     let whole = format!("`fp report {} --format json` has all of it", state.plan_id);
-    let cut: String = around.goal.chars().take(MAX_GOAL_CHARS).collect();
-    let mut lines: Vec<String> = cut.lines().map(str::to_owned).collect();
-    if cut.len() < around.goal.len() {
-        lines.push(format!("… (cut; {whole})"));
-    }
-    PayloadPart::new("> ", lines, essential(Rank::Goal, "lines of the goal", whole))
+    let is_short = around.goal.chars().count() <= MAX_GOAL_CHARS;
+    let goal = if is_short { around.goal } else { first_sentence(around.goal) };
+    let lines = goal.lines().map(str::to_owned).collect();
+    let mut parts = vec![PayloadPart::new("> ", lines, essential(Rank::Goal, "lines of the goal", whole))];
+    let Some(interview) = around.interview else { return parts };
+    let covers =
+        |id: &str| leaf.fields.items(FieldKind::Covers).iter().any(|item| item.text.eq_ignore_ascii_case(id));
+    let covered = interview.requirements().into_iter().filter(|requirement| covers(&requirement.id));
+    let covered =
+        covered.map(|requirement| format!("This task covers {}: {}", requirement.id, requirement.text));
+    let in_interview = format!("`fp interview {}` has them", state.plan_id);
+    let approach = interview.approach().map(|approach| format!("Approach: {approach}"));
+    let decided = interview.decisions().into_iter().map(|decided| match decided.question.is_empty() {
+        true => format!("Decided: {}", decided.answer),
+        false => format!("Decided: {} {}", decided.question, decided.answer),
+    });
+    let excluded = interview.scope_exclusions().into_iter().map(|text| format!("Out of scope: {text}"));
+    parts.extend([
+        PayloadPart::new(
+            "- ",
+            covered.collect(),
+            essential(Rank::Goal, "requirements", in_interview.as_str()),
+        ),
+        PayloadPart::new(
+            "- ",
+            approach.into_iter().chain(decided).collect(),
+            list(Rank::Decisions, "decisions", in_interview.as_str()),
+        ),
+        PayloadPart::new("- ", excluded.collect(), list(Rank::Guardrails, "exclusions", in_interview)),
+    ]);
+    parts
+}
+
+/// The first sentence of `text`, or its first line if that ends earlier.
+fn first_sentence(text: &str) -> &str {
+    let line = text.trim_start().lines().next().unwrap_or_default();
+    let end = [". ", "! ", "? "].iter().filter_map(|end| line.find(end)).min();
+    &line[..end.map_or(line.len(), |end| end + 1)]
 }
 
 fn title(task: &TaskState, leaf: &Task<'_>) -> Vec<PayloadPart> {
@@ -96,7 +130,7 @@ fn must_do(leaf: &Task<'_>, around: &Around<'_>) -> Vec<PayloadPart> {
     let language =
         around.language.map(|language| format!("Write notes, questions and messages in {language}"));
     let hints = leaf.hints().map(str::to_owned).collect();
-    let references = leaf.references().map(reference).collect();
+    let references = around.references.iter().map(|text| reference(text)).collect();
     vec![
         PayloadPart::fixed("- ", place.into_iter().chain(language).collect()),
         PayloadPart::new("- ", hints, list(Rank::Hints, "hints", IN_TREE)),
@@ -113,9 +147,12 @@ fn reference(text: &str) -> String {
 }
 
 /// The three rules of every task, then the task's own, without repeats.
-fn must_not_do(leaf: &Task<'_>) -> Vec<PayloadPart> {
-    let boundary =
-        format!("Do NOT modify files outside: {} (new test files beside them are fine)", files(leaf));
+fn must_not_do(task: &TaskState, leaf: &Task<'_>) -> Vec<PayloadPart> {
+    let granted: String = task.granted.iter().map(|granted| format!(", {}", granted.path)).collect();
+    let boundary = format!(
+        "Do NOT modify files outside: {}{granted} (new test files beside them are fine)",
+        files(leaf)
+    );
     let cut = Cut { at: At::Middle, ..essential(Rank::Boundary, "the boundary", BEFORE_YOU_BEGIN) };
     let baseline = vec![
         "Do NOT add new dependencies".to_owned(),
@@ -216,15 +253,13 @@ fn dependencies(state: &State, task: &TaskState) -> (Vec<String>, Vec<String>) {
     (full.collect(), lines.collect())
 }
 
-fn verification(state: &State, task: &TaskState, leaf: &Task<'_>) -> Vec<PayloadPart> {
-    let (plan, id) = (&state.plan_id, &task.leaf.id);
+fn verification(leaf: &Task<'_>) -> Vec<PayloadPart> {
     let commands: Vec<String> =
         leaf.test_commands().chain(leaf.verify()).map(|command| format!("Run: {command}")).collect();
     let none = commands.is_empty().then(|| "Test Commands: none".to_owned());
-    let evidence = format!("Evidence: .fractal-planner/plans/{plan}/evidence/task-{id}-verification.md");
     vec![
         PayloadPart::new("- ", commands, list(Rank::Commands, "commands", IN_TREE)),
-        PayloadPart::fixed("- ", none.into_iter().chain([evidence]).collect()),
+        PayloadPart::fixed("- ", none.into_iter().collect()),
     ]
 }
 
@@ -252,7 +287,8 @@ fn hand_in(state: &State, task: &TaskState) -> Vec<PayloadPart> {
          Add --note 'GOTCHA: …' (or PATTERN, UTIL, WARN) for what the next builder should know.\n\n\
          A file beyond these can't be done without: `fp scope extend {plan} {id} PATH --claim {token} --reason '…'`."
     )));
-    if task.iteration == 1 {
+    let asked = Topic::Clarify(id.clone());
+    if task.iteration == 1 && state.questions.iter().all(|known| known.question.topic != asked) {
         parts.push(fixed(format!(
             "What only the user can decide, once: `fp clarify {plan} {id} --as {owner} --question '…' \
              --option 'A|what it means' --option 'B|…'`."

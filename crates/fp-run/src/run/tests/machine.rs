@@ -38,7 +38,14 @@ impl Machine {
             .map(|leaf| ImportedTask { task: leaf.id.clone(), title: leaf.title.clone(), commit: None })
             .collect();
         machine.take(vec![Event::Imported { from: "json".into(), tasks }]);
-        let approve = Approve { tree_hash: "t".into(), leaves, base: None, by: Decider::User };
+        let approve = Approve {
+            tree_hash: "t".into(),
+            leaves,
+            base: None,
+            commits: None,
+            end_commands: Vec::new(),
+            by: Decider::User,
+        };
         let events = machine.state.approve(approve).unwrap();
         machine.take(events);
         machine.start("s0");
@@ -147,8 +154,16 @@ impl Machine {
     pub(super) fn commit(&mut self, file: &str) {
         self.tokens += 1;
         let hash = format!("c{}", self.tokens);
-        let commit = SeenCommit { told: hash.clone(), hash: hash.clone(), files: vec![file.into()] };
-        let moved = self.moved.get_or_insert(Moved { head: String::new(), commits: Vec::new() });
+        let commit = SeenCommit {
+            told: hash.clone(),
+            hash: hash.clone(),
+            files: [(file.into(), "+1 -0".into())].into(),
+        };
+        let moved = self.moved.get_or_insert(Moved {
+            head: String::new(),
+            commits: Vec::new(),
+            gone: BTreeSet::new(),
+        });
         moved.head = hash;
         moved.commits.push(commit);
     }

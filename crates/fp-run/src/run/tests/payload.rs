@@ -131,9 +131,12 @@ impl Load {
         *leaf.fields.slot(FieldKind::Description) =
             (!description.is_empty()).then(|| vec![item(description.join("\n"))].into());
         let goal = self.text("goal", 1, self.goal);
+        let references: Vec<String> = leaf.references().map(str::to_owned).collect();
         let around = Around {
             language: Some("Korean"),
             goal: &goal,
+            interview: None,
+            references: &references,
             tree: "/home/somebody/repository/.fractal-planner/plans/p/tasks.md",
             place: Some("/home/somebody/repository/.fractal-planner/plans/p/worktrees/builder-1"),
             conventions: Some("/home/somebody/repository/.fractal-planner/plans/p/context.md"),

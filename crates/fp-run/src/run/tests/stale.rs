@@ -115,7 +115,14 @@ fn a_failed_leaf_can_be_mended_but_not_removed() {
     machine.take(events);
     let approve = |leaves: Vec<Leaf>| {
         let tree_hash = "t2".to_owned();
-        machine.state.approve(Approve { tree_hash, leaves, base: None, by: Decider::User })
+        machine.state.approve(Approve {
+            tree_hash,
+            leaves,
+            base: None,
+            commits: None,
+            end_commands: Vec::new(),
+            by: Decider::User,
+        })
     };
     let mended = Leaf { hash: "other".into(), ..leaf(1, &[], 0) };
     assert_eq!(approve(vec![mended, leaf(2, &[1], 1)]).unwrap().len(), 1);
@@ -184,6 +191,7 @@ fn every_choice_that_is_offered_has_a_consequence_or_needs_none() {
         Topic::VerifierSilent(id("1")),
         Topic::CommitBlocked(id("1")),
         Topic::BuildersSilent,
+        Topic::EndChecks,
         Topic::Drift(vec![id("1")]),
         Topic::PassesBefore(id("1")),
         Topic::Scope { task: id("1"), path: "x".into() },

@@ -1,0 +1,68 @@
+//! Reads which checks a plan wants at the end of its run, and runs them.
+
+use std::time::Duration;
+
+use fp_plan::plan::Plan;
+use fp_run::interview::Interview;
+use fp_run::run::end_checks;
+use fp_run::verification::{Check, CheckVerdict, CommandEnd, command_check, command_check_name};
+
+use super::RunError;
+use super::verify::limits;
+use crate::file;
+use crate::plan::{CONTEXT, OpenPlan};
+use crate::process;
+
+/// Size limit of `context.md` and of `interview.json`, in bytes.
+const CAP: u64 = 16 * 1024 * 1024;
+/// Time limit for finding a program.
+const LOOK: Duration = Duration::from_secs(5);
+
+/// The commands for the end of the run of `plan`, whose tree is `tree`. What can't be read asks for none.
+pub fn end_commands(plan: &OpenPlan, tree: &Plan) -> Vec<String> {
+    let text = |name: &'static str| file::read_text(&plan.folder.file(name), CAP).unwrap_or_default();
+    let interview = Interview::parse(&text("interview.json")).ok();
+    let strategy = interview.as_ref().and_then(Interview::test_strategy).unwrap_or_default();
+    end_checks::end_commands(tree, strategy, &text(CONTEXT))
+}
+
+/// The program that `command` begins with, if it is not installed. What isn't a plain word is left to the shell.
+pub fn missing_program(command: &str) -> Option<&str> {
+    let program = command.split_whitespace().next()?;
+    let is_plain = program.starts_with(|c: char| c.is_ascii_alphanumeric())
+        && program.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.'));
+    if !is_plain || cfg!(windows) {
+        return None;
+    }
+    let line = format!("command -v {program}");
+    let found = process::run_line(&line, &std::env::temp_dir(), limits(LOOK)).ok()?;
+    (found.end != CommandEnd::Exited(0)).then_some(program)
+}
+
+/// Runs the commands that are due at the end, in the checkout, and records the results. Nothing happens if none are due.
+pub fn check_at_end(plan: &OpenPlan, now: impl Fn() -> jiff::Timestamp) -> Result<(), RunError> {
+    let state = plan.load()?.state;
+    let commands = state.end_commands_due();
+    if commands.is_empty() {
+        return Ok(());
+    }
+    let checkout = plan.checkout(&state)?;
+    let time = Duration::from_secs(plan.settings.verify.timeout_seconds.into());
+    let mut checks = Vec::new();
+    for command in commands {
+        match missing_program(command) {
+            Some(program) => checks.push(Check {
+                name: command_check_name(command),
+                verdict: CheckVerdict::Note,
+                detail: format!("{program} isn't installed"),
+            }),
+            None => {
+                let run = process::run_commands([command.as_str()], checkout.worktree(), limits(time));
+                checks.extend(run.iter().map(command_check));
+            }
+        }
+    }
+    let mut ledger = plan.lock()?;
+    let events = ledger.state().check_at_end(checks)?;
+    Ok(ledger.append(events, now())?)
+}

@@ -1,0 +1,48 @@
+//! Says of each requirement of the interview whether the tasks that cover it are done.
+
+use serde::Serialize;
+
+use crate::interview::Interview;
+use crate::interview::record::RecordedRequirement;
+use crate::run::state::{State, Status};
+use fp_plan::plan::Plan;
+use fp_plan::plan::field::FieldKind;
+use fp_plan::text::one_line;
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct RequirementLine {
+    pub id: String,
+    pub text: String,
+    /// True if a task covers it, and each that does is done.
+    pub met: bool,
+    /// The ids of the tasks that cover it.
+    pub tasks: Vec<String>,
+}
+
+impl RequirementLine {
+    /// The requirements of `interview`, by the tasks of `tree` and their states.
+    pub fn all(interview: &Interview, tree: &Plan, state: &State) -> Vec<Self> {
+        let is_done = |id: &String| {
+            state.tasks.iter().any(|task| task.leaf.id.as_str() == id && task.status == Status::Completed)
+        };
+        let line = |requirement: RecordedRequirement| {
+            let covering = tree.leaves().filter(|leaf| {
+                let mut covered = leaf.fields.items(FieldKind::Covers).iter();
+                covered.any(|item| item.text.eq_ignore_ascii_case(&requirement.id))
+            });
+            let tasks: Vec<String> = covering.map(|leaf| leaf.id.to_string()).collect();
+            let met = !tasks.is_empty() && tasks.iter().all(is_done);
+            Self { id: requirement.id, text: one_line(&requirement.text), met, tasks }
+        };
+        interview.requirements().into_iter().map(line).collect()
+    }
+}
+
+impl std::fmt::Display for RequirementLine {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let met = if self.met { "met" } else { "not met" };
+        let tasks =
+            if self.tasks.is_empty() { "no task covers it".to_owned() } else { self.tasks.join(", ") };
+        write!(f, "{} {met}: {} ({tasks})", self.id, self.text)
+    }
+}

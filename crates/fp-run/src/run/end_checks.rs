@@ -1,0 +1,106 @@
+//! The checks at the end of a run: the interview's own test command, and what the project's CI runs. They are approved
+//! with the plan, and run once no task is left.
+
+use super::decide::RunDecision;
+use super::event::Event;
+use super::question::{AnswerChoice, Topic};
+use super::state::{State, Status};
+use crate::verification::{COMMAND_CHECK, Check, CheckVerdict};
+use fp_plan::plan::Plan;
+use fp_plan::text::prompt_quoted;
+
+/// The heading in `context.md` below which the CI's commands stand, one an item.
+const HEADING: &str = "## CI Checks";
+/// Most commands, and the longest one, in bytes.
+const MOST: usize = 20;
+const LONGEST: usize = 300;
+/// Longest quotation of a command's result in a question, in bytes.
+const MAX_RESULT: usize = 200;
+
+/// The commands in backticks in the interview's test strategy, then those of the CI in `context`, the text of
+/// `context.md`. A command that each task of `tree` runs isn't repeated.
+pub fn end_commands(tree: &Plan, strategy: &str, context: &str) -> Vec<String> {
+    let below = context.lines().skip_while(|line| line.trim_end() != HEADING).skip(1);
+    let items = below.take_while(|line| !line.starts_with('#'));
+    let items = items.filter_map(|line| line.trim_start().strip_prefix("- "));
+    let of_ci = items.map(|item| code_spans(item).next().unwrap_or(item).trim());
+    // One word in a strategy names a file or a test rather than a command.
+    let own = code_spans(strategy).map(str::trim).filter(|span| span.contains(' '));
+    let by_each = |command: &str| {
+        tree.leaves().all(|leaf| leaf.test_commands().chain(leaf.verify()).any(|known| known == command))
+    };
+    let mut found: Vec<String> = Vec::new();
+    for command in own.chain(of_ci) {
+        let is_fit = !command.is_empty() && command.len() <= LONGEST && !command.contains(char::is_control);
+        if is_fit && found.len() < MOST && !found.iter().any(|known| known == command) && !by_each(command) {
+            found.push(command.to_owned());
+        }
+    }
+    found
+}
+
+fn code_spans(text: &str) -> impl Iterator<Item = &str> {
+    text.split('`').skip(1).step_by(2)
+}
+
+impl State {
+    /// The commands that are due because no task is left; empty while something else is.
+    pub fn end_commands_due(&self) -> &[String] {
+        let commands = self.approval.as_ref().map_or(&[][..], |approval| &approval.end_commands);
+        let is_over =
+            self.tasks.iter().all(|task| task.status.is_final()) && self.count(Status::Completed) > 0;
+        let is_due = self.is_running() && is_over && self.end_checks.is_none();
+        if is_due && self.open_questions().next().is_none() { commands } else { &[] }
+    }
+
+    /// Records the results of the commands that were due, and asks about a failure.
+    pub fn check_at_end(&self, checks: Vec<Check>) -> RunDecision {
+        if self.end_commands_due().is_empty() {
+            return Ok(Vec::new());
+        }
+        let failed = checks.iter().filter(|check| check.verdict == CheckVerdict::Fail);
+        let told: Vec<String> = failed.map(told_failure).collect();
+        let mut events = vec![Event::CheckedAtEnd { checks }];
+        if !told.is_empty() {
+            events.push(self.ask(Topic::EndChecks, &told.join("; ")));
+        }
+        Ok(events)
+    }
+
+    /// True if the user wants another task because of a failed check, and there is none yet.
+    pub(super) fn wants_task(&self) -> bool {
+        let last = self.questions.iter().rev().find(|asked| asked.question.topic == Topic::EndChecks);
+        let has_failed = self.end_checks.iter().flatten().any(|check| check.verdict == CheckVerdict::Fail);
+        has_failed && last.is_some_and(|asked| asked.answer == [AnswerChoice::AddTask.label()])
+    }
+}
+
+fn told_failure(check: &Check) -> String {
+    let command = check.name.strip_prefix(COMMAND_CHECK).unwrap_or(&check.name);
+    let mut lines = check.detail.lines();
+    let ended = lines.next().and_then(|line| line.split(',').next()).unwrap_or_default();
+    let last = lines.rfind(|line| !line.trim().is_empty()).unwrap_or_default();
+    format!("{}: {ended}, {}", prompt_quoted(command, LONGEST), prompt_quoted(last, MAX_RESULT))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fp_plan::plan::parse;
+
+    #[test]
+    fn commands_of_the_interview_and_of_the_ci() {
+        let check = |strategy: &str, context: &str, expect: &[&str]| {
+            let (tree, _) = parse("- [ID: 1] One\n  - Test Commands: cargo test --doc\n");
+            assert_eq!(end_commands(&tree, strategy, context), expect, "{strategy:?} {context:?}");
+        };
+        check("", "", &[]);
+        check("all of `tests/a.py` passes: `python3 -m unittest`", "", &["python3 -m unittest"]);
+        check("all tests pass", "## Build\n- `make`\n", &[]);
+        let context = "# C\n\n## CI Checks\n\n- `black --check .`, not installed\n- flake8\n- `flake8`\n\n## More\n- `rm -r x`\n";
+        check("", context, &["black --check .", "flake8"]);
+        check("`black --check .`", context, &["black --check .", "flake8"]);
+        check("`cargo test --doc`", "", &[]);
+        check("`a\u{1b} b`", &format!("## CI Checks\n- {}\n- `unclosed\n", "x".repeat(400)), &["unclosed"]);
+    }
+}
