@@ -49,7 +49,7 @@ pub(crate) fn run(args: ClaimArgs, context: &Context) -> CommandResult {
         false => None,
     };
     if let Some((checks, true)) = &checked {
-        return doubt(&plan, &chosen.id, checks, context);
+        return doubt(&plan, &args.owner, &chosen.id, checks, context);
     }
     let mut ledger = plan.lock()?;
     context.notices(ledger.notices());
@@ -153,7 +153,7 @@ fn base(
             let head = snapshot.status.head()?.commit;
             let paths = unexplained(plan, &git, state, &snapshot)?;
             if !paths.is_empty() {
-                return Err(doubt_checkout(plan, snapshot.tree.to_string(), paths, context)?);
+                return Err(doubt_checkout(plan, owner, snapshot.tree.to_string(), paths, context)?);
             }
             let around = Some(git.surroundings(&snapshot.status)?.since(state.around(), false));
             Ok(Base { tree: snapshot.tree.to_string(), head: head.to_string(), worktree: None, around })
@@ -171,9 +171,16 @@ fn find<'p>(file: &Path, tree: &'p Plan<'p>, id: &TaskId) -> Result<&'p Task<'p>
 }
 
 /// The task's check proves nothing: asks the user, and tells the builder.
-fn doubt(plan: &OpenPlan, id: &TaskId, checks: &[Check], context: &Context) -> CommandResult {
+fn doubt(
+    plan: &OpenPlan,
+    owner: &AgentName,
+    id: &TaskId,
+    checks: &[Check],
+    context: &Context,
+) -> CommandResult {
     let mut ledger = plan.lock()?;
-    let events = ledger.state().doubt(id, checks.to_vec())?;
+    let mut events = ledger.state().doubt(id, checks.to_vec())?;
+    events.push(Event::AgentEnded { name: owner.clone() });
     ledger.append(events, context.now())?;
     Err(CommandError::refused(format!("the Verify command of task {id} passes before its work"))
         .hint("end your turn: the user is asked, and you are told"))
@@ -182,12 +189,14 @@ fn doubt(plan: &OpenPlan, id: &TaskId, checks: &[Check], context: &Context) -> C
 /// The checkout is not as the last task left it: asks the user, and tells the builder.
 fn doubt_checkout(
     plan: &OpenPlan,
+    owner: &AgentName,
     tree: String,
     paths: Vec<RepoPath>,
     context: &Context,
 ) -> Result<CommandError, CommandError> {
     let mut ledger = plan.lock()?;
-    let events = ledger.state().doubt_checkout(tree, paths);
+    let mut events = ledger.state().doubt_checkout(tree, paths);
+    events.push(Event::AgentEnded { name: owner.clone() });
     ledger.append(events, context.now())?;
     Ok(CommandError::refused("files of the checkout changed while no task had them")
         .hint("end your turn: the user is asked, and you are told"))

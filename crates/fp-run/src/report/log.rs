@@ -85,6 +85,7 @@ fn words(event: &Event) -> ToldEvent {
         Event::Told => run("the lead has been told".into()),
         Event::LeadNudged => run("the lead had stopped, and is told to go on".into()),
         Event::AgentEnded { name } => run(format!("{name} has ended its turn")),
+        Event::Reached { name } => run(format!("{name} has its message")),
         Event::AgentKnown { name, id } => run(format!("{name} is the agent {id} of the client")),
         Event::Answered { question, options, by } => {
             run(format!("{question} is answered {}: {}", by_whom(*by), options.join(", ")))

@@ -294,6 +294,8 @@ pub enum Event {
         /// The client's id of the agent.
         id: String,
     },
+    /// The lead's message reached an agent.
+    Reached { name: AgentName },
     /// A builder took a task.
     Claimed {
         task: TaskId,

@@ -86,6 +86,7 @@ impl State {
                     self.agent_ids.clear();
                     self.untold.clear();
                     self.unstarted.clear();
+                    self.unwoken.clear();
                     self.tasks.iter_mut().for_each(|t| t.verifiers = 0);
                 }
                 self.run = Some(Run { terms: terms.clone(), status: RunStatus::Running, started_at });
@@ -118,11 +119,14 @@ impl State {
             }
             Event::Dispatched { dispatch, name, task } => self.dispatched(*dispatch, name, task.as_ref(), at),
             Event::Told => {
-                let starts = |untold: &Untold| untold.dispatch != Dispatch::Resume;
-                self.unstarted.extend(self.untold.drain(..).filter(starts));
+                let told = self.untold.drain(..);
+                let (unwoken, unstarted): (Vec<Untold>, Vec<Untold>) =
+                    told.partition(|told| told.dispatch == Dispatch::Resume);
+                self.unwoken.extend(unwoken);
+                self.unstarted.extend(unstarted);
             }
-            // Unstarted agents are dispatched again.
-            Event::LeadNudged => self.untold.append(&mut self.unstarted),
+            Event::LeadNudged => {}
+            Event::Reached { name } => self.heard_of(name),
             Event::AgentEnded { name } => self.agent_ended(name, at),
             Event::AgentKnown { name, id } => {
                 self.heard_of(name);
@@ -162,6 +166,7 @@ impl State {
                 }
             }
             Event::Submitted { task, owner, tree, files } => {
+                self.heard_of(owner);
                 self.idle(owner, at);
                 self.withdraw_inquiries(task);
                 if self.is_in_checkout(task) {
@@ -189,6 +194,8 @@ impl State {
                 if self.is_in_checkout(task) {
                     self.leave_checkout(tree);
                 }
+                // Whoever measures a submission is its verifier, as far as the log can tell.
+                self.lapse(task);
                 if let Some(t) = self.task_mut(task) {
                     t.verification = Some(MeasuredWork {
                         tree: tree.clone(),
@@ -406,6 +413,14 @@ impl State {
     fn heard_of(&mut self, name: &AgentName) {
         self.untold.retain(|u| u.name != *name);
         self.unstarted.retain(|u| u.name != *name);
+        self.unwoken.retain(|u| u.name != *name);
+    }
+
+    /// What the lead was told to do about `task` is done, or no longer due.
+    fn lapse(&mut self, task: &TaskId) {
+        self.untold.retain(|u| u.task.as_ref() != Some(task));
+        self.unstarted.retain(|u| u.task.as_ref() != Some(task));
+        self.unwoken.retain(|u| u.task.as_ref() != Some(task));
     }
 
     fn working(&mut self, name: &AgentName, at: Timestamp) {
@@ -422,8 +437,7 @@ impl State {
     }
 
     fn end_verifiers(&mut self, task: &TaskId, at: Timestamp) {
-        self.untold.retain(|u| u.task.as_ref() != Some(task));
-        self.unstarted.retain(|u| u.task.as_ref() != Some(task));
+        self.lapse(task);
         for agent in self.agents.values_mut().filter(|a| a.task.as_ref() == Some(task)) {
             agent.activity = Activity::Idle;
             agent.since = at;

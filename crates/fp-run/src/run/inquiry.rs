@@ -1,5 +1,5 @@
 //! Lets a builder ask in the middle of its task: one question in its first iteration, and extra files at any time. A
-//! builder that asked ends its turn, isn't nudged, and is woken with the answer.
+//! builder that asked counts as ended, isn't nudged, and is woken with the answer.
 
 use std::borrow::Cow;
 
@@ -132,7 +132,7 @@ impl State {
         }
         let serial = self.questions.len() as u64 + 1;
         let question = Question::clarification(id, serial, &cut(text), options);
-        Ok(vec![Event::Asked { question }])
+        Ok(vec![Event::Asked { question }, Event::AgentEnded { name: owner.clone() }])
     }
 
     /// Requests `path` for the holder of `token`. `plans` is the configured folder of all plans.
@@ -144,7 +144,7 @@ impl State {
         reason: &str,
         (policy, plans): (ExtensionPolicy, &str),
     ) -> Result<Extension, NotAsked> {
-        self.expect_claim(id, token)?;
+        let name = self.expect_claim(id, token)?.owner.clone();
         let path = allowed_path(path, plans)?;
         let task = self.expect_task(id)?;
         if task.held().any(|file| covers(file, &path)) {
@@ -176,7 +176,8 @@ impl State {
                     return Ok(Extension::Asked(asked.id.clone(), Vec::new()));
                 }
                 let question = Question::new(topic, self.questions.len() as u64 + 1, &why);
-                Ok(Extension::Asked(question.id.clone(), vec![Event::Asked { question }]))
+                let asked = question.id.clone();
+                Ok(Extension::Asked(asked, vec![Event::Asked { question }, Event::AgentEnded { name }]))
             }
         }
     }

@@ -35,7 +35,7 @@ fn what_it_fails_goes_back_to_the_builder() {
     machine.next(&[name("builder-1")]);
     machine.judge(&id("1"), false);
     let actions = machine.next(&[]);
-    let [LeadAction::Resume { name: owner, message }, LeadAction::Wait { .. }] = &actions[..] else {
+    let [LeadAction::Resume { name: owner, message, .. }, LeadAction::Wait { .. }] = &actions[..] else {
         panic!("{actions:?}")
     };
     assert_eq!(*owner, name("builder-1"));

@@ -63,7 +63,8 @@ fn step() -> impl Strategy<Value = Step> {
 fn play(machine: &mut Machine, step: Step, sessions: &mut u32) {
     match step {
         Step::Next => {
-            machine.next(&[]);
+            let told = machine.next(&[]);
+            machine.lose(&told);
             machine.start_agents();
             let again = machine.next(&[]);
             let starts = again.iter().any(|a| {
@@ -220,6 +221,13 @@ proptest! {
             let actions = machine.next(&std::mem::take(&mut ended));
             machine.check();
             for action in actions {
+                let is_agents = matches!(
+                    action,
+                    LeadAction::Spawn { .. } | LeadAction::Resume { .. } | LeadAction::Verify { .. }
+                );
+                if is_agents && fates.next() == Some(4) {
+                    continue; // The lead loses it.
+                }
                 match action {
                     LeadAction::Finish { .. } => return Ok(()),
                     LeadAction::Spawn { name, .. } | LeadAction::Resume { name, .. } => {

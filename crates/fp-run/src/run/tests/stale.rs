@@ -130,10 +130,9 @@ fn what_a_killed_next_has_not_told_is_told_again() {
         assert_eq!(machine.next(&[]), untold);
         let first = serde_json::to_value(&untold[0]).unwrap();
         assert_eq!(format!("{} {}", first["action"], first["name"]).replace('"', ""), expect);
-        assert!(
-            matches!(machine.next(&[])[..], [LeadAction::Wait { .. }]),
-            "told once, it is not told again"
-        );
+        machine.lose(&untold);
+        machine.start_agents();
+        assert!(matches!(machine.next(&[])[..], [LeadAction::Wait { .. }]), "its agent was heard of");
     };
     let mut machine = two_in_a_row();
     let owner = builder(0);
@@ -149,6 +148,65 @@ fn what_a_killed_next_has_not_told_is_told_again() {
     machine.submit(&owner);
     machine.judge(&id("1"), true);
     check(&mut machine, &[], "resume builder-1");
+}
+
+/// Each kind of action, lost at each place: it is said again until its agent claims, hands in or judges.
+#[test]
+fn what_the_lead_lost_is_said_again() {
+    let mut machine = two_in_a_row();
+    let owner = builder(0);
+    let lose = |machine: &mut Machine, ended: &[AgentName]| {
+        let told = machine.next(ended);
+        machine.lose(&told);
+        machine.lose(&told);
+        let action = serde_json::to_value(&told[0]).unwrap();
+        format!("{} {}", action["action"].as_str().unwrap(), action["name"].as_str().unwrap())
+    };
+    let quiet = |machine: &mut Machine| {
+        let actions = machine.next(&[]);
+        assert!(matches!(actions[..], [LeadAction::Wait { .. }]), "{actions:?}");
+    };
+    assert_eq!(lose(&mut machine, &[]), "spawn builder-1");
+    machine.claim(&owner);
+    quiet(&mut machine);
+    assert_eq!(lose(&mut machine, std::slice::from_ref(&owner)), "resume builder-1");
+    machine.submit(&owner);
+    assert_eq!(lose(&mut machine, &[]), "verify verifier-1-i1");
+    let verified = Event::Verified {
+        task: id("1"),
+        iteration: 1,
+        tree: "t".into(),
+        files: Vec::new(),
+        checks: Vec::new(),
+    };
+    machine.take(vec![verified]);
+    quiet(&mut machine);
+    machine.judge(&id("1"), false);
+    assert_eq!(lose(&mut machine, &[]), "resume builder-1");
+    machine.claim(&owner);
+    quiet(&mut machine);
+}
+
+/// Who was told to end its turn is not waited for, whether or not a hook or the lead says that it has.
+#[test]
+fn a_builder_that_asked_counts_as_ended() {
+    let ask: [fn(&mut Machine, &AgentName); 2] =
+        [|machine, owner| machine.clarify(owner), |machine, owner| machine.extend(owner, "f1")];
+    for ask in ask {
+        let mut machine = two_in_a_row();
+        machine.next(&[]);
+        machine.claim(&builder(0));
+        ask(&mut machine, &builder(0));
+        let question = machine.state.open_questions().next().unwrap().clone();
+        let answer = [question.options[0].label.clone()];
+        let events = machine.state.answer(&question.id, &answer, Decider::User, "t".into()).unwrap();
+        machine.take(events);
+        let actions = machine.next(&[]);
+        assert!(
+            matches!(&actions[..], [LeadAction::Resume { again: false, .. }, LeadAction::Wait { .. }]),
+            "{actions:?}"
+        );
+    }
 }
 
 #[test]
