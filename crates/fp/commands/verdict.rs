@@ -155,6 +155,11 @@ fn report(context: &Context, state: &State, id: &TaskId, file: &str, settled: &[
                     task.iteration,
                     task.feedback.as_deref().unwrap_or_default()
                 ),
+                (false, Status::AwaitingVerification, ..) => {
+                    let reasons = task.verdict.as_ref().map(|verdict| verdict.reasons.join("\n"));
+                    let reasons = reasons.unwrap_or_default();
+                    format!("Task {id} did not pass by its commands: the user is asked\n{reasons}\n")
+                }
                 (false, ..) => format!(
                     "Task {id} did not pass, and that was its last iteration\n{}\n",
                     task.reason.as_deref().unwrap_or_default()

@@ -7,6 +7,7 @@ use super::question::{AnswerChoice, Question, Topic};
 use super::ready::{List, Obstacle};
 use super::refusal::{Refusal, refuse};
 use super::state::{Claim, State, Status, TaskState};
+use super::verdict::said_by_verifier;
 use crate::verification::change::Change;
 use fp_plan::plan::id::{AgentName, TaskId};
 use fp_plan::plan::path::overlap;
@@ -30,7 +31,9 @@ impl State {
     /// a failed one may be fixed before its retry.
     pub fn approve(&self, approve: Approve) -> RunDecision {
         let same_leaves = || self.tasks.iter().map(|task| &task.leaf).eq(&approve.leaves);
-        if self.approval.as_ref().is_some_and(|a| a.tree_hash == approve.tree_hash) && same_leaves() {
+        let to_revise = self.tasks.iter().any(|task| task.to_revise);
+        let same_tree = self.approval.as_ref().is_some_and(|a| a.tree_hash == approve.tree_hash);
+        if same_tree && !to_revise && same_leaves() {
             return Ok(Vec::new());
         }
         for task in self.tasks.iter().filter(|t| !matches!(t.status, Status::Pending | Status::Skipped)) {
@@ -161,6 +164,9 @@ impl State {
         }
         if task.awaits_commit() {
             return Err(refuse(task, "it has passed already, and `fp next` makes its commit"));
+        }
+        if self.doubts_checks_of(id) {
+            return Err(refuse(task, "the user is asked about its commands; `fp next` prints the question"));
         }
         Ok(task)
     }
@@ -339,12 +345,29 @@ impl State {
             (Topic::TaskFailed(id), AnswerChoice::Retry) => {
                 self.retry(id)?.into_iter().filter(|e| !matches!(e, Event::Answered { .. })).collect()
             }
+            (Topic::TaskFailed(id), AnswerChoice::Change) => {
+                let retried = self.retry(id)?.into_iter().filter(|e| !matches!(e, Event::Answered { .. }));
+                retried.chain([Event::RevisionDue { task: id.clone() }]).collect()
+            }
+            (Topic::CheckFailed { task, .. }, AnswerChoice::Change) => {
+                let iteration = self.expect_task(task)?.iteration;
+                let reason = "it is to be changed".to_owned();
+                let released = Event::Released { task: task.clone(), reason, iteration };
+                vec![released, Event::RevisionDue { task: task.clone() }]
+            }
+            (Topic::CheckFailed { task, commands }, AnswerChoice::Drop) => {
+                vec![Event::ChecksDropped { task: task.clone(), commands: commands.clone(), by }]
+            }
+            (Topic::CheckFailed { task, .. }, AnswerChoice::SendBack) => {
+                let Some(verdict) = &self.expect_task(task)?.verdict else { return Ok(Some(Vec::new())) };
+                self.send_back(task, &verdict.reasons.join("\n"), &verdict.summary, token)
+            }
             (Topic::VerifierSilent(id), AnswerChoice::GiveUp) => {
                 self.failing(id, "given up by the user's choice")
             }
             (Topic::CommitBlocked(id), AnswerChoice::SendBack) => {
                 let reason = self.task(id).and_then(|t| t.reason.clone()).unwrap_or_default();
-                self.send_back(id, &format!("The commit could not be made: {reason}"), token)
+                self.send_back(id, &format!("The commit could not be made: {reason}"), "", token)
             }
             (Topic::CommitBlocked(id), AnswerChoice::Leave) => {
                 done(id, "left uncommitted by the user's choice")
@@ -369,6 +392,7 @@ impl State {
             | (Topic::Drift(_), _)
             | (Topic::PassesBefore(_), _)
             | (Topic::TaskFailed(_), _)
+            | (Topic::CheckFailed { .. }, _)
             | (Topic::VerifierSilent(_), _)
             | (Topic::CommitBlocked(_), _)
             | (Topic::IndexLocked(_), _)
@@ -379,8 +403,8 @@ impl State {
         Ok(Some(events))
     }
 
-    /// Sends `id` back with this feedback, or fails it if it has used all its iterations.
-    pub(super) fn send_back(&self, id: &TaskId, feedback: &str, token: String) -> Vec<Event> {
+    /// Sends `id` back with this feedback, or fails it if it has used all its iterations. `summary` is the verifier's.
+    pub(super) fn send_back(&self, id: &TaskId, feedback: &str, summary: &str, token: String) -> Vec<Event> {
         let iteration = self.task(id).map_or(0, |t| t.iteration) + 1;
         if iteration <= self.iterations_of(id) {
             vec![Event::SentBack {
@@ -392,7 +416,8 @@ impl State {
             }]
         } else {
             let mut events = self.failing(id, feedback);
-            events.push(self.ask(Topic::TaskFailed(id.clone()), feedback));
+            let reason = format!("{}. {}", feedback.trim_end_matches('.'), said_by_verifier(summary));
+            events.push(self.ask(Topic::TaskFailed(id.clone()), reason.trim_end()));
             events
         }
     }

@@ -1,6 +1,8 @@
 //! Folds events into the state. Folding never fails, because the log states facts: an event about an unknown task
 //! changes only the sequence number.
 
+use std::collections::BTreeSet;
+
 use jiff::Timestamp;
 
 use super::event::{Base, Decider, Dispatch, Entry, Event};
@@ -62,6 +64,7 @@ impl State {
                 self.approval = Some(Approval { tree_hash: tree_hash.clone(), at, by: *by });
                 self.take_leaves(leaves);
                 self.planning.begin_anew();
+                self.tasks.iter_mut().for_each(|t| t.to_revise = false);
             }
             Event::Validated { pass, tree_hash, errors, failing, warnings: _ } => {
                 self.planning.fold_validated(*pass, tree_hash, *errors, failing);
@@ -110,6 +113,18 @@ impl State {
             Event::CheckedBefore { task, checks, passed } => {
                 if let Some(t) = self.task_mut(task) {
                     t.before = Some(ChecksBefore { checks: checks.clone(), passed: *passed, waived: None });
+                }
+            }
+            Event::ChecksDropped { task, commands, by: _ } => {
+                if let Some(t) = self.task_mut(task) {
+                    t.dropped.extend(commands.iter().cloned());
+                    t.verification = None;
+                    t.verifiers = 0;
+                }
+            }
+            Event::RevisionDue { task } => {
+                if let Some(t) = self.task_mut(task) {
+                    t.to_revise = true;
                 }
             }
             Event::Waived { task, by } => {
@@ -204,16 +219,21 @@ impl State {
                     });
                 }
             }
-            Event::Judged { task, iteration, pass, judgements, summary, reasons: _ } => {
+            Event::Judged { task, iteration, pass, judgements, summary, reasons } => {
                 let verdict = TaskVerdict {
                     pass: *pass,
                     iteration: *iteration,
                     judgements: judgements.clone(),
                     summary: summary.clone(),
+                    reasons: reasons.clone(),
                 };
                 self.end_verifiers(task, at);
                 if let Some(t) = self.task_mut(task) {
                     t.verdict = Some(verdict);
+                    if !pass {
+                        t.failed.clone_from(&t.verification);
+                        t.failed.iter_mut().for_each(|failed| failed.checks.retain(Check::fails));
+                    }
                 }
             }
             Event::SentBack { task, iteration, token, feedback, base } => {
@@ -316,6 +336,11 @@ impl State {
                         }
                     }
                 }
+                if let Topic::Clarify(id) = &question.topic
+                    && let Some(t) = self.task_mut(id)
+                {
+                    t.asked_after = Some(t.failed_checks());
+                }
                 self.questions.push(Asked {
                     question: question.clone(),
                     answer: Vec::new(),
@@ -358,7 +383,14 @@ impl State {
             .iter()
             .map(|leaf| match before.remove(&leaf.id) {
                 Some(known) if known.leaf.hash == leaf.hash => TaskState { leaf: leaf.clone(), ..known },
-                Some(known) => TaskState { leaf: leaf.clone(), drift: None, before: None, ..known },
+                Some(known) => TaskState {
+                    leaf: leaf.clone(),
+                    drift: None,
+                    before: None,
+                    failed: None,
+                    dropped: BTreeSet::new(),
+                    ..known
+                },
                 None => match self.imported.get(&leaf.id).filter(|done| done.title == leaf.title) {
                     Some(done) => TaskState::imported(leaf.clone(), done.commit.clone()),
                     None => TaskState::new(leaf.clone()),
@@ -520,6 +552,7 @@ impl TaskState {
         self.status = Status::Pending;
         self.iteration = 0;
         self.verdict = None;
+        self.failed = None;
         self.reason = None;
         self.because = None;
         self.ended_at = None;

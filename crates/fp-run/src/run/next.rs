@@ -266,7 +266,7 @@ impl Draft<'_> {
             .iter()
             .filter(|t| t.status == Status::AwaitingVerification && !t.awaits_commit())
             .map(|t| t.leaf.id.clone())
-            .filter(|id| !self.is_being_verified(id))
+            .filter(|id| !self.is_being_verified(id) && !self.state.doubts_checks_of(id))
             .collect();
         let lead_judges = self.state.run.as_ref().is_some_and(|run| run.terms.lead_judges);
         for id in due {

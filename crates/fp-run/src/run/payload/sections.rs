@@ -252,7 +252,7 @@ fn hand_in(state: &State, task: &TaskState) -> Vec<PayloadPart> {
          Add --note 'GOTCHA: …' (or PATTERN, UTIL, WARN) for what the next builder should know.\n\n\
          A file beyond these can't be done without: `fp scope extend {plan} {id} PATH --claim {token} --reason '…'`."
     )));
-    if task.iteration == 1 {
+    if task.may_clarify() {
         parts.push(fixed(format!(
             "What only the user can decide, once: `fp clarify {plan} {id} --as {owner} --question '…' \
              --option 'A|what it means' --option 'B|…'`."

@@ -193,7 +193,8 @@ impl Machine {
         };
         if let Ok(events) = self.state.judge(task, None, opinion, &["c".into()], token) {
             self.take(events);
-            if pass && conflicts {
+            let passed = self.state.task(task).is_some_and(|task| task.awaits_commit());
+            if passed && conflicts {
                 let token = self.token();
                 let base = Base {
                     tree: "c".into(),
@@ -203,11 +204,32 @@ impl Machine {
                 };
                 let events = self.state.conflict(task, "it does not fit", base, token).unwrap();
                 self.take(events);
-            } else if pass {
+            } else if passed {
                 let events = self.state.complete(task, Some("c0ffee".into()), None).unwrap();
                 self.take(events);
             }
         }
+    }
+
+    /// Every criterion holds, and a command fails in the tree `tree`.
+    pub(super) fn fail_by_command(&mut self, task: &TaskId, tree: &str) {
+        let Some(iteration) = self.state.expect_submitted(task, None).ok().map(|task| task.iteration) else {
+            return;
+        };
+        let check = Check {
+            name: "command: make \"test\"".into(),
+            verdict: CheckVerdict::Fail,
+            detail: "exit status 2 after 0.1 s, output sha256 abc…\nfirst\n\nunexpected argument 'x'".into(),
+        };
+        let verified = Event::Verified {
+            task: task.clone(),
+            iteration,
+            tree: tree.into(),
+            files: Vec::new(),
+            checks: vec![check],
+        };
+        self.take(vec![verified]);
+        self.judge(task, true);
     }
 
     pub(super) fn awaiting(&self) -> Option<TaskId> {

@@ -237,7 +237,9 @@ fn a_lead_that_never_does_what_it_is_told_is_told_so_often_and_no_more() {
 #[test]
 fn every_choice_that_is_offered_has_a_consequence_or_needs_none() {
     let state = two_in_a_row().state;
+    let commands: BTreeSet<String> = ["make".to_owned()].into();
     let topics = [
+        Topic::CheckFailed { task: id("1"), commands },
         Topic::TaskFailed(id("1")),
         Topic::VerifierSilent(id("1")),
         Topic::CommitBlocked(id("1")),
