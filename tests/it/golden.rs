@@ -278,7 +278,15 @@ fn an_attempt_that_fails_and_is_done_again() {
     session.judge(&task, "--pass");
     session.next(&[]);
     session.status();
-    session.end_with_resume(20, &["/13/printed/questions/0", "/16/printed/actions/0"], "failed_and_retried");
+    // The claim after the retry says since then that the work is still there.
+    let payload = &mut session.said[21]["printed"]["payload"];
+    let without = payload
+        .as_str()
+        .unwrap()
+        .replace("- Your checkout has the earlier attempt's work: go on from there\n", "");
+    *payload = json!(without);
+    let reworded = ["/13/printed/questions/0", "/16/printed/actions/0"];
+    session.end_with_resume(20, &reworded, "failed_and_retried");
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::path::Path;
 use fp_host::plan::{self, OpenPlan, Tree};
 use fp_host::run::fresh_token;
 use fp_host::run::verify::{check_before, unexplained};
-use fp_host::run::worktree::{self, Worktrees};
+use fp_host::run::worktree::{self, EarlierWork, Worktrees};
 use fp_plan::plan::id::{AgentName, TaskId};
 use fp_plan::plan::{Plan, Task, parse};
 use fp_plan::reading_language;
@@ -38,7 +38,8 @@ pub(crate) struct ClaimArgs {
 pub(crate) fn run(args: ClaimArgs, context: &Context) -> CommandResult {
     let plan = context.open_trusted(Some(&args.plan))?;
     let tree = context.tree(&plan)?;
-    let Prepared { chosen, edited, base, test_first, _worktrees } = prepare(&plan, &args, &tree, context)?;
+    let Prepared { chosen, edited, base, earlier, test_first, _worktrees } =
+        prepare(&plan, &args, &tree, context)?;
     let checked = match test_first {
         true => {
             let own = base.worktree.as_ref().map(|owner| worktree::path(&plan, owner));
@@ -73,6 +74,7 @@ pub(crate) fn run(args: ClaimArgs, context: &Context) -> CommandResult {
         goal: &goal,
         tree: &plan.tasks_file().display().to_string(),
         place: place.as_deref(),
+        earlier: earlier.as_deref(),
         conventions: conventions.as_deref(),
         language: language.as_deref(),
         specs: "",
@@ -97,6 +99,8 @@ struct Prepared<'p> {
     chosen: Leaf,
     edited: BTreeSet<TaskId>,
     base: Base,
+    /// What to tell the builder of an earlier attempt's work.
+    earlier: Option<String>,
     /// True if its check has to run before its work.
     test_first: bool,
     /// Held until the claim is logged: no other agent of this name may prepare the worktree for itself.
@@ -120,9 +124,19 @@ fn prepare<'p>(
         state = plan.load()?.state;
     }
     let chosen = state.choose(&args.owner, args.task.as_ref(), &edited)?;
+    let (base, earlier) = base(plan, &state, &args.owner, chosen, worktrees.as_ref(), context)?;
     Ok(Prepared {
         chosen: chosen.leaf.clone(),
-        base: base(plan, &state, &args.owner, chosen, worktrees.as_ref(), context)?,
+        base,
+        earlier: earlier.map(|earlier| match earlier {
+            EarlierWork::Restored => {
+                "Your checkout has the earlier attempt's work: go on from there".to_owned()
+            }
+            EarlierWork::Kept(patch) => format!(
+                "The earlier attempt's work doesn't fit the newest commit: take what helps from {}",
+                patch.display()
+            ),
+        }),
         test_first: state.wants_checks_before(&chosen.leaf.id),
         edited,
         _worktrees: worktrees,
@@ -138,13 +152,13 @@ fn base(
     chosen: &TaskState,
     worktrees: Option<&Worktrees<'_>>,
     context: &Context,
-) -> Result<Base, CommandError> {
+) -> Result<(Base, Option<EarlierWork>), CommandError> {
     match (&chosen.base, worktrees) {
         (Some(base), _) if chosen.status == Status::Implementing => {
             if worktrees.map(|worktrees| worktrees.restore(chosen)).transpose()? == Some(true) {
                 context.printer.note("note: the worktree was gone, and what was in it; it was made again");
             }
-            Ok(base.clone())
+            Ok((base.clone(), None))
         }
         (_, Some(worktrees)) => Ok(worktrees.prepare(state, owner, chosen)?),
         (_, None) => {
@@ -156,7 +170,11 @@ fn base(
                 return Err(doubt_checkout(plan, owner, snapshot.tree.to_string(), paths, context)?);
             }
             let around = Some(git.surroundings(&snapshot.status)?.since(state.around(), false));
-            Ok(Base { tree: snapshot.tree.to_string(), head: head.to_string(), worktree: None, around })
+            let base =
+                Base { tree: snapshot.tree.to_string(), head: head.to_string(), worktree: None, around };
+            let left =
+                chosen.base.as_ref().is_some_and(|left| left.worktree.is_none() && left.tree != base.tree);
+            Ok((base, left.then_some(EarlierWork::Restored)))
         }
     }
 }

@@ -379,6 +379,11 @@ impl State {
     fn take_leaves(&mut self, leaves: &[super::event::Leaf]) {
         let mut before: std::collections::HashMap<TaskId, TaskState> =
             std::mem::take(&mut self.tasks).into_iter().map(|t| (t.leaf.id.clone(), t)).collect();
+        let is_revised = |leaf: &&super::event::Leaf| {
+            before.get(&leaf.id).is_some_and(|known| known.leaf.hash != leaf.hash)
+        };
+        let revised: BTreeSet<TaskId> =
+            leaves.iter().filter(is_revised).map(|leaf| leaf.id.clone()).collect();
         self.tasks = leaves
             .iter()
             .map(|leaf| match before.remove(&leaf.id) {
@@ -387,6 +392,7 @@ impl State {
                     leaf: leaf.clone(),
                     drift: None,
                     before: None,
+                    feedback: None,
                     failed: None,
                     dropped: BTreeSet::new(),
                     ..known
@@ -398,6 +404,7 @@ impl State {
             })
             .collect();
         self.restore_index();
+        self.notes.retain(|note| note.task.as_ref().is_none_or(|task| !revised.contains(task)));
     }
 
     fn owner_of(&self, task: &TaskId) -> Option<AgentName> {

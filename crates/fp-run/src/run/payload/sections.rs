@@ -93,12 +93,13 @@ fn must_do(leaf: &Task<'_>, around: &Around<'_>) -> Vec<PayloadPart> {
              relative to it"
         )
     });
+    let earlier = around.earlier.map(str::to_owned);
     let language =
         around.language.map(|language| format!("Write notes, questions and messages in {language}"));
     let hints = leaf.hints().map(str::to_owned).collect();
     let references = leaf.references().map(reference).collect();
     vec![
-        PayloadPart::fixed("- ", place.into_iter().chain(language).collect()),
+        PayloadPart::fixed("- ", place.into_iter().chain(earlier).chain(language).collect()),
         PayloadPart::new("- ", hints, list(Rank::Hints, "hints", IN_TREE)),
         PayloadPart::new("- ", references, list(Rank::References, "references", IN_TREE)),
     ]

@@ -138,6 +138,7 @@ impl Load {
             (!description.is_empty()).then(|| vec![item(description.join("\n"))].into());
         let goal = self.text("goal", 1, self.goal);
         let around = Around {
+            earlier: None,
             language: Some("Korean"),
             goal: &goal,
             tree: "/home/somebody/repository/.fractal-planner/plans/p/tasks.md",

@@ -2,6 +2,8 @@
 
 use super::*;
 use crate::run::Refusal;
+use crate::run::event::Note;
+use crate::run::notepad::NoteKind;
 use crate::run::question::{Question, Topic};
 
 /// Task 1 of two in a row, passed in its first iteration, with its commit still to be made.
@@ -256,4 +258,24 @@ fn every_choice_that_is_offered_has_a_consequence_or_needs_none() {
             assert!(!matches!(found, Ok(None)), "{topic:?} {choice:?}");
         }
     }
+}
+
+/// It is about a task that is no longer the same.
+#[test]
+fn what_was_said_of_a_revised_task_is_dropped() {
+    let mut machine = two_in_a_row();
+    machine.claim(&builder(0));
+    machine.submit(&builder(0));
+    machine.judge(&id("1"), false);
+    let note =
+        |task: &str| Note { kind: NoteKind::Warn, text: "it can't be run".into(), task: Some(id(task)) };
+    let failed = machine.state.fail(&id("1"), "no").unwrap();
+    machine.take(failed);
+    machine.take(["1", "2"].map(|task| Event::Noted { note: note(task) }).to_vec());
+    let leaves = vec![Leaf { hash: "other".into(), ..leaf(1, &[], 0) }, leaf(2, &[1], 1)];
+    let approve = Approve { tree_hash: "t2".into(), leaves, base: None, by: Decider::User };
+    let events = machine.state.approve(approve).unwrap();
+    machine.take(events);
+    assert_eq!(machine.state.task(&id("1")).unwrap().feedback, None);
+    assert_eq!(machine.state.notes, [note("2")]);
 }
