@@ -300,7 +300,10 @@ impl Draft<'_> {
             return;
         }
         let (iteration, nth) = (task.iteration, task.verifiers);
-        let Some(name) = verifier_name(id, iteration, nth) else { return };
+        // A retried task begins at the first iteration again, and the client still knows the verifiers of before.
+        let is_new = |name: &AgentName| !self.state.agents.contains_key(name);
+        let mut names = (nth..=u32::MAX).map_while(|nth| verifier_name(id, iteration, nth));
+        let Some(name) = names.find(is_new) else { return };
         self.dispatch(Dispatch::Verify, name, Some(id.clone()));
     }
 

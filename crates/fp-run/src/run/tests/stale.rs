@@ -279,3 +279,20 @@ fn what_was_said_of_a_revised_task_is_dropped() {
     assert_eq!(machine.state.task(&id("1")).unwrap().feedback, None);
     assert_eq!(machine.state.notes, [note("2")]);
 }
+
+#[test]
+fn a_verifier_of_a_retried_task_has_a_name_of_its_own() {
+    let mut machine = two_in_a_row();
+    let mut verifier = || {
+        machine.claim(&builder(0));
+        machine.submit(&builder(0));
+        let actions = machine.next(&[]);
+        let LeadAction::Verify { name, .. } = &actions[0] else { panic!("{actions:?}") };
+        let failed = machine.state.fail(&id("1"), "no").unwrap();
+        machine.take(failed);
+        let retried = machine.state.retry(&id("1")).unwrap();
+        machine.take(retried);
+        name.to_string()
+    };
+    assert_eq!([verifier(), verifier(), verifier()], ["verifier-1-i1", "verifier-1-i1-2", "verifier-1-i1-3"]);
+}
