@@ -213,13 +213,14 @@ fn run(cheat: &Cheat, place: Place) -> Result<(), String> {
         return Err(format!("{} fail where {:?} are to\n{}", failing.len(), cheat.caught, scene.verify()));
     }
     let verdict = scene.environment.pass("1");
-    let refused = verdict.stdout.starts_with("Task 1 did not pass: it goes back to its builder, iteration 2");
+    let refused = verdict.stdout.starts_with("Task 1 did not pass: it goes back to its builder, iteration 2")
+        || verdict.stdout.starts_with("Task 1 did not pass by its commands: the user is asked");
     let reasons = scene.environment.reasons();
     if !refused || !cheat.caught.iter().all(|words| reasons.contains(words)) {
         return Err(format!("the verdict lets it through\n{verdict}"));
     }
     match (scene.status().as_str(), scene.environment.git(&["log", "--all", "--format=%s"])) {
-        ("IMPLEMENTING", subjects) if !subjects.contains("Write part 1") => Ok(()),
+        ("IMPLEMENTING" | "AWAITING_VERIFICATION", subjects) if !subjects.contains("Write part 1") => Ok(()),
         (status, subjects) => Err(format!("the task is {status}, and there are the commits\n{subjects}")),
     }
 }

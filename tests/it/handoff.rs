@@ -48,7 +48,7 @@ fn a_run_under_way() {
     let decision = r#"{"question": "Which words?", "answer": "Plain ones", "by": "user"}"#;
     let interview = format!(r#"{{"decisions": [{decision}], "assumptions": ["UTF-8 everywhere"]}}"#);
     environment.write(&file("interview.json"), interview);
-    assert_snapshot!(handoff(&environment), @r"
+    assert_snapshot!(handoff(&environment), @r#"
     exit status: 0
     --- stdout
     # Handoff: sample-20261121
@@ -65,9 +65,10 @@ fn a_run_under_way() {
 
     ## Open Questions
 
-    - q1: Task 1 failed for good: Criterion 1 (`a.txt` has a line about 1): not seen. How to go on?
+    - q1: Task 1 failed for good: Criterion 1 (`a.txt` has a line about 1): not seen. The verifier says: "not yet". How to go on?
       - Continue: go on with the tasks that don't depend on it
       - Retry: give it all its iterations again
+      - Change the task: correct it with `fp task revise`, then `fp approve`; it goes on with its work
       - Stop: end the run; what is done stays
 
     ## Failed Tasks
@@ -107,7 +108,7 @@ fn a_run_under_way() {
 
     ## Next Commands
 
-    - `fp answer sample-20261121 q1 --option Continue`: answers q1 (Continue, Retry, Stop)
+    - `fp answer sample-20261121 q1 --option Continue`: answers q1 (Continue, Retry, Change the task, Stop)
     - `/fp:implement sample-20261121`: goes on with the run
 
     ## Resume Command
@@ -115,7 +116,7 @@ fn a_run_under_way() {
     /fp:implement sample-20261121
     --- stderr
     note: written to .fractal-planner/plans/sample-20261121/handoff.md
-    ");
+    "#);
     assert_eq!(environment.read(&file("handoff.md")), environment.fp(&["handoff", PLAN]).stdout);
 }
 

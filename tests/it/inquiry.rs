@@ -110,7 +110,7 @@ fn one_question_a_task_and_in_its_first_iteration_only() {
     assert_snapshot!(clarify(&environment, "builder-1", &OPTIONS), @r"
     exit status: 1
     --- stderr
-    error: a question about task 1 was asked already: there is one a task
+    error: a question about task 1 was asked already: there is one a task, and one for each failed check
     hint: decide by the task and the code, and say what you decided with `fp submit --note`
     ");
     environment.write("a.txt", "about 1\n");
@@ -121,7 +121,7 @@ fn one_question_a_task_and_in_its_first_iteration_only() {
     assert_snapshot!(clarify(&environment, "builder-1", &OPTIONS), @r"
     exit status: 1
     --- stderr
-    error: task 1 is in iteration 2: questions are asked in the first one only
+    error: task 1 is in iteration 2: questions are asked in the first one and after a failed check
     hint: decide by the task and the code, and say what you decided with `fp submit --note`
     ");
 }

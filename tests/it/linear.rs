@@ -635,6 +635,10 @@ fn a_run_starts_one_agent_at_a_time_for_what_is_due() {
         "You are tracker. Bring Linear up to date with plan {PLAN}: run `fp linear outbox {PLAN}` and go by what it prints."
     );
     assert_eq!(started[0]["prompt"], prompt);
+    assert!(started[0].get("again").is_none());
+    let again = tracker(&environment, &[]);
+    assert_eq!((again.len(), &again[0]["again"]), (1, &Value::Bool(true)), "it has not been heard of");
+    environment.linear("outbox PLAN");
     assert!(tracker(&environment, &[]).is_empty(), "it is under way");
     assert_eq!(tracker(&environment, &["tracker"]).len(), 1, "it has left something undone");
     environment.send("outbox");
@@ -656,6 +660,7 @@ fn an_agent_that_is_not_heard_of_is_started_again() {
     environment.start(&[]);
     environment.claim("builder-1");
     assert_eq!(tracker(&environment, &[]).len(), 1);
+    environment.linear("outbox PLAN");
     let later = environment.env("FP_NOW", "2026-11-21T13:00:00Z");
     assert_eq!(tracker(&later, &[]).len(), 1);
 }

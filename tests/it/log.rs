@@ -51,7 +51,7 @@ fn log_file() -> String {
 
 #[test]
 fn everything_that_happened() {
-    assert_snapshot!(log(&eventful(), &[]), @r"
+    assert_snapshot!(log(&eventful(), &[]), @r#"
     exit status: 0
     --- stdout
     2026-11-21 (UTC)
@@ -65,23 +65,26 @@ fn everything_that_happened() {
     09:00:00      7  1  no check of iteration 1 failed
     09:00:00      8  1  iteration 1 did not pass
                           Criterion 1 (`a.txt` has a line about 1): not seen
+                          Summary: not yet
     09:00:00      8  1  goes back to its builder, iteration 2
     09:00:00      9  1  builder-1 asks for it again
     09:00:00     10  1  builder-1 hands it in: a.txt
     09:00:00     11  1  no check of iteration 2 failed
     09:00:00     12  1  iteration 2 did not pass
                           Criterion 1 (`a.txt` has a line about 1): not seen
+                          Summary: not yet
     09:00:00     12  1  FAILED
     09:00:00     12  2  skipped because of 1
     09:00:00     12  1  question q1: Task failed
                           Task 1 failed for good: Criterion 1 (`a.txt` has a line
-                          about 1): not seen. How to go on?
+                          about 1): not seen. The verifier says: "not yet". How to
+                          go on?
     09:00:00     13     q1 is answered by the user: Retry
     09:00:00     13  1  gets another try, and with it 2
     09:00:00     14  3  GOTCHA: c.txt comes last
     09:00:00     15  3  builder-2 claims it, iteration 1
     09:00:00     16  3  its claim is taken back: released by hand
-    ");
+    "#);
 }
 
 #[test]

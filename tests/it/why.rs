@@ -67,15 +67,15 @@ fn a_task_that_failed_and_those_that_wait_for_it() {
     environment.fail("1");
     environment.build("builder-1", "a.txt", "nothing\n");
     environment.fail("1");
-    assert_snapshot!(why(&environment, "1"), @r"
+    assert_snapshot!(why(&environment, "1"), @r#"
     exit status: 0
     --- stdout
     Task 1: Write part 1
 
     Why it is where it is:
       1  FAILED  Write part 1: question q1 waits for an answer: Task 1 failed for
-                 good: Criterion 1 (`a.txt` has a line about 1): not seen. How to go
-                 on?
+                 good: Criterion 1 (`a.txt` has a line about 1): not seen. The
+                 verifier says: "not yet". How to go on?
 
     What happened to it:
     2026-11-21 (UTC)
@@ -83,19 +83,22 @@ fn a_task_that_failed_and_those_that_wait_for_it() {
     09:00:00      4  1  builder-1 hands it in: a.txt
     09:00:00      6  1  iteration 1 did not pass
                           Criterion 1 (`a.txt` has a line about 1): not seen
+                          Summary: not yet
     09:00:00      6  1  goes back to its builder, iteration 2
     09:00:00      8  1  builder-1 hands it in: a.txt
     09:00:00     10  1  iteration 2 did not pass
                           Criterion 1 (`a.txt` has a line about 1): not seen
+                          Summary: not yet
     09:00:00     10  1  FAILED
     09:00:00     10  1  question q1: Task failed
                           Task 1 failed for good: Criterion 1 (`a.txt` has a line
-                          about 1): not seen. How to go on?
+                          about 1): not seen. The verifier says: "not yet". How to
+                          go on?
 
     What brings it on:
       fp answer sample-20261121 q1 --option Retry
-          answers q1 (Continue, Retry, Stop)
-    ");
+          answers q1 (Continue, Retry, Change the task, Stop)
+    "#);
     environment.done(&["answer", PLAN, "q1", "--option", "Continue"]);
     assert_snapshot!(why(&environment, "3"), @r"
     exit status: 0
@@ -115,6 +118,8 @@ fn a_task_that_failed_and_those_that_wait_for_it() {
     What brings it on:
       fp retry sample-20261121 1
           gives task 1 another try
+      fp task revise sample-20261121 1 --file -
+          changes task 1, if it is at fault; then `fp approve sample-20261121`
     ");
     let report = environment.done(&["why", PLAN, "3", "--format", "json"]).json();
     let chain = report["chain"].as_array().unwrap();

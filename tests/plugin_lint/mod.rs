@@ -170,7 +170,7 @@ fn every_hook_calls_this_program_and_gives_up_soon() {
     assert_eq!(events, every);
     let matcher = |event: &str| wiring["hooks"][event][0]["matcher"].as_str().unwrap().to_owned();
     assert_eq!(matcher("PreToolUse"), "Bash|Write|Edit|MultiEdit|NotebookEdit|CronCreate|ScheduleWakeup");
-    assert_eq!(matcher("PostToolUse"), "Write|Edit|MultiEdit|NotebookEdit|Agent|AskUserQuestion");
+    assert_eq!(matcher("PostToolUse"), "Write|Edit|MultiEdit|NotebookEdit|Agent|SendMessage|AskUserQuestion");
 }
 
 #[test]

@@ -20,7 +20,7 @@ pub(crate) struct AnswerArgs {
 
 pub(crate) fn run(args: AnswerArgs, context: &Context) -> CommandResult {
     let plan = context.open(Some(&args.plan))?;
-    answer(&plan, &args.question, &args.option, context)?;
+    let next = answer(&plan, &args.question, &args.option, context)?;
     let json = json!({ "question": args.question, "options": args.option });
-    context.report(&json, &format!("Recorded\nNext: fp next {}\n", plan.id()))
+    context.report(&json, &format!("Recorded\nNext: {next}\n"))
 }

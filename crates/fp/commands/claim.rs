@@ -7,7 +7,7 @@ use fp_host::facts::reference_text;
 use fp_host::plan::{self, OpenPlan, Tree};
 use fp_host::run::fresh_token;
 use fp_host::run::verify::{check_before, unexplained};
-use fp_host::run::worktree::{self, Worktrees};
+use fp_host::run::worktree::{self, EarlierWork, Worktrees};
 use fp_plan::plan::id::{AgentName, TaskId};
 use fp_plan::plan::{Plan, Task, parse};
 use fp_plan::reading_language;
@@ -41,7 +41,8 @@ pub(crate) struct ClaimArgs {
 pub(crate) fn run(args: ClaimArgs, context: &Context) -> CommandResult {
     let plan = context.open_trusted(Some(&args.plan))?;
     let tree = context.tree(&plan)?;
-    let Prepared { chosen, edited, base, test_first, _worktrees } = prepare(&plan, &args, &tree, context)?;
+    let Prepared { chosen, edited, base, earlier, test_first, _worktrees } =
+        prepare(&plan, &args, &tree, context)?;
     let checked = match test_first {
         true => {
             let own = base.worktree.as_ref().map(|owner| worktree::path(&plan, owner));
@@ -52,7 +53,7 @@ pub(crate) fn run(args: ClaimArgs, context: &Context) -> CommandResult {
         false => None,
     };
     if let Some((checks, true)) = &checked {
-        return doubt(&plan, &chosen.id, checks, context);
+        return doubt(&plan, &args.owner, &chosen.id, checks, context);
     }
     let mut ledger = plan.lock()?;
     context.notices(ledger.notices());
@@ -86,6 +87,7 @@ pub(crate) fn run(args: ClaimArgs, context: &Context) -> CommandResult {
         references: &references,
         tree: &plan.tasks_file().display().to_string(),
         place: place.as_deref(),
+        earlier: earlier.as_deref(),
         conventions: conventions.as_deref(),
         language: language.as_deref(),
         specs: "",
@@ -110,6 +112,8 @@ struct Prepared<'p> {
     chosen: Leaf,
     edited: BTreeSet<TaskId>,
     base: Base,
+    /// What to tell the builder of an earlier attempt's work.
+    earlier: Option<String>,
     /// True if its check has to run before its work.
     test_first: bool,
     /// Held until the claim is logged: no other agent of this name may prepare the worktree for itself.
@@ -133,9 +137,19 @@ fn prepare<'p>(
         state = plan.load()?.state;
     }
     let chosen = state.choose(&args.owner, args.task.as_ref(), &edited)?;
+    let (base, earlier) = base(plan, &state, &args.owner, chosen, worktrees.as_ref(), context)?;
     Ok(Prepared {
         chosen: chosen.leaf.clone(),
-        base: base(plan, &state, &args.owner, chosen, worktrees.as_ref(), context)?,
+        base,
+        earlier: earlier.map(|earlier| match earlier {
+            EarlierWork::Restored => {
+                "Your checkout has the earlier attempt's work: go on from there".to_owned()
+            }
+            EarlierWork::Kept(patch) => format!(
+                "The earlier attempt's work doesn't fit the newest commit: take what helps from {}",
+                patch.display()
+            ),
+        }),
         test_first: state.wants_checks_before(&chosen.leaf.id),
         edited,
         _worktrees: worktrees,
@@ -151,13 +165,13 @@ fn base(
     chosen: &TaskState,
     worktrees: Option<&Worktrees<'_>>,
     context: &Context,
-) -> Result<Base, CommandError> {
+) -> Result<(Base, Option<EarlierWork>), CommandError> {
     match (&chosen.base, worktrees) {
         (Some(base), _) if chosen.status == Status::Implementing => {
             if worktrees.map(|worktrees| worktrees.restore(chosen)).transpose()? == Some(true) {
                 context.printer.note("note: the worktree was gone, and what was in it; it was made again");
             }
-            Ok(base.clone())
+            Ok((base.clone(), None))
         }
         (_, Some(worktrees)) => Ok(worktrees.prepare(state, owner, chosen)?),
         (_, None) => {
@@ -166,10 +180,14 @@ fn base(
             let head = snapshot.status.head()?.commit;
             let paths = unexplained(plan, &git, state, &snapshot)?;
             if !paths.is_empty() {
-                return Err(doubt_checkout(plan, snapshot.tree.to_string(), paths, context)?);
+                return Err(doubt_checkout(plan, owner, snapshot.tree.to_string(), paths, context)?);
             }
             let around = Some(surroundings.since(state.around(), false));
-            Ok(Base { tree: snapshot.tree.to_string(), head: head.to_string(), worktree: None, around })
+            let base =
+                Base { tree: snapshot.tree.to_string(), head: head.to_string(), worktree: None, around };
+            let left =
+                chosen.base.as_ref().is_some_and(|left| left.worktree.is_none() && left.tree != base.tree);
+            Ok((base, left.then_some(EarlierWork::Restored)))
         }
     }
 }
@@ -184,9 +202,16 @@ fn find<'p>(file: &Path, tree: &'p Plan<'p>, id: &TaskId) -> Result<&'p Task<'p>
 }
 
 /// The task's check proves nothing: asks the user, and tells the builder.
-fn doubt(plan: &OpenPlan, id: &TaskId, checks: &[Check], context: &Context) -> CommandResult {
+fn doubt(
+    plan: &OpenPlan,
+    owner: &AgentName,
+    id: &TaskId,
+    checks: &[Check],
+    context: &Context,
+) -> CommandResult {
     let mut ledger = plan.lock()?;
-    let events = ledger.state().doubt(id, checks.to_vec())?;
+    let mut events = ledger.state().doubt(id, checks.to_vec())?;
+    events.push(Event::AgentEnded { name: owner.clone() });
     ledger.append(events, context.now())?;
     Err(CommandError::refused(format!("the Verify command of task {id} passes before its work"))
         .hint("end your turn: the user is asked, and you are told"))
@@ -195,13 +220,15 @@ fn doubt(plan: &OpenPlan, id: &TaskId, checks: &[Check], context: &Context) -> C
 /// The checkout is not as the last task left it: asks the user, and tells the builder.
 fn doubt_checkout(
     plan: &OpenPlan,
+    owner: &AgentName,
     tree: String,
     paths: Vec<RepoPath>,
     context: &Context,
 ) -> Result<CommandError, CommandError> {
     let names = verification::list(&paths.iter().map(ToString::to_string).collect::<Vec<_>>());
     let mut ledger = plan.lock()?;
-    let events = ledger.state().doubt_checkout(tree, paths);
+    let mut events = ledger.state().doubt_checkout(tree, paths);
+    events.push(Event::AgentEnded { name: owner.clone() });
     ledger.append(events, context.now())?;
     Ok(CommandError::refused(format!("changed in the checkout while no task had it: {names}"))
         .hint("end your turn: the user is asked, and you are told"))

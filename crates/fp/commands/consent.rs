@@ -6,7 +6,7 @@ use fp_host::run::end_checks::end_commands;
 use fp_host::run::fresh_token;
 use fp_host::trust::ConsentSource;
 use fp_run::run::consent::{APPROVE, ConsentCode, PrintedQuestion};
-use fp_run::run::event::Decider;
+use fp_run::run::event::{Decider, Event};
 use fp_run::run::{State, approval};
 
 use super::approve::approve;
@@ -68,8 +68,8 @@ fn record_answer(
         asked,
         &format!("fp next {id}"),
     )?;
-    answer(&plan, question, chosen, context)?;
-    Ok(format!("The user's answer to {question} is recorded. Next: fp next {id}"))
+    let next = answer(&plan, question, chosen, context)?;
+    Ok(format!("The user's answer to {question} is recorded. Next: {next}"))
 }
 
 /// Fails unless the user was asked what `fp` prints now.
@@ -89,23 +89,31 @@ fn expect_printed(
     }
 }
 
-/// Records the user's answer to a question of the run.
+/// Records the user's answer to a question of the run, and returns what is next.
 pub(crate) fn answer(
     plan: &OpenPlan,
     question: &str,
     options: &[String],
     context: &Context,
-) -> Result<(), CommandError> {
+) -> Result<String, CommandError> {
     let answer = |state: &State| state.answer(question, options, Decider::User, fresh_token());
     let before = plan.load()?.state;
     before_answer(plan, &before, &answer(&before)?)?;
     let mut ledger = plan.lock()?;
     let events = answer(ledger.state())?;
+    let to_revise = events.iter().find_map(|event| match event {
+        Event::RevisionDue { task } => Some(task.clone()),
+        _ => None,
+    });
     ledger.append(events, context.now())?;
     let over = !ledger.state().is_running();
     drop(ledger);
     if over {
         context.sweep(plan);
     }
-    Ok(())
+    let id = plan.id();
+    Ok(match to_revise {
+        Some(task) => format!("fp task revise {id} {task} --file -, then fp approve {id}"),
+        None => format!("fp next {id}"),
+    })
 }

@@ -19,7 +19,7 @@ use fp_run::hook::own_command::{Caller, LineJudgement, judge_line};
 use fp_run::hook::recovery::{self, LedRun, RunLeader};
 use fp_run::hook::{
     BUILDER, HookAgent, LeadDue, StoppingAgent, VERIFIER, agent_known, agent_stops, lead_due, lead_stops,
-    refuse_name, refuse_verdict,
+    reached, refuse_name, refuse_verdict,
 };
 use fp_run::run::State;
 use fp_run::run::consent::{ConsentCode, PrintedQuestion};
@@ -370,6 +370,7 @@ fn user_has_answered(hook: &IncomingHook) -> Result<(), CommandError> {
 fn tool_has_run(hook: &IncomingHook) -> Result<(), CommandError> {
     user_has_answered(hook)?;
     learn_from_start(hook)?;
+    learn_from_message(hook)?;
     let not_its_own = after_edit(hook)?;
     let asked = comments::after_edit(hook)?;
     let mode = asked.as_ref().map_or(CommentMode::Warn, |(mode, _)| *mode);
@@ -390,6 +391,16 @@ fn learn_from_start(hook: &IncomingHook) -> Result<(), CommandError> {
     let Ok(name) = AgentName::new(name) else { return Ok(()) };
     match hook.member(&HookAgent::Named(name))? {
         Some(RunMember { run, name }) => run.log(hook.context.now(), |state| agent_known(state, &name, id)),
+        None => Ok(()),
+    }
+}
+
+/// Records that the lead's message reached a builder.
+fn learn_from_message(hook: &IncomingHook) -> Result<(), CommandError> {
+    let name = hook.event.messaged_agent().filter(|_| hook.event.agent_id.is_none());
+    let Some(Ok(name)) = name.map(AgentName::new) else { return Ok(()) };
+    match hook.member(&HookAgent::Named(name))? {
+        Some(RunMember { run, name }) => run.log(hook.context.now(), |state| reached(state, &name)),
         None => Ok(()),
     }
 }

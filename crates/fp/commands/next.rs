@@ -167,10 +167,14 @@ fn actions_text(plan: &PlanId, actions: &[LeadAction]) -> String {
 
 fn action_text(plan: &PlanId, action: &LeadAction) -> String {
     match action {
-        LeadAction::Spawn { name, agent, prompt } => start_text("spawn", name.as_str(), agent, prompt),
-        LeadAction::Verify { name, agent, prompt, .. } => start_text("verify", name.as_str(), agent, prompt),
+        LeadAction::Spawn { name, agent, prompt, again } => start_text("spawn", name, *again, agent, prompt),
+        LeadAction::Verify { name, agent, prompt, again, .. } => {
+            start_text("verify", name, *again, agent, prompt)
+        }
         LeadAction::Judge { task, prompt, .. } => format!("judge {task}\n{}", indented(prompt)),
-        LeadAction::Resume { name, message } => format!("resume {name}\n   message:\n{}", indented(message)),
+        LeadAction::Resume { name, message, again } => {
+            format!("resume {name}{}\n   message:\n{}", said_before(*again), indented(message))
+        }
         LeadAction::Ask { question, header, options, .. } => {
             let printed = printed_question(plan, action).map(|printed| printed.question).unwrap_or_default();
             let mut ask =
@@ -199,11 +203,16 @@ fn action_text(plan: &PlanId, action: &LeadAction) -> String {
     }
 }
 
-fn start_text(what: &str, name: &str, agent: &str, prompt: &str) -> String {
+fn start_text(what: &str, name: &AgentName, again: bool, agent: &str, prompt: &str) -> String {
     format!(
-        "{what} {name}\n   agent: {agent}\n   name and description: {name}\n   prompt:\n{}",
+        "{what} {name}{}\n   agent: {agent}\n   name and description: {name}\n   prompt:\n{}",
+        said_before(again),
         indented(prompt)
     )
+}
+
+fn said_before(again: bool) -> &'static str {
+    if again { " (said before: skip it if it is under way)" } else { "" }
 }
 
 fn indented(text: &str) -> String {

@@ -162,6 +162,9 @@ fn report(context: &Context, state: &State, id: &TaskId, file: &str, settled: &[
                     "Task {id} did not pass: it goes back to its builder, iteration {}\n",
                     task.iteration
                 ),
+                (false, Status::AwaitingVerification, ..) => {
+                    format!("Task {id} did not pass by its commands: the user is asked\n")
+                }
                 (false, ..) => format!("Task {id} did not pass, and that was its last iteration\n"),
             };
             text.push_str(&format!("Evidence: {file}\n"));

@@ -18,7 +18,8 @@ fn work(task: &str, iteration: u64) -> (&'static str, &'static str) {
         ("1.2", _) => ("texts/farewell.txt", "Goodbye, {name}!\n"),
         ("2.1", 1) => ("usage.txt", "  --greet\n"),
         ("2.1", _) => ("usage.txt", "  --greet\n  --farewell\n"),
-        ("2.2", _) => ("texts/greeting.ko.txt", "안녕하세요!\n"),
+        ("2.2", 1) => ("texts/greeting.ko.txt", "안녕하세요!\n"),
+        ("2.2", _) => ("texts/greeting.ko.txt", "안녕!\n"),
         _ => ("languages.txt", "en\nko\n"),
     }
 }

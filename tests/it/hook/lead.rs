@@ -115,6 +115,33 @@ fn another_session_is_told_that_the_run_was_interrupted() {
     assert_eq!(environment.replay_with("stop", STOPS[0], &ANOTHER_SESSION), silent());
 }
 
+/// A lead that lost a message sends it, and then it need not be told again.
+#[test]
+fn a_message_is_said_again_until_it_is_sent() {
+    let environment = held();
+    environment.done(&["next", PLAN, "--ended", "builder-1"]);
+    let next = || environment.done(&["next", PLAN]).stdout;
+    assert!(
+        next().starts_with("1. resume builder-1 (said before: skip it if it is under way)\n"),
+        "{}",
+        next()
+    );
+    assert_ne!(environment.replay("stop", STOPS[0]), silent(), "the builder sleeps");
+    let sent = |agent: &str, to: &str| {
+        let event = format!(
+            r#"{{"session_id": "s1", "cwd": {:?}, {agent} "tool_name": "SendMessage", "tool_input": {{"to": {to:?}}}}}"#,
+            environment.path("")
+        );
+        assert_eq!(environment.hook("post-tool-use", event.as_bytes()), silent());
+    };
+    sent("", "builder-2");
+    sent(r#""agent_id": "a1","#, "builder-1");
+    assert!(next().starts_with("1. resume builder-1 (said before"), "{}", next());
+    sent("", "builder-1");
+    assert!(next().starts_with("1. wait for builder-1\n"), "{}", next());
+    assert_eq!(environment.replay("stop", STOPS[0]), silent());
+}
+
 #[test]
 fn a_question_waits_for_the_user() {
     let environment = held();

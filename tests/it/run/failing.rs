@@ -3,7 +3,7 @@
 use insta::assert_snapshot;
 
 use crate::common::Environment;
-use crate::common::plan::PLAN;
+use crate::common::plan::{Leaf, PLAN, leaf, tree};
 use crate::run::started;
 
 /// Fails task 1 for good.
@@ -19,19 +19,20 @@ fn fail_for_good(environment: &Environment) {
 fn the_last_iteration_skips_what_waits_and_asks() {
     let environment = started(&[]);
     fail_for_good(&environment);
-    assert_snapshot!(environment.next(&[]), @r"
+    assert_snapshot!(environment.next(&[]), @r#"
     exit status: 0
     --- stdout
     1. ask q1
-       question: Task 1 failed for good: Criterion 1 (`a.txt` has a line about 1): not seen. How to go on? [sample-20261121 q1 a15f45c3]
+       question: Task 1 failed for good: Criterion 1 (`a.txt` has a line about 1): not seen. The verifier says: "not yet". How to go on? [sample-20261121 q1 c3a9d029]
        header: Task failed
        options:
        - Continue: go on with the tasks that don't depend on it
        - Retry: give it all its iterations again
+       - Change the task: correct it with `fp task revise`, then `fp approve`; it goes on with its work
        - Stop: end the run; what is done stays
        then: the answer is recorded as it is given; without hooks: fp answer sample-20261121 q1 --option 'LABEL'
-    ");
-    assert_snapshot!(environment.fp(&["status", PLAN]), @r"
+    "#);
+    assert_snapshot!(environment.fp(&["status", PLAN]), @r#"
     exit status: 0
     --- stdout
     Plan sample-20261121 (running)
@@ -44,12 +45,12 @@ fn the_last_iteration_skips_what_waits_and_asks() {
       3  skipped    Write part 3
                     Blocked by 1
 
-    Open question: Task 1 failed for good: Criterion 1 (`a.txt` has a line about 1): not seen. How to go on?
-    ");
+    Open question: Task 1 failed for good: Criterion 1 (`a.txt` has a line about 1): not seen. The verifier says: "not yet". How to go on?
+    "#);
     assert_snapshot!(environment.fp(&["answer", PLAN, "q1", "--option", "Perhaps"]), @r#"
     exit status: 1
     --- stderr
-    error: question q1 has no option "Perhaps": it has Continue, Retry, Stop
+    error: question q1 has no option "Perhaps": it has Continue, Retry, Change the task, Stop
     "#);
     assert_snapshot!(environment.fp(&["answer", PLAN, "q1", "--option", "retry"]), @r"
     exit status: 0
@@ -463,4 +464,54 @@ fn a_submission_that_is_bound_to_fail_is_refused() {
     std::fs::remove_file(environment.path("new file.txt")).unwrap();
     environment.write("a.txt", "about 1\n");
     environment.done(&submit);
+}
+
+/// A plan whose first task has a command that can't pass; it was built, and failed by that alone.
+fn failed_by_its_command() -> Environment {
+    let environment = Environment::new().shared().repo();
+    environment.plan(&tree(&[Leaf { test: "ls no-such-flag", ..leaf("1", "none", "a.txt") }]));
+    environment.start(&[]);
+    environment.build("builder-1", "a.txt", "about 1\n");
+    let verdict = environment.pass("1");
+    assert!(
+        verdict.stdout.starts_with("Task 1 did not pass by its commands: the user is asked\n"),
+        "{verdict}"
+    );
+    environment
+}
+
+#[test]
+fn a_check_is_dropped_by_the_users_choice() {
+    let environment = failed_by_its_command();
+    let asked = environment.next(&[]).stdout;
+    assert!(
+        asked.contains("\"ls no-such-flag\" ended with exit status 2: \"ls: cannot access 'no-such-flag'"),
+        "{asked}"
+    );
+    environment.done(&["answer", PLAN, "q1", "--option", "Run without this check"]);
+    assert!(environment.next(&[]).stdout.starts_with("1. verify "));
+    let verdict = environment.pass("1");
+    assert!(verdict.stdout.starts_with("Task 1 passed: commit "), "{verdict}");
+    let evidence =
+        environment.read(&format!(".fractal-planner/plans/{PLAN}/evidence/task-1-verification.md"));
+    let dropped = "command: ls no-such-flag (NOTE)\n\n```\nnot run: by the user's choice";
+    assert!(evidence.contains(dropped), "{evidence}");
+    let report = environment.next(&[]).stdout;
+    assert!(report.contains("- not checked, by your choice: ls no-such-flag"), "{report}");
+}
+
+#[test]
+fn a_task_is_changed_and_goes_on_with_its_work() {
+    let environment = failed_by_its_command();
+    let answered = environment.done(&["answer", PLAN, "q1", "--option", "Change the task"]).stdout;
+    let command = format!("fp task revise {PLAN} 1 --file -, then fp approve {PLAN}");
+    assert_eq!(answered, format!("Recorded\nNext: {command}\n"));
+    assert!(environment.next(&[]).stdout.contains(&format!("run `fp task revise {PLAN} 1 --file -`")));
+    environment.plan(&tree(&[leaf("1", "none", "a.txt")]));
+    environment.done(&["approve", PLAN, "--yes"]);
+    assert!(environment.next(&["--ended", "builder-1"]).stdout.starts_with("1. resume builder-1"));
+    let (_, token) = environment.claim("builder-1").unwrap();
+    environment.done(&["submit", PLAN, "1", "--claim", &token]);
+    let verdict = environment.pass("1");
+    assert!(verdict.stdout.starts_with("Task 1 passed: commit "), "{verdict}");
 }

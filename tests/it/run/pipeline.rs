@@ -384,13 +384,17 @@ fn next_as_json() {
               "label": "Retry"
             },
             {
+              "description": "correct it with `fp task revise`, then `fp approve`; it goes on with its work",
+              "label": "Change the task"
+            },
+            {
               "description": "end the run; what is done stays",
               "label": "Stop"
             }
           ],
-          "printed": "Task 1 failed for good: Criterion 1 (`a.txt` has a line about 1): not seen. How to go on? [sample-20261121 q1 a15f45c3]",
+          "printed": "Task 1 failed for good: Criterion 1 (`a.txt` has a line about 1): not seen. The verifier says: \"not yet\". How to go on? [sample-20261121 q1 c3a9d029]",
           "question": "q1",
-          "text": "Task 1 failed for good: Criterion 1 (`a.txt` has a line about 1): not seen. How to go on?"
+          "text": "Task 1 failed for good: Criterion 1 (`a.txt` has a line about 1): not seen. The verifier says: \"not yet\". How to go on?"
         }
       ],
       "schemaVersion": 1

@@ -135,7 +135,12 @@ fn an_agent_that_nothing_is_heard_of_is_replaced_in_the_end() {
     assert_snapshot!(environment.next(&[]), @r"
     exit status: 0
     --- stdout
-    1. wait for builder-1
+    1. spawn builder-1 (said before: skip it if it is under way)
+       agent: fp:builder
+       name and description: builder-1
+       prompt:
+         You are builder-1 of plan sample-20261121. Run `fp claim sample-20261121 --as builder-1` and go by what it prints.
+    2. wait for builder-1
        End your turn. When one of them ends or goes idle: fp next sample-20261121 --ended NAME
        The same for one that is not running at all.
     ");

@@ -165,13 +165,13 @@ fn half_done_work_is_the_builders_own() {
     let start = environment.done(&["run", "start", PLAN, "--session", "s2", "--builders", "2"]);
     assert!(start.stdout.contains("2 taken back from a session that is gone"), "{start}");
     let file = format!("{}/a.txt", worktree("builder-1"));
-    // Another builder starts afresh, the builder itself continues.
+    // The builder itself continues, and so does another one, from the patch.
     let other = worktree("builder-2");
     environment.done(&["claim", PLAN, "--as", "builder-1", "1"]);
     assert_eq!(environment.read(&file), "half done\n");
     environment.done(&["release", PLAN, "1"]);
     environment.done(&["claim", PLAN, "--as", "builder-2", "1"]);
-    assert_eq!(environment.read(&format!("{other}/a.txt")), "first\nsecond\nthird\n");
+    assert_eq!(environment.read(&format!("{other}/a.txt")), "half done\n");
     environment.done(&["claim", PLAN, "--as", "builder-1", "2"]);
     assert_eq!(
         environment.read(&file),
@@ -310,4 +310,67 @@ fn where_there_can_be_none_builders_share_the_checkout() {
     ");
     let one = insists.done(&["run", "start", PLAN, "--session", "s1", "--builders", "1"]);
     assert!(one.stdout.contains("Builders: 1 in worktrees of their own"), "{one}");
+}
+
+/// Task 1, half done by builder-1 and given up, waits to be claimed again; builder-2 is free.
+fn given_up_and_retried() -> Environment {
+    let (environment, _) = at_work();
+    environment.done(&["fail", PLAN, "1", "--reason", "too hard"]);
+    environment.done(&["release", PLAN, "2"]);
+    environment.done(&["retry", PLAN, "1"]);
+    environment
+}
+
+#[test]
+fn another_builder_goes_on_with_the_work_of_the_first() {
+    let environment = given_up_and_retried();
+    let claim = environment.done(&["claim", PLAN, "--as", "builder-2", "1"]).stdout;
+    assert!(claim.contains("- Your checkout has the earlier attempt's work: go on from there\n"), "{claim}");
+    assert_eq!(environment.read(&format!("{}/a.txt", worktree("builder-2"))), "half done\n");
+    let log = environment.read(&format!(".fractal-planner/plans/{PLAN}/events.jsonl"));
+    assert!(!log.contains("half done"));
+    environment.done(&["cancel", PLAN]);
+    let patch = environment.read(&format!("{UNFINISHED}/task-1.patch"));
+    assert!(patch.contains("+half done\n"), "{patch}");
+}
+
+#[test]
+fn the_same_builder_is_told_of_its_earlier_work() {
+    let environment = given_up_and_retried();
+    let claim = environment.done(&["claim", PLAN, "--as", "builder-1", "1"]).stdout;
+    assert!(claim.contains("- Your checkout has the earlier attempt's work"), "{claim}");
+    assert_eq!(environment.read(&format!("{}/a.txt", worktree("builder-1"))), "half done\n");
+}
+
+#[test]
+fn work_that_does_not_fit_any_more_is_named() {
+    let environment = given_up_and_retried();
+    environment.write("a.txt", "by hand\n");
+    environment.git(&["commit", "--quiet", "--all", "--message", "By hand"]);
+    let claim = environment.done(&["claim", PLAN, "--as", "builder-2", "1"]).stdout;
+    let patch = environment.path(&format!("{UNFINISHED}/task-1.patch"));
+    let told = "- The earlier attempt's work doesn't fit the newest commit: take what helps from ";
+    assert!(claim.contains(told) && claim.contains("/unfinished/task-1.patch\n"), "{claim}");
+    assert!(std::fs::read_to_string(patch).unwrap().contains("+half done\n"));
+    assert_eq!(environment.read(&format!("{}/a.txt", worktree("builder-2"))), "by hand\n");
+}
+
+/// Without a `.gitignore`: the builds stay warm, and nothing else stays.
+#[test]
+fn builds_outlive_the_task() {
+    let environment = started();
+    environment.write("Cargo.toml", "[package]\n");
+    environment.git(&["add", "Cargo.toml"]);
+    environment.git(&["commit", "--quiet", "--message", "Add a manifest"]);
+    environment.claim("builder-1").unwrap();
+    for file in
+        ["target/CACHEDIR.TAG", "target/debug/x", "node_modules/.bin/check", "made.txt", "sub/target/x"]
+    {
+        environment.write_in("builder-1", file, "made\n");
+    }
+    environment.done(&["fail", PLAN, "1", "--reason", "too hard"]);
+    environment.done(&["claim", PLAN, "--as", "builder-1", "2"]);
+    let is_there = |file: &str| environment.path(&format!("{}/{file}", worktree("builder-1"))).exists();
+    let left = ["target/debug/x", "node_modules/.bin/check", "made.txt", "sub/target/x"].map(is_there);
+    assert_eq!(left, [true, false, false, false]);
 }

@@ -117,6 +117,11 @@ impl HookEvent {
         Some((self.input("subagent_type")?, self.input("name").or_else(|| self.input("description"))?, id))
     }
 
+    /// The agent that a message was sent to.
+    pub fn messaged_agent(&self) -> Option<&str> {
+        self.input("to").filter(|_| self.tool() == Some("SendMessage"))
+    }
+
     /// The prompt that the user has typed; `None` for one that the client says it entered itself.
     pub fn prompt(&self) -> Option<&str> {
         let is_typed = matches!(text_of(&self.whole, "source"), None | Some("user" | "sdk"));

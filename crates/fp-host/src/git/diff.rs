@@ -43,6 +43,18 @@ impl Git {
         call.run()?.into_diff(base)
     }
 
+    /// Applies `patch` to the working tree alone; false if it doesn't fit, and then nothing has changed.
+    ///
+    /// # Errors
+    /// Git itself fails.
+    pub(crate) fn apply(&self, patch: Vec<u8>) -> Result<bool, GitError> {
+        let applied = self.call(&["apply", "--whitespace=nowarn", "-"]).input(patch).run()?;
+        match applied.failure.as_ref().map(|failure| failure.status) {
+            Some(Some(1)) => Ok(false),
+            _ => applied.into_output().map(|_| true),
+        }
+    }
+
     /// [`Git::diff`], with the blobs of each change.
     pub(crate) fn diff_with_blobs(&self, base: &Oid, tree: &Oid) -> Result<Vec<(Change, Blobs)>, GitError> {
         if base == tree {

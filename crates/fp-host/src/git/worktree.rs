@@ -43,8 +43,8 @@ impl Git {
         Ok(())
     }
 
-    /// Checks out `commit` in this worktree, on no branch, and removes all other files except ignored ones,
-    /// such as build results. What the worktree's index says about a file is not believed.
+    /// Checks out `commit` in this worktree, on no branch, and removes all other files except ignored ones and build
+    /// results that no check runs programs from. What the worktree's index says about a file is not believed.
     ///
     /// # Errors
     /// Git fails, perhaps half way.
@@ -53,7 +53,13 @@ impl Git {
         let to = commit.as_str();
         let call = self.call(&["-c", NO_HOOKS, "checkout", "--quiet", "--detach", "--force", to]);
         self.locked(call)?.output()?;
-        self.locked(self.call(&["clean", "-ffdq"]))?.output().map(drop)
+        let mut clean = self.call(&["clean", "-ffdq"]);
+        for folder in self.untracked_builds()? {
+            // Git takes it as a pattern, so every character stands for itself alone.
+            let pattern: String = folder.to_string().chars().flat_map(|c| ['\\', c]).collect();
+            clean = clean.arg(format!("--exclude=/{}", pattern.replace("\\/", "/")));
+        }
+        self.locked(clean)?.output().map(drop)
     }
 
     /// Writes the files of `tree` to this worktree, and leaves HEAD and the index alone.

@@ -50,7 +50,7 @@ pub struct Verified {
 impl Verified {
     /// True if a check failed, so that the task can't pass.
     pub fn failed(&self) -> bool {
-        self.checks.iter().any(|c| c.verdict == CheckVerdict::Fail)
+        self.checks.iter().any(Check::fails)
     }
 }
 
@@ -242,7 +242,8 @@ pub fn verify(
         return Ok(verified);
     }
     let time = Duration::from_secs(plan.settings.verify.timeout_seconds.into());
-    let lines: Vec<&str> = leaf.test_commands().chain(leaf.verify()).collect();
+    let lines = leaf.test_commands().chain(leaf.verify());
+    let (dropped, lines): (Vec<&str>, Vec<&str>) = lines.partition(|line| task.dropped.contains(*line));
     let trial = Trial { git: &git, scope: &scope, seen: &task.edited, lines: &lines, limits: limits(time) };
     let mut tried = trial.run(&measured)?;
     let mut measured = if tried.tree == measured.tree { measured } else { measure()? };
@@ -259,6 +260,7 @@ pub fn verify(
     measured.read(&git)?;
     verified.files.clone_from(&measured.facts.changes);
     verified.checks = verification::check(&scope, &measured.facts, &tried.runs);
+    verified.checks.extend(dropped.into_iter().map(verification::dropped_check));
     verified.checks.extend(verification::disturbed(&tried.faults));
     verified.checks.extend(state.kept_in_checkout(&lines).filter(|_| task.worktree().is_none()));
     verified.checks.extend(state.test_first(task));

@@ -75,15 +75,25 @@ impl<'p> Worktrees<'p> {
         Ok(Self { plan, lock: Arc::new(lock) })
     }
 
-    /// Prepares the worktree of `owner`, which is about to claim `task`: at HEAD of the checkout, or as
-    /// `owner` left it if the task was its last one there.
-    pub fn prepare(&self, state: &State, owner: &AgentName, task: &TaskState) -> Result<Base, RunError> {
+    /// Prepares the worktree of `owner`, which is about to claim `task`: as `owner` left it if the task was its last
+    /// one there, else at HEAD of the checkout, with what another builder or an earlier patch has of the task.
+    pub fn prepare(
+        &self,
+        state: &State,
+        owner: &AgentName,
+        task: &TaskState,
+    ) -> Result<(Base, Option<EarlierWork>), RunError> {
         let left_there = state.worktrees.get(owner) == Some(&task.leaf.id) && task.worktree() == Some(owner);
-        if let Some(base) = task.base.as_ref().filter(|_| left_there && open(self.plan, owner).is_some()) {
-            return Ok(base.clone());
+        if let Some(base) = task.base.as_ref().filter(|_| left_there)
+            && let Some(git) = self.open(owner)
+        {
+            let is_changed = git.snapshot_tree()?.tree != base.tree.parse()?;
+            return Ok((base.clone(), is_changed.then_some(EarlierWork::Restored)));
         }
-        if let Some(git) = self.open(owner) {
-            keep_unfinished(self.plan, state, owner, &git)?;
+        for name in std::iter::once(owner).chain(task.worktree().filter(|other| *other != owner)) {
+            if let Some(git) = self.open(name) {
+                keep_unfinished(self.plan, state, name, &git)?;
+            }
         }
         let head = self.plan.checkout(state)?.head()?.commit;
         // Differences that git sees right after a checkout, such as line ends, are nobody's change.
@@ -91,7 +101,18 @@ impl<'p> Worktrees<'p> {
         let (snapshot, surroundings) = git.observe()?;
         let around = Some(surroundings.since(state.around(), true));
         let tree = snapshot.tree.to_string();
-        Ok(Base { tree, head: head.to_string(), worktree: Some(owner.clone()), around })
+        let earlier = task.base.as_ref().map(|_| self.take_up(&git, task)).transpose()?.flatten();
+        Ok((Base { tree, head: head.to_string(), worktree: Some(owner.clone()), around }, earlier))
+    }
+
+    /// Applies the patch of `task` to the worktree `git`, if there is one.
+    fn take_up(&self, git: &Git, task: &TaskState) -> Result<Option<EarlierWork>, RunError> {
+        let path = patch_of(self.plan, task)?;
+        if !fs::symlink_metadata(&path).is_ok_and(|metadata| metadata.is_file()) {
+            return Ok(None);
+        }
+        let fits = git.apply(file::read_bytes(&path, MAX_PATCH)?)?;
+        Ok(Some(if fits { EarlierWork::Restored } else { EarlierWork::Kept(path) }))
     }
 
     /// Recreates the worktree of `task` if it is gone, with the submitted files if there are any. Returns
@@ -226,9 +247,30 @@ fn names_in(folder: &Path) -> Result<Vec<OsString>, RunError> {
 /// The folder of patches below the plan's folder.
 const FOLDER: &str = "unfinished";
 
+/// Size limit of a patch that is applied again, in bytes.
+const MAX_PATCH: u64 = 64 * 1024 * 1024;
+
+/// What an earlier attempt left of a task.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum EarlierWork {
+    /// It is in the worktree.
+    Restored,
+    /// It doesn't fit any more; the patch has it.
+    Kept(PathBuf),
+}
+
+/// The patch with the unfinished work on `task`. Fails if a link is in the place of the folder.
+fn patch_of(plan: &OpenPlan, task: &TaskState) -> Result<PathBuf, RunError> {
+    let folder = plan.folder.file(FOLDER);
+    if folder.is_symlink() {
+        return Err(FileError::Link { path: folder }.into());
+    }
+    Ok(folder.join(format!("task-{}.patch", task.leaf.id)))
+}
+
 /// Saves the work in `owner`'s worktree `git` on the last task claimed there as a patch, unless that task has
-/// passed. A later patch replaces an earlier one of the same task. Returns the patch's path; `None` without
-/// changes.
+/// passed, or another builder has taken it over with the patch. A later patch replaces an earlier one of the same task.
+/// Returns the patch's path; `None` without changes.
 fn keep_unfinished(
     plan: &OpenPlan,
     state: &State,
@@ -236,18 +278,16 @@ fn keep_unfinished(
     git: &Git,
 ) -> Result<Option<PathBuf>, RunError> {
     let last = state.worktrees.get(owner).and_then(|id| state.task(id));
-    let Some(task) = last.filter(|task| !has_passed(task)) else { return Ok(None) };
+    let is_its_own = |task: &&TaskState| !has_passed(task) && task.worktree() == Some(owner);
+    let Some(task) = last.filter(is_its_own) else { return Ok(None) };
     let Some(base) = &task.base else { return Ok(None) };
     let patch = git.patch(&base.tree.parse()?, &git.snapshot_tree()?.tree)?;
     if patch.is_empty() {
         return Ok(None);
     }
+    let path = patch_of(plan, task)?;
     let folder = plan.folder.file(FOLDER);
-    if folder.is_symlink() {
-        return Err(FileError::Link { path: folder }.into());
-    }
-    fs::create_dir_all(&folder).map_err(|source| FileError::Write { path: folder.clone(), source })?;
-    let path = folder.join(format!("task-{}.patch", task.leaf.id));
+    fs::create_dir_all(&folder).map_err(|source| FileError::Write { path: folder, source })?;
     file::replace(&path, &patch)?;
     // The work itself is about to be removed.
     let synced = fs::File::open(&path).and_then(|file| file.sync_all());

@@ -118,6 +118,12 @@ pub fn agent_known(state: &State, name: &AgentName, id: &str) -> Option<Event> {
     (state.is_running() && fits && new).then(|| Event::AgentKnown { name: name.clone(), id: id.to_owned() })
 }
 
+/// The event that records that the lead's message reached `name`, if it was told to send one.
+pub fn reached(state: &State, name: &AgentName) -> Option<Event> {
+    let due = state.untold.iter().chain(&state.unwoken).any(|due| due.name == *name);
+    (state.is_running() && due).then(|| Event::Reached { name: name.clone() })
+}
+
 /// The answer to a stopping agent or lead.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct StopDecision {
@@ -185,9 +191,8 @@ pub fn lead_due(state: &State, around: &RunSurroundings) -> LeadDue {
         )
     });
     let is_idle = state.agents.values().all(|agent| agent.activity == Activity::Idle);
-    // An agent that the lead was told to start stays silent until it is started. A wait while every agent is idle is
-    // for a commit, which `fp next` makes.
-    if !state.unstarted.is_empty() || starts || (is_idle && has(|a| matches!(a, LeadAction::Wait { .. }))) {
+    // A wait while every agent is idle is for a commit, which `fp next` makes.
+    if starts || (is_idle && has(|a| matches!(a, LeadAction::Wait { .. }))) {
         LeadDue::Work
     } else if has(|a| matches!(a, LeadAction::Deadlock { .. })) {
         LeadDue::Deadlock

@@ -115,6 +115,7 @@ mod tests {
             iteration: 3,
             judgements: vec![judged(1), judged(2)],
             summary: String::new(),
+            reasons: Vec::new(),
         });
         let checks = [text.to_owned(), format!("{COMMAND_CHECK}{text}")]
             .map(|name| Check { name, verdict: CheckVerdict::Fail, detail: text.into() })

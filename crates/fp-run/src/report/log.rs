@@ -86,6 +86,7 @@ fn words(event: &Event) -> ToldEvent {
         Event::Told => run("the lead has been told".into()),
         Event::LeadNudged => run("the lead had stopped, and is told to go on".into()),
         Event::AgentEnded { name } => run(format!("{name} has ended its turn")),
+        Event::Reached { name } => run(format!("{name} has its message")),
         Event::AgentKnown { name, id } => run(format!("{name} is the agent {id} of the client")),
         Event::Answered { question, options, by } => {
             run(format!("{question} is answered {}: {}", by_whom(*by), options.join(", ")))
@@ -136,10 +137,17 @@ fn words(event: &Event) -> ToldEvent {
         Event::Judged { task, iteration, pass: true, summary, .. } => {
             of_task(task, format!("iteration {iteration} passed")).with(vec![summary.clone()])
         }
-        Event::Judged { task, iteration, reasons, .. } => {
-            let reasons = paragraphs(&reasons.join("\n"));
+        Event::Judged { task, iteration, reasons, summary, .. } => {
+            let mut reasons = paragraphs(&reasons.join("\n"));
+            reasons
+                .extend(Some(summary).filter(|said| !said.is_empty()).map(|said| format!("Summary: {said}")));
             of_task(task, format!("iteration {iteration} did not pass")).with(reasons)
         }
+        Event::ChecksDropped { task, commands, by } => {
+            of_task(task, format!("is verified without some of its commands, {}", by_whom(*by)))
+                .with(commands.iter().cloned().collect())
+        }
+        Event::RevisionDue { task } => of_task(task, "is to be changed".into()),
         Event::SentBack { task, iteration, feedback, .. } => {
             let text = format!("goes back to its builder, iteration {iteration}");
             of_task(task, text).with(paragraphs(feedback))
@@ -277,7 +285,8 @@ mod tests {
     #[test]
     fn what_several_events_say_is_told_once() {
         let one = Some("1".to_owned());
-        let reasons = ["Criterion 1 (a): b", "Check tests: c", "d"].map(str::to_owned).to_vec();
+        let reasons =
+            ["Criterion 1 (a): b", "Check tests: c", "d", "Summary: no"].map(str::to_owned).to_vec();
         assert_eq!(
             told(failed_for_good()),
             [

@@ -129,6 +129,8 @@ pub struct TaskLine {
     /// Files added to its scope after the approval.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub granted: Vec<Granted>,
+    /// The commands of its own that are no checks of it any more.
+    pub dropped: BTreeSet<String>,
 }
 
 impl TaskLine {
@@ -236,5 +238,6 @@ fn task_line(state: &State, obstacles: &Obstacles<'_, '_>, task: &TaskState) -> 
         detail,
         unverified: task.is_unverified(),
         granted: task.granted.clone(),
+        dropped: task.dropped.clone(),
     }
 }

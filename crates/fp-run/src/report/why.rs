@@ -231,9 +231,14 @@ fn ways_out(state: &State, obstacles: &Obstacles<'_, '_>, task: &TaskState) -> V
     if !questions.is_empty() {
         return questions;
     }
+    let revise = || {
+        let command = format!("fp task revise {plan} {id} --file -");
+        NextStep::new(command, format!("changes task {id}, if it is at fault; then `fp approve {plan}`"))
+    };
     let step = match obstacles.of(task) {
         Some(Obstacle::Done) => return Vec::new(),
-        Some(Obstacle::Failed) => NextStep::retry(plan, id),
+        Some(Obstacle::Failed) => return vec![NextStep::retry(plan, id), revise()],
+        Some(Obstacle::ToRevise) => revise(),
         Some(Obstacle::Edited) => {
             NextStep::new(format!("fp approve {plan}"), "approves the tree as it is now, after a look at it")
         }
@@ -351,7 +356,7 @@ mod tests {
             "2 1: no",
             "1 3: it can't be done without 1",
         ];
-        check("4", &log(failed()), &[], &skipped, "fp retry p 1");
+        check("4", &log(failed()), &[], &skipped, "fp retry p 1; fp task revise p 1 --file -");
         let edited = "0 1: it was edited after the approval: run `fp approve p`";
         check("1", &log(vec![]), &["1"], &[edited], "fp approve p");
         let done = Event::Completed { task: task("1"), commit: None, note: Some("commits are off".into()) };

@@ -7,6 +7,7 @@ use super::question::{AnswerChoice, Question, Topic};
 use super::ready::{List, Obstacle};
 use super::refusal::{Refusal, refuse};
 use super::state::{Approval, Claim, State, Status, TaskState};
+use super::verdict::said_by_verifier;
 use crate::commit_style::CommitHistory;
 use crate::verification::change::Change;
 use fp_plan::plan::id::{AgentName, TaskId};
@@ -47,7 +48,8 @@ impl State {
         let same = |approval: &Approval| {
             approval.tree_hash == approve.tree_hash && approval.end_commands == approve.end_commands
         };
-        if self.approval.as_ref().is_some_and(same) && same_leaves() {
+        let to_revise = self.tasks.iter().any(|task| task.to_revise);
+        if self.approval.as_ref().is_some_and(same) && !to_revise && same_leaves() {
             return Ok(kept.into_iter().collect());
         }
         for task in self.tasks.iter().filter(|t| !matches!(t.status, Status::Pending | Status::Skipped)) {
@@ -188,6 +190,9 @@ impl State {
         }
         if task.awaits_commit() {
             return Err(refuse(task, "it has passed already, and `fp next` makes its commit"));
+        }
+        if self.doubts_checks_of(id) {
+            return Err(refuse(task, "the user is asked about its commands; `fp next` prints the question"));
         }
         Ok(task)
     }
@@ -366,12 +371,29 @@ impl State {
             (Topic::TaskFailed(id), AnswerChoice::Retry) => {
                 self.retry(id)?.into_iter().filter(|e| !matches!(e, Event::Answered { .. })).collect()
             }
+            (Topic::TaskFailed(id), AnswerChoice::Change) => {
+                let retried = self.retry(id)?.into_iter().filter(|e| !matches!(e, Event::Answered { .. }));
+                retried.chain([Event::RevisionDue { task: id.clone() }]).collect()
+            }
+            (Topic::CheckFailed { task, .. }, AnswerChoice::Change) => {
+                let iteration = self.expect_task(task)?.iteration;
+                let reason = "it is to be changed".to_owned();
+                let released = Event::Released { task: task.clone(), reason, iteration };
+                vec![released, Event::RevisionDue { task: task.clone() }]
+            }
+            (Topic::CheckFailed { task, commands }, AnswerChoice::Drop) => {
+                vec![Event::ChecksDropped { task: task.clone(), commands: commands.clone(), by }]
+            }
+            (Topic::CheckFailed { task, .. }, AnswerChoice::SendBack) => {
+                let Some(verdict) = &self.expect_task(task)?.verdict else { return Ok(Some(Vec::new())) };
+                self.send_back(task, &verdict.reasons.join("\n"), &verdict.summary, token)
+            }
             (Topic::VerifierSilent(id), AnswerChoice::GiveUp) => {
                 self.failing(id, "given up by the user's choice")
             }
             (Topic::CommitBlocked(id), AnswerChoice::SendBack) => {
                 let reason = self.task(id).and_then(|t| t.reason.clone()).unwrap_or_default();
-                self.send_back(id, &format!("The commit could not be made: {reason}"), token)
+                self.send_back(id, &format!("The commit could not be made: {reason}"), "", token)
             }
             (Topic::CommitBlocked(id), AnswerChoice::Leave) => {
                 done(id, "left uncommitted by the user's choice")
@@ -397,6 +419,7 @@ impl State {
             | (Topic::Drift(_), _)
             | (Topic::PassesBefore(_), _)
             | (Topic::TaskFailed(_), _)
+            | (Topic::CheckFailed { .. }, _)
             | (Topic::VerifierSilent(_), _)
             | (Topic::CommitBlocked(_), _)
             | (Topic::IndexLocked(_), _)
@@ -408,8 +431,8 @@ impl State {
         Ok(Some(events))
     }
 
-    /// Sends `id` back with this feedback, or fails it if it has used all its iterations.
-    pub(super) fn send_back(&self, id: &TaskId, feedback: &str, token: String) -> Vec<Event> {
+    /// Sends `id` back with this feedback, or fails it if it has used all its iterations. `summary` is the verifier's.
+    pub(super) fn send_back(&self, id: &TaskId, feedback: &str, summary: &str, token: String) -> Vec<Event> {
         let iteration = self.task(id).map_or(0, |t| t.iteration) + 1;
         if iteration <= self.iterations_of(id) {
             vec![Event::SentBack {
@@ -421,7 +444,8 @@ impl State {
             }]
         } else {
             let mut events = self.failing(id, feedback);
-            events.push(self.ask(Topic::TaskFailed(id.clone()), feedback));
+            let reason = format!("{}. {}", feedback.trim_end_matches('.'), said_by_verifier(summary));
+            events.push(self.ask(Topic::TaskFailed(id.clone()), reason.trim_end()));
             events
         }
     }

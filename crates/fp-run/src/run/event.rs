@@ -293,6 +293,15 @@ pub enum Event {
         /// True if all of them passed, which means that they prove nothing about the work.
         passed: bool,
     },
+    /// Commands are no checks of a task any more.
+    ChecksDropped {
+        task: TaskId,
+        commands: BTreeSet<String>,
+        /// Whoever chose to run without them.
+        by: Decider,
+    },
+    /// A task waits until it is changed and approved again.
+    RevisionDue { task: TaskId },
     /// A task gets built although its checks already passed.
     Waived { task: TaskId, by: Decider },
     /// The lead was told to start or message an agent.
@@ -313,6 +322,8 @@ pub enum Event {
         /// The client's id of the agent.
         id: String,
     },
+    /// The lead's message reached an agent.
+    Reached { name: AgentName },
     /// A builder took a task.
     Claimed {
         task: TaskId,

@@ -1,6 +1,8 @@
 //! Folds events into the state. Folding never fails, because the log states facts: an event about an unknown task
 //! changes only the sequence number.
 
+use std::collections::BTreeSet;
+
 use jiff::Timestamp;
 
 use super::event::{Base, Decider, Dispatch, Entry, Event};
@@ -68,6 +70,7 @@ impl State {
                 });
                 self.take_leaves(leaves);
                 self.planning.begin_anew();
+                self.tasks.iter_mut().for_each(|t| t.to_revise = false);
             }
             Event::Validated { pass, tree_hash, errors, failing, warnings: _ } => {
                 self.planning.fold_validated(*pass, tree_hash, *errors, failing);
@@ -92,6 +95,7 @@ impl State {
                     self.agent_ids.clear();
                     self.untold.clear();
                     self.unstarted.clear();
+                    self.unwoken.clear();
                     self.tasks.iter_mut().for_each(|t| t.verifiers = 0);
                 }
                 self.run = Some(Run { terms: terms.clone(), status: RunStatus::Running, started_at });
@@ -125,6 +129,18 @@ impl State {
                     t.before = Some(ChecksBefore { checks: checks.clone(), passed: *passed, waived: None });
                 }
             }
+            Event::ChecksDropped { task, commands, by: _ } => {
+                if let Some(t) = self.task_mut(task) {
+                    t.dropped.extend(commands.iter().cloned());
+                    t.verification = None;
+                    t.verifiers = 0;
+                }
+            }
+            Event::RevisionDue { task } => {
+                if let Some(t) = self.task_mut(task) {
+                    t.to_revise = true;
+                }
+            }
             Event::Waived { task, by } => {
                 if let Some(before) = self.task_mut(task).and_then(|t| t.before.as_mut()) {
                     before.waived = Some(*by);
@@ -132,11 +148,14 @@ impl State {
             }
             Event::Dispatched { dispatch, name, task } => self.dispatched(*dispatch, name, task.as_ref(), at),
             Event::Told => {
-                let starts = |untold: &Untold| untold.dispatch != Dispatch::Resume;
-                self.unstarted.extend(self.untold.drain(..).filter(starts));
+                let told = self.untold.drain(..);
+                let (unwoken, unstarted): (Vec<Untold>, Vec<Untold>) =
+                    told.partition(|told| told.dispatch == Dispatch::Resume);
+                self.unwoken.extend(unwoken);
+                self.unstarted.extend(unstarted);
             }
-            // Unstarted agents are dispatched again.
-            Event::LeadNudged => self.untold.append(&mut self.unstarted),
+            Event::LeadNudged => {}
+            Event::Reached { name } => self.heard_of(name),
             Event::AgentEnded { name } => self.agent_ended(name, at),
             Event::AgentKnown { name, id } => {
                 self.heard_of(name);
@@ -177,6 +196,7 @@ impl State {
                 }
             }
             Event::Submitted { task, owner, tree, files } => {
+                self.heard_of(owner);
                 self.idle(owner, at);
                 self.withdraw_inquiries(task);
                 if self.is_in_checkout(task) {
@@ -204,6 +224,8 @@ impl State {
                 if self.is_in_checkout(task) {
                     self.leave_checkout(tree);
                 }
+                // Whoever measures a submission is its verifier, as far as the log can tell.
+                self.lapse(task);
                 if let Some(t) = self.task_mut(task) {
                     t.verification = Some(MeasuredWork {
                         tree: tree.clone(),
@@ -212,17 +234,22 @@ impl State {
                     });
                 }
             }
-            Event::Judged { task, iteration, pass, judgements, summary, reasons: _ } => {
+            Event::Judged { task, iteration, pass, judgements, summary, reasons } => {
                 let verdict = TaskVerdict {
                     pass: *pass,
                     iteration: *iteration,
                     judgements: judgements.clone(),
                     summary: summary.clone(),
+                    reasons: reasons.clone(),
                 };
                 self.end_verifiers(task, at);
                 if let Some(t) = self.task_mut(task) {
                     t.verdict = Some(verdict);
                     t.failed_verdicts += u32::from(!pass);
+                    if !pass {
+                        t.failed.clone_from(&t.verification);
+                        t.failed.iter_mut().for_each(|failed| failed.checks.retain(Check::fails));
+                    }
                 }
             }
             Event::SentBack { task, iteration, token, feedback, base } => {
@@ -325,6 +352,11 @@ impl State {
                         }
                     }
                 }
+                if let Topic::Clarify(id) = &question.topic
+                    && let Some(t) = self.task_mut(id)
+                {
+                    t.asked_after = Some(t.failed_checks());
+                }
                 self.questions.push(Asked {
                     question: question.clone(),
                     answer: Vec::new(),
@@ -364,11 +396,24 @@ impl State {
     fn take_leaves(&mut self, leaves: &[super::event::Leaf]) {
         let mut before: std::collections::HashMap<TaskId, TaskState> =
             std::mem::take(&mut self.tasks).into_iter().map(|t| (t.leaf.id.clone(), t)).collect();
+        let is_revised = |leaf: &&super::event::Leaf| {
+            before.get(&leaf.id).is_some_and(|known| known.leaf.hash != leaf.hash)
+        };
+        let revised: BTreeSet<TaskId> =
+            leaves.iter().filter(is_revised).map(|leaf| leaf.id.clone()).collect();
         self.tasks = leaves
             .iter()
             .map(|leaf| match before.remove(&leaf.id) {
                 Some(known) if known.leaf.hash == leaf.hash => TaskState { leaf: leaf.clone(), ..known },
-                Some(known) => TaskState { leaf: leaf.clone(), drift: None, before: None, ..known },
+                Some(known) => TaskState {
+                    leaf: leaf.clone(),
+                    drift: None,
+                    before: None,
+                    feedback: None,
+                    failed: None,
+                    dropped: BTreeSet::new(),
+                    ..known
+                },
                 None => match self.imported.get(&leaf.id).filter(|done| done.title == leaf.title) {
                     Some(done) => TaskState::imported(leaf.clone(), done.commit.clone()),
                     None => TaskState::new(leaf.clone()),
@@ -376,6 +421,7 @@ impl State {
             })
             .collect();
         self.restore_index();
+        self.notes.retain(|note| note.task.as_ref().is_none_or(|task| !revised.contains(task)));
     }
 
     fn owner_of(&self, task: &TaskId) -> Option<AgentName> {
@@ -423,6 +469,14 @@ impl State {
     fn heard_of(&mut self, name: &AgentName) {
         self.untold.retain(|u| u.name != *name);
         self.unstarted.retain(|u| u.name != *name);
+        self.unwoken.retain(|u| u.name != *name);
+    }
+
+    /// What the lead was told to do about `task` is done, or no longer due.
+    fn lapse(&mut self, task: &TaskId) {
+        self.untold.retain(|u| u.task.as_ref() != Some(task));
+        self.unstarted.retain(|u| u.task.as_ref() != Some(task));
+        self.unwoken.retain(|u| u.task.as_ref() != Some(task));
     }
 
     fn working(&mut self, name: &AgentName, at: Timestamp) {
@@ -439,8 +493,7 @@ impl State {
     }
 
     fn end_verifiers(&mut self, task: &TaskId, at: Timestamp) {
-        self.untold.retain(|u| u.task.as_ref() != Some(task));
-        self.unstarted.retain(|u| u.task.as_ref() != Some(task));
+        self.lapse(task);
         for agent in self.agents.values_mut().filter(|a| a.task.as_ref() == Some(task)) {
             agent.activity = Activity::Idle;
             agent.since = at;
@@ -523,6 +576,7 @@ impl TaskState {
         self.status = Status::Pending;
         self.iteration = 0;
         self.verdict = None;
+        self.failed = None;
         self.reason = None;
         self.because = None;
         self.ended_at = None;

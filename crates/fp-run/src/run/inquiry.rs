@@ -1,5 +1,6 @@
-//! Lets a builder ask in the middle of its task: one question in its first iteration, and extra files at any time. A
-//! builder that asked ends its turn, isn't nudged, and is woken with the answer.
+//! Lets a builder ask in the middle of its task: one question in its first iteration, one after each check that failed,
+//! and extra files at any time. A
+//! builder that asked counts as ended, isn't nudged, and is woken with the answer.
 
 use std::borrow::Cow;
 
@@ -24,11 +25,15 @@ pub enum NotAsked {
     /// The builder doesn't hold that task.
     #[error("{owner} does not hold task {task}")]
     NotHeld { owner: AgentName, task: TaskId },
-    /// The task has come back from a verifier.
-    #[error("task {task} is in iteration {iteration}: questions are asked in the first one only")]
+    /// The task has come back from a verifier, which missed something in the work.
+    #[error(
+        "task {task} is in iteration {iteration}: questions are asked in the first one and after a failed check"
+    )]
     Late { task: TaskId, iteration: u32 },
-    /// Only one question per task is allowed.
-    #[error("a question about task {0} was asked already: there is one a task")]
+    /// Only one question is allowed until another check fails.
+    #[error(
+        "a question about task {0} was asked already: there is one a task, and one for each failed check"
+    )]
     Again(TaskId),
     /// Too few options, too many, or two with the same label.
     #[error("a question has 2 to 4 options with different labels, this one has {0}")]
@@ -114,12 +119,11 @@ impl State {
         {
             return Err(NotAsked::NotHeld { owner: owner.clone(), task: id.clone() });
         }
-        if task.iteration > 1 {
-            return Err(NotAsked::Late { task: id.clone(), iteration: task.iteration });
-        }
-        let topic = Topic::Clarify(id.clone());
-        if self.questions.iter().any(|asked| asked.question.topic == topic) {
-            return Err(NotAsked::Again(id.clone()));
+        if !task.may_clarify() {
+            return Err(match task.iteration > 1 && task.failed_checks().is_empty() {
+                true => NotAsked::Late { task: id.clone(), iteration: task.iteration },
+                false => NotAsked::Again(id.clone()),
+            });
         }
         let mut labels: Vec<String> = options.iter().map(|option| option.label.to_lowercase()).collect();
         labels.sort_unstable();
@@ -132,7 +136,7 @@ impl State {
         }
         let serial = self.questions.len() as u64 + 1;
         let question = Question::clarification(id, serial, &cut(text), options);
-        Ok(vec![Event::Asked { question }])
+        Ok(vec![Event::Asked { question }, Event::AgentEnded { name: owner.clone() }])
     }
 
     /// Requests `path` for the holder of `token`. `plans` is the configured folder of all plans.
@@ -144,7 +148,7 @@ impl State {
         reason: &str,
         (policy, plans): (ExtensionPolicy, &str),
     ) -> Result<Extension, NotAsked> {
-        self.expect_claim(id, token)?;
+        let name = self.expect_claim(id, token)?.owner.clone();
         let path = allowed_path(path, plans)?;
         let task = self.expect_task(id)?;
         if task.held().any(|file| covers(file, &path)) {
@@ -176,7 +180,8 @@ impl State {
                     return Ok(Extension::Asked(asked.id.clone(), Vec::new()));
                 }
                 let question = Question::new(topic, self.questions.len() as u64 + 1, &why);
-                Ok(Extension::Asked(question.id.clone(), vec![Event::Asked { question }]))
+                let asked = question.id.clone();
+                Ok(Extension::Asked(asked, vec![Event::Asked { question }, Event::AgentEnded { name }]))
             }
         }
     }

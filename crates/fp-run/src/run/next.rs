@@ -1,6 +1,6 @@
-//! Decides what is due next. An action that starts something is logged as dispatched before anybody sees it, so asking
-//! again never hands it out twice. Whatever a dead agent left undone becomes due again by itself. Only actions that the
-//! lead may not have seen are repeated: see [`Event::Told`].
+//! Decides what is due next. An action that starts something is logged as dispatched before anybody sees it, and printed
+//! again, marked as said before, until its agent is heard of: a lead that lost it loses nothing. Whatever a dead agent
+//! left undone becomes due again by itself.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ use super::event::{Decider, Dispatch, Event};
 use super::message;
 use super::question::{AnswerChoice, AnswerOption, Topic};
 use super::refusal::Refusal;
-use super::state::{Activity, Role, State, Status};
+use super::state::{Activity, Role, State, Status, Untold};
 use fp_plan::plan::id::{AgentName, TaskId};
 use fp_plan::plan::path::overlap;
 use fp_plan::settings::Settings;
@@ -37,9 +37,18 @@ pub enum LeadAction {
         name: AgentName,
         agent: &'static str,
         prompt: String,
+        /// True if the lead was told before, and the agent has not been heard of.
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        again: bool,
     },
     /// Send a message to a builder that waits.
-    Resume { name: AgentName, message: String },
+    Resume {
+        name: AgentName,
+        message: String,
+        /// As in `Spawn`.
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        again: bool,
+    },
     /// Start a verifier.
     Verify {
         /// Also used as its description.
@@ -48,6 +57,9 @@ pub enum LeadAction {
         iteration: u32,
         agent: &'static str,
         prompt: String,
+        /// As in `Spawn`.
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        again: bool,
     },
     /// Judge a task in place of a verifier.
     Judge {
@@ -130,10 +142,15 @@ pub struct LeadTurn {
 impl LeadTurn {
     /// Events to log once the actions were shown, but not if showing them fails.
     pub fn told(&self) -> Vec<Event> {
-        let starts = |action: &LeadAction| {
-            matches!(action, LeadAction::Spawn { .. } | LeadAction::Resume { .. } | LeadAction::Verify { .. })
+        let is_new = |action: &LeadAction| {
+            matches!(
+                action,
+                LeadAction::Spawn { again: false, .. }
+                    | LeadAction::Resume { again: false, .. }
+                    | LeadAction::Verify { again: false, .. }
+            )
         };
-        if self.actions.iter().any(starts) { vec![Event::Told] } else { Vec::new() }
+        if self.actions.iter().any(is_new) { vec![Event::Told] } else { Vec::new() }
     }
 }
 
@@ -196,10 +213,12 @@ impl Draft<'_> {
         }
     }
 
-    /// Repeats to the lead what a killed `next` may not have told it.
+    /// Repeats to the lead what a killed `next` may not have told it, and what it was told and may have lost.
     fn repeat(&mut self) {
-        let untold = self.state.untold.iter();
-        let actions = untold.filter_map(|u| self.action(u.dispatch, &u.name, u.task.as_ref()));
+        let State { untold, unstarted, unwoken, .. } = &self.state;
+        let told = unstarted.iter().chain(unwoken).map(|told| (told, true));
+        let due = untold.iter().map(|untold| (untold, false)).chain(told);
+        let actions = due.filter_map(|(due, again)| self.action(due, again));
         self.turn.actions = actions.collect();
     }
 
@@ -237,7 +256,7 @@ impl Draft<'_> {
             .iter()
             .filter(|t| t.status == Status::AwaitingVerification && !t.awaits_commit())
             .map(|t| t.leaf.id.clone())
-            .filter(|id| !self.is_being_verified(id))
+            .filter(|id| !self.is_being_verified(id) && !self.state.doubts_checks_of(id))
             .collect();
         let lead_judges = self.state.run.as_ref().is_some_and(|run| run.terms.lead_judges);
         for id in due {
@@ -271,7 +290,10 @@ impl Draft<'_> {
             return;
         }
         let (iteration, nth) = (task.iteration, task.verifiers);
-        let Some(name) = verifier_name(id, iteration, nth) else { return };
+        // A retried task begins at the first iteration again, and the client still knows the verifiers of before.
+        let is_new = |name: &AgentName| !self.state.agents.contains_key(name);
+        let mut names = (nth..=u32::MAX).map_while(|nth| verifier_name(id, iteration, nth));
+        let Some(name) = names.find(is_new) else { return };
         self.dispatch(Dispatch::Verify, name, Some(id.clone()));
     }
 
@@ -335,19 +357,20 @@ impl Draft<'_> {
 
     /// Records a dispatch and hands it to the lead.
     fn dispatch(&mut self, dispatch: Dispatch, name: AgentName, task: Option<TaskId>) {
-        let action = self.action(dispatch, &name, task.as_ref());
+        let due = Untold { dispatch, name: name.clone(), task: task.clone() };
+        let action = self.action(&due, false);
         self.record(Event::Dispatched { dispatch, name, task });
         self.turn.actions.extend(action);
     }
 
-    fn action(&self, dispatch: Dispatch, name: &AgentName, task: Option<&TaskId>) -> Option<LeadAction> {
+    fn action(&self, due: &Untold, again: bool) -> Option<LeadAction> {
         let plan = &self.state.plan_id;
-        let task = task.and_then(|id| self.state.task(id));
-        let name = name.clone();
-        Some(match dispatch {
+        let task = due.task.as_ref().and_then(|id| self.state.task(id));
+        let name = due.name.clone();
+        Some(match due.dispatch {
             Dispatch::Spawn => {
                 let prompt = message::builder_prompt(plan, &name);
-                LeadAction::Spawn { name, agent: BUILDER, prompt }
+                LeadAction::Spawn { name, agent: BUILDER, prompt, again }
             }
             Dispatch::Resume => {
                 let held = task.filter(|t| t.claim.as_ref().is_some_and(|c| c.owner == name));
@@ -355,13 +378,13 @@ impl Draft<'_> {
                     Some(task) => message::wake(&self.state, task, &name),
                     None => message::offer(plan, &name),
                 };
-                LeadAction::Resume { name, message }
+                LeadAction::Resume { name, message, again }
             }
             Dispatch::Verify => {
                 let task = task.filter(|t| t.status == Status::AwaitingVerification)?;
                 let (task, iteration) = (task.leaf.id.clone(), task.iteration);
                 let prompt = message::verifier_prompt(plan, &name, &task, iteration);
-                LeadAction::Verify { name, task, iteration, agent: VERIFIER, prompt }
+                LeadAction::Verify { name, task, iteration, agent: VERIFIER, prompt, again }
             }
         })
     }

@@ -1,5 +1,7 @@
 //! Defines the questions to the user and the consequences of each answer.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 
 use fp_plan::plan::id::TaskId;
@@ -18,6 +20,8 @@ pub struct AnswerOption {
 pub enum Topic {
     /// A task has used up its iterations.
     TaskFailed(TaskId),
+    /// A command is all that a task failed by, or it failed before in the same tree: the plan may be at fault.
+    CheckFailed { task: TaskId, commands: BTreeSet<String> },
     /// Two verifiers ended without a verdict.
     VerifierSilent(TaskId),
     /// A commit could not be made.
@@ -55,6 +59,7 @@ impl Topic {
         match self {
             Self::TaskFailed(task) | Self::VerifierSilent(task) | Self::CommitBlocked(task) => Some(task),
             Self::Clarify(task) | Self::Scope { task, .. } | Self::PassesBefore(task) => Some(task),
+            Self::CheckFailed { task, .. } => Some(task),
             Self::IndexLocked(task) | Self::CommitRewritten(task) => Some(task),
             Self::BuildersSilent | Self::EndChecks | Self::Drift(_) | Self::CheckoutChanged { .. } => None,
         }
@@ -111,6 +116,10 @@ pub enum AnswerChoice {
     Keep,
     /// Change the tasks and approve them again.
     Revise,
+    /// Change the task, which then goes on with its work.
+    Change,
+    /// Don't run these commands as checks of the task any more.
+    Drop,
     /// Build it anyway.
     Build,
     /// Accept the task as done: nothing is left to do.
@@ -135,6 +144,8 @@ impl AnswerChoice {
             Self::Deny => "Deny",
             Self::Keep => "Keep",
             Self::Revise => "Revise",
+            Self::Change => "Change the task",
+            Self::Drop => "Run without this check",
             Self::Build => "Build it",
             Self::Done => "Take as done",
             Self::AddTask => "Add a task",
@@ -165,6 +176,8 @@ impl ClosedUnanswered {
     }
 }
 
+const CHANGE: (AnswerChoice, &str) =
+    (AnswerChoice::Change, "correct it with `fp task revise`, then `fp approve`; it goes on with its work");
 const STOP: (AnswerChoice, &str) = (AnswerChoice::Stop, "end the run; what is done stays");
 
 impl Topic {
@@ -175,6 +188,13 @@ impl Topic {
             Self::TaskFailed(_) => &[
                 (AnswerChoice::Continue, "go on with the tasks that don't depend on it"),
                 (AnswerChoice::Retry, "give it all its iterations again"),
+                CHANGE,
+                STOP,
+            ],
+            Self::CheckFailed { .. } => &[
+                CHANGE,
+                (AnswerChoice::Drop, "verify it again without; the evidence and the report say so"),
+                (AnswerChoice::SendBack, "the builder mends it, with this as feedback"),
                 STOP,
             ],
             Self::VerifierSilent(_) => &[
@@ -239,8 +259,13 @@ impl Question {
     pub fn new(topic: Topic, serial: u64, reason: &str) -> Self {
         let (header, text) = match &topic {
             Topic::TaskFailed(task) => {
+                let reason = reason.trim_end_matches('.');
                 ("Task failed", format!("Task {task} failed for good: {reason}. How to go on?"))
             }
+            Topic::CheckFailed { task, .. } => (
+                "Check",
+                format!("Task {task} did not pass by its commands. {reason} How should it continue?"),
+            ),
             Topic::VerifierSilent(task) => {
                 ("No verdict", format!("Two verifiers of task {task} ended without a verdict. How to go on?"))
             }
@@ -311,7 +336,7 @@ impl Question {
             Topic::PassesBefore(_) => AnswerChoice::Build,
             Topic::TaskFailed(_) => AnswerChoice::Continue,
             Topic::VerifierSilent(_) => AnswerChoice::GiveUp,
-            Topic::CommitBlocked(_) => AnswerChoice::SendBack,
+            Topic::CommitBlocked(_) | Topic::CheckFailed { .. } => AnswerChoice::SendBack,
             Topic::EndChecks => AnswerChoice::Finish,
             Topic::BuildersSilent | Topic::IndexLocked(_) => AnswerChoice::Stop,
             Topic::CommitRewritten(_) | Topic::CheckoutChanged { .. } => AnswerChoice::Keep,

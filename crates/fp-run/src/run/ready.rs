@@ -91,6 +91,9 @@ impl<'s, 'e> Obstacles<'s, 'e> {
 
 /// A doubt that the user must settle before a claim.
 fn doubted(task: &TaskState) -> Option<Obstacle> {
+    if task.to_revise {
+        return Some(Obstacle::ToRevise);
+    }
     if let Some(drift) = &task.drift {
         return Some(Obstacle::Drifted { drift: drift.clone() });
     }
@@ -146,6 +149,12 @@ impl State {
                 )
             }
             Obstacle::Drifted { drift } => format!("{}: `fp next` asks what to do", drift.told()),
+            Obstacle::ToRevise => {
+                let (plan, id) = (&self.plan_id, &task.leaf.id);
+                format!(
+                    "it is to be changed: run `fp task revise {plan} {id} --file -`, then `fp approve {plan}`"
+                )
+            }
             Obstacle::PassesBefore => "its Verify passes before the work: answer `fp next`".into(),
             Obstacle::Phase { on } => format!("its phase begins when that of task {on} is over"),
             Obstacle::File { task, file } => format!("running task {task} may change {file}"),
@@ -212,6 +221,8 @@ pub enum Obstacle {
     Edited,
     /// Something it was planned on has changed.
     Drifted { drift: Drift },
+    /// The user wants it changed.
+    ToRevise,
     /// Test-driven work: its checks pass before the work.
     PassesBefore,
     /// Dependencies are not completed.

@@ -210,6 +210,9 @@ pub struct State {
     /// Agents that the lead was told to start, and that haven't been heard of yet.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unstarted: Vec<Untold>,
+    /// Agents that the lead was told to message, and that haven't been heard of since.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unwoken: Vec<Untold>,
     /// Every question in the order of asking.
     #[serde(default)]
     pub questions: Vec<Asked>,
@@ -265,6 +268,7 @@ impl State {
             worktrees: BTreeMap::new(),
             untold: Vec::new(),
             unstarted: Vec::new(),
+            unwoken: Vec::new(),
             questions: Vec::new(),
             notes: Vec::new(),
             messages: Vec::new(),

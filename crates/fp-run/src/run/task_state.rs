@@ -88,6 +88,9 @@ pub struct TaskVerdict {
     pub judgements: Vec<Judgement>,
     /// The verifier's summary.
     pub summary: String,
+    /// The reasons for a fail.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reasons: Vec<String>,
 }
 
 /// A commit that is about to be made.
@@ -147,6 +150,18 @@ pub struct TaskState {
     pub verification: Option<MeasuredWork>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verdict: Option<TaskVerdict>,
+    /// What its last failed verdict was about: the tree, and the checks that failed in it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failed: Option<MeasuredWork>,
+    /// The commands of its own that are no checks of it any more.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub dropped: BTreeSet<String>,
+    /// True if it waits until it is changed and approved again.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub to_revise: bool,
+    /// The checks that had failed when its builder last asked something.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asked_after: Option<Vec<String>>,
     /// The faults to fix, after a failed verdict.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub feedback: Option<String>,
@@ -219,6 +234,10 @@ impl TaskState {
             submission: None,
             verification: None,
             verdict: None,
+            failed: None,
+            dropped: BTreeSet::new(),
+            to_revise: false,
+            asked_after: None,
             feedback: None,
             resume_due: false,
             reason: None,
@@ -249,6 +268,18 @@ impl TaskState {
     pub fn awaits_commit(&self) -> bool {
         self.status == Status::AwaitingVerification
             && self.verdict.as_ref().is_some_and(|v| v.pass && v.iteration == self.iteration)
+    }
+
+    /// The names of the checks that failed in its last failed verdict.
+    pub fn failed_checks(&self) -> Vec<String> {
+        self.failed.iter().flat_map(|failed| &failed.checks).map(|check| check.name.clone()).collect()
+    }
+
+    /// True if its builder may ask the user something: in its first iteration and after each failed check, once for one
+    /// reason.
+    pub fn may_clarify(&self) -> bool {
+        let failed = self.failed_checks();
+        (self.iteration == 1 || !failed.is_empty()) && self.asked_after.as_ref() != Some(&failed)
     }
 
     /// The paths that no other task may change while this one runs.

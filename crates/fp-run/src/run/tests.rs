@@ -17,6 +17,7 @@ use super::state::{State, Status};
 use super::verdict::VerifierOpinion;
 use crate::critique::JudgedTree;
 use crate::hook::{LeadDue, lead_due, lead_stops};
+use crate::verification::{Check, CheckVerdict};
 use fp_plan::plan::id::{AgentName, PlanId, TaskId};
 use fp_plan::plan::path::overlap;
 use fp_plan::settings::ExtensionPolicy;
@@ -96,7 +97,6 @@ fn an_old_token_changes_nothing() {
 
 #[test]
 fn a_verdict_needs_every_check() {
-    use crate::verification::{Check, CheckVerdict};
     let mut machine = two_in_a_row();
     let owner = name("builder-1");
     machine.claim(&owner);

@@ -13,6 +13,12 @@ use crate::verification::{Check, CheckVerdict, list};
 use fp_plan::plan::id::TaskId;
 use fp_plan::repo_path::RepoPath;
 use fp_plan::settings::ExecutionModel;
+use fp_plan::text::prompt_quoted;
+
+/// Longest summary and command in a question, in bytes.
+const MAX_SUMMARY: usize = 500;
+/// Longest end of a command's output in a question, in bytes.
+const MAX_OUTPUT: usize = 300;
 
 /// A verifier's opinion.
 #[derive(Debug, Clone, Default)]
@@ -73,6 +79,46 @@ pub fn reasons(opinion: &VerifierOpinion, criteria: &[String], checks: &[Check])
     criteria.chain(checks).collect()
 }
 
+/// What a verifier says, for the user.
+pub(super) fn said_by_verifier(summary: &str) -> String {
+    match summary.trim() {
+        "" => String::new(),
+        summary => format!("The verifier says: {}.", prompt_quoted(summary, MAX_SUMMARY)),
+    }
+}
+
+/// The question whether the plan is at fault, and its reason: all that failed is a command, or a command failed in the
+/// tree in which it failed before.
+fn doubt_of_checks(task: &TaskState, opinion: &VerifierOpinion) -> Option<(Topic, String)> {
+    let verified = task.verification.as_ref()?;
+    let failed = || verified.checks.iter().filter(|check| check.fails());
+    let commands: BTreeSet<String> = failed().filter_map(Check::command).map(str::to_owned).collect();
+    let before = task.failed.as_ref().filter(|before| before.tree == verified.tree);
+    let again =
+        |check: &Check| before.is_some_and(|before| before.checks.iter().any(|b| b.name == check.name));
+    let why =
+        if opinion.judgements.iter().all(|judged| judged.pass) && failed().all(|c| c.command().is_some()) {
+            "Each criterion was judged to hold."
+        } else if failed().any(|check| check.command().is_some() && again(check)) {
+            "It failed in the same tree before."
+        } else {
+            return None;
+        };
+    let ended = |check: &Check| {
+        let (head, output) = check.detail.split_once('\n').unwrap_or((&check.detail, ""));
+        let mut last: Vec<&str> =
+            output.lines().rev().filter(|line| !line.trim().is_empty()).take(3).collect();
+        last.reverse();
+        let ended = head.split(" after ").next().unwrap_or_default();
+        let command = prompt_quoted(check.command()?, MAX_SUMMARY);
+        Some(format!("{command} ended with {ended}: {}.", prompt_quoted(&last.join(" "), MAX_OUTPUT)))
+    };
+    let mut told: Vec<String> = failed().filter_map(ended).collect();
+    told.extend([why.to_owned(), said_by_verifier(&opinion.summary)]);
+    let topic = Topic::CheckFailed { task: task.leaf.id.clone(), commands: commands.clone() };
+    (!commands.is_empty()).then(|| (topic, told.join(" ").trim_end().to_owned()))
+}
+
 impl State {
     /// Judges the submitted task `id`, whose mechanical checks must be recorded. A fail sends it back with the reasons,
     /// or ends it after its last iteration. `token` must be fresh.
@@ -92,18 +138,26 @@ impl State {
             |t| matches!(t, super::question::Topic::VerifierSilent(q) if q == id),
             ClosedUnanswered::Judged.label(),
         );
+        let doubt = doubt_of_checks(task, &opinion);
         events.push(Event::Judged {
             task: id.clone(),
             iteration: task.iteration,
             pass,
             judgements: opinion.judgements,
-            summary: opinion.summary,
+            summary: opinion.summary.clone(),
             reasons: reasons.clone(),
         });
-        if !pass {
-            events.extend(self.send_back(id, &reasons.join("\n"), token));
+        if let Some((topic, reason)) = doubt {
+            events.push(self.ask(topic, &reason));
+        } else if !pass {
+            events.extend(self.send_back(id, &reasons.join("\n"), &opinion.summary, token));
         }
         Ok(events)
+    }
+
+    /// True if the user is asked whether the plan is at fault, since `id` failed by its commands.
+    pub(super) fn doubts_checks_of(&self, id: &TaskId) -> bool {
+        self.open_questions().any(|q| matches!(&q.topic, Topic::CheckFailed { task, .. } if task == id))
     }
 
     /// Announces the commit of a passed task.
@@ -145,7 +199,7 @@ impl State {
     /// ends it after its last iteration. `token` must be fresh.
     pub fn conflict(&self, id: &TaskId, feedback: &str, base: Base, token: String) -> RunDecision {
         self.expect_passed(id)?;
-        let mut events = self.send_back(id, feedback, token);
+        let mut events = self.send_back(id, feedback, "", token);
         if let Some(Event::SentBack { base: measured, .. }) = events.first_mut() {
             *measured = Some(base);
         }

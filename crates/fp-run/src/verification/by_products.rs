@@ -45,6 +45,12 @@ impl ByProducts {
         Self { targets: untracked.into_iter().filter_map(folder).collect() }
     }
 
+    /// The folders of builds among them, each with a slash at its end. No check runs what lies in them as it is: Cargo
+    /// compares it with the sources first.
+    pub fn builds(&self) -> impl Iterator<Item = RepoPath> {
+        self.targets.iter().map(|target| RepoPath::from_bytes(target.clone()))
+    }
+
     /// True if `path`, an untracked file, is a by-product.
     pub fn covers(&self, path: &RepoPath) -> bool {
         let path = path.as_bytes();

@@ -52,6 +52,15 @@ pub struct Check {
 }
 
 impl Check {
+    pub fn fails(&self) -> bool {
+        self.verdict == CheckVerdict::Fail
+    }
+
+    /// The command that it runs, if it runs one.
+    pub fn command(&self) -> Option<&str> {
+        self.name.strip_prefix(COMMAND_CHECK)
+    }
+
     /// True if it found traces of unfinished work and mentioned them without failing the task.
     pub fn lets_go(&self) -> bool {
         self.name == leftovers::NAME && self.verdict == CheckVerdict::Note
@@ -113,6 +122,12 @@ pub fn command_check(run: &CommandRun) -> Check {
         detail.push_str(&output);
     }
     Check::new(&command_check_name(&run.line), verdict, detail)
+}
+
+/// The check in place of the command `line`, which is none any more.
+pub fn dropped_check(line: &str) -> Check {
+    let detail = "not run: by the user's choice it is no check of this task";
+    Check::new(&command_check_name(line), CheckVerdict::Note, detail)
 }
 
 /// The limits of a task, and its own words.

@@ -159,6 +159,9 @@ pub(super) struct LinearMapping {
     /// Start of the agent that is sending; `None` when none is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) tracked_since: Option<Timestamp>,
+    /// That agent has asked for its calls.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) tracker_heard: bool,
     /// The version of the file, and fields of other versions.
     #[serde(flatten)]
     rest: Map<String, Value>,

@@ -172,7 +172,7 @@ fn offer(plan: &OpenPlan, context: &Context) -> CommandResult {
             .hint(format!("list them and pipe them to `fp linear statuses {} --file -`", plan.id())));
     }
     // Before they are printed: whoever prints and dies has offered them.
-    if due.note_offers(&mut mapping) {
+    if due.note_offers(&mut mapping) | !std::mem::replace(&mut mapping.tracker_heard, true) {
         mapping.write(plan)?;
     }
     drop(ledger);
@@ -255,7 +255,7 @@ pub(crate) fn tracker_ended(ended: &mut Vec<AgentName>) -> bool {
 }
 
 /// The action that starts the tracker, where calls are due in Linear and no tracker is running: the last one has `ended`,
-/// or its time is up. The caller holds the plan's lock.
+/// or its time is up. One that has not asked for its calls yet is started again. The caller holds the plan's lock.
 ///
 /// The tracker is no part of the run: nothing waits for it, and the mapping has its start, not the log.
 pub(crate) fn tracker_due(
@@ -271,13 +271,15 @@ pub(crate) fn tracker_due(
     if mapping.absent {
         return Ok(None);
     }
-    let before = mapping.tracked_since;
+    let before = (mapping.tracked_since, mapping.tracker_heard);
     let time = SignedDuration::from_mins(plan.settings.dispatch_timeout_minutes.into());
-    let started = before.filter(|_| !ended);
+    let started = before.0.filter(|_| !ended);
     let is_running = started.is_some_and(|since| now.duration_since(since) < time);
-    let is_due = !is_running && !LinearOutbox::of_leaves(state, &mapping).calls.is_empty();
-    mapping.tracked_since = if is_due { Some(now) } else { started };
-    if mapping.tracked_since != before {
+    let again = is_running && !mapping.tracker_heard;
+    let is_due = (!is_running || again) && !LinearOutbox::of_leaves(state, &mapping).calls.is_empty();
+    mapping.tracked_since = if is_due && !again { Some(now) } else { started };
+    mapping.tracker_heard &= is_running;
+    if (mapping.tracked_since, mapping.tracker_heard) != before {
         mapping.write(plan)?;
     }
     let id = plan.id();
@@ -287,6 +289,7 @@ pub(crate) fn tracker_due(
         prompt: format!(
             "You are {TRACKER}. Bring Linear up to date with plan {id}: run `fp linear outbox {id}` and go by what it prints."
         ),
+        again,
     }))
 }
 

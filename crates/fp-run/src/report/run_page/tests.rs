@@ -213,7 +213,7 @@ fn one_mark_a_task_and_command() {
             (Run, None, "the run was cancelled by the user"),
         ]
     );
-    assert_eq!(page.marks[3].detail, "Criterion 1 (it works): no");
+    assert_eq!(page.marks[3].detail, "Criterion 1 (it works): no\nSummary: seen");
 }
 
 #[test]

@@ -5,7 +5,6 @@ use std::collections::HashSet;
 use super::{Around, At, Cut, PayloadPart, Rank, Section, short};
 use crate::run::notepad;
 use crate::run::peer_message::ALL;
-use crate::run::question::Topic;
 use crate::run::state::{State, TaskState};
 use fp_plan::plan::field::FieldKind;
 use fp_plan::plan::id::TaskId;
@@ -127,12 +126,13 @@ fn must_do(leaf: &Task<'_>, around: &Around<'_>) -> Vec<PayloadPart> {
              relative to it"
         )
     });
+    let earlier = around.earlier.map(str::to_owned);
     let language =
         around.language.map(|language| format!("Write notes, questions and messages in {language}"));
     let hints = leaf.hints().map(str::to_owned).collect();
     let references = around.references.iter().map(|text| reference(text)).collect();
     vec![
-        PayloadPart::fixed("- ", place.into_iter().chain(language).collect()),
+        PayloadPart::fixed("- ", place.into_iter().chain(earlier).chain(language).collect()),
         PayloadPart::new("- ", hints, list(Rank::Hints, "hints", IN_TREE)),
         PayloadPart::new("- ", references, list(Rank::References, "references", IN_TREE)),
     ]
@@ -287,8 +287,7 @@ fn hand_in(state: &State, task: &TaskState) -> Vec<PayloadPart> {
          Add --note 'GOTCHA: …' (or PATTERN, UTIL, WARN) for what the next builder should know.\n\n\
          A file beyond these can't be done without: `fp scope extend {plan} {id} PATH --claim {token} --reason '…'`."
     )));
-    let asked = Topic::Clarify(id.clone());
-    if task.iteration == 1 && state.questions.iter().all(|known| known.question.topic != asked) {
+    if task.may_clarify() {
         parts.push(fixed(format!(
             "What only the user can decide, once: `fp clarify {plan} {id} --as {owner} --question '…' \
              --option 'A|what it means' --option 'B|…'`."

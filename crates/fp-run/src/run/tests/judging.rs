@@ -1,6 +1,8 @@
-//! A lead that judges: no verifier is started, and the run waits for its verdict all the same.
+//! A lead that judges: no verifier is started, and the run waits for its verdict all the same. A verdict that a command
+//! alone decides is a question.
 
 use super::*;
+use crate::run::question::{Question, Topic};
 
 fn judging() -> Machine {
     let mut machine = Machine::new(vec![leaf(1, &[], 0)], true);
@@ -35,7 +37,7 @@ fn what_it_fails_goes_back_to_the_builder() {
     machine.next(&[name("builder-1")]);
     machine.judge(&id("1"), false);
     let actions = machine.next(&[]);
-    let [LeadAction::Resume { name: owner, message }, LeadAction::Wait { .. }] = &actions[..] else {
+    let [LeadAction::Resume { name: owner, message, .. }, LeadAction::Wait { .. }] = &actions[..] else {
         panic!("{actions:?}")
     };
     assert_eq!(*owner, name("builder-1"));
@@ -48,4 +50,164 @@ fn a_lead_that_never_judges_is_left_alone() {
     machine.next(&[name("builder-1")]);
     let told = (0..10).filter(|_| machine.lead_stops().1).count();
     assert_eq!(told, NUDGES as usize);
+}
+
+/// Task 1, built and failed by a command alone, and the open question about it.
+fn failed_by_command() -> (Machine, Question) {
+    let mut machine = two_in_a_row();
+    machine.claim(&builder(0));
+    machine.submit(&builder(0));
+    machine.fail_by_command(&id("1"), "t");
+    let question = machine.state.open_questions().next().unwrap().clone();
+    (machine, question)
+}
+
+fn answer(machine: &mut Machine, question: &Question, choice: AnswerChoice) {
+    let token = machine.token();
+    let answer = [choice.label().to_owned()];
+    let events = machine.state.answer(&question.id, &answer, Decider::User, token).unwrap();
+    machine.take(events);
+}
+
+#[test]
+fn a_command_that_fails_alone_is_a_question_at_once() {
+    let (mut machine, question) = failed_by_command();
+    assert_eq!(
+        question.text,
+        "Task 1 did not pass by its commands. \"make 'test'\" ended with exit status 2: \"first unexpected argument \
+         'x'\". Each criterion was judged to hold. How should it continue?"
+    );
+    let offered: Vec<&str> = question.options.iter().map(|option| option.label.as_str()).collect();
+    assert_eq!(offered, ["Change the task", "Run without this check", "Send back", "Stop"]);
+    assert!(matches!(machine.next(&[])[..], [LeadAction::Ask { .. }]), "no verifier is started meanwhile");
+    let refused = machine.state.expect_submitted(&id("1"), None).unwrap_err().to_string();
+    assert!(
+        refused.ends_with("the user is asked about its commands; `fp next` prints the question"),
+        "{refused}"
+    );
+    answer(&mut machine, &question, AnswerChoice::SendBack);
+    let task = machine.state.task(&id("1")).unwrap();
+    assert_eq!((task.status, task.iteration), (Status::Implementing, 2));
+    assert!(task.feedback.as_ref().unwrap().starts_with("Check command: make \"test\": exit status 2"));
+}
+
+#[test]
+fn a_task_to_be_changed_waits_for_that_and_goes_on() {
+    let (mut machine, question) = failed_by_command();
+    answer(&mut machine, &question, AnswerChoice::Change);
+    let LeadAction::Deadlock { chain } = &machine.next(&[builder(0)])[0] else { panic!() };
+    assert_eq!(chain[0], "1: it is to be changed: run `fp task revise p 1 --file -`, then `fp approve p`");
+    let leaves = |hash: &str| vec![Leaf { hash: hash.into(), ..leaf(1, &[], 0) }, leaf(2, &[1], 1)];
+    for (tree_hash, hash) in [("t", "h1"), ("t2", "other")] {
+        let mut machine =
+            Machine { state: machine.state.clone(), log: machine.log.clone(), ..two_in_a_row() };
+        let approve = Approve {
+            tree_hash: tree_hash.into(),
+            leaves: leaves(hash),
+            base: None,
+            commits: None,
+            end_commands: Vec::new(),
+            by: Decider::User,
+        };
+        let events = machine.state.approve(approve).unwrap();
+        machine.take(events);
+        assert!(matches!(machine.next(&[])[0], LeadAction::Resume { .. }), "approved as {hash}");
+        machine.claim(&builder(0));
+        assert_eq!(machine.state.task(&id("1")).unwrap().iteration, 1, "the attempt does not count");
+    }
+}
+
+#[test]
+fn a_check_that_is_dropped_is_judged_without() {
+    let (mut machine, question) = failed_by_command();
+    answer(&mut machine, &question, AnswerChoice::Drop);
+    let task = machine.state.task(&id("1")).unwrap();
+    assert_eq!(task.dropped, ["make \"test\"".to_owned()].into());
+    assert!(task.verification.is_none(), "what was recorded is no longer the result");
+    assert!(matches!(machine.next(&[])[0], LeadAction::Verify { .. }));
+    machine.judge(&id("1"), true);
+    assert_eq!(machine.state.task(&id("1")).unwrap().status, Status::Completed);
+}
+
+/// The builder has changed nothing, whatever the criteria say.
+#[test]
+fn a_command_that_fails_twice_in_one_tree_is_a_question() {
+    let mut machine = Machine::new(vec![leaf(2, &[], 1)], true);
+    let task = id("2");
+    let mut fail = |tree: &str| {
+        machine.claim(&builder(0));
+        machine.submit(&builder(0));
+        let check =
+            Check { name: "command: make".into(), verdict: CheckVerdict::Fail, detail: String::new() };
+        let iteration = machine.state.task(&task).unwrap().iteration;
+        let (tree, checks) = (tree.to_owned(), vec![check]);
+        machine.take(vec![Event::Verified {
+            task: task.clone(),
+            iteration,
+            tree,
+            files: Vec::new(),
+            checks,
+        }]);
+        machine.judge(&task, false);
+        machine.state.open_questions().map(|question| question.text.clone()).collect::<Vec<_>>()
+    };
+    assert!(fail("t1").is_empty());
+    assert!(fail("t2").is_empty(), "the builder has changed something");
+    let asked = fail("t2");
+    assert!(asked[0].contains("It failed in the same tree before."), "{asked:?}");
+}
+
+/// A builder may ask again when a check has failed, and once for one.
+#[test]
+fn a_builder_asks_once_for_each_failed_check() {
+    let mut machine = Machine::new(vec![leaf(2, &[], 1)], true);
+    let ask = |machine: &mut Machine| {
+        let before = machine.state.questions.len();
+        machine.clarify(&builder(0));
+        let asked = machine.state.questions.len() > before;
+        machine.claim(&builder(0));
+        asked
+    };
+    machine.claim(&builder(0));
+    assert_eq!([ask(&mut machine), ask(&mut machine)], [true, false]);
+    machine.submit(&builder(0));
+    machine.judge(&id("2"), false);
+    machine.claim(&builder(0));
+    assert!(!ask(&mut machine), "a criterion is the builder's to meet");
+    for tree in ["t1", "t2"] {
+        machine.submit(&builder(0));
+        machine.fail_by_command(&id("2"), tree);
+        let question = machine.state.open_questions().last().unwrap().clone();
+        answer(&mut machine, &question, AnswerChoice::SendBack);
+        machine.claim(&builder(0));
+        assert_eq!([ask(&mut machine), ask(&mut machine)], [tree == "t1", false], "{tree}");
+    }
+}
+
+#[test]
+fn what_the_verifier_says_is_asked_about_without_a_second_full_stop() {
+    let mut machine = two_in_a_row();
+    let opinion = |summary: &str| VerifierOpinion {
+        judgements: vec![Judgement { criterion: 1, pass: false, evidence: "no.".into() }],
+        summary: summary.into(),
+    };
+    for _ in 0..MAX_ITERATIONS {
+        machine.claim(&builder(0));
+        machine.submit(&builder(0));
+        let token = machine.token();
+        let events =
+            machine.state.judge(&id("1"), None, opinion("It is `red`"), &["c".into()], token).unwrap();
+        machine.take(events);
+    }
+    let asked = machine.state.open_questions().next().unwrap();
+    assert_eq!(
+        asked.text,
+        "Task 1 failed for good: Criterion 1 (c): no. The verifier says: \"It is 'red'\". How to go on?"
+    );
+    let question = asked.clone();
+    answer(&mut machine, &question, AnswerChoice::Change);
+    let task = machine.state.task(&id("1")).unwrap();
+    assert_eq!((task.status, task.to_revise), (Status::Pending, true));
+    let plain = Question::new(Topic::TaskFailed(id("1")), 1, "exit status 2.").text;
+    assert_eq!(plain, "Task 1 failed for good: exit status 2. How to go on?");
 }

@@ -14,6 +14,7 @@ enum Step {
     Claim(u8),
     Submit(u8),
     Judge(bool),
+    FailByCommand(u8),
     Conflict,
     Fail(u8),
     Retry(u8),
@@ -41,6 +42,7 @@ fn step() -> impl Strategy<Value = Step> {
         5 => (0..3u8).prop_map(Step::Claim),
         5 => (0..3u8).prop_map(Step::Submit),
         5 => any::<bool>().prop_map(Step::Judge),
+        1 => (0..2u8).prop_map(Step::FailByCommand),
         1 => Just(Step::Conflict),
         1 => (0..6u8).prop_map(Step::Fail),
         1 => (0..6u8).prop_map(Step::Retry),
@@ -63,7 +65,8 @@ fn step() -> impl Strategy<Value = Step> {
 fn play(machine: &mut Machine, step: Step, sessions: &mut u32) {
     match step {
         Step::Next => {
-            machine.next(&[]);
+            let told = machine.next(&[]);
+            machine.lose(&told);
             machine.start_agents();
             let again = machine.next(&[]);
             let starts = again.iter().any(|a| {
@@ -87,6 +90,11 @@ fn play(machine: &mut Machine, step: Step, sessions: &mut u32) {
         Step::Conflict => {
             if let Some(task) = machine.awaiting() {
                 machine.judge_and_commit(&task, true, true);
+            }
+        }
+        Step::FailByCommand(tree) => {
+            if let Some(task) = machine.awaiting() {
+                machine.fail_by_command(&task, &format!("t{tree}"));
             }
         }
         Step::Judge(pass) => {
@@ -220,6 +228,13 @@ proptest! {
             let actions = machine.next(&std::mem::take(&mut ended));
             machine.check();
             for action in actions {
+                let is_agents = matches!(
+                    action,
+                    LeadAction::Spawn { .. } | LeadAction::Resume { .. } | LeadAction::Verify { .. }
+                );
+                if is_agents && fates.next() == Some(4) {
+                    continue; // The lead loses it.
+                }
                 match action {
                     LeadAction::Finish { .. } => return Ok(()),
                     LeadAction::Spawn { name, .. } | LeadAction::Resume { name, .. } => {
@@ -229,6 +244,7 @@ proptest! {
                     LeadAction::Verify { name, task, .. } => {
                         match fates.next().unwrap() {
                             0 => {}
+                            1 => machine.fail_by_command(&task, "t"),
                             fate => machine.judge(&task, fate > 2),
                         }
                         ended.push(name);

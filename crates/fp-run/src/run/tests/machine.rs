@@ -91,21 +91,32 @@ impl Machine {
     pub(super) fn start_agents(&mut self) {
         let started = self.state.unstarted.iter().map(|unstarted| unstarted.name.clone());
         let known = started.map(|name| Event::AgentKnown { id: format!("id of {name}"), name });
-        self.take(known.collect());
+        let woken = self.state.unwoken.iter().map(|unwoken| Event::Reached { name: unwoken.name.clone() });
+        let events = known.chain(woken).collect();
+        self.take(events);
     }
 
-    /// A lead that starts nothing of what it is told and stops: it is told all of it again, unless it was so often
+    /// The lead loses what it was told: asked again, `next` says the same, marked as said before.
+    pub(super) fn lose(&mut self, told: &[LeadAction]) {
+        let sorted = |actions: Vec<LeadAction>| {
+            let mut words: Vec<String> = actions.iter().map(|action| format!("{action:?}")).collect();
+            words.sort();
+            words
+        };
+        let again = self.next(&[]).into_iter().filter(|action| said_before(action).is_some()).collect();
+        let told = told.iter().filter_map(said_before).collect();
+        assert_eq!(sorted(again), sorted(told), "what is lost is said again, and nothing else is");
+    }
+
+    /// A lead that does nothing of what it is told and stops: it is told all of it again, unless it was so often
     /// enough.
     pub(super) fn forgetful_next(&mut self) {
-        let starts =
-            |action: &LeadAction| matches!(action, LeadAction::Spawn { .. } | LeadAction::Verify { .. });
-        let due: Vec<LeadAction> = self.next(&[]).into_iter().filter(starts).collect();
-        if self.lead_stops().1 {
-            let again = self.next(&[]);
-            assert!(due.iter().all(|action| again.contains(action)), "{due:?} is due, and told is {again:?}");
-        } else {
+        let told = self.next(&[]);
+        if !self.lead_stops().1 {
+            let due: Vec<LeadAction> = told.iter().filter_map(said_before).collect();
             assert!(due.is_empty() || self.state.lead_nudges == NUDGES, "{due:?} is forgotten");
         }
+        self.lose(&told);
     }
 
     pub(super) fn around(&mut self, moved: Option<Moved>) -> RunSurroundings {
@@ -197,7 +208,8 @@ impl Machine {
         };
         if let Ok(events) = self.state.judge(task, None, opinion, &["c".into()], token) {
             self.take(events);
-            if pass && conflicts {
+            let passed = self.state.task(task).is_some_and(|task| task.awaits_commit());
+            if passed && conflicts {
                 let token = self.token();
                 let base = Base {
                     tree: "c".into(),
@@ -207,11 +219,32 @@ impl Machine {
                 };
                 let events = self.state.conflict(task, "it does not fit", base, token).unwrap();
                 self.take(events);
-            } else if pass {
+            } else if passed {
                 let events = self.state.complete(task, Some("c0ffee".into()), None).unwrap();
                 self.take(events);
             }
         }
+    }
+
+    /// Every criterion holds, and a command fails in the tree `tree`.
+    pub(super) fn fail_by_command(&mut self, task: &TaskId, tree: &str) {
+        let Some(iteration) = self.state.expect_submitted(task, None).ok().map(|task| task.iteration) else {
+            return;
+        };
+        let check = Check {
+            name: "command: make \"test\"".into(),
+            verdict: CheckVerdict::Fail,
+            detail: "exit status 2 after 0.1 s, output sha256 abc…\nfirst\n\nunexpected argument 'x'".into(),
+        };
+        let verified = Event::Verified {
+            task: task.clone(),
+            iteration,
+            tree: tree.into(),
+            files: Vec::new(),
+            checks: vec![check],
+        };
+        self.take(vec![verified]);
+        self.judge(task, true);
     }
 
     pub(super) fn awaiting(&self) -> Option<TaskId> {
@@ -266,5 +299,19 @@ impl Machine {
         assert!(*passes <= PASSES && *rounds <= ROUNDS, "{passes} passes, {rounds} rounds");
         let replayed = State::replay(self.state.plan_id.clone(), &self.log);
         assert_eq!(replayed, self.state, "replaying the log gives the state");
+    }
+}
+
+/// `action` as it is printed a second time, if it starts or wakes an agent.
+fn said_before(action: &LeadAction) -> Option<LeadAction> {
+    let mut said = action.clone();
+    match &mut said {
+        LeadAction::Spawn { again, .. }
+        | LeadAction::Resume { again, .. }
+        | LeadAction::Verify { again, .. } => {
+            *again = true;
+            Some(said)
+        }
+        _ => None,
     }
 }

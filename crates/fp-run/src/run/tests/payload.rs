@@ -75,7 +75,13 @@ impl Load {
             let task = state.task_mut(&id(&number.to_string())).unwrap();
             task.status = Status::Completed;
             let summary = self.text("summary", number, self.direct.chars);
-            task.verdict = Some(TaskVerdict { pass: true, iteration: 1, judgements: Vec::new(), summary });
+            task.verdict = Some(TaskVerdict {
+                pass: true,
+                iteration: 1,
+                judgements: Vec::new(),
+                summary,
+                reasons: Vec::new(),
+            });
         }
         let notes = self.texts("note", self.notes).into_iter();
         state.notes = notes.map(|text| Note::parse(&format!("GOTCHA: {text}"), None).unwrap()).collect();
@@ -133,6 +139,7 @@ impl Load {
         let goal = self.text("goal", 1, self.goal);
         let references: Vec<String> = leaf.references().map(str::to_owned).collect();
         let around = Around {
+            earlier: None,
             language: Some("Korean"),
             goal: &goal,
             interview: None,

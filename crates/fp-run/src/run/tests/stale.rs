@@ -2,6 +2,8 @@
 
 use super::*;
 use crate::run::Refusal;
+use crate::run::event::Note;
+use crate::run::notepad::NoteKind;
 use crate::run::question::{Question, Topic};
 
 /// Task 1 of two in a row, passed in its first iteration, with its commit still to be made.
@@ -137,10 +139,9 @@ fn what_a_killed_next_has_not_told_is_told_again() {
         assert_eq!(machine.next(&[]), untold);
         let first = serde_json::to_value(&untold[0]).unwrap();
         assert_eq!(format!("{} {}", first["action"], first["name"]).replace('"', ""), expect);
-        assert!(
-            matches!(machine.next(&[])[..], [LeadAction::Wait { .. }]),
-            "told once, it is not told again"
-        );
+        machine.lose(&untold);
+        machine.start_agents();
+        assert!(matches!(machine.next(&[])[..], [LeadAction::Wait { .. }]), "its agent was heard of");
     };
     let mut machine = two_in_a_row();
     let owner = builder(0);
@@ -156,6 +157,65 @@ fn what_a_killed_next_has_not_told_is_told_again() {
     machine.submit(&owner);
     machine.judge(&id("1"), true);
     check(&mut machine, &[], "resume builder-1");
+}
+
+/// Each kind of action, lost at each place: it is said again until its agent claims, hands in or judges.
+#[test]
+fn what_the_lead_lost_is_said_again() {
+    let mut machine = two_in_a_row();
+    let owner = builder(0);
+    let lose = |machine: &mut Machine, ended: &[AgentName]| {
+        let told = machine.next(ended);
+        machine.lose(&told);
+        machine.lose(&told);
+        let action = serde_json::to_value(&told[0]).unwrap();
+        format!("{} {}", action["action"].as_str().unwrap(), action["name"].as_str().unwrap())
+    };
+    let quiet = |machine: &mut Machine| {
+        let actions = machine.next(&[]);
+        assert!(matches!(actions[..], [LeadAction::Wait { .. }]), "{actions:?}");
+    };
+    assert_eq!(lose(&mut machine, &[]), "spawn builder-1");
+    machine.claim(&owner);
+    quiet(&mut machine);
+    assert_eq!(lose(&mut machine, std::slice::from_ref(&owner)), "resume builder-1");
+    machine.submit(&owner);
+    assert_eq!(lose(&mut machine, &[]), "verify verifier-1-i1");
+    let verified = Event::Verified {
+        task: id("1"),
+        iteration: 1,
+        tree: "t".into(),
+        files: Vec::new(),
+        checks: Vec::new(),
+    };
+    machine.take(vec![verified]);
+    quiet(&mut machine);
+    machine.judge(&id("1"), false);
+    assert_eq!(lose(&mut machine, &[]), "resume builder-1");
+    machine.claim(&owner);
+    quiet(&mut machine);
+}
+
+/// Who was told to end its turn is not waited for, whether or not a hook or the lead says that it has.
+#[test]
+fn a_builder_that_asked_counts_as_ended() {
+    let ask: [fn(&mut Machine, &AgentName); 2] =
+        [|machine, owner| machine.clarify(owner), |machine, owner| machine.extend(owner, "f1")];
+    for ask in ask {
+        let mut machine = two_in_a_row();
+        machine.next(&[]);
+        machine.claim(&builder(0));
+        ask(&mut machine, &builder(0));
+        let question = machine.state.open_questions().next().unwrap().clone();
+        let answer = [question.options[0].label.clone()];
+        let events = machine.state.answer(&question.id, &answer, Decider::User, "t".into()).unwrap();
+        machine.take(events);
+        let actions = machine.next(&[]);
+        assert!(
+            matches!(&actions[..], [LeadAction::Resume { again: false, .. }, LeadAction::Wait { .. }]),
+            "{actions:?}"
+        );
+    }
 }
 
 #[test]
@@ -186,7 +246,9 @@ fn a_lead_that_never_does_what_it_is_told_is_told_so_often_and_no_more() {
 #[test]
 fn every_choice_that_is_offered_has_a_consequence_or_needs_none() {
     let state = two_in_a_row().state;
+    let commands: BTreeSet<String> = ["make".to_owned()].into();
     let topics = [
+        Topic::CheckFailed { task: id("1"), commands },
         Topic::TaskFailed(id("1")),
         Topic::VerifierSilent(id("1")),
         Topic::CommitBlocked(id("1")),
@@ -204,4 +266,48 @@ fn every_choice_that_is_offered_has_a_consequence_or_needs_none() {
             assert!(!matches!(found, Ok(None)), "{topic:?} {choice:?}");
         }
     }
+}
+
+/// It is about a task that is no longer the same.
+#[test]
+fn what_was_said_of_a_revised_task_is_dropped() {
+    let mut machine = two_in_a_row();
+    machine.claim(&builder(0));
+    machine.submit(&builder(0));
+    machine.judge(&id("1"), false);
+    let note =
+        |task: &str| Note { kind: NoteKind::Warn, text: "it can't be run".into(), task: Some(id(task)) };
+    let failed = machine.state.fail(&id("1"), "no").unwrap();
+    machine.take(failed);
+    machine.take(["1", "2"].map(|task| Event::Noted { note: note(task) }).to_vec());
+    let leaves = vec![Leaf { hash: "other".into(), ..leaf(1, &[], 0) }, leaf(2, &[1], 1)];
+    let approve = Approve {
+        tree_hash: "t2".into(),
+        leaves,
+        base: None,
+        commits: None,
+        end_commands: Vec::new(),
+        by: Decider::User,
+    };
+    let events = machine.state.approve(approve).unwrap();
+    machine.take(events);
+    assert_eq!(machine.state.task(&id("1")).unwrap().feedback, None);
+    assert_eq!(machine.state.notes, [note("2")]);
+}
+
+#[test]
+fn a_verifier_of_a_retried_task_has_a_name_of_its_own() {
+    let mut machine = two_in_a_row();
+    let mut verifier = || {
+        machine.claim(&builder(0));
+        machine.submit(&builder(0));
+        let actions = machine.next(&[]);
+        let LeadAction::Verify { name, .. } = &actions[0] else { panic!("{actions:?}") };
+        let failed = machine.state.fail(&id("1"), "no").unwrap();
+        machine.take(failed);
+        let retried = machine.state.retry(&id("1")).unwrap();
+        machine.take(retried);
+        name.to_string()
+    };
+    assert_eq!([verifier(), verifier(), verifier()], ["verifier-1-i1", "verifier-1-i1-2", "verifier-1-i1-3"]);
 }
