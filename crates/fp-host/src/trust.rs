@@ -174,8 +174,11 @@ impl TrustStore {
         let path = self.file();
         let failed = |source| FileError::Write { path: path.clone(), source };
         let mut line = serde_json::to_string(&line).map_err(|error| failed(error.into()))?;
-        // On a line of its own even if the one before was torn off.
-        line.insert(0, '\n');
+        let before = file::read_text_if_there(&path, STORE_CAP)?.unwrap_or_default();
+        if !before.is_empty() && !before.ends_with('\n') {
+            // The line before was torn off.
+            line.insert(0, '\n');
+        }
         line.push('\n');
         make_private(&self.folder).map_err(failed)?;
         let mut options = private_file();

@@ -38,6 +38,8 @@ fn a_broken_line_is_no_consent_and_hides_no_other() {
     fs::write(store.file(), format!("{{\"half\n{text}{}", &text[..20])).unwrap();
     assert!(store.trusts(&approval("a")).unwrap());
     assert!(!store.trusts(&approval("half")).unwrap());
+    store.add(approval("b"), ConsentSource::Flag, NOW).unwrap();
+    assert!(store.trusts(&approval("b")).unwrap());
 }
 
 #[cfg(unix)]
