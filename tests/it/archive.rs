@@ -236,7 +236,7 @@ fn the_page_tells_what_came_of_it() {
     let environment = finished();
     let page = environment.fp(&["report", "--markdown", PLAN]).masked().to_string();
     let short = regex::Regex::new("`[0-9a-f]{7}`").unwrap();
-    assert_snapshot!(short.replace_all(&page, "`[COMMIT]`"), @r"
+    assert_snapshot!(short.replace_all(&page, "`[COMMIT]`"), @r#"
     exit status: 0
     --- stdout
     # sample-20261121
@@ -287,13 +287,13 @@ fn the_page_tells_what_came_of_it() {
 
     ## Decisions
 
-    - Task 2 failed for good: Criterion 1 (`b.txt` has a line about 2): not seen. How to go on?
+    - Task 2 failed for good: Criterion 1 (`b.txt` has a line about 2): not seen. The verifier says: "not yet". How to go on?
       - open
 
     ## Notes
 
     - \[Task 1\] WARN: \<script> and \| are text
-    ");
+    "#);
     environment.done(&["plans", "archive", PLAN]);
     let archived = environment.fp(&["report", "--markdown", "sample"]).masked().to_string();
     assert_eq!(page, archived);

@@ -422,8 +422,10 @@ fn a_run_does_not_notice() {
     let environment = Environment::new().repo().shared();
     environment.plan(&tree(&[leaf("1", "none", "a.txt")]));
     environment.start(&[]);
-    let waits_for =
-        || environment.fp(&["next", "sample", "--format", "json"]).json()["actions"][0]["on"].clone();
+    let waits_for = || {
+        let turn = environment.fp(&["next", "sample", "--format", "json"]).json();
+        turn["actions"].as_array().unwrap().last().unwrap()["on"].clone()
+    };
     waits_for();
     let (status, waits) = (environment.fp(&["status", "sample"]), waits_for());
     assert_eq!(waits, serde_json::json!(["builder-1"]));

@@ -41,7 +41,6 @@ const WITHOUT_HINT: &[(&str, &str, &str)] = &[
     ("commands/commit.rs", "format!(\"nothing is committed: {blocked}\"", "added for each obstacle"),
     ("commands/commit.rs", "&error", "added for each error"),
     ("commands/explain.rs", "format!(\"there is no rule", "the rule that was meant, or all of them"),
-    ("commands/handoff.rs", "format!(\"{}:{error}\"", "a note beside the page, which leaves it out"),
     ("commands/help.rs", "format!(\"there is no command", "the one that was meant, or all of them"),
     ("commands/hook.rs", "format!(\"the event has", "a hook has one line to say what is wrong"),
     ("commands/run.rs", "format!( \"files that the plan changes", "added where it is returned"),

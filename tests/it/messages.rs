@@ -72,7 +72,6 @@ fn a_message_is_in_the_log_and_in_the_next_payload() {
 
     ## VERIFICATION
     - Test Commands: none
-    - Evidence: .fractal-planner/plans/sample-20261121/evidence/task-3-verification.md
 
     ## HAND IN
     When it is done, run this and end your turn:

@@ -223,13 +223,14 @@ fn a_time_in_the_future_keeps_no_timeout_from_coming() {
         let output = command.args(["next", PLAN, "--format", "json"]).env("FP_NOW", now).output().unwrap();
         let turn: Value = serde_json::from_slice(&output.stdout).unwrap();
         let actions = turn["actions"].as_array().unwrap().iter();
-        actions.map(|action| action["action"].as_str().unwrap().to_owned()).collect()
+        let kind = |action: &Value| action["action"].as_str().unwrap().to_owned();
+        actions.map(|action| kind(action) + if action["again"] == true { " again" } else { "" }).collect()
     };
     assert_eq!(kinds("2099-01-01T00:00:00Z"), ["spawn", "wait"]);
-    assert_eq!(kinds("2026-12-01T09:00:00Z"), ["wait"], "its silence counts from here");
-    assert_eq!(kinds("2026-12-01T09:29:00Z"), ["wait"]);
+    assert_eq!(kinds("2026-12-01T09:00:00Z"), ["spawn again", "wait"], "its silence counts from here");
+    assert_eq!(kinds("2026-12-01T09:29:00Z"), ["spawn again", "wait"]);
     assert_eq!(kinds("2026-12-01T09:31:00Z"), ["spawn", "wait"], "the first one never came");
-    assert_eq!(kinds("2026-12-01T09:59:00Z"), ["wait"], "and the second one has its own time");
+    assert_eq!(kinds("2026-12-01T09:59:00Z"), ["spawn again", "wait"], "and the second one has its own time");
     assert_eq!(kinds("2026-12-01T10:02:00Z")[0], "spawn");
 }
 

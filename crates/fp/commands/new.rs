@@ -67,8 +67,8 @@ pub(crate) struct NewArgs {
 /// The information for the skill and the user.
 struct NewPlan {
     record: PlanRecord,
-    /// The goal, if it is a layer's: the caller knows any other.
-    layer_goal: Option<String>,
+    /// The goal, if the caller didn't give it.
+    taken_goal: Option<String>,
     path: PathBuf,
     settings: Settings,
     interrupted: Vec<InterruptedPlan>,
@@ -173,7 +173,7 @@ pub(crate) fn run(args: NewArgs, context: &Context) -> CommandResult {
         language: reading_language::of(settings.language.as_deref(), &record.goal),
         specs: specs_for_planning(&record.goal, context, &mut warnings),
         several,
-        layer_goal: roadmap.map(|_| record.goal.clone()),
+        taken_goal: (roadmap.is_some() || is_typed).then(|| record.goal.clone()),
         path: folder.path().to_owned(),
         settings,
         interrupted,
@@ -311,7 +311,7 @@ impl NewPlan {
         json!({
             "planId": record.plan_id,
             "path": self.path,
-            "goal": self.layer_goal,
+            "goal": self.taken_goal,
             "intent": record.intent,
             "mode": { "name": record.mode, "reason": record.mode_reason },
             "steps": self.steps(),

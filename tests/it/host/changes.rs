@@ -341,7 +341,7 @@ fn processes_are_few() {
         let commands = std::fs::read_to_string(&trace).unwrap();
         assert_eq!(commands.matches("trace: built-in:").count(), expect, "{commands}");
     };
-    count(&mut task, 5);
+    count(&mut task, 4);
     repo.run("git", &["commit", "-qam", "x"]);
     count(&mut task, 5);
 }

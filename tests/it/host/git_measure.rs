@@ -436,7 +436,7 @@ fn processes_are_few() {
     };
     count(2);
     repo.write("a", "2");
-    count(4);
+    count(3);
     repo.remove("b");
-    count(5);
+    count(4);
 }

@@ -129,13 +129,15 @@ impl ProcessMark {
         use rustix::process::{Signal, kill_process};
         let mark = format!("{VARIABLE}={}\0", self.0).into_bytes();
         for _ in 0..ROUNDS {
-            let found: Vec<_> = marked(&mark).collect();
-            if found.is_empty() {
-                return;
-            }
+            let (found, is_unsure) = marked(&mark);
             // Fails for a process that has ended meanwhile, which is fine.
-            for pid in found {
-                let _ = kill_process(pid, Signal::KILL);
+            for pid in &found {
+                let _ = kill_process(*pid, Signal::KILL);
+            }
+            match (found.is_empty(), is_unsure) {
+                (true, false) => return,
+                (true, true) => std::thread::sleep(Duration::from_millis(1)),
+                (false, _) => {}
             }
         }
     }
@@ -144,14 +146,20 @@ impl ProcessMark {
     pub(super) fn kill_escaped(&self) {}
 }
 
-/// The processes with `mark` in their environment. Processes of other users can't be read and aren't ours; a
-/// zombie has no environment.
+/// The processes with `mark` in their environment, and true if one may have been missed: while a process becomes another
+/// program, it shows none. Processes of other users can't be read and aren't ours; a zombie has no environment.
 #[cfg(target_os = "linux")]
-fn marked(mark: &[u8]) -> impl Iterator<Item = rustix::process::Pid> {
-    let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
-    entries.filter_map(move |entry| {
-        let pid = rustix::process::Pid::from_raw(entry.file_name().to_str()?.parse().ok()?)?;
-        let environment = std::fs::read(entry.path().join("environ")).ok()?;
-        environment.windows(mark.len()).any(|part| part == mark).then_some(pid)
-    })
+fn marked(mark: &[u8]) -> (Vec<rustix::process::Pid>, bool) {
+    let (mut found, mut is_unsure) = (Vec::new(), false);
+    for entry in std::fs::read_dir("/proc").into_iter().flatten().flatten() {
+        let id = entry.file_name().to_str().and_then(|name| name.parse().ok());
+        let Some(pid) = id.and_then(rustix::process::Pid::from_raw) else { continue };
+        let Ok(environment) = std::fs::read(entry.path().join("environ")) else { continue };
+        if environment.windows(mark.len()).any(|part| part == mark) {
+            found.push(pid);
+        }
+        // The kernel's own threads and zombies are no program.
+        is_unsure |= environment.is_empty() && std::fs::read_link(entry.path().join("exe")).is_ok();
+    }
+    (found, is_unsure)
 }
