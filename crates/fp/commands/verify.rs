@@ -3,7 +3,7 @@
 use fp_host::run::verify::{Verified, verify};
 use fp_plan::plan::id::TaskId;
 use fp_plan::reading_language;
-use fp_plan::text::prompt_quoted;
+use fp_plan::text::{prompt_lines, prompt_quoted};
 use fp_run::run::State;
 use fp_run::run::state::TaskState;
 use fp_run::verification::CheckVerdict;
@@ -35,13 +35,8 @@ pub(crate) fn run(args: VerifyArgs, context: &Context) -> CommandResult {
     match context.format {
         Format::Text => {
             let language = reading_language::of(plan.settings.language.as_deref(), &plan.goal());
-            context.printer.data(&text(
-                plan.id().as_str(),
-                &args.task,
-                &verified,
-                &said,
-                language.as_deref(),
-            ));
+            let text = text(plan.id().as_str(), &args.task, &verified, &said, language.as_deref());
+            context.printer.data(&prompt_lines(&text, text.len()));
         }
         Format::Json => context.printer.json(&json!({
             "planId": plan.id(), "task": args.task, "iteration": verified.iteration,

@@ -1,6 +1,5 @@
 //! Lets a builder ask in the middle of its task: one question in its first iteration, one after each check that failed,
-//! and extra files at any time. A
-//! builder that asked counts as ended, isn't nudged, and is woken with the answer.
+//! and extra files at any time. A builder that asked counts as ended, isn't nudged, and is woken with the answer.
 
 use std::borrow::Cow;
 

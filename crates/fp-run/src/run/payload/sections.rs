@@ -279,7 +279,9 @@ fn hand_in(state: &State, task: &TaskState) -> Vec<PayloadPart> {
             whole: format!("`fp log {plan} --task {id}` has them"),
         };
         parts.push(fixed("## FEEDBACK\nThe iteration before did not pass. Mend this first:".to_owned()));
-        parts.push(PayloadPart::new("", feedback.lines().map(str::to_owned).collect(), cut));
+        // Output of a command must not pass for a section.
+        let line = |line: &str| format!("{}{line}", if line.starts_with('#') { "    " } else { "" });
+        parts.push(PayloadPart::new("", feedback.lines().map(line).collect(), cut));
         parts.push(fixed(String::new()));
     }
     parts.push(fixed(format!(
