@@ -2,7 +2,7 @@
 //! continues as if there were no hook: the exit status is always 0.
 
 use std::io::Read as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -104,7 +104,12 @@ impl IncomingHook {
         }
         let event = HookEvent::parse(&bytes).map_err(CommandError::failed)?;
         let cwd = event.cwd.as_deref().map(PathBuf::from).filter(|cwd| cwd.is_absolute() && cwd.is_dir());
-        let context = context.at(cwd.unwrap_or_else(|| context.cwd.clone()));
+        let cwd = cwd.unwrap_or_else(|| context.cwd.clone());
+        // An agent may edit a repository from outside of it.
+        let edited = event.edited_path().map(Path::new).filter(|path| path.is_absolute());
+        let edited = edited.filter(|_| Repo::find(&cwd).git_dir.is_none());
+        let folder = edited.and_then(|path| path.ancestors().skip(1).find(|folder| folder.is_dir()));
+        let context = context.at(folder.map_or(cwd, Path::to_owned));
         Ok(Self { event, context })
     }
 

@@ -158,6 +158,20 @@ fn what_the_guard_says() {
 }
 
 #[test]
+fn an_edit_from_outside_the_repository_is_seen() {
+    let environment = shared();
+    let edit = |path: &str| {
+        let input = json!({
+            "session_id": "s1", "cwd": "/", "agent_type": "builder-1", "agent_id": "abuilder-1-1",
+            "tool_name": "Write", "tool_input": { "file_path": environment.path(path), "content": "x" },
+        });
+        refusal(&environment.hook("pre-tool-use", input.to_string().as_bytes()))
+    };
+    assert_eq!(edit("src/a.rs"), "");
+    assert!(edit("src/new/c.rs").contains("src/new/c.rs is not among its files"));
+}
+
+#[test]
 fn a_test_of_its_own_stays_its_own() {
     let environment = shared();
     assert_eq!(environment.refusal("tests/a.rs"), "");

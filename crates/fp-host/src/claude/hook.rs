@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 pub const MAX_EVENT_BYTES: u64 = 64 * 1024 * 1024;
 
 /// Longest end of the client's record of a conversation that is read, in bytes.
-const MAX_RECORD_BYTES: u64 = 1024 * 1024;
+const MAX_RECORD_BYTES: u64 = 64 * 1024 * 1024;
 
 /// Fields of an answer that the user has not handed in as it stands: the dialog ended by itself while nobody was there,
 /// or the user said something else instead.
@@ -227,9 +227,11 @@ fn end_of(path: &Path) -> io::Result<String> {
 /// conversation, at `transcript`, tells, and may do so a little later.
 pub fn was_scheduled(transcript: &Path, prompt: &str) -> bool {
     let record = end_of(transcript).unwrap_or_default();
-    record.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok()).any(|line| {
-        text_of(&line, "subtype") == Some("scheduled_task_fire") && text_of(&line, "prompt") == Some(prompt)
-    })
+    const FIRE: &str = "scheduled_task_fire";
+    let fires = record.lines().filter(|line| line.contains(FIRE));
+    fires
+        .filter_map(|line| serde_json::from_str::<Value>(line).ok())
+        .any(|line| text_of(&line, "subtype") == Some(FIRE) && text_of(&line, "prompt") == Some(prompt))
 }
 
 fn replacement(value: &Value) -> Option<TextReplacement<'_>> {
