@@ -388,6 +388,18 @@ impl State {
                 let Some(verdict) = &self.expect_task(task)?.verdict else { return Ok(Some(Vec::new())) };
                 self.send_back(task, &verdict.reasons.join("\n"), &verdict.summary, token)
             }
+            (Topic::FailsBefore { commands }, AnswerChoice::Change) => {
+                let due = |task: &TaskId| Event::RevisionDue { task: task.clone() };
+                commands.keys().map(due).collect()
+            }
+            (Topic::FailsBefore { commands }, AnswerChoice::Drop) => {
+                let dropped = |(task, commands): (&TaskId, &BTreeSet<String>)| Event::ChecksDropped {
+                    task: task.clone(),
+                    commands: commands.clone(),
+                    by,
+                };
+                commands.iter().map(dropped).collect()
+            }
             (Topic::VerifierSilent(id), AnswerChoice::GiveUp) => {
                 self.failing(id, "given up by the user's choice")
             }
@@ -405,7 +417,7 @@ impl State {
             (Topic::Scope { .. }, AnswerChoice::Deny)
             | (Topic::Drift(_), AnswerChoice::Revise)
             | (Topic::TaskFailed(_), AnswerChoice::Continue)
-            | (Topic::CommitRewritten(_), AnswerChoice::Keep)
+            | (Topic::CommitRewritten(_) | Topic::FailsBefore { .. }, AnswerChoice::Keep)
             | (Topic::EndChecks, AnswerChoice::AddTask | AnswerChoice::Finish)
             | (
                 Topic::VerifierSilent(_)
@@ -420,6 +432,7 @@ impl State {
             | (Topic::PassesBefore(_), _)
             | (Topic::TaskFailed(_), _)
             | (Topic::CheckFailed { .. }, _)
+            | (Topic::FailsBefore { .. }, _)
             | (Topic::VerifierSilent(_), _)
             | (Topic::CommitBlocked(_), _)
             | (Topic::IndexLocked(_), _)
