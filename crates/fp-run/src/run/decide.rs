@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::event::{Base, Decider, Event, Leaf, RunTerms};
+use super::event::{Base, Decider, Dispatch, Event, Leaf, RunTerms};
 use super::question::{AnswerChoice, Question, Topic};
 use super::ready::{List, Obstacle};
 use super::refusal::{Refusal, refuse};
-use super::state::{Approval, Claim, State, Status, TaskState};
+use super::state::{Activity, Approval, Claim, State, Status, TaskState};
 use super::verdict::said_by_verifier;
 use crate::commit_style::CommitHistory;
 use crate::verification::change::Change;
@@ -216,7 +216,16 @@ impl State {
         if task.commit_intent.is_some() && !asked {
             return Err(refuse(task, "it has passed and its commit is under way; `fp next` completes it"));
         }
-        Ok(self.failing(id, reason))
+        let mut events = self.failing(id, reason);
+        let owner = task.claim.as_ref().filter(|_| task.status == Status::Implementing);
+        let is_at_it = |name: &AgentName| self.agents.get(name).is_some_and(|a| a.activity != Activity::Idle);
+        // Its builder would find out only when it hands the task in.
+        events.extend(owner.filter(|claim| is_at_it(&claim.owner)).map(|claim| Event::Dispatched {
+            dispatch: Dispatch::Resume,
+            name: claim.owner.clone(),
+            task: Some(id.clone()),
+        }));
+        Ok(events)
     }
 
     /// Retries a failed task and restores the tasks skipped only because of it. Also reopens an imported task that
