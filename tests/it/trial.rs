@@ -138,8 +138,8 @@ fn a_slow_command_is_left_out_and_leaves_nothing_behind() {
     assert!(environment.beside("begun").exists(), "{start}");
     assert_eq!(
         start.stderr,
-        "note: trying `true` before any work\n\
-         warning: `sh -c 'touch ../begun && sleep 30'` takes too long to be tried\n"
+        "note: trying \"true\" before any work\n\
+         warning: \"sh -c 'touch ../begun && sleep 30'\" takes too long to be tried\n"
     );
     assert!(next.contains("spawn builder-1"), "{next}");
 }
@@ -148,7 +148,7 @@ fn a_slow_command_is_left_out_and_leaves_nothing_behind() {
 fn a_command_that_changes_files_is_named() {
     let environment = planned(&[tested("1", "src/one.txt", "echo more >> README.md")]);
     let (start, _) = started(&environment);
-    assert_eq!(start.stderr, "warning: `echo more >> README.md` changed README.md in the checkout\n");
+    assert_eq!(start.stderr, "warning: \"echo more >> README.md\" changed README.md in the checkout\n");
 }
 
 #[test]

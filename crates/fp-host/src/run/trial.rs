@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use fp_plan::text::{prompt_path, prompt_quoted};
 use fp_run::verification::CommandEnd;
 use jiff::Timestamp;
 
@@ -14,6 +15,8 @@ use crate::process;
 const TIME: Duration = Duration::from_secs(60);
 /// Time after which it says what it is at.
 const SILENCE: Duration = Duration::from_secs(1);
+/// Longest quotation of a command, in bytes.
+const MAX_LINE: usize = 300;
 /// With less, no further command begins.
 const LEAST: Duration = Duration::from_secs(1);
 
@@ -38,23 +41,24 @@ pub fn try_commands(
     let started = Instant::now();
     let (mut runs, mut notes, mut last) = (Vec::new(), Vec::new(), git.snapshot_tree()?.tree);
     for line in commands.iter().map(|command| &*command.line) {
+        let shown = prompt_quoted(line, MAX_LINE);
         if started.elapsed() > SILENCE {
-            say(line);
+            say(&shown);
         }
         let time = (TIME.saturating_sub(started.elapsed()) / 2).min(longest);
         if time < LEAST {
-            notes.push(format!("no time was left to try `{line}` and what comes after it"));
+            notes.push(format!("no time was left to try {shown} and what comes after it"));
             break;
         }
         let ran = process::run_commands([line], git.worktree(), limits(time));
         if ran.iter().any(|run| matches!(run.end, Some(CommandEnd::TimedOut(_)))) {
-            notes.push(format!("`{line}` takes too long to be tried"));
+            notes.push(format!("{shown} takes too long to be tried"));
         }
         runs.extend(ran);
         let now = git.snapshot_tree()?.tree;
         let changes = git.diff(&last, &now)?;
-        notes
-            .extend(changes.iter().map(|change| format!("`{line}` changed {} in the checkout", change.path)));
+        let changed = changes.iter().map(|change| prompt_path(&change.path.to_string()));
+        notes.extend(changed.map(|path| format!("{shown} changed {path} in the checkout")));
         last = now;
     }
     let mut ledger = plan.lock()?;
