@@ -114,6 +114,8 @@ fn what_the_work_is_to_bring_about_is_no_question() {
     check(&[tested("1", "src/one.txt", none), tested("2", "src/two.txt", none)]);
     // A command of one task among several.
     check(&[tested("1", "src/one.txt", "sh -c 'exit 3'"), leaf("2", "none", "src/two.txt")]);
+    // A file that a tool leaves.
+    check(&[tested("1", "src/one.txt", "touch made.txt"), leaf("2", "none", "src/two.txt")]);
     // Arguments of what the plan builds.
     let own = "sh -c 'echo error: unexpected argument --json found && exit 2'";
     check(&[tested("1", "src/one.txt", own), leaf("2", "none", "src/two.txt")]);

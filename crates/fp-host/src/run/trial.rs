@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use fp_plan::text::{prompt_path, prompt_quoted};
 use fp_run::verification::CommandEnd;
+use fp_run::verification::change::ChangeStatus;
 use jiff::Timestamp;
 
 use super::RunError;
@@ -57,7 +58,9 @@ pub fn try_commands(
         runs.extend(ran);
         let now = git.snapshot_tree()?.tree;
         let changes = git.diff(&last, &now)?;
-        let changed = changes.iter().map(|change| prompt_path(&change.path.to_string()));
+        // New files are what tools leave behind.
+        let changed = changes.iter().filter(|change| change.status != ChangeStatus::Added);
+        let changed = changed.map(|change| prompt_path(&change.path.to_string()));
         notes.extend(changed.map(|path| format!("{shown} changed {path} in the checkout")));
         last = now;
     }
