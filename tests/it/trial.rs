@@ -148,9 +148,12 @@ fn a_slow_command_is_left_out_and_leaves_nothing_behind() {
 
 #[test]
 fn a_command_that_changes_files_is_named() {
-    let environment = planned(&[tested("1", "src/one.txt", "echo more >> README.md")]);
+    let environment = planned(&[tested("1", "src/one.txt", "sed -i s/Sample/Other/ README.md")]);
     let (start, _) = started(&environment);
-    assert_eq!(start.stderr, "warning: \"echo more >> README.md\" changed README.md in the checkout\n");
+    assert_eq!(
+        start.stderr,
+        "warning: \"sed -i s/Sample/Other/ README.md\" changed README.md in the checkout\n"
+    );
 }
 
 #[test]

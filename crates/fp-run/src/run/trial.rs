@@ -166,3 +166,54 @@ fn new_names<'f>(file: &'f str, is_there: &impl Fn(&str) -> bool) -> Vec<&'f str
 fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| !c.is_alphanumeric() && c != '_' && c != '-')
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn what_can_not_start() {
+        let check = |line: &str, status: i32, output: &str, expect: bool| {
+            let end = Some(CommandEnd::Exited(status));
+            let (line, output) = (line.to_owned(), output.to_owned());
+            let run = CommandRun { line, end, duration: Duration::ZERO, output, sha256: String::new() };
+            let state = State::new("p".parse().unwrap());
+            assert_eq!(state.cannot_start(&run), expect, "{} {}", run.line, run.output);
+        };
+        check("pytest", 127, "sh: 1: pytest: not found", true);
+        check("./check", 126, "sh: 1: ./check: Permission denied", true);
+        check("cargo test a, b", 1, "error: unexpected argument 'b' found\n\nUsage: cargo test", true);
+        check("RUST_LOG=x cargo nextest run", 101, "error: no such command: `nextest`", true);
+        check(
+            "python3 -m pytest -q --slow",
+            4,
+            "ERROR: usage: __main__.py [options]\n__main__.py: error: unrecognized arguments: --slow",
+            true,
+        );
+        check("python3 -m pytest", 1, "/usr/bin/python3: No module named pytest", true);
+        check("mypy", 2, "usage: mypy [-h]\n", true);
+        check("mypy src", 1, "usage: mypy [-h]\n", false);
+        check(
+            "python3 -m shop --json",
+            2,
+            "usage: shop [-h]\nshop: error: unrecognized arguments: --json",
+            false,
+        );
+        check("cargo run -- --json", 2, "error: unexpected argument '--json' found", false);
+        check("cargo test", 101, "running 1 test\na\nb\nerror: unexpected argument '--json' found", false);
+        check("cargo test", 0, "error: unexpected argument", false);
+    }
+
+    #[test]
+    fn the_names_that_come_into_being_with_a_file() {
+        let check = |file: &str, expect: &[&str]| {
+            assert_eq!(new_names(file, &|path| path == "src"), expect, "{file}");
+        };
+        check("src/a.test.ts", &["a"]);
+        check("web/src/a.js", &["web", "src", "a"]);
+        check("new/", &["new"]);
+        check(".eslintrc", &[]);
+    }
+}
