@@ -285,16 +285,18 @@ impl Context {
     /// other command.
     pub(crate) fn sweep(&self, plan: &OpenPlan) {
         match worktree::sweep(plan) {
-            Ok(kept) => kept.iter().for_each(|patch| {
-                let patch = self.shown(patch);
-                self.printer
-                    .note(&format!("note: what was not finished is kept: `git apply {patch}` takes it up"));
-            }),
+            Ok(kept) => kept.iter().for_each(|patch| self.say_kept(patch)),
             Err(error) => self.printer.note(&format!(
                 "note: worktrees are left over: {error}; `fp next {}` tries again to remove them",
                 plan.id()
             )),
         }
+    }
+
+    /// Says where unfinished work is kept.
+    pub(crate) fn say_kept(&self, patch: &Path) {
+        let patch = self.shown(patch);
+        self.printer.note(&format!("note: what was not finished is kept: `git apply {patch}` takes it up"));
     }
 
     /// Prints the notices from reading a log.

@@ -128,3 +128,16 @@ fn a_folder_that_leads_elsewhere_is_not_followed() {
     let output = environment.fp(&["evidence", PLAN, "1"]);
     assert_eq!((output.code, output.stdout.as_str()), (2, ""), "{output}");
 }
+
+#[test]
+fn each_try_is_kept_the_last_one_first() {
+    let environment = judged(false);
+    environment.build("builder-1", "a.txt", "about 1\n");
+    environment.pass("1");
+    let text = environment.read(FILE);
+    let told: Vec<&str> =
+        text.lines().filter(|line| line.starts_with("Result: ") || line.starts_with("Iteration: ")).collect();
+    assert_eq!(told, ["Result: PASS", "Iteration: 2", "Result: FAIL", "Iteration: 1"]);
+    assert!(text.contains("\n\nfine\n\n# Verification Evidence: Task 1\n"), "{text}");
+    assert_eq!(environment.fp(&["evidence", PLAN, "1"]).stderr, "");
+}

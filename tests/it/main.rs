@@ -103,6 +103,8 @@ mod task_tree;
 #[cfg(unix)]
 mod tdd;
 #[cfg(unix)]
+mod trial;
+#[cfg(unix)]
 mod trust;
 #[cfg(unix)]
 mod trust_settings;

@@ -173,7 +173,7 @@ fn base(
             }
             Ok((base.clone(), None))
         }
-        (_, Some(worktrees)) => Ok(worktrees.prepare(state, owner, chosen)?),
+        (_, Some(worktrees)) => Ok(worktrees.prepare(state, owner, chosen, |patch| context.say_kept(patch))?),
         (_, None) => {
             let git = plan.git()?;
             let (snapshot, surroundings) = git.observe()?;

@@ -155,7 +155,7 @@ fn shown_obstacle(why: Option<&Obstacle>) -> (&'static str, bool) {
         Some(Obstacle::Edited) => ("edited", true),
         Some(Obstacle::Drifted { .. }) => ("drifted", true),
         Some(Obstacle::ToRevise) => ("revise", true),
-        Some(Obstacle::PassesBefore) => ("asked", true),
+        Some(Obstacle::PassesBefore | Obstacle::FailsBefore) => ("asked", true),
         Some(Obstacle::Waits { .. } | Obstacle::Phase { .. } | Obstacle::File { .. }) => ("waiting", true),
         Some(Obstacle::NotApproved | Obstacle::NotStarted | Obstacle::Over) => ("pending", false),
     }

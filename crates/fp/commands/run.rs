@@ -1,10 +1,12 @@
 //! `fp run`: starts or resumes a run, after checking that nothing of the user's can be lost.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use fp_host::git::{Git, GitError, Operation};
 use fp_host::plan::OpenPlan;
 use fp_host::run::commit::settle;
+use fp_host::run::trial;
 use fp_plan::plan::id::TaskId;
 use fp_plan::reading_language;
 use fp_plan::settings::Isolation;
@@ -106,10 +108,20 @@ pub(crate) fn run(args: RunArgs, context: &Context) -> CommandResult {
     ledger.append(events, context.now())?;
     let released = released - ledger.state().count(Status::Implementing);
     drop(ledger);
-    settle(&plan, || context.now(), std::time::Duration::ZERO)?;
+    settle(&plan, || context.now(), Duration::ZERO)?;
     context.sweep(&plan);
+    try_commands(&plan, context);
     let language = reading_language::of(plan.settings.language.as_deref(), &plan.goal());
     report(context, &plan.load()?.state, released, language.as_deref())
+}
+
+/// Tries the plan's commands before any work. A trial that fails doesn't stop the run.
+fn try_commands(plan: &OpenPlan, context: &Context) {
+    let say = |line: &str| context.printer.note(&format!("note: trying {line} before any work"));
+    let tried = trial::try_commands(plan, say, || context.now());
+    let notes =
+        tried.unwrap_or_else(|error| vec![format!("the plan's commands could not be tried: {error}")]);
+    notes.iter().for_each(|note| context.printer.note(&format!("warning: {note}")));
 }
 
 /// The checkout as the run finds it, or found it.

@@ -515,3 +515,27 @@ fn a_task_is_changed_and_goes_on_with_its_work() {
     let verdict = environment.pass("1");
     assert!(verdict.stdout.starts_with("Task 1 passed: commit "), "{verdict}");
 }
+
+#[test]
+fn the_builder_of_a_task_that_is_given_up_is_told() {
+    let environment = started(&[]);
+    environment.next(&[]);
+    environment.claim("builder-1").unwrap();
+    environment.done(&["fail", PLAN, "1", "--reason", "not wanted"]);
+    let next = environment.next(&[]).stdout;
+    let told = "resume builder-1\n   message:\n     builder-1, task 1 of plan sample-20261121 is not yours any more: \
+                leave it as it is and run `fp claim sample-20261121 --as builder-1`";
+    assert!(next.contains(told), "{next}");
+    let again = environment.next(&["--ended", "builder-1"]).stdout;
+    assert!(!again.contains("not yours"), "{again}");
+}
+
+#[test]
+fn nobody_is_told_of_a_task_that_no_builder_is_at() {
+    let environment = started(&[]);
+    environment.next(&[]);
+    environment.build("builder-1", "a.txt", "about 1\n");
+    environment.done(&["fail", PLAN, "1", "--reason", "not wanted"]);
+    let next = environment.next(&["--ended", "builder-1"]).stdout;
+    assert!(!next.contains("not yours"), "{next}");
+}

@@ -355,6 +355,22 @@ fn work_that_does_not_fit_any_more_is_named() {
     assert_eq!(environment.read(&format!("{}/a.txt", worktree("builder-2"))), "by hand\n");
 }
 
+#[test]
+fn a_claim_says_where_the_work_that_makes_room_is_kept() {
+    let environment = started();
+    environment.claim("builder-1").unwrap();
+    environment.write_in("builder-1", "a.txt", "half done\n");
+    environment.done(&["release", PLAN, "1"]);
+    let again = environment.done(&["claim", PLAN, "--as", "builder-1", "1"]);
+    assert_eq!(again.stderr, "", "its own work is taken up");
+    environment.done(&["fail", PLAN, "1", "--reason", "too hard"]);
+    let other = environment.done(&["claim", PLAN, "--as", "builder-1", "2"]);
+    assert_eq!(
+        other.stderr,
+        format!("note: what was not finished is kept: `git apply {UNFINISHED}/task-1.patch` takes it up\n")
+    );
+}
+
 /// Without a `.gitignore`: the builds stay warm, and nothing else stays.
 #[test]
 fn builds_outlive_the_task() {
@@ -363,14 +379,29 @@ fn builds_outlive_the_task() {
     environment.git(&["add", "Cargo.toml"]);
     environment.git(&["commit", "--quiet", "--message", "Add a manifest"]);
     environment.claim("builder-1").unwrap();
-    for file in
-        ["target/CACHEDIR.TAG", "target/debug/x", "node_modules/.bin/check", "made.txt", "sub/target/x"]
-    {
+    for file in [
+        "target/CACHEDIR.TAG",
+        "target/debug/x",
+        "Cargo.lock",
+        "node_modules/.bin/check",
+        "made.txt",
+        "sub/target/x",
+    ] {
         environment.write_in("builder-1", file, "made\n");
     }
     environment.done(&["fail", PLAN, "1", "--reason", "too hard"]);
     environment.done(&["claim", PLAN, "--as", "builder-1", "2"]);
     let is_there = |file: &str| environment.path(&format!("{}/{file}", worktree("builder-1"))).exists();
-    let left = ["target/debug/x", "node_modules/.bin/check", "made.txt", "sub/target/x"].map(is_there);
-    assert_eq!(left, [true, false, false, false]);
+    let left =
+        ["target/debug/x", "Cargo.lock", "node_modules/.bin/check", "made.txt", "sub/target/x"].map(is_there);
+    assert_eq!(left, [true, true, false, false, false]);
+    environment.write_in("builder-1", "b.txt", "about 2\n");
+    let token = environment.done(&["claim", PLAN, "--as", "builder-1", "--format", "json"]).json();
+    environment.done(&["submit", PLAN, "2", "--claim", token["claim"].as_str().unwrap()]);
+    let verified = environment.done(&["verify", PLAN, "2"]).stdout;
+    assert!(verified.contains("Cargo.lock was made by a package manager"), "{verified}");
+    // The patch of the first task has it as well, and still fits.
+    environment.done(&["retry", PLAN, "1"]);
+    let again = environment.done(&["claim", PLAN, "--as", "builder-2", "1"]).stdout;
+    assert!(again.contains("Your checkout has the earlier attempt's work"), "{again}");
 }

@@ -29,8 +29,8 @@ pub fn read(plan: &OpenPlan, id: &TaskId) -> Result<Option<String>, FileError> {
     file::read_text_if_there(&plan.folder.path().join(evidence_file(id)), CAP)
 }
 
-/// Writes the evidence file of `id`, whose last verdict is in `state`. Returns its path below the plan's
-/// folder.
+/// Writes the last verdict on `id`, which is in `state`, to its evidence file, above those on earlier tries. Returns
+/// the file's path below the plan's folder.
 pub fn write(
     plan: &OpenPlan,
     state: &State,
@@ -45,10 +45,44 @@ pub fn write(
         return Err(FileError::Link { path: folder });
     }
     fs::create_dir_all(&folder).map_err(|source| FileError::Write { path: folder.clone(), source })?;
-    file::replace(&plan.folder.path().join(&name), evidence_page(task, criteria, at).as_bytes())?;
+    let page = evidence_page(task, criteria, at);
+    let before = read(plan, id)?.unwrap_or_default();
+    let earlier = earlier_tries(&before, &page);
+    let gap = if earlier.is_empty() { "" } else { "\n" };
+    file::replace(&plan.folder.path().join(&name), format!("{page}{gap}{earlier}").as_bytes())?;
     Ok(name)
+}
+
+/// The pages of `before`, without the first one if it is `page`, written by a command that was killed.
+fn earlier_tries<'t>(before: &'t str, page: &str) -> &'t str {
+    let after_time =
+        |text: &'t str| text.split_once("\nTimestamp: ")?.1.split_once('\n').map(|(_, rest)| rest);
+    let rest = page.split_once("\nTimestamp: ").and_then(|(_, timed)| timed.split_once('\n'));
+    let repeated = after_time(before).zip(rest).and_then(|(known, (_, rest))| known.strip_prefix(rest));
+    repeated.map_or(before, |earlier| earlier.trim_start_matches('\n'))
 }
 
 pub fn write_notepad(plan: &OpenPlan, state: &State) -> Result<(), FileError> {
     file::replace(&plan.folder.file("notepad.md"), notepad::render(state).as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_that_is_written_again_replaces_itself() {
+        let page = |result: &str, at: &str| {
+            format!("# E\n\nResult: {result}\nTimestamp: {at}\nTask: a\n\n{result}\n")
+        };
+        let check = |before: &str, expect: &str| {
+            assert_eq!(earlier_tries(before, &page("FAIL", "2")), expect, "{before}");
+        };
+        let (first, other) = (page("FAIL", "1"), page("PASS", "1"));
+        check("", "");
+        check(&first, "");
+        check(&other, &other);
+        check(&format!("{first}\n{other}"), &other);
+        check("edited by hand\n", "edited by hand\n");
+    }
 }

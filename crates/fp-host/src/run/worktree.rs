@@ -76,12 +76,14 @@ impl<'p> Worktrees<'p> {
     }
 
     /// Prepares the worktree of `owner`, which is about to claim `task`: as `owner` left it if the task was its last
-    /// one there, else at HEAD of the checkout, with what another builder or an earlier patch has of the task.
+    /// one there, else at HEAD of the checkout, with what another builder or an earlier patch has of the task. Says the
+    /// patch that keeps another task's work.
     pub fn prepare(
         &self,
         state: &State,
         owner: &AgentName,
         task: &TaskState,
+        say: impl Fn(&Path),
     ) -> Result<(Base, Option<EarlierWork>), RunError> {
         let left_there = state.worktrees.get(owner) == Some(&task.leaf.id) && task.worktree() == Some(owner);
         if let Some(base) = task.base.as_ref().filter(|_| left_there)
@@ -92,9 +94,15 @@ impl<'p> Worktrees<'p> {
         }
         for name in std::iter::once(owner).chain(task.worktree().filter(|other| *other != owner)) {
             if let Some(git) = self.open(name) {
-                keep_unfinished(self.plan, state, name, &git)?;
+                let kept = keep_unfinished(self.plan, state, name, &git)?;
+                // The patch of the task itself is taken up below.
+                let of_another = kept.filter(|_| state.worktrees.get(name) != Some(&task.leaf.id));
+                of_another.iter().for_each(|patch| say(patch));
             }
         }
+        let lock = path(self.plan, owner).join(LOCK);
+        let is_file = |path: &Path| fs::symlink_metadata(path).is_ok_and(|found| found.is_file());
+        let made = is_file(&lock).then(|| file::read_bytes(&lock, MAX_PATCH)).transpose()?;
         let head = self.plan.checkout(state)?.head()?.commit;
         // Differences that git sees right after a checkout, such as line ends, are nobody's change.
         let git = self.at(owner, &head)?;
@@ -102,6 +110,12 @@ impl<'p> Worktrees<'p> {
         let around = Some(surroundings.since(state.around(), true));
         let tree = snapshot.tree.to_string();
         let earlier = task.base.as_ref().map(|_| self.take_up(&git, task)).transpose()?.flatten();
+        // One that git neither tracks nor ignores was made by a build. It is in no base, so that it stays nobody's change.
+        if let Some(made) = made.filter(|_| fs::symlink_metadata(&lock).is_err())
+            && is_file(&lock.with_file_name(MANIFEST))
+        {
+            file::replace(&lock, &made)?;
+        }
         Ok((Base { tree, head: head.to_string(), worktree: Some(owner.clone()), around }, earlier))
     }
 
@@ -243,6 +257,11 @@ fn names_in(folder: &Path) -> Result<Vec<OsString>, RunError> {
     };
     entries.map(|entry| Ok(entry.map_err(failed)?.file_name())).collect()
 }
+
+/// The file that keeps Cargo's builds of one task good for the next, and the manifest beside it. Cargo compares it with
+/// the manifest first, so no check runs what it says as it is.
+const LOCK: &str = "Cargo.lock";
+const MANIFEST: &str = "Cargo.toml";
 
 /// The folder of patches below the plan's folder.
 const FOLDER: &str = "unfinished";

@@ -175,6 +175,10 @@ fn words(event: &Event) -> ToldEvent {
             let (from, to, kind) = (&message.from, message.to(), message.kind.word());
             of_task(&message.task, format!("{from} tells {to}: {kind}: {}", message.text))
         }
+        Event::CommandsTried { checks, notes } => {
+            let details = checks.iter().map(told_at_end).chain(notes.iter().cloned());
+            run("the plan's commands were tried before any work".into()).with(details.collect())
+        }
         Event::CheckedBefore { task, passed, .. } => {
             let result = if *passed { "passes" } else { "fails" };
             of_task(task, format!("its check {result} before its work"))

@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::event::{Base, Decider, Event, Leaf, RunTerms};
+use super::event::{Base, Decider, Dispatch, Event, Leaf, RunTerms};
 use super::question::{AnswerChoice, Question, Topic};
 use super::ready::{List, Obstacle};
 use super::refusal::{Refusal, refuse};
-use super::state::{Approval, Claim, State, Status, TaskState};
+use super::state::{Activity, Approval, Claim, State, Status, TaskState};
 use super::verdict::said_by_verifier;
 use crate::commit_style::CommitHistory;
 use crate::verification::change::Change;
@@ -216,7 +216,16 @@ impl State {
         if task.commit_intent.is_some() && !asked {
             return Err(refuse(task, "it has passed and its commit is under way; `fp next` completes it"));
         }
-        Ok(self.failing(id, reason))
+        let mut events = self.failing(id, reason);
+        let owner = task.claim.as_ref().filter(|_| task.status == Status::Implementing);
+        let is_at_it = |name: &AgentName| self.agents.get(name).is_some_and(|a| a.activity != Activity::Idle);
+        // Its builder would find out only when it hands the task in.
+        events.extend(owner.filter(|claim| is_at_it(&claim.owner)).map(|claim| Event::Dispatched {
+            dispatch: Dispatch::Resume,
+            name: claim.owner.clone(),
+            task: Some(id.clone()),
+        }));
+        Ok(events)
     }
 
     /// Retries a failed task and restores the tasks skipped only because of it. Also reopens an imported task that
@@ -388,6 +397,18 @@ impl State {
                 let Some(verdict) = &self.expect_task(task)?.verdict else { return Ok(Some(Vec::new())) };
                 self.send_back(task, &verdict.reasons.join("\n"), &verdict.summary, token)
             }
+            (Topic::FailsBefore { commands }, AnswerChoice::Change) => {
+                let due = |task: &TaskId| Event::RevisionDue { task: task.clone() };
+                commands.keys().map(due).collect()
+            }
+            (Topic::FailsBefore { commands }, AnswerChoice::Drop) => {
+                let dropped = |(task, commands): (&TaskId, &BTreeSet<String>)| Event::ChecksDropped {
+                    task: task.clone(),
+                    commands: commands.clone(),
+                    by,
+                };
+                commands.iter().map(dropped).collect()
+            }
             (Topic::VerifierSilent(id), AnswerChoice::GiveUp) => {
                 self.failing(id, "given up by the user's choice")
             }
@@ -405,7 +426,7 @@ impl State {
             (Topic::Scope { .. }, AnswerChoice::Deny)
             | (Topic::Drift(_), AnswerChoice::Revise)
             | (Topic::TaskFailed(_), AnswerChoice::Continue)
-            | (Topic::CommitRewritten(_), AnswerChoice::Keep)
+            | (Topic::CommitRewritten(_) | Topic::FailsBefore { .. }, AnswerChoice::Keep)
             | (Topic::EndChecks, AnswerChoice::AddTask | AnswerChoice::Finish)
             | (
                 Topic::VerifierSilent(_)
@@ -420,6 +441,7 @@ impl State {
             | (Topic::PassesBefore(_), _)
             | (Topic::TaskFailed(_), _)
             | (Topic::CheckFailed { .. }, _)
+            | (Topic::FailsBefore { .. }, _)
             | (Topic::VerifierSilent(_), _)
             | (Topic::CommitBlocked(_), _)
             | (Topic::IndexLocked(_), _)

@@ -286,6 +286,13 @@ pub enum Event {
     },
     /// Tasks were reviewed after a drift and stay as they are.
     Kept { tasks: Vec<TaskId> },
+    /// The plan's commands were tried before any work.
+    CommandsTried {
+        checks: Vec<Check>,
+        /// Which took too long, and which changed files.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        notes: Vec<String>,
+    },
     /// Test-driven work: a task's checks ran before the work began.
     CheckedBefore {
         task: TaskId,

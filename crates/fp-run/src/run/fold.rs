@@ -69,6 +69,7 @@ impl State {
                     end_commands: end_commands.clone(),
                 });
                 self.take_leaves(leaves);
+                self.tried = false;
                 self.planning.begin_anew();
                 self.tasks.iter_mut().for_each(|t| t.to_revise = false);
             }
@@ -124,6 +125,7 @@ impl State {
                     }
                 }
             }
+            Event::CommandsTried { .. } => self.tried = true,
             Event::CheckedBefore { task, checks, passed } => {
                 if let Some(t) = self.task_mut(task) {
                     t.before = Some(ChecksBefore { checks: checks.clone(), passed: *passed, waived: None });

@@ -36,6 +36,14 @@ pub fn offer(plan: &PlanId, name: &AgentName) -> String {
     format!("Tasks are ready: run `fp claim {plan} --as {name}`.")
 }
 
+/// The message to a builder whose task was given up or taken back.
+pub fn lost(plan: &PlanId, task: &TaskId, owner: &AgentName) -> String {
+    format!(
+        "{owner}, task {task} of plan {plan} is not yours any more: leave it as it is and run \
+         `fp claim {plan} --as {owner}`, which has another one or ends your work."
+    )
+}
+
 /// The message to a builder that stopped while holding a task.
 pub fn nudge(plan: &PlanId, task: &TaskId, owner: &AgentName) -> String {
     format!(

@@ -21,6 +21,7 @@ pub mod reference;
 mod refusal;
 pub mod state;
 mod task_state;
+pub mod trial;
 pub mod verdict;
 
 #[cfg(test)]

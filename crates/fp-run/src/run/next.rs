@@ -374,9 +374,10 @@ impl Draft<'_> {
             }
             Dispatch::Resume => {
                 let held = task.filter(|t| t.claim.as_ref().is_some_and(|c| c.owner == name));
-                let message = match held {
-                    Some(task) => message::wake(&self.state, task, &name),
-                    None => message::offer(plan, &name),
+                let message = match (held, &due.task) {
+                    (Some(task), _) => message::wake(&self.state, task, &name),
+                    (None, Some(lost)) => message::lost(plan, lost, &name),
+                    (None, None) => message::offer(plan, &name),
                 };
                 LeadAction::Resume { name, message, again }
             }

@@ -1,9 +1,10 @@
 //! Defines the questions to the user and the consequences of each answer.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
+use super::ready::List;
 use fp_plan::plan::id::TaskId;
 use fp_plan::repo_path::RepoPath;
 
@@ -22,6 +23,8 @@ pub enum Topic {
     TaskFailed(TaskId),
     /// A command is all that a task failed by, or it failed before in the same tree: the plan may be at fault.
     CheckFailed { task: TaskId, commands: BTreeSet<String> },
+    /// Commands of these tasks failed before any work: the plan or the project may be at fault.
+    FailsBefore { commands: BTreeMap<TaskId, BTreeSet<String>> },
     /// Two verifiers ended without a verdict.
     VerifierSilent(TaskId),
     /// A commit could not be made.
@@ -60,6 +63,7 @@ impl Topic {
             Self::TaskFailed(task) | Self::VerifierSilent(task) | Self::CommitBlocked(task) => Some(task),
             Self::Clarify(task) | Self::Scope { task, .. } | Self::PassesBefore(task) => Some(task),
             Self::CheckFailed { task, .. } => Some(task),
+            Self::FailsBefore { commands } => commands.keys().next().filter(|_| commands.len() == 1),
             Self::IndexLocked(task) | Self::CommitRewritten(task) => Some(task),
             Self::BuildersSilent | Self::EndChecks | Self::Drift(_) | Self::CheckoutChanged { .. } => None,
         }
@@ -197,6 +201,15 @@ impl Topic {
                 (AnswerChoice::SendBack, "the builder mends it, with this as feedback"),
                 STOP,
             ],
+            Self::FailsBefore { .. } => &[
+                (
+                    AnswerChoice::Change,
+                    "correct it with `fp task revise`, then `fp approve`; what has this check waits until then",
+                ),
+                (AnswerChoice::Drop, "verify without; the evidence and the report say so"),
+                (AnswerChoice::Keep, "build it as it is planned, with this check"),
+                STOP,
+            ],
             Self::VerifierSilent(_) => &[
                 (AnswerChoice::Retry, "start another verifier"),
                 (AnswerChoice::GiveUp, "give the task up and go on"),
@@ -266,6 +279,15 @@ impl Question {
                 "Check",
                 format!("Task {task} did not pass by its commands. {reason} How should it continue?"),
             ),
+            Topic::FailsBefore { commands } => {
+                let tasks: Vec<TaskId> = commands.keys().cloned().collect();
+                let of = if tasks.len() == 1 { "task" } else { "tasks" };
+                let text = format!(
+                    "A check of {of} {} fails before any work. {reason} How should it continue?",
+                    List(&tasks)
+                );
+                ("Check", text)
+            }
             Topic::VerifierSilent(task) => {
                 ("No verdict", format!("Two verifiers of task {task} ended without a verdict. How to go on?"))
             }
@@ -339,7 +361,9 @@ impl Question {
             Topic::CommitBlocked(_) | Topic::CheckFailed { .. } => AnswerChoice::SendBack,
             Topic::EndChecks => AnswerChoice::Finish,
             Topic::BuildersSilent | Topic::IndexLocked(_) => AnswerChoice::Stop,
-            Topic::CommitRewritten(_) | Topic::CheckoutChanged { .. } => AnswerChoice::Keep,
+            Topic::CommitRewritten(_) | Topic::CheckoutChanged { .. } | Topic::FailsBefore { .. } => {
+                AnswerChoice::Keep
+            }
         };
         choice.label()
     }

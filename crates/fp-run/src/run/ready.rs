@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::drift::Drift;
 use super::event::Leaf;
+use super::question::Topic;
 use super::state::{RunStatus, State, Status, TaskState};
 use fp_plan::plan::id::{AgentName, TaskId};
 use fp_plan::plan::path::{held, is_above};
@@ -21,6 +22,8 @@ pub struct Obstacles<'s, 'e> {
     edited: &'e BTreeSet<TaskId>,
     /// The running tasks with the paths they reserve.
     running: Vec<(&'s TaskState, Vec<Cow<'s, str>>)>,
+    /// The tasks with a command that failed before any work, while the user is asked about it.
+    fails_before: BTreeSet<&'s TaskId>,
     /// A task of the current phase, in the phased model.
     first_of_phase: Option<&'s TaskState>,
 }
@@ -32,7 +35,11 @@ impl<'s, 'e> Obstacles<'s, 'e> {
         let phased = state.policy().model == ExecutionModel::Phased;
         let open = state.tasks.iter().filter(|task| phased && !task.status.is_final());
         let first_of_phase = open.min_by_key(|task| task.leaf.phase);
-        Self { state, edited, running, first_of_phase }
+        let fails_before = state.open_questions().flat_map(|question| match &question.topic {
+            Topic::FailsBefore { commands } => commands.keys().collect(),
+            _ => Vec::new(),
+        });
+        Self { state, edited, running, fails_before: fails_before.collect(), first_of_phase }
     }
 
     /// Returns the obstacle to claiming `task`, or `None` if it is ready.
@@ -52,6 +59,9 @@ impl<'s, 'e> Obstacles<'s, 'e> {
         }
         if self.edited.contains(&task.leaf.id) {
             return Some(Obstacle::Edited);
+        }
+        if self.fails_before.contains(&task.leaf.id) {
+            return Some(Obstacle::FailsBefore);
         }
         let waits = self.waits(task).or_else(|| self.comes_later(task));
         waits.or_else(|| doubted(task)).or_else(|| self.shares_a_file(task))
@@ -156,6 +166,7 @@ impl State {
                 )
             }
             Obstacle::PassesBefore => "its Verify passes before the work: answer `fp next`".into(),
+            Obstacle::FailsBefore => "a check of it fails before any work: answer `fp next`".into(),
             Obstacle::Phase { on } => format!("its phase begins when that of task {on} is over"),
             Obstacle::File { task, file } => format!("running task {task} may change {file}"),
             Obstacle::NotApproved => "the plan is not approved yet".into(),
@@ -225,6 +236,8 @@ pub enum Obstacle {
     ToRevise,
     /// Test-driven work: its checks pass before the work.
     PassesBefore,
+    /// One of its commands failed before any work.
+    FailsBefore,
     /// Dependencies are not completed.
     Waits {
         /// In the order in which the task names them.

@@ -192,6 +192,9 @@ pub struct State {
     /// The working tree of the checkout as the run or its tasks last left it, as a git tree.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub checkout_left: Option<String>,
+    /// True if the approved commands were tried before any work.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub tried: bool,
     /// The leaves in document order.
     #[serde(default)]
     pub tasks: Vec<TaskState>,
@@ -262,6 +265,7 @@ impl State {
             head: None,
             run: None,
             checkout_left: None,
+            tried: false,
             tasks: Vec::new(),
             agents: BTreeMap::new(),
             agent_ids: BTreeMap::new(),

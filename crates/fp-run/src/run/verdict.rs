@@ -87,6 +87,17 @@ pub(super) fn said_by_verifier(summary: &str) -> String {
     }
 }
 
+/// How the command of `check` ended, with the beginning or the end of its output; `None` if it runs none.
+pub(super) fn told_end(check: &Check, by_beginning: bool) -> Option<String> {
+    let (head, output) = check.detail.split_once('\n').unwrap_or((&check.detail, ""));
+    let lines: Vec<&str> = output.lines().filter(|line| !line.trim().is_empty()).collect();
+    let shown = if by_beginning { lines.get(..3) } else { lines.get(lines.len().saturating_sub(3)..) };
+    let shown = shown.unwrap_or(&lines).join(" ");
+    let ended = head.split(" after ").next().unwrap_or_default();
+    let command = prompt_quoted(check.command()?, MAX_SUMMARY);
+    Some(format!("{command} ended with {ended}: {}.", prompt_quoted(&shown, MAX_OUTPUT)))
+}
+
 /// The question whether the plan is at fault, and its reason: all that failed is a command, or a command failed in the
 /// tree in which it failed before.
 fn doubt_of_checks(task: &TaskState, opinion: &VerifierOpinion) -> Option<(Topic, String)> {
@@ -104,16 +115,7 @@ fn doubt_of_checks(task: &TaskState, opinion: &VerifierOpinion) -> Option<(Topic
         } else {
             return None;
         };
-    let ended = |check: &Check| {
-        let (head, output) = check.detail.split_once('\n').unwrap_or((&check.detail, ""));
-        let mut last: Vec<&str> =
-            output.lines().rev().filter(|line| !line.trim().is_empty()).take(3).collect();
-        last.reverse();
-        let ended = head.split(" after ").next().unwrap_or_default();
-        let command = prompt_quoted(check.command()?, MAX_SUMMARY);
-        Some(format!("{command} ended with {ended}: {}.", prompt_quoted(&last.join(" "), MAX_OUTPUT)))
-    };
-    let mut told: Vec<String> = failed().filter_map(ended).collect();
+    let mut told: Vec<String> = failed().filter_map(|check| told_end(check, false)).collect();
     told.extend([why.to_owned(), said_by_verifier(&opinion.summary)]);
     let topic = Topic::CheckFailed { task: task.leaf.id.clone(), commands: commands.clone() };
     (!commands.is_empty()).then(|| (topic, told.join(" ").trim_end().to_owned()))

@@ -1,0 +1,71 @@
+//! Tries the plan's commands in the checkout before any work, for as long as a person waits without asking why.
+
+use std::time::{Duration, Instant};
+
+use fp_plan::text::{prompt_path, prompt_quoted};
+use fp_run::verification::CommandEnd;
+use fp_run::verification::change::ChangeStatus;
+use jiff::Timestamp;
+
+use super::RunError;
+use super::verify::limits;
+use crate::plan::OpenPlan;
+use crate::process;
+
+/// Time for all commands. Each has half of what is left, so that a slow one leaves some to the others.
+const TIME: Duration = Duration::from_secs(60);
+/// Time after which it says what it is at.
+const SILENCE: Duration = Duration::from_secs(1);
+/// Longest quotation of a command, in bytes.
+const MAX_LINE: usize = 300;
+/// With less, no further command begins.
+const LEAST: Duration = Duration::from_secs(1);
+
+/// Tries the commands of `plan` if that is due, and records the results. Returns what the user should know at once:
+/// which commands take too long, and which changed files. Says the commands that run after the first second.
+pub fn try_commands(
+    plan: &OpenPlan,
+    say: impl Fn(&str),
+    now: impl Fn() -> Timestamp,
+) -> Result<Vec<String>, RunError> {
+    let state = plan.load()?.state;
+    if !state.is_trial_due() {
+        return Ok(Vec::new());
+    }
+    let git = plan.checkout(&state)?;
+    let tree = plan.tree()?;
+    let commands = state.commands_to_try(&tree.parse(), |path| git.worktree().join(path).exists());
+    if commands.is_empty() {
+        return Ok(Vec::new());
+    }
+    let longest = Duration::from_secs(plan.settings.verify.timeout_seconds.into());
+    let started = Instant::now();
+    let (mut runs, mut notes, mut last) = (Vec::new(), Vec::new(), git.snapshot_tree()?.tree);
+    for line in commands.iter().map(|command| &*command.line) {
+        let shown = prompt_quoted(line, MAX_LINE);
+        if started.elapsed() > SILENCE {
+            say(&shown);
+        }
+        let time = (TIME.saturating_sub(started.elapsed()) / 2).min(longest);
+        if time < LEAST {
+            notes.push(format!("no time was left to try {shown} and what comes after it"));
+            break;
+        }
+        let ran = process::run_commands([line], git.worktree(), limits(time));
+        if ran.iter().any(|run| matches!(run.end, Some(CommandEnd::TimedOut(_)))) {
+            notes.push(format!("{shown} takes too long to be tried"));
+        }
+        runs.extend(ran);
+        let now = git.snapshot_tree()?.tree;
+        let changes = git.diff(&last, &now)?;
+        // New files are what tools leave behind.
+        let changed = changes.iter().filter(|change| change.status != ChangeStatus::Added);
+        let changed = changed.map(|change| prompt_path(&change.path.to_string()));
+        notes.extend(changed.map(|path| format!("{shown} changed {path} in the checkout")));
+        last = now;
+    }
+    let mut ledger = plan.lock()?;
+    let events = ledger.state().tried(&commands, &runs, notes.clone());
+    ledger.append(events, now())?;
+    Ok(notes)
+}

@@ -1,0 +1,179 @@
+//! The plan's commands are tried on the untouched checkout before a builder loses an attempt to one that can't succeed.
+
+use crate::common::plan::{Leaf, PLAN, leaf, tree};
+use crate::common::{Environment, Output};
+
+fn tested<'a>(id: &'a str, file: &'a str, test: &'a str) -> Leaf<'a> {
+    Leaf { test, ..leaf(id, "none", file) }
+}
+
+fn planned(leaves: &[Leaf<'_>]) -> Environment {
+    let environment = Environment::new().shared().repo();
+    environment.write("src/lib.txt", "there\n");
+    environment.git(&["add", "--all"]);
+    environment.git(&["commit", "--quiet", "--message", "Source"]);
+    environment.plan(&tree(leaves));
+    environment
+}
+
+/// Starts the run of these leaves, and returns what that and `fp next` say.
+fn started(environment: &Environment) -> (Output, String) {
+    environment.done(&["approve", PLAN, "--yes"]);
+    let start = environment.done(&["run", "start", PLAN, "--session", "s1"]);
+    (start, environment.next(&[]).stdout)
+}
+
+/// A program of this name that ends like a runner which refuses an argument.
+fn fake_cargo(environment: Environment) -> Environment {
+    let script = "#!/bin/sh\n[ $# -lt 3 ] && exit 0\necho \"error: unexpected argument '$3' found\" >&2\n\
+                  echo >&2\necho 'Usage: cargo test [OPTIONS] [TESTNAME]' >&2\nexit 1\n";
+    let bin = environment.beside("home/bin");
+    std::fs::create_dir_all(&bin).unwrap();
+    crate::common::program::write_program(&bin.join("cargo"), script);
+    let path = std::env::join_paths([bin, "/usr/bin".into(), "/bin".into()]).unwrap();
+    environment.env("PATH", path)
+}
+
+#[test]
+fn a_command_with_a_comma_is_asked_about_before_it_is_claimed() {
+    let environment = fake_cargo(planned(&[
+        tested("1", "src/one.txt", "cargo test a, bb"),
+        tested("2", "src/two.txt", "cargo test"),
+    ]));
+    let (_, next) = started(&environment);
+    let asked = "question: A check of task 1 fails before any work. \"cargo test a, bb\" ended with exit status 1: \
+                 \"error: unexpected argument 'bb' found Usage: cargo test [OPTIONS] [TESTNAME]\". How should it continue?";
+    assert!(next.contains(asked) && next.contains("- Run without this check: "), "{next}");
+    let claim = environment.fp(&["claim", PLAN, "1", "--as", "builder-1"]);
+    assert!(claim.stderr.contains("a check of it fails before any work: answer `fp next`"), "{claim}");
+    let (other, _) = environment.claim("builder-1").expect("the other task doesn't wait");
+    assert_eq!(other, "2");
+    let answer = environment.done(&["answer", PLAN, "q1", "--option", "Change the task"]);
+    assert!(answer.stdout.contains(&format!("fp task revise {PLAN} 1 --file -")), "{answer}");
+    assert!(environment.done(&["why", PLAN, "1"]).stdout.contains("it is to be changed"));
+}
+
+#[test]
+fn a_missing_program_is_one_question_for_all_its_commands() {
+    let environment = planned(&[
+        tested("1", "src/one.txt", "no-such-runner src/one.txt"),
+        tested("2", "src/two.txt", "no-such-runner src/two.txt"),
+    ]);
+    let (_, next) = started(&environment);
+    assert!(
+        next.contains("A check of tasks 1, 2 fails before any work.") && !next.contains("ask q2"),
+        "{next}"
+    );
+    assert!(next.contains("ended with exit status 127") && !next.contains("spawn"), "{next}");
+    environment.done(&["answer", PLAN, "q1", "--option", "Run without this check"]);
+    let token = environment.claim_task("builder-1", "1");
+    environment.write("src/one.txt", "about 1\n");
+    environment.done(&["submit", PLAN, "1", "--claim", &token]);
+    let verified = environment.done(&["verify", PLAN, "1"]).stdout;
+    assert!(verified.contains("by the user's choice it is no check of this task"), "{verified}");
+}
+
+#[test]
+fn a_suite_that_is_red_already_is_asked_about_once() {
+    let environment = planned(&[
+        tested("1", "src/one.txt", "sh -c 'exit 3'"),
+        tested("2", "src/two.txt", "sh -c 'exit 3'"),
+    ]);
+    let (_, next) = started(&environment);
+    assert!(
+        next.contains("A check of tasks 1, 2 fails before any work. \"sh -c 'exit 3'\" ended with"),
+        "{next}"
+    );
+    environment.done(&["answer", PLAN, "q1", "--option", "Keep"]);
+    environment.done(&["run", "start", PLAN, "--session", "s1"]);
+    let next = environment.next(&[]).stdout;
+    assert!(next.contains("spawn builder-1") && !next.contains("ask"), "{next}");
+    let log = environment.done(&["log", PLAN]).stdout;
+    assert_eq!(log.matches("the plan's commands were tried before any work").count(), 1, "{log}");
+}
+
+#[test]
+fn what_the_work_is_to_bring_about_is_no_question() {
+    let check = |leaves: &[Leaf<'_>]| {
+        let (start, next) = started(&planned(leaves));
+        assert!(next.contains("spawn builder-1") && !next.contains("ask q"), "{next}");
+        assert_eq!(start.stderr, "", "{start}");
+    };
+    // The task's own new file, by its path, its name or its module.
+    check(&[tested("1", "tests/test_new.py", "sh tests/test_new.py"), leaf("2", "none", "b/c.txt")]);
+    check(&[tested("1", "src/one.txt", "grep -q about src/one.txt"), leaf("2", "none", "b/c.txt")]);
+    check(&[
+        tested("1", "tests/one/new.rs", "false --test new"),
+        tested("2", "src/two.rs", "false --test new"),
+    ]);
+    check(&[tested("1", "web/src/a.js", "cd web && true"), tested("2", "web/src/b.js", "cd web && true")]);
+    check(&[tested("1", "bin/run.sh", "bin/run.sh"), tested("2", "src/two.txt", "bin/run.sh")]);
+    // A project that is set up by the plan, and tests of which there are none yet.
+    check(&[tested("1", "Makefile", "make test"), tested("2", "src/two.txt", "make test")]);
+    let none = "sh -c 'echo no tests ran && exit 5'";
+    check(&[tested("1", "src/one.txt", none), tested("2", "src/two.txt", none)]);
+    // A command of one task among several.
+    check(&[tested("1", "src/one.txt", "sh -c 'exit 3'"), leaf("2", "none", "src/two.txt")]);
+    // A file that a tool leaves.
+    check(&[tested("1", "src/one.txt", "touch made.txt"), leaf("2", "none", "src/two.txt")]);
+    // Arguments of what the plan builds.
+    let own = "sh -c 'echo error: unexpected argument --json found && exit 2'";
+    check(&[tested("1", "src/one.txt", own), leaf("2", "none", "src/two.txt")]);
+}
+
+#[test]
+fn a_task_that_mends_a_red_suite_is_no_question() {
+    let environment = Environment::new().shared().repo();
+    let text = tree(&[tested("1", "src/one.txt", "sh -c 'exit 3'")]);
+    environment.plan(&text.replace("Write part 1", "Mend the failing tests"));
+    let (_, next) = started(&environment);
+    assert!(next.contains("spawn builder-1"), "{next}");
+}
+
+#[test]
+fn a_slow_command_is_left_out_and_leaves_nothing_behind() {
+    let slow = tested("1", "src/one.txt", "sh -c 'touch ../begun && sleep 30'");
+    let environment = planned(&[slow, tested("2", "src/two.txt", "true")]);
+    let settings = r#"{ "isolation": "shared", "verify": { "timeoutSeconds": 2 } }"#;
+    std::fs::write(environment.beside("home/.config/fractal-planner/config.json"), settings).unwrap();
+    let (start, next) = started(&environment);
+    assert!(environment.beside("begun").exists(), "{start}");
+    assert_eq!(
+        start.stderr,
+        "note: trying \"true\" before any work\n\
+         warning: \"sh -c 'touch ../begun && sleep 30'\" takes too long to be tried\n"
+    );
+    assert!(next.contains("spawn builder-1"), "{next}");
+}
+
+#[test]
+fn a_command_that_changes_files_is_named() {
+    let environment = planned(&[tested("1", "src/one.txt", "sed -i s/Sample/Other/ README.md")]);
+    let (start, _) = started(&environment);
+    assert_eq!(
+        start.stderr,
+        "warning: \"sed -i s/Sample/Other/ README.md\" changed README.md in the checkout\n"
+    );
+}
+
+#[test]
+fn nothing_runs_without_consent() {
+    let environment = planned(&[tested("1", "src/one.txt", "touch ../ran")]);
+    environment.done(&["approve", PLAN, "--yes"]);
+    std::fs::remove_file(environment.trust_store()).unwrap();
+    let start = environment.fp(&["run", "start", PLAN, "--session", "s1"]);
+    assert_eq!((start.code, environment.beside("ran").exists()), (1, false), "{start}");
+}
+
+#[test]
+fn without_a_user_the_task_is_built_as_it_is_planned() {
+    let environment = planned(&[tested("1", "src/one.txt", "no-such-runner")]);
+    let environment = environment.env("CLAUDE_CODE_SESSION_ATTENDED", "0");
+    let (_, next) = started(&environment);
+    assert!(next.contains("spawn builder-1"), "{next}");
+    let report = environment.done(&["report", PLAN]).stdout;
+    assert!(
+        report.contains("A check of task 1 fails before any work.") && report.contains("Keep"),
+        "{report}"
+    );
+}
