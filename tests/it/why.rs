@@ -245,7 +245,9 @@ fn the_output_of_a_command_is_told_once() {
     environment.start(&["--max-iterations", "2"]);
     for text in ["first\n", "second\n"] {
         environment.build("builder-1", "a.txt", text);
-        environment.fp(&["verify", PLAN, "1"]);
+        let seen = environment.fp(&["verify", PLAN, "1"]).stdout;
+        let before = seen.lines().filter(|line| line.starts_with("- failed before")).count();
+        assert_eq!(before, if text == "first\n" { 0 } else { 2 }, "one line a reason: {seen}");
         environment.fail("1");
     }
     let told = environment.done(&["why", PLAN, "1"]).stdout;
