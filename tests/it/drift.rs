@@ -156,3 +156,28 @@ fn a_history_that_was_rewritten_stops_nobody() {
     assert_eq!(asked(&environment), None);
     assert_eq!(environment.claim("builder-1").unwrap().0, "1");
 }
+
+#[test]
+fn the_question_and_its_answer_are_part_of_the_history_of_each_task() {
+    let environment = started();
+    asked(&environment);
+    commit(&environment, "docs/guide.md", "Rewrite the guide");
+    asked(&environment);
+    environment.done(&["answer", PLAN, "q1", "--option", "Keep"]);
+    let told = |command: &[&str]| {
+        let events = environment.done(command).json()["events"].as_array().unwrap().clone();
+        events.iter().map(|event| event["text"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        told(&["why", PLAN, "3", "--format", "json"]),
+        [
+            "HEAD has moved, and what 1 task planned on has changed",
+            "question q1: Drift",
+            "q1 is answered by the user: Keep",
+            "stays as it is, for all that has changed: 3",
+        ]
+    );
+    assert_eq!(told(&["why", PLAN, "1", "--format", "json"]), [""; 0], "it is not concerned");
+    let log = environment.done(&["log", PLAN, "--task", "3"]).stdout;
+    assert!(log.contains("question q1: Drift") && log.contains("answered by the user: Keep"), "{log}");
+}

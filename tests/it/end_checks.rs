@@ -109,3 +109,19 @@ fn a_status_counts_failed_verdicts_and_questions() {
     let status = environment.done(&["status", PLAN]).stdout;
     assert!(status.contains("(1/1, 2 failed, 2 questions, "), "{status}");
 }
+
+#[test]
+fn what_the_ci_runs_is_read_from_the_research_too() {
+    let environment = planned("- `true one`\n", "");
+    let folder = format!(".fractal-planner/plans/{PLAN}");
+    environment
+        .write(&format!("{folder}/research.md"), "## Tests\n\n- `false`\n\n## CI Checks\n\n- `true two`\n");
+    let reviewed = environment.done(&["plan", PLAN]).stdout;
+    assert!(
+        reviewed.contains("Once no task is left, these run:\n- \"true one\"\n- \"true two\"\n"),
+        "{reviewed}"
+    );
+    std::fs::remove_file(environment.path(&format!("{folder}/context.md"))).unwrap();
+    let reviewed = environment.done(&["plan", PLAN]).stdout;
+    assert!(reviewed.contains("Once no task is left, these run:\n- \"true two\"\n"), "{reviewed}");
+}

@@ -220,6 +220,15 @@ fn only_a_page_of_its_own_is_replaced() {
 }
 
 #[test]
+fn a_file_of_markdown_gets_markdown() {
+    let environment = under_way();
+    environment.done(&["report", PLAN, "--out", "report.md"]);
+    assert_eq!(environment.read("report.md"), environment.done(&["report", PLAN]).stdout);
+    environment.done(&["report", PLAN, "--format", "html", "--out", "page.md"]);
+    assert!(environment.read("page.md").starts_with("<!doctype html>"), "it was asked for");
+}
+
+#[test]
 fn what_is_in_the_way_is_named() {
     let environment = under_way();
     std::fs::create_dir(environment.path("folder")).unwrap();

@@ -28,6 +28,8 @@ fn lines_with_a_trap() {
     check("fp note p add 'é한\u{a0}\u{85}' \"\u{2028}\"");
     check("fp note p add % @ + , : / . - -- - +x @a %1 %% ,, a=b a:b a/=b");
     check("fp note p add a,b /a/../b -a=b");
+    check("fp note p add 'don'\\''t; `touch q`' a\\'b \\''; touch q'");
+    check("fp note \\\n  p add \\\n\t'a' b\\\nc");
 }
 
 /// A call with words of all kinds, some of which no shell may see.
@@ -40,6 +42,7 @@ fn any_line() -> impl Strategy<Value = String> {
         1 => "\\PC{1,3}",
         1 => "[\\t\\r\\n\u{b}\u{c}\u{0}-\u{1f}]",
         1 => Just("&& fp status".to_owned()),
+        1 => prop_oneof![Just("\\'"), Just("\\\n")].prop_map(str::to_owned),
     ];
     let glue = prop_oneof![6 => Just(" "), 2 => Just(""), 1 => Just("\t")];
     let words = prop::collection::vec((glue, word), 0..6);

@@ -1,6 +1,6 @@
 //! `fp why`: the reasons for a task's state, and what unblocks it.
 
-use crate::common::plan::{PLAN, leaf, tree};
+use crate::common::plan::{Leaf, PLAN, leaf, tree};
 use crate::common::{Environment, Output};
 use insta::assert_snapshot;
 
@@ -87,8 +87,7 @@ fn a_task_that_failed_and_those_that_wait_for_it() {
     09:00:00      6  1  goes back to its builder, iteration 2
     09:00:00      8  1  builder-1 hands it in: a.txt
     09:00:00     10  1  iteration 2 did not pass
-                          Criterion 1 (`a.txt` has a line about 1): not seen
-                          Summary: not yet
+                          as said above
     09:00:00     10  1  FAILED
     09:00:00     10  1  question q1: Task failed
                           Task 1 failed for good: Criterion 1 (`a.txt` has a line
@@ -236,4 +235,27 @@ fn what_it_does_not_know() {
     let whole = environment.read(&log);
     environment.write(&log, format!("{whole}{{"));
     assert_snapshot!(why(&environment, "1").stderr, @r"note: [ROOT]/work/.fractal-planner/plans/sample-20261121/events.jsonl: the last line was torn off while it was written (1 bytes): dropped");
+}
+
+#[test]
+fn the_output_of_a_command_is_told_once() {
+    let environment = Environment::new().repo();
+    let leaf = Leaf { id: "1", after: "none", file: "a.txt", test: "`grep -H wanted a.txt b.txt`" };
+    environment.plan(&tree(&[leaf]));
+    environment.start(&["--max-iterations", "2"]);
+    for text in ["first\n", "second\n"] {
+        environment.build("builder-1", "a.txt", text);
+        let seen = environment.fp(&["verify", PLAN, "1"]).stdout;
+        let before = seen.lines().filter(|line| line.starts_with("- failed before")).count();
+        assert_eq!(before, if text == "first\n" { 0 } else { 2 }, "one line a reason: {seen}");
+        environment.fail("1");
+    }
+    let told = environment.done(&["why", PLAN, "1"]).stdout;
+    let history = &told[told.find("What happened to it").unwrap()..];
+    assert_eq!(
+        history.matches("b.txt: No such file").count(),
+        2,
+        "by the verdict, and in the question: {told}"
+    );
+    assert_eq!(history.matches("as said above").count(), 1, "{told}");
 }

@@ -15,7 +15,7 @@ use fp_host::store::StoreError;
 use fp_plan::plan::id::AgentName;
 use fp_plan::settings::{CommentMode, GuardMode};
 use fp_run::hook::guard::{EditPlace, GuardedEdit, edit_seen};
-use fp_run::hook::own_command::{Caller, LineJudgement, judge_line};
+use fp_run::hook::own_command::{Caller, LineJudgement, behind_cd, judge_line};
 use fp_run::hook::recovery::{self, LedRun, RunLeader};
 use fp_run::hook::{
     BUILDER, HookAgent, LeadDue, StoppingAgent, VERIFIER, agent_known, agent_stops, lead_due, lead_stops,
@@ -228,7 +228,7 @@ fn tool_is_about_to_run(hook: &IncomingHook) -> Result<(), CommandError> {
         return Ok(());
     }
     let caller = Caller::of(event.agent_type.as_deref(), event.agent_id.as_deref());
-    match event.command().map(|line| judge_line(line, caller)) {
+    match event.command().map(|line| judge_line(line_in_project(hook, line), caller)) {
         Some(LineJudgement::Own(calls)) => return own_calls_are_about_to_run(hook, caller, &calls),
         Some(LineJudgement::NotYours(reason)) => hook.reply(HookReply::Deny(&reason)),
         Some(LineJudgement::Unknown) | None => {}
@@ -243,6 +243,14 @@ fn tool_is_about_to_run(hook: &IncomingHook) -> Result<(), CommandError> {
         hook.reply(HookReply::Deny(&reason));
     }
     Ok(())
+}
+
+/// `line` without a `cd` to a folder of this project, such as a builder's worktree: `fp` finds the same plans there.
+fn line_in_project<'l>(hook: &IncomingHook, line: &'l str) -> &'l str {
+    match behind_cd(line) {
+        Some((folder, rest)) if Repo::find(Path::new(folder)).root == hook.context.repo().root => rest,
+        _ => line,
+    }
 }
 
 /// The objection to an edit in the repository by a builder that holds no task of a run of this session.

@@ -31,7 +31,7 @@ pub(crate) struct ReportArgs {
     /// The results as Markdown, with --out as well.
     #[arg(long)]
     markdown: bool,
-    /// Write to this file. A page that an earlier `fp report` wrote is replaced.
+    /// Write to this file; Markdown if it ends in `.md`. A page that an earlier `fp report` wrote is replaced.
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     /// Replace whatever file is there.
@@ -50,8 +50,10 @@ pub(crate) fn run(args: ReportArgs, context: &Context) -> CommandResult {
     let text = tree.as_ref().map_or("", |tree| tree.text.as_str());
     let parsed = parse(text).0;
     let report = report(&plan, &past, &parsed);
+    let is_markdown = args.out.as_ref().is_some_and(|out| out.extension().is_some_and(|end| end == "md"));
     let page = match context.output {
         _ if args.markdown => results_page(&report),
+        Output::Text if is_markdown => results_page(&report),
         Output::Json => json(&report)?,
         Output::Text if args.out.is_none() => results_page(&report),
         Output::Text | Output::Html | Output::Mermaid => run_page(&report),

@@ -20,6 +20,12 @@ use crate::printer::Format;
 /// Size limit of a file of judgements, in bytes.
 const FILE_CAP: u64 = 1024 * 1024;
 
+/// Words that say that a criterion is met, and not what shows it.
+const NO_EVIDENCE: [&str; 14] = [
+    "checked", "done", "fine", "good", "lgtm", "met", "ok", "pass", "passed", "passes", "read", "true",
+    "verified", "yes",
+];
+
 /// Record the verdict on a submitted task; commit it if it passed
 #[derive(Debug, clap::Args)]
 pub(crate) struct VerdictArgs {
@@ -67,6 +73,13 @@ pub(crate) fn run(args: VerdictArgs, context: &Context) -> CommandResult {
     let opinion = VerifierOpinion { judgements, summary }.complete(verified.criteria.len()).map_err(|e| {
         CommandError::failed(e).hint("judge each criterion once: --pass 'N: …' or --fail 'N: …'")
     })?;
+    if let Some(judged) =
+        opinion.judgements.iter().find(|judged| judged.pass && shows_nothing(&judged.evidence))
+    {
+        let Judgement { criterion, evidence, .. } = judged;
+        return Err(CommandError::failed(format!("{evidence:?} is no evidence for criterion {criterion}"))
+            .hint("say what shows it: FILE:LINE and what is there, or a command and what it printed"));
+    }
     let mut ledger = plan.lock()?;
     context.notices(ledger.notices());
     let iteration = Some(verified.iteration);
@@ -119,6 +132,11 @@ fn judgement(text: &str, pass: bool) -> Result<Judgement, CommandError> {
         return Err(wrong());
     }
     Ok(Judgement { criterion, pass, evidence: evidence.to_owned() })
+}
+
+fn shows_nothing(evidence: &str) -> bool {
+    let word = evidence.trim_matches(|c: char| c.is_whitespace() || c.is_ascii_punctuation());
+    word.is_empty() || NO_EVIDENCE.contains(&word.to_lowercase().as_str())
 }
 
 fn report(context: &Context, state: &State, id: &TaskId, file: &str, settled: &[Settled]) -> CommandResult {

@@ -56,12 +56,15 @@ fn said_before(state: &State, task: &TaskState) -> Vec<String> {
         .map(|note| format!("noted, {}: {}", note.kind.word(), prompt_quoted(&note.text, MAX_SAID)))
         .collect();
     said.reverse();
-    let feedback = task.feedback.iter().flat_map(|feedback| feedback.lines()).take(MOST_SAID);
-    said.extend(feedback.map(|line| format!("failed before: {}", prompt_quoted(line, MAX_SAID))));
-    let before = task.verdict.as_ref().filter(|verdict| !verdict.pass && !verdict.summary.is_empty());
-    said.extend(
-        before.map(|verdict| format!("the verifier before: {}", prompt_quoted(&verdict.summary, MAX_SAID))),
-    );
+    let before = task.verdict.as_ref().filter(|verdict| !verdict.pass);
+    let failed: Vec<&str> = match before {
+        Some(verdict) => verdict.reasons.iter().map(String::as_str).collect(),
+        None => task.feedback.iter().flat_map(|feedback| feedback.lines()).collect(),
+    };
+    let failed = failed.into_iter().take(MOST_SAID);
+    said.extend(failed.map(|reason| format!("failed before: {}", prompt_quoted(reason, MAX_SAID))));
+    let summary = before.map(|verdict| verdict.summary.as_str()).filter(|summary| !summary.is_empty());
+    said.extend(summary.map(|summary| format!("the verifier before: {}", prompt_quoted(summary, MAX_SAID))));
     said
 }
 

@@ -262,6 +262,29 @@ fn each_mode_of_the_guard() {
 }
 
 #[test]
+fn a_command_in_its_worktree_is_allowed() {
+    let environment = Environment::new().repo();
+    environment.plan(&tree(&[leaf("1", "none", "a.txt"), leaf("2", "none", "b.txt")]));
+    environment.start(&["--builders", "2"]);
+    let (task, token) = environment.claim("builder-1").unwrap();
+    let own = environment.path(&format!(".fractal-planner/plans/{PLAN}/worktrees/builder-1"));
+    let elsewhere = environment.beside("elsewhere");
+    std::fs::create_dir(&elsewhere).unwrap();
+    let answer = |folder: &std::path::Path, rest: &str| {
+        let event = json!({
+            "session_id": "s1", "cwd": environment.path(""), "agent_type": "fp:builder", "agent_id": "a1",
+            "tool_name": "Bash", "tool_input": { "command": format!("cd {} && {rest}", folder.display()) },
+        });
+        environment.hook("pre-tool-use", event.to_string().as_bytes()).stdout
+    };
+    let submit = format!("fp submit {PLAN} {task} --claim {token}");
+    assert!(answer(&own, &submit).contains("\"allow\""));
+    assert_eq!(answer(&elsewhere, &submit), "", "another project's plans are not looked at here");
+    assert_eq!(answer(&own, &format!("{submit}; touch q")), "");
+    assert!(answer(&own, &format!("fp verdict {PLAN} 1 --pass '1: a'")).contains("\"deny\""));
+}
+
+#[test]
 fn in_a_worktree_of_its_own() {
     let environment = Environment::new().repo();
     environment.plan(&tree(&[leaf("1", "none", "a.txt"), leaf("2", "none", "b.txt")]));

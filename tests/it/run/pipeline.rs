@@ -568,6 +568,11 @@ fn a_verdict_judges_each_criterion_of_this_iteration() {
     error: there is no criterion 2: the task has 1
     hint: judge each criterion once: --pass 'N: …' or --fail 'N: …'
     ");
+    for word in ["1: read", "1: OK.", "1: ---"] {
+        let refused = verdict(&["--pass", word]);
+        assert_eq!(refused.code, 2, "{refused}");
+        assert!(refused.stderr.contains("is no evidence for criterion 1"), "{refused}");
+    }
     assert_snapshot!(verdict(&["--pass", "fine"]), @r#"
     exit status: 2
     --- stderr

@@ -39,7 +39,7 @@ fn a_file_that_the_user_has_changed_is_a_question() {
     assert_snapshot!(verdict, @r"
     exit status: 0
     --- stdout
-    Task 1 passed, its commit is due: a.txt has changes of yours that are not committed
+    Task 1 passed, its commit is due: a.txt has changes (+1 -3) in the checkout that are not committed: commit them or put them back
     Evidence: evidence/task-1-verification.md
     ");
     assert_eq!(environment.read("a.txt"), "by hand, not committed\n");
@@ -50,7 +50,7 @@ fn a_file_that_the_user_has_changed_is_a_question() {
     assert_snapshot!(left, @r"
     exit status: 1
     --- stderr
-    error: a.txt has changes of yours that are not committed
+    error: a.txt has changes (+1 -3) in the checkout that are not committed: commit them or put them back
     hint: see to it, then answer again
     ");
     environment.git(&["checkout", "--quiet", "a.txt"]);
@@ -67,7 +67,7 @@ fn a_change_that_git_was_told_to_overlook_is_the_users() {
     environment.git(&["update-index", "--skip-worktree", "a.txt"]);
     environment.write("a.txt", "by hand, hidden\n");
     let verdict = environment.pass("1");
-    assert!(verdict.stdout.contains("a.txt has changes of yours that are not committed"), "{verdict}");
+    assert!(verdict.stdout.contains("a.txt has changes in the checkout that are not committed"), "{verdict}");
     assert_eq!(environment.read("a.txt"), "by hand, hidden\n");
 }
 

@@ -110,6 +110,6 @@ fn what_the_user_does_after_a_crash_is_kept() {
     let environment = killed_at("commit");
     environment.write("a.txt", "by hand\n");
     let ask = environment.next(&[]);
-    assert!(ask.stdout.contains("a.txt has changes of yours that are not committed"), "{ask}");
+    assert!(ask.stdout.contains("a.txt has changes (+1 -3) in the checkout that are not committed"), "{ask}");
     assert_eq!(environment.read("a.txt"), "by hand\n");
 }

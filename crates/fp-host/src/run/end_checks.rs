@@ -10,7 +10,7 @@ use fp_run::verification::{Check, CheckVerdict, CommandEnd, command_check, comma
 use super::RunError;
 use super::verify::limits;
 use crate::file;
-use crate::plan::{CONTEXT, OpenPlan};
+use crate::plan::{CONTEXT, OpenPlan, RESEARCH};
 use crate::process;
 
 /// Size limit of `context.md` and of `interview.json`, in bytes.
@@ -23,7 +23,7 @@ pub fn end_commands(plan: &OpenPlan, tree: &Plan) -> Vec<String> {
     let text = |name: &'static str| file::read_text(&plan.folder.file(name), CAP).unwrap_or_default();
     let interview = Interview::parse(&text("interview.json")).ok();
     let strategy = interview.as_ref().and_then(Interview::test_strategy).unwrap_or_default();
-    end_checks::end_commands(tree, strategy, &text(CONTEXT))
+    end_checks::end_commands(tree, strategy, [&text(CONTEXT), &text(RESEARCH)])
 }
 
 /// The program that `command` begins with, if it is not installed. What isn't a plain word is left to the shell.

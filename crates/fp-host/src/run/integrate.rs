@@ -198,9 +198,17 @@ impl Placed {
             let reason = match found {
                 // A killed commit may have added it to the index with intent-to-add.
                 None if !file.was && !staged_paths.contains(path.as_bytes()) => continue,
-                _ if !clean => "has changes of yours that are not committed",
-                Some(_) if !file.was => "is there already, and is in no commit",
-                Some(found) if found.is_dir() => "is a folder, where a file is to be",
+                _ if !clean => {
+                    let stats = self.git.stat_files(&status, std::slice::from_ref(path))?;
+                    let lines = stats.first().and_then(|stat| Some((stat.added?, stat.removed?)));
+                    let lines = lines.map(|(added, removed)| format!(" (+{added} -{removed})"));
+                    format!(
+                        "has changes{} in the checkout that are not committed: commit them or put them back",
+                        lines.unwrap_or_default()
+                    )
+                }
+                Some(_) if !file.was => "is there already, and is in no commit".to_owned(),
+                Some(found) if found.is_dir() => "is a folder, where a file is to be".to_owned(),
                 _ => continue,
             };
             return Ok(Some(format!("{path} {reason}")));

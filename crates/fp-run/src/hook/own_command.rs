@@ -106,6 +106,16 @@ pub fn judge_line(line: &str, caller: Caller) -> LineJudgement {
     }
 }
 
+/// Splits `cd FOLDER && REST`, where the folder is an absolute path that a shell leaves as it is.
+pub fn behind_cd(line: &str) -> Option<(&str, &str)> {
+    let (folder, rest) = line.trim_start_matches(' ').strip_prefix("cd ")?.split_once("&&")?;
+    let folder = folder.trim_matches(' ');
+    let quoted = ['"', '\''].iter().find_map(|q| folder.strip_prefix(*q)?.strip_suffix(*q));
+    let is_meant = |c: char| is_plain(c) || c == ' ' && quoted.is_some();
+    let folder = quoted.unwrap_or(folder);
+    (folder.starts_with('/') && folder.chars().all(is_meant)).then_some((folder, rest))
+}
+
 /// The subcommands in whatever part of `bare`, a line without quotes, may be a call of this program.
 fn hidden_subcommands(bare: &str) -> Vec<&str> {
     let words: Vec<&str> = bare
@@ -188,6 +198,12 @@ fn shell_calls(line: &str) -> Option<Vec<Vec<String>>> {
                 calls.push(std::mem::take(&mut call));
             }
             '\'' | '"' => word.get_or_insert_default().push_str(&quoted(&mut chars, c)?),
+            // An apostrophe between quoted texts, and a line that goes on in the next one.
+            '\\' => match chars.next()? {
+                '\'' => word.get_or_insert_default().push('\''),
+                '\n' => {}
+                _ => return None,
+            },
             // At the start of a word, zsh expands it to the path of a program.
             // So it can be behind another one or a colon, by a setting of zsh.
             '=' => word.as_mut().filter(|word| !word.is_empty() && !word.ends_with([':', '=']))?.push(c),
@@ -281,6 +297,15 @@ mod tests {
         check("fp next 'open", false);
         check("fp next \"open", false);
         check("fp next \\; touch q", false);
+        check(r"fp new --mode direct 'don'\''t; `stop` $now'", true);
+        check("fp submit p 1 \\\n  --claim t \\\n  --note 'WARN: a'", true);
+        check("fp next \\\n=ls", false);
+        check("fp next p &\\\n& touch q", false);
+        check("fp next p \\\n\ntouch q", false);
+        check("fp next p \\\r\ntouch q", false);
+        check(r"fp next \'; touch q", false);
+        check(r"fp next \''; touch q'", true);
+        check(r"fp next p \", false);
         check("fp next p # rest", false);
         check("X=1 fp next p", false);
         check("/usr/bin/fp next p", false);
@@ -301,6 +326,32 @@ mod tests {
         check("fp show p --format=html --out=x", false);
         check("fp export p --to csv", true);
         check("fp export p --to ccw --out . --force", false);
+    }
+
+    #[test]
+    fn a_folder_to_be_in_is_split_off() {
+        let check =
+            |line: &str, expect: Option<(&str, &str)>| assert_eq!(behind_cd(line), expect, "{line:?}");
+        check("cd /a/b && fp next p", Some(("/a/b", " fp next p")));
+        check(" cd '/a b' && fp x && touch q", Some(("/a b", " fp x && touch q")));
+        check("cd \"/a b\"&&fp x", Some(("/a b", "fp x")));
+        for line in [
+            "fp next p",
+            "cd a && fp x",
+            "cd && fp x",
+            "cd - && fp x",
+            "cd /a /b && fp x",
+            "cd /a; touch q && fp x",
+            "cd /$(touch q) && fp x",
+            "cd \"/$(touch q)\" && fp x",
+            "cd \"/a\" \"/b\" && fp x",
+            "cd /a\n&& fp x",
+            "cd /a > b && fp x",
+            "cd /a || fp x",
+            "cd /a",
+        ] {
+            check(line, None);
+        }
     }
 
     #[test]

@@ -245,12 +245,15 @@ impl TaskConcern {
 
     fn has(&mut self, event: &Event) -> bool {
         if let Event::Asked { question } = event
-            && question.topic.task() == Some(&self.task)
+            && question.topic.concerns(&self.task)
         {
             self.questions.insert(question.id.clone());
         }
         match event {
+            Event::Asked { question } => question.topic.concerns(&self.task),
             Event::Answered { question, .. } => self.questions.contains(question),
+            Event::HeadMoved { drifted, .. } => drifted.contains_key(&self.task),
+            Event::Kept { tasks } => tasks.contains(&self.task),
             Event::Retried { task, restored } => *task == self.task || restored.contains(&self.task),
             event => words(event).task.as_ref() == Some(&self.task),
         }

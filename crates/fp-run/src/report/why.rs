@@ -87,6 +87,7 @@ impl WhyReport {
         let mut events = happened(entries, id);
         let earlier = events.len().saturating_sub(EVENTS);
         events.drain(..earlier);
+        say_once(&mut events);
         let obstacles = state.obstacles(edited);
         let (mut chain, causes) = chain(state, &obstacles, task);
         let more = chain.len().saturating_sub(STEPS);
@@ -115,16 +116,36 @@ impl WhyReport {
 fn happened<'e>(entries: impl IntoIterator<Item = &'e Entry>, id: &TaskId) -> Vec<TaskEvent> {
     let mut concern = TaskConcern::with(id.clone());
     let mut all = Vec::new();
+    let mut verified = None;
     for entry in entries {
         let concerned = concern.of(entry);
         if !concerned.contains(&true) {
             continue;
         }
         let events = entry.events.iter().zip(tell(entry)).zip(concerned);
-        let own = events.filter(|((event, _), concerned)| *concerned && decides(event));
-        all.extend(own.map(|((_, told), _)| TaskEvent { seq: entry.seq, at: entry.at, told }));
+        for ((event, told), _) in events.filter(|((event, _), concerned)| *concerned && decides(event)) {
+            match event {
+                Event::Verified { .. } => verified = Some(all.len()),
+                // The reasons of a verdict include the checks that failed.
+                Event::Judged { .. } => drop(verified.take().map(|at| all.remove(at))),
+                _ => {}
+            }
+            all.push(TaskEvent { seq: entry.seq, at: entry.at, told });
+        }
     }
     all
+}
+
+/// Replaces the details that an earlier event has.
+fn say_once(events: &mut [TaskEvent]) {
+    let mut said = HashSet::new();
+    for TaskEvent { told, .. } in events {
+        let all = told.details.len();
+        told.details.retain(|detail| said.insert(detail.clone()));
+        if told.details.len() < all {
+            told.details.push("as said above".into());
+        }
+    }
 }
 
 /// True if an event can change a task's state, or explains a change.

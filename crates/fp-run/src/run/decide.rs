@@ -12,6 +12,10 @@ use crate::commit_style::CommitHistory;
 use crate::verification::change::Change;
 use fp_plan::plan::id::{AgentName, TaskId};
 use fp_plan::plan::path::overlap;
+use fp_plan::text::{clipped, one_line};
+
+/// Longest reason in the question about a task that failed, in characters. Its last attempt has the whole.
+const MAX_REASON: usize = 500;
 
 /// Events, or the reason why there are none.
 pub type RunDecision = Result<Vec<Event>, Refusal>;
@@ -466,7 +470,8 @@ impl State {
             }]
         } else {
             let mut events = self.failing(id, feedback);
-            let reason = format!("{}. {}", feedback.trim_end_matches('.'), said_by_verifier(summary));
+            let failed = clipped(&one_line(feedback), MAX_REASON);
+            let reason = format!("{}. {}", failed.trim_end_matches('.'), said_by_verifier(summary));
             events.push(self.ask(Topic::TaskFailed(id.clone()), reason.trim_end()));
             events
         }

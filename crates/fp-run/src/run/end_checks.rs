@@ -9,7 +9,7 @@ use crate::verification::{COMMAND_CHECK, Check, CheckVerdict};
 use fp_plan::plan::Plan;
 use fp_plan::text::prompt_quoted;
 
-/// The heading in `context.md` below which the CI's commands stand, one an item.
+/// The heading in `context.md` or `research.md` below which the CI's commands stand, one an item.
 const HEADING: &str = "## CI Checks";
 /// Most commands, and the longest one, in bytes.
 const MOST: usize = 20;
@@ -17,11 +17,10 @@ const LONGEST: usize = 300;
 /// Longest quotation of a command's result in a question, in bytes.
 const MAX_RESULT: usize = 200;
 
-/// The commands in backticks in the interview's test strategy, then those of the CI in `context`, the text of
-/// `context.md`. A command that each task of `tree` runs isn't repeated.
-pub fn end_commands(tree: &Plan, strategy: &str, context: &str) -> Vec<String> {
-    let below = context.lines().skip_while(|line| line.trim_end() != HEADING).skip(1);
-    let items = below.take_while(|line| !line.starts_with('#'));
+/// The commands in backticks in the interview's test strategy, then those of the CI in `pages`. A command that each task of `tree` runs isn't repeated.
+pub fn end_commands(tree: &Plan, strategy: &str, pages: [&str; 2]) -> Vec<String> {
+    let below = |page| str::lines(page).skip_while(|line| line.trim_end() != HEADING).skip(1);
+    let items = pages.into_iter().flat_map(|page| below(page).take_while(|line| !line.starts_with('#')));
     let items = items.filter_map(|line| line.trim_start().strip_prefix("- "));
     let of_ci = items.map(|item| code_spans(item).next().unwrap_or(item).trim());
     // One word in a strategy names a file or a test rather than a command.
@@ -92,7 +91,7 @@ mod tests {
     fn commands_of_the_interview_and_of_the_ci() {
         let check = |strategy: &str, context: &str, expect: &[&str]| {
             let (tree, _) = parse("- [ID: 1] One\n  - Test Commands: cargo test --doc\n");
-            assert_eq!(end_commands(&tree, strategy, context), expect, "{strategy:?} {context:?}");
+            assert_eq!(end_commands(&tree, strategy, [context, ""]), expect, "{strategy:?} {context:?}");
         };
         check("", "", &[]);
         check("all of `tests/a.py` passes: `python3 -m unittest`", "", &["python3 -m unittest"]);

@@ -69,6 +69,11 @@ impl Topic {
         }
     }
 
+    /// True if `id` is among what it is about.
+    pub fn concerns(&self, id: &TaskId) -> bool {
+        matches!(self, Self::Drift(tasks) if tasks.contains(id)) || self.task() == Some(id)
+    }
+
     /// True if the commit of `id` waits for the answer.
     pub fn blocks_commit_of(&self, id: &TaskId) -> bool {
         matches!(self, Self::CommitBlocked(task) | Self::IndexLocked(task) if task == id)

@@ -83,7 +83,9 @@ pub fn reasons(opinion: &VerifierOpinion, criteria: &[String], checks: &[Check])
 pub(super) fn said_by_verifier(summary: &str) -> String {
     match summary.trim() {
         "" => String::new(),
-        summary => format!("The verifier says: {}.", prompt_quoted(summary, MAX_SUMMARY)),
+        summary => {
+            format!("The verifier says: {}.", prompt_quoted(summary.trim_end_matches('.'), MAX_SUMMARY))
+        }
     }
 }
 

@@ -196,7 +196,7 @@ fn what_the_verifier_says_is_asked_about_without_a_second_full_stop() {
         machine.submit(&builder(0));
         let token = machine.token();
         let events =
-            machine.state.judge(&id("1"), None, opinion("It is `red`"), &["c".into()], token).unwrap();
+            machine.state.judge(&id("1"), None, opinion("It is `red`."), &["c".into()], token).unwrap();
         machine.take(events);
     }
     let asked = machine.state.open_questions().next().unwrap();
@@ -210,4 +210,19 @@ fn what_the_verifier_says_is_asked_about_without_a_second_full_stop() {
     assert_eq!((task.status, task.to_revise), (Status::Pending, true));
     let plain = Question::new(Topic::TaskFailed(id("1")), 1, "exit status 2.").text;
     assert_eq!(plain, "Task 1 failed for good: exit status 2. How to go on?");
+}
+
+#[test]
+fn a_long_reason_is_cut_in_the_question_and_kept_in_the_task() {
+    let mut machine = two_in_a_row();
+    machine.claim(&builder(0));
+    let reason = format!("Check command: x: exit status 1\n{}", "a line of output\n".repeat(100));
+    let last = machine.state.iterations_of(&id("1"));
+    machine.state.tasks[0].iteration = last;
+    let events = machine.state.send_back(&id("1"), &reason, "", "t".into());
+    machine.take(events);
+    let asked = machine.state.open_questions().next().unwrap();
+    assert!(asked.text.len() < 700 && !asked.text.contains('\n'), "{}", asked.text);
+    assert!(asked.text.ends_with("…. How to go on?"), "{}", asked.text);
+    assert_eq!(machine.state.task(&id("1")).unwrap().reason.as_deref(), Some(reason.as_str()));
 }
