@@ -124,7 +124,7 @@ impl PlanSource {
                 "the run of {} is on: its tree is not changed",
                 plan.id()
             ))
-            .hint("`fp task` adds or revises one task; `fp cancel` ends the run"));
+            .hint("`fp task` edits one task; `fp cancel` ends the run"));
         }
         Ok(())
     }
