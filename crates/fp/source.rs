@@ -76,7 +76,13 @@ impl PlanSource {
     pub(crate) fn facts(&self, plan: &Plan) -> Result<RuleFacts, CommandError> {
         let interview = interview_at(&self.path.with_file_name("interview.json"))?;
         let programs = std::env::var_os("PATH").unwrap_or_default();
-        Ok(facts::gather(&self.root, plan, self.max_complexity, interview.as_ref(), &programs))
+        let mut facts = facts::gather(&self.root, plan, self.max_complexity, interview.as_ref(), &programs);
+        // A log that can't be read is for the doctor: it doesn't keep anybody from correcting the tree.
+        if let Some(Ok(loaded)) = self.plan.as_ref().map(OpenPlan::load) {
+            let imported = loaded.state.imported.iter();
+            facts.done = imported.map(|(id, done)| (id.to_string(), done.title.clone())).collect();
+        }
+        Ok(facts)
     }
 
     /// Parses the tree in `text`. Fails unless it is valid.
@@ -124,7 +130,7 @@ impl PlanSource {
                 "the run of {} is on: its tree is not changed",
                 plan.id()
             ))
-            .hint("`fp task` adds or revises one task; `fp cancel` ends the run"));
+            .hint("`fp task` edits one task; `fp cancel` ends the run"));
         }
         Ok(())
     }

@@ -348,7 +348,7 @@ fn only_a_valid_tree_is_criticised_and_none_whose_run_is_on() {
     exit status: 1
     --- stderr
     error: the run of sample-20261121 is on: its tree is not changed
-    hint: `fp task` adds or revises one task; `fp cancel` ends the run
+    hint: `fp task` edits one task; `fp cancel` ends the run
     ");
 }
 

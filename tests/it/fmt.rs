@@ -212,7 +212,7 @@ fn an_approval_outlives_formatting_and_a_run_forbids_it() {
     exit status: 1
     --- stderr
     error: the run of sample-20261121 is on: its tree is not changed
-    hint: `fp task` adds or revises one task; `fp cancel` ends the run
+    hint: `fp task` edits one task; `fp cancel` ends the run
     ");
     assert_eq!(environment.read(&path), text);
     assert_eq!(environment.fp(&["fmt", "--check"]).code, 1);

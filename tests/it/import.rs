@@ -3,6 +3,7 @@
 //! anything else that somebody may name.
 
 mod errors;
+mod part;
 mod samples;
 mod work;
 mod written;

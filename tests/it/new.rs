@@ -69,6 +69,7 @@ fn the_skill_gets_all_of_it_as_json() {
       },
       "debts": [],
       "goal": null,
+      "import": null,
       "intent": "trivial",
       "interruptedPlans": [],
       "language": "Korean: questions, reports, titles of tasks and their criteria. Ids, names of fields, commands and code stay as they are. Say so in each agent's prompt.",

@@ -40,8 +40,13 @@ impl Environment {
     /// The same, but it must be refused and change nothing.
     #[track_caller]
     fn refused_task(&self, args: &[&str], leaf: &str) -> String {
+        self.refused_edit(|| self.task(args, leaf))
+    }
+
+    #[track_caller]
+    fn refused_edit(&self, edit: impl Fn() -> Output) -> String {
         let before = self.tasks();
-        let output = self.task(args, leaf);
+        let output = edit();
         assert_eq!((output.code, output.stdout.as_str()), (1, ""), "{output}");
         assert_eq!(self.tasks(), before);
         output.stderr
@@ -93,11 +98,11 @@ fn what_is_refused() {
     let revise = |task: &str, leaf: &str| environment.refused_task(&["revise", PLAN, task], leaf);
     assert_snapshot!(revise("1", &new_leaf("1", "d.txt")), @r"
     error: task 1 is COMPLETED and can't be changed or removed any more
-    hint: undo the edit of that task in tasks.md and add a new task instead; one that is being built can be released first
+    hint: undo the edit of that task in tasks.md and add a new task instead; one that is being built can be released first, a failed one retried
     ");
     assert_snapshot!(revise("2", &new_leaf("2", "d.txt")), @r"
     error: task 2 is IMPLEMENTING and can't be changed or removed any more
-    hint: undo the edit of that task in tasks.md and add a new task instead; one that is being built can be released first
+    hint: undo the edit of that task in tasks.md and add a new task instead; one that is being built can be released first, a failed one retried
     ");
     assert_snapshot!(revise("3", &new_leaf("4", "d.txt")), @r"
     error: what is given is task 4, not 3
@@ -125,7 +130,7 @@ fn what_is_refused() {
     "#);
     assert_snapshot!(environment.refused_task(&["add", PLAN, "--under", "3"], &new_leaf("3.1", "d.txt")), @r"
     error: in that place it would change task 3 as well
-    hint: choose another task to put it under
+    hint: choose another task to put it under or beside
     ");
     let headings = Environment::new().repo();
     headings.plan("## [1] Goal\n### [1.1] Part (Complexity: 1)\n- Files: a.txt\n");
@@ -138,5 +143,345 @@ fn what_is_refused() {
     --- stderr
     error: [ROOT]/work/gone.md can't be read: no such file or directory
     hint: check the path
+    ");
+}
+
+/// Task 1 is completed; 2 is a group of 2.1 and 2.2; 3 waits for 2.1, 4 for the group.
+fn grouped() -> Environment {
+    let environment = Environment::new().repo();
+    let (first, rest) = (leaf("1", "none", "a.txt"), [leaf("3", "2.1", "d.txt"), leaf("4", "2", "e.txt")]);
+    let parts = tree(&[leaf("2.1", "1", "b.txt"), leaf("2.2", "1, 2.1", "c.txt")]);
+    let parts = parts.split_once("### Subtasks\n").unwrap().1;
+    let parts: String = parts.lines().map(|line| format!("  {line}\n")).collect();
+    let rest = tree(&rest);
+    let rest = rest.split_once("### Subtasks\n").unwrap().1;
+    environment.plan(&format!("{}- [ID: 2] The group (Complexity: 4)\n{parts}{rest}", tree(&[first])));
+    environment.start(&["--no-commit"]);
+    environment.build_task("builder-1", "1", "a.txt", "about 1\n");
+    assert_eq!(environment.pass("1").code, 0);
+    environment
+}
+
+impl Environment {
+    /// The lines of the tree that have an id or say what a task waits for.
+    fn order(&self) -> String {
+        let tasks = self.tasks();
+        let says = |line: &&str| ["[ID:", "Dependencies:", "After:"].iter().any(|part| line.contains(part));
+        tasks.lines().filter(says).map(|line| format!("{line}\n")).collect()
+    }
+
+    /// Edits the tree by `fp task`, shows what it says and the order afterwards, and approves the tree.
+    fn edited(&self, args: &[&str]) -> String {
+        let output = self.done(&[&["task"], args].concat());
+        self.done(&["approve", PLAN, "--yes"]);
+        format!("{}\n{}", output.stdout, self.order())
+    }
+}
+
+#[test]
+fn a_task_is_split() {
+    let environment = grouped();
+    let part = |id: &str, after: &str, file: &str| {
+        tree(&[leaf(id, after, file)]).split_once("### Subtasks\n").unwrap().1.to_owned()
+    };
+    let parts = part("2.1.1", "none", "b.txt") + &part("2.1.2", "2.1.1", "f.txt");
+    assert_snapshot!(environment.task(&["split", PLAN, "2.1"], &parts), @r"
+    exit status: 0
+    --- stdout
+    Task 2.1 split in .fractal-planner/plans/sample-20261121/tasks.md
+    No part waits for 1, which task 2.1 waited for
+    Next: fp approve sample-20261121 when the user has seen it; until then it is not built
+    ");
+    assert_snapshot!(environment.order(), @r"
+    - [ID: root] Sample goal (Complexity: 5)
+    - [ID: 1] Write part 1 (Complexity: 2)
+      - Dependencies: none
+    - [ID: 2] The group (Complexity: 4)
+      - [ID: 2.1] Write part 2.1 (Complexity: 2)
+        - [ID: 2.1.1] Write part 2.1.1 (Complexity: 2)
+          - Dependencies: none
+        - [ID: 2.1.2] Write part 2.1.2 (Complexity: 2)
+          - Dependencies: 2.1.1
+      - [ID: 2.2] Write part 2.2 (Complexity: 2)
+        - Dependencies: 1, 2.1
+    - [ID: 3] Write part 3 (Complexity: 2)
+      - Dependencies: 2.1
+    - [ID: 4] Write part 4 (Complexity: 2)
+      - Dependencies: 2
+    ");
+    environment.done(&["approve", PLAN, "--yes"]);
+    let why = environment.fp(&["why", PLAN, "3"]);
+    assert!(why.stdout.contains("2.1.1") && why.stdout.contains("2.1.2"), "{why}");
+
+    let split = |task: &str, parts: &str| environment.refused_task(&["split", PLAN, task], parts);
+    assert_snapshot!(split("3", &part("3.1", "none", "d.txt")), @r"
+    error: what is given is not two or more tasks that begin with `- [ID: …]` and have no subtasks
+    hint: give at least two leaves with all their fields, as the tree has them
+    ");
+    assert_snapshot!(split("3", "Some prose.\n"), @r"
+    error: what is given is not two or more tasks that begin with `- [ID: …]` and have no subtasks
+    hint: give at least two leaves with all their fields, as the tree has them
+    ");
+    assert_snapshot!(split("3", &(part("3.1", "none", "d.txt") + &part("6", "none", "g.txt"))), @r"
+    error: with what leaf.md says, the tree is not valid
+    hint: 6: id 6 doesn't extend its parent's, 3
+    ");
+    assert_snapshot!(split("3", &(part("3.1", "none", "d.txt") + &part("3.1", "none", "g.txt"))), @r#"
+    error: with what leaf.md says, the tree is not valid
+    hint: 3.1: id 3.1 is already that of "Write part 3.1"
+    "#);
+    assert_snapshot!(split("2", &parts), @r"
+    error: task 2 has subtasks; each of them is edited by itself
+    hint: `fp show sample-20261121` shows the tree
+    ");
+    assert_snapshot!(split("9", &parts), @r"
+    error: the tree has no task 9
+    hint: `fp show sample-20261121` shows the tree
+    ");
+    assert_snapshot!(split("1", &(part("1.1", "none", "d.txt") + &part("1.2", "none", "g.txt"))), @r"
+    error: task 1 is COMPLETED and can't be changed or removed any more
+    hint: undo the edit of that task in tasks.md and add a new task instead; one that is being built can be released first, a failed one retried
+    ");
+}
+
+#[test]
+fn a_task_is_removed() {
+    let environment = grouped();
+    assert_snapshot!(environment.edited(&["remove", PLAN, "2.1"]), @r"
+    Task 2.1 removed in .fractal-planner/plans/sample-20261121/tasks.md
+    Task 2.2 no longer waits for 2.1
+    Task 3 no longer waits for 2.1
+    Task 2.2 takes the place of 2, of which it is the last part
+    Next: fp approve sample-20261121 when the user has seen it
+
+    - [ID: root] Sample goal (Complexity: 5)
+    - [ID: 1] Write part 1 (Complexity: 2)
+      - Dependencies: none
+    - [ID: 2.2] Write part 2.2 (Complexity: 2)
+      - Dependencies: 1
+    - [ID: 3] Write part 3 (Complexity: 2)
+      - Dependencies: none
+    - [ID: 4] Write part 4 (Complexity: 2)
+      - Dependencies: 2.2
+    ");
+    assert_eq!(environment.statuses()[0].1, "COMPLETED");
+    assert_snapshot!(environment.fp(&["note", PLAN, "list", "--for", "3"]), @r"
+    exit status: 0
+    --- stdout
+      1  [plan] WARN: task 2.1 was removed from the plan; what waited for it: 2.2, 3
+    ");
+    let json = environment.done(&["task", "remove", PLAN, "4", "--format", "json"]);
+    assert_snapshot!(json.stdout, @r#"
+    {
+      "done": "removed",
+      "notes": [],
+      "planId": "sample-20261121",
+      "schemaVersion": 1,
+      "task": "4"
+    }
+    "#);
+
+    let remove = |task: &str| environment.refused_edit(|| environment.fp(&["task", "remove", PLAN, task]));
+    assert_snapshot!(remove("1"), @r"
+    error: task 1 is COMPLETED and can't be changed or removed any more
+    hint: undo the edit of that task in tasks.md and add a new task instead; one that is being built can be released first, a failed one retried
+    ");
+    assert_snapshot!(remove("9"), @r"
+    error: the tree has no task 9
+    hint: `fp show sample-20261121` shows the tree
+    ");
+    environment.claim_task("builder-1", "2.2");
+    assert_snapshot!(remove("2.2"), @r"
+    error: task 2.2 is IMPLEMENTING and can't be changed or removed any more
+    hint: undo the edit of that task in tasks.md and add a new task instead; one that is being built can be released first, a failed one retried
+    ");
+}
+
+#[test]
+fn what_a_begun_task_waits_for_stays() {
+    let environment = Environment::new().repo();
+    let sample = tree(&[leaf("1", "none", "a.txt"), leaf("2", "none", "b.txt")]);
+    let (first, second) = sample.split_at(sample.find("- [ID: 2]").unwrap());
+    let second = second.replace("  - Dependencies: none\n", "  - Dependencies: none\n  - After: 1\n");
+    environment.plan(&format!("{first}{second}"));
+    environment.start(&["--no-commit"]);
+    environment.done(&["fail", PLAN, "1", "--reason", "no need"]);
+    environment.claim_task("builder-1", "2");
+    let remove = |task: &str| environment.refused_edit(|| environment.fp(&["task", "remove", PLAN, task]));
+    assert_snapshot!(remove("1"), @r"
+    error: task 1 stays: task 2, which is IMPLEMENTING, waits for it
+    hint: `fp task revise` changes a task that nobody has begun
+    ");
+    environment.done(&["release", PLAN, "2"]);
+    assert_snapshot!(remove("1"), @r"
+    error: task 1 is FAILED and can't be changed or removed any more
+    hint: undo the edit of that task in tasks.md and add a new task instead; one that is being built can be released first, a failed one retried
+    ");
+}
+
+#[test]
+fn a_group_is_not_removed() {
+    let environment = grouped();
+    let remove = |task: &str| environment.refused_edit(|| environment.fp(&["task", "remove", PLAN, task]));
+    assert_snapshot!(remove("2"), @r"
+    error: task 2 has subtasks; each of them is edited by itself
+    hint: `fp show sample-20261121` shows the tree
+    ");
+    assert_snapshot!(remove("root"), @r"
+    error: task root has subtasks; each of them is edited by itself
+    hint: `fp show sample-20261121` shows the tree
+    ");
+    assert_snapshot!(environment.fp(&["task", "remove", PLAN, "../x"]), @r#"
+    exit status: 2
+    --- stderr
+    error: invalid value '../x' for '<TASK>': "../x" is not an id: ids are letters, digits, `-`, `_`, in segments joined by `.`
+
+    For more information, try '--help'.
+    "#);
+}
+
+#[test]
+fn a_task_is_moved() {
+    assert_snapshot!(grouped().edited(&["move", PLAN, "3", "--under", "2"]), @r"
+    Task 2.3 moved in .fractal-planner/plans/sample-20261121/tasks.md
+    Task 3 is 2.3 now, also where others wait for it
+    Next: fp approve sample-20261121 when the user has seen it
+
+    - [ID: root] Sample goal (Complexity: 5)
+    - [ID: 1] Write part 1 (Complexity: 2)
+      - Dependencies: none
+    - [ID: 2] The group (Complexity: 4)
+      - [ID: 2.1] Write part 2.1 (Complexity: 2)
+        - Dependencies: 1
+      - [ID: 2.2] Write part 2.2 (Complexity: 2)
+        - Dependencies: 1, 2.1
+      - [ID: 2.3] Write part 3 (Complexity: 2)
+        - Dependencies: 2.1
+    - [ID: 4] Write part 4 (Complexity: 2)
+      - Dependencies: 2
+    ");
+    assert_snapshot!(grouped().edited(&["move", PLAN, "2.2", "--after", "4"]), @r"
+    Task 2.2 moved in .fractal-planner/plans/sample-20261121/tasks.md
+    Task 2.2 waits until 4 is over
+    Task 4 waits for 2, but no longer for 2.2 in it
+    Task 2.1 takes the place of 2, of which it is the last part
+    Next: fp approve sample-20261121 when the user has seen it
+
+    - [ID: root] Sample goal (Complexity: 5)
+    - [ID: 1] Write part 1 (Complexity: 2)
+      - Dependencies: none
+    - [ID: 2.1] Write part 2.1 (Complexity: 2)
+      - Dependencies: 1
+    - [ID: 3] Write part 3 (Complexity: 2)
+      - Dependencies: 2.1
+    - [ID: 4] Write part 4 (Complexity: 2)
+      - Dependencies: 2.1
+    - [ID: 2.2] Write part 2.2 (Complexity: 2)
+      - Dependencies: 1, 2.1
+      - After: 4
+    ");
+    assert_snapshot!(grouped().edited(&["move", PLAN, "4", "--before", "3"]), @r"
+    Task 4 moved in .fractal-planner/plans/sample-20261121/tasks.md
+    Task 3 waits until 4 is over
+    Next: fp approve sample-20261121 when the user has seen it
+
+    - [ID: root] Sample goal (Complexity: 5)
+    - [ID: 1] Write part 1 (Complexity: 2)
+      - Dependencies: none
+    - [ID: 2] The group (Complexity: 4)
+      - [ID: 2.1] Write part 2.1 (Complexity: 2)
+        - Dependencies: 1
+      - [ID: 2.2] Write part 2.2 (Complexity: 2)
+        - Dependencies: 1, 2.1
+    - [ID: 4] Write part 4 (Complexity: 2)
+      - Dependencies: 2
+    - [ID: 3] Write part 3 (Complexity: 2)
+      - Dependencies: 2.1
+      - After: 4
+    ");
+    assert_snapshot!(grouped().edited(&["move", PLAN, "2.1", "--under", "root"]), @r"
+    Task 2.1 moved in .fractal-planner/plans/sample-20261121/tasks.md
+    Task 4 waits for 2, but no longer for 2.1 in it
+    Task 2.2 takes the place of 2, of which it is the last part
+    Next: fp approve sample-20261121 when the user has seen it
+
+    - [ID: root] Sample goal (Complexity: 5)
+    - [ID: 1] Write part 1 (Complexity: 2)
+      - Dependencies: none
+    - [ID: 2.2] Write part 2.2 (Complexity: 2)
+      - Dependencies: 1, 2.1
+    - [ID: 3] Write part 3 (Complexity: 2)
+      - Dependencies: 2.1
+    - [ID: 4] Write part 4 (Complexity: 2)
+      - Dependencies: 2.2
+    - [ID: 2.1] Write part 2.1 (Complexity: 2)
+      - Dependencies: 1
+    ");
+}
+
+#[test]
+fn what_is_not_moved() {
+    let environment = grouped();
+    let moved = |task: &str, way: &str, other: &str| {
+        environment.refused_edit(|| environment.fp(&["task", "move", PLAN, task, way, other]))
+    };
+    assert_snapshot!(moved("4", "--under", "2"), @r"
+    error: once the task is moved, the tree is not valid
+    hint: 2.3: task 2.3 waits for 2, which it is a part of
+    ");
+    assert_snapshot!(moved("2.1", "--after", "2.2"), @r"
+    error: once the task is moved, the tree is not valid
+    hint: 2.1: tasks wait for each other: 2.1 → 2.2 → 2.1
+    ");
+    assert_snapshot!(moved("3", "--before", "2"), @r"
+    error: once the task is moved, the tree is not valid
+    hint: 2.1: tasks wait for each other: 2.1 → 3 → 2.1
+    ");
+    assert_snapshot!(moved("3", "--before", "1"), @r"
+    error: once the task is moved, the tree is not valid
+    hint: 1: tasks wait for each other: 1 → 3 → 2.1 → 1
+    ");
+    assert_snapshot!(moved("3", "--after", "3"), @r"
+    error: task 3 can't be moved next to itself
+    hint: choose another task to put it under or beside
+    ");
+    assert_snapshot!(moved("3", "--under", "4"), @r"
+    error: in that place it would change task 4 as well
+    hint: choose another task to put it under or beside
+    ");
+    assert_snapshot!(moved("3", "--under", "9"), @r"
+    error: the tree has no task 9
+    hint: `fp show sample-20261121` shows the tree
+    ");
+    assert_snapshot!(moved("9", "--under", "2"), @r"
+    error: the tree has no task 9
+    hint: `fp show sample-20261121` shows the tree
+    ");
+    assert_snapshot!(moved("2", "--under", "root"), @r"
+    error: task 2 has subtasks; each of them is edited by itself
+    hint: `fp show sample-20261121` shows the tree
+    ");
+    assert_snapshot!(moved("1", "--under", "2"), @r"
+    error: task 1 is COMPLETED and can't be changed or removed any more
+    hint: undo the edit of that task in tasks.md and add a new task instead; one that is being built can be released first, a failed one retried
+    ");
+    assert_snapshot!(environment.fp(&["task", "move", PLAN, "3"]), @r"
+    exit status: 2
+    --- stderr
+    error: the following required arguments were not provided:
+      <--after <TASK>|--before <TASK>|--under <TASK>>
+
+    Usage: fp task move <--after <TASK>|--before <TASK>|--under <TASK>> <PLAN> <TASK>
+
+    For more information, try '--help'.
+    ");
+    assert_snapshot!(environment.fp(&["task", "move", PLAN, "3", "--after", "1", "--under", "2"]), @r"
+    exit status: 2
+    --- stderr
+    error: the argument '--after <TASK>' cannot be used with '--under <TASK>'
+
+    Usage: fp task move <--after <TASK>|--before <TASK>|--under <TASK>> <PLAN> <TASK>
+
+    For more information, try '--help'.
     ");
 }

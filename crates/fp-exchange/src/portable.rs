@@ -14,6 +14,8 @@ pub struct PortablePlan {
     pub tasks: Vec<PortableTask>,
     /// The rest of what the source says about the plan, by the source's names.
     pub ext: Map<String, Value>,
+    /// The ids of tasks that were not asked for.
+    pub left_out: Vec<String>,
     /// Reports of an import about it.
     pub notices: Vec<ImportNotice>,
 }

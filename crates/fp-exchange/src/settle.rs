@@ -11,8 +11,9 @@ const MAX_NAMED: usize = 12;
 /// stay, and what waits for the id waits for the first. Dependencies that lead nowhere, to the task itself or around
 /// in a cycle are left out. Dependencies of parents go to their leaves. Work that has begun or failed begins anew.
 pub(crate) fn settle(plan: &mut PortablePlan) {
-    let cancelled = leave_cancelled_out(plan);
-    let waits = resolve_dependencies(plan, &cancelled);
+    let mut out = leave_cancelled_out(plan);
+    out.extend(plan.left_out.iter().cloned());
+    let waits = resolve_dependencies(plan, &out);
     let waits = hand_down(plan, &waits);
     break_cycles(plan, waits);
     begin_anew(plan);
@@ -39,8 +40,8 @@ fn leave_cancelled_out(plan: &mut PortablePlan) -> HashSet<String> {
     cancelled.into_iter().filter(|id| plan.tasks.iter().all(|task| task.id != *id)).collect()
 }
 
-/// The dependencies of each task, by position.
-fn resolve_dependencies(plan: &mut PortablePlan, cancelled: &HashSet<String>) -> Vec<Vec<usize>> {
+/// The dependencies of each task, by position. The ids in `out` are those of tasks that stay out.
+fn resolve_dependencies(plan: &mut PortablePlan, out: &HashSet<String>) -> Vec<Vec<usize>> {
     let PortablePlan { tasks, notices, .. } = plan;
     let mut all_of: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     for (at, task) in tasks.iter().enumerate() {
@@ -80,7 +81,7 @@ fn resolve_dependencies(plan: &mut PortablePlan, cancelled: &HashSet<String>) ->
     }
     for (id, waiting) in missing {
         let verb = if waiting.len() == 1 { "waits" } else { "wait" };
-        let is_problem = !cancelled.contains(id);
+        let is_problem = !out.contains(id);
         let why = if is_problem { "is not there" } else { "stays out" };
         let text = format!("{} {verb} for {id:?}, which {why}; that is left out", name_ids(&waiting));
         notices.push(ImportNotice { is_problem, ..ImportNotice::problem(text) });
@@ -88,7 +89,7 @@ fn resolve_dependencies(plan: &mut PortablePlan, cancelled: &HashSet<String>) ->
     waits
 }
 
-fn name_ids(ids: &[String]) -> String {
+pub(crate) fn name_ids(ids: &[String]) -> String {
     let mut text = ids[..ids.len().min(MAX_NAMED)].join(", ");
     if ids.len() > MAX_NAMED {
         text.push_str(&format!(" and {} more", ids.len() - MAX_NAMED));

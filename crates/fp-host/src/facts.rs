@@ -64,6 +64,7 @@ pub fn gather(
         scope_exclusions: interview
             .map(|i| i.scope_exclusions().into_iter().map(str::to_owned).collect())
             .unwrap_or_default(),
+        done: HashMap::new(),
     }
 }
 

@@ -3,6 +3,7 @@
 
 mod command_line;
 pub mod diagnostic;
+pub mod edit;
 pub mod exclusive;
 pub mod hint;
 pub mod language;

@@ -16,13 +16,14 @@ use fp_run::interview::{GoalReading, Intent, Mode, PlanningStep};
 use fp_run::run::event::Decider;
 use fp_run::run::state::Status;
 use serde::Serialize;
-use serde_json::json;
+use serde_json::{Value, json};
 use strum::VariantArray as _;
 
 use crate::context::Context;
 use crate::context::Known;
 use crate::error::{CommandError, CommandResult, Exit};
 use crate::features::debt::{DebtOffer, offer_for};
+use crate::features::exchange::import::{PartArgs, import_to_complete};
 use crate::features::roadmap::layer_to_plan;
 use crate::features::specs::{PlanningSpecs, specs_for_planning};
 use crate::input::Input;
@@ -33,10 +34,10 @@ use crate::printer::Format;
 pub(crate) struct NewArgs {
     /// What is to be done, in your own words; `-` reads it from standard input; put `--` before it if it begins with
     /// a dash
-    #[arg(required_unless_present_any = ["roadmap", "from_prompt"], value_name = "GOAL")]
+    #[arg(required_unless_present_any = ["roadmap", "from_prompt", "path"], value_name = "GOAL")]
     goal: Vec<String>,
     /// Take the goal and the flags from the `/fp:plan` prompt that the user typed in this session
-    #[arg(long, conflicts_with_all = ["goal", "roadmap", "layer", "mode", "intent", "auto", "max_complexity", "research_only", "plan_only"])]
+    #[arg(long, conflicts_with_all = ["goal", "roadmap", "layer", "path", "mode", "intent", "auto", "max_complexity", "research_only", "plan_only"])]
     from_prompt: bool,
     /// The roadmap whose next layer the plan makes, with that layer's goal where you give none.
     #[arg(long, value_name = "ID")]
@@ -44,6 +45,11 @@ pub(crate) struct NewArgs {
     /// The layer of it, where several are due.
     #[arg(long, value_name = "LAYER", requires = "roadmap")]
     layer: Option<TaskId>,
+    /// Complete a plan of another system instead: its folder or its file
+    #[arg(id = "path", long = "import", value_name = "PATH", conflicts_with_all = ["roadmap", "mode", "intent", "research_only"])]
+    import: Option<PathBuf>,
+    #[command(flatten)]
+    part: PartArgs,
     /// How much planning; proposed from the goal where it is left out
     #[arg(long, value_parser = PossibleValuesParser::new(Mode::VARIANTS.iter().map(|mode| mode.into_str())).try_map(|name| name.parse::<Mode>()))]
     mode: Option<Mode>,
@@ -70,6 +76,8 @@ struct NewPlan {
     /// The goal, if the caller didn't give it.
     taken_goal: Option<String>,
     path: PathBuf,
+    /// The report of the import that made it.
+    import: Option<Value>,
     settings: Settings,
     interrupted: Vec<InterruptedPlan>,
     debts: DebtOffer,
@@ -94,6 +102,8 @@ struct InterruptedPlan {
 
 /// Size limit of a goal from standard input, in bytes.
 const GOAL_CAP: u64 = 1024 * 1024;
+/// The flags that a value follows.
+const VALUED: [&str; 6] = ["--mode", "--intent", "--max-complexity", "--import", "--tag", "--only"];
 /// The skill whose prompt has a goal.
 pub(crate) const PLAN_SKILL: &str = "/fp:plan";
 
@@ -124,7 +134,7 @@ impl NewArgs {
         while let Some(word) =
             goal.split_whitespace().next().filter(|word| wants_value || word.starts_with("--"))
         {
-            wants_value = !wants_value && ["--mode", "--intent", "--max-complexity"].contains(&word);
+            wants_value = !wants_value && VALUED.contains(&word);
             words.push(word);
             goal = goal[word.len()..].trim_start();
         }
@@ -143,27 +153,36 @@ pub(crate) fn run(args: NewArgs, context: &Context) -> CommandResult {
     let mut warnings: Vec<String> = git_warning(context).into_iter().chain(warning).collect();
     let known = context.known_plans()?;
     let interrupted = interrupted(&known, &mut warnings);
-    let debts = offer_for(&goal, &known, context, &mut warnings);
-
+    let by = if args.auto { Decider::Auto } else { Decider::User };
     let reading = GoalReading::of_goal(&words);
     let several = if roadmap.is_none() { reading.several_plans() } else { None };
-    let (intent, mode, mode_reason) = intent_and_mode(reading, &args, &settings);
-    let folder = context.plans()?.create(&name, context.today())?;
-    let record = PlanRecord {
-        plan_id: folder.id().clone(),
-        goal,
-        intent,
-        mode,
-        mode_reason,
-        created_at: context.now(),
-        by: if args.auto { Decider::Auto } else { Decider::User },
-        settings: flags,
+    let (path, record, import) = match &args.import {
+        Some(path) => {
+            let (path, record, import) = import_to_complete(path, args.part.clone(), flags, by, context)?;
+            (path, record, Some(import))
+        }
+        None => {
+            let (intent, mode, mode_reason) = intent_and_mode(reading, &args, &settings);
+            let folder = context.plans()?.create(&name, context.today())?;
+            let record = PlanRecord {
+                plan_id: folder.id().clone(),
+                goal,
+                intent,
+                mode,
+                mode_reason,
+                created_at: context.now(),
+                by,
+                settings: flags,
+            };
+            if let Err(error) = folder.describe(&record, roadmap.as_ref()) {
+                // A folder without its goal is no plan, and this one is new and empty.
+                drop(std::fs::remove_dir(folder.path()));
+                return Err(error.into());
+            }
+            (folder.path().to_owned(), record, None)
+        }
     };
-    if let Err(error) = folder.describe(&record, roadmap.as_ref()) {
-        // A folder without its goal is no plan, and this one is new and empty.
-        drop(std::fs::remove_dir(folder.path()));
-        return Err(error.into());
-    }
+    let debts = offer_for(&record.goal, &known, context, &mut warnings);
     if is_typed && args.auto {
         let consent = Consent::Auto { plan: record.plan_id.clone() };
         context.trust()?.add(consent, ConsentSource::Prompt, context.now())?;
@@ -174,7 +193,8 @@ pub(crate) fn run(args: NewArgs, context: &Context) -> CommandResult {
         specs: specs_for_planning(&record.goal, context, &mut warnings),
         several,
         taken_goal: (roadmap.is_some() || is_typed).then(|| record.goal.clone()),
-        path: folder.path().to_owned(),
+        path,
+        import,
         settings,
         interrupted,
         debts,
@@ -215,7 +235,11 @@ impl PlanGoal {
         if let Some(selector) = &args.roadmap {
             return layer_to_plan(selector, args.layer.as_ref(), words, context);
         }
-        if words.trim().is_empty() {
+        if args.import.is_some() && !words.trim().is_empty() {
+            return Err(CommandError::failed("an imported plan has its goal already")
+                .hint("give the path and the flags alone"));
+        }
+        if words.trim().is_empty() && args.import.is_none() {
             return Err(CommandError::failed("the goal is empty")
                 .hint("say what is to be done: `fp new 'Add a greeting command'`"));
         }
@@ -303,15 +327,26 @@ fn interrupted(known: &[Known], warnings: &mut Vec<String>) -> Vec<InterruptedPl
 
 impl NewPlan {
     fn steps(&self) -> Vec<PlanningStep> {
-        self.record.mode.steps(self.record.intent, &self.settings)
+        let steps = self.record.mode.steps(self.record.intent, &self.settings);
+        let Some(import) = &self.import else { return steps };
+        let is_due = |step: &PlanningStep| match step {
+            PlanningStep::PreAnalysis
+            | PlanningStep::Interview
+            | PlanningStep::Research
+            | PlanningStep::Approach => false,
+            PlanningStep::Decompose => import["validation"]["errors"] != 0,
+            PlanningStep::Critique | PlanningStep::Review | PlanningStep::Approve => true,
+        };
+        steps.into_iter().filter(is_due).collect()
     }
 
-    fn json(&self) -> serde_json::Value {
+    fn json(&self) -> Value {
         let Self { record, settings, .. } = self;
         json!({
             "planId": record.plan_id,
             "path": self.path,
             "goal": self.taken_goal,
+            "import": self.import,
             "intent": record.intent,
             "mode": { "name": record.mode, "reason": record.mode_reason },
             "steps": self.steps(),
@@ -356,8 +391,11 @@ impl NewPlan {
         }
         text += &self.specs.text;
         text += "\nNext, by hand (`/fp:plan` in Claude Code does all of it):\n";
-        text += &format!("  fp interview {id} --objective TEXT --requirement TEXT\n");
-        text += "  write tasks.md in the folder\n";
+        if self.import.is_none() {
+            text += &format!("  fp interview {id} --objective TEXT --requirement TEXT\n");
+        }
+        let verb = if self.import.is_some() { "complete" } else { "write" };
+        text += &format!("  {verb} tasks.md in the folder\n");
         text += &format!("  fp validate {id}\n  fp plan {id}\n  fp approve {id}\n");
         text += &self.debts.text(id.as_str());
         if !self.interrupted.is_empty() {

@@ -1,16 +1,19 @@
-//! `fp task`: adds or revises one task without planning anew.
+//! `fp task`: adds, changes, splits, removes or moves one task without planning anew.
 
 use std::path::PathBuf;
 
 use fp_host::file::{self, TASKS_CAP};
+use fp_host::run::evidence::write_notepad;
 use fp_plan::diagnostic::Severity;
-use fp_plan::plan::edit::{LeafPlace, NotPlaced, with_leaf};
+use fp_plan::edit::{EditedTree, LeafPlace, NotPlaced, moved_leaf, split_leaf, with_leaf, without_leaf};
 use fp_plan::plan::id::TaskId;
 use fp_plan::plan::parse;
 use fp_plan::rules::check;
 use fp_run::run::approval;
 use fp_run::run::decide::Approve;
-use fp_run::run::event::Decider;
+use fp_run::run::event::{Decider, Event, Note};
+use fp_run::run::notepad::NoteKind;
+use fp_run::run::state::{State, Status, TaskState};
 use serde_json::json;
 
 use crate::context::Context;
@@ -22,7 +25,7 @@ use crate::source::PlanSource;
 /// Most findings shown of those that an edit would cause.
 const SHOWN: usize = 5;
 
-/// Add a task to a plan, or change one that nobody has begun; the plan is approved again afterwards
+/// Add a task to a plan, or change, split, remove or move one that nobody has begun; the plan is approved again afterwards
 #[derive(Debug, clap::Args)]
 pub(crate) struct TaskArgs {
     #[command(subcommand)]
@@ -52,25 +55,89 @@ enum Command {
         #[arg(long, value_name = "FILE")]
         file: PathBuf,
     },
+    /// Make a leaf the parent of several; what waits for it waits for all of them
+    Split {
+        /// The plan.
+        plan: String,
+        /// The leaf.
+        task: TaskId,
+        /// Its parts as they are to stand in `tasks.md`; `-` reads standard input.
+        #[arg(long, value_name = "FILE")]
+        file: PathBuf,
+    },
+    /// Take a leaf out; what waits for it no longer does
+    Remove {
+        /// The plan.
+        plan: String,
+        /// The leaf.
+        task: TaskId,
+    },
+    /// Put a leaf elsewhere in the tree; below another parent it gets an id of that parent
+    Move {
+        /// The plan.
+        plan: String,
+        /// The leaf.
+        task: TaskId,
+        #[command(flatten)]
+        destination: Destination,
+    },
+}
+
+#[derive(Debug, clap::Args)]
+#[group(required = true, multiple = false)]
+struct Destination {
+    /// Behind this task, and begun when that is over.
+    #[arg(long, value_name = "TASK")]
+    after: Option<String>,
+    /// Before this task, which is begun when the leaf is over.
+    #[arg(long, value_name = "TASK")]
+    before: Option<String>,
+    /// Behind the last subtask of this task; the id of the root for the top of the tree.
+    #[arg(long, value_name = "TASK")]
+    under: Option<String>,
+}
+
+impl Destination {
+    fn place(&self) -> LeafPlace<'_> {
+        let after = self.after.as_deref().map(LeafPlace::After);
+        let before = self.before.as_deref().map(LeafPlace::Before);
+        after.or(before).unwrap_or(LeafPlace::Below(self.under.as_deref().unwrap_or_default()))
+    }
 }
 
 pub(crate) fn run(args: TaskArgs, context: &Context) -> CommandResult {
-    let (plan, place, file) = match &args.command {
-        Command::Add { plan, under, file } => (plan, LeafPlace::Below(under), file),
-        Command::Revise { plan, task, file } => (plan, LeafPlace::Instead(task.as_str()), file),
+    let (plan, file, done) = match &args.command {
+        Command::Add { plan, file, .. } => (plan, Some(file), "added"),
+        Command::Revise { plan, file, .. } => (plan, Some(file), "revised"),
+        Command::Split { plan, file, .. } => (plan, Some(file), "split"),
+        Command::Remove { plan, .. } => (plan, None, "removed"),
+        Command::Move { plan, .. } => (plan, None, "moved"),
     };
-    let given = Input::read(file, TASKS_CAP, context)?;
+    let given = file.map(|file| Input::read(file, TASKS_CAP, context)).transpose()?;
+    let leaf = given.as_ref().map_or("", |given| &*given.text);
     let source = PlanSource::open(context, Some(plan))?;
     let plan = source.plan()?;
     // The lock keeps others from approving a tree that is being edited, or claiming from it.
-    let ledger = plan.lock()?;
+    let mut ledger = plan.lock()?;
     let text = source.text()?;
-    let edited = with_leaf(&text, place, &given.text).map_err(|error| refused(&error, &source))?;
+    let edited = match &args.command {
+        Command::Add { under, .. } => with_leaf(&text, LeafPlace::Below(under), leaf),
+        Command::Revise { task, .. } => with_leaf(&text, LeafPlace::Instead(task.as_str()), leaf),
+        Command::Split { task, .. } => split_leaf(&text, task.as_str(), leaf),
+        Command::Remove { task, .. } => without_leaf(&text, task.as_str()),
+        Command::Move { task, destination, .. } => moved_leaf(&text, task.as_str(), destination.place()),
+    };
+    let edited = edited.map_err(|error| refused(&error, &source))?;
+    refuse_needed(&edited, ledger.state())?;
     let (tree, problems) = parse(&edited.text);
     let found = check(&tree, &problems, &source.facts(&tree)?);
     let errors: Vec<_> = found.iter().filter(|finding| finding.severity == Severity::Error).collect();
     if !errors.is_empty() {
-        let error = CommandError::refused(format!("with what {} says, the tree is not valid", given.name));
+        let edit = match &given {
+            Some(given) => format!("with what {} says", given.name),
+            None => format!("once the task is {done}"),
+        };
+        let error = CommandError::refused(format!("{edit}, the tree is not valid"));
         let line = |error, finding: &&fp_plan::diagnostic::Diagnostic| {
             CommandError::hint(error, format!("{}: {}", finding.task_id, finding.detail))
         };
@@ -91,17 +158,45 @@ pub(crate) fn run(args: TaskArgs, context: &Context) -> CommandResult {
         ledger.state().approve(approve)?;
     }
     file::atomic_write(&source.path, edited.text.as_bytes())?;
-    let done = if matches!(place, LeafPlace::Below(_)) { "added" } else { "revised" };
     let id = &edited.task;
+    if let Some(note) = removal_note(&edited).filter(|_| ledger.state().approval.is_some()) {
+        write_notepad(plan, &ledger.after(std::slice::from_ref(&note), context.now()))?;
+        ledger.append(vec![note], context.now())?;
+    }
     match context.format {
-        Format::Json => context.printer.json(&json!({ "planId": plan.id(), "task": id, "done": done }))?,
+        Format::Json => context
+            .printer
+            .json(&json!({ "planId": plan.id(), "task": id, "done": done, "notes": edited.notes }))?,
         Format::Text => context.printer.data(&format!(
-            "Task {id} {done} in {}\nNext: fp approve {} when the user has seen it; until then it is not built\n",
+            "Task {id} {done} in {}\n{}Next: fp approve {} when the user has seen it{}\n",
             source.name,
+            edited.notes.iter().map(|note| format!("{note}\n")).collect::<String>(),
             plan.id(),
+            if file.is_some() { "; until then it is not built" } else { "" },
         )),
     }
     Ok(Exit::Done)
+}
+
+/// Refuses to remove what a task that has begun waits for.
+fn refuse_needed(edited: &EditedTree, state: &State) -> Result<(), CommandError> {
+    let begun = |task: &&TaskState| !matches!(task.status, Status::Pending | Status::Skipped);
+    let waiting = state
+        .tasks
+        .iter()
+        .filter(begun)
+        .find(|task| edited.loosened.iter().any(|id| id == task.leaf.id.as_str()));
+    let Some(TaskState { leaf, status, .. }) = waiting else { return Ok(()) };
+    let (id, other, word) = (&edited.task, &leaf.id, status.word());
+    Err(CommandError::refused(format!("task {id} stays: task {other}, which is {word}, waits for it"))
+        .hint("`fp task revise` changes a task that nobody has begun"))
+}
+
+/// Tells builders which tasks no longer wait for a removed one.
+fn removal_note(edited: &EditedTree) -> Option<Event> {
+    let waited = (!edited.loosened.is_empty()).then(|| edited.loosened.join(", "))?;
+    let text = format!("task {} was removed from the plan; what waited for it: {waited}", edited.task);
+    Some(Event::Noted { note: Note { kind: NoteKind::Warn, text, task: None } })
 }
 
 fn refused(error: &NotPlaced, source: &PlanSource) -> CommandError {
@@ -116,6 +211,11 @@ fn refused(error: &NotPlaced, source: &PlanSource) -> CommandError {
         NotPlaced::NotALeaf | NotPlaced::OtherId { .. } => {
             refused.hint("give one leaf with all its fields, as the tree has them")
         }
-        NotPlaced::ChangesAnother(_) => refused.hint("choose another task to put it under"),
+        NotPlaced::NotParts => {
+            refused.hint("give at least two leaves with all their fields, as the tree has them")
+        }
+        NotPlaced::ChangesAnother(_) | NotPlaced::Itself(_) => {
+            refused.hint("choose another task to put it under or beside")
+        }
     }
 }

@@ -96,7 +96,7 @@ fn the_tree_of_a_run_that_is_on_is_not_changed() {
     exit status: 1
     --- stderr
     error: the run of sample-20261121 is on: its tree is not changed
-    hint: `fp task` adds or revises one task; `fp cancel` ends the run
+    hint: `fp task` edits one task; `fp cancel` ends the run
     ");
     assert_eq!(environment.read(&format!(".fractal-planner/plans/{PLAN}/tasks.md")), unbounded());
 }

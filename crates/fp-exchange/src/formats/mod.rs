@@ -103,6 +103,10 @@ pub enum ImportError {
     SeveralFormats(Vec<RecognisedSource>),
     #[error("there are several plans of {format} in it: {folders}")]
     SeveralPlans { format: SourceFormat, folders: String },
+    #[error("the source has no {what} {name:?}")]
+    NoSuchPart { what: &'static str, name: String, nearest: Option<String> },
+    #[error("no task is left of what is asked for")]
+    NothingLeft,
     #[error("there is no task of {0} in it")]
     NoTask(SourceFormat),
     #[error("{0}")]
@@ -130,6 +134,10 @@ impl Hint for ImportError {
             }
             Self::SeveralFormats(_) => "say which it is with `--from FORMAT`".into(),
             Self::SeveralPlans { .. } => "name the folder of one of them".into(),
+            Self::NoSuchPart { nearest: Some(name), .. } => format!("did you mean {name:?}?").into(),
+            Self::NoSuchPart { nearest: None, .. } | Self::NothingLeft => {
+                "`fp import PATH --dry-run` shows all that is there".into()
+            }
             Self::NoTask(format) => format!("it is known by {}", format.reader().0).into(),
             Self::Broken(_) => "correct that place, and import again".into(),
             Self::Newer(_) => "update fp: `fp --version` says what this one is".into(),

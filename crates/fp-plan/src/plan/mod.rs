@@ -1,7 +1,6 @@
 //! The model of the task tree: Markdown in, tasks with source positions out.
 
 pub mod cycles;
-pub mod edit;
 pub mod field;
 pub mod graph;
 pub mod id;

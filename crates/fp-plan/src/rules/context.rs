@@ -27,6 +27,8 @@ pub struct RuleFacts {
     pub requirements: Vec<ConfirmedRequirement>,
     /// The things that the user ruled out.
     pub scope_exclusions: Vec<String>,
+    /// The titles of the leaves that were done before the plan was made, by id: nobody builds them.
+    pub done: HashMap<String, String>,
 }
 
 impl Default for RuleFacts {
@@ -38,6 +40,7 @@ impl Default for RuleFacts {
             texts: HashMap::new(),
             requirements: Vec::new(),
             scope_exclusions: Vec::new(),
+            done: HashMap::new(),
         }
     }
 }

@@ -174,7 +174,7 @@ fn own_end(task: &Task) -> usize {
 }
 
 /// Rewrites a field of ids on one line.
-pub(super) fn set_ids(plan: &Plan, task: &Task, kind: FieldKind, ids: &[String], title: String) -> TextFix {
+pub(crate) fn set_ids(plan: &Plan, task: &Task, kind: FieldKind, ids: &[String], title: String) -> TextFix {
     let Some(span) = task.fields.span(kind) else {
         return TextFix { title, ..add_field(plan, task, kind, ids) };
     };
@@ -183,7 +183,7 @@ pub(super) fn set_ids(plan: &Plan, task: &Task, kind: FieldKind, ids: &[String],
 }
 
 /// The ids in a field as they would be written, each with its note.
-pub(super) fn written_ids(task: &Task, kind: FieldKind, keep: impl Fn(&str) -> bool) -> Vec<String> {
+pub(crate) fn written_ids(task: &Task, kind: FieldKind, keep: impl Fn(&str) -> bool) -> Vec<String> {
     let items = task.fields.items(kind).iter();
     items
         .filter(|item| keep(&item.text))

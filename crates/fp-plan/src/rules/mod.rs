@@ -81,8 +81,10 @@ pub struct Rule {
 enum Check {
     /// None: the parser reports it.
     Parser,
-    /// Every leaf, without lines that only start like a task.
+    /// Every leaf that is still to be built, without lines that only start like a task.
     Leaf(fn(&RuleContext<'_>, &Task, &mut FindingSink<'_>)),
+    /// Every leaf, also one that was done before the plan was made.
+    AnyLeaf(fn(&RuleContext<'_>, &Task, &mut FindingSink<'_>)),
     /// Every task.
     Task(fn(&RuleContext<'_>, TaskIndex, &mut FindingSink<'_>)),
     /// The tree as a whole.
@@ -136,12 +138,14 @@ pub fn check(plan: &Plan, parsed: &[Diagnostic], facts: &RuleFacts) -> Vec<Diagn
     let mut found = parsed.to_vec();
     for (index, task) in plan.tasks.iter().enumerate() {
         let leaf = task.is_leaf() && !task.broken;
+        let done = facts.done.get(&*task.id).is_some_and(|title| *title == task.description);
         for rule in RULES {
             let mut sink = FindingSink::new(rule, &context, &mut found);
             match rule.check {
-                Check::Leaf(check) if leaf => check(&context, task, &mut sink),
+                Check::Leaf(check) if leaf && !done => check(&context, task, &mut sink),
+                Check::AnyLeaf(check) if leaf => check(&context, task, &mut sink),
                 Check::Task(check) => check(&context, index, &mut sink),
-                Check::Leaf(_) | Check::Parser | Check::Tree(_) => {}
+                Check::Leaf(_) | Check::AnyLeaf(_) | Check::Parser | Check::Tree(_) => {}
             }
         }
     }

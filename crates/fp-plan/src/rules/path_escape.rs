@@ -12,7 +12,7 @@ pub(super) static RULE: Rule = Rule {
     fix: None,
     bad: "- [ID: 1] Parse numbers (Complexity: 2)\n  - Files: ../other/number.rs",
     good: "- [ID: 1] Parse numbers (Complexity: 2)\n  - Files: src/number.rs",
-    check: Check::Leaf(check),
+    check: Check::AnyLeaf(check),
 };
 
 fn check(context: &RuleContext<'_>, task: &Task, sink: &mut FindingSink<'_>) {

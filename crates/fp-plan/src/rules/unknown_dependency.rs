@@ -11,7 +11,7 @@ pub(super) static RULE: Rule = Rule {
     fix: None,
     bad: "- [ID: root] Calculator\n- [ID: 1] Parser (Complexity: 2)\n- [ID: 2] Printer (Complexity: 2)\n  - Dependencies: 3",
     good: "- [ID: root] Calculator\n- [ID: 1] Parser (Complexity: 2)\n- [ID: 2] Printer (Complexity: 2)\n  - Dependencies: 1",
-    check: Check::Leaf(check),
+    check: Check::AnyLeaf(check),
 };
 
 /// Maximum size of a tree that is searched for the intended task.

@@ -166,6 +166,8 @@ fn is_harmless(call: &[String], caller: Caller) -> bool {
         // A promoted note is a spec that every later task is held to.
         "note" => is_lead || !(has("promote") && has_flag("--yes")),
         "debt" => is_lead || !has("close"),
+        // An import reads a path of the caller's choice.
+        "new" => !has_flag("--import"),
         "roadmap" => is_lead || !has("new"),
         "plans" => is_lead || !has("archive"),
         // Settings keep agents to their tasks.
@@ -314,6 +316,8 @@ mod tests {
         check("fp hook stop", false);
         check("fp install", false);
         check("fp import /etc --from json", false);
+        check("fp new --import /etc", false);
+        check("fp new --import=/etc", false);
         check("fp update", false);
         check("fp --help", false);
         check("fp next !!", false);

@@ -115,7 +115,7 @@ impl Hint for Refusal {
             Self::Edited(_) => "look at the change and run `fp approve PLAN` again",
             Self::Frozen(..) => {
                 "undo the edit of that task in tasks.md and add a new task instead; one that is being built can be \
-                 released first"
+                 released first, a failed one retried"
             }
             Self::Status { .. } => "`fp why PLAN TASK` says how it came to that, and what is next",
             Self::UnknownOption { .. } | Self::BuiltOn { .. } | Self::Shared { .. } => return None,

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use fp_exchange::{
-    DoneBefore, ImportError, ImportNotice, PlanDraft, PortablePlan, RecognisedSource, SourceFolder,
-    SourceFormat, read_source, recognise_source,
+    DoneBefore, ImportError, ImportNotice, PlanDraft, PlanPart, PortablePlan, RecognisedSource, SourceFolder,
+    SourceFormat, read_source, recognise_source, take_part,
 };
 use fp_host::facts;
 use fp_host::file::{self, FileError};
@@ -59,9 +59,25 @@ pub(crate) struct ImportArgs {
     /// The format; recognised by what the files say where left out
     #[arg(long, value_name = "FORMAT", value_parser = PossibleValuesParser::new(SourceFormat::VARIANTS.iter().map(|format| format.into_str())).try_map(|name| name.parse::<SourceFormat>()))]
     from: Option<SourceFormat>,
+    #[command(flatten)]
+    part: PartArgs,
     /// Show the report and the tree, and write nothing
     #[arg(long)]
     dry_run: bool,
+}
+
+#[derive(Debug, Clone, clap::Args)]
+#[group(multiple = true, requires = "path")]
+pub(crate) struct PartArgs {
+    /// Import only what has this tag, label or group
+    #[arg(long, value_name = "NAME")]
+    tag: Option<String>,
+    /// Import only these tasks with what is below them, by their ids in the source, with commas between
+    #[arg(long, value_name = "IDS", value_delimiter = ',')]
+    only: Vec<String>,
+    /// Import only what is not done
+    #[arg(long)]
+    open: bool,
 }
 
 /// A plan that was read and will be written.
@@ -82,23 +98,13 @@ struct Import {
 }
 
 pub(crate) fn run(args: ImportArgs, context: &Context) -> CommandResult {
-    let path = context.cwd.join(&args.path);
-    let (folder, unread) = gather_texts(&path)?;
-    let failed =
-        |error: ImportError| CommandError::worded(located(&error, &args.path, path.is_dir()), &error);
-    let recognised = match args.from {
-        Some(source) => RecognisedSource { source, because: "as --from says".into() },
-        None => recognise_source(&folder).map_err(failed)?,
-    };
-    let mut plan = read_source(recognised.source, &folder).map_err(failed)?;
-    plan.notices.extend(unread);
-    let import = Import::new(recognised, plan, &path, &folder, context)?;
+    let (import, folder) = Import::read(&args.path, args.from, args.part, context)?;
     if context.format == Format::Text {
         context.printer.data(&import.found_text());
     }
     let written = match args.dry_run {
         true => None,
-        false => Some(import.write(&folder, context)?),
+        false => Some(import.write(&folder, SettingsLayer::default(), Decider::User, context)?.0),
     };
     match context.format {
         Format::Text => context.printer.data(&import.written_text(written.as_ref(), context)),
@@ -128,7 +134,42 @@ fn origin_path(path: &Path, context: &Context) -> String {
     }
 }
 
+/// Imports the plan at `path` for agents to complete. Returns the path of its folder, its record, and the report of the
+/// import.
+pub(crate) fn import_to_complete(
+    path: &Path,
+    part: PartArgs,
+    settings: SettingsLayer,
+    by: Decider,
+    context: &Context,
+) -> Result<(PathBuf, PlanRecord, Value), CommandError> {
+    let (import, folder) = Import::read(path, None, part, context)?;
+    let (folder, record) = import.write(&folder, settings, by, context)?;
+    let report = import.json(Some(&folder));
+    Ok((folder.path().to_owned(), record, report))
+}
+
 impl Import {
+    fn read(
+        given: &Path,
+        from: Option<SourceFormat>,
+        part: PartArgs,
+        context: &Context,
+    ) -> Result<(Self, SourceFolder), CommandError> {
+        let path = context.cwd.join(given);
+        let (folder, unread) = gather_texts(&path)?;
+        let failed = |error: ImportError| CommandError::worded(located(&error, given, path.is_dir()), &error);
+        let recognised = match from {
+            Some(source) => RecognisedSource { source, because: "as --from says".into() },
+            None => recognise_source(&folder).map_err(failed)?,
+        };
+        let mut plan = read_source(recognised.source, &folder).map_err(failed)?;
+        let PartArgs { tag, only, open } = part;
+        take_part(&mut plan, &PlanPart { tag, only, open }).map_err(failed)?;
+        plan.notices.extend(unread);
+        Ok((Self::new(recognised, plan, &path, &folder, context)?, folder))
+    }
+
     fn new(
         recognised: RecognisedSource,
         mut plan: PortablePlan,
@@ -151,7 +192,8 @@ impl Import {
         let (tree, parsed) = parse(&draft.text);
         let max = context.settings()?.max_complexity;
         let programs = std::env::var_os("PATH").unwrap_or_default();
-        let facts = facts::gather(&context.repo().root, &tree, max, interview.as_ref(), &programs);
+        let mut facts = facts::gather(&context.repo().root, &tree, max, interview.as_ref(), &programs);
+        facts.done = done.iter().map(|done| (done.id.clone(), done.title.clone())).collect();
         let findings = check(&tree, &parsed, &facts);
         let mut by_rule = BTreeMap::new();
         findings.iter().for_each(|finding| *by_rule.entry(finding.rule).or_default() += 1);
@@ -161,7 +203,13 @@ impl Import {
         Ok(Self { recognised, path, draft, done, interview, by_rule, errors, warnings, leaves })
     }
 
-    fn write(&self, folder: &SourceFolder, context: &Context) -> Result<PlanFolder, CommandError> {
+    fn write(
+        &self,
+        folder: &SourceFolder,
+        settings: SettingsLayer,
+        by: Decider,
+        context: &Context,
+    ) -> Result<(PlanFolder, PlanRecord), CommandError> {
         let plan = &self.draft.plan;
         let goal =
             plan.goal.clone().filter(|goal| !goal.trim().is_empty()).unwrap_or_else(|| plan.title.clone());
@@ -174,15 +222,15 @@ impl Import {
             mode,
             mode_reason,
             created_at: context.now(),
-            by: Decider::User,
-            settings: SettingsLayer::default(),
+            by,
+            settings,
         };
         let written = self.fill(&into, &record, folder, context);
         if written.is_err() {
             // It was made for this plan, and nobody else has put anything into it.
             drop(fs::remove_dir_all(into.path()));
         }
-        written.map(|()| into)
+        written.map(|()| (into, record))
     }
 
     /// Writes the plan's files. `tasks.md` is the last: what ends the import before leaves a folder without a tree,
@@ -291,6 +339,7 @@ impl Import {
             "problems": self.notices(true),
             "notes": self.notices(false),
             "validation": { "errors": self.errors, "warnings": self.warnings, "byRule": self.by_rule },
+            "leftOut": plan.left_out,
             "planId": written.map(PlanFolder::id),
         });
         match written {
