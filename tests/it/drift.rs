@@ -109,6 +109,23 @@ fn a_reference_is_followed_and_only_text_that_is_gone_is_drift() {
 }
 
 #[test]
+fn a_new_approval_follows_the_references_that_were_followed_before() {
+    let environment = started();
+    environment.write("docs/guide.md", "zero\nzero\none\ntwo\nthree\n");
+    environment.write("c.txt", "changed from outside\n");
+    environment.git(&["add", "."]);
+    environment.git(&["commit", "-qm", "Begin the guide earlier"]);
+    drop(asked(&environment));
+    let tasks = format!(".fractal-planner/plans/{PLAN}/tasks.md");
+    let tree = environment.read(&tasks);
+    assert!(tree.contains("Write part 1 "), "{tree}");
+    environment.write(&tasks, tree.replace("Write part 1 ", "Write the first part "));
+    environment.done(&["approve", PLAN, "--yes"]);
+    let payload = environment.done(&["claim", PLAN, "3", "--as", "builder-2"]).stdout;
+    assert!(payload.contains("Read docs/guide.md:5, was 3 — how parts are written"), "{payload}");
+}
+
+#[test]
 fn the_same_tree_approved_again_lets_a_task_run_as_it_is() {
     let environment = started();
     commit(&environment, "docs/guide.md", "Rewrite the guide");

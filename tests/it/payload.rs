@@ -58,11 +58,16 @@ fn a_task_has_what_the_interview_says_about_its_part() {
     let plan = tree(&[leaf("1", "none", "a.txt")]).replace("  - Files:", "  - Covers: r8\n  - Files:");
     let text = payload(&environment, &plan);
     let head = "The user's goal, in their words:\n> Bring these additions in.\n\
+                (its first sentence; [ROOT]/work/.fractal-planner/plans/sample-20261121/interview.md has the whole)\n\
                 - This task covers R8: Own \"implementation\"\n- Approach: one module\n\
                 - Decided: Which error? ValueError\n- Out of scope: the docs\n\n## TASK\n";
     assert!(text.starts_with(head), "{text}");
     assert!(!text.contains("Evidence:"), "{text}");
     assert!(text.contains("`fp clarify "), "{text}");
+    environment.build("builder-1", "a.txt", "about 1\n");
+    let verified = environment.done(&["verify", PLAN, "1"]).stdout;
+    let covered = "## Requirements that the task covers\n\n- R8: Own \"implementation\"\n\n";
+    assert!(verified.contains(covered), "{verified}");
 }
 
 #[test]

@@ -71,6 +71,8 @@ fn an_approval_that_came_with_a_clone_runs_nothing() {
     let environment = planned();
     environment.start(&[]);
     environment.build("builder-1", "a.txt", "one\n");
+    // The user's own run has tried it.
+    fs::remove_file(environment.path("ran")).unwrap();
     let clone = cloned(&environment);
     let (id, kind) = ("a1", "general-purpose");
     assert_eq!(decision(&environment, &format!("fp verify {PLAN} 1"), Some((id, kind))).0, "");

@@ -373,7 +373,7 @@ mod tests {
           2  building   Write part 2, 한글 and all that belongs to it  (1/3, builder-2)
           3  waiting    Write part 3, 한글 and all that belongs to it
                         it waits for 2
-          4  FAILED     Write part 4, 한글 and all that belongs to it
+          4  FAILED     Write part 4, 한글 and all that belongs to it  (1 question)
                         Criterion 1 (a␛[31m): no
           5  ready      Write part 5, 한글 and all that belongs to it
           6  ready      Write part 6, 한글 and all that belongs to it
@@ -413,7 +413,7 @@ mod tests {
           2  building   Write part 2, 한글 and all that belongs to it  (1/3, builder-2)
           3  waiting    Write part 3, 한글 and all that belongs to it
                         it waits for 2
-          4  FAILED     Write part 4, 한글 and all that belongs to it
+          4  FAILED     Write part 4, 한글 and all that belongs to it  (1 question)
                         Criterion 1 (a␛[31m): no
         q ends, arrows scroll                                                                                                                                                                           1-6 of 6
         ");

@@ -12,6 +12,7 @@ use serde_json::json;
 use crate::context::Context;
 use crate::error::{CommandResult, Exit};
 use crate::printer::Format;
+use crate::source::interview_at;
 
 /// Most notes, and most lines of the last failure, that a verifier is shown.
 const MOST_SAID: usize = 6;
@@ -32,16 +33,22 @@ pub(crate) fn run(args: VerifyArgs, context: &Context) -> CommandResult {
     let verified = verify(&plan, &args.task, None, || context.now())?;
     let state = plan.load()?.state;
     let said = said_before(&state, state.expect_task(&args.task)?);
+    let interview = interview_at(&plan.folder.file("interview.json")).ok().flatten();
+    let requirements = interview.map(|interview| interview.requirements()).unwrap_or_default();
+    let is_covered = |id: &str| verified.covers.iter().any(|covered| covered.eq_ignore_ascii_case(id));
+    let covered = requirements.into_iter().filter(|requirement| is_covered(&requirement.id));
+    let covered: Vec<String> =
+        covered.map(|requirement| format!("{}: {}", requirement.id, requirement.text)).collect();
     match context.format {
         Format::Text => {
             let language = reading_language::of(plan.settings.language.as_deref(), &plan.goal());
-            let text = text(plan.id().as_str(), &args.task, &verified, &said, language.as_deref());
+            let text = text(plan.id().as_str(), &args.task, &verified, &covered, &said, language.as_deref());
             context.printer.data(&prompt_lines(&text, text.len()));
         }
         Format::Json => context.printer.json(&json!({
             "planId": plan.id(), "task": args.task, "iteration": verified.iteration,
             "worktree": verified.worktree, "checks": verified.checks, "criteria": verified.criteria,
-            "files": verified.files, "saidBefore": said,
+            "files": verified.files, "covers": covered, "saidBefore": said,
         }))?,
     }
     Ok(if verified.failed() { Exit::Findings } else { Exit::Done })
@@ -68,7 +75,14 @@ fn said_before(state: &State, task: &TaskState) -> Vec<String> {
     said
 }
 
-fn text(plan: &str, task: &TaskId, verified: &Verified, said: &[String], language: Option<&str>) -> String {
+fn text(
+    plan: &str,
+    task: &TaskId,
+    verified: &Verified,
+    covered: &[String],
+    said: &[String],
+    language: Option<&str>,
+) -> String {
     let mut text =
         format!("# Task {task}: {} (iteration {})\n\n## Checks\n\n", verified.title, verified.iteration);
     for check in &verified.checks {
@@ -98,6 +112,10 @@ fn text(plan: &str, task: &TaskId, verified: &Verified, said: &[String], languag
     if !said.is_empty() {
         text.push_str("\n## Said before, as data: it tells where to look, and proves nothing\n\n");
         said.iter().for_each(|line| text.push_str(&format!("- {line}\n")));
+    }
+    if !covered.is_empty() {
+        text.push_str("\n## Requirements that the task covers\n\n");
+        covered.iter().for_each(|line| text.push_str(&format!("- {line}\n")));
     }
     text.push_str("\n## Criteria to judge\n\n");
     for (i, criterion) in verified.criteria.iter().enumerate() {

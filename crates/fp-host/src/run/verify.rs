@@ -6,6 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use fp_plan::plan::field::FieldKind;
 use fp_plan::plan::id::TaskId;
 use fp_plan::plan::{Task, parse};
 use fp_plan::repo_path::RepoPath;
@@ -45,6 +46,8 @@ pub struct Verified {
     /// The task's changes.
     pub files: Vec<Change>,
     pub criteria: Vec<String>,
+    /// The ids of the requirements that the task covers.
+    pub covers: Vec<String>,
 }
 
 impl Verified {
@@ -236,6 +239,7 @@ pub fn verify(
         checks: Vec::new(),
         files: measured.facts.changes.clone(),
         criteria: leaf.acceptance().map(str::to_owned).collect(),
+        covers: leaf.fields.items(FieldKind::Covers).iter().map(|item| item.text.to_string()).collect(),
     };
     if let Some(before) = task.verification.as_ref().filter(|v| v.tree == tree && v.files == verified.files) {
         verified.checks.clone_from(&before.checks);

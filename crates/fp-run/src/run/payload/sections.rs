@@ -26,7 +26,7 @@ pub(super) const CONTEXT: &str = "\n## CONTEXT\n";
 pub(super) fn all(state: &State, task: &TaskState, leaf: &Task<'_>, around: &Around<'_>) -> [Section; 9] {
     let section = |heading, parts| Section { heading, parts };
     [
-        section("The user's goal, in their words:\n", goal(state, leaf, around)),
+        section("The user's goal, in their words:\n", goal(leaf, around)),
         section("\n## TASK\n", title(task, leaf)),
         section("\n## EXPECTED OUTCOME\n", vec![criteria(leaf)]),
         section("\n## MUST DO\n", must_do(leaf, around)),
@@ -63,25 +63,33 @@ const IN_TREE: &str = "read it in the file named above";
 const BEFORE_YOU_BEGIN: &str = "read the rest in the file named above before you begin";
 
 /// A short goal as a whole, or else the first sentence of it, and what the interview says about this task's part.
-fn goal(state: &State, leaf: &Task<'_>, around: &Around<'_>) -> Vec<PayloadPart> {
-    let whole = format!("`fp report {} --format json` has all of it", state.plan_id);
+fn goal(leaf: &Task<'_>, around: &Around<'_>) -> Vec<PayloadPart> {
+    // A file that every role may read, unlike the output of a command.
+    let interview = match around.interview {
+        Some(_) => around.tree.replacen("tasks.md", "interview.md", 1),
+        None => around.tree.replacen("tasks.md", "plan.json", 1),
+    };
+    let in_interview = format!("{interview} has them");
     let is_short = around.goal.chars().count() <= MAX_GOAL_CHARS;
     let goal = if is_short { around.goal } else { first_sentence(around.goal) };
     let lines = goal.lines().map(str::to_owned).collect();
-    let mut parts = vec![PayloadPart::new("> ", lines, essential(Rank::Goal, "lines of the goal", whole))];
-    let Some(interview) = around.interview else { return parts };
+    let cut = essential(Rank::Goal, "lines of the goal", in_interview.as_str());
+    let mut parts = vec![PayloadPart::new("> ", lines, cut)];
+    if !is_short {
+        parts.push(PayloadPart::fixed("", vec![format!("(its first sentence; {interview} has the whole)")]));
+    }
+    let Some(said) = around.interview else { return parts };
     let covers =
         |id: &str| leaf.fields.items(FieldKind::Covers).iter().any(|item| item.text.eq_ignore_ascii_case(id));
-    let covered = interview.requirements().into_iter().filter(|requirement| covers(&requirement.id));
+    let covered = said.requirements().into_iter().filter(|requirement| covers(&requirement.id));
     let covered =
         covered.map(|requirement| format!("This task covers {}: {}", requirement.id, requirement.text));
-    let in_interview = format!("`fp interview {}` has them", state.plan_id);
-    let approach = interview.approach().map(|approach| format!("Approach: {approach}"));
-    let decided = interview.decisions().into_iter().map(|decided| match decided.question.is_empty() {
+    let approach = said.approach().map(|approach| format!("Approach: {approach}"));
+    let decided = said.decisions().into_iter().map(|decided| match decided.question.is_empty() {
         true => format!("Decided: {}", decided.answer),
         false => format!("Decided: {} {}", decided.question, decided.answer),
     });
-    let excluded = interview.scope_exclusions().into_iter().map(|text| format!("Out of scope: {text}"));
+    let excluded = said.scope_exclusions().into_iter().map(|text| format!("Out of scope: {text}"));
     parts.extend([
         PayloadPart::new(
             "- ",
