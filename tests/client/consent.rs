@@ -273,7 +273,7 @@ fn a_model_that_calls_the_skill_itself_gives_no_consent() {
     let client = Client::new(&stand_in, sample.path()).with_plugin(&plugin());
     assert_eq!(client.print("Plan something.").end().result(), DONE);
     let requests = stand_in.of_lead();
-    assert!(requests[1].was_told("Turns a goal into an approved tree of tasks"), "{}", requests[1].summary());
+    assert!(requests[1].was_told("You talk with the user and judge"), "{}", requests[1].summary());
     assert_told(&stand_in, "no /fp:plan prompt of this session is left to plan");
     assert_eq!(sample.consents(), Vec::<Value>::new());
 }
@@ -406,6 +406,8 @@ fn a_plan_that_came_with_the_repository_runs_nothing() {
     theirs.fp(&["approve", PLAN, "--yes"]);
     theirs.fp(&["run", "start", PLAN, "--session", "one-that-is-gone"]);
     theirs.fp(&["claim", PLAN, "1.1", "--as", "builder-1"]);
+    // Their own run has tried the command.
+    std::fs::remove_file(theirs.path().join("it-ran")).expect("it is there");
     let sample = theirs.cloned();
     assert_eq!(events(&sample, "approved").len(), 1, "its log says so");
 
