@@ -123,6 +123,12 @@ fn what_a_clone_says_of_unfinished_tasks_does_not_count() {
     assert!(claim.code == 0 && !claim.stdout.contains("check.sh"), "{claim}");
     let log = environment.fp_in(clone, &["log", PLAN]).stdout;
     assert!(log.contains("the log came from elsewhere"), "{log}");
+    // Its user may change what is being built elsewhere.
+    environment.git(&["clone", "--quiet", clone, "changed"]);
+    let tasks = format!("changed/.fractal-planner/plans/{PLAN}/tasks.md");
+    environment.write(&tasks, environment.read(&tasks).replace("touch ran", "true"));
+    let approved = environment.fp_in("changed", &["approve", PLAN, "--yes"]);
+    assert_eq!(approved.code, 0, "{approved}");
     // At home nothing begins again.
     environment.done(&["approve", PLAN, "--yes"]);
     assert!(!environment.done(&["log", PLAN]).stdout.contains("elsewhere"));

@@ -166,12 +166,14 @@ pub(crate) fn approve(
     let mut ledger = plan.lock()?;
     let is_foreign = ledger.state().approval.is_some() && !trust.trusts(&consent_of(ledger.state()))?;
     let (tree_hash, end_commands) = (approval::hash(text.as_bytes()), end_commands.to_vec());
-    let mut events =
-        ledger.state().approve(Approve { tree_hash, leaves, base, commits, end_commands, by })?;
-    let changed = !events.is_empty();
+    // Before the approval, which would leave tasks that are being built as they are.
+    let mut events = Vec::new();
     if is_foreign && ledger.state().has_begun() {
         events.push(Event::ProgressDropped {});
     }
+    let approved = Approve { tree_hash, leaves, base, commits, end_commands, by };
+    events.extend(ledger.after(&events, context.now()).approve(approved)?);
+    let changed = !events.is_empty();
     ledger.append(events, context.now())?;
     let state = ledger.into_state();
     trust.add(consent_of(&state), how, context.now())?;

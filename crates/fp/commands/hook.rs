@@ -104,12 +104,15 @@ impl IncomingHook {
         }
         let event = HookEvent::parse(&bytes).map_err(CommandError::failed)?;
         let cwd = event.cwd.as_deref().map(PathBuf::from).filter(|cwd| cwd.is_absolute() && cwd.is_dir());
-        let cwd = cwd.unwrap_or_else(|| context.cwd.clone());
+        let context = context.at(cwd.unwrap_or_else(|| context.cwd.clone()));
         // An agent may edit a repository from outside of it.
         let edited = event.edited_path().map(Path::new).filter(|path| path.is_absolute());
-        let edited = edited.filter(|_| Repo::find(&cwd).git_dir.is_none());
+        let edited = edited.filter(|_| context.repo().git_dir.is_none());
         let folder = edited.and_then(|path| path.ancestors().skip(1).find(|folder| folder.is_dir()));
-        let context = context.at(folder.map_or(cwd, Path::to_owned));
+        let context = match folder {
+            Some(folder) => context.at(folder.to_owned()),
+            None => context,
+        };
         Ok(Self { event, context })
     }
 
