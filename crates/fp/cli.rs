@@ -36,7 +36,8 @@ enum Command {
     Plan(commands::plan::ScheduleArgs),
     Approve(commands::approve::ApproveArgs),
     Task(commands::task::TaskArgs),
-    Run(commands::run::RunArgs),
+    Run(Box<commands::run::RunArgs>),
+    Start(commands::start::StartArgs),
     Next(commands::next::NextArgs),
     Claim(commands::claim::ClaimArgs),
     Clarify(commands::clarify::ClarifyArgs),
@@ -119,7 +120,8 @@ impl Command {
             Self::Plan(args) => commands::plan::run(args, context),
             Self::Approve(args) => commands::approve::run(args, context),
             Self::Task(args) => commands::task::run(args, context),
-            Self::Run(args) => commands::run::run(args, context),
+            Self::Run(args) => commands::run::run(*args, context),
+            Self::Start(args) => commands::start::run(args, context),
             Self::Next(args) => commands::next::run(args, context),
             Self::Claim(args) => commands::claim::run(args, context),
             Self::Clarify(args) => commands::clarify::run(args, context),
@@ -181,7 +183,7 @@ pub(crate) fn main() -> Exit {
     let cli = match Cli::of_hook().map_or_else(Cli::try_parse, Ok) {
         Ok(cli) => cli,
         Err(message) if is_hook && message.use_stderr() => {
-            Printer.note(&hook::complaint("fp hook", &message.to_string()));
+            Printer::default().note(&hook::complaint("fp hook", &message.to_string()));
             return Exit::Done;
         }
         Err(message) => {
@@ -193,11 +195,11 @@ pub(crate) fn main() -> Exit {
     match run(cli) {
         Ok(exit) => exit,
         Err(error) if is_hook => {
-            Printer.note(&hook::complaint("fp hook", &error.message));
+            Printer::default().note(&hook::complaint("fp hook", &error.message));
             Exit::Done
         }
         Err(error) => {
-            Printer.error(&error);
+            Printer::default().error(&error);
             error.exit
         }
     }

@@ -54,7 +54,7 @@ impl Context {
             cwd,
             format: output.format(),
             output,
-            printer: Printer,
+            printer: Printer::default(),
             repo: OnceCell::new(),
             config: OnceCell::new(),
             settings: OnceCell::new(),
@@ -64,6 +64,11 @@ impl Context {
     /// This context in another working directory.
     pub(crate) fn at(&self, cwd: PathBuf) -> Self {
         Self::in_folder(cwd, self.output)
+    }
+
+    /// This context for a thread of its own, without notes.
+    pub(crate) fn silent(&self) -> Self {
+        Self { printer: Printer { is_silent: true }, ..self.at(self.cwd.clone()) }
     }
 
     /// Prints a result in the requested format.

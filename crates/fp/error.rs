@@ -18,6 +18,8 @@ pub(crate) enum Exit {
     Failed,
     /// 3: no task is ready.
     NothingReady,
+    /// 3: a question is open.
+    Asked,
 }
 
 impl Exit {
@@ -27,7 +29,7 @@ impl Exit {
             Self::Done => 0,
             Self::Findings => 1,
             Self::Failed => 2,
-            Self::NothingReady => 3,
+            Self::NothingReady | Self::Asked => 3,
         }
     }
 }

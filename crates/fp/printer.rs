@@ -60,7 +60,10 @@ pub(crate) fn word_of(value: impl Serialize) -> String {
 }
 
 #[derive(Debug, Default)]
-pub(crate) struct Printer;
+pub(crate) struct Printer {
+    /// True if notes go nowhere: the terminal has a view on it.
+    pub(crate) is_silent: bool,
+}
 
 impl Printer {
     /// Prints `text` to standard output and makes control characters visible.
@@ -101,7 +104,15 @@ impl Printer {
 
     /// Prints `text` as a line on standard error, with control characters made visible.
     pub(crate) fn note(&self, text: &str) {
+        if self.is_silent {
+            return;
+        }
         ignore_closed(writeln!(anstream::stderr(), "{}", visible(text)));
+    }
+
+    /// Rings the terminal's bell.
+    pub(crate) fn bell(&self) {
+        ignore_closed(write!(io::stderr(), "\u{7}"));
     }
 
     /// Prints the question `text` on standard error; the answer is typed after it.

@@ -152,14 +152,21 @@ pub fn parse_value(key: &str, word: &str) -> Result<Option<Value>, ConfigError> 
     }
     let as_json = || serde_json::from_str(word).ok();
     Ok(Some(match kind {
-        SettingKind::Text | SettingKind::Name | SettingKind::Folder | SettingKind::Choice(_) => word.into(),
+        SettingKind::Text
+        | SettingKind::Name
+        | SettingKind::Folder
+        | SettingKind::Choice(_)
+        | SettingKind::Amount => word.into(),
         SettingKind::Texts => {
             let parts = || word.split(',').map(str::trim).filter(|part| !part.is_empty());
             as_json().filter(Value::is_array).unwrap_or_else(|| parts().collect())
         }
-        SettingKind::Flag | SettingKind::Whole(..) | SettingKind::Number(..) | SettingKind::Group(_) => {
-            as_json().unwrap_or_else(|| word.into())
-        }
+        SettingKind::Flag
+        | SettingKind::Whole(..)
+        | SettingKind::Number(..)
+        | SettingKind::Group(_)
+        | SettingKind::Rows(_)
+        | SettingKind::Named(_) => as_json().unwrap_or_else(|| word.into()),
     }))
 }
 

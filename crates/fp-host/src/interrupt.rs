@@ -35,6 +35,11 @@ impl Interrupt {
         self.0.load(Ordering::Relaxed)
     }
 
+    /// True if the process was asked to end since the last call.
+    pub fn take(&mut self) -> bool {
+        self.0.swap(false, Ordering::Relaxed)
+    }
+
     /// Waits for `time` or until the process is asked to end; true if it was.
     pub fn within(&self, time: Duration) -> bool {
         let end = Instant::now() + time;

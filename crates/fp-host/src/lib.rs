@@ -1,6 +1,7 @@
 //! Every side effect of Fractal Planner lives here (files, git, processes, configuration, the client), so
 //! that the other crates stay pure.
 
+pub mod agents;
 pub mod changes;
 pub mod claude;
 pub mod commit;

@@ -167,6 +167,11 @@ impl OpenPlan {
         self.folder.path().with_file_name("worktrees.lock")
     }
 
+    /// The lock of the process that leads the run.
+    pub fn lead_lock(&self) -> PathBuf {
+        self.folder.file("lead.lock")
+    }
+
     /// The folder of the builders' worktrees; it need not exist.
     pub fn worktrees(&self) -> PathBuf {
         let folder = self.folder.path();

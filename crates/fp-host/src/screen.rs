@@ -28,6 +28,8 @@ pub enum ScreenInput {
     Scroll(isize),
     /// Scroll by this many screens; `isize::MIN` and `isize::MAX` mean the beginning and the end.
     Page(isize),
+    /// A digit from 1 to 9.
+    Digit(usize),
     Resized,
     /// End the view: by key, by signal, or because the terminal is gone.
     End,
@@ -101,7 +103,7 @@ impl Screen {
 
     /// Waits up to `time` for the user's input.
     pub fn wait(&mut self, time: Duration) -> ScreenInput {
-        if self.interrupt.came() {
+        if self.interrupt.take() {
             return ScreenInput::End;
         }
         let input = match event::poll(time) {
@@ -113,7 +115,7 @@ impl Screen {
             // The terminal may already be back at the old size.
             self.drawn_for = None;
         }
-        if self.interrupt.came() { ScreenInput::End } else { input }
+        if self.interrupt.take() { ScreenInput::End } else { input }
     }
 }
 
@@ -149,6 +151,7 @@ fn pressed(key: &KeyEvent) -> ScreenInput {
         KeyCode::Down | KeyCode::Char('j') => ScreenInput::Scroll(1),
         KeyCode::PageUp => ScreenInput::Page(-1),
         KeyCode::PageDown | KeyCode::Char(' ') => ScreenInput::Page(1),
+        KeyCode::Char(digit @ '1'..='9') => ScreenInput::Digit(digit as usize - '0' as usize),
         KeyCode::Home => ScreenInput::Page(isize::MIN),
         KeyCode::End => ScreenInput::Page(isize::MAX),
         _ => ScreenInput::Nothing,

@@ -47,6 +47,8 @@ pub enum Consent {
     Plan { plan: PlanId, tree: String },
     /// The plan is made from a prompt that asks for no review.
     Auto { plan: PlanId },
+    /// Agents start as processes in the repository, and take on its settings, hooks and instructions.
+    Agents,
     /// The protected settings in a project's file.
     Settings { hash: String },
 }

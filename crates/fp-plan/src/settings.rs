@@ -6,14 +6,16 @@
 
 mod kind;
 
+use std::collections::BTreeMap;
+
 use serde::de::{Deserializer, Error as _};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::text::is_invisible;
 use SettingClass::{Open, Protected, Words};
-use SettingKind::{Choice, Flag, Folder, Group, Name, Number, Text, Texts, Whole};
-pub use kind::{SettingFault, SettingKind, closest_name};
+use SettingKind::{Amount, Choice, Flag, Folder, Group, Name, Named, Number, Rows, Text, Texts, Whole};
+pub use kind::{SettingFault, SettingKind, SpendingLimit, closest_name};
 
 /// The plugin's own publishing place for the schema of the newest version.
 pub const SCHEMA_URL: &str =
@@ -50,7 +52,7 @@ macro_rules! settings {
     )*) => {$(
         $(#[$doc])*
         #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-        #[serde(rename_all = "camelCase")]
+        #[serde(rename_all = "camelCase", default)]
         pub struct $group {$(
             $(#[doc = $about])*
             pub $field: $type,
@@ -118,6 +120,14 @@ settings! {
         linear: Linear = Linear::default(), Group(Linear::rows), Open;
         /// The mechanical checks of a submitted task.
         verify: Verify = Verify::default(), Group(Verify::rows), Protected;
+        /// What leads a run: the session itself, or `fp run` with a process for each agent.
+        engine: Engine = Engine::Session, Choice(Engine::WORDS), Protected;
+        /// The programs and models that play the agents of `fp run`.
+        agents: Agents = Agents::default(), Group(Agents::rows), Protected;
+        /// What the agents of a run may cost before the user is asked.
+        budget: Budget = Budget::default(), Group(Budget::rows), Protected;
+        /// Telling the user that `fp run` has ended or waits for an answer.
+        notify: Notify = Notify::default(), Group(Notify::rows), Protected;
         /// Minutes (1–1440) after which fp gives up on an agent that never reported back.
         dispatch_timeout_minutes: u32 = 30, Whole(1, 1440), Open;
         /// Seconds (0–600) to wait for another `fp` that holds the plan's lock.
@@ -190,6 +200,66 @@ settings! {
         failed: Option<String> = None, Name, Open;
     }
 
+    /// The agents of a run.
+    Agents {
+        /// Who builds.
+        builder: AgentPlayer = AgentPlayer::default(), Group(AgentPlayer::rows), Protected;
+        /// Who verifies.
+        verifier: AgentPlayer = AgentPlayer::default(), Group(AgentPlayer::rows), Protected;
+        /// Other models for builders of easier tasks, as a list of `{"upTo": COMPLEXITY, "model": NAME}`, easiest first.
+        by_complexity: Vec<ComplexityModel> = Vec::new(), Rows(ComplexityModel::rows), Protected;
+        /// Whether a further try of a task takes the next model of `byComplexity`, and at last the builder's own.
+        escalate: bool = false, Flag, Protected;
+        /// Permission rules of Claude Code for what its processes may do beside their task, such as `Bash(npm ci)`.
+        allow: Vec<String> = Vec::new(), Texts, Protected;
+        /// Minutes (1–1440) of silence after which a process is ended and its builder reminded.
+        silence_minutes: u32 = 20, Whole(1, 1440), Protected;
+        /// Programs of your own, by name: `start` and `resume` are command lines as lists of words.
+        programs: BTreeMap<String, OwnProgram> = BTreeMap::new(), Named(OwnProgram::rows), Protected;
+    }
+
+    /// The program that plays a role.
+    AgentPlayer {
+        /// `claude`, `codex`, `opencode`, or a name in `agents.programs`.
+        program: String = "claude".into(), Name, Protected;
+        /// The model, by the program's own name for it; absent for the program's default.
+        model: Option<String> = None, Name, Protected;
+        /// How hard it thinks, by the program's own word.
+        effort: Option<String> = None, Name, Protected;
+        /// Further arguments for the program.
+        args: Vec<String> = Vec::new(), Texts, Protected;
+    }
+
+    /// The model for tasks up to a complexity.
+    ComplexityModel {
+        /// Highest complexity (1–10) that it builds.
+        up_to: u32 = 10, Whole(1, 10), Protected;
+        /// The model.
+        model: String = String::new(), Name, Protected;
+    }
+
+    /// A program of the user's own.
+    OwnProgram {
+        /// Its command line for a new agent.
+        start: Vec<String> = Vec::new(), Texts, Protected;
+        /// Its command line for an agent that goes on; `start` where it is absent.
+        resume: Vec<String> = Vec::new(), Texts, Protected;
+    }
+
+    /// Limits of what agents cost, in `USD` or `tokens`.
+    Budget {
+        /// Limit of a whole run, such as `20 USD`.
+        run: Option<SpendingLimit> = None, Amount, Protected;
+        /// Limit of one task, such as `500000 tokens`.
+        task: Option<SpendingLimit> = None, Amount, Protected;
+    }
+
+    /// The command that tells the user.
+    Notify {
+        /// Its words; `{text}` stands for what happened.
+        command: Vec<String> = Vec::new(), Texts, Protected;
+    }
+
     /// The mechanical checks.
     Verify {
         /// Seconds (1–86400) that one command of a task may take.
@@ -236,7 +306,7 @@ fn put_over(below: &mut Value, above: &Value) {
     match (below, above) {
         (Value::Object(below), Value::Object(above)) => {
             for (key, value) in above {
-                put_over(&mut below[key], value);
+                put_over(below.entry(key).or_insert(Value::Null), value);
             }
         }
         (below, above) => *below = above.clone(),
@@ -245,8 +315,9 @@ fn put_over(below: &mut Value, above: &Value) {
 
 fn by_key(value: Value) -> Vec<(String, Value)> {
     fn walk(prefix: &str, value: Value, out: &mut Vec<(String, Value)>) {
+        let is_whole = || row_of(prefix).is_some_and(|(row, _)| matches!(row.kind, Named(_)));
         match value {
-            Value::Object(fields) => {
+            Value::Object(fields) if !is_whole() => {
                 for (key, value) in fields {
                     let key = if prefix.is_empty() { key } else { format!("{prefix}.{key}") };
                     walk(&key, value, out);
@@ -322,15 +393,22 @@ fn is_words(text: &str) -> bool {
     text.chars().all(|c| c.is_alphabetic() && !is_invisible(c) || matches!(c, ' ' | '-' | '(' | ')'))
 }
 
-/// The class of the setting with the dotted `key`: the strictest of its own and those of its groups.
-pub fn class_of(key: &str) -> SettingClass {
-    let (mut rows, mut class) = (Settings::rows(), Open);
+/// The row of the setting, or the group of settings, with the dotted `key`; and its class, the strictest of its own and
+/// those of its groups.
+fn row_of(key: &str) -> Option<(SettingRow, SettingClass)> {
+    let (mut rows, mut class, mut found) = (Settings::rows(), Open, None);
     for name in key.split('.') {
-        let Some(row) = rows.into_iter().find(|row| row.name == name) else { return Protected };
+        let row = rows.into_iter().find(|row| row.name == name)?;
         class = class.max(row.class);
         rows = if let Group(rows) = row.kind { rows() } else { Vec::new() };
+        found = Some(row);
     }
-    class
+    found.map(|row| (row, class))
+}
+
+/// The class of the setting with the dotted `key`.
+pub fn class_of(key: &str) -> SettingClass {
+    row_of(key).map_or(Protected, |(_, class)| class)
 }
 
 /// Finds the type of the setting with the dotted `key`.
@@ -339,22 +417,17 @@ pub fn class_of(key: &str) -> SettingClass {
 /// There is no such setting, or it is a group of settings.
 pub fn kind_of(key: &str) -> Result<SettingKind, SettingFault> {
     let keys = || Settings::default().by_key().into_iter().map(|(key, _)| key);
-    let mut kind = Group(Settings::rows);
-    for name in key.split('.') {
-        let rows = if let Group(rows) = kind { rows() } else { Vec::new() };
-        let Some(row) = rows.into_iter().find(|row| row.name == name) else {
+    match row_of(key).map(|(row, _)| row.kind) {
+        None => {
             let meant = closest_name(key, keys());
-            return Err(SettingFault::Unknown { path: vec![key.to_owned()], meant });
-        };
-        kind = row.kind;
-    }
-    match kind {
-        Group(_) => {
+            Err(SettingFault::Unknown { path: vec![key.to_owned()], meant })
+        }
+        Some(Group(_)) => {
             let within = format!("{key}.");
             let keys = keys().filter(|other| other.starts_with(&within)).collect();
             Err(SettingFault::Group { key: key.to_owned(), keys })
         }
-        kind => Ok(kind),
+        Some(kind) => Ok(kind),
     }
 }
 
@@ -445,6 +518,14 @@ choices! {
         Phased = "phased",
         /// Like parallel, but a task's check must fail before its work and pass after it.
         Tdd = "tdd",
+    }
+
+    /// The leader of a run.
+    Engine {
+        /// The session that was asked for it.
+        Session = "session",
+        /// `fp run`, with a process for each agent.
+        Processes = "processes",
     }
 
     /// The place where a builder works.

@@ -107,6 +107,8 @@ pub(crate) fn answer(
     });
     ledger.append(events, context.now())?;
     let over = !ledger.state().is_running();
+    let lead =
+        if ledger.state().run.as_ref().is_some_and(|run| run.terms.processes) { "run" } else { "next" };
     drop(ledger);
     if over {
         context.sweep(plan);
@@ -114,6 +116,6 @@ pub(crate) fn answer(
     let id = plan.id();
     Ok(match to_revise {
         Some(task) => format!("fp task revise {id} {task} --file -, then fp approve {id}"),
-        None => format!("fp next {id}"),
+        None => format!("fp {lead} {id}"),
     })
 }

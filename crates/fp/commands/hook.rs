@@ -170,7 +170,8 @@ impl IncomingHook {
     /// True if the run belongs to this session; `None` if it records no session.
     fn is_of_session(&self, state: &State) -> Option<bool> {
         let own = state.run.as_ref()?.terms.session.as_deref()?;
-        Some(Some(own) == self.event.session.as_deref())
+        let session = self.event.session.as_deref();
+        Some(Some(own) == session || session.is_some_and(|id| state.agent_ids.contains_key(id)))
     }
 }
 
@@ -521,8 +522,9 @@ fn leader_of(run: &OngoingRun, hook: &IncomingHook) -> RunLeader {
 
 /// Keeps a session going that ends its turn while its run has work due.
 fn session_stops(hook: &IncomingHook) -> Result<(), CommandError> {
+    // A process that plays an agent is a session of its own.
     if hook.event.agent_id.is_some() {
-        return Ok(());
+        return subagent_stops(hook);
     }
     let (session, process) = (hook.event.session.as_deref(), hook.context.client());
     // A session that resumes in another process has no agents any more; the user decides whether it goes on.

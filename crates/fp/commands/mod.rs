@@ -35,6 +35,7 @@ pub(crate) mod rollback;
 pub(crate) mod run;
 pub(crate) mod scope;
 pub(crate) mod show;
+pub(crate) mod start;
 pub(crate) mod status;
 pub(crate) mod submit;
 pub(crate) mod task;

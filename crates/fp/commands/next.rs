@@ -2,6 +2,7 @@
 //! model's.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 use std::time::Duration;
 
 use fp_host::plan::{OpenPlan, Tree};
@@ -9,11 +10,14 @@ use fp_host::plan_folder::OfLayer;
 use fp_host::run::commit::{COMMIT_PATIENCE, head_moved, settle};
 use fp_host::run::end_checks::check_at_end;
 use fp_host::run::fresh_token;
+use fp_host::store::Ledger;
 use fp_plan::plan::id::{AgentName, PlanId, TaskId};
+use fp_plan::settings::AgentPlayer;
 use fp_run::report::status::StatusReport;
 use fp_run::run::consent::PrintedQuestion;
+use fp_run::run::event::Event;
 use fp_run::run::next::{LeadAction, RunSurroundings};
-use fp_run::run::state::{Activity, RunAgent};
+use fp_run::run::state::{Activity, RunAgent, RunStatus};
 use fp_run::run::{State, approval};
 use serde_json::{Value, json};
 
@@ -37,17 +41,70 @@ pub(crate) struct NextArgs {
 pub(crate) fn run(mut args: NextArgs, context: &Context) -> CommandResult {
     let had_tracker = tracker_ended(&mut args.ended);
     let plan = context.open_trusted(args.plan.as_deref())?;
-    let works = |(name, agent): (&AgentName, &RunAgent)| {
-        agent.activity != Activity::Idle && !args.ended.contains(name)
-    };
+    if plan
+        .load()?
+        .state
+        .run
+        .as_ref()
+        .is_some_and(|run| run.terms.processes && run.status == RunStatus::Running)
+    {
+        let id = plan.id();
+        return Err(CommandError::refused(format!("the run of {id} is led by `fp run`"))
+            .hint(format!("`fp run {id}` goes on with it; `fp start {id}` takes it over for this session")));
+    }
+    let mut due = take_turn(&plan, &args.ended, context.attended(), context)?;
+    let tracker = tracker_due(&plan, &due.state, had_tracker, context.now()).unwrap_or_else(|error| {
+        // A fault of the mirror never holds the run up.
+        context.printer.note(&format!("warning: Linear is not brought up to date: {}", error.message));
+        for hint in &error.hints {
+            context.printer.note(&format!("hint: {hint}"));
+        }
+        None
+    });
+    // Inserted before the last action, which ends the lead's turn.
+    let end = due.actions.len().saturating_sub(1);
+    due.actions.splice(end..end, tracker);
+    match context.format {
+        Format::Text => context.printer.data(&actions_text(plan.id(), &due.actions)),
+        Format::Json => {
+            context.printer.json(&json!({ "actions": numbered(plan.id(), due.first, &due.actions)? }))?;
+        }
+    }
+    if let Some(mut ledger) = due.ledger {
+        ledger.append(due.told, context.now())?;
+    }
+    Ok(Exit::Done)
+}
+
+/// What is due now, as the log has it.
+pub(super) struct DueNow<'p> {
+    pub(super) actions: Vec<LeadAction>,
+    pub(super) state: Arc<State>,
+    /// To be logged once the actions were shown.
+    told: Vec<Event>,
+    /// Held until then, unless the run is over.
+    pub(super) ledger: Option<Ledger<'p>>,
+    /// Position in the log before them.
+    first: u64,
+}
+
+/// Logs what is due now that the agents in `ended` have ended, after making the commits that are due.
+pub(super) fn take_turn<'p>(
+    plan: &'p OpenPlan,
+    ended: &[AgentName],
+    attended: bool,
+    context: &Context,
+) -> Result<DueNow<'p>, CommandError> {
+    let works =
+        |(name, agent): (&AgentName, &RunAgent)| agent.activity != Activity::Idle && !ended.contains(name);
     // An agent still at work wakes the lead again; another process that commits does not.
     let patience = if plan.load()?.state.agents.iter().any(works) { Duration::ZERO } else { COMMIT_PATIENCE };
-    settle(&plan, || context.now(), patience)?;
-    check_at_end(&plan, || context.now())?;
-    let tree = context.tree(&plan)?;
+    settle(plan, || context.now(), patience)?;
+    check_at_end(plan, || context.now())?;
+    let tree = context.tree(plan)?;
     let (seen, moved) = {
         let state = plan.load()?.state;
-        (state.head.clone(), head_moved(&plan, &state)?)
+        (state.head.clone(), head_moved(plan, &state)?)
     };
     let mut ledger = plan.lock()?;
     context.notices(ledger.notices());
@@ -56,49 +113,32 @@ pub(crate) fn run(mut args: NextArgs, context: &Context) -> CommandResult {
         // If another call looked at HEAD meanwhile, it has reported the commits.
         moved: moved.filter(|_| ledger.state().head == seen),
         token: fresh_token(),
-        ..RunSurroundings::new(ledger.state(), &plan.settings, context.now(), context.attended())
+        ..RunSurroundings::new(ledger.state(), &plan.settings, context.now(), attended)
     };
     say_edits(context, &tree, ledger.state(), &around.edited);
-    let turn = ledger.state().next(&args.ended, &around)?;
+    let turn = ledger.state().next(ended, &around)?;
     let first = ledger.state().seq;
     let told = turn.told();
     ledger.append(turn.events, around.now)?;
-    let mut report = status_text(&StatusReport::new(ledger.state()));
-    let tracker = tracker_due(&plan, ledger.state(), had_tracker, around.now).unwrap_or_else(|error| {
-        // A fault of the mirror never holds the run up.
-        context.printer.note(&format!("warning: Linear is not brought up to date: {}", error.message));
-        for hint in &error.hints {
-            context.printer.note(&format!("hint: {hint}"));
-        }
-        None
-    });
-    let over = (!ledger.state().is_running()).then(|| ledger.state().clone());
-    let ledger = Some(ledger).filter(|_| over.is_none());
-    if let Some(over) = over {
-        for (i, line) in requirements(&plan, &tree.parse(), &over).iter().enumerate() {
+    let (state, ledger) = match ledger.state().is_running() {
+        true => (Arc::new(ledger.state().clone()), Some(ledger)),
+        false => (ledger.into_state(), None),
+    };
+    let mut report = status_text(&StatusReport::new(&state));
+    if ledger.is_none() {
+        for (i, line) in requirements(plan, &tree.parse(), &state).iter().enumerate() {
             report += if i == 0 { "\nRequirements:\n" } else { "" };
             report += &format!("  {line}\n");
         }
         // Swept before the output: a lead that reads that the run is over doesn't call again.
-        context.sweep(&plan);
-        report += &what_comes_after(&plan, context);
+        context.sweep(plan);
+        report += &what_comes_after(plan, context);
     }
     let actions = turn.actions.into_iter().map(|action| match action {
         LeadAction::Finish { .. } => LeadAction::Finish { report: report.clone() },
         action => action,
     });
-    // Inserted before the last action, which ends the lead's turn.
-    let mut actions: Vec<LeadAction> = actions.collect();
-    let end = actions.len().saturating_sub(1);
-    actions.splice(end..end, tracker);
-    match context.format {
-        Format::Text => context.printer.data(&actions_text(plan.id(), &actions)),
-        Format::Json => context.printer.json(&json!({ "actions": numbered(plan.id(), first, &actions)? }))?,
-    }
-    if let Some(mut ledger) = ledger {
-        ledger.append(told, around.now)?;
-    }
-    Ok(Exit::Done)
+    Ok(DueNow { actions: actions.collect(), state, told, ledger, first })
 }
 
 /// The next step, if the plan implements a layer of a roadmap.
@@ -167,26 +207,17 @@ fn actions_text(plan: &PlanId, actions: &[LeadAction]) -> String {
 
 fn action_text(plan: &PlanId, action: &LeadAction) -> String {
     match action {
-        LeadAction::Spawn { name, agent, prompt, again } => start_text("spawn", name, *again, agent, prompt),
-        LeadAction::Verify { name, agent, prompt, again, .. } => {
-            start_text("verify", name, *again, agent, prompt)
+        LeadAction::Spawn { name, agent, prompt, player, again } => {
+            start_text("spawn", name, *again, agent, player, prompt)
+        }
+        LeadAction::Verify { name, agent, prompt, player, again, .. } => {
+            start_text("verify", name, *again, agent, player, prompt)
         }
         LeadAction::Judge { task, prompt, .. } => format!("judge {task}\n{}", indented(prompt)),
-        LeadAction::Resume { name, message, again } => {
+        LeadAction::Resume { name, message, again, .. } => {
             format!("resume {name}{}\n   message:\n{}", said_before(*again), indented(message))
         }
-        LeadAction::Ask { question, header, options, .. } => {
-            let printed = printed_question(plan, action).map(|printed| printed.question).unwrap_or_default();
-            let mut ask =
-                format!("ask {question}\n   question: {printed}\n   header: {header}\n   options:\n");
-            for option in options {
-                ask.push_str(&format!("   - {}: {}\n", option.label, option.description));
-            }
-            ask + &format!(
-                "   then: the answer is recorded as it is given; without hooks: \
-                 fp answer {plan} {question} --option 'LABEL'\n"
-            )
-        }
+        LeadAction::Ask { .. } => ask_text(plan, action),
         LeadAction::Wait { on } => format!(
             "wait for {}\n   End your turn. When one of them ends or goes idle: fp next {plan} --ended NAME\n   \
              The same for one that is not running at all.\n",
@@ -203,9 +234,31 @@ fn action_text(plan: &PlanId, action: &LeadAction) -> String {
     }
 }
 
-fn start_text(what: &str, name: &AgentName, again: bool, agent: &str, prompt: &str) -> String {
+/// An `ask` as text; nothing for another action.
+pub(super) fn ask_text(plan: &PlanId, action: &LeadAction) -> String {
+    let LeadAction::Ask { question, header, options, .. } = action else { return String::new() };
+    let printed = printed_question(plan, action).map(|printed| printed.question).unwrap_or_default();
+    let mut ask = format!("ask {question}\n   question: {printed}\n   header: {header}\n   options:\n");
+    for option in options {
+        ask.push_str(&format!("   - {}: {}\n", option.label, option.description));
+    }
+    ask + &format!(
+        "   then: the answer is recorded as it is given; without hooks: \
+         fp answer {plan} {question} --option 'LABEL'\n"
+    )
+}
+
+fn start_text(
+    what: &str,
+    name: &AgentName,
+    again: bool,
+    agent: &str,
+    player: &AgentPlayer,
+    prompt: &str,
+) -> String {
+    let model = player.model.as_ref().map_or_else(String::new, |model| format!("   model: {model}\n"));
     format!(
-        "{what} {name}{}\n   agent: {agent}\n   name and description: {name}\n   prompt:\n{}",
+        "{what} {name}{}\n   agent: {agent}\n   name and description: {name}\n{model}   prompt:\n{}",
         said_before(again),
         indented(prompt)
     )

@@ -1,18 +1,20 @@
 //! `fp status`: shows the progress of a plan, once or as a view that follows the log and fits a terminal of
 //! any size.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use fp_host::plan::OpenPlan;
 use fp_host::screen::{Screen, ScreenInput};
-use fp_host::store::{Portion, StoreError};
+use fp_host::store::{LogReader, Portion, StoreError};
 use fp_plan::plan::id::AgentName;
 use fp_plan::text::{counted, fitted};
 use fp_run::critique::CritiqueLine;
+use fp_run::report::cost::spent_in_words;
 use fp_run::report::lasted;
 use fp_run::report::status::{Phase, StatusReport, TaskLine};
 use fp_run::run::State;
-use fp_run::run::event::Decider;
+use fp_run::run::event::{Decider, Entry};
 use fp_run::run::payload::short;
 use fp_run::run::state::{Activity, Role, RunAgent, Status};
 use jiff::Timestamp;
@@ -116,6 +118,9 @@ pub(crate) fn status_text(report: &StatusReport) -> String {
         text.push_str("\nChecks at the end:\n");
         report.end_checks.iter().for_each(|line| text.push_str(&format!("  {line}\n")));
     }
+    if let Some(cost) = &report.cost {
+        text.push_str(&format!("\n{}\n", cost.lines().join("\n")));
+    }
     for question in &report.questions {
         text.push_str(&format!("\nOpen question: {question}\n"));
     }
@@ -160,42 +165,82 @@ const KEYS: &str = "q ends, arrows scroll";
 
 /// Shows the run of `plan` until the user ends the view. Fails if the log can't be read, and restores the
 /// terminal first.
-fn watch_plan(plan: &OpenPlan, context: &Context) -> CommandResult {
-    let mut reader = plan.store.reader();
-    let mut state = State::new(plan.id().clone());
-    let mut take = |state: &mut State| -> Result<bool, StoreError> {
-        let Portion { lines, anew, .. } = reader.more()?;
-        if anew {
-            *state = State::new(plan.id().clone());
-        }
-        lines.iter().for_each(|line| state.apply(&line.entry));
-        Ok(anew || !lines.is_empty())
-    };
+pub(super) fn watch_plan(plan: &OpenPlan, context: &Context) -> CommandResult {
+    let mut watch = RunWatch::new(plan);
     // Faults present from the start are reported without taking the screen.
-    take(&mut state)?;
-    let mut report = StatusReport::new(&state);
+    watch.take()?;
     let mut screen = Screen::open().map_err(|error| {
         CommandError::failed(format!("the terminal can't be drawn on: {error}"))
             .hint("without --watch, the status is printed once")
     })?;
-    let mut first = 0;
     loop {
-        let size = screen.size();
-        let frame = frame(&state, &report, context.now(), size, first);
-        if screen.show(&frame.lines, size).is_err() {
-            // The terminal is gone.
+        // `None`: the terminal is gone.
+        if let None | Some(ScreenInput::End) =
+            watch.show(&mut screen, &Beside::default(), LOOK, context.now())
+        {
             return Ok(Exit::Done);
         }
+        watch.take()?;
+    }
+}
+
+/// What a lead knows beside the log.
+#[derive(Debug, Default)]
+pub(super) struct Beside {
+    /// What agents are at.
+    pub(super) doing: BTreeMap<AgentName, String>,
+    /// Lines above the tasks.
+    pub(super) lines: Vec<String>,
+}
+
+/// A run as its log grows, and the part of it that is shown.
+pub(super) struct RunWatch {
+    reader: LogReader,
+    state: State,
+    report: StatusReport,
+    /// The first visible line of the tasks.
+    first: usize,
+}
+
+impl RunWatch {
+    pub(super) fn new(plan: &OpenPlan) -> Self {
+        let state = State::new(plan.id().clone());
+        Self { reader: plan.store.reader(), report: StatusReport::new(&state), state, first: 0 }
+    }
+
+    /// Takes in what the log has since the last call, and returns it.
+    pub(super) fn take(&mut self) -> Result<Vec<Entry>, StoreError> {
+        let Portion { lines, anew, .. } = self.reader.more()?;
+        if anew {
+            self.state = State::new(self.state.plan_id.clone());
+        }
+        let entries: Vec<Entry> = lines.into_iter().map(|line| line.entry).collect();
+        entries.iter().for_each(|entry| self.state.apply(entry));
+        if anew || !entries.is_empty() {
+            self.report = StatusReport::new(&self.state);
+        }
+        Ok(entries)
+    }
+
+    /// Shows it on `screen`, and waits up to `time` for the user; `None` if the terminal is gone.
+    pub(super) fn show(
+        &mut self,
+        screen: &mut Screen,
+        beside: &Beside,
+        time: Duration,
+        now: Timestamp,
+    ) -> Option<ScreenInput> {
+        let size = screen.size();
+        let frame = frame(&self.state, &self.report, beside, now, size, self.first);
+        screen.show(&frame.lines, size).ok()?;
         let page = isize::try_from(frame.room.max(1)).unwrap_or(isize::MAX);
-        first = match screen.wait(LOOK) {
-            ScreenInput::End => return Ok(Exit::Done),
+        let input = screen.wait(time);
+        self.first = match input {
             ScreenInput::Scroll(by) => frame.first.saturating_add_signed(by),
             ScreenInput::Page(by) => frame.first.saturating_add_signed(by.saturating_mul(page)),
-            ScreenInput::Resized | ScreenInput::Nothing => frame.first,
+            _ => frame.first,
         };
-        if take(&mut state)? {
-            report = StatusReport::new(&state);
-        }
+        Some(input)
     }
 }
 
@@ -214,13 +259,15 @@ struct WatchFrame {
 fn frame(
     state: &State,
     report: &StatusReport,
+    beside: &Beside,
     now: Timestamp,
     (columns, rows): (usize, usize),
     first: usize,
 ) -> WatchFrame {
     let mut lines = watch_head(state, report, now, columns);
-    lines.extend(agent_lines(state, now, (rows / 4).max(1)));
+    lines.extend(agent_lines(state, beside, now, (rows / 4).max(1)));
     lines.extend(report.questions.iter().take(2).map(|question| format!("? {question}")));
+    lines.extend(beside.lines.iter().cloned());
     // Leaves at least half of the screen to the tasks.
     lines.truncate(rows / 2);
     if rows > 10 {
@@ -252,15 +299,22 @@ fn watch_head(state: &State, report: &StatusReport, now: Timestamp, columns: usi
     let width = BAR.min(columns / 8);
     let full = (width * counts.completed).checked_div(counts.total).unwrap_or(0);
     let bar = format!("[{}{}] ", "#".repeat(full), ".".repeat(width - full));
+    let cost = report.cost.iter().map(|cost| spent_in_words(cost.tokens, cost.micro_usd));
+    let beside: Vec<String> = cost.chain([time]).collect();
     vec![
-        at_sides(&format!("Plan {} ({})", report.plan_id, report.phase.into_str()), &time, columns),
+        at_sides(
+            &format!("Plan {} ({})", report.plan_id, report.phase.into_str()),
+            &beside.join(", "),
+            columns,
+        ),
         format!("{bar}{}", counts.in_words()),
     ]
 }
 
-fn agent_lines(state: &State, now: Timestamp, most: usize) -> Vec<String> {
+fn agent_lines(state: &State, beside: &Beside, now: Timestamp, most: usize) -> Vec<String> {
     let told = |(name, agent): (&AgentName, &RunAgent)| {
-        Some(format!("{name}  {}, {}", doing(state, name, agent)?, lasted(agent.since, now)))
+        let at = beside.doing.get(name).map_or_else(String::new, |at| format!(": {at}"));
+        Some(format!("{name}  {}, {}{at}", doing(state, name, agent)?, lasted(agent.since, now)))
     };
     let mut lines: Vec<String> = state.agents.iter().filter_map(told).collect();
     if lines.len() > most {
@@ -352,7 +406,7 @@ mod tests {
     }
 
     fn view(state: &State, size: (usize, usize), first: usize) -> WatchFrame {
-        frame(state, &StatusReport::new(state), later(), size, first)
+        frame(state, &StatusReport::new(state), &Beside::default(), later(), size, first)
     }
 
     fn shown(tasks: usize, size: (usize, usize), first: usize) -> String {

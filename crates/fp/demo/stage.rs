@@ -26,7 +26,7 @@ impl DemoStage {
     /// Creates a repository with one commit in `folder`, which exists and is empty.
     pub(crate) fn set_up(folder: &Path) -> Result<Self, CommandError> {
         let binary = this_program()?;
-        let stage = Self { folder: folder.to_owned(), binary, printer: Printer };
+        let stage = Self { folder: folder.to_owned(), binary, printer: Printer::default() };
         stage.git(&["init", "--quiet", "--initial-branch=main"])?;
         for (key, value) in [
             ("user.name", "Fractal Planner demo"),
@@ -46,7 +46,7 @@ impl DemoStage {
     #[cfg(test)]
     pub(super) fn with(folder: &Path, binary: &Path) -> Self {
         let (folder, binary) = (folder.to_owned(), binary.to_owned());
-        Self { folder, binary, printer: Printer }
+        Self { folder, binary, printer: Printer::default() }
     }
 
     /// Prints a line about the progress.

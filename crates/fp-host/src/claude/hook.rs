@@ -28,6 +28,7 @@ pub struct HookEvent {
     pub cwd: Option<String>,
     /// `fp:builder` for a subagent, the name of a teammate, `None` in the main session.
     pub agent_type: Option<String>,
+    /// Of a process that plays an agent of this plugin, the id of its session.
     pub agent_id: Option<String>,
     pub teammate: Option<String>,
     /// Why a session begins: `startup`, `resume`, `clear` or `compact`.
@@ -45,11 +46,15 @@ impl HookEvent {
             return Err("the event is not a JSON object".into());
         }
         let text = |name| text_of(&whole, name).map(str::to_owned);
+        let agent_type = text("agent_type");
+        let is_process = agent_type.as_ref().is_some_and(|kind| kind.starts_with("fp:"));
+        let session = text("session_id");
+        let agent_id = text("agent_id").or_else(|| session.clone().filter(|_| is_process));
         Ok(Self {
-            session: text("session_id"),
+            session,
             cwd: text("cwd"),
-            agent_type: text("agent_type"),
-            agent_id: text("agent_id"),
+            agent_type,
+            agent_id,
             teammate: text("teammate_name"),
             source: text("source"),
             whole,

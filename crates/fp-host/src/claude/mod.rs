@@ -2,7 +2,11 @@
 
 pub mod hook;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use crate::file;
 
 /// The plugin, and its folder in a bundle.
 pub const PLUGIN: &str = "fp";
@@ -24,6 +28,19 @@ fn home_on(system: &str, env: &dyn Fn(&str) -> Option<String>) -> Option<PathBuf
     let absolute = |name: &str| env(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let home = if system == "windows" { "USERPROFILE" } else { "HOME" };
     absolute("CLAUDE_CONFIG_DIR").or_else(|| Some(absolute(home)?.join(".claude")))
+}
+
+/// Size limit of the client's own record, in bytes.
+const MAX_RECORD: u64 = 64 * 1024 * 1024;
+
+/// True if the client's own record says that the user trusts `folder`.
+pub fn is_trusted_folder(env: &dyn Fn(&str) -> Option<String>, folder: &Path) -> bool {
+    let absolute = |name: &str| env(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let home = if cfg!(windows) { "USERPROFILE" } else { "HOME" };
+    let Some(home) = absolute("CLAUDE_CONFIG_DIR").or_else(|| absolute(home)) else { return false };
+    let text = file::read_text(&home.join(".claude.json"), MAX_RECORD).unwrap_or_default();
+    let record: Value = serde_json::from_str(&text).unwrap_or_default();
+    folder.to_str().is_some_and(|name| record["projects"][name]["hasTrustDialogAccepted"] == true)
 }
 
 #[cfg(test)]

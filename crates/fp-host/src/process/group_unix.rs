@@ -11,9 +11,9 @@ use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
 
 use super::{CommandEnd, POLL};
 
-/// Kills the given group as soon as standard input ends without a line: the process at the other end of the
-/// pipe has died.
-const WATCHER: &str = r#"read -r _ || kill -s KILL -- "-$1""#;
+/// Ends the given group, within the given seconds, as soon as standard input ends without a line: the process at the
+/// other end of the pipe has died.
+const WATCHER: &str = r#"read -r _ || { kill -s TERM -- "-$1"; sleep "$2"; kill -s KILL -- "-$1"; }"#;
 
 pub(super) fn shell(line: &str) -> Command {
     let mut command = Command::new("sh");
@@ -30,13 +30,14 @@ pub(super) struct ProcessGroup {
 }
 
 impl ProcessGroup {
-    pub(super) fn spawn(mut command: Command) -> io::Result<Self> {
+    /// Starts `command`. If this process dies, its group is ended within `grace`.
+    pub(super) fn spawn(mut command: Command, grace: Duration) -> io::Result<Self> {
         let mark = ProcessMark::new();
         let leader = command.envs(mark.variable()).process_group(0).spawn()?;
         // The command holds the pipe that its child inherited; the output would not end while that is open.
         drop(command);
         let id = Pid::from_child(&leader);
-        Ok(Self { leader, id, watcher: watch(id), mark })
+        Ok(Self { leader, id, watcher: watch(id, grace), mark })
     }
 
     /// The leader's exit, if it has ended.
@@ -66,6 +67,14 @@ impl ProcessGroup {
         Ok(())
     }
 
+    pub(super) fn mark(&self) -> &str {
+        &self.mark.0
+    }
+
+    pub(super) fn ask_to_end(&self) {
+        self.signal(Signal::TERM);
+    }
+
     /// Signals the group. Fails if the group has no members, and then there is nothing to do.
     fn signal(&self, signal: Signal) {
         let _ = kill_process_group(self.id, signal);
@@ -87,9 +96,10 @@ impl Drop for ProcessGroup {
 }
 
 /// Starts the watcher; without one, the command can still run.
-fn watch(id: Pid) -> Option<Child> {
+fn watch(id: Pid, grace: Duration) -> Option<Child> {
     let mut watcher = Command::new("sh");
-    watcher.args(["-c", WATCHER, "sh", &id.as_raw_nonzero().to_string()]);
+    let (id, seconds) = (id.as_raw_nonzero().to_string(), grace.as_secs().to_string());
+    watcher.args(["-c", WATCHER, "sh", &id, &seconds]);
     watcher.process_group(0).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
     watcher.spawn().ok()
 }
@@ -122,12 +132,20 @@ impl ProcessMark {
         [(VARIABLE, &self.0)]
     }
 
-    /// Kills every process that has the mark. Only Linux shows the environment of a process; elsewhere a
-    /// process that leaves its group escapes.
-    #[cfg(target_os = "linux")]
     pub(super) fn kill_escaped(&self) {
-        use rustix::process::{Signal, kill_process};
-        let mark = format!("{VARIABLE}={}\0", self.0).into_bytes();
+        kill_marked(&self.0);
+    }
+}
+
+/// Kills every process that has `mark`. Only Linux shows the environment of a process; elsewhere a process that leaves
+/// its group escapes.
+pub(super) fn kill_marked(mark: &str) {
+    #[cfg(not(target_os = "linux"))]
+    let _ = mark;
+    #[cfg(target_os = "linux")]
+    {
+        use rustix::process::kill_process;
+        let mark = format!("{VARIABLE}={mark}\0").into_bytes();
         for _ in 0..ROUNDS {
             let (found, is_unsure) = marked(&mark);
             // Fails for a process that has ended meanwhile, which is fine.
@@ -141,9 +159,6 @@ impl ProcessMark {
             }
         }
     }
-
-    #[cfg(not(target_os = "linux"))]
-    pub(super) fn kill_escaped(&self) {}
 }
 
 /// The processes with `mark` in their environment, and true if one may have been missed: while a process becomes another

@@ -21,7 +21,7 @@ pub(super) fn shell(line: &str) -> Command {
 pub(super) struct JobObject(Box<dyn ChildWrapper>);
 
 impl JobObject {
-    pub(super) fn spawn(command: Command) -> io::Result<Self> {
+    pub(super) fn spawn(command: Command, _grace: Duration) -> io::Result<Self> {
         Ok(Self(CommandWrap::from(command).wrap(KillOnDrop).wrap(JobObject).spawn()?))
     }
 
@@ -31,6 +31,13 @@ impl JobObject {
         Ok(status.map(|status| status.code().map_or(CommandEnd::Signalled(0), CommandEnd::Exited)))
     }
 
+    pub(super) fn mark(&self) -> &'static str {
+        ""
+    }
+
+    /// Windows has no way to ask.
+    pub(super) fn ask_to_end(&self) {}
+
     /// Ends every process of the job at once; Windows has no gentler way.
     pub(super) fn end(&mut self, _grace: Duration) -> io::Result<()> {
         // Fails if the job has no processes, and then there is nothing to do.
@@ -38,3 +45,6 @@ impl JobObject {
         self.0.wait().map(drop)
     }
 }
+
+/// Nothing is left: the job ended with the process that made it.
+pub(super) fn kill_marked(_mark: &str) {}

@@ -6,7 +6,7 @@
 mod group;
 mod output;
 
-use std::io::{self, Write as _};
+use std::io::{self, PipeReader, Write as _};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -64,7 +64,7 @@ pub fn run_line(line: &str, directory: &Path, limits: Limits) -> io::Result<Fini
     let (pipe, out) = io::pipe()?;
     let mut command = group::shell(line);
     command.current_dir(directory).stdin(Stdio::null()).stdout(out.try_clone()?).stderr(out);
-    let mut group = ProcessGroup::spawn(command)?;
+    let mut group = ProcessGroup::spawn(command, Duration::ZERO)?;
     let reader = OutputReader::start(pipe, limits.head, limits.tail);
     let end = wait(&mut group, limits.time, POLL)?;
     group.end(GRACE)?;
@@ -117,7 +117,7 @@ pub fn ask(mut command: Command, input: &[u8], limits: Limits) -> io::Result<Pro
     let (stderr, err) = io::pipe()?;
     let (stdin, mut to) = io::pipe()?;
     command.stdin(stdin).stdout(out).stderr(err);
-    let mut group = ProcessGroup::spawn(command)?;
+    let mut group = ProcessGroup::spawn(command, Duration::ZERO)?;
     let (stdout, stderr) =
         [stdout, stderr].map(|pipe| OutputReader::start(pipe, limits.head, limits.tail)).into();
     let input = input.to_owned();
@@ -127,6 +127,62 @@ pub fn ask(mut command: Command, input: &[u8], limits: Limits) -> io::Result<Pro
     let duration = started.elapsed();
     group.end(GRACE)?;
     Ok(ProgramAnswer { end, duration, stdout: stdout.finish(DRAIN), stderr: stderr.finish(DRAIN) })
+}
+
+/// A program that runs beside this process, with all that it starts.
+pub struct RunningProgram {
+    group: ProcessGroup,
+    stderr: OutputReader,
+}
+
+impl RunningProgram {
+    /// Starts `command` with `input` on standard input; returns the pipe of its standard output. Of standard error, the
+    /// first and the last `keep` bytes are kept. If this process dies, the program is asked to end, and killed
+    /// [`GRACE`] later.
+    ///
+    /// # Errors
+    /// It can't be started.
+    pub fn start(mut command: Command, input: Vec<u8>, keep: usize) -> io::Result<(Self, PipeReader)> {
+        let (stdout, out) = io::pipe()?;
+        let (stderr, err) = io::pipe()?;
+        let (stdin, mut to) = io::pipe()?;
+        command.stdin(stdin).stdout(out).stderr(err);
+        let group = ProcessGroup::spawn(command, GRACE)?;
+        std::thread::spawn(move || drop(to.write_all(&input)));
+        Ok((Self { group, stderr: OutputReader::start(stderr, keep, keep) }, stdout))
+    }
+
+    /// The mark in the environment of all its processes; empty where a system shows nobody's environment.
+    pub fn mark(&self) -> &str {
+        self.group.mark()
+    }
+
+    /// How the program itself ended, if it has.
+    ///
+    /// # Errors
+    /// The system doesn't say.
+    pub fn poll(&mut self) -> io::Result<Option<CommandEnd>> {
+        self.group.poll()
+    }
+
+    /// Asks the program to end.
+    pub fn ask_to_end(&self) {
+        self.group.ask_to_end();
+    }
+
+    /// Ends everything that is left of it within `grace`, and returns what it said on standard error.
+    ///
+    /// # Errors
+    /// The system doesn't say that it has ended.
+    pub fn end(mut self, grace: Duration) -> io::Result<CommandOutput> {
+        self.group.end(grace)?;
+        Ok(self.stderr.finish(DRAIN))
+    }
+}
+
+/// Kills every process that an earlier program with this `mark` has left. Only Linux finds them.
+pub fn kill_marked(mark: &str) {
+    group::kill_marked(mark);
 }
 
 /// Waits for the command itself, not for its background processes; polls at least once every `poll`.

@@ -119,6 +119,14 @@ impl<'p> Worktrees<'p> {
         Ok((Base { tree, head: head.to_string(), worktree: Some(owner.clone()), around }, earlier))
     }
 
+    /// Makes the worktree of `owner`, at HEAD of the checkout, unless it has one.
+    pub fn make(&self, state: &State, owner: &AgentName) -> Result<(), RunError> {
+        if self.open(owner).is_none() {
+            self.at(owner, &self.plan.checkout(state)?.head()?.commit)?;
+        }
+        Ok(())
+    }
+
     /// Applies the patch of `task` to the worktree `git`, if there is one.
     fn take_up(&self, git: &Git, task: &TaskState) -> Result<Option<EarlierWork>, RunError> {
         let path = patch_of(self.plan, task)?;

@@ -1,5 +1,9 @@
 //! Defines the kinds of setting values, and keeps the parser, the error messages and the JSON Schema in step for each.
 
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::SettingRow;
@@ -25,7 +29,77 @@ pub enum SettingKind {
     Folder,
     Texts,
     Choice(&'static [&'static str]),
+    /// A [`SpendingLimit`].
+    Amount,
     Group(fn() -> Vec<SettingRow>),
+    /// A list of groups.
+    Rows(fn() -> Vec<SettingRow>),
+    /// Groups by names of the user's choice.
+    Named(fn() -> Vec<SettingRow>),
+}
+
+/// What may be spent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub enum SpendingLimit {
+    /// In millionths of a US dollar.
+    MicroUsd(u64),
+    Tokens(u64),
+}
+
+impl FromStr for SpendingLimit {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let unknown = || format!("{text:?} is no amount such as \"20 USD\" or \"500000 tokens\"");
+        let (number, unit) = text.trim().rsplit_once(' ').unwrap_or((text.trim(), "USD"));
+        let parts = number.trim().split_once('.').unwrap_or((number.trim(), ""));
+        let digits = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
+        if parts.0.is_empty() || !digits(parts.0) || !digits(parts.1) || parts.1.len() > 6 {
+            return Err(unknown());
+        }
+        let whole: u64 = parts.0.parse().map_err(|_| unknown())?;
+        match unit.to_ascii_lowercase().as_str() {
+            "usd" => {
+                let fraction: u64 = format!("{:0<6}", parts.1).parse().map_err(|_| unknown())?;
+                let micro = whole.checked_mul(1_000_000).and_then(|micro| micro.checked_add(fraction));
+                micro.filter(|micro| *micro > 0).map(Self::MicroUsd).ok_or_else(unknown)
+            }
+            "tokens" if parts.1.is_empty() && whole > 0 => Ok(Self::Tokens(whole)),
+            _ => Err(unknown()),
+        }
+    }
+}
+
+impl TryFrom<String> for SpendingLimit {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        text.parse()
+    }
+}
+
+impl From<SpendingLimit> for String {
+    fn from(limit: SpendingLimit) -> Self {
+        limit.to_string()
+    }
+}
+
+impl fmt::Display for SpendingLimit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::MicroUsd(micro) => {
+                let (whole, cents) = (micro / 1_000_000, micro % 1_000_000);
+                let fraction = format!("{cents:06}");
+                let fraction = fraction.trim_end_matches('0');
+                match fraction.len() {
+                    0 => write!(f, "{whole} USD"),
+                    _ => write!(f, "{whole}.{fraction:0<2} USD"),
+                }
+            }
+            Self::Tokens(tokens) => write!(f, "{tokens} tokens"),
+        }
+    }
 }
 
 /// A key or a value that the table of settings doesn't accept.
@@ -82,7 +156,15 @@ impl SettingKind {
         let text = || value.as_str();
         let taken = match self {
             Self::Group(rows) => return taken_group(&rows(), value, path),
-            Self::Texts => return taken_texts(value, path),
+            Self::Rows(rows) => return taken_list(Self::Group(rows), value, path),
+            Self::Named(rows) => return taken_named(Self::Group(rows), value, path),
+            Self::Texts => return taken_list(Self::Text, value, path),
+            Self::Amount => match text().map(str::parse::<SpendingLimit>) {
+                Some(Err(detail)) => {
+                    return Err(SettingFault::Value { path: path.clone(), detail, meant: None });
+                }
+                limit => limit.and_then(Result::ok).map(|limit| limit.to_string().into()),
+            },
             Self::Choice(words) => match text() {
                 Some(word) if !words.contains(&word) => return Err(no_choice(word, words, path)),
                 word => word.map(Value::from),
@@ -109,13 +191,14 @@ impl SettingKind {
             Self::Flag => "a boolean".into(),
             Self::Whole(min, max) => format!("a whole number from {min} to {max}"),
             Self::Number(min, max) => format!("a number from {min} to {max}"),
-            Self::Text | Self::Choice(_) => "a string".into(),
+            Self::Text | Self::Choice(_) | Self::Amount => "a string".into(),
             Self::Name => format!("a name of one line and at most {LONGEST} characters"),
             Self::Folder => {
                 "the path of a folder inside the repository, such as \".fractal-planner/plans\"".into()
             }
-            Self::Texts => "a list".into(),
+            Self::Texts | Self::Rows(_) => "a list".into(),
             Self::Group(_) => "an object of settings".into(),
+            Self::Named(_) => "an object with names of your own".into(),
         }
     }
 
@@ -138,6 +221,17 @@ impl SettingKind {
             }
             Self::Texts => json!({ "type": "array", "items": { "type": "string" } }),
             Self::Choice(words) => json!({ "type": "string", "enum": words }),
+            Self::Amount => {
+                let (usd, tokens) = (
+                    r"0*[0-9]{1,12}(\.[0-9]{0,6})?( *[uU][sS][dD])?",
+                    "0*[0-9]{1,18} *[tT][oO][kK][eE][nN][sS]",
+                );
+                json!({ "type": "string", "pattern": format!("^ *({usd}|{tokens}) *$") })
+            }
+            Self::Rows(rows) => json!({ "type": "array", "items": Self::Group(rows).schema() }),
+            Self::Named(rows) => {
+                json!({ "type": "object", "additionalProperties": Self::Group(rows).schema() })
+            }
             Self::Group(rows) => {
                 let properties: Map<String, Value> = rows()
                     .into_iter()
@@ -187,14 +281,27 @@ fn taken_group(rows: &[SettingRow], value: &Value, path: &mut Vec<String>) -> Re
     Ok(taken.into())
 }
 
-fn taken_texts(value: &Value, path: &mut Vec<String>) -> Result<Value, SettingFault> {
+fn taken_list(kind: SettingKind, value: &Value, path: &mut Vec<String>) -> Result<Value, SettingFault> {
     let list = value.as_array().ok_or_else(|| wrong(path, &SettingKind::Texts.expected(), value))?;
+    let mut taken = Vec::with_capacity(list.len());
     for (index, entry) in list.iter().enumerate() {
         path.push(format!("[{index}]"));
-        SettingKind::Text.taken(entry, path)?;
+        taken.push(kind.taken(entry, path)?);
         path.pop();
     }
-    Ok(value.clone())
+    Ok(taken.into())
+}
+
+fn taken_named(kind: SettingKind, value: &Value, path: &mut Vec<String>) -> Result<Value, SettingFault> {
+    let fields =
+        value.as_object().ok_or_else(|| wrong(path, &SettingKind::Named(Vec::new).expected(), value))?;
+    let mut taken = Map::new();
+    for (key, value) in fields {
+        path.push(key.clone());
+        taken.insert(key.clone(), kind.taken(value, path)?);
+        path.pop();
+    }
+    Ok(taken.into())
 }
 
 fn no_setting(key: &str, rows: &[SettingRow], path: &[String]) -> SettingFault {

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use serde::Serialize;
 
+use super::cost::spent_in_words;
 use super::status::told_at_end;
 use crate::run::event::{Decider, Dispatch, Entry, Event, ImportedTask};
 use crate::run::payload::short;
@@ -39,6 +40,12 @@ pub fn tell(entry: &Entry) -> Vec<ToldEvent> {
 }
 
 impl ToldEvent {
+    /// This in one line.
+    #[must_use]
+    pub fn without_details(self) -> Self {
+        self.with(Vec::new())
+    }
+
     fn with(self, details: Vec<String>) -> Self {
         Self { details, ..self }
     }
@@ -85,6 +92,16 @@ fn words(event: &Event) -> ToldEvent {
         }
         Event::Told => run("the lead has been told".into()),
         Event::LeadNudged => run("the lead had stopped, and is told to go on".into()),
+        Event::AgentStarted { name, process } => {
+            let model = process.model.iter().map(|model| format!("model {model}"));
+            let session = process.session.iter().map(|session| format!("session {session}"));
+            run(format!("{name} is a process of {}", process.program)).with(model.chain(session).collect())
+        }
+        Event::AgentSpent { name, cost } => ToldEvent {
+            task: cost.task.clone(),
+            text: format!("{name} has cost {}", spent_in_words(cost.tokens, cost.micro_usd)),
+            details: cost.denied.iter().map(|rule| format!("refused: {rule}")).collect(),
+        },
         Event::AgentEnded { name } => run(format!("{name} has ended its turn")),
         Event::Reached { name } => run(format!("{name} has its message")),
         Event::AgentKnown { name, id } => run(format!("{name} is the agent {id} of the client")),

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use serde::Serialize;
 
+use super::cost::CostReport;
 use crate::run::ready::Obstacles;
 use crate::run::state::{Granted, RunStatus, State, Status, TaskState};
 use crate::verification::{COMMAND_CHECK, Check, CheckVerdict};
@@ -167,6 +168,9 @@ pub struct StatusReport {
     /// The results of the checks at the end, a line each.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub end_checks: Vec<String>,
+    /// What the agents have cost, as far as it is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cost: Option<CostReport>,
 }
 
 /// The result of a check at the end of a run, on one line.
@@ -202,6 +206,7 @@ impl StatusReport {
             tasks,
             questions: state.open_questions().map(|q| q.text.clone()).collect(),
             end_checks: state.end_checks.iter().flatten().map(told_at_end).collect(),
+            cost: CostReport::new(state),
         }
     }
 }

@@ -80,7 +80,7 @@ impl State {
 
     /// Starts the run or takes it over. A repeat with the same terms by the session that leads it changes nothing. If
     /// the session or the client's process is another one, claims return to pending without losing their iteration, and
-    /// the agents are forgotten.
+    /// the agents are forgotten, unless `fp run` goes on after itself.
     pub fn start(&self, terms: RunTerms) -> RunDecision {
         let terms = RunTerms { builders: terms.policy.limit(terms.builders), ..terms };
         if self.approval.is_none() {
@@ -92,7 +92,7 @@ impl State {
             return Ok(Vec::new());
         }
         let mut events = Vec::new();
-        if !same_session {
+        if !same_session && !self.keeps_sessions(&terms) {
             events.extend(self.tasks.iter().filter(|t| t.status == Status::Implementing).map(|t| {
                 Event::Released {
                     task: t.leaf.id.clone(),
@@ -103,6 +103,12 @@ impl State {
         }
         events.push(Event::RunStarted(terms));
         Ok(events)
+    }
+
+    /// True if a run on `terms` can go on with the conversations of the agents: their processes outlive no lead, what they
+    /// have said does.
+    pub(super) fn keeps_sessions(&self, terms: &RunTerms) -> bool {
+        terms.processes && self.run.as_ref().is_some_and(|run| run.terms.processes)
     }
 
     /// Returns the task that `owner` would get now. `edited` holds the leaves that differ from the approval.
@@ -416,6 +422,9 @@ impl State {
             (Topic::VerifierSilent(id), AnswerChoice::GiveUp) => {
                 self.failing(id, "given up by the user's choice")
             }
+            (Topic::Budget { task: Some(id), .. }, AnswerChoice::GiveUp) => {
+                self.failing(id, "given up when its budget was spent")
+            }
             (Topic::CommitBlocked(id), AnswerChoice::SendBack) => {
                 let reason = self.task(id).and_then(|t| t.reason.clone()).unwrap_or_default();
                 self.send_back(id, &format!("The commit could not be made: {reason}"), "", token)
@@ -429,7 +438,7 @@ impl State {
             // The answer alone unblocks what waited for it.
             (Topic::Scope { .. }, AnswerChoice::Deny)
             | (Topic::Drift(_), AnswerChoice::Revise)
-            | (Topic::TaskFailed(_), AnswerChoice::Continue)
+            | (Topic::TaskFailed(_) | Topic::Budget { .. }, AnswerChoice::Continue)
             | (Topic::CommitRewritten(_) | Topic::FailsBefore { .. }, AnswerChoice::Keep)
             | (Topic::EndChecks, AnswerChoice::AddTask | AnswerChoice::Finish)
             | (
@@ -452,6 +461,7 @@ impl State {
             | (Topic::CommitRewritten(_), _)
             | (Topic::CheckoutChanged { .. }, _)
             | (Topic::EndChecks, _)
+            | (Topic::Budget { .. }, _)
             | (Topic::BuildersSilent, _) => return Ok(None),
         };
         Ok(Some(events))

@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use super::crew::{AgentCost, AgentProcess};
 use super::drift::Drift;
 use super::peer_message::PeerMessage;
 use super::question::Question;
@@ -185,6 +186,9 @@ pub struct RunTerms {
     pub scaled_iterations: BTreeMap<TaskId, u32>,
     /// True if passed tasks stay uncommitted.
     pub no_commit: bool,
+    /// True if `fp run` leads, with a process for each agent.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub processes: bool,
     /// True if the lead judges the work itself and starts no verifier.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub lead_judges: bool,
@@ -321,6 +325,10 @@ pub enum Event {
     },
     /// The lead has seen everything dispatched so far.
     Told,
+    /// A process began to play an agent.
+    AgentStarted { name: AgentName, process: AgentProcess },
+    /// The cost of a process that has ended.
+    AgentSpent { name: AgentName, cost: AgentCost },
     /// An agent ended its turn.
     AgentEnded { name: AgentName },
     /// One of the client's agents turned out to go by a name of the run.

@@ -92,12 +92,18 @@ impl State {
                 }
                 let (session, client) = (terms.session.as_deref(), terms.client);
                 if !self.run.as_ref().is_some_and(|r| r.is_led_by(session, client)) {
+                    let keeps_sessions = self.keeps_sessions(terms);
                     self.agents.clear();
-                    self.agent_ids.clear();
                     self.untold.clear();
                     self.unstarted.clear();
                     self.unwoken.clear();
                     self.tasks.iter_mut().for_each(|t| t.verifiers = 0);
+                    if keeps_sessions {
+                        self.wake_holders(at);
+                    } else {
+                        self.agent_ids.clear();
+                        self.processes.clear();
+                    }
                 }
                 self.run = Some(Run { terms: terms.clone(), status: RunStatus::Running, started_at });
             }
@@ -107,6 +113,8 @@ impl State {
                 }
                 self.agents.clear();
                 self.agent_ids.clear();
+                self.processes.clear();
+                self.costs.clear();
                 self.questions.clear();
             }
             Event::CheckoutSeen { tree } => self.checkout_left = Some(tree.clone()),
@@ -158,6 +166,11 @@ impl State {
             }
             Event::LeadNudged => {}
             Event::Reached { name } => self.heard_of(name),
+            Event::AgentStarted { name, process } => {
+                self.heard_of(name);
+                self.fold_process(name, process);
+            }
+            Event::AgentSpent { name, cost } => self.fold_cost(name, cost),
             Event::AgentEnded { name } => self.agent_ended(name, at),
             Event::AgentKnown { name, id } => {
                 self.heard_of(name);
@@ -424,6 +437,20 @@ impl State {
             .collect();
         self.restore_index();
         self.notes.retain(|note| note.task.as_ref().is_none_or(|task| !revised.contains(task)));
+    }
+
+    /// Has every builder that holds a task go on with its conversation.
+    fn wake_holders(&mut self, at: Timestamp) {
+        let held = self.tasks.iter_mut().filter(|task| task.status == Status::Implementing);
+        let owners: Vec<AgentName> = held
+            .filter_map(|task| {
+                task.resume_due = true;
+                Some(task.claim.as_ref()?.owner.clone())
+            })
+            .collect();
+        for owner in owners {
+            self.idle(&owner, at);
+        }
     }
 
     fn owner_of(&self, task: &TaskId) -> Option<AgentName> {

@@ -3,6 +3,7 @@
 
 pub mod approval;
 pub mod consent;
+pub mod crew;
 pub mod decide;
 pub mod drift;
 pub mod end_checks;

@@ -5,17 +5,18 @@
 use std::collections::BTreeSet;
 
 use jiff::{SignedDuration, Timestamp};
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
+use super::crew::player;
 use super::drift::Moved;
 use super::event::{Decider, Dispatch, Event};
 use super::message;
-use super::question::{AnswerChoice, AnswerOption, Topic};
+use super::question::{AnswerChoice, AnswerOption, Question, Topic};
 use super::refusal::Refusal;
 use super::state::{Activity, Role, State, Status, Untold};
 use fp_plan::plan::id::{AgentName, TaskId};
 use fp_plan::plan::path::overlap;
-use fp_plan::settings::Settings;
+use fp_plan::settings::{AgentPlayer, Agents, Budget, Settings};
 
 /// Agent type of a builder, as the client addresses it.
 pub const BUILDER: &str = "fp:builder";
@@ -28,7 +29,7 @@ const VERIFIERS: u32 = 2;
 const FRUITLESS: u32 = 3;
 
 /// One action for the lead.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "action", rename_all = "lowercase")]
 pub enum LeadAction {
     /// Start a builder.
@@ -37,6 +38,9 @@ pub enum LeadAction {
         name: AgentName,
         agent: &'static str,
         prompt: String,
+        /// Who plays it; a session takes the model.
+        #[serde(rename = "model", serialize_with = "model_of", skip_serializing_if = "has_no_model")]
+        player: AgentPlayer,
         /// True if the lead was told before, and the agent has not been heard of.
         #[serde(skip_serializing_if = "std::ops::Not::not")]
         again: bool,
@@ -45,6 +49,9 @@ pub enum LeadAction {
     Resume {
         name: AgentName,
         message: String,
+        /// Who plays it.
+        #[serde(skip)]
+        player: AgentPlayer,
         /// As in `Spawn`.
         #[serde(skip_serializing_if = "std::ops::Not::not")]
         again: bool,
@@ -57,6 +64,9 @@ pub enum LeadAction {
         iteration: u32,
         agent: &'static str,
         prompt: String,
+        /// As in `Spawn`.
+        #[serde(rename = "model", serialize_with = "model_of", skip_serializing_if = "has_no_model")]
+        player: AgentPlayer,
         /// As in `Spawn`.
         #[serde(skip_serializing_if = "std::ops::Not::not")]
         again: bool,
@@ -96,6 +106,14 @@ pub enum LeadAction {
     },
 }
 
+fn model_of<S: Serializer>(player: &AgentPlayer, serializer: S) -> Result<S::Ok, S::Error> {
+    player.model.serialize(serializer)
+}
+
+fn has_no_model(player: &AgentPlayer) -> bool {
+    player.model.is_none()
+}
+
 /// Facts from outside the state.
 #[derive(Debug, Clone)]
 pub struct RunSurroundings {
@@ -112,6 +130,9 @@ pub struct RunSurroundings {
     pub moved: Option<Moved>,
     /// A fresh token, in case a task is sent back.
     pub token: String,
+    /// Who plays the agents.
+    pub agents: Agents,
+    pub budget: Budget,
 }
 
 impl RunSurroundings {
@@ -122,10 +143,16 @@ impl RunSurroundings {
             now,
             attended: session_is_attended || state.run.as_ref().is_some_and(|run| run.terms.attended),
             nudges: settings.nudge.times(),
-            timeout: SignedDuration::from_mins(settings.dispatch_timeout_minutes.into()),
+            timeout: match state.run.as_ref().is_some_and(|run| run.terms.processes) {
+                // `fp run` sees its processes end.
+                true => SignedDuration::MAX,
+                false => SignedDuration::from_mins(settings.dispatch_timeout_minutes.into()),
+            },
             edited: BTreeSet::new(),
             moved: None,
             token: String::new(),
+            agents: settings.agents.clone(),
+            budget: settings.budget.clone(),
         }
     }
 }
@@ -177,10 +204,12 @@ impl State {
         draft.repeat();
         draft.look_at_head();
         draft.answer_unattended();
-        draft.verify();
-        draft.wake_owners();
-        draft.answer_unattended();
-        draft.staff();
+        if draft.may_spend(None) {
+            draft.verify();
+            draft.wake_owners();
+            draft.answer_unattended();
+            draft.staff();
+        }
         draft.close();
         Ok(draft.turn)
     }
@@ -249,6 +278,20 @@ impl Draft<'_> {
         }
     }
 
+    /// True if the budget of the run, or of `task`, isn't spent. Asks the user once it is.
+    fn may_spend(&mut self, task: Option<&TaskId>) -> bool {
+        let limit = if task.is_none() { self.around.budget.run } else { self.around.budget.task };
+        let Some(limit) = limit.filter(|limit| self.state.is_spent(*limit, task)) else { return true };
+        let is_asked =
+            |q: &Question| matches!(&q.topic, Topic::Budget { task: of, .. } if of.as_ref() == task);
+        if !self.state.open_questions().any(is_asked) {
+            let ask = self.state.ask(Topic::Budget { limit, task: task.cloned() }, "");
+            self.record(ask);
+            self.answer_unattended();
+        }
+        false
+    }
+
     fn verify(&mut self) {
         let due: Vec<TaskId> = self
             .state
@@ -280,6 +323,9 @@ impl Draft<'_> {
     }
 
     fn start_verifier(&mut self, id: &TaskId) {
+        if !self.may_spend(Some(id)) {
+            return;
+        }
         let Some(task) = self.state.task(id) else { return };
         let topic = Topic::VerifierSilent(id.clone());
         if task.verifiers >= VERIFIERS + self.retries(&topic) {
@@ -325,11 +371,11 @@ impl Draft<'_> {
     }
 
     fn wake_owner(&mut self, id: &TaskId) {
-        let Some(task) = self.state.task(id) else { return };
-        let Some(owner) = task.claim.as_ref().map(|c| c.owner.clone()) else { return };
-        if self.state.awaits_answer(id) {
+        if self.state.awaits_answer(id) || !self.may_spend(Some(id)) {
             return;
         }
+        let Some(task) = self.state.task(id) else { return };
+        let Some(owner) = task.claim.as_ref().map(|c| c.owner.clone()) else { return };
         if task.resume_due {
             self.dispatch(Dispatch::Resume, owner, Some(id.clone()));
         } else if task.nudges < self.around.nudges {
@@ -370,7 +416,8 @@ impl Draft<'_> {
         Some(match due.dispatch {
             Dispatch::Spawn => {
                 let prompt = message::builder_prompt(plan, &name);
-                LeadAction::Spawn { name, agent: BUILDER, prompt, again }
+                let player = self.player_of_next();
+                LeadAction::Spawn { name, agent: BUILDER, prompt, player, again }
             }
             Dispatch::Resume => {
                 let held = task.filter(|t| t.claim.as_ref().is_some_and(|c| c.owner == name));
@@ -379,15 +426,31 @@ impl Draft<'_> {
                     (None, Some(lost)) => message::lost(plan, lost, &name),
                     (None, None) => message::offer(plan, &name),
                 };
-                LeadAction::Resume { name, message, again }
+                let player = match held {
+                    Some(task) => player(&self.around.agents, Role::Builder, Some(task)),
+                    None => self.player_of_next(),
+                };
+                LeadAction::Resume { name, message, player, again }
             }
             Dispatch::Verify => {
                 let task = task.filter(|t| t.status == Status::AwaitingVerification)?;
+                let player = player(&self.around.agents, Role::Verifier, Some(task));
                 let (task, iteration) = (task.leaf.id.clone(), task.iteration);
                 let prompt = message::verifier_prompt(plan, &name, &task, iteration);
-                LeadAction::Verify { name, task, iteration, agent: VERIFIER, prompt, again }
+                LeadAction::Verify { name, task, iteration, agent: VERIFIER, prompt, player, again }
             }
         })
+    }
+
+    /// The player of the next builder that will claim: each takes the first task that those before it leave.
+    fn player_of_next(&self) -> AgentPlayer {
+        if self.around.agents.by_complexity.is_empty() {
+            return player(&self.around.agents, Role::Builder, None);
+        }
+        let claims = |action: &&LeadAction| matches!(action, LeadAction::Spawn { .. });
+        let before = self.turn.actions.iter().filter(claims).count();
+        let ready = self.state.ready(&self.around.edited);
+        player(&self.around.agents, Role::Builder, ready.get(before).or(ready.last()).copied())
     }
 
     /// Assigns builders to ready tasks, as many as can run side by side.

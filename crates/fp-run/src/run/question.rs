@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::ready::List;
 use fp_plan::plan::id::TaskId;
 use fp_plan::repo_path::RepoPath;
+use fp_plan::settings::SpendingLimit;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AnswerOption {
@@ -41,6 +42,12 @@ pub enum Topic {
     },
     /// Builders keep ending without taking a task.
     BuildersSilent,
+    /// The agents of the run, or of a task, have cost as much as they may.
+    Budget {
+        limit: SpendingLimit,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        task: Option<TaskId>,
+    },
     /// A check failed once no task was left.
     EndChecks,
     /// Something these tasks were planned on has changed.
@@ -63,6 +70,7 @@ impl Topic {
             Self::TaskFailed(task) | Self::VerifierSilent(task) | Self::CommitBlocked(task) => Some(task),
             Self::Clarify(task) | Self::Scope { task, .. } | Self::PassesBefore(task) => Some(task),
             Self::CheckFailed { task, .. } => Some(task),
+            Self::Budget { task, .. } => task.as_ref(),
             Self::FailsBefore { commands } => commands.keys().next().filter(|_| commands.len() == 1),
             Self::IndexLocked(task) | Self::CommitRewritten(task) => Some(task),
             Self::BuildersSilent | Self::EndChecks | Self::Drift(_) | Self::CheckoutChanged { .. } => None,
@@ -261,6 +269,12 @@ impl Topic {
                 (AnswerChoice::Finish, "the run is finished as it is; the report says what failed"),
                 STOP,
             ],
+            Self::Budget { task: None, .. } => &[(AnswerChoice::Continue, "spend as much again"), STOP],
+            Self::Budget { task: Some(_), .. } => &[
+                (AnswerChoice::Continue, "spend as much again"),
+                (AnswerChoice::GiveUp, "give the task up and go on"),
+                STOP,
+            ],
             Self::BuildersSilent => &[(AnswerChoice::Retry, "start builders again"), STOP],
             Self::Clarify(_) => &[],
         }
@@ -328,6 +342,10 @@ impl Question {
                 ),
             ),
             Topic::Clarify(task) => ("Task", format!("Task {task}: {reason}")),
+            Topic::Budget { limit, task } => {
+                let of = task.as_ref().map_or("the run".to_owned(), |task| format!("task {task}"));
+                ("Budget", format!("The budget of {of}, {limit}, is spent. How to go on?"))
+            }
             Topic::EndChecks => {
                 ("Last checks", format!("No task is left, but a check fails: {reason}. How to go on?"))
             }
@@ -362,10 +380,12 @@ impl Question {
             Topic::Drift(_) => AnswerChoice::Keep,
             Topic::PassesBefore(_) => AnswerChoice::Build,
             Topic::TaskFailed(_) => AnswerChoice::Continue,
-            Topic::VerifierSilent(_) => AnswerChoice::GiveUp,
+            Topic::VerifierSilent(_) | Topic::Budget { task: Some(_), .. } => AnswerChoice::GiveUp,
             Topic::CommitBlocked(_) | Topic::CheckFailed { .. } => AnswerChoice::SendBack,
             Topic::EndChecks => AnswerChoice::Finish,
-            Topic::BuildersSilent | Topic::IndexLocked(_) => AnswerChoice::Stop,
+            Topic::BuildersSilent | Topic::IndexLocked(_) | Topic::Budget { task: None, .. } => {
+                AnswerChoice::Stop
+            }
             Topic::CommitRewritten(_) | Topic::CheckoutChanged { .. } | Topic::FailsBefore { .. } => {
                 AnswerChoice::Keep
             }

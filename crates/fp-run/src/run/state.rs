@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use super::crew::{AgentCost, AgentProcess};
 use super::event::{Decider, Dispatch, ImportedTask, Note, RunTerms};
 use super::peer_message::{Inbox, PeerMessage};
 use super::planning::Planning;
@@ -204,6 +205,12 @@ pub struct State {
     /// The known agents by the client's ids.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub agent_ids: BTreeMap<String, AgentName>,
+    /// The last process of each agent.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub processes: BTreeMap<AgentName, AgentProcess>,
+    /// What agents have cost, by task, iteration, role, program and model.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub costs: Vec<AgentCost>,
     /// The last task that each builder claimed in its own worktree, which is the task whose work is there.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub worktrees: BTreeMap<AgentName, TaskId>,
@@ -269,6 +276,8 @@ impl State {
             tasks: Vec::new(),
             agents: BTreeMap::new(),
             agent_ids: BTreeMap::new(),
+            processes: BTreeMap::new(),
+            costs: Vec::new(),
             worktrees: BTreeMap::new(),
             untold: Vec::new(),
             unstarted: Vec::new(),

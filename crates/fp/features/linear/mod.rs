@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 use fp_host::plan::OpenPlan;
 use fp_plan::plan::id::{AgentName, LinearId, TaskId};
 use fp_plan::plan::{Plan, parse};
+use fp_plan::settings::AgentPlayer;
 use fp_plan::text::{counted, visible_line};
 use fp_run::run::State;
 use fp_run::run::next::LeadAction;
@@ -289,6 +290,7 @@ pub(crate) fn tracker_due(
         prompt: format!(
             "You are {TRACKER}. Bring Linear up to date with plan {id}: run `fp linear outbox {id}` and go by what it prints."
         ),
+        player: AgentPlayer::default(),
         again,
     }))
 }

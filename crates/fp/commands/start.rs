@@ -1,4 +1,4 @@
-//! `fp run`: starts or resumes a run, after checking that nothing of the user's can be lost.
+//! `fp start`: starts or resumes a run, after checking that nothing of the user's can be lost.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -21,47 +21,71 @@ use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
 use crate::printer::Format;
 
-/// Start or resume the run of a plan
-#[derive(Debug, clap::Args)]
-pub(crate) struct RunArgs {
-    #[command(subcommand)]
-    action: Action,
-}
-
-#[derive(Debug, clap::Subcommand)]
-enum Action {
-    Start(Start),
-}
-
 /// Start the run, or go on with it: what is done stays done, and what a session that is gone has held can be
 /// claimed again
 #[derive(Debug, clap::Args)]
-struct Start {
-    /// The plan: an id, a part of one, or a number of `fp plans`; the only active one where left out.
-    plan: Option<String>,
+pub(crate) struct StartArgs {
+    #[command(flatten)]
+    terms: TermsArgs,
     /// How many builders work at once (1-16); else as configured.
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=16))]
     builders: Option<u32>,
-    /// How many iterations a task has (1-20); else as configured.
-    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=20))]
-    max_iterations: Option<u32>,
-    /// Leave what passes uncommitted.
-    #[arg(long)]
-    no_commit: bool,
     /// The session of the lead; else the one that the client tells.
     #[arg(long)]
     session: Option<String>,
     /// The user can be asked, though the session looks like one without a user.
     #[arg(long)]
     attended: bool,
+}
+
+/// The terms of a run, whoever leads it.
+#[derive(Debug, Clone, clap::Args)]
+pub(super) struct TermsArgs {
+    /// The plan: an id, a part of one, or a number of `fp plans`; the only active one where left out.
+    pub(super) plan: Option<String>,
+    /// How many iterations a task has (1-20); else as configured.
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=20))]
+    max_iterations: Option<u32>,
+    /// Leave what passes uncommitted.
+    #[arg(long)]
+    no_commit: bool,
     /// Start although files of the plan have uncommitted changes, which become part of the tasks' commits.
     #[arg(long)]
     allow_dirty: bool,
 }
 
-pub(crate) fn run(args: RunArgs, context: &Context) -> CommandResult {
-    let Action::Start(args) = args.action;
-    let plan = context.open_trusted(args.plan.as_deref())?;
+pub(crate) fn run(args: StartArgs, context: &Context) -> CommandResult {
+    let plan = context.open_trusted(args.terms.plan.as_deref())?;
+    let lead = RunLead {
+        session: args.session.or_else(|| context.session()),
+        client: context.client(),
+        attended: args.attended,
+        processes: false,
+        builders: args.builders.unwrap_or(plan.settings.max_parallel_tasks),
+    };
+    let released = begin(&plan, &args.terms, lead, context)?;
+    let language = reading_language::of(plan.settings.language.as_deref(), &plan.goal());
+    report(context, &plan.load()?.state, released, language.as_deref())
+}
+
+/// Who is about to lead a run.
+pub(super) struct RunLead {
+    pub(super) session: Option<String>,
+    /// Its process.
+    pub(super) client: Option<u32>,
+    pub(super) attended: bool,
+    /// True if it has a process for each agent.
+    pub(super) processes: bool,
+    pub(super) builders: u32,
+}
+
+/// Starts or resumes the run of `plan`; returns how many tasks were taken back from a lead that is gone.
+pub(super) fn begin(
+    plan: &OpenPlan,
+    args: &TermsArgs,
+    lead: RunLead,
+    context: &Context,
+) -> Result<usize, CommandError> {
     let git = plan.git()?;
     let status = git.status()?;
     let no_commit = args.no_commit || plan.settings.no_commit;
@@ -78,28 +102,26 @@ pub(crate) fn run(args: RunArgs, context: &Context) -> CommandResult {
             .note(&format!("note: {key} in the project's file is ignored here: `fp config` says why"));
     }
     let before = plan.load()?;
-    let session = args.session.or_else(|| context.session());
-    let builders = args.builders.unwrap_or(plan.settings.max_parallel_tasks);
     let dirty = concerned(&before.state, status.entries.iter().map(|e| e.path.to_string()));
     let first_start = before.state.run.is_none();
     if first_start && !args.allow_dirty {
         refuse_dirty(&dirty)?;
     }
-    let checkout =
-        isolation(&plan, &git, builders, no_commit, dirty.first().filter(|_| first_start), context)?;
+    let checkout = isolation(plan, &git, &lead, no_commit, dirty.first().filter(|_| first_start), context)?;
     let iterations = args.max_iterations.unwrap_or(plan.settings.max_iterations);
     let mut ledger = plan.lock()?;
     context.notices(ledger.notices());
     let start = RunTerms {
-        session,
-        client: context.client(),
-        attended: args.attended,
-        builders,
+        session: lead.session,
+        client: lead.client,
+        attended: lead.attended,
+        builders: lead.builders,
         max_iterations: iterations,
-        scaled_iterations: scaled_iterations(&plan, ledger.state(), iterations, context)?,
+        scaled_iterations: scaled_iterations(plan, ledger.state(), iterations, context)?,
         no_commit,
-        lead_judges: lead_judges(&plan, ledger.state())?,
-        policy: policy(&plan)?,
+        processes: lead.processes,
+        lead_judges: !lead.processes && lead_judges(plan, ledger.state())?,
+        policy: policy(plan)?,
         checkout,
         found: Some(found(&git, ledger.state())?),
     };
@@ -108,11 +130,10 @@ pub(crate) fn run(args: RunArgs, context: &Context) -> CommandResult {
     ledger.append(events, context.now())?;
     let released = released - ledger.state().count(Status::Implementing);
     drop(ledger);
-    settle(&plan, || context.now(), Duration::ZERO)?;
-    context.sweep(&plan);
-    try_commands(&plan, context);
-    let language = reading_language::of(plan.settings.language.as_deref(), &plan.goal());
-    report(context, &plan.load()?.state, released, language.as_deref())
+    settle(plan, || context.now(), Duration::ZERO)?;
+    context.sweep(plan);
+    try_commands(plan, context);
+    Ok(released)
 }
 
 /// Tries the plan's commands before any work. A trial that fails doesn't stop the run.
@@ -160,7 +181,7 @@ fn scaled_iterations(
     }
     let Some(composites) = plan.composites()? else {
         context.printer.note(&format!(
-            "note: iterationScaling is on, and nothing was measured: run `fp signals {0}`, then `fp run start {0}` again",
+            "note: iterationScaling is on, and nothing was measured: run `fp signals {0}`, then `fp start {0}` again",
             plan.id()
         ));
         return Ok(BTreeMap::new());
@@ -196,14 +217,15 @@ fn refuse_dirty(concerned: &[String]) -> Result<(), CommandError> {
 fn isolation(
     plan: &OpenPlan,
     git: &Git,
-    builders: u32,
+    lead: &RunLead,
     no_commit: bool,
     dirty: Option<&String>,
     context: &Context,
 ) -> Result<Option<String>, CommandError> {
     let insists = match plan.settings.isolation {
         Isolation::Shared => return Ok(None),
-        Isolation::Auto if builders == 1 => return Ok(None),
+        // A process may build while the user works in the checkout.
+        Isolation::Auto if lead.builders == 1 && !lead.processes => return Ok(None),
         Isolation::Auto => false,
         Isolation::Worktree => true,
     };

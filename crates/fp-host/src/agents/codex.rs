@@ -1,0 +1,94 @@
+//! Codex: `codex exec`, in its own sandbox. It has no agents of this plugin, so the role's page is part of the prompt, and
+//! no hooks, so the verification alone keeps it to its task's files.
+
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::{Value, json};
+
+use super::{AgentCommand, AgentNews, AgentOrder, ServiceFault, TokenUse, number, told};
+
+pub(super) fn command(path: &Path, order: &AgentOrder<'_>) -> AgentCommand {
+    let mut command = Command::new(path);
+    command.arg("exec");
+    command.args(["--json", "--skip-git-repo-check", "-s", "workspace-write"]);
+    let writes: Vec<_> = order.writes.iter().filter_map(|folder| folder.to_str()).collect();
+    let settings = [
+        ("approval_policy", json!("never")),
+        ("sandbox_workspace_write.writable_roots", json!(writes)),
+        ("shell_environment_policy.inherit", json!("all")),
+        // A login shell would lose the search path, and with it this very `fp`.
+        ("allow_login_shell", json!(false)),
+        ("features.multi_agent", json!(false)),
+        ("web_search", json!("disabled")),
+    ];
+    // What TOML takes as a value is JSON for texts and lists of texts.
+    for (key, value) in settings {
+        command.args(["-c", &format!("{key}={value}")]);
+    }
+    if let Some(model) = &order.player.model {
+        command.args(["-m", model]);
+    }
+    if let Some(effort) = &order.player.effort {
+        command.args(["-c", &format!("model_reasoning_effort={}", json!(effort))]);
+    }
+    command.args(&order.player.args);
+    if let Some(session) = order.session {
+        command.args(["resume", session]);
+    }
+    // The prompt comes on standard input.
+    command.arg("-");
+    AgentCommand { command, input: order.whole_prompt(), session: None }
+}
+
+pub(super) fn read(line: &Value) -> Vec<AgentNews> {
+    let item = &line["item"];
+    match line["type"].as_str() {
+        Some("thread.started") => {
+            line["thread_id"].as_str().map(|id| AgentNews::Session(id.to_owned())).into_iter().collect()
+        }
+        Some("item.started") if item["type"] == "command_execution" => {
+            vec![AgentNews::Doing(told(item["command"].as_str().unwrap_or_default()))]
+        }
+        Some("item.completed") if item["type"] == "file_change" => {
+            let path = item["changes"][0]["path"].as_str().unwrap_or_default();
+            vec![AgentNews::Doing(told(&format!("edit {path}")))]
+        }
+        Some("turn.completed") => {
+            let usage = &line["usage"];
+            let cached = number(&usage["cached_input_tokens"]);
+            let tokens = TokenUse {
+                input: number(&usage["input_tokens"]).saturating_sub(cached),
+                cached,
+                output: number(&usage["output_tokens"]),
+            };
+            let total = AgentNews::SessionTotal { tokens: Some(tokens), micro_usd: None };
+            vec![AgentNews::Spent { turns: 1, tokens: TokenUse::default(), micro_usd: None }, total]
+        }
+        Some("error") => {
+            vec![AgentNews::Waiting(told(line["message"].as_str().unwrap_or("an error")))]
+        }
+        Some("turn.failed") => {
+            let said = line["error"]["message"].as_str().unwrap_or("it failed");
+            vec![AgentNews::Fault(fault(said))]
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// The fault by the words of the message, which has no code.
+fn fault(said: &str) -> ServiceFault {
+    let lower = said.to_ascii_lowercase();
+    let has = |words: &[&str]| words.iter().any(|word| lower.contains(word));
+    let told = told(&format!("codex says: {said}"));
+    let refusals = [
+        "status 401",
+        "status 402",
+        "status 403",
+        "status 404",
+        "quota exceeded",
+        "missing environment variable",
+        "model_not_found",
+    ];
+    if has(&refusals) { ServiceFault::Refused(told) } else { ServiceFault::Away(told) }
+}

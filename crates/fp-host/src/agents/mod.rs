@@ -1,0 +1,390 @@
+//! The programs that can play an agent of a run. Each has a file that knows its command line and what its output means.
+
+mod claude;
+mod codex;
+mod opencode;
+mod own;
+
+use std::borrow::Cow;
+use std::ffi::OsStr;
+use std::io::{self, BufRead as _, BufReader, PipeReader, Read as _};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::mpsc::SyncSender;
+use std::thread;
+use std::time::Duration;
+
+use fp_plan::hint::Hint;
+use fp_plan::plan::id::AgentName;
+use fp_plan::settings::{AgentPlayer, Agents, OwnProgram};
+use fp_plan::text::{fitted, one_line};
+use fp_run::run::crew::TokenUse;
+use fp_run::run::state::Role;
+use serde_json::Value;
+
+use crate::process::{CommandEnd, Limits, RunningProgram, ask};
+use crate::search_path::program_on_path;
+
+/// Longest line of a program that is read, in bytes; the rest of a longer one is dropped.
+const MAX_LINE: u64 = 16 * 1024 * 1024;
+/// Longest text that a program's output puts into the view or the log, in columns.
+const MAX_TOLD: usize = 200;
+/// Bytes kept of what a program says on standard error, from its beginning and from its end.
+const MAX_COMPLAINT: usize = 2048;
+
+/// A program that plays agents.
+#[derive(Debug, Clone, PartialEq)]
+pub enum AgentProgram {
+    Claude(PathBuf),
+    Codex(PathBuf),
+    OpenCode(PathBuf),
+    /// One that the user's settings describe.
+    Own(OwnProgram),
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum AgentError {
+    #[error("there is no program {name:?} for agents in the settings")]
+    Unknown { name: String, known: Vec<String> },
+    #[error("{name} is not installed")]
+    Missing { name: String, get: &'static str, found: Vec<&'static str> },
+    #[error("{path} says that it is {found:?}, and {name} {wanted} or newer is needed", path = path.display())]
+    Old { name: &'static str, path: PathBuf, found: String, wanted: &'static str },
+    #[error("{program} can't be started: {source}")]
+    NotStarted { program: String, source: io::Error },
+}
+
+impl Hint for AgentError {
+    fn hint(&self) -> Option<Cow<'_, str>> {
+        Some(match self {
+            Self::Unknown { known, .. } => format!(
+                "`agents.builder.program` and `agents.verifier.program` take: {}; programs of your own are in \
+                 `agents.programs`",
+                known.join(", ")
+            )
+            .into(),
+            Self::Missing { get, found, .. } if found.is_empty() => format!("get it: {get}").into(),
+            Self::Missing { get, found, .. } => {
+                format!("get it: {get}; or take what is there with --agent: {}", found.join(", ")).into()
+            }
+            Self::Old { name, .. } => format!("update {name}, and see which one is first on PATH").into(),
+            Self::NotStarted { .. } => "see whether it runs by itself in a terminal".into(),
+        })
+    }
+}
+
+/// An agent program that this knows by itself.
+struct KnownProgram {
+    name: &'static str,
+    of: fn(PathBuf) -> AgentProgram,
+    get: &'static str,
+    /// The oldest version that works.
+    since: &'static str,
+}
+
+const KNOWN: [KnownProgram; 3] = [
+    KnownProgram {
+        name: "claude",
+        of: AgentProgram::Claude,
+        get: "npm install -g @anthropic-ai/claude-code",
+        since: "2.1.200",
+    },
+    KnownProgram {
+        name: "codex",
+        of: AgentProgram::Codex,
+        get: "npm install -g @openai/codex",
+        since: "0.100.0",
+    },
+    KnownProgram {
+        name: "opencode",
+        of: AgentProgram::OpenCode,
+        get: "npm install -g opencode-ai",
+        since: "1.0.0",
+    },
+];
+
+/// What an agent is to do.
+#[derive(Debug)]
+pub struct AgentOrder<'a> {
+    pub name: &'a AgentName,
+    pub role: Role,
+    pub player: &'a AgentPlayer,
+    /// The folder that it works in.
+    pub cwd: &'a Path,
+    /// The page of its role: Markdown without front matter.
+    pub page: &'a str,
+    /// What `fp next` has for it.
+    pub prompt: &'a str,
+    /// The conversation to go on with.
+    pub session: Option<&'a str>,
+    /// The plugin's folder.
+    pub plugin: &'a Path,
+    /// Where it finds programs.
+    pub search_path: &'a OsStr,
+    /// Further folders that its `fp` writes in.
+    pub writes: &'a [PathBuf],
+    /// Rules for what it may do beside its task.
+    pub allow: &'a [String],
+    /// A folder for files of this process alone.
+    pub scratch: &'a Path,
+}
+
+impl AgentOrder<'_> {
+    fn is_builder(&self) -> bool {
+        self.role == Role::Builder
+    }
+
+    /// The role's page and the prompt, for a program that takes one text.
+    fn whole_prompt(&self) -> String {
+        match self.session {
+            Some(_) => self.prompt.to_owned(),
+            None => format!("{}\n\n# Now\n\n{}\n", self.page.trim(), self.prompt),
+        }
+    }
+}
+
+/// A command with its input, and the conversation that it begins, if that is known before.
+struct AgentCommand {
+    command: Command,
+    input: String,
+    session: Option<String>,
+}
+
+/// Something that an agent's process did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum AgentNews {
+    /// Its conversation, by the program's own id.
+    Session(String),
+    /// What it is at, in a few words.
+    Doing(String),
+    /// What it has used since the last such news.
+    Spent {
+        /// Requests to the model, or turns, as the program counts them.
+        turns: u64,
+        tokens: TokenUse,
+        /// In millionths of a US dollar.
+        micro_usd: Option<u64>,
+    },
+    /// What the whole conversation has used until now, as far as the program says it.
+    SessionTotal {
+        tokens: Option<TokenUse>,
+        /// In millionths of a US dollar.
+        micro_usd: Option<u64>,
+    },
+    /// The service is not there for it; the program tries again by itself.
+    Waiting(String),
+    /// A call was refused: the rule that would allow it.
+    Denied(String),
+    /// It can't go on.
+    Fault(ServiceFault),
+    /// Its output has ended.
+    Closed,
+}
+
+/// Why an agent could not go on, none of it the task's.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ServiceFault {
+    /// Overloaded, limited or out of reach: another try may do.
+    Away(String),
+    /// It won't do before the user has done something: credentials, credit, an unknown model or option.
+    Refused(String),
+    /// The conversation can't go on; another one may.
+    SessionLost(String),
+}
+
+impl AgentProgram {
+    /// The program called `name` on `search_path`, or in the user's settings.
+    ///
+    /// # Errors
+    /// It isn't there, or is too old.
+    pub fn find(name: &str, agents: &Agents, search_path: &OsStr) -> Result<Self, AgentError> {
+        if let Some(own) = agents.programs.get(name).filter(|own| !own.start.is_empty()) {
+            return Ok(Self::Own(own.clone()));
+        }
+        let Some(known) = KNOWN.iter().find(|known| known.name == name) else {
+            let own = agents.programs.keys().cloned();
+            let known = KNOWN.iter().map(|known| known.name.to_owned()).chain(own).collect();
+            return Err(AgentError::Unknown { name: name.to_owned(), known });
+        };
+        let path_of = |known: &KnownProgram| {
+            program_on_path(
+                &[known.name, &format!("{}{}", known.name, std::env::consts::EXE_SUFFIX)],
+                search_path,
+            )
+        };
+        let Some(path) = path_of(known) else {
+            let found = KNOWN.iter().filter(|other| path_of(other).is_some()).map(|other| other.name);
+            return Err(AgentError::Missing {
+                name: name.to_owned(),
+                get: known.get,
+                found: found.collect(),
+            });
+        };
+        known.check_version(&path)?;
+        Ok((known.of)(path))
+    }
+
+    fn command(&self, order: &AgentOrder<'_>) -> io::Result<AgentCommand> {
+        let mut made = match self {
+            Self::Claude(path) => claude::command(path, order),
+            Self::Codex(path) => codex::command(path, order),
+            Self::OpenCode(path) => opencode::command(path, order),
+            Self::Own(own) => own::command(own, order)?,
+        };
+        made.command.current_dir(order.cwd).env("PATH", order.search_path);
+        Ok(made)
+    }
+
+    /// The news in one line of output.
+    fn read(&self, line: &str) -> Vec<AgentNews> {
+        let Ok(line) = serde_json::from_str::<Value>(line) else { return Vec::new() };
+        match self {
+            Self::Claude(_) => claude::read(&line),
+            Self::Codex(_) => codex::read(&line),
+            Self::OpenCode(_) => opencode::read(&line),
+            Self::Own(_) => own::read(&line),
+        }
+    }
+}
+
+impl KnownProgram {
+    fn check_version(&self, path: &Path) -> Result<(), AgentError> {
+        let mut command = Command::new(path);
+        command.arg("--version");
+        let limits = Limits { time: Duration::from_secs(20), ..Limits::default() };
+        let answer = ask(command, b"", limits)
+            .map_err(|source| AgentError::NotStarted { program: self.name.to_owned(), source })?;
+        let said = answer.stdout.to_text();
+        let version = said.split(|c: char| c.is_whitespace()).find_map(version_of);
+        match version.zip(version_of(self.since)) {
+            Some((version, since)) if version >= since => Ok(()),
+            _ => {
+                let (name, wanted) = (self.name, self.since);
+                let found = fitted(&one_line(&said), MAX_TOLD);
+                Err(AgentError::Old { name, path: path.to_owned(), found, wanted })
+            }
+        }
+    }
+}
+
+fn version_of(word: &str) -> Option<[u64; 3]> {
+    let plain = word.trim_start_matches('v').split(['-', '+']).next()?;
+    let numbers: Vec<u64> = plain.split('.').map(|part| part.parse().ok()).collect::<Option<_>>()?;
+    numbers.try_into().ok()
+}
+
+/// The process of an agent.
+pub struct RunningAgent {
+    program: RunningProgram,
+    /// The conversation that it began, if that was known before.
+    pub session: Option<String>,
+}
+
+impl RunningAgent {
+    /// Starts the process. Its news come through `news`, each with `key`, and `Closed` comes last.
+    ///
+    /// # Errors
+    /// It can't be started.
+    pub fn start<K: Copy + Send + 'static>(
+        program: &AgentProgram,
+        order: &AgentOrder<'_>,
+        key: K,
+        news: SyncSender<(K, AgentNews)>,
+    ) -> Result<Self, AgentError> {
+        let failed = |source| AgentError::NotStarted { program: order.player.program.clone(), source };
+        let AgentCommand { command, input, session } = program.command(order).map_err(failed)?;
+        let (running, stdout) =
+            RunningProgram::start(command, input.into_bytes(), MAX_COMPLAINT).map_err(failed)?;
+        let program = program.clone();
+        thread::spawn(move || {
+            let tell =
+                |line: &str| program.read(line).into_iter().all(|piece| news.send((key, piece)).is_ok());
+            each_line(stdout, tell);
+            drop(news.send((key, AgentNews::Closed)));
+        });
+        Ok(Self { program: running, session })
+    }
+
+    /// The mark in the environment of all its processes.
+    pub fn mark(&self) -> &str {
+        self.program.mark()
+    }
+
+    /// How it ended, if it has.
+    pub fn poll(&mut self) -> Option<CommandEnd> {
+        self.program.poll().unwrap_or(Some(CommandEnd::Signalled(0)))
+    }
+
+    /// Asks it to end.
+    pub fn ask_to_end(&self) {
+        self.program.ask_to_end();
+    }
+
+    /// Ends what is left of it, and returns what it said on standard error.
+    pub fn end(self, grace: Duration) -> String {
+        let said = self.program.end(grace).map(|output| output.to_text()).unwrap_or_default();
+        told(&said)
+    }
+}
+
+/// Hands each line to `tell` until it wants no more.
+fn each_line(pipe: PipeReader, tell: impl Fn(&str) -> bool) {
+    let mut reader = BufReader::new(pipe);
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        let read = reader.by_ref().take(MAX_LINE).read_until(b'\n', &mut line);
+        match read {
+            Ok(0) | Err(_) => return,
+            Ok(_) => {}
+        }
+        if !line.ends_with(b"\n") && line.len() as u64 == MAX_LINE && !skip_line(&mut reader) {
+            return;
+        }
+        // Without a listener the pipe is read all the same, so that the process can end by itself.
+        let _ = tell(&String::from_utf8_lossy(&line));
+    }
+}
+
+/// Reads to the end of the line; false at the end of the output.
+fn skip_line(reader: &mut BufReader<PipeReader>) -> bool {
+    loop {
+        let (used, done) = match reader.fill_buf() {
+            Ok([]) | Err(_) => return false,
+            Ok(bytes) => match bytes.iter().position(|byte| *byte == b'\n') {
+                Some(at) => (at + 1, true),
+                None => (bytes.len(), false),
+            },
+        };
+        reader.consume(used);
+        if done {
+            return true;
+        }
+    }
+}
+
+/// Text of a program, on one line, short, and without control characters.
+fn told(text: &str) -> String {
+    fitted(one_line(text).trim(), MAX_TOLD)
+}
+
+/// A use of a tool in a few words: its name and what it is used on.
+fn use_of(tool: &str, input: &Value) -> String {
+    let on = ["command", "file_path", "filePath", "path", "pattern"];
+    let on = on.iter().find_map(|key| input[*key].as_str()).unwrap_or_default();
+    told(&format!("{tool} {on}"))
+}
+
+fn number(value: &Value) -> u64 {
+    value.as_u64().unwrap_or(0)
+}
+
+/// `dollars` in millionths.
+fn micro_usd(dollars: &Value) -> Option<u64> {
+    let micro = dollars.as_f64().filter(|usd| (0.0..1e9).contains(usd))? * 1e6;
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "within the range above")]
+    Some(micro.round() as u64)
+}
+
+#[cfg(test)]
+mod tests;

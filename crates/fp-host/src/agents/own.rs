@@ -1,0 +1,41 @@
+//! A program of the user's own. It is done when it exits. Lines of its output such as `{"session": "x"}` and
+//! `{"usage": {"input_tokens": 1, "output_tokens": 2}, "cost_usd": 0.01}` are read if they come.
+
+use std::fs;
+use std::io;
+use std::process::Command;
+
+use fp_plan::settings::OwnProgram;
+use serde_json::Value;
+
+use super::{AgentCommand, AgentNews, AgentOrder, TokenUse, micro_usd, number};
+
+pub(super) fn command(own: &OwnProgram, order: &AgentOrder<'_>) -> io::Result<AgentCommand> {
+    let resumed = order.session.filter(|_| !own.resume.is_empty());
+    let prompt = order.scratch.join(format!("{}.md", order.name));
+    fs::write(&prompt, AgentOrder { session: resumed, ..*order }.whole_prompt())?;
+    let mut words = if resumed.is_some() { own.resume.iter() } else { own.start.iter() };
+    let filled = |word: &String| {
+        word.replace("{cwd}", &order.cwd.to_string_lossy())
+            .replace("{model}", order.player.model.as_deref().unwrap_or_default())
+            .replace("{session}", resumed.unwrap_or_default())
+            .replace("{role}", if order.is_builder() { "builder" } else { "verifier" })
+            .replace("{name}", order.name.as_str())
+            .replace("{prompt}", &prompt.to_string_lossy())
+    };
+    let mut command = Command::new(words.next().map(filled).unwrap_or_default());
+    command.args(words.map(filled)).args(&order.player.args);
+    Ok(AgentCommand { command, input: String::new(), session: None })
+}
+
+pub(super) fn read(line: &Value) -> Vec<AgentNews> {
+    let session = line["session"].as_str().map(|id| AgentNews::Session(id.to_owned()));
+    let usage = &line["usage"];
+    let micro_usd = micro_usd(&line["cost_usd"]);
+    let spent = (usage.is_object() || micro_usd.is_some()).then(|| {
+        let [input, cached, output] =
+            ["input_tokens", "cached_input_tokens", "output_tokens"].map(|name| number(&usage[name]));
+        AgentNews::Spent { turns: 1, tokens: TokenUse { input, cached, output }, micro_usd }
+    });
+    session.into_iter().chain(spent).collect()
+}

@@ -1,0 +1,108 @@
+//! What the agents of a run have cost, in words and in tables.
+
+use std::collections::BTreeSet;
+
+use serde::Serialize;
+
+use crate::run::State;
+use crate::run::crew::{AgentCost, TokenUse, total_cost};
+use crate::run::state::Role;
+
+/// The cost of a run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CostReport {
+    pub tokens: TokenUse,
+    /// In millionths of a US dollar, as far as the programs say it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub micro_usd: Option<u64>,
+    /// By task, iteration, role, program and model.
+    pub agents: Vec<AgentCost>,
+    /// The part of the tries that verification sent back, and of the verifiers that did.
+    pub sent_back: TokenUse,
+    /// The calls that were refused, as rules of `agents.allow` that would allow them.
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    pub denied: BTreeSet<String>,
+}
+
+impl CostReport {
+    /// The report of `state`; `None` if nothing is known of costs.
+    pub fn new(state: &State) -> Option<Self> {
+        if state.costs.is_empty() {
+            return None;
+        }
+        let mut agents = state.costs.clone();
+        agents.sort_by(|a, b| {
+            let key = |cost: &AgentCost| (cost.task.clone(), cost.iteration, cost.role == Role::Verifier);
+            key(a).cmp(&key(b))
+        });
+        let (tokens, micro_usd) = total_cost(&agents);
+        let is_sent_back = |cost: &&AgentCost| {
+            let task = cost.task.as_ref().and_then(|id| state.task(id));
+            task.is_some_and(|task| cost.iteration < task.iteration)
+        };
+        let (sent_back, _) = total_cost(agents.iter().filter(is_sent_back));
+        let denied = agents.iter().flat_map(|cost| cost.denied.iter().cloned()).collect();
+        Some(Self { tokens, micro_usd, sent_back, denied, agents })
+    }
+
+    /// Lines of text: the sum, and below it a line for each agent's part.
+    pub fn lines(&self) -> Vec<String> {
+        let mut lines = vec![format!("Cost: {}", spent_in_words(self.tokens, self.micro_usd))];
+        if self.sent_back.total() > 0 {
+            lines.push(format!("  of it what was sent back: {}", spent_in_words(self.sent_back, None)));
+        }
+        for rule in &self.denied {
+            lines.push(format!("  refused to agents, and allowed by this in `agents.allow`: {rule}"));
+        }
+        lines
+    }
+}
+
+/// A cost in words, such as `1.2M tokens, 0.34 USD`.
+pub fn spent_in_words(tokens: TokenUse, micro_usd: Option<u64>) -> String {
+    let tokens = format!("{} tokens", thousands(tokens.total()));
+    match micro_usd {
+        Some(micro) => format!("{tokens}, {} USD", in_cents(micro)),
+        None => tokens,
+    }
+}
+
+/// Whole cents; less than one is shown in four digits.
+fn in_cents(micro: u64) -> String {
+    match micro {
+        1..10_000 => format!("0.{:04}", micro.div_ceil(100)),
+        _ => {
+            let cents = micro.div_ceil(10_000);
+            format!("{}.{:02}", cents / 100, cents % 100)
+        }
+    }
+}
+
+fn thousands(number: u64) -> String {
+    match number {
+        0..10_000 => number.to_string(),
+        10_000..1_000_000 => format!("{}k", number / 1000),
+        _ => format!("{}.{}M", number / 1_000_000, number % 1_000_000 / 100_000),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn amounts_in_words() {
+        let tokens = |input| TokenUse { input, ..TokenUse::default() };
+        for (input, micro, words) in [
+            (0, None, "0 tokens"),
+            (9_999, Some(0), "9999 tokens, 0.00 USD"),
+            (10_500, Some(1), "10k tokens, 0.0001 USD"),
+            (999_999, Some(9_999), "999k tokens, 0.0100 USD"),
+            (1_250_000, Some(10_001), "1.2M tokens, 0.02 USD"),
+            (123_456_789, Some(20_000_000), "123.4M tokens, 20.00 USD"),
+        ] {
+            assert_eq!(spent_in_words(tokens(input), micro), words);
+        }
+    }
+}

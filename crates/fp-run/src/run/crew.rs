@@ -1,0 +1,214 @@
+//! The processes that play the agents of a run: which program and model plays whom, and what each has cost.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+
+use super::question::{AnswerChoice, Topic};
+use super::state::{Role, State, TaskState};
+use fp_plan::plan::id::{AgentName, TaskId};
+use fp_plan::settings::{AgentPlayer, Agents, SpendingLimit};
+
+/// Most refused calls that a cost names.
+const MAX_DENIED: usize = 20;
+
+/// The last process of an agent.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AgentProcess {
+    pub program: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// The conversation that the program can go on with, if it has said which.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
+    /// The mark in the environment of all its processes.
+    pub mark: String,
+    /// What the conversation has used until now.
+    #[serde(default)]
+    pub tokens: TokenUse,
+    /// In millionths of a US dollar, as far as the program says it.
+    #[serde(default)]
+    pub micro_usd: u64,
+}
+
+/// Tokens, as the program counts them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TokenUse {
+    /// Read anew.
+    pub input: u64,
+    /// Read from the service's cache.
+    pub cached: u64,
+    pub output: u64,
+}
+
+impl TokenUse {
+    /// What is more here than in `before`.
+    #[must_use]
+    pub fn since(&self, before: Self) -> Self {
+        Self {
+            input: self.input.saturating_sub(before.input),
+            cached: self.cached.saturating_sub(before.cached),
+            output: self.output.saturating_sub(before.output),
+        }
+    }
+
+    pub fn total(&self) -> u64 {
+        self.input.saturating_add(self.cached).saturating_add(self.output)
+    }
+
+    pub fn add(&mut self, other: Self) {
+        self.input = self.input.saturating_add(other.input);
+        self.cached = self.cached.saturating_add(other.cached);
+        self.output = self.output.saturating_add(other.output);
+    }
+}
+
+/// The cost of one process of an agent, or of several on the same try of a task.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AgentCost {
+    /// The task that it had at its end, if any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task: Option<TaskId>,
+    /// The iteration of the task.
+    #[serde(default)]
+    pub iteration: u32,
+    pub role: Role,
+    pub program: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// Requests to the model.
+    pub turns: u64,
+    pub tokens: TokenUse,
+    /// In millionths of a US dollar, where the program says it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub micro_usd: Option<u64>,
+    pub seconds: u64,
+    /// The calls that were refused, as rules that would allow them.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub denied: BTreeSet<String>,
+}
+
+impl AgentCost {
+    fn is_like(&self, other: &Self) -> bool {
+        (&self.task, self.iteration, self.role, &self.program, &self.model)
+            == (&other.task, other.iteration, other.role, &other.program, &other.model)
+    }
+
+    /// Adds what one more part of the same work has used.
+    pub fn spend(&mut self, turns: u64, tokens: TokenUse, micro_usd: Option<u64>) {
+        self.turns = self.turns.saturating_add(turns);
+        self.tokens.add(tokens);
+        self.micro_usd = match (self.micro_usd, micro_usd) {
+            (Some(before), Some(more)) => Some(before.saturating_add(more)),
+            (before, more) => before.or(more),
+        };
+    }
+
+    fn add(&mut self, other: &Self) {
+        self.spend(other.turns, other.tokens, other.micro_usd);
+        self.seconds = self.seconds.saturating_add(other.seconds);
+        let room = MAX_DENIED.saturating_sub(self.denied.len());
+        self.denied.extend(other.denied.iter().take(room).cloned());
+    }
+}
+
+/// The sum of `costs`.
+pub fn total_cost<'c>(costs: impl IntoIterator<Item = &'c AgentCost>) -> (TokenUse, Option<u64>) {
+    costs.into_iter().fold((TokenUse::default(), None), |(mut tokens, usd): (TokenUse, Option<u64>), cost| {
+        tokens.add(cost.tokens);
+        let usd = cost.micro_usd.map_or(usd, |more| Some(usd.unwrap_or(0).saturating_add(more)));
+        (tokens, usd)
+    })
+}
+
+/// The player of `role` for `task`: of a builder, the model for its complexity, and the next larger one for each further
+/// try where the user wants that.
+pub fn player(agents: &Agents, role: Role, task: Option<&TaskState>) -> AgentPlayer {
+    let player = match role {
+        Role::Builder => &agents.builder,
+        Role::Verifier => return agents.verifier.clone(),
+    };
+    let Some(task) = task else { return player.clone() };
+    let mut models: Vec<_> = agents.by_complexity.iter().collect();
+    models.sort_by_key(|model| model.up_to);
+    let first = models.iter().position(|model| task.leaf.complexity <= model.up_to).unwrap_or(models.len());
+    let further = if agents.escalate { task.iteration.saturating_sub(1) as usize } else { 0 };
+    let model = models.get(first + further).map(|model| model.model.clone());
+    AgentPlayer { model: model.or_else(|| player.model.clone()), ..player.clone() }
+}
+
+impl State {
+    pub(super) fn fold_process(&mut self, name: &AgentName, process: &AgentProcess) {
+        if let Some(session) = &process.session {
+            self.agent_ids.retain(|_, known| known != name);
+            self.agent_ids.insert(session.clone(), name.clone());
+        }
+        let before = self.processes.get(name).filter(|before| before.session == process.session);
+        let (tokens, micro_usd) =
+            before.map_or_else(Default::default, |before| (before.tokens, before.micro_usd));
+        self.processes.insert(name.clone(), AgentProcess { tokens, micro_usd, ..process.clone() });
+    }
+
+    pub(super) fn fold_cost(&mut self, name: &AgentName, cost: &AgentCost) {
+        if let Some(process) = self.processes.get_mut(name) {
+            process.tokens.add(cost.tokens);
+            process.micro_usd = process.micro_usd.saturating_add(cost.micro_usd.unwrap_or(0));
+        }
+        match self.costs.iter_mut().find(|known| known.is_like(cost)) {
+            Some(known) => known.add(cost),
+            None => self.costs.push(cost.clone()),
+        }
+    }
+
+    /// True if what `task`, or the run, has cost is over `limit`, as often as the user has granted it.
+    pub(super) fn is_spent(&self, limit: SpendingLimit, task: Option<&TaskId>) -> bool {
+        let costs = self.costs.iter().filter(|cost| task.is_none() || cost.task.as_ref() == task);
+        let (tokens, usd) = total_cost(costs);
+        let (spent, limit) = match limit {
+            SpendingLimit::MicroUsd(limit) => (usd.unwrap_or(0), limit),
+            SpendingLimit::Tokens(limit) => (tokens.total(), limit),
+        };
+        let granted = self.questions.iter().filter(|asked| {
+            matches!(&asked.question.topic, Topic::Budget { task: of, .. } if of.as_ref() == task)
+                && asked.answer.iter().any(|label| label == AnswerChoice::Continue.label())
+        });
+        spent >= limit.saturating_mul(1 + granted.count() as u64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::run::event::Leaf;
+    use fp_plan::settings::ComplexityModel;
+
+    fn task(complexity: u32, iteration: u32) -> TaskState {
+        let leaf = serde_json::json!({ "id": "1", "title": "One", "hash": "", "complexity": complexity });
+        let leaf: Leaf = serde_json::from_value(leaf).unwrap();
+        TaskState { iteration, ..TaskState::new(leaf) }
+    }
+
+    #[test]
+    fn a_model_for_each_complexity_and_a_larger_one_for_each_further_try() {
+        let model = |up_to, model: &str| ComplexityModel { up_to, model: model.to_owned() };
+        let builder = AgentPlayer { model: Some("large".into()), ..AgentPlayer::default() };
+        let by_complexity = vec![model(5, "middle"), model(2, "small")];
+        let mut agents = Agents { builder, by_complexity, ..Agents::default() };
+        let chosen = |agents: &Agents, complexity, iteration| {
+            player(agents, Role::Builder, Some(&task(complexity, iteration))).model.unwrap()
+        };
+        for (complexity, model) in [(1, "small"), (2, "small"), (3, "middle"), (5, "middle"), (6, "large")] {
+            assert_eq!(chosen(&agents, complexity, 1), model, "{complexity}");
+            assert_eq!(chosen(&agents, complexity, 3), model, "{complexity}");
+        }
+        agents.escalate = true;
+        let expected = [(2, 1, "small"), (2, 2, "middle"), (2, 3, "large"), (2, 4, "large"), (4, 2, "large")];
+        for (complexity, iteration, model) in expected {
+            assert_eq!(chosen(&agents, complexity, iteration), model, "{complexity} {iteration}");
+        }
+        assert_eq!(player(&agents, Role::Verifier, Some(&task(1, 1))).model, None);
+    }
+}

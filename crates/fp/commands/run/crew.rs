@@ -1,0 +1,469 @@
+//! The agents of a run as processes: started, listened to, tried again when their service is away, and ended.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::time::{Duration, Instant};
+
+use fp_host::agents::{AgentNews, AgentOrder, AgentProgram, RunningAgent, ServiceFault};
+use fp_host::plan::OpenPlan;
+use fp_host::process::CommandEnd;
+use fp_host::run::{fresh_token, worktree};
+use fp_plan::plan::id::{AgentName, TaskId};
+use fp_plan::settings::AgentPlayer;
+use fp_run::run::State;
+use fp_run::run::crew::{AgentCost, AgentProcess, TokenUse};
+use fp_run::run::event::Event;
+use fp_run::run::next::LeadAction;
+use fp_run::run::state::Role;
+
+use super::role_of;
+use crate::assets::{plugin_file, plugin_files};
+use crate::context::{Context, this_program};
+use crate::error::CommandError;
+
+/// Time that a process has to end by itself.
+const GRACE: Duration = Duration::from_secs(5);
+/// The first pause before another try with a service that is away, and the longest.
+const PAUSES: (Duration, Duration) = (Duration::from_secs(2), Duration::from_secs(300));
+/// Longest time that a program may try by itself to reach its service.
+const MAX_WAIT: Duration = Duration::from_secs(300);
+/// Tries in a row, without one that reached its service, after which a session is told that it has no network.
+const UNREACHED: u32 = 3;
+/// News that wait to be taken in; a process that talks faster waits.
+const QUEUE: usize = 1024;
+
+/// What an agent is started for.
+#[derive(Debug, Clone)]
+pub(super) struct AgentTask {
+    name: AgentName,
+    role: Role,
+    player: AgentPlayer,
+    prompt: String,
+    cwd: PathBuf,
+    /// The task, as far as it is known, and its iteration.
+    task: Option<(TaskId, u32)>,
+    session: Option<String>,
+    /// Times that its service was away, in a row.
+    away: u32,
+}
+
+impl AgentTask {
+    /// The task in `action`, if that starts or wakes an agent.
+    pub(super) fn of(action: LeadAction, state: &State, plan: &OpenPlan) -> Option<Self> {
+        let role = role_of(&action);
+        let checkout = || plan.repo.worktree.clone();
+        match action {
+            LeadAction::Spawn { name, prompt, player, .. }
+            | LeadAction::Resume { name, message: prompt, player, .. } => {
+                let held = state.held_by(&name);
+                let has_place = state.run.as_ref().is_some_and(|run| run.terms.checkout.is_some());
+                let cwd = if has_place { worktree::path(plan, &name) } else { checkout() };
+                let known = state.processes.get(&name).filter(|process| process.program == player.program);
+                // A builder begins each task anew: what it has read for another one only costs.
+                let session = known.filter(|_| held.is_some()).and_then(|process| process.session.clone());
+                let session = session.filter(|id| is_plain_id(id));
+                let task = held.map(|task| (task.leaf.id.clone(), task.iteration));
+                Some(Self { name, role, player, prompt, cwd, task, session, away: 0 })
+            }
+            LeadAction::Verify { name, prompt, player, task, iteration, .. } => {
+                let place = state.task(&task).and_then(|task| task.worktree());
+                let place = place.map(|owner| worktree::path(plan, owner)).filter(|place| place.is_dir());
+                let (cwd, task) = (place.unwrap_or_else(checkout), Some((task, iteration)));
+                Some(Self { name, role, player, prompt, cwd, task, session: None, away: 0 })
+            }
+            _ => None,
+        }
+    }
+}
+
+/// True if `id` can be nothing but an id on a command line.
+fn is_plain_id(id: &str) -> bool {
+    id.len() <= 200
+        && id.starts_with(|c: char| c.is_ascii_alphanumeric())
+        && id.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.'))
+}
+
+/// What happened among the agents.
+pub(super) enum CrewNews {
+    /// An agent has ended its turn.
+    Ended(AgentName),
+    /// Something that the user may want to know.
+    Told(String),
+}
+
+/// A process of an agent.
+struct Member {
+    agent: RunningAgent,
+    key: u64,
+    task: AgentTask,
+    started: Instant,
+    heard: Instant,
+    doing: String,
+    /// True once its service has answered.
+    was_reached: bool,
+    cost: AgentCost,
+    fault: Option<ServiceFault>,
+    /// Since when its service is away, and what the program says of it.
+    waits: Option<(Instant, String)>,
+    process: AgentProcess,
+}
+
+/// All agents of a run.
+pub(super) struct Crew<'c> {
+    plan: &'c OpenPlan,
+    context: &'c Context,
+    programs: BTreeMap<String, AgentProgram>,
+    /// The plugin of this very version, for the programs that take one.
+    plugin: tempfile::TempDir,
+    /// Programs to search for, with this `fp` first.
+    search_path: OsString,
+    allow: Vec<String>,
+    writes: Vec<PathBuf>,
+    members: BTreeMap<AgentName, Member>,
+    /// Agents whose service was away, with the time of the next try.
+    waiting: BTreeMap<AgentName, (AgentTask, Instant)>,
+    sender: SyncSender<(u64, AgentNews)>,
+    receiver: Receiver<(u64, AgentNews)>,
+    keys: u64,
+    /// Tries in a row that reached no service.
+    unreached: u32,
+}
+
+impl<'c> Crew<'c> {
+    /// Finds the programs, and makes what they need.
+    pub(super) fn gather(plan: &'c OpenPlan, context: &'c Context) -> Result<Self, CommandError> {
+        let agents = &plan.settings.agents;
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let mut programs = BTreeMap::new();
+        for name in [&agents.builder.program, &agents.verifier.program] {
+            programs.insert(name.clone(), AgentProgram::find(name, agents, &path)?);
+        }
+        let plugin = own_plugin()?;
+        let own = std::iter::once(plugin.path().join("bin"));
+        let search_path =
+            std::env::join_paths(own.chain(std::env::split_paths(&path))).map_err(CommandError::failed)?;
+        let commands = plan.tree()?;
+        let commands = commands.parse();
+        let of_tasks = commands.leaves().flat_map(|leaf| leaf.test_commands().chain(leaf.verify()));
+        let of_tasks: BTreeSet<String> = of_tasks.map(|command| format!("Bash({command})")).collect();
+        let allow = of_tasks.into_iter().chain(agents.allow.iter().cloned()).collect();
+        let git = plan.repo.git_dir.clone();
+        let writes = git.into_iter().chain([plan.repo.plans_dir(&plan.settings)]).collect();
+        let (sender, receiver) = sync_channel(QUEUE);
+        let (members, waiting) = (BTreeMap::new(), BTreeMap::new());
+        Ok(Self {
+            plan,
+            context,
+            programs,
+            plugin,
+            search_path,
+            allow,
+            writes,
+            members,
+            waiting,
+            sender,
+            receiver,
+            keys: 0,
+            unreached: 0,
+        })
+    }
+
+    /// True if no process runs and none is waited for.
+    pub(super) fn is_idle(&self) -> bool {
+        self.members.is_empty() && self.waiting.is_empty()
+    }
+
+    /// What each agent is at.
+    pub(super) fn doing(&self) -> BTreeMap<AgentName, String> {
+        let at = self.members.iter().map(|(name, member)| (name.clone(), member.doing.clone()));
+        let waits = |until: Instant| {
+            let seconds = until.saturating_duration_since(Instant::now()).as_secs() + 1;
+            format!("its service is away: again in {seconds} s")
+        };
+        at.chain(self.waiting.iter().map(|(name, (_, until))| (name.clone(), waits(*until)))).collect()
+    }
+
+    /// Learns which task each builder has.
+    pub(super) fn observe(&mut self, state: &State) {
+        for (name, member) in self.members.iter_mut().filter(|(_, member)| member.cost.task.is_none()) {
+            if let Some(held) = state.held_by(name) {
+                member.cost.task = Some(held.leaf.id.clone());
+                member.cost.iteration = held.iteration;
+            }
+        }
+    }
+
+    /// Starts a process for `task`, unless its agent has one.
+    pub(super) fn start(&mut self, task: AgentTask) -> Result<(), CommandError> {
+        if self.members.contains_key(&task.name) || self.waiting.contains_key(&task.name) {
+            return Ok(());
+        }
+        let program = &self.programs[&task.player.program];
+        let page = if task.role == Role::Builder { "agents/builder.md" } else { "agents/verifier.md" };
+        let page = plugin_file(page).map(String::from_utf8_lossy).unwrap_or_default();
+        self.keys += 1;
+        let order = AgentOrder {
+            name: &task.name,
+            role: task.role,
+            player: &task.player,
+            cwd: &task.cwd,
+            page: without_front_matter(&page),
+            prompt: &task.prompt,
+            session: task.session.as_deref(),
+            plugin: self.plugin.path(),
+            search_path: &self.search_path,
+            writes: &self.writes,
+            allow: &self.allow,
+            scratch: self.plugin.path(),
+        };
+        let agent = RunningAgent::start(program, &order, self.keys, self.sender.clone())?;
+        let process = AgentProcess {
+            program: task.player.program.clone(),
+            model: task.player.model.clone(),
+            session: agent.session.clone().or_else(|| task.session.clone()),
+            mark: agent.mark().to_owned(),
+            tokens: TokenUse::default(),
+            micro_usd: 0,
+        };
+        let (id, iteration) = task.task.clone().map_or((None, 0), |(id, iteration)| (Some(id), iteration));
+        let cost = AgentCost {
+            task: id,
+            iteration,
+            role: task.role,
+            program: process.program.clone(),
+            model: process.model.clone(),
+            turns: 0,
+            tokens: TokenUse::default(),
+            micro_usd: None,
+            seconds: 0,
+            denied: BTreeSet::new(),
+        };
+        let name = task.name.clone();
+        self.log(vec![Event::AgentStarted { name: name.clone(), process: process.clone() }])?;
+        let now = Instant::now();
+        let member = Member {
+            agent,
+            key: self.keys,
+            task,
+            started: now,
+            heard: now,
+            doing: "starts".to_owned(),
+            was_reached: false,
+            cost,
+            fault: None,
+            waits: None,
+            process,
+        };
+        self.members.insert(name, member);
+        Ok(())
+    }
+
+    /// What happened within `time`. Fails if no agent can work before the user has done something.
+    pub(super) fn news(&mut self, time: Duration) -> Result<Vec<CrewNews>, CommandError> {
+        let mut told = Vec::new();
+        let mut next = match self.receiver.recv_timeout(time) {
+            Ok(news) => Some(news),
+            Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => None,
+        };
+        while let Some((key, news)) = next {
+            self.take_in(key, news)?;
+            next = self.receiver.try_recv().ok();
+        }
+        let silence = Duration::from_secs(u64::from(self.plan.settings.agents.silence_minutes) * 60);
+        let ended: Vec<(AgentName, Option<CommandEnd>)> = self
+            .members
+            .iter_mut()
+            .filter_map(|(name, member)| {
+                let waits = member.waits.as_ref().filter(|(since, _)| since.elapsed() > MAX_WAIT);
+                if let Some((_, why)) = waits {
+                    member.fault = Some(ServiceFault::Away(why.clone()));
+                }
+                // One that will not get further by itself.
+                let is_refused = matches!(member.fault, Some(ServiceFault::Refused(_))) || waits.is_some();
+                let end = member.agent.poll();
+                let is_over = end.is_some() || is_refused || member.heard.elapsed() > silence;
+                is_over.then(|| (name.clone(), end))
+            })
+            .collect();
+        for (name, end) in ended {
+            if let Some(member) = self.members.remove(&name) {
+                told.extend(self.ended(member, end)?);
+            }
+        }
+        let due: Vec<AgentName> = self
+            .waiting
+            .iter()
+            .filter(|(_, (_, until))| Instant::now() >= *until)
+            .map(|(name, _)| name.clone())
+            .collect();
+        for name in due {
+            if let Some((task, _)) = self.waiting.remove(&name) {
+                self.start(task)?;
+            }
+        }
+        Ok(told)
+    }
+
+    fn take_in(&mut self, key: u64, news: AgentNews) -> Result<(), CommandError> {
+        let Some((name, member)) = self.members.iter_mut().find(|(_, member)| member.key == key) else {
+            return Ok(());
+        };
+        member.heard = Instant::now();
+        if !matches!(news, AgentNews::Waiting(_)) {
+            member.waits = None;
+        }
+        match news {
+            AgentNews::Session(session) => {
+                if is_plain_id(&session) && member.process.session.as_ref() != Some(&session) {
+                    member.process.session = Some(session);
+                    let started = Event::AgentStarted { name: name.clone(), process: member.process.clone() };
+                    self.log(vec![started])?;
+                }
+            }
+            AgentNews::Doing(doing) => {
+                member.was_reached = true;
+                member.doing = doing;
+            }
+            AgentNews::Spent { turns, tokens, micro_usd } => {
+                member.was_reached |= tokens.total() > 0;
+                member.cost.spend(turns, tokens, micro_usd);
+            }
+            AgentNews::SessionTotal { tokens, micro_usd } => {
+                let state = self.plan.load()?.state;
+                let before = state.processes.get(name);
+                let (known, usd) =
+                    before.map_or_else(Default::default, |known| (known.tokens, known.micro_usd));
+                let tokens = tokens.map_or_else(TokenUse::default, |whole| whole.since(known));
+                member.was_reached |= tokens.total() > 0;
+                member.cost.spend(0, tokens, micro_usd.map(|whole| whole.saturating_sub(usd)));
+            }
+            AgentNews::Waiting(why) => {
+                member.waits.get_or_insert((Instant::now(), String::new())).1.clone_from(&why);
+                member.doing = format!("waits for its service: {why}");
+            }
+            AgentNews::Denied(rule) => drop(member.cost.denied.insert(rule)),
+            AgentNews::Fault(fault) => member.fault = Some(fault),
+            AgentNews::Closed => {}
+        }
+        Ok(())
+    }
+
+    /// Takes in the end of a process. `end` is how it ended by itself.
+    fn ended(&mut self, member: Member, end: Option<CommandEnd>) -> Result<Vec<CrewNews>, CommandError> {
+        let Member { agent, task, started, was_reached, mut cost, fault, process, .. } = member;
+        let complaint = agent.end(GRACE);
+        cost.seconds = started.elapsed().as_secs();
+        let name = task.name.clone();
+        self.log(vec![Event::AgentSpent { name: name.clone(), cost }])?;
+        let program = &process.program;
+        if was_reached {
+            self.unreached = 0;
+        }
+        match fault {
+            Some(ServiceFault::SessionLost(_)) if task.session.is_some() => {
+                let anew = AgentTask { session: None, ..task };
+                self.waiting.insert(name, (anew, Instant::now()));
+                Ok(Vec::new())
+            }
+            Some(ServiceFault::Refused(why) | ServiceFault::SessionLost(why)) => {
+                Err(CommandError::failed(why)
+                    .hint(format!("nothing is lost: `fp run {}` goes on", self.plan.id())))
+            }
+            Some(ServiceFault::Away(why)) => {
+                self.unreached += u32::from(!was_reached);
+                if self.unreached >= UNREACHED && self.context.session().is_some() {
+                    return Err(CommandError::failed(format!("{program} can't reach its service from here: {why}"))
+                        .hint("the session may run commands without network: `fp run` in a terminal, or `/fp:implement --here`"));
+                }
+                let away = if was_reached { 0 } else { task.away };
+                let pause = pause_before(away);
+                let told = format!("{name}: {why}; again in {} s", pause.as_secs());
+                let session = process.session.filter(|_| was_reached);
+                let again = AgentTask { away: away + 1, session, ..task };
+                self.waiting.insert(name, (again, Instant::now() + pause));
+                Ok(vec![CrewNews::Told(told)])
+            }
+            None => {
+                let is_well = matches!(end, Some(CommandEnd::Exited(0)));
+                if !is_well
+                    && !was_reached
+                    && !matches!(self.programs[program], AgentProgram::Own(_))
+                    && end.is_some()
+                {
+                    let how = if complaint.is_empty() {
+                        "without a word".to_owned()
+                    } else {
+                        format!("with: {complaint}")
+                    };
+                    return Err(CommandError::failed(format!("{program} ended at once, {how}")).hint(
+                        format!(
+                            "see whether `{program}` works by itself, and what `agents` in your settings has"
+                        ),
+                    ));
+                }
+                let said = (!is_well).then(|| {
+                    let why = if end.is_none() {
+                        "said nothing for too long, and was ended".to_owned()
+                    } else {
+                        format!("ended badly: {complaint}")
+                    };
+                    CrewNews::Told(format!("{name} ({program}) {why}"))
+                });
+                Ok(said.into_iter().chain([CrewNews::Ended(name)]).collect())
+            }
+        }
+    }
+
+    /// Ends every process.
+    pub(super) fn end_all(&mut self) {
+        self.waiting.clear();
+        self.members.values().for_each(|member| member.agent.ask_to_end());
+        for member in std::mem::take(&mut self.members).into_values() {
+            let Member { agent, task, started, mut cost, .. } = member;
+            agent.end(GRACE);
+            cost.seconds = started.elapsed().as_secs();
+            // The run is over or stops: a cost that can't be written is not worth an error.
+            drop(self.log(vec![Event::AgentSpent { name: task.name, cost }]));
+        }
+    }
+
+    fn log(&self, events: Vec<Event>) -> Result<(), CommandError> {
+        Ok(self.plan.lock()?.append(events, self.context.now())?)
+    }
+}
+
+/// A pause that doubles with each try, and differs between agents.
+fn pause_before(tries: u32) -> Duration {
+    let (first, most) = PAUSES;
+    let pause = first.saturating_mul(1 << tries.min(16)).min(most);
+    let random = u32::from_str_radix(&fresh_token()[..4], 16).unwrap_or(0);
+    // Between half of it and one and a half.
+    pause / 2 + pause * random / 0x1_0000
+}
+
+/// This plugin with this program, in a folder of its own.
+fn own_plugin() -> Result<tempfile::TempDir, CommandError> {
+    let failed = |error: std::io::Error| {
+        CommandError::failed(format!("the plugin for the agents can't be written: {error}"))
+            .hint("see whether the folder for temporary files has room, and may be written to")
+    };
+    let folder = tempfile::Builder::new().prefix("fp-run-").tempdir().map_err(failed)?;
+    for file in plugin_files() {
+        let path = folder.path().join(&file.path);
+        fs::create_dir_all(path.parent().unwrap_or(Path::new("."))).map_err(failed)?;
+        fs::write(path, file.contents).map_err(failed)?;
+    }
+    let (program, bin) = (this_program()?, folder.path().join("bin"));
+    let place = bin.join(format!("fp{}", std::env::consts::EXE_SUFFIX));
+    fs::create_dir_all(&bin).map_err(failed)?;
+    fs::hard_link(&program, &place).or_else(|_| fs::copy(&program, &place).map(drop)).map_err(failed)?;
+    Ok(folder)
+}
+
+fn without_front_matter(page: &str) -> &str {
+    let body = page.strip_prefix("---\n").and_then(|rest| rest.split_once("\n---\n"));
+    body.map_or(page, |(_, body)| body)
+}

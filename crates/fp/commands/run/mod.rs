@@ -1,0 +1,400 @@
+//! `fp run`: leads a run in one process. It does what `fp next` lists, with a process of an agent program for each agent,
+//! so that no model spends anything on leading, and a run outlives every session.
+
+mod crew;
+mod view;
+
+use std::path::Path;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use fp_host::plan::OpenPlan;
+use fp_host::process::kill_marked;
+use fp_host::run::fresh_token;
+use fp_host::run::worktree::{self, Worktrees};
+use fp_host::screen::Screen;
+use fp_host::store::{StoreError, acquire};
+use fp_host::trust::{Consent, ConsentSource};
+use fp_plan::plan::id::AgentName;
+use fp_plan::settings::SpendingLimit;
+use fp_run::run::State;
+use fp_run::run::next::LeadAction;
+use fp_run::run::state::{Role, RunStatus, Status};
+
+use super::consent::answer;
+use super::next::{ask_text, take_turn};
+use super::start::{self, RunLead, TermsArgs, begin};
+use super::status::watch_plan;
+use crate::context::Context;
+use crate::error::{CommandError, CommandResult, Exit};
+use crate::input;
+use crate::printer::Format;
+use crew::{AgentTask, Crew, CrewNews};
+use view::{LeadInput, LeadView};
+
+/// How often news of agents and of the user are looked for.
+const TICK: Duration = Duration::from_millis(100);
+/// Time between two looks for what is due, at least.
+const PAUSE: Duration = Duration::from_millis(200);
+/// Time until the next look where another process makes a commit.
+const AGAIN: Duration = Duration::from_secs(1);
+
+/// Lead a run to its end, with a process for each agent
+#[derive(Debug, clap::Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub(crate) struct RunArgs {
+    #[command(subcommand)]
+    action: Option<Action>,
+    #[command(flatten)]
+    terms: TermsArgs,
+    /// How many builders work at once (1-16); else as configured.
+    #[arg(short = 'j', long, value_parser = clap::value_parser!(u32).range(1..=16))]
+    builders: Option<u32>,
+    /// The program that plays all agents: `claude`, `codex`, `opencode`, or one of your settings; else as configured.
+    #[arg(long, value_name = "NAME")]
+    agent: Option<String>,
+    /// What the run may cost before you are asked, such as `20` (USD) or `"500000 tokens"`; else as configured.
+    #[arg(long, value_name = "AMOUNT")]
+    budget: Option<SpendingLimit>,
+    /// Ask nobody: questions are answered by the rules of an unattended run.
+    #[arg(long, conflicts_with = "ask")]
+    unattended: bool,
+    /// Print only the end: the report, or with status 3 the questions without which nothing goes on.
+    #[arg(long)]
+    ask: bool,
+    /// Agents may start in this repository, though Claude Code has no record that you trust it.
+    #[arg(long)]
+    yes: bool,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Action {
+    /// The same as `fp start`.
+    #[command(hide = true)]
+    Start(start::StartArgs),
+}
+
+pub(crate) fn run(args: RunArgs, context: &Context) -> CommandResult {
+    if let Some(Action::Start(args)) = args.action {
+        return start::run(args, context);
+    }
+    let mut plan = context.open_trusted(args.terms.plan.as_deref())?;
+    let _lock = match acquire(&plan.lead_lock(), Duration::ZERO) {
+        Ok(lock) => lock,
+        Err(StoreError::Locked { holder, .. }) => return watch_another(&plan, holder, context),
+        Err(error) => return Err(error.into()),
+    };
+    if let Some(program) = args.agent {
+        plan.settings.agents.builder.program.clone_from(&program);
+        plan.settings.agents.verifier.program = program;
+    }
+    plan.settings.budget.run = args.budget.or(plan.settings.budget.run);
+    let crew = Crew::gather(&plan, context)?;
+    expect_trusted_place(&plan, args.yes, context)?;
+    let view = match args.ask {
+        true => LeadView::silent(),
+        false => LeadView::open(&plan, args.unattended, context)?,
+    };
+    for process in plan.load()?.state.processes.values() {
+        kill_marked(&process.mark);
+    }
+    let attended = args.ask || view.can_ask();
+    let lead = RunLead {
+        session: Some(format!("fp-run-{}", fresh_token())),
+        client: Some(std::process::id()),
+        attended,
+        processes: true,
+        builders: args.builders.unwrap_or(plan.settings.max_parallel_tasks),
+    };
+    begin(&plan, &args.terms, lead, context)?;
+    let mut lead = Lead { plan: &plan, context, crew, view, attended, ended: Vec::new(), stop: Stop::No };
+    let end = lead.lead();
+    lead.crew.end_all();
+    lead.view.close();
+    let end = end?;
+    notify(&plan, &end, context);
+    end.print(&plan, context)
+}
+
+/// Another process leads the run: shows what it does.
+fn watch_another(plan: &OpenPlan, holder: Option<String>, context: &Context) -> CommandResult {
+    let by =
+        holder.map_or_else(|| "another process".to_owned(), |id| format!("process {id} of this machine"));
+    let id = plan.id();
+    if context.format == Format::Text && Screen::is_there(context.env("TERM").as_deref()) {
+        context.printer.note(&format!("note: {by} leads the run of {id}: this only watches"));
+        return watch_plan(plan, context);
+    }
+    Err(CommandError::refused(format!("{by} leads the run of {id}"))
+        .hint(format!("`fp status {id}` says how far it is, `fp log {id} --follow` what happens")))
+}
+
+/// Fails unless the user trusts the repository with agents: their programs take its settings, hooks and instructions
+/// without asking.
+fn expect_trusted_place(plan: &OpenPlan, yes: bool, context: &Context) -> Result<(), CommandError> {
+    let trust = context.trust()?;
+    let root = &plan.repo.root;
+    let env = |name: &str| context.env(name);
+    if trust.trusts(&Consent::Agents)? || fp_host::claude::is_trusted_folder(&env, root) {
+        return Ok(());
+    }
+    let what = format!(
+        "agents that start in {} take on its settings, hooks and instructions, as Claude Code does in a folder that you trust",
+        root.display()
+    );
+    if yes {
+        trust.add(Consent::Agents, ConsentSource::Flag, context.now())?;
+        return Ok(());
+    }
+    if input::can_ask(context) {
+        context.printer.note(&format!("Before anything starts: {what}."));
+        if input::agrees("Do you trust it?", context) {
+            trust.add(Consent::Agents, ConsentSource::Terminal, context.now())?;
+            return Ok(());
+        }
+    }
+    Err(CommandError::refused(format!("nothing was started: {what}")).hint(
+        "run `fp run` at a terminal, and say yes; or open the folder in Claude Code, and trust it there",
+    ))
+}
+
+/// How much longer the user wants it to go on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd)]
+enum Stop {
+    No,
+    /// Nothing new is started, and what runs may finish.
+    Finishing,
+    Now,
+}
+
+/// The end of this process's lead.
+enum LeadEnd {
+    /// The run is over, with this report.
+    Over { report: String, state: Box<State> },
+    /// Questions are open, and nothing else can go on.
+    Asked(Vec<LeadAction>),
+    /// Nothing can go on: one line for each task.
+    Deadlock(Vec<String>),
+    /// The user has stopped it.
+    Stopped,
+}
+
+/// The lead of a run.
+struct Lead<'c> {
+    plan: &'c OpenPlan,
+    context: &'c Context,
+    crew: Crew<'c>,
+    view: LeadView,
+    attended: bool,
+    /// Agents whose end the log doesn't have yet.
+    ended: Vec<AgentName>,
+    stop: Stop,
+}
+
+impl Lead<'_> {
+    fn lead(&mut self) -> Result<LeadEnd, CommandError> {
+        loop {
+            let begun = Instant::now();
+            let Some((actions, state)) = self.turn()? else { return Ok(LeadEnd::Stopped) };
+            self.crew.observe(&state);
+            if let Some(end) = self.act(actions, &state, begun)? {
+                return Ok(end);
+            }
+        }
+    }
+
+    /// What is due now; `None` if the user wants to end at once. The user is heard while commands of the plan run.
+    fn turn(&mut self) -> Result<Option<(Vec<LeadAction>, State)>, CommandError> {
+        let (plan, attended) = (self.plan, self.attended);
+        let ended = std::mem::take(&mut self.ended);
+        let worker = self.context.silent();
+        thread::scope(|scope| {
+            let turn = scope.spawn(move || {
+                let due = take_turn(plan, &ended, attended, &worker)?;
+                let (actions, state) = (due.actions, State::clone(&due.state));
+                drop(due.ledger);
+                make_places(plan, &state, &actions)?;
+                Ok::<_, CommandError>((actions, state))
+            });
+            while !turn.is_finished() {
+                self.look(TICK)?;
+                if self.stop == Stop::Now {
+                    // A command may run for minutes yet; it ends with this process.
+                    self.crew.end_all();
+                    self.view.close();
+                    std::process::exit(i32::from(Exit::Findings.code()));
+                }
+            }
+            let turn = turn.join().unwrap_or_else(|_| Err(CommandError::failed("the lead has failed")))?;
+            Ok(Some(turn).filter(|_| self.stop != Stop::Now))
+        })
+    }
+
+    /// Does what is due, and waits until more may be.
+    fn act(
+        &mut self,
+        actions: Vec<LeadAction>,
+        state: &State,
+        begun: Instant,
+    ) -> Result<Option<LeadEnd>, CommandError> {
+        let (mut asks, mut again, mut chain) = (Vec::new(), None, None);
+        for action in actions {
+            match action {
+                LeadAction::Finish { report } => {
+                    return Ok(Some(LeadEnd::Over { report, state: Box::new(state.clone()) }));
+                }
+                LeadAction::Ask { .. } => asks.push(action),
+                LeadAction::Deadlock { chain: why } => chain = Some(why),
+                LeadAction::Wait { .. } if self.crew.is_idle() => again = Some(begun + AGAIN),
+                LeadAction::Wait { .. } | LeadAction::Judge { .. } => {}
+                start if self.stop == Stop::No => {
+                    if let Some(task) = AgentTask::of(start, state, self.plan) {
+                        self.crew.start(task)?;
+                    }
+                }
+                _ => {}
+            }
+        }
+        self.view.ask(&asks);
+        let length = self.log_length();
+        loop {
+            self.look(TICK)?;
+            if self.stop == Stop::Now || (self.stop == Stop::Finishing && self.crew.is_idle()) {
+                return Ok(Some(LeadEnd::Stopped));
+            }
+            if let Some((question, label)) = self.view.answered() {
+                answer(self.plan, &question, &[label], self.context)?;
+                return Ok(None);
+            }
+            let is_news = !self.ended.is_empty() || self.log_length() != length;
+            if is_news && begun.elapsed() >= PAUSE {
+                return Ok(None);
+            }
+            if !self.crew.is_idle() || is_news {
+                continue;
+            }
+            if let Some(chain) = chain {
+                return Ok(Some(LeadEnd::Deadlock(chain)));
+            }
+            if !asks.is_empty() && !self.view.can_ask() {
+                return Ok(Some(LeadEnd::Asked(asks)));
+            }
+            if again.is_some_and(|again| Instant::now() >= again) {
+                return Ok(None);
+            }
+        }
+    }
+
+    fn log_length(&self) -> u64 {
+        std::fs::metadata(self.plan.folder.file("events.jsonl")).map_or(0, |log| log.len())
+    }
+
+    /// Takes in what agents and the user did within `time`.
+    fn look(&mut self, time: Duration) -> Result<(), CommandError> {
+        for news in self.crew.news(self.view.is_screen().then_some(Duration::ZERO).unwrap_or(time))? {
+            match news {
+                CrewNews::Ended(name) => self.ended.push(name),
+                CrewNews::Told(line) => self.view.tell(&line),
+            }
+        }
+        match self.view.show(&self.crew, time, self.context)? {
+            LeadInput::Nothing => {}
+            LeadInput::Stop if self.stop == Stop::No => {
+                self.stop = Stop::Finishing;
+                self.view.tell("ending: what runs may finish; once more ends it too");
+            }
+            LeadInput::Stop | LeadInput::Gone => self.stop = Stop::Now,
+        }
+        Ok(())
+    }
+}
+
+/// Makes the worktrees of the builders that are about to start, which work there from the beginning.
+fn make_places(plan: &OpenPlan, state: &State, actions: &[LeadAction]) -> Result<(), CommandError> {
+    if state.run.as_ref().is_none_or(|run| run.terms.checkout.is_none()) {
+        return Ok(());
+    }
+    let missing = actions.iter().filter_map(|action| match action {
+        LeadAction::Spawn { name, .. } | LeadAction::Resume { name, .. } => {
+            Some(name).filter(|name| !worktree::path(plan, name).is_dir())
+        }
+        _ => None,
+    });
+    for name in missing {
+        Worktrees::lock(plan)?.make(state, name)?;
+    }
+    Ok(())
+}
+
+impl LeadEnd {
+    /// What happened, for a person who is not looking.
+    fn in_words(&self, plan: &OpenPlan) -> String {
+        let id = plan.id();
+        match self {
+            Self::Over { state, .. } => {
+                format!("{id}: {} of {} tasks done", state.count(Status::Completed), state.tasks.len())
+            }
+            Self::Asked(_) => format!("{id} waits for an answer"),
+            Self::Deadlock(_) => format!("{id} can't go on by itself"),
+            Self::Stopped => format!("{id} was stopped"),
+        }
+    }
+
+    fn print(self, plan: &OpenPlan, context: &Context) -> CommandResult {
+        let id = plan.id();
+        match (self, context.format) {
+            (Self::Over { state, .. }, Format::Json) => {
+                context.printer.json(&fp_run::report::status::StatusReport::new(&state))?;
+                Ok(over(&state))
+            }
+            (Self::Over { report, state }, Format::Text) => {
+                context.printer.data(&report);
+                Ok(over(&state))
+            }
+            (Self::Asked(asks), Format::Json) => {
+                context.printer.json(&serde_json::json!({ "actions": asks }))?;
+                Ok(Exit::Asked)
+            }
+            (Self::Asked(asks), Format::Text) => {
+                let asks: String = asks.iter().map(|ask| ask_text(id, ask)).collect();
+                context.printer.data(&format!("{asks}Then go on: fp run {id} --ask\n"));
+                Ok(Exit::Asked)
+            }
+            (Self::Deadlock(chain), _) => Err(CommandError::refused(format!(
+                "nothing can go on by itself in {id}: {}",
+                chain.join("; ")
+            ))
+            .hint(format!("`fp status {id}` shows all of it"))),
+            (Self::Stopped, _) => {
+                context.printer.note(&format!("note: stopped; nothing is lost: `fp run {id}` goes on"));
+                Ok(Exit::Findings)
+            }
+        }
+    }
+}
+
+fn over(state: &State) -> Exit {
+    let is_finished = state.run.as_ref().is_some_and(|run| run.status == RunStatus::Finished);
+    match is_finished && state.count(Status::Completed) == state.tasks.len() {
+        true => Exit::Done,
+        false => Exit::Findings,
+    }
+}
+
+/// Runs the user's command that tells of the end.
+fn notify(plan: &OpenPlan, end: &LeadEnd, context: &Context) {
+    let mut words =
+        plan.settings.notify.command.iter().map(|word| word.replace("{text}", &end.in_words(plan)));
+    let Some(program) = words.next() else { return };
+    let mut command = std::process::Command::new(program);
+    command.args(words).current_dir(Path::new(&plan.repo.root));
+    let limits = fp_host::process::Limits { time: Duration::from_secs(10), ..Default::default() };
+    if let Err(error) = fp_host::process::ask(command, b"", limits) {
+        context.printer.note(&format!("note: `notify.command` can't be started: {error}"));
+    }
+}
+
+/// The role of an agent's action.
+fn role_of(action: &LeadAction) -> Role {
+    if matches!(action, LeadAction::Verify { .. }) { Role::Verifier } else { Role::Builder }
+}

@@ -1,0 +1,181 @@
+//! What the user sees of a run that `fp run` leads: the live view at a terminal, a line for each event elsewhere.
+
+use fp_host::interrupt::Interrupt;
+use fp_host::plan::OpenPlan;
+use fp_host::screen::{Screen, ScreenInput};
+use fp_run::report::log::tell;
+use fp_run::run::event::Event;
+use fp_run::run::next::LeadAction;
+
+use std::time::Duration;
+
+use super::super::log::LogText;
+use super::super::status::{Beside, RunWatch};
+use super::crew::Crew;
+use crate::context::Context;
+use crate::error::CommandError;
+use crate::printer::{Format, Printer};
+
+/// What the user wants.
+pub(super) enum LeadInput {
+    Nothing,
+    Stop,
+    /// The terminal is gone.
+    Gone,
+}
+
+/// A view of the run.
+pub(super) struct LeadView {
+    kind: ViewKind,
+    /// Open questions, with their options.
+    asked: Vec<(String, Vec<String>)>,
+    answer: Option<(String, String)>,
+    /// The last things worth saying.
+    told: Vec<String>,
+}
+
+enum ViewKind {
+    Silent(Option<Interrupt>),
+    Lines { watch: RunWatch, text: LogText, interrupt: Interrupt },
+    Screen { watch: RunWatch, screen: Screen },
+}
+
+/// Lines of news in the live view.
+const NEWS: usize = 3;
+
+impl LeadView {
+    fn of(kind: ViewKind) -> Self {
+        Self { kind, asked: Vec::new(), answer: None, told: Vec::new() }
+    }
+
+    /// A view that shows nothing.
+    pub(super) fn silent() -> Self {
+        // Without it, Ctrl-C ends the process at once, and the agents with it.
+        Self::of(ViewKind::Silent(Interrupt::listen().ok()))
+    }
+
+    /// The live view if there is a terminal and somebody to look at it, else lines.
+    pub(super) fn open(plan: &OpenPlan, unattended: bool, context: &Context) -> Result<Self, CommandError> {
+        if context.format == Format::Json {
+            return Ok(Self::silent());
+        }
+        let mut watch = RunWatch::new(plan);
+        watch.take()?;
+        let has_screen = !unattended && Screen::is_there(context.env("TERM").as_deref());
+        if let Some(screen) = has_screen.then(Screen::open).and_then(Result::ok) {
+            return Ok(Self::of(ViewKind::Screen { watch, screen }));
+        }
+        let interrupt = Interrupt::listen()
+            .map_err(|error| CommandError::failed(format!("signals can't be watched: {error}")))?;
+        Ok(Self::of(ViewKind::Lines { watch, text: LogText::default(), interrupt }))
+    }
+
+    pub(super) fn can_ask(&self) -> bool {
+        self.is_screen()
+    }
+
+    pub(super) fn is_screen(&self) -> bool {
+        matches!(self.kind, ViewKind::Screen { .. })
+    }
+
+    /// Asks these questions from now on.
+    pub(super) fn ask(&mut self, asks: &[LeadAction]) {
+        self.asked.clear();
+        for action in asks {
+            if let LeadAction::Ask { question, options, .. } = action {
+                let labels = options.iter().map(|option| option.label.clone()).collect();
+                self.asked.push((question.clone(), labels));
+            }
+        }
+    }
+
+    /// The user's answer to a question: its id and the label.
+    pub(super) fn answered(&mut self) -> Option<(String, String)> {
+        self.answer.take()
+    }
+
+    pub(super) fn tell(&mut self, line: &str) {
+        match &self.kind {
+            ViewKind::Silent(_) => {}
+            ViewKind::Lines { .. } => Printer::default().note(&format!("note: {line}")),
+            ViewKind::Screen { .. } => {
+                self.told.push(line.to_owned());
+                let over = self.told.len().saturating_sub(NEWS);
+                self.told.drain(..over);
+            }
+        }
+    }
+
+    /// Shows what is new, and waits up to `time` for the user where there is a screen.
+    pub(super) fn show(
+        &mut self,
+        crew: &Crew<'_>,
+        time: Duration,
+        context: &Context,
+    ) -> Result<LeadInput, CommandError> {
+        match &mut self.kind {
+            ViewKind::Silent(interrupt) => {
+                let stopped = interrupt.as_mut().is_some_and(Interrupt::take);
+                Ok(if stopped { LeadInput::Stop } else { LeadInput::Nothing })
+            }
+            ViewKind::Lines { watch, text, interrupt } => {
+                let mut is_read = true;
+                for entry in watch.take()? {
+                    let worth = entry.events.iter().map(is_worth_a_line);
+                    let told = tell(&entry).into_iter().zip(worth).filter(|(_, worth)| *worth);
+                    let told: Vec<_> = told.map(|(told, _)| told.without_details()).collect();
+                    is_read &= context.printer.stream(&text.lines(entry.at, entry.seq, &told));
+                }
+                Ok(match (is_read, interrupt.take()) {
+                    (false, _) => LeadInput::Gone,
+                    (true, true) => LeadInput::Stop,
+                    (true, false) => LeadInput::Nothing,
+                })
+            }
+            ViewKind::Screen { watch, screen } => {
+                watch.take()?;
+                let options = self.asked.first().map(|(_, labels)| {
+                    let keys = labels.iter().zip(1..).map(|(label, key)| format!("{key} {label}"));
+                    format!("  {}", keys.collect::<Vec<_>>().join("   "))
+                });
+                let beside = Beside {
+                    doing: crew.doing(),
+                    lines: options.into_iter().chain(self.told.clone()).collect(),
+                };
+                let input = watch.show(screen, &beside, time, context.now());
+                Ok(match input {
+                    None => LeadInput::Gone,
+                    Some(ScreenInput::End) => LeadInput::Stop,
+                    Some(ScreenInput::Digit(digit)) => {
+                        let chosen = self.asked.first().and_then(|(question, labels)| {
+                            Some((question.clone(), labels.get(digit.checked_sub(1)?)?.clone()))
+                        });
+                        self.answer = chosen.or(self.answer.take());
+                        LeadInput::Nothing
+                    }
+                    Some(_) => LeadInput::Nothing,
+                })
+            }
+        }
+    }
+
+    /// Gives the terminal back, and rings its bell.
+    pub(super) fn close(&mut self) {
+        if self.is_screen() {
+            self.kind = ViewKind::Silent(None);
+            Printer::default().bell();
+        }
+    }
+}
+
+/// False for what only the program itself needs to know.
+fn is_worth_a_line(event: &Event) -> bool {
+    !matches!(
+        event,
+        Event::Told
+            | Event::AgentKnown { .. }
+            | Event::Dispatched { .. }
+            | Event::LeadNudged
+            | Event::Reached { .. }
+    )
+}
