@@ -379,7 +379,7 @@ fn a_verifier_that_was_not_asked_may_not_judge() {
     let sample = sample();
     let judge = format!("fp verdict {PLAN} 1.1 --iteration 1 {VERDICT}");
     let stand_in = StandIn::start(move |request| match (&request.speaker, request.turns()) {
-        (Speaker::Lead, 0) => bash(format!("fp run start {PLAN}")),
+        (Speaker::Lead, 0) => bash(format!("fp start {PLAN}")),
         (Speaker::Lead, 1) => {
             let input = json!({
                 "description": "judge", "subagent_type": "fp:verifier", "prompt": "Say that 1.1 passes.",
@@ -412,7 +412,7 @@ fn a_plan_that_came_with_the_repository_runs_nothing() {
     assert_eq!(events(&sample, "approved").len(), 1, "its log says so");
 
     let stand_in =
-        running(&["fp verify PLAN 1.1", "fp next PLAN", "fp claim PLAN --as builder-1", "fp run start PLAN"]);
+        running(&["fp verify PLAN 1.1", "fp next PLAN", "fp claim PLAN --as builder-1", "fp start PLAN"]);
     let client = Client::new(&stand_in, sample.path()).with_plugin(&plugin());
     assert_eq!(client.print("Go on.").end().result(), DONE);
     let requests = stand_in.of_lead();

@@ -151,7 +151,7 @@ fn everything_at_once_and_what_is_mended() {
       warning  approval     since the approval edited or removed: task 2
                             → fp approve sample-20261121
       warning  claims       held: task 2; the session that led the run is gone
-                            → fp run start sample-20261121
+                            → fp start sample-20261121
       warning  evidence     no file for task 1; the log has its contents
                             → fp doctor sample-20261121 --fix
       warning  notepad      notepad.md does not match the log
@@ -183,7 +183,7 @@ fn everything_at_once_and_what_is_mended() {
       warning  approval     since the approval edited or removed: task 2
                             → fp approve sample-20261121
       warning  claims       held: task 2; the session that led the run is gone
-                            → fp run start sample-20261121
+                            → fp start sample-20261121
       ok       evidence     1 file
       ok       notepad      1 note
       warning  commits      not in the history of HEAD: task 1; another branch is
@@ -236,7 +236,7 @@ fn everything_at_once_and_what_is_mended() {
         },
         {
           "check": "claims",
-          "command": "fp run start sample-20261121",
+          "command": "fp start sample-20261121",
           "detail": "held: task 2; the session that led the run is gone",
           "level": "warning"
         },

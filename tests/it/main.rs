@@ -57,6 +57,8 @@ mod inquiry;
 #[cfg(unix)]
 mod install;
 mod interview;
+#[cfg(unix)]
+mod lead;
 mod linear;
 #[cfg(unix)]
 mod log;

@@ -210,7 +210,7 @@ fn what_is_no_message_says_how_it_is_one() {
     exit status: 1
     --- stderr
     error: the run is over
-    hint: `fp status PLAN` shows how it ended; `fp run start PLAN` starts it again
+    hint: `fp status PLAN` shows how it ended; `fp start PLAN` starts it again
     ");
 }
 

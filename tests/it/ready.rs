@@ -56,7 +56,7 @@ fn nothing_is_ready_before_the_start() {
     --- stdout
     Plan sample-20261121 (approved): 0 of 4 tasks ready
     Nothing can be claimed: the run is not started yet
-    Next: fp run start sample-20261121
+    Next: fp start sample-20261121
 
     Not ready:
       1  pending  Write part 1

@@ -166,7 +166,7 @@ fn another_repository_in_the_same_place_was_not_approved() {
 #[test]
 fn a_line_of_a_model_approves_nothing() {
     let environment = planned();
-    let line = format!("fp approve {PLAN} --yes && fp run start {PLAN} && fp claim {PLAN} --as builder-1");
+    let line = format!("fp approve {PLAN} --yes && fp start {PLAN} && fp claim {PLAN} --as builder-1");
     assert_eq!(decision(&environment, &line, None).0, "");
     assert_eq!(decision(&environment, &format!("fp approve {PLAN}"), None).0, "allow");
     assert_snapshot!(environment.fp(&["approve", PLAN]), @r#"

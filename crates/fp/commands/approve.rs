@@ -156,7 +156,7 @@ pub(crate) fn approve(
     let mut leaves = approval::leaves(tree, &plan.settings.exclusive).map_err(CommandError::failed)?;
     let before = plan.load()?.state;
     approval::stamp_references(&mut leaves, tree, &before, |path| reference_text(&context.repo().root, path));
-    // Without git a plan can be approved; `fp run start` is what needs it.
+    // Without git a plan can be approved; `fp start` is what needs it.
     let git = plan.git().ok();
     let base = git.as_ref().and_then(|git| git.head().ok()).map(|head| head.commit.to_string());
     let subjects = git.and_then(|git| git.recent_subjects(SUBJECTS).ok());

@@ -22,5 +22,5 @@ pub(crate) fn run(args: CancelArgs, context: &Context) -> CommandResult {
     let json = json!({ "planId": plan.id(), "run": ledger.state().run.as_ref().map(|run| run.status) });
     drop(ledger);
     context.sweep(&plan);
-    context.report(&json, &format!("{text}; `fp run start {}` goes on with what is left\n", plan.id()))
+    context.report(&json, &format!("{text}; `fp start {}` goes on with what is left\n", plan.id()))
 }

@@ -124,21 +124,27 @@ pub(super) fn take_turn<'p>(
         true => (Arc::new(ledger.state().clone()), Some(ledger)),
         false => (ledger.into_state(), None),
     };
-    let mut report = status_text(&StatusReport::new(&state));
+    let mut report = String::new();
     if ledger.is_none() {
-        for (i, line) in requirements(plan, &tree.parse(), &state).iter().enumerate() {
-            report += if i == 0 { "\nRequirements:\n" } else { "" };
-            report += &format!("  {line}\n");
-        }
         // Swept before the output: a lead that reads that the run is over doesn't call again.
         context.sweep(plan);
-        report += &what_comes_after(plan, context);
+        report = final_report(plan, &tree, &state, context);
     }
     let actions = turn.actions.into_iter().map(|action| match action {
         LeadAction::Finish { .. } => LeadAction::Finish { report: report.clone() },
         action => action,
     });
     Ok(DueNow { actions: actions.collect(), state, told, ledger, first })
+}
+
+/// The report at the end of a run.
+pub(super) fn final_report(plan: &OpenPlan, tree: &Tree, state: &State, context: &Context) -> String {
+    let mut report = status_text(&StatusReport::new(state));
+    for (i, line) in requirements(plan, &tree.parse(), state).iter().enumerate() {
+        report += if i == 0 { "\nRequirements:\n" } else { "" };
+        report += &format!("  {line}\n");
+    }
+    report + &what_comes_after(plan, context)
 }
 
 /// The next step, if the plan implements a layer of a roadmap.

@@ -35,7 +35,7 @@ pub(crate) fn run(args: RetryArgs, context: &Context) -> CommandResult {
     if !restored.is_empty() {
         text.push_str(&format!(", and so are {}", restored.join(", ")));
     }
-    let next = if ledger.state().is_running() { "fp next" } else { "fp run start" };
+    let next = if ledger.state().is_running() { "fp next" } else { "fp start" };
     let json = json!({ "task": args.task, "status": Status::Pending, "restored": restored });
     context.report(&json, &format!("{text}\nNext: {next} {}\n", plan.id()))
 }

@@ -47,7 +47,7 @@ pub(crate) fn run(args: RollbackArgs, context: &Context) -> CommandResult {
     if args.dry_run {
         text.push_str("Nothing is changed (--dry-run).\n");
     } else {
-        let next = if plan.load()?.state.is_running() { "fp next" } else { "fp run start" };
+        let next = if plan.load()?.state.is_running() { "fp next" } else { "fp start" };
         text.push_str(&format!("Next: {next} {}\n", plan.id()));
     }
     let waiting = prepared.waiting.iter().map(|(id, status)| json!({ "id": id, "status": status }));

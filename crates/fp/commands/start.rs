@@ -9,7 +9,7 @@ use fp_host::run::commit::settle;
 use fp_host::run::trial;
 use fp_plan::plan::id::TaskId;
 use fp_plan::reading_language;
-use fp_plan::settings::Isolation;
+use fp_plan::settings::{Engine, Isolation};
 use fp_plan::signals_record;
 use fp_run::interview::Mode;
 use fp_run::run::Policy;
@@ -33,6 +33,9 @@ pub(crate) struct StartArgs {
     /// The session of the lead; else the one that the client tells.
     #[arg(long)]
     session: Option<String>,
+    /// Lead it from the session, though `engine` is `processes`.
+    #[arg(long)]
+    here: bool,
     /// The user can be asked, though the session looks like one without a user.
     #[arg(long)]
     attended: bool,
@@ -56,6 +59,9 @@ pub(super) struct TermsArgs {
 
 pub(crate) fn run(args: StartArgs, context: &Context) -> CommandResult {
     let plan = context.open_trusted(args.terms.plan.as_deref())?;
+    if plan.settings.engine == Engine::Processes && !args.here {
+        return tell_of_background(&plan, &args, context);
+    }
     let lead = RunLead {
         session: args.session.or_else(|| context.session()),
         client: context.client(),
@@ -66,6 +72,19 @@ pub(crate) fn run(args: StartArgs, context: &Context) -> CommandResult {
     let released = begin(&plan, &args.terms, lead, context)?;
     let language = reading_language::of(plan.settings.language.as_deref(), &plan.goal());
     report(context, &plan.load()?.state, released, language.as_deref())
+}
+
+/// Says which command leads the run in place of the session.
+fn tell_of_background(plan: &OpenPlan, args: &StartArgs, context: &Context) -> CommandResult {
+    let flags = [
+        args.builders.map(|builders| format!(" -j {builders}")),
+        args.terms.max_iterations.map(|iterations| format!(" --max-iterations {iterations}")),
+        args.terms.no_commit.then(|| " --no-commit".to_owned()),
+        args.terms.allow_dirty.then(|| " --allow-dirty".to_owned()),
+    ];
+    let line = format!("fp run {} --ask{}", plan.id(), flags.into_iter().flatten().collect::<String>());
+    context
+        .report(&json!({ "planId": plan.id(), "background": line }), &format!("In the background: {line}\n"))
 }
 
 /// Who is about to lead a run.

@@ -60,7 +60,7 @@ pub(super) fn reply(request: &Request, skill: &Skill, judge: &Verifier) -> Vec<B
     let mut done = calls(request);
     done.retain(|call| call.position > skill.position);
     let arguments = &skill.arguments;
-    let Some(start) = done.iter().rev().find(|call| call.command().starts_with("fp run start")) else {
+    let Some(start) = done.iter().rev().find(|call| call.command().starts_with("fp start")) else {
         if let Some(plan) = plan_to_go_on_with(request) {
             return go_on_from(request, plan, &done, judge);
         }
@@ -74,7 +74,7 @@ pub(super) fn reply(request: &Request, skill: &Skill, judge: &Verifier) -> Vec<B
             (_, command) if command.starts_with("fp approve") && request.offers("AskUserQuestion") => {
                 call("AskUserQuestion", json!({ "questions": [printed_question(last.result)] }))
             }
-            (_, command) if command.starts_with("fp run start") && start.result.contains("fp approve") => {
+            (_, command) if command.starts_with("fp start") && start.result.contains("fp approve") => {
                 bash(format!("fp approve {plan}"))
             }
             _ => text(format!("The run does not start: {}", start.result)),
@@ -85,7 +85,7 @@ pub(super) fn reply(request: &Request, skill: &Skill, judge: &Verifier) -> Vec<B
 
 fn run_start(request: &Request, arguments: &str) -> Vec<Block> {
     let attended = if request.offers("AskUserQuestion") { " --attended" } else { "" };
-    bash(format!("fp run start {arguments}{attended}").replace("  ", " "))
+    bash(format!("fp start {arguments}{attended}").replace("  ", " "))
 }
 
 fn go_on_from(request: &Request, plan: &str, done: &[Done<'_>], judge: &Verifier) -> Vec<Block> {

@@ -528,7 +528,7 @@ fn what_interrupted_runs_have_left() {
     assert_snapshot!(home.says("leftovers"), @"
     warning  leftovers    sample-20261121: held: task 2; the session that led the
                           run is gone
-                          → fp run start sample-20261121
+                          → fp start sample-20261121
     ");
     home.0.done(&["cancel", PLAN]);
     home.0.write(&home.0.plan_text("worktrees/builder-1/a.txt"), "");
@@ -541,7 +541,7 @@ fn what_interrupted_runs_have_left() {
                           worktrees/: builder-1
                           → git worktree list
     warning  leftovers    sample-20261121: held: task 2; the run is over
-                          → fp run start sample-20261121
+                          → fp start sample-20261121
     ");
     home.0.write(&home.0.plan_text("events.jsonl"), "no log\n");
     assert!(home.says("leftovers").contains(&format!("→ fp doctor {PLAN}")));

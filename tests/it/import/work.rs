@@ -147,7 +147,7 @@ fn a_task_that_was_done_before_is_done_again_on_request() {
     environment.done(&["approve", &plan, "--yes"]);
     assert_snapshot!(environment.done(&["retry", &plan, "2"]).stdout, @r"
     Task 2 is pending again
-    Next: fp run start three-parts-20261121
+    Next: fp start three-parts-20261121
     ");
     environment.done(&["run", "start", &plan, "--session", "s1"]);
     let token =

@@ -32,13 +32,13 @@ fn nothing_runs_before_the_approval() {
     exit status: 1
     --- stderr
     error: the run is not started yet
-    hint: run `fp run start PLAN`
+    hint: run `fp start PLAN`
     ");
     assert_snapshot!(environment.fp(&["cancel", PLAN]), @r"
     exit status: 1
     --- stderr
     error: the run is not started yet
-    hint: run `fp run start PLAN`
+    hint: run `fp start PLAN`
     ");
 }
 

@@ -162,7 +162,7 @@ fn to_stop_ends_the_run_and_a_start_goes_on() {
     exit status: 1
     --- stderr
     error: the run is over
-    hint: `fp status PLAN` shows how it ended; `fp run start PLAN` starts it again
+    hint: `fp status PLAN` shows how it ended; `fp start PLAN` starts it again
     ");
     assert_snapshot!(environment.fp(&["run", "start", PLAN]), @r"
     exit status: 0
@@ -266,7 +266,7 @@ fn a_cancelled_run_keeps_what_is_done() {
     assert_snapshot!(environment.fp(&["cancel", PLAN]), @r"
     exit status: 0
     --- stdout
-    The run is cancelled; `fp run start sample-20261121` goes on with what is left
+    The run is cancelled; `fp start sample-20261121` goes on with what is left
     ");
     assert_snapshot!(environment.fp(&["cancel"]), @r"
     exit status: 2

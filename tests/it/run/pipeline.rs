@@ -251,7 +251,7 @@ fn a_finished_run_shows_its_report_as_often_as_asked() {
     exit status: 1
     --- stderr
     error: the run is over
-    hint: `fp status PLAN` shows how it ended; `fp run start PLAN` starts it again
+    hint: `fp status PLAN` shows how it ended; `fp start PLAN` starts it again
     ");
     assert_snapshot!(environment.fp(&["plans"]), @r"
     exit status: 0
@@ -267,7 +267,7 @@ fn a_finished_run_shows_its_report_as_often_as_asked() {
     assert_snapshot!(environment.fp(&["cancel", PLAN]), @r"
     exit status: 0
     --- stdout
-    The run is over already; `fp run start sample-20261121` goes on with what is left
+    The run is over already; `fp start sample-20261121` goes on with what is left
     ");
     assert_snapshot!(environment.commits(), @r"
     * Write part 3

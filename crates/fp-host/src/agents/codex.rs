@@ -1,18 +1,25 @@
 //! Codex: `codex exec`, in its own sandbox. It has no agents of this plugin, so the role's page is part of the prompt, and
 //! no hooks, so the verification alone keeps it to its task's files.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::{Value, json};
 
 use super::{AgentCommand, AgentNews, AgentOrder, ServiceFault, TokenUse, number, told};
+use crate::file;
+
+/// Size limit of a worktree's `.git`, in bytes.
+const MAX_GIT_FILE: u64 = 64 * 1024;
 
 pub(super) fn command(path: &Path, order: &AgentOrder<'_>) -> AgentCommand {
     let mut command = Command::new(path);
     command.arg("exec");
     command.args(["--json", "--skip-git-repo-check", "-s", "workspace-write"]);
-    let writes: Vec<_> = order.writes.iter().filter_map(|folder| folder.to_str()).collect();
+    // One that isn't there keeps every command from running.
+    let writes =
+        order.writes.iter().cloned().chain(git_folder_of(order.cwd)).filter(|folder| folder.is_dir());
+    let writes: Vec<String> = writes.filter_map(|folder| folder.to_str().map(str::to_owned)).collect();
     let settings = [
         ("approval_policy", json!("never")),
         ("sandbox_workspace_write.writable_roots", json!(writes)),
@@ -39,6 +46,12 @@ pub(super) fn command(path: &Path, order: &AgentOrder<'_>) -> AgentCommand {
     // The prompt comes on standard input.
     command.arg("-");
     AgentCommand { command, input: order.whole_prompt(), session: None }
+}
+
+/// The folder that git keeps for the worktree `place`; the sandbox takes it from the others.
+fn git_folder_of(place: &Path) -> Option<PathBuf> {
+    let text = file::read_text(&place.join(".git"), MAX_GIT_FILE).ok()?;
+    Some(place.join(text.strip_prefix("gitdir:")?.trim()))
 }
 
 pub(super) fn read(line: &Value) -> Vec<AgentNews> {

@@ -1,15 +1,23 @@
-//! OpenCode: `opencode run`. The role's page is part of the prompt.
+//! OpenCode: `opencode run`, with the role's page as an agent of its configuration. What it would have to ask for is
+//! refused.
 
 use std::path::Path;
 use std::process::Command;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{AgentCommand, AgentNews, AgentOrder, ServiceFault, TokenUse, micro_usd, number, told, use_of};
 
+/// The variable with a configuration that goes before those in files.
+const CONFIGURATION: &str = "OPENCODE_CONFIG_CONTENT";
+/// The name of the agent in it.
+const AGENT: &str = "fp";
+
 pub(super) fn command(path: &Path, order: &AgentOrder<'_>) -> AgentCommand {
     let mut command = Command::new(path);
-    command.args(["run", "--format", "json", "--auto"]).arg("--dir").arg(order.cwd);
+    command.args(["run", "--format", "json", "--agent", AGENT]).arg("--dir").arg(order.cwd);
+    let known = std::env::var(CONFIGURATION).ok().and_then(|text| serde_json::from_str(&text).ok());
+    command.env(CONFIGURATION, configuration(known.unwrap_or_else(|| json!({})), order).to_string());
     for (flag, value) in [("--model", &order.player.model), ("--variant", &order.player.effort)] {
         command.args(value.iter().flat_map(|value| [flag, value]));
     }
@@ -17,7 +25,23 @@ pub(super) fn command(path: &Path, order: &AgentOrder<'_>) -> AgentCommand {
         command.args(["--session", session]);
     }
     command.args(&order.player.args);
-    AgentCommand { command, input: order.whole_prompt(), session: None }
+    AgentCommand { command, input: order.prompt.to_owned(), session: None }
+}
+
+/// The user's `known` configuration with the agent and its permissions.
+fn configuration(mut known: Value, order: &AgentOrder<'_>) -> Value {
+    let mut shell = json!({ "*": "deny", "fp *": "allow" });
+    for rule in order.allow {
+        if let Some(command) = rule.strip_prefix("Bash(").and_then(|rest| rest.strip_suffix(')')) {
+            shell[command] = "allow".into();
+        }
+    }
+    let edit = if order.is_builder() { "allow" } else { "deny" };
+    known["permission"] =
+        json!({ "edit": edit, "webfetch": "deny", "external_directory": "deny", "bash": shell });
+    known["agent"][AGENT] = json!({ "mode": "primary", "prompt": order.page,
+        "tools": { "task": false, "webfetch": false, "todowrite": false, "skill": false } });
+    known
 }
 
 pub(super) fn read(line: &Value) -> Vec<AgentNews> {

@@ -67,8 +67,10 @@ const BUILDING: &[&str] = &["claim", "clarify", "scope", "submit"];
 const VERIFYING: &[&str] = &["verdict", "verify"];
 const PLANNING: &[&str] = &["critique", "fmt", "interview", "plan", "signals"];
 const TRACKING: &[&str] = &["linear"];
-const LEADING: &[&str] =
-    &["approve", "cancel", "fail", "handoff", "new", "next", "release", "retry", "rollback", "run", "task"];
+const LEADING: &[&str] = &[
+    "approve", "cancel", "fail", "handoff", "new", "next", "release", "retry", "rollback", "run", "start",
+    "task",
+];
 /// The user's words. Hooks record them where they are said, so no agent has to repeat them.
 const OF_THE_USER: &[&str] = &["answer"];
 
@@ -162,7 +164,7 @@ fn is_harmless(call: &[String], caller: Caller) -> bool {
     let mut own = READING.iter().chain(caller.own_subcommands().iter().copied().flatten());
     let is_harmless = match subcommand.as_str() {
         // Consent is the user's.
-        "approve" => !has_flag("--yes"),
+        "approve" | "run" => !has_flag("--yes"),
         // A promoted note is a spec that every later task is held to.
         "note" => is_lead || !(has("promote") && has_flag("--yes")),
         "debt" => is_lead || !has("close"),
@@ -384,8 +386,7 @@ mod tests {
         ] {
             check(line, &everybody, &[]);
         }
-        for line in
-            ["fp next p", "fp run start p", "fp retry p 1", "fp new --from-prompt", "fp task revise p 1"]
+        for line in ["fp next p", "fp start p", "fp retry p 1", "fp new --from-prompt", "fp task revise p 1"]
         {
             check(line, &[Lead], &agents);
         }

@@ -79,7 +79,7 @@ fn opening(led: LedRun<'_>) -> Vec<String> {
             is_lead,
             format!(
                 "Its agents ended with the client's previous process. When the user wants to continue, run \
-                 `fp run start {plan}`; then `fp next {plan}` says what to do."
+                 `fp start {plan}`; then `fp next {plan}` says what to do."
             ),
         ],
         RunLeader::Another => vec![

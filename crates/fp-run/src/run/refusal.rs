@@ -98,8 +98,8 @@ impl Hint for Refusal {
             Self::RoundsOver => {
                 "`fp critique show PLAN` prints the last one: show the user what it still finds"
             }
-            Self::NotStarted => "run `fp run start PLAN`",
-            Self::Over => "`fp status PLAN` shows how it ended; `fp run start PLAN` starts it again",
+            Self::NotStarted => "run `fp start PLAN`",
+            Self::Over => "`fp status PLAN` shows how it ended; `fp start PLAN` starts it again",
             Self::UnknownTask(_) => "`fp status PLAN` lists the leaves",
             Self::NothingReady(_) => "end your turn: you are told when there is something",
             Self::NotReady(..) => "`fp ready PLAN` says what each task waits for",

@@ -17,7 +17,7 @@ use fp_run::run::State;
 use fp_run::run::crew::{AgentCost, AgentProcess, TokenUse};
 use fp_run::run::event::Event;
 use fp_run::run::next::LeadAction;
-use fp_run::run::state::Role;
+use fp_run::run::state::{Role, TaskState};
 
 use super::role_of;
 use crate::assets::{plugin_file, plugin_files};
@@ -26,6 +26,8 @@ use crate::error::CommandError;
 
 /// Time that a process has to end by itself.
 const GRACE: Duration = Duration::from_secs(5);
+/// Time to wait for output after a process has ended: another one may hold the pipe.
+const DRAIN: Duration = Duration::from_secs(2);
 /// The first pause before another try with a service that is away, and the longest.
 const PAUSES: (Duration, Duration) = (Duration::from_secs(2), Duration::from_secs(300));
 /// Longest time that a program may try by itself to reach its service.
@@ -106,6 +108,10 @@ struct Member {
     was_reached: bool,
     cost: AgentCost,
     fault: Option<ServiceFault>,
+    /// When it ended, and how.
+    end: Option<(Instant, CommandEnd)>,
+    /// True once its output has ended.
+    is_closed: bool,
     /// Since when its service is away, and what the program says of it.
     waits: Option<(Instant, String)>,
     process: AgentProcess,
@@ -188,11 +194,8 @@ impl<'c> Crew<'c> {
 
     /// Learns which task each builder has.
     pub(super) fn observe(&mut self, state: &State) {
-        for (name, member) in self.members.iter_mut().filter(|(_, member)| member.cost.task.is_none()) {
-            if let Some(held) = state.held_by(name) {
-                member.cost.task = Some(held.leaf.id.clone());
-                member.cost.iteration = held.iteration;
-            }
+        for (name, member) in &mut self.members {
+            attribute(&mut member.cost, state.held_by(name));
         }
     }
 
@@ -254,6 +257,8 @@ impl<'c> Crew<'c> {
             was_reached: false,
             cost,
             fault: None,
+            end: None,
+            is_closed: false,
             waits: None,
             process,
         };
@@ -283,9 +288,14 @@ impl<'c> Crew<'c> {
                 }
                 // One that will not get further by itself.
                 let is_refused = matches!(member.fault, Some(ServiceFault::Refused(_))) || waits.is_some();
-                let end = member.agent.poll();
-                let is_over = end.is_some() || is_refused || member.heard.elapsed() > silence;
-                is_over.then(|| (name.clone(), end))
+                if member.end.is_none() {
+                    member.end = member.agent.poll().map(|end| (Instant::now(), end));
+                }
+                // What it said last may still be on its way.
+                let has_ended =
+                    member.end.is_some_and(|(since, _)| member.is_closed || since.elapsed() > DRAIN);
+                let is_over = has_ended || is_refused || member.heard.elapsed() > silence;
+                is_over.then(|| (name.clone(), member.end.map(|(_, end)| end)))
             })
             .collect();
         for (name, end) in ended {
@@ -346,8 +356,16 @@ impl<'c> Crew<'c> {
             }
             AgentNews::Denied(rule) => drop(member.cost.denied.insert(rule)),
             AgentNews::Fault(fault) => member.fault = Some(fault),
-            AgentNews::Closed => {}
+            AgentNews::Closed => member.is_closed = true,
         }
+        Ok(())
+    }
+
+    /// Learns which task a builder had that was done before anybody looked.
+    fn attribute(&self, cost: &mut AgentCost, name: &AgentName) -> Result<(), CommandError> {
+        let state = self.plan.load()?.state;
+        let last = state.worktrees.get(name).and_then(|id| state.task(id));
+        attribute(cost, state.held_by(name).or(last));
         Ok(())
     }
 
@@ -357,6 +375,7 @@ impl<'c> Crew<'c> {
         let complaint = agent.end(GRACE);
         cost.seconds = started.elapsed().as_secs();
         let name = task.name.clone();
+        self.attribute(&mut cost, &name)?;
         self.log(vec![Event::AgentSpent { name: name.clone(), cost }])?;
         let program = &process.program;
         if was_reached {
@@ -432,6 +451,14 @@ impl<'c> Crew<'c> {
 
     fn log(&self, events: Vec<Event>) -> Result<(), CommandError> {
         Ok(self.plan.lock()?.append(events, self.context.now())?)
+    }
+}
+
+/// Makes `cost` that of `task`, unless it has one.
+fn attribute(cost: &mut AgentCost, task: Option<&TaskState>) {
+    if let Some(task) = task.filter(|_| cost.task.is_none() && cost.role == Role::Builder) {
+        cost.task = Some(task.leaf.id.clone());
+        cost.iteration = task.iteration;
     }
 }
 

@@ -17,12 +17,13 @@ use fp_host::store::{StoreError, acquire};
 use fp_host::trust::{Consent, ConsentSource};
 use fp_plan::plan::id::AgentName;
 use fp_plan::settings::SpendingLimit;
+use fp_run::report::status::StatusReport;
 use fp_run::run::State;
 use fp_run::run::next::LeadAction;
 use fp_run::run::state::{Role, RunStatus, Status};
 
 use super::consent::answer;
-use super::next::{ask_text, take_turn};
+use super::next::{ask_text, final_report, take_turn};
 use super::start::{self, RunLead, TermsArgs, begin};
 use super::status::watch_plan;
 use crate::context::Context;
@@ -36,6 +37,8 @@ use view::{LeadInput, LeadView};
 const TICK: Duration = Duration::from_millis(100);
 /// Time between two looks for what is due, at least.
 const PAUSE: Duration = Duration::from_millis(200);
+/// Time that agents have to end by themselves once the run is over.
+const FAREWELL: Duration = Duration::from_secs(30);
 /// Time until the next look where another process makes a commit.
 const AGAIN: Duration = Duration::from_secs(1);
 
@@ -109,10 +112,13 @@ pub(crate) fn run(args: RunArgs, context: &Context) -> CommandResult {
     begin(&plan, &args.terms, lead, context)?;
     let mut lead = Lead { plan: &plan, context, crew, view, attended, ended: Vec::new(), stop: Stop::No };
     let end = lead.lead();
+    if matches!(end, Ok(LeadEnd::Over)) {
+        lead.let_finish()?;
+    }
     lead.crew.end_all();
     lead.view.close();
     let end = end?;
-    notify(&plan, &end, context);
+    notify(&plan, &end, context)?;
     end.print(&plan, context)
 }
 
@@ -169,8 +175,8 @@ enum Stop {
 
 /// The end of this process's lead.
 enum LeadEnd {
-    /// The run is over, with this report.
-    Over { report: String, state: Box<State> },
+    /// The run is over.
+    Over,
     /// Questions are open, and nothing else can go on.
     Asked(Vec<LeadAction>),
     /// Nothing can go on: one line for each task.
@@ -240,9 +246,7 @@ impl Lead<'_> {
         let (mut asks, mut again, mut chain) = (Vec::new(), None, None);
         for action in actions {
             match action {
-                LeadAction::Finish { report } => {
-                    return Ok(Some(LeadEnd::Over { report, state: Box::new(state.clone()) }));
-                }
+                LeadAction::Finish { .. } => return Ok(Some(LeadEnd::Over)),
                 LeadAction::Ask { .. } => asks.push(action),
                 LeadAction::Deadlock { chain: why } => chain = Some(why),
                 LeadAction::Wait { .. } if self.crew.is_idle() => again = Some(begun + AGAIN),
@@ -283,6 +287,15 @@ impl Lead<'_> {
                 return Ok(None);
             }
         }
+    }
+
+    /// Lets the agents that have done their work end by themselves, for what they say of their cost.
+    fn let_finish(&mut self) -> Result<(), CommandError> {
+        let begun = Instant::now();
+        while !self.crew.is_idle() && begun.elapsed() < FAREWELL && self.stop != Stop::Now {
+            self.look(TICK)?;
+        }
+        Ok(())
     }
 
     fn log_length(&self) -> u64 {
@@ -328,27 +341,29 @@ fn make_places(plan: &OpenPlan, state: &State, actions: &[LeadAction]) -> Result
 
 impl LeadEnd {
     /// What happened, for a person who is not looking.
-    fn in_words(&self, plan: &OpenPlan) -> String {
-        let id = plan.id();
-        match self {
-            Self::Over { state, .. } => {
+    fn in_words(&self, plan: &OpenPlan) -> Result<String, CommandError> {
+        let (id, state) = (plan.id(), plan.load()?.state);
+        Ok(match self {
+            Self::Over => {
                 format!("{id}: {} of {} tasks done", state.count(Status::Completed), state.tasks.len())
             }
             Self::Asked(_) => format!("{id} waits for an answer"),
             Self::Deadlock(_) => format!("{id} can't go on by itself"),
             Self::Stopped => format!("{id} was stopped"),
-        }
+        })
     }
 
     fn print(self, plan: &OpenPlan, context: &Context) -> CommandResult {
         let id = plan.id();
         match (self, context.format) {
-            (Self::Over { state, .. }, Format::Json) => {
-                context.printer.json(&fp_run::report::status::StatusReport::new(&state))?;
-                Ok(over(&state))
-            }
-            (Self::Over { report, state }, Format::Text) => {
-                context.printer.data(&report);
+            (Self::Over, format) => {
+                let state = plan.load()?.state;
+                match format {
+                    Format::Json => context.printer.json(&StatusReport::new(&state))?,
+                    Format::Text => {
+                        context.printer.data(&final_report(plan, &context.tree(plan)?, &state, context));
+                    }
+                }
                 Ok(over(&state))
             }
             (Self::Asked(asks), Format::Json) => {
@@ -382,16 +397,17 @@ fn over(state: &State) -> Exit {
 }
 
 /// Runs the user's command that tells of the end.
-fn notify(plan: &OpenPlan, end: &LeadEnd, context: &Context) {
-    let mut words =
-        plan.settings.notify.command.iter().map(|word| word.replace("{text}", &end.in_words(plan)));
-    let Some(program) = words.next() else { return };
+fn notify(plan: &OpenPlan, end: &LeadEnd, context: &Context) -> Result<(), CommandError> {
+    let told = end.in_words(plan)?;
+    let mut words = plan.settings.notify.command.iter().map(|word| word.replace("{text}", &told));
+    let Some(program) = words.next() else { return Ok(()) };
     let mut command = std::process::Command::new(program);
     command.args(words).current_dir(Path::new(&plan.repo.root));
     let limits = fp_host::process::Limits { time: Duration::from_secs(10), ..Default::default() };
     if let Err(error) = fp_host::process::ask(command, b"", limits) {
         context.printer.note(&format!("note: `notify.command` can't be started: {error}"));
     }
+    Ok(())
 }
 
 /// The role of an agent's action.

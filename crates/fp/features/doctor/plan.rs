@@ -212,7 +212,7 @@ pub(super) fn claims(state: &State, is_led: Option<bool>) -> DoctorFinding {
         _ => return DoctorFinding::ok("claims", what),
     };
     DoctorFinding::warning("claims", format!("{what}; {fault}"))
-        .fixed_by(format!("fp run start {}", state.plan_id))
+        .fixed_by(format!("fp start {}", state.plan_id))
 }
 
 /// The completed tasks whose verdict has no evidence file.

@@ -107,7 +107,7 @@ fn what_differs_from_the_approval() {
 
 #[test]
 fn who_holds_what() {
-    let start = Some("fp run start sample-20261121");
+    let start = Some("fp start sample-20261121");
     check(&claims(&State::new(plan()), Some(false)), DoctorLevel::Ok, "no task is held", None);
     let state = state();
     check(&claims(&state, Some(true)), DoctorLevel::Ok, "held: task 1", None);

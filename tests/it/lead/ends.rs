@@ -1,0 +1,161 @@
+//! Runs that end early, are killed, or wait for the user.
+
+use rustix::process::Signal;
+
+use super::*;
+
+#[test]
+fn killed_again_and_again_it_loses_nothing() {
+    let environment = scene(6);
+    fs::write(environment.beside("home/wait"), "0.3").unwrap();
+    for kill in 0..10_u64 {
+        let mut child = lead_in_background(&environment, &["-j", "3"]);
+        std::thread::sleep(Duration::from_millis(150 + 170 * kill));
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+    fs::remove_file(environment.beside("home/wait")).unwrap();
+    let output = lead(&environment, &["-j", "3"]);
+    assert_eq!(output.code, 0, "{output}");
+    expect_all_done(&environment, 6);
+    let statuses = environment.done(&["status", PLAN, "--format", "json"]).json();
+    for task in statuses["tasks"].as_array().unwrap() {
+        assert_eq!(task["iteration"], 1, "a kill used an iteration: {task}");
+    }
+    expect_nothing_left(&environment);
+}
+
+#[test]
+fn asked_to_end_it_lets_its_agents_finish() {
+    let environment = scene(3);
+    fs::write(environment.beside("home/wait"), "1").unwrap();
+    let mut child = lead_in_background(&environment, &["-j", "1"]);
+    until("nothing started", || home_text(&environment, "agents.log").contains("builder"));
+    signal(&child, Signal::INT);
+    assert_eq!(child.wait().unwrap().code(), Some(1));
+    let statuses = environment.statuses();
+    assert_eq!(statuses[0].1, "AWAITING_VERIFICATION", "{statuses:?}");
+    assert_eq!(statuses[1].1, "PENDING", "{statuses:?}");
+    expect_nothing_left(&environment);
+    assert_eq!(lead(&environment, &[]).code, 0);
+    expect_all_done(&environment, 3);
+}
+
+#[test]
+fn asked_twice_it_ends_them_too() {
+    let environment = scene(1);
+    fs::write(environment.beside("home/wait"), "600").unwrap();
+    let mut child = lead_in_background(&environment, &[]);
+    until("nothing started", || home_text(&environment, "agents.log").contains("builder"));
+    until("not claimed", || environment.statuses()[0].1 == "IMPLEMENTING");
+    signal(&child, Signal::TERM);
+    std::thread::sleep(Duration::from_millis(500));
+    signal(&child, Signal::TERM);
+    assert_eq!(child.wait().unwrap().code(), Some(1));
+    expect_nothing_left(&environment);
+    fs::remove_file(environment.beside("home/wait")).unwrap();
+    assert_eq!(lead(&environment, &[]).code, 0);
+}
+
+#[test]
+fn agents_that_end_at_once() {
+    let environment = scene(2);
+    fs::write(environment.beside("home/first"), "exit 0\n").unwrap();
+    let asked = lead(&environment, &["--ask"]);
+    assert_eq!(asked.code, 3, "{asked}");
+    assert!(asked.stdout.contains("Tasks are ready, but builders end without taking one"), "{asked}");
+    assert!(asked.stdout.ends_with("Then go on: fp run sample-20261121 --ask\n"), "{asked}");
+    assert_eq!(home_text(&environment, "agents.log").lines().count(), 3);
+    // The same question again, and no builder started for it.
+    assert_eq!(lead(&environment, &["--ask"]).code, 3);
+    let unattended = lead(&environment, &["--unattended"]);
+    assert_eq!(unattended.code, 1, "{unattended}");
+    expect_nothing_left(&environment);
+}
+
+#[test]
+fn an_answer_lets_it_go_on() {
+    let environment = scene(1);
+    fs::write(environment.beside("home/first"), "exit 0\n").unwrap();
+    let asked = lead(&environment, &["--ask", "--format", "json"]);
+    assert_eq!(asked.code, 3, "{asked}");
+    let question = asked.json()["actions"][0]["question"].as_str().unwrap().to_owned();
+    let answer = environment.done(&["answer", PLAN, &question, "--option", "Retry"]);
+    assert!(answer.stdout.contains("Next: fp run sample-20261121"), "{answer}");
+    fs::remove_file(environment.beside("home/first")).unwrap();
+    assert_eq!(lead(&environment, &["--ask"]).code, 0);
+}
+
+#[test]
+fn a_budget_ends_new_work_and_asks() {
+    let environment = scene(4);
+    let asked = lead(&environment, &["--budget", "2000 tokens", "--ask"]);
+    assert_eq!(asked.code, 3, "{asked}");
+    assert!(asked.stdout.contains("The budget of the run, 2000 tokens, is spent. How to go on?"), "{asked}");
+    let done = |environment: &Environment| {
+        environment.statuses().iter().filter(|(_, status)| status == "COMPLETED").count()
+    };
+    assert_eq!(done(&environment), 1);
+    let question = environment.done(&["status", PLAN, "--format", "json"]).json();
+    assert_eq!(question["cost"]["tokens"]["input"], 2000);
+    environment.done(&["answer", PLAN, "q1", "--option", "Continue"]);
+    // As much again is spent, and it asks again.
+    let again = lead(&environment, &["--budget", "2000 tokens", "--ask"]);
+    assert_eq!((again.code, done(&environment)), (3, 2), "{again}");
+    // Without a budget nothing is asked, once the open question is answered.
+    environment.done(&["answer", PLAN, "q2", "--option", "Continue"]);
+    assert_eq!(lead(&environment, &[]).code, 0);
+}
+
+#[test]
+fn an_unattended_run_stops_at_its_budget() {
+    let environment = scene(3);
+    let output = lead(&environment, &["--budget", "0.01", "--unattended"]);
+    assert_eq!(output.code, 1, "{output}");
+    assert!(output.stdout.contains("(cancelled)"), "{output}");
+    // Another budget goes on with it.
+    let output = lead(&environment, &["--budget", "5 usd", "--unattended"]);
+    assert_eq!(output.code, 0, "{output}");
+}
+
+#[test]
+fn an_agent_that_does_everything_wrong() {
+    let environment = scene(2);
+    // The first agent starts a process that outlives it, ignores requests to end, and floods its output.
+    let first = "if mkdir \"$HOME/once\" 2>/dev/null; then\n  trap '' TERM\n  setsid sleep 600 &\n  yes flood | head -c 20000000\n  \
+                 yes '{' | head -c 20000000 | tr -d '\\n'\n  exit 7\nfi\n";
+    fs::write(environment.beside("home/first"), first).unwrap();
+    let output = lead(&environment, &[]);
+    assert_eq!(output.code, 0, "{output}");
+    assert!(output.stderr.contains("note: builder-1 (own) ended badly"), "{output}");
+    expect_all_done(&environment, 2);
+    expect_nothing_left(&environment);
+}
+
+#[test]
+fn the_reader_of_its_output_goes_away() {
+    let environment = scene(2);
+    fs::write(environment.beside("home/wait"), "600").unwrap();
+    let mut command = environment.command(env!("CARGO_BIN_EXE_fp"));
+    command.args(["run", PLAN, "--yes"]).stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut child = command.spawn().unwrap();
+    until("nothing started", || home_text(&environment, "agents.log").contains("builder"));
+    drop(child.stdout.take());
+    // The next line finds no reader.
+    environment.done(&["note", PLAN, "add", "WARN: nobody reads this"]);
+    assert_eq!(child.wait().unwrap().code(), Some(1));
+    expect_nothing_left(&environment);
+}
+
+#[test]
+fn a_command_that_tells_the_user() {
+    let environment = scene(1);
+    let file = environment.beside("home/told");
+    let config = environment.beside("home/.config/fractal-planner/config.json");
+    let text = fs::read_to_string(&config).unwrap();
+    let notify =
+        format!(r#"{{ "notify": {{ "command": ["cp", "/dev/null", "{}-{{text}}"] }},"#, file.display());
+    fs::write(&config, text.replacen('{', &notify, 1)).unwrap();
+    assert_eq!(lead(&environment, &[]).code, 0);
+    assert!(environment.beside("home/told-sample-20261121: 1 of 1 tasks done").exists());
+}

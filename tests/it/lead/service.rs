@@ -1,0 +1,170 @@
+//! Claude Code as the agents' program, and a service that fails.
+
+use super::*;
+
+/// A fault for the first `times` processes: `line` is printed, and the process ends with 1.
+fn fault(environment: &Environment, times: usize, script: &str) {
+    let text = format!(
+        "n=$(cat \"$HOME/n\" 2>/dev/null || echo 0)\nif [ \"$n\" -lt {times} ]; then\n  echo $((n+1)) >\"$HOME/n\"\n  {script}\nfi\n"
+    );
+    fs::write(environment.beside("home/fault"), text).unwrap();
+}
+
+fn claude(tasks: usize) -> Environment {
+    let environment = scene(tasks);
+    settings(&environment, "claude", "");
+    environment
+}
+
+#[test]
+fn a_whole_run() {
+    let environment = claude(2);
+    settings(
+        &environment,
+        "claude",
+        r#", "allow": ["Bash(npm run lint)"], "byComplexity": [{ "upTo": 3, "model": "haiku" }]"#,
+    );
+    let output = lead(&environment, &["-j", "2"]);
+    assert_eq!(output.code, 0, "{output}");
+    expect_all_done(&environment, 2);
+    let log = home_text(&environment, "claude.log");
+    let builder = log.lines().find(|line| line.contains("--name builder-1")).unwrap();
+    for flag in [
+        "-p --output-format stream-json --verbose --agent fp:builder --plugin-dir",
+        "--permission-mode acceptEdits --session-id",
+        "--model haiku --allowedTools Bash(grep -q line part-1.txt) Bash(grep -q line part-2.txt) Bash(npm run lint) --strict-mcp-config",
+    ] {
+        assert!(builder.contains(flag), "{builder}");
+    }
+    let verifier = log.lines().find(|line| line.contains("--agent fp:verifier")).unwrap();
+    assert!(verifier.contains("--permission-mode default") && !verifier.contains("--model"), "{verifier}");
+    // Two builders and two verifiers, each of 1150 tokens and 2 cents.
+    assert!(output.stdout.contains("Cost: 4600 tokens, 0.08 USD"), "{output}");
+    assert!(
+        output.stdout.contains("refused to agents, and allowed by this in `agents.allow`: Bash(npm ci)"),
+        "{output}"
+    );
+    let status = environment.done(&["status", PLAN, "--format", "json"]).json();
+    assert_eq!(status["cost"]["tokens"], serde_json::json!({ "input": 4000, "cached": 200, "output": 400 }));
+    assert_eq!(status["cost"]["agents"].as_array().unwrap().len(), 4);
+}
+
+#[test]
+fn a_service_that_is_away_for_a_while() {
+    let environment = claude(1);
+    fault(
+        &environment,
+        2,
+        "result '\"is_error\":true,\"terminal_reason\":\"api_error\",\"api_error_status\":529,\"result\":\"Overloaded\",'; exit 1",
+    );
+    let output = lead(&environment, &[]);
+    assert_eq!(output.code, 0, "{output}");
+    assert!(output.stderr.contains("note: builder-1: Overloaded; again in "), "{output}");
+    let status = environment.done(&["status", PLAN, "--format", "json"]).json();
+    assert_eq!(status["tasks"][0]["iteration"], 1);
+}
+
+#[test]
+fn a_session_without_network() {
+    let environment = claude(1).env("CLAUDE_CODE_SESSION_ID", "s1");
+    fault(
+        &environment,
+        99,
+        "result '\"is_error\":true,\"terminal_reason\":\"api_error\",\"result\":\"API Error: Connection refused\",'; exit 1",
+    );
+    let output = lead(&environment, &["--ask"]);
+    assert_eq!(output.code, 2, "{output}");
+    assert!(output.stderr.contains("claude can't reach its service from here"), "{output}");
+    assert!(output.stderr.contains("`fp run` in a terminal, or `/fp:implement --here`"), "{output}");
+    assert_eq!(environment.statuses()[0].1, "PENDING");
+}
+
+#[test]
+fn a_service_that_refuses() {
+    let refusals = [
+        ("\"api_error_status\":400,\"result\":\"Credit balance is too low\",", "Credit balance is too low"),
+        ("\"api_error_status\":null,\"result\":\"Not logged in · Please run /login\",", "Please run /login"),
+        ("\"api_error_status\":404,\"result\":\"no such model\",", "no such model (status 404)"),
+        ("\"api_error_status\":400,\"result\":\"API Error: 400 bad\",", "API Error: 400 bad"),
+    ];
+    for (line, told) in refusals {
+        let environment = claude(1);
+        let script = format!("result '\"is_error\":true,\"terminal_reason\":\"api_error\",{line}'; exit 1");
+        fault(&environment, 99, &script);
+        let output = lead(&environment, &[]);
+        assert_eq!(output.code, 2, "{output}");
+        assert!(output.stderr.contains(told), "{output}");
+        assert!(
+            output.stderr.contains("hint: nothing is lost: `fp run sample-20261121` goes on"),
+            "{output}"
+        );
+        assert_eq!(environment.statuses()[0].1, "PENDING");
+        fs::remove_file(environment.beside("home/fault")).unwrap();
+        assert_eq!(lead(&environment, &[]).code, 0);
+    }
+}
+
+#[test]
+fn a_login_that_is_tried_for_minutes_is_refused_at_once() {
+    let environment = claude(1);
+    let script = "echo '{\"type\":\"system\",\"subtype\":\"api_retry\",\"attempt\":1,\"error_status\":401,\"error\":\"authentication_failed\"}'; sleep 600";
+    fault(&environment, 99, script);
+    let output = lead(&environment, &[]);
+    assert_eq!(output.code, 2, "{output}");
+    assert!(output.stderr.contains("claude can't log in to its service"), "{output}");
+    expect_nothing_left(&environment);
+}
+
+#[test]
+fn a_program_that_ends_before_it_says_anything() {
+    let environment = claude(1);
+    write_program(
+        &environment.beside("bin/claude"),
+        "#!/bin/sh\n[ \"$1\" = --version ] && echo 2.1.329 && exit\necho \"error: unknown option '--agent'\" >&2\nexit 1\n",
+    );
+    let output = lead(&environment, &[]);
+    assert_eq!(output.code, 2, "{output}");
+    assert!(
+        output.stderr.contains("claude ended at once, with: error: unknown option '--agent'"),
+        "{output}"
+    );
+}
+
+#[test]
+fn a_builder_that_stops_goes_on_with_its_conversation() {
+    let environment = claude(1);
+    // It claims, and ends without handing anything in; the second process does the work.
+    fault(
+        &environment,
+        1,
+        "fp claim sample-20261121 --as builder-1 >/dev/null; result '\"is_error\":false,\"total_cost_usd\":0.01,'; exit 0",
+    );
+    let output = lead(&environment, &[]);
+    assert_eq!(output.code, 0, "{output}");
+    let log = home_text(&environment, "claude.log");
+    let lines: Vec<&str> = log.lines().filter(|line| line.contains("builder-1")).collect();
+    let id = |line: &str, flag: &str| {
+        line.split(' ').skip_while(|word| *word != flag).nth(1).map(str::to_owned).unwrap_or_default()
+    };
+    assert_eq!(lines.len(), 2, "{log}");
+    assert_eq!(id(lines[0], "--session-id"), id(lines[1], "--resume"), "{log}");
+    // The second process counts what the first has cost as well: 1 cent of 2 was its own.
+    assert!(output.stdout.contains("0.04 USD"), "{output}");
+}
+
+#[test]
+fn a_conversation_that_is_gone_begins_anew() {
+    let environment = claude(1);
+    let script = "case $n in 0) fp claim sample-20261121 --as builder-1 >/dev/null; result '\"is_error\":false,'; exit 0 ;;\n\
+                  *) result '\"is_error\":true,\"subtype\":\"error_during_execution\",\"errors\":[\"No conversation found with session ID: x\"],'; exit 1 ;; esac";
+    fault(&environment, 2, script);
+    let output = lead(&environment, &[]);
+    assert_eq!(output.code, 0, "{output}");
+    let log = home_text(&environment, "claude.log");
+    let flags: Vec<&str> = log
+        .lines()
+        .filter(|line| line.contains("builder-1"))
+        .map(|line| if line.contains("--resume") { "resume" } else { "new" })
+        .collect();
+    assert_eq!(flags, ["new", "resume", "new"], "{log}");
+}

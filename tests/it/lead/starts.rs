@@ -1,0 +1,141 @@
+//! What has to be true before an agent starts.
+
+use super::*;
+
+#[test]
+fn a_whole_run() {
+    let environment = scene(6);
+    let output = lead(&environment, &["-j", "3"]);
+    assert_eq!(output.code, 0, "{output}");
+    assert!(output.stdout.contains("6 of 6 tasks done"), "{output}");
+    assert!(output.stdout.contains("Cost: 13k tokens, 0.12 USD"), "{output}");
+    assert!(output.stdout.contains("builder-3 is a process of own"), "{output}");
+    expect_all_done(&environment, 6);
+    expect_nothing_left(&environment);
+    // Each builder worked in a worktree of its own, and all of them are gone.
+    let places = home_text(&environment, "agents.log");
+    assert!(places.contains(&format!("worktrees/builder-2\n")), "{places}");
+    assert_eq!(environment.git(&["worktree", "list"]).lines().count(), 1);
+}
+
+#[test]
+fn the_report_alone() {
+    let environment = scene(1);
+    let output = lead(&environment, &["--ask"]);
+    assert_eq!((output.code, output.stderr.as_str()), (0, ""), "{output}");
+    assert!(output.stdout.starts_with("Plan sample-20261121 (finished)\n1 of 1 tasks done\n"), "{output}");
+    let again = lead(&environment, &["--ask"]);
+    assert_eq!(again.code, 0, "{again}");
+    let json = environment.fp(&["run", PLAN, "--format", "json"]).json();
+    assert_eq!(json["counts"]["completed"], 1);
+}
+
+#[test]
+fn nothing_starts_in_a_repository_that_is_not_trusted() {
+    let environment = scene(1);
+    let refused = environment.fp(&["run", PLAN]);
+    assert_eq!(refused.code, 1, "{refused}");
+    assert!(refused.stderr.contains("nothing was started: agents that start in [ROOT]/work"), "{refused}");
+    assert_eq!(home_text(&environment, "agents.log"), "");
+    let record = environment.beside("home/.claude.json");
+    for (accepted, code) in [("false", 1), ("true", 0)] {
+        let text = format!(
+            r#"{{"projects": {{"{}": {{"hasTrustDialogAccepted": {accepted}}}}}}}"#,
+            environment.path("").display().to_string().trim_end_matches('/')
+        );
+        fs::write(&record, text).unwrap();
+        assert_eq!(environment.fp(&["run", PLAN]).code, code);
+    }
+}
+
+#[test]
+fn a_yes_is_remembered() {
+    let environment = scene(1);
+    assert_eq!(lead(&environment, &[]).code, 0);
+    assert_eq!(environment.fp(&["run", PLAN]).code, 0);
+}
+
+#[test]
+fn programs_that_cannot_play() {
+    let environment = scene(1);
+    let told = |args: &[&str]| {
+        let output = lead(&environment, args);
+        assert_eq!(output.code, 2, "{output}");
+        output.stderr
+    };
+    let unknown = told(&["--agent", "nobody"]);
+    assert!(unknown.contains("there is no program \"nobody\" for agents"), "{unknown}");
+    assert!(unknown.contains("take: claude, codex, opencode, own"), "{unknown}");
+    let missing = told(&["--agent", "codex"]);
+    assert!(missing.contains("codex is not installed"), "{missing}");
+    assert!(
+        missing.contains("npm install -g @openai/codex; or take what is there with --agent: claude"),
+        "{missing}"
+    );
+    settings(&environment, "gone", r#", "programs": { "gone": { "start": ["/nowhere/at-all"] } }"#);
+    let text = fs::read_to_string(environment.beside("home/.config/fractal-planner/config.json")).unwrap();
+    let text = text.replacen(
+        "\"programs\": { \"own\": { \"start\": [\"own\", \"{role}\", \"{name}\", \"{prompt}\"] } } ,",
+        "",
+        1,
+    );
+    fs::write(environment.beside("home/.config/fractal-planner/config.json"), text).unwrap();
+    let gone = told(&[]);
+    assert!(gone.contains("gone can't be started: No such file or directory"), "{gone}");
+    let old = environment.env("CLAUDE_VERSION", "2.0.9");
+    let output = lead(&old, &["--agent", "claude"]);
+    assert!(output.stderr.contains("claude 2.1.200 or newer is needed"), "{output}");
+    assert_eq!(output.code, 2);
+}
+
+#[test]
+fn arguments_that_mean_nothing() {
+    let environment = scene(1);
+    for args in
+        [&["--budget", "much"][..], &["--budget", "-5"], &["--budget", "0"], &["-j", "0"], &["-j", "17"]]
+    {
+        let output = lead(&environment, args);
+        assert_eq!(output.code, 2, "{output}");
+    }
+    let both = lead(&environment, &["--ask", "--unattended"]);
+    assert_eq!(both.code, 2, "{both}");
+}
+
+#[test]
+fn a_plan_that_was_not_approved_here() {
+    let environment = scene(1);
+    fs::remove_file(environment.trust_store()).unwrap();
+    let output = lead(&environment, &[]);
+    assert_eq!(output.code, 1, "{output}");
+    assert!(output.stderr.contains("was approved elsewhere"), "{output}");
+}
+
+#[test]
+fn a_second_lead_says_who_is_the_first() {
+    let environment = scene(1);
+    fs::write(environment.beside("home/wait"), "60").unwrap();
+    let mut first = lead_in_background(&environment, &[]);
+    until("nothing started", || home_text(&environment, "agents.log").contains("builder"));
+    let second = lead(&environment, &[]);
+    assert_eq!(second.code, 1, "{second}");
+    assert!(
+        second.stderr.contains(&format!("process {} of this machine leads the run", first.id())),
+        "{second}"
+    );
+    let next = environment.fp(&["next", PLAN]);
+    assert!(next.stderr.contains("the run of sample-20261121 is led by `fp run`"), "{next}");
+    first.kill().unwrap();
+    first.wait().unwrap();
+    expect_nothing_left(&environment);
+}
+
+#[test]
+fn the_session_hands_the_run_over() {
+    let environment = scene(1);
+    let folder = environment.beside("home/.config/fractal-planner");
+    fs::write(folder.join("config.json"), r#"{ "engine": "processes" }"#).unwrap();
+    let output = environment.fp(&["start", PLAN, "--session", "s1", "--builders", "3", "--no-commit"]);
+    assert_eq!(output.stdout, "In the background: fp run sample-20261121 --ask -j 3 --no-commit\n");
+    let here = environment.fp(&["start", PLAN, "--session", "s1", "--here"]);
+    assert!(here.stdout.contains("Next: fp next sample-20261121"), "{here}");
+}
