@@ -22,6 +22,7 @@ mod process;
 mod program;
 mod rehearsal;
 mod request;
+mod responses;
 mod resume;
 mod run;
 mod sample;
