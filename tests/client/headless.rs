@@ -129,14 +129,23 @@ impl<'a> Headless<'a> {
     }
 
     /// Says that no more prompts come and waits for the end, which background agents delay.
-    pub(crate) fn end(mut self) -> Ended {
+    pub(crate) fn end(self) -> Ended {
+        self.ending(true)
+    }
+
+    /// The same of a client that says, by its exit status, that it has failed.
+    pub(crate) fn fail(self) -> Ended {
+        self.ending(false)
+    }
+
+    fn ending(mut self, well: bool) -> Ended {
         drop(lock(&self.shared.input).take());
         let status = wait::poll(wait::LIMIT, || self.child.try_wait().expect("a child can be waited for"));
         let Some(status) = status else { panic!("the session did not end\n{}", self.story()) };
         // What it left running would keep its output open.
         self.mark.kill();
         self.readers.drain(..).for_each(|reader| drop(reader.join()));
-        assert!(status.success(), "the client failed with {status}\n{}", self.story());
+        assert_eq!(status.success(), well, "the client ended with {status}\n{}", self.story());
         assert!(self.stand_in.broken().is_none(), "{}", self.story());
         let (events, prompts) = (lock(&self.shared.events).clone(), lock(&self.shared.prompts).clone());
         Ended { events, prompts }

@@ -42,6 +42,13 @@ pub(crate) enum Speaker {
     Client,
 }
 
+impl Speaker {
+    /// Whether it is the agent called `name`.
+    pub(crate) fn is(&self, name: &str) -> bool {
+        matches!(self, Self::Agent { name: theirs, .. } if theirs == name)
+    }
+}
+
 /// One thing in a conversation, oldest first.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Entry {
@@ -140,7 +147,8 @@ impl Request {
         };
         let greeting = format!("You are {role}-");
         let number = told.iter().find_map(|text| Some(text.split_once(&greeting)?.1))?;
-        let end = number.find(|sign: char| !sign.is_ascii_alphanumeric() && sign != '-').unwrap_or(number.len());
+        let end =
+            number.find(|sign: char| !sign.is_ascii_alphanumeric() && sign != '-').unwrap_or(number.len());
         Some(Speaker::Agent { name: format!("{role}-{}", &number[..end]), kind: format!("fp:{role}") })
     }
 

@@ -11,7 +11,8 @@ const SHELL: &str = "exec_command";
 /// A request of the Responses API as one of the Messages API.
 pub(crate) fn as_messages(body: &Value) -> Value {
     let items = body["input"].as_array().map(Vec::as_slice).unwrap_or_default();
-    let system = items.iter().filter(|item| item["role"] == "developer").map(|item| text_of(&item["content"]));
+    let system =
+        items.iter().filter(|item| item["role"] == "developer").map(|item| text_of(&item["content"]));
     let system: Vec<_> = std::iter::once(text_of(&body["instructions"]))
         .chain(system)
         .map(|text| json!({ "type": "text", "text": text }))
@@ -78,8 +79,7 @@ pub(crate) fn server_sent_events(message: &Value) -> String {
         "output_tokens_details": { "reasoning_tokens": 0 }, "total_tokens": input,
     });
     let created = json!({ "type": "response.created", "response": { "id": response } });
-    let completed =
-        json!({ "type": "response.completed", "response": { "id": response, "usage": usage } });
+    let completed = json!({ "type": "response.completed", "response": { "id": response, "usage": usage } });
     let events = std::iter::once(created).chain(items).chain([completed]);
     let lines = events
         .map(|event| format!("event: {}\ndata: {event}\n\n", event["type"].as_str().unwrap_or_default()));

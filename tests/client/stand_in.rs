@@ -140,7 +140,7 @@ impl StandIn {
 
     /// The requests so far of the agent called `name`.
     pub(crate) fn of_agent(&self, name: &str) -> Vec<Arc<Request>> {
-        self.filtered(|speaker| matches!(speaker, Speaker::Agent { name: theirs, .. } if theirs == name))
+        self.filtered(|speaker| speaker.is(name))
     }
 
     fn filtered(&self, wanted: impl Fn(&Speaker) -> bool) -> Vec<Arc<Request>> {
