@@ -72,9 +72,11 @@ impl Program {
                 let roots = json!([writable[0], writable[1], state]);
                 let roots = format!("sandbox_workspace_write.writable_roots={roots}");
                 command.args(["exec", "--json", "-s", "workspace-write", "-c", &roots]);
-                // Without them a sandbox below the temporary folder shows nothing.
+                // The sample is below the temporary folder, which may be written to.
                 command.args(["-c", "sandbox_workspace_write.exclude_slash_tmp=true"]);
-                command.args(["-c", "sandbox_workspace_write.exclude_tmpdir_env_var=true"]);
+                let scratch = state.clone() + "/scratch";
+                std::fs::create_dir_all(&scratch).expect("the folder of the sample is writable");
+                command.env("TMPDIR", scratch);
                 // A login shell sets a PATH of its own.
                 command.args(["-c", "allow_login_shell=false"]).args(further);
                 command.arg(format!("{}\n# Now\n\n{prompt}", role.page()));
