@@ -66,17 +66,18 @@ impl Program {
                 command.arg("--plugin-dir").arg(plugin());
             }
             Self::Codex => {
-                let writable = [sample.path().join(".git"), sample.path().join(".fractal-planner")];
-                let writable = writable.map(|path| path.to_string_lossy().into_owned());
-                let state = client.state().to_string_lossy().into_owned();
-                let roots = json!([writable[0], writable[1], state]);
+                let state = client.state();
+                let scratch = state.join("scratch");
+                std::fs::create_dir_all(&scratch).expect("the folder of the sample is writable");
+                command.env("TMPDIR", scratch);
+                let roots = [sample.path().join(".git"), sample.path().join(".fractal-planner"), state];
+                // No command runs where one of them is missing.
+                let roots: Vec<_> = roots.into_iter().filter(|root| root.is_dir()).collect();
+                let roots = json!(roots);
                 let roots = format!("sandbox_workspace_write.writable_roots={roots}");
                 command.args(["exec", "--json", "-s", "workspace-write", "-c", &roots]);
                 // The sample is below the temporary folder, which may be written to.
                 command.args(["-c", "sandbox_workspace_write.exclude_slash_tmp=true"]);
-                let scratch = state.clone() + "/scratch";
-                std::fs::create_dir_all(&scratch).expect("the folder of the sample is writable");
-                command.env("TMPDIR", scratch);
                 // A login shell sets a PATH of its own.
                 command.args(["-c", "allow_login_shell=false"]).args(further);
                 command.arg(format!("{}\n# Now\n\n{prompt}", role.page()));
@@ -252,7 +253,8 @@ fn codex_names_what_it_has_used() {
 
     let items: Vec<_> =
         of_type(&ended.events, "item.completed", "").into_iter().map(|event| &event["item"]).collect();
-    assert_eq!((&items[0]["type"], &items[0]["exit_code"]), (&json!("command_execution"), &json!(3)));
+    let first = (&items[0]["type"], &items[0]["exit_code"]);
+    assert_eq!(first, (&json!("command_execution"), &json!(3)), "{}", items[0]);
     assert_eq!(items[1]["type"], "file_change");
     assert!(
         items[1]["changes"][0]["path"].as_str().is_some_and(|path| path.ends_with("/made")),
