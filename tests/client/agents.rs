@@ -1,6 +1,9 @@
 //! Agent programs as processes of their own: what `fp` takes for granted about Claude Code and Codex where it starts them
 //! without a session.
 
+use std::path::Path;
+
+use rustix::process::Signal;
 use serde_json::{Value, json};
 
 use crate::bundle::plugin;
@@ -95,6 +98,9 @@ tests![
     a_refused_key_ends_with_its_status,
     a_cut_answer_is_asked_for_again,
     a_process_goes_on_with_its_session,
+    a_terminated_process_ends_its_command,
+    a_killed_process_leaves_its_command_running,
+    a_process_ends_while_its_service_says_nothing,
 ];
 
 /// The tests that need Codex.
@@ -237,6 +243,43 @@ fn a_process_goes_on_with_its_session() {
     assert_eq!(usage(&first.events), usage(&again.events), "usage is of the process");
     let [one, two] = [&first.events, &again.events].map(|events| cost(events, "total_cost_usd"));
     assert!(two > 1.9 * one, "the cost is of the session: {one} and {two}");
+}
+
+/// Whether the command that a builder is at still runs when `signal` has ended the builder.
+fn outlives(signal: Signal) -> bool {
+    let sample = Sample::new();
+    sample.write("wait.sh", "echo $$ > number\nwhile :; do sleep 1; done\n");
+    let stand_in = StandIn::start(|_| bash("sh wait.sh"));
+    let client = Client::new(&stand_in, sample.path()).with_agents();
+    let rule = ["--allowedTools", "Bash(sh wait.sh)"];
+    let session = Program::Claude.start(&client, &sample, Role::Builder, PROMPT, &rule);
+    session.wait_until("a command that runs", || sample.read("number").ends_with('\n'));
+    let command = Path::new("/proc").join(sample.read("number").trim());
+    let mut runs = command.exists();
+    assert!(runs, "it runs before the signal");
+    let ended = session.signal(signal, || runs = command.exists());
+    assert!(of_type(&ended.events, "result", "").is_empty(), "it has no time for a result");
+    runs
+}
+
+fn a_terminated_process_ends_its_command() {
+    assert!(!outlives(Signal::TERM));
+}
+
+/// So whoever starts an agent has to end what it has started, too.
+fn a_killed_process_leaves_its_command_running() {
+    assert!(outlives(Signal::KILL));
+}
+
+fn a_process_ends_while_its_service_says_nothing() {
+    let sample = Sample::new();
+    let stand_in = StandIn::start(|_| text("all done"));
+    stand_in.fail(1, Fault::Hang, |_| true);
+    let client = Client::new(&stand_in, sample.path()).with_agents();
+    let session = Program::Claude.start(&client, &sample, Role::Builder, PROMPT, &[]);
+    session.wait_until("a request", || !stand_in.requests().is_empty());
+    let ended = session.signal(Signal::TERM, || ());
+    assert!(of_type(&ended.events, "result", "").is_empty(), "{:?}", ended.events);
 }
 
 fn codex_names_what_it_has_used() {
