@@ -1,7 +1,7 @@
-//! The plugin inside the real Claude Code client, driven by a scripted model on loopback.
+//! The plugin inside the real Claude Code client, and agents inside the real Codex, driven by a scripted model on loopback.
 //!
-//! Nothing here needs an account or the network: [`stand_in`] plays the Messages API, a script plays the
-//! model, and the client is the public one. Where the client isn't on the machine every test is ignored,
+//! Nothing here needs an account or the network: [`stand_in`] plays the Messages API and the Responses API, a script
+//! plays the model, and the clients are the public ones. Where a client isn't on the machine its tests are ignored,
 //! except with `FP_REQUIRE_CLIENT=1`, which makes that a failure.
 
 mod agents;
