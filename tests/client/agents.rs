@@ -2,6 +2,7 @@
 //! without a session.
 
 use std::path::Path;
+use std::time::Duration;
 
 use rustix::process::Signal;
 use serde_json::{Value, json};
@@ -14,7 +15,7 @@ use crate::request::{Request, bash, call, text};
 use crate::sample::Sample;
 use crate::session::Client;
 use crate::stand_in::{Fault, StandIn};
-use crate::tests;
+use crate::{tests, wait};
 
 /// A program that plays agents.
 #[derive(Clone, Copy)]
@@ -245,6 +246,9 @@ fn a_process_goes_on_with_its_session() {
     assert!(two > 1.9 * one, "the cost is of the session: {one} and {two}");
 }
 
+/// How long a command may take to end.
+const SOON: Duration = Duration::from_secs(5);
+
 /// Whether the command that a builder is at still runs when `signal` has ended the builder.
 fn outlives(signal: Signal) -> bool {
     let sample = Sample::new();
@@ -257,7 +261,8 @@ fn outlives(signal: Signal) -> bool {
     let command = Path::new("/proc").join(sample.read("number").trim());
     let mut runs = command.exists();
     assert!(runs, "it runs before the signal");
-    let ended = session.signal(signal, || runs = command.exists());
+    let ended =
+        session.signal(signal, || runs = wait::poll(SOON, || (!command.exists()).then_some(())).is_none());
     assert!(of_type(&ended.events, "result", "").is_empty(), "it has no time for a result");
     runs
 }
