@@ -108,8 +108,11 @@ tests![
 pub(crate) const CODEX_TESTS: &[(&str, fn())] = &[
     ("agents::a_process_of_codex_builds_and_another_judges", a_process_of_codex_builds_and_another_judges),
     ("agents::codex_builds_and_claude_judges", codex_builds_and_claude_judges),
-    ("agents::codex_names_what_it_has_used_and_what_it_has_changed", codex_names_what_it_has_used),
-    ("agents::codex_outlives_a_cut_and_ends_at_a_refused_key", codex_outlives_a_cut),
+    ("agents::codex_names_what_it_has_used_and_changed", codex_names_what_it_has_used_and_changed),
+    (
+        "agents::codex_outlives_a_cut_and_ends_at_a_refused_key",
+        codex_outlives_a_cut_and_ends_at_a_refused_key,
+    ),
 ];
 
 /// Leads the run of the six tasks as `fp next` says, one process after the other.
@@ -137,7 +140,13 @@ fn lead(builder: Program, verifier: Program) {
                 Some("verify") => (verifier, Role::Verifier, string("prompt")),
                 _ => continue,
             };
-            program.start(&client, &sample, role, &prompt, &[]).end();
+            let rules: &[_] = match program {
+                Program::Claude => &["--allowedTools", "Bash(sh tests/*)"],
+                Program::Codex => &[],
+            };
+            let process = program.start(&client, &sample, role, &prompt, rules).end();
+            let denied = of_type(&process.events, "system", "permission_denied");
+            assert!(denied.is_empty(), "the plugin's hook allows `fp`: {denied:?}");
             ended.push(string("name"));
             processes += 1;
             assert!(processes < 30, "it does not come to an end\n{}", stand_in.summary());
@@ -287,7 +296,7 @@ fn a_process_ends_while_its_service_says_nothing() {
     assert!(of_type(&ended.events, "result", "").is_empty(), "{:?}", ended.events);
 }
 
-fn codex_names_what_it_has_used() {
+fn codex_names_what_it_has_used_and_changed() {
     let sample = Sample::new();
     let path = sample.path().join("made");
     let stand_in = StandIn::start(move |request| match request.turns() {
@@ -319,7 +328,7 @@ fn codex_names_what_it_has_used() {
     assert_eq!((&usage["input_tokens"], &usage["output_tokens"]), (&json!(40), &json!(20)));
 }
 
-fn codex_outlives_a_cut() {
+fn codex_outlives_a_cut_and_ends_at_a_refused_key() {
     let sample = Sample::new();
     let stand_in = StandIn::start(|_| text("all done"));
     stand_in.fail(1, Fault::Cut(50), |_| true);
