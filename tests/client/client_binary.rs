@@ -42,11 +42,38 @@ fn look() -> Result<Option<PathBuf>, String> {
     let cached = target_directory().join("client").join(PINNED_VERSION.trim()).join("claude");
     let found = std::iter::once(cached).chain(on_path("claude")).find(|path| path.is_file());
     match found {
-        None if env::var("FP_REQUIRE_CLIENT").is_ok_and(|value| value == "1") => {
+        None if is_required() => {
             Err("no client, and FP_REQUIRE_CLIENT=1 requires it: run .ci/fetch-client".to_owned())
         }
         found => Ok(found),
     }
+}
+
+/// The version of Codex that the tests were written against, and that `.ci/fetch-codex` fetches.
+const PINNED_CODEX: &str = include_str!("CODEX_VERSION");
+
+/// The path of Codex, `None` where there is none and none is required. It is where `.ci/fetch-codex` keeps it.
+///
+/// # Errors
+///
+/// When it isn't there and `FP_REQUIRE_CLIENT=1` is set.
+pub(crate) fn find_codex() -> Result<Option<PathBuf>, String> {
+    let cached = target_directory().join("codex").join(PINNED_CODEX.trim()).join("bin/codex");
+    match cached.is_file() {
+        false if is_required() => {
+            Err("no Codex, and FP_REQUIRE_CLIENT=1 requires it: run .ci/fetch-codex".to_owned())
+        }
+        found => Ok(found.then_some(cached)),
+    }
+}
+
+/// The path of Codex, in a test that runs only where it is.
+pub(crate) fn codex_path() -> PathBuf {
+    find_codex().ok().flatten().expect("a test runs only when Codex was found")
+}
+
+fn is_required() -> bool {
+    env::var("FP_REQUIRE_CLIENT").is_ok_and(|value| value == "1")
 }
 
 fn on_path(program: &str) -> Vec<PathBuf> {

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
 use crate::process::Mark;
@@ -129,14 +130,31 @@ impl<'a> Headless<'a> {
     }
 
     /// Says that no more prompts come and waits for the end, which background agents delay.
-    pub(crate) fn end(mut self) -> Ended {
+    pub(crate) fn end(self) -> Ended {
+        self.ending(true, || ())
+    }
+
+    /// The same of a client that says, by its exit status, that it has failed.
+    pub(crate) fn fail(self) -> Ended {
+        self.ending(false, || ())
+    }
+
+    /// Sends `signal` to the client alone, which ends it; then `looks` at what it has left, before that is killed.
+    pub(crate) fn signal(self, signal: Signal, looks: impl FnOnce()) -> Ended {
+        let client = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw);
+        kill_process(client.expect("a process has a number"), signal).expect("it runs");
+        self.ending(false, looks)
+    }
+
+    fn ending(mut self, well: bool, looks: impl FnOnce()) -> Ended {
         drop(lock(&self.shared.input).take());
         let status = wait::poll(wait::LIMIT, || self.child.try_wait().expect("a child can be waited for"));
         let Some(status) = status else { panic!("the session did not end\n{}", self.story()) };
+        looks();
         // What it left running would keep its output open.
         self.mark.kill();
         self.readers.drain(..).for_each(|reader| drop(reader.join()));
-        assert!(status.success(), "the client failed with {status}\n{}", self.story());
+        assert_eq!(status.success(), well, "the client ended with {status}\n{}", self.story());
         assert!(self.stand_in.broken().is_none(), "{}", self.story());
         let (events, prompts) = (lock(&self.shared.events).clone(), lock(&self.shared.prompts).clone());
         Ended { events, prompts }

@@ -1,15 +1,17 @@
-//! The plugin inside the real Claude Code client, driven by a scripted model on loopback.
+//! The plugin inside the real Claude Code client, and agents inside the real Codex, driven by a scripted model on loopback.
 //!
-//! Nothing here needs an account or the network: [`stand_in`] plays the Messages API, a script plays the
-//! model, and the client is the public one. Where the client isn't on the machine every test is ignored,
+//! Nothing here needs an account or the network: [`stand_in`] plays the Messages API and the Responses API, a script
+//! plays the model, and the clients are the public ones. Where a client isn't on the machine its tests are ignored,
 //! except with `FP_REQUIRE_CLIENT=1`, which makes that a failure.
 
+mod agents;
 mod asking;
 mod assumptions;
 mod bundle;
 mod cast;
 mod client_binary;
 mod consent;
+mod crew;
 mod figures;
 mod headless;
 mod hooks;
@@ -22,6 +24,7 @@ mod process;
 mod program;
 mod rehearsal;
 mod request;
+mod responses;
 mod resume;
 mod run;
 mod sample;
@@ -32,6 +35,7 @@ mod terminal;
 mod wait;
 mod whole;
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use libtest_mimic::{Arguments, Completion, Failed, Trial};
@@ -66,17 +70,20 @@ fn main() -> ExitCode {
         messages::TESTS,
         whole::TESTS,
         figures::TESTS,
+        agents::TESTS,
     ]
     .concat()
     .into_iter()
-    .map(|(name, test)| trial(name, test))
-    .collect();
-    libtest_mimic::run(&arguments, trials).exit_code()
+    .map(|(name, test)| trial(name, test, client_binary::find));
+    let codex = || Ok(client_binary::find()?.and(client_binary::find_codex()?));
+    let with_codex = agents::CODEX_TESTS.iter().map(|(name, test)| trial(name, *test, codex));
+    libtest_mimic::run(&arguments, trials.chain(with_codex).collect()).exit_code()
 }
 
-fn trial(name: &str, test: fn()) -> Trial {
+/// A test that runs where `find` finds what it needs.
+fn trial(name: &str, test: fn(), find: fn() -> Result<Option<PathBuf>, String>) -> Trial {
     let name = name.strip_prefix("client::").unwrap_or(name);
-    Trial::ignorable_test(name, move || match client_binary::find() {
+    Trial::ignorable_test(name, move || match find() {
         Ok(Some(_)) => {
             test();
             Ok(Completion::Completed)

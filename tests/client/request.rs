@@ -31,15 +31,22 @@ pub(crate) fn bash(command: impl Into<String>) -> Vec<Block> {
 pub(crate) enum Speaker {
     /// The session that the user talks to.
     Lead,
-    /// An agent that an `Agent` call started.
+    /// An agent that an `Agent` call started, or that is a process of its own.
     Agent {
-        /// The call's `name`, or its `description` where it has none.
+        /// The call's `name`, or its `description` where it has none; the name that a process was told.
         name: String,
         /// The call's `subagent_type`, such as `fp:builder`.
         kind: String,
     },
     /// The client itself, on the side and without tools: a title, a summary.
     Client,
+}
+
+impl Speaker {
+    /// Whether it is the agent called `name`.
+    pub(crate) fn is(&self, name: &str) -> bool {
+        matches!(self, Self::Agent { name: theirs, .. } if theirs == name)
+    }
 }
 
 /// One thing in a conversation, oldest first.
@@ -122,6 +129,27 @@ impl Request {
     pub(crate) fn opening(&self) -> &[Entry] {
         let end = self.entries.iter().position(Entry::is_of_model).unwrap_or(self.entries.len());
         &self.entries[..end]
+    }
+
+    /// Which agent speaks, where it is a process of its own: it has its role's page in its system prompt or in its first
+    /// message, and was told there who it is.
+    pub(crate) fn process(&self) -> Option<Speaker> {
+        let heard = self.opening().iter().filter_map(|entry| match entry {
+            Entry::Heard(text) => Some(text.clone()),
+            _ => None,
+        });
+        let told: Vec<_> = std::iter::once(self.system_prompt()).chain(heard).collect();
+        let is_role = |page: &str| told.iter().any(|text| text.contains(page));
+        let role = match (is_role("# Builder\n"), is_role("# Verifier\n")) {
+            (true, _) => "builder",
+            (_, true) => "verifier",
+            _ => return None,
+        };
+        let greeting = format!("You are {role}-");
+        let number = told.iter().find_map(|text| Some(text.split_once(&greeting)?.1))?;
+        let end =
+            number.find(|sign: char| !sign.is_ascii_alphanumeric() && sign != '-').unwrap_or(number.len());
+        Some(Speaker::Agent { name: format!("{role}-{}", &number[..end]), kind: format!("fp:{role}") })
     }
 
     /// What has come since the model last spoke: tool results, notifications, messages.

@@ -37,6 +37,7 @@ pub(crate) struct Client<'a> {
     plugin: Option<PathBuf>,
     permissions: Permissions,
     teams: bool,
+    path: String,
 }
 
 impl<'a> Client<'a> {
@@ -53,7 +54,58 @@ impl<'a> Client<'a> {
         let settings = json!({ "skipDangerousModePermissionPrompt": true });
         write(&home.path().join(".claude.json"), &state.to_string());
         write(&home.path().join(".claude/settings.json"), &settings.to_string());
-        Self { stand_in, home, directory, plugin: None, permissions: Permissions::Bypassed, teams: false }
+        let path = client_binary::search_path();
+        Self {
+            stand_in,
+            home,
+            directory,
+            plugin: None,
+            permissions: Permissions::Bypassed,
+            teams: false,
+            path,
+        }
+    }
+
+    /// Has `fp`, `claude` and, where it is, `codex` on the PATH, and Codex configured for the stand-in: as a user has who
+    /// lets `fp` start agents.
+    pub(crate) fn with_agents(mut self) -> Self {
+        let programs = [Some(PathBuf::from(env!("CARGO_BIN_EXE_fp"))), client_binary::find().ok().flatten()];
+        let codex = client_binary::find_codex().ok().flatten();
+        let programs: Vec<_> = programs.into_iter().chain([codex]).flatten().collect();
+        let folders = programs.iter().filter_map(|program| program.parent()?.to_str());
+        self.path = folders.chain([self.path.as_str()]).collect::<Vec<_>>().join(":");
+        let settings = format!(
+            "model_provider = \"stand-in\"\n[model_providers.stand-in]\nname = \"stand-in\"\nbase_url = \"{}/v1\"\n\
+             wire_api = \"responses\"\nenv_key = \"OPENAI_API_KEY\"\nrequest_max_retries = 2\nstream_max_retries = 2\n",
+            self.stand_in.url()
+        );
+        write(&self.home.path().join(".codex/config.toml"), &settings);
+        self
+    }
+
+    /// Where `fp` keeps what the user has agreed to.
+    pub(crate) fn state(&self) -> PathBuf {
+        state_home(&self.directory)
+    }
+
+    /// `fp` as the user runs it, ready to start; what it leaves running is killed with the mark.
+    pub(crate) fn fp_command(&self, arguments: &[&str]) -> (Command, Mark) {
+        let (mut command, mark) = self.agent_command(PathBuf::from(env!("CARGO_BIN_EXE_fp")));
+        command.args(arguments);
+        (command, mark)
+    }
+
+    /// The same of any `program`.
+    pub(crate) fn agent_command(&self, program: PathBuf) -> (Command, Mark) {
+        let mark = Mark::new();
+        let mut command = Command::new(program);
+        command.env_clear().envs(self.environment(&mark)).current_dir(&self.directory);
+        (command, mark)
+    }
+
+    /// A process of an agent, whose lines are read as they come.
+    pub(crate) fn headless(&self, command: Command, mark: Mark) -> Headless<'_> {
+        Headless::start(self.stand_in, command, mark)
     }
 
     /// Loads the plugin in `directory` in every session.
@@ -106,9 +158,8 @@ impl<'a> Client<'a> {
     /// A command of the client that is no session, such as `plugin list`; ready to run, and killed with the
     /// mark.
     pub(crate) fn command(&self, arguments: &[impl AsRef<std::ffi::OsStr>]) -> (Command, Mark) {
-        let mark = Mark::new();
-        let mut command = Command::new(client_binary::path());
-        command.args(arguments).env_clear().envs(self.environment(&mark)).current_dir(&self.directory);
+        let (mut command, mark) = self.agent_command(client_binary::path());
+        command.args(arguments);
         (command, mark)
     }
 
@@ -118,9 +169,7 @@ impl<'a> Client<'a> {
     ///
     /// When it fails.
     pub(crate) fn fp(&self, arguments: &[&str]) -> String {
-        let mark = Mark::new();
-        let mut command = Command::new(env!("CARGO_BIN_EXE_fp"));
-        command.args(arguments).env_clear().envs(self.environment(&mark)).current_dir(&self.directory);
+        let (mut command, _mark) = self.fp_command(arguments);
         let output = command.output().expect("cargo has built fp");
         let errors = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "fp {arguments:?} failed with {}: {errors}", output.status);
@@ -155,7 +204,6 @@ impl<'a> Client<'a> {
     }
 
     fn environment(&self, mark: &Mark) -> Vec<(String, String)> {
-        let path = client_binary::search_path();
         let home = self.home.path().to_string_lossy().into_owned();
         let state = state_home(&self.directory).to_string_lossy().into_owned();
         let url = self.stand_in.url();
@@ -163,12 +211,13 @@ impl<'a> Client<'a> {
         [
             ("HOME", home.as_str()),
             ("XDG_STATE_HOME", &state),
-            ("PATH", &path),
+            ("PATH", &self.path),
             ("TERM", "xterm-256color"),
             ("LANG", "C.UTF-8"),
             ("GIT_CONFIG_NOSYSTEM", "1"),
             ("ANTHROPIC_BASE_URL", &url),
             ("ANTHROPIC_API_KEY", KEY),
+            ("OPENAI_API_KEY", KEY),
             ("CLAUDE_CODE_TMPDIR", &home),
             ("CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS", teams),
             ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"),

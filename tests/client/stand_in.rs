@@ -1,7 +1,8 @@
-//! The Messages API on loopback, with a script in the model's place.
+//! The Messages API and the Responses API on loopback, with a script in the model's place.
 //!
-//! It answers with streamed server-sent events, as the real one does, and keeps every request so that a
-//! test asserts on what the client really sent. A failed test leaves them in a file under `target/`.
+//! It answers with streamed server-sent events, as the real ones do, and keeps every request so that a
+//! test asserts on what the client really sent. A failed test leaves them in a file under `target/`. It can
+//! also fail as a service does: see [`Fault`].
 
 use std::any::Any;
 use std::io::{Cursor, Write as _};
@@ -15,6 +16,7 @@ use tiny_http::{Header, Method, Response, Server};
 
 use crate::client_binary::target_directory;
 use crate::request::{Block, Entry, Request, Speaker, text};
+use crate::{responses, wait};
 
 /// Decides what the model answers. Requests of several agents arrive at once, so it may not keep a count
 /// of its own: what it needs to know is in the request.
@@ -22,6 +24,33 @@ pub(crate) type Script = dyn Fn(&Request) -> Vec<Block> + Send + Sync;
 
 /// Decides whether an answer counts as filling the model's window.
 type IsFull = dyn Fn(&Request) -> bool + Send + Sync;
+
+/// How an answer fails.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Fault {
+    /// It is a refusal with this status: 401, 429, 529.
+    Status(u16),
+    /// It breaks off after so many bytes.
+    Cut(usize),
+    /// It doesn't come, longer than any test waits.
+    Hang,
+}
+
+/// A fault of the next answers.
+struct Due {
+    fault: Fault,
+    times: usize,
+    concerns: Box<dyn Fn(&Request) -> bool + Send>,
+}
+
+/// Which of the two a request is of.
+#[derive(Clone, Copy)]
+enum Api {
+    /// Anthropic's, which Claude Code speaks.
+    Messages,
+    /// OpenAI's, which Codex speaks.
+    Responses,
+}
 
 /// Tokens that leave no room in the window.
 const WINDOW: u32 = 2_000_000;
@@ -46,6 +75,7 @@ struct Model {
     requests: Mutex<Vec<Arc<Request>>>,
     started: Mutex<Vec<Started>>,
     broken: Mutex<Option<String>>,
+    faults: Mutex<Vec<Due>>,
 }
 
 impl StandIn {
@@ -58,6 +88,7 @@ impl StandIn {
             requests: Mutex::default(),
             started: Mutex::default(),
             broken: Mutex::default(),
+            faults: Mutex::default(),
         });
         let (listening, answering) = (Arc::clone(&server), Arc::clone(&model));
         let listener = std::thread::spawn(move || {
@@ -81,7 +112,18 @@ impl StandIn {
         self
     }
 
-    /// What `ANTHROPIC_BASE_URL` has to be.
+    /// The next `times` answers to requests that `concerns` holds for fail. May be said again, also while agents run; what
+    /// was said first is over first.
+    pub(crate) fn fail(
+        &self,
+        times: usize,
+        fault: Fault,
+        concerns: impl Fn(&Request) -> bool + Send + 'static,
+    ) {
+        lock(&self.model.faults).push(Due { fault, times, concerns: Box::new(concerns) });
+    }
+
+    /// What `ANTHROPIC_BASE_URL` has to be; for Codex, with `/v1` behind it.
     pub(crate) fn url(&self) -> String {
         format!("http://{}", self.server.server_addr())
     }
@@ -98,7 +140,7 @@ impl StandIn {
 
     /// The requests so far of the agent called `name`.
     pub(crate) fn of_agent(&self, name: &str) -> Vec<Arc<Request>> {
-        self.filtered(|speaker| matches!(speaker, Speaker::Agent { name: theirs, .. } if theirs == name))
+        self.filtered(|speaker| speaker.is(name))
     }
 
     fn filtered(&self, wanted: impl Fn(&Speaker) -> bool) -> Vec<Arc<Request>> {
@@ -155,7 +197,8 @@ impl Model {
         let path = request.url().split('?').next().unwrap_or_default().to_owned();
         let posted = *request.method() == Method::Post;
         let sent = match (posted, path.as_str()) {
-            (true, "/v1/messages") if read.is_ok() => self.answer(&body, request),
+            (true, "/v1/messages") if read.is_ok() => self.answer(&body, Api::Messages, request),
+            (true, "/v1/responses") if read.is_ok() => self.answer(&body, Api::Responses, request),
             (true, "/v1/messages/count_tokens") => {
                 request.respond(json_response(200, &json!({ "input_tokens": 10 })))
             }
@@ -165,12 +208,22 @@ impl Model {
         drop(sent);
     }
 
-    fn answer(&self, body: &str, request: tiny_http::Request) -> std::io::Result<()> {
+    fn answer(&self, body: &str, api: Api, request: tiny_http::Request) -> std::io::Result<()> {
         let Ok(body) = serde_json::from_str::<Value>(body) else {
             return request.respond(json_response(400, &error("the body is no JSON")));
         };
         let streaming = body["stream"] == true;
-        let asked = self.record(body);
+        let asked = self.record(match api {
+            Api::Messages => body,
+            Api::Responses => responses::as_messages(&body),
+        });
+        let fault = self.fault_of(&asked);
+        if let Some(Fault::Status(status)) = fault {
+            return request.respond(json_response(status, &error("the service fails as it was told to")));
+        }
+        if let Some(Fault::Hang) = fault {
+            std::thread::sleep(2 * wait::LIMIT);
+        }
         let blocks = match catch_unwind(AssertUnwindSafe(|| (self.script)(&asked))) {
             Ok(blocks) => self.remember_agents(blocks),
             Err(panic) => {
@@ -184,9 +237,23 @@ impl Model {
         if !streaming {
             return request.respond(json_response(200, &message));
         }
-        let events = Cursor::new(server_sent_events(&message).into_bytes());
+        let events = match api {
+            Api::Messages => server_sent_events(&message),
+            Api::Responses => responses::server_sent_events(&message),
+        };
+        if let Some(Fault::Cut(length)) = fault {
+            return cut(request, &events.as_bytes()[..length.min(events.len())]);
+        }
         let kind = header("content-type", "text/event-stream");
+        let events = Cursor::new(events.into_bytes());
         request.respond(Response::new(200.into(), vec![kind], events, None, None))
+    }
+
+    fn fault_of(&self, asked: &Request) -> Option<Fault> {
+        let mut faults = lock(&self.faults);
+        let due = faults.iter_mut().find(|due| due.times > 0 && (due.concerns)(asked))?;
+        due.times -= 1;
+        Some(due.fault)
     }
 
     fn record(&self, body: Value) -> Arc<Request> {
@@ -208,7 +275,7 @@ impl Model {
         let started = lock(&self.started);
         match started.iter().rev().find(|agent| opened_with(&agent.prompt)) {
             Some(agent) => Speaker::Agent { name: agent.name.clone(), kind: agent.kind.clone() },
-            None => Speaker::Lead,
+            None => request.process().unwrap_or(Speaker::Lead),
         }
     }
 
@@ -247,6 +314,16 @@ fn json_response(status: u16, body: &Value) -> Response<Cursor<Vec<u8>>> {
     Response::from_string(body.to_string())
         .with_status_code(status)
         .with_header(header("content-type", "application/json"))
+}
+
+/// The beginning of an answer, then something that is no HTTP: a client takes it for a lost connection.
+fn cut(request: tiny_http::Request, sent: &[u8]) -> std::io::Result<()> {
+    let mut writer = request.into_writer();
+    let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n";
+    write!(writer, "{head}{:x}\r\n", sent.len())?;
+    writer.write_all(sent)?;
+    writer.write_all(b"\r\nthe connection is lost\r\n")?;
+    writer.flush()
 }
 
 fn error(reason: &str) -> Value {

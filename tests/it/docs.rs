@@ -56,7 +56,10 @@ const NOT_RUN: &[(&str, &str)] = &[
         "they run as a part of all tests",
     ),
     ("cargo test --test it -- --nocapture rules:: mutation::\n", "they run as a part of all tests"),
-    (".ci/fetch-client\ncargo test --test client\n", "it needs the network; .ci/run does both"),
+    (
+        ".ci/fetch-client\n.ci/fetch-codex\ncargo test --test client\n",
+        "it needs the network; .ci/run does both",
+    ),
     (".ci/run\n", "it runs this test"),
     ("cargo test --bin fp plugin_lint -- --nocapture\n", "it runs as a part of all tests"),
     ("cargo test --bin fp figures -- --nocapture\n", "it runs as a part of all tests"),

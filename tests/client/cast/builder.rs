@@ -167,7 +167,8 @@ fn latest_instruction(request: &Request, position: usize) -> Option<&str> {
         Entry::Heard(text) => Some(text.as_str()),
         _ => None,
     });
-    heard.filter_map(|text| quoted_command(text, "fp claim")).next()
+    // The page of a role, which may be in the prompt, has the bare name of the command.
+    heard.filter_map(|text| quoted_command(text, "fp claim ")).next()
 }
 
 fn is_same(payload: &str, assignment: &Assignment<'_>) -> bool {
@@ -197,9 +198,11 @@ fn assignment(payload: &str) -> Assignment<'_> {
 
 /// Where the client says that the session works.
 fn working_directory(request: &Request) -> &Path {
-    const SIGN: &str = "Primary working directory: ";
     let named = request.entries().iter().find_map(|entry| match entry {
-        Entry::Heard(text) => text.split_once(SIGN)?.1.lines().next(),
+        Entry::Heard(text) => {
+            let rest = text.split_once("Primary working directory: ").or_else(|| text.split_once("<cwd>"))?.1;
+            rest.split(['\n', '<']).next()
+        }
         _ => None,
     });
     Path::new(named.expect("the client tells every agent the working directory"))

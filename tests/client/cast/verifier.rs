@@ -36,7 +36,7 @@ impl Verifier {
         }
         let done = calls(request);
         let Some(last) = done.last() else {
-            return bash(told(request, "fp verify").expect("a verifier is told what to verify"));
+            return bash(told(request, "fp verify ").expect("a verifier is told what to verify"));
         };
         if last.command().starts_with("fp verify") {
             return bash(self.verdict(last.result));
