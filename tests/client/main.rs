@@ -16,6 +16,7 @@ mod figures;
 mod headless;
 mod hooks;
 mod implement;
+mod lead;
 mod messages;
 mod plan;
 mod probe;
@@ -71,12 +72,14 @@ fn main() -> ExitCode {
         whole::TESTS,
         figures::TESTS,
         agents::TESTS,
+        lead::TESTS,
     ]
     .concat()
     .into_iter()
     .map(|(name, test)| trial(name, test, client_binary::find));
     let codex = || Ok(client_binary::find()?.and(client_binary::find_codex()?));
-    let with_codex = agents::CODEX_TESTS.iter().map(|(name, test)| trial(name, *test, codex));
+    let with_codex =
+        agents::CODEX_TESTS.iter().chain(lead::CODEX_TESTS).map(|(name, test)| trial(name, *test, codex));
     libtest_mimic::run(&arguments, trials.chain(with_codex).collect()).exit_code()
 }
 

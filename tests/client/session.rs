@@ -38,6 +38,7 @@ pub(crate) struct Client<'a> {
     permissions: Permissions,
     teams: bool,
     path: String,
+    variables: Vec<(String, String)>,
 }
 
 impl<'a> Client<'a> {
@@ -63,6 +64,7 @@ impl<'a> Client<'a> {
             permissions: Permissions::Bypassed,
             teams: false,
             path,
+            variables: Vec::new(),
         }
     }
 
@@ -80,6 +82,18 @@ impl<'a> Client<'a> {
             self.stand_in.url()
         );
         write(&self.home.path().join(".codex/config.toml"), &settings);
+        self
+    }
+
+    /// The user's own file of settings for `fp`.
+    pub(crate) fn with_configuration(self, text: &str) -> Self {
+        write(&self.home.path().join(".config/fractal-planner/config.json"), text);
+        self
+    }
+
+    /// A variable of the user's environment.
+    pub(crate) fn with_variable(mut self, name: &str, value: &str) -> Self {
+        self.variables.push((name.to_owned(), value.to_owned()));
         self
     }
 
@@ -229,7 +243,9 @@ impl<'a> Client<'a> {
             (process::VARIABLE, mark.value()),
         ]
         .map(|(name, value)| (name.to_owned(), value.to_owned()))
-        .to_vec()
+        .into_iter()
+        .chain(self.variables.iter().cloned())
+        .collect()
     }
 }
 

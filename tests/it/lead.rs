@@ -58,6 +58,7 @@ done
 prompt=$(cat)
 echo '{"type":"system","subtype":"init","session_id":"'"$session"'"}'
 result() { echo '{"type":"result","subtype":"success","session_id":"'"$session"'",'"$1"'"num_turns":3,"usage":{"input_tokens":900,"cache_creation_input_tokens":100,"cache_read_input_tokens":50,"output_tokens":100}}'; }
+fails() { echo '{"type":"result","subtype":"success","is_error":true,'"$1"'"usage":{"input_tokens":0,"output_tokens":0}}'; exit 1; }
 [ -e "$HOME/fault" ] && . "$HOME/fault"
 echo '{"type":"assistant","message":{"content":[{"type":"tool_use","name":"Bash","input":{"command":"fp claim"}}]}}'
 . "$HOME/agent" >/dev/null

@@ -80,7 +80,52 @@ pub(super) fn reply(request: &Request, skill: &Skill, judge: &Verifier) -> Vec<B
             _ => text(format!("The run does not start: {}", start.result)),
         };
     }
+    if let Some((_, line)) = start.result.split_once("In the background: ") {
+        return in_background(request, &done, line.lines().next().unwrap_or_default());
+    }
     go_on_from(request, plan, &done, judge)
+}
+
+/// Has `line` lead, and tells what it printed when it has ended.
+fn in_background(request: &Request, done: &[Done<'_>], line: &str) -> Vec<Block> {
+    let Some(started) = done.iter().rev().find(|call| call.command() == line) else {
+        return run_in_background(line);
+    };
+    let output = request.entries()[started.position..].iter().rev().find_map(|entry| match entry {
+        Entry::Heard(text) => {
+            text.split_once("<output-file>")?.1.split_once("</output-file>").map(|(file, _)| file)
+        }
+        _ => None,
+    });
+    let Some(output) = output else { return text("It leads.") };
+    let read = done.iter().rev().find(|call| call.tool == "Read" && call.position > started.position);
+    match read.map(|read| read.result) {
+        None => call("Read", json!({ "file_path": output })),
+        Some(printed) if printed.contains("   question: ") => {
+            let mut asked = call("AskUserQuestion", json!({ "questions": [run_question(printed)] }));
+            asked.extend(run_in_background(line));
+            asked
+        }
+        Some(printed) => text(format!("{OVER}\n{printed}")),
+    }
+}
+
+fn run_in_background(line: &str) -> Vec<Block> {
+    call("Bash", json!({ "command": line, "description": "Lead the run", "run_in_background": true }))
+}
+
+/// The question that `fp run` printed, as the client takes it.
+fn run_question(printed: &str) -> Value {
+    // The client numbers the lines of a file.
+    let lines =
+        || printed.lines().map(|line| line.split_once(['\t', '→']).map_or(line, |(_, text)| text).trim());
+    let after = |label: &str| lines().find_map(|line| line.strip_prefix(label)).unwrap_or_default().trim();
+    let options = lines().filter_map(|line| {
+        let (label, description) = line.strip_prefix("- ")?.split_once(": ")?;
+        Some(json!({ "label": label, "description": description }))
+    });
+    json!({ "question": after("question:"), "header": after("header:"), "options": options.collect::<Vec<_>>(),
+            "multiSelect": false })
 }
 
 fn run_start(request: &Request, arguments: &str) -> Vec<Block> {

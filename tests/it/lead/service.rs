@@ -55,7 +55,7 @@ fn a_service_that_is_away_for_a_while() {
     fault(
         &environment,
         2,
-        "result '\"is_error\":true,\"terminal_reason\":\"api_error\",\"api_error_status\":529,\"result\":\"Overloaded\",'; exit 1",
+        "fails '\"terminal_reason\":\"api_error\",\"api_error_status\":529,\"result\":\"Overloaded\",'",
     );
     let output = lead(&environment, &[]);
     assert_eq!(output.code, 0, "{output}");
@@ -70,7 +70,7 @@ fn a_session_without_network() {
     fault(
         &environment,
         99,
-        "result '\"is_error\":true,\"terminal_reason\":\"api_error\",\"result\":\"API Error: Connection refused\",'; exit 1",
+        "fails '\"terminal_reason\":\"api_error\",\"result\":\"API Error: Connection refused\",'",
     );
     let output = lead(&environment, &["--ask"]);
     assert_eq!(output.code, 2, "{output}");
@@ -89,7 +89,7 @@ fn a_service_that_refuses() {
     ];
     for (line, told) in refusals {
         let environment = claude(1);
-        let script = format!("result '\"is_error\":true,\"terminal_reason\":\"api_error\",{line}'; exit 1");
+        let script = format!("fails '\"terminal_reason\":\"api_error\",{line}'");
         fault(&environment, 99, &script);
         let output = lead(&environment, &[]);
         assert_eq!(output.code, 2, "{output}");
@@ -156,7 +156,7 @@ fn a_builder_that_stops_goes_on_with_its_conversation() {
 fn a_conversation_that_is_gone_begins_anew() {
     let environment = claude(1);
     let script = "case $n in 0) fp claim sample-20261121 --as builder-1 >/dev/null; result '\"is_error\":false,'; exit 0 ;;\n\
-                  *) result '\"is_error\":true,\"subtype\":\"error_during_execution\",\"errors\":[\"No conversation found with session ID: x\"],'; exit 1 ;; esac";
+                  *) fails '\"subtype\":\"error_during_execution\",\"errors\":[\"No conversation found with session ID: x\"],' ;; esac";
     fault(&environment, 2, script);
     let output = lead(&environment, &[]);
     assert_eq!(output.code, 0, "{output}");

@@ -68,6 +68,9 @@ impl AgentTask {
                 let session = known.filter(|_| held.is_some()).and_then(|process| process.session.clone());
                 let session = session.filter(|id| is_plain_id(id));
                 let task = held.map(|task| (task.leaf.id.clone(), task.iteration));
+                let own = format!("You are {name}.");
+                let is_told = session.is_some() || prompt.starts_with(&own);
+                let prompt = if is_told { prompt } else { format!("{own} {prompt}") };
                 Some(Self { name, role, player, prompt, cwd, task, session, away: 0 })
             }
             LeadAction::Verify { name, prompt, player, task, iteration, .. } => {
