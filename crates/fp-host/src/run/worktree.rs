@@ -160,7 +160,8 @@ impl<'p> Worktrees<'p> {
     fn at(&self, owner: &AgentName, commit: &Oid) -> Result<Git, RunError> {
         let path = path(self.plan, owner);
         if let Some(git) = self.open(owner).filter(|git| git.state().is_none())
-            && git.begin_anew(commit).is_ok()
+            // A sandbox may hold folders in it that can't be removed, and are no files of anybody's.
+            && (git.begin_anew(commit).is_ok() || is_fresh(&git, commit))
         {
             return Ok(git);
         }
@@ -245,6 +246,13 @@ pub fn sweep(plan: &OpenPlan) -> Result<Vec<PathBuf>, RunError> {
     let worktrees = Worktrees::lock(plan)?;
     // The previous holder of the lock may have claimed a task.
     worktrees.sweep(&plan.load()?.state)
+}
+
+/// True if `git` is at `commit`, without a change.
+fn is_fresh(git: &Git, commit: &Oid) -> bool {
+    git.status().is_ok_and(|status| {
+        status.entries.is_empty() && status.head().is_ok_and(|head| head.commit == *commit)
+    })
 }
 
 /// The builders of a running run whose worktrees hold work, or at least builds worth keeping.
