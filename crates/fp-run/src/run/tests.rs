@@ -27,6 +27,7 @@ mod laws;
 mod machine;
 mod messages;
 mod payload;
+mod processes;
 mod rollback;
 mod stale;
 

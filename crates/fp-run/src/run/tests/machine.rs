@@ -1,5 +1,7 @@
 //! A run in memory, with its log, and what has to hold of it at any time.
 
+use fp_plan::settings::Settings;
+
 use super::*;
 
 /// A run in memory, with its log.
@@ -120,15 +122,10 @@ impl Machine {
     }
 
     pub(super) fn around(&mut self, moved: Option<Moved>) -> RunSurroundings {
-        RunSurroundings {
-            now: self.now,
-            attended: self.attended,
-            nudges: NUDGES,
-            timeout: SignedDuration::from_mins(30),
-            edited: BTreeSet::new(),
-            moved,
-            token: self.token(),
-        }
+        let token = self.token();
+        // Nothing is heard of an agent for 30 minutes, unless `fp run` leads.
+        let usual = RunSurroundings::new(&self.state, &Settings::default(), self.now, self.attended);
+        RunSurroundings { nudges: NUDGES, moved, token, ..usual }
     }
 
     /// The lead ends its turn: what was due, and whether it was told so.
