@@ -46,6 +46,7 @@ pub struct Verified {
     /// The task's changes.
     pub files: Vec<Change>,
     pub criteria: Vec<String>,
+    pub tests_required: bool,
     /// The ids of the requirements that the task covers.
     pub covers: Vec<String>,
 }
@@ -239,6 +240,7 @@ pub fn verify(
         checks: Vec::new(),
         files: measured.facts.changes.clone(),
         criteria: leaf.acceptance().map(str::to_owned).collect(),
+        tests_required: leaf.tests_required(),
         covers: leaf.fields.items(FieldKind::Covers).iter().map(|item| item.text.to_string()).collect(),
     };
     if let Some(before) = task.verification.as_ref().filter(|v| v.tree == tree && v.files == verified.files) {

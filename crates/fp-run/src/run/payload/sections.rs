@@ -85,7 +85,12 @@ fn goal(leaf: &Task<'_>, around: &Around<'_>) -> Vec<PayloadPart> {
     let covered =
         covered.map(|requirement| format!("This task covers {}: {}", requirement.id, requirement.text));
     let approach = said.approach().map(|approach| format!("Approach: {approach}"));
-    let decided = said.decisions().into_iter().map(|decided| match decided.question.is_empty() {
+    let decisions = said.decisions();
+    let decisions = decisions.iter().filter(|decided| {
+        let mut named = said.requirements_named_in(decided).peekable();
+        named.peek().is_none() || named.any(|id| covers(&id))
+    });
+    let decided = decisions.map(|decided| match decided.question.is_empty() {
         true => format!("Decided: {}", decided.answer),
         false => format!("Decided: {} {}", decided.question, decided.answer),
     });
@@ -247,7 +252,8 @@ fn dependencies(state: &State, task: &TaskState) -> (Vec<String>, Vec<String>) {
         .filter_map(|id| state.task(id));
     let full = direct.iter().map(|t| {
         let files: Vec<String> = t.changed().iter().map(|f| f.path.to_string()).collect();
-        let summary = t.verdict.as_ref().map_or("", |v| v.summary.as_str());
+        let summary = t.verdict.as_ref().map(|v| v.summary.as_str()).filter(|summary| !summary.is_empty());
+        let summary = summary.map_or_else(String::new, |summary| format!(": {summary}"));
         let commit = t.commit.as_ref().map_or_else(String::new, |c| format!(", commit {}", short(c)));
         if t.imported {
             return format!(
@@ -255,7 +261,7 @@ fn dependencies(state: &State, task: &TaskState) -> (Vec<String>, Vec<String>) {
                 t.leaf.id, t.leaf.title
             );
         }
-        format!("Task {} did: {} ({}{commit}) {summary}", t.leaf.id, t.leaf.title, files.join(", "))
+        format!("Task {} did: {} ({}{commit}){summary}", t.leaf.id, t.leaf.title, files.join(", "))
     });
     let lines = behind.map(|t| format!("Before that, task {}: {}", t.leaf.id, t.leaf.title));
     (full.collect(), lines.collect())
@@ -287,8 +293,10 @@ fn hand_in(state: &State, task: &TaskState) -> Vec<PayloadPart> {
             whole: format!("`fp log {plan} --task {id}` has them"),
         };
         parts.push(fixed("## FEEDBACK\nThe iteration before did not pass. Mend this first:".to_owned()));
-        // Output of a command must not pass for a section.
-        let line = |line: &str| format!("{}{line}", if line.starts_with('#') { "    " } else { "" });
+        // Output of a command must not pass for a section, not even behind what is about to become a blank.
+        let is_heading =
+            |line: &str| line.trim_start_matches(|c: char| !c.is_ascii_graphic()).starts_with('#');
+        let line = |line: &str| format!("{}{line}", if is_heading(line) { "    " } else { "" });
         parts.push(PayloadPart::new("", feedback.lines().map(line).collect(), cut));
         parts.push(fixed(String::new()));
     }
