@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde::Serialize;
 
-use crate::run::ready::Obstacles;
+use crate::run::ready::{Obstacle, Obstacles};
 use crate::run::state::{Granted, RunStatus, State, Status, TaskState};
 use crate::verification::{COMMAND_CHECK, Check, CheckVerdict};
 use fp_plan::plan::id::{AgentName, PlanId, TaskId};
@@ -209,7 +209,11 @@ impl StatusReport {
 fn task_line(state: &State, obstacles: &Obstacles<'_, '_>, task: &TaskState) -> TaskLine {
     let obstacle = obstacles.of(task);
     let detail = match (task.status, &obstacle) {
-        (Status::Pending, Some(obstacle)) => Some(state.explain(task, obstacle)),
+        (Status::Pending, Some(obstacle)) => {
+            let drift = task.drift.as_ref().filter(|_| !matches!(obstacle, Obstacle::Drifted { .. }));
+            let drift = drift.map_or_else(String::new, |drift| format!("; {}", drift.told()));
+            Some(state.explain(task, obstacle) + &drift)
+        }
         (Status::Failed | Status::Skipped, _) => task.reason.clone(),
         (Status::Completed, _) => task.note.clone(),
         (Status::Implementing, _) if state.awaits_answer(&task.leaf.id) => {

@@ -47,14 +47,16 @@ impl State {
         }
         let drifted = self.tasks.iter().filter(|task| task.drift.is_some());
         let tasks: Vec<TaskId> = drifted.map(|task| task.leaf.id.clone()).collect();
-        let kept = (!tasks.is_empty()).then_some(Event::Kept { tasks });
+        let mut kept =
+            self.close_questions(|topic| matches!(topic, Topic::Drift(_)), AnswerChoice::Keep.label());
+        kept.extend((!tasks.is_empty()).then_some(Event::Kept { tasks }));
         let same_leaves = || self.tasks.iter().map(|task| &task.leaf).eq(&approve.leaves);
         let same = |approval: &Approval| {
             approval.tree_hash == approve.tree_hash && approval.end_commands == approve.end_commands
         };
         let to_revise = self.tasks.iter().any(|task| task.to_revise);
         if self.approval.as_ref().is_some_and(same) && !to_revise && same_leaves() {
-            return Ok(kept.into_iter().collect());
+            return Ok(kept);
         }
         for task in self.tasks.iter().filter(|t| !matches!(t.status, Status::Pending | Status::Skipped)) {
             let may_differ = task.status == Status::Failed;
