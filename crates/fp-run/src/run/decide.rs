@@ -390,13 +390,16 @@ impl State {
                 let retried = self.retry(id)?.into_iter().filter(|e| !matches!(e, Event::Answered { .. }));
                 retried.chain([Event::RevisionDue { task: id.clone() }]).collect()
             }
-            (Topic::CheckFailed { task, .. }, AnswerChoice::Change) => {
+            (Topic::CheckFailed { task, .. } | Topic::CheckDoubted { task, .. }, AnswerChoice::Change) => {
                 let iteration = self.expect_task(task)?.iteration;
                 let reason = "it is to be changed".to_owned();
                 let released = Event::Released { task: task.clone(), reason, iteration };
                 vec![released, Event::RevisionDue { task: task.clone() }]
             }
-            (Topic::CheckFailed { task, commands }, AnswerChoice::Drop) => {
+            (
+                Topic::CheckFailed { task, commands } | Topic::CheckDoubted { task, commands },
+                AnswerChoice::Drop,
+            ) => {
                 vec![Event::ChecksDropped { task: task.clone(), commands: commands.clone(), by }]
             }
             (Topic::CheckFailed { task, .. }, AnswerChoice::SendBack) => {
@@ -430,6 +433,7 @@ impl State {
             }
             // The answer alone unblocks what waited for it.
             (Topic::Scope { .. }, AnswerChoice::Deny)
+            | (Topic::CheckDoubted { .. }, AnswerChoice::SendBack)
             | (Topic::Drift(_), AnswerChoice::Revise)
             | (Topic::TaskFailed(_), AnswerChoice::Continue)
             | (Topic::CommitRewritten(_) | Topic::FailsBefore { .. }, AnswerChoice::Keep)
@@ -446,7 +450,7 @@ impl State {
             | (Topic::Drift(_), _)
             | (Topic::PassesBefore(_), _)
             | (Topic::TaskFailed(_), _)
-            | (Topic::CheckFailed { .. }, _)
+            | (Topic::CheckFailed { .. } | Topic::CheckDoubted { .. }, _)
             | (Topic::FailsBefore { .. }, _)
             | (Topic::VerifierSilent(_), _)
             | (Topic::CommitBlocked(_), _)

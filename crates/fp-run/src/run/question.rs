@@ -49,6 +49,8 @@ pub enum Topic {
     PassesBefore(TaskId),
     /// A builder's own question about its task.
     Clarify(TaskId),
+    /// A builder doubts commands of its own task.
+    CheckDoubted { task: TaskId, commands: BTreeSet<String> },
     /// A builder wants to change a file outside its task.
     Scope {
         task: TaskId,
@@ -62,7 +64,7 @@ impl Topic {
         match self {
             Self::TaskFailed(task) | Self::VerifierSilent(task) | Self::CommitBlocked(task) => Some(task),
             Self::Clarify(task) | Self::Scope { task, .. } | Self::PassesBefore(task) => Some(task),
-            Self::CheckFailed { task, .. } => Some(task),
+            Self::CheckFailed { task, .. } | Self::CheckDoubted { task, .. } => Some(task),
             Self::FailsBefore { commands } => commands.keys().next().filter(|_| commands.len() == 1),
             Self::IndexLocked(task) | Self::CommitRewritten(task) => Some(task),
             Self::BuildersSilent | Self::EndChecks | Self::Drift(_) | Self::CheckoutChanged { .. } => None,
@@ -81,7 +83,7 @@ impl Topic {
 
     /// True if a builder asked it and waits for the answer.
     pub fn is_inquiry(&self) -> bool {
-        matches!(self, Self::Clarify(_) | Self::Scope { .. })
+        matches!(self, Self::Clarify(_) | Self::CheckDoubted { .. } | Self::Scope { .. })
     }
 }
 
@@ -206,6 +208,12 @@ impl Topic {
                 (AnswerChoice::SendBack, "the builder mends it, with this as feedback"),
                 STOP,
             ],
+            Self::CheckDoubted { .. } => &[
+                CHANGE,
+                (AnswerChoice::Drop, "verify without; the evidence and the report say so"),
+                (AnswerChoice::SendBack, "the command is right: the builder makes it pass"),
+                STOP,
+            ],
             Self::FailsBefore { .. } => &[
                 (
                     AnswerChoice::Change,
@@ -284,6 +292,12 @@ impl Question {
                 "Check",
                 format!("Task {task} did not pass by its commands. {reason} How should it continue?"),
             ),
+            Topic::CheckDoubted { task, commands } => {
+                let commands: Vec<&str> = commands.iter().map(String::as_str).collect();
+                let text =
+                    format!("The builder of task {task} doubts its check {}: {reason}", commands.join(", "));
+                ("Check", text)
+            }
             Topic::FailsBefore { commands } => {
                 let tasks: Vec<TaskId> = commands.keys().cloned().collect();
                 let of = if tasks.len() == 1 { "task" } else { "tasks" };
@@ -363,7 +377,9 @@ impl Question {
             Topic::PassesBefore(_) => AnswerChoice::Build,
             Topic::TaskFailed(_) => AnswerChoice::Continue,
             Topic::VerifierSilent(_) => AnswerChoice::GiveUp,
-            Topic::CommitBlocked(_) | Topic::CheckFailed { .. } => AnswerChoice::SendBack,
+            Topic::CommitBlocked(_) | Topic::CheckFailed { .. } | Topic::CheckDoubted { .. } => {
+                AnswerChoice::SendBack
+            }
             Topic::EndChecks => AnswerChoice::Finish,
             Topic::BuildersSilent | Topic::IndexLocked(_) => AnswerChoice::Stop,
             Topic::CommitRewritten(_) | Topic::CheckoutChanged { .. } | Topic::FailsBefore { .. } => {

@@ -33,8 +33,8 @@ pub(super) fn all(state: &State, task: &TaskState, leaf: &Task<'_>, around: &Aro
         section("\n## MUST NOT DO\n", must_not_do(task, leaf)),
         section("", vec![PayloadPart::fixed("", around.specs.lines().map(str::to_owned).collect())]),
         section(CONTEXT, context(state, task, leaf, around)),
-        section("\n## VERIFICATION\n", verification(leaf)),
-        section("\n", hand_in(state, task)),
+        section("\n## VERIFICATION\n", verification(task, leaf)),
+        section("\n", hand_in(state, task, leaf)),
     ]
 }
 
@@ -267,9 +267,13 @@ fn dependencies(state: &State, task: &TaskState) -> (Vec<String>, Vec<String>) {
     (full.collect(), lines.collect())
 }
 
-fn verification(leaf: &Task<'_>) -> Vec<PayloadPart> {
-    let commands: Vec<String> =
-        leaf.test_commands().chain(leaf.verify()).map(|command| format!("Run: {command}")).collect();
+/// The commands that check the task, without those that the user dropped.
+fn commands<'a>(task: &TaskState, leaf: &'a Task<'_>) -> impl Iterator<Item = &'a str> {
+    leaf.test_commands().chain(leaf.verify()).filter(|command| !task.dropped.contains(*command))
+}
+
+fn verification(task: &TaskState, leaf: &Task<'_>) -> Vec<PayloadPart> {
+    let commands: Vec<String> = commands(task, leaf).map(|command| format!("Run: {command}")).collect();
     let none = commands.is_empty().then(|| "Test Commands: none".to_owned());
     vec![
         PayloadPart::new("- ", commands, list(Rank::Commands, "commands", IN_TREE)),
@@ -278,7 +282,7 @@ fn verification(leaf: &Task<'_>) -> Vec<PayloadPart> {
 }
 
 /// The feedback to act on, if any, and the command to submit with.
-fn hand_in(state: &State, task: &TaskState) -> Vec<PayloadPart> {
+fn hand_in(state: &State, task: &TaskState, leaf: &Task<'_>) -> Vec<PayloadPart> {
     let (plan, id) = (&state.plan_id, &task.leaf.id);
     let (owner, token) = task.claim.as_ref().map_or(("", ""), |c| (c.owner.as_str(), c.token.as_str()));
     let fixed = |text: String| PayloadPart::fixed("", vec![text]);
@@ -310,6 +314,11 @@ fn hand_in(state: &State, task: &TaskState) -> Vec<PayloadPart> {
             "What only the user can decide, once: `fp clarify {plan} {id} --as {owner} --question '…' \
              --option 'A|what it means' --option 'B|…'`."
         )));
+        if commands(task, leaf).next().is_some() {
+            parts.push(fixed(
+                "Or, of a command that can't pass as it is written: --check 'COMMAND' in place of the options.".to_owned(),
+            ));
+        }
     }
     parts.extend(tell_others(state, task, owner).map(fixed));
     parts
