@@ -225,7 +225,10 @@ fn a_done_task_that_says_too_little_to_be_built_has_to_be_revised() {
     let short = environment.read(&tasks).replace("  - Acceptance:\n    - `2.txt` has a line about 2\n", "");
     environment.write(&tasks, &short);
     environment.done(&["approve", &plan, "--yes"]);
-    assert_snapshot!(environment.done(&["retry", &plan, "2"]).stdout, @"");
+    assert_snapshot!(environment.done(&["retry", &plan, "2"]).stdout, @r"
+    Task 2 is pending again. It was not written to be built: `fp validate three-parts-20261121` shows what is missing
+    Next: fp task revise three-parts-20261121 2 --file -, then fp approve three-parts-20261121
+    ");
     environment.done(&["run", "start", &plan, "--session", "s1"]);
     let claimed = environment.fp(&["claim", &plan, "2", "--as", "builder-1"]);
     assert!(claimed.stderr.contains("it is to be changed"), "{claimed}");

@@ -91,8 +91,8 @@ fn a_leaf_edited_behind_the_approval_waits_for_another() {
     assert_snapshot!(environment.next(&[]), @r"
     exit status: 0
     --- stdout
-    1. deadlock
-       Nothing can go on by itself:
+    1. revise
+       Nothing can go on before the plan is changed and approved:
        - 1: it was edited after the approval: run `fp approve sample-20261121`
        - 2: it waits for 1
        - 3: it waits for 2

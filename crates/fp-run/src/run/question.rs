@@ -7,6 +7,10 @@ use serde::{Deserialize, Serialize};
 use super::ready::List;
 use fp_plan::plan::id::TaskId;
 use fp_plan::repo_path::RepoPath;
+use fp_plan::text::prompt_quoted;
+
+/// Longest command in a question, in bytes.
+const MAX_COMMAND: usize = 500;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AnswerOption {
@@ -293,7 +297,8 @@ impl Question {
                 format!("Task {task} did not pass by its commands. {reason} How should it continue?"),
             ),
             Topic::CheckDoubted { task, commands } => {
-                let commands: Vec<&str> = commands.iter().map(String::as_str).collect();
+                let commands: Vec<String> =
+                    commands.iter().map(|command| prompt_quoted(command, MAX_COMMAND)).collect();
                 let text =
                     format!("The builder of task {task} doubts its check {}: {reason}", commands.join(", "));
                 ("Check", text)
