@@ -380,7 +380,15 @@ fn what_is_approved_again_shows_what_changed_and_the_run_goes_on() {
     let environment = revised();
     let question = printed(&environment);
     let text = question["question"].as_str().unwrap();
-    assert_snapshot!(&text[..text.rfind(" [").unwrap()], @"");
+    assert_snapshot!(&text[..text.rfind(" [").unwrap()], @r#"
+    Approve the plan "Sample goal" again, with 3 tasks? Since you approved it:
+    - added: 4 "Write part 4"
+    - changed: 2 "Write part 2"
+    - removed: 3 "Write part 3"
+    New commands that will run on this machine:
+    - sh: "sh -c 'touch ran'"
+    As you approved it: 1 task with 1 command.
+    "#);
     let told = answered(&environment, &question, "Approve").stdout;
     assert!(told.contains(&format!("recorded. Next: fp next {PLAN}")), "{told}");
     let again = environment.done(&["approve", PLAN]).stdout;

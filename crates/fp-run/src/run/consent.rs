@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::approval::{hash, is_approved};
 use super::question::AnswerOption;
-use super::state::{State, TaskState};
+use super::state::State;
 
 /// Longest title in a question, in bytes.
 const MAX_TITLE: usize = 120;
@@ -125,50 +125,43 @@ pub fn changes_since(before: &State, tree: &Plan, end_commands: &[String]) -> St
     let is_same = |leaf: &&Task| known(leaf).is_some_and(|task| is_approved(leaf, &task.leaf));
     let (same, others): (Vec<&Task>, Vec<&Task>) = tree.leaves().partition(is_same);
     let (changed, added): (Vec<&Task>, Vec<&Task>) = others.iter().partition(|leaf| known(leaf).is_some());
-    let is_gone = |task: &&TaskState| tree.leaves().all(|leaf| *leaf.id != *task.leaf.id.as_str());
-    let removed = before.tasks.iter().filter(is_gone).map(|task| (task.leaf.id.as_str(), &*task.leaf.title));
-    let named = |leaves: &[&Task]| list_of(leaves.iter().map(|leaf| (&*leaf.id, &*leaf.description)));
-    let old_end = before.approval.as_ref().map_or(&[][..], |approval| &approval.end_commands);
+    let ids: BTreeSet<&str> = tree.leaves().map(|leaf| &*leaf.id).collect();
+    let removed = before.tasks.iter().map(|task| &task.leaf).filter(|leaf| !ids.contains(leaf.id.as_str()));
+    let named = |id: &str, title: &str| format!("{id} {}", prompt_quoted(title, MAX_TITLE));
+    let told = |leaves: &[&Task]| leaves.iter().map(|leaf| named(&leaf.id, &leaf.description)).collect();
     let commands = |leaves: &[&Task]| -> BTreeSet<String> {
         leaves.iter().flat_map(|leaf| leaf.test_commands().chain(leaf.verify())).map(str::to_owned).collect()
     };
+    let old_end = before.approval.as_ref().map_or(&[][..], |approval| &approval.end_commands);
+    let dropped = old_end.iter().filter(|command| !end_commands.contains(command));
     let kept = commands(&same);
     let mut new = commands(&others);
     new.extend(end_commands.iter().cloned());
     new.retain(|command| !kept.contains(command) && !old_end.contains(command));
-    let dropped = old_end.iter().filter(|command| !end_commands.contains(command));
-    let dropped: Vec<String> = dropped.map(|command| prompt_quoted(command, MAX_COMMAND)).collect();
-    let changes = [
-        ("added", named(&added)),
-        ("changed", named(&changed)),
-        ("removed", list_of(removed)),
-        ("no longer run at the end", dropped.join(", ")),
+    let changes: [(&str, Vec<String>); 4] = [
+        ("added", told(&added)),
+        ("changed", told(&changed)),
+        ("removed", removed.map(|leaf| named(leaf.id.as_str(), &leaf.title)).collect()),
+        ("no longer run at the end", dropped.map(|command| prompt_quoted(command, MAX_COMMAND)).collect()),
     ];
-    let changes: Vec<String> = changes
-        .iter()
-        .filter(|(_, what)| !what.is_empty())
-        .map(|(how, what)| format!("- {how}: {what}\n"))
-        .collect();
-    let changes = if changes.is_empty() {
-        "nothing has changed.\n".to_owned()
-    } else {
-        format!("\n{}", changes.concat())
-    };
-    let new = match by_program(new.iter().map(String::as_str)) {
-        lines if lines.is_empty() => "No command is new.".to_owned(),
-        lines => format!("These commands of them will run on this machine:\n{}", lines.join("\n")),
-    };
+    let changes = changes.iter().filter(|(_, items)| !items.is_empty());
+    let mut lines = vec!["Since you approved it:".to_owned()];
+    lines.extend(changes.map(|(how, items)| format!("- {how}: {}", first_of(items))));
+    lines.push(
+        if new.is_empty() { "No command is new." } else { "New commands that will run on this machine:" }
+            .into(),
+    );
+    lines.extend(by_program(new.iter().map(String::as_str)));
     let (tasks, kept) = (counted(same.len(), "task"), counted(kept.len(), "command"));
-    format!("Since you approved it, {changes}{new}\nAs you approved it: {tasks} with {kept}.")
+    lines.push(format!("As you approved it: {tasks} with {kept}."));
+    lines.join("\n")
 }
 
-/// Tasks with their titles, at most [`NAMED`] of them.
-fn list_of<'t>(tasks: impl Iterator<Item = (&'t str, &'t str)>) -> String {
-    let tasks: Vec<String> =
-        tasks.map(|(id, title)| format!("{id} {}", prompt_quoted(title, MAX_TITLE))).collect();
-    let more = tasks.len().saturating_sub(NAMED);
+/// At most [`NAMED`] of `items`.
+fn first_of(items: &[String]) -> String {
+    let more = items.len().saturating_sub(NAMED);
     let more = if more > 0 { format!(" and {more} more, see the tree") } else { String::new() };
-    format!("{}{more}", tasks[..tasks.len().min(NAMED)].join(", "))
+    format!("{}{more}", items[..items.len().min(NAMED)].join(", "))
 }
 
 /// The commands of a tree's tasks and those at the end, one line a program with its commands, as a person judges them.
@@ -187,10 +180,9 @@ fn by_program<'c>(commands: impl Iterator<Item = &'c str>) -> Vec<String> {
         }
     }
     let line = |(program, commands): (&str, Vec<&str>)| {
-        let named = commands.iter().take(NAMED).map(|command| prompt_quoted(command, MAX_COMMAND));
-        let more = commands.len().saturating_sub(NAMED);
-        let more = if more > 0 { format!(" and {more} more, see the tree") } else { String::new() };
-        format!("- {program}: {}{more}", named.collect::<Vec<_>>().join(", "))
+        let quoted: Vec<String> =
+            commands.iter().map(|command| prompt_quoted(command, MAX_COMMAND)).collect();
+        format!("- {program}: {}", first_of(&quoted))
     };
     programs.into_iter().map(line).collect()
 }

@@ -206,16 +206,10 @@ impl Topic {
                 CHANGE,
                 STOP,
             ],
-            Self::CheckFailed { .. } => &[
+            Self::CheckFailed { .. } | Self::CheckDoubted { .. } => &[
                 CHANGE,
                 (AnswerChoice::Drop, "verify it again without; the evidence and the report say so"),
                 (AnswerChoice::SendBack, "the builder mends it, with this as feedback"),
-                STOP,
-            ],
-            Self::CheckDoubted { .. } => &[
-                CHANGE,
-                (AnswerChoice::Drop, "verify without; the evidence and the report say so"),
-                (AnswerChoice::SendBack, "the command is right: the builder makes it pass"),
                 STOP,
             ],
             Self::FailsBefore { .. } => &[
