@@ -137,7 +137,7 @@ fn a_task_that_is_done_can_not_be_taken_out() {
     ");
     let fourth = tree(&[leaf("4", "1", "d.txt")]);
     environment.plan(&(chain() + fourth.split_once("### Subtasks\n").unwrap().1));
-    assert_snapshot!(environment.fp(&["approve", PLAN, "--yes"]), @r"
+    assert_snapshot!(environment.fp(&["approve", PLAN, "--yes"]), @r#"
     exit status: 0
     --- stdout
     Approved: sample-20261121 with 4 tasks
@@ -146,7 +146,7 @@ fn a_task_that_is_done_can_not_be_taken_out() {
     No command is new.
     As you approved it: 3 tasks with 0 commands.
     Next: fp next sample-20261121
-    ");
+    "#);
     assert_eq!(environment.statuses().len(), 4);
 }
 
