@@ -255,11 +255,12 @@ fn the_status_shows_what_drifted_beside_what_a_task_waits_for() {
     commit(&environment, "a.txt", "Write a part by hand");
     asked(&environment);
     let status = environment.done(&["status", PLAN, "--format", "json"]).json();
-    let detail = status["tasks"][1]["detail"].as_str().unwrap();
-    assert!(
-        detail.starts_with("it waits for 1; a.txt +1 -0 in ") && detail.ends_with("by hand\""),
-        "{detail}"
-    );
+    let task = &status["tasks"][1];
+    assert_eq!(task["detail"], "it waits for 1");
+    let drift = task["drift"].as_str().unwrap();
+    assert!(drift.starts_with("a.txt +1 -0 in ") && drift.ends_with("by hand\""), "{drift}");
+    assert!(status["tasks"][0]["drift"].is_null(), "its obstacle says so");
     let text = environment.done(&["status", PLAN]).stdout;
+    assert!(text.contains("it waits for 1\n") && text.contains(drift), "{text}");
     assert!(text.contains("\nOpen question: What tasks were planned on has changed"), "{text}");
 }

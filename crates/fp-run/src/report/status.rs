@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use serde::Serialize;
 
+use crate::run::drift::Drift;
 use crate::run::ready::{Obstacle, Obstacles};
 use crate::run::state::{Granted, RunStatus, State, Status, TaskState};
 use crate::verification::{COMMAND_CHECK, Check, CheckVerdict};
@@ -123,6 +124,9 @@ pub struct TaskLine {
     pub commit: Option<String>,
     /// Its obstacle, or the reason for its failure or its missing commit.
     pub detail: Option<String>,
+    /// What it was planned on and has changed, where its obstacle is another one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub drift: Option<String>,
     /// True if it was done before the import, without proof.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub unverified: bool,
@@ -209,11 +213,7 @@ impl StatusReport {
 fn task_line(state: &State, obstacles: &Obstacles<'_, '_>, task: &TaskState) -> TaskLine {
     let obstacle = obstacles.of(task);
     let detail = match (task.status, &obstacle) {
-        (Status::Pending, Some(obstacle)) => {
-            let drift = task.drift.as_ref().filter(|_| !matches!(obstacle, Obstacle::Drifted { .. }));
-            let drift = drift.map_or_else(String::new, |drift| format!("; {}", drift.told()));
-            Some(state.explain(task, obstacle) + &drift)
-        }
+        (Status::Pending, Some(obstacle)) => Some(state.explain(task, obstacle)),
         (Status::Failed | Status::Skipped, _) => task.reason.clone(),
         (Status::Completed, _) => task.note.clone(),
         (Status::Implementing, _) if state.awaits_answer(&task.leaf.id) => {
@@ -224,6 +224,7 @@ fn task_line(state: &State, obstacles: &Obstacles<'_, '_>, task: &TaskState) -> 
         }
         _ => None,
     };
+    let drift = task.drift.as_ref().filter(|_| !matches!(obstacle, Some(Obstacle::Drifted { .. })));
     TaskLine {
         id: task.leaf.id.clone(),
         title: task.leaf.title.clone(),
@@ -239,6 +240,7 @@ fn task_line(state: &State, obstacles: &Obstacles<'_, '_>, task: &TaskState) -> 
             .count(),
         owner: task.claim.as_ref().map(|c| c.owner.clone()),
         commit: task.commit.clone(),
+        drift: drift.map(Drift::told),
         detail,
         unverified: task.is_unverified(),
         granted: task.granted.clone(),
