@@ -48,7 +48,7 @@ pub(crate) fn run(mut args: NextArgs, context: &Context) -> CommandResult {
     let tree = context.tree(&plan)?;
     let (seen, moved) = {
         let state = plan.load()?.state;
-        if state.is_trial_due() {
+        if !state.untried.is_empty() {
             try_commands(&plan, context);
         }
         (state.head.clone(), head_moved(&plan, &state)?)

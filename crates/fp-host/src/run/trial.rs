@@ -37,7 +37,7 @@ pub fn try_commands(
     let tree = plan.tree()?;
     let commands = state.commands_to_try(&tree.parse(), |path| git.worktree().join(path).exists());
     let begun = state.has_claimed();
-    if commands.is_empty() && !begun {
+    if commands.is_empty() && state.untried.is_empty() {
         return Ok(Vec::new());
     }
     let longest = Duration::from_secs(plan.settings.verify.timeout_seconds.into());
