@@ -6,6 +6,7 @@ use fp_host::facts;
 use fp_host::file::{self, TASKS_CAP};
 use fp_host::plan::OpenPlan;
 use fp_plan::diagnostic::{Diagnostic, Severity};
+use fp_plan::plan::id::TaskId;
 use fp_plan::plan::{Plan, parse};
 use fp_plan::rules::{RuleFacts, check};
 use fp_plan::text::shell_quoted;
@@ -102,6 +103,15 @@ impl PlanSource {
                 .hint(format!("`fp validate {}` shows them", self.argument())));
         }
         Ok(())
+    }
+
+    /// True if its tree is valid although `id`, which was done before the import, has to be done again.
+    pub(crate) fn is_valid_anew(&self, id: &TaskId) -> Result<bool, CommandError> {
+        let text = self.text()?;
+        let (plan, problems) = parse(&text);
+        let mut facts = self.facts(&plan)?;
+        facts.done.remove(id.as_str());
+        Ok(check(&plan, &problems, &facts).iter().all(|found| found.severity != Severity::Error))
     }
 
     /// The plan that it belongs to. Fails for a mere file.

@@ -132,6 +132,14 @@ fn the_commands_that_it_names_are_right() {
     let report = environment.done(&["handoff", PLAN, "--format", "json"]).json();
     assert_eq!(report["next"][0]["command"], format!("fp retry {PLAN} 1"));
     assert_eq!(report["questions"].as_array().unwrap().len(), 0);
+    for task in ["3", "4"] {
+        environment.fp(&["fail", PLAN, task, "--reason", "given up"]);
+    }
+    let over = environment.done(&["handoff", PLAN]).stdout;
+    assert!(
+        over.contains(&format!("\n## Resume Command\n\nfp retry {PLAN} 1 (no other task is left)\n")),
+        "{over}"
+    );
     environment.done(&["retry", PLAN, "1"]);
 }
 

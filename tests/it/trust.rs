@@ -358,3 +358,51 @@ fn a_store_that_others_may_write_is_no_evidence() {
     assert!(output.code == 2 && output.stderr.contains("may be written by others"), "{output}");
     assert!(Path::new(&environment.trust_store()).exists());
 }
+
+/// Three tasks and a run in which the second was revised, the third taken out and a fourth added.
+fn revised() -> Environment {
+    let environment = Environment::new().repo();
+    let tested = |id, file, test| Leaf { test, ..leaf(id, "none", file) };
+    let [one, two, three, four] = [
+        tested("1", "a.txt", "grep -q 1 a.txt"),
+        tested("2", "b.txt", "grep -q 2 b.txt"),
+        tested("3", "c.txt", "grep -q 3 c.txt"),
+        tested("4", "d.txt", "grep -q 1 a.txt"),
+    ];
+    environment.plan(&tree(&[one, two, three]));
+    environment.start(&[]);
+    environment.plan(&tree(&[one, Leaf { test: "sh -c 'touch ran'", ..two }, four]));
+    environment
+}
+
+#[test]
+fn what_is_approved_again_shows_what_changed_and_the_run_goes_on() {
+    let environment = revised();
+    let question = printed(&environment);
+    let text = question["question"].as_str().unwrap();
+    assert_snapshot!(&text[..text.rfind(" [").unwrap()], @r#"
+    Approve the plan "Sample goal" again, with 3 tasks? Since you approved it:
+    - added: 4 "Write part 4"
+    - changed: 2 "Write part 2"
+    - removed: 3 "Write part 3"
+    New commands that will run on this machine:
+    - sh: "sh -c 'touch ran'"
+    As you approved it: 1 task with 1 command.
+    "#);
+    let told = answered(&environment, &question, "Approve").stdout;
+    assert!(told.contains(&format!("recorded. Next: fp next {PLAN}")), "{told}");
+    let again = environment.done(&["approve", PLAN]).stdout;
+    assert!(
+        again.starts_with("Approved already: ") && again.ends_with(&format!("Next: fp next {PLAN}\n")),
+        "{again}"
+    );
+}
+
+#[test]
+fn what_a_log_alone_calls_approved_is_shown_whole() {
+    let environment = revised();
+    fs::remove_file(environment.trust_store()).unwrap();
+    let question = printed(&environment);
+    let text = question["question"].as_str().unwrap();
+    assert!(text.contains("\n- grep: ") && !text.contains("Since you approved it"), "{text}");
+}

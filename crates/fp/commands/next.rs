@@ -22,6 +22,7 @@ use fp_run::run::{State, approval};
 use serde_json::{Value, json};
 
 use super::report::requirements;
+use super::start::try_commands;
 use super::status::status_text;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
@@ -104,6 +105,9 @@ pub(super) fn take_turn<'p>(
     let tree = context.tree(plan)?;
     let (seen, moved) = {
         let state = plan.load()?.state;
+        if !state.untried.is_empty() {
+            try_commands(plan, context);
+        }
         (state.head.clone(), head_moved(plan, &state)?)
     };
     let mut ledger = plan.lock()?;
@@ -229,15 +233,16 @@ fn action_text(plan: &PlanId, action: &LeadAction) -> String {
              The same for one that is not running at all.\n",
             on.join(", ")
         ),
-        LeadAction::Deadlock { chain } => {
-            let mut dead = String::from("deadlock\n   Nothing can go on by itself:\n");
-            for line in chain {
-                dead.push_str(&format!("   - {line}\n"));
-            }
-            dead
+        LeadAction::Deadlock { chain } => lines_text("deadlock\n   Nothing can go on by itself:\n", chain),
+        LeadAction::Revise { due } => {
+            lines_text("revise\n   Nothing can go on before the plan is changed and approved:\n", due)
         }
         LeadAction::Finish { report } => format!("finish\n   The run is over. Show this report:\n\n{report}"),
     }
+}
+
+fn lines_text(head: &str, lines: &[String]) -> String {
+    lines.iter().fold(head.to_owned(), |text, line| text + &format!("   - {line}\n"))
 }
 
 /// An `ask` as text; nothing for another action.

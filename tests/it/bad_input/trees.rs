@@ -92,8 +92,8 @@ fn a_tree_that_is_broken_during_a_run_stops_it_until_it_is_mended() {
     assert_snapshot!(check(Some(b"")), @r"
     exit status: 0
     --- stdout
-    1. deadlock
-       Nothing can go on by itself:
+    1. revise
+       Nothing can go on before the plan is changed and approved:
        - 2: it was edited after the approval: run `fp approve sample-20261121`
     --- stderr
     note: edited since the approval: 1, 2; `fp approve sample-20261121` lets them run

@@ -217,3 +217,25 @@ fn commands_of_an_imported_plan_do_not_run_before_it_is_approved() {
     }
     assert!(!environment.path("ran").exists() && !environment.path("verified").exists());
 }
+
+#[test]
+fn a_done_task_that_says_too_little_to_be_built_has_to_be_revised() {
+    let (environment, plan) = place();
+    let tasks = format!(".fractal-planner/plans/{plan}/tasks.md");
+    let short = environment.read(&tasks).replace("  - Acceptance:\n    - `2.txt` has a line about 2\n", "");
+    environment.write(&tasks, &short);
+    environment.done(&["approve", &plan, "--yes"]);
+    assert_snapshot!(environment.done(&["retry", &plan, "2"]).stdout, @r"
+    Task 2 is pending again. It was not written to be built: `fp validate three-parts-20261121` shows what is missing
+    Next: fp task revise three-parts-20261121 2 --file -, then fp approve three-parts-20261121
+    ");
+    environment.done(&["run", "start", &plan, "--session", "s1"]);
+    let claimed = environment.fp(&["claim", &plan, "2", "--as", "builder-1"]);
+    assert!(claimed.stderr.contains("it is to be changed"), "{claimed}");
+    assert_eq!(environment.fp(&["approve", &plan, "--yes"]).code, 1);
+    let whole = "- [ID: 2] Write part 2 (Complexity: 2)\n  - Acceptance:\n    - `2.txt` has two lines\n  - Dependencies: 1\n  - Files: 2.txt\n  - Tests Required: no\n  - Hints:\n    - One line\n    - A newline\n  - Guardrails:\n    - Do NOT modify files outside: 2.txt\n    - Do NOT add new dependencies\n  - Test Commands: none\n";
+    environment.write("leaf.md", whole);
+    environment.done(&["task", "revise", &plan, "2", "--file", "leaf.md"]);
+    environment.done(&["approve", &plan, "--yes"]);
+    environment.done(&["claim", &plan, "2", "--as", "builder-1"]);
+}

@@ -174,6 +174,15 @@ impl Interview {
         self.entries("decisions").into_iter().filter_map(read).collect()
     }
 
+    /// The ids of the requirements that `decided` speaks of.
+    pub fn requirements_named_in(&self, decided: &Decided) -> impl Iterator<Item = String> {
+        let text = format!("{} {}", decided.question, decided.answer);
+        let is_named = move |id: &String| {
+            text.split(|c: char| !c.is_alphanumeric() && c != '-').any(|word| word.eq_ignore_ascii_case(id))
+        };
+        self.requirements().into_iter().map(|requirement| requirement.id).filter(is_named)
+    }
+
     /// The assumptions made without asking.
     pub fn assumptions(&self) -> Vec<&str> {
         self.texts("assumptions")

@@ -170,8 +170,9 @@ impl HandoffReport {
         if counts.total > 0 && counts.completed == counts.total {
             return "All tasks complete. No resume needed.".into();
         }
-        if counts.total == counts.over() {
-            return format!("fp retry {plan} TASK (no other task is left)");
+        let failed = self.tasks.iter().find(|task| task.line.status == Status::Failed);
+        if let Some(failed) = failed.filter(|_| counts.total == counts.over()) {
+            return format!("{} (no other task is left)", NextStep::retry(plan, &failed.line.id).command);
         }
         format!("/fp:implement {plan}")
     }

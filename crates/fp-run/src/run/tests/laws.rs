@@ -266,7 +266,9 @@ proptest! {
                     },
                     LeadAction::Wait { on } => prop_assert!(!on.is_empty()),
                     LeadAction::Ask { .. } => prop_assert!(false, "nobody can be asked"),
-                    LeadAction::Deadlock { chain } => prop_assert!(false, "deadlock: {chain:?}"),
+                    LeadAction::Deadlock { chain } | LeadAction::Revise { due: chain } => {
+                        prop_assert!(false, "deadlock: {chain:?}");
+                    }
                 }
             }
         }

@@ -161,7 +161,8 @@ impl Load {
         let (messages, _) = state.messages_for(state.task(&id("1")).unwrap());
         let summary = |task: &super::super::state::TaskState| {
             let summary = &task.verdict.as_ref().unwrap().summary;
-            format!("- Task {} did: task {} () {summary}", task.leaf.id, task.leaf.id)
+            let colon = if summary.is_empty() { "" } else { ": " };
+            format!("- Task {} did: task {} (){colon}{summary}", task.leaf.id, task.leaf.id)
         };
         let expected = vec![
             ("criteria", criteria.map(|(i, text)| format!("{}. {text}", i + 1)).collect()),
