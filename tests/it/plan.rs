@@ -1,7 +1,7 @@
 //! `fp plan`: the order of the tasks, their waves, and `plan.md`.
 
 use crate::common::Environment;
-use crate::common::plan::PLAN;
+use crate::common::plan::{PLAN, leaf, tree};
 use insta::assert_snapshot;
 use unicode_width::UnicodeWidthStr as _;
 
@@ -154,6 +154,7 @@ fn json_has_all_of_it() {
           "3"
         ]
       },
+      "endCommands": [],
       "executionModel": "parallel",
       "executionOrder": "document-order",
       "maxParallelTasks": 4,
@@ -162,6 +163,7 @@ fn json_has_all_of_it() {
           "acceptance": [
             "`1` is printed"
           ],
+          "commands": [],
           "complexity": 3,
           "delay": null,
           "dependencies": [],
@@ -177,6 +179,7 @@ fn json_has_all_of_it() {
           "acceptance": [
             "`2` is printed"
           ],
+          "commands": [],
           "complexity": 2,
           "delay": null,
           "dependencies": [],
@@ -192,6 +195,7 @@ fn json_has_all_of_it() {
           "acceptance": [
             "`3` is printed"
           ],
+          "commands": [],
           "complexity": 2,
           "delay": {
             "cause": "dependency",
@@ -362,4 +366,23 @@ fn the_same_input_gives_the_same_bytes() {
         (output, environment.read(&file))
     });
     assert_eq!(outputs[0], outputs[1]);
+}
+
+#[test]
+fn each_task_has_its_commands() {
+    let environment = Environment::new().repo();
+    let commands = "  - Test Commands:\n    - sh a.sh, b\n    - sh `c`\n  - Verify: test -f a.txt\n";
+    let tree = tree(&[leaf("1", "none", "a.txt"), leaf("2", "1", "b.txt")]);
+    environment.plan(&tree.replacen("  - Test Commands: none\n", commands, 1));
+    environment.done(&["interview", PLAN, "--tests", "all of them, `sh all.sh`"]);
+    let json = environment.done(&["plan", PLAN, "--format", "json"]).json();
+    let expect = serde_json::json!(["sh a.sh, b", "sh `c`", "test -f a.txt"]);
+    assert_eq!(
+        (&json["order"][0]["commands"], &json["order"][1]["commands"]),
+        (&expect, &serde_json::json!([]))
+    );
+    assert_eq!(json["endCommands"], serde_json::json!(["sh all.sh"]));
+    let page = environment.read(&format!(".fractal-planner/plans/{PLAN}/plan.md"));
+    assert!(page.contains("   - Commands: `sh a.sh, b`, `` sh `c` ``, `test -f a.txt`\n"), "{page}");
+    assert_eq!(page.matches("Commands").count(), 1, "a task without commands has no such line: {page}");
 }

@@ -4,8 +4,10 @@
 use std::path::PathBuf;
 
 use fp_host::file;
+use fp_host::plan::OpenPlan;
+use fp_plan::plan::parse;
 use fp_plan::settings::closest_name;
-use fp_plan::text::{clipped, counted};
+use fp_plan::text::{clipped, counted, one_line};
 use fp_run::critique::{
     CriticOpinion, CriticRemark, CriticVerdict, Critique, CritiqueItem, FindingWeight, NotJudged, judge,
 };
@@ -24,6 +26,8 @@ use crate::source::PlanSource;
 const FILE_CAP: u64 = 1024 * 1024;
 /// Most characters of the input that an error repeats.
 const SHOWN: usize = 60;
+/// Most characters of a title.
+const TITLE: usize = 120;
 /// The form of a file of findings.
 const FORM: &str =
     r#"{"pass": ["1.1"], "findings": [{"leaf": "1.2", "item": "criteria", "verdict": "FAIL", "text": "…"}]}"#;
@@ -66,7 +70,7 @@ struct RecordArgs {
     file: Option<PathBuf>,
 }
 
-/// Print the last critique, and whether the tree has changed since
+/// Print the last critique, and the leaves that have changed since
 #[derive(Debug, clap::Args)]
 #[group(skip)]
 struct ShowCritiqueArgs {
@@ -87,7 +91,12 @@ fn record(args: &RecordArgs, context: &Context) -> CommandResult {
     source.refuse_running()?;
     let opinion = opinion(args, context)?;
     let text = source.text()?;
-    let judged = judge(&source.valid_tree(&text)?, &opinion).map_err(|error| refused(&error, &source))?;
+    let before = match plan.load()?.state.planning.rounds {
+        0 => None,
+        _ => last_critique(plan)?,
+    };
+    let judged = judge(&source.valid_tree(&text)?, &opinion, before.as_ref());
+    let judged = judged.map_err(|error| refused(&error, &source))?;
     let mut ledger = plan.lock()?;
     context.notices(ledger.notices());
     let critique = ledger.state().criticise(approval::hash(text.as_bytes()), judged)?;
@@ -169,7 +178,10 @@ fn summary(critique: &Critique) -> String {
 fn next(critique: &Critique) -> String {
     match (critique.verdict, critique.round) {
         (CriticVerdict::Fail, round) if round < ROUNDS => {
-            format!("revise tasks.md by critique.md, then criticise again (round {} of {ROUNDS})", round + 1)
+            format!(
+                "revise tasks.md by critique.md, warnings too, then criticise again (round {} of {ROUNDS})",
+                round + 1
+            )
         }
         (CriticVerdict::Fail, _) => "review; the user decides about what is left".to_owned(),
         (CriticVerdict::Pass | CriticVerdict::Warn, _) => "review".to_owned(),
@@ -179,19 +191,32 @@ fn next(critique: &Critique) -> String {
 fn show(args: &ShowCritiqueArgs, context: &Context) -> CommandResult {
     let source = PlanSource::open(context, args.plan.as_deref())?;
     let plan = source.plan()?;
-    let past = plan.store.past()?;
-    context.notices(&past.notices);
-    let events = past.entries.into_iter().rev().flat_map(|entry| entry.events.into_iter().rev());
-    let Some(critique) = events.filter_map(Critique::of).next() else {
+    context.notices(&plan.load()?.notices);
+    let Some(critique) = last_critique(plan)? else {
         return context.report(&json!({ "planId": plan.id(), "critique": null }), "No critique yet\n");
     };
-    let changed = match source.text() {
-        Ok(text) => approval::hash(text.as_bytes()) != critique.tree_hash,
-        Err(_) => true,
-    };
-    let since = if changed { "\nThe tree has changed since\n" } else { "" };
-    context.report(
-        &json!({ "planId": plan.id(), "rounds": ROUNDS, "critique": critique, "changed": changed }),
-        &format!("{}{since}", critique.to_markdown()),
-    )
+    let text = source.text().unwrap_or_default();
+    let changed = approval::hash(text.as_bytes()) != critique.tree_hash;
+    let (tree, _) = parse(&text);
+    let due = if changed { critique.due_leaves(&tree) } else { Vec::new() };
+    let ids: Vec<&str> = due.iter().map(|(leaf, _)| &*leaf.id).collect();
+    let json = json!({
+        "planId": plan.id(), "rounds": ROUNDS, "critique": critique, "changed": changed, "due": ids,
+    });
+    let mut page = critique.to_markdown();
+    if changed {
+        page.push_str("\nThe tree has changed since. ");
+        page.push_str(if due.is_empty() { "Every leaf passed as it is\n" } else { "To judge next:\n\n" });
+    }
+    for (leaf, why) in due {
+        page.push_str(&format!("- {} ({}): {why}\n", leaf.id, clipped(&one_line(&leaf.description), TITLE)));
+    }
+    context.report(&json, &page)
+}
+
+/// The last critique in the log of `plan`.
+pub(super) fn last_critique(plan: &OpenPlan) -> Result<Option<Critique>, CommandError> {
+    let events =
+        plan.store.past()?.entries.into_iter().rev().flat_map(|entry| entry.events.into_iter().rev());
+    Ok(events.filter_map(Critique::of).next())
 }
