@@ -90,7 +90,7 @@ fn a_run_under_way() {
 
     ## Decisions
 
-    - Which words? Plain ones (by user)
+    - Which words? Plain ones (by the user)
     - The plan of 4 tasks was approved by the user
 
     ## Assumptions

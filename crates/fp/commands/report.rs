@@ -6,6 +6,7 @@ use fp_host::file;
 use fp_host::plan::{OpenPlan, Tree};
 use fp_host::store::Past;
 use fp_plan::plan::{Plan, parse};
+use fp_run::interview::Interview;
 use fp_run::report::requirements::RequirementLine;
 use fp_run::report::results::results_page;
 use fp_run::report::run_page::RunPage;
@@ -88,14 +89,22 @@ fn report<'p>(plan: &OpenPlan, past: &Past, parsed: &'p Plan<'p>) -> RunPage<'p>
         &schedule_options(settings),
         &[builders],
     );
-    let requirements = requirements(plan, parsed, &past.state);
-    RunPage { requirements, ..RunPage::new(&past.state, &past.entries, plan.goal(), tree) }
+    let interview = interview_of(plan).unwrap_or_default();
+    RunPage {
+        requirements: RequirementLine::all(&interview, parsed, &past.state),
+        interview_decisions: interview.decisions().iter().map(ToString::to_string).collect(),
+        ..RunPage::new(&past.state, &past.entries, plan.goal(), tree)
+    }
 }
 
 /// The requirements of the interview, as far as it can be read.
 pub(super) fn requirements(plan: &OpenPlan, tree: &Plan, state: &State) -> Vec<RequirementLine> {
-    let interview = interview_at(&plan.folder.file("interview.json")).ok().flatten();
-    interview.map(|interview| RequirementLine::all(&interview, tree, state)).unwrap_or_default()
+    interview_of(plan).map(|interview| RequirementLine::all(&interview, tree, state)).unwrap_or_default()
+}
+
+/// The interview, if it can be read.
+fn interview_of(plan: &OpenPlan) -> Option<Interview> {
+    interview_at(&plan.folder.file("interview.json")).ok().flatten()
 }
 
 /// Writes the page, unless that would replace a file that `fp report` didn't write.

@@ -154,6 +154,9 @@ fn figures(page: &mut String, run: &RunPage<'_>) {
             &run.tries.to_string(),
             &format!("with {}", counted(run.builders as usize, "builder")),
         );
+        if !run.revisions.is_empty() {
+            figure("Revisions", &run.revisions.len().to_string(), "of tasks after the start");
+        }
         figure("Took", &took(run.wall()), "from start to end");
         let chain = counted(run.chain.tasks.len(), "task");
         figure("Longest chain", &took(run.chain.millis), &format!("{chain} in a row"));
@@ -199,11 +202,14 @@ fn spent_row(page: &mut String, name: &str, times: &RunTimes, idle: u64) {
 }
 
 fn lists(page: &mut String, run: &RunPage<'_>) {
+    section(page, "Interview", "interview", &run.interview_decisions, text_item);
     section(page, "Questions", "decisions", &run.decisions, question_item);
     section(page, "Commits", "commits", &run.commits, commit_item);
-    section(page, "Notes", "notes", &run.notes, |page, note| {
-        put!(page, "<p class=\"note\" dir=\"auto\">{}</p>", prose(note));
-    });
+    section(page, "Notes", "notes", &run.notes, text_item);
+}
+
+fn text_item(page: &mut String, text: &String) {
+    put!(page, "<p class=\"note\" dir=\"auto\">{}</p>", prose(text));
 }
 
 fn section<T>(page: &mut String, title: &str, id: &str, items: &[T], shown: fn(&mut String, &T)) {

@@ -2,7 +2,7 @@
 //! write the file too, and the whole document is kept, so nothing gets lost when something is added.
 
 use std::borrow::Cow;
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
 
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -31,6 +31,16 @@ pub struct Decided {
     /// `user` or `auto`; empty if not recorded.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub by: String,
+}
+
+impl fmt::Display for Decided {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let by = match self.by.as_str() {
+            "user" => " (by the user)",
+            by => assumed(Some(by)),
+        };
+        write!(f, "{} {}{by}", self.question, self.answer)
+    }
 }
 
 /// Something in or out of scope.

@@ -31,6 +31,9 @@ pub(super) struct Course {
     pub(super) decisions: Vec<RunQuestion>,
     pub(super) commits: Vec<RunCommit>,
     pub(super) tries: BTreeMap<TaskId, Vec<TaskTry>>,
+    pub(super) revisions: Vec<TaskId>,
+    /// The hash of each approved leaf.
+    approved: BTreeMap<TaskId, String>,
     builders: Vec<AgentName>,
     bars: Vec<Vec<LaneBar>>,
     /// The current activity on each task, and its start.
@@ -124,6 +127,16 @@ impl Course {
 
     fn take(&mut self, event: &Event, at: Timestamp) {
         match event {
+            Event::Approved { leaves, .. } => {
+                let now: BTreeMap<TaskId, String> =
+                    leaves.iter().map(|leaf| (leaf.id.clone(), leaf.hash.clone())).collect();
+                let before = std::mem::replace(&mut self.approved, now);
+                if self.started_at.is_some() {
+                    let revised = self.approved.iter().filter(|(id, hash)| before.get(*id) != Some(*hash));
+                    let removed = before.keys().filter(|id| !self.approved.contains_key(*id));
+                    self.revisions.extend(revised.map(|(id, _)| id).chain(removed).cloned());
+                }
+            }
             Event::RunStarted { .. } => {
                 self.started_at.get_or_insert(at);
                 self.ended_at = None;
@@ -402,8 +415,7 @@ fn mark_kind(event: &Event) -> Option<MarkKind> {
 fn changed_file(change: &Change) -> String {
     let path = &change.path;
     match &change.status {
-        ChangeStatus::Added => format!("{path} (new)"),
-        ChangeStatus::Modified => path.to_string(),
+        ChangeStatus::Added | ChangeStatus::Modified => path.to_string(),
         ChangeStatus::Deleted => format!("{path} (deleted)"),
         ChangeStatus::Renamed { from } => format!("{path} (was {from})"),
         ChangeStatus::ModeChanged => format!("{path} (mode)"),

@@ -238,10 +238,7 @@ fn next_steps(state: &State) -> Vec<NextStep> {
 }
 
 fn decisions_of(state: &State, interview: Option<&Interview>) -> Vec<String> {
-    let confirmed = interview.map_or_else(Vec::new, Interview::decisions).into_iter().map(|decided| {
-        let by = if decided.by.is_empty() { String::new() } else { format!(" (by {})", decided.by) };
-        format!("{} {}{by}", decided.question, decided.answer)
-    });
+    let confirmed = interview.map_or_else(Vec::new, Interview::decisions);
     let by = |by: Decider| if by == Decider::Auto { "by a rule" } else { "by the user" };
     let approved = state.approval.as_ref().map(|approval| {
         let tasks = counted(state.tasks.len(), "task");
@@ -250,7 +247,7 @@ fn decisions_of(state: &State, interview: Option<&Interview>) -> Vec<String> {
     let answered = state.questions.iter().filter(|asked| !asked.answer.is_empty());
     let answered = answered
         .map(|asked| format!("{} {} ({})", asked.question.text, asked.answer.join(", "), by(asked.by)));
-    confirmed.chain(approved).chain(answered).collect()
+    confirmed.iter().map(ToString::to_string).chain(approved).chain(answered).collect()
 }
 
 fn progress_line(counts: &TaskCounts) -> String {

@@ -10,6 +10,7 @@ use super::took;
 use crate::run::event::Decider;
 use crate::run::payload::short;
 use fp_plan::markdown::{code, inline};
+use fp_plan::plan::id::TaskId;
 use fp_plan::text::one_line;
 
 pub fn results_page(run: &RunPage<'_>) -> String {
@@ -40,9 +41,15 @@ pub fn results_page(run: &RunPage<'_>) -> String {
     if run.wall() > 0 {
         let _ = writeln!(page, "- Took: {}", took(run.wall()));
     }
+    let ids = |tasks: &[TaskId], between: &str| {
+        tasks.iter().map(|task| text(task.as_str())).collect::<Vec<_>>().join(between)
+    };
     if !run.chain.tasks.is_empty() {
-        let tasks: Vec<String> = run.chain.tasks.iter().map(|task| text(task.as_str())).collect();
-        let _ = writeln!(page, "- Longest chain: {} ({})", tasks.join(" → "), took(run.chain.millis));
+        let chain = ids(&run.chain.tasks, " → ");
+        let _ = writeln!(page, "- Longest chain: {chain} ({})", took(run.chain.millis));
+    }
+    if !run.revisions.is_empty() {
+        let _ = writeln!(page, "- Revisions: {} ({})", run.revisions.len(), ids(&run.revisions, ", "));
     }
     let requirements: Vec<String> = run.requirements.iter().map(ToString::to_string).collect();
     for (heading, lines) in [("Requirements", &requirements), ("Checks at the end", &run.end_checks)] {
@@ -128,9 +135,10 @@ fn task_section(page: &mut String, task: &RunTask) {
 }
 
 fn decisions(page: &mut String, run: &RunPage<'_>) {
-    if !run.decisions.is_empty() {
+    if !run.interview_decisions.is_empty() || !run.decisions.is_empty() {
         page.push_str("\n## Decisions\n\n");
     }
+    run.interview_decisions.iter().for_each(|line| page.push_str(&format!("- {}\n", text(line))));
     for asked in &run.decisions {
         let by = match asked.by {
             Decider::Auto => " (by rule, since nobody could be asked)",
