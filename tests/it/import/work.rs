@@ -217,3 +217,18 @@ fn commands_of_an_imported_plan_do_not_run_before_it_is_approved() {
     }
     assert!(!environment.path("ran").exists() && !environment.path("verified").exists());
 }
+
+#[test]
+fn only_an_import_says_what_was_done() {
+    let (environment, plan) = place();
+    let folder = format!(".fractal-planner/plans/{plan}");
+    let bare = "- [ID: 1] Write part 1\n- [ID: 2] Write part 2\n";
+    environment.write(&format!("{folder}/tasks.md"), bare);
+    assert_eq!(environment.fp(&["validate", &plan]).code, 0, "what was done needs no completion");
+    std::fs::remove_file(environment.path(&format!("{folder}/import.json"))).unwrap();
+    assert_eq!(
+        environment.fp(&["validate", &plan]).code,
+        1,
+        "no log is read for a plan that was not imported"
+    );
+}
