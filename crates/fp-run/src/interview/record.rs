@@ -267,7 +267,7 @@ pub fn interview_page(goal: &str, interview: &Interview) -> String {
     section(&mut text, "Requirements", lines(requirements));
     section(&mut text, "In scope", scope(&interview.inclusions()));
     let excluded = match interview.excludes_nothing() {
-        Some(by) => format!("Nothing, as was said expressly{}\n", assumed(Some(by))),
+        Some(by) => format!("Nothing, as stated{}\n", assumed(Some(by))),
         None => scope(&interview.exclusions()),
     };
     section(&mut text, "Out of scope", excluded);

@@ -101,7 +101,8 @@ impl HandoffReport {
     /// The text of `handoff.md`.
     pub fn to_markdown(&self) -> String {
         let plan = &self.plan_id;
-        let at = self.last_at.map_or_else(|| "no event yet".into(), |at| format!("{at}, event {}", self.seq));
+        let at =
+            self.last_at.map_or_else(|| "no event yet".into(), |at| format!("{at:.0}, event {}", self.seq));
         let mut page = format!(
             "# Handoff: {plan}\n\nState of: {at} ({})\n\n## Goal\n\n{}\n## Progress\n\n{}\n",
             self.phase.into_str(),

@@ -35,7 +35,7 @@ pub fn results_page(run: &RunPage<'_>) -> String {
     let end = if matches!(run.phase, Phase::Finished | Phase::Cancelled) { "Ended" } else { "Last event" };
     for (what, at) in [("Started", run.started_at), (end, run.ended_at)] {
         if let Some(at) = at {
-            let _ = writeln!(page, "- {what}: {at}");
+            let _ = writeln!(page, "- {what}: {at:.0}");
         }
     }
     if run.wall() > 0 {
@@ -117,7 +117,7 @@ fn task_section(page: &mut String, task: &RunTask) {
     }
     for (what, at) in [("Begun", task.started_at), ("Ended", task.ended_at)] {
         if let Some(at) = at {
-            let _ = writeln!(page, "- {what}: {at}");
+            let _ = writeln!(page, "- {what}: {at:.0}");
         }
     }
     let Some(last) = task.tries.last() else { return };

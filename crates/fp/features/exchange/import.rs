@@ -413,7 +413,7 @@ impl Import {
         text += &format!("  mode    {}: {reason}\n\nNext:\n", mode.into_str());
         if self.errors > 0 {
             text += &format!("  fp validate {id} --fix\n");
-            text += "  ask Claude Code to have fp:decomposer complete the tree by what is left\n";
+            text += "  in Claude Code, have fp:decomposer complete what is left\n";
         }
         text += &format!("  fp approve {id}\n");
         if self.recognised.source == SourceFormat::FractalPlanner && self.path.contains("plans/") {
