@@ -78,8 +78,8 @@ impl PlanSource {
         let interview = interview_at(&self.path.with_file_name("interview.json"))?;
         let programs = std::env::var_os("PATH").unwrap_or_default();
         let mut facts = facts::gather(&self.root, plan, self.max_complexity, interview.as_ref(), &programs);
-        // Only the log of an import says what was done before, and a long log takes as long as all rules together. One
-        // that can't be read is for the doctor: it doesn't keep anybody from correcting the tree.
+        // Only the log of an import says what was done before; no other is read, since that takes its time. One that
+        // can't be read is for the doctor: it doesn't keep anybody from correcting the tree.
         let imported = self.plan.as_ref().filter(|plan| plan.folder.file(ORIGIN).exists());
         if let Some(Ok(loaded)) = imported.map(OpenPlan::load) {
             let imported = loaded.state.imported.iter();

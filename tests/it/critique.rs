@@ -51,7 +51,7 @@ fn the_worst_finding_is_the_verdict() {
     exit status: 1
     --- stdout
     FAIL in round 1 of 3: 2 findings, 1 of 3 leaves pass
-    next: revise tasks.md by critique.md, warnings too, then criticise again (round 2 of 3)
+    next: revise by critique.md, warnings too, then criticise again (round 2 of 3)
     --- stderr
     note: written to .fractal-planner/plans/sample-20261121/critique.md
     ");
@@ -189,8 +189,8 @@ fn it_is_shown_and_said_when_the_tree_has_changed() {
 
     The tree has changed since. To judge next:
 
-    - 1 (Write part 1): changed
-    - 3 (Write part 3): had a finding
+    - 1: changed
+    - 3: has not passed yet
     ");
     assert_snapshot!(environment.fp(&["critique", "show", PLAN, "--format", "json"]).stdout, @r#"
     {
@@ -251,8 +251,8 @@ fn the_next_round_judges_what_has_changed() {
     let shown = environment.done(&["critique", "show", PLAN]).stdout;
     assert!(
         shown.ends_with(
-            "To judge next:\n\n- 2 (Write part 2): changed\n- 3 (Write part 3): had a finding\n\
-             - 4 (Write part 4): new\n"
+            "To judge next:\n\n- 2: changed\n- 3: has not passed yet\n\
+             - 4: has not passed yet\n"
         ),
         "{shown}"
     );
@@ -411,7 +411,7 @@ fn long_ones_come_from_a_file() {
     exit status: 1
     --- stdout
     FAIL in round 1 of 3: 1 finding, 2 of 3 leaves pass
-    next: revise tasks.md by critique.md, warnings too, then criticise again (round 2 of 3)
+    next: revise by critique.md, warnings too, then criticise again (round 2 of 3)
     --- stderr
     note: written to .fractal-planner/plans/sample-20261121/critique.md
     ");

@@ -171,7 +171,7 @@ fn before_the_run_and_after_it() {
     --- stdout
     # Handoff: sample-20261121
 
-    State of: no event yet (planning)
+    State of: no event (planning)
 
     ## Goal
 

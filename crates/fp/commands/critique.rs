@@ -7,7 +7,7 @@ use fp_host::file;
 use fp_host::plan::OpenPlan;
 use fp_plan::plan::parse;
 use fp_plan::settings::closest_name;
-use fp_plan::text::{clipped, counted, one_line};
+use fp_plan::text::{clipped, counted};
 use fp_run::critique::{
     CriticOpinion, CriticRemark, CriticVerdict, Critique, CritiqueItem, FindingWeight, NotJudged, judge,
 };
@@ -26,8 +26,6 @@ use crate::source::PlanSource;
 const FILE_CAP: u64 = 1024 * 1024;
 /// Most characters of the input that an error repeats.
 const SHOWN: usize = 60;
-/// Most characters of a title.
-const TITLE: usize = 120;
 /// The form of a file of findings.
 const FORM: &str =
     r#"{"pass": ["1.1"], "findings": [{"leaf": "1.2", "item": "criteria", "verdict": "FAIL", "text": "…"}]}"#;
@@ -91,10 +89,8 @@ fn record(args: &RecordArgs, context: &Context) -> CommandResult {
     source.refuse_running()?;
     let opinion = opinion(args, context)?;
     let text = source.text()?;
-    let before = match plan.load()?.state.planning.rounds {
-        0 => None,
-        _ => last_critique(plan)?,
-    };
+    let is_first = plan.load()?.state.planning.rounds == 0;
+    let before = if is_first { None } else { last_critique(plan)? };
     let judged = judge(&source.valid_tree(&text)?, &opinion, before.as_ref());
     let judged = judged.map_err(|error| refused(&error, &source))?;
     let mut ledger = plan.lock()?;
@@ -179,7 +175,7 @@ fn next(critique: &Critique) -> String {
     match (critique.verdict, critique.round) {
         (CriticVerdict::Fail, round) if round < ROUNDS => {
             format!(
-                "revise tasks.md by critique.md, warnings too, then criticise again (round {} of {ROUNDS})",
+                "revise by critique.md, warnings too, then criticise again (round {} of {ROUNDS})",
                 round + 1
             )
         }
@@ -200,18 +196,16 @@ fn show(args: &ShowCritiqueArgs, context: &Context) -> CommandResult {
     let (tree, _) = parse(&text);
     let due = if changed { critique.due_leaves(&tree) } else { Vec::new() };
     let ids: Vec<&str> = due.iter().map(|(leaf, _)| &*leaf.id).collect();
-    let json = json!({
-        "planId": plan.id(), "rounds": ROUNDS, "critique": critique, "changed": changed, "due": ids,
-    });
-    let mut page = critique.to_markdown();
-    if changed {
-        page.push_str("\nThe tree has changed since. ");
-        page.push_str(if due.is_empty() { "Every leaf passed as it is\n" } else { "To judge next:\n\n" });
-    }
-    for (leaf, why) in due {
-        page.push_str(&format!("- {} ({}): {why}\n", leaf.id, clipped(&one_line(&leaf.description), TITLE)));
-    }
-    context.report(&json, &page)
+    let since = match (changed, due.is_empty()) {
+        (false, _) => "",
+        (true, true) => "\nThe tree has changed since, but no leaf is due\n",
+        (true, false) => "\nThe tree has changed since. To judge next:\n\n",
+    };
+    let list: String = due.iter().map(|(leaf, why)| format!("- {}: {why}\n", leaf.id)).collect();
+    context.report(
+        &json!({ "planId": plan.id(), "rounds": ROUNDS, "critique": critique, "changed": changed, "due": ids }),
+        &(critique.to_markdown() + since + &list),
+    )
 }
 
 /// The last critique in the log of `plan`.

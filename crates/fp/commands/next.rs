@@ -10,6 +10,7 @@ use fp_host::run::commit::{COMMIT_PATIENCE, head_moved, settle};
 use fp_host::run::end_checks::check_at_end;
 use fp_host::run::fresh_token;
 use fp_plan::plan::id::{AgentName, PlanId, TaskId};
+use fp_run::report::requirements::RequirementLine;
 use fp_run::report::status::StatusReport;
 use fp_run::run::consent::PrintedQuestion;
 use fp_run::run::next::{LeadAction, RunSurroundings};
@@ -17,7 +18,7 @@ use fp_run::run::state::{Activity, RunAgent};
 use fp_run::run::{State, approval};
 use serde_json::{Value, json};
 
-use super::report::requirements;
+use super::report::interview_of;
 use super::status::status_text;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
@@ -75,7 +76,7 @@ pub(crate) fn run(mut args: NextArgs, context: &Context) -> CommandResult {
     let over = (!ledger.state().is_running()).then(|| ledger.state().clone());
     let ledger = Some(ledger).filter(|_| over.is_none());
     if let Some(over) = over {
-        for (i, line) in requirements(&plan, &tree.parse(), &over).iter().enumerate() {
+        for (i, line) in RequirementLine::all(&interview_of(&plan), &tree.parse(), &over).iter().enumerate() {
             report += if i == 0 { "\nRequirements:\n" } else { "" };
             report += &format!("  {line}\n");
         }

@@ -69,21 +69,16 @@ pub(crate) fn run(args: ScheduleArgs, context: &Context) -> CommandResult {
     let critique = CritiqueLine::new(&state, &tree_text);
     let path = plan.folder.file("plan.md");
     file::atomic_write(&path, markdown(&schedule).as_bytes())?;
-    let end_commands = end_commands(plan, &tree);
     match context.format {
         Format::Json => {
-            context.printer.json(&PrintedSchedule {
-                schedule: &schedule,
-                end_commands,
-                critique: critique.as_ref(),
-            })?;
+            context.printer.json(&PrintedSchedule { schedule: &schedule, critique: critique.as_ref() })?;
         }
         Format::Text => {
             let found = critique.as_ref().filter(|critique| critique.findings > 0 && !state.is_running());
             let found = found.map_or(Ok(None), |_| last_critique(plan))?;
             let found = found.as_ref().map_or_else(String::new, Critique::finding_list);
             let critique = critique.map_or_else(String::new, |critique| format!("\n{critique}\n{found}"));
-            let commands = commands_text(&tree, &end_commands);
+            let commands = commands_text(&tree, &end_commands(plan, &tree));
             let commands = if commands.is_empty() { commands } else { format!("\n{commands}") };
             let width = widest_wave(&tree, &options);
             context.printer.data(&(text(&schedule, width) + &commands + &critique));
@@ -95,12 +90,9 @@ pub(crate) fn run(args: ScheduleArgs, context: &Context) -> CommandResult {
 
 /// The output of `--format json`.
 #[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
 struct PrintedSchedule<'s> {
     #[serde(flatten)]
     schedule: &'s Schedule<'s>,
-    /// The commands that run once no task is left.
-    end_commands: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     critique: Option<&'s CritiqueLine>,
 }

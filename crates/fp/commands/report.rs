@@ -11,7 +11,6 @@ use fp_run::report::requirements::RequirementLine;
 use fp_run::report::results::results_page;
 use fp_run::report::run_page::RunPage;
 use fp_run::report::tree::TreeReport;
-use fp_run::run::State;
 
 use super::show::schedule_options;
 use crate::context::Context;
@@ -89,7 +88,7 @@ fn report<'p>(plan: &OpenPlan, past: &Past, parsed: &'p Plan<'p>) -> RunPage<'p>
         &schedule_options(settings),
         &[builders],
     );
-    let interview = interview_of(plan).unwrap_or_default();
+    let interview = interview_of(plan);
     RunPage {
         requirements: RequirementLine::all(&interview, parsed, &past.state),
         interview_decisions: interview.decisions().iter().map(ToString::to_string).collect(),
@@ -97,14 +96,9 @@ fn report<'p>(plan: &OpenPlan, past: &Past, parsed: &'p Plan<'p>) -> RunPage<'p>
     }
 }
 
-/// The requirements of the interview, as far as it can be read.
-pub(super) fn requirements(plan: &OpenPlan, tree: &Plan, state: &State) -> Vec<RequirementLine> {
-    interview_of(plan).map(|interview| RequirementLine::all(&interview, tree, state)).unwrap_or_default()
-}
-
-/// The interview, if it can be read.
-fn interview_of(plan: &OpenPlan) -> Option<Interview> {
-    interview_at(&plan.folder.file("interview.json")).ok().flatten()
+/// The interview, as far as it can be read.
+pub(super) fn interview_of(plan: &OpenPlan) -> Interview {
+    interview_at(&plan.folder.file("interview.json")).ok().flatten().unwrap_or_default()
 }
 
 /// Writes the page, unless that would replace a file that `fp report` didn't write.

@@ -154,9 +154,7 @@ fn figures(page: &mut String, run: &RunPage<'_>) {
             &run.tries.to_string(),
             &format!("with {}", counted(run.builders as usize, "builder")),
         );
-        if !run.revisions.is_empty() {
-            figure("Revisions", &run.revisions.len().to_string(), "of tasks after the start");
-        }
+        figure("Revisions", &run.revisions.to_string(), "of tasks after the start");
         figure("Took", &took(run.wall()), "from start to end");
         let chain = counted(run.chain.tasks.len(), "task");
         figure("Longest chain", &took(run.chain.millis), &format!("{chain} in a row"));

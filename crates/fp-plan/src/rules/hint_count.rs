@@ -2,9 +2,6 @@
 
 use super::prelude::*;
 
-/// Most hints of a leaf.
-const MOST: usize = 4;
-
 pub(super) static RULE: Rule = Rule {
     id: "hint-count",
     severity: Severity::Warning,
@@ -19,8 +16,8 @@ pub(super) static RULE: Rule = Rule {
 fn check(_context: &RuleContext<'_>, task: &Task, sink: &mut FindingSink<'_>) {
     let Some(hints) = task.fields.get(FieldKind::Hints) else { return };
     let count = hints.items.len();
-    if count > MOST {
-        sink.report(task, hints.span, format!("the task has {count} hints, it should have at most {MOST}"))
+    if count > 4 {
+        sink.report(task, hints.span, format!("the task has {count} hints, it should have at most 4"))
             .hint("keep the hints that decide how it is built; places to read belong under `References:`");
     }
 }

@@ -186,24 +186,21 @@ fn left_out(leaves: &[TaskId]) -> String {
     format!("{} {noun} {verb} not judged: {}{more}", leaves.len(), named.join(", "))
 }
 
-/// Converts `opinion` into a critique of `plan`, a valid tree. A leaf that passed in `before`, the round before, and has
+/// Converts `opinion` into a critique of `plan`, a valid tree. A leaf that passed in `last`, the round before, and has
 /// not changed still passes where the opinion doesn't name it. Fails if it omits another leaf, names an unknown one, or
 /// contradicts itself.
-pub fn judge(
-    plan: &Plan,
-    opinion: &CriticOpinion,
-    before: Option<&Critique>,
-) -> Result<JudgedTree, NotJudged> {
+pub fn judge(plan: &Plan, opinion: &CriticOpinion, last: Option<&Critique>) -> Result<JudgedTree, NotJudged> {
     let leaves = Leaves::of(plan)?;
-    let hashes: Vec<String> = plan.leaves().map(hash_of).collect();
+    let due: Option<HashSet<&str>> =
+        last.map(|last| last.due_leaves(plan).into_iter().map(|(leaf, _)| &*leaf.id).collect());
     let passed: HashSet<usize> = opinion.pass.iter().map(|id| leaves.number(id)).collect::<Result<_, _>>()?;
     let mut found = opinion.remarks.iter().map(|r| leaves.finding(r)).collect::<Result<Vec<_>, _>>()?;
     let faulty: HashSet<usize> = found.iter().filter_map(|(number, _)| *number).collect();
     if let Some(&both) = passed.intersection(&faulty).min() {
         return Err(NotJudged::Both(leaves.all[both].0.clone()));
     }
-    let passed_before = |number: usize| before?.passed.get(&leaves.all[number].0);
-    let still_passes = |number: usize| passed_before(number) == Some(&hashes[number]);
+    let still_passes =
+        |number: usize| due.as_ref().is_some_and(|due| !due.contains(leaves.all[number].0.as_str()));
     let judged = |number: &usize| passed.contains(number) || faulty.contains(number) || still_passes(*number);
     let missing: Vec<TaskId> =
         (0..leaves.all.len()).filter(|n| !judged(n)).map(|n| leaves.all[n].0.clone()).collect();
@@ -211,11 +208,12 @@ pub fn judge(
         return Err(NotJudged::LeftOut(missing));
     }
     found.sort_by_key(|(number, finding)| (std::cmp::Reverse(finding.verdict), *number, finding.item));
-    let passing = leaves.all.iter().zip(hashes).enumerate().filter(|(number, _)| !faulty.contains(number));
+    let all = leaves.all.iter().zip(plan.leaves()).enumerate();
+    let passing = all.filter(|(number, _)| !faulty.contains(number));
     Ok(JudgedTree {
         leaves: leaves.all.len(),
         findings: found.into_iter().map(|(_, finding)| finding).collect(),
-        passed: passing.map(|(_, ((id, _), hash))| (id.clone(), hash)).collect(),
+        passed: passing.map(|(_, ((id, _), leaf))| (id.clone(), hash_of(leaf))).collect(),
     })
 }
 
@@ -300,15 +298,10 @@ impl Critique {
 
     /// The leaves of `plan` that the next round judges, each with the reason; the others passed and have not changed.
     pub fn due_leaves<'p>(&self, plan: &'p Plan<'p>) -> Vec<(&'p Task<'p>, &'static str)> {
-        let hashes: HashMap<&str, &str> =
-            self.passed.iter().map(|(id, hash)| (id.as_str(), hash.as_str())).collect();
-        let found: HashSet<&str> =
-            self.findings.iter().filter_map(|f| Some(f.task.as_ref()?.as_str())).collect();
-        let due = |leaf: &'p Task<'p>| match hashes.get(&*leaf.id) {
+        let due = |leaf: &'p Task<'p>| match self.passed.get(&*leaf.id) {
             Some(hash) if *hash == hash_of(leaf) => None,
             Some(_) => Some((leaf, "changed")),
-            None if found.contains(&*leaf.id) => Some((leaf, "had a finding")),
-            None => Some((leaf, "new")),
+            None => Some((leaf, "has not passed yet")),
         };
         plan.leaves().filter_map(due).collect()
     }

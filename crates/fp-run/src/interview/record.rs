@@ -35,10 +35,7 @@ pub struct Decided {
 
 impl fmt::Display for Decided {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let by = match self.by.as_str() {
-            "user" => " (by the user)",
-            by => assumed(Some(by)),
-        };
+        let by = if self.by == "user" { " (by the user)" } else { assumed(Some(&self.by)) };
         write!(f, "{} {}{by}", self.question, self.answer)
     }
 }

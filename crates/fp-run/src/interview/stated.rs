@@ -1,7 +1,9 @@
 //! Tells which requirements repeat the goal: those are stated, whoever recorded them.
 
 use std::collections::HashSet;
+use std::sync::LazyLock;
 
+use regex::Regex;
 use serde_json::{Value, json};
 
 use super::Interview;
@@ -25,20 +27,20 @@ impl Interview {
     }
 }
 
+/// The beginning of a list item, a heading or a quotation.
+static ITEM: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"^\s*(?:[-*+•>]|#+|\(?\d+[.)])\s").expect("the pattern is valid"));
+
 /// The sentences of `text` in lower case, without the punctuation at their ends. A list item ends one, a mere line end
 /// doesn't. Where it isn't certain that a sentence ends, it goes on: half of one may say the opposite.
 fn sentences(text: &str) -> Vec<String> {
     let mut sentences = vec![String::new()];
     for line in text.lines() {
-        let line = line.trim();
-        let item = line.trim_start_matches(|c: char| c.is_ascii_digit() || "-*+•#>().".contains(c));
-        let marker = &line[..line.len() - item.len()];
-        let is_item =
-            !marker.is_empty() && !marker.ends_with(|c: char| c.is_ascii_digit()) && item.starts_with(' ');
-        if line.is_empty() || is_item {
+        let item = ITEM.find(line);
+        if line.trim().is_empty() || item.is_some() {
             sentences.push(String::new());
         }
-        for word in if is_item { item } else { line }.split_whitespace() {
+        for word in line[item.map_or(0, |item| item.end())..].split_whitespace() {
             let last = sentences.last_mut().expect("there is a first one");
             if last.ends_with(['.', '!', '?']) && word.starts_with(|c: char| !c.is_lowercase()) {
                 sentences.push(word.to_owned());

@@ -31,7 +31,7 @@ pub(super) struct Course {
     pub(super) decisions: Vec<RunQuestion>,
     pub(super) commits: Vec<RunCommit>,
     pub(super) tries: BTreeMap<TaskId, Vec<TaskTry>>,
-    pub(super) revisions: Vec<TaskId>,
+    pub(super) revisions: usize,
     /// The hash of each approved leaf.
     approved: BTreeMap<TaskId, String>,
     builders: Vec<AgentName>,
@@ -128,13 +128,10 @@ impl Course {
     fn take(&mut self, event: &Event, at: Timestamp) {
         match event {
             Event::Approved { leaves, .. } => {
-                let now: BTreeMap<TaskId, String> =
-                    leaves.iter().map(|leaf| (leaf.id.clone(), leaf.hash.clone())).collect();
-                let before = std::mem::replace(&mut self.approved, now);
-                if self.started_at.is_some() {
-                    let revised = self.approved.iter().filter(|(id, hash)| before.get(*id) != Some(*hash));
-                    let removed = before.keys().filter(|id| !self.approved.contains_key(*id));
-                    self.revisions.extend(revised.map(|(id, _)| id).chain(removed).cloned());
+                for leaf in leaves {
+                    let before = self.approved.insert(leaf.id.clone(), leaf.hash.clone());
+                    let has_started = self.started_at.is_some();
+                    self.revisions += usize::from(has_started && before.as_ref() != Some(&leaf.hash));
                 }
             }
             Event::RunStarted { .. } => {

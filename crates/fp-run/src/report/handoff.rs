@@ -101,8 +101,7 @@ impl HandoffReport {
     /// The text of `handoff.md`.
     pub fn to_markdown(&self) -> String {
         let plan = &self.plan_id;
-        let at =
-            self.last_at.map_or_else(|| "no event yet".into(), |at| format!("{at:.0}, event {}", self.seq));
+        let at = self.last_at.map_or_else(|| "no event".into(), |at| format!("{at:.0}, event {}", self.seq));
         let mut page = format!(
             "# Handoff: {plan}\n\nState of: {at} ({})\n\n## Goal\n\n{}\n## Progress\n\n{}\n",
             self.phase.into_str(),
@@ -335,7 +334,7 @@ fn plain(text: &str) -> String {
     clipped(&one_line(text), TEXT)
 }
 
-fn code_span(text: &str) -> String {
+pub(super) fn code_span(text: &str) -> String {
     let mut out = String::new();
     let _ = code(&mut out, text);
     out

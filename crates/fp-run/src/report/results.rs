@@ -4,13 +4,13 @@
 
 use std::fmt::Write as _;
 
+use super::handoff::code_span;
 use super::run_page::{RunPage, RunTask};
 use super::status::Phase;
 use super::took;
 use crate::run::event::Decider;
 use crate::run::payload::short;
-use fp_plan::markdown::{code, inline};
-use fp_plan::plan::id::TaskId;
+use fp_plan::markdown::inline;
 use fp_plan::text::one_line;
 
 pub fn results_page(run: &RunPage<'_>) -> String {
@@ -41,15 +41,12 @@ pub fn results_page(run: &RunPage<'_>) -> String {
     if run.wall() > 0 {
         let _ = writeln!(page, "- Took: {}", took(run.wall()));
     }
-    let ids = |tasks: &[TaskId], between: &str| {
-        tasks.iter().map(|task| text(task.as_str())).collect::<Vec<_>>().join(between)
-    };
     if !run.chain.tasks.is_empty() {
-        let chain = ids(&run.chain.tasks, " → ");
-        let _ = writeln!(page, "- Longest chain: {chain} ({})", took(run.chain.millis));
+        let tasks: Vec<String> = run.chain.tasks.iter().map(|task| text(task.as_str())).collect();
+        let _ = writeln!(page, "- Longest chain: {} ({})", tasks.join(" → "), took(run.chain.millis));
     }
-    if !run.revisions.is_empty() {
-        let _ = writeln!(page, "- Revisions: {} ({})", run.revisions.len(), ids(&run.revisions, ", "));
+    if run.revisions > 0 {
+        let _ = writeln!(page, "- Tasks revised after the start: {}", run.revisions);
     }
     let requirements: Vec<String> = run.requirements.iter().map(ToString::to_string).collect();
     for (heading, lines) in [("Requirements", &requirements), ("Checks at the end", &run.end_checks)] {
@@ -86,8 +83,11 @@ fn task_list(page: &mut String, run: &RunPage<'_>) {
 }
 
 fn outcome(task: &RunTask) -> String {
-    let commit =
-        task.line.commit.as_ref().map_or_else(String::new, |commit| format!(", {}", span(short(commit))));
+    let commit = task
+        .line
+        .commit
+        .as_ref()
+        .map_or_else(String::new, |commit| format!(", {}", code_span(short(commit))));
     format!(": {}{commit}", task.line.state_word())
 }
 
@@ -109,7 +109,7 @@ fn task_section(page: &mut String, task: &RunTask) {
     }
     page.push('\n');
     if let Some(commit) = &line.commit {
-        let _ = writeln!(page, "- Commit: {}", span(commit));
+        let _ = writeln!(page, "- Commit: {}", code_span(commit));
     }
     if let Some(reason) = reason {
         let label = if line.commit.is_some() { "Note" } else { "Reason" };
@@ -130,7 +130,7 @@ fn task_section(page: &mut String, task: &RunTask) {
         let _ = writeln!(page, "  - {}", text(&judged.evidence));
     }
     for file in &last.files {
-        let _ = writeln!(page, "- Changed: {}", span(file));
+        let _ = writeln!(page, "- Changed: {}", code_span(file));
     }
 }
 
@@ -152,11 +152,5 @@ fn decisions(page: &mut String, run: &RunPage<'_>) {
 fn text(text: &str) -> String {
     let mut out = String::new();
     let _ = inline(&mut out, &one_line(text));
-    out
-}
-
-fn span(text: &str) -> String {
-    let mut out = String::new();
-    let _ = code(&mut out, text);
     out
 }

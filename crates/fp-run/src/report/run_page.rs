@@ -31,8 +31,8 @@ pub struct RunPage<'p> {
     pub ended_at: Option<Timestamp>,
     pub counts: TaskCounts,
     pub tries: usize,
-    /// The tasks that an approval after the start changed, added or removed, once for each time.
-    pub revisions: Vec<TaskId>,
+    /// How many tasks approvals after the start changed or added.
+    pub revisions: usize,
     /// Working time of all builders.
     pub millis: RunTimes,
     pub chain: LongestChain,

@@ -117,10 +117,11 @@ pub(crate) fn run(args: ImportArgs, context: &Context) -> CommandResult {
 
 /// Fails for a path in the repository that a link leads out of it: it names a file that whoever made the link chose.
 fn refuse_leading_out(given: &Path, path: &Path, context: &Context) -> Result<(), CommandError> {
-    let root = &context.repo().root;
     let goes_up = given.components().any(|part| part == Component::ParentDir);
-    let (Ok(real), Ok(real_root)) = (fs::canonicalize(path), fs::canonicalize(root)) else { return Ok(()) };
-    if goes_up || !path.starts_with(root) || real.starts_with(real_root) {
+    let (Ok(real), Ok(root)) = (fs::canonicalize(path), fs::canonicalize(&context.repo().root)) else {
+        return Ok(());
+    };
+    if goes_up || !path.starts_with(&context.repo().root) || real.starts_with(root) {
         return Ok(());
     }
     let message = format!("{} is a link that leads out of the repository", given.display());
@@ -186,12 +187,9 @@ impl Import {
         let PartArgs { tag, only, open } = part;
         take_part(&mut plan, &PlanPart { tag, only, open }).map_err(failed)?;
         if plan.tasks.len() > MAX_TASKS {
-            let tasks = plan.tasks.len();
-            return Err(CommandError::failed(format!(
-                "{} has {tasks} tasks: at most {MAX_TASKS} are imported at once",
-                given.display()
-            ))
-            .hint("name a part of it with --only, --tag or --open"));
+            let (path, tasks) = (given.display(), plan.tasks.len());
+            let message = format!("{path} has {tasks} tasks: at most {MAX_TASKS} are imported at once");
+            return Err(CommandError::failed(message).hint("name a part of it with --only, --tag or --open"));
         }
         plan.notices.extend(unread);
         Ok((Self::new(recognised, plan, &path, &folder, context)?, folder))
