@@ -275,6 +275,27 @@ fn the_next_round_judges_what_has_changed() {
 }
 
 #[test]
+fn texts_stay_as_they_were_given() {
+    let environment = planned();
+    let said = "`say \"it's\"` prints # and **not** <b>, \\\\, 10**20";
+    environment.record(&["--pass", "1,2", "--warn", &format!("3 hints: # one\n## {said}")]);
+    let expect = format!("- WARN 3 (Write part 3), hints: # one ## {said}\n");
+    assert!(environment.page().contains(&expect), "{}", environment.page());
+    environment.done(&[
+        "interview",
+        PLAN,
+        "--by",
+        "user",
+        "--decision",
+        &format!("# {said}?|## {said}\n- no"),
+    ]);
+    let handoff = environment.done(&["handoff", PLAN]).stdout;
+    let expect = format!("- # {said}? ## {said} - no (by the user)\n");
+    assert!(handoff.contains(&expect), "{handoff}");
+    assert_eq!(environment.read(&format!(".fractal-planner/plans/{PLAN}/handoff.md")), handoff);
+}
+
+#[test]
 fn a_warning_is_shown_at_the_review() {
     let environment = planned();
     environment.record(&["--pass", "1,2", "--warn", "3 scope: wide"]);
