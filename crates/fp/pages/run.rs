@@ -200,14 +200,13 @@ fn spent_row(page: &mut String, name: &str, times: &RunTimes, idle: u64) {
 }
 
 fn lists(page: &mut String, run: &RunPage<'_>) {
+    let text_item: fn(&mut String, &String) = |page, text| {
+        put!(page, "<p class=\"note\" dir=\"auto\">{}</p>", prose(text));
+    };
     section(page, "Interview", "interview", &run.interview_decisions, text_item);
     section(page, "Questions", "decisions", &run.decisions, question_item);
     section(page, "Commits", "commits", &run.commits, commit_item);
     section(page, "Notes", "notes", &run.notes, text_item);
-}
-
-fn text_item(page: &mut String, text: &String) {
-    put!(page, "<p class=\"note\" dir=\"auto\">{}</p>", prose(text));
 }
 
 fn section<T>(page: &mut String, title: &str, id: &str, items: &[T], shown: fn(&mut String, &T)) {
