@@ -14,6 +14,7 @@ use fp_run::interview::Interview;
 
 use crate::context::Context;
 use crate::error::CommandError;
+use crate::features::exchange::import::ORIGIN;
 
 /// Size limit of `interview.json`, in bytes.
 const INTERVIEW_CAP: u64 = 16 * 1024 * 1024;
@@ -78,8 +79,10 @@ impl PlanSource {
         let interview = interview_at(&self.path.with_file_name("interview.json"))?;
         let programs = std::env::var_os("PATH").unwrap_or_default();
         let mut facts = facts::gather(&self.root, plan, self.max_complexity, interview.as_ref(), &programs);
-        // A log that can't be read is for the doctor: it doesn't keep anybody from correcting the tree.
-        if let Some(Ok(loaded)) = self.plan.as_ref().map(OpenPlan::load) {
+        // Only the log of an import says what was done before; no other is read, since that takes its time. One that
+        // can't be read is for the doctor: it doesn't keep anybody from correcting the tree.
+        let imported = self.plan.as_ref().filter(|plan| plan.folder.file(ORIGIN).exists());
+        if let Some(Ok(loaded)) = imported.map(OpenPlan::load) {
             let imported = loaded.state.imported.iter();
             facts.done = imported.map(|(id, done)| (id.to_string(), done.title.clone())).collect();
         }

@@ -90,7 +90,7 @@ fn a_run_under_way() {
 
     ## Decisions
 
-    - Which words? Plain ones (by user)
+    - Which words? Plain ones (by the user)
     - The plan of 4 tasks was approved by the user
 
     ## Assumptions
@@ -179,7 +179,7 @@ fn before_the_run_and_after_it() {
     --- stdout
     # Handoff: sample-20261121
 
-    State of: no event yet (planning)
+    State of: no event (planning)
 
     ## Goal
 

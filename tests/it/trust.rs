@@ -311,6 +311,45 @@ fn a_prompt_with_auto_approves_the_plan_that_is_made_of_it() {
 }
 
 #[test]
+fn a_prompt_with_import_makes_a_plan_of_another_systems() {
+    let environment = Environment::new().repo().env("CLAUDE_CODE_SESSION_ID", "s1");
+    environment.write(
+        "specs/001 albums/tasks.md",
+        "- [x] T001 Add the schema in a.sql\n- [ ] T002 List it in b.py\n",
+    );
+    let new = |text: &str| {
+        let event = json!({
+            "session_id": "s1", "cwd": environment.path(""), "hook_event_name": "UserPromptSubmit", "prompt": text,
+        });
+        environment.hook("user-prompt-submit", event.to_string().as_bytes());
+        environment.fp(&["new", "--from-prompt", "--format", "json"])
+    };
+    let made = new("/fp:plan --max-complexity 3 --import specs --open").json();
+    assert_eq!(
+        (&made["import"]["from"], &made["import"]["tasks"]["leaves"]),
+        (&json!("spec-kit"), &json!(1))
+    );
+    assert_eq!(made["import"]["leftOut"], json!(["T001"]));
+    assert_eq!(made["steps"], json!(["decompose", "approve"]));
+    assert_eq!(made["config"]["maxComplexity"], 3);
+    let made = new("/fp:plan --import specs --auto").json();
+    let plan = made["planId"].as_str().unwrap();
+    environment
+        .write(&format!(".fractal-planner/plans/{plan}/tasks.md"), tree(&[leaf("1", "none", "a.txt")]));
+    assert_eq!(environment.fp(&["approve", plan]).code, 0, "--auto is the user's word for an import as well");
+    let refused = new("/fp:plan --import specs and add tests");
+    assert_eq!(refused.code, 2);
+    assert_eq!(
+        refused.stderr,
+        "error: an imported plan has its goal already\nhint: give the path and the flags alone\n"
+    );
+    let refused = new("/fp:plan --import nowhere");
+    assert!(
+        refused.stderr.contains("nowhere can't be read: no such file or directory\nhint: check the path")
+    );
+}
+
+#[test]
 fn a_builder_neither_answers_nor_judges() {
     let environment = planned();
     environment.start(&[]);

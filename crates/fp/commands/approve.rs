@@ -244,7 +244,7 @@ impl Before {
     fn text(&self) -> String {
         let proof = match self.unverified {
             0 => String::new(),
-            count => format!(", {count} of them by nothing but what its source says"),
+            count => format!(", {count} of them unverified: only the source says so"),
         };
         match self.done {
             0 => String::new(),

@@ -7,7 +7,7 @@ use fp_plan::plan::id::PlanId;
 use fp_plan::text::wrapped_within;
 use fp_run::interview::clearance::Grounds;
 use fp_run::interview::record::interview_page;
-use fp_run::interview::{Answers, Clearance, Interview};
+use fp_run::interview::{Answers, Clearance, Interview, Mode};
 use fp_run::run::event::{Decider, Event};
 use fp_run::run::state::InterviewRounds;
 use serde::Serialize;
@@ -183,6 +183,9 @@ fn record(
     interview
         .merge(answers, by)
         .map_err(|error| CommandError::worded(format!("{}: {error}", path.display()), &error))?;
+    if plan.folder.purpose()?.mode == Mode::Specified {
+        interview.confirm_stated(&plan.goal());
+    }
     if interview != before {
         file::atomic_write(&path, interview.to_json().as_bytes())?;
         ledger.append(vec![Event::Interviewed { by }], context.now())?;

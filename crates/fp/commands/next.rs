@@ -13,6 +13,7 @@ use fp_host::run::fresh_token;
 use fp_host::store::Ledger;
 use fp_plan::plan::id::{AgentName, PlanId, TaskId};
 use fp_plan::settings::AgentPlayer;
+use fp_run::report::requirements::RequirementLine;
 use fp_run::report::status::StatusReport;
 use fp_run::run::consent::PrintedQuestion;
 use fp_run::run::event::Event;
@@ -21,7 +22,7 @@ use fp_run::run::state::{Activity, RunAgent, RunStatus};
 use fp_run::run::{State, approval};
 use serde_json::{Value, json};
 
-use super::report::requirements;
+use super::report::interview_of;
 use super::start::try_commands;
 use super::status::status_text;
 use crate::context::Context;
@@ -144,7 +145,7 @@ pub(super) fn take_turn<'p>(
 /// The report at the end of a run.
 pub(super) fn final_report(plan: &OpenPlan, tree: &Tree, state: &State, context: &Context) -> String {
     let mut report = status_text(&StatusReport::new(state));
-    for (i, line) in requirements(plan, &tree.parse(), state).iter().enumerate() {
+    for (i, line) in RequirementLine::all(&interview_of(plan), &tree.parse(), state).iter().enumerate() {
         report += if i == 0 { "\nRequirements:\n" } else { "" };
         report += &format!("  {line}\n");
     }

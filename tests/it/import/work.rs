@@ -46,14 +46,13 @@ fn what_was_done_is_done_with_the_approval_and_what_nothing_proves_is_said() {
     ");
     assert_snapshot!(environment.done(&["log", &plan]).stdout, @r"
     2026-11-21 (UTC)
-    09:00:00      1    imported from fractal-planner, with 2 tasks that the source
-                       says is done
+    09:00:00      1    imported from fractal-planner; by its source, 2 tasks done
                          task 1: Write part 1, commit 1237c6c
                          task 2: Write part 2, not verified
     ");
     assert_snapshot!(environment.done(&["approve", &plan, "--yes"]).stdout, @r"
     Approved: three-parts-20261121 with 3 tasks
-    Done before the import: 2 tasks, 1 of them by nothing but what its source says
+    Done before the import: 2 tasks, 1 of them unverified: only the source says so
     Next: /fp:implement three-parts-20261121
     ");
     assert_snapshot!(environment.done(&["status", &plan]).masked(), @r"
@@ -238,4 +237,19 @@ fn a_done_task_that_says_too_little_to_be_built_has_to_be_revised() {
     environment.done(&["task", "revise", &plan, "2", "--file", "leaf.md"]);
     environment.done(&["approve", &plan, "--yes"]);
     environment.done(&["claim", &plan, "2", "--as", "builder-1"]);
+}
+
+#[test]
+fn only_an_import_says_what_was_done() {
+    let (environment, plan) = place();
+    let folder = format!(".fractal-planner/plans/{plan}");
+    let bare = "- [ID: 1] Write part 1\n- [ID: 2] Write part 2\n";
+    environment.write(&format!("{folder}/tasks.md"), bare);
+    assert_eq!(environment.fp(&["validate", &plan]).code, 0, "what was done needs no completion");
+    std::fs::remove_file(environment.path(&format!("{folder}/import.json"))).unwrap();
+    assert_eq!(
+        environment.fp(&["validate", &plan]).code,
+        1,
+        "no log is read for a plan that was not imported"
+    );
 }

@@ -193,17 +193,20 @@ fn plan_md() {
        - Dependencies: none
        - Complexity: 3
        - Files: `a.rs`
+       - Commands: none
        - Acceptance:
          1. Prints \<a>
     2. [Task 2]: Task 2
        - Dependencies: 1
        - Complexity: 2
        - Files: `b.rs`
+       - Commands: none
        - Acceptance: none
     3. [Task 3]: Task 3
        - Dependencies: none
        - Complexity: 1
        - Files: `a.rs`
+       - Commands: none
        - Acceptance: none
 
     ## Waves

@@ -76,7 +76,7 @@ impl State {
             Event::Validated { pass, tree_hash, errors, failing, warnings: _ } => {
                 self.planning.fold_validated(*pass, tree_hash, *errors, failing);
             }
-            Event::Critiqued { round, verdict, tree_hash, findings, leaves: _ } => {
+            Event::Critiqued { round, verdict, tree_hash, findings, leaves: _, passed: _ } => {
                 let (tree_hash, findings) = (tree_hash.clone(), findings.len());
                 self.planning.fold_critiqued(LastCritique {
                     round: *round,

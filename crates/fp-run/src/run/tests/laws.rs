@@ -1,5 +1,7 @@
 //! What holds of a run whoever does what, in whatever order.
 
+use std::collections::BTreeMap;
+
 use proptest::prelude::*;
 
 use super::*;
@@ -137,7 +139,7 @@ fn play(machine: &mut Machine, step: Step, sessions: &mut u32) {
             machine.take(machine.state.planning.count(&seen).into_iter().collect());
         }
         Step::Criticise(tree) => {
-            let judged = JudgedTree { leaves: 6, findings: Vec::new() };
+            let judged = JudgedTree { leaves: 6, findings: Vec::new(), passed: BTreeMap::new() };
             let critique = machine.state.criticise(tree.to_string(), judged);
             machine.take(critique.ok().map(Event::from).into_iter().collect());
         }
