@@ -155,7 +155,7 @@ fn a_command_killed_at_any_write_is_made_good_by_the_same_command() {
 
 /// Kills the case's command at each of its [`CALLS`]; how many there are.
 fn check(case: &Case) -> usize {
-    let environment = Environment::new().env("GIT_TEMPLATE_DIR", "").repo();
+    let environment = Environment::new().repo();
     environment.plan(&tree(&[leaf("1", "none", "a.txt"), leaf("2", "none", "b.txt")]));
     environment.start(&[]);
     (case.before)(&environment);
