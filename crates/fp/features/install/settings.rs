@@ -123,7 +123,7 @@ impl AddedEntries {
     }
 }
 
-/// Whether `settings` has the permission rule `rule` among those that allow.
+/// True if `settings` has the permission rule `rule` among those that allow.
 pub(crate) fn allows(settings: &Value, rule: &str) -> bool {
     let allow = settings.pointer("/permissions/allow").and_then(Value::as_array);
     allow.is_some_and(|allow| allow.iter().any(|found| found == rule))

@@ -11,7 +11,7 @@ pub(super) struct Machine {
     pub(super) attended: bool,
     /// The tasks that were done before the plan was imported.
     pub(super) done: BTreeSet<TaskId>,
-    /// What a person has committed since `next` last looked.
+    /// The commits of a person since `next` last looked.
     pub(super) moved: Option<Moved>,
 }
 
@@ -252,7 +252,7 @@ impl Machine {
         due.next().map(|t| t.leaf.id.clone())
     }
 
-    /// What must hold at any time.
+    /// Checks all that must hold at any time.
     pub(super) fn check(&self) {
         let running: Vec<_> = self.state.running().collect();
         let mut owners = BTreeSet::new();

@@ -1,4 +1,4 @@
-//! What is left over from before (a verdict, a question, a claim, an agent) decides nothing later on.
+//! Leftovers from before (a verdict, a question, a claim, an agent) decide nothing later on.
 
 use super::*;
 use crate::run::Refusal;
