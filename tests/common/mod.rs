@@ -75,7 +75,11 @@ impl Environment {
 
     /// The files of a new repository, and its folders, each before what is in it.
     fn first_repo(self) -> Vec<(PathBuf, Option<Vec<u8>>)> {
-        self.git(&["init", "--quiet", "--initial-branch", "main", "--template", ""]);
+        self.git(&["init", "--quiet", "--initial-branch", "main"]);
+        // Git's samples of hooks, which it doesn't run.
+        for sample in fs::read_dir(self.path(".git/hooks")).into_iter().flatten() {
+            fs::remove_file(sample.unwrap().path()).unwrap();
+        }
         self.write("README.md", "# Sample\n");
         self.git(&["add", "--all"]);
         self.git(&["commit", "--quiet", "--message", "Start"]);

@@ -135,7 +135,7 @@ fn missing_rules(settings: &Value) -> impl Iterator<Item = &'static str> {
 }
 
 /// The value of [`TEAMS`] in `settings`.
-pub(crate) fn teams_setting(settings: &Value) -> Option<String> {
+fn teams_setting(settings: &Value) -> Option<String> {
     let value = settings.get("env")?.get(TEAMS)?;
     Some(value.as_str().map_or_else(|| value.to_string(), str::to_owned))
 }
