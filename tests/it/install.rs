@@ -689,16 +689,14 @@ fn every_scope_is_updated_and_uninstalled() {
     home.fp(&["install"]);
     home.settings(MINE);
     let project = home.path("work").display().to_string();
-    home.client(
-        "plugins.json",
-        &format!(
-            r#"[{{"id":"fp@fractal-planner","version":"0.1.0","scope":"user","enabled":true}},
-            {{"id":"fp@fractal-planner","version":"{VERSION}","scope":"project","projectPath":"{project}"}},
-            {{"id":"fp@fractal-planner","version":"0.1.0","scope":"local","projectPath":"{project}"}},
-            {{"id":"fp@fractal-planner","version":"0.1.0","scope":"local","projectPath":"/gone/away"}},
-            {{"id":"fp@other","version":"0.1.0","scope":"user"}}]"#
-        ),
+    let plugins = format!(
+        r#"[{{"id":"fp@fractal-planner","version":"0.1.0","scope":"user","enabled":true}},
+        {{"id":"fp@fractal-planner","version":"{VERSION}","scope":"project","projectPath":"{project}"}},
+        {{"id":"fp@fractal-planner","version":"0.1.0","scope":"local","projectPath":"{project}"}},
+        {{"id":"fp@fractal-planner","version":"0.1.0","scope":"local","projectPath":"/gone/away"}},
+        {{"id":"fp@other","version":"0.1.0","scope":"user"}}]"#
     );
+    home.client("plugins.json", &plugins);
     home.calls();
     assert_snapshot!(home.fp(&["install"]), @"
     exit status: 0
@@ -721,6 +719,7 @@ fn every_scope_is_updated_and_uninstalled() {
     plugin update fp@fractal-planner --scope local
     ");
     assert_eq!(home.text(SETTINGS), MINE);
+    home.client("plugins.json", &plugins);
     let said = home.fp(&["uninstall"]);
     assert!(said.stdout.contains("plugin       scope project in [ROOT]/work: removed\n"), "{said}");
 }

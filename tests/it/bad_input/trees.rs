@@ -125,7 +125,7 @@ fn twenty_megabytes_are_read_in_seconds() {
     assert_eq!(environment.build("builder-1", "a.txt", "about 1\n"), "1");
     assert!(environment.pass("1").stdout.starts_with("Task 1 passed: commit "));
     assert!(environment.done(&["next", PLAN]).stdout.starts_with("1. resume builder-1\n"));
-    assert!(start.elapsed() < Duration::from_secs(30), "{:?}", start.elapsed());
+    assert!(start.elapsed() < Duration::from_secs(60), "{:?}", start.elapsed());
     let junk = "- [ID: x] (Complexity: 99)\n".repeat((2 << 20) / 27);
     environment.plan(&junk);
     let output = environment.fp(&["approve", PLAN, "--yes"]);

@@ -38,18 +38,22 @@ impl Machine {
             .map(|leaf| ImportedTask { task: leaf.id.clone(), title: leaf.title.clone(), commit: None })
             .collect();
         machine.take(vec![Event::Imported { from: "json".into(), tasks }]);
+        machine.approve("t", leaves);
+        machine.start("s0");
+        machine
+    }
+
+    pub(super) fn approve(&mut self, tree_hash: &str, leaves: Vec<Leaf>) {
         let approve = Approve {
-            tree_hash: "t".into(),
+            tree_hash: tree_hash.into(),
             leaves,
             base: None,
             commits: None,
             end_commands: Vec::new(),
             by: Decider::User,
         };
-        let events = machine.state.approve(approve).unwrap();
-        machine.take(events);
-        machine.start("s0");
-        machine
+        let events = self.state.approve(approve).unwrap();
+        self.take(events);
     }
 
     pub(super) fn take(&mut self, events: Vec<Event>) {
