@@ -54,7 +54,7 @@ pub(crate) fn run(args: VerifyArgs, context: &Context) -> CommandResult {
     Ok(if verified.failed() { Exit::Findings } else { Exit::Done })
 }
 
-/// The notes of the task's builder, and the checks that failed in the iteration before, each quoted on a line of its own.
+/// What the task's builder noted, and what failed in the iteration before, each quoted on a line of its own.
 fn said_before(state: &State, task: &TaskState) -> Vec<String> {
     let notes = state.notes.iter().filter(|note| note.task.as_ref() == Some(&task.leaf.id));
     let mut said: Vec<String> = notes
