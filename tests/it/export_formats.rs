@@ -88,7 +88,7 @@ const TREE: &str = r#"# Task Decomposition
 
 /// The plan, with its goal.
 fn planned() -> Environment {
-    let environment = Environment::new().env("GIT_TEMPLATE_DIR", "").repo();
+    let environment = Environment::new().repo();
     environment.plan(TREE);
     environment.write(
         &format!("{FOLDER}/plan.json"),

@@ -159,7 +159,9 @@ fn another_repository_in_the_same_place_was_not_approved() {
     let environment = planned();
     environment.start(&[]);
     fs::remove_dir_all(environment.path(".git")).unwrap();
-    let environment = environment.env("GIT_COMMITTER_DATE", "2020-01-01T00:00:00Z").repo();
+    let environment = environment.env("GIT_COMMITTER_DATE", "2020-01-01T00:00:00Z");
+    environment.git(&["init", "--quiet", "--initial-branch", "main"]);
+    environment.git(&["commit", "--quiet", "--allow-empty", "--message", "Start"]);
     assert!(environment.fp(&["next", PLAN]).stderr.contains("approved elsewhere"));
 }
 

@@ -50,7 +50,7 @@ enum Action {
 struct SaidArgs {
     /// The plan: its id, a part of it, or its number in `fp plans`
     plan: Option<String>,
-    /// What the goal is, in the user's sense
+    /// The goal, in the user's sense
     #[arg(long, value_name = "TEXT", value_parser = said)]
     objective: Option<String>,
     /// Something that belongs to it
@@ -83,7 +83,7 @@ struct SaidArgs {
     /// Code that was read and what it shows, so that nobody has to look for it again
     #[arg(long, value_name = "PATH:LINE - TEXT", value_parser = said)]
     seen: Vec<String>,
-    /// What does not hold any more: a requirement by its id, or anything required, in or out of scope by its words
+    /// A statement that does not hold any more: a requirement by its id, or anything required, in or out of scope by its words
     #[arg(long, value_name = "ID-OR-TEXT", value_parser = said)]
     withdraw: Vec<String>,
     /// Who says so; where it is left out, a rule in a plan that was made with --auto, else the user

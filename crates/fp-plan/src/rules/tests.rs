@@ -349,7 +349,7 @@ fn fixes() {
     );
 }
 
-/// What stands around the title of a heading stays around it.
+/// The marks around the title of a heading stay around it.
 #[test]
 fn a_field_is_added_below_the_whole_heading() {
     let fixed = |text: &str| fix_all(text, &RuleFacts::default()).text;

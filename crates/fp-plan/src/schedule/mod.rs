@@ -96,7 +96,7 @@ pub struct ScheduleStep<'p> {
     pub complexity: u32,
     /// As written in the tree.
     pub dependencies: Vec<&'p str>,
-    /// What comes before it without being needed.
+    /// The leaves that come before it without being needed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub after: Vec<&'p str>,
     pub files: Vec<&'p str>,

@@ -229,7 +229,7 @@ fn plan_md() {
     ");
 }
 
-/// What a leaf is drawn from: complexity, what it waits for (as a part of all before it), files, group.
+/// A leaf as it is drawn: complexity, what it waits for (as a part of all before it), files, group.
 type Drawn = (u32, Vec<prop::sample::Index>, Vec<&'static str>, Option<&'static str>);
 
 fn any_leaf() -> impl Strategy<Value = Drawn> {

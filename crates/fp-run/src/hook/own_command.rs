@@ -339,7 +339,6 @@ mod tests {
         check("fp import /etc --from json", false);
         check("fp new --import /etc", false);
         check("fp new --import=/etc", false);
-        check("fp update", false);
         check("fp --help", false);
         check("fp next !!", false);
         check("fp next (a)", false);

@@ -45,7 +45,7 @@ pub struct Drift {
     pub files: BTreeSet<String>,
     /// The commits that changed them: short hash and subject.
     pub commits: Vec<String>,
-    /// What changed, a line each; empty in logs that don't record it.
+    /// The changes, a line each; empty in logs that don't record it.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub changes: BTreeSet<String>,
     /// True once the user was asked about it.
@@ -141,7 +141,7 @@ impl State {
         drifted
     }
 
-    /// What to ask the user about the waiting tasks that drifted since they were last asked about, and those tasks.
+    /// The waiting tasks that drifted since the user was last asked about them, and the question about them.
     pub(super) fn unasked_drift(&self) -> Option<(Vec<TaskId>, String)> {
         let due = self.tasks.iter().filter(|task| task.status == Status::Pending);
         let due: Vec<(&TaskState, &Drift)> =

@@ -509,7 +509,7 @@ impl State {
         self.unwoken.retain(|u| u.name != *name);
     }
 
-    /// What the lead was told to do about `task` is done, or no longer due.
+    /// Nothing that the lead was told to do about `task` is due any more.
     fn lapse(&mut self, task: &TaskId) {
         self.untold.retain(|u| u.task.as_ref() != Some(task));
         self.unstarted.retain(|u| u.task.as_ref() != Some(task));

@@ -101,16 +101,7 @@ fn a_task_to_be_changed_waits_for_that_and_goes_on() {
     for (tree_hash, hash) in [("t", "h1"), ("t2", "other")] {
         let mut machine =
             Machine { state: machine.state.clone(), log: machine.log.clone(), ..two_in_a_row() };
-        let approve = Approve {
-            tree_hash: tree_hash.into(),
-            leaves: leaves(hash),
-            base: None,
-            commits: None,
-            end_commands: Vec::new(),
-            by: Decider::User,
-        };
-        let events = machine.state.approve(approve).unwrap();
-        machine.take(events);
+        machine.approve(tree_hash, leaves(hash));
         assert!(matches!(machine.next(&[])[0], LeadAction::Resume { .. }), "approved as {hash}");
         machine.claim(&builder(0));
         assert_eq!(machine.state.task(&id("1")).unwrap().iteration, 1, "the attempt does not count");

@@ -1,4 +1,4 @@
-//! What holds of a run whoever does what, in whatever order.
+//! Laws of a run, whoever does what, in whatever order.
 
 use std::collections::BTreeMap;
 

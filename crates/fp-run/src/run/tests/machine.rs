@@ -13,7 +13,7 @@ pub(super) struct Machine {
     pub(super) attended: bool,
     /// The tasks that were done before the plan was imported.
     pub(super) done: BTreeSet<TaskId>,
-    /// What a person has committed since `next` last looked.
+    /// The commits of a person since `next` last looked.
     pub(super) moved: Option<Moved>,
 }
 
@@ -40,18 +40,22 @@ impl Machine {
             .map(|leaf| ImportedTask { task: leaf.id.clone(), title: leaf.title.clone(), commit: None })
             .collect();
         machine.take(vec![Event::Imported { from: "json".into(), tasks }]);
+        machine.approve("t", leaves);
+        machine.start("s0");
+        machine
+    }
+
+    pub(super) fn approve(&mut self, tree_hash: &str, leaves: Vec<Leaf>) {
         let approve = Approve {
-            tree_hash: "t".into(),
+            tree_hash: tree_hash.into(),
             leaves,
             base: None,
             commits: None,
             end_commands: Vec::new(),
             by: Decider::User,
         };
-        let events = machine.state.approve(approve).unwrap();
-        machine.take(events);
-        machine.start("s0");
-        machine
+        let events = self.state.approve(approve).unwrap();
+        self.take(events);
     }
 
     pub(super) fn take(&mut self, events: Vec<Event>) {
@@ -249,7 +253,7 @@ impl Machine {
         due.next().map(|t| t.leaf.id.clone())
     }
 
-    /// What must hold at any time.
+    /// Checks all that must hold at any time.
     pub(super) fn check(&self) {
         let running: Vec<_> = self.state.running().collect();
         let mut owners = BTreeSet::new();
