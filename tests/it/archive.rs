@@ -266,7 +266,7 @@ fn the_page_tells_what_came_of_it() {
     - Verdict: fine
     - Criterion 1, met: `a.txt` has a line about 1
       - seen
-    - Changed: `a.txt (new)`
+    - Changed: `a.txt`
 
     ## 2 Write part 2
 
@@ -277,7 +277,7 @@ fn the_page_tells_what_came_of_it() {
     - Verdict: not yet
     - Criterion 1, not met: `b.txt` has a line about 2
       - not seen
-    - Changed: `b.txt (new)`
+    - Changed: `b.txt`
 
     ## 3 Write part 3
 

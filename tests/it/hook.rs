@@ -485,6 +485,36 @@ fn json() -> impl Strategy<Value = serde_json::Value> {
     })
 }
 
+#[test]
+fn what_an_agent_has_used_is_in_its_record() {
+    let environment = held();
+    let record = environment.beside("record.jsonl");
+    let line = |id: u32| {
+        format!(
+            r#"{{"message":{{"id":"m{id}","model":"large","usage":{{"input_tokens":10,"cache_read_input_tokens":5,"output_tokens":1}}}}}}"#
+        )
+    };
+    let event = serde_json::json!({
+        "hook_event_name": "SubagentStop", "session_id": "s1", "agent_id": "a1", "agent_type": "builder-1",
+        "cwd": environment.path(""), "agent_transcript_path": record,
+    });
+    let cost = || environment.done(&["status", PLAN, "--format", "json"]).json()["cost"].clone();
+    for messages in [1, 2] {
+        fs::write(&record, (0..messages).map(line).collect::<Vec<_>>().join("\n")).unwrap();
+        // Said twice, it counts once.
+        for _ in 0..2 {
+            environment.hook("subagent-stop", event.to_string().as_bytes());
+        }
+        assert_eq!(cost()["tokens"]["input"], 10 * messages);
+    }
+    let agents = cost()["agents"].clone();
+    assert_eq!(agents.as_array().unwrap().len(), 1, "{agents}");
+    assert_eq!(
+        (&agents[0]["task"], &agents[0]["model"], &agents[0]["turns"]),
+        (&"1".into(), &"large".into(), &2.into())
+    );
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 150, failure_persistence: None, ..ProptestConfig::default() })]
 

@@ -191,7 +191,7 @@ fn a_round_is_in_the_log_when_it_records_something() {
       ok       log          2 entries
       ok       snapshot     matches the log
       ok       claims       no task is held
-      ok       evidence     0 files
+      ok       evidence     complete
       ok       notepad      no note
       ok       commits      0 commits in the history of HEAD
       ok       git          ready to commit

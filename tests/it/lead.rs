@@ -6,6 +6,8 @@ mod ends;
 mod service;
 #[path = "lead/starts.rs"]
 mod starts;
+#[path = "lead/terminal.rs"]
+mod terminal;
 
 use std::fs;
 use std::path::PathBuf;

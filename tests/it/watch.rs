@@ -30,7 +30,7 @@ fn started(tasks: usize) -> Environment {
 }
 
 /// A terminal with a shell in it.
-struct Terminal {
+pub(crate) struct Terminal {
     screen: Arc<Mutex<vt100::Parser>>,
     keyboard: Box<dyn Write + Send>,
     child: Box<dyn Child + Send + Sync>,
@@ -48,7 +48,7 @@ fn cells(number: u16) -> NonZeroU16 {
 
 impl Terminal {
     /// A shell that runs `program` and reports the terminal's settings.
-    fn shell(environment: &Environment, program: &[&str]) -> Self {
+    pub(crate) fn shell(environment: &Environment, program: &[&str]) -> Self {
         Self::open(environment, &[&["sh", "-c", SCRIPT, "sh"], program].concat())
     }
 
@@ -83,11 +83,11 @@ impl Terminal {
         Self { screen, keyboard, child, master: Some(pty.master), folder: environment.path("") }
     }
 
-    fn shown(&self) -> String {
+    pub(crate) fn shown(&self) -> String {
         self.screen.lock().unwrap().screen().contents()
     }
 
-    fn press(&mut self, keys: &str) {
+    pub(crate) fn press(&mut self, keys: &str) {
         self.keyboard.write_all(keys.as_bytes()).unwrap();
         self.keyboard.flush().unwrap();
     }
@@ -97,7 +97,7 @@ impl Terminal {
         self.master.as_ref().unwrap().resize(size(rows, columns)).unwrap();
     }
 
-    fn wait_for(&self, text: &str) {
+    pub(crate) fn wait_for(&self, text: &str) {
         self.wait_until(&format!("{text:?} to be shown"), |shown| shown.contains(text));
     }
 
@@ -109,13 +109,13 @@ impl Terminal {
         }
     }
 
-    fn signal(&self, signal: Signal) {
+    pub(crate) fn signal(&self, signal: Signal) {
         let id = fs::read_to_string(self.folder.join("pid")).unwrap();
         kill_process(Pid::from_raw(id.trim().parse().unwrap()).unwrap(), signal).unwrap();
     }
 
     /// Waits for the end of the view, and fails unless the terminal is restored.
-    fn given_back(&self, status: &str) {
+    pub(crate) fn given_back(&self, status: &str) {
         self.wait_for(&format!("ended with {status}"));
         let after = self.folder.join("after");
         self.wait_until("the settings after", |_| {

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use fp_host::claude::hook::{HookEvent, HookReply, MAX_EVENT_BYTES};
+use fp_host::claude::transcript::{RecordedUse, recorded_use};
 use fp_host::file::FileError;
 use fp_host::plan::OpenPlan;
 use fp_host::repo::Repo;
@@ -25,6 +26,7 @@ use fp_run::hook::{
     reached,
 };
 use fp_run::run::State;
+use fp_run::run::crew::session_spent;
 use fp_run::run::event::Event;
 use fp_run::run::next::RunSurroundings;
 
@@ -204,11 +206,29 @@ fn teammate_stops(hook: &IncomingHook) -> Result<(), CommandError> {
 
 fn subagent_stops(hook: &IncomingHook) -> Result<(), CommandError> {
     let event = &hook.event;
+    record_cost(hook)?;
     // A teammate's type is its name; TeammateIdle comes right after and handles it.
     let kind = event.agent_type.as_deref().filter(|kind| [BUILDER, VERIFIER].contains(kind));
     let agent =
         kind.and_then(|kind| HookAgent::new(kind, event.agent_id.as_deref(), event.own_description()));
     agent.map_or(Ok(()), |agent| agent_stopped(hook, &agent))
+}
+
+/// Records what the agent that stops has used, as far as the client's record says it.
+fn record_cost(hook: &IncomingHook) -> Result<(), CommandError> {
+    let event = &hook.event;
+    let Some((kind, id)) = event.agent_type.as_deref().zip(event.agent_id.as_deref()) else { return Ok(()) };
+    let Some(record) = event.agent_transcript() else { return Ok(()) };
+    let Some(agent) = HookAgent::new(kind, Some(id), event.own_description()) else { return Ok(()) };
+    let Some(RunMember { run, name }) = hook.member(&agent)? else { return Ok(()) };
+    let RecordedUse { turns, tokens, model } = recorded_use(record);
+    let spent = |state: &State| session_spent(state, &name, id, turns, tokens, model.clone());
+    if spent(&run.state).is_empty() {
+        return Ok(());
+    }
+    let mut ledger = run.plan.store.lock(PATIENCE)?;
+    let events = spent(ledger.state());
+    Ok(ledger.append(events, hook.context.now())?)
 }
 
 fn agent_stopped(hook: &IncomingHook, agent: &HookAgent<'_>) -> Result<(), CommandError> {

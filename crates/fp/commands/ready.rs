@@ -113,7 +113,7 @@ fn ready_text(report: &ReadyReport) -> String {
     if let Some(bar) = &report.bar {
         let (what, next) = match bar {
             Obstacle::NotApproved => ("the plan is not approved yet", "approve"),
-            Obstacle::NotStarted => ("the run is not started yet", "run start"),
+            Obstacle::NotStarted => ("the run is not started yet", "start"),
             _ => ("the run is over", "status"),
         };
         text.push_str(&format!("Nothing can be claimed: {what}\nNext: fp {next} {plan}\n"));

@@ -12,7 +12,7 @@ use fp_plan::text::{counted, fitted};
 use fp_run::critique::CritiqueLine;
 use fp_run::report::cost::spent_in_words;
 use fp_run::report::lasted;
-use fp_run::report::status::{Phase, StatusReport, TaskLine};
+use fp_run::report::status::{Phase, StatusReport, TaskCounts, TaskLine};
 use fp_run::run::State;
 use fp_run::run::event::{Decider, Entry};
 use fp_run::run::payload::short;
@@ -213,6 +213,10 @@ impl RunWatch {
     pub(super) fn new(plan: &OpenPlan) -> Self {
         let state = State::new(plan.id().clone());
         Self { reader: plan.store.reader(), report: StatusReport::new(&state), state, first: 0 }
+    }
+
+    pub(super) fn counts(&self) -> &TaskCounts {
+        &self.report.counts
     }
 
     /// Takes in what the log has since the last call, and returns it.

@@ -206,6 +206,7 @@ fn lists(page: &mut String, run: &RunPage<'_>) {
     section(page, "Interview", "interview", &run.interview_decisions, text_item);
     section(page, "Questions", "decisions", &run.decisions, question_item);
     section(page, "Commits", "commits", &run.commits, commit_item);
+    section(page, "Cost", "cost", &run.cost_lines(), text_item);
     section(page, "Notes", "notes", &run.notes, text_item);
 }
 

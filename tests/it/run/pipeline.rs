@@ -141,7 +141,7 @@ fn from_approval_to_the_last_commit() {
     ## CONTEXT
     - Files: b.txt
     - Tests Required: no
-    - Task 1 did: Write part 1 (a.txt, commit bcf16c3) fine
+    - Task 1 did: Write part 1 (a.txt, commit bcf16c3): fine
     - Note [Task 1] GOTCHA: parts end with a newline
 
     ## VERIFICATION

@@ -108,9 +108,7 @@ fn fault(line: &Value) -> Option<ServiceFault> {
     let is_of_service = line["terminal_reason"] == "api_error";
     match line["api_error_status"].as_u64() {
         Some(400) if !said.contains("redit balance") => Some(ServiceFault::SessionLost(told(said))),
-        Some(status @ (400 | 401 | 402 | 403 | 404)) => {
-            Some(refused(&format!("claude says: {said} (status {status})")))
-        }
+        Some(status @ 400..=404) => Some(refused(&format!("claude says: {said} (status {status})"))),
         None if said.starts_with("Not logged in") => Some(refused(&format!("claude says: {said}"))),
         // A conversation that got too long ends like an agent that stops.
         Some(_) | None if is_of_service => Some(ServiceFault::Away(told(said))),

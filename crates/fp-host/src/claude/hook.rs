@@ -138,6 +138,11 @@ impl HookEvent {
         text_of(&self.whole, "transcript_path").map(Path::new)
     }
 
+    /// The record of the conversation of the agent that it is about.
+    pub fn agent_transcript(&self) -> Option<&Path> {
+        text_of(&self.whole, "agent_transcript_path").map(Path::new)
+    }
+
     /// The prompt that a tool call schedules. The client enters it later just as if the user had typed it.
     pub fn scheduled_prompt(&self) -> Option<&str> {
         self.input("prompt").filter(|_| matches!(self.tool(), Some("CronCreate" | "ScheduleWakeup")))

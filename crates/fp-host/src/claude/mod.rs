@@ -1,6 +1,7 @@
 //! The names, paths and wire types that `fp` shares with the client.
 
 pub mod hook;
+pub mod transcript;
 
 use std::path::{Path, PathBuf};
 

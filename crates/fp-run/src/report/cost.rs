@@ -46,7 +46,22 @@ impl CostReport {
         Some(Self { tokens, micro_usd, sent_back, denied, agents })
     }
 
-    /// Lines of text: the sum, and below it a line for each agent's part.
+    /// A line for each part: the task and its try, who worked on it, and the cost.
+    pub fn parts(&self) -> Vec<String> {
+        let part = |cost: &AgentCost| {
+            let task = cost.task.as_ref().map_or_else(
+                || "no task".to_owned(),
+                |task| format!("task {task}, iteration {}", cost.iteration),
+            );
+            let role = if cost.role == Role::Builder { "builder" } else { "verifier" };
+            let model = cost.model.as_ref().map_or_else(String::new, |model| format!(" with {model}"));
+            let spent = spent_in_words(cost.tokens, cost.micro_usd);
+            format!("{task}: {role}, {}{model}: {spent}", cost.program)
+        };
+        self.agents.iter().map(part).collect()
+    }
+
+    /// Lines of text: the sum, and what is worth knowing of it.
     pub fn lines(&self) -> Vec<String> {
         let mut lines = vec![format!("Cost: {}", spent_in_words(self.tokens, self.micro_usd))];
         if self.sent_back.total() > 0 {

@@ -49,10 +49,13 @@ pub fn results_page(run: &RunPage<'_>) -> String {
         let _ = writeln!(page, "- Tasks revised after the start: {}", run.revisions);
     }
     let requirements: Vec<String> = run.requirements.iter().map(ToString::to_string).collect();
-    for (heading, lines) in [("Requirements", &requirements), ("Checks at the end", &run.end_checks)] {
+    let cost = run.cost_lines();
+    for (heading, lines) in
+        [("Requirements", &requirements), ("Checks at the end", &run.end_checks), ("Cost", &cost)]
+    {
         if !lines.is_empty() {
             let _ = writeln!(page, "\n## {heading}\n");
-            lines.iter().for_each(|line| page.push_str(&format!("- {}\n", text(line))));
+            lines.iter().for_each(|line| page.push_str(&format!("- {}\n", text(line.trim()))));
         }
     }
     page.push_str("\n## Tasks\n\n");

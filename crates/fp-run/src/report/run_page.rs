@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use jiff::Timestamp;
 use serde::Serialize;
 
+use super::cost::CostReport;
 use super::course::Course;
 use super::requirements::RequirementLine;
 use super::status::{Phase, StatusReport, TaskCounts, TaskLine};
@@ -48,6 +49,9 @@ pub struct RunPage<'p> {
     pub requirements: Vec<RequirementLine>,
     /// The results of the checks at the end, a line each.
     pub end_checks: Vec<String>,
+    /// What the agents have cost, as far as it is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cost: Option<CostReport>,
     pub tasks: Vec<RunTask>,
     pub tree: TreeReport<'p>,
 }
@@ -336,9 +340,15 @@ impl<'p> RunPage<'p> {
             interview_decisions: Vec::new(),
             requirements: Vec::new(),
             end_checks: status.end_checks,
+            cost: status.cost,
             tasks,
             tree,
         }
+    }
+
+    /// The cost, a line for the sum and one for each part; none if nothing is known of it.
+    pub fn cost_lines(&self) -> Vec<String> {
+        self.cost.iter().flat_map(|cost| cost.lines().into_iter().chain(cost.parts())).collect()
     }
 
     /// Milliseconds from start to end.

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
+use super::event::Event;
 use super::question::{AnswerChoice, Topic};
 use super::state::{Role, State, TaskState};
 use fp_plan::plan::id::{AgentName, TaskId};
@@ -24,7 +25,9 @@ pub struct AgentProcess {
     pub session: Option<String>,
     /// The mark in the environment of all its processes.
     pub mark: String,
-    /// What the conversation has used until now.
+    /// Requests of the conversation until now, and what it has used.
+    #[serde(default)]
+    pub turns: u64,
     #[serde(default)]
     pub tokens: TokenUse,
     /// In millionths of a US dollar, as far as the program says it.
@@ -124,6 +127,57 @@ pub fn total_cost<'c>(costs: impl IntoIterator<Item = &'c AgentCost>) -> (TokenU
     })
 }
 
+/// Events that record what the agent `name` of a session has used in its conversation `id` until now, unless the log has
+/// it. `fp run` records what its processes cost by itself.
+pub fn session_spent(
+    state: &State,
+    name: &AgentName,
+    id: &str,
+    turns: u64,
+    tokens: TokenUse,
+    model: Option<String>,
+) -> Vec<Event> {
+    if !state.is_running() || state.run.as_ref().is_some_and(|run| run.terms.processes) {
+        return Vec::new();
+    }
+    let program = "claude".to_owned();
+    let known = state.processes.get(name).filter(|known| known.session.as_deref() == Some(id));
+    let (before, spent) = known.map(|known| (known.turns, known.tokens)).unwrap_or_default();
+    let more = tokens.since(spent);
+    if more.total() == 0 {
+        return Vec::new();
+    }
+    let role = state.agents.get(name).map_or(Role::Builder, |agent| agent.role);
+    let judged = || state.agents.get(name)?.task.clone();
+    let task = state.held_by(name).map(|task| task.leaf.id.clone()).or_else(judged);
+    let iteration = task.as_ref().and_then(|id| state.task(id)).map_or(0, |task| task.iteration);
+    let started = known.is_none().then(|| Event::AgentStarted {
+        name: name.clone(),
+        process: AgentProcess {
+            program: program.clone(),
+            model: model.clone(),
+            session: Some(id.to_owned()),
+            mark: String::new(),
+            turns: 0,
+            tokens: TokenUse::default(),
+            micro_usd: 0,
+        },
+    });
+    let cost = AgentCost {
+        task,
+        iteration,
+        role,
+        program,
+        model,
+        turns: turns.saturating_sub(before),
+        tokens: more,
+        micro_usd: None,
+        seconds: 0,
+        denied: BTreeSet::new(),
+    };
+    started.into_iter().chain([Event::AgentSpent { name: name.clone(), cost }]).collect()
+}
+
 /// The player of `role` for `task`: of a builder, the model for its complexity, and the next larger one for each further
 /// try where the user wants that.
 pub fn player(agents: &Agents, role: Role, task: Option<&TaskState>) -> AgentPlayer {
@@ -147,13 +201,14 @@ impl State {
             self.agent_ids.insert(session.clone(), name.clone());
         }
         let before = self.processes.get(name).filter(|before| before.session == process.session);
-        let (tokens, micro_usd) =
-            before.map_or_else(Default::default, |before| (before.tokens, before.micro_usd));
-        self.processes.insert(name.clone(), AgentProcess { tokens, micro_usd, ..process.clone() });
+        let before = before.map(|before| (before.turns, before.tokens, before.micro_usd));
+        let (turns, tokens, micro_usd) = before.unwrap_or_default();
+        self.processes.insert(name.clone(), AgentProcess { turns, tokens, micro_usd, ..process.clone() });
     }
 
     pub(super) fn fold_cost(&mut self, name: &AgentName, cost: &AgentCost) {
         if let Some(process) = self.processes.get_mut(name) {
+            process.turns = process.turns.saturating_add(cost.turns);
             process.tokens.add(cost.tokens);
             process.micro_usd = process.micro_usd.saturating_add(cost.micro_usd.unwrap_or(0));
         }

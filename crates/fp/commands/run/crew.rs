@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::time::{Duration, Instant};
 
 use fp_host::agents::{AgentNews, AgentOrder, AgentProgram, RunningAgent, ServiceFault};
@@ -231,6 +231,7 @@ impl<'c> Crew<'c> {
             model: task.player.model.clone(),
             session: agent.session.clone().or_else(|| task.session.clone()),
             mark: agent.mark().to_owned(),
+            turns: 0,
             tokens: TokenUse::default(),
             micro_usd: 0,
         };
@@ -272,10 +273,7 @@ impl<'c> Crew<'c> {
     /// What happened within `time`. Fails if no agent can work before the user has done something.
     pub(super) fn news(&mut self, time: Duration) -> Result<Vec<CrewNews>, CommandError> {
         let mut told = Vec::new();
-        let mut next = match self.receiver.recv_timeout(time) {
-            Ok(news) => Some(news),
-            Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => None,
-        };
+        let mut next = self.receiver.recv_timeout(time).ok();
         while let Some((key, news)) = next {
             self.take_in(key, news)?;
             next = self.receiver.try_recv().ok();

@@ -98,7 +98,7 @@ pub(crate) fn run(args: RunArgs, context: &Context) -> CommandResult {
         true => LeadView::silent(),
         false => LeadView::open(&plan, args.unattended, context)?,
     };
-    for process in plan.load()?.state.processes.values() {
+    for process in plan.load()?.state.processes.values().filter(|process| !process.mark.is_empty()) {
         kill_marked(&process.mark);
     }
     let attended = args.ask || view.can_ask();
@@ -305,7 +305,9 @@ impl Lead<'_> {
 
     /// Takes in what agents and the user did within `time`.
     fn look(&mut self, time: Duration) -> Result<(), CommandError> {
-        for news in self.crew.news(self.view.is_screen().then_some(Duration::ZERO).unwrap_or(time))? {
+        // A view on the screen waits for the user's keys.
+        let wait = if self.view.is_screen() { Duration::ZERO } else { time };
+        for news in self.crew.news(wait)? {
             match news {
                 CrewNews::Ended(name) => self.ended.push(name),
                 CrewNews::Told(line) => self.view.tell(&line),

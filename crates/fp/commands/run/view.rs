@@ -4,10 +4,12 @@ use fp_host::interrupt::Interrupt;
 use fp_host::plan::OpenPlan;
 use fp_host::screen::{Screen, ScreenInput};
 use fp_run::report::log::tell;
+use fp_run::report::status::TaskCounts;
+use fp_run::report::took;
 use fp_run::run::event::Event;
 use fp_run::run::next::LeadAction;
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::super::log::LogText;
 use super::super::status::{Beside, RunWatch};
@@ -32,6 +34,9 @@ pub(super) struct LeadView {
     answer: Option<(String, String)>,
     /// The last things worth saying.
     told: Vec<String>,
+    begun: Instant,
+    /// The tasks that were over then.
+    over: Option<usize>,
 }
 
 enum ViewKind {
@@ -45,7 +50,7 @@ const NEWS: usize = 3;
 
 impl LeadView {
     fn of(kind: ViewKind) -> Self {
-        Self { kind, asked: Vec::new(), answer: None, told: Vec::new() }
+        Self { kind, asked: Vec::new(), answer: None, told: Vec::new(), begun: Instant::now(), over: None }
     }
 
     /// A view that shows nothing.
@@ -138,9 +143,12 @@ impl LeadView {
                     let keys = labels.iter().zip(1..).map(|(label, key)| format!("{key} {label}"));
                     format!("  {}", keys.collect::<Vec<_>>().join("   "))
                 });
+                let counts = watch.counts();
+                let before = *self.over.get_or_insert(counts.over());
+                let left = time_left(self.begun.elapsed(), counts.over() - before.min(counts.over()), counts);
                 let beside = Beside {
                     doing: crew.doing(),
-                    lines: options.into_iter().chain(self.told.clone()).collect(),
+                    lines: left.into_iter().chain(options).chain(self.told.clone()).collect(),
                 };
                 let input = watch.show(screen, &beside, time, context.now());
                 Ok(match input {
@@ -168,6 +176,13 @@ impl LeadView {
     }
 }
 
+/// An estimate of the time left, from the tasks that were `done` within `time`; none before there are two.
+fn time_left(time: Duration, done: usize, counts: &TaskCounts) -> Option<String> {
+    let left = counts.total - counts.over().min(counts.total);
+    let millis = u64::try_from(time.as_millis()).ok()?.checked_mul(left as u64)?.checked_div(done as u64)?;
+    (done >= 2 && left > 0).then(|| format!("about {} left", took(millis)))
+}
+
 /// False for what only the program itself needs to know.
 fn is_worth_a_line(event: &Event) -> bool {
     !matches!(
@@ -178,4 +193,19 @@ fn is_worth_a_line(event: &Event) -> bool {
             | Event::LeadNudged
             | Event::Reached { .. }
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_time_left_is_that_of_the_tasks_done() {
+        let counts = |total, completed| TaskCounts { total, completed, ..TaskCounts::default() };
+        let minute = Duration::from_secs(60);
+        assert_eq!(time_left(minute, 1, &counts(10, 1)), None);
+        assert_eq!(time_left(minute, 0, &counts(10, 4)), None);
+        assert_eq!(time_left(minute, 2, &counts(10, 4)).as_deref(), Some("about 3 min left"));
+        assert_eq!(time_left(minute, 4, &counts(4, 4)), None);
+    }
 }

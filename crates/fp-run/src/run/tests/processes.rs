@@ -1,7 +1,7 @@
 //! A run that `fp run` leads: its agents are processes that end with it, and whose conversations go on.
 
 use super::*;
-use crate::run::crew::{AgentCost, AgentProcess, TokenUse};
+use crate::run::crew::{AgentCost, AgentProcess, TokenUse, session_spent};
 use crate::run::question::Topic;
 use crate::run::state::{Activity, Role};
 use fp_plan::settings::{Budget, SpendingLimit};
@@ -16,6 +16,7 @@ fn process(session: &str) -> Event {
         model: None,
         session: Some(session.into()),
         mark: "m".into(),
+        turns: 0,
         tokens: TokenUse::default(),
         micro_usd: 0,
     };
@@ -109,6 +110,29 @@ fn costs_add_up_by_task_and_try() {
     assert_eq!(machine.state.processes[&name("builder-1")].micro_usd, 157);
     machine.take(vec![process("s2")]);
     assert_eq!(machine.state.processes[&name("builder-1")].micro_usd, 0);
+}
+
+#[test]
+fn what_an_agent_of_a_session_uses_counts_once() {
+    let mut machine = two_in_a_row();
+    machine.claim(&name("builder-1"));
+    let use_of = |input| TokenUse { input, ..TokenUse::default() };
+    let spent = |machine: &Machine, turns, input| {
+        session_spent(&machine.state, &name("builder-1"), "a1", turns, use_of(input), Some("m".into()))
+    };
+    for (turns, input) in [(2, 10), (2, 10), (5, 30)] {
+        let events = spent(&machine, turns, input);
+        machine.take(events);
+    }
+    let cost = &machine.state.costs[..];
+    assert_eq!(cost.len(), 1, "{cost:?}");
+    assert_eq!((cost[0].turns, cost[0].tokens.input, cost[0].task.as_ref()), (5, 30, Some(&id("1"))));
+    assert_eq!(spent(&machine, 5, 30), []);
+    // Another conversation of that name begins at nothing.
+    let events = session_spent(&machine.state, &name("builder-1"), "a2", 1, use_of(4), None);
+    assert!(matches!(events[..], [Event::AgentStarted { .. }, Event::AgentSpent { .. }]), "{events:?}");
+    let led = building();
+    assert_eq!(session_spent(&led.state, &name("builder-1"), "s1", 1, use_of(4), None), []);
 }
 
 fn turn_within(machine: &mut Machine, budget: Budget) -> Vec<LeadAction> {

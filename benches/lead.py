@@ -1,0 +1,130 @@
+#!/usr/bin/env python3
+"""Leads a run of sleeping agents with `fp run`, and prints its wall time beside that of an ideal schedule, in which
+nothing but the sleep takes time; the memory of `fp run` at its start and its end, and the part of a core that it used.
+
+    benches/lead.py FP TASKS BUILDERS SECONDS
+
+A task of complexity C sleeps C times SECONDS.
+"""
+
+import heapq
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+PLAN = "sample-20261121"
+
+LEAF = """- [ID: {n}] Write part {n} (Complexity: {complexity})
+  - Acceptance:
+    - `part-{n}.txt` has a line about {n}
+  - Dependencies: none
+  - Files: part-{n}.txt
+  - Tests Required: no
+  - Hints:
+    - One line
+  - Guardrails:
+    - Do NOT modify files outside: part-{n}.txt
+    - Do NOT add new dependencies
+  - Test Commands: none
+"""
+
+AGENT = """#!/bin/sh
+plan=sample-20261121
+if [ "$1" = builder ]; then
+  claim=$(fp claim $plan --as "$2" --format json) || exit 0
+  task=$(printf '%s\\n' "$claim" | sed -n 's/^  "task": "\\(.*\\)",*$/\\1/p')
+  token=$(printf '%s\\n' "$claim" | sed -n 's/^  "claim": "\\(.*\\)",*$/\\1/p')
+  sleep "$(sed -n "${task}p" "$HOME/seconds")"
+  echo "a line about $task" >"part-$task.txt"
+  fp submit $plan "$task" --claim "$token"
+else
+  task=$(sed -n 's/.*Verify task \\([0-9.]*\\) of.*/\\1/p' "$3")
+  fp verify $plan "$task"
+  fp verdict $plan "$task" --pass '1: part has its line' --summary 'it has its line'
+fi
+"""
+
+
+def complexity(task):
+    return 1 + task % 4
+
+
+def ideal(tasks, builders, seconds):
+    """The wall time if each free builder takes the next task at once."""
+    free = [0.0] * builders
+    for task in tasks:
+        heapq.heappush(free, heapq.heappop(free) + complexity(task) * seconds)
+    return max(free)
+
+
+def measured(pid):
+    """Resident memory in MB and processor seconds of a process alone."""
+    stat = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+    ticks = os.sysconf("SC_CLK_TCK")
+    return int(stat[21]) * os.sysconf("SC_PAGE_SIZE") / 1e6, (int(stat[11]) + int(stat[12])) / ticks
+
+
+def main():
+    fp, tasks, builders, seconds = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), float(sys.argv[4])
+    fp = os.path.abspath(fp)
+    with tempfile.TemporaryDirectory() as folder:
+        home, work = Path(folder, "home"), Path(folder, "work")
+        settings = home / ".config/fractal-planner"
+        settings.mkdir(parents=True)
+        work.mkdir()
+        agent = home / "agent"
+        agent.write_text(AGENT)
+        agent.chmod(0o755)
+        numbers = range(1, tasks + 1)
+        (home / "seconds").write_text("".join(f"{complexity(n) * seconds}\n" for n in numbers))
+        player = {"program": "sleeper"}
+        program = {"start": [str(agent), "{role}", "{name}", "{prompt}"]}
+        (settings / "config.json").write_text(
+            json.dumps({"agents": {"builder": player, "verifier": player, "programs": {"sleeper": program}}})
+        )
+        environment = {
+            "HOME": str(home),
+            "PATH": os.environ["PATH"],
+            "GIT_CONFIG_GLOBAL": "/dev/null",
+            **{f"GIT_{who}_{what}": "person@example.com" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")},
+        }
+
+        def run(*command):
+            subprocess.run(command, cwd=work, env=environment, check=True, stdout=subprocess.DEVNULL)
+
+        run("git", "init", "--quiet", "--initial-branch", "main")
+        (work / "README.md").write_text("# Sample\n")
+        run("git", "add", "--all")
+        run("git", "commit", "--quiet", "--message", "Start")
+        plan = work / ".fractal-planner/plans" / PLAN
+        plan.mkdir(parents=True)
+        (plan.parent / ".gitignore").write_text("*\n")
+        head = "## Root Task\n- [ID: root] Sample goal (Complexity: 5)\n\n### Subtasks\n"
+        (plan / "tasks.md").write_text(head + "".join(LEAF.format(n=n, complexity=complexity(n)) for n in numbers))
+        run(fp, "approve", PLAN, "--yes")
+
+        begun = time.monotonic()
+        command = [fp, "run", PLAN, "--yes", "-j", str(builders)]
+        process = subprocess.Popen(command, cwd=work, env=environment, stdout=subprocess.DEVNULL)
+        first = last = None
+        while process.poll() is None:
+            try:
+                last = measured(process.pid)
+            except (FileNotFoundError, IndexError):
+                break
+            if first is None and time.monotonic() - begun > 2:
+                first = last
+            time.sleep(0.2)
+        wall = time.monotonic() - begun
+        assert process.wait() == 0, process.returncode
+        best = ideal(numbers, builders, seconds)
+        print(f"{tasks} tasks, {builders} builders: {wall:.1f} s, ideal {best:.1f} s, ratio {wall / best:.3f}")
+        if first and last:
+            print(f"memory {first[0]:.1f} MB to {last[0]:.1f} MB; {100 * last[1] / wall:.2f} % of a core")
+
+
+main()

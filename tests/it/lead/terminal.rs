@@ -1,0 +1,85 @@
+//! A run that somebody looks at.
+
+use rustix::process::Signal;
+
+use super::*;
+use crate::watch::Terminal;
+
+fn open(environment: &Environment, flags: &[&str]) -> Terminal {
+    Terminal::shell(environment, &[&[env!("CARGO_BIN_EXE_fp"), "run", PLAN], flags].concat())
+}
+
+#[test]
+fn it_asks_for_trust_and_answers_and_shows_the_report() {
+    let environment = scene(3);
+    fs::write(environment.beside("home/first"), "exit 0\n").unwrap();
+    let mut terminal = open(&environment, &[]);
+    terminal.wait_for("Do you trust it? [y/N]");
+    terminal.press("y\n");
+    terminal.wait_for("? Tasks are ready, but builders end without taking one. How to go on?");
+    terminal.wait_for("1 Retry   2 Stop");
+    fs::write(environment.beside("home/first"), "sleep 1\n").unwrap();
+    // No such option.
+    terminal.press("9");
+    terminal.press("1");
+    terminal.wait_for("builder-1  builds 1");
+    terminal.wait_for(": starts");
+    terminal.wait_for("3 of 3 tasks done");
+    terminal.wait_for("Cost: ");
+    terminal.given_back("0");
+    assert_eq!(environment.statuses().len(), 3);
+    expect_nothing_left(&environment);
+}
+
+#[test]
+fn no_is_no() {
+    let environment = scene(1);
+    let mut terminal = open(&environment, &[]);
+    terminal.wait_for("Do you trust it? [y/N]");
+    terminal.press("n\n");
+    terminal.wait_for("nothing was started");
+    terminal.given_back("1");
+    assert_eq!(home_text(&environment, "agents.log"), "");
+}
+
+#[test]
+fn control_c_once_and_twice() {
+    let environment = scene(2);
+    fs::write(environment.beside("home/wait"), "600").unwrap();
+    let mut terminal = open(&environment, &["--yes"]);
+    terminal.wait_for("builder-1  builds 1");
+    terminal.press("\u{3}");
+    terminal.wait_for("ending: what runs may finish; once more ends it too");
+    terminal.press("\u{3}");
+    terminal.wait_for("note: stopped; nothing is lost: `fp run sample-20261121` goes on");
+    terminal.given_back("1");
+    expect_nothing_left(&environment);
+}
+
+#[test]
+fn a_second_lead_watches() {
+    let environment = scene(1);
+    fs::write(environment.beside("home/wait"), "600").unwrap();
+    let mut first = lead_in_background(&environment, &[]);
+    until("not claimed", || environment.statuses()[0].1 == "IMPLEMENTING");
+    let mut second = open(&environment, &["--yes"]);
+    second.wait_for("builder-1  builds 1");
+    second.press("q");
+    second.given_back("0");
+    assert!(first.try_wait().unwrap().is_none(), "to stop watching ends nothing");
+    first.kill().unwrap();
+    first.wait().unwrap();
+    expect_nothing_left(&environment);
+}
+
+#[test]
+fn a_terminal_that_closes() {
+    let environment = scene(1);
+    fs::write(environment.beside("home/wait"), "600").unwrap();
+    let terminal = open(&environment, &["--yes"]);
+    terminal.wait_for("builder-1  builds 1");
+    terminal.signal(Signal::HUP);
+    drop(terminal);
+    expect_nothing_left(&environment);
+    assert_eq!(environment.statuses()[0].1, "IMPLEMENTING");
+}
