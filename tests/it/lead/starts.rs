@@ -14,7 +14,7 @@ fn a_whole_run() {
     expect_nothing_left(&environment);
     // Each builder worked in a worktree of its own, and all of them are gone.
     let places = home_text(&environment, "agents.log");
-    assert!(places.contains(&format!("worktrees/builder-2\n")), "{places}");
+    assert!(places.contains("worktrees/builder-2\n"), "{places}");
     assert_eq!(environment.git(&["worktree", "list"]).lines().count(), 1);
 }
 
