@@ -18,7 +18,8 @@ fn it_asks_for_trust_and_answers_and_shows_the_report() {
     terminal.press("y\n");
     terminal.wait_for("? Tasks are ready, but builders end without taking one. How to go on?");
     terminal.wait_for("1 Retry   2 Stop");
-    fs::write(environment.beside("home/first"), "sleep 1\n").unwrap();
+    fs::write(environment.beside("home/wait"), "2").unwrap();
+    fs::remove_file(environment.beside("home/first")).unwrap();
     // No such option.
     terminal.press("9");
     terminal.press("1");
@@ -27,7 +28,8 @@ fn it_asks_for_trust_and_answers_and_shows_the_report() {
     terminal.wait_for("3 of 3 tasks done");
     terminal.wait_for("Cost: ");
     terminal.given_back("0");
-    assert_eq!(environment.statuses().len(), 3);
+    drop(terminal);
+    expect_all_done(&environment, 3);
     expect_nothing_left(&environment);
 }
 
@@ -53,6 +55,7 @@ fn control_c_once_and_twice() {
     terminal.press("\u{3}");
     terminal.wait_for("note: stopped; nothing is lost: `fp run sample-20261121` goes on");
     terminal.given_back("1");
+    drop(terminal);
     expect_nothing_left(&environment);
 }
 
@@ -69,6 +72,7 @@ fn a_second_lead_watches() {
     assert!(first.try_wait().unwrap().is_none(), "to stop watching ends nothing");
     first.kill().unwrap();
     first.wait().unwrap();
+    drop(second);
     expect_nothing_left(&environment);
 }
 
