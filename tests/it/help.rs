@@ -116,7 +116,7 @@ fn bash_completes_commands() {
         COMP_WORDS=(fp sta); COMP_CWORD=1; _fp fp sta fp; printf '%s\\n' \"${COMPREPLY[@]}\"
         COMP_WORDS=(fp status --wa); COMP_CWORD=2; _fp fp --wa status; printf '%s\\n' \"${COMPREPLY[@]}\"";
     let said = environment.run("bash", &["--norc", "-c", complete]);
-    assert_eq!(said.to_string(), "exit status: 0\n--- stdout\nstatus\n--watch\n");
+    assert_eq!(said.to_string(), "exit status: 0\n--- stdout\nstart\nstatus\n--watch\n");
 }
 
 #[test]
