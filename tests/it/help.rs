@@ -23,7 +23,7 @@ fn a_page_is_shown_as_text() {
     2
         could not run: usage, input, configuration, disk, git
     3
-        nothing is ready to be claimed
+        nothing is ready to be claimed; or, of `fp run --ask`, a question is open
 
     What was asked for is on standard output. Notes and errors are on standard
     error; an error is a line `error:` and lines `hint:` that say what to do next.
