@@ -73,6 +73,8 @@ def repository(folder, fp):
     run(folder, "git", "init", "--quiet")
     run(folder, "git", "add", "--all")
     run(folder, "git", "commit", "--quiet", "--message", "Start")
+    # Of younger files the kept index can't tell whether they changed since, and reads them again.
+    time.sleep(2.1)
     run(folder, fp, "approve", PLAN, "--yes")
     run(folder, fp, "run", "start", PLAN, "--session", "s1", "--no-commit", "--max-iterations", "20")
 

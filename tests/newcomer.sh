@@ -78,7 +78,7 @@ while IFS= read -r command; do
   sh -c "$command" > /tmp/output 2>&1 < /dev/null
   status=$?
   case $command in
-    *' install' | *' update' | *' uninstall')
+    *' install' | *' uninstall')
       # Without Claude Code there is nothing to install into, and nothing to remove.
       if grep -q 'Claude Code' /tmp/output || [ $status -eq 0 ]; then status=0; fi ;;
   esac

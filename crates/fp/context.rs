@@ -258,6 +258,12 @@ impl Context {
         Ok(self.trust()?.trusts(&consent_of(state))?)
     }
 
+    /// True if the user approved the plan of `state` on this machine. A store that can't be read is reported where it is
+    /// needed.
+    pub(crate) fn approved_here(&self, state: &State) -> bool {
+        state.approval.is_some() && self.trusts(state).unwrap_or_default()
+    }
+
     /// The trust store of this user, for this repository.
     pub(crate) fn trust(&self) -> Result<TrustStore, CommandError> {
         Ok(TrustStore::of_user(&|name| self.env(name), self.repo())?)

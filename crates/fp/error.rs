@@ -44,9 +44,9 @@ impl From<Exit> for ExitCode {
 #[derive(Debug, Clone)]
 pub(crate) struct CommandError {
     pub(crate) exit: Exit,
-    /// What happened and where, in one sentence without a full stop.
+    /// Says what happened and where, in one sentence without a full stop.
     pub(crate) message: String,
-    /// What to do next, one line each.
+    /// Say what to do next, one line each.
     pub(crate) hints: Vec<String>,
 }
 

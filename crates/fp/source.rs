@@ -6,6 +6,7 @@ use fp_host::facts;
 use fp_host::file::{self, TASKS_CAP};
 use fp_host::plan::OpenPlan;
 use fp_plan::diagnostic::{Diagnostic, Severity};
+use fp_plan::plan::id::TaskId;
 use fp_plan::plan::{Plan, parse};
 use fp_plan::rules::{RuleFacts, check};
 use fp_plan::text::shell_quoted;
@@ -13,6 +14,7 @@ use fp_run::interview::Interview;
 
 use crate::context::Context;
 use crate::error::CommandError;
+use crate::features::exchange::import::ORIGIN;
 
 /// Size limit of `interview.json`, in bytes.
 const INTERVIEW_CAP: u64 = 16 * 1024 * 1024;
@@ -77,8 +79,10 @@ impl PlanSource {
         let interview = interview_at(&self.path.with_file_name("interview.json"))?;
         let programs = std::env::var_os("PATH").unwrap_or_default();
         let mut facts = facts::gather(&self.root, plan, self.max_complexity, interview.as_ref(), &programs);
-        // A log that can't be read is for the doctor: it doesn't keep anybody from correcting the tree.
-        if let Some(Ok(loaded)) = self.plan.as_ref().map(OpenPlan::load) {
+        // Only the log of an import says what was done before; no other is read, since that takes its time. One that
+        // can't be read is for the doctor: it doesn't keep anybody from correcting the tree.
+        let imported = self.plan.as_ref().filter(|plan| plan.folder.file(ORIGIN).exists());
+        if let Some(Ok(loaded)) = imported.map(OpenPlan::load) {
             let imported = loaded.state.imported.iter();
             facts.done = imported.map(|(id, done)| (id.to_string(), done.title.clone())).collect();
         }
@@ -102,6 +106,15 @@ impl PlanSource {
                 .hint(format!("`fp validate {}` shows them", self.argument())));
         }
         Ok(())
+    }
+
+    /// True if its tree is valid although `id`, which was done before the import, has to be done again.
+    pub(crate) fn is_valid_anew(&self, id: &TaskId) -> Result<bool, CommandError> {
+        let text = self.text()?;
+        let (plan, problems) = parse(&text);
+        let mut facts = self.facts(&plan)?;
+        facts.done.remove(id.as_str());
+        Ok(check(&plan, &problems, &facts).iter().all(|found| found.severity != Severity::Error))
     }
 
     /// The plan that it belongs to. Fails for a mere file.

@@ -29,6 +29,7 @@ tests![
     a_tree_that_fails_its_critique_is_revised,
     a_critique_that_never_passes_is_left_to_the_user,
     research_alone_ends_with_what_was_found,
+    a_plan_of_another_system_is_completed_and_what_was_done_stays_done,
     planning_asks_for_none_of_its_own_commands,
     a_plan_goes_to_linear_and_is_none_the_worse_without_it,
 ];
@@ -170,7 +171,7 @@ fn nothing_is_planned_when_nobody_can_be_asked() {
 
     assert!(ended.result().contains(UNCONFIRMED), "{}", ended.result());
     let told = &stand_in.of_lead()[0];
-    assert!(told.was_told("Without `--auto` and AskUserQuestion, stop"), "{}", told.summary());
+    assert!(told.was_told("With neither `--auto` nor AskUserQuestion, stop"), "{}", told.summary());
     let new = stand_in.of_lead()[1].last_result();
     assert!(new.contains("\"attended\": false"), "fp knows that nobody is there: {new}");
     assert_eq!(agents(&stand_in), ["fp:interviewer"], "it says what there would have been to ask");
@@ -276,6 +277,47 @@ fn research_alone_ends_with_what_was_found() {
         assert!(!read(&sample, file).is_empty(), "{file}");
     }
     assert_eq!(read(&sample, "tasks.md"), "");
+}
+
+/// As Task Master writes them: the first one is done.
+const OTHER_SYSTEM: &str = r#"{ "master": { "tasks": [
+  { "id": 1, "title": "What it needs", "description": "The parts of a greeting.", "status": "in-progress",
+    "dependencies": [], "subtasks": [
+      { "id": 1, "title": "Capitalise a name", "description": "In lib/text.sh.", "status": "done", "dependencies": [] },
+      { "id": 2, "title": "Say goodbye", "description": "A command of its own.", "status": "pending", "dependencies": [] }
+    ] },
+  { "id": 2, "title": "Greet by name", "description": "With a goodbye.", "status": "pending", "dependencies": [1] }
+], "metadata": { "description": "Add a greeting command" } } }
+"#;
+
+fn a_plan_of_another_system_is_completed_and_what_was_done_stays_done() {
+    let (sample, cast) =
+        (Sample::new(), Cast { planner: Planner::default().drafting(TASKS), ..Cast::default() });
+    sample.write("planning/tasks/tasks.json", OTHER_SYSTEM);
+    sample.git(&["add", "--all"]);
+    sample.git(&["commit", "--quiet", "--message", "docs: plan the greeting"]);
+    let stand_in = StandIn::start(move |request| cast.reply(request));
+    let client = Client::new(&stand_in, sample.path()).with_plugin(&plugin());
+    let session = client.converse("/fp:plan --import planning");
+    session.wait_for_any_result(&[PLANNED, STOPPED]);
+    let ended = session.end();
+    assert!(ended.result().contains(PLANNED), "{}\n{}", ended.result(), stand_in.summary());
+    assert_eq!(asked(&ended), [REVIEW], "an imported plan has its goal already");
+    assert_eq!(agents(&stand_in), ["fp:decomposer", "fp:critic"]);
+    let decomposer = &stand_in.of_agent("decomposer")[1];
+    assert!(decomposer.last_result().contains("[ID: 1.1] Capitalise a name"), "{}", decomposer.summary());
+    assert_eq!(json(&sample, &["validate"])["valid"], true);
+    let imported = &log(&sample, "imported")[0];
+    assert_eq!((&imported["from"], &imported["tasks"][0]["task"]), (&"task-master".into(), &"1.1".into()));
+    let status = json(&sample, &["status"]);
+    assert_eq!(status["phase"], "approved");
+    let states: Vec<_> =
+        status["tasks"].as_array().expect("a list").iter().map(|task| &task["status"]).collect();
+    assert_eq!(states, ["COMPLETED", "PENDING", "PENDING"], "{status:#}");
+    let plan = status["planId"].as_str().expect("a plan has an id");
+    sample.fp(&["run", "start", plan]);
+    let claimed = json(&sample, &["claim", plan, "--as", "builder-1"]);
+    assert_eq!(claimed["task"], "1.2", "1.1 is not built again: {claimed:#}");
 }
 
 /// In the default permission mode, in the turn that the user started and in those that an agent's end starts.

@@ -13,6 +13,7 @@ use std::fmt;
 use std::fs;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
+use std::sync::OnceLock;
 
 /// A folder `work` to run in and a folder `home` beside it, both temporary.
 pub(crate) struct Environment {
@@ -58,13 +59,43 @@ impl Environment {
         .fold(environment, |environment, (name, value)| environment.env(name, value))
     }
 
-    /// Makes `work` a git repository on branch `main` with one commit.
+    /// Makes `work` a git repository on branch `main` with one commit. Git makes the first one of a process, and the
+    /// others are copies of it.
     pub(crate) fn repo(self) -> Self {
+        static FIRST: OnceLock<Vec<(PathBuf, Option<Vec<u8>>)>> = OnceLock::new();
+        for (path, content) in FIRST.get_or_init(|| Self::new().first_repo()) {
+            let path = self.path("").join(path);
+            match content {
+                Some(content) => fs::write(path, content).unwrap(),
+                None => fs::create_dir(path).unwrap(),
+            }
+        }
+        self
+    }
+
+    /// The files of a new repository, and its folders, each before what is in it.
+    fn first_repo(self) -> Vec<(PathBuf, Option<Vec<u8>>)> {
         self.git(&["init", "--quiet", "--initial-branch", "main"]);
+        // Git's samples of hooks, which it doesn't run.
+        for sample in fs::read_dir(self.path(".git/hooks")).into_iter().flatten() {
+            fs::remove_file(sample.unwrap().path()).unwrap();
+        }
         self.write("README.md", "# Sample\n");
         self.git(&["add", "--all"]);
         self.git(&["commit", "--quiet", "--message", "Start"]);
-        self
+        let top = self.path("");
+        let (mut found, mut open) = (Vec::new(), vec![top.clone()]);
+        while let Some(folder) = open.pop() {
+            for entry in fs::read_dir(folder).unwrap() {
+                let path = entry.unwrap().path();
+                let content = if path.is_dir() { None } else { Some(fs::read(&path).unwrap()) };
+                found.push((path.strip_prefix(&top).unwrap().to_owned(), content));
+                if path.is_dir() {
+                    open.push(path);
+                }
+            }
+        }
+        found
     }
 
     /// Sets a variable for everything that runs here.

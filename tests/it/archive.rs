@@ -14,7 +14,7 @@ const ARCHIVE: &str = ".fractal-planner/archive";
 
 /// A finished run: the first task passed, the second was given up, the third was skipped.
 fn finished() -> Environment {
-    let environment = Environment::new().env("GIT_TEMPLATE_DIR", "").repo();
+    let environment = Environment::new().repo();
     environment.plan(&tree(&[
         leaf("1", "none", "a.txt"),
         leaf("2", "none", "b.txt"),

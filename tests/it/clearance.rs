@@ -49,7 +49,7 @@ fn a_round_brings_it_on() {
       questions    clear
       tests        missing    nobody has said how it is tested: --tests TEXT
 
-      rounds       0 of at least 1, at most 30
+      rounds       0 (at least 1, at most 30)
 
     next: ask, then fp interview add-greeting-20261121, with the flags above
     ");
@@ -76,7 +76,7 @@ fn a_round_brings_it_on() {
                               없으면 무엇을 출력하나?": --decision 'QUESTION|ANSWER'
       tests        missing    nobody has said how it is tested: --tests TEXT
 
-      rounds       1 of at least 1, at most 30
+      rounds       1 (at least 1, at most 30)
 
     next: ask, then fp interview add-greeting-20261121, with the flags above
     "#);
@@ -116,7 +116,7 @@ fn a_round_brings_it_on() {
 
     ## Clearance
 
-    Interview: 4 of 6 items are open. Rounds: 1 of at least 1, at most 30.
+    Interview: 4 of 6 items are open. Rounds: 1 (at least 1, at most 30).
 
     - objective: clear
     - scope: assumed; the user has not confirmed it: --include TEXT
@@ -143,7 +143,7 @@ fn a_round_brings_it_on() {
       questions    clear
       tests        clear
 
-      rounds       2 of at least 1, at most 30
+      rounds       2 (at least 1, at most 30)
 
     next: the step decompose
     ");
@@ -188,7 +188,7 @@ fn a_round_brings_it_on() {
     "#);
     let page = environment.read(&format!("{FOLDER}/interview.md"));
     assert_snapshot!(page.split_once("## Clearance").unwrap().1, @r"
-    Interview: clear. Rounds: 2 of at least 1, at most 30.
+    Interview: clear. Rounds: 2 (at least 1, at most 30).
 
     - objective: clear
     - scope: clear
@@ -215,7 +215,7 @@ fn one_round_is_enough_when_everything_is_clear() {
       questions    clear
       tests        clear
 
-      rounds       1 of at least 1, at most 30
+      rounds       1 (at least 1, at most 30)
 
     next: the step decompose
     ");
@@ -264,7 +264,7 @@ fn small_work_is_clear_after_one_question() {
       questions    clear
       tests        automatic
 
-      rounds       1 of at least 1, at most 30
+      rounds       1 (at least 1, at most 30)
 
     next: the step decompose
     ");
@@ -286,7 +286,7 @@ fn where_nobody_is_asked_assumptions_are_enough() {
       questions    clear
       tests        missing    nobody has said how it is tested: --tests TEXT
 
-      rounds       1 of at most 30
+      rounds       1 (at most 30)
 
     next: fp interview add-greeting-20261121 --by auto, with the flags above
     ");
@@ -303,7 +303,7 @@ fn where_nobody_is_asked_assumptions_are_enough() {
       questions    clear
       tests        assumed
 
-      rounds       2 of at most 30
+      rounds       2 (at most 30)
 
     next: the step research
     ");
@@ -331,7 +331,7 @@ fn nobody_is_asked_for_ever() {
       questions    clear
       tests        missing    nobody has said how it is tested: --tests TEXT
 
-      rounds       30 of at least 1, at most 30
+      rounds       30 (at least 1, at most 30)
 
     Nobody is asked any more, and this is left open: objective, scope, ambiguities,
     tests

@@ -51,7 +51,7 @@ fn the_worst_finding_is_the_verdict() {
     exit status: 1
     --- stdout
     FAIL in round 1 of 3: 2 findings, 1 of 3 leaves pass
-    next: revise tasks.md by critique.md, then criticise again (round 2 of 3)
+    next: revise by critique.md, warnings too, then criticise again (round 2 of 3)
     --- stderr
     note: written to .fractal-planner/plans/sample-20261121/critique.md
     ");
@@ -187,7 +187,10 @@ fn it_is_shown_and_said_when_the_tree_has_changed() {
 
     2 leaves pass
 
-    The tree has changed since
+    The tree has changed since. To judge next:
+
+    - 1: changed
+    - 3: has not passed yet
     ");
     assert_snapshot!(environment.fp(&["critique", "show", PLAN, "--format", "json"]).stdout, @r#"
     {
@@ -207,6 +210,10 @@ fn it_is_shown_and_said_when_the_tree_has_changed() {
         "treeHash": "e0fb4686c4535d08a8952b5dfb15029a19d742e1fc4e2321647fc70dd40c6f95",
         "verdict": "FAIL"
       },
+      "due": [
+        "1",
+        "3"
+      ],
       "planId": "sample-20261121",
       "rounds": 3,
       "schemaVersion": 1
@@ -222,6 +229,7 @@ fn it_is_shown_and_said_when_the_tree_has_changed() {
     Ideal speed-up: 1.0x with 1, 1.5x with 2, 1.5x with 4, 1.5x with 8 builders
 
     critique: FAIL in round 1, 1 finding (critique.md); the tree has changed since
+    - FAIL 3 (Write part 3), scope: nobody asked for it
     ");
     let line =
         |command: &str| environment.done(&[command, PLAN, "--format", "json"]).json()["critique"].clone();
@@ -232,6 +240,68 @@ fn it_is_shown_and_said_when_the_tree_has_changed() {
     09:00:00      1    critique, round 1: FAIL, 1 finding
                          FAIL 3 scope: nobody asked for it
     ");
+}
+
+#[test]
+fn the_next_round_judges_what_has_changed() {
+    let environment = planned();
+    environment.record(&["--pass", "1,2", "--fail", "3 scope: nobody asked for it"]);
+    let revised = [leaf("1", "none", "a.txt"), leaf("2", "1", "bb.txt"), leaf("3", "none", "c.txt")];
+    environment.plan(&tree(&[&revised[..], &[leaf("4", "none", "d.txt")]].concat()));
+    let shown = environment.done(&["critique", "show", PLAN]).stdout;
+    assert!(
+        shown.ends_with(
+            "To judge next:\n\n- 2: changed\n- 3: has not passed yet\n\
+             - 4: has not passed yet\n"
+        ),
+        "{shown}"
+    );
+    let refused = environment.record(&["--pass", "2,4"]);
+    assert!(refused.stderr.starts_with("error: 1 leaf is not judged: 3\n"), "{refused}");
+    assert_snapshot!(environment.record(&["--pass", "2,4", "--warn", "3 scope: wide"]), @r"
+    exit status: 0
+    --- stdout
+    WARN in round 2 of 3: 1 finding, 3 of 4 leaves pass
+    next: review
+    --- stderr
+    note: written to .fractal-planner/plans/sample-20261121/critique.md
+    ");
+    environment.plan(&tree(&revised));
+    let left = environment.record(&["--pass", "3"]);
+    assert!(left.stdout.starts_with("PASS in round 3 of 3: 0 findings, 3 of 3 leaves pass"), "{left}");
+    environment.done(&["approve", PLAN, "--yes"]);
+    let anew = environment.record(&["--pass", "3"]);
+    assert!(anew.stderr.starts_with("error: 2 leaves are not judged: 1, 2\n"), "{anew}");
+}
+
+#[test]
+fn texts_stay_as_they_were_given() {
+    let environment = planned();
+    let said = "`say \"it's\"` prints # and **not** <b>, \\\\, 10**20";
+    environment.record(&["--pass", "1,2", "--warn", &format!("3 hints: # one\n## {said}")]);
+    let expect = format!("- WARN 3 (Write part 3), hints: # one ## {said}\n");
+    assert!(environment.page().contains(&expect), "{}", environment.page());
+    environment.done(&[
+        "interview",
+        PLAN,
+        "--by",
+        "user",
+        "--decision",
+        &format!("# {said}?|## {said}\n- no"),
+    ]);
+    let handoff = environment.done(&["handoff", PLAN]).stdout;
+    let expect = format!("- # {said}? ## {said} - no (by the user)\n");
+    assert!(handoff.contains(&expect), "{handoff}");
+    assert_eq!(environment.read(&format!(".fractal-planner/plans/{PLAN}/handoff.md")), handoff);
+}
+
+#[test]
+fn a_warning_is_shown_at_the_review() {
+    let environment = planned();
+    environment.record(&["--pass", "1,2", "--warn", "3 scope: wide"]);
+    let planned = environment.done(&["plan", PLAN]).stdout;
+    let told = "critique: WARN in round 1, 1 finding (critique.md)\n- WARN 3 (Write part 3), scope: wide\n";
+    assert!(planned.ends_with(told), "{planned}");
 }
 
 #[test]
@@ -362,7 +432,7 @@ fn long_ones_come_from_a_file() {
     exit status: 1
     --- stdout
     FAIL in round 1 of 3: 1 finding, 2 of 3 leaves pass
-    next: revise tasks.md by critique.md, then criticise again (round 2 of 3)
+    next: revise by critique.md, warnings too, then criticise again (round 2 of 3)
     --- stderr
     note: written to .fractal-planner/plans/sample-20261121/critique.md
     ");

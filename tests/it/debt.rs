@@ -13,7 +13,7 @@ const LOG: &str = ".fractal-planner/debt.jsonl";
 
 /// A finished run: the first task passed with a TODO in a page, the second failed, the third was skipped.
 fn finished() -> Environment {
-    let environment = Environment::new().env("GIT_TEMPLATE_DIR", "").repo();
+    let environment = Environment::new().repo();
     environment.plan(&tree(&[
         leaf("1", "none", "a.md"),
         leaf("2", "none", "src/login.rs"),
@@ -245,7 +245,7 @@ fn a_run_that_goes_on_has_nothing_left_over() {
 
 #[test]
 fn a_plan_takes_up_a_debt_and_may_drop_it_again() {
-    let environment = Environment::new().env("GIT_TEMPLATE_DIR", "").repo();
+    let environment = Environment::new().repo();
     environment.plan(&tree(&[leaf("1", "none", "a.txt"), leaf("2", "none", "b.txt")]));
     environment.done(&["debt", "add", "Refresh expired tokens"]);
     environment.done(&["debt", "close", "D1", "--plan", PLAN]);
@@ -339,7 +339,7 @@ fn a_new_plan_is_offered_what_is_left() {
 #[test]
 fn a_debt_is_no_change_of_the_task_it_is_noticed_in() {
     for shared in [true, false] {
-        let environment = Environment::new().env("GIT_TEMPLATE_DIR", "").repo();
+        let environment = Environment::new().repo();
         let environment = if shared { environment.shared() } else { environment };
         environment.write(LOG, "");
         environment.git(&["add", "--all", "--force"]);

@@ -74,7 +74,6 @@ const NOT_RUN: &[(&str, &str)] = &[
     ),
     ("cargo install --path .\n", "it would take minutes, and builds what is built here"),
     ("cargo run --release -- install\n", "it needs Claude Code; tests/install.rs and tests/client show it"),
-    ("cargo run --release -- update\n", "it needs Claude Code; tests/install.rs shows it"),
     ("cargo run --release -- uninstall\n", "it needs Claude Code; tests/install.rs and tests/client show it"),
 ];
 

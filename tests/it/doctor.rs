@@ -5,7 +5,6 @@ mod setup;
 use std::collections::BTreeMap;
 use std::fs;
 use std::process::Command;
-use std::time::{Duration, UNIX_EPOCH};
 
 use crate::common::Environment;
 use crate::common::plan::{PLAN, leaf, tree};
@@ -46,14 +45,6 @@ impl Environment {
         self.write(&path, text.replacen(from, to, 1));
     }
 
-    /// A file in the plan's folder that was written an hour ago.
-    fn old(&self, name: &str) {
-        self.write(&self.plan_text(name), "half");
-        let file = fs::File::options().write(true).open(self.path(&self.plan_text(name))).unwrap();
-        // An hour before the time that commands are given here.
-        file.set_modified(UNIX_EPOCH + Duration::from_secs(1_795_248_000 - 3600)).unwrap();
-    }
-
     fn remove(&self, name: &str) {
         fs::remove_file(self.path(&self.plan_text(name))).unwrap();
     }
@@ -91,7 +82,7 @@ fn a_healthy_plan() {
       ok       snapshot     matches the log
       ok       approval     the tree is the one that was approved
       ok       claims       held: task 2
-      ok       evidence     1 file
+      ok       evidence     complete
       ok       notepad      1 note
       ok       commits      1 commit in the history of HEAD
       ok       git          ready to commit
@@ -114,7 +105,7 @@ fn a_healthy_plan() {
       ok       snapshot     none; the next change writes it
       ok       approval     the plan is not approved yet
       ok       claims       no task is held
-      ok       evidence     0 files
+      ok       evidence     complete
       ok       notepad      no note
       ok       commits      0 commits in the history of HEAD
       ok       git          ready to commit
@@ -132,11 +123,6 @@ fn everything_at_once_and_what_is_mended() {
     environment.remove("evidence/task-1-verification.md");
     environment.write(&environment.plan_text("notepad.md"), "scribbled\n");
     environment.edit("tasks.md", "Write part 2", "Write another part");
-    for name in [".fp-aB3.tmp", "execution-state.json.tmp", "evidence/task-9-verification.md.tmp"] {
-        environment.old(name);
-    }
-    environment.old("my.tmp");
-    environment.write(&environment.plan_text(".fp-young.tmp"), "being written");
     environment.git(&["commit", "--quiet", "--amend", "--message", "Another"]);
     environment.write(".git/index.lock", "");
     environment.write(".git/MERGE_HEAD", "");
@@ -162,12 +148,9 @@ fn everything_at_once_and_what_is_mended() {
       error    git          .git/index.lock keeps git from committing; if no git is
                             running, a killed one has left it: remove it
                             → rm [ROOT]/work/.git/index.lock
-      warning  leftovers    left by a killed process: .fp-aB3.tmp,
-                            execution-state.json.tmp,
-                            evidence/task-9-verification.md.tmp
-                            → fp doctor sample-20261121 --fix
+      ok       leftovers    none
 
-    1 error, 7 warnings
+    1 error, 6 warnings
     ");
     assert_snapshot!(environment.fp(&["doctor", PLAN, "--fix"]).masked(), @"
     exit status: 1
@@ -176,7 +159,6 @@ fn everything_at_once_and_what_is_mended() {
       fixed    rebuilt the snapshot from the log
       fixed    wrote 1 evidence file from the log
       fixed    wrote notepad.md from the log
-      fixed    removed 3 temporary files
       ok       files        all can be read
       ok       log          10 entries
       ok       snapshot     matches the log
@@ -184,7 +166,7 @@ fn everything_at_once_and_what_is_mended() {
                             → fp approve sample-20261121
       warning  claims       held: task 2; the session that led the run is gone
                             → fp start sample-20261121
-      ok       evidence     1 file
+      ok       evidence     complete
       ok       notepad      1 note
       warning  commits      not in the history of HEAD: task 1; another branch is
                             checked out, or the history was rewritten
@@ -196,9 +178,7 @@ fn everything_at_once_and_what_is_mended() {
 
     1 error, 3 warnings
     ");
-    let mut after = environment.files();
-    assert_eq!(after.remove("my.tmp").as_deref(), Some("half"));
-    assert_eq!(after.remove(".fp-young.tmp").as_deref(), Some("being written"));
+    let after = environment.files();
     assert_eq!(after.keys().collect::<Vec<_>>(), before.keys().collect::<Vec<_>>());
     for name in ["events.jsonl", "evidence/task-1-verification.md", "notepad.md"] {
         assert_eq!(after[name], before[name], "{name}");
@@ -243,7 +223,7 @@ fn everything_at_once_and_what_is_mended() {
         {
           "check": "evidence",
           "command": null,
-          "detail": "1 file",
+          "detail": "complete",
           "level": "ok"
         },
         {
@@ -326,7 +306,7 @@ fn a_log_that_is_none_is_left_alone() {
                             → fp doctor sample-20261121 --fix
       ok       approval     the tree is the one that was approved
       ok       claims       held: task 2
-      ok       evidence     1 file
+      ok       evidence     complete
       ok       notepad      1 note
       ok       commits      1 commit in the history of HEAD
       ok       git          ready to commit
@@ -372,7 +352,7 @@ fn files_that_can_not_be_read() {
       ok       log          10 entries
       ok       snapshot     matches the log
       ok       claims       held: task 2
-      ok       evidence     1 file
+      ok       evidence     complete
       ok       notepad      1 note
       ok       commits      1 commit in the history of HEAD
       ok       git          ready to commit
@@ -405,10 +385,9 @@ fn a_run_that_is_over_leaves_nothing() {
 }
 
 #[test]
-fn nothing_is_removed_or_written_behind_a_link() {
+fn nothing_is_written_behind_a_link() {
     let environment = led();
     let evidence = environment.path(&environment.plan_text("evidence"));
-    environment.old("evidence/.fp-old.tmp");
     fs::rename(&evidence, environment.beside("outside")).unwrap();
     fs::remove_file(environment.beside("outside/task-1-verification.md")).unwrap();
     std::os::unix::fs::symlink(environment.beside("outside"), &evidence).unwrap();
@@ -418,6 +397,5 @@ fn nothing_is_removed_or_written_behind_a_link() {
     error: [ROOT]/work/.fractal-planner/plans/sample-20261121/evidence is a symbolic link, which is not followed
     hint: remove the link, or put the real folder in its place
     ");
-    assert!(environment.beside("outside/.fp-old.tmp").exists());
-    assert_eq!(fs::read_dir(environment.beside("outside")).unwrap().count(), 1);
+    assert_eq!(fs::read_dir(environment.beside("outside")).unwrap().count(), 0);
 }

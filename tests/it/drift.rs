@@ -44,7 +44,7 @@ fn exactly_the_tasks_concerned_are_asked_about() {
     commit(&environment, "docs/other.md", "Add another page");
     let text = asked(&environment).unwrap();
     let text = regex::Regex::new("[0-9a-f]{7,}").unwrap().replace_all(&text, "[hash]").into_owned();
-    assert_snapshot!(text, @r#"What a task was planned on has changed since the approval: docs/guide.md +1 -3 in [hash] "Rewrite the guide" (task 3); docs/guide.md:3, which it refers to, is gone (task 3). Do the tasks still fit?"#);
+    assert_snapshot!(text, @r#"What a task was planned on has changed since the approval: docs/guide.md:3, which it refers to, is gone (task 3); docs/guide.md +1 -3 (task 3) in [hash] "Rewrite the guide". Do the tasks still fit?"#);
     assert_eq!(environment.fp(&["claim", PLAN, "3", "--as", "builder-2"]).code, 1, "it waits for the answer");
     assert_eq!(environment.claim("builder-1").unwrap().0, "1", "the others go on");
     environment.done(&["answer", PLAN, "q1", "--option", "Keep"]);
@@ -67,8 +67,8 @@ fn one_question_names_all_tasks_that_a_commit_concerns() {
     let environment = started();
     commit(&environment, "a.txt", "Write a part by hand");
     let text = asked(&environment).unwrap();
-    assert!(text.contains("a.txt +1 -0 in "), "{text}");
-    assert!(text.contains("\"Write a part by hand\" (tasks 1, 2)"), "{text}");
+    assert!(text.contains("a.txt +1 -0 (tasks 1, 2) in "), "{text}");
+    assert!(text.contains("\"Write a part by hand\". Do"), "{text}");
     environment.done(&["answer", PLAN, "q1", "--option", "Keep"]);
     let task = environment.build("builder-1", "a.txt", "about 1\n");
     environment.pass(&task);
@@ -105,7 +105,7 @@ fn a_reference_is_followed_and_only_text_that_is_gone_is_drift() {
     environment.git(&["commit", "-qam", "Shorten the guide"]);
     let text = asked(&environment).unwrap();
     assert!(text.contains("docs/guide.md:3, which it refers to, is gone (task 3)"), "{text}");
-    assert!(text.contains("docs/guide.md +0 -3 in "), "{text}");
+    assert!(text.contains("docs/guide.md +0 -3 (task 3) in "), "{text}");
 }
 
 #[test]
@@ -197,4 +197,70 @@ fn the_question_and_its_answer_are_part_of_the_history_of_each_task() {
     assert_eq!(told(&["why", PLAN, "1", "--format", "json"]), [""; 0], "it is not concerned");
     let log = environment.done(&["log", PLAN, "--task", "3"]).stdout;
     assert!(log.contains("question q1: Drift") && log.contains("answered by the user: Keep"), "{log}");
+}
+
+#[test]
+fn a_change_that_moves_nothing_that_a_task_refers_to_is_not_asked_about() {
+    let environment = started();
+    let listed = environment.read(&format!(".fractal-planner/plans/{PLAN}/tasks.md"));
+    environment.done(&["cancel", PLAN]);
+    environment.plan(&listed.replace("Files: c.txt", "Files: c.txt, docs/guide.md"));
+    environment.start(&[]);
+    environment.write("docs/guide.md", "zero\ntwo\nthree\nfour\n");
+    environment.git(&["commit", "-qam", "Change the guide around it"]);
+    assert_eq!(asked(&environment), None);
+    environment.write("docs/guide.md", "zero\ntwo\nfour\n");
+    environment.git(&["commit", "-qam", "Shorten the guide"]);
+    let text = asked(&environment).unwrap();
+    assert!(text.contains("docs/guide.md +0 -1 (task 3) in ") && !text.contains("around it"), "{text}");
+}
+
+#[test]
+fn a_question_names_each_commit_once() {
+    let environment = started();
+    for file in ["a.txt", "c.txt"] {
+        environment.write(file, "by hand\n");
+    }
+    commit(&environment, "docs/guide.md", "Rewrite the guide");
+    environment.git(&["add", "."]);
+    environment.git(&["commit", "-qm", "Write two parts by hand"]);
+    let text = asked(&environment).unwrap();
+    let text = regex::Regex::new("[0-9a-f]{7,}").unwrap().replace_all(&text, "[hash]").into_owned();
+    for subject in ["Rewrite the guide", "Write two parts by hand"] {
+        assert_eq!(text.matches(subject).count(), 1, "{text}");
+    }
+    assert!(text.contains("a.txt +1 -0 (tasks 1, 2), c.txt +1 -0 (task 3) in [hash] "), "{text}");
+}
+
+#[test]
+fn a_new_approval_ends_the_question() {
+    for change in [false, true] {
+        let environment = started();
+        commit(&environment, "docs/guide.md", "Rewrite the guide");
+        assert!(asked(&environment).is_some());
+        if change {
+            let path = format!(".fractal-planner/plans/{PLAN}/tasks.md");
+            let revised = environment.read(&path).replace("has a line about 3", "has two lines about 3");
+            environment.write(&path, revised);
+        }
+        environment.done(&["approve", PLAN, "--yes"]);
+        assert_eq!(asked(&environment), None);
+        environment.done(&["claim", PLAN, "3", "--as", "builder-2"]);
+    }
+}
+
+#[test]
+fn the_status_shows_what_drifted_beside_what_a_task_waits_for() {
+    let environment = started();
+    commit(&environment, "a.txt", "Write a part by hand");
+    asked(&environment);
+    let status = environment.done(&["status", PLAN, "--format", "json"]).json();
+    let task = &status["tasks"][1];
+    assert_eq!(task["detail"], "it waits for 1");
+    let drift = task["drift"].as_str().unwrap();
+    assert!(drift.starts_with("a.txt +1 -0 in ") && drift.ends_with("by hand\""), "{drift}");
+    assert!(status["tasks"][0]["drift"].is_null(), "its obstacle says so");
+    let text = environment.done(&["status", PLAN]).stdout;
+    assert!(text.contains("it waits for 1\n") && text.contains(drift), "{text}");
+    assert!(text.contains("\nOpen question: What tasks were planned on has changed"), "{text}");
 }

@@ -88,7 +88,7 @@ const TREE: &str = r#"# Task Decomposition
 
 /// The plan, with its goal.
 fn planned() -> Environment {
-    let environment = Environment::new().env("GIT_TEMPLATE_DIR", "").repo();
+    let environment = Environment::new().repo();
     environment.plan(TREE);
     environment.write(
         &format!("{FOLDER}/plan.json"),
@@ -300,4 +300,35 @@ fn a_plan_that_was_exported_as_json_is_the_same_when_it_comes_back() {
     T001 [P] a fence
     ```
     ");
+}
+
+#[test]
+fn an_order_without_a_need_goes_out_and_comes_back() {
+    let environment = Environment::new().repo();
+    environment.plan("- [ID: 1] A\n- [ID: 2] B\n  - Dependencies: none\n  - After: 1\n");
+    let export = |to: &str| environment.done(&["export", PLAN, "--to", to, "--out", &format!("{to}.json")]);
+    export("json");
+    let task =
+        &serde_json::from_str::<serde_json::Value>(&environment.read("json.json")).unwrap()["tasks"][1];
+    assert_eq!((&task["after"], &task["ext"]), (&serde_json::json!(["1"]), &serde_json::Value::Null));
+    export("csv");
+    assert!(
+        environment.read("csv.json").lines().nth(2).unwrap().ends_with(",1"),
+        "{}",
+        environment.read("csv.json")
+    );
+    export("github");
+    assert!(
+        environment.read("github.json").contains("## After\\n\\n- {{fp:1}} A"),
+        "{}",
+        environment.read("github.json")
+    );
+    let imported = environment.done(&["import", "json.json", "--dry-run"]).stdout;
+    assert!(imported.contains("  - After: 1\n"), "{imported}");
+    environment.write(
+        "json.json",
+        environment.read("json.json").replace("\"after\": [\n        \"1\"", "\"after\": [\"2\", \"9\""),
+    );
+    let imported = environment.done(&["import", "json.json", "--dry-run"]).stdout;
+    assert!(imported.contains("  - After: none\n"), "neither itself nor what is not there: {imported}");
 }

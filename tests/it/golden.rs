@@ -59,6 +59,8 @@ fn reworded(recorded: &str) -> String {
     let changes = [
         // The evidence file is the verifier's business and not the builder's.
         (r"- Evidence: \S+-verification\.md\n", ""),
+        // What a task before did is told behind a colon.
+        (r"(?m)^(- Task \S+ did: .*, commit [0-9a-f]+\)) ", "$1: "),
         // The claim alone has the feedback.
         (r"(?s)^(Task \S+ did not pass):\n.*\nRun (`fp claim [^`]+` for what to mend.*)$", "$1: run $2"),
         (

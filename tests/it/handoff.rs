@@ -90,7 +90,7 @@ fn a_run_under_way() {
 
     ## Decisions
 
-    - Which words? Plain ones (by user)
+    - Which words? Plain ones (by the user)
     - The plan of 4 tasks was approved by the user
 
     ## Assumptions
@@ -132,6 +132,14 @@ fn the_commands_that_it_names_are_right() {
     let report = environment.done(&["handoff", PLAN, "--format", "json"]).json();
     assert_eq!(report["next"][0]["command"], format!("fp retry {PLAN} 1"));
     assert_eq!(report["questions"].as_array().unwrap().len(), 0);
+    for task in ["3", "4"] {
+        environment.fp(&["fail", PLAN, task, "--reason", "given up"]);
+    }
+    let over = environment.done(&["handoff", PLAN]).stdout;
+    assert!(
+        over.contains(&format!("\n## Resume Command\n\nfp retry {PLAN} 1 (no other task is left)\n")),
+        "{over}"
+    );
     environment.done(&["retry", PLAN, "1"]);
 }
 
@@ -171,7 +179,7 @@ fn before_the_run_and_after_it() {
     --- stdout
     # Handoff: sample-20261121
 
-    State of: no event yet (planning)
+    State of: no event (planning)
 
     ## Goal
 

@@ -1,7 +1,7 @@
 //! A builder's requests in the middle of its task: a question to the user, and files beyond those of its
 //! task.
 
-use crate::common::plan::{PLAN, leaf, tree};
+use crate::common::plan::{Leaf, PLAN, leaf, tree};
 use crate::common::{Environment, Output};
 use insta::assert_snapshot;
 
@@ -257,4 +257,90 @@ fn what_no_task_may_have() {
     error: the claim on task 1 is not yours any more: its token has changed
     hint: run `fp claim PLAN --as NAME`: if the task is still yours, it prints the token in force
     ");
+}
+
+/// A run of one task whose check can't pass as it is written, with the builder's question about it.
+fn doubted(answer: &str) -> (Environment, String, String) {
+    let environment = Environment::new().repo();
+    let test = "\n    - grep -q two b.txt\n    - true";
+    environment.plan(&tree(&[Leaf { test, ..leaf("1", "none", "a.txt") }]));
+    environment.start(&[]);
+    let payload = environment.done(&["claim", PLAN, "--as", "builder-1"]).stdout;
+    let line =
+        "Or, of a command that can't pass as it is written: --check 'COMMAND' in place of the options.";
+    assert!(payload.contains(line), "{payload}");
+    let ask = |check: &str| {
+        environment.fp(&[
+            "clarify",
+            PLAN,
+            "1",
+            "--as",
+            "builder-1",
+            "--question",
+            "b.txt is no file",
+            "--check",
+            check,
+        ])
+    };
+    let other = ask("grep");
+    assert!(
+        other.code == 2 && other.stderr.starts_with("error: \"grep\" is no command of task 1\n"),
+        "{other}"
+    );
+    assert_eq!(ask("grep -q two b.txt").code, 0);
+    let asked = actions(&environment, &["--ended", "builder-1"]);
+    let labels: Vec<&str> = asked[0]["options"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|option| option["label"].as_str().unwrap())
+        .collect();
+    assert_eq!(labels, ["Change the task", "Run without this check", "Send back", "Stop"]);
+    let text = "The builder of task 1 doubts its check \"grep -q two b.txt\": b.txt is no file";
+    assert_eq!(asked[0]["text"], text);
+    environment.done(&["answer", PLAN, "q1", "--option", answer]);
+    let next = environment.next(&[]).stdout;
+    let claim = environment.fp(&["claim", PLAN, "--as", "builder-1"]).to_string();
+    (environment, next, claim)
+}
+
+#[test]
+fn a_check_that_a_builder_doubts_is_dropped_if_the_user_says_so() {
+    let (environment, next, claim) = doubted("Run without this check");
+    assert!(next.contains("answered: Run without this check"), "{next}");
+    assert!(claim.contains("- Run: true\n") && !claim.contains("Run: grep"), "{claim}");
+    let token = environment.claim("builder-1").unwrap().1;
+    environment.write("a.txt", "about 1\n");
+    environment.done(&["submit", PLAN, "1", "--claim", &token]);
+    let verified = environment.done(&["verify", PLAN, "1"]).stdout;
+    assert!(verified.contains("by the user's choice it is no check of this task"), "{verified}");
+}
+
+#[test]
+fn a_check_that_a_builder_doubts_stays_if_it_is_right() {
+    let (environment, next, claim) = doubted("Send back");
+    assert!(next.contains("answered: Send back"), "{next}");
+    assert!(
+        claim.contains("(task 1, iteration 1)") && claim.contains("- Run: grep -q two b.txt\n"),
+        "{claim}"
+    );
+    assert_eq!(
+        environment
+            .fp(&["clarify", PLAN, "1", "--as", "builder-1", "--question", "a", "--check", "true"])
+            .code,
+        1
+    );
+}
+
+#[test]
+fn a_task_whose_check_is_doubted_is_revised() {
+    let (environment, next, claim) = doubted("Change the task");
+    assert!(claim.contains("exit status: 3"), "{claim}");
+    assert_snapshot!(next, @r"
+    1. revise
+       Nothing can go on before the plan is changed and approved:
+       - 1: it is to be changed: run `fp task revise sample-20261121 1 --file -`, then `fp approve sample-20261121`
+    ");
+    let why = environment.done(&["why", PLAN, "1"]).stdout;
+    assert!(why.contains("it is to be changed"), "{why}");
 }

@@ -30,11 +30,6 @@ impl Home {
         home
     }
 
-    /// Makes the folder that `fp` runs in a repository.
-    fn repository(&self) {
-        self.0.git(&["init", "--quiet"]);
-    }
-
     fn path(&self, name: &str) -> PathBuf {
         self.0.beside(name)
     }
@@ -134,7 +129,7 @@ fn install_registers_a_bundle_once_and_uninstall_undoes_it() {
     permissions  Edit(.fractal-planner/plans/*/*.md), Edit(.fractal-planner/roadmaps/*.md): not added
     agent teams  CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS: not added
     --- stderr
-    To add the rest: fp install --scope user --permissions --teams
+    To add the rest: fp install --permissions --teams
     ");
     assert_eq!((home.calls().as_str(), home.names("data")), ("", vec![]));
     assert_snapshot!(home.fp(&["install"]), @"
@@ -148,7 +143,7 @@ fn install_registers_a_bundle_once_and_uninstall_undoes_it() {
     permissions  Edit(.fractal-planner/plans/*/*.md), Edit(.fractal-planner/roadmaps/*.md): not added
     agent teams  CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS: not added
     --- stderr
-    To add the rest: fp install --scope user --permissions --teams
+    To add the rest: fp install --permissions --teams
     Start Claude Code in a repository and type: /fp:plan GOAL
     ");
     assert_snapshot!(home.calls(), @"
@@ -166,7 +161,7 @@ fn install_registers_a_bundle_once_and_uninstall_undoes_it() {
     permissions  Edit(.fractal-planner/plans/*/*.md), Edit(.fractal-planner/roadmaps/*.md): not added
     agent teams  CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS: not added
     --- stderr
-    To add the rest: fp install --scope user --permissions --teams
+    To add the rest: fp install --permissions --teams
     Start Claude Code in a repository and type: /fp:plan GOAL
     ");
     assert_eq!(home.calls(), "");
@@ -223,17 +218,6 @@ fn an_older_or_disabled_plugin_is_brought_up() {
         "plugin install fp@fractal-planner --scope user\n",
         "scope user: added",
     );
-}
-
-#[test]
-fn a_project_scope_is_installed_and_uninstalled_in_its_project() {
-    let home = Home::new();
-    home.repository();
-    home.fp(&["install", "--scope", "project"]);
-    let plugins = fs::read_to_string(home.path("bin/plugins.json")).unwrap();
-    assert!(plugins.contains(&format!(r#""projectPath":"{}""#, home.path("work").display())), "{plugins}");
-    let said = home.fp(&["uninstall"]);
-    assert!(said.stdout.contains("plugin       scope project in [ROOT]/work: removed\n"), "{said}");
 }
 
 #[test]
@@ -698,63 +682,46 @@ fn a_broken_record_is_named_before_anything_is_done() {
     }
 }
 
-#[test]
-fn a_project_scope_takes_a_project() {
-    let home = Home::new();
-    for scope in ["project", "local"] {
-        insta::allow_duplicates! { assert_snapshot!(home.fp(&["install", "--scope", scope]), @"
-        exit status: 2
-        --- stderr
-        error: there is no git repository here, and so no project to install into
-        hint: change to the repository, or install for yourself: `fp install`
-        ") }
-    }
-    assert_eq!((home.calls().as_str(), home.names(DATA)), ("", vec![]));
-    home.repository();
-    fs::create_dir(home.path("work/inside")).unwrap();
-    let said = home.0.fp_in("inside", &["install", "--scope", "local", "--permissions"]);
-    assert!(said.stdout.contains("settings     [ROOT]/work/.claude/settings.local.json\n"), "{said}");
-    assert!(said.stderr.contains("To add the rest: fp install --scope local --teams\n"), "{said}");
-    assert!(home.text("work/.claude/settings.local.json").contains("Edit(.fractal-planner/plans/*/*.md)"));
-    assert!(!home.path(SETTINGS).exists());
-    home.fp(&["uninstall"]);
-    assert!(!home.path("work/.claude/settings.local.json").exists());
-}
-
 #[cfg(target_os = "linux")]
 #[test]
-fn an_update_reaches_every_scope_and_asks_nothing() {
+fn every_scope_is_updated_and_uninstalled() {
     let home = Home::new();
-    assert_snapshot!(home.fp(&["update"]), @"
-    exit status: 1
-    --- stderr
-    error: the plugin is not installed in Claude Code
-    hint: `fp install` installs it
-    ");
     home.fp(&["install"]);
     home.settings(MINE);
     let project = home.path("work").display().to_string();
-    home.client(
-        "plugins.json",
-        &format!(
-            r#"[{{"id":"fp@fractal-planner","version":"0.1.0","scope":"user","enabled":true}},
-            {{"id":"fp@fractal-planner","version":"{VERSION}","scope":"local","projectPath":"{project}"}},
-            {{"id":"fp@fractal-planner","version":"0.1.0","scope":"local","projectPath":"/gone/away"}},
-            {{"id":"fp@other","version":"0.1.0","scope":"user"}}]"#
-        ),
+    let plugins = format!(
+        r#"[{{"id":"fp@fractal-planner","version":"0.1.0","scope":"user","enabled":true}},
+        {{"id":"fp@fractal-planner","version":"{VERSION}","scope":"project","projectPath":"{project}"}},
+        {{"id":"fp@fractal-planner","version":"0.1.0","scope":"local","projectPath":"{project}"}},
+        {{"id":"fp@fractal-planner","version":"0.1.0","scope":"local","projectPath":"/gone/away"}},
+        {{"id":"fp@other","version":"0.1.0","scope":"user"}}]"#
     );
+    home.client("plugins.json", &plugins);
     home.calls();
-    assert_snapshot!(home.fp(&["update"]), @"
+    assert_snapshot!(home.fp(&["install"]), @"
     exit status: 0
     --- stdout
+    Claude Code  [ROOT]/bin/claude (2.1.329)
     bundle       [ROOT]/data/fractal-planner/bundle (fp VERSION): written
-    plugin       scope user: updated from 0.1.0 to VERSION
-    plugin       scope local in [ROOT]/work: already VERSION
+    marketplace  fractal-planner: already there
+    plugin       fp@fractal-planner, scope user: updated
+    settings     [ROOT]/home/.claude/settings.json
+    permissions  Edit(.fractal-planner/plans/*/*.md), Edit(.fractal-planner/roadmaps/*.md): not added
+    agent teams  CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS: not added
+    plugin       scope local in [ROOT]/work: updated from 0.1.0
     --- stderr
+    To add the rest: fp install --permissions --teams
     Sessions that are open keep the version they have loaded
+    Start Claude Code in a repository and type: /fp:plan GOAL
     ");
-    assert_eq!(home.calls(), "plugin update fp@fractal-planner --scope user\n");
+    assert_snapshot!(home.calls(), @"
+    plugin update fp@fractal-planner --scope user
+    plugin update fp@fractal-planner --scope local
+    ");
     assert_eq!(home.text(SETTINGS), MINE);
+    home.client("plugins.json", &plugins);
+    let said = home.fp(&["uninstall"]);
+    assert!(said.stdout.contains("plugin       scope project in [ROOT]/work: removed\n"), "{said}");
 }
 
 /// The output of `fp` in a terminal where `answers` are typed.

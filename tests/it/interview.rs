@@ -105,7 +105,7 @@ fn rounds_add_up() {
     assert_snapshot!(page.strip_prefix(&shown).unwrap(), @r"
     ## Clearance
 
-    Interview: clear. Rounds: 1 of at least 1, at most 30.
+    Interview: clear. Rounds: 1 (at least 1, at most 30).
 
     - objective: clear
     - scope: clear

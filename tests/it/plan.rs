@@ -1,7 +1,7 @@
 //! `fp plan`: the order of the tasks, their waves, and `plan.md`.
 
 use crate::common::Environment;
-use crate::common::plan::PLAN;
+use crate::common::plan::{PLAN, leaf, tree};
 use insta::assert_snapshot;
 use unicode_width::UnicodeWidthStr as _;
 
@@ -81,36 +81,42 @@ fn side_by_side() {
        - Dependencies: none
        - Complexity: 3
        - Files: `src/parser.rs`
+       - Commands: none
        - Acceptance:
          1. `1` is printed
     2. [Task 2]: Write the printer
        - Dependencies: none
        - Complexity: 2
        - Files: `src/printer.rs`
+       - Commands: none
        - Acceptance:
          1. `2` is printed
     3. [Task 3]: Tell the parser's errors
        - Dependencies: 1
        - Complexity: 2
        - Files: `src/parser.rs`, `src/error.rs`
+       - Commands: none
        - Acceptance:
          1. `3` is printed
     4. [Task 4]: Print \<b>bold\</b> `code` and 한국어
        - Dependencies: 2
        - Complexity: 1
        - Files: `src/printer.rs`
+       - Commands: none
        - Acceptance:
          1. `4` is printed
     5. [Task 5]: Mend the docs of the parser
        - Dependencies: none
        - Complexity: 4
        - Files: `src/parser.rs`
+       - Commands: none
        - Acceptance:
          1. `5` is printed
     6. [Task 6]: Read the configuration
        - Dependencies: none
        - Complexity: 1
        - Files: `src/config.rs`
+       - Commands: none
        - Acceptance:
          1. `6` is printed
 
@@ -162,6 +168,7 @@ fn json_has_all_of_it() {
           "acceptance": [
             "`1` is printed"
           ],
+          "commands": [],
           "complexity": 3,
           "delay": null,
           "dependencies": [],
@@ -177,6 +184,7 @@ fn json_has_all_of_it() {
           "acceptance": [
             "`2` is printed"
           ],
+          "commands": [],
           "complexity": 2,
           "delay": null,
           "dependencies": [],
@@ -192,6 +200,7 @@ fn json_has_all_of_it() {
           "acceptance": [
             "`3` is printed"
           ],
+          "commands": [],
           "complexity": 2,
           "delay": {
             "cause": "dependency",
@@ -362,4 +371,21 @@ fn the_same_input_gives_the_same_bytes() {
         (output, environment.read(&file))
     });
     assert_eq!(outputs[0], outputs[1]);
+}
+
+#[test]
+fn each_task_has_its_commands() {
+    let environment = Environment::new().repo();
+    let commands = "  - Test Commands:\n    - sh a.sh, b\n    - sh `c`\n  - Verify: test -f a.txt\n";
+    let tree = tree(&[leaf("1", "none", "a.txt"), leaf("2", "1", "b.txt")]);
+    environment.plan(&tree.replacen("  - Test Commands: none\n", commands, 1));
+    let json = environment.done(&["plan", PLAN, "--format", "json"]).json();
+    let expect = serde_json::json!(["sh a.sh, b", "sh `c`", "test -f a.txt"]);
+    assert_eq!(
+        (&json["order"][0]["commands"], &json["order"][1]["commands"]),
+        (&expect, &serde_json::json!([]))
+    );
+    let page = environment.read(&format!(".fractal-planner/plans/{PLAN}/plan.md"));
+    assert!(page.contains("   - Commands: `sh a.sh, b`, `` sh `c` ``, `test -f a.txt`\n"), "{page}");
+    assert!(page.contains("   - Commands: none\n"), "{page}");
 }

@@ -9,10 +9,11 @@ use crate::common::plan::{PLAN, leaf, tree};
 
 const PROCESSES: usize = 16;
 
-/// Sixteen processes claim a thousand tasks: each task is claimed once, and none is lost.
+/// Sixteen processes claim two hundred tasks: each task is claimed once, and none is lost. More tasks would add no
+/// other moments, since all sixteen wait for the lock at any time.
 #[test]
-fn a_thousand_tasks_are_claimed_once_each() {
-    let tasks = 1000;
+fn two_hundred_tasks_are_claimed_once_each() {
+    let tasks = 200;
     let ids: Vec<String> = (1..=tasks).map(|n| n.to_string()).collect();
     let files: Vec<String> = ids.iter().map(|id| format!("part-{id}.txt")).collect();
     let leaves: Vec<_> = ids.iter().zip(&files).map(|(id, file)| leaf(id, "none", file)).collect();

@@ -23,6 +23,8 @@ struct Sample(Environment);
 impl Sample {
     fn new() -> Self {
         let sample = Self(Environment::new().repo());
+        // The program is not optimised, and too large to be compressed again and again.
+        sample.0.git(&["config", "core.compression", "0"]);
         // The copies keep the modes of the originals, and a child makes them, as `write_program` says.
         let copied = sample.0.run("cp", &["-R", root().join("release").to_str().unwrap(), "."]);
         assert_eq!(copied.code, 0, "{copied}");

@@ -86,7 +86,7 @@ fn a_run_under_way() {
     - Verdict: fine
     - Criterion 1, met: `a.txt` has a line about 1
       - seen
-    - Changed: `a.txt (new)`
+    - Changed: `a.txt`
 
     ## 2 Write part 2
 
@@ -177,7 +177,7 @@ fn json_has_lanes_marks_and_tries() {
     let second = &report["tasks"][0]["tries"][1];
     assert_eq!(
         (&second["end"], &second["builder"], &second["files"][0]),
-        (&"passed".into(), &"builder-1".into(), &"a.txt (new)".into())
+        (&"passed".into(), &"builder-1".into(), &"a.txt".into())
     );
     assert_snapshot!(second["criteria"], @r#"[{"evidence":"seen","number":1,"pass":true,"text":"`a.txt` has a line about 1"}]"#);
     assert_eq!(report["tree"]["tasks"].as_array().unwrap().len(), 5);
@@ -278,4 +278,26 @@ fn an_archived_plan_and_one_without_a_tree_are_reported() {
     assert!(environment.done(&["report", PLAN, "--format", "html"]).stdout.contains("Write part 1"));
     environment.done(&["plans", "archive", PLAN]);
     assert_eq!(environment.done(&["report", PLAN]).stdout, before);
+}
+
+#[test]
+fn what_was_agreed_and_what_was_revised_is_told() {
+    let environment = planned();
+    environment.done(&["interview", PLAN, "--by", "user", "--decision", "Which *words*?|Plain ones"]);
+    environment.done(&["interview", PLAN, "--by", "auto", "--decision", "Colours?|No"]);
+    environment.start(&[]);
+    let revised = tree(&[leaf("4", "3", "e.txt")]);
+    environment.write("new.md", revised.split_once("### Subtasks\n").unwrap().1);
+    environment.done(&["task", "revise", PLAN, "4", "--file", "new.md"]);
+    environment.done(&["approve", PLAN, "--yes"]);
+    let report = environment.done(&["report", PLAN]).stdout;
+    assert!(report.contains("\n- Tasks revised after the start: 1\n"), "{report}");
+    let decisions =
+        "## Decisions\n\n- Which \\*words\\*? Plain ones (by the user)\n- Colours? No (assumed)\n";
+    assert!(report.contains(decisions), "{report}");
+    let json = environment.done(&["report", PLAN, "--format", "json"]).json();
+    assert_eq!(json["revisions"], 1);
+    assert_eq!(json["interviewDecisions"][1], "Colours? No (assumed)");
+    let page = environment.done(&["report", PLAN, "--format", "html"]).stdout;
+    assert!(page.contains("Which *words*? Plain ones") && page.contains("Revisions"), "{page}");
 }

@@ -43,7 +43,7 @@ const LAYERS: &str = "
 ";
 
 fn page(layers: &str) -> Environment {
-    let environment = Environment::new().env("GIT_TEMPLATE_DIR", "").repo();
+    let environment = Environment::new().repo();
     environment.done(&["roadmap", "new", "Accounts for everybody"]);
     environment.write(FILE, environment.read(FILE) + layers);
     environment

@@ -140,7 +140,8 @@ fn a_slow_command_is_left_out_and_leaves_nothing_behind() {
     assert!(environment.beside("begun").exists(), "{start}");
     assert_eq!(
         start.stderr,
-        "note: trying \"true\" before any work\n\
+        "note: trying \"sh -c 'touch ../begun && sleep 30'\"\n\
+         note: trying \"true\"\n\
          warning: \"sh -c 'touch ../begun && sleep 30'\" takes too long to be tried\n"
     );
     assert!(next.contains("spawn builder-1"), "{next}");
@@ -176,4 +177,42 @@ fn without_a_user_the_task_is_built_as_it_is_planned() {
         report.contains("A check of task 1 fails before any work.") && report.contains("Keep"),
         "{report}"
     );
+}
+
+#[test]
+fn a_slow_command_alone_is_named_while_it_runs() {
+    let environment = planned(&[tested("1", "src/one.txt", "sleep 1.3")]);
+    let (start, _) = started(&environment);
+    assert_eq!(start.stderr, "note: trying \"sleep 1.3\"\n");
+    let quick = planned(&[tested("1", "src/one.txt", "true")]);
+    assert_eq!(started(&quick).0.stderr, "");
+}
+
+#[test]
+fn a_command_that_is_revised_during_the_run_is_tried_again() {
+    let environment = planned(&[
+        tested("1", "src/one.txt", "true"),
+        tested("2", "src/two.txt", "true"),
+        tested("3", "src/three.txt", "sh -c 'echo x >>../tried; exit 1'"),
+    ]);
+    started(&environment);
+    let (task, token) = environment.claim("builder-1").unwrap();
+    assert_eq!(task, "1");
+    environment.write("src/one.txt", "about 1\n");
+    let tried = || std::fs::read_to_string(environment.beside("tried")).unwrap();
+    assert_eq!(tried(), "x\n");
+    let path = format!(".fractal-planner/plans/{PLAN}/tasks.md");
+    let leaf = environment.read(&path);
+    let leaf = &leaf[leaf.find("- [ID: 2]").unwrap()..leaf.find("- [ID: 3]").unwrap()];
+    environment.write("../leaf.md", leaf.replace("Commands: true", "Commands: no-such-runner src/two.txt"));
+    let revised = environment.beside("leaf.md").display().to_string();
+    environment.done(&["task", "revise", PLAN, "2", "--file", &revised]);
+    environment.done(&["approve", PLAN, "--yes"]);
+    let next = environment.next(&[]);
+    assert!(next.stdout.contains("A check of task 2 fails before any work."), "{next}");
+    assert_eq!(next.stderr, "", "the file that task 1 changed is its own");
+    assert_eq!(tried(), "x\n", "what was not revised is not tried again");
+    environment.done(&["answer", PLAN, "q1", "--option", "Keep"]);
+    assert!(!environment.next(&[]).stdout.contains("fails before"), "it is tried once");
+    environment.done(&["submit", PLAN, "1", "--claim", &token]);
 }

@@ -159,7 +159,9 @@ fn another_repository_in_the_same_place_was_not_approved() {
     let environment = planned();
     environment.start(&[]);
     fs::remove_dir_all(environment.path(".git")).unwrap();
-    let environment = environment.env("GIT_COMMITTER_DATE", "2020-01-01T00:00:00Z").repo();
+    let environment = environment.env("GIT_COMMITTER_DATE", "2020-01-01T00:00:00Z");
+    environment.git(&["init", "--quiet", "--initial-branch", "main"]);
+    environment.git(&["commit", "--quiet", "--allow-empty", "--message", "Start"]);
     assert!(environment.fp(&["next", PLAN]).stderr.contains("approved elsewhere"));
 }
 
@@ -311,6 +313,45 @@ fn a_prompt_with_auto_approves_the_plan_that_is_made_of_it() {
 }
 
 #[test]
+fn a_prompt_with_import_makes_a_plan_of_another_systems() {
+    let environment = Environment::new().repo().env("CLAUDE_CODE_SESSION_ID", "s1");
+    environment.write(
+        "specs/001 albums/tasks.md",
+        "- [x] T001 Add the schema in a.sql\n- [ ] T002 List it in b.py\n",
+    );
+    let new = |text: &str| {
+        let event = json!({
+            "session_id": "s1", "cwd": environment.path(""), "hook_event_name": "UserPromptSubmit", "prompt": text,
+        });
+        environment.hook("user-prompt-submit", event.to_string().as_bytes());
+        environment.fp(&["new", "--from-prompt", "--format", "json"])
+    };
+    let made = new("/fp:plan --max-complexity 3 --import specs --open").json();
+    assert_eq!(
+        (&made["import"]["from"], &made["import"]["tasks"]["leaves"]),
+        (&json!("spec-kit"), &json!(1))
+    );
+    assert_eq!(made["import"]["leftOut"], json!(["T001"]));
+    assert_eq!(made["steps"], json!(["decompose", "approve"]));
+    assert_eq!(made["config"]["maxComplexity"], 3);
+    let made = new("/fp:plan --import specs --auto").json();
+    let plan = made["planId"].as_str().unwrap();
+    environment
+        .write(&format!(".fractal-planner/plans/{plan}/tasks.md"), tree(&[leaf("1", "none", "a.txt")]));
+    assert_eq!(environment.fp(&["approve", plan]).code, 0, "--auto is the user's word for an import as well");
+    let refused = new("/fp:plan --import specs and add tests");
+    assert_eq!(refused.code, 2);
+    assert_eq!(
+        refused.stderr,
+        "error: an imported plan has its goal already\nhint: give the path and the flags alone\n"
+    );
+    let refused = new("/fp:plan --import nowhere");
+    assert!(
+        refused.stderr.contains("nowhere can't be read: no such file or directory\nhint: check the path")
+    );
+}
+
+#[test]
 fn a_builder_neither_answers_nor_judges() {
     let environment = planned();
     environment.start(&[]);
@@ -357,4 +398,52 @@ fn a_store_that_others_may_write_is_no_evidence() {
     let output = environment.fp(&["next", PLAN]);
     assert!(output.code == 2 && output.stderr.contains("may be written by others"), "{output}");
     assert!(Path::new(&environment.trust_store()).exists());
+}
+
+/// Three tasks and a run in which the second was revised, the third taken out and a fourth added.
+fn revised() -> Environment {
+    let environment = Environment::new().repo();
+    let tested = |id, file, test| Leaf { test, ..leaf(id, "none", file) };
+    let [one, two, three, four] = [
+        tested("1", "a.txt", "grep -q 1 a.txt"),
+        tested("2", "b.txt", "grep -q 2 b.txt"),
+        tested("3", "c.txt", "grep -q 3 c.txt"),
+        tested("4", "d.txt", "grep -q 1 a.txt"),
+    ];
+    environment.plan(&tree(&[one, two, three]));
+    environment.start(&[]);
+    environment.plan(&tree(&[one, Leaf { test: "sh -c 'touch ran'", ..two }, four]));
+    environment
+}
+
+#[test]
+fn what_is_approved_again_shows_what_changed_and_the_run_goes_on() {
+    let environment = revised();
+    let question = printed(&environment);
+    let text = question["question"].as_str().unwrap();
+    assert_snapshot!(&text[..text.rfind(" [").unwrap()], @r#"
+    Approve the plan "Sample goal" again, with 3 tasks? Since you approved it:
+    - added: 4 "Write part 4"
+    - changed: 2 "Write part 2"
+    - removed: 3 "Write part 3"
+    New commands that will run on this machine:
+    - sh: "sh -c 'touch ran'"
+    As you approved it: 1 task with 1 command.
+    "#);
+    let told = answered(&environment, &question, "Approve").stdout;
+    assert!(told.contains(&format!("recorded. Next: fp next {PLAN}")), "{told}");
+    let again = environment.done(&["approve", PLAN]).stdout;
+    assert!(
+        again.starts_with("Approved already: ") && again.ends_with(&format!("Next: fp next {PLAN}\n")),
+        "{again}"
+    );
+}
+
+#[test]
+fn what_a_log_alone_calls_approved_is_shown_whole() {
+    let environment = revised();
+    fs::remove_file(environment.trust_store()).unwrap();
+    let question = printed(&environment);
+    let text = question["question"].as_str().unwrap();
+    assert!(text.contains("\n- grep: ") && !text.contains("Since you approved it"), "{text}");
 }

@@ -51,12 +51,13 @@ impl Environment {
         files
     }
 
-    /// Holds that the snapshot is what the log adds up to.
-    fn assert_snapshot_is_the_log(&self) {
+    /// Holds that the snapshot is what the log adds up to; the status that both have.
+    fn assert_snapshot_is_the_log(&self) -> String {
         let report = || self.done(&["status", PLAN, "--format", "json"]).stdout;
         let by_snapshot = report();
         std::fs::remove_file(self.path(&format!(".fractal-planner/plans/{PLAN}/execution-state.json")))
             .unwrap();
         assert_eq!(by_snapshot, report());
+        by_snapshot
     }
 }

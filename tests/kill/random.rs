@@ -61,7 +61,7 @@ struct Run {
 
 impl Run {
     fn new(seed: u64, victim: Victim, isolation: Isolation) -> Self {
-        let environment = Environment::new().env("GIT_TEMPLATE_DIR", "").repo();
+        let environment = Environment::new().repo();
         let environment = if isolation == Isolation::Shared { environment.shared() } else { environment };
         environment.plan(&tree(&[
             leaf("1", "none", "one.txt"),

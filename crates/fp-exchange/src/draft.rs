@@ -345,11 +345,13 @@ fn write_readable(plan: &mut PortablePlan, ids: &[String]) -> String {
         let portable = &mut plan.tasks[at];
         let mut task = readable_task(portable, &ids[at]);
         let known = |list: &Vec<String>| -> Vec<Item<'static>> {
-            let known = list.iter().filter_map(|id| positions.get(id));
+            let known = list.iter().filter_map(|id| positions.get(id)).filter(|&&other| other != at);
             known.map(|&at| text_item(ids[at].clone())).collect()
         };
-        let dependencies = portable.dependencies.as_ref().map(|list| known(list).into());
-        *task.fields.slot(FieldKind::Dependencies) = dependencies;
+        let edges = [(FieldKind::Dependencies, &portable.dependencies), (FieldKind::After, &portable.after)];
+        for (kind, list) in edges {
+            *task.fields.slot(kind) = list.as_ref().map(|list| known(list).into());
+        }
         drafted.push((task, portable.parent.map(|parent| rank[parent])));
     }
     let tree = tree_of(title.clone(), complexity, drafted.clone());

@@ -65,6 +65,9 @@ pub struct PortableTask {
     /// Ids as the source writes them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dependencies: Option<Vec<String>>,
+    /// Ids of tasks that come before it without being needed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub after: Option<Vec<String>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub files: Option<Vec<PortableFile>>,
     #[serde(skip_serializing_if = "Option::is_none")]

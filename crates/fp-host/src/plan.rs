@@ -26,7 +26,7 @@ pub const SIGNALS: &str = "signals.json";
 pub const WORKTREES: &str = "worktrees";
 /// The conventions and commands of the code base.
 pub const CONTEXT: &str = "context.md";
-/// What was looked up for the plan.
+/// The research for the plan.
 pub const RESEARCH: &str = "research.md";
 /// The description of a plan.
 pub const PLAN: &str = "plan.json";

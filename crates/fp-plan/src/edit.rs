@@ -60,7 +60,7 @@ pub struct EditedTree {
     pub text: String,
     /// The id of the edited leaf, as it is now.
     pub task: String,
-    /// What the edit changed besides, a sentence each without a full stop.
+    /// The other changes of the edit, a sentence each without a full stop.
     pub notes: Vec<String>,
     /// The tasks that wait for a removed one no longer.
     pub loosened: Vec<String>,

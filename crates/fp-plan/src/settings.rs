@@ -31,7 +31,7 @@ pub struct SettingRow {
     pub about: &'static str,
 }
 
-/// What text of a repository may set: its own file, or a plan's in it, may be a stranger's.
+/// The values that a repository may set: its own file, or a plan's in it, may be a stranger's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum SettingClass {
     /// Any value.
@@ -86,15 +86,15 @@ settings! {
         max_iterations: u32 = 3, Whole(1, 20), Open;
         /// How many builders (1–16) work at once.
         max_parallel_tasks: u32 = 1, Whole(1, 16), Open;
-        /// Whether planning ends after the research.
+        /// True if planning ends after the research.
         research_only: bool = false, Flag, Open;
-        /// Whether planning ends with the plan, without offering to run it.
+        /// True if planning ends with the plan, without offering to run it.
         plan_only: bool = false, Flag, Open;
-        /// Whether the plan is approved without being shown for review.
+        /// True if the plan is approved without being shown for review.
         skip_plan_review: bool = false, Flag, Protected;
-        /// Whether the goal is analysed before the interview, for intents that profit from it.
+        /// True if the goal is analysed before the interview, for intents that profit from it.
         pre_analysis: bool = true, Flag, Open;
-        /// Whether a task that passed is left uncommitted.
+        /// True if a task that passed is left uncommitted.
         no_commit: bool = false, Flag, Protected;
         /// The folder of all plans, relative to the repository, with `/` between its parts.
         plans_dir: String = ".fractal-planner/plans".into(), Folder, Open;
@@ -102,11 +102,11 @@ settings! {
         permission_mode: PermissionMode = PermissionMode::Default, Choice(PermissionMode::WORDS), Protected;
         /// Which ready task goes first.
         execution_order: ExecutionOrder = ExecutionOrder::DocumentOrder, Choice(ExecutionOrder::WORDS), Open;
-        /// Whether tasks run in parallel, one by one, in phases, or tests first.
+        /// How tasks run: in parallel, one by one, in phases, or tests first.
         execution_model: ExecutionModel = ExecutionModel::Parallel, Choice(ExecutionModel::WORDS), Open;
         /// Generated files that one task at a time may change, beside lock files.
         exclusive: Vec<String> = Vec::new(), Texts, Open;
-        /// Whether each builder has a git worktree of its own.
+        /// Where builders work: each in a git worktree of its own, or all in the checkout.
         isolation: Isolation = Isolation::Auto, Choice(Isolation::WORDS), Protected;
         /// Iterations that grow with a task's measured complexity.
         iteration_scaling: IterationScaling = IterationScaling::default(), Group(IterationScaling::rows), Open;
@@ -138,17 +138,17 @@ settings! {
 
     /// Iterations of a task: `max(maxIterations, round(base + factor × composite signal))`.
     IterationScaling {
-        /// Whether iterations grow at all.
+        /// True if iterations grow at all.
         enabled: bool = false, Flag, Open;
         /// The part (0–20) that every task gets.
         base: f64 = 2.0, Number(0, 20), Open;
-        /// What each point of the composite signal (1–5) adds (0–10).
+        /// The part that each point of the composite signal (1–5) adds (0–10).
         factor: f64 = 0.5, Number(0, 10), Open;
     }
 
     /// The comment check after an edit.
     CommentChecker {
-        /// Whether edits are checked.
+        /// True if edits are checked.
         enabled: bool = true, Flag, Open;
         /// How fp tells the model.
         mode: CommentMode = CommentMode::Warn, Choice(CommentMode::WORDS), Protected;
@@ -160,7 +160,7 @@ settings! {
 
     /// The reminder of a builder that stops while it owns a task.
     Nudge {
-        /// Whether fp reminds it.
+        /// True if fp reminds it.
         enabled: bool = true, Flag, Protected;
         /// How often (0–20) for one iteration of a task.
         max_retries: u32 = 3, Whole(0, 20), Protected;
@@ -168,15 +168,15 @@ settings! {
 
     /// The guard of a task's file boundary.
     Guard {
-        /// What happens to an edit outside the task's files.
+        /// The answer to an edit outside the task's files.
         mode: GuardMode = GuardMode::Deny, Choice(GuardMode::WORDS), Protected;
-        /// What happens when a builder asks for a file that no task lists.
+        /// The answer when a builder asks for a file that no task lists.
         extend: ExtensionPolicy = ExtensionPolicy::Ask, Choice(ExtensionPolicy::WORDS), Protected;
     }
 
     /// The mirror of a plan in Linear.
     Linear {
-        /// Whether the plan is mirrored.
+        /// True if the plan is mirrored.
         enabled: bool = false, Flag, Open;
         /// Name or key of the team that gets the issues.
         team: Option<String> = None, Name, Open;

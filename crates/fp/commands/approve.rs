@@ -12,7 +12,7 @@ use fp_plan::plan::Plan;
 use fp_plan::plan::id::TaskId;
 use fp_plan::text::{counted, prompt_quoted};
 use fp_run::commit_style::{CommitHistory, SUBJECTS};
-use fp_run::run::consent::{PrintedQuestion, commands_by_program};
+use fp_run::run::consent::{PrintedQuestion, changes_since, commands_by_program};
 use fp_run::run::decide::Approve;
 use fp_run::run::event::{Decider, Event};
 use fp_run::run::{State, approval};
@@ -51,16 +51,23 @@ pub(crate) fn run(args: ApproveArgs, context: &Context) -> CommandResult {
     let is_of_this = state.approval.as_ref().is_some_and(|approval| {
         approval.tree_hash == approval::hash(text.as_bytes()) && approval.end_commands == commands
     });
-    let given = match is_of_this && context.trusts(&state)? {
+    let is_known = context.approved_here(&state);
+    let known = Some(&*state).filter(|_| is_known && !is_of_this);
+    let terms = match known {
+        Some(known) => changes_since(known, &tree, &commands) + "\n",
+        None => commands_text(&tree, &commands),
+    };
+    let given = match is_of_this && is_known {
         true => Some(ConsentSource::Flag),
-        false => consent_given(&args, plan, &tree, &commands, &state, context)?,
+        false => consent_given(&args, plan, &tree, &terms, &state, context)?,
     };
     let Some(how) = given else {
-        return ask_for_consent(plan, &text, &tree, &commands, context);
+        return ask_for_consent(plan, &text, &tree, &commands, known, context);
     };
-    let Approved { changed, state } = approve(plan, &text, &tree, &commands, how, context)?;
-    let before = Before::of(&state);
-    for id in before.others.iter().filter(|_| changed) {
+    let approved = approve(plan, &text, &tree, &commands, how, context)?;
+    let Approved { changed, state } = &approved;
+    let before = Before::of(state);
+    for id in before.others.iter().filter(|_| *changed) {
         context.printer.note(&format!(
             "note: what was done before the import as task {id} has another title or is gone: nothing counts as done for it"
         ));
@@ -84,8 +91,8 @@ pub(crate) fn run(args: ApproveArgs, context: &Context) -> CommandResult {
                 false => format!("Approved already: {} with {}\n", plan.id(), counted(total, "task")),
             };
             text.push_str(&before.text());
-            text.push_str(&commands_text(&tree, &commands));
-            text.push_str(&format!("Next: /fp:implement {}\n", plan.id()));
+            text.push_str(&terms);
+            text.push_str(&format!("Next: {}\n", approved.next()));
             context.printer.data(&text);
         }
     }
@@ -114,7 +121,7 @@ fn consent_given(
     args: &ApproveArgs,
     plan: &OpenPlan,
     tree: &Plan,
-    end_commands: &[String],
+    terms: &str,
     state: &State,
     context: &Context,
 ) -> Result<Option<ConsentSource>, CommandError> {
@@ -128,8 +135,7 @@ fn consent_given(
         return Ok(None);
     }
     let tasks = counted(tree.leaves().count(), "task");
-    let commands = commands_text(tree, end_commands);
-    context.printer.note(&format!("Plan {} has {tasks}. {commands}", plan.id()));
+    context.printer.note(&format!("Plan {} has {tasks}. {terms}", plan.id()));
     match input::agrees("Approve it?", context) {
         true => Ok(Some(ConsentSource::Terminal)),
         false => Err(CommandError::refused(format!("plan {} is not approved", plan.id()))
@@ -142,6 +148,14 @@ pub(crate) struct Approved {
     /// False if the log had it already.
     changed: bool,
     state: Arc<State>,
+}
+
+impl Approved {
+    /// What follows it: the run goes on, or is started.
+    pub(crate) fn next(&self) -> String {
+        let plan = &self.state.plan_id;
+        if self.state.is_running() { format!("fp next {plan}") } else { format!("/fp:implement {plan}") }
+    }
 }
 
 /// Records that the user agreed to `tree` and `end_commands`, first in the log, since the store names what the log has.
@@ -186,10 +200,12 @@ fn ask_for_consent(
     text: &str,
     tree: &Plan,
     end_commands: &[String],
+    before: Option<&State>,
     context: &Context,
 ) -> CommandResult {
+    let hash = approval::hash(text.as_bytes());
     let PrintedQuestion { question, header, options } =
-        PrintedQuestion::of_approval(plan.id(), tree, &approval::hash(text.as_bytes()), end_commands);
+        PrintedQuestion::of_approval(plan.id(), tree, &hash, end_commands, before);
     match context.format {
         Format::Json => context.printer.json(&json!({
             "planId": plan.id(), "approved": false, "question": question, "header": header, "options": options,
@@ -228,7 +244,7 @@ impl Before {
     fn text(&self) -> String {
         let proof = match self.unverified {
             0 => String::new(),
-            count => format!(", {count} of them by nothing but what its source says"),
+            count => format!(", {count} of them unverified: only the source says so"),
         };
         match self.done {
             0 => String::new(),

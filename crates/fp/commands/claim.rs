@@ -112,7 +112,7 @@ struct Prepared<'p> {
     chosen: Leaf,
     edited: BTreeSet<TaskId>,
     base: Base,
-    /// What to tell the builder of an earlier attempt's work.
+    /// The words for the builder about an earlier attempt's work.
     earlier: Option<String>,
     /// True if its check has to run before its work.
     test_first: bool,

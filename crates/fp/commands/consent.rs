@@ -43,11 +43,18 @@ fn record_approval(
     let source = PlanSource::open(context, Some(id.as_str()))?;
     let text = source.text()?;
     let tree = source.valid_tree(&text)?;
-    let commands = end_commands(source.plan()?, &tree);
-    let printed = PrintedQuestion::of_approval(id, &tree, &approval::hash(text.as_bytes()), &commands);
-    expect_printed(&printed, asked, &format!("fp approve {id}"))?;
-    approve(source.plan()?, &text, &tree, &commands, ConsentSource::Question, context)?;
-    Ok(format!("Plan {id} is approved by the user, and that is recorded. Next: /fp:implement {id}"))
+    let plan = source.plan()?;
+    let commands = end_commands(plan, &tree);
+    let before = plan.load()?.state;
+    let before = Some(&*before).filter(|_| context.approved_here(&before));
+    let hash = approval::hash(text.as_bytes());
+    expect_printed(
+        &PrintedQuestion::of_approval(id, &tree, &hash, &commands, before),
+        asked,
+        &format!("fp approve {id}"),
+    )?;
+    let approved = approve(plan, &text, &tree, &commands, ConsentSource::Question, context)?;
+    Ok(format!("Plan {id} is approved by the user, and that is recorded. Next: {}", approved.next()))
 }
 
 fn record_answer(

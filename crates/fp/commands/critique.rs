@@ -4,6 +4,8 @@
 use std::path::PathBuf;
 
 use fp_host::file;
+use fp_host::plan::OpenPlan;
+use fp_plan::plan::parse;
 use fp_plan::settings::closest_name;
 use fp_plan::text::{clipped, counted};
 use fp_run::critique::{
@@ -66,7 +68,7 @@ struct RecordArgs {
     file: Option<PathBuf>,
 }
 
-/// Print the last critique, and whether the tree has changed since
+/// Print the last critique, and the leaves that have changed since
 #[derive(Debug, clap::Args)]
 #[group(skip)]
 struct ShowCritiqueArgs {
@@ -87,7 +89,10 @@ fn record(args: &RecordArgs, context: &Context) -> CommandResult {
     source.refuse_running()?;
     let opinion = opinion(args, context)?;
     let text = source.text()?;
-    let judged = judge(&source.valid_tree(&text)?, &opinion).map_err(|error| refused(&error, &source))?;
+    let is_first = plan.load()?.state.planning.rounds == 0;
+    let before = if is_first { None } else { last_critique(plan)? };
+    let judged = judge(&source.valid_tree(&text)?, &opinion, before.as_ref());
+    let judged = judged.map_err(|error| refused(&error, &source))?;
     let mut ledger = plan.lock()?;
     context.notices(ledger.notices());
     let critique = ledger.state().criticise(approval::hash(text.as_bytes()), judged)?;
@@ -169,7 +174,10 @@ fn summary(critique: &Critique) -> String {
 fn next(critique: &Critique) -> String {
     match (critique.verdict, critique.round) {
         (CriticVerdict::Fail, round) if round < ROUNDS => {
-            format!("revise tasks.md by critique.md, then criticise again (round {} of {ROUNDS})", round + 1)
+            format!(
+                "revise by critique.md, warnings too, then criticise again (round {} of {ROUNDS})",
+                round + 1
+            )
         }
         (CriticVerdict::Fail, _) => "review; the user decides about what is left".to_owned(),
         (CriticVerdict::Pass | CriticVerdict::Warn, _) => "review".to_owned(),
@@ -179,19 +187,30 @@ fn next(critique: &Critique) -> String {
 fn show(args: &ShowCritiqueArgs, context: &Context) -> CommandResult {
     let source = PlanSource::open(context, args.plan.as_deref())?;
     let plan = source.plan()?;
-    let past = plan.store.past()?;
-    context.notices(&past.notices);
-    let events = past.entries.into_iter().rev().flat_map(|entry| entry.events.into_iter().rev());
-    let Some(critique) = events.filter_map(Critique::of).next() else {
+    context.notices(&plan.load()?.notices);
+    let Some(critique) = last_critique(plan)? else {
         return context.report(&json!({ "planId": plan.id(), "critique": null }), "No critique yet\n");
     };
-    let changed = match source.text() {
-        Ok(text) => approval::hash(text.as_bytes()) != critique.tree_hash,
-        Err(_) => true,
+    let text = source.text().unwrap_or_default();
+    let changed = approval::hash(text.as_bytes()) != critique.tree_hash;
+    let (tree, _) = parse(&text);
+    let due = if changed { critique.due_leaves(&tree) } else { Vec::new() };
+    let ids: Vec<&str> = due.iter().map(|(leaf, _)| &*leaf.id).collect();
+    let since = match (changed, due.is_empty()) {
+        (false, _) => "",
+        (true, true) => "\nThe tree has changed since, but no leaf is due\n",
+        (true, false) => "\nThe tree has changed since. To judge next:\n\n",
     };
-    let since = if changed { "\nThe tree has changed since\n" } else { "" };
+    let list: String = due.iter().map(|(leaf, why)| format!("- {}: {why}\n", leaf.id)).collect();
     context.report(
-        &json!({ "planId": plan.id(), "rounds": ROUNDS, "critique": critique, "changed": changed }),
-        &format!("{}{since}", critique.to_markdown()),
+        &json!({ "planId": plan.id(), "rounds": ROUNDS, "critique": critique, "changed": changed, "due": ids }),
+        &(critique.to_markdown() + since + &list),
     )
+}
+
+/// The last critique in the log of `plan`.
+pub(super) fn last_critique(plan: &OpenPlan) -> Result<Option<Critique>, CommandError> {
+    let events =
+        plan.store.past()?.entries.into_iter().rev().flat_map(|entry| entry.events.into_iter().rev());
+    Ok(events.filter_map(Critique::of).next())
 }

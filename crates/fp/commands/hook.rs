@@ -1,6 +1,9 @@
 //! `fp hook`: reads one JSON object and prints at most one. An error must never block the client, so it
 //! continues as if there were no hook: the exit status is always 0.
 
+mod own_calls;
+mod user;
+
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -15,20 +18,20 @@ use fp_host::store::StoreError;
 use fp_plan::plan::id::AgentName;
 use fp_plan::settings::{CommentMode, GuardMode};
 use fp_run::hook::guard::{EditPlace, GuardedEdit, edit_seen};
-use fp_run::hook::own_command::{Caller, LineJudgement, behind_cd, judge_line};
+use fp_run::hook::own_command::{Caller, LineJudgement, judge_line};
 use fp_run::hook::recovery::{self, LedRun, RunLeader};
 use fp_run::hook::{
     BUILDER, HookAgent, LeadDue, StoppingAgent, VERIFIER, agent_known, agent_stops, lead_due, lead_stops,
-    reached, refuse_name, refuse_verdict,
+    reached,
 };
 use fp_run::run::State;
-use fp_run::run::consent::{ConsentCode, PrintedQuestion};
 use fp_run::run::event::Event;
 use fp_run::run::next::RunSurroundings;
 
-use crate::cli::{Cli, RoleCall};
+use self::own_calls::{line_in_project, own_calls_are_about_to_run};
+use self::user::{user_has_answered, user_has_typed};
+use crate::commands::comments;
 use crate::commands::new::PLAN_SKILL;
-use crate::commands::{comments, consent};
 use crate::context::{Context, consent_of};
 use crate::error::{CommandError, CommandResult, Exit};
 
@@ -249,14 +252,6 @@ fn tool_is_about_to_run(hook: &IncomingHook) -> Result<(), CommandError> {
     Ok(())
 }
 
-/// `line` without a `cd` to a folder of this project, such as a builder's worktree: `fp` finds the same plans there.
-fn line_in_project<'l>(hook: &IncomingHook, line: &'l str) -> &'l str {
-    match behind_cd(line) {
-        Some((folder, rest)) if Repo::find(Path::new(folder)).root == hook.context.repo().root => rest,
-        _ => line,
-    }
-}
-
 /// The objection to an edit in the repository by a builder that holds no task of a run of this session.
 fn edit_without_task(hook: &IncomingHook) -> Result<Option<String>, CommandError> {
     let Some(path) = hook.event.edited_path() else { return Ok(None) };
@@ -283,103 +278,6 @@ fn edit_without_task(hook: &IncomingHook) -> Result<Option<String>, CommandError
     Ok(Some(format!(
         "you hold no task of {plan}, so there is nothing for you to change: run the fp claim line of your prompt first"
     )))
-}
-
-/// Allows calls of this program, unless a builder claims under a name that isn't its own, or somebody judges who wasn't
-/// asked to. Records the builder.
-fn own_calls_are_about_to_run(
-    hook: &IncomingHook,
-    caller: Caller,
-    calls: &[Vec<String>],
-) -> Result<(), CommandError> {
-    let HookEvent { agent_type, agent_id, .. } = &hook.event;
-    let (kind, id) = (agent_type.as_deref(), agent_id.as_deref());
-    let of_role = |call: &&Vec<String>| call.get(1).is_some_and(|word| word == "claim" || word == "verdict");
-    let mut learned = Vec::new();
-    for call in calls.iter().filter(of_role).filter_map(|call| Cli::role_call(call)) {
-        let (RoleCall::Claim { plan, .. } | RoleCall::Verdict { plan, .. }) = &call;
-        // The command itself reports a plan that doesn't exist.
-        let Some(run) = plan_named(hook, plan)? else { continue };
-        if hook.is_of_session(&run.state) == Some(false) {
-            match call {
-                RoleCall::Claim { .. } => continue,
-                // Nobody here was asked; the user's own rules decide.
-                RoleCall::Verdict { .. } => return Ok(()),
-            }
-        }
-        let reason = match (&call, kind) {
-            (RoleCall::Claim { .. }, _) if caller != Caller::Builder => None,
-            (RoleCall::Claim { owner, .. }, Some(BUILDER)) => refuse_name(&run.state, owner, id),
-            (RoleCall::Claim { owner, .. }, name) => name
-                .filter(|name| *name != owner.as_str())
-                .map(|name| format!("you are {name}: claim under that name")),
-            (RoleCall::Verdict { task, .. }, kind) => {
-                let agent =
-                    kind.filter(|_| caller != Caller::Lead).and_then(|kind| HookAgent::new(kind, id, None));
-                refuse_verdict(&run.state, agent.as_ref(), task)
-            }
-        };
-        if let Some(reason) = reason {
-            hook.reply(HookReply::Deny(&reason));
-            return Ok(());
-        }
-        if let (RoleCall::Claim { owner, .. }, Some(BUILDER), Some(id)) = (call, kind, id) {
-            learned.push((run, owner, id));
-        }
-    }
-    hook.reply(HookReply::Allow("a command of this plugin"));
-    for (run, owner, id) in learned {
-        run.log(hook.context.now(), |state| agent_known(state, &owner, id))?;
-    }
-    Ok(())
-}
-
-/// The plan that `selector` names, as it stands.
-fn plan_named(hook: &IncomingHook, selector: &str) -> Result<Option<OngoingRun>, CommandError> {
-    let context = &hook.context;
-    let Ok(folder) = context.plans()?.resolve(selector) else { return Ok(None) };
-    let plan = OpenPlan::new(context.repo().clone(), context.settings()?.clone(), folder);
-    Ok(plan.load().ok().map(|loaded| OngoingRun { plan, state: loaded.state }))
-}
-
-/// Keeps the prompt of `/fp:plan`, so that the plan has the user's own words and flags.
-fn user_has_typed(hook: &IncomingHook) -> Result<(), CommandError> {
-    // An agent's prompt is a model's.
-    let prompt = hook.event.prompt().filter(|_| hook.event.agent_id.is_none());
-    let typed = prompt.filter(|prompt| prompt.trim_start().starts_with(PLAN_SKILL));
-    if let Some((prompt, session)) = typed.zip(hook.event.session.as_deref()) {
-        hook.context.trust()?.keep_prompt(session, prompt, hook.event.transcript())?;
-    }
-    Ok(())
-}
-
-/// Records the user's answers to the questions that `fp` printed, and tells the lead.
-fn user_has_answered(hook: &IncomingHook) -> Result<(), CommandError> {
-    // What an agent asks isn't asked for the run.
-    if hook.event.agent_id.is_some() {
-        return Ok(());
-    }
-    let answered = hook.event.answered();
-    let code_of = |(asked, _): &(PrintedQuestion, _)| ConsentCode::in_question(&asked.question);
-    let codes: Vec<ConsentCode> = answered.iter().filter_map(code_of).collect();
-    let mut told = Vec::new();
-    if !codes.is_empty() && codes.len() < answered.len() {
-        // One of the others may have explained this one away.
-        hook.reply(HookReply::AfterTool(
-            "The answers don't count: ask the questions that fp prints by themselves, without others beside them.",
-        ));
-        return Ok(());
-    }
-    for (code, (asked, chosen)) in codes.into_iter().zip(answered) {
-        told.push(match consent::record(&hook.context, &code, &asked, &chosen) {
-            Ok(recorded) => recorded,
-            Err(error) => [error.message].into_iter().chain(error.hints).collect::<Vec<_>>().join("; "),
-        });
-    }
-    if !told.is_empty() {
-        hook.reply(HookReply::AfterTool(&told.join("\n")));
-    }
-    Ok(())
 }
 
 /// Records agents and edits. A single reply tells the model if an edit lies outside its task, and which

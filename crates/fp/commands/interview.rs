@@ -7,7 +7,7 @@ use fp_plan::plan::id::PlanId;
 use fp_plan::text::wrapped_within;
 use fp_run::interview::clearance::Grounds;
 use fp_run::interview::record::interview_page;
-use fp_run::interview::{Answers, Clearance, Interview};
+use fp_run::interview::{Answers, Clearance, Interview, Mode};
 use fp_run::run::event::{Decider, Event};
 use fp_run::run::state::InterviewRounds;
 use serde::Serialize;
@@ -50,7 +50,7 @@ enum Action {
 struct SaidArgs {
     /// The plan: its id, a part of it, or its number in `fp plans`
     plan: Option<String>,
-    /// What the goal is, in the user's sense
+    /// The goal, in the user's sense
     #[arg(long, value_name = "TEXT", value_parser = said)]
     objective: Option<String>,
     /// Something that belongs to it
@@ -83,7 +83,7 @@ struct SaidArgs {
     /// Code that was read and what it shows, so that nobody has to look for it again
     #[arg(long, value_name = "PATH:LINE - TEXT", value_parser = said)]
     seen: Vec<String>,
-    /// What does not hold any more: a requirement by its id, or anything required, in or out of scope by its words
+    /// A statement that does not hold any more: a requirement by its id, or anything required, in or out of scope by its words
     #[arg(long, value_name = "ID-OR-TEXT", value_parser = said)]
     withdraw: Vec<String>,
     /// Who says so; where it is left out, a rule in a plan that was made with --auto, else the user
@@ -183,6 +183,9 @@ fn record(
     interview
         .merge(answers, by)
         .map_err(|error| CommandError::worded(format!("{}: {error}", path.display()), &error))?;
+    if plan.folder.purpose()?.mode == Mode::Specified {
+        interview.confirm_stated(&plan.goal());
+    }
     if interview != before {
         file::atomic_write(&path, interview.to_json().as_bytes())?;
         ledger.append(vec![Event::Interviewed { by }], context.now())?;

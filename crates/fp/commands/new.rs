@@ -32,7 +32,7 @@ use crate::printer::Format;
 /// Make a plan folder for a goal and say how to plan it
 #[derive(Debug, clap::Args)]
 pub(crate) struct NewArgs {
-    /// What is to be done, in your own words; `-` reads it from standard input; put `--` before it if it begins with
+    /// The goal, in your own words; `-` reads it from standard input; put `--` before it if it begins with
     /// a dash
     #[arg(required_unless_present_any = ["roadmap", "from_prompt", "path"], value_name = "GOAL")]
     goal: Vec<String>,
@@ -53,7 +53,7 @@ pub(crate) struct NewArgs {
     /// How much planning; proposed from the goal where it is left out
     #[arg(long, value_parser = PossibleValuesParser::new(Mode::VARIANTS.iter().map(|mode| mode.into_str())).try_map(|name| name.parse::<Mode>()))]
     mode: Option<Mode>,
-    /// What kind of work it is; read off the goal's words where it is left out
+    /// The kind of work; read off the goal's words where it is left out
     #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(Intent::VARIANTS.iter().map(|intent| intent.into_str())).try_map(|name| name.parse::<Intent>()))]
     intent: Option<Intent>,
     /// Plan without questions: what would be asked is decided and recorded as an assumption

@@ -13,6 +13,7 @@ use fp_host::run::fresh_token;
 use fp_host::store::Ledger;
 use fp_plan::plan::id::{AgentName, PlanId, TaskId};
 use fp_plan::settings::AgentPlayer;
+use fp_run::report::requirements::RequirementLine;
 use fp_run::report::status::StatusReport;
 use fp_run::run::consent::PrintedQuestion;
 use fp_run::run::event::Event;
@@ -21,7 +22,8 @@ use fp_run::run::state::{Activity, RunAgent, RunStatus};
 use fp_run::run::{State, approval};
 use serde_json::{Value, json};
 
-use super::report::requirements;
+use super::report::interview_of;
+use super::start::try_commands;
 use super::status::status_text;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
@@ -104,6 +106,9 @@ pub(super) fn take_turn<'p>(
     let tree = context.tree(plan)?;
     let (seen, moved) = {
         let state = plan.load()?.state;
+        if !state.untried.is_empty() {
+            try_commands(plan, context);
+        }
         (state.head.clone(), head_moved(plan, &state)?)
     };
     let mut ledger = plan.lock()?;
@@ -140,7 +145,7 @@ pub(super) fn take_turn<'p>(
 /// The report at the end of a run.
 pub(super) fn final_report(plan: &OpenPlan, tree: &Tree, state: &State, context: &Context) -> String {
     let mut report = status_text(&StatusReport::new(state));
-    for (i, line) in requirements(plan, &tree.parse(), state).iter().enumerate() {
+    for (i, line) in RequirementLine::all(&interview_of(plan), &tree.parse(), state).iter().enumerate() {
         report += if i == 0 { "\nRequirements:\n" } else { "" };
         report += &format!("  {line}\n");
     }
@@ -229,15 +234,16 @@ fn action_text(plan: &PlanId, action: &LeadAction) -> String {
              The same for one that is not running at all.\n",
             on.join(", ")
         ),
-        LeadAction::Deadlock { chain } => {
-            let mut dead = String::from("deadlock\n   Nothing can go on by itself:\n");
-            for line in chain {
-                dead.push_str(&format!("   - {line}\n"));
-            }
-            dead
+        LeadAction::Deadlock { chain } => lines_text("deadlock\n   Nothing can go on by itself:\n", chain),
+        LeadAction::Revise { due } => {
+            lines_text("revise\n   Nothing can go on before the plan is changed and approved:\n", due)
         }
         LeadAction::Finish { report } => format!("finish\n   The run is over. Show this report:\n\n{report}"),
     }
+}
+
+fn lines_text(head: &str, lines: &[String]) -> String {
+    lines.iter().fold(head.to_owned(), |text, line| text + &format!("   - {line}\n"))
 }
 
 /// An `ask` as text; nothing for another action.

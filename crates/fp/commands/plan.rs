@@ -9,11 +9,12 @@ use fp_plan::schedule::{
 };
 use fp_plan::settings::ExecutionOrder;
 use fp_plan::text::{counted, fitted, wrapped};
-use fp_run::critique::CritiqueLine;
+use fp_run::critique::{Critique, CritiqueLine};
 use serde::Serialize;
 use unicode_width::UnicodeWidthStr as _;
 
 use super::approve::commands_text;
+use super::critique::last_critique;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
 use crate::printer::Format;
@@ -64,7 +65,8 @@ pub(crate) fn run(args: ScheduleArgs, context: &Context) -> CommandResult {
     let schedule = schedule(&tree, &options).map_err(|error @ ScheduleError::Cycle { .. }| {
         CommandError::refused(error).hint(format!("`fp validate {}` shows the cycle", plan.id()))
     })?;
-    let critique = CritiqueLine::new(&plan.load()?.state, &tree_text);
+    let state = plan.load()?.state;
+    let critique = CritiqueLine::new(&state, &tree_text);
     let path = plan.folder.file("plan.md");
     file::atomic_write(&path, markdown(&schedule).as_bytes())?;
     match context.format {
@@ -72,7 +74,10 @@ pub(crate) fn run(args: ScheduleArgs, context: &Context) -> CommandResult {
             context.printer.json(&PrintedSchedule { schedule: &schedule, critique: critique.as_ref() })?;
         }
         Format::Text => {
-            let critique = critique.as_ref().map_or_else(String::new, |critique| format!("\n{critique}\n"));
+            let found = critique.as_ref().filter(|critique| critique.findings > 0 && !state.is_running());
+            let found = found.map_or(Ok(None), |_| last_critique(plan))?;
+            let found = found.as_ref().map_or_else(String::new, Critique::finding_list);
+            let critique = critique.map_or_else(String::new, |critique| format!("\n{critique}\n{found}"));
             let commands = commands_text(&tree, &end_commands(plan, &tree));
             let commands = if commands.is_empty() { commands } else { format!("\n{commands}") };
             let width = widest_wave(&tree, &options);

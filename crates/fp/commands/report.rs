@@ -6,11 +6,11 @@ use fp_host::file;
 use fp_host::plan::{OpenPlan, Tree};
 use fp_host::store::Past;
 use fp_plan::plan::{Plan, parse};
+use fp_run::interview::Interview;
 use fp_run::report::requirements::RequirementLine;
 use fp_run::report::results::results_page;
 use fp_run::report::run_page::RunPage;
 use fp_run::report::tree::TreeReport;
-use fp_run::run::State;
 
 use super::show::schedule_options;
 use crate::context::Context;
@@ -88,14 +88,17 @@ fn report<'p>(plan: &OpenPlan, past: &Past, parsed: &'p Plan<'p>) -> RunPage<'p>
         &schedule_options(settings),
         &[builders],
     );
-    let requirements = requirements(plan, parsed, &past.state);
-    RunPage { requirements, ..RunPage::new(&past.state, &past.entries, plan.goal(), tree) }
+    let interview = interview_of(plan);
+    RunPage {
+        requirements: RequirementLine::all(&interview, parsed, &past.state),
+        interview_decisions: interview.decisions().iter().map(ToString::to_string).collect(),
+        ..RunPage::new(&past.state, &past.entries, plan.goal(), tree)
+    }
 }
 
-/// The requirements of the interview, as far as it can be read.
-pub(super) fn requirements(plan: &OpenPlan, tree: &Plan, state: &State) -> Vec<RequirementLine> {
-    let interview = interview_at(&plan.folder.file("interview.json")).ok().flatten();
-    interview.map(|interview| RequirementLine::all(&interview, tree, state)).unwrap_or_default()
+/// The interview, as far as it can be read.
+pub(super) fn interview_of(plan: &OpenPlan) -> Interview {
+    interview_at(&plan.folder.file("interview.json")).ok().flatten().unwrap_or_default()
 }
 
 /// Writes the page, unless that would replace a file that `fp report` didn't write.

@@ -7,6 +7,7 @@ use serde_json::json;
 
 use crate::context::Context;
 use crate::error::CommandResult;
+use crate::source::PlanSource;
 
 /// Give a failed task another try, with the tasks that were skipped because of it
 ///
@@ -20,9 +21,16 @@ pub(crate) struct RetryArgs {
 }
 
 pub(crate) fn run(args: RetryArgs, context: &Context) -> CommandResult {
-    let plan = context.open(Some(&args.plan))?;
+    let source = PlanSource::open(context, Some(&args.plan))?;
+    let plan = source.plan()?;
     let mut ledger = plan.lock()?;
-    let events = ledger.state().retry(&args.task)?;
+    let mut events = ledger.state().retry(&args.task)?;
+    let was_done = ledger.state().task(&args.task).is_some_and(|task| task.imported);
+    // What was done needed no criteria.
+    let to_revise = was_done && !source.is_valid_anew(&args.task)?;
+    if to_revise {
+        events.push(Event::RevisionDue { task: args.task.clone() });
+    }
     let restored: Vec<String> = events
         .iter()
         .flat_map(|event| match event {
@@ -35,7 +43,17 @@ pub(crate) fn run(args: RetryArgs, context: &Context) -> CommandResult {
     if !restored.is_empty() {
         text.push_str(&format!(", and so are {}", restored.join(", ")));
     }
-    let next = if ledger.state().is_running() { "fp next" } else { "fp start" };
+    let id = plan.id();
+    let next = match (to_revise, ledger.state().is_running()) {
+        (true, _) => {
+            text.push_str(&format!(
+                ". It was not written to be built: `fp validate {id}` shows what is missing"
+            ));
+            format!("fp task revise {id} {} --file -, then fp approve {id}", args.task)
+        }
+        (false, true) => format!("fp next {id}"),
+        (false, false) => format!("fp start {id}"),
+    };
     let json = json!({ "task": args.task, "status": Status::Pending, "restored": restored });
-    context.report(&json, &format!("{text}\nNext: {next} {}\n", plan.id()))
+    context.report(&json, &format!("{text}\nNext: {next}\n"))
 }

@@ -155,9 +155,9 @@ pub(super) fn begin(
     Ok(released)
 }
 
-/// Tries the plan's commands before any work. A trial that fails doesn't stop the run.
-fn try_commands(plan: &OpenPlan, context: &Context) {
-    let say = |line: &str| context.printer.note(&format!("note: trying {line} before any work"));
+/// Tries the plan's commands that are due to be. A trial that fails doesn't stop the run.
+pub(super) fn try_commands(plan: &OpenPlan, context: &Context) {
+    let say = |line: &str| context.printer.note(&format!("note: trying {line}"));
     let tried = trial::try_commands(plan, say, || context.now());
     let notes =
         tried.unwrap_or_else(|error| vec![format!("the plan's commands could not be tried: {error}")]);

@@ -152,7 +152,14 @@ fn task_lines(task: &TaskLine, id_width: usize, columns: usize) -> Vec<String> {
     });
     let below = below.chain(task.dropped.iter().map(|line| format!("- not checked, by your choice: {line}")));
     let (indent, room) = (" ".repeat(id_width + 15), columns.saturating_sub(id_width + 15).max(20));
-    lines.extend(task.detail.iter().cloned().chain(below).map(|line| indent.clone() + &fitted(&line, room)));
+    lines.extend(
+        task.detail
+            .iter()
+            .chain(&task.drift)
+            .cloned()
+            .chain(below)
+            .map(|line| indent.clone() + &fitted(&line, room)),
+    );
     lines
 }
 

@@ -154,6 +154,7 @@ fn figures(page: &mut String, run: &RunPage<'_>) {
             &run.tries.to_string(),
             &format!("with {}", counted(run.builders as usize, "builder")),
         );
+        figure("Revisions", &run.revisions.to_string(), "of tasks after the start");
         figure("Took", &took(run.wall()), "from start to end");
         let chain = counted(run.chain.tasks.len(), "task");
         figure("Longest chain", &took(run.chain.millis), &format!("{chain} in a row"));
@@ -199,11 +200,13 @@ fn spent_row(page: &mut String, name: &str, times: &RunTimes, idle: u64) {
 }
 
 fn lists(page: &mut String, run: &RunPage<'_>) {
+    let text_item: fn(&mut String, &String) = |page, text| {
+        put!(page, "<p class=\"note\" dir=\"auto\">{}</p>", prose(text));
+    };
+    section(page, "Interview", "interview", &run.interview_decisions, text_item);
     section(page, "Questions", "decisions", &run.decisions, question_item);
     section(page, "Commits", "commits", &run.commits, commit_item);
-    section(page, "Notes", "notes", &run.notes, |page, note| {
-        put!(page, "<p class=\"note\" dir=\"auto\">{}</p>", prose(note));
-    });
+    section(page, "Notes", "notes", &run.notes, text_item);
 }
 
 fn section<T>(page: &mut String, title: &str, id: &str, items: &[T], shown: fn(&mut String, &T)) {

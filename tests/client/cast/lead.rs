@@ -24,6 +24,7 @@ enum Action {
     Ask(Question),
     Wait { on: Vec<String> },
     Deadlock { chain: Vec<String> },
+    Revise { due: Vec<String> },
     Finish { report: String },
 }
 
@@ -183,6 +184,7 @@ fn go_on(
     match due.actions.last() {
         Some(Action::Finish { report }) => text(format!("{OVER}\n{report}")),
         Some(Action::Deadlock { chain }) => text(format!("Deadlock: {}", chain.join("; "))),
+        Some(Action::Revise { due }) => text(format!("To be changed: {}", due.join("; "))),
         Some(Action::Wait { on }) if ended.is_empty() => text(format!("Waiting for {}.", on.join(", "))),
         _ => next(plan, &ended),
     }
@@ -198,7 +200,9 @@ fn steps(action: &Action) -> Vec<Step<'_>> {
             vec![Step::Check(quoted_command(prompt, "fp verify").expect("it says how")), Step::Verdict]
         }
         Action::Ask(question) => vec![Step::Ask(question)],
-        Action::Wait { .. } | Action::Deadlock { .. } | Action::Finish { .. } => Vec::new(),
+        Action::Wait { .. } | Action::Deadlock { .. } | Action::Revise { .. } | Action::Finish { .. } => {
+            Vec::new()
+        }
     }
 }
 

@@ -49,6 +49,7 @@ impl Planner {
         let done = calls(request);
         let written = done.iter().filter(|call| call.tool == "Write").count();
         let plan = brief(request, "Plan");
+        let tree = Path::new(brief(request, "Folder")).join("tasks.md");
         match done.last() {
             Some(call) if call.tool == "Write" => bash(format!("fp validate {plan} --fix")),
             Some(call) if call.command().starts_with("fp validate") && !call.failed => {
@@ -56,10 +57,8 @@ impl Planner {
             }
             Some(call) if call.command().starts_with("fp signals") => text("The tree is valid."),
             last if last.is_none_or(|call| call.failed || call.tool == "Read") => match drafts.get(written) {
-                Some(_) if revision > 0 && last.is_none() => {
-                    // The client lets nobody overwrite a file they have not looked at.
-                    call("Read", json!({ "file_path": Path::new(brief(request, "Folder")).join("tasks.md") }))
-                }
+                // The client lets nobody overwrite a file they have not looked at.
+                Some(_) if tree.exists() && last.is_none() => call("Read", json!({ "file_path": tree })),
                 Some(draft) => write(request, "tasks.md", draft),
                 None => text("The tree can't be made valid."),
             },

@@ -159,7 +159,7 @@ fn an_approval_on_a_read_only_disk() {
 
 #[test]
 fn on_a_full_disk_nothing_is_lost_and_with_room_the_run_goes_on() {
-    let environment = Environment::new().env("GIT_TEMPLATE_DIR", "").repo();
+    let environment = Environment::new().repo();
     environment.plan(&two_tasks());
     let Some(disk) = Disk::small(&environment) else { return };
     let log = || disk.read(&plan_file("events.jsonl"));
@@ -250,7 +250,7 @@ fn on_a_full_disk_nothing_is_lost_and_with_room_the_run_goes_on() {
 
 #[test]
 fn an_entry_that_fits_only_in_part_is_taken_back() {
-    let environment = Environment::new().env("GIT_TEMPLATE_DIR", "").repo();
+    let environment = Environment::new().repo();
     environment.plan(&two_tasks());
     environment.start(&[]);
     let Some(disk) = Disk::small(&environment) else { return };

@@ -92,8 +92,8 @@ fn a_tree_that_is_broken_during_a_run_stops_it_until_it_is_mended() {
     assert_snapshot!(check(Some(b"")), @r"
     exit status: 0
     --- stdout
-    1. deadlock
-       Nothing can go on by itself:
+    1. revise
+       Nothing can go on before the plan is changed and approved:
        - 2: it was edited after the approval: run `fp approve sample-20261121`
     --- stderr
     note: edited since the approval: 1, 2; `fp approve sample-20261121` lets them run
@@ -116,27 +116,28 @@ fn a_tree_that_is_broken_during_a_run_stops_it_until_it_is_mended() {
 }
 
 #[test]
-fn fifty_megabytes_are_read_in_seconds() {
+fn twenty_megabytes_are_read_in_seconds() {
     let start = Instant::now();
     let environment = Environment::new().repo();
-    let remarks = "Words that belong to no task, and go on.\n".repeat((50 << 20) / 41);
+    let remarks = "Words that belong to no task, and go on.\n".repeat((20 << 20) / 41);
     environment.plan(&format!("{remarks}\n{}", two_tasks()));
     environment.start(&[]);
     assert_eq!(environment.build("builder-1", "a.txt", "about 1\n"), "1");
     assert!(environment.pass("1").stdout.starts_with("Task 1 passed: commit "));
     assert!(environment.done(&["next", PLAN]).stdout.starts_with("1. resume builder-1\n"));
     assert!(start.elapsed() < Duration::from_secs(60), "{:?}", start.elapsed());
-    let junk = "- [ID: x] (Complexity: 99)\n".repeat((5 << 20) / 27);
+    let junk = "- [ID: x] (Complexity: 99)\n".repeat((2 << 20) / 27);
     environment.plan(&junk);
     let output = environment.fp(&["approve", PLAN, "--yes"]);
     assert_eq!((output.code, output.stderr.lines().count()), (1, 2), "{output}");
 }
 
+/// They fit on a stack of an eighth of the usual size, as eight times as many do on the usual one.
 #[test]
-fn ten_thousand_levels() {
+fn two_thousand_levels() {
     let start = Instant::now();
     let mut text = String::from("## Root Task\n- [ID: root] Deep (Complexity: 5)\n\n### Subtasks\n");
-    for depth in 0..10_000 {
+    for depth in 0..2000 {
         let _ = writeln!(
             text,
             "{}- [ID: 1{}] Deeper (Complexity: 2)",
@@ -144,14 +145,18 @@ fn ten_thousand_levels() {
             ".1".repeat(depth.min(20))
         );
     }
+    let on_a_small_stack = |environment: &Environment, args: &[&str]| {
+        let script = "ulimit -s 1024; exec \"$0\" \"$@\"";
+        environment.run("sh", &[&["-c", script, env!("CARGO_BIN_EXE_fp")], args].concat())
+    };
     let environment = Environment::new().repo();
     environment.plan(&text);
-    let output = environment.fp(&["approve", PLAN, "--yes"]);
+    let output = on_a_small_stack(&environment, &["approve", PLAN, "--yes"]);
     assert_eq!((output.code, output.stdout.as_str()), (1, ""), "{output}");
     assert!(output.stderr.contains("tasks.md is not valid: "), "{output}");
     assert!(start.elapsed() < Duration::from_secs(30), "{:?}", start.elapsed());
     let environment = started();
     environment.plan(&text);
-    assert_eq!(environment.fp(&["next", PLAN]).code, 0);
-    assert_eq!(environment.fp(&["claim", PLAN, "--as", "builder-1"]).code, 3);
+    assert_eq!(on_a_small_stack(&environment, &["next", PLAN]).code, 0);
+    assert_eq!(on_a_small_stack(&environment, &["claim", PLAN, "--as", "builder-1"]).code, 3);
 }

@@ -111,3 +111,19 @@ fn what_changes_as_people_work_is_no_cheat() {
         assert!(!verified.stdout.contains(" git: "), "{place:?}: {verified}");
     }
 }
+
+/// The verifier has seen the checks; the user sees them in the evidence.
+#[test]
+fn a_hook_that_is_made_between_the_checks_and_the_verdict_is_told() {
+    for place in [Place::Checkout, Place::Worktree] {
+        let scene = Scene::new(place, "src/a.rs");
+        scene.work();
+        scene.submit();
+        assert!(!scene.verify().stdout.contains(" git: "), "{place:?}");
+        scene.add_to_git("hooks/pre-commit", "#!/bin/sh\nexit 0\n");
+        let verdict = scene.environment.pass("1");
+        assert!(verdict.stdout.starts_with("Task 1 passed: commit "), "{place:?}: {verdict}");
+        let evidence = scene.environment.done(&["evidence", PLAN, "1"]).stdout;
+        assert!(evidence.contains("hooks/pre-commit is new"), "{place:?}: {evidence}");
+    }
+}

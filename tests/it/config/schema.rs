@@ -41,7 +41,7 @@ fn it_says_of_each_setting_what_an_editor_shows() {
     assert_eq!(
         *about("/properties/guard/properties/mode"),
         json!({
-            "description": "What happens to an edit outside the task's files.",
+            "description": "The answer to an edit outside the task's files.",
             "type": ["string", "null"], "enum": ["deny", "warn", "off", null], "default": "deny",
         })
     );

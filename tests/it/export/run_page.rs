@@ -223,7 +223,7 @@ fn a_task_has_its_evidence_behind_one_click() {
         "all tests pass",
         "Iteration 1 by builder-1 did not pass",
         "cargo test fails",
-        "src/1.rs (new)",
+        "src/1.rs",
         "verifier-1-i1",
     ] {
         assert!(text.contains(told), "{told} is not in {text}");

@@ -337,15 +337,15 @@ fn a_lead_may_stop_where_it_was_just_told_or_nudging_is_off() {
 /// The lead hears only once of a problem that only the user can solve, since it may have told the user
 /// already.
 #[test]
-fn a_deadlock_is_told_once() {
+fn what_only_the_user_can_solve_is_told_once() {
     let environment = started();
     let tasks = format!(".fractal-planner/plans/{PLAN}/tasks.md");
     environment.write(&tasks, environment.read(&tasks).replace("has a line", "has two lines"));
-    assert!(environment.fp(&["next", PLAN]).stdout.starts_with("1. deadlock"));
+    assert!(environment.fp(&["next", PLAN]).stdout.starts_with("1. revise"));
     assert_snapshot!(environment.replay("stop", STOPS[0]), @r#"
     exit status: 0
     --- stdout
-    {"decision":"block","reason":"You lead the run of plan sample-20261121, and nothing in it can go on by itself. Run `fp next sample-20261121` and tell the user which tasks wait for what, unless you have."}
+    {"decision":"block","reason":"You lead the run of plan sample-20261121, and nothing in it can go on by itself. Run `fp next sample-20261121` and tell the user what its tasks wait for, unless you have."}
     "#);
     assert_eq!(environment.replay("stop", STOPS[0]), silent());
 }

@@ -77,7 +77,8 @@ fn a_program_that_gives_no_answer_is_ended_with_all_that_it_started() {
     let start = Instant::now();
     let answer = asked("sleep 61.7 & sleep 61.7", b"", Duration::from_millis(300));
     assert_eq!(answer.end, CommandEnd::TimedOut(0));
-    assert!(answer.duration >= Duration::from_millis(300) && start.elapsed() < Duration::from_secs(20));
+    let time = start.elapsed();
+    assert!(time >= Duration::from_millis(300) && time < Duration::from_secs(20), "{time:?}");
     assert!(is_gone("sleep 61.7"));
 }
 

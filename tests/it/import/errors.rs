@@ -38,7 +38,8 @@ fn nothing_that_is_known() {
     assert_eq!(nothing.code, 2);
     assert!(
         nothing.stderr.starts_with(
-            "error: empty: no format of a plan is recognised: there is no .md, .json, .jsonl or .csv file\n"
+            "error: empty: no format of a plan is recognised: there is no .md, .json, .jsonl or .csv file to \
+             read\n"
         ),
         "{nothing}"
     );
@@ -69,7 +70,7 @@ fn several_formats_and_several_plans() {
     error: both: it could be of several formats:
       uctm, by PLAN.md
       beads, by issues.jsonl
-    hint: say which it is with `--from FORMAT`
+    hint: name the folder or the file of one of them, or say which it is with `fp import --from FORMAT`
     ");
     let chosen = environment.done(&["import", "both", "--from", "beads", "--dry-run"]);
     assert!(chosen.stdout.starts_with("both: beads (as --from says)\n"), "{chosen}");
@@ -117,6 +118,53 @@ fn files_that_can_not_be_read() {
     --- stderr
     error: [ROOT]/work/many has more than a plan: at most 5000 files are read
     hint: name the folder or the file of the plan itself
+    ");
+}
+
+#[test]
+fn what_was_not_read_is_named() {
+    let environment = Environment::new().repo();
+    environment.write("bytes/tasks.md", b"- [ ] T001 \xff\n");
+    let refused = environment.fp(&["import", "bytes"]);
+    let told = "file to read\nNot read:\n  tasks.md:1:12: not UTF-8 text; it is left out\nhint: ";
+    assert!(refused.code == 2 && refused.stderr.contains(told), "{refused}");
+}
+
+#[test]
+#[cfg(unix)]
+fn a_link_out_of_the_repository() {
+    let environment = Environment::new().repo();
+    let outside = environment.path("../outside");
+    fs::create_dir(&outside).unwrap();
+    fs::write(outside.join("tasks.md"), "- [ ] T001 Add a.txt\n").unwrap();
+    std::os::unix::fs::symlink(&outside, environment.path("specs")).unwrap();
+    for path in ["specs", "specs/tasks.md"] {
+        let refused = environment.fp(&["new", "--import", path]);
+        assert_eq!(refused.code, 1, "{refused}");
+        let told = format!(
+            "error: {path} is a link that leads out of the repository\nhint: if that is the plan you mean"
+        );
+        assert!(refused.stderr.starts_with(&told), "{refused}");
+    }
+    environment.done(&["new", "--import", "../outside"]);
+    fs::create_dir(environment.path("inside")).unwrap();
+    fs::write(environment.path("inside/tasks.md"), "- [ ] T001 Add a.txt\n").unwrap();
+    std::os::unix::fs::symlink("inside", environment.path("link")).unwrap();
+    environment.done(&["new", "--import", "link"]);
+}
+
+#[test]
+fn far_too_many_tasks() {
+    let environment = Environment::new().repo();
+    let task = |number: usize| format!("- [ ] T{number:05} Add the part {number} to src/part{number}.rs\n");
+    let text: String = (1..=80_000).map(task).collect();
+    assert!(text.len() > 4_000_000);
+    environment.write("big.md", &text);
+    assert_snapshot!(environment.fp(&["new", "--import", "big.md"]), @r"
+    exit status: 2
+    --- stderr
+    error: big.md has 80000 tasks: at most 5000 are imported at once
+    hint: name a part of it with --only, --tag or --open
     ");
 }
 

@@ -46,14 +46,13 @@ fn what_was_done_is_done_with_the_approval_and_what_nothing_proves_is_said() {
     ");
     assert_snapshot!(environment.done(&["log", &plan]).stdout, @r"
     2026-11-21 (UTC)
-    09:00:00      1    imported from fractal-planner, with 2 tasks that the source
-                       says is done
+    09:00:00      1    imported from fractal-planner; by its source, 2 tasks done
                          task 1: Write part 1, commit 1237c6c
                          task 2: Write part 2, not verified
     ");
     assert_snapshot!(environment.done(&["approve", &plan, "--yes"]).stdout, @r"
     Approved: three-parts-20261121 with 3 tasks
-    Done before the import: 2 tasks, 1 of them by nothing but what its source says
+    Done before the import: 2 tasks, 1 of them unverified: only the source says so
     Next: /fp:implement three-parts-20261121
     ");
     assert_snapshot!(environment.done(&["status", &plan]).masked(), @r"
@@ -216,4 +215,41 @@ fn commands_of_an_imported_plan_do_not_run_before_it_is_approved() {
         assert_eq!(refused.code, 1, "{args:?}: {refused}");
     }
     assert!(!environment.path("ran").exists() && !environment.path("verified").exists());
+}
+
+#[test]
+fn a_done_task_that_says_too_little_to_be_built_has_to_be_revised() {
+    let (environment, plan) = place();
+    let tasks = format!(".fractal-planner/plans/{plan}/tasks.md");
+    let short = environment.read(&tasks).replace("  - Acceptance:\n    - `2.txt` has a line about 2\n", "");
+    environment.write(&tasks, &short);
+    environment.done(&["approve", &plan, "--yes"]);
+    assert_snapshot!(environment.done(&["retry", &plan, "2"]).stdout, @r"
+    Task 2 is pending again. It was not written to be built: `fp validate three-parts-20261121` shows what is missing
+    Next: fp task revise three-parts-20261121 2 --file -, then fp approve three-parts-20261121
+    ");
+    environment.done(&["run", "start", &plan, "--session", "s1"]);
+    let claimed = environment.fp(&["claim", &plan, "2", "--as", "builder-1"]);
+    assert!(claimed.stderr.contains("it is to be changed"), "{claimed}");
+    assert_eq!(environment.fp(&["approve", &plan, "--yes"]).code, 1);
+    let whole = "- [ID: 2] Write part 2 (Complexity: 2)\n  - Acceptance:\n    - `2.txt` has two lines\n  - Dependencies: 1\n  - Files: 2.txt\n  - Tests Required: no\n  - Hints:\n    - One line\n    - A newline\n  - Guardrails:\n    - Do NOT modify files outside: 2.txt\n    - Do NOT add new dependencies\n  - Test Commands: none\n";
+    environment.write("leaf.md", whole);
+    environment.done(&["task", "revise", &plan, "2", "--file", "leaf.md"]);
+    environment.done(&["approve", &plan, "--yes"]);
+    environment.done(&["claim", &plan, "2", "--as", "builder-1"]);
+}
+
+#[test]
+fn only_an_import_says_what_was_done() {
+    let (environment, plan) = place();
+    let folder = format!(".fractal-planner/plans/{plan}");
+    let bare = "- [ID: 1] Write part 1\n- [ID: 2] Write part 2\n";
+    environment.write(&format!("{folder}/tasks.md"), bare);
+    assert_eq!(environment.fp(&["validate", &plan]).code, 0, "what was done needs no completion");
+    std::fs::remove_file(environment.path(&format!("{folder}/import.json"))).unwrap();
+    assert_eq!(
+        environment.fp(&["validate", &plan]).code,
+        1,
+        "no log is read for a plan that was not imported"
+    );
 }

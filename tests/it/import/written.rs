@@ -32,7 +32,7 @@ fn a_person_is_told_what_was_made_and_what_comes_next() {
 
     Next:
       fp validate rate-limits-for-public-api-20261121 --fix
-      ask Claude Code to have fp:decomposer complete the tree by what is left
+      in Claude Code, have fp:decomposer complete what is left
       fp approve rate-limits-for-public-api-20261121
     ");
     let plan = only_plan(&environment);

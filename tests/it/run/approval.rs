@@ -91,11 +91,9 @@ fn a_leaf_edited_behind_the_approval_waits_for_another() {
     assert_snapshot!(environment.next(&[]), @r"
     exit status: 0
     --- stdout
-    1. deadlock
-       Nothing can go on by itself:
+    1. revise
+       Nothing can go on before the plan is changed and approved:
        - 1: it was edited after the approval: run `fp approve sample-20261121`
-       - 2: it waits for 1
-       - 3: it waits for 2
     --- stderr
     note: edited since the approval: 1; `fp approve sample-20261121` lets them run
     ");
@@ -139,12 +137,16 @@ fn a_task_that_is_done_can_not_be_taken_out() {
     ");
     let fourth = tree(&[leaf("4", "1", "d.txt")]);
     environment.plan(&(chain() + fourth.split_once("### Subtasks\n").unwrap().1));
-    assert_snapshot!(environment.fp(&["approve", PLAN, "--yes"]), @r"
+    assert_snapshot!(environment.fp(&["approve", PLAN, "--yes"]), @r#"
     exit status: 0
     --- stdout
     Approved: sample-20261121 with 4 tasks
-    Next: /fp:implement sample-20261121
-    ");
+    Since you approved it:
+    - added: 4 "Write part 4"
+    No command is new.
+    As you approved it: 3 tasks with 0 commands.
+    Next: fp next sample-20261121
+    "#);
     assert_eq!(environment.statuses().len(), 4);
 }
 

@@ -8,7 +8,7 @@ use crate::portable::{PortableFile, PortablePlan};
 
 /// The columns: fields of a task as JSON, and what belongs to its place and its state.
 const COLUMNS: &str = "id title parent status dependencies files complexity priority risk group description acceptance \
-                       testsRequired testCommands verify hints references guardrails covers commit reason";
+                       testsRequired testCommands verify hints references guardrails covers commit reason after";
 
 /// A row for each task, by RFC 4180.
 pub fn csv_text(plan: &PortablePlan) -> String {

@@ -59,9 +59,11 @@ fn body_of(plan: &PortablePlan, at: usize) -> String {
         body.push_str(mark(part));
         write_reference(body, part);
     });
-    let waits = task.dependencies.iter().flatten();
-    let waits = waits.filter_map(|id| plan.tasks.iter().find(|task| task.id == *id));
-    write_section(&mut body, "Depends on", waits, write_reference);
+    for (title, ids) in [("Depends on", &task.dependencies), ("After", &task.after)] {
+        let ids = ids.iter().flatten();
+        let named = ids.filter_map(|id| plan.tasks.iter().find(|task| task.id == *id));
+        write_section(&mut body, title, named, write_reference);
+    }
     write_section(&mut body, "Files", task.files.iter().flatten(), |body, file| write_code(body, &file.path));
     let prose = [("Hints", &task.hints), ("References", &task.references), ("Guardrails", &task.guardrails)];
     for (title, texts) in prose {

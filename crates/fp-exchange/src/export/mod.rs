@@ -73,6 +73,7 @@ fn portable_task(task: &Task<'_>) -> PortableTask {
         complexity: task.complexity,
         acceptance: list(FieldKind::Acceptance),
         dependencies: list(FieldKind::Dependencies),
+        after: list(FieldKind::After),
         files: fields.get(FieldKind::Files).map(|files| files.items.iter().map(file).collect()),
         tests_required: fields.get(FieldKind::TestsRequired).map(|_| task.tests_required()),
         hints: list(FieldKind::Hints),
@@ -103,7 +104,6 @@ fn unread_fields(task: &Task<'_>) -> Map<String, Value> {
     if let Some(source) = task.complexity_source.as_ref().filter(|_| task.complexity.is_none()) {
         add(FieldKind::Complexity.label(), &source.text);
     }
-    task.after().for_each(|id| add(FieldKind::After.label(), id));
     for item in fields.items(FieldKind::Dependencies) {
         if let Some(note) = &item.note {
             add(FieldKind::Dependencies.label(), &format!("{} {note}", item.text));

@@ -97,7 +97,7 @@ const BOXES_SIGN: &str = "tasks.md with lines like `- [ ] 1.1`, as OpenSpec and 
 /// Why nothing can be imported.
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum ImportError {
-    #[error("no format of a plan is recognised{}", .0.as_ref().map_or_else(|| ": there is no .md, .json, .jsonl or .csv file".to_owned(), |files| format!(" in {files}")))]
+    #[error("no format of a plan is recognised{}", .0.as_ref().map_or_else(|| ": there is no .md, .json, .jsonl or .csv file to read".to_owned(), |files| format!(" in {files}")))]
     NotRecognised(Option<String>),
     #[error("it could be of several formats:{}", .0.iter().map(|found| format!("\n  {}, {}", found.source, found.because)).collect::<String>())]
     SeveralFormats(Vec<RecognisedSource>),
@@ -132,7 +132,7 @@ impl Hint for ImportError {
                     .map(|format| format!("\n  {format}: {}", format.reader().0));
                 format!("name the folder of a plan, which is known by:{}", signs.collect::<String>()).into()
             }
-            Self::SeveralFormats(_) => "say which it is with `--from FORMAT`".into(),
+            Self::SeveralFormats(_) => "name the folder or the file of one of them, or say which it is with `fp import --from FORMAT`".into(),
             Self::SeveralPlans { .. } => "name the folder of one of them".into(),
             Self::NoSuchPart { nearest: Some(name), .. } => format!("did you mean {name:?}?").into(),
             Self::NoSuchPart { nearest: None, .. } | Self::NothingLeft => {

@@ -1,1 +1,211 @@
-//! Tests of the agent programs.
+//! What the programs' lines mean, and which command lines they get.
+
+use std::ffi::OsStr;
+
+use super::*;
+
+fn order<'a>(player: &'a AgentPlayer, name: &'a AgentName, session: Option<&'a str>) -> AgentOrder<'a> {
+    AgentOrder {
+        name,
+        role: Role::Builder,
+        player,
+        cwd: Path::new("/work/tree"),
+        page: "# Builder\n",
+        prompt: "Claim.",
+        session,
+        plugin: Path::new("/plugin"),
+        search_path: OsStr::new("/plugin/bin"),
+        writes: &[],
+        allow: &[],
+        scratch: Path::new("/nowhere"),
+    }
+}
+
+fn words(made: &AgentCommand) -> Vec<String> {
+    made.command.get_args().map(|word| word.to_string_lossy().into_owned()).collect()
+}
+
+fn claude(line: &str) -> Vec<AgentNews> {
+    AgentProgram::Claude(PathBuf::new()).read(line)
+}
+
+fn codex(line: &str) -> Vec<AgentNews> {
+    AgentProgram::Codex(PathBuf::new()).read(line)
+}
+
+fn opencode(line: &str) -> Vec<AgentNews> {
+    AgentProgram::OpenCode(PathBuf::new()).read(line)
+}
+
+#[test]
+fn lines_that_say_nothing() {
+    for line in
+        ["", "{", "[1]", "null", "{\"type\":7}", "{\"type\":\"user\"}", "plain", "{\"type\":\"result\""]
+    {
+        assert_eq!((claude(line), codex(line), opencode(line)), (vec![], vec![], vec![]), "{line}");
+    }
+}
+
+#[test]
+fn a_result_of_claude() {
+    let line = r#"{"type":"result","subtype":"success","is_error":false,"num_turns":3,"total_cost_usd":0.0185,
+        "usage":{"input_tokens":10,"cache_creation_input_tokens":5,"cache_read_input_tokens":7,"output_tokens":2},
+        "permission_denials":[{"tool_name":"Bash","tool_input":{"command":"npm\n ci"}},{"tool_name":"Write","tool_input":{"file_path":"/etc/x"}},{}]}"#;
+    assert_eq!(
+        claude(line),
+        [
+            AgentNews::Denied("Bash(npm ci)".into()),
+            AgentNews::Denied("Write(/etc/x)".into()),
+            AgentNews::Denied("?".into()),
+            AgentNews::Spent {
+                turns: 3,
+                tokens: TokenUse { input: 15, cached: 7, output: 2 },
+                micro_usd: None
+            },
+            AgentNews::SessionTotal { tokens: None, micro_usd: Some(18_500) },
+        ]
+    );
+}
+
+fn fault_of(news: &[AgentNews]) -> Option<&ServiceFault> {
+    news.iter().find_map(|news| if let AgentNews::Fault(fault) = news { Some(fault) } else { None })
+}
+
+#[test]
+fn faults_of_claude() {
+    let cases = [
+        (r#""api_error_status":529,"terminal_reason":"api_error","result":"Overloaded""#, "away"),
+        (r#""api_error_status":429,"terminal_reason":"api_error","result":"Slow down""#, "away"),
+        (
+            r#""api_error_status":null,"terminal_reason":"api_error","result":"API Error: Connection refused""#,
+            "away",
+        ),
+        (r#""api_error_status":401,"terminal_reason":"api_error","result":"Invalid API key""#, "refused"),
+        (
+            r#""api_error_status":400,"terminal_reason":"api_error","result":"Credit balance is too low""#,
+            "refused",
+        ),
+        (r#""api_error_status":404,"terminal_reason":"api_error","result":"selected model""#, "refused"),
+        (
+            r#""api_error_status":null,"terminal_reason":"api_error","result":"Not logged in · Please run /login""#,
+            "refused",
+        ),
+        (
+            r#""api_error_status":400,"terminal_reason":"api_error","result":"API Error: 400 messages""#,
+            "lost",
+        ),
+        (
+            r#""subtype":"error_during_execution","errors":["No conversation found with session ID: x"]"#,
+            "lost",
+        ),
+        (r#""subtype":"error_max_turns","terminal_reason":"max_turns","result":null"#, "none"),
+        (r#""terminal_reason":"aborted_tools""#, "none"),
+    ];
+    for (line, expected) in cases {
+        let news = claude(&format!(r#"{{"type":"result","is_error":true,{line}}}"#));
+        let kind = match fault_of(&news) {
+            Some(ServiceFault::Away(_)) => "away",
+            Some(ServiceFault::Refused(_)) => "refused",
+            Some(ServiceFault::SessionLost(_)) => "lost",
+            None => "none",
+        };
+        assert_eq!(kind, expected, "{line}");
+    }
+}
+
+#[test]
+fn what_claude_is_at() {
+    let line = r#"{"type":"assistant","message":{"content":[{"type":"text","text":"x"},{"type":"tool_use","name":"Bash","input":{"command":"cargo\ttest \u001b[31m"}}]}}"#;
+    let [AgentNews::Doing(doing)] = &claude(line)[..] else { panic!() };
+    assert!(doing.starts_with("Bash cargo test") && !doing.chars().any(char::is_control), "{doing:?}");
+    let retry =
+        r#"{"type":"system","subtype":"api_retry","attempt":2,"error_status":529,"error":"overloaded"}"#;
+    assert_eq!(claude(retry), [AgentNews::Waiting("overloaded, try 2".into())]);
+}
+
+#[test]
+fn lines_of_codex() {
+    assert_eq!(codex(r#"{"type":"thread.started","thread_id":"t1"}"#), [AgentNews::Session("t1".into())]);
+    let usage = r#"{"type":"turn.completed","usage":{"input_tokens":40,"cached_input_tokens":30,"output_tokens":20}}"#;
+    let total = Some(TokenUse { input: 10, cached: 30, output: 20 });
+    assert_eq!(codex(usage)[1], AgentNews::SessionTotal { tokens: total, micro_usd: None });
+    let faults = [
+        ("unexpected status 401 Unauthorized: x", true),
+        ("Quota exceeded. Check your plan and billing details.", true),
+        ("Missing environment variable: OPENAI_API_KEY", true),
+        ("exceeded retry limit, last status: 429 Too Many Requests", false),
+        ("stream disconnected, url: http://127.0.0.1:40113/v1", false),
+        ("Selected model is at capacity. Please try a different model.", false),
+    ];
+    for (said, is_refused) in faults {
+        let news = codex(&format!(r#"{{"type":"turn.failed","error":{{"message":"{said}"}}}}"#));
+        assert_eq!(matches!(fault_of(&news), Some(ServiceFault::Refused(_))), is_refused, "{said}");
+    }
+}
+
+#[test]
+fn lines_of_opencode() {
+    let line = r#"{"type":"step_finish","sessionID":"ses_1","part":{"tokens":{"input":5,"output":2,"reasoning":1,"cache":{"read":3,"write":4}},"cost":0.5}}"#;
+    let tokens = TokenUse { input: 9, cached: 3, output: 3 };
+    let spent = AgentNews::Spent { turns: 1, tokens, micro_usd: Some(500_000) };
+    assert_eq!(opencode(line), [AgentNews::Session("ses_1".into()), spent]);
+    let error = r#"{"type":"error","error":{"name":"APIError","data":{"message":"no","statusCode":401}}}"#;
+    assert!(matches!(fault_of(&opencode(error)), Some(ServiceFault::Refused(_))));
+}
+
+#[test]
+fn an_id_of_a_conversation_is_new_each_time() {
+    let (player, name) = (AgentPlayer::default(), AgentName::new("builder-1").unwrap());
+    let made = || claude::command(Path::new("claude"), &order(&player, &name, None)).session.unwrap();
+    let (one, two) = (made(), made());
+    assert_ne!(one, two);
+    let lengths: Vec<usize> = one.split('-').map(str::len).collect();
+    assert_eq!(lengths, [8, 4, 4, 4, 12], "{one}");
+}
+
+#[test]
+fn a_conversation_that_goes_on_has_no_page() {
+    let (player, name) = (AgentPlayer::default(), AgentName::new("builder-1").unwrap());
+    let first = codex::command(Path::new("codex"), &order(&player, &name, None));
+    assert!(first.input.starts_with("# Builder\n\n# Now\n\nClaim."), "{}", first.input);
+    assert_eq!(words(&first).last().unwrap(), "-");
+    let again = codex::command(Path::new("codex"), &order(&player, &name, Some("t1")));
+    assert_eq!(again.input, "Claim.");
+    assert_eq!(words(&again)[words(&again).len() - 3..], ["resume", "t1", "-"]);
+}
+
+#[test]
+fn placeholders_of_an_own_program() {
+    let folder = tempfile::tempdir().unwrap();
+    let (player, name) = (
+        AgentPlayer { model: Some("m".into()), ..AgentPlayer::default() },
+        AgentName::new("builder-1").unwrap(),
+    );
+    let list = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
+    let own = OwnProgram {
+        start: list(&["p", "{role}", "{name}", "--at={cwd}", "{model}", "{prompt}"]),
+        resume: list(&["p", "--again", "{session}"]),
+    };
+    let order = AgentOrder { scratch: folder.path(), ..order(&player, &name, None) };
+    let made = own::command(&own, &order).unwrap();
+    let prompt = folder.path().join("builder-1.md");
+    assert_eq!(words(&made), ["builder", "builder-1", "--at=/work/tree", "m", prompt.to_str().unwrap()]);
+    assert!(std::fs::read_to_string(&prompt).unwrap().starts_with("# Builder"));
+    let again = own::command(&own, &AgentOrder { session: Some("s 1"), ..order }).unwrap();
+    assert_eq!(words(&again), ["--again", "s 1"]);
+    assert_eq!(std::fs::read_to_string(&prompt).unwrap(), "Claim.");
+}
+
+#[test]
+fn versions() {
+    for (word, version) in [
+        ("2.1.329", Some([2, 1, 329])),
+        ("v1.0.0", Some([1, 0, 0])),
+        ("0.1.0-alpha", Some([0, 1, 0])),
+        ("2.1", None),
+        ("(Claude", None),
+        ("99999999999999999999.1.1", None),
+    ] {
+        assert_eq!(version_of(word), version, "{word}");
+    }
+}

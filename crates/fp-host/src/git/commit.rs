@@ -172,7 +172,7 @@ impl Git {
         self.call(&["rev-parse", "--verify", "--end-of-options", &format!("{commit}^")]).oid()
     }
 
-    /// What the user's index has at the paths of `lines`, as lines for `--index-info`.
+    /// The entries of the user's index at the paths of `lines`, as lines for `--index-info`.
     fn index_entries(&self, lines: &[u8]) -> Result<Vec<u8>, GitError> {
         let paths: Vec<RepoPath> = records(lines).filter_map(path_of).collect();
         let mut entries = Vec::new();

@@ -101,7 +101,6 @@ pub fn run_commands<'l>(
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProgramAnswer {
     pub end: CommandEnd,
-    pub duration: Duration,
     pub stdout: CommandOutput,
     pub stderr: CommandOutput,
 }
@@ -112,7 +111,6 @@ pub struct ProgramAnswer {
 /// # Errors
 /// The command can't be started.
 pub fn ask(mut command: Command, input: &[u8], limits: Limits) -> io::Result<ProgramAnswer> {
-    let started = Instant::now();
     let (stdout, out) = io::pipe()?;
     let (stderr, err) = io::pipe()?;
     let (stdin, mut to) = io::pipe()?;
@@ -124,9 +122,8 @@ pub fn ask(mut command: Command, input: &[u8], limits: Limits) -> io::Result<Pro
     // A program that ends without reading everything explains itself by its status.
     std::thread::spawn(move || drop(to.write_all(&input)));
     let end = wait(&mut group, limits.time, QUICK_POLL)?;
-    let duration = started.elapsed();
     group.end(GRACE)?;
-    Ok(ProgramAnswer { end, duration, stdout: stdout.finish(DRAIN), stderr: stderr.finish(DRAIN) })
+    Ok(ProgramAnswer { end, stdout: stdout.finish(DRAIN), stderr: stderr.finish(DRAIN) })
 }
 
 /// A program that runs beside this process, with all that it starts.

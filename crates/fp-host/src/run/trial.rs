@@ -1,5 +1,6 @@
 //! Tries the plan's commands in the checkout before any work, for as long as a person waits without asking why.
 
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use fp_plan::text::{prompt_path, prompt_quoted};
@@ -35,7 +36,8 @@ pub fn try_commands(
     let git = plan.checkout(&state)?;
     let tree = plan.tree()?;
     let commands = state.commands_to_try(&tree.parse(), |path| git.worktree().join(path).exists());
-    if commands.is_empty() {
+    let begun = state.has_claimed();
+    if commands.is_empty() && state.untried.is_empty() {
         return Ok(Vec::new());
     }
     let longest = Duration::from_secs(plan.settings.verify.timeout_seconds.into());
@@ -43,23 +45,32 @@ pub fn try_commands(
     let (mut runs, mut notes, mut last) = (Vec::new(), Vec::new(), git.snapshot_tree()?.tree);
     for line in commands.iter().map(|command| &*command.line) {
         let shown = prompt_quoted(line, MAX_LINE);
-        if started.elapsed() > SILENCE {
-            say(&shown);
-        }
         let time = (TIME.saturating_sub(started.elapsed()) / 2).min(longest);
         if time < LEAST {
             notes.push(format!("no time was left to try {shown} and what comes after it"));
             break;
         }
-        let ran = process::run_commands([line], git.worktree(), limits(time));
+        let ran = std::thread::scope(|scope| {
+            let (ends, ended) = mpsc::channel::<()>();
+            let running = scope.spawn(|| {
+                let ran = process::run_commands([line], git.worktree(), limits(time));
+                drop(ends);
+                ran
+            });
+            if ended.recv_timeout(SILENCE.saturating_sub(started.elapsed())) == Err(RecvTimeoutError::Timeout)
+            {
+                say(&shown);
+            }
+            running.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        });
         if ran.iter().any(|run| matches!(run.end, Some(CommandEnd::TimedOut(_)))) {
             notes.push(format!("{shown} takes too long to be tried"));
         }
         runs.extend(ran);
         let now = git.snapshot_tree()?.tree;
         let changes = git.diff(&last, &now)?;
-        // New files are what tools leave behind.
-        let changed = changes.iter().filter(|change| change.status != ChangeStatus::Added);
+        // New files are what tools leave behind. Once work has begun, a change may be a builder's.
+        let changed = changes.iter().filter(|change| !begun && change.status != ChangeStatus::Added);
         let changed = changed.map(|change| prompt_path(&change.path.to_string()));
         notes.extend(changed.map(|path| format!("{shown} changed {path} in the checkout")));
         last = now;

@@ -46,6 +46,7 @@ pub struct Verified {
     /// The task's changes.
     pub files: Vec<Change>,
     pub criteria: Vec<String>,
+    pub tests_required: bool,
     /// The ids of the requirements that the task covers.
     pub covers: Vec<String>,
 }
@@ -239,10 +240,19 @@ pub fn verify(
         checks: Vec::new(),
         files: measured.facts.changes.clone(),
         criteria: leaf.acceptance().map(str::to_owned).collect(),
+        tests_required: leaf.tests_required(),
         covers: leaf.fields.items(FieldKind::Covers).iter().map(|item| item.text.to_string()).collect(),
     };
     if let Some(before) = task.verification.as_ref().filter(|v| v.tree == tree && v.files == verified.files) {
         verified.checks.clone_from(&before.checks);
+        // A hook made since then would run in the commit.
+        let around = verification::check_around(&measured.facts);
+        if around.iter().all(|check| before.checks.contains(check)) {
+            return Ok(verified);
+        }
+        verified.checks.retain(|known| around.iter().all(|check| check.name != known.name));
+        verified.checks.extend(around);
+        record(plan, id, &verified, tree, now())?;
         return Ok(verified);
     }
     let time = Duration::from_secs(plan.settings.verify.timeout_seconds.into());
@@ -268,17 +278,28 @@ pub fn verify(
     verified.checks.extend(verification::disturbed(&tried.faults));
     verified.checks.extend(state.kept_in_checkout(&lines).filter(|_| task.worktree().is_none()));
     verified.checks.extend(state.test_first(task));
+    record(plan, id, &verified, measured.tree.to_string(), now())?;
+    Ok(verified)
+}
+
+/// Records the results for `id`, whose working tree was `tree`.
+fn record(
+    plan: &OpenPlan,
+    id: &TaskId,
+    verified: &Verified,
+    tree: String,
+    now: Timestamp,
+) -> Result<(), RunError> {
     let mut ledger = plan.lock()?;
     ledger.state().expect_submitted(id, Some(verified.iteration))?;
     let event = Event::Verified {
         task: id.clone(),
         iteration: verified.iteration,
-        tree: measured.tree.to_string(),
+        tree,
         files: verified.files.clone(),
         checks: verified.checks.clone(),
     };
-    ledger.append(vec![event], now())?;
-    Ok(verified)
+    Ok(ledger.append(vec![event], now)?)
 }
 
 /// The commands of a task, to be run in its working tree.

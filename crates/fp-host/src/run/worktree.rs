@@ -285,7 +285,7 @@ const FOLDER: &str = "unfinished";
 /// Size limit of a patch that is applied again, in bytes.
 const MAX_PATCH: u64 = 64 * 1024 * 1024;
 
-/// What an earlier attempt left of a task.
+/// The work on a task that an earlier attempt left.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum EarlierWork {
     /// It is in the worktree.

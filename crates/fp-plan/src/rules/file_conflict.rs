@@ -59,7 +59,7 @@ fn check(context: &RuleContext<'_>, sink: &mut FindingSink<'_>) {
         ids.push(other.id.to_string());
         // An invalid id would resolve nothing, and be added again and again.
         let fix = TaskId::new(&*other.id).is_ok().then(|| {
-            let title = format!("comes after {}, since both change {}", other.id, files[0].path);
+            let title = format!("add `After: {}`, since both change {}", other.id, files[0].path);
             set_ids(context.plan, task, FieldKind::After, &ids, title)
         });
         let detail = format!(

@@ -10,7 +10,7 @@ pub(super) static RULE: Rule = Rule {
           down is looked up again, or guessed.",
     fix: None,
     bad: "- [ID: 1] Parse numbers (Complexity: 2)\n  - Hints: none",
-    good: "- [ID: 1] Parse numbers (Complexity: 2)\n  - Hints:\n    - Reuse `Cursor::take_while`\n    - Return the crate's Error",
+    good: "- [ID: 1] Parse numbers (Complexity: 2)\n  - Hints: Reuse `Cursor::take_while`",
     check: Check::Leaf(check),
 };
 
@@ -18,6 +18,6 @@ fn check(_context: &RuleContext<'_>, task: &Task, sink: &mut FindingSink<'_>) {
     if task.fields.items(FieldKind::Hints).is_empty() {
         let span = task.fields.span(FieldKind::Hints).unwrap_or(task.span);
         sink.report(task, span, "the task has no hints")
-            .hint("add two to four under `Hints:`: where to look, what to reuse");
+            .hint("add one to four under `Hints:`: where to start, what to reuse");
     }
 }

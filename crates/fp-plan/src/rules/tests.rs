@@ -248,11 +248,11 @@ fn who_shares_a_file_comes_in_the_order_that_keeps_the_critical_path_short() {
         assert_eq!(changes, expect, "{}", fixed.text);
     };
     let shares = "  - Files: a\n";
-    check(&[task("1", 2, shares), task("2", 2, shares)], &["2: comes after 1, since both change a"]);
+    check(&[task("1", 2, shares), task("2", 2, shares)], &["2: add `After: 1`, since both change a"]);
     let behind = "  - Files: b\n  - Dependencies: 2\n  - Guardrails: Do NOT modify files outside: b\n";
     let behind = task("3", 4, "").replace("outside: a\n", "outside: b\n")
         + &behind[..behind.find("  - Guard").unwrap()];
-    check(&[task("1", 2, shares), task("2", 2, shares), behind], &["1: comes after 2, since both change a"]);
+    check(&[task("1", 2, shares), task("2", 2, shares), behind], &["1: add `After: 2`, since both change a"]);
     check(&[task("1", 2, shares), task("2", 2, &format!("{shares}  - After: 1\n"))], &[]);
 }
 
@@ -349,7 +349,7 @@ fn fixes() {
     );
 }
 
-/// What stands around the title of a heading stays around it.
+/// The marks around the title of a heading stay around it.
 #[test]
 fn a_field_is_added_below_the_whole_heading() {
     let fixed = |text: &str| fix_all(text, &RuleFacts::default()).text;

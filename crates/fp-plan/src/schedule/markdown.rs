@@ -43,6 +43,8 @@ fn write_step(out: &mut String, step: &ScheduleStep<'_>) -> fmt::Result {
     }
     write!(out, "\n{pad}- Complexity: {}\n{pad}- Files: ", step.complexity)?;
     listed(out, &step.files, ", ", code)?;
+    write!(out, "\n{pad}- Commands: ")?;
+    listed(out, &step.commands, ", ", code)?;
     writeln!(out, "\n{pad}- Acceptance:{}", if step.acceptance.is_empty() { " none" } else { "" })?;
     for (criterion, number) in step.acceptance.iter().zip(1..) {
         write!(out, "{pad}  {number}. ")?;

@@ -96,11 +96,13 @@ pub struct ScheduleStep<'p> {
     pub complexity: u32,
     /// As written in the tree.
     pub dependencies: Vec<&'p str>,
-    /// What comes before it without being needed.
+    /// The leaves that come before it without being needed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub after: Vec<&'p str>,
     pub files: Vec<&'p str>,
     pub acceptance: Vec<&'p str>,
+    /// The commands that have to pass.
+    pub commands: Vec<&'p str>,
     /// From 1.
     pub wave: usize,
     /// The reason why it can't run earlier.
@@ -192,6 +194,7 @@ fn step<'p>(
         after: task.after().collect(),
         files: task.files().collect(),
         acceptance: task.acceptance().collect(),
+        commands: task.commands().map(|command| &*command.text).collect(),
         wave: slot.wave,
         delay: slot.delay,
     }

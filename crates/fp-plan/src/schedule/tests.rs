@@ -193,17 +193,20 @@ fn plan_md() {
        - Dependencies: none
        - Complexity: 3
        - Files: `a.rs`
+       - Commands: none
        - Acceptance:
          1. Prints \<a>
     2. [Task 2]: Task 2
        - Dependencies: 1
        - Complexity: 2
        - Files: `b.rs`
+       - Commands: none
        - Acceptance: none
     3. [Task 3]: Task 3
        - Dependencies: none
        - Complexity: 1
        - Files: `a.rs`
+       - Commands: none
        - Acceptance: none
 
     ## Waves
@@ -226,7 +229,7 @@ fn plan_md() {
     ");
 }
 
-/// What a leaf is drawn from: complexity, what it waits for (as a part of all before it), files, group.
+/// A leaf as it is drawn: complexity, what it waits for (as a part of all before it), files, group.
 type Drawn = (u32, Vec<prop::sample::Index>, Vec<&'static str>, Option<&'static str>);
 
 fn any_leaf() -> impl Strategy<Value = Drawn> {

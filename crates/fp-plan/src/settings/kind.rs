@@ -352,3 +352,70 @@ fn folder(path: &str) -> Option<String> {
     };
     path.split('/').all(plain).then(|| path.to_owned())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Settings, SettingsLayer};
+    use super::*;
+
+    #[test]
+    fn amounts() {
+        for (text, amount) in [
+            ("20 USD", Some("20 USD")),
+            ("20", Some("20 USD")),
+            (" 0.5 usd ", Some("0.50 USD")),
+            ("0.000001 USD", Some("0.000001 USD")),
+            ("500000 tokens", Some("500000 tokens")),
+            ("18446744073709551615 tokens", Some("18446744073709551615 tokens")),
+            ("", None),
+            ("0", None),
+            ("0 tokens", None),
+            ("-5 USD", None),
+            ("1.5 tokens", None),
+            ("1e3", None),
+            ("20 EUR", None),
+            ("18446744073709551615", None),
+            ("0.0000001 USD", None),
+            ("1.2.3", None),
+        ] {
+            let parsed = text.parse::<SpendingLimit>();
+            assert_eq!(parsed.as_ref().ok().map(ToString::to_string).as_deref(), amount, "{text:?}");
+            if let Ok(limit) = parsed {
+                assert_eq!(limit.to_string().parse(), Ok(limit));
+            }
+        }
+    }
+
+    #[test]
+    fn lists_of_groups_and_groups_by_name() {
+        let layer = |text: &str| SettingsLayer::parse(&serde_json::from_str(text).unwrap());
+        let taken = layer(
+            r#"{ "agents": { "byComplexity": [{ "upTo": 2, "model": "small" }],
+                 "programs": { "mine": { "start": ["mine", "{prompt}"] } } } }"#,
+        );
+        let settings = Settings::from_layers([&taken.unwrap()]);
+        assert_eq!(settings.agents.by_complexity[0].model, "small");
+        assert_eq!(settings.agents.programs["mine"].start, ["mine", "{prompt}"]);
+        assert_eq!(settings.agents.programs["mine"].resume, Vec::<String>::new());
+        for (text, fault) in [
+            (
+                r#"{ "agents": { "byComplexity": [{ "upTo": 11 }] } }"#,
+                "agents.byComplexity[0].upTo: expected a whole number from 1 to 10, found integer `11`",
+            ),
+            (
+                r#"{ "agents": { "programs": { "mine": { "star": [] } } } }"#,
+                "there is no setting `agents.programs.mine.star`",
+            ),
+            (
+                r#"{ "agents": { "programs": [] } }"#,
+                "agents.programs: expected an object with names of your own, found a list",
+            ),
+            (
+                r#"{ "budget": { "run": "much" } }"#,
+                "budget.run: \"much\" is no amount such as \"20 USD\" or \"500000 tokens\"",
+            ),
+        ] {
+            assert_eq!(layer(text).unwrap_err().to_string(), fault);
+        }
+    }
+}

@@ -286,7 +286,7 @@ fn the_rules_of_each_history() {
 }
 
 proptest! {
-    /// What the program writes by itself is in the style that it asks for, as far as the title allows.
+    /// A message that the program writes by itself is in the style that it asks for, as far as the title allows.
     #[test]
     fn composed_messages_pass(
         subjects in prop::sample::select(vec![&ALL_SCOPED[..], &TYPED, &MIXED, &TERSE, &[]]),

@@ -1,16 +1,17 @@
 //! Makes a critic's opinion of a task tree count: it must cover every leaf, and the verdict follows from its findings.
 //! The critic finds; the program decides.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::run::approval::hash_of;
 use crate::run::event::Event;
 use crate::run::planning::ROUNDS;
 use crate::run::{State, approval};
-use fp_plan::plan::Plan;
 use fp_plan::plan::id::{InvalidId, TaskId};
+use fp_plan::plan::{Plan, Task};
 use fp_plan::text::{clipped, counted, one_line};
 
 /// The verdict of a finding or of a whole critique; greater is worse.
@@ -149,6 +150,8 @@ pub struct JudgedTree {
     pub leaves: usize,
     /// Worst first, then by position in the tree, then by item.
     pub findings: Vec<CriticFinding>,
+    /// The hash of each leaf without a finding.
+    pub passed: BTreeMap<TaskId, String>,
 }
 
 /// The reason why an opinion is not a complete critique.
@@ -183,26 +186,34 @@ fn left_out(leaves: &[TaskId]) -> String {
     format!("{} {noun} {verb} not judged: {}{more}", leaves.len(), named.join(", "))
 }
 
-/// Converts `opinion` into a critique of `plan`, a valid tree. Fails if it omits a leaf, names an unknown one, or
+/// Converts `opinion` into a critique of `plan`, a valid tree. A leaf that passed in `last`, the round before, and has
+/// not changed still passes where the opinion doesn't name it. Fails if it omits another leaf, names an unknown one, or
 /// contradicts itself.
-pub fn judge(plan: &Plan, opinion: &CriticOpinion) -> Result<JudgedTree, NotJudged> {
+pub fn judge(plan: &Plan, opinion: &CriticOpinion, last: Option<&Critique>) -> Result<JudgedTree, NotJudged> {
     let leaves = Leaves::of(plan)?;
+    let due: Option<HashSet<&str>> =
+        last.map(|last| last.due_leaves(plan).into_iter().map(|(leaf, _)| &*leaf.id).collect());
     let passed: HashSet<usize> = opinion.pass.iter().map(|id| leaves.number(id)).collect::<Result<_, _>>()?;
     let mut found = opinion.remarks.iter().map(|r| leaves.finding(r)).collect::<Result<Vec<_>, _>>()?;
     let faulty: HashSet<usize> = found.iter().filter_map(|(number, _)| *number).collect();
     if let Some(&both) = passed.intersection(&faulty).min() {
         return Err(NotJudged::Both(leaves.all[both].0.clone()));
     }
-    let judged = |number: &usize| passed.contains(number) || faulty.contains(number);
+    let still_passes =
+        |number: usize| due.as_ref().is_some_and(|due| !due.contains(leaves.all[number].0.as_str()));
+    let judged = |number: &usize| passed.contains(number) || faulty.contains(number) || still_passes(*number);
     let missing: Vec<TaskId> =
         (0..leaves.all.len()).filter(|n| !judged(n)).map(|n| leaves.all[n].0.clone()).collect();
     if !missing.is_empty() {
         return Err(NotJudged::LeftOut(missing));
     }
     found.sort_by_key(|(number, finding)| (std::cmp::Reverse(finding.verdict), *number, finding.item));
+    let all = leaves.all.iter().zip(plan.leaves()).enumerate();
+    let passing = all.filter(|(number, _)| !faulty.contains(number));
     Ok(JudgedTree {
         leaves: leaves.all.len(),
         findings: found.into_iter().map(|(_, finding)| finding).collect(),
+        passed: passing.map(|(_, ((id, _), leaf))| (id.clone(), hash_of(leaf))).collect(),
     })
 }
 
@@ -270,16 +281,29 @@ pub struct Critique {
     pub leaves: usize,
     /// Worst first.
     pub findings: Vec<CriticFinding>,
+    /// The hash of each leaf without a finding.
+    #[serde(skip)]
+    pub passed: BTreeMap<TaskId, String>,
 }
 
 impl Critique {
     pub fn of(event: Event) -> Option<Self> {
         match event {
-            Event::Critiqued { round, verdict, tree_hash, leaves, findings } => {
-                Some(Self { round, verdict, tree_hash, leaves, findings })
+            Event::Critiqued { round, verdict, tree_hash, leaves, findings, passed } => {
+                Some(Self { round, verdict, tree_hash, leaves, findings, passed })
             }
             _ => None,
         }
+    }
+
+    /// The leaves of `plan` that the next round judges, each with the reason; the others passed and have not changed.
+    pub fn due_leaves<'p>(&self, plan: &'p Plan<'p>) -> Vec<(&'p Task<'p>, &'static str)> {
+        let due = |leaf: &'p Task<'p>| match self.passed.get(&*leaf.id) {
+            Some(hash) if *hash == hash_of(leaf) => None,
+            Some(_) => Some((leaf, "changed")),
+            None => Some((leaf, "has not passed yet")),
+        };
+        plan.leaves().filter_map(due).collect()
     }
 
     /// The number of leaves without a finding.
@@ -287,20 +311,24 @@ impl Critique {
         let faulty: HashSet<_> = self.findings.iter().filter_map(|finding| finding.task.as_ref()).collect();
         self.leaves.saturating_sub(faulty.len())
     }
+
     /// The text of `critique.md`, for the user and the next round.
     pub fn to_markdown(&self) -> String {
         let mut page = format!("{}\n\nRound {} of {ROUNDS}\n", self.verdict.into_str(), self.round);
         if !self.findings.is_empty() {
             page.push('\n');
         }
-        for finding in &self.findings {
-            page.push_str(&finding.item_line());
-        }
+        page.push_str(&self.finding_list());
         match self.passing() {
             1 => page.push_str("\n1 leaf passes\n"),
             passing => page.push_str(&format!("\n{passing} leaves pass\n")),
         }
         page
+    }
+
+    /// The findings as a list.
+    pub fn finding_list(&self) -> String {
+        self.findings.iter().map(CriticFinding::item_line).collect()
     }
 }
 
@@ -316,8 +344,8 @@ impl CriticFinding {
 }
 
 impl From<Critique> for Event {
-    fn from(Critique { round, verdict, tree_hash, leaves, findings }: Critique) -> Self {
-        Self::Critiqued { round, verdict, tree_hash, leaves, findings }
+    fn from(Critique { round, verdict, tree_hash, leaves, findings, passed }: Critique) -> Self {
+        Self::Critiqued { round, verdict, tree_hash, leaves, findings, passed }
     }
 }
 

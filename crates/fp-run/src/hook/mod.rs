@@ -173,7 +173,7 @@ pub enum LeadDue {
     Nothing,
     /// Start or wake an agent, judge, or have a commit made.
     Work,
-    /// Tell the user why the run can't continue.
+    /// Tell the user what keeps the run from continuing.
     Deadlock,
 }
 
@@ -194,7 +194,7 @@ pub fn lead_due(state: &State, around: &RunSurroundings) -> LeadDue {
     // A wait while every agent is idle is for a commit, which `fp next` makes.
     if starts || (is_idle && has(|a| matches!(a, LeadAction::Wait { .. }))) {
         LeadDue::Work
-    } else if has(|a| matches!(a, LeadAction::Deadlock { .. })) {
+    } else if has(|a| matches!(a, LeadAction::Deadlock { .. } | LeadAction::Revise { .. })) {
         LeadDue::Deadlock
     } else {
         LeadDue::Nothing

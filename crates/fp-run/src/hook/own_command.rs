@@ -74,6 +74,10 @@ const LEADING: &[&str] = &[
 /// The user's words. Hooks record them where they are said, so no agent has to repeat them.
 const OF_THE_USER: &[&str] = &["answer"];
 
+/// Programs that start no other one, whatever their arguments are.
+const OF_TEXT: &[&str] =
+    &["cat", "cd", "echo", "egrep", "fgrep", "grep", "head", "ls", "printf", "tail", "wc"];
+
 /// The answer to a command line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LineJudgement {
@@ -88,9 +92,12 @@ pub enum LineJudgement {
 /// Judges `line`, which `caller` is about to run. Only a single call or several joined by `&&`, without substitution,
 /// redirection, pipe or background, are its own.
 pub fn judge_line(line: &str, caller: Caller) -> LineJudgement {
-    let calls =
-        shell_calls(line).filter(|calls| calls.iter().all(|call| call.first().is_some_and(|p| p == "fp")));
+    let calls = shell_calls(line, false)
+        .filter(|calls| calls.iter().all(|call| call.first().is_some_and(|p| p == "fp")));
     let Some(calls) = calls else {
+        if only_shows_text(line) {
+            return LineJudgement::Unknown;
+        }
         let bare = line.replace(['\'', '"', '\\'], "");
         let hidden = hidden_subcommands(&bare).into_iter().find_map(|subcommand| not_of(caller, subcommand));
         return hidden.map_or(LineJudgement::Unknown, LineJudgement::NotYours);
@@ -106,6 +113,12 @@ pub fn judge_line(line: &str, caller: Caller) -> LineJudgement {
         true => LineJudgement::Own(calls),
         false => LineJudgement::Unknown,
     }
+}
+
+/// True if every program in `line` takes its arguments as text, so that none of them is a call.
+fn only_shows_text(line: &str) -> bool {
+    let is_text = |call: &Vec<String>| call.first().is_none_or(|program| OF_TEXT.contains(&program.as_str()));
+    shell_calls(line, true).is_some_and(|calls| calls.iter().all(is_text))
 }
 
 /// Splits `cd FOLDER && REST`, where the folder is an absolute path that a shell leaves as it is.
@@ -188,8 +201,9 @@ fn is_harmless(call: &[String], caller: Caller) -> bool {
         && !["--out", "--client", "--force"].into_iter().any(has_flag)
 }
 
-/// Splits `line` into calls and words; `None` if a character means more than itself.
-fn shell_calls(line: &str) -> Option<Vec<Vec<String>>> {
+/// Splits `line` into calls and words; `None` if a character means more than itself. With `joins` calls may also be
+/// joined by pipes, semicolons and line ends, and words may be patterns of file names.
+fn shell_calls(line: &str, joins: bool) -> Option<Vec<Vec<String>>> {
     let (mut calls, mut call) = (Vec::new(), Vec::new());
     let mut word: Option<String> = None;
     let mut chars = line.trim_matches([' ', '\t']).chars().peekable();
@@ -201,6 +215,11 @@ fn shell_calls(line: &str) -> Option<Vec<Vec<String>>> {
                 call.extend(word.take());
                 calls.push(std::mem::take(&mut call));
             }
+            '|' | ';' | '\n' if joins => {
+                call.extend(word.take());
+                calls.push(std::mem::take(&mut call));
+            }
+            '*' | '?' if joins => word.get_or_insert_default().push(c),
             '\'' | '"' => word.get_or_insert_default().push_str(&quoted(&mut chars, c)?),
             // An apostrophe between quoted texts, and a line that goes on in the next one.
             '\\' => match chars.next()? {
@@ -320,7 +339,6 @@ mod tests {
         check("fp import /etc --from json", false);
         check("fp new --import /etc", false);
         check("fp new --import=/etc", false);
-        check("fp update", false);
         check("fp --help", false);
         check("fp next !!", false);
         check("fp next (a)", false);
@@ -423,6 +441,21 @@ mod tests {
             "cd x\nfp answer p q1 --option Allow",
             "\\fp verdict p 1 > /dev/null",
             "fp hook post-tool-use < /tmp/x.json",
+            "sh -c 'fp hook stop'",
+            "env fp hook stop",
+            "/path/fp hook stop",
+            "xargs fp hook stop",
+            "echo 'fp hook stop' | sh",
+            "echo stop | xargs fp hook",
+            "grep x file; fp hook stop",
+            "grep x file\nfp hook stop",
+            "grep $(fp hook stop) file",
+            "grep \"$(fp hook stop)\" file",
+            "grep x <(fp hook stop)",
+            "PATH=/tmp grep 'fp hook stop'",
+            "echo 'fp hook stop' > x && sh x",
+            "grep x & fp hook stop",
+            "find . -exec fp hook stop +",
         ] {
             assert!(matches!(judge_line(line, Caller::Builder), LineJudgement::NotYours(_)), "{line}");
             let of_others = judge_line(line, Caller::Stranger);
@@ -434,6 +467,9 @@ mod tests {
             "cargo test fp",
             "grep fp src/a.rs",
             "ls fp/next",
+            "grep \"fp hook\" file",
+            "grep -rn 'fp verdict\\|fp answer' src/*.rs | head -3; ls",
+            "cd docs && echo 'fp hook' fp answer p q1 || cat fp next",
         ] {
             assert_eq!(judge_line(line, Caller::Builder), LineJudgement::Unknown, "{line}");
         }

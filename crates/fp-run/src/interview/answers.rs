@@ -315,7 +315,7 @@ fn with_id(id: String, entry: Value) -> Value {
     }
 }
 
-fn text_of(entry: &Value) -> Option<&str> {
+pub(super) fn text_of(entry: &Value) -> Option<&str> {
     entry.as_str().or_else(|| entry.get("text")?.as_str())
 }
 

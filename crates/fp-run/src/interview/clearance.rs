@@ -136,8 +136,8 @@ impl Clearance {
     pub fn rounds_in_words(&self) -> String {
         let Self { rounds, min_rounds, max_rounds, .. } = self;
         match min_rounds {
-            0 => format!("{rounds} of at most {max_rounds}"),
-            _ => format!("{rounds} of at least {min_rounds}, at most {max_rounds}"),
+            0 => format!("{rounds} (at most {max_rounds})"),
+            _ => format!("{rounds} (at least {min_rounds}, at most {max_rounds})"),
         }
     }
 }

@@ -5,6 +5,7 @@ pub mod answers;
 pub mod clearance;
 pub mod intent;
 pub mod record;
+mod stated;
 
 pub use answers::Answers;
 pub use clearance::Clearance;

@@ -2,7 +2,7 @@
 //! write the file too, and the whole document is kept, so nothing gets lost when something is added.
 
 use std::borrow::Cow;
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
 
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -31,6 +31,13 @@ pub struct Decided {
     /// `user` or `auto`; empty if not recorded.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub by: String,
+}
+
+impl fmt::Display for Decided {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let by = if self.by == "user" { " (by the user)" } else { assumed(Some(&self.by)) };
+        write!(f, "{} {}{by}", self.question, self.answer)
+    }
 }
 
 /// Something in or out of scope.
@@ -174,6 +181,15 @@ impl Interview {
         self.entries("decisions").into_iter().filter_map(read).collect()
     }
 
+    /// The ids of the requirements that `decided` speaks of.
+    pub fn requirements_named_in(&self, decided: &Decided) -> impl Iterator<Item = String> {
+        let text = format!("{} {}", decided.question, decided.answer);
+        let is_named = move |id: &String| {
+            text.split(|c: char| !c.is_alphanumeric() && c != '-').any(|word| word.eq_ignore_ascii_case(id))
+        };
+        self.requirements().into_iter().map(|requirement| requirement.id).filter(is_named)
+    }
+
     /// The assumptions made without asking.
     pub fn assumptions(&self) -> Vec<&str> {
         self.texts("assumptions")
@@ -257,7 +273,7 @@ pub fn interview_page(goal: &str, interview: &Interview) -> String {
     section(&mut text, "Requirements", lines(requirements));
     section(&mut text, "In scope", scope(&interview.inclusions()));
     let excluded = match interview.excludes_nothing() {
-        Some(by) => format!("Nothing, as was said expressly{}\n", assumed(Some(by))),
+        Some(by) => format!("Nothing, as stated{}\n", assumed(Some(by))),
         None => scope(&interview.exclusions()),
     };
     section(&mut text, "Out of scope", excluded);

@@ -31,6 +31,9 @@ pub(super) struct Course {
     pub(super) decisions: Vec<RunQuestion>,
     pub(super) commits: Vec<RunCommit>,
     pub(super) tries: BTreeMap<TaskId, Vec<TaskTry>>,
+    pub(super) revisions: usize,
+    /// The hash of each approved leaf.
+    approved: BTreeMap<TaskId, String>,
     builders: Vec<AgentName>,
     bars: Vec<Vec<LaneBar>>,
     /// The current activity on each task, and its start.
@@ -124,6 +127,13 @@ impl Course {
 
     fn take(&mut self, event: &Event, at: Timestamp) {
         match event {
+            Event::Approved { leaves, .. } => {
+                for leaf in leaves {
+                    let before = self.approved.insert(leaf.id.clone(), leaf.hash.clone());
+                    let has_started = self.started_at.is_some();
+                    self.revisions += usize::from(has_started && before.as_ref() != Some(&leaf.hash));
+                }
+            }
             Event::RunStarted { .. } => {
                 self.started_at.get_or_insert(at);
                 self.ended_at = None;
@@ -402,8 +412,7 @@ fn mark_kind(event: &Event) -> Option<MarkKind> {
 fn changed_file(change: &Change) -> String {
     let path = &change.path;
     match &change.status {
-        ChangeStatus::Added => format!("{path} (new)"),
-        ChangeStatus::Modified => path.to_string(),
+        ChangeStatus::Added | ChangeStatus::Modified => path.to_string(),
         ChangeStatus::Deleted => format!("{path} (deleted)"),
         ChangeStatus::Renamed { from } => format!("{path} (was {from})"),
         ChangeStatus::ModeChanged => format!("{path} (mode)"),

@@ -101,7 +101,7 @@ impl HandoffReport {
     /// The text of `handoff.md`.
     pub fn to_markdown(&self) -> String {
         let plan = &self.plan_id;
-        let at = self.last_at.map_or_else(|| "no event yet".into(), |at| format!("{at}, event {}", self.seq));
+        let at = self.last_at.map_or_else(|| "no event".into(), |at| format!("{at:.0}, event {}", self.seq));
         let mut page = format!(
             "# Handoff: {plan}\n\nState of: {at} ({})\n\n## Goal\n\n{}\n## Progress\n\n{}\n",
             self.phase.into_str(),
@@ -170,8 +170,9 @@ impl HandoffReport {
         if counts.total > 0 && counts.completed == counts.total {
             return "All tasks complete. No resume needed.".into();
         }
-        if counts.total == counts.over() {
-            return format!("fp retry {plan} TASK (no other task is left)");
+        let failed = self.tasks.iter().find(|task| task.line.status == Status::Failed);
+        if let Some(failed) = failed.filter(|_| counts.total == counts.over()) {
+            return format!("{} (no other task is left)", NextStep::retry(plan, &failed.line.id).command);
         }
         format!("/fp:implement {plan}")
     }
@@ -238,10 +239,7 @@ fn next_steps(state: &State) -> Vec<NextStep> {
 }
 
 fn decisions_of(state: &State, interview: Option<&Interview>) -> Vec<String> {
-    let confirmed = interview.map_or_else(Vec::new, Interview::decisions).into_iter().map(|decided| {
-        let by = if decided.by.is_empty() { String::new() } else { format!(" (by {})", decided.by) };
-        format!("{} {}{by}", decided.question, decided.answer)
-    });
+    let confirmed = interview.map_or_else(Vec::new, Interview::decisions);
     let by = |by: Decider| if by == Decider::Auto { "by a rule" } else { "by the user" };
     let approved = state.approval.as_ref().map(|approval| {
         let tasks = counted(state.tasks.len(), "task");
@@ -250,7 +248,7 @@ fn decisions_of(state: &State, interview: Option<&Interview>) -> Vec<String> {
     let answered = state.questions.iter().filter(|asked| !asked.answer.is_empty());
     let answered = answered
         .map(|asked| format!("{} {} ({})", asked.question.text, asked.answer.join(", "), by(asked.by)));
-    confirmed.chain(approved).chain(answered).collect()
+    confirmed.iter().map(ToString::to_string).chain(approved).chain(answered).collect()
 }
 
 fn progress_line(counts: &TaskCounts) -> String {
@@ -337,7 +335,7 @@ fn plain(text: &str) -> String {
     clipped(&one_line(text), TEXT)
 }
 
-fn code_span(text: &str) -> String {
+pub(super) fn code_span(text: &str) -> String {
     let mut out = String::new();
     let _ = code(&mut out, text);
     out

@@ -59,7 +59,7 @@ fn words(event: &Event) -> ToldEvent {
         Event::Interviewed { by: Decider::Auto } => run("the interview records what is assumed".into()),
         Event::Imported { from, tasks } => {
             let tasks_done = counted(tasks.len(), "task");
-            run(format!("imported from {from}, with {tasks_done} that the source says is done"))
+            run(format!("imported from {from}; by its source, {tasks_done} done"))
                 .with(tasks.iter().map(done_before).collect())
         }
         Event::Approved { leaves, by, .. } => {

@@ -4,12 +4,13 @@
 
 use std::fmt::Write as _;
 
+use super::handoff::code_span;
 use super::run_page::{RunPage, RunTask};
 use super::status::Phase;
 use super::took;
 use crate::run::event::Decider;
 use crate::run::payload::short;
-use fp_plan::markdown::{code, inline};
+use fp_plan::markdown::inline;
 use fp_plan::text::one_line;
 
 pub fn results_page(run: &RunPage<'_>) -> String {
@@ -34,7 +35,7 @@ pub fn results_page(run: &RunPage<'_>) -> String {
     let end = if matches!(run.phase, Phase::Finished | Phase::Cancelled) { "Ended" } else { "Last event" };
     for (what, at) in [("Started", run.started_at), (end, run.ended_at)] {
         if let Some(at) = at {
-            let _ = writeln!(page, "- {what}: {at}");
+            let _ = writeln!(page, "- {what}: {at:.0}");
         }
     }
     if run.wall() > 0 {
@@ -43,6 +44,9 @@ pub fn results_page(run: &RunPage<'_>) -> String {
     if !run.chain.tasks.is_empty() {
         let tasks: Vec<String> = run.chain.tasks.iter().map(|task| text(task.as_str())).collect();
         let _ = writeln!(page, "- Longest chain: {} ({})", tasks.join(" → "), took(run.chain.millis));
+    }
+    if run.revisions > 0 {
+        let _ = writeln!(page, "- Tasks revised after the start: {}", run.revisions);
     }
     let requirements: Vec<String> = run.requirements.iter().map(ToString::to_string).collect();
     for (heading, lines) in [("Requirements", &requirements), ("Checks at the end", &run.end_checks)] {
@@ -79,8 +83,11 @@ fn task_list(page: &mut String, run: &RunPage<'_>) {
 }
 
 fn outcome(task: &RunTask) -> String {
-    let commit =
-        task.line.commit.as_ref().map_or_else(String::new, |commit| format!(", {}", span(short(commit))));
+    let commit = task
+        .line
+        .commit
+        .as_ref()
+        .map_or_else(String::new, |commit| format!(", {}", code_span(short(commit))));
     format!(": {}{commit}", task.line.state_word())
 }
 
@@ -102,7 +109,7 @@ fn task_section(page: &mut String, task: &RunTask) {
     }
     page.push('\n');
     if let Some(commit) = &line.commit {
-        let _ = writeln!(page, "- Commit: {}", span(commit));
+        let _ = writeln!(page, "- Commit: {}", code_span(commit));
     }
     if let Some(reason) = reason {
         let label = if line.commit.is_some() { "Note" } else { "Reason" };
@@ -110,7 +117,7 @@ fn task_section(page: &mut String, task: &RunTask) {
     }
     for (what, at) in [("Begun", task.started_at), ("Ended", task.ended_at)] {
         if let Some(at) = at {
-            let _ = writeln!(page, "- {what}: {at}");
+            let _ = writeln!(page, "- {what}: {at:.0}");
         }
     }
     let Some(last) = task.tries.last() else { return };
@@ -123,14 +130,15 @@ fn task_section(page: &mut String, task: &RunTask) {
         let _ = writeln!(page, "  - {}", text(&judged.evidence));
     }
     for file in &last.files {
-        let _ = writeln!(page, "- Changed: {}", span(file));
+        let _ = writeln!(page, "- Changed: {}", code_span(file));
     }
 }
 
 fn decisions(page: &mut String, run: &RunPage<'_>) {
-    if !run.decisions.is_empty() {
+    if !run.interview_decisions.is_empty() || !run.decisions.is_empty() {
         page.push_str("\n## Decisions\n\n");
     }
+    run.interview_decisions.iter().for_each(|line| page.push_str(&format!("- {}\n", text(line))));
     for asked in &run.decisions {
         let by = match asked.by {
             Decider::Auto => " (by rule, since nobody could be asked)",
@@ -144,11 +152,5 @@ fn decisions(page: &mut String, run: &RunPage<'_>) {
 fn text(text: &str) -> String {
     let mut out = String::new();
     let _ = inline(&mut out, &one_line(text));
-    out
-}
-
-fn span(text: &str) -> String {
-    let mut out = String::new();
-    let _ = code(&mut out, text);
     out
 }

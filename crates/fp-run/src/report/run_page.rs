@@ -31,6 +31,8 @@ pub struct RunPage<'p> {
     pub ended_at: Option<Timestamp>,
     pub counts: TaskCounts,
     pub tries: usize,
+    /// How many tasks approvals after the start changed or added.
+    pub revisions: usize,
     /// Working time of all builders.
     pub millis: RunTimes,
     pub chain: LongestChain,
@@ -38,6 +40,8 @@ pub struct RunPage<'p> {
     pub lanes: Vec<RunLane>,
     pub marks: Vec<RunMark>,
     pub decisions: Vec<RunQuestion>,
+    /// The interview's decisions, a line each, as far as it is known.
+    pub interview_decisions: Vec<String>,
     pub commits: Vec<RunCommit>,
     pub notes: Vec<String>,
     /// The interview's requirements, as far as it is known.
@@ -321,6 +325,7 @@ impl<'p> RunPage<'p> {
             ended_at: course.ended_at,
             counts: status.counts,
             tries: tasks.iter().map(|task| task.tries.len()).sum(),
+            revisions: course.revisions,
             millis: RunTimes::of_bars(worked()),
             chain,
             lanes,
@@ -328,6 +333,7 @@ impl<'p> RunPage<'p> {
             decisions: course.decisions,
             commits: course.commits,
             notes: state.notes.iter().map(Note::line).collect(),
+            interview_decisions: Vec::new(),
             requirements: Vec::new(),
             end_checks: status.end_checks,
             tasks,

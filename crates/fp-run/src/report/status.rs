@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use serde::Serialize;
 
 use super::cost::CostReport;
-use crate::run::ready::Obstacles;
+use crate::run::drift::Drift;
+use crate::run::ready::{Obstacle, Obstacles};
 use crate::run::state::{Granted, RunStatus, State, Status, TaskState};
 use crate::verification::{COMMAND_CHECK, Check, CheckVerdict};
 use fp_plan::plan::id::{AgentName, PlanId, TaskId};
@@ -124,6 +125,9 @@ pub struct TaskLine {
     pub commit: Option<String>,
     /// Its obstacle, or the reason for its failure or its missing commit.
     pub detail: Option<String>,
+    /// What it was planned on and has changed, where its obstacle is another one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub drift: Option<String>,
     /// True if it was done before the import, without proof.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub unverified: bool,
@@ -225,6 +229,7 @@ fn task_line(state: &State, obstacles: &Obstacles<'_, '_>, task: &TaskState) -> 
         }
         _ => None,
     };
+    let drift = task.drift.as_ref().filter(|_| !matches!(obstacle, Some(Obstacle::Drifted { .. })));
     TaskLine {
         id: task.leaf.id.clone(),
         title: task.leaf.title.clone(),
@@ -240,6 +245,7 @@ fn task_line(state: &State, obstacles: &Obstacles<'_, '_>, task: &TaskState) -> 
             .count(),
         owner: task.claim.as_ref().map(|c| c.owner.clone()),
         commit: task.commit.clone(),
+        drift: drift.map(Drift::told),
         detail,
         unverified: task.is_unverified(),
         granted: task.granted.clone(),

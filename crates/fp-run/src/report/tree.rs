@@ -98,7 +98,7 @@ pub struct TaskRow {
     pub synthetic: bool,
     /// As written.
     pub dependencies: Vec<String>,
-    /// What comes before it without being needed, as written.
+    /// The tasks that come before it without being needed, as written.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub preceded_by: Vec<String>,
     /// Indexes of both, leaves or parents, without those it can't wait for.

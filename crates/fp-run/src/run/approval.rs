@@ -126,7 +126,8 @@ pub fn is_approved(task: &Task, leaf: &Leaf) -> bool {
     hash_of(task) == leaf.hash
 }
 
-fn hash_of(task: &Task) -> String {
+/// Hash of everything that `task` says.
+pub(crate) fn hash_of(task: &Task) -> String {
     hash(leaf_text(task).as_bytes())
 }
 

@@ -1,15 +1,16 @@
 //! The questions whose answers count as the user's consent, as they are printed for a lead and recognised again in the
 //! client's event. A lead that asks anything else, in other words or with other options, gets no consent.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use fp_plan::plan::Plan;
-use fp_plan::plan::id::PlanId;
+use fp_plan::plan::id::{PlanId, TaskId};
+use fp_plan::plan::{Plan, Task};
 use fp_plan::text::{counted, prompt_quoted};
 use serde::{Deserialize, Serialize};
 
-use super::approval::hash;
+use super::approval::{hash, is_approved};
 use super::question::AnswerOption;
+use super::state::State;
 
 /// Longest title in a question, in bytes.
 const MAX_TITLE: usize = 120;
@@ -57,16 +58,26 @@ impl PrintedQuestion {
         Self::with_code(plan, id, "", text, header, options.to_vec())
     }
 
-    /// The question that approves `tree`, whose text has the hash `tree_hash`, and `end_commands`.
-    pub fn of_approval(plan: &PlanId, tree: &Plan, tree_hash: &str, end_commands: &[String]) -> Self {
+    /// The question that approves `tree`, whose text has the hash `tree_hash`, and `end_commands`. `before` is the state
+    /// that the user approved on this machine, if there is one.
+    pub fn of_approval(
+        plan: &PlanId,
+        tree: &Plan,
+        tree_hash: &str,
+        end_commands: &[String],
+        before: Option<&State>,
+    ) -> Self {
         let tasks = counted(tree.leaves().count(), "task");
         let title = tree.root.map_or("", |root| &tree.tasks[root].description);
         let commands = commands_by_program(tree, end_commands);
-        let said = match commands.is_empty() {
-            true => "No task runs a command.".to_owned(),
-            false => format!("These commands will run on this machine:\n{}", commands.join("\n")),
+        let said = match before {
+            Some(before) => changes_since(before, tree, end_commands),
+            None if commands.is_empty() => "No task runs a command.".to_owned(),
+            None => format!("These commands will run on this machine:\n{}", commands.join("\n")),
         };
-        let text = format!("Approve the plan {} with {tasks}? {said}", prompt_quoted(title, MAX_TITLE));
+        let again = if before.is_some() { " again," } else { "" };
+        let text =
+            format!("Approve the plan {}{again} with {tasks}? {said}", prompt_quoted(title, MAX_TITLE));
         let option = |label: &str, description: &str| AnswerOption {
             label: label.to_owned(),
             description: description.to_owned(),
@@ -107,11 +118,61 @@ impl PrintedQuestion {
     }
 }
 
+/// What `tree` and `end_commands` change of what the user approved `before`. Only the hash of a task is known to be what
+/// the user saw, so all commands of a changed task count as new that no unchanged task has.
+pub fn changes_since(before: &State, tree: &Plan, end_commands: &[String]) -> String {
+    let known = |leaf: &Task| before.task(&TaskId::new(leaf.id.to_string()).ok()?);
+    let is_same = |leaf: &&Task| known(leaf).is_some_and(|task| is_approved(leaf, &task.leaf));
+    let (same, others): (Vec<&Task>, Vec<&Task>) = tree.leaves().partition(is_same);
+    let (changed, added): (Vec<&Task>, Vec<&Task>) = others.iter().partition(|leaf| known(leaf).is_some());
+    let ids: BTreeSet<&str> = tree.leaves().map(|leaf| &*leaf.id).collect();
+    let removed = before.tasks.iter().map(|task| &task.leaf).filter(|leaf| !ids.contains(leaf.id.as_str()));
+    let named = |id: &str, title: &str| format!("{id} {}", prompt_quoted(title, MAX_TITLE));
+    let told = |leaves: &[&Task]| leaves.iter().map(|leaf| named(&leaf.id, &leaf.description)).collect();
+    let commands = |leaves: &[&Task]| -> BTreeSet<String> {
+        leaves.iter().flat_map(|leaf| leaf.test_commands().chain(leaf.verify())).map(str::to_owned).collect()
+    };
+    let old_end = before.approval.as_ref().map_or(&[][..], |approval| &approval.end_commands);
+    let dropped = old_end.iter().filter(|command| !end_commands.contains(command));
+    let kept = commands(&same);
+    let mut new = commands(&others);
+    new.extend(end_commands.iter().cloned());
+    new.retain(|command| !kept.contains(command) && !old_end.contains(command));
+    let changes: [(&str, Vec<String>); 4] = [
+        ("added", told(&added)),
+        ("changed", told(&changed)),
+        ("removed", removed.map(|leaf| named(leaf.id.as_str(), &leaf.title)).collect()),
+        ("no longer run at the end", dropped.map(|command| prompt_quoted(command, MAX_COMMAND)).collect()),
+    ];
+    let changes = changes.iter().filter(|(_, items)| !items.is_empty());
+    let mut lines = vec!["Since you approved it:".to_owned()];
+    lines.extend(changes.map(|(how, items)| format!("- {how}: {}", first_of(items))));
+    lines.push(
+        if new.is_empty() { "No command is new." } else { "New commands that will run on this machine:" }
+            .into(),
+    );
+    lines.extend(by_program(new.iter().map(String::as_str)));
+    let (tasks, kept) = (counted(same.len(), "task"), counted(kept.len(), "command"));
+    lines.push(format!("As you approved it: {tasks} with {kept}."));
+    lines.join("\n")
+}
+
+/// At most [`NAMED`] of `items`.
+fn first_of(items: &[String]) -> String {
+    let more = items.len().saturating_sub(NAMED);
+    let more = if more > 0 { format!(" and {more} more, see the tree") } else { String::new() };
+    format!("{}{more}", items[..items.len().min(NAMED)].join(", "))
+}
+
 /// The commands of a tree's tasks and those at the end, one line a program with its commands, as a person judges them.
 pub fn commands_by_program(tree: &Plan, end_commands: &[String]) -> Vec<String> {
-    let mut programs: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     let of_tasks = tree.leaves().flat_map(|leaf| leaf.test_commands().chain(leaf.verify()));
-    for command in of_tasks.chain(end_commands.iter().map(String::as_str)) {
+    by_program(of_tasks.chain(end_commands.iter().map(String::as_str)))
+}
+
+fn by_program<'c>(commands: impl Iterator<Item = &'c str>) -> Vec<String> {
+    let mut programs: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for command in commands {
         let program = command.split_whitespace().next().unwrap_or_default();
         let of_program = programs.entry(program).or_default();
         if !of_program.contains(&command) {
@@ -119,10 +180,9 @@ pub fn commands_by_program(tree: &Plan, end_commands: &[String]) -> Vec<String> 
         }
     }
     let line = |(program, commands): (&str, Vec<&str>)| {
-        let named = commands.iter().take(NAMED).map(|command| prompt_quoted(command, MAX_COMMAND));
-        let more = commands.len().saturating_sub(NAMED);
-        let more = if more > 0 { format!(" and {more} more, see the tree") } else { String::new() };
-        format!("- {program}: {}{more}", named.collect::<Vec<_>>().join(", "))
+        let quoted: Vec<String> =
+            commands.iter().map(|command| prompt_quoted(command, MAX_COMMAND)).collect();
+        format!("- {program}: {}", first_of(&quoted))
     };
     programs.into_iter().map(line).collect()
 }

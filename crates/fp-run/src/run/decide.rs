@@ -47,14 +47,16 @@ impl State {
         }
         let drifted = self.tasks.iter().filter(|task| task.drift.is_some());
         let tasks: Vec<TaskId> = drifted.map(|task| task.leaf.id.clone()).collect();
-        let kept = (!tasks.is_empty()).then_some(Event::Kept { tasks });
+        let mut kept =
+            self.close_questions(|topic| matches!(topic, Topic::Drift(_)), AnswerChoice::Keep.label());
+        kept.extend((!tasks.is_empty()).then_some(Event::Kept { tasks }));
         let same_leaves = || self.tasks.iter().map(|task| &task.leaf).eq(&approve.leaves);
         let same = |approval: &Approval| {
             approval.tree_hash == approve.tree_hash && approval.end_commands == approve.end_commands
         };
         let to_revise = self.tasks.iter().any(|task| task.to_revise);
         if self.approval.as_ref().is_some_and(same) && !to_revise && same_leaves() {
-            return Ok(kept.into_iter().collect());
+            return Ok(kept);
         }
         for task in self.tasks.iter().filter(|t| !matches!(t.status, Status::Pending | Status::Skipped)) {
             let may_differ = task.status == Status::Failed;
@@ -394,13 +396,16 @@ impl State {
                 let retried = self.retry(id)?.into_iter().filter(|e| !matches!(e, Event::Answered { .. }));
                 retried.chain([Event::RevisionDue { task: id.clone() }]).collect()
             }
-            (Topic::CheckFailed { task, .. }, AnswerChoice::Change) => {
+            (Topic::CheckFailed { task, .. } | Topic::CheckDoubted { task, .. }, AnswerChoice::Change) => {
                 let iteration = self.expect_task(task)?.iteration;
                 let reason = "it is to be changed".to_owned();
                 let released = Event::Released { task: task.clone(), reason, iteration };
                 vec![released, Event::RevisionDue { task: task.clone() }]
             }
-            (Topic::CheckFailed { task, commands }, AnswerChoice::Drop) => {
+            (
+                Topic::CheckFailed { task, commands } | Topic::CheckDoubted { task, commands },
+                AnswerChoice::Drop,
+            ) => {
                 vec![Event::ChecksDropped { task: task.clone(), commands: commands.clone(), by }]
             }
             (Topic::CheckFailed { task, .. }, AnswerChoice::SendBack) => {
@@ -437,6 +442,7 @@ impl State {
             }
             // The answer alone unblocks what waited for it.
             (Topic::Scope { .. }, AnswerChoice::Deny)
+            | (Topic::CheckDoubted { .. }, AnswerChoice::SendBack)
             | (Topic::Drift(_), AnswerChoice::Revise)
             | (Topic::TaskFailed(_) | Topic::Budget { .. }, AnswerChoice::Continue)
             | (Topic::CommitRewritten(_) | Topic::FailsBefore { .. }, AnswerChoice::Keep)
@@ -453,7 +459,7 @@ impl State {
             | (Topic::Drift(_), _)
             | (Topic::PassesBefore(_), _)
             | (Topic::TaskFailed(_), _)
-            | (Topic::CheckFailed { .. }, _)
+            | (Topic::CheckFailed { .. } | Topic::CheckDoubted { .. }, _)
             | (Topic::FailsBefore { .. }, _)
             | (Topic::VerifierSilent(_), _)
             | (Topic::CommitBlocked(_), _)

@@ -45,7 +45,7 @@ pub struct Drift {
     pub files: BTreeSet<String>,
     /// The commits that changed them: short hash and subject.
     pub commits: Vec<String>,
-    /// What changed, a line each; empty in logs that don't record it.
+    /// The changes, a line each; empty in logs that don't record it.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub changes: BTreeSet<String>,
     /// True once the user was asked about it.
@@ -97,6 +97,7 @@ impl State {
     pub fn drift(&self, moved: &Moved) -> BTreeMap<TaskId, Drift> {
         // A task whose references can't be followed depends on their whole files.
         let unstamped = |task: &TaskState| task.leaf.stamps.is_none();
+        let is_gone = |stamp: &&StampedReference| moved.gone.contains(&(stamp.path.clone(), stamp.line));
         let waiting: Vec<(&TaskState, Vec<Cow<'_, str>>)> = self
             .awaiting_drift()
             .map(|task| {
@@ -112,24 +113,22 @@ impl State {
                 .flat_map(|file| folders(file).chain([file.as_str()]).map(move |part| (part, file)))
                 .collect();
             for (task, paths) in &waiting {
-                let lines = task.leaf.stamps.iter().flatten();
-                let lost = |stamp: &&StampedReference| {
-                    commit.files.contains_key(&stamp.path)
-                        && moved.gone.contains(&(stamp.path.clone(), stamp.line))
+                let stamps = || task.leaf.stamps.iter().flatten();
+                let lost: Vec<&StampedReference> =
+                    stamps().filter(|stamp| commit.files.contains_key(&stamp.path)).filter(is_gone).collect();
+                // Where all that a task refers to in a file is still there, the change moves nothing of it.
+                let is_followed = |file: &&String| {
+                    let mut of_file = stamps().filter(|stamp| stamp.path == **file).peekable();
+                    of_file.peek().is_some() && !of_file.any(|stamp| is_gone(&stamp))
                 };
-                let lost: Vec<&StampedReference> = lines.filter(lost).collect();
                 let listed = paths.iter().filter_map(|path| changed.get(&**path).copied());
+                let listed = listed.filter(|file| !is_followed(file));
                 let files: BTreeSet<String> =
                     listed.chain(lost.iter().map(|stamp| &stamp.path)).cloned().collect();
                 if files.is_empty() {
                     continue;
                 }
-                let line = |file: &String| {
-                    let refers = task.leaf.stamps.iter().flatten().any(|stamp| stamp.path == *file);
-                    let kept = refers && lost.iter().all(|stamp| stamp.path != *file);
-                    let kept = if kept { ", the lines it refers to are still there" } else { "" };
-                    format!("{file} {} in {}{kept}", commit.files[file], commit.told)
-                };
+                let line = |file: &String| format!("{file} {} in {}", commit.files[file], commit.told);
                 let mut changes: BTreeSet<String> = files.iter().map(line).collect();
                 let gone = |stamp: &&StampedReference| {
                     format!("{}:{}, which it refers to, is gone", stamp.path, stamp.line)
@@ -142,24 +141,31 @@ impl State {
         drifted
     }
 
-    /// What to ask the user about the waiting tasks that drifted since they were last asked about, and those tasks.
+    /// The waiting tasks that drifted since the user was last asked about them, and the question about them.
     pub(super) fn unasked_drift(&self) -> Option<(Vec<TaskId>, String)> {
         let due = self.tasks.iter().filter(|task| task.status == Status::Pending);
         let due: Vec<(&TaskState, &Drift)> =
             due.filter_map(|task| Some((task, task.drift.as_ref().filter(|drift| !drift.asked)?))).collect();
-        let mut told: BTreeMap<String, Vec<TaskId>> = BTreeMap::new();
+        // What changed, by the end that names the commit; what names none comes first.
+        let mut told: BTreeMap<String, BTreeMap<String, Vec<TaskId>>> = BTreeMap::new();
         for (task, drift) in &due {
             let changes =
                 if drift.changes.is_empty() { BTreeSet::from([drift.told()]) } else { drift.changes.clone() };
             for change in changes {
-                told.entry(change).or_default().push(task.leaf.id.clone());
+                let ends = drift.commits.iter().map(|commit| format!(" in {commit}"));
+                let end = ends.into_iter().find(|end| change.ends_with(end)).unwrap_or_default();
+                let change = change.strip_suffix(&end).unwrap_or(&change).to_owned();
+                told.entry(end).or_default().entry(change).or_default().push(task.leaf.id.clone());
             }
         }
         let line = |(change, tasks): (&String, &Vec<TaskId>)| {
             let noun = if tasks.len() == 1 { "task" } else { "tasks" };
             format!("{change} ({noun} {})", List(tasks))
         };
-        let told: Vec<String> = told.iter().map(line).collect();
+        let told = told.iter().map(|(end, changes)| {
+            format!("{}{end}", changes.iter().map(line).collect::<Vec<_>>().join(", "))
+        });
+        let told: Vec<String> = told.collect();
         let tasks: Vec<TaskId> = due.iter().map(|(task, _)| task.leaf.id.clone()).collect();
         (!tasks.is_empty()).then(|| (tasks, told.join("; ")))
     }

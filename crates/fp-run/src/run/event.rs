@@ -272,6 +272,9 @@ pub enum Event {
         /// The findings, severest first.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         findings: Vec<CriticFinding>,
+        /// The hash of each leaf without a finding.
+        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        passed: BTreeMap<TaskId, String>,
     },
     /// A run began, or another session took it over; the previous session's claims and agents are void.
     RunStarted(RunTerms),

@@ -76,7 +76,7 @@ impl State {
             Event::Validated { pass, tree_hash, errors, failing, warnings: _ } => {
                 self.planning.fold_validated(*pass, tree_hash, *errors, failing);
             }
-            Event::Critiqued { round, verdict, tree_hash, findings, leaves: _ } => {
+            Event::Critiqued { round, verdict, tree_hash, findings, leaves: _, passed: _ } => {
                 let (tree_hash, findings) = (tree_hash.clone(), findings.len());
                 self.planning.fold_critiqued(LastCritique {
                     round: *round,
@@ -133,7 +133,10 @@ impl State {
                     }
                 }
             }
-            Event::CommandsTried { .. } => self.tried = true,
+            Event::CommandsTried { .. } => {
+                self.tried = true;
+                self.untried.clear();
+            }
             Event::CheckedBefore { task, checks, passed } => {
                 if let Some(t) = self.task_mut(task) {
                     t.before = Some(ChecksBefore { checks: checks.clone(), passed: *passed, waived: None });
@@ -367,7 +370,7 @@ impl State {
                         }
                     }
                 }
-                if let Topic::Clarify(id) = &question.topic
+                if let Topic::Clarify(id) | Topic::CheckDoubted { task: id, .. } = &question.topic
                     && let Some(t) = self.task_mut(id)
                 {
                     t.asked_after = Some(t.failed_checks());
@@ -416,6 +419,11 @@ impl State {
         };
         let revised: BTreeSet<TaskId> =
             leaves.iter().filter(is_revised).map(|leaf| leaf.id.clone()).collect();
+        if self.run.is_some() {
+            let is_new =
+                |leaf: &&super::event::Leaf| !before.contains_key(&leaf.id) || revised.contains(&leaf.id);
+            self.untried.extend(leaves.iter().filter(is_new).map(|leaf| leaf.id.clone()));
+        }
         self.tasks = leaves
             .iter()
             .map(|leaf| match before.remove(&leaf.id) {
@@ -501,7 +509,7 @@ impl State {
         self.unwoken.retain(|u| u.name != *name);
     }
 
-    /// What the lead was told to do about `task` is done, or no longer due.
+    /// Nothing that the lead was told to do about `task` is due any more.
     fn lapse(&mut self, task: &TaskId) {
         self.untold.retain(|u| u.task.as_ref() != Some(task));
         self.unstarted.retain(|u| u.task.as_ref() != Some(task));

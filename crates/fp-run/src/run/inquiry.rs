@@ -103,14 +103,8 @@ impl State {
         })
     }
 
-    /// Asks the user `text` about the task of `owner`, with the given options.
-    pub fn clarify(
-        &self,
-        id: &TaskId,
-        owner: &AgentName,
-        text: &str,
-        options: Vec<AnswerOption>,
-    ) -> Result<Vec<Event>, NotAsked> {
+    /// Fails unless `owner` holds the task and may ask about it.
+    fn expect_may_ask(&self, id: &TaskId, owner: &AgentName) -> Result<(), NotAsked> {
         self.expect_running()?;
         let task = self.expect_task(id)?;
         if task.status != Status::Implementing
@@ -124,6 +118,32 @@ impl State {
                 false => NotAsked::Again(id.clone()),
             });
         }
+        Ok(())
+    }
+
+    /// Asks the user what to do about `command`, a check of the task of `owner`, which doubts it for the reason `text`.
+    pub fn doubt_command(
+        &self,
+        id: &TaskId,
+        owner: &AgentName,
+        text: &str,
+        command: &str,
+    ) -> Result<Vec<Event>, NotAsked> {
+        self.expect_may_ask(id, owner)?;
+        let commands = [command.to_owned()].into();
+        let asked = self.ask(Topic::CheckDoubted { task: id.clone(), commands }, &cut(text));
+        Ok(vec![asked, Event::AgentEnded { name: owner.clone() }])
+    }
+
+    /// Asks the user `text` about the task of `owner`, with the given options.
+    pub fn clarify(
+        &self,
+        id: &TaskId,
+        owner: &AgentName,
+        text: &str,
+        options: Vec<AnswerOption>,
+    ) -> Result<Vec<Event>, NotAsked> {
+        self.expect_may_ask(id, owner)?;
         let mut labels: Vec<String> = options.iter().map(|option| option.label.to_lowercase()).collect();
         labels.sort_unstable();
         labels.dedup();

@@ -64,7 +64,7 @@ pub fn lead_nudge(plan: &PlanId) -> String {
 pub fn lead_deadlock(plan: &PlanId) -> String {
     format!(
         "You lead the run of plan {plan}, and nothing in it can go on by itself. Run `fp next {plan}` and tell the \
-         user which tasks wait for what, unless you have."
+         user what its tasks wait for, unless you have."
     )
 }
 

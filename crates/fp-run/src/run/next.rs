@@ -12,6 +12,7 @@ use super::drift::Moved;
 use super::event::{Decider, Dispatch, Event};
 use super::message;
 use super::question::{AnswerChoice, AnswerOption, Question, Topic};
+use super::ready::Obstacle;
 use super::refusal::Refusal;
 use super::state::{Activity, Role, State, Status, Untold};
 use fp_plan::plan::id::{AgentName, TaskId};
@@ -98,6 +99,11 @@ pub enum LeadAction {
     Deadlock {
         /// One line per task.
         chain: Vec<String>,
+    },
+    /// Change the plan with the user, and have it approved.
+    Revise {
+        /// What has to be changed, one line per task.
+        due: Vec<String>,
     },
     /// Show the report; the run is over.
     Finish {
@@ -534,14 +540,18 @@ impl Draft<'_> {
             self.turn.actions.push(LeadAction::Wait { on });
         } else if self.state.wants_task() {
             let add = format!("another task: `fp task add {0} …`, then `fp approve {0}`", self.state.plan_id);
-            self.turn.actions.push(LeadAction::Deadlock { chain: vec![add] });
+            self.turn.actions.push(LeadAction::Revise { due: vec![add] });
         } else if !self.state.end_commands_due().is_empty() {
             self.turn.actions.push(LeadAction::Wait { on: vec!["the checks at the end".to_owned()] });
         } else if self.state.tasks.iter().all(|t| t.status.is_final()) {
             self.record(Event::Finished);
             self.turn.actions.push(LeadAction::Finish { report: String::new() });
         } else {
-            self.turn.actions.push(LeadAction::Deadlock { chain: self.chain() });
+            let due = self.chain(|obstacle| obstacle.is_some_and(Obstacle::wants_approval));
+            self.turn.actions.push(match due.is_empty() {
+                true => LeadAction::Deadlock { chain: self.chain(|_| true) },
+                false => LeadAction::Revise { due },
+            });
         }
     }
 
@@ -561,17 +571,20 @@ impl Draft<'_> {
         agents.chain(commits).collect()
     }
 
-    fn chain(&self) -> Vec<String> {
+    /// The open tasks whose obstacle is `wanted`, with it.
+    fn chain(&self, wanted: impl Fn(Option<&Obstacle>) -> bool) -> Vec<String> {
         let open = self.state.tasks.iter().filter(|t| !t.status.is_final());
         let obstacles = self.state.obstacles(&self.around.edited);
-        open.map(|task| {
-            let why = match obstacles.of(task) {
-                None => "it is ready, but no builder may be started".to_owned(),
-                Some(obstacle) => self.state.explain(task, &obstacle),
-            };
-            format!("{}: {why}", task.leaf.id)
-        })
-        .collect()
+        let open = open.map(|task| (task, obstacles.of(task)));
+        open.filter(|(_, obstacle)| wanted(obstacle.as_ref()))
+            .map(|(task, obstacle)| {
+                let why = match obstacle {
+                    None => "it is ready, but no builder may be started".to_owned(),
+                    Some(obstacle) => self.state.explain(task, &obstacle),
+                };
+                format!("{}: {why}", task.leaf.id)
+            })
+            .collect()
     }
 }
 

@@ -25,7 +25,7 @@ pub struct Around<'a> {
     pub tree: &'a str,
     /// Path of the task's worktree, unless that is the user's checkout.
     pub place: Option<&'a str>,
-    /// What to tell of an earlier attempt's work, if anything is left of it.
+    /// The words about an earlier attempt's work, if anything is left of it.
     pub earlier: Option<&'a str>,
     /// Path of the file with the conventions and commands of the code base, if there is one.
     pub conventions: Option<&'a str>,

@@ -141,9 +141,9 @@ impl State {
         if round > ROUNDS {
             return Err(Refusal::RoundsOver);
         }
-        let JudgedTree { leaves, findings } = judged;
+        let JudgedTree { leaves, findings, passed } = judged;
         let verdict = findings.iter().map(|finding| finding.verdict).max().unwrap_or(CriticVerdict::Pass);
-        Ok(Critique { round, verdict, tree_hash, leaves, findings })
+        Ok(Critique { round, verdict, tree_hash, leaves, findings, passed })
     }
 }
 

@@ -8,6 +8,10 @@ use super::ready::List;
 use fp_plan::plan::id::TaskId;
 use fp_plan::repo_path::RepoPath;
 use fp_plan::settings::SpendingLimit;
+use fp_plan::text::prompt_quoted;
+
+/// Longest command in a question, in bytes.
+const MAX_COMMAND: usize = 500;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AnswerOption {
@@ -56,6 +60,8 @@ pub enum Topic {
     PassesBefore(TaskId),
     /// A builder's own question about its task.
     Clarify(TaskId),
+    /// A builder doubts commands of its own task.
+    CheckDoubted { task: TaskId, commands: BTreeSet<String> },
     /// A builder wants to change a file outside its task.
     Scope {
         task: TaskId,
@@ -69,7 +75,7 @@ impl Topic {
         match self {
             Self::TaskFailed(task) | Self::VerifierSilent(task) | Self::CommitBlocked(task) => Some(task),
             Self::Clarify(task) | Self::Scope { task, .. } | Self::PassesBefore(task) => Some(task),
-            Self::CheckFailed { task, .. } => Some(task),
+            Self::CheckFailed { task, .. } | Self::CheckDoubted { task, .. } => Some(task),
             Self::Budget { task, .. } => task.as_ref(),
             Self::FailsBefore { commands } => commands.keys().next().filter(|_| commands.len() == 1),
             Self::IndexLocked(task) | Self::CommitRewritten(task) => Some(task),
@@ -89,7 +95,7 @@ impl Topic {
 
     /// True if a builder asked it and waits for the answer.
     pub fn is_inquiry(&self) -> bool {
-        matches!(self, Self::Clarify(_) | Self::Scope { .. })
+        matches!(self, Self::Clarify(_) | Self::CheckDoubted { .. } | Self::Scope { .. })
     }
 }
 
@@ -208,7 +214,7 @@ impl Topic {
                 CHANGE,
                 STOP,
             ],
-            Self::CheckFailed { .. } => &[
+            Self::CheckFailed { .. } | Self::CheckDoubted { .. } => &[
                 CHANGE,
                 (AnswerChoice::Drop, "verify it again without; the evidence and the report say so"),
                 (AnswerChoice::SendBack, "the builder mends it, with this as feedback"),
@@ -298,6 +304,13 @@ impl Question {
                 "Check",
                 format!("Task {task} did not pass by its commands. {reason} How should it continue?"),
             ),
+            Topic::CheckDoubted { task, commands } => {
+                let commands: Vec<String> =
+                    commands.iter().map(|command| prompt_quoted(command, MAX_COMMAND)).collect();
+                let text =
+                    format!("The builder of task {task} doubts its check {}: {reason}", commands.join(", "));
+                ("Check", text)
+            }
             Topic::FailsBefore { commands } => {
                 let tasks: Vec<TaskId> = commands.keys().cloned().collect();
                 let of = if tasks.len() == 1 { "task" } else { "tasks" };
@@ -381,7 +394,9 @@ impl Question {
             Topic::PassesBefore(_) => AnswerChoice::Build,
             Topic::TaskFailed(_) => AnswerChoice::Continue,
             Topic::VerifierSilent(_) | Topic::Budget { task: Some(_), .. } => AnswerChoice::GiveUp,
-            Topic::CommitBlocked(_) | Topic::CheckFailed { .. } => AnswerChoice::SendBack,
+            Topic::CommitBlocked(_) | Topic::CheckFailed { .. } | Topic::CheckDoubted { .. } => {
+                AnswerChoice::SendBack
+            }
             Topic::EndChecks => AnswerChoice::Finish,
             Topic::BuildersSilent | Topic::IndexLocked(_) | Topic::Budget { task: None, .. } => {
                 AnswerChoice::Stop

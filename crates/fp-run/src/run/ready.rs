@@ -263,6 +263,13 @@ pub enum Obstacle {
     Over,
 }
 
+impl Obstacle {
+    /// True if only a new approval takes it away.
+    pub fn wants_approval(&self) -> bool {
+        matches!(self, Self::ToRevise | Self::Edited | Self::Drifted { .. })
+    }
+}
+
 /// Comma-separated ids, at most eight of them.
 pub(crate) struct List<'a>(pub(crate) &'a [TaskId]);
 

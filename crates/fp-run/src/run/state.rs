@@ -1,6 +1,6 @@
 //! Holds the state of a run, the sum of all events in its log, against which commands are decided.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -196,6 +196,9 @@ pub struct State {
     /// True if the approved commands were tried before any work.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub tried: bool,
+    /// The tasks that a new approval during the run added or changed, and whose commands were not tried since.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub untried: BTreeSet<TaskId>,
     /// The leaves in document order.
     #[serde(default)]
     pub tasks: Vec<TaskState>,
@@ -273,6 +276,7 @@ impl State {
             run: None,
             checkout_left: None,
             tried: false,
+            untried: BTreeSet::new(),
             tasks: Vec::new(),
             agents: BTreeMap::new(),
             agent_ids: BTreeMap::new(),

@@ -150,7 +150,7 @@ pub struct TaskState {
     pub verification: Option<MeasuredWork>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verdict: Option<TaskVerdict>,
-    /// What its last failed verdict was about: the tree, and the checks that failed in it.
+    /// The subject of its last failed verdict: the tree, and the checks that failed in it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failed: Option<MeasuredWork>,
     /// The commands of its own that are no checks of it any more.

@@ -1,4 +1,4 @@
-//! What a run does step by step; its parts are files below.
+//! A run, step by step; its parts are files below.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -27,6 +27,7 @@ mod laws;
 mod machine;
 mod messages;
 mod payload;
+mod processes;
 mod rollback;
 mod stale;
 

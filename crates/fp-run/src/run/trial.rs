@@ -56,17 +56,25 @@ pub struct PlannedCommand {
 }
 
 impl State {
-    /// True if the run is running, no task was ever claimed, and the commands that are approved were not tried yet.
+    /// True if the run is running, and has commands that were not tried yet: the approved ones before any task is claimed,
+    /// or those of tasks that were added or changed since.
     pub fn is_trial_due(&self) -> bool {
-        self.is_running() && !self.tried && self.tasks.iter().all(|task| task.base.is_none())
+        self.is_running() && (!self.untried.is_empty() || !self.tried && !self.has_claimed())
     }
 
-    /// The commands of the pending tasks of `plan`, each once. `is_there` tells which paths exist.
+    /// True if a task was ever claimed.
+    pub fn has_claimed(&self) -> bool {
+        self.tasks.iter().any(|task| task.base.is_some())
+    }
+
+    /// The commands of the pending tasks of `plan`, each once; once work has begun, only those of added and changed tasks.
+    /// `is_there` tells which paths exist.
     pub fn commands_to_try(&self, plan: &Plan, is_there: impl Fn(&str) -> bool) -> Vec<PlannedCommand> {
+        let begun = self.has_claimed();
         let approved = |leaf: &Task| {
             let task = self.task(&TaskId::new(leaf.id.to_string()).ok()?)?;
             let is_approved = task.status == Status::Pending && approval::is_approved(leaf, &task.leaf);
-            is_approved.then(|| task.leaf.id.clone())
+            (is_approved && (!begun || self.untried.contains(&task.leaf.id))).then(|| task.leaf.id.clone())
         };
         let leaves: Vec<(TaskId, &Task)> =
             plan.leaves().filter_map(|leaf| Some((approved(leaf)?, leaf))).collect();
@@ -75,7 +83,7 @@ impl State {
         // While a project is set up, none of its commands has to pass.
         let sets_up = files().any(|f| !f.contains('/') && !f.ends_with(".md") && !is_there(f));
         let mends = |leaf: &Task| MENDS.is_match(&TaskScope::new(leaf, &[], Vec::new()).text);
-        let may_fail = sets_up || leaves.iter().any(|(_, leaf)| mends(leaf));
+        let may_fail = begun || sets_up || leaves.iter().any(|(_, leaf)| mends(leaf));
         let mut commands: Vec<PlannedCommand> = Vec::new();
         for (id, leaf) in &leaves {
             let tests = leaf.test_commands().map(|line| (line, true));

@@ -79,7 +79,7 @@ pub fn reasons(opinion: &VerifierOpinion, criteria: &[String], checks: &[Check])
     criteria.chain(checks).collect()
 }
 
-/// What a verifier says, for the user.
+/// A verifier's words, for the user.
 pub(super) fn said_by_verifier(summary: &str) -> String {
     match summary.trim() {
         "" => String::new(),

@@ -116,7 +116,7 @@ pub fn is_suspect(path: &RepoPath, text: &str) -> bool {
     text.lines().any(|line| weigh(line, kind) == Weight::Fails)
 }
 
-/// What the lines of a file are.
+/// The kind of text in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum FileText {
     Prose,

@@ -226,13 +226,18 @@ pub fn disturbed(faults: &[String]) -> Option<Check> {
 pub fn check(scope: &TaskScope, facts: &ChangeFacts, runs: &[CommandRun]) -> Vec<Check> {
     let mut checks = vec![changed(scope, facts), boundary::check(scope, facts)];
     checks.extend(history(facts));
-    checks.extend(facts.around.as_ref().and_then(|(began, now)| began.check(now)));
-    checks.extend(facts.around.as_ref().and_then(|(began, now)| began.check_tools(now, facts)));
+    checks.extend(check_around(facts));
     checks.push(dependencies::check(scope, facts));
     checks.push(leftovers::check(scope, facts));
     checks.push(weakened::check(scope, facts));
     checks.extend(runs.iter().map(command_check));
     checks
+}
+
+/// The checks of what no commit contains, apart from the branch.
+pub fn check_around(facts: &ChangeFacts) -> Vec<Check> {
+    let Some((began, now)) = &facts.around else { return Vec::new() };
+    began.check(now).into_iter().chain(began.check_tools(now, facts)).collect()
 }
 
 /// The checks that no command of the task can mend, as far as `facts` has what they look at.

@@ -52,7 +52,7 @@ fn regex(pattern: &str) -> Regex {
     Regex::new(pattern).expect("the pattern is a constant")
 }
 
-/// What is shown of the `output` of a command that `passed` or not: at most [`LIMIT`] bytes.
+/// The part of the `output` that is shown of a command that `passed` or not: at most [`LIMIT`] bytes.
 pub(super) fn cut_output(output: &str, passed: bool) -> String {
     let lines: Vec<Cow<'_, str>> = output.trim_end().lines().map(shortened).collect();
     let results = (0..lines.len()).filter(|line| RESULT.is_match(&lines[*line]));

@@ -42,9 +42,9 @@ struct TestSyntax {
     mark: &'static str,
     /// A function, whose first group with a match is its name.
     function: &'static str,
-    /// What switches tests off.
+    /// The words that switch tests off.
     off: &'static [(&'static str, SwitchPlace)],
-    /// What looks at a result.
+    /// The words that look at a result.
     assertion: &'static str,
 }
 

@@ -250,15 +250,16 @@ impl Lead<'_> {
             match action {
                 LeadAction::Finish { .. } => return Ok(Some(LeadEnd::Over)),
                 LeadAction::Ask { .. } => asks.push(action),
-                LeadAction::Deadlock { chain: why } => chain = Some(why),
+                LeadAction::Deadlock { chain: why } | LeadAction::Revise { due: why } => chain = Some(why),
                 LeadAction::Wait { .. } if self.crew.is_idle() => again = Some(begun + AGAIN),
                 LeadAction::Wait { .. } | LeadAction::Judge { .. } => {}
-                start if self.stop == Stop::No => {
-                    if let Some(task) = AgentTask::of(start, state, self.plan) {
+                LeadAction::Spawn { .. } | LeadAction::Resume { .. } | LeadAction::Verify { .. } => {
+                    if self.stop == Stop::No
+                        && let Some(task) = AgentTask::of(action, state, self.plan)
+                    {
                         self.crew.start(task)?;
                     }
                 }
-                _ => {}
             }
         }
         self.view.ask(&asks);

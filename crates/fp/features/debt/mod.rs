@@ -74,7 +74,7 @@ enum DebtAction {
 /// Note work for later
 #[derive(Debug, clap::Args)]
 struct AddDebtArgs {
-    /// What to do, in one line.
+    /// The work to do, in one line.
     #[arg(value_name = "TEXT")]
     text: String,
     /// The plan in which you noticed it.

@@ -1,11 +1,10 @@
 //! Git, and its settings that a commit of a task depends on.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use fp_host::git::GitError;
 use fp_host::git::command::{ask, setting};
-use fp_host::search_path::{is_program, program_on_path};
-use fp_plan::text::shell_quoted;
+use fp_host::search_path::program_on_path;
 
 use super::DoctorFinding;
 use crate::error::CommandError;
@@ -15,8 +14,6 @@ use crate::features::install::program::version_numbers;
 const MERGES: [u32; 2] = [2, 38];
 /// Oldest git with which a task can be rolled back.
 const REVERTS: [u32; 2] = [2, 32];
-/// The hooks that `git commit` runs, in their order.
-const OF_COMMIT: [&str; 4] = ["pre-commit", "prepare-commit-msg", "commit-msg", "post-commit"];
 
 /// Everything about git in the folder `cwd`, or only that git is missing.
 pub(super) fn examine(cwd: &Path) -> Vec<DoctorFinding> {
@@ -26,14 +23,10 @@ pub(super) fn examine(cwd: &Path) -> Vec<DoctorFinding> {
     };
     let ident = |name: &str| ask(cwd, &["var", name]).ok();
     found.push(identity(ident("GIT_AUTHOR_IDENT").as_deref(), ident("GIT_COMMITTER_IDENT").as_deref()));
-    let of_settings = commit_hooks(cwd).and_then(|hooks| Ok((hooks, signing(cwd)?)));
-    match of_settings {
-        Ok((hooks, signing)) => found.extend(hooks.into_iter().chain([signing])),
-        Err(error) => {
-            let detail = format!("git's settings can't be read: {}", CommandError::from(error).message);
-            found.push(DoctorFinding::error("signing", detail).fixed_by("git config --list --show-origin"));
-        }
-    }
+    found.push(signing(cwd).unwrap_or_else(|error| {
+        let detail = format!("git's settings can't be read: {}", CommandError::from(error).message);
+        DoctorFinding::error("signing", detail).fixed_by("git config --list --show-origin")
+    }));
     found
 }
 
@@ -67,31 +60,6 @@ pub(super) fn identity(author: Option<&str>, committer: Option<&str>) -> DoctorF
     };
     let detail = if author == committer { author } else { format!("{author}, committed by {committer}") };
     DoctorFinding::ok("identity", detail)
-}
-
-/// The hooks that a commit runs, and those that git ignores; `None` where there is no repository.
-pub(super) fn commit_hooks(cwd: &Path) -> Result<Option<DoctorFinding>, GitError> {
-    let check = "git hooks";
-    let Ok(folder) = ask(cwd, &["rev-parse", "--path-format=absolute", "--git-path", "hooks"]) else {
-        return Ok(None);
-    };
-    let path = PathBuf::from(&folder);
-    if setting(cwd, "core.hooksPath")?.is_some() && !path.is_dir() {
-        let detail = format!("core.hooksPath is {folder}, which is not there: git runs no hook");
-        let found = DoctorFinding::warning(check, detail);
-        return Ok(Some(found.fixed_by("git config --show-origin core.hooksPath")));
-    }
-    let there = OF_COMMIT.into_iter().filter(|name| path.join(name).is_file());
-    let (run, ignored): (Vec<&str>, Vec<&str>) = there.partition(|name| is_program(&path.join(name)));
-    let Some(first) = ignored.first() else {
-        return Ok(Some(match &run[..] {
-            [] => DoctorFinding::ok(check, "none"),
-            run => DoctorFinding::ok(check, format!("a commit runs {}, in {folder}", run.join(", "))),
-        }));
-    };
-    let detail = format!("not executable, so git ignores it: {}, in {folder}", ignored.join(", "));
-    let command = format!("chmod +x {}", shell_quoted(&path.join(first).to_string_lossy()));
-    Ok(Some(DoctorFinding::warning(check, detail).fixed_by(command)))
 }
 
 /// The signature of commits, where they have to be signed.

@@ -29,7 +29,7 @@ use crate::printer::WIDTH;
 pub(crate) struct DoctorArgs {
     /// The plan to check, instead of the setup.
     plan: Option<String>,
-    /// Fix what can be fixed automatically: rebuild what follows from the log, remove what killed processes left.
+    /// Fix what can be fixed automatically: rebuild what follows from the log.
     #[arg(long, requires = "plan")]
     fix: bool,
     /// Claude Code's program, instead of the `claude` on PATH.
@@ -64,11 +64,11 @@ fn of_plan(plan: &str, fix: bool, context: &Context) -> Result<DoctorReport, Com
     // Settings of the plan that can't be read are a finding of their own.
     let settings = context.settings_for(&folder).or_else(|_| context.settings().cloned())?;
     let plan = OpenPlan::new(context.repo().clone(), settings, folder);
-    let mut findings = plan::examine(&plan, context.now());
+    let mut findings = plan::examine(&plan);
     let mut mended = Vec::new();
     if fix {
         mended = plan::fix(&plan, &findings)?;
-        findings = plan::examine(&plan, context.now());
+        findings = plan::examine(&plan);
     }
     let fixed: String = mended.iter().map(|line| format!("  fixed    {line}\n")).collect();
     let report = json!({ "planId": plan.id(), "mended": mended, "findings": findings });
@@ -97,18 +97,16 @@ impl DoctorLevel {
 }
 
 /// A fix that takes no judgement, and touches only files that follow from the log.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum DoctorFix {
     /// The log ends in half a line.
     DropTornLine,
     /// The snapshot does not match the log.
     RebuildSnapshot,
-    /// The evidence files of these tasks are missing.
-    WriteEvidence(Vec<TaskId>),
+    /// Evidence files are missing.
+    WriteEvidence,
     /// The notepad does not match the log.
     WriteNotepad,
-    /// A killed process left these files, as paths below the plan's folder.
-    RemoveTemporary(Vec<String>),
 }
 
 /// The result of one check.

@@ -84,7 +84,7 @@ pub(super) fn leftovers(context: &Context) -> Vec<DoctorFinding> {
     for id in &ids {
         let Ok(folder) = plans.open(id) else { continue };
         let plan = OpenPlan::new(repo.clone(), config.settings(), folder);
-        left_in(&plan, context.now()).into_iter().for_each(|found| note(Some(id), found));
+        note(Some(id), left_in(&plan));
         let of_run = match plan.load() {
             Ok(loaded) => claims(&loaded.state, is_led(&loaded.state)),
             Err(error) => DoctorFinding::error(check, format!("its log can't be read: {error}"))

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::io;
 use std::path::Path;
 
 use fp_host::file::{self, FileError, TASKS_CAP};
@@ -18,7 +17,6 @@ use fp_run::run::approval::edited;
 use fp_run::run::event::{Entry, Event};
 use fp_run::run::state::Status;
 use fp_run::run::{Refusal, State, notepad};
-use jiff::Timestamp;
 
 use super::{DoctorFinding, DoctorFix, DoctorLevel, listed_tasks, show_paths};
 use crate::error::CommandError;
@@ -26,19 +24,17 @@ use crate::features::linear::mirror_findings;
 
 /// Name of the notepad in a plan's folder.
 const NOTEPAD: &str = "notepad.md";
-/// Seconds after which a temporary file counts as one whose writer is gone.
-const STALE: i64 = 60;
 
 /// Checks everything that belongs to `plan`. Changes nothing, takes no lock, and continues after every fault. Without a
 /// log that can be read, the checks of the run are left out.
-pub(super) fn examine(plan: &OpenPlan, now: Timestamp) -> Vec<DoctorFinding> {
-    let mut found = examined(plan, now);
+pub(super) fn examine(plan: &OpenPlan) -> Vec<DoctorFinding> {
+    let mut found = examined(plan);
     show_paths(&mut found, plan.folder.path(), "");
     show_paths(&mut found, &plan.repo.root, "");
     found
 }
 
-fn examined(plan: &OpenPlan, now: Timestamp) -> Vec<DoctorFinding> {
+fn examined(plan: &OpenPlan) -> Vec<DoctorFinding> {
     let mut found = files(plan);
     let examined = match plan.store.examine() {
         Ok(examined) => examined,
@@ -53,7 +49,7 @@ fn examined(plan: &OpenPlan, now: Timestamp) -> Vec<DoctorFinding> {
         let state = State::replay(plan.id().clone(), &examined.log.entries);
         found.extend(run(plan, &state));
     }
-    found.extend(leftovers(plan, now));
+    found.push(leftovers(plan));
     found
 }
 
@@ -216,17 +212,20 @@ pub(super) fn claims(state: &State, is_led: Option<bool>) -> DoctorFinding {
 }
 
 /// The completed tasks whose verdict has no evidence file.
-fn evidence_files(plan: &OpenPlan, state: &State) -> DoctorFinding {
-    let check = "evidence";
+fn without_evidence(plan: &OpenPlan, state: &State) -> Vec<TaskId> {
     let judged = state.tasks.iter().filter(|t| t.status == Status::Completed && t.verdict.is_some());
     let file = |id: &TaskId| plan.folder.file("evidence").join(format!("task-{id}-verification.md"));
-    let (there, missing): (Vec<TaskId>, Vec<TaskId>) =
-        judged.map(|task| task.leaf.id.clone()).partition(|id| file(id).is_file());
+    judged.map(|task| task.leaf.id.clone()).filter(|id| !file(id).is_file()).collect()
+}
+
+fn evidence_files(plan: &OpenPlan, state: &State) -> DoctorFinding {
+    let check = "evidence";
+    let missing = without_evidence(plan, state);
     if missing.is_empty() {
-        return DoctorFinding::ok(check, counted(there.len(), "file"));
+        return DoctorFinding::ok(check, "complete");
     }
     let detail = format!("no file for {}; the log has its contents", listed_tasks(&missing));
-    DoctorFinding::warning(check, detail).fixable(&state.plan_id, DoctorFix::WriteEvidence(missing))
+    DoctorFinding::warning(check, detail).fixable(&state.plan_id, DoctorFix::WriteEvidence)
 }
 
 fn notepad_file(plan: &OpenPlan, state: &State) -> DoctorFinding {
@@ -281,47 +280,16 @@ pub(super) fn way_of_commit(git: &Git) -> DoctorFinding {
     }
 }
 
-/// The leftovers of killed processes.
-pub(super) fn leftovers(plan: &OpenPlan, now: Timestamp) -> Vec<DoctorFinding> {
+/// The worktrees of a run that is over.
+pub(super) fn leftovers(plan: &OpenPlan) -> DoctorFinding {
     let check = "leftovers";
-    let mut found = Vec::new();
-    let folder = plan.folder.path();
-    let in_evidence = names_in(&folder.join("evidence")).into_iter().map(|name| format!("evidence/{name}"));
-    let mut temporary: Vec<String> = names_in(folder).into_iter().chain(in_evidence).collect();
-    temporary.retain(|name| {
-        let path = folder.join(name);
-        is_temporary(name) && path.is_file() && age(&path, now).is_some_and(|seconds| seconds >= STALE)
-    });
-    if !temporary.is_empty() {
-        let detail = format!("left by a killed process: {}", temporary.join(", "));
-        let fix = DoctorFix::RemoveTemporary(temporary);
-        found.push(DoctorFinding::warning(check, detail).fixable(plan.id(), fix));
-    }
-    let worktrees = names_in(&folder.join("worktrees"));
+    let worktrees = names_in(&plan.folder.path().join("worktrees"));
     let running = plan.load().is_ok_and(|loaded| loaded.state.is_running());
-    if !worktrees.is_empty() && !running {
-        let detail = format!("worktrees of a run that is over, in worktrees/: {}", worktrees.join(", "));
-        found.push(DoctorFinding::warning(check, detail).fixed_by("git worktree list"));
+    if worktrees.is_empty() || running {
+        return DoctorFinding::ok(check, "none");
     }
-    if found.is_empty() {
-        found.push(DoctorFinding::ok(check, "none"));
-    }
-    found
-}
-
-/// Seconds since `path` was written.
-fn age(path: &Path, now: Timestamp) -> Option<i64> {
-    let written = fs::symlink_metadata(path).ok()?.modified().ok()?;
-    Some(now.as_second() - Timestamp::try_from(written).ok()?.as_second())
-}
-
-/// A file of that path is temporary: it is renamed over the one that a write replaces.
-fn is_temporary(path: &str) -> bool {
-    let name = path.strip_prefix("evidence/").unwrap_or(path);
-    let through = |written: &str| matches!(written, SNAPSHOT | NOTEPAD);
-    let evidence = |written: &str| written.starts_with("task-") && written.ends_with("-verification.md");
-    name.strip_suffix(".tmp")
-        .is_some_and(|written| written.starts_with(".fp-") || through(written) || evidence(written))
+    let detail = format!("worktrees of a run that is over, in worktrees/: {}", worktrees.join(", "));
+    DoctorFinding::warning(check, detail).fixed_by("git worktree list")
 }
 
 /// The readable names in `folder`, sorted; none where it can't be read, or is a link, which may lead anywhere.
@@ -335,16 +303,16 @@ fn names_in(folder: &Path) -> Vec<String> {
     names
 }
 
-/// Makes the fixes of `findings`, and returns a line for each: rebuilds files that follow from the log, and removes the
-/// leftovers of killed processes. Changes nothing where the log can't be read.
+/// Makes the fixes of `findings`, and returns a line for each. Changes nothing where the log can't be read.
 pub(super) fn fix(plan: &OpenPlan, findings: &[DoctorFinding]) -> Result<Vec<String>, RunError> {
     let readable = !findings.iter().any(|found| found.check == "log" && found.level == DoctorLevel::Error);
-    let fixes: Vec<&DoctorFix> = findings.iter().filter_map(|found| found.fix.as_ref()).collect();
+    let fixes: Vec<DoctorFix> = findings.iter().filter_map(|found| found.fix).collect();
     if fixes.is_empty() || !readable {
         return Ok(Vec::new());
     }
-    if fixes.contains(&&DoctorFix::RebuildSnapshot) {
-        remove(plan, SNAPSHOT)?;
+    if fixes.contains(&DoctorFix::RebuildSnapshot) {
+        let path = plan.folder.file(SNAPSHOT);
+        fs::remove_file(&path).map_err(|source| FileError::Write { path, source })?;
     }
     // Taking the lock drops a torn line, and writes the snapshot where there is none.
     let ledger = plan.lock()?;
@@ -353,30 +321,18 @@ pub(super) fn fix(plan: &OpenPlan, findings: &[DoctorFinding]) -> Result<Vec<Str
         done.push(match fix {
             DoctorFix::DropTornLine => "dropped the torn line of the log".to_owned(),
             DoctorFix::RebuildSnapshot => "rebuilt the snapshot from the log".to_owned(),
-            DoctorFix::WriteEvidence(tasks) => {
-                write_evidence(plan, tasks)?;
-                format!("wrote {} from the log", counted(tasks.len(), "evidence file"))
+            DoctorFix::WriteEvidence => {
+                let missing = without_evidence(plan, ledger.state());
+                write_evidence(plan, &missing)?;
+                format!("wrote {} from the log", counted(missing.len(), "evidence file"))
             }
             DoctorFix::WriteNotepad => {
                 evidence::write_notepad(plan, ledger.state())?;
                 "wrote notepad.md from the log".to_owned()
             }
-            DoctorFix::RemoveTemporary(names) => {
-                names.iter().try_for_each(|name| remove(plan, name))?;
-                format!("removed {}", counted(names.len(), "temporary file"))
-            }
         });
     }
     Ok(done)
-}
-
-/// Removes `name`, a name that this program gives, from the plan's folder.
-fn remove(plan: &OpenPlan, name: &str) -> Result<(), FileError> {
-    let path = plan.folder.path().join(name);
-    match fs::remove_file(&path) {
-        Err(source) if source.kind() != io::ErrorKind::NotFound => Err(FileError::Write { path, source }),
-        _ => Ok(()),
-    }
 }
 
 /// Writes the evidence of `tasks` as of their last verdicts.

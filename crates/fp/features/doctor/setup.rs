@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use fp_host::claude::{MARKETPLACE, PERMISSIONS, PLUGIN, TEAMS, client_home};
+use fp_host::claude::{MARKETPLACE, PERMISSIONS, PLUGIN, client_home};
 use fp_host::search_path::is_program;
 use fp_plan::text::shell_quoted;
 
@@ -14,7 +14,7 @@ use crate::context::Context;
 use crate::error::CommandError;
 use crate::features::install::client::{ClaudeClient, ClientMarketplace, InstalledPlugin};
 use crate::features::install::program::said_version;
-use crate::features::install::settings::{ClientSettingsFile, allows, teams_setting};
+use crate::features::install::settings::{ClientSettingsFile, allows};
 use crate::features::install::{bundle_folder, plugin_id, same_folder};
 
 /// Installs the plugin, or updates it to the version of the program that does.
@@ -39,7 +39,6 @@ pub(super) fn examine(context: &Context, client: Option<&Path>) -> Vec<DoctorFin
     let runs = matches!(answer, Some((_, Ok(_))));
     found.push(program(answer.as_ref(), VERSION, &renewed_by));
     found.push(hooks::hooks(&files, folder.as_deref(), runs, &renewed_by));
-    found.push(agent_teams(context.env(TEAMS), &files));
     found.extend(faults);
     found.push(permissions(&files));
     found.extend(broad_permissions(&files));
@@ -225,22 +224,6 @@ fn settings_files(context: &Context) -> (Vec<ClientSettingsFile>, Vec<DoctorFind
         }
     }
     (files, faults)
-}
-
-/// Agent teams, on or off. `environment` is the variable of this process, which counts more than the files.
-pub(super) fn agent_teams(environment: Option<String>, files: &[ClientSettingsFile]) -> DoctorFinding {
-    let of_environment = environment.map(|value| (value, "the environment".to_owned()));
-    let of_files = files.iter().rev().filter_map(|file| {
-        let value = teams_setting(&file.value)?;
-        Some((value, file.path.display().to_string()))
-    });
-    let detail = match of_environment.into_iter().chain(of_files).next() {
-        Some((value, from)) if !matches!(value.as_str(), "" | "0" | "false") => {
-            format!("on, by {from}: builders are teammates that you can watch and talk to")
-        }
-        _ => "off: builders run as background agents, and fp works the same".to_owned(),
-    };
-    DoctorFinding::ok("agent teams", detail)
 }
 
 /// The rules that keep the client from asking about each page of a plan. Each may be in any of `files`.

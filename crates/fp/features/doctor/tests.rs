@@ -9,10 +9,9 @@ use fp_run::run::State;
 use fp_run::run::approval::hash;
 use fp_run::run::event::{Base, Decider, Entry, Event, LOG_VERSION};
 
-use super::git::{commit_hooks, identity, signing};
-#[cfg(unix)]
+use super::git::{identity, signing};
 use super::plan::{approval, claims, log, snapshot};
-use super::setup::{agent_teams, broad_permissions, permissions, program};
+use super::setup::{broad_permissions, permissions, program};
 use super::*;
 use crate::features::install::settings::ClientSettingsFile;
 
@@ -162,36 +161,6 @@ fn repository(settings: &[(&str, &str)]) -> tempfile::TempDir {
 
 #[cfg(unix)]
 #[test]
-fn hooks_that_are_not_run_are_told() {
-    use std::os::unix::fs::PermissionsExt as _;
-    let told = |hooks: &str, files: &[(&str, u32)], level, detail: &str, command: Option<&str>| {
-        let folder = repository(&[("core.hooksPath", hooks)]);
-        for (name, mode) in files {
-            let path = folder.path().join(hooks).join(name);
-            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-            std::fs::write(&path, "").unwrap();
-            std::fs::set_permissions(&path, std::fs::Permissions::from_mode(*mode)).unwrap();
-        }
-        let mut found = commit_hooks(folder.path()).unwrap().unwrap();
-        let real = folder.path().canonicalize().unwrap().display().to_string();
-        let places = [real, folder.path().display().to_string()];
-        for text in [Some(&mut found.detail), found.command.as_mut()].into_iter().flatten() {
-            *text = places.iter().fold(text.clone(), |text, place| text.replace(place, "/r"));
-        }
-        check(&found, level, detail, command);
-    };
-    told("hooks", &[("other", 0o755)], DoctorLevel::Ok, "none", None);
-    let run = [("pre-commit", 0o755), ("commit-msg", 0o755)];
-    told("hooks", &run, DoctorLevel::Ok, "a commit runs pre-commit, commit-msg, in /r/hooks", None);
-    let gone = "core.hooksPath is /r/hooks, which is not there: git runs no hook";
-    told("hooks", &[], DoctorLevel::Warning, gone, Some("git config --show-origin core.hooksPath"));
-    let detail = "not executable, so git ignores it: pre-commit, in /r/my hooks; x";
-    let command = "chmod +x '/r/my hooks; x/pre-commit'";
-    told("my hooks; x", &[("pre-commit", 0o644)], DoctorLevel::Warning, detail, Some(command));
-}
-
-#[cfg(unix)]
-#[test]
 fn a_signature_needs_a_program() {
     let told = |settings: &[(&str, &str)], level, detail: &str, command: Option<&str>| {
         let folder =
@@ -214,23 +183,6 @@ fn a_signature_needs_a_program() {
 
 fn settings_file(path: &str, value: Value) -> ClientSettingsFile {
     ClientSettingsFile { path: path.into(), value, text: None }
-}
-
-#[test]
-fn the_file_that_has_the_last_word_decides_about_agent_teams() {
-    let file = |name: &str, teams: Option<&str>| {
-        let env = teams.map(|teams| json!({ (fp_host::claude::TEAMS): teams }));
-        settings_file(name, json!({ "env": env }))
-    };
-    let on = |environment: Option<&str>, files: &[ClientSettingsFile]| {
-        let detail = agent_teams(environment.map(str::to_owned), files).detail;
-        detail.split(':').next().unwrap_or_default().to_owned()
-    };
-    assert_eq!(on(None, &[]), "off");
-    assert_eq!(on(None, &[file("user", Some("1")), file("project", None)]), "on, by user");
-    assert_eq!(on(None, &[file("user", Some("1")), file("project", Some("0"))]), "off");
-    assert_eq!(on(Some("1"), &[file("project", Some("0"))]), "on, by the environment");
-    assert_eq!(on(Some("false"), &[file("user", Some("1"))]), "off");
 }
 
 #[test]

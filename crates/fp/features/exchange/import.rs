@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
@@ -36,7 +36,7 @@ use crate::features::linear::mapping_moved_to;
 use crate::printer::Format;
 
 /// The record of where a plan came from, in its folder.
-const ORIGIN: &str = "import.json";
+pub(crate) const ORIGIN: &str = "import.json";
 /// The mirror in Linear, in the plan's folder.
 const MAPPING: &str = "linear-mapping.json";
 /// The notes of builders, in the plan's folder.
@@ -45,6 +45,8 @@ const NOTEPAD: &str = "notepad.md";
 const ALONG: [&str; 5] = ["interview.md", "research.md", "context.md", "pre-analysis.md", "analysis.md"];
 /// The largest plan of the mode that has one area of the code.
 const PIPELINE: usize = 5;
+/// Most tasks that are imported at once.
+const MAX_TASKS: usize = 5_000;
 /// Most notices that the text shows below one heading.
 const SHOWN: usize = 20;
 
@@ -113,6 +115,20 @@ pub(crate) fn run(args: ImportArgs, context: &Context) -> CommandResult {
     Ok(Exit::Done)
 }
 
+/// Fails for a path in the repository that a link leads out of it: it names a file that whoever made the link chose.
+fn refuse_leading_out(given: &Path, path: &Path, context: &Context) -> Result<(), CommandError> {
+    let goes_up = given.components().any(|part| part == Component::ParentDir);
+    let (Ok(real), Ok(root)) = (fs::canonicalize(path), fs::canonicalize(&context.repo().root)) else {
+        return Ok(());
+    };
+    if goes_up || !path.starts_with(&context.repo().root) || real.starts_with(root) {
+        return Ok(());
+    }
+    let message = format!("{} is a link that leads out of the repository", given.display());
+    Err(CommandError::refused(message)
+        .hint(format!("if that is the plan you mean, name the place itself: {}", real.display())))
+}
+
 /// An error with its place, as the user would name it.
 fn located(error: &ImportError, path: &Path, is_folder: bool) -> String {
     let (ImportError::Broken(notice) | ImportError::Newer(notice)) = error else {
@@ -157,8 +173,12 @@ impl Import {
         context: &Context,
     ) -> Result<(Self, SourceFolder), CommandError> {
         let path = context.cwd.join(given);
+        refuse_leading_out(given, &path, context)?;
         let (folder, unread) = gather_texts(&path)?;
-        let failed = |error: ImportError| CommandError::worded(located(&error, given, path.is_dir()), &error);
+        let failed = |error: ImportError| {
+            let not_read = listed("Not read", &unread.iter().collect::<Vec<_>>());
+            CommandError::worded(located(&error, given, path.is_dir()) + not_read.trim_end(), &error)
+        };
         let recognised = match from {
             Some(source) => RecognisedSource { source, because: "as --from says".into() },
             None => recognise_source(&folder).map_err(failed)?,
@@ -166,6 +186,11 @@ impl Import {
         let mut plan = read_source(recognised.source, &folder).map_err(failed)?;
         let PartArgs { tag, only, open } = part;
         take_part(&mut plan, &PlanPart { tag, only, open }).map_err(failed)?;
+        if plan.tasks.len() > MAX_TASKS {
+            let (path, tasks) = (given.display(), plan.tasks.len());
+            let message = format!("{path} has {tasks} tasks: at most {MAX_TASKS} are imported at once");
+            return Err(CommandError::failed(message).hint("name a part of it with --only, --tag or --open"));
+        }
         plan.notices.extend(unread);
         Ok((Self::new(recognised, plan, &path, &folder, context)?, folder))
     }
@@ -386,7 +411,7 @@ impl Import {
         text += &format!("  mode    {}: {reason}\n\nNext:\n", mode.into_str());
         if self.errors > 0 {
             text += &format!("  fp validate {id} --fix\n");
-            text += "  ask Claude Code to have fp:decomposer complete the tree by what is left\n";
+            text += "  in Claude Code, have fp:decomposer complete what is left\n";
         }
         text += &format!("  fp approve {id}\n");
         if self.recognised.source == SourceFormat::FractalPlanner && self.path.contains("plans/") {

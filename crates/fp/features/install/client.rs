@@ -8,7 +8,7 @@ use std::time::Duration;
 use fp_host::search_path::{is_program, program_on_path};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::program::{last_line, run_program, version_numbers};
 use crate::error::CommandError;
@@ -63,6 +63,11 @@ impl InstalledPlugin {
     pub(super) fn place(&self) -> String {
         let project = self.project_path.as_ref().map(|path| format!(" in {}", path.display()));
         format!("scope {}{}", self.scope, project.unwrap_or_default())
+    }
+
+    /// Its scope in a report.
+    pub(super) fn report(&self) -> Value {
+        json!({ "scope": self.scope, "project": self.project_path, "from": self.version })
     }
 }
 

@@ -25,28 +25,10 @@ use crate::error::CommandError;
 use client::{ClaudeClient, ClientMarketplace, InstalledPlugin};
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
+/// The scope that `fp install` installs for: the bundle is on this machine only, so no project can share it.
+const USER: &str = "user";
 /// Time that one command of the client may take; a marketplace may have to be read from a slow disk.
 const CLIENT_LIMIT: Duration = Duration::from_secs(120);
-
-/// The people that the plugin is installed for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, clap::ValueEnum)]
-#[serde(rename_all = "lowercase")]
-pub(super) enum InstallScope {
-    User,
-    Project,
-    Local,
-}
-
-impl InstallScope {
-    /// Its name on the client's command line.
-    fn name(self) -> &'static str {
-        match self {
-            Self::User => "user",
-            Self::Project => "project",
-            Self::Local => "local",
-        }
-    }
-}
 
 /// The change that an installation makes to one of its parts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -76,12 +58,10 @@ pub(super) struct ClientArgs {
 impl ClientArgs {
     fn installation(&self, context: &Context) -> Result<Installation, CommandError> {
         let search = env::var_os("PATH");
-        let repo = context.repo();
         Ok(Installation {
             client: ClaudeClient::find(self.client.as_deref(), search.as_deref(), CLIENT_LIMIT)?,
             folder: bundle_folder().ok_or_else(homeless)?,
             home: client_home(&|name| context.env(name)).ok_or_else(homeless)?,
-            project: repo.git_dir.as_ref().map(|_| repo.worktree.clone()),
         })
     }
 }
@@ -94,8 +74,6 @@ struct Installation {
     folder: PathBuf,
     /// The folder that the client keeps the user's settings in.
     home: PathBuf,
-    /// The project that scopes other than the user's are about; `None` outside of one.
-    project: Option<PathBuf>,
 }
 
 impl Installation {
@@ -127,13 +105,6 @@ impl Installation {
             }
             found => Ok(found.is_none()),
         }
-    }
-
-    /// Adds the marketplace for the user, whatever the scope is: the folder is on this machine only.
-    fn add_marketplace(&self) -> Result<(), CommandError> {
-        let words = ["plugin", "marketplace", "add"].map(OsString::from);
-        let arguments = words.into_iter().chain([self.folder.clone().into_os_string()]);
-        self.client.run(&arguments.collect::<Vec<_>>(), None).map(drop)
     }
 
     /// Runs one of the client's commands on the plugin in one scope.

@@ -1,8 +1,9 @@
-//! `fp install` and `fp update`.
+//! `fp install`.
 //!
 //! The client notes marketplaces and plugins in its settings files and lays the files out anew while it does. So its
 //! notes are put into the text as the user had it, together with the settings that the user wants.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use fp_host::claude::{MARKETPLACE, PERMISSIONS, PLUGIN, TEAMS};
@@ -12,7 +13,7 @@ use similar::TextDiff;
 use super::bundle::Bundle;
 use super::client::InstalledPlugin;
 use super::settings::{ClientSettingsFile, InstallRecord, SettingsOffer};
-use super::{ClientArgs, InstallChange, InstallScope, Installation, VERSION, plugin_id, same_folder};
+use super::{ClientArgs, InstallChange, Installation, USER, VERSION, plugin_id};
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
 use crate::input;
@@ -20,13 +21,10 @@ use crate::input;
 /// Install the plugin into Claude Code
 ///
 /// Writes the plugin to your data folder and registers it through Claude Code's own commands. Asks whether to add
-/// permission rules and agent teams to Claude Code's settings. Running it again adds only what is missing; `fp
-/// uninstall` undoes all of it.
+/// permission rules and agent teams to Claude Code's settings. Running it again adds only what is missing, and updates
+/// the plugin in every scope; `fp uninstall` undoes all of it.
 #[derive(Debug, clap::Args)]
 pub(crate) struct InstallArgs {
-    /// Who gets the plugin: you, everybody in this project, or you in this project.
-    #[arg(long, value_enum, default_value = "user")]
-    scope: InstallScope,
     /// Show what would change, and change nothing.
     #[arg(long)]
     dry_run: bool,
@@ -44,11 +42,11 @@ pub(crate) struct InstallArgs {
 }
 
 pub(crate) fn run(args: InstallArgs, context: &Context) -> CommandResult {
-    let InstallArgs { scope, dry_run, yes, .. } = args;
+    let InstallArgs { dry_run, yes, .. } = args;
     let installation = args.client.installation(context)?;
     let bundle = Bundle::of_this_program()?;
-    let prospect = installation.look_ahead(scope)?;
-    let settings = &prospect.files[0];
+    let prospect = installation.look_ahead()?;
+    let settings = &prospect.settings;
     let mut offer = SettingsOffer { permissions: args.permissions || yes, teams: args.teams || yes };
     let asks = offer == SettingsOffer::default() && !dry_run && input::can_ask(context);
     if asks {
@@ -68,10 +66,12 @@ pub(crate) fn run(args: InstallArgs, context: &Context) -> CommandResult {
     let flags = flags.into_iter().filter(|(change, _)| *change == InstallChange::Declined);
     let flags: String = flags.map(|(_, flag)| flag).collect();
     if !asks && !flags.is_empty() {
-        let scope = scope.name();
-        context.printer.note(&format!("To add the rest: fp install --scope {scope}{flags}"));
+        context.printer.note(&format!("To add the rest: fp install{flags}"));
     }
     if !dry_run {
+        if !prospect.outdated.is_empty() || prospect.plugin == InstallChange::Updated {
+            context.printer.note("Sessions that are open keep the version they have loaded");
+        }
         context.printer.note("Start Claude Code in a repository and type: /fp:plan GOAL");
     }
     Ok(Exit::Done)
@@ -114,12 +114,12 @@ fn diff_of(settings: &ClientSettingsFile, offer: SettingsOffer) -> Result<String
 /// The changes that an installation would make, before any of them.
 #[derive(Debug)]
 struct InstallProspect {
-    scope: InstallScope,
     client_version: String,
     marketplace: InstallChange,
     plugin: InstallChange,
-    /// The scope's file first. The user's is the last: there the client notes the marketplace.
-    files: Vec<ClientSettingsFile>,
+    /// The plugin in other scopes, in another version.
+    outdated: Vec<InstalledPlugin>,
+    settings: ClientSettingsFile,
 }
 
 impl InstallProspect {
@@ -131,7 +131,7 @@ impl InstallProspect {
         backup: Option<&Path>,
         dry_run: bool,
     ) -> (Value, String) {
-        let file = &self.files[0];
+        let file = &self.settings;
         let (permissions, teams) = offer.changes(&file.value);
         let report = json!({
             "bundle": installation.folder,
@@ -141,8 +141,9 @@ impl InstallProspect {
             "marketplace": MARKETPLACE,
             "marketplaceChange": self.marketplace,
             "plugin": plugin_id(),
-            "scope": self.scope,
+            "scope": USER,
             "pluginChange": self.plugin,
+            "outdated": self.outdated.iter().map(InstalledPlugin::report).collect::<Vec<_>>(),
             "settings": { "file": file.path, "permissions": permissions, "teams": teams, "backup": backup },
         });
         let done = |word: &str| if dry_run { format!("would be {word}") } else { word.to_owned() };
@@ -159,11 +160,14 @@ impl InstallProspect {
             format!("Claude Code  {client} ({})", self.client_version),
             format!("bundle       {bundle} (fp {VERSION}): {}", done("written")),
             format!("marketplace  {MARKETPLACE}: {}", words(self.marketplace)),
-            format!("plugin       {}, scope {}: {}", plugin_id(), self.scope.name(), words(self.plugin)),
+            format!("plugin       {}, scope {USER}: {}", plugin_id(), words(self.plugin)),
             format!("settings     {}", file.path.display()),
             format!("permissions  {}: {}", PERMISSIONS.join(", "), words(permissions)),
             format!("agent teams  {TEAMS}: {}", words(teams)),
         ];
+        lines.extend(self.outdated.iter().map(|plugin| {
+            format!("plugin       {}: {} from {}", plugin.place(), done("updated"), plugin.version)
+        }));
         lines.extend(backup.map(|path| format!("backup       {}", path.display())));
         (report, lines.join("\n") + "\n")
     }
@@ -171,54 +175,37 @@ impl InstallProspect {
 
 impl Installation {
     /// Finds out what an installation would change. Writes nothing.
-    fn look_ahead(&self, scope: InstallScope) -> Result<InstallProspect, CommandError> {
+    fn look_ahead(&self) -> Result<InstallProspect, CommandError> {
         let client_version = self.client.version()?;
         let marketplace = if self.lacks_marketplace()? { InstallChange::Added } else { InstallChange::Kept };
-        let plugin = self.plugin_change(scope)?;
-        let mut paths = vec![self.settings_path(scope)?, self.settings_path(InstallScope::User)?];
-        paths.dedup();
-        let files = paths.into_iter().map(ClientSettingsFile::read).collect::<Result<_, _>>()?;
-        Ok(InstallProspect { scope, client_version, marketplace, plugin, files })
-    }
-
-    fn settings_path(&self, scope: InstallScope) -> Result<PathBuf, CommandError> {
-        let name = match scope {
-            InstallScope::User => return Ok(self.home.join("settings.json")),
-            InstallScope::Project => "settings.json",
-            InstallScope::Local => "settings.local.json",
-        };
-        let project = self.project.as_ref().ok_or_else(|| {
-            CommandError::failed("there is no git repository here, and so no project to install into")
-                .hint("change to the repository, or install for yourself: `fp install`")
-        })?;
-        Ok(project.join(".claude").join(name))
-    }
-
-    /// The change that brings the plugin into `scope`, enabled, in this version.
-    fn plugin_change(&self, scope: InstallScope) -> Result<InstallChange, CommandError> {
-        let plugins = self.client.plugins()?;
-        let prefix = format!("{PLUGIN}@");
-        let is_foreign = |plugin: &&InstalledPlugin| {
-            plugin.enabled && plugin.id.starts_with(&prefix) && plugin.id != plugin_id()
-        };
-        if let Some(InstalledPlugin { id, scope, .. }) = plugins.iter().find(is_foreign) {
-            let message = format!("the client has another plugin named `{PLUGIN}`: {id}, scope {scope}");
-            return Err(CommandError::failed(message)
-                .hint(format!("run `claude plugin uninstall {id} --scope {scope}`, then this again")));
-        }
-        let is_here =
-            |path: &PathBuf| self.project.as_ref().is_some_and(|project| same_folder(path, project));
-        let here = plugins.iter().find(|plugin| {
-            plugin.id == plugin_id()
-                && plugin.scope == scope.name()
-                && plugin.project_path.as_ref().is_none_or(is_here)
-        });
-        Ok(match here {
+        self.check_name()?;
+        let (here, mut outdated): (Vec<_>, Vec<_>) =
+            self.installed()?.into_iter().partition(|plugin| plugin.scope == USER);
+        outdated.retain(|plugin| plugin.version != VERSION);
+        let plugin = match here.first() {
             None => InstallChange::Added,
             Some(plugin) if !plugin.enabled => InstallChange::Enabled,
             Some(plugin) if plugin.version != VERSION => InstallChange::Updated,
             Some(_) => InstallChange::Kept,
-        })
+        };
+        let settings = ClientSettingsFile::read(self.home.join("settings.json"))?;
+        Ok(InstallProspect { client_version, marketplace, plugin, outdated, settings })
+    }
+
+    /// Fails where another plugin of this name is enabled.
+    fn check_name(&self) -> Result<(), CommandError> {
+        let prefix = format!("{PLUGIN}@");
+        let is_foreign = |plugin: &InstalledPlugin| {
+            plugin.enabled && plugin.id.starts_with(&prefix) && plugin.id != plugin_id()
+        };
+        let Some(InstalledPlugin { id, scope, .. }) = self.client.plugins()?.into_iter().find(is_foreign)
+        else {
+            return Ok(());
+        };
+        Err(CommandError::failed(format!(
+            "the client has another plugin named `{PLUGIN}`: {id}, scope {scope}"
+        ))
+        .hint(format!("run `claude plugin uninstall {id} --scope {scope}`, then this again")))
     }
 
     /// Writes the bundle, registers it, and adds the settings of `offer`. Returns the copy of the settings from before
@@ -232,31 +219,27 @@ impl Installation {
         prospect: &InstallProspect,
         offer: SettingsOffer,
     ) -> Result<Option<PathBuf>, CommandError> {
-        let enables = matches!(prospect.plugin, InstallChange::Added | InstallChange::Enabled);
-        let adds_marketplace = prospect.marketplace == InstallChange::Added;
+        let before = &prospect.settings;
+        let mut wanted = before.value.clone();
+        let added = offer.add_to(&mut wanted);
+        let changes_settings = prospect.marketplace == InstallChange::Added
+            || matches!(prospect.plugin, InstallChange::Added | InstallChange::Enabled)
+            || !added.is_empty();
         let record_file = self.record_file();
         let mut record = InstallRecord::load(&record_file)?;
-        let mut changing = Vec::new();
-        for (place, file) in prospect.files.iter().enumerate() {
-            let offer = if place == 0 { offer } else { SettingsOffer::default() };
-            let is_users = place + 1 == prospect.files.len();
-            let mut wanted = file.value.clone();
-            let added = offer.add_to(&mut wanted);
-            if enables && place == 0 || adds_marketplace && is_users || !added.is_empty() {
-                file.check_writable()?;
-                file.edited(&wanted)?;
-                changing.push((file, offer, added));
-            }
+        if changes_settings {
+            before.check_writable()?;
+            before.edited(&wanted)?;
+            record.add(before, added)?;
         }
-        for (file, _, added) in &changing {
-            record.add(file, added.clone())?;
-        }
-        self.write_bundle(bundle)?;
-        if !changing.is_empty() {
+        bundle
+            .write(&self.folder)
+            .map_err(|error| error.hint("XDG_DATA_HOME chooses the folder on Linux"))?;
+        if changes_settings {
             record.save(&record_file)?;
         }
         self.register(prospect)?;
-        for (before, offer, _) in changing {
+        if changes_settings {
             let now = ClientSettingsFile::read(before.path.clone())?;
             let mut wanted = now.value.clone();
             offer.add_to(&mut wanted);
@@ -266,65 +249,22 @@ impl Installation {
                 now.write(&now.edited(&wanted)?)?;
             }
         }
-        Ok(record.backup_of(&prospect.files[0].path))
-    }
-
-    fn write_bundle(&self, bundle: &Bundle<'_>) -> Result<(), CommandError> {
-        bundle.write(&self.folder).map_err(|error| error.hint("XDG_DATA_HOME chooses the folder on Linux"))
+        Ok(record.backup_of(&before.path))
     }
 
     fn register(&self, prospect: &InstallProspect) -> Result<(), CommandError> {
         if prospect.marketplace == InstallChange::Added {
-            self.add_marketplace()?;
+            let words = ["plugin", "marketplace", "add"].map(OsStr::new);
+            self.client.run(&[&words[..], &[self.folder.as_os_str()]].concat(), None)?;
         }
-        let command = match prospect.plugin {
-            InstallChange::Added | InstallChange::Enabled => "install",
-            InstallChange::Updated => "update",
-            InstallChange::Kept | InstallChange::Declined | InstallChange::Otherwise => return Ok(()),
-        };
-        self.run_for_plugin(command, prospect.scope.name(), self.project.as_deref())
+        match prospect.plugin {
+            InstallChange::Added | InstallChange::Enabled => self.run_for_plugin("install", USER, None)?,
+            InstallChange::Updated => self.run_for_plugin("update", USER, None)?,
+            InstallChange::Kept | InstallChange::Declined | InstallChange::Otherwise => {}
+        }
+        for plugin in &prospect.outdated {
+            self.run_for_plugin("update", &plugin.scope, plugin.project_path.as_deref())?;
+        }
+        Ok(())
     }
-}
-
-/// Update the installed plugin to this version of fp, in every scope
-///
-/// Leaves settings alone.
-#[derive(Debug, clap::Args)]
-pub(crate) struct UpdateArgs {
-    #[command(flatten)]
-    client: ClientArgs,
-}
-
-pub(crate) fn update(args: UpdateArgs, context: &Context) -> CommandResult {
-    let installation = args.client.installation(context)?;
-    let bundle = Bundle::of_this_program()?;
-    installation.client.version()?;
-    let lacks_marketplace = installation.lacks_marketplace()?;
-    let plugins = installation.installed()?;
-    if plugins.is_empty() {
-        return Err(CommandError::refused("the plugin is not installed in Claude Code")
-            .hint("`fp install` installs it"));
-    }
-    installation.write_bundle(&bundle)?;
-    if lacks_marketplace {
-        installation.add_marketplace()?;
-    }
-    let folder = &installation.folder;
-    let mut lines = vec![format!("bundle       {} (fp {VERSION}): written", folder.display())];
-    let mut updated = Vec::new();
-    for plugin in &plugins {
-        let InstalledPlugin { scope, project_path: project, version: from, .. } = plugin;
-        let done = if from == VERSION {
-            format!("already {VERSION}")
-        } else {
-            installation.run_for_plugin("update", scope, project.as_deref())?;
-            format!("updated from {from} to {VERSION}")
-        };
-        lines.push(format!("plugin       {}: {done}", plugin.place()));
-        updated.push(json!({ "scope": scope, "project": project, "from": from }));
-    }
-    let report = json!({ "bundle": folder, "version": VERSION, "plugins": updated });
-    context.report(&report, &(lines.join("\n") + "\n"))?;
-    context.printer.note("Sessions that are open keep the version they have loaded");
-    Ok(Exit::Done)
 }

@@ -123,7 +123,7 @@ impl AddedEntries {
     }
 }
 
-/// Whether `settings` has the permission rule `rule` among those that allow.
+/// True if `settings` has the permission rule `rule` among those that allow.
 pub(crate) fn allows(settings: &Value, rule: &str) -> bool {
     let allow = settings.pointer("/permissions/allow").and_then(Value::as_array);
     allow.is_some_and(|allow| allow.iter().any(|found| found == rule))
@@ -135,7 +135,7 @@ fn missing_rules(settings: &Value) -> impl Iterator<Item = &'static str> {
 }
 
 /// The value of [`TEAMS`] in `settings`.
-pub(crate) fn teams_setting(settings: &Value) -> Option<String> {
+fn teams_setting(settings: &Value) -> Option<String> {
     let value = settings.get("env")?.get(TEAMS)?;
     Some(value.as_str().map_or_else(|| value.to_string(), str::to_owned))
 }

@@ -326,7 +326,7 @@ impl World<'_> {
         self.ends.pop().unwrap_or(End::Acknowledged)
     }
 
-    /// What is not in the file is forgotten by the next command.
+    /// The next command knows only the file.
     fn save(&mut self) {
         self.mapping = LinearMapping::parse(&self.mapping.to_json(), &plan_id()).unwrap();
     }

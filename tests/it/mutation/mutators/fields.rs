@@ -139,9 +139,9 @@ pub(super) fn no_boundary(base: &Base) -> Vec<Mutant> {
     })
 }
 
-pub(super) fn few_and_many_hints(base: &Base) -> Vec<Mutant> {
+pub(super) fn many_hints(base: &Base) -> Vec<Mutant> {
     of_leaves(base, |leaf| {
-        let hints = ["Begin here", "Begin here; a; b; c; d", "Begin here; a; b; c; d; e; f"];
+        let hints = ["Begin here; a; b; c; d", "Begin here; a; b; c; d; e; f"];
         hints
             .map(|hints| {
                 base.mutant("hint-count", leaf, hints, base.with_value(leaf, FieldKind::Hints, hints))

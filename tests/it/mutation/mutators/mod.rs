@@ -35,7 +35,7 @@ pub(crate) const ALL: &[Mutator] = &[
     words::vague_criteria,
     words::circular_criteria,
     fields::no_boundary,
-    fields::few_and_many_hints,
+    fields::many_hints,
     words::uncovered_requirements,
     words::leaking_scope,
     fields::unknown_fields,

@@ -1,4 +1,4 @@
-//! What the lexers find.
+//! The comments that the lexers find.
 
 mod c_like;
 mod others;
@@ -135,7 +135,7 @@ fn by_first_line() {
     }
 }
 
-/// What lexers decide by, and a little between.
+/// Texts by which lexers decide, and a few between.
 const PIECES: &[&str] = &[
     "\"",
     "'",
@@ -283,7 +283,7 @@ proptest! {
     }
 }
 
-/// What opens again and again and never closes overflows nothing.
+/// Openings again and again without an end overflow nothing.
 #[test]
 fn endless_openings_are_read() {
     for piece in PIECES.iter().chain(&[

@@ -1,4 +1,4 @@
-//! What the parser makes of texts, as outlines that show everything that was read.
+//! Parsed texts, as outlines that show everything that was read.
 
 use std::fmt::Write;
 

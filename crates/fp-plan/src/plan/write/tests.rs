@@ -1,4 +1,4 @@
-//! What is written for what, and that it means the same.
+//! Written trees look as they should, and mean the same as before.
 
 use crate::plan::{FormatError, format, parse};
 

@@ -175,7 +175,7 @@ fn tries_say_what_was_judged() {
     assert_eq!((page.tries, task.tries.len()), (4, 2));
     let first = &task.tries[0];
     assert_eq!(first.attempt.end, Some(AttemptEnd::Failed("Criterion 1 (it works): no".into())));
-    assert_eq!((first.nudges, first.files.as_slice()), (1, &["a.rs (new)".to_owned()][..]));
+    assert_eq!((first.nudges, first.files.as_slice()), (1, &["a.rs".to_owned()][..]));
     assert_eq!(first.verifier.as_ref().map(ToString::to_string), Some("verifier-1".into()));
     let criterion = &first.criteria[0];
     assert_eq!(

@@ -33,8 +33,8 @@ pub(super) fn all(state: &State, task: &TaskState, leaf: &Task<'_>, around: &Aro
         section("\n## MUST NOT DO\n", must_not_do(task, leaf)),
         section("", vec![PayloadPart::fixed("", around.specs.lines().map(str::to_owned).collect())]),
         section(CONTEXT, context(state, task, leaf, around)),
-        section("\n## VERIFICATION\n", verification(leaf)),
-        section("\n", hand_in(state, task)),
+        section("\n## VERIFICATION\n", verification(task, leaf)),
+        section("\n", hand_in(state, task, leaf)),
     ]
 }
 
@@ -85,7 +85,12 @@ fn goal(leaf: &Task<'_>, around: &Around<'_>) -> Vec<PayloadPart> {
     let covered =
         covered.map(|requirement| format!("This task covers {}: {}", requirement.id, requirement.text));
     let approach = said.approach().map(|approach| format!("Approach: {approach}"));
-    let decided = said.decisions().into_iter().map(|decided| match decided.question.is_empty() {
+    let decisions = said.decisions();
+    let decisions = decisions.iter().filter(|decided| {
+        let mut named = said.requirements_named_in(decided).peekable();
+        named.peek().is_none() || named.any(|id| covers(&id))
+    });
+    let decided = decisions.map(|decided| match decided.question.is_empty() {
         true => format!("Decided: {}", decided.answer),
         false => format!("Decided: {} {}", decided.question, decided.answer),
     });
@@ -247,7 +252,8 @@ fn dependencies(state: &State, task: &TaskState) -> (Vec<String>, Vec<String>) {
         .filter_map(|id| state.task(id));
     let full = direct.iter().map(|t| {
         let files: Vec<String> = t.changed().iter().map(|f| f.path.to_string()).collect();
-        let summary = t.verdict.as_ref().map_or("", |v| v.summary.as_str());
+        let summary = t.verdict.as_ref().map(|v| v.summary.as_str()).filter(|summary| !summary.is_empty());
+        let summary = summary.map_or_else(String::new, |summary| format!(": {summary}"));
         let commit = t.commit.as_ref().map_or_else(String::new, |c| format!(", commit {}", short(c)));
         if t.imported {
             return format!(
@@ -255,15 +261,19 @@ fn dependencies(state: &State, task: &TaskState) -> (Vec<String>, Vec<String>) {
                 t.leaf.id, t.leaf.title
             );
         }
-        format!("Task {} did: {} ({}{commit}) {summary}", t.leaf.id, t.leaf.title, files.join(", "))
+        format!("Task {} did: {} ({}{commit}){summary}", t.leaf.id, t.leaf.title, files.join(", "))
     });
     let lines = behind.map(|t| format!("Before that, task {}: {}", t.leaf.id, t.leaf.title));
     (full.collect(), lines.collect())
 }
 
-fn verification(leaf: &Task<'_>) -> Vec<PayloadPart> {
-    let commands: Vec<String> =
-        leaf.test_commands().chain(leaf.verify()).map(|command| format!("Run: {command}")).collect();
+/// The commands that check the task, without those that the user dropped.
+fn commands<'a>(task: &TaskState, leaf: &'a Task<'_>) -> impl Iterator<Item = &'a str> {
+    leaf.test_commands().chain(leaf.verify()).filter(|command| !task.dropped.contains(*command))
+}
+
+fn verification(task: &TaskState, leaf: &Task<'_>) -> Vec<PayloadPart> {
+    let commands: Vec<String> = commands(task, leaf).map(|command| format!("Run: {command}")).collect();
     let none = commands.is_empty().then(|| "Test Commands: none".to_owned());
     vec![
         PayloadPart::new("- ", commands, list(Rank::Commands, "commands", IN_TREE)),
@@ -272,7 +282,7 @@ fn verification(leaf: &Task<'_>) -> Vec<PayloadPart> {
 }
 
 /// The feedback to act on, if any, and the command to submit with.
-fn hand_in(state: &State, task: &TaskState) -> Vec<PayloadPart> {
+fn hand_in(state: &State, task: &TaskState, leaf: &Task<'_>) -> Vec<PayloadPart> {
     let (plan, id) = (&state.plan_id, &task.leaf.id);
     let (owner, token) = task.claim.as_ref().map_or(("", ""), |c| (c.owner.as_str(), c.token.as_str()));
     let fixed = |text: String| PayloadPart::fixed("", vec![text]);
@@ -287,8 +297,10 @@ fn hand_in(state: &State, task: &TaskState) -> Vec<PayloadPart> {
             whole: format!("`fp log {plan} --task {id}` has them"),
         };
         parts.push(fixed("## FEEDBACK\nThe iteration before did not pass. Mend this first:".to_owned()));
-        // Output of a command must not pass for a section.
-        let line = |line: &str| format!("{}{line}", if line.starts_with('#') { "    " } else { "" });
+        // Output of a command must not pass for a section, not even behind what is about to become a blank.
+        let is_heading =
+            |line: &str| line.trim_start_matches(|c: char| !c.is_ascii_graphic()).starts_with('#');
+        let line = |line: &str| format!("{}{line}", if is_heading(line) { "    " } else { "" });
         parts.push(PayloadPart::new("", feedback.lines().map(line).collect(), cut));
         parts.push(fixed(String::new()));
     }
@@ -302,6 +314,11 @@ fn hand_in(state: &State, task: &TaskState) -> Vec<PayloadPart> {
             "What only the user can decide, once: `fp clarify {plan} {id} --as {owner} --question '…' \
              --option 'A|what it means' --option 'B|…'`."
         )));
+        if commands(task, leaf).next().is_some() {
+            parts.push(fixed(
+                "Or, of a command that can't pass as it is written: --check 'COMMAND' in place of the options.".to_owned(),
+            ));
+        }
     }
     parts.extend(tell_others(state, task, owner).map(fixed));
     parts

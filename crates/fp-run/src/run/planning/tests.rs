@@ -1,3 +1,5 @@
+use std::collections::BTreeMap;
+
 use jiff::Timestamp;
 use serde_json::json;
 
@@ -45,7 +47,8 @@ fn criticise(
         verdict: *verdict,
         text: "a".into(),
     };
-    let judged = JudgedTree { leaves: 1, findings: verdicts.iter().map(finding).collect() };
+    let judged =
+        JudgedTree { leaves: 1, findings: verdicts.iter().map(finding).collect(), passed: BTreeMap::new() };
     let critique = state.criticise(tree.to_owned(), judged)?;
     take(state, vec![critique.into()]);
     let last = state.planning.critique.as_ref().unwrap();

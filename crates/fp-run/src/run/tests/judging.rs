@@ -95,22 +95,13 @@ fn a_command_that_fails_alone_is_a_question_at_once() {
 fn a_task_to_be_changed_waits_for_that_and_goes_on() {
     let (mut machine, question) = failed_by_command();
     answer(&mut machine, &question, AnswerChoice::Change);
-    let LeadAction::Deadlock { chain } = &machine.next(&[builder(0)])[0] else { panic!() };
-    assert_eq!(chain[0], "1: it is to be changed: run `fp task revise p 1 --file -`, then `fp approve p`");
+    let LeadAction::Revise { due } = &machine.next(&[builder(0)])[0] else { panic!() };
+    assert_eq!(due[..], ["1: it is to be changed: run `fp task revise p 1 --file -`, then `fp approve p`"]);
     let leaves = |hash: &str| vec![Leaf { hash: hash.into(), ..leaf(1, &[], 0) }, leaf(2, &[1], 1)];
     for (tree_hash, hash) in [("t", "h1"), ("t2", "other")] {
         let mut machine =
             Machine { state: machine.state.clone(), log: machine.log.clone(), ..two_in_a_row() };
-        let approve = Approve {
-            tree_hash: tree_hash.into(),
-            leaves: leaves(hash),
-            base: None,
-            commits: None,
-            end_commands: Vec::new(),
-            by: Decider::User,
-        };
-        let events = machine.state.approve(approve).unwrap();
-        machine.take(events);
+        machine.approve(tree_hash, leaves(hash));
         assert!(matches!(machine.next(&[])[0], LeadAction::Resume { .. }), "approved as {hash}");
         machine.claim(&builder(0));
         assert_eq!(machine.state.task(&id("1")).unwrap().iteration, 1, "the attempt does not count");

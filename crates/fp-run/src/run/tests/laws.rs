@@ -1,4 +1,6 @@
-//! What holds of a run whoever does what, in whatever order.
+//! Laws of a run, whoever does what, in whatever order.
+
+use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 
@@ -137,7 +139,7 @@ fn play(machine: &mut Machine, step: Step, sessions: &mut u32) {
             machine.take(machine.state.planning.count(&seen).into_iter().collect());
         }
         Step::Criticise(tree) => {
-            let judged = JudgedTree { leaves: 6, findings: Vec::new() };
+            let judged = JudgedTree { leaves: 6, findings: Vec::new(), passed: BTreeMap::new() };
             let critique = machine.state.criticise(tree.to_string(), judged);
             machine.take(critique.ok().map(Event::from).into_iter().collect());
         }
@@ -212,15 +214,26 @@ proptest! {
         done in proptest::sample::subsequence((1..=6).collect::<Vec<usize>>(), 0..=2),
         fates in proptest::collection::vec(0..6u8, 40),
         lead_judges in proptest::bool::ANY,
+        processes in proptest::bool::ANY,
     ) {
         let mut machine = Machine::imported(leaves, false, &done);
-        let events = machine.state.start(RunTerms { lead_judges, ..start("s0") }).unwrap();
+        let terms = |session: &str| RunTerms { lead_judges, processes, ..start(session) };
+        let events = machine.state.start(terms("s0")).unwrap();
         machine.take(events);
         let mut fates = fates.into_iter().cycle();
         let mut ended = Vec::new();
-        for _ in 0..400 {
+        for turn in 0..400 {
             if fates.next() == Some(5) {
                 machine.commit("f1");
+            }
+            if processes && turn < 100 && fates.next() == Some(1) {
+                // The lead is killed, its agents with it, and another one goes on.
+                let tries = |machine: &Machine| machine.state.tasks.iter().map(|task| task.iteration).collect::<Vec<_>>();
+                let before = tries(&machine);
+                let events = machine.state.start(terms(&format!("s{turn}"))).unwrap();
+                machine.take(events);
+                prop_assert_eq!(tries(&machine), before, "a kill used a try");
+                ended.clear();
             }
             if fates.next() == Some(0) {
                 machine.killed_next(&std::mem::take(&mut ended));
@@ -255,7 +268,9 @@ proptest! {
                     },
                     LeadAction::Wait { on } => prop_assert!(!on.is_empty()),
                     LeadAction::Ask { .. } => prop_assert!(false, "nobody can be asked"),
-                    LeadAction::Deadlock { chain } => prop_assert!(false, "deadlock: {chain:?}"),
+                    LeadAction::Deadlock { chain } | LeadAction::Revise { due: chain } => {
+                        prop_assert!(false, "deadlock: {chain:?}");
+                    }
                 }
             }
         }

@@ -1,5 +1,7 @@
 //! A run in memory, with its log, and what has to hold of it at any time.
 
+use fp_plan::settings::Settings;
+
 use super::*;
 
 /// A run in memory, with its log.
@@ -11,7 +13,7 @@ pub(super) struct Machine {
     pub(super) attended: bool,
     /// The tasks that were done before the plan was imported.
     pub(super) done: BTreeSet<TaskId>,
-    /// What a person has committed since `next` last looked.
+    /// The commits of a person since `next` last looked.
     pub(super) moved: Option<Moved>,
 }
 
@@ -38,18 +40,22 @@ impl Machine {
             .map(|leaf| ImportedTask { task: leaf.id.clone(), title: leaf.title.clone(), commit: None })
             .collect();
         machine.take(vec![Event::Imported { from: "json".into(), tasks }]);
+        machine.approve("t", leaves);
+        machine.start("s0");
+        machine
+    }
+
+    pub(super) fn approve(&mut self, tree_hash: &str, leaves: Vec<Leaf>) {
         let approve = Approve {
-            tree_hash: "t".into(),
+            tree_hash: tree_hash.into(),
             leaves,
             base: None,
             commits: None,
             end_commands: Vec::new(),
             by: Decider::User,
         };
-        let events = machine.state.approve(approve).unwrap();
-        machine.take(events);
-        machine.start("s0");
-        machine
+        let events = self.state.approve(approve).unwrap();
+        self.take(events);
     }
 
     pub(super) fn take(&mut self, events: Vec<Event>) {
@@ -120,15 +126,10 @@ impl Machine {
     }
 
     pub(super) fn around(&mut self, moved: Option<Moved>) -> RunSurroundings {
-        RunSurroundings {
-            now: self.now,
-            attended: self.attended,
-            nudges: NUDGES,
-            timeout: SignedDuration::from_mins(30),
-            edited: BTreeSet::new(),
-            moved,
-            token: self.token(),
-        }
+        let token = self.token();
+        // Nothing is heard of an agent for 30 minutes, unless `fp run` leads.
+        let usual = RunSurroundings::new(&self.state, &Settings::default(), self.now, self.attended);
+        RunSurroundings { nudges: NUDGES, moved, token, ..usual }
     }
 
     /// The lead ends its turn: what was due, and whether it was told so.
@@ -252,7 +253,7 @@ impl Machine {
         due.next().map(|t| t.leaf.id.clone())
     }
 
-    /// What must hold at any time.
+    /// Checks all that must hold at any time.
     pub(super) fn check(&self) {
         let running: Vec<_> = self.state.running().collect();
         let mut owners = BTreeSet::new();

@@ -18,11 +18,11 @@ struct Many {
     chars: usize,
 }
 
-/// What a task brings with it, beside a title, a file and a criterion.
+/// The parts of a task beside a title, a file and a criterion.
 #[derive(Debug, Clone, Default)]
 struct Load {
     korean: bool,
-    /// Whether the project has specs, which take all of their room.
+    /// True if the project has specs, which take all of their room.
     specs: bool,
     title: usize,
     goal: usize,
@@ -40,7 +40,7 @@ struct Load {
     messages: usize,
 }
 
-/// What a payload was made of, line by line, under the word by which it says what is left out.
+/// The lines that a payload was made of, under the word by which it says what is left out.
 type Expected = Vec<(&'static str, Vec<String>)>;
 
 /// A section of specs that takes its room, or more where that is next to none.
@@ -161,7 +161,8 @@ impl Load {
         let (messages, _) = state.messages_for(state.task(&id("1")).unwrap());
         let summary = |task: &super::super::state::TaskState| {
             let summary = &task.verdict.as_ref().unwrap().summary;
-            format!("- Task {} did: task {} () {summary}", task.leaf.id, task.leaf.id)
+            let colon = if summary.is_empty() { "" } else { ": " };
+            format!("- Task {} did: task {} (){colon}{summary}", task.leaf.id, task.leaf.id)
         };
         let expected = vec![
             ("criteria", criteria.map(|(i, text)| format!("{}. {text}", i + 1)).collect()),

@@ -1,4 +1,4 @@
-//! What is left over from before (a verdict, a question, a claim, an agent) decides nothing later on.
+//! Leftovers from before (a verdict, a question, a claim, an agent) decide nothing later on.
 
 use super::*;
 use crate::run::Refusal;
@@ -281,16 +281,7 @@ fn what_was_said_of_a_revised_task_is_dropped() {
     machine.take(failed);
     machine.take(["1", "2"].map(|task| Event::Noted { note: note(task) }).to_vec());
     let leaves = vec![Leaf { hash: "other".into(), ..leaf(1, &[], 0) }, leaf(2, &[1], 1)];
-    let approve = Approve {
-        tree_hash: "t2".into(),
-        leaves,
-        base: None,
-        commits: None,
-        end_commands: Vec::new(),
-        by: Decider::User,
-    };
-    let events = machine.state.approve(approve).unwrap();
-    machine.take(events);
+    machine.approve("t2", leaves);
     assert_eq!(machine.state.task(&id("1")).unwrap().feedback, None);
     assert_eq!(machine.state.notes, [note("2")]);
 }

@@ -1,0 +1,174 @@
+//! A run that `fp run` leads: its agents are processes that end with it, and whose conversations go on.
+
+use super::*;
+use crate::run::crew::{AgentCost, AgentProcess, TokenUse};
+use crate::run::question::Topic;
+use crate::run::state::{Activity, Role};
+use fp_plan::settings::{Budget, SpendingLimit};
+
+fn processes(session: &str) -> RunTerms {
+    RunTerms { processes: true, ..start(session) }
+}
+
+fn process(session: &str) -> Event {
+    let process = AgentProcess {
+        program: "claude".into(),
+        model: None,
+        session: Some(session.into()),
+        mark: "m".into(),
+        tokens: TokenUse::default(),
+        micro_usd: 0,
+    };
+    Event::AgentStarted { name: name("builder-1"), process }
+}
+
+fn spent(task: &str, iteration: u32, input: u64) -> Event {
+    let cost = AgentCost {
+        task: Some(id(task)),
+        iteration,
+        role: Role::Builder,
+        program: "claude".into(),
+        model: None,
+        turns: 1,
+        tokens: TokenUse { input, ..TokenUse::default() },
+        micro_usd: Some(input),
+        seconds: 1,
+        denied: BTreeSet::new(),
+    };
+    Event::AgentSpent { name: name("builder-1"), cost }
+}
+
+/// Task 1 is being built by a process.
+fn building() -> Machine {
+    let mut machine = two_in_a_row();
+    let events = machine.state.start(processes("p1")).unwrap();
+    machine.take(events);
+    machine.next(&[]);
+    machine.take(vec![process("s1")]);
+    machine.claim(&name("builder-1"));
+    machine
+}
+
+#[test]
+fn it_goes_on_after_itself_with_the_conversations() {
+    let mut machine = building();
+    let events = machine.state.start(processes("p2")).unwrap();
+    assert!(matches!(events[..], [Event::RunStarted(_)]), "{events:?}");
+    machine.take(events);
+    let held = machine.state.held_by(&name("builder-1")).unwrap();
+    assert_eq!((held.iteration, held.nudges), (1, 0));
+    assert_eq!(machine.state.agents[&name("builder-1")].activity, Activity::Idle);
+    assert_eq!(machine.state.agent_ids["s1"], name("builder-1"));
+    assert_eq!(machine.state.processes[&name("builder-1")].session.as_deref(), Some("s1"));
+    let actions = machine.next(&[]);
+    let [LeadAction::Resume { name: owner, message, .. }, LeadAction::Wait { .. }] = &actions[..] else {
+        panic!("{actions:?}")
+    };
+    assert_eq!(*owner, name("builder-1"));
+    assert!(message.contains("you hold task 1"), "{message}");
+    // That was no reminder: as often as it happens, no try is used.
+    assert_eq!(machine.state.task(&id("1")).unwrap().nudges, 0);
+    machine.check();
+}
+
+#[test]
+fn a_session_takes_it_over_without_them() {
+    let mut machine = building();
+    let events = machine.state.start(start("s2")).unwrap();
+    assert!(matches!(events[..], [Event::Released { .. }, Event::RunStarted(_)]), "{events:?}");
+    machine.take(events);
+    assert!(machine.state.agent_ids.is_empty() && machine.state.processes.is_empty());
+    // And the other way round.
+    let events = machine.state.start(processes("p2")).unwrap();
+    machine.take(events);
+    assert!(machine.state.agents.is_empty());
+}
+
+#[test]
+fn an_agent_of_a_process_is_never_silent_for_too_long() {
+    let mut machine = building();
+    machine.now += SignedDuration::from_hours(20);
+    let actions = machine.next(&[]);
+    assert!(matches!(actions[..], [LeadAction::Wait { .. }]), "{actions:?}");
+}
+
+#[test]
+fn costs_add_up_by_task_and_try() {
+    let mut machine = building();
+    machine.take(vec![spent("1", 1, 100), spent("1", 1, 50), spent("1", 2, 7)]);
+    let costs: Vec<(u32, u64, Option<u64>, u64)> = machine
+        .state
+        .costs
+        .iter()
+        .map(|cost| (cost.iteration, cost.tokens.input, cost.micro_usd, cost.turns))
+        .collect();
+    assert_eq!(costs, [(1, 150, Some(150), 2), (2, 7, Some(7), 1)]);
+    // A conversation that goes on adds to what it has cost.
+    assert_eq!(machine.state.processes[&name("builder-1")].micro_usd, 157);
+    machine.take(vec![process("s1")]);
+    assert_eq!(machine.state.processes[&name("builder-1")].micro_usd, 157);
+    machine.take(vec![process("s2")]);
+    assert_eq!(machine.state.processes[&name("builder-1")].micro_usd, 0);
+}
+
+fn turn_within(machine: &mut Machine, budget: Budget) -> Vec<LeadAction> {
+    let around = RunSurroundings { budget, ..machine.around(None) };
+    let turn = machine.state.next(&[name("builder-1")], &around).unwrap();
+    machine.take(turn.events);
+    turn.actions
+}
+
+#[test]
+fn a_budget_keeps_new_work_from_starting_until_the_user_grants_more() {
+    let mut machine = building();
+    let run = Some(SpendingLimit::Tokens(100));
+    machine.take(vec![spent("1", 1, 99)]);
+    let actions = turn_within(&mut machine, Budget { run, task: None });
+    assert!(matches!(actions[..], [LeadAction::Resume { .. }, LeadAction::Wait { .. }]), "{actions:?}");
+    machine.take(vec![spent("1", 1, 1)]);
+    machine.submit(&name("builder-1"));
+    let actions = turn_within(&mut machine, Budget { run, task: None });
+    let [LeadAction::Ask { question, text, .. }] = &actions[..] else { panic!("{actions:?}") };
+    assert_eq!(text, "The budget of the run, 100 tokens, is spent. How to go on?");
+    let events = machine.state.answer(question, &["Continue".into()], Decider::User, "t9".into()).unwrap();
+    machine.take(events);
+    let actions = turn_within(&mut machine, Budget { run, task: None });
+    assert!(matches!(actions[0], LeadAction::Verify { .. }), "{actions:?}");
+    // Twice the limit is spent: it asks again.
+    machine.take(vec![spent("1", 1, 100)]);
+    machine.judge(&id("1"), true);
+    let actions = turn_within(&mut machine, Budget { run, task: None });
+    assert!(matches!(actions[..], [LeadAction::Ask { .. }]), "{actions:?}");
+}
+
+#[test]
+fn a_task_over_its_budget_is_the_only_one_that_waits() {
+    let mut machine = Machine::new(vec![leaf(1, &[], 0), leaf(2, &[], 1)], true);
+    let events = machine.state.start(processes("p1")).unwrap();
+    machine.take(events);
+    machine.next(&[]);
+    machine.claim(&name("builder-1"));
+    machine.claim(&name("builder-2"));
+    machine.submit(&name("builder-1"));
+    machine.submit(&name("builder-2"));
+    machine.take(vec![spent("1", 1, 100), spent("2", 1, 5)]);
+    let task = Some(SpendingLimit::MicroUsd(100));
+    let actions = turn_within(&mut machine, Budget { run: None, task });
+    let [LeadAction::Verify { task: verified, .. }, LeadAction::Ask { question, options, .. }] = &actions[..]
+    else {
+        panic!("{actions:?}")
+    };
+    assert_eq!(*verified, id("2"));
+    assert_eq!(
+        options.iter().map(|option| option.label.as_str()).collect::<Vec<_>>(),
+        ["Continue", "Give up", "Stop"]
+    );
+    let asked = machine.state.questions.last().unwrap();
+    assert_eq!(
+        asked.question.topic,
+        Topic::Budget { limit: SpendingLimit::MicroUsd(100), task: Some(id("1")) }
+    );
+    let events = machine.state.answer(question, &["Give up".into()], Decider::User, "t9".into()).unwrap();
+    machine.take(events);
+    assert_eq!(machine.state.task(&id("1")).unwrap().status, Status::Failed);
+}

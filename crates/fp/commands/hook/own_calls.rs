@@ -1,0 +1,78 @@
+//! Calls of this program by an agent: each role has its own.
+
+use std::path::Path;
+
+use fp_host::claude::hook::{HookEvent, HookReply};
+use fp_host::plan::OpenPlan;
+use fp_host::repo::Repo;
+use fp_run::hook::own_command::{Caller, behind_cd};
+use fp_run::hook::{BUILDER, HookAgent, agent_known, refuse_name, refuse_verdict};
+
+use super::{IncomingHook, OngoingRun};
+use crate::cli::{Cli, RoleCall};
+use crate::error::CommandError;
+
+/// `line` without a `cd` to a folder of this project, such as a builder's worktree: `fp` finds the same plans there.
+pub(super) fn line_in_project<'l>(hook: &IncomingHook, line: &'l str) -> &'l str {
+    match behind_cd(line) {
+        Some((folder, rest)) if Repo::find(Path::new(folder)).root == hook.context.repo().root => rest,
+        _ => line,
+    }
+}
+
+/// Allows calls of this program, unless a builder claims under a name that isn't its own, or somebody judges who wasn't
+/// asked to. Records the builder.
+pub(super) fn own_calls_are_about_to_run(
+    hook: &IncomingHook,
+    caller: Caller,
+    calls: &[Vec<String>],
+) -> Result<(), CommandError> {
+    let HookEvent { agent_type, agent_id, .. } = &hook.event;
+    let (kind, id) = (agent_type.as_deref(), agent_id.as_deref());
+    let of_role = |call: &&Vec<String>| call.get(1).is_some_and(|word| word == "claim" || word == "verdict");
+    let mut learned = Vec::new();
+    for call in calls.iter().filter(of_role).filter_map(|call| Cli::role_call(call)) {
+        let (RoleCall::Claim { plan, .. } | RoleCall::Verdict { plan, .. }) = &call;
+        // The command itself reports a plan that doesn't exist.
+        let Some(run) = plan_named(hook, plan)? else { continue };
+        if hook.is_of_session(&run.state) == Some(false) {
+            match call {
+                RoleCall::Claim { .. } => continue,
+                // Nobody here was asked; the user's own rules decide.
+                RoleCall::Verdict { .. } => return Ok(()),
+            }
+        }
+        let reason = match (&call, kind) {
+            (RoleCall::Claim { .. }, _) if caller != Caller::Builder => None,
+            (RoleCall::Claim { owner, .. }, Some(BUILDER)) => refuse_name(&run.state, owner, id),
+            (RoleCall::Claim { owner, .. }, name) => name
+                .filter(|name| *name != owner.as_str())
+                .map(|name| format!("you are {name}: claim under that name")),
+            (RoleCall::Verdict { task, .. }, kind) => {
+                let agent =
+                    kind.filter(|_| caller != Caller::Lead).and_then(|kind| HookAgent::new(kind, id, None));
+                refuse_verdict(&run.state, agent.as_ref(), task)
+            }
+        };
+        if let Some(reason) = reason {
+            hook.reply(HookReply::Deny(&reason));
+            return Ok(());
+        }
+        if let (RoleCall::Claim { owner, .. }, Some(BUILDER), Some(id)) = (call, kind, id) {
+            learned.push((run, owner, id));
+        }
+    }
+    hook.reply(HookReply::Allow("a command of this plugin"));
+    for (run, owner, id) in learned {
+        run.log(hook.context.now(), |state| agent_known(state, &owner, id))?;
+    }
+    Ok(())
+}
+
+/// The plan that `selector` names, as it stands.
+fn plan_named(hook: &IncomingHook, selector: &str) -> Result<Option<OngoingRun>, CommandError> {
+    let context = &hook.context;
+    let Ok(folder) = context.plans()?.resolve(selector) else { return Ok(None) };
+    let plan = OpenPlan::new(context.repo().clone(), context.settings()?.clone(), folder);
+    Ok(plan.load().ok().map(|loaded| OngoingRun { plan, state: loaded.state }))
+}

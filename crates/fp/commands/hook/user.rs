@@ -1,0 +1,49 @@
+//! The user's own words: what is typed, and the answers by which the user consents.
+
+use fp_host::claude::hook::HookReply;
+use fp_run::run::consent::{ConsentCode, PrintedQuestion};
+
+use super::IncomingHook;
+use crate::commands::consent;
+use crate::commands::new::PLAN_SKILL;
+use crate::error::CommandError;
+
+/// Keeps the prompt of `/fp:plan`, so that the plan has the user's own words and flags.
+pub(super) fn user_has_typed(hook: &IncomingHook) -> Result<(), CommandError> {
+    // An agent's prompt is a model's.
+    let prompt = hook.event.prompt().filter(|_| hook.event.agent_id.is_none());
+    let typed = prompt.filter(|prompt| prompt.trim_start().starts_with(PLAN_SKILL));
+    if let Some((prompt, session)) = typed.zip(hook.event.session.as_deref()) {
+        hook.context.trust()?.keep_prompt(session, prompt, hook.event.transcript())?;
+    }
+    Ok(())
+}
+
+/// Records the user's answers to the questions that `fp` printed, and tells the lead.
+pub(super) fn user_has_answered(hook: &IncomingHook) -> Result<(), CommandError> {
+    // What an agent asks isn't asked for the run.
+    if hook.event.agent_id.is_some() {
+        return Ok(());
+    }
+    let answered = hook.event.answered();
+    let code_of = |(asked, _): &(PrintedQuestion, _)| ConsentCode::in_question(&asked.question);
+    let codes: Vec<ConsentCode> = answered.iter().filter_map(code_of).collect();
+    let mut told = Vec::new();
+    if !codes.is_empty() && codes.len() < answered.len() {
+        // One of the others may have explained this one away.
+        hook.reply(HookReply::AfterTool(
+            "The answers don't count: ask the questions that fp prints by themselves, without others beside them.",
+        ));
+        return Ok(());
+    }
+    for (code, (asked, chosen)) in codes.into_iter().zip(answered) {
+        told.push(match consent::record(&hook.context, &code, &asked, &chosen) {
+            Ok(recorded) => recorded,
+            Err(error) => [error.message].into_iter().chain(error.hints).collect::<Vec<_>>().join("; "),
+        });
+    }
+    if !told.is_empty() {
+        hook.reply(HookReply::AfterTool(&told.join("\n")));
+    }
+    Ok(())
+}
