@@ -19,11 +19,27 @@ fn the_defaults() {
     assert_snapshot!(Environment::new().repo().fp(&["config"]), @r"
     exit status: 0
     --- stdout
+    agents.allow                 none
+    agents.builder.args          none
+    agents.builder.effort        -
+    agents.builder.model         -
+    agents.builder.program       claude
+    agents.byComplexity          none
+    agents.escalate              false
+    agents.programs              {}
+    agents.silenceMinutes        20
+    agents.verifier.args         none
+    agents.verifier.effort       -
+    agents.verifier.model        -
+    agents.verifier.program      claude
+    budget.run                   -
+    budget.task                  -
     commentChecker.customPrompt  -
     commentChecker.enabled       true
     commentChecker.ignore        none
     commentChecker.mode          warn
     dispatchTimeoutMinutes       30
+    engine                       session
     exclusive                    none
     executionModel               parallel
     executionOrder               document-order
@@ -47,6 +63,7 @@ fn the_defaults() {
     maxIterations                3
     maxParallelTasks             1
     noCommit                     false
+    notify.command               none
     nudge.enabled                true
     nudge.maxRetries             3
     permissionMode               default
@@ -71,12 +88,28 @@ fn where_each_value_comes_from() {
     assert_snapshot!(output, @r"
     exit status: 0
     --- stdout
+    agents.allow                 default  none
+    agents.builder.args          default  none
+    agents.builder.effort        default  -
+    agents.builder.model         default  -
+    agents.builder.program       default  claude
+    agents.byComplexity          default  none
+    agents.escalate              default  false
+    agents.programs              default  {}
+    agents.silenceMinutes        default  20
+    agents.verifier.args         default  none
+    agents.verifier.effort       default  -
+    agents.verifier.model        default  -
+    agents.verifier.program      default  claude
+    budget.run                   default  -
+    budget.task                  default  -
     commentChecker.customPrompt  default  -
                                  project  ignored here: xxxxxxxxxxxxxxxxxxxxxxxxxxx…
     commentChecker.enabled       runtime  false
     commentChecker.ignore        project  a, b
     commentChecker.mode          default  warn
     dispatchTimeoutMinutes       default  30
+    engine                       default  session
     exclusive                    default  none
     executionModel               default  parallel
     executionOrder               default  document-order
@@ -100,6 +133,7 @@ fn where_each_value_comes_from() {
     maxIterations                default  3
     maxParallelTasks             default  1
     noCommit                     default  false
+    notify.command               default  none
     nudge.enabled                default  true
     nudge.maxRetries             user     5
     permissionMode               default  default

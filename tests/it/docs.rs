@@ -16,7 +16,7 @@ use regex::Regex;
 use serde_json::{Value, json};
 
 /// The pages whose blocks are commands or settings for the reader.
-const GUIDES: [&str; 14] = [
+const GUIDES: [&str; 15] = [
     "README.md",
     "CONTRIBUTING.md",
     "docs/specs.md",
@@ -24,6 +24,7 @@ const GUIDES: [&str; 14] = [
     "docs/roadmap.md",
     "docs/task-tree.md",
     "docs/plan-folder.md",
+    "docs/run.md",
     "docs/run-protocol.md",
     "docs/log.md",
     "docs/hooks.md",

@@ -23,7 +23,7 @@ fn a_page_is_shown_as_text() {
     2
         could not run: usage, input, configuration, disk, git
     3
-        nothing is ready to be claimed
+        nothing is ready to be claimed; or, of `fp run --ask`, a question is open
 
     What was asked for is on standard output. Notes and errors are on standard
     error; an error is a line `error:` and lines `hint:` that say what to do next.
@@ -116,7 +116,7 @@ fn bash_completes_commands() {
         COMP_WORDS=(fp sta); COMP_CWORD=1; _fp fp sta fp; printf '%s\\n' \"${COMPREPLY[@]}\"
         COMP_WORDS=(fp status --wa); COMP_CWORD=2; _fp fp --wa status; printf '%s\\n' \"${COMPREPLY[@]}\"";
     let said = environment.run("bash", &["--norc", "-c", complete]);
-    assert_eq!(said.to_string(), "exit status: 0\n--- stdout\nstatus\n--watch\n");
+    assert_eq!(said.to_string(), "exit status: 0\n--- stdout\nstart\nstatus\n--watch\n");
 }
 
 #[test]

@@ -9,13 +9,35 @@ use crate::common::program::write_program;
 use crate::common::{Environment, Output};
 use crate::docs::page::Page;
 
-/// Replaces `cargo run`, which would build the program that exists already.
+/// Replaces `cargo run`, which would build the program that exists already, and the tests of the sample plan.
 const CARGO: &str = "#!/bin/sh
 case \"$1 $2 $3\" in
   'run --release --') shift 3; exec fp \"$@\" ;;
+  'test greeting ') exec test -e src/greeting.rs ;;
+  'test --test greet') exec test -e tests/greet.rs ;;
   *) echo \"cargo $*: only cargo run --release -- is run here\" >&2; exit 64 ;;
 esac
 ";
+
+/// Claude Code as far as `fp run` needs it: a builder writes a line into each file of its task, a verifier finds that
+/// everything holds.
+const CLAUDE: &str = r#"#!/bin/sh
+[ "$1" = --version ] && echo '2.1.329 (Claude Code)' && exit
+prompt=$(cat)
+line() { printf '%s\n' "$1" | grep -o "$2" | tail -n 1; }
+case $* in
+  *fp:builder*)
+    payload=$($(line "$prompt" 'fp claim [^`]*')) || exit 0
+    for file in $(printf '%s\n' "$payload" | sed -n 's/^- Files: //p' | tr -d ,); do
+      mkdir -p "$(dirname "$file")" && echo '// more' >>"$file"
+    done
+    $(line "$payload" 'fp submit .* --claim [0-9a-f]*$') ;;
+  *)
+    sheet=$($(line "$prompt" 'fp verify [^`]*'))
+    eval "$(line "$sheet" 'fp verdict .*' | sed 's/EVIDENCE/it does/g; s/TEXT/all of it holds/')" ;;
+esac >/dev/null
+echo '{"type":"result","num_turns":9,"usage":{"input_tokens":2100,"cache_read_input_tokens":40500,"output_tokens":900},"total_cost_usd":0.06}'
+"#;
 
 /// A repository to run the documentation in.
 pub(crate) struct Place(pub(crate) Environment);
@@ -28,6 +50,7 @@ impl Place {
         fs::create_dir(&bin).unwrap();
         symlink(env!("CARGO_BIN_EXE_fp"), bin.join("fp")).unwrap();
         write_program(&bin.join("cargo"), CARGO);
+        write_program(&bin.join("claude"), CLAUDE);
         let path = std::env::var_os("PATH").unwrap_or_default();
         let search = std::iter::once(bin).chain(std::env::split_paths(&path));
         let search = std::env::join_paths(search).unwrap();

@@ -35,6 +35,29 @@ fn every_default_could_be_given_in_a_file() {
     assert_eq!(Settings::from_layers(&[given]), Settings::default());
     insta::assert_snapshot!(serde_json::to_string_pretty(&defaults).unwrap(), @r#"
     {
+      "agents": {
+        "allow": [],
+        "builder": {
+          "args": [],
+          "effort": null,
+          "model": null,
+          "program": "claude"
+        },
+        "byComplexity": [],
+        "escalate": false,
+        "programs": {},
+        "silenceMinutes": 20,
+        "verifier": {
+          "args": [],
+          "effort": null,
+          "model": null,
+          "program": "claude"
+        }
+      },
+      "budget": {
+        "run": null,
+        "task": null
+      },
       "commentChecker": {
         "customPrompt": null,
         "enabled": true,
@@ -42,6 +65,7 @@ fn every_default_could_be_given_in_a_file() {
         "mode": "warn"
       },
       "dispatchTimeoutMinutes": 30,
+      "engine": "session",
       "exclusive": [],
       "executionModel": "parallel",
       "executionOrder": "document-order",
@@ -73,6 +97,9 @@ fn every_default_could_be_given_in_a_file() {
       "maxIterations": 3,
       "maxParallelTasks": 1,
       "noCommit": false,
+      "notify": {
+        "command": []
+      },
       "nudge": {
         "enabled": true,
         "maxRetries": 3
@@ -97,7 +124,7 @@ fn what_a_repository_may_set() {
         let keys = Settings::default().by_key().into_iter().map(|(key, _)| key);
         keys.filter(|key| class_of(key) == class).collect::<Vec<_>>().join(" ")
     };
-    insta::assert_snapshot!(of(Protected), @"commentChecker.customPrompt commentChecker.mode guard.extend guard.mode isolation noCommit nudge.enabled nudge.maxRetries permissionMode skipPlanReview verify.timeoutSeconds");
+    insta::assert_snapshot!(of(Protected), @"agents.allow agents.builder.args agents.builder.effort agents.builder.model agents.builder.program agents.byComplexity agents.escalate agents.programs agents.silenceMinutes agents.verifier.args agents.verifier.effort agents.verifier.model agents.verifier.program budget.run budget.task commentChecker.customPrompt commentChecker.mode engine guard.extend guard.mode isolation noCommit notify.command nudge.enabled nudge.maxRetries permissionMode skipPlanReview verify.timeoutSeconds");
     insta::assert_snapshot!(of(Words), @"language");
     insta::assert_snapshot!(of(Open), @"commentChecker.enabled commentChecker.ignore dispatchTimeoutMinutes exclusive executionModel executionOrder iterationScaling.base iterationScaling.enabled iterationScaling.factor linear.enabled linear.project linear.statusMap.completed linear.statusMap.failed linear.statusMap.inProgress linear.statusMap.pending linear.statusMap.review linear.team lockTimeoutSeconds maxComplexity maxIterations maxParallelTasks planOnly plansDir preAnalysis researchOnly");
     assert_eq!(class_of("guard.later"), Protected, "what is unknown is not for anybody");

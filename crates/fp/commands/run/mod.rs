@@ -231,7 +231,9 @@ impl Lead<'_> {
                     std::process::exit(i32::from(Exit::Findings.code()));
                 }
             }
-            let turn = turn.join().unwrap_or_else(|_| Err(CommandError::failed("the lead has failed")))?;
+            let turn = turn.join().unwrap_or_else(|_| {
+                Err(CommandError::failed("the lead has failed").hint("nothing is lost: `fp run` goes on"))
+            })?;
             Ok(Some(turn).filter(|_| self.stop != Stop::Now))
         })
     }

@@ -70,8 +70,10 @@ impl LeadView {
         if let Some(screen) = has_screen.then(Screen::open).and_then(Result::ok) {
             return Ok(Self::of(ViewKind::Screen { watch, screen }));
         }
-        let interrupt = Interrupt::listen()
-            .map_err(|error| CommandError::failed(format!("signals can't be watched: {error}")))?;
+        let interrupt = Interrupt::listen().map_err(|error| {
+            CommandError::failed(format!("signals can't be watched: {error}"))
+                .hint("with --ask, `fp run` does without them")
+        })?;
         Ok(Self::of(ViewKind::Lines { watch, text: LogText::default(), interrupt }))
     }
 
