@@ -2,7 +2,10 @@
 //! arguments.
 
 use clap::{Parser, Subcommand};
+use fp_host::process::AGENT_ROLE;
 use fp_plan::plan::id::{AgentName, TaskId};
+use fp_run::hook::own_command::refuse_process;
+use fp_run::run::state::Role;
 
 use crate::commands::{self, hook};
 use crate::context::Context;
@@ -208,7 +211,26 @@ fn run(cli: Cli) -> CommandResult {
         return Err(CommandError::failed("this command has no such --format")
             .hint("`--help` says which command has which format"));
     }
+    refuse_agent()?;
     cli.command.run(&Context::new(cli.format)?)
+}
+
+/// Refuses a command that is not for the agent in whose process this runs, if it runs in one.
+fn refuse_agent() -> Result<(), CommandError> {
+    let role = match std::env::var(AGENT_ROLE).as_deref() {
+        Ok("builder") => Role::Builder,
+        Ok("verifier") => Role::Verifier,
+        _ => return Ok(()),
+    };
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    match refuse_process(role, &words) {
+        Some(reason) => {
+            Err(CommandError::refused(reason)
+                .hint("the lead of the run, or its user, does what is yours to ask"))
+        }
+        None => Ok(()),
+    }
 }
 
 #[cfg(test)]

@@ -18,7 +18,7 @@ use fp_run::report::status::StatusReport;
 use fp_run::run::consent::PrintedQuestion;
 use fp_run::run::event::Event;
 use fp_run::run::next::{LeadAction, RunSurroundings};
-use fp_run::run::state::{Activity, RunAgent, RunStatus};
+use fp_run::run::state::{Activity, RunAgent};
 use fp_run::run::{State, approval};
 use serde_json::{Value, json};
 
@@ -43,16 +43,12 @@ pub(crate) struct NextArgs {
 pub(crate) fn run(mut args: NextArgs, context: &Context) -> CommandResult {
     let had_tracker = tracker_ended(&mut args.ended);
     let plan = context.open_trusted(args.plan.as_deref())?;
-    if plan
-        .load()?
-        .state
-        .run
-        .as_ref()
-        .is_some_and(|run| run.terms.processes && run.status == RunStatus::Running)
-    {
+    let state = plan.load()?.state;
+    if state.is_running() && state.run.as_ref().is_some_and(|run| run.terms.processes) {
         let id = plan.id();
-        return Err(CommandError::refused(format!("the run of {id} is led by `fp run`"))
-            .hint(format!("`fp run {id}` goes on with it; `fp start {id}` takes it over for this session")));
+        return Err(CommandError::refused(format!("the run of {id} is one that `fp run` leads")).hint(
+            format!("`fp run {id}` goes on with it; `fp start {id} --here` takes it over for a session"),
+        ));
     }
     let mut due = take_turn(&plan, &args.ended, context.attended(), context)?;
     let tracker = tracker_due(&plan, &due.state, had_tracker, context.now()).unwrap_or_else(|error| {

@@ -7,6 +7,7 @@ use fp_host::git::{Git, GitError, Operation};
 use fp_host::plan::OpenPlan;
 use fp_host::run::commit::settle;
 use fp_host::run::trial;
+use fp_host::store::{StoreError, acquire};
 use fp_plan::plan::id::TaskId;
 use fp_plan::reading_language;
 use fp_plan::settings::{Engine, Isolation};
@@ -62,6 +63,7 @@ pub(crate) fn run(args: StartArgs, context: &Context) -> CommandResult {
     if plan.settings.engine == Engine::Processes && !args.here {
         return tell_of_background(&plan, &args, context);
     }
+    let _lock = lead_lock(&plan)?;
     let lead = RunLead {
         session: args.session.or_else(|| context.session()),
         client: context.client(),
@@ -85,6 +87,18 @@ fn tell_of_background(plan: &OpenPlan, args: &StartArgs, context: &Context) -> C
     let line = format!("fp run {} --ask{}", plan.id(), flags.into_iter().flatten().collect::<String>());
     context
         .report(&json!({ "planId": plan.id(), "background": line }), &format!("In the background: {line}\n"))
+}
+
+/// The right to lead `plan`. Refused while `fp run` does.
+fn lead_lock(plan: &OpenPlan) -> Result<std::fs::File, CommandError> {
+    acquire(&plan.lead_lock(), Duration::ZERO).map_err(|error| match error {
+        StoreError::Locked { holder, .. } => {
+            let by = holder.map_or_else(String::new, |id| format!(", process {id}"));
+            CommandError::refused(format!("`fp run`{by} leads the run of {}", plan.id()))
+                .hint("end it first, with Ctrl-C in its terminal; nothing is lost")
+        }
+        error => error.into(),
+    })
 }
 
 /// Who is about to lead a run.

@@ -148,6 +148,27 @@ fn the_reader_of_its_output_goes_away() {
 }
 
 #[test]
+fn an_agent_does_only_what_its_role_does() {
+    let environment = scene(1);
+    let calls = [
+        "verdict $plan 1 --pass '1: seen' --summary x",
+        "approve $plan --yes",
+        "answer $plan q1 --option Stop",
+        "run $plan",
+    ];
+    let first: String = calls.iter().map(|call| format!("fp {call} 2>>\"$HOME/refused-$role\"\n")).collect();
+    fs::write(environment.beside("home/first"), first).unwrap();
+    assert_eq!(lead(&environment, &[]).code, 0);
+    let refused = |role: &str| home_text(&environment, &format!("refused-{role}"));
+    for (role, plural, calls) in [("builder", "builders", 4), ("verifier", "verifiers", 3)] {
+        let said = refused(role);
+        let refusals = said.lines().filter(|line| line.contains(&format!("is not for {plural}"))).count();
+        assert_eq!(refusals, calls, "{said}");
+    }
+    expect_all_done(&environment, 1);
+}
+
+#[test]
 fn a_command_that_tells_the_user() {
     let environment = scene(1);
     let file = environment.beside("home/told");
@@ -158,4 +179,14 @@ fn a_command_that_tells_the_user() {
     fs::write(&config, text.replacen('{', &notify, 1)).unwrap();
     assert_eq!(lead(&environment, &[]).code, 0);
     assert!(environment.beside("home/told-sample-20261121: 1 of 1 tasks done").exists());
+    // Also of an end that is none.
+    let environment = scene(1);
+    let config = environment.beside("home/.config/fractal-planner/config.json");
+    let text =
+        fs::read_to_string(&config).unwrap().replace("\"own\", \"{role}\"", "\"/nowhere\", \"{role}\"");
+    let file = environment.beside("home/told");
+    let notify = format!(r#"{{ "notify": {{ "command": ["cp", "/dev/null", "{}"] }},"#, file.display());
+    fs::write(&config, text.replacen('{', &notify, 1)).unwrap();
+    assert_eq!(lead(&environment, &[]).code, 2);
+    assert!(file.exists());
 }

@@ -123,10 +123,22 @@ fn a_second_lead_says_who_is_the_first() {
         "{second}"
     );
     let next = environment.fp(&["next", PLAN]);
-    assert!(next.stderr.contains("the run of sample-20261121 is led by `fp run`"), "{next}");
+    assert!(next.stderr.contains("the run of sample-20261121 is one that `fp run` leads"), "{next}");
+    let start = environment.fp(&["start", PLAN, "--session", "s1"]);
+    assert!(start.stderr.contains(&format!("`fp run`, process {} leads the run", first.id())), "{start}");
     first.kill().unwrap();
     first.wait().unwrap();
     expect_nothing_left(&environment);
+}
+
+#[test]
+fn another_program_has_other_models() {
+    let environment = scene(1);
+    settings(&environment, "claude", r#", "byComplexity": [{ "upTo": 9, "model": "haiku" }]"#);
+    assert_eq!(lead(&environment, &["--agent", "own"]).code, 0);
+    let status = environment.done(&["status", PLAN, "--format", "json"]).json();
+    assert_eq!(status["cost"]["agents"][0]["program"], "own");
+    assert_eq!(status["cost"]["agents"][0]["model"], serde_json::Value::Null);
 }
 
 #[test]

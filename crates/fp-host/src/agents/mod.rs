@@ -22,7 +22,7 @@ use fp_run::run::crew::TokenUse;
 use fp_run::run::state::Role;
 use serde_json::Value;
 
-use crate::process::{CommandEnd, Limits, RunningProgram, ask};
+use crate::process::{AGENT_ROLE, CommandEnd, Limits, RunningProgram, ask};
 use crate::search_path::program_on_path;
 
 /// Longest line of a program that is read, in bytes; the rest of a longer one is dropped.
@@ -292,7 +292,8 @@ impl RunningAgent {
         news: SyncSender<(K, AgentNews)>,
     ) -> Result<Self, AgentError> {
         let failed = |source| AgentError::NotStarted { program: order.player.program.clone(), source };
-        let AgentCommand { command, input, session } = program.command(order).map_err(failed)?;
+        let AgentCommand { mut command, input, session } = program.command(order).map_err(failed)?;
+        command.env(AGENT_ROLE, if order.is_builder() { "builder" } else { "verifier" });
         let (running, stdout) =
             RunningProgram::start(command, input.into_bytes(), MAX_COMPLAINT).map_err(failed)?;
         let program = program.clone();

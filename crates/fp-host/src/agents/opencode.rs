@@ -30,7 +30,13 @@ pub(super) fn command(path: &Path, order: &AgentOrder<'_>) -> AgentCommand {
 
 /// The user's `known` configuration with the agent and its permissions.
 fn configuration(mut known: Value, order: &AgentOrder<'_>) -> Value {
-    let mut shell = json!({ "*": "deny", "fp *": "allow" });
+    let own: &[_] = if order.is_builder() {
+        &["fp claim *", "fp submit *", "fp scope *", "fp clarify *", "fp note *"]
+    } else {
+        &["fp verify *", "fp verdict *"]
+    };
+    let mut shell = json!({ "*": "deny" });
+    own.iter().for_each(|command| shell[*command] = "allow".into());
     for rule in order.allow {
         if let Some(command) = rule.strip_prefix("Bash(").and_then(|rest| rest.strip_suffix(')')) {
             shell[command] = "allow".into();

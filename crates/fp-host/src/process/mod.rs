@@ -29,6 +29,9 @@ const POLL: Duration = Duration::from_millis(10);
 /// The same when the program's duration matters.
 const QUICK_POLL: Duration = Duration::from_millis(1);
 
+/// The variable that has the role of an agent, in its process and all that it starts.
+pub const AGENT_ROLE: &str = "FP_AGENT_ROLE";
+
 /// Limits on a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
@@ -63,6 +66,8 @@ pub fn run_line(line: &str, directory: &Path, limits: Limits) -> io::Result<Fini
     let started = Instant::now();
     let (pipe, out) = io::pipe()?;
     let mut command = group::shell(line);
+    // A check of an agent's work is not the agent.
+    command.env_remove(AGENT_ROLE);
     command.current_dir(directory).stdin(Stdio::null()).stdout(out.try_clone()?).stderr(out);
     let mut group = ProcessGroup::spawn(command, Duration::ZERO)?;
     let reader = OutputReader::start(pipe, limits.head, limits.tail);

@@ -3,6 +3,7 @@
 //! the user's own rules.
 
 use super::{BUILDER, VERIFIER};
+use crate::run::state::Role;
 
 /// Who runs a command line, as the client tells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -119,6 +120,15 @@ pub fn judge_line(line: &str, caller: Caller) -> LineJudgement {
 fn only_shows_text(line: &str) -> bool {
     let is_text = |call: &Vec<String>| call.first().is_none_or(|program| OF_TEXT.contains(&program.as_str()));
     shell_calls(line, true).is_some_and(|calls| calls.iter().all(is_text))
+}
+
+/// The reason why a call with these `words` is not for an agent that plays `role` as a process, whose program may have no
+/// hooks.
+pub fn refuse_process(role: Role, words: &[&str]) -> Option<String> {
+    let caller = if role == Role::Builder { Caller::Builder } else { Caller::Verifier };
+    // The client calls it for its agents.
+    let subcommand = subcommand_of(words).filter(|subcommand| *subcommand != "hook")?;
+    not_of(caller, subcommand)
 }
 
 /// Splits `cd FOLDER && REST`, where the folder is an absolute path that a shell leaves as it is.

@@ -16,7 +16,7 @@ use fp_host::screen::Screen;
 use fp_host::store::{StoreError, acquire};
 use fp_host::trust::{Consent, ConsentSource};
 use fp_plan::plan::id::AgentName;
-use fp_plan::settings::SpendingLimit;
+use fp_plan::settings::{AgentPlayer, SpendingLimit};
 use fp_run::report::status::StatusReport;
 use fp_run::run::State;
 use fp_run::run::next::LeadAction;
@@ -88,20 +88,25 @@ pub(crate) fn run(args: RunArgs, context: &Context) -> CommandResult {
         Err(error) => return Err(error.into()),
     };
     if let Some(program) = args.agent {
-        plan.settings.agents.builder.program.clone_from(&program);
-        plan.settings.agents.verifier.program = program;
+        let agents = &mut plan.settings.agents;
+        // Another program has other models.
+        if agents.builder.program != program {
+            agents.by_complexity.clear();
+        }
+        for player in [&mut agents.builder, &mut agents.verifier] {
+            if player.program != program {
+                *player = AgentPlayer { program: program.clone(), ..AgentPlayer::default() };
+            }
+        }
     }
     plan.settings.budget.run = args.budget.or(plan.settings.budget.run);
     let crew = Crew::gather(&plan, context)?;
     expect_trusted_place(&plan, args.yes, context)?;
-    let view = match args.ask {
-        true => LeadView::silent(),
-        false => LeadView::open(&plan, args.unattended, context)?,
-    };
     for process in plan.load()?.state.processes.values().filter(|process| !process.mark.is_empty()) {
         kill_marked(&process.mark);
     }
-    let attended = args.ask || view.can_ask();
+    let has_screen = !args.ask && !args.unattended && LeadView::has_screen(context);
+    let attended = args.ask || has_screen;
     let lead = RunLead {
         session: Some(format!("fp-run-{}", fresh_token())),
         client: Some(std::process::id()),
@@ -110,16 +115,21 @@ pub(crate) fn run(args: RunArgs, context: &Context) -> CommandResult {
         builders: args.builders.unwrap_or(plan.settings.max_parallel_tasks),
     };
     begin(&plan, &args.terms, lead, context)?;
+    // From here on the terminal is the view's.
+    let view = if args.ask { LeadView::silent() } else { LeadView::open(&plan, has_screen, context)? };
     let mut lead = Lead { plan: &plan, context, crew, view, attended, ended: Vec::new(), stop: Stop::No };
-    let end = lead.lead();
+    let mut end = lead.lead();
     if matches!(end, Ok(LeadEnd::Over)) {
-        lead.let_finish()?;
+        end = lead.let_finish().and(end);
     }
     lead.crew.end_all();
     lead.view.close();
-    let end = end?;
-    notify(&plan, &end, context)?;
-    end.print(&plan, context)
+    let told = match &end {
+        Ok(end) => end.in_words(&plan)?,
+        Err(error) => format!("{} has stopped: {}", plan.id(), error.message),
+    };
+    notify(&plan, &told, context);
+    end?.print(&plan, context)
 }
 
 /// Another process leads the run: shows what it does.
@@ -160,7 +170,7 @@ fn expect_trusted_place(plan: &OpenPlan, yes: bool, context: &Context) -> Result
         }
     }
     Err(CommandError::refused(format!("nothing was started: {what}")).hint(
-        "run `fp run` at a terminal, and say yes; or open the folder in Claude Code, and trust it there",
+        "run `fp run` at a terminal, and say yes; or open the folder in Claude Code, and trust it there; a script adds --yes",
     ))
 }
 
@@ -402,17 +412,15 @@ fn over(state: &State) -> Exit {
 }
 
 /// Runs the user's command that tells of the end.
-fn notify(plan: &OpenPlan, end: &LeadEnd, context: &Context) -> Result<(), CommandError> {
-    let told = end.in_words(plan)?;
-    let mut words = plan.settings.notify.command.iter().map(|word| word.replace("{text}", &told));
-    let Some(program) = words.next() else { return Ok(()) };
+fn notify(plan: &OpenPlan, told: &str, context: &Context) {
+    let mut words = plan.settings.notify.command.iter().map(|word| word.replace("{text}", told));
+    let Some(program) = words.next() else { return };
     let mut command = std::process::Command::new(program);
     command.args(words).current_dir(Path::new(&plan.repo.root));
     let limits = fp_host::process::Limits { time: Duration::from_secs(10), ..Default::default() };
     if let Err(error) = fp_host::process::ask(command, b"", limits) {
         context.printer.note(&format!("note: `notify.command` can't be started: {error}"));
     }
-    Ok(())
 }
 
 /// The role of an agent's action.

@@ -59,14 +59,18 @@ impl LeadView {
         Self::of(ViewKind::Silent(Interrupt::listen().ok()))
     }
 
-    /// The live view if there is a terminal and somebody to look at it, else lines.
-    pub(super) fn open(plan: &OpenPlan, unattended: bool, context: &Context) -> Result<Self, CommandError> {
+    /// True if there is a terminal for the live view.
+    pub(super) fn has_screen(context: &Context) -> bool {
+        context.format == Format::Text && Screen::is_there(context.env("TERM").as_deref())
+    }
+
+    /// The live view if it `has_screen`, else lines.
+    pub(super) fn open(plan: &OpenPlan, has_screen: bool, context: &Context) -> Result<Self, CommandError> {
         if context.format == Format::Json {
             return Ok(Self::silent());
         }
         let mut watch = RunWatch::new(plan);
         watch.take()?;
-        let has_screen = !unattended && Screen::is_there(context.env("TERM").as_deref());
         if let Some(screen) = has_screen.then(Screen::open).and_then(Result::ok) {
             return Ok(Self::of(ViewKind::Screen { watch, screen }));
         }
