@@ -44,9 +44,33 @@ fn a_whole_run() {
         output.stdout.contains("refused to agents, and allowed by this in `agents.allow`: Bash(npm ci)"),
         "{output}"
     );
+    assert!(output.stderr.contains("note: builder-1 was refused Bash(npm ci)"), "{output}");
     let status = environment.done(&["status", PLAN, "--format", "json"]).json();
     assert_eq!(status["cost"]["tokens"], serde_json::json!({ "input": 4000, "cached": 200, "output": 400 }));
     assert_eq!(status["cost"]["agents"].as_array().unwrap().len(), 4);
+}
+
+#[test]
+fn a_session_gets_the_same_models() {
+    let environment = claude(2);
+    settings(&environment, "claude", r#", "byComplexity": [{ "upTo": 3, "model": "haiku" }]"#);
+    environment.done(&["start", PLAN, "--session", "s1"]);
+    let actions = environment.done(&["next", PLAN, "--format", "json"]).json();
+    assert_eq!(actions["actions"][0]["model"], "haiku");
+    assert!(environment.done(&["next", PLAN]).stdout.contains("   model: haiku\n   prompt:\n"));
+}
+
+#[test]
+fn asked_to_end_nothing_is_tried_again() {
+    let environment = claude(1);
+    let overloaded =
+        "fails '\"terminal_reason\":\"api_error\",\"api_error_status\":529,\"result\":\"Overloaded\",'";
+    fault(&environment, 99, overloaded);
+    let mut child = lead_in_background(&environment, &[]);
+    until("nothing started", || home_text(&environment, "claude.log").contains("builder-1"));
+    signal(&child, rustix::process::Signal::INT);
+    assert_eq!(child.wait().unwrap().code(), Some(1));
+    expect_nothing_left(&environment);
 }
 
 #[test]

@@ -187,7 +187,9 @@ fn is_harmless(call: &[String], caller: Caller) -> bool {
     let mut own = READING.iter().chain(caller.own_subcommands().iter().copied().flatten());
     let is_harmless = match subcommand.as_str() {
         // Consent is the user's.
-        "approve" | "run" => !has_flag("--yes"),
+        "approve" => !has_flag("--yes"),
+        // So are the limits of what it spends, who works for it, and whether it is asked.
+        "run" => !["--yes", "--agent", "--budget", "--unattended"].into_iter().any(has_flag),
         // A promoted note is a spec that every later task is held to.
         "note" => is_lead || !(has("promote") && has_flag("--yes")),
         "debt" => is_lead || !has("close"),
@@ -304,6 +306,12 @@ mod tests {
         check("fp doctor", true);
         check("fp doctor --client ./x", false);
         check("fp doctor --client=./x", false);
+        check("fp run p --ask -j 3 --max-iterations 2 --no-commit --allow-dirty", true);
+        check("fp run p --yes", false);
+        check("fp run p --budget=500", false);
+        check("fp run p --agent mine", false);
+        check("fp run p --unattended", false);
+        check("fp start p --here --attended", true);
         check("fp commit a.txt -m 'Do it'", false);
         check("fp", false);
         check("", false);

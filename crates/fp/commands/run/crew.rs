@@ -139,6 +139,8 @@ pub(super) struct Crew<'c> {
     keys: u64,
     /// Tries in a row that reached no service.
     unreached: u32,
+    /// True once nothing new is to start.
+    is_ending: bool,
 }
 
 impl<'c> Crew<'c> {
@@ -157,6 +159,8 @@ impl<'c> Crew<'c> {
         let commands = plan.tree()?;
         let commands = commands.parse();
         let of_tasks = commands.leaves().flat_map(|leaf| leaf.test_commands().chain(leaf.verify()));
+        // In a rule, a star stands for more than the user has agreed to.
+        let of_tasks = of_tasks.filter(|command| !command.contains('*'));
         let of_tasks: BTreeSet<String> = of_tasks.map(|command| format!("Bash({command})")).collect();
         let allow = of_tasks.into_iter().chain(agents.allow.iter().cloned()).collect();
         let git = plan.repo.git_dir.clone();
@@ -177,12 +181,19 @@ impl<'c> Crew<'c> {
             receiver,
             keys: 0,
             unreached: 0,
+            is_ending: false,
         })
     }
 
     /// True if no process runs and none is waited for.
     pub(super) fn is_idle(&self) -> bool {
         self.members.is_empty() && self.waiting.is_empty()
+    }
+
+    /// From now on nothing is started, also not again.
+    pub(super) fn start_nothing_more(&mut self) {
+        self.is_ending = true;
+        self.waiting.clear();
     }
 
     /// What each agent is at.
@@ -204,7 +215,8 @@ impl<'c> Crew<'c> {
 
     /// Starts a process for `task`, unless its agent has one.
     pub(super) fn start(&mut self, task: AgentTask) -> Result<(), CommandError> {
-        if self.members.contains_key(&task.name) || self.waiting.contains_key(&task.name) {
+        let has_one = self.members.contains_key(&task.name) || self.waiting.contains_key(&task.name);
+        if has_one || self.is_ending {
             return Ok(());
         }
         let program = &self.programs[&task.player.program];
@@ -275,7 +287,7 @@ impl<'c> Crew<'c> {
         let mut told = Vec::new();
         let mut next = self.receiver.recv_timeout(time).ok();
         while let Some((key, news)) = next {
-            self.take_in(key, news)?;
+            told.extend(self.take_in(key, news)?.map(CrewNews::Told));
             next = self.receiver.try_recv().ok();
         }
         let silence = Duration::from_secs(u64::from(self.plan.settings.agents.silence_minutes) * 60);
@@ -318,9 +330,10 @@ impl<'c> Crew<'c> {
         Ok(told)
     }
 
-    fn take_in(&mut self, key: u64, news: AgentNews) -> Result<(), CommandError> {
+    /// Takes in what a process says; returns what the user may want to know of it.
+    fn take_in(&mut self, key: u64, news: AgentNews) -> Result<Option<String>, CommandError> {
         let Some((name, member)) = self.members.iter_mut().find(|(_, member)| member.key == key) else {
-            return Ok(());
+            return Ok(None);
         };
         member.heard = Instant::now();
         if !matches!(news, AgentNews::Waiting(_)) {
@@ -355,11 +368,14 @@ impl<'c> Crew<'c> {
                 member.waits.get_or_insert((Instant::now(), String::new())).1.clone_from(&why);
                 member.doing = format!("waits for its service: {why}");
             }
-            AgentNews::Denied(rule) => drop(member.cost.denied.insert(rule)),
+            AgentNews::Denied(rule) => {
+                let told = format!("{name} was refused {rule}");
+                return Ok(member.cost.denied.insert(rule).then_some(told));
+            }
             AgentNews::Fault(fault) => member.fault = Some(fault),
             AgentNews::Closed => member.is_closed = true,
         }
-        Ok(())
+        Ok(None)
     }
 
     /// Learns which task a builder had that was done before anybody looked.
@@ -392,6 +408,7 @@ impl<'c> Crew<'c> {
                 Err(CommandError::failed(why)
                     .hint(format!("nothing is lost: `fp run {}` goes on", self.plan.id())))
             }
+            Some(ServiceFault::Away(_)) if self.is_ending => Ok(Vec::new()),
             Some(ServiceFault::Away(why)) => {
                 self.unreached += u32::from(!was_reached);
                 if self.unreached >= UNREACHED && self.context.session().is_some() {

@@ -264,9 +264,7 @@ impl Lead<'_> {
                 LeadAction::Wait { .. } if self.crew.is_idle() => again = Some(begun + AGAIN),
                 LeadAction::Wait { .. } | LeadAction::Judge { .. } => {}
                 LeadAction::Spawn { .. } | LeadAction::Resume { .. } | LeadAction::Verify { .. } => {
-                    if self.stop == Stop::No
-                        && let Some(task) = AgentTask::of(action, state, self.plan)
-                    {
+                    if let Some(task) = AgentTask::of(action, state, self.plan) {
                         self.crew.start(task)?;
                     }
                 }
@@ -280,7 +278,10 @@ impl Lead<'_> {
                 return Ok(Some(LeadEnd::Stopped));
             }
             if let Some((question, label)) = self.view.answered() {
-                answer(self.plan, &question, &[label], self.context)?;
+                // It may have been answered elsewhere meanwhile.
+                if let Err(error) = answer(self.plan, &question, &[label], &self.context.silent()) {
+                    self.view.tell(&error.message);
+                }
                 return Ok(None);
             }
             let is_news = !self.ended.is_empty() || self.log_length() != length;
@@ -329,6 +330,7 @@ impl Lead<'_> {
             LeadInput::Nothing => {}
             LeadInput::Stop if self.stop == Stop::No => {
                 self.stop = Stop::Finishing;
+                self.crew.start_nothing_more();
                 self.view.tell("ending: what runs may finish; once more ends it too");
             }
             LeadInput::Stop | LeadInput::Gone => self.stop = Stop::Now,

@@ -1,15 +1,16 @@
 //! What the user sees of a run that `fp run` leads: the live view at a terminal, a line for each event elsewhere.
 
+use std::time::{Duration, Instant};
+
 use fp_host::interrupt::Interrupt;
 use fp_host::plan::OpenPlan;
 use fp_host::screen::{Screen, ScreenInput};
+use fp_run::report::lasted;
 use fp_run::report::log::tell;
 use fp_run::report::status::TaskCounts;
-use fp_run::report::took;
 use fp_run::run::event::Event;
 use fp_run::run::next::LeadAction;
-
-use std::time::{Duration, Instant};
+use jiff::{SignedDuration, Timestamp};
 
 use super::super::log::LogText;
 use super::super::status::{Beside, RunWatch};
@@ -185,8 +186,10 @@ impl LeadView {
 /// An estimate of the time left, from the tasks that were `done` within `time`; none before there are two.
 fn time_left(time: Duration, done: usize, counts: &TaskCounts) -> Option<String> {
     let left = counts.total - counts.over().min(counts.total);
-    let millis = u64::try_from(time.as_millis()).ok()?.checked_mul(left as u64)?.checked_div(done as u64)?;
-    (done >= 2 && left > 0).then(|| format!("about {} left", took(millis)))
+    let whole = i64::try_from(time.as_millis()).ok()?.checked_mul(i64::try_from(left).ok()?)?;
+    let (millis, start) = (whole.checked_div(i64::try_from(done).ok()?)?, Timestamp::UNIX_EPOCH);
+    (done >= 2 && left > 0)
+        .then(|| format!("about {} left", lasted(start, start + SignedDuration::from_millis(millis))))
 }
 
 /// False for what only the program itself needs to know.
