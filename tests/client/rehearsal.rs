@@ -94,7 +94,7 @@ fn calls_of_fp(plugin: &Path) -> Vec<String> {
 }
 
 const EVERY_ACTION: [&str; 15] = [
-    "run start sample --builders 1 --attended",
+    "start sample --builders 1 --attended",
     "next sample --format json",
     "claim sample --as builder-1",
     "submit sample 1.1 --claim token",
@@ -167,7 +167,7 @@ fn a_builder_that_stops_goes_on_when_it_is_told_to() {
     let ended = client.print("/fp:implement sample").end();
     assert!(ended.result().contains("All is well"), "{}", ended.result());
     let expected = [
-        "run start sample",
+        "start sample",
         "next sample --format json",
         "claim sample --as builder-1",
         "next sample --format json --ended builder-1",
