@@ -235,6 +235,7 @@ impl Run {
             "tasks.md",
             "events.jsonl",
             "execution-state.json",
+            "lead.lock",
             "lock",
             "notepad.md",
         ]

@@ -117,6 +117,11 @@ impl TrustStore {
         Ok(Self { folder, repository, worktree: repo.worktree.clone() })
     }
 
+    /// Its folder, which belongs to the user alone.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
     fn file(&self) -> PathBuf {
         self.folder.join("trust.jsonl")
     }

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use fp_host::git::{Git, GitError, Operation};
 use fp_host::plan::OpenPlan;
+use fp_host::process::kill_marked;
 use fp_host::run::commit::settle;
 use fp_host::run::trial;
 use fp_host::store::{StoreError, acquire};
@@ -142,6 +143,10 @@ pub(super) fn begin(
     }
     let checkout = isolation(plan, &git, &lead, no_commit, dirty.first().filter(|_| first_start), context)?;
     let iterations = args.max_iterations.unwrap_or(plan.settings.max_iterations);
+    // What a killed `fp run` may have left.
+    for process in before.state.processes.values().filter(|process| !process.mark.is_empty()) {
+        kill_marked(&process.mark);
+    }
     let mut ledger = plan.lock()?;
     context.notices(ledger.notices());
     let start = RunTerms {

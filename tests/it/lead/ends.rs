@@ -108,6 +108,25 @@ fn a_budget_ends_new_work_and_asks() {
 }
 
 #[test]
+fn a_run_whose_last_verdict_spends_its_budget_is_finished() {
+    let environment = scene(1);
+    let output = lead(&environment, &["--budget", "2000 tokens", "--unattended"]);
+    assert_eq!(output.code, 0, "{output}");
+    expect_all_done(&environment, 1);
+}
+
+#[test]
+fn an_agent_that_claims_under_another_name_holds_nothing_up() {
+    let environment = scene(2);
+    let first = "if [ \"$role\" = builder ] && mkdir \"$HOME/once\" 2>/dev/null; then\n  \
+                 fp claim $plan --as builder-2 >/dev/null\n  exit 0\nfi\n";
+    fs::write(environment.beside("home/first"), first).unwrap();
+    let output = lead(&environment, &["-j", "2"]);
+    assert_eq!(output.code, 0, "{output}");
+    expect_all_done(&environment, 2);
+}
+
+#[test]
 fn an_unattended_run_stops_at_its_budget() {
     let environment = scene(3);
     let output = lead(&environment, &["--budget", "0.01", "--unattended"]);
@@ -155,12 +174,14 @@ fn an_agent_does_only_what_its_role_does() {
         "approve $plan --yes",
         "answer $plan q1 --option Stop",
         "run $plan",
+        "config set guard.mode off",
+        "install",
     ];
     let first: String = calls.iter().map(|call| format!("fp {call} 2>>\"$HOME/refused-$role\"\n")).collect();
     fs::write(environment.beside("home/first"), first).unwrap();
     assert_eq!(lead(&environment, &[]).code, 0);
     let refused = |role: &str| home_text(&environment, &format!("refused-{role}"));
-    for (role, plural, calls) in [("builder", "builders", 4), ("verifier", "verifiers", 3)] {
+    for (role, plural, calls) in [("builder", "builders", 6), ("verifier", "verifiers", 5)] {
         let said = refused(role);
         let refusals = said.lines().filter(|line| line.contains(&format!("is not for {plural}"))).count();
         assert_eq!(refusals, calls, "{said}");

@@ -176,6 +176,48 @@ fn a_builder_that_stops_goes_on_with_its_conversation() {
     assert!(output.stdout.contains("0.04 USD"), "{output}");
 }
 
+/// Which of builder-1's processes began a conversation and which went on with one.
+fn conversations(environment: &Environment) -> Vec<&'static str> {
+    let log = home_text(environment, "claude.log");
+    let of_builder = log.lines().filter(|line| line.contains("builder-1"));
+    of_builder.map(|line| if line.contains("--resume") { "resume" } else { "new" }).collect()
+}
+
+/// The first process claims and stops, the second does as `second` says, and the others do their work.
+fn stopped_then(second: &str) -> Environment {
+    let environment = claude(1);
+    let script = format!(
+        "case $n in 0) fp claim sample-20261121 --as builder-1 >/dev/null; result '\"is_error\":false,'; exit 0 ;;\n*) {second} ;; esac"
+    );
+    fault(&environment, 2, &script);
+    let output = lead(&environment, &[]);
+    assert_eq!(output.code, 0, "{output}");
+    environment
+}
+
+#[test]
+fn a_conversation_outlives_a_service_that_is_away() {
+    let away =
+        "fails '\"terminal_reason\":\"api_error\",\"api_error_status\":529,\"result\":\"Overloaded\",'";
+    assert_eq!(conversations(&stopped_then(away)), ["new", "resume", "resume"]);
+}
+
+#[test]
+fn a_program_that_says_in_its_own_words_that_a_conversation_is_gone() {
+    let environment = stopped_then("echo 'Error: no rollout found' >&2; kill -9 $$");
+    assert_eq!(conversations(&environment), ["new", "resume", "new"]);
+}
+
+#[test]
+fn a_conversation_that_got_too_long_ends_like_an_agent_that_stops() {
+    let environment = claude(1);
+    let long =
+        "\"terminal_reason\":\"prompt_too_long\",\"api_error_status\":400,\"result\":\"Prompt is too long\",";
+    fault(&environment, 1, &format!("fails '{long}'"));
+    let output = lead(&environment, &[]);
+    assert_eq!(output.code, 0, "{output}");
+}
+
 #[test]
 fn a_conversation_that_is_gone_begins_anew() {
     let environment = claude(1);
@@ -184,11 +226,5 @@ fn a_conversation_that_is_gone_begins_anew() {
     fault(&environment, 2, script);
     let output = lead(&environment, &[]);
     assert_eq!(output.code, 0, "{output}");
-    let log = home_text(&environment, "claude.log");
-    let flags: Vec<&str> = log
-        .lines()
-        .filter(|line| line.contains("builder-1"))
-        .map(|line| if line.contains("--resume") { "resume" } else { "new" })
-        .collect();
-    assert_eq!(flags, ["new", "resume", "new"], "{log}");
+    assert_eq!(conversations(&environment), ["new", "resume", "new"]);
 }

@@ -105,12 +105,14 @@ fn fault(line: &Value) -> Option<ServiceFault> {
     if said.starts_with("No conversation found") {
         return Some(ServiceFault::SessionLost(told(said)));
     }
+    if line["terminal_reason"] == "prompt_too_long" {
+        return None;
+    }
     let is_of_service = line["terminal_reason"] == "api_error";
     match line["api_error_status"].as_u64() {
         Some(400) if !said.contains("redit balance") => Some(ServiceFault::SessionLost(told(said))),
         Some(status @ 400..=404) => Some(refused(&format!("claude says: {said} (status {status})"))),
         None if said.starts_with("Not logged in") => Some(refused(&format!("claude says: {said}"))),
-        // A conversation that got too long ends like an agent that stops.
         Some(_) | None if is_of_service => Some(ServiceFault::Away(told(said))),
         Some(_) | None => None,
     }

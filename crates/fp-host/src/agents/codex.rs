@@ -102,6 +102,10 @@ fn fault(said: &str) -> ServiceFault {
         "quota exceeded",
         "missing environment variable",
         "model_not_found",
+        "invalid_request_error",
     ];
+    if has(&["context_length", "context window"]) {
+        return ServiceFault::SessionLost(told);
+    }
     if has(&refusals) { ServiceFault::Refused(told) } else { ServiceFault::Away(told) }
 }

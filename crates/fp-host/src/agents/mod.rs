@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::mpsc::SyncSender;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use fp_plan::hint::Hint;
 use fp_plan::plan::id::AgentName;
@@ -29,6 +29,8 @@ use crate::search_path::program_on_path;
 const MAX_LINE: u64 = 16 * 1024 * 1024;
 /// Longest text that a program's output puts into the view or the log, in columns.
 const MAX_TOLD: usize = 200;
+/// Least time between two signs of life that say nothing.
+const SIGN_OF_LIFE: Duration = Duration::from_secs(5);
 /// Bytes kept of what a program says on standard error, from its beginning and from its end.
 const MAX_COMPLAINT: usize = 2048;
 
@@ -177,6 +179,8 @@ pub enum AgentNews {
     Denied(String),
     /// It can't go on.
     Fault(ServiceFault),
+    /// It said something else.
+    Heard,
     /// Its output has ended.
     Closed,
 }
@@ -298,8 +302,15 @@ impl RunningAgent {
             RunningProgram::start(command, input.into_bytes(), MAX_COMPLAINT).map_err(failed)?;
         let program = program.clone();
         thread::spawn(move || {
-            let tell =
-                |line: &str| program.read(line).into_iter().all(|piece| news.send((key, piece)).is_ok());
+            let mut heard = Instant::now();
+            let tell = |line: &str| {
+                let mut pieces = program.read(line);
+                if pieces.is_empty() && heard.elapsed() > SIGN_OF_LIFE {
+                    heard = Instant::now();
+                    pieces.push(AgentNews::Heard);
+                }
+                pieces.into_iter().all(|piece| news.send((key, piece)).is_ok())
+            };
             each_line(stdout, tell);
             drop(news.send((key, AgentNews::Closed)));
         });
@@ -329,7 +340,7 @@ impl RunningAgent {
 }
 
 /// Hands each line to `tell` until it wants no more.
-fn each_line(pipe: PipeReader, tell: impl Fn(&str) -> bool) {
+fn each_line(pipe: PipeReader, mut tell: impl FnMut(&str) -> bool) {
     let mut reader = BufReader::new(pipe);
     let mut line = Vec::new();
     loop {

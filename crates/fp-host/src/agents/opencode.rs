@@ -16,7 +16,10 @@ const AGENT: &str = "fp";
 pub(super) fn command(path: &Path, order: &AgentOrder<'_>) -> AgentCommand {
     let mut command = Command::new(path);
     command.args(["run", "--format", "json", "--agent", AGENT]).arg("--dir").arg(order.cwd);
-    let known = std::env::var(CONFIGURATION).ok().and_then(|text| serde_json::from_str(&text).ok());
+    let known = std::env::var(CONFIGURATION)
+        .ok()
+        .and_then(|text| serde_json::from_str(&text).ok())
+        .filter(Value::is_object);
     command.env(CONFIGURATION, configuration(known.unwrap_or_else(|| json!({})), order).to_string());
     for (flag, value) in [("--model", &order.player.model), ("--variant", &order.player.effort)] {
         command.args(value.iter().flat_map(|value| [flag, value]));
@@ -45,6 +48,9 @@ fn configuration(mut known: Value, order: &AgentOrder<'_>) -> Value {
     let edit = if order.is_builder() { "allow" } else { "deny" };
     known["permission"] =
         json!({ "edit": edit, "webfetch": "deny", "external_directory": "deny", "bash": shell });
+    if !known["agent"].is_object() {
+        known["agent"] = json!({});
+    }
     known["agent"][AGENT] = json!({ "mode": "primary", "prompt": order.page,
         "tools": { "task": false, "webfetch": false, "todowrite": false, "skill": false } });
     known

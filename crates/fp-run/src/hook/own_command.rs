@@ -128,7 +128,11 @@ pub fn refuse_process(role: Role, words: &[&str]) -> Option<String> {
     let caller = if role == Role::Builder { Caller::Builder } else { Caller::Verifier };
     // The client calls it for its agents.
     let subcommand = subcommand_of(words).filter(|subcommand| *subcommand != "hook")?;
-    not_of(caller, subcommand)
+    let call: Vec<String> = ["fp"].iter().chain(words).map(|word| (*word).to_owned()).collect();
+    let is_harmless = is_harmless(&call, caller);
+    not_of(caller, subcommand).or_else(|| {
+        (!is_harmless).then(|| format!("this call of `fp {subcommand}` is not for {}", caller.name()))
+    })
 }
 
 /// Splits `cd FOLDER && REST`, where the folder is an absolute path that a shell leaves as it is.

@@ -210,7 +210,9 @@ impl State {
         draft.repeat();
         draft.look_at_head();
         draft.answer_unattended();
-        if draft.may_spend(None) {
+        if draft.is_spent() {
+            draft.ask_to_spend();
+        } else {
             draft.verify();
             draft.wake_owners();
             draft.answer_unattended();
@@ -281,6 +283,24 @@ impl Draft<'_> {
             for event in events {
                 self.record(event);
             }
+        }
+    }
+
+    /// True if the budget of the run is spent.
+    fn is_spent(&self) -> bool {
+        self.around.budget.run.is_some_and(|limit| self.state.is_spent(limit, None))
+    }
+
+    /// Asks whether more may be spent, if anything would be started. Where a rule answers, what is under way comes to its
+    /// end first.
+    fn ask_to_spend(&mut self) {
+        let turn = LeadTurn { events: Vec::new(), actions: Vec::new() };
+        let mut would = Draft { state: self.state.clone(), around: self.around, turn };
+        would.verify();
+        would.wake_owners();
+        would.staff();
+        if !would.turn.actions.is_empty() && (self.around.attended || self.under_way().is_empty()) {
+            self.may_spend(None);
         }
     }
 

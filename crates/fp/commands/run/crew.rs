@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
-use std::fs;
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::time::{Duration, Instant};
@@ -11,13 +11,15 @@ use fp_host::agents::{AgentNews, AgentOrder, AgentProgram, RunningAgent, Service
 use fp_host::plan::OpenPlan;
 use fp_host::process::CommandEnd;
 use fp_host::run::{fresh_token, worktree};
+use fp_host::store::acquire;
+use fp_plan::plan::Task;
 use fp_plan::plan::id::{AgentName, TaskId};
 use fp_plan::settings::AgentPlayer;
 use fp_run::run::State;
 use fp_run::run::crew::{AgentCost, AgentProcess, TokenUse};
 use fp_run::run::event::Event;
 use fp_run::run::next::LeadAction;
-use fp_run::run::state::{Role, TaskState};
+use fp_run::run::state::{Activity, Role, TaskState};
 
 use super::role_of;
 use crate::assets::{plugin_file, plugin_files};
@@ -107,6 +109,8 @@ struct Member {
     started: Instant,
     heard: Instant,
     doing: String,
+    /// True once it has said anything.
+    has_spoken: bool,
     /// True once its service has answered.
     was_reached: bool,
     cost: AgentCost,
@@ -115,6 +119,10 @@ struct Member {
     end: Option<(Instant, CommandEnd)>,
     /// True once its output has ended.
     is_closed: bool,
+    /// The last task that it claimed in its worktree before.
+    before: Option<TaskId>,
+    /// What its conversation had used by its last word of that, beyond what the log has.
+    counted: (TokenUse, u64),
     /// Since when its service is away, and what the program says of it.
     waits: Option<(Instant, String)>,
     process: AgentProcess,
@@ -127,6 +135,7 @@ pub(super) struct Crew<'c> {
     programs: BTreeMap<String, AgentProgram>,
     /// The plugin of this very version, for the programs that take one.
     plugin: tempfile::TempDir,
+    _plugin_lock: File,
     /// Programs to search for, with this `fp` first.
     search_path: OsString,
     allow: Vec<String>,
@@ -152,13 +161,18 @@ impl<'c> Crew<'c> {
         for name in [&agents.builder.program, &agents.verifier.program] {
             programs.insert(name.clone(), AgentProgram::find(name, agents, &path)?);
         }
-        let plugin = own_plugin()?;
+        let (plugin, lock) = own_plugin(context)?;
         let own = std::iter::once(plugin.path().join("bin"));
         let search_path =
             std::env::join_paths(own.chain(std::env::split_paths(&path))).map_err(CommandError::failed)?;
-        let commands = plan.tree()?;
-        let commands = commands.parse();
-        let of_tasks = commands.leaves().flat_map(|leaf| leaf.test_commands().chain(leaf.verify()));
+        let (tree, state) = (plan.tree()?, plan.load()?.state);
+        let (parsed, edited) = (tree.parse(), tree.edited(&state));
+        let is_approved = |leaf: &&Task<'_>| {
+            TaskId::new(leaf.id.to_string())
+                .is_ok_and(|id| state.task(&id).is_some() && !edited.contains(&id))
+        };
+        let approved = parsed.leaves().filter(is_approved);
+        let of_tasks = approved.flat_map(|leaf| leaf.test_commands().chain(leaf.verify()));
         // In a rule, a star stands for more than the user has agreed to.
         let of_tasks = of_tasks.filter(|command| !command.contains('*'));
         let of_tasks: BTreeSet<String> = of_tasks.map(|command| format!("Bash({command})")).collect();
@@ -172,6 +186,7 @@ impl<'c> Crew<'c> {
             context,
             programs,
             plugin,
+            _plugin_lock: lock,
             search_path,
             allow,
             writes,
@@ -183,6 +198,11 @@ impl<'c> Crew<'c> {
             unreached: 0,
             is_ending: false,
         })
+    }
+
+    /// True if the agent called `name` has a process, or will have one again.
+    pub(super) fn has(&self, name: &AgentName) -> bool {
+        self.members.contains_key(name) || self.waiting.contains_key(name)
     }
 
     /// True if no process runs and none is waited for.
@@ -215,8 +235,7 @@ impl<'c> Crew<'c> {
 
     /// Starts a process for `task`, unless its agent has one.
     pub(super) fn start(&mut self, task: AgentTask) -> Result<(), CommandError> {
-        let has_one = self.members.contains_key(&task.name) || self.waiting.contains_key(&task.name);
-        if has_one || self.is_ending {
+        if self.has(&task.name) || self.is_ending {
             return Ok(());
         }
         let program = &self.programs[&task.player.program];
@@ -270,12 +289,15 @@ impl<'c> Crew<'c> {
             started: now,
             heard: now,
             doing: "starts".to_owned(),
+            has_spoken: false,
             was_reached: false,
             cost,
             fault: None,
             end: None,
             is_closed: false,
             waits: None,
+            before: self.plan.load()?.state.worktrees.get(&name).cloned(),
+            counted: (TokenUse::default(), 0),
             process,
         };
         self.members.insert(name, member);
@@ -336,6 +358,7 @@ impl<'c> Crew<'c> {
             return Ok(None);
         };
         member.heard = Instant::now();
+        member.has_spoken |= news != AgentNews::Closed;
         if !matches!(news, AgentNews::Waiting(_)) {
             member.waits = None;
         }
@@ -361,8 +384,12 @@ impl<'c> Crew<'c> {
                 let (known, usd) =
                     before.map_or_else(Default::default, |known| (known.tokens, known.micro_usd));
                 let tokens = tokens.map_or_else(TokenUse::default, |whole| whole.since(known));
+                let usd = micro_usd.map(|whole| whole.saturating_sub(usd));
                 member.was_reached |= tokens.total() > 0;
-                member.cost.spend(0, tokens, micro_usd.map(|whole| whole.saturating_sub(usd)));
+                let (tokens_before, usd_before) = member.counted;
+                let more = usd.map(|usd| usd.saturating_sub(usd_before));
+                member.cost.spend(0, tokens.since(tokens_before), more);
+                member.counted = (tokens, usd.unwrap_or(usd_before));
             }
             AgentNews::Waiting(why) => {
                 member.waits.get_or_insert((Instant::now(), String::new())).1.clone_from(&why);
@@ -373,26 +400,40 @@ impl<'c> Crew<'c> {
                 return Ok(member.cost.denied.insert(rule).then_some(told));
             }
             AgentNews::Fault(fault) => member.fault = Some(fault),
+            AgentNews::Heard => {}
             AgentNews::Closed => member.is_closed = true,
         }
         Ok(None)
     }
 
-    /// Learns which task a builder had that was done before anybody looked.
-    fn attribute(&self, cost: &mut AgentCost, name: &AgentName) -> Result<(), CommandError> {
+    /// True if the agent called `name` has nothing left to do, as the log has it.
+    fn is_done(&self, name: &AgentName) -> Result<bool, CommandError> {
         let state = self.plan.load()?.state;
-        let last = state.worktrees.get(name).and_then(|id| state.task(id));
+        Ok(state.agents.get(name).is_none_or(|agent| agent.activity == Activity::Idle))
+    }
+
+    /// Learns which task a builder had that was done before anybody looked. Its task of before is not meant.
+    fn attribute(
+        &self,
+        cost: &mut AgentCost,
+        name: &AgentName,
+        before: Option<&TaskId>,
+    ) -> Result<(), CommandError> {
+        let state = self.plan.load()?.state;
+        let last = state.worktrees.get(name).filter(|id| Some(*id) != before).and_then(|id| state.task(id));
         attribute(cost, state.held_by(name).or(last));
         Ok(())
     }
 
     /// Takes in the end of a process. `end` is how it ended by itself.
     fn ended(&mut self, member: Member, end: Option<CommandEnd>) -> Result<Vec<CrewNews>, CommandError> {
-        let Member { agent, task, started, was_reached, mut cost, fault, process, .. } = member;
+        let Member {
+            agent, task, started, has_spoken, was_reached, mut cost, fault, process, before, ..
+        } = member;
         let complaint = agent.end(GRACE);
         cost.seconds = started.elapsed().as_secs();
         let name = task.name.clone();
-        self.attribute(&mut cost, &name)?;
+        self.attribute(&mut cost, &name, before.as_ref())?;
         self.log(vec![Event::AgentSpent { name: name.clone(), cost }])?;
         let program = &process.program;
         if was_reached {
@@ -404,32 +445,39 @@ impl<'c> Crew<'c> {
                 self.waiting.insert(name, (anew, Instant::now()));
                 Ok(Vec::new())
             }
+            Some(ServiceFault::SessionLost(_)) if was_reached => Ok(vec![CrewNews::Ended(name)]),
             Some(ServiceFault::Refused(why) | ServiceFault::SessionLost(why)) => {
                 Err(CommandError::failed(why)
                     .hint(format!("nothing is lost: `fp run {}` goes on", self.plan.id())))
             }
-            Some(ServiceFault::Away(_)) if self.is_ending => Ok(Vec::new()),
+            Some(ServiceFault::Away(_)) if self.is_ending || self.is_done(&name)? => {
+                Ok(vec![CrewNews::Ended(name)])
+            }
             Some(ServiceFault::Away(why)) => {
                 self.unreached += u32::from(!was_reached);
                 if self.unreached >= UNREACHED && self.context.session().is_some() {
                     return Err(CommandError::failed(format!("{program} can't reach its service from here: {why}"))
                         .hint("the session may run commands without network: `fp run` in a terminal, or `/fp:implement --here`"));
                 }
-                let away = if was_reached { 0 } else { task.away };
+                // One that fails soon after it was reached waits longer each time, too.
+                let away = if was_reached && started.elapsed() > MAX_WAIT { 0 } else { task.away };
                 let pause = pause_before(away);
                 let told = format!("{name}: {why}; again in {} s", pause.as_secs());
-                let session = process.session.filter(|_| was_reached);
+                let session = if was_reached { process.session } else { task.session.clone() };
                 let again = AgentTask { away: away + 1, session, ..task };
                 self.waiting.insert(name, (again, Instant::now() + pause));
                 Ok(vec![CrewNews::Told(told)])
             }
             None => {
                 let is_well = matches!(end, Some(CommandEnd::Exited(0)));
-                if !is_well
-                    && !was_reached
-                    && !matches!(self.programs[program], AgentProgram::Own(_))
-                    && end.is_some()
-                {
+                let is_known = !matches!(self.programs[program], AgentProgram::Own(_));
+                // A program that doesn't know the conversation may say so in its own words.
+                if !is_well && !was_reached && is_known && task.session.is_some() && end.is_some() {
+                    let anew = AgentTask { session: None, ..task };
+                    self.waiting.insert(name, (anew, Instant::now()));
+                    return Ok(Vec::new());
+                }
+                if !is_well && !has_spoken && is_known && end.is_some() {
                     let how = if complaint.is_empty() {
                         "without a word".to_owned()
                     } else {
@@ -489,23 +537,41 @@ fn pause_before(tries: u32) -> Duration {
     pause / 2 + pause * random / 0x1_0000
 }
 
-/// This plugin with this program, in a folder of its own.
-fn own_plugin() -> Result<tempfile::TempDir, CommandError> {
+/// Start of the name of a folder with the plugin.
+const PLUGIN_FOLDER: &str = "fp-run-";
+/// Age after which such a folder that nobody holds is left over.
+const LEFT_OVER: Duration = Duration::from_secs(60);
+
+/// This plugin with this program, in a folder of its own beside the trust store, where no agent's sandbox writes. It is
+/// locked as long as it is used; what killed processes have left is removed.
+fn own_plugin(context: &Context) -> Result<(tempfile::TempDir, File), CommandError> {
     let failed = |error: std::io::Error| {
         CommandError::failed(format!("the plugin for the agents can't be written: {error}"))
-            .hint("see whether the folder for temporary files has room, and may be written to")
+            .hint("see whether the folder of your state, ~/.local/state, has room and may be written to")
     };
-    let folder = tempfile::Builder::new().prefix("fp-run-").tempdir().map_err(failed)?;
+    let trust = context.trust()?;
+    let state = trust.folder();
+    fs::create_dir_all(state).map_err(failed)?;
+    for entry in fs::read_dir(state).map_err(failed)?.flatten() {
+        let is_ours = entry.file_name().to_str().is_some_and(|name| name.starts_with(PLUGIN_FOLDER));
+        let age = entry.metadata().and_then(|found| found.modified()).ok().and_then(|at| at.elapsed().ok());
+        let is_old = is_ours && age.is_some_and(|age| age > LEFT_OVER);
+        if is_old && acquire(&entry.path().join("lock"), Duration::ZERO).is_ok() {
+            // In nobody's way, if it can't be removed.
+            drop(fs::remove_dir_all(entry.path()));
+        }
+    }
+    let folder = tempfile::Builder::new().prefix(PLUGIN_FOLDER).tempdir_in(state).map_err(failed)?;
+    let lock = acquire(&folder.path().join("lock"), Duration::ZERO)?;
     for file in plugin_files() {
         let path = folder.path().join(&file.path);
         fs::create_dir_all(path.parent().unwrap_or(Path::new("."))).map_err(failed)?;
         fs::write(path, file.contents).map_err(failed)?;
     }
     let (program, bin) = (this_program()?, folder.path().join("bin"));
-    let place = bin.join(format!("fp{}", std::env::consts::EXE_SUFFIX));
     fs::create_dir_all(&bin).map_err(failed)?;
-    fs::hard_link(&program, &place).or_else(|_| fs::copy(&program, &place).map(drop)).map_err(failed)?;
-    Ok(folder)
+    fs::copy(&program, bin.join(format!("fp{}", std::env::consts::EXE_SUFFIX))).map_err(failed)?;
+    Ok((folder, lock))
 }
 
 fn without_front_matter(page: &str) -> &str {

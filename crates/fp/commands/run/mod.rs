@@ -9,7 +9,6 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use fp_host::plan::OpenPlan;
-use fp_host::process::kill_marked;
 use fp_host::run::fresh_token;
 use fp_host::run::worktree::{self, Worktrees};
 use fp_host::screen::Screen;
@@ -20,7 +19,7 @@ use fp_plan::settings::{AgentPlayer, SpendingLimit};
 use fp_run::report::status::StatusReport;
 use fp_run::run::State;
 use fp_run::run::next::LeadAction;
-use fp_run::run::state::{Role, RunStatus, Status};
+use fp_run::run::state::{Activity, Role, RunStatus, Status};
 
 use super::consent::answer;
 use super::next::{ask_text, final_report, take_turn};
@@ -102,9 +101,6 @@ pub(crate) fn run(args: RunArgs, context: &Context) -> CommandResult {
     plan.settings.budget.run = args.budget.or(plan.settings.budget.run);
     let crew = Crew::gather(&plan, context)?;
     expect_trusted_place(&plan, args.yes, context)?;
-    for process in plan.load()?.state.processes.values().filter(|process| !process.mark.is_empty()) {
-        kill_marked(&process.mark);
-    }
     let has_screen = !args.ask && !args.unattended && LeadView::has_screen(context);
     let attended = args.ask || has_screen;
     let lead = RunLead {
@@ -222,7 +218,11 @@ impl Lead<'_> {
     /// What is due now; `None` if the user wants to end at once. The user is heard while commands of the plan run.
     fn turn(&mut self) -> Result<Option<(Vec<LeadAction>, State)>, CommandError> {
         let (plan, attended) = (self.plan, self.attended);
-        let ended = std::mem::take(&mut self.ended);
+        let mut ended = std::mem::take(&mut self.ended);
+        let known = plan.load()?.state;
+        // Whoever has no process has ended, such as one that claimed under a name of its own choice.
+        let works = known.agents.iter().filter(|(_, agent)| agent.activity != Activity::Idle);
+        ended.extend(works.map(|(name, _)| name).filter(|name| !self.crew.has(name)).cloned());
         let worker = self.context.silent();
         thread::scope(|scope| {
             let turn = scope.spawn(move || {
@@ -232,18 +232,26 @@ impl Lead<'_> {
                 make_places(plan, &state, &actions)?;
                 Ok::<_, CommandError>((actions, state))
             });
+            let mut fault = None;
             while !turn.is_finished() {
-                self.look(TICK)?;
+                if let Err(error) = self.look(TICK) {
+                    self.crew.end_all();
+                    fault.get_or_insert(error);
+                }
                 if self.stop == Stop::Now {
                     // A command may run for minutes yet; it ends with this process.
                     self.crew.end_all();
                     self.view.close();
+                    self.context.printer.note(&stopped(self.plan));
                     std::process::exit(i32::from(Exit::Findings.code()));
                 }
             }
             let turn = turn.join().unwrap_or_else(|_| {
                 Err(CommandError::failed("the lead has failed").hint("nothing is lost: `fp run` goes on"))
             })?;
+            if let Some(error) = fault {
+                return Err(error);
+            }
             Ok(Some(turn).filter(|_| self.stop != Stop::Now))
         })
     }
@@ -305,6 +313,7 @@ impl Lead<'_> {
 
     /// Lets the agents that have done their work end by themselves, for what they say of their cost.
     fn let_finish(&mut self) -> Result<(), CommandError> {
+        self.crew.start_nothing_more();
         let begun = Instant::now();
         while !self.crew.is_idle() && begun.elapsed() < FAREWELL && self.stop != Stop::Now {
             self.look(TICK)?;
@@ -398,11 +407,15 @@ impl LeadEnd {
             ))
             .hint(format!("`fp status {id}` shows all of it"))),
             (Self::Stopped, _) => {
-                context.printer.note(&format!("note: stopped; nothing is lost: `fp run {id}` goes on"));
+                context.printer.note(&stopped(plan));
                 Ok(Exit::Findings)
             }
         }
     }
+}
+
+fn stopped(plan: &OpenPlan) -> String {
+    format!("note: stopped; nothing is lost: `fp run {}` goes on", plan.id())
 }
 
 fn over(state: &State) -> Exit {
