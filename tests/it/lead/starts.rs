@@ -49,6 +49,27 @@ fn nothing_starts_in_a_repository_that_is_not_trusted() {
 }
 
 #[test]
+fn its_own_plugin_is_where_no_sandbox_writes_and_goes_again() {
+    let environment = scene(1);
+    let state = environment.trust_store().parent().unwrap().to_owned();
+    let left = || {
+        let entries = fs::read_dir(&state).unwrap().map(|entry| entry.unwrap().file_name());
+        entries.filter(|name| name.to_str().unwrap().starts_with("fp-run-")).count()
+    };
+    fs::write(environment.beside("home/first"), "command -v fp >>\"$HOME/programs\"\n").unwrap();
+    // One that a killed process left an hour ago, and one that is about to be used.
+    for (name, age) in [("fp-run-old", "1 hour ago"), ("fp-run-new", "now")] {
+        fs::create_dir(state.join(name)).unwrap();
+        let touched = environment.command("touch").args(["-d", age]).arg(state.join(name)).status().unwrap();
+        assert!(touched.success());
+    }
+    assert_eq!(lead(&environment, &[]).code, 0);
+    assert_eq!(left(), 1);
+    let programs = home_text(&environment, "programs");
+    assert!(programs.lines().all(|line| line.starts_with(&*state.to_string_lossy())), "{programs}");
+}
+
+#[test]
 fn a_yes_is_remembered() {
     let environment = scene(1);
     assert_eq!(lead(&environment, &[]).code, 0);
