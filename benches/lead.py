@@ -7,7 +7,6 @@ nothing but the sleep takes time; the memory of `fp run` at its start and its en
 A task of complexity C sleeps C times SECONDS.
 """
 
-import heapq
 import json
 import os
 import subprocess
@@ -54,11 +53,8 @@ def complexity(task):
 
 
 def ideal(tasks, builders, seconds):
-    """The wall time if each free builder takes the next task at once."""
-    free = [0.0] * builders
-    for task in tasks:
-        heapq.heappush(free, heapq.heappop(free) + complexity(task) * seconds)
-    return max(free)
+    """The wall time below which no schedule can be: all sleep, shared out evenly."""
+    return sum(complexity(task) for task in tasks) * seconds / builders
 
 
 def measured(pid):

@@ -97,7 +97,8 @@ fn a_budget_ends_new_work_and_asks() {
     };
     assert_eq!(done(&environment), 1);
     let question = environment.done(&["status", PLAN, "--format", "json"]).json();
-    assert_eq!(question["cost"]["tokens"]["input"], 2000);
+    // The next builder may have begun before the verifier's process said what it has cost.
+    assert!([2000, 3000].map(Into::into).contains(&question["cost"]["tokens"]["input"]), "{question}");
     environment.done(&["answer", PLAN, "q1", "--option", "Continue"]);
     // As much again is spent, and it asks again.
     let again = lead(&environment, &["--budget", "2000 tokens", "--ask"]);

@@ -5,6 +5,7 @@ mod crew;
 mod view;
 
 use std::path::Path;
+use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -205,55 +206,61 @@ struct Lead<'c> {
 
 impl Lead<'_> {
     fn lead(&mut self) -> Result<LeadEnd, CommandError> {
-        loop {
-            let begun = Instant::now();
-            let Some((actions, state)) = self.turn()? else { return Ok(LeadEnd::Stopped) };
-            self.crew.observe(&state);
-            if let Some(end) = self.act(actions, &state, begun)? {
-                return Ok(end);
+        let (plan, attended, worker) = (self.plan, self.attended, self.context.silent());
+        // One thread for all turns: what each takes of memory serves the next.
+        thread::scope(|scope| {
+            let ((ask, asked), (tell, told)) = (channel::<Vec<AgentName>>(), channel());
+            scope.spawn(move || {
+                for ended in asked {
+                    if tell.send(turn_of(plan, &ended, attended, &worker)).is_err() {
+                        return;
+                    }
+                }
+            });
+            loop {
+                let begun = Instant::now();
+                let Some((actions, state)) = self.turn(&ask, &told)? else { return Ok(LeadEnd::Stopped) };
+                self.crew.observe(&state);
+                if let Some(end) = self.act(actions, &state, begun)? {
+                    return Ok(end);
+                }
             }
-        }
+        })
     }
 
     /// What is due now; `None` if the user wants to end at once. The user is heard while commands of the plan run.
-    fn turn(&mut self) -> Result<Option<(Vec<LeadAction>, State)>, CommandError> {
-        let (plan, attended) = (self.plan, self.attended);
+    fn turn(
+        &mut self,
+        ask: &Sender<Vec<AgentName>>,
+        told: &Receiver<Result<TurnOfRun, CommandError>>,
+    ) -> Result<Option<TurnOfRun>, CommandError> {
         let mut ended = std::mem::take(&mut self.ended);
-        let known = plan.load()?.state;
+        let known = self.plan.load()?.state;
         // Whoever has no process has ended, such as one that claimed under a name of its own choice.
         let works = known.agents.iter().filter(|(_, agent)| agent.activity != Activity::Idle);
         ended.extend(works.map(|(name, _)| name).filter(|name| !self.crew.has(name)).cloned());
-        let worker = self.context.silent();
-        thread::scope(|scope| {
-            let turn = scope.spawn(move || {
-                let due = take_turn(plan, &ended, attended, &worker)?;
-                let (actions, state) = (due.actions, State::clone(&due.state));
-                drop(due.ledger);
-                make_places(plan, &state, &actions)?;
-                Ok::<_, CommandError>((actions, state))
-            });
-            let mut fault = None;
-            while !turn.is_finished() {
-                if let Err(error) = self.look(TICK) {
-                    self.crew.end_all();
-                    fault.get_or_insert(error);
-                }
-                if self.stop == Stop::Now {
-                    // A command may run for minutes yet; it ends with this process.
-                    self.crew.end_all();
-                    self.view.close();
-                    self.context.printer.note(&stopped(self.plan));
-                    std::process::exit(i32::from(Exit::Findings.code()));
-                }
+        let failed = || CommandError::failed("the lead has failed").hint("nothing is lost: `fp run` goes on");
+        ask.send(ended).map_err(|_| failed())?;
+        let mut fault = None;
+        loop {
+            if let Err(error) = self.look(TICK) {
+                self.crew.end_all();
+                fault.get_or_insert(error);
             }
-            let turn = turn.join().unwrap_or_else(|_| {
-                Err(CommandError::failed("the lead has failed").hint("nothing is lost: `fp run` goes on"))
-            })?;
-            if let Some(error) = fault {
-                return Err(error);
+            if self.stop == Stop::Now {
+                // A command may run for minutes yet; it ends with this process.
+                self.crew.end_all();
+                self.view.close();
+                self.context.printer.note(&stopped(self.plan));
+                std::process::exit(i32::from(Exit::Findings.code()));
             }
-            Ok(Some(turn).filter(|_| self.stop != Stop::Now))
-        })
+            match (told.try_recv(), fault.take()) {
+                (Ok(_), Some(error)) => return Err(error),
+                (Ok(turn), None) => return turn.map(Some),
+                (Err(TryRecvError::Empty), waiting) => fault = waiting,
+                (Err(TryRecvError::Disconnected), _) => return Err(failed()),
+            }
+        }
     }
 
     /// Does what is due, and waits until more may be.
@@ -346,6 +353,22 @@ impl Lead<'_> {
         }
         Ok(())
     }
+}
+
+/// Actions that are due, and the state that they are due in.
+type TurnOfRun = (Vec<LeadAction>, State);
+
+fn turn_of(
+    plan: &OpenPlan,
+    ended: &[AgentName],
+    attended: bool,
+    context: &Context,
+) -> Result<TurnOfRun, CommandError> {
+    let due = take_turn(plan, ended, attended, context)?;
+    let (actions, state) = (due.actions, State::clone(&due.state));
+    drop(due.ledger);
+    make_places(plan, &state, &actions)?;
+    Ok((actions, state))
 }
 
 /// Makes the worktrees of the builders that are about to start, which work there from the beginning.
