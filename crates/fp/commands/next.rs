@@ -51,7 +51,7 @@ pub(crate) fn run(mut args: NextArgs, context: &Context) -> CommandResult {
         ));
     }
     let mut due = take_turn(&plan, &args.ended, context.attended(), context)?;
-    let tracker = tracker_due(&plan, &due.state, had_tracker, context.now()).unwrap_or_else(|error| {
+    let tracker = tracker_due(&plan, due.state(), had_tracker, context.now()).unwrap_or_else(|error| {
         // A fault of the mirror never holds the run up.
         context.printer.note(&format!("warning: Linear is not brought up to date: {}", error.message));
         for hint in &error.hints {
@@ -68,7 +68,7 @@ pub(crate) fn run(mut args: NextArgs, context: &Context) -> CommandResult {
             context.printer.json(&json!({ "actions": numbered(plan.id(), due.first, &due.actions)? }))?;
         }
     }
-    if let Some(mut ledger) = due.ledger {
+    if let DueLog::Open(mut ledger) = due.log {
         ledger.append(due.told, context.now())?;
     }
     Ok(Exit::Done)
@@ -76,14 +76,34 @@ pub(crate) fn run(mut args: NextArgs, context: &Context) -> CommandResult {
 
 /// What is due now, as the log has it.
 pub(super) struct DueNow<'p> {
-    pub(super) actions: Vec<LeadAction>,
-    pub(super) state: Arc<State>,
+    actions: Vec<LeadAction>,
+    log: DueLog<'p>,
     /// To be logged once the actions were shown.
     told: Vec<Event>,
-    /// Held until then, unless the run is over.
-    pub(super) ledger: Option<Ledger<'p>>,
     /// Position in the log before them.
     first: u64,
+}
+
+/// The log after the actions were found.
+enum DueLog<'p> {
+    /// Held until they were shown.
+    Open(Ledger<'p>),
+    /// The run is over.
+    Over(Arc<State>),
+}
+
+impl DueNow<'_> {
+    /// The actions; gives the log back.
+    pub(super) fn into_actions(self) -> Vec<LeadAction> {
+        self.actions
+    }
+
+    pub(super) fn state(&self) -> &State {
+        match &self.log {
+            DueLog::Open(ledger) => ledger.state(),
+            DueLog::Over(state) => state,
+        }
+    }
 }
 
 /// Logs what is due now that the agents in `ended` have ended, after making the commits that are due.
@@ -121,21 +141,20 @@ pub(super) fn take_turn<'p>(
     let first = ledger.state().seq;
     let told = turn.told();
     ledger.append(turn.events, around.now)?;
-    let (state, ledger) = match ledger.state().is_running() {
-        true => (Arc::new(ledger.state().clone()), Some(ledger)),
-        false => (ledger.into_state(), None),
-    };
-    let mut report = String::new();
-    if ledger.is_none() {
+    let (log, report) = if ledger.state().is_running() {
+        (DueLog::Open(ledger), String::new())
+    } else {
+        let state = ledger.into_state();
         // Swept before the output: a lead that reads that the run is over doesn't call again.
         context.sweep(plan);
-        report = final_report(plan, &tree, &state, context);
-    }
+        let report = final_report(plan, &tree, &state, context);
+        (DueLog::Over(state), report)
+    };
     let actions = turn.actions.into_iter().map(|action| match action {
         LeadAction::Finish { .. } => LeadAction::Finish { report: report.clone() },
         action => action,
     });
-    Ok(DueNow { actions: actions.collect(), state, told, ledger, first })
+    Ok(DueNow { actions: actions.collect(), log, told, first })
 }
 
 /// The report at the end of a run.

@@ -61,6 +61,29 @@ fn a_session_gets_the_same_models() {
 }
 
 #[test]
+fn builders_that_begin_together_have_the_models_of_their_own_tasks() {
+    let environment = claude(2);
+    let tasks = format!(".fractal-planner/plans/{PLAN}/tasks.md");
+    let harder =
+        environment.read(&tasks).replace("Write part 2 (Complexity: 2)", "Write part 2 (Complexity: 4)");
+    environment.write(&tasks, harder);
+    environment.done(&["approve", PLAN, "--yes"]);
+    settings(
+        &environment,
+        "claude",
+        r#", "byComplexity": [{ "upTo": 3, "model": "small" }, { "upTo": 5, "model": "large" }]"#,
+    );
+    environment.done(&["start", PLAN, "--session", "s1", "--builders", "2"]);
+    // Said again, it is the same.
+    for _ in 0..2 {
+        let actions = environment.done(&["next", PLAN, "--format", "json"]).json();
+        let model = |at: usize| actions["actions"][at]["model"].clone();
+        // The harder one goes first.
+        assert_eq!((model(0), model(1)), ("large".into(), "small".into()), "{actions}");
+    }
+}
+
+#[test]
 fn asked_to_end_nothing_is_tried_again() {
     let environment = claude(1);
     let overloaded =

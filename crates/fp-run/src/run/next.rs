@@ -442,7 +442,7 @@ impl Draft<'_> {
         Some(match due.dispatch {
             Dispatch::Spawn => {
                 let prompt = message::builder_prompt(plan, &name);
-                let player = self.player_of_next();
+                let player = self.player_of_next(&name);
                 LeadAction::Spawn { name, agent: BUILDER, prompt, player, again }
             }
             Dispatch::Resume => {
@@ -454,7 +454,7 @@ impl Draft<'_> {
                 };
                 let player = match held {
                     Some(task) => player(&self.around.agents, Role::Builder, Some(task)),
-                    None => self.player_of_next(),
+                    None => self.player_of_next(&name),
                 };
                 LeadAction::Resume { name, message, player, again }
             }
@@ -468,27 +468,26 @@ impl Draft<'_> {
         })
     }
 
-    /// The player of the next builder that will claim: each takes the first task that those before it leave.
-    fn player_of_next(&self) -> AgentPlayer {
+    /// The player of `name`, which is about to claim: each takes the first task that those before it leave.
+    fn player_of_next(&self, name: &AgentName) -> AgentPlayer {
         if self.around.agents.by_complexity.is_empty() {
             return player(&self.around.agents, Role::Builder, None);
         }
-        let claims = |action: &&LeadAction| matches!(action, LeadAction::Spawn { .. });
-        let before = self.turn.actions.iter().filter(claims).count();
+        let before = self.on_their_way().filter(|other| *other < name).count();
         let ready = self.state.ready(&self.around.edited);
         player(&self.around.agents, Role::Builder, ready.get(before).or(ready.last()).copied())
     }
 
+    /// The builders that are about to claim.
+    fn on_their_way(&self) -> impl Iterator<Item = &AgentName> {
+        let builders = self.state.agents.iter().filter(|(_, agent)| agent.role == Role::Builder);
+        let active = builders.filter(|(_, agent)| agent.activity != Activity::Idle);
+        active.map(|(name, _)| name).filter(|name| self.state.held_by(name).is_none())
+    }
+
     /// Assigns builders to ready tasks, as many as can run side by side.
     fn staff(&mut self) {
-        let on_their_way = self
-            .state
-            .agents
-            .iter()
-            .filter(|(name, a)| {
-                a.role == Role::Builder && a.activity != Activity::Idle && self.state.held_by(name).is_none()
-            })
-            .count();
+        let on_their_way = self.on_their_way().count();
         let builders = self.state.run.as_ref().map_or(1, |r| r.terms.builders);
         let capacity = (builders as usize).saturating_sub(self.state.running().count() + on_their_way);
         let wanted = self.startable(capacity + on_their_way).saturating_sub(on_their_way).min(capacity);

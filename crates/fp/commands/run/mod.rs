@@ -365,8 +365,8 @@ fn turn_of(
     context: &Context,
 ) -> Result<TurnOfRun, CommandError> {
     let due = take_turn(plan, ended, attended, context)?;
-    let (actions, state) = (due.actions, State::clone(&due.state));
-    drop(due.ledger);
+    let state = due.state().clone();
+    let actions = due.into_actions();
     make_places(plan, &state, &actions)?;
     Ok((actions, state))
 }
