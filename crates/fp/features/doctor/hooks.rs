@@ -7,12 +7,12 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use fp_host::claude::PLUGIN;
 use fp_host::file;
 use serde_json::{Map, Value, json};
 
 use super::DoctorFinding;
 use crate::assets;
+use crate::features::install::bundle::program_in;
 use crate::features::install::program::run_program;
 use crate::features::install::settings::ClientSettingsFile;
 
@@ -43,7 +43,7 @@ pub(super) fn hooks(files: &[ClientSettingsFile], folder: Option<&Path>, renewed
         Err(error) => return wrong(format!("no temporary folder to try them in: {}", file::reason(&error))),
     };
     let commands = commands_in(&wanted);
-    let program = folder.join("bin").join(format!("{PLUGIN}{}", std::env::consts::EXE_SUFFIX));
+    let program = program_in(folder);
     for (event, words) in &commands {
         if let Err(fault) = ask(&program, place.path(), event, words) {
             return wrong(format!("on {event}, {} {fault}", program.display()));
