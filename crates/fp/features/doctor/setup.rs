@@ -116,7 +116,7 @@ impl KnownPlugin {
         };
         let id = plugin_id();
         let Some(_) = enabled.first() else {
-            // The nearest scope switches it off in all of them.
+            // Whatever the others say, the client goes by the nearest.
             let nearest = SCOPES.into_iter().rfind(|scope| disabled.iter().any(|off| off.scope == *scope));
             let Some(nearest) = nearest else {
                 return DoctorFinding::error(check, "Claude Code does not have it here").fixed_by(INSTALL);
