@@ -15,21 +15,9 @@ import tempfile
 import time
 from pathlib import Path
 
-PLAN = "sample-20261121"
+from ledger import LEAF
 
-LEAF = """- [ID: {n}] Write part {n} (Complexity: {complexity})
-  - Acceptance:
-    - `part-{n}.txt` has a line about {n}
-  - Dependencies: none
-  - Files: part-{n}.txt
-  - Tests Required: no
-  - Hints:
-    - One line
-  - Guardrails:
-    - Do NOT modify files outside: part-{n}.txt
-    - Do NOT add new dependencies
-  - Test Commands: none
-"""
+PLAN = "sample-20261121"
 
 AGENT = """#!/bin/sh
 plan=sample-20261121
