@@ -99,6 +99,7 @@ fn codex_builds_and_claude_judges() {
         programs.iter().all(|(role, program)| (*role == "builder") == (*program == "codex")),
         "{programs:?}"
     );
+    assert_eq!(cost["denied"], Value::Null, "a verifier may run the task's own command and `fp`");
 }
 
 fn a_service_that_fails_uses_no_try() {
