@@ -236,10 +236,11 @@ fn codex_names_what_it_has_used_and_changed() {
         "{}",
         items[1]
     );
-    let printed = items[2]["aggregated_output"].as_str().expect("it printed something");
+    // Codex may list no item for a command.
+    let printed = stand_in.requests().last().expect("it was asked").last_result();
     let version = format!("here\nfp {}\n", env!("CARGO_PKG_VERSION"));
-    assert!(printed.starts_with(&version) && printed.contains("Read-only file system"), "{printed}");
-    assert_eq!(items[3]["text"], "all done");
+    assert!(printed.contains(&version) && printed.contains("Read-only file system"), "{printed}");
+    assert_eq!(items.last().expect("a last item")["text"], "all done");
     let thread = &of_type(&ended.events, "thread.started", "")[0]["thread_id"];
     assert!(thread.is_string());
     let usage = &of_type(&ended.events, "turn.completed", "")[0]["usage"];
