@@ -74,11 +74,17 @@ fn claude_builds_and_judges() {
 
 fn codex_builds_and_judges() {
     let (sample, cast) = (crew::sample(), crew::cast());
+    let wish = "Words are written in English.";
+    sample.write("CLAUDE.md", wish);
+    sample.git(&["add", "CLAUDE.md"]);
+    sample.git(&["commit", "--quiet", "--amend", "--no-edit"]);
     let stand_in = StandIn::start(move |request| cast.reply(request));
     let client = Client::new(&stand_in, sample.path()).with_agents();
     lead(&sample, &client, &["--agent", "codex"], &stand_in);
     expect_one_try_each(&sample);
     assert!(status(&sample)["cost"]["tokens"]["input"].as_u64() > Some(0));
+    let told = stand_in.requests();
+    assert!(told.iter().all(|request| request.was_told(wish)), "it has the repository's own page");
 }
 
 fn codex_builds_and_claude_judges() {

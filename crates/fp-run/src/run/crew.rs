@@ -219,7 +219,7 @@ impl State {
     }
 
     /// True if what `task`, or the run, has cost is over `limit`, as often as the user has granted it.
-    pub(super) fn is_spent(&self, limit: SpendingLimit, task: Option<&TaskId>) -> bool {
+    pub fn is_spent(&self, limit: SpendingLimit, task: Option<&TaskId>) -> bool {
         let costs = self.costs.iter().filter(|cost| task.is_none() || cost.task.as_ref() == task);
         let (tokens, usd) = total_cost(costs);
         let (spent, limit) = match limit {

@@ -34,8 +34,9 @@ const DRAIN: Duration = Duration::from_secs(2);
 const PAUSES: (Duration, Duration) = (Duration::from_secs(2), Duration::from_secs(300));
 /// Longest time that a program may try by itself to reach its service.
 const MAX_WAIT: Duration = Duration::from_secs(300);
-/// Tries in a row, without one that reached its service, after which a session is told that it has no network.
-const UNREACHED: u32 = 3;
+/// Tries in a row, without one that reached its service, after which a session is told that it has no network; and tries
+/// that may fail in words that are not known.
+const TRIES: u32 = 3;
 /// News that wait to be taken in; a process that talks faster waits.
 const QUEUE: usize = 1024;
 
@@ -123,6 +124,10 @@ struct Member {
     before: Option<TaskId>,
     /// What its conversation had used by its last word of that, beyond what the log has.
     counted: (TokenUse, u64),
+    /// The last request by its id.
+    request: String,
+    /// Requests that the program hasn't summed up itself yet, and what they have used.
+    uncounted: (u64, TokenUse),
     /// Since when its service is away, and what the program says of it.
     waits: Option<(Instant, String)>,
     process: AgentProcess,
@@ -298,6 +303,8 @@ impl<'c> Crew<'c> {
             waits: None,
             before: self.plan.load()?.state.worktrees.get(&name).cloned(),
             counted: (TokenUse::default(), 0),
+            request: String::new(),
+            uncounted: (0, TokenUse::default()),
             process,
         };
         self.members.insert(name, member);
@@ -346,7 +353,11 @@ impl<'c> Crew<'c> {
             .collect();
         for name in due {
             if let Some((task, _)) = self.waiting.remove(&name) {
-                self.start(task)?;
+                match self.may_spend(&task)? {
+                    true => self.start(task)?,
+                    // The next turn asks whether it may go on.
+                    false => told.push(CrewNews::Ended(name)),
+                }
             }
         }
         Ok(told)
@@ -376,7 +387,16 @@ impl<'c> Crew<'c> {
             }
             AgentNews::Spent { turns, tokens, micro_usd } => {
                 member.was_reached |= tokens.total() > 0;
+                let (counted, used) = std::mem::take(&mut member.uncounted);
+                member.cost.turns -= counted;
+                member.cost.tokens = member.cost.tokens.since(used);
                 member.cost.spend(turns, tokens, micro_usd);
+            }
+            AgentNews::Request { id, tokens } if id != member.request => {
+                member.request = id;
+                member.cost.spend(1, tokens, None);
+                member.uncounted.0 += 1;
+                member.uncounted.1.add(tokens);
             }
             AgentNews::SessionTotal { tokens, micro_usd } => {
                 let state = self.plan.load()?.state;
@@ -400,7 +420,7 @@ impl<'c> Crew<'c> {
                 return Ok(member.cost.denied.insert(rule).then_some(told));
             }
             AgentNews::Fault(fault) => member.fault = Some(fault),
-            AgentNews::Heard => {}
+            AgentNews::Heard | AgentNews::Request { .. } => {}
             AgentNews::Closed => member.is_closed = true,
         }
         Ok(None)
@@ -410,6 +430,15 @@ impl<'c> Crew<'c> {
     fn is_done(&self, name: &AgentName) -> Result<bool, CommandError> {
         let state = self.plan.load()?.state;
         Ok(state.agents.get(name).is_none_or(|agent| agent.activity == Activity::Idle))
+    }
+
+    /// True if the budgets have room for one more try with `task`.
+    fn may_spend(&self, task: &AgentTask) -> Result<bool, CommandError> {
+        let (state, budget) = (self.plan.load()?.state, &self.plan.settings.budget);
+        let known = task.task.as_ref().map(|(id, _)| id);
+        let id = known.or_else(|| state.held_by(&task.name).map(|held| &held.leaf.id));
+        let is_spent = |limit: Option<_>, id| limit.is_some_and(|limit| state.is_spent(limit, id));
+        Ok(!is_spent(budget.run, None) && !(id.is_some() && is_spent(budget.task, id)))
     }
 
     /// Learns which task a builder had that was done before anybody looked. Its task of before is not meant.
@@ -439,6 +468,8 @@ impl<'c> Crew<'c> {
         if was_reached {
             self.unreached = 0;
         }
+        let go_on = format!("nothing is lost: `fp run {}` goes on", self.plan.id());
+        let refused = |why: String| Err(CommandError::failed(why).hint(go_on));
         match fault {
             Some(ServiceFault::SessionLost(_)) if task.session.is_some() => {
                 let anew = AgentTask { session: None, ..task };
@@ -446,16 +477,16 @@ impl<'c> Crew<'c> {
                 Ok(Vec::new())
             }
             Some(ServiceFault::SessionLost(_)) if was_reached => Ok(vec![CrewNews::Ended(name)]),
-            Some(ServiceFault::Refused(why) | ServiceFault::SessionLost(why)) => {
-                Err(CommandError::failed(why)
-                    .hint(format!("nothing is lost: `fp run {}` goes on", self.plan.id())))
-            }
-            Some(ServiceFault::Away(_)) if self.is_ending || self.is_done(&name)? => {
+            Some(ServiceFault::Refused(why) | ServiceFault::SessionLost(why)) => refused(why),
+            Some(ServiceFault::Away(_) | ServiceFault::Unknown(_))
+                if self.is_ending || self.is_done(&name)? =>
+            {
                 Ok(vec![CrewNews::Ended(name)])
             }
-            Some(ServiceFault::Away(why)) => {
+            Some(ServiceFault::Unknown(why)) if task.away + 1 >= TRIES => refused(why),
+            Some(ServiceFault::Away(why) | ServiceFault::Unknown(why)) => {
                 self.unreached += u32::from(!was_reached);
-                if self.unreached >= UNREACHED && self.context.session().is_some() {
+                if self.unreached >= TRIES && self.context.session().is_some() {
                     return Err(CommandError::failed(format!("{program} can't reach its service from here: {why}"))
                         .hint("the session may run commands without network: `fp run` in a terminal, or `/fp:implement --here`"));
                 }
