@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use crate::bundle::plugin;
-use crate::cast::OVER;
+use crate::cast::{Cast, OVER};
 use crate::crew::{self, PLAN};
 use crate::process::Mark;
 use crate::sample::Sample;
@@ -19,6 +19,7 @@ tests![
     a_service_that_fails_uses_no_try,
     killed_again_and_again_it_loses_nothing,
     a_session_hands_the_run_over,
+    a_question_costs_the_session_two_requests,
 ];
 
 /// The tests that need Codex.
@@ -144,18 +145,35 @@ fn killed_again_and_again_it_loses_nothing() {
     assert!(marks.iter().all(|mark| mark.processes().is_empty()), "processes are left");
 }
 
-fn a_session_hands_the_run_over() {
-    let (sample, cast) = (crew::sample(), crew::cast());
+/// Has a session hand over the run of `cast`, whose user takes the first option but once `choice`. Returns how many
+/// requests that takes.
+fn hand_over(cast: Cast, choice: &str) -> (StandIn, usize) {
+    let sample = crew::sample();
     let stand_in = StandIn::start(move |request| cast.reply(request));
     let client = Client::new(&stand_in, sample.path())
         .with_agents()
         .with_plugin(&plugin())
         .with_configuration(r#"{ "engine": "processes" }"#);
-    let session = client.converse(&format!("/fp:implement {PLAN} --builders 3"));
+    let session = client.converse(&format!("/fp:implement {PLAN} --builders 3")).choosing_once(choice);
     session.wait_for_result(OVER);
     let ended = session.end();
     assert!(ended.permission_prompts().is_empty(), "{:?}", ended.permission_prompts());
     crew::assert_built(&sample);
     let requests = stand_in.of_lead().len();
+    drop(client);
+    (stand_in, requests)
+}
+
+fn a_session_hands_the_run_over() {
+    let (stand_in, requests) = hand_over(crew::cast(), "");
     assert_eq!(requests, 5, "what a run costs the session is in ARCHITECTURE.md\n{}", stand_in.summary());
+}
+
+fn a_question_costs_the_session_two_requests() {
+    let mut cast = crew::cast();
+    cast.builder = cast.builder.clarifying("1.1", "How loud is it?");
+    let (stand_in, requests) = hand_over(cast, "Quiet");
+    assert_eq!(requests, 5 + 2, "{}", stand_in.summary());
+    let mut told = stand_in.requests().into_iter();
+    assert!(told.any(|request| request.was_told("the answer: Quiet")), "{}", stand_in.summary());
 }

@@ -99,16 +99,25 @@ fn in_background(request: &Request, done: &[Done<'_>], line: &str) -> Vec<Block>
         _ => None,
     });
     let Some(output) = output else { return text("It leads.") };
+    let given = request.news().iter().find_map(|entry| match entry {
+        Entry::Heard(text) => text.strip_prefix("UserPromptSubmit hook additional context: "),
+        _ => None,
+    });
+    if let Some(printed) = given {
+        return ask_and_run_again(printed, line);
+    }
     let read = done.iter().rev().find(|call| call.tool == "Read" && call.position > started.position);
     match read.map(|read| read.result) {
         None => call("Read", json!({ "file_path": output })),
-        Some(printed) if printed.contains("   question: ") => {
-            let mut asked = call("AskUserQuestion", json!({ "questions": [run_question(printed)] }));
-            asked.extend(run_in_background(line));
-            asked
-        }
+        Some(printed) if printed.contains("   question: ") => ask_and_run_again(printed, line),
         Some(printed) => text(format!("{OVER}\n{printed}")),
     }
+}
+
+fn ask_and_run_again(printed: &str, line: &str) -> Vec<Block> {
+    let mut asked = call("AskUserQuestion", json!({ "questions": [run_question(printed)] }));
+    asked.extend(run_in_background(line));
+    asked
 }
 
 fn run_in_background(line: &str) -> Vec<Block> {

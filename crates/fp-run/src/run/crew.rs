@@ -14,7 +14,7 @@ use fp_plan::settings::{AgentPlayer, Agents, SpendingLimit};
 const MAX_DENIED: usize = 20;
 
 /// The last process of an agent.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct AgentProcess {
     pub program: String,
@@ -157,10 +157,7 @@ pub fn session_spent(
             program: program.clone(),
             model: model.clone(),
             session: Some(id.to_owned()),
-            mark: String::new(),
-            turns: 0,
-            tokens: TokenUse::default(),
-            micro_usd: 0,
+            ..AgentProcess::default()
         },
     });
     let cost = AgentCost {

@@ -194,6 +194,18 @@ struct Draft<'a> {
 }
 
 impl State {
+    /// The open questions as actions.
+    pub fn asks(&self) -> Vec<LeadAction> {
+        let ask = |question: &Question| LeadAction::Ask {
+            question: question.id.clone(),
+            text: question.text.clone(),
+            header: question.header.clone(),
+            options: question.options.clone(),
+            multi_select: false,
+        };
+        self.open_questions().map(ask).collect()
+    }
+
     /// Decides what is due now that the agents in `ended` have ended. Refused before the run is started.
     pub fn next(&self, ended: &[AgentName], around: &RunSurroundings) -> Result<LeadTurn, Refusal> {
         match self.expect_running() {
@@ -538,17 +550,7 @@ impl Draft<'_> {
             self.turn.actions = vec![LeadAction::Finish { report: String::new() }];
             return;
         }
-        let questions: Vec<LeadAction> = self
-            .state
-            .open_questions()
-            .map(|q| LeadAction::Ask {
-                question: q.id.clone(),
-                text: q.text.clone(),
-                header: q.header.clone(),
-                options: q.options.clone(),
-                multi_select: false,
-            })
-            .collect();
+        let questions = self.state.asks();
         let asks = !questions.is_empty();
         self.turn.actions.extend(questions);
         if asks || self.turn.actions.iter().any(|action| matches!(action, LeadAction::Judge { .. })) {
