@@ -243,6 +243,23 @@ fn a_question_names_each_commit_once() {
 }
 
 #[test]
+fn the_drift_of_one_task_names_each_commit_once() {
+    let environment = started();
+    let listed = environment.read(&format!(".fractal-planner/plans/{PLAN}/tasks.md"));
+    environment.done(&["cancel", PLAN]);
+    environment.plan(&listed.replace("Files: c.txt", "Files: c.txt, d.txt"));
+    environment.start(&[]);
+    for file in ["c.txt", "d.txt"] {
+        environment.write(file, "by hand\n");
+    }
+    environment.git(&["add", "."]);
+    environment.git(&["commit", "-qm", "Write both by hand"]);
+    asked(&environment);
+    let why = environment.done(&["why", PLAN, "3"]).stdout;
+    assert!(why.contains("c.txt +1 -0, d.txt +1 -0 in "), "{why}");
+}
+
+#[test]
 fn a_new_approval_ends_the_question() {
     for change in [false, true] {
         let environment = started();

@@ -97,6 +97,26 @@ fn a_tag() {
 }
 
 #[test]
+fn the_description_of_a_tag_names_the_plan() {
+    let environment = place();
+    let title = |about: &str| {
+        environment.write(
+            "tm/tasks.json",
+            TAGS.replace("\"dark\": {", &format!("\"dark\": {{ \"metadata\": {about},")),
+        );
+        let args = ["import", "tm", "--tag", "dark", "--dry-run", "--format", "json"];
+        environment.done(&args).json()["title"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(title(r#"{ "description": "A dark mode\nfor all pages" }"#), "A dark mode");
+    assert_eq!(title(r#"{ "description": "A dark mode", "projectName": "Pages" }"#), "Pages");
+    assert_eq!(
+        title(r#"{ "description": "Tasks for dark context" }"#),
+        "Plan from tm",
+        "each tag is described so"
+    );
+}
+
+#[test]
 fn an_epic_and_a_list_of_ids() {
     let environment = place();
     assert_snapshot!(imported(&environment, &["bd", "--only", "bd-1"]), @r#"
@@ -268,6 +288,8 @@ fn agents_complete_an_imported_plan() {
     assert_eq!(json["steps"], serde_json::json!(["decompose", "critique", "review", "approve"]));
     assert_eq!(json["import"]["leftOut"], serde_json::json!(["bd-2"]));
     assert_eq!(json["planId"], only_plan(&environment));
+    let told = environment.done(&["new", "--import", "bd", "--open"]).stdout;
+    assert!(told.contains("\n  out     bd-2\n"), "{told}");
     assert_snapshot!(environment.fp(&["new", "--import", "bd", "Also", "this"]), @r"
     exit status: 2
     --- stderr
