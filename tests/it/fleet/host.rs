@@ -1,6 +1,8 @@
 //! A host: a bare repository, the way to it, and clones of it, each with a home of its own.
 
 use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
 
 use super::daemon::Daemon;
 use super::http::{Http, Refusal};
@@ -76,6 +78,11 @@ impl Host {
         self.folder.write_program(&format!("shared.git/hooks/{name}"), format!("#!/bin/sh\n{script}\n"));
     }
 
+    /// `path` within the bare repository.
+    pub(super) fn path(&self, path: &str) -> PathBuf {
+        self.folder.path("shared.git").join(path)
+    }
+
     /// The commit of a ref, if there is one.
     pub(super) fn tip(&self, name: &str) -> Option<String> {
         let found = self.git(&["for-each-ref", "--format=%(objectname)", name]);
@@ -106,6 +113,15 @@ impl Host {
             Server::Http(http) => http.processes(),
             Server::Path => panic!("no server is in between"),
         }
+    }
+}
+
+/// Waits until something holds, and fails if that takes too long.
+pub(super) fn wait_for(holds: impl Fn() -> bool) {
+    let start = Instant::now();
+    while !holds() {
+        assert!(start.elapsed() < Duration::from_secs(20), "it took too long");
+        std::thread::sleep(Duration::from_millis(5));
     }
 }
 

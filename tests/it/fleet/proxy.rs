@@ -80,16 +80,27 @@ struct Limits {
     bytes: Option<usize>,
 }
 
+/// The client's first line by HTTP or first packet by git's protocol, which says whether it pushes.
+fn opening(client: &mut TcpStream) -> std::io::Result<Vec<u8>> {
+    let mut first = Vec::new();
+    let mut piece = vec![0; 8192];
+    loop {
+        let length = client.read(&mut piece)?;
+        first.extend_from_slice(&piece[..length]);
+        let packet = first.get(..4).and_then(|size| usize::from_str_radix(str::from_utf8(size).ok()?, 16).ok());
+        if length == 0 || packet.is_some_and(|size| first.len() >= size) || first.contains(&b'\n') {
+            return Ok(first);
+        }
+    }
+}
+
 fn relay(
     mut client: TcpStream,
     server: SocketAddr,
     queue: &Queue,
     replayed: &AtomicUsize,
 ) -> std::io::Result<()> {
-    // Both protocols say in the first piece whether it is a push.
-    let mut first = vec![0; 8192];
-    let length = client.read(&mut first)?;
-    first.truncate(length);
+    let first = opening(&mut client)?;
     let is_push = first.windows(16).any(|window| window == b"git-receive-pack");
     let fault = {
         let mut queue = queue.lock().unwrap();
