@@ -2,6 +2,7 @@
 //! arguments.
 
 use clap::{Parser, Subcommand};
+use fp_host::fleet;
 use fp_host::process::AGENT_ROLE;
 use fp_plan::plan::id::{AgentName, TaskId};
 use fp_run::hook::own_command::refuse_process;
@@ -70,6 +71,10 @@ enum Command {
     Handoff(commands::handoff::HandoffArgs),
     Plans(commands::plans::PlansArgs),
     Export(export::ExportArgs),
+    Share(commands::fleet::ShareArgs),
+    Join(commands::fleet::JoinArgs),
+    Leave(commands::fleet::LeaveArgs),
+    Fleet(commands::fleet::FleetArgs),
     Doctor(doctor::DoctorArgs),
     Config(commands::config::ConfigArgs),
     Hook(commands::hook::HookArgs),
@@ -153,6 +158,10 @@ impl Command {
             Self::Handoff(args) => commands::handoff::run(args, context),
             Self::Plans(args) => commands::plans::run(args, context),
             Self::Export(args) => export::run(args, context),
+            Self::Share(args) => commands::fleet::share(args, context),
+            Self::Join(args) => commands::fleet::join(args, context),
+            Self::Leave(args) => commands::fleet::leave(args, context),
+            Self::Fleet(args) => commands::fleet::list(args, context),
             Self::Doctor(args) => doctor::run(args, context),
             Self::Config(args) => commands::config::run(args, context),
             Self::Hook(args) => commands::hook::run(args, context),
@@ -212,7 +221,17 @@ fn run(cli: Cli) -> CommandResult {
             .hint("`--help` says which command has which format"));
     }
     refuse_agent()?;
-    cli.command.run(&Context::new(cli.format)?)
+    let mut ended = cli.command.run(&Context::new(cli.format)?);
+    for tries in 1..=fleet::TRIES {
+        if !ended.as_ref().is_err_and(|error| error.exit == Exit::Overtaken) {
+            break;
+        }
+        fleet::pause(tries);
+        // Nothing of it has happened: it decides anew, on what the faster machine did.
+        let Ok(again) = Cli::try_parse() else { break };
+        ended = again.command.run(&Context::new(again.format)?);
+    }
+    ended
 }
 
 /// Refuses a command that is not for the agent in whose process this runs, if it runs in one.

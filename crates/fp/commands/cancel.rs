@@ -15,7 +15,7 @@ pub(crate) struct CancelArgs {
 
 pub(crate) fn run(args: CancelArgs, context: &Context) -> CommandResult {
     let plan = context.open(args.plan.as_deref())?;
-    let mut ledger = plan.lock()?;
+    let mut ledger = plan.lock_in_order()?;
     let events = ledger.state().cancel(Decider::User)?;
     let text = if events.is_empty() { "The run is over already" } else { "The run is cancelled" };
     ledger.append(events, context.now())?;

@@ -16,6 +16,7 @@ pub(crate) mod demo;
 pub(crate) mod evidence;
 pub(crate) mod explain;
 pub(crate) mod fail;
+pub(crate) mod fleet;
 pub(crate) mod fmt;
 pub(crate) mod handoff;
 pub(crate) mod help;

@@ -23,7 +23,7 @@ pub(crate) struct RetryArgs {
 pub(crate) fn run(args: RetryArgs, context: &Context) -> CommandResult {
     let source = PlanSource::open(context, Some(&args.plan))?;
     let plan = source.plan()?;
-    let mut ledger = plan.lock()?;
+    let mut ledger = plan.lock_in_order()?;
     let mut events = ledger.state().retry(&args.task)?;
     let was_done = ledger.state().task(&args.task).is_some_and(|task| task.imported);
     // What was done needed no criteria.

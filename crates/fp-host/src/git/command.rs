@@ -1,9 +1,9 @@
 //! Every git process starts here, so that its environment, input and failures are handled in one place.
 
 use std::ffi::{OsStr, OsString};
-use std::io::{self, Write as _};
+use std::io::{self, PipeWriter, Write as _};
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use fp_plan::repo_path::RepoPath;
@@ -163,6 +163,16 @@ impl GitCall {
         self.command.stdin(Stdio::piped());
         self.input = input;
         self
+    }
+
+    /// Starts the call with these outputs.
+    pub(super) fn spawn_into(mut self, out: PipeWriter, err: PipeWriter) -> io::Result<Child> {
+        self.command.stdout(out).stderr(err).spawn()
+    }
+
+    /// The command as errors show it.
+    pub(super) fn shown(&self) -> &str {
+        &self.shown
     }
 
     /// Runs the call and returns its output, or the failure as an error.

@@ -23,9 +23,6 @@ pub const VERIFIER: &str = "fp:verifier";
 /// Maximum length in bytes of a client id that is remembered.
 pub const MAX_ID_BYTES: usize = 200;
 
-/// The builder that every run has. In a run with one builder, a background builder without a name is this one.
-const ONLY_BUILDER: &str = "builder-1";
-
 /// An agent as the client describes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum HookAgent<'e> {
@@ -68,9 +65,10 @@ impl<'e> HookAgent<'e> {
     }
 }
 
+/// The builder that every run has. In a run with one builder, a background builder without a name is this one.
 fn only_builder(state: &State) -> Option<AgentName> {
     let alone = state.run.as_ref().is_some_and(|run| run.terms.builders == 1);
-    AgentName::new(ONLY_BUILDER).ok().filter(|_| alone)
+    state.builder(1).filter(|_| alone)
 }
 
 /// The reason why a builder may not claim as `name`: the ledger knows it under another name, or has given the name to
@@ -81,7 +79,7 @@ pub fn refuse_name(state: &State, name: &AgentName, id: Option<&str>) -> Option<
         return Some(format!("you are {known} in the run of {plan}: fp claim {plan} --as {known}"));
     }
     let builders = state.run.as_ref().map_or(0, |run| run.terms.builders);
-    let is_of_run = state.has_agent(name) || (1..=builders).any(|n| name.as_str() == format!("builder-{n}"));
+    let is_of_run = state.has_agent(name) || (1..=builders).any(|n| state.builder(n).as_ref() == Some(name));
     if state.is_running() && !is_of_run {
         return Some(format!("{plan} has no builder with that name: use the one in your prompt"));
     }

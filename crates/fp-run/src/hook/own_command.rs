@@ -2,6 +2,8 @@
 //! the whole line, so the line is read strictly: a single character that a shell could interpret leaves the decision to
 //! the user's own rules.
 
+use fp_plan::plan::id::AgentName;
+
 use super::{BUILDER, VERIFIER};
 use crate::run::state::Role;
 
@@ -28,7 +30,7 @@ impl Caller {
             Some(VERIFIER) => Self::Verifier,
             Some("fp:linear-sync" | "fp:task-tracker") => Self::Tracker,
             Some(plugin) if plugin.starts_with("fp:") => Self::Planner,
-            Some(name) if agent_id.is_some() && name.starts_with("builder-") => Self::Builder,
+            Some(name) if agent_id.is_some() && AgentName::is_of_builder(name) => Self::Builder,
             Some(name) if agent_id.is_some() && name.starts_with("verifier-") => Self::Verifier,
             _ if agent_id.is_some() => Self::Stranger,
             _ => Self::Lead,

@@ -95,7 +95,7 @@ impl State {
         }
         let mut events = Vec::new();
         if !same_session && !self.keeps_sessions(&terms) {
-            events.extend(self.tasks.iter().filter(|t| t.status == Status::Implementing).map(|t| {
+            events.extend(self.own_running().filter(|t| t.status == Status::Implementing).map(|t| {
                 Event::Released {
                     task: t.leaf.id.clone(),
                     reason: "the session that held it is gone".into(),
@@ -121,6 +121,11 @@ impl State {
         edited: &BTreeSet<TaskId>,
     ) -> Result<&TaskState, Refusal> {
         self.expect_running()?;
+        if let Some(machine) = &self.machine
+            && !owner.as_str().strip_prefix(machine.as_str()).is_some_and(|rest| rest.starts_with('-'))
+        {
+            return Err(Refusal::NameOfOther { owner: owner.clone(), machine: machine.clone() });
+        }
         if let Some(held) = self.held_by(owner) {
             let same = held.status == Status::Implementing && wanted.is_none_or(|w| *w == held.leaf.id);
             return if same && edited.contains(&held.leaf.id) {
@@ -199,6 +204,9 @@ impl State {
         }
         if task.status != Status::AwaitingVerification {
             return Err(refuse(task, "only a submitted task can be verified"));
+        }
+        if let Some(machine) = task.machine.as_ref().filter(|_| !self.is_own(task)) {
+            return Err(refuse(task, &format!("its work is on {machine}, where it is verified")));
         }
         if task.awaits_commit() {
             return Err(refuse(task, "it has passed already, and `fp next` makes its commit"));

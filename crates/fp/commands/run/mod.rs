@@ -9,6 +9,7 @@ use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use fp_host::fleet;
 use fp_host::plan::OpenPlan;
 use fp_host::run::fresh_token;
 use fp_host::run::worktree::{self, Worktrees};
@@ -39,6 +40,8 @@ const TICK: Duration = Duration::from_millis(100);
 const PAUSE: Duration = Duration::from_millis(200);
 /// Time that agents have to end by themselves once the run is over.
 const FAREWELL: Duration = Duration::from_secs(30);
+/// Time until the next look at what other machines of a shared plan do.
+const LOOK_AROUND: Duration = Duration::from_secs(5);
 /// Time until the next look where another process makes a commit.
 const AGAIN: Duration = Duration::from_secs(1);
 
@@ -114,7 +117,8 @@ pub(crate) fn run(args: RunArgs, context: &Context) -> CommandResult {
     begin(&plan, &args.terms, lead, context)?;
     // From here on the terminal is the view's.
     let view = if args.ask { LeadView::silent() } else { LeadView::open(&plan, has_screen, context)? };
-    let mut lead = Lead { plan: &plan, context, crew, view, attended, ended: Vec::new(), stop: Stop::No };
+    let mut lead =
+        Lead { plan: &plan, context, crew, view, attended, ended: Vec::new(), stop: Stop::No, cut_off: None };
     let mut end = lead.lead();
     if matches!(end, Ok(LeadEnd::Over)) {
         end = lead.let_finish().and(end);
@@ -202,6 +206,8 @@ struct Lead<'c> {
     /// Agents whose end the log doesn't have yet.
     ended: Vec<AgentName>,
     stop: Stop,
+    /// Why other machines can't be reached.
+    cut_off: Option<String>,
 }
 
 impl Lead<'_> {
@@ -219,7 +225,16 @@ impl Lead<'_> {
             });
             loop {
                 let begun = Instant::now();
-                let Some((actions, state)) = self.turn(&ask, &told)? else { return Ok(LeadEnd::Stopped) };
+                let Some((actions, state, cut_off)) = self.turn(&ask, &told)? else {
+                    return Ok(LeadEnd::Stopped);
+                };
+                if self.cut_off != cut_off {
+                    self.view.tell(match &cut_off {
+                        Some(reason) => reason,
+                        None => "the remote can be reached again",
+                    });
+                    self.cut_off = cut_off;
+                }
                 self.crew.observe(&state);
                 if let Some(end) = self.act(actions, &state, begun)? {
                     return Ok(end);
@@ -299,6 +314,9 @@ impl Lead<'_> {
                 }
                 return Ok(None);
             }
+            if state.is_shared() && begun.elapsed() >= LOOK_AROUND {
+                return Ok(None);
+            }
             let is_news = !self.ended.is_empty() || self.log_length() != length;
             if is_news && begun.elapsed() >= PAUSE {
                 return Ok(None);
@@ -355,8 +373,8 @@ impl Lead<'_> {
     }
 }
 
-/// Actions that are due, and the state that they are due in.
-type TurnOfRun = (Vec<LeadAction>, State);
+/// Actions that are due, the state that they are due in, and why other machines can't be reached.
+type TurnOfRun = (Vec<LeadAction>, State, Option<String>);
 
 fn turn_of(
     plan: &OpenPlan,
@@ -364,11 +382,24 @@ fn turn_of(
     attended: bool,
     context: &Context,
 ) -> Result<TurnOfRun, CommandError> {
-    let due = take_turn(plan, ended, attended, context)?;
-    let state = due.state().clone();
+    let mut tries = 0;
+    let due = loop {
+        match take_turn(plan, ended, attended, context) {
+            Err(error) if error.exit == Exit::Overtaken && tries < fleet::TRIES => {
+                tries += 1;
+                fleet::pause(tries);
+            }
+            Err(error) if error.exit == Exit::CutOff => {
+                let actions = vec![LeadAction::Wait { on: Vec::new() }];
+                return Ok((actions, State::clone(&plan.load()?.state), Some(error.message)));
+            }
+            due => break due?,
+        }
+    };
+    let (state, cut_off) = (due.state().clone(), due.cut_off.clone());
     let actions = due.into_actions();
     make_places(plan, &state, &actions)?;
-    Ok((actions, state))
+    Ok((actions, state, cut_off))
 }
 
 /// Makes the worktrees of the builders that are about to start, which work there from the beginning.

@@ -28,7 +28,7 @@ fn task(id: &str) -> TaskId {
 
 fn entry(seq: u64, at: i64, event: Event) -> Entry {
     let at = Timestamp::from_second(1_800_000_000 + at).unwrap();
-    Entry { schema_version: LOG_VERSION, seq, at, clock: None, events: vec![event] }
+    Entry { schema_version: LOG_VERSION, seq, at, clock: None, by: None, events: vec![event] }
 }
 
 fn entries() -> Vec<Entry> {

@@ -296,7 +296,14 @@ impl World<'_> {
     fn happened(&mut self, event: Event) {
         let seq = self.state.seq + 1;
         let at = Timestamp::from_second(1_800_000_000 + i64::try_from(seq).unwrap()).unwrap();
-        self.state.apply(&Entry { schema_version: LOG_VERSION, seq, at, clock: None, events: vec![event] });
+        self.state.apply(&Entry {
+            schema_version: LOG_VERSION,
+            seq,
+            at,
+            clock: None,
+            by: None,
+            events: vec![event],
+        });
     }
 
     fn run(&mut self, leaf: usize, choice: u8) {

@@ -62,8 +62,14 @@ impl Machine {
         if events.is_empty() {
             return;
         }
-        let entry =
-            Entry { schema_version: LOG_VERSION, seq: self.state.seq + 1, at: self.now, clock: None, events };
+        let entry = Entry {
+            schema_version: LOG_VERSION,
+            seq: self.state.seq + 1,
+            at: self.now,
+            clock: None,
+            by: None,
+            events,
+        };
         self.state.apply(&entry);
         self.log.push(entry);
     }
