@@ -160,7 +160,7 @@ fn knows(words: &[&str], place: &str) {
         ["run", "start", ..]
             | ["comments", "check", ..]
             | ["config" | "critique" | "debt" | "linear" | "roadmap" | "specs" | "task", _, ..]
-            | ["plans", "archive" | "export", ..]
+            | ["plans", "archive" | "export" | "restore", ..]
     );
     command.truncate(if has_inner { 2 } else { 1 });
     let help = Place::bare().0.fp(&[&command[..], &["--help"]].concat());

@@ -41,10 +41,7 @@ pub(crate) struct ReportArgs {
 }
 
 pub(crate) fn run(args: ReportArgs, context: &Context) -> CommandResult {
-    let plan = match &args.plan {
-        Some(selector) => context.open_or_archived(selector)?,
-        None => context.open_to_read(None)?,
-    };
+    let plan = context.open_to_read(args.plan.as_deref())?;
     let past = plan.store.past()?;
     context.notices(&past.notices);
     let tree = tree(&plan)?;

@@ -42,7 +42,7 @@ pub(crate) struct ScheduleArgs {
 
 pub(crate) fn run(args: ScheduleArgs, context: &Context) -> CommandResult {
     let goal = args.plan.as_deref().filter(|name| name.contains(' '));
-    let source = PlanSource::open(context, args.plan.as_deref()).map_err(|error| match goal {
+    let source = PlanSource::open_to_read(context, args.plan.as_deref()).map_err(|error| match goal {
         Some(_) => error.hint("to plan a goal: `/fp:plan GOAL` in Claude Code, or `fp new GOAL`"),
         None => error,
     })?;

@@ -35,7 +35,7 @@ pub(crate) struct ShowTreeArgs {
 }
 
 pub(crate) fn run(args: ShowTreeArgs, context: &Context) -> CommandResult {
-    let source = PlanSource::open(context, args.plan.as_deref())?;
+    let source = PlanSource::open_to_read(context, args.plan.as_deref())?;
     let settings = source.plan.as_ref().map_or_else(|| context.settings(), |plan| Ok(&plan.settings))?;
     let text = source.text()?;
     let (parsed, problems) = parse(&text);

@@ -62,7 +62,7 @@ struct Checked<'t> {
 }
 
 pub(crate) fn run(args: ValidateArgs, context: &Context) -> CommandResult {
-    let source = PlanSource::open(context, args.plan.as_deref())?;
+    let source = PlanSource::open_to_read(context, args.plan.as_deref())?;
     let text = source.text()?;
     let checked = Checked::read(&source, &text, args.max_complexity)?;
     if args.diff {

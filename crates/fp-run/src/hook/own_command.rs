@@ -210,7 +210,7 @@ fn is_harmless(call: &[String], caller: Caller) -> bool {
         // An import reads a path of the caller's choice.
         "new" => !has_flag("--import"),
         "roadmap" => is_lead || !has("new"),
-        "plans" => is_lead || !has("archive"),
+        "plans" => is_lead || !(has("archive") || has("restore")),
         // Settings keep agents to their tasks.
         "config" => !["set", "unset", "edit", "trust"].into_iter().any(has),
         "doctor" => is_lead || !has_flag("--fix"),
