@@ -408,7 +408,7 @@ impl NewPlan {
         }
         let verb = if self.import.is_some() { "complete" } else { "write" };
         text += &format!("  {verb} tasks.md in the folder\n");
-        text += &format!("  fp validate {id}\n  fp plan {id}\n  fp approve {id}\n");
+        text += &format!("  fp validate {id}\n  fp schedule {id}\n  fp approve {id}\n");
         text += &self.debts.text(id.as_str());
         if !self.interrupted.is_empty() {
             text += "\nNot finished yet (`/fp:implement PLAN` goes on):\n";
