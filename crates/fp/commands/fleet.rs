@@ -348,7 +348,7 @@ pub(crate) fn list(args: FleetArgs, context: &Context) -> CommandResult {
             }
             text.push_str(&format!(
                 "Seen {} ago; {} here\n",
-                short(seen),
+                short_time(seen),
                 match waiting {
                     0 => "nothing waits".to_owned(),
                     count => format!("{} not sent yet", counted(count, "entry")),
@@ -399,7 +399,7 @@ impl FleetRow {
         };
         let heard = match (self.is_this, self.heard) {
             (true, _) => "this machine".to_owned(),
-            (false, Some(ago)) => format!("heard {} ago", short(ago)),
+            (false, Some(ago)) => format!("heard {} ago", short_time(ago)),
             (false, None) => "never heard".to_owned(),
         };
         format!("{work}; {heard}")
@@ -414,7 +414,7 @@ impl FleetRow {
     }
 }
 
-fn short(time: SignedDuration) -> String {
+pub(super) fn short_time(time: SignedDuration) -> String {
     match time.as_secs().max(0) {
         seconds @ 0..120 => format!("{seconds} s"),
         seconds @ 120..7200 => format!("{} min", seconds / 60),
