@@ -1,7 +1,11 @@
 //! The clap tree: turns a command line into a call of one command. A command's help is the doc comment of its
 //! arguments.
 
+use std::path::PathBuf;
+
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Parser, Subcommand};
+use fp_host::fleet;
 use fp_host::process::AGENT_ROLE;
 use fp_plan::plan::id::{AgentName, TaskId};
 use fp_run::hook::own_command::refuse_process;
@@ -12,17 +16,28 @@ use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
 use crate::features::exchange::{export, import};
 use crate::features::{self, doctor, install, linear, signals};
-use crate::printer::{Output, Printer};
+use crate::printer::{Output, Printer, output_of};
 
-/// Plans a goal as a tree of small tasks and runs it to verified commits.
+/// The heading of the options that every command has.
+const EVERYWHERE: &str = "Options of every command";
+
+/// Plan a goal as a tree of small tasks and run it to verified commits
 #[derive(Debug, Parser)]
 #[command(name = "fp", version, disable_help_subcommand = true)]
 pub(crate) struct Cli {
-    /// How results are printed.
-    #[arg(long, global = true, value_enum, default_value_t)]
-    format: Output,
+    /// Print JSON, for programs
+    #[arg(long, global = true, help_heading = EVERYWHERE)]
+    json: bool,
+    /// Run in this folder
+    #[arg(short = 'C', value_name = "DIR", global = true, help_heading = EVERYWHERE)]
+    folder: Option<PathBuf>,
+    /// Print results and errors only
+    #[arg(short, long, global = true, help_heading = EVERYWHERE)]
+    quiet: bool,
+    #[arg(long, global = true, hide = true, value_parser = output_of(&["text", "json"]))]
+    format: Option<Output>,
     #[command(subcommand)]
-    command: Command,
+    command: Option<Command>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -36,7 +51,8 @@ enum Command {
     Critique(commands::critique::CritiqueArgs),
     Show(commands::show::ShowTreeArgs),
     Signals(signals::SignalsArgs),
-    Plan(commands::plan::ScheduleArgs),
+    #[command(alias = "plan")]
+    Schedule(commands::schedule::ScheduleArgs),
     Approve(commands::approve::ApproveArgs),
     Task(commands::task::TaskArgs),
     Run(Box<commands::run::RunArgs>),
@@ -70,6 +86,10 @@ enum Command {
     Handoff(commands::handoff::HandoffArgs),
     Plans(commands::plans::PlansArgs),
     Export(export::ExportArgs),
+    Share(commands::fleet::ShareArgs),
+    Join(commands::fleet::JoinArgs),
+    Leave(commands::fleet::LeaveArgs),
+    Fleet(commands::fleet::FleetArgs),
     Doctor(doctor::DoctorArgs),
     Config(commands::config::ConfigArgs),
     Hook(commands::hook::HookArgs),
@@ -90,7 +110,7 @@ pub(crate) enum RoleCall {
 impl Cli {
     /// Parses `words` as a command line; returns its claim or verdict, if it is one.
     pub(crate) fn role_call(words: &[String]) -> Option<RoleCall> {
-        match Self::try_parse_from(words).ok()?.command {
+        match Self::try_parse_from(words).ok()?.command? {
             Command::Claim(args) => Some(RoleCall::Claim { plan: args.plan, owner: args.owner }),
             Command::Verdict(args) => Some(RoleCall::Verdict { plan: args.plan, task: args.task }),
             _ => None,
@@ -99,15 +119,6 @@ impl Cli {
 }
 
 impl Command {
-    /// Export formats of a command, besides text and JSON.
-    fn exports(&self) -> &'static [Output] {
-        match self {
-            Self::Show(_) => &[Output::Mermaid, Output::Html],
-            Self::Report(_) => &[Output::Html],
-            _ => &[],
-        }
-    }
-
     fn run(self, context: &Context) -> CommandResult {
         match self {
             Self::New(args) => commands::new::run(args, context),
@@ -119,7 +130,7 @@ impl Command {
             Self::Critique(args) => commands::critique::run(args, context),
             Self::Show(args) => commands::show::run(args, context),
             Self::Signals(args) => signals::run(args, context),
-            Self::Plan(args) => commands::plan::run(args, context),
+            Self::Schedule(args) => commands::schedule::run(args, context),
             Self::Approve(args) => commands::approve::run(args, context),
             Self::Task(args) => commands::task::run(args, context),
             Self::Run(args) => commands::run::run(*args, context),
@@ -153,6 +164,10 @@ impl Command {
             Self::Handoff(args) => commands::handoff::run(args, context),
             Self::Plans(args) => commands::plans::run(args, context),
             Self::Export(args) => export::run(args, context),
+            Self::Share(args) => commands::fleet::share(args, context),
+            Self::Join(args) => commands::fleet::join(args, context),
+            Self::Leave(args) => commands::fleet::leave(args, context),
+            Self::Fleet(args) => commands::fleet::list(args, context),
             Self::Doctor(args) => doctor::run(args, context),
             Self::Config(args) => commands::config::run(args, context),
             Self::Hook(args) => commands::hook::run(args, context),
@@ -173,7 +188,15 @@ impl Cli {
         let mut arguments = std::env::args_os().skip(1);
         let (first, event) = (arguments.next()?, arguments.next()?.into_string().ok()?);
         let plain = first == "hook" && arguments.next().is_none() && !event.starts_with('-');
-        plain.then(|| Self { format: Output::default(), command: Command::Hook(hook::HookArgs::new(event)) })
+        let command = Some(Command::Hook(hook::HookArgs::new(event)));
+        plain.then(|| Self { json: false, folder: None, quiet: false, format: None, command })
+    }
+
+    /// Recognises a request for the help of the whole program, which isn't in clap's words.
+    fn of_help() -> Option<Self> {
+        let mut arguments = std::env::args_os().skip(1);
+        let is_asked = arguments.next().is_some_and(|word| word == "--help" || word == "-h");
+        (is_asked && arguments.next().is_none()).then(|| Self::parse_from(["fp", "help"]))
     }
 }
 
@@ -181,13 +204,17 @@ impl Cli {
 pub(crate) fn main() -> Exit {
     // To the client, the exit status for bad usage means that the hook blocks.
     let is_hook = std::env::args_os().nth(1).is_some_and(|first| first == "hook");
-    let cli = match Cli::of_hook().map_or_else(Cli::try_parse, Ok) {
+    let cli = match Cli::of_hook().or_else(Cli::of_help).map_or_else(Cli::try_parse, Ok) {
         Ok(cli) => cli,
         Err(message) if is_hook && message.use_stderr() => {
             Printer::default().note(&hook::complaint("fp hook", &message.to_string()));
             return Exit::Done;
         }
         Err(message) => {
+            if let Some(error) = unknown_command(&message) {
+                Printer::default().error(&error);
+                return error.exit;
+            }
             // Fails if the reader is gone, and then nobody would see an error.
             drop(message.print());
             return if message.use_stderr() { Exit::Failed } else { Exit::Done };
@@ -207,13 +234,60 @@ pub(crate) fn main() -> Exit {
 }
 
 fn run(cli: Cli) -> CommandResult {
-    if cli.format.is_export() && !cli.command.exports().contains(&cli.format) {
-        return Err(CommandError::failed("this command has no such --format")
-            .hint("`--help` says which command has which format"));
-    }
     refuse_agent()?;
-    cli.command.run(&Context::new(cli.format)?)
+    if let Some(folder) = &cli.folder {
+        std::env::set_current_dir(folder).map_err(|error| {
+            CommandError::failed(format!("can't change to {}: {error}", folder.display()))
+                .hint("name a folder that exists after `-C`")
+        })?;
+    }
+    let mut ended = carry_out(cli);
+    for tries in 1..=fleet::TRIES {
+        if !ended.as_ref().is_err_and(|error| error.exit == Exit::Overtaken) {
+            break;
+        }
+        fleet::pause(tries);
+        // Nothing of it has happened: it decides anew, on what the faster machine did.
+        let Ok(again) = Cli::try_parse() else { break };
+        ended = carry_out(again);
+    }
+    ended
 }
+
+fn carry_out(cli: Cli) -> CommandResult {
+    let output = if cli.json { Output::Json } else { cli.format.unwrap_or_default() };
+    let mut context = Context::new(output)?;
+    context.printer.is_silent = cli.quiet;
+    match cli.command {
+        Some(command) => command.run(&context),
+        None => commands::home::run(&context),
+    }
+}
+
+/// The error for a word that is no command, where it is known what it stands for.
+fn unknown_command(message: &clap::Error) -> Option<CommandError> {
+    if message.kind() != ErrorKind::InvalidSubcommand {
+        return None;
+    }
+    let Some(ContextValue::String(word)) = message.get(ContextKind::InvalidSubcommand) else { return None };
+    let (_, hint) = MEANT.iter().find(|(words, _)| words.contains(&word.as_str()))?;
+    Some(CommandError::failed(format!("there is no command {word:?}")).hint(hint))
+}
+
+/// Words that people try, and what does it.
+const MEANT: [(&[&str], &str); 8] = [
+    (
+        &["init", "create", "goal"],
+        "`fp new GOAL` makes a plan; in Claude Code, `/fp:plan GOAL` does all of it",
+    ),
+    (&["ls", "list"], "`fp plans` lists the plans, `fp status` the tasks of one"),
+    (&["watch", "top", "monitor"], "`fp status --watch` follows a run"),
+    (&["implement", "build", "execute", "go"], "in Claude Code: `/fp:implement`; without it: `fp run`"),
+    (&["version"], "`fp --version`"),
+    (&["open", "view", "page"], "`fp show --format html --out plan.html` writes a page"),
+    (&["stop", "abort", "kill"], "`fp cancel` ends the run"),
+    (&["undo", "revert"], "`fp rollback PLAN TASK` undoes a task"),
+];
 
 /// Refuses a command that is not for the agent in whose process this runs, if it runs in one.
 fn refuse_agent() -> Result<(), CommandError> {

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use fp_host::config::{Config, SettingOrigin};
+use fp_host::file::FileError;
 use fp_host::plan::{OpenPlan, Tree};
 use fp_host::plan_folder::{PlanError, PlanFolder, Plans};
 use fp_host::repo::Repo;
@@ -13,7 +14,9 @@ use fp_host::run::worktree;
 use fp_host::store::Store;
 use fp_host::trust::{Consent, TrustStore};
 use fp_plan::settings::{Settings, SettingsLayer};
-use fp_run::report::status::StatusReport;
+use fp_run::interview::PlanningStep;
+use fp_run::report::lasted;
+use fp_run::report::status::{Phase, StatusReport};
 use fp_run::run::state::RunStatus;
 use fp_run::run::{State, approval};
 use jiff::Timestamp;
@@ -209,11 +212,8 @@ impl Context {
             match (&error, selector.and_then(|selector| archived(&plans, selector))) {
                 (PlanError::NotFound { .. }, Some(folder)) => {
                     let shown = self.shown(folder.path());
-                    CommandError::failed(format!("{} is archived", folder.id())).hint(format!(
-                        "`fp report {}` still reads it; to have it back: mv {shown} {}",
-                        folder.id(),
-                        self.shown(plans.dir())
-                    ))
+                    CommandError::failed(format!("{} is archived, in {shown}", folder.id()))
+                        .hint(format!("`fp plans restore {}` brings it back", folder.id()))
                 }
                 _ => error.into(),
             }
@@ -221,22 +221,29 @@ impl Context {
         self.opened(folder)
     }
 
-    /// Opens the plan that `selector` names, to read it; without one, the only active plan, or else the one whose log
-    /// changed last.
+    /// Opens the plan that `selector` names, to read it, also an archived one; without one, the only active plan, or else
+    /// the one whose log changed last.
     pub(crate) fn open_to_read(&self, selector: Option<&str>) -> Result<OpenPlan, CommandError> {
         let plans = self.plans()?;
-        let existing = match choose(&plans, selector) {
-            Ok(folder) => return self.opened(folder),
-            Err(PlanError::NoneActive { existing }) => existing,
-            Err(_) => return self.open(selector),
+        let existing = match (choose(&plans, selector), selector) {
+            (Ok(folder), _) => return self.opened(folder),
+            (Err(error @ PlanError::NotFound { .. }), Some(selector)) => {
+                return self.opened(archived(&plans, selector).ok_or(error)?);
+            }
+            (Err(PlanError::NoneActive { existing }), _) => existing,
+            (Err(error), _) => return Err(error.into()),
         };
         let touched = |folder: &PlanFolder| {
             std::fs::metadata(folder.file("events.jsonl")).and_then(|log| log.modified()).ok()
         };
         let folders = existing.iter().map(|id| plans.open(id)).collect::<Result<Vec<_>, _>>()?;
         let Some(last) = folders.into_iter().max_by_key(touched) else { return self.open(selector) };
-        self.printer.note(&format!("note: no plan is active; this is the last one, {}", last.id()));
-        self.opened(last)
+        let plan = self.opened(last)?;
+        let state = plan.load()?.state;
+        let ago = state.last_at.map_or_else(String::new, |at| format!(" {} ago", lasted(at, self.now())));
+        let phase = Phase::of(&state).into_str();
+        self.printer.note(&format!("note: this is the last plan, {}, {phase}{ago}", plan.id()));
+        Ok(plan)
     }
 
     /// Opens a plan to go on with its run. Fails if its approval is not this user's.
@@ -269,27 +276,14 @@ impl Context {
         Ok(TrustStore::of_user(&|name| self.env(name), self.repo())?)
     }
 
-    /// Opens the plan that `selector` names, or else the archived one.
-    pub(crate) fn open_or_archived(&self, selector: &str) -> Result<OpenPlan, CommandError> {
-        let plans = self.plans()?;
-        match plans.resolve(selector) {
-            Err(error @ PlanError::NotFound { .. }) => self.opened(archived(&plans, selector).ok_or(error)?),
-            found => self.opened(found?),
-        }
-    }
-
     fn opened(&self, folder: PlanFolder) -> Result<OpenPlan, CommandError> {
         let settings = self.settings_for(&folder)?;
         Ok(OpenPlan::new(self.repo().clone(), settings, folder))
     }
 
-    /// The task tree of a running run.
+    /// The task tree of `plan`.
     pub(crate) fn tree(&self, plan: &OpenPlan) -> Result<Tree, CommandError> {
-        plan.tree().map_err(|error| match error.is_missing() {
-            true => CommandError::failed(error)
-                .hint("put it back as it was approved; what is done so far is in the log, and is not lost"),
-            false => error.into(),
-        })
+        plan.tree().map_err(|error| tree_error(plan, error))
     }
 
     /// Removes the builders' worktrees that the run no longer needs. A failure is only a note: it affects no
@@ -316,6 +310,40 @@ impl Context {
             self.printer.note(&format!("note: {notice}"));
         }
     }
+}
+
+/// The error for a task tree that can't be read.
+pub(crate) fn tree_error(plan: &OpenPlan, error: FileError) -> CommandError {
+    if !error.is_missing() {
+        return error.into();
+    }
+    if plan.load().is_ok_and(|loaded| loaded.state.approval.is_some()) {
+        return CommandError::failed(error)
+            .hint("put it back as it was approved; what is done so far is in the log, and is not lost");
+    }
+    let id = plan.id();
+    CommandError::failed(format!(
+        "{id} has no task tree yet; planning is at: {}",
+        planning_step(plan).into_str()
+    ))
+    .hint(format!(
+        "`/fp:plan` in Claude Code plans; by hand, write its tasks.md, and `fp validate {id}` checks it"
+    ))
+}
+
+/// The step that the planning of `plan` is at, by the files that are there.
+pub(crate) fn planning_step(plan: &OpenPlan) -> PlanningStep {
+    let purpose = plan.folder.purpose().unwrap_or_default();
+    let is_due = |step: &PlanningStep| match step {
+        PlanningStep::PreAnalysis => !plan.folder.file("pre-analysis.md").exists(),
+        PlanningStep::Interview => !plan.folder.file("interview.md").exists(),
+        PlanningStep::Research => !plan.folder.file("research.md").exists(),
+        PlanningStep::Decompose => !plan.tasks_file().exists(),
+        PlanningStep::Approach | PlanningStep::Critique | PlanningStep::Review => false,
+        PlanningStep::Approve => true,
+    };
+    let steps = purpose.mode.steps(purpose.intent, &plan.settings);
+    steps.into_iter().find(is_due).unwrap_or(PlanningStep::Approve)
 }
 
 fn state(folder: &PlanFolder) -> Result<Arc<State>, CommandError> {

@@ -20,6 +20,10 @@ pub(crate) enum Exit {
     NothingReady,
     /// 3: a question is open.
     Asked,
+    /// 1: another machine was faster, again and again.
+    Overtaken,
+    /// 2: the remote of a shared plan can't be reached.
+    CutOff,
 }
 
 impl Exit {
@@ -27,8 +31,8 @@ impl Exit {
     pub(crate) fn code(self) -> u8 {
         match self {
             Self::Done => 0,
-            Self::Findings => 1,
-            Self::Failed => 2,
+            Self::Findings | Self::Overtaken => 1,
+            Self::Failed | Self::CutOff => 2,
             Self::NothingReady | Self::Asked => 3,
         }
     }
@@ -67,6 +71,8 @@ impl CommandError {
             ErrorEnd::Failed => Exit::Failed,
             ErrorEnd::Refused => Exit::Findings,
             ErrorEnd::NothingReady => Exit::NothingReady,
+            ErrorEnd::Overtaken => Exit::Overtaken,
+            ErrorEnd::CutOff => Exit::CutOff,
         };
         let hints = error.hint().map(Cow::into_owned);
         Self { exit, message: message.to_string(), hints: hints.into_iter().collect() }

@@ -4,6 +4,8 @@
 
 use std::io::{self, IsTerminal as _, Write};
 
+use clap::ValueEnum as _;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use fp_plan::text::visible;
 use serde::Serialize;
 
@@ -34,15 +36,21 @@ pub(crate) enum Output {
 }
 
 impl Output {
-    /// True if only some commands support it.
-    pub(crate) fn is_export(self) -> bool {
-        matches!(self, Self::Mermaid | Self::Html)
-    }
-
     /// The common format that it implies; text for an export.
     pub(crate) fn format(self) -> Format {
         if self == Self::Json { Format::Json } else { Format::Text }
     }
+}
+
+/// Parses one of `names` as an [`Output`].
+pub(crate) fn output_of(names: &'static [&'static str]) -> impl TypedValueParser<Value = Output> {
+    PossibleValuesParser::new(names).try_map(|name| Output::from_str(&name, false))
+}
+
+/// `--format` of a command that has `names` besides text.
+pub(crate) fn format_option(names: &'static [&'static str]) -> clap::Arg {
+    let help = "Print the result in this format, in place of text";
+    clap::Arg::new("format").long("format").value_name("FORMAT").value_parser(output_of(names)).help(help)
 }
 
 /// Version of the JSON that commands print.
@@ -104,9 +112,12 @@ impl Printer {
 
     /// Prints `text` as a line on standard error, with control characters made visible.
     pub(crate) fn note(&self, text: &str) {
-        if self.is_silent {
-            return;
+        if !self.is_silent {
+            self.line(text);
         }
+    }
+
+    fn line(&self, text: &str) {
         ignore_closed(writeln!(anstream::stderr(), "{}", visible(text)));
     }
 
@@ -123,9 +134,9 @@ impl Printer {
 
     /// Prints an error and its hints.
     pub(crate) fn error(&self, error: &CommandError) {
-        self.note(&format!("error: {}", error.message));
+        self.line(&format!("error: {}", error.message));
         for hint in &error.hints {
-            self.note(&format!("hint: {hint}"));
+            self.line(&format!("hint: {hint}"));
         }
     }
 }

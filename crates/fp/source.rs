@@ -12,7 +12,7 @@ use fp_plan::rules::{RuleFacts, check};
 use fp_plan::text::shell_quoted;
 use fp_run::interview::Interview;
 
-use crate::context::Context;
+use crate::context::{Context, tree_error};
 use crate::error::CommandError;
 use crate::features::exchange::import::ORIGIN;
 
@@ -45,26 +45,28 @@ impl PlanSource {
                 max_complexity: context.settings()?.max_complexity,
             });
         }
-        let plan = context.open(argument)?;
+        Self::of_plan(context, context.open(argument)?)
+    }
+
+    /// Does the same to read it: without `argument` it may be the plan that was touched last.
+    pub(crate) fn open_to_read(context: &Context, argument: Option<&str>) -> Result<Self, CommandError> {
+        match argument.filter(|a| is_markdown(a)) {
+            Some(_) => Self::open(context, argument),
+            None => Self::of_plan(context, context.open_to_read(argument)?),
+        }
+    }
+
+    fn of_plan(context: &Context, plan: OpenPlan) -> Result<Self, CommandError> {
+        let root = context.repo().root.clone();
         let path = plan.tasks_file();
         let name = path.strip_prefix(&root).unwrap_or(&path).display().to_string();
         Ok(Self { name, path, root, max_complexity: plan.settings.max_complexity, plan: Some(plan) })
     }
 
     pub(crate) fn text(&self) -> Result<String, CommandError> {
-        file::read_text(&self.path, TASKS_CAP).map_err(|error| {
-            let missing = error.is_missing();
-            let error = CommandError::from(error);
-            match &self.plan {
-                Some(plan) if missing => CommandError {
-                    hints: vec![format!(
-                        "write the task tree there, or plan again: /fp:plan; the plan is {}",
-                        plan.id()
-                    )],
-                    ..error
-                },
-                _ => error,
-            }
+        file::read_text(&self.path, TASKS_CAP).map_err(|error| match &self.plan {
+            Some(plan) => tree_error(plan, error),
+            None => error.into(),
         })
     }
 

@@ -65,11 +65,11 @@ fn assert_same(left: &BTreeMap<String, String>, right: &BTreeMap<String, String>
 fn an_archived_plan_is_put_away_whole() {
     let environment = finished();
     let before = files(&environment.path(&format!("{PLANS}/{PLAN}")));
-    assert_snapshot!(environment.fp(&["plans", "archive", PLAN]), @"
+    assert_snapshot!(environment.fp(&["plans", "archive", PLAN]), @r"
     exit status: 0
     --- stdout
-    sample-20261121 is archived in .fractal-planner/archive/sample-20261121
-    To restore it: mv .fractal-planner/archive/sample-20261121 .fractal-planner/plans/sample-20261121
+    Archived sample-20261121 in .fractal-planner/archive/sample-20261121
+    To restore it: fp plans restore sample-20261121
     ");
     let mut after = files(&environment.path(&format!("{ARCHIVE}/{PLAN}")));
     assert!(after.remove("archived.json").is_some());
@@ -111,12 +111,21 @@ fn an_archived_plan_is_put_away_whole() {
       "schemaVersion": 1
     }
     "#);
-    assert_snapshot!(environment.fp(&["status", PLAN]), @"
-    exit status: 2
-    --- stderr
-    error: sample-20261121 is archived
-    hint: `fp report sample-20261121` still reads it; to have it back: mv .fractal-planner/archive/sample-20261121 .fractal-planner/plans
-    ");
+    assert_snapshot!(environment.fp(&["status", PLAN]), @r#"
+    exit status: 0
+    --- stdout
+    Plan sample-20261121 (cancelled)
+    1 of 4 tasks done, 1 ready, 1 failed, 1 skipped
+
+      1  done       Write part 1  (1/1, bcf16c3)
+      2  FAILED     Write part 2  (1/1, 1 question)
+                    Criterion 1 (`b.txt` has a line about 2): not seen
+      3  skipped    Write part 3
+                    Blocked by 2
+      4  ready      Write part 4
+
+    Open question: Task 2 failed for good: Criterion 1 (`b.txt` has a line about 2): not seen. The verifier says: "not yet". How to go on?
+    "#);
     assert_snapshot!(environment.fp(&["status", "1"]), @r#"
     exit status: 2
     --- stderr
@@ -153,10 +162,10 @@ fn what_is_not_archived() {
     ");
     fs::remove_dir_all(environment.path(&format!("{PLANS}/{PLAN}/worktrees"))).unwrap();
     environment.write(&format!("{ARCHIVE}/{PLAN}/tasks.md"), "another\n");
-    assert_snapshot!(environment.fp(&["plans", "archive", PLAN]), @"
+    assert_snapshot!(environment.fp(&["plans", "archive", PLAN]), @r"
     exit status: 1
     --- stderr
-    error: there is an archived plan in [ROOT]/work/.fractal-planner/archive/sample-20261121 already
+    error: there is a plan in [ROOT]/work/.fractal-planner/archive/sample-20261121 already
     hint: give the folder of that plan another name
     ");
     assert_eq!(environment.read(&format!("{ARCHIVE}/{PLAN}/tasks.md")), "another\n");
@@ -321,5 +330,41 @@ fn a_page_replaces_nothing_unasked() {
     --- stderr
     error: [ROOT]/work/nowhere/result.md can't be written: no such file or directory
     hint: check the path
+    ");
+}
+
+#[test]
+fn a_plan_is_restored() {
+    let environment = Environment::new().repo();
+    environment.fp(&["new", "add auth"]);
+    let before = environment.fp(&["status", "add-auth"]);
+    environment.fp(&["plans", "archive", "add-auth"]);
+    assert_eq!(environment.fp(&["status", "add-auth"]).stdout, before.stdout);
+    assert_snapshot!(environment.fp(&["cancel", "add-auth"]), @r"
+    exit status: 2
+    --- stderr
+    error: add-auth-20261121 is archived, in .fractal-planner/archive/add-auth-20261121
+    hint: `fp plans restore add-auth-20261121` brings it back
+    ");
+    assert_snapshot!(environment.fp(&["plans", "restore", "add-auth"]), @r"
+    exit status: 0
+    --- stdout
+    Restored add-auth-20261121 to .fractal-planner/plans/add-auth-20261121
+    ");
+    assert_eq!(environment.fp(&["status"]), before);
+    assert!(!environment.path(".fractal-planner/plans/add-auth-20261121/archived.json").exists());
+    assert_snapshot!(environment.fp(&["plans", "restore", "add-auth"]), @r#"
+    exit status: 2
+    --- stderr
+    error: no plan matches "add-auth": there is no plan yet
+    hint: make a plan with `fp new GOAL`
+    "#);
+    environment.fp(&["plans", "archive", "add-auth"]);
+    environment.write(".fractal-planner/plans/add-auth-20261121/tasks.md", "");
+    assert_snapshot!(environment.fp(&["plans", "restore", "add-auth"]), @r"
+    exit status: 1
+    --- stderr
+    error: there is a plan in [ROOT]/work/.fractal-planner/plans/add-auth-20261121 already
+    hint: give the folder of that plan another name
     ");
 }

@@ -1,6 +1,7 @@
 //! `fp help` and `fp completions`.
 
 use crate::common::Environment;
+use crate::common::plan::{PLAN, leaf, tree};
 use insta::assert_snapshot;
 
 fn help(words: &[&str]) -> String {
@@ -43,30 +44,148 @@ fn a_page_is_shown_as_text() {
 }
 
 #[test]
-fn without_a_word_there_are_commands_and_topics() {
-    let said = help(&[]);
-    let (commands, topics) = said.split_once("\nTopics, for `fp help TOPIC`:\n").unwrap();
-    assert!(commands.contains("\n  validate ") && commands.contains("\nOptions:\n"), "{commands}");
-    assert_snapshot!(topics, @r"
-    tasks          Task trees
-    plan           The folder of a plan
-    run            The protocol of a run
-    log            The event log
-    hooks          Hooks
-    exit-codes     Exit codes
-    config         Configuration
-    specs          Project specs
-    import-export  Plans of other systems
-    roadmap        More than one plan
+fn the_first_page_has_what_people_need() {
+    assert_snapshot!(help(&[]), @r"
+    Fractal Planner 0.2.0: plan a goal, build it task by task, commit what passes
+    In Claude Code: /fp:plan GOAL, then /fp:implement
+
+    Look      status  ready  show  log  why  report  plans
+    Steer     run  approve  answer  retry  cancel  rollback  task
+    Write     new  import  export  validate  fmt  explain
+    Project   config  specs  roadmap  debt  commit  comments
+    Set up    install  uninstall  doctor  demo  completions  help
+
+    Help      fp help COMMAND, fp help --all, fp help agents, or fp help TOPIC:
+              task-tree, plan-folder, run-protocol, log, hooks, exit-codes,
+              configuration, specs, import-export, roadmap
+    Options   --json for programs, -C DIR, -q, --help, --version
     ");
+    let environment = Environment::new();
+    for flag in ["--help", "-h"] {
+        assert_eq!(environment.fp(&[flag]).stdout, help(&[]));
+    }
+}
+
+#[test]
+fn every_command_is_listed_once() {
+    let named = |page: &str| -> Vec<String> {
+        let rows = page.lines().filter(|line| line.starts_with("  ") && !line.starts_with("   "));
+        rows.map(|line| line.split_whitespace().next().unwrap().to_owned()).collect()
+    };
+    assert_snapshot!(named(&help(&["agents"])).join(" "), @"interview critique signals schedule start next claim clarify scope submit verify verdict release fail evidence note linear handoff hook bundle");
+    let all = help(&["--all"]);
+    let tables = help(&["--markdown"]);
+    assert!(all.lines().all(|line| line.chars().count() <= 80), "{all}");
+    for name in named(&all) {
+        assert_eq!(tables.matches(&format!("\n| `fp {name}` | ")).count(), 1, "{name}: {tables}");
+    }
+    assert_eq!(named(&all).len(), tables.matches("\n| `fp ").count());
+}
+
+#[test]
+fn what_people_try_gets_the_right_hint() {
+    let environment = Environment::new();
+    let hint = |word: &str| {
+        let said = environment.fp(&[word]);
+        assert_eq!((said.code, said.stdout.as_str()), (2, ""), "{said}");
+        said.stderr
+    };
+    assert_snapshot!(["init", "ls", "watch", "implement", "version"].map(hint).concat(), @r#"
+    error: there is no command "init"
+    hint: `fp new GOAL` makes a plan; in Claude Code, `/fp:plan GOAL` does all of it
+    error: there is no command "ls"
+    hint: `fp plans` lists the plans, `fp status` the tasks of one
+    error: there is no command "watch"
+    hint: `fp status --watch` follows a run
+    error: there is no command "implement"
+    hint: in Claude Code: `/fp:implement`; without it: `fp run`
+    error: there is no command "version"
+    hint: `fp --version`
+    "#);
+    assert!(hint("statu").contains("'status'"));
+    environment.fp(&["new", "add auth"]);
+    let goal = environment.fp(&["plan", "Add dark mode"]);
+    assert!(
+        goal.stderr.ends_with("hint: to plan a goal: `/fp:plan GOAL` in Claude Code, or `fp new GOAL`\n"),
+        "{goal}"
+    );
+}
+
+#[test]
+fn alone_it_says_where_the_repository_stands() {
+    let environment = Environment::new().repo();
+    assert_snapshot!(environment.fp(&[]), @r"
+    exit status: 0
+    --- stdout
+    Fractal Planner 0.2.0: plan a goal, build it task by task, commit what passes
+    Nothing is planned here yet
+    Next: /fp:plan GOAL  (in Claude Code; `fp demo` shows it without)
+    More: fp help
+    ");
+    environment.plan(&tree(&[leaf("1", "none", "a.txt"), leaf("2", "1", "b.txt")]));
+    environment.start(&[]);
+    assert_snapshot!(environment.fp(&[]), @r"
+    exit status: 0
+    --- stdout
+    sample-20261121 (running)
+    0 of 2 tasks done, 1 ready, 1 waiting
+    Next: /fp:implement sample-20261121  (goes on with the run)
+    More: fp help
+    ");
+    environment.fp(&["cancel", PLAN]);
+    assert_snapshot!(environment.fp(&[]), @r"
+    exit status: 0
+    --- stdout
+    sample-20261121 (cancelled)
+    0 of 2 tasks done, 1 ready, 1 waiting
+    Next: /fp:implement sample-20261121  (goes on where it was cancelled)
+    More: fp help
+    ");
+    for goal in ["add auth", "fix auth"] {
+        environment.fp(&["new", goal]);
+    }
+    assert_snapshot!(environment.fp(&[]), @r"
+    exit status: 0
+    --- stdout
+    add-auth-20261121                             planning
+    fix-auth-20261121                             planning
+    Next: fp status PLAN  (shows one of them)
+    More: fp help
+    ");
+    assert_eq!(environment.fp(&["--json"]).json()["plans"][0]["phase"], "planning");
+}
+
+#[test]
+fn options_of_every_command() {
+    let environment = Environment::new().repo();
+    environment.fp(&["new", "add auth"]);
+    let status = environment.fp(&["status", "--json"]);
+    assert_eq!(status.stdout, environment.fp(&["--format", "json", "status"]).stdout);
+    assert_eq!(status.json()["phase"], "planning");
+    std::fs::create_dir(environment.beside("elsewhere")).unwrap();
+    assert!(environment.fp(&["-C", "../elsewhere"]).stdout.contains("Nothing is planned"));
+    assert_eq!(
+        environment.fp(&["-C", "../elsewhere", "status", "-C", "../work", "--json"]).stdout,
+        status.stdout
+    );
+    assert_snapshot!(environment.fp(&["-C", "nowhere"]), @r"
+    exit status: 2
+    --- stderr
+    error: can't change to nowhere: No such file or directory (os error 2)
+    hint: name a folder that exists after `-C`
+    ");
+    let loud = environment.fp(&["status", "--watch"]);
+    let quiet = environment.fp(&["status", "--watch", "-q"]);
+    assert_eq!((loud.stdout, quiet.stderr.as_str()), (quiet.stdout, ""));
+    assert!(loud.stderr.starts_with("note: "));
+    assert!(environment.fp(&["status", "nowhere", "--quiet"]).stderr.starts_with("error: "));
 }
 
 #[test]
 fn every_topic_is_a_page_that_fits_the_terminal() {
-    let said = help(&[]);
-    let topics: Vec<&str> = said.rsplit_once("TOPIC`:\n").unwrap().1.lines().collect();
-    assert!(topics.len() > 6, "{said}");
-    for topic in topics.iter().map(|line| line.split_whitespace().next().unwrap()) {
+    let topics = Environment::new().fp(&["help", "--json"]).json()["topics"].clone();
+    assert!(topics.as_array().unwrap().len() > 6, "{topics}");
+    for topic in topics.as_array().unwrap().iter().map(|topic| topic.as_str().unwrap()) {
         let page = help(&[topic]);
         let page = &page[page.find("\n# ").map_or(0, |at| at + 1)..];
         assert!(page.starts_with("# ") && page.lines().count() > 10, "{topic}: {page}");

@@ -133,7 +133,7 @@ fn before_anything_has_happened() {
     assert_snapshot!(log(&planned(), &[]), @r"
     exit status: 0
     --- stderr
-    note: nothing has happened yet: next is `fp approve sample-20261121`
+    note: nothing has happened yet; planning is at: interview
     ");
     assert_snapshot!(planned().fp(&["log", "nothing"]), @r#"
     exit status: 2

@@ -39,6 +39,8 @@ mod export;
 mod export_formats;
 #[cfg(unix)]
 mod faults;
+#[cfg(unix)]
+mod fleet;
 mod fmt;
 #[cfg(unix)]
 mod golden;

@@ -21,7 +21,7 @@ fn a_person_is_told_what_comes_next() {
       fp interview add-greeting-command-20261121 --objective TEXT --requirement TEXT
       write tasks.md in the folder
       fp validate add-greeting-command-20261121
-      fp plan add-greeting-command-20261121
+      fp schedule add-greeting-command-20261121
       fp approve add-greeting-command-20261121
     ");
     assert_snapshot!(environment.read(".fractal-planner/plans/add-greeting-command-20261121/plan.json"), @r#"

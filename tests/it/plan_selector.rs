@@ -1,5 +1,6 @@
 //! Naming a plan on the command line, in every command that takes one.
 
+use crate::common::plan::{PLAN, leaf, tree};
 use crate::common::{Environment, Output};
 use insta::assert_snapshot;
 
@@ -130,4 +131,135 @@ fn a_plan_folder_that_is_a_link_is_refused() {
     error: [ROOT]/work/.fractal-planner/plans/linked-20261121 is a symbolic link, which is not followed
     hint: remove the link, or put the real folder in its place
     ");
+}
+
+/// A plan of two tasks whose run was cancelled after the first one failed.
+#[cfg(unix)]
+fn with_failure() -> Environment {
+    let environment = Environment::new().repo();
+    environment.plan(&tree(&[leaf("1.1", "none", "a.txt"), leaf("1.2", "1.1", "b.txt")]));
+    environment.start(&[]);
+    assert_eq!(environment.fp(&["fail", "1.1", "--reason", "it can't be done"]).code, 0);
+    environment
+}
+
+#[cfg(unix)]
+#[test]
+fn a_task_alone_is_enough() {
+    let environment = with_failure();
+    let check = |words: &[&str], expect: &str| {
+        let said = environment.fp(words);
+        assert!((said.stdout.clone() + &said.stderr).contains(expect), "{words:?}: {said}");
+    };
+    check(&["why", "1.1"], "it can't be done");
+    check(&["evidence", "1.1"], "task 1.1 has no evidence");
+    check(&["rollback", "1.1"], "1.1");
+    check(&["retry", "1.1"], "Task 1.1 is pending again, and so are 1.2");
+    check(&["release", "1.2"], "task 1.2");
+    check(&["task", "remove", "1.2"], "1.2");
+    check(&["retry", PLAN, "1.1"], "1.1");
+    check(&["answer", "q9", "--option", "Retry"], "q9");
+}
+
+#[cfg(unix)]
+#[test]
+fn without_an_active_plan_the_last_one_is_read() {
+    let environment = with_failure();
+    environment.fp(&["cancel"]);
+    let later = environment.env("FP_NOW", "2026-11-21T09:03:10Z");
+    let note = "note: this is the last plan, sample-20261121, cancelled 3 min ago\n";
+    for words in [
+        &["status"][..],
+        &["ready"],
+        &["show"],
+        &["log"],
+        &["why", "1.1"],
+        &["report"],
+        &["validate"],
+        &["schedule"],
+        &["evidence", "1.1"],
+        &["export", "--to", "csv"],
+        &["critique", "show"],
+    ] {
+        let said = later.fp(words);
+        assert!(said.stderr.starts_with(note), "{words:?}: {said}");
+    }
+    for words in [&["cancel"][..], &["approve"], &["rollback", "1.1"], &["fail", "1.2", "--reason", "x"]] {
+        let said = later.fp(words);
+        assert!(
+            said.stderr.contains("no plan was named and none is active; there are:"),
+            "{words:?}: {said}"
+        );
+    }
+    assert!(later.fp(&["retry", "1.1"]).stderr.starts_with(note));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_plan_without_a_tree_says_what_its_planning_is_at() {
+    let environment = with_plans(&["add auth"]);
+    let said = environment.fp(&["show"]);
+    assert_snapshot!(said, @r"
+    exit status: 2
+    --- stderr
+    error: add-auth-20261121 has no task tree yet; planning is at: interview
+    hint: `/fp:plan` in Claude Code plans; by hand, write its tasks.md, and `fp validate add-auth-20261121` checks it
+    ");
+    for words in
+        [&["schedule"][..], &["validate"], &["approve"], &["signals"], &["ready"], &["export", "--to", "csv"]]
+    {
+        assert_eq!(environment.fp(words).stderr, said.stderr, "{words:?}");
+    }
+    environment.write(".fractal-planner/plans/add-auth-20261121/interview.md", "");
+    environment.write(".fractal-planner/plans/add-auth-20261121/research.md", "");
+    assert!(environment.fp(&["show"]).stderr.contains("planning is at: decompose"));
+    let mut messages = String::new();
+    for words in [
+        &["next"][..],
+        &["log"],
+        &["why", "1"],
+        &["evidence", "1"],
+        &["cancel"],
+        &["start"],
+        &["claim", "1", "--as", "builder-1"],
+    ] {
+        let said = environment.fp(words);
+        messages += &format!("{words:?}\n{said}");
+    }
+    assert_snapshot!(messages, @r#"
+    ["next"]
+    exit status: 2
+    --- stderr
+    error: add-auth-20261121 has no task tree yet; planning is at: decompose
+    hint: `/fp:plan` in Claude Code plans; by hand, write its tasks.md, and `fp validate add-auth-20261121` checks it
+    ["log"]
+    exit status: 0
+    --- stderr
+    note: nothing has happened yet; planning is at: decompose
+    ["why", "1"]
+    exit status: 1
+    --- stderr
+    error: the plan is not approved yet
+    hint: validate the plan and run `fp approve PLAN`
+    ["evidence", "1"]
+    exit status: 1
+    --- stderr
+    error: the plan is not approved yet
+    hint: validate the plan and run `fp approve PLAN`
+    ["cancel"]
+    exit status: 1
+    --- stderr
+    error: the run is not started yet
+    hint: there is nothing to cancel; `fp plans archive add-auth-20261121` puts the plan away
+    ["start"]
+    exit status: 1
+    --- stderr
+    error: the plan is not approved yet
+    hint: validate the plan and run `fp approve PLAN`
+    ["claim", "1", "--as", "builder-1"]
+    exit status: 2
+    --- stderr
+    error: add-auth-20261121 has no task tree yet; planning is at: decompose
+    hint: `/fp:plan` in Claude Code plans; by hand, write its tasks.md, and `fp validate add-auth-20261121` checks it
+    "#);
 }

@@ -279,8 +279,10 @@ fn what_is_in_the_way_is_named() {
     assert_snapshot!(environment.fp(&["report", PLAN, "--format", "mermaid"]), @r"
     exit status: 2
     --- stderr
-    error: this command has no such --format
-    hint: `--help` says which command has which format
+    error: invalid value 'mermaid' for '--format <FORMAT>'
+      [possible values: text, json, html]
+
+    For more information, try '--help'.
     ");
     assert_snapshot!(environment.fp(&["report", PLAN, "--force"]), @r"
     exit status: 2

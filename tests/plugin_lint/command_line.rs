@@ -93,9 +93,9 @@ mod tests {
         check("fp next\nPLAN", None, &["fp next PLAN"]);
         check("fpx next", None, &[]);
         check(
-            "# why\nfp plan A\ncargo test\n  $ fp \\\n  plans\n",
+            "# why\nfp schedule A\ncargo test\n  $ fp \\\n  plans\n",
             Some("sh"),
-            &["fp plan A", "fp    plans"],
+            &["fp schedule A", "fp    plans"],
         );
         check("fp next", Some("rust"), &[]);
     }

@@ -9,6 +9,7 @@ pub mod config;
 pub mod config_file;
 pub mod facts;
 pub mod file;
+pub mod fleet;
 pub mod git;
 pub mod interrupt;
 pub mod json_text;

@@ -15,15 +15,19 @@ use fp_run::run::{State, approval};
 use serde::Deserialize;
 
 use crate::file::{self, FileError, TASKS_CAP};
-use crate::git::{Git, GitError};
+use crate::git::{Git, GitError, Oid};
 use crate::plan_folder::PlanFolder;
 use crate::repo::Repo;
-use crate::store::{Ledger, Loaded, Store, StoreError};
+use crate::run::{RunError, worktree};
+use crate::store::{Ledger, Loaded, Store, StoreError, Synced};
 
 pub const TASKS: &str = "tasks.md";
 pub const SIGNALS: &str = "signals.json";
 /// The folder, in a plan's folder, of the builders' worktrees.
 pub const WORKTREES: &str = "worktrees";
+const INTEGRATION: &str = "integration";
+/// Time to wait for another process of this clone that talks with a remote.
+const SYNC_PATIENCE: Duration = Duration::from_secs(60);
 /// The conventions and commands of the code base.
 pub const CONTEXT: &str = "context.md";
 /// The research for the plan.
@@ -156,6 +160,42 @@ impl OpenPlan {
         self.store.lock(Duration::from_secs(self.settings.lock_timeout_seconds.into()))
     }
 
+    /// Takes the lock for appending what other machines need in order, with everything that they have done; the same as
+    /// [`OpenPlan::lock`] in a plan that isn't shared.
+    pub fn lock_in_order(&self) -> Result<Ledger<'_>, StoreError> {
+        let patience = Duration::from_secs(self.settings.lock_timeout_seconds.into()).max(SYNC_PATIENCE);
+        let (ledger, synced) = self.store.lock_in_order(patience)?;
+        self.keep_lost(&synced);
+        Ok(ledger)
+    }
+
+    /// Takes in what other machines have done with a shared plan. Returns what the user should know.
+    pub fn sync(&self) -> Result<Vec<String>, StoreError> {
+        let synced = self.store.sync(SYNC_PATIENCE)?;
+        self.keep_lost(&synced);
+        Ok(synced.notices)
+    }
+
+    /// Keeps the work on tasks that another machine has by now. What can't be kept is still in the builder's worktree.
+    fn keep_lost(&self, synced: &Synced) {
+        if let Some((before, lost)) = &synced.lost {
+            let _ = worktree::keep_lost(self, before, lost);
+        }
+    }
+
+    /// The checkout of a shared plan's integration branch; it need not exist.
+    pub fn integration(&self) -> PathBuf {
+        self.worktrees().with_file_name(INTEGRATION)
+    }
+
+    /// The commit that the next task is built on.
+    pub fn newest(&self, state: &State) -> Result<Oid, RunError> {
+        match self.store.membership().map_err(StoreError::from)?.filter(|_| state.is_shared()) {
+            Some(member) => Ok(member.tip),
+            None => Ok(self.checkout(state)?.head()?.commit),
+        }
+    }
+
     /// The lock for making commits, one at a time in the whole repository.
     pub fn commit_lock(&self) -> PathBuf {
         self.folder.path().with_file_name("commit.lock")
@@ -188,12 +228,12 @@ impl OpenPlan {
         self.open_git(if of_a_builder { &self.repo.root } else { &self.repo.worktree })
     }
 
-    /// The checkout that receives the run's commits: if builders have their own worktrees, the one in which
+    /// The checkout that receives the run's commits: of a shared plan its own one, else, if builders have their own worktrees, the one in which
     /// the run was started, else the one in which `fp` was called. Fails without git, or if the checkout is
     /// gone.
     pub fn checkout(&self, state: &State) -> Result<Git, GitError> {
-        let Some(path) = state.run.as_ref().and_then(|run| run.terms.checkout.as_ref()).map(PathBuf::from)
-        else {
+        let of_run = || state.run.as_ref().and_then(|run| run.terms.checkout.as_ref()).map(PathBuf::from);
+        let Some(path) = state.is_shared().then(|| self.integration()).or_else(of_run) else {
             return self.git();
         };
         let found = Repo::find(&path);

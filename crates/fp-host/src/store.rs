@@ -6,6 +6,7 @@
 //! recorded with it.
 
 pub(crate) mod reader;
+mod shared;
 mod snapshot;
 
 use std::borrow::Cow;
@@ -15,17 +16,21 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::time::Duration;
 
-use fp_plan::hint::Hint;
+use fp_plan::hint::{ErrorEnd, Hint};
 use fp_plan::plan::id::PlanId;
 use fp_run::run::State;
-use fp_run::run::event::{Entry, Event, LOG_VERSION};
+use fp_run::run::event::{Entry, Event, LOG_VERSION, SHARED_LOG_VERSION};
 use jiff::Timestamp;
 
+pub(crate) use self::reader::line_version;
 pub use self::reader::{ExaminedLedger, ExaminedLog, ExaminedSnapshot, LogLine, LogReader, Past, Portion};
 use self::reader::{line_entry, whole_lines};
+pub use self::shared::Synced;
+use self::shared::Waiting;
 pub(crate) use self::snapshot::LogMark;
 
 use crate::file::{self, FileError};
+use crate::fleet::FleetError;
 
 pub const LOG: &str = "events.jsonl";
 pub const SNAPSHOT: &str = "execution-state.json";
@@ -48,7 +53,7 @@ pub enum StoreError {
         line: usize,
         detail: String,
     },
-    #[error("{}:{line}: written by a newer fp (log version {version}, this fp reads {LOG_VERSION})", path.display())]
+    #[error("{}:{line}: written by a newer fp (log version {version}, this fp reads {SHARED_LOG_VERSION})", path.display())]
     Newer {
         path: PathBuf,
         /// From 1.
@@ -65,6 +70,9 @@ pub enum StoreError {
         /// The time waited.
         seconds: u64,
     },
+    /// The plan is shared, and what other machines have to agree to did not happen.
+    #[error(transparent)]
+    Fleet(#[from] FleetError),
 }
 
 impl Hint for StoreError {
@@ -73,6 +81,7 @@ impl Hint for StoreError {
             Self::Io { source, .. } => {
                 file::advice(source).unwrap_or("check that the folder exists and may be written to").into()
             }
+            Self::Fleet(error) => return error.hint(),
             Self::Foreign(_) => {
                 "move what is in its place out of the way, and put the file back if you have it".into()
             }
@@ -86,6 +95,10 @@ impl Hint for StoreError {
                 "wait for the other command to end, or end it; a lock dies with its process".into()
             }
         })
+    }
+
+    fn ends(&self) -> ErrorEnd {
+        if let Self::Fleet(error) = self { error.ends() } else { ErrorEnd::Failed }
     }
 }
 
@@ -115,12 +128,15 @@ pub struct Loaded {
     unended: bool,
     /// True if the log was replayed, for want of a snapshot that matches it.
     replayed: bool,
+    /// What the state has beyond the log, in a shared plan.
+    waiting: Waiting,
 }
 
 impl Loaded {
     /// The state of an intact log that has, or is about to get, a snapshot.
     const fn in_order(state: Arc<State>, mark: LogMark) -> Self {
-        Self { state, notices: Vec::new(), mark, whole: mark.bytes, unended: false, replayed: false }
+        let waiting = Waiting::NONE;
+        Self { state, notices: Vec::new(), mark, whole: mark.bytes, unended: false, replayed: false, waiting }
     }
 }
 
@@ -144,10 +160,16 @@ impl Store {
         let log = open(&path, OpenOptions::new().read(true))?;
         let mark = log.as_ref().map_or(Ok(LogMark::default()), LogMark::of).map_err(io_error(&path))?;
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(loaded) = known.as_ref().filter(|loaded| loaded.mark == mark) {
+        let is_current =
+            |loaded: &&Loaded| loaded.mark == mark && (!loaded.state.is_shared() || self.waits_still(loaded));
+        if let Some(loaded) = known.as_ref().filter(is_current) {
             return Ok(loaded.clone());
         }
-        Ok(known.insert(self.read(&path, log, mark)?).clone())
+        let mut loaded = self.read(&path, log, mark)?;
+        if loaded.state.machine.is_some() {
+            self.add_waiting(&mut loaded)?;
+        }
+        Ok(known.insert(loaded).clone())
     }
 
     fn remember(&self, loaded: Option<Loaded>) {
@@ -168,7 +190,7 @@ impl Store {
         if let Some(mut log) = log {
             log.read_to_end(&mut text).map_err(io_error(path))?;
         }
-        let (state, whole) = replay(path, &self.plan_id, &text)?;
+        let (state, whole) = replay(path, self.empty_state(), &text)?;
         let mut notices = Vec::new();
         if whole < text.len() {
             notices.push(torn_off(path, (text.len() - whole) as u64));
@@ -177,7 +199,24 @@ impl Store {
             notices.push(cut_back(path, state.seq, written));
         }
         let unended = text[..whole].last().is_some_and(|last| *last != b'\n');
-        Ok(Loaded { state: Arc::new(state), notices, mark, whole: whole as u64, unended, replayed })
+        Ok(Loaded {
+            state: Arc::new(state),
+            notices,
+            mark,
+            whole: whole as u64,
+            unended,
+            replayed,
+            waiting: Waiting::NONE,
+        })
+    }
+
+    /// The state of an empty log, as this machine sees it.
+    fn empty_state(&self) -> State {
+        // A file that can't be read is told where the remote is needed.
+        let machine = self.membership().ok().flatten().map(|member| member.machine);
+        let mut state = State::new(self.plan_id.clone());
+        state.machine = machine;
+        state
     }
 
     /// Takes the lock for appending; waits up to `patience` for another process. The lock is released when
@@ -191,7 +230,7 @@ impl Store {
         }
         // The last writer was killed before it could write one.
         let snapshot_due = loaded.replayed;
-        Ok(Ledger { store: self, loaded, snapshot_due, _lock: lock })
+        Ok(Ledger { store: self, loaded, snapshot_due, lock: Some(lock), sync: None })
     }
 }
 
@@ -299,9 +338,8 @@ fn cut_back(path: &Path, seq: u64, written: u64) -> String {
     )
 }
 
-/// Folds a log. Also returns the length of its whole lines in bytes.
-fn replay(path: &Path, plan_id: &PlanId, text: &[u8]) -> Result<(State, usize), StoreError> {
-    let mut state = State::new(plan_id.clone());
+/// Folds a log into the `state` of an empty one. Also returns the length of its whole lines in bytes.
+fn replay(path: &Path, mut state: State, text: &[u8]) -> Result<(State, usize), StoreError> {
     let whole = whole_lines(text);
     for (i, line) in text[..whole].split(|b| *b == b'\n').enumerate() {
         if let Some(entry) = line_entry(path, i + 1, line, state.seq + 1)? {
@@ -318,13 +356,16 @@ pub struct Ledger<'a> {
     loaded: Loaded,
     /// True if the snapshot is behind the log. It is updated once, before the lock is released.
     snapshot_due: bool,
-    _lock: File,
+    /// Free while git talks with a remote.
+    lock: Option<File>,
+    /// The right to talk with the remote of a shared plan.
+    sync: Option<File>,
 }
 
 impl Drop for Ledger<'_> {
     fn drop(&mut self) {
         if self.snapshot_due {
-            snapshot::write(&self.store.folder.join(SNAPSHOT), self.loaded.mark, &self.loaded.state);
+            snapshot::write(&self.store.folder.join(SNAPSHOT), self.loaded.mark, self.loaded.base());
         }
     }
 }
@@ -356,7 +397,8 @@ impl Ledger<'_> {
         let state = &self.loaded.state;
         let at = state.last_at.map_or(now, |last| last.max(now));
         let clock = Some(now).filter(|now| *now < at);
-        Entry { schema_version: LOG_VERSION, seq: state.seq + 1, at, clock, events }
+        let by = state.next_origin();
+        Entry { schema_version: LOG_VERSION, seq: state.seq + 1, at, clock, by, events }
     }
 
     /// Appends `events`, all or none. On success they are on the disk; on failure the log is as it was. Without events it
@@ -364,6 +406,9 @@ impl Ledger<'_> {
     pub fn append(&mut self, events: Vec<Event>, now: Timestamp) -> Result<(), StoreError> {
         if events.is_empty() && !self.loaded.state.is_ahead_of(now) {
             return Ok(());
+        }
+        if self.loaded.state.is_shared() {
+            return self.append_shared(events, now);
         }
         let entry = self.entry(events, now);
         let mut line = serde_json::to_vec(&entry).map_err(|e| io_error(&self.store.log())(e.into()))?;

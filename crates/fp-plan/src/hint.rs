@@ -11,6 +11,10 @@ pub enum ErrorEnd {
     Refused,
     /// Nothing is ready to be claimed.
     NothingReady,
+    /// Another machine was faster: the same again decides on what it did.
+    Overtaken,
+    /// The remote of a shared plan can't be reached.
+    CutOff,
 }
 
 /// An error that can say what to do next.

@@ -128,6 +128,8 @@ settings! {
         budget: Budget = Budget::default(), Group(Budget::rows), Protected;
         /// Telling the user that `fp run` has ended or waits for an answer.
         notify: Notify = Notify::default(), Group(Notify::rows), Protected;
+        /// Sharing a plan with other machines.
+        fleet: Fleet = Fleet::default(), Group(Fleet::rows), Protected;
         /// Minutes (1–1440) after which fp gives up on an agent that never reported back.
         dispatch_timeout_minutes: u32 = 30, Whole(1, 1440), Open;
         /// Seconds (0–600) to wait for another `fp` that holds the plan's lock.
@@ -258,6 +260,18 @@ settings! {
     Notify {
         /// Its words; `{text}` stands for what happened.
         command: Vec<String> = Vec::new(), Texts, Protected;
+    }
+
+    /// A shared plan.
+    Fleet {
+        /// The ref of the remote that has its log, with `PLAN` for the plan's id; absent for `refs/fp/PLAN`.
+        ref_: Option<String> = None, Name, Protected;
+        /// The branch of the remote that gets its commits, with `PLAN` for the plan's id; absent for `fp/PLAN`.
+        branch: Option<String> = None, Name, Protected;
+        /// Minutes (1–1440) of silence after which another machine's tasks are taken back.
+        lease_minutes: u32 = 15, Whole(1, 1440), Protected;
+        /// Whether every entry has to be signed by somebody that git trusts.
+        signed: bool = false, Flag, Protected;
     }
 
     /// The mechanical checks.

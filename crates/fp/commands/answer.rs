@@ -8,9 +8,10 @@ use crate::error::CommandResult;
 
 /// Record what the user chose
 #[derive(Debug, clap::Args)]
+#[command(allow_missing_positional = true)]
 pub(crate) struct AnswerArgs {
-    /// The plan.
-    plan: String,
+    /// The plan; the only active one where left out.
+    plan: Option<String>,
     /// The question's id, as `fp next` printed it.
     question: String,
     /// Label of the option chosen.
@@ -19,7 +20,7 @@ pub(crate) struct AnswerArgs {
 }
 
 pub(crate) fn run(args: AnswerArgs, context: &Context) -> CommandResult {
-    let plan = context.open(Some(&args.plan))?;
+    let plan = context.open(args.plan.as_deref())?;
     let next = answer(&plan, &args.question, &args.option, context)?;
     let json = json!({ "question": args.question, "options": args.option });
     context.report(&json, &format!("Recorded\nNext: {next}\n"))

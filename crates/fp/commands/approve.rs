@@ -177,7 +177,7 @@ pub(crate) fn approve(
     let commits = subjects.map(|subjects| CommitHistory::of(&subjects));
     let by = if how == ConsentSource::Prompt { Decider::Auto } else { Decider::User };
     let trust = context.trust()?;
-    let mut ledger = plan.lock()?;
+    let mut ledger = plan.lock_in_order()?;
     let is_foreign = ledger.state().approval.is_some() && !trust.trusts(&consent_of(ledger.state()))?;
     let (tree_hash, end_commands) = (approval::hash(text.as_bytes()), end_commands.to_vec());
     // Before the approval, which would leave tasks that are being built as they are.

@@ -4,7 +4,7 @@ use fp_run::run::event::Decider;
 use serde_json::json;
 
 use crate::context::Context;
-use crate::error::CommandResult;
+use crate::error::{CommandError, CommandResult};
 
 /// End the run at once; what is done stays
 #[derive(Debug, clap::Args)]
@@ -15,8 +15,11 @@ pub(crate) struct CancelArgs {
 
 pub(crate) fn run(args: CancelArgs, context: &Context) -> CommandResult {
     let plan = context.open(args.plan.as_deref())?;
-    let mut ledger = plan.lock()?;
-    let events = ledger.state().cancel(Decider::User)?;
+    let mut ledger = plan.lock_in_order()?;
+    let events = ledger.state().cancel(Decider::User).map_err(|refusal| {
+        CommandError::refused(refusal)
+            .hint(format!("there is nothing to cancel; `fp plans archive {}` puts the plan away", plan.id()))
+    })?;
     let text = if events.is_empty() { "The run is over already" } else { "The run is cancelled" };
     ledger.append(events, context.now())?;
     let json = json!({ "planId": plan.id(), "run": ledger.state().run.as_ref().map(|run| run.status) });

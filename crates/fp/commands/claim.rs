@@ -40,6 +40,9 @@ pub(crate) struct ClaimArgs {
 
 pub(crate) fn run(args: ClaimArgs, context: &Context) -> CommandResult {
     let plan = context.open_trusted(Some(&args.plan))?;
+    if plan.load()?.state.is_shared() {
+        context.notices(&plan.sync()?);
+    }
     let tree = context.tree(&plan)?;
     let Prepared { chosen, edited, base, earlier, test_first, _worktrees } =
         prepare(&plan, &args, &tree, context)?;
@@ -130,7 +133,8 @@ fn prepare<'p>(
     let edited = tree.edited(&state);
     // Checked before taking the lock: a builder that gets nothing should not wait for git.
     state.choose(&args.owner, args.task.as_ref(), &edited)?;
-    let own = state.run.as_ref().is_some_and(|run| run.terms.checkout.is_some())
+    let own = state.is_shared()
+        || state.run.as_ref().is_some_and(|run| run.terms.checkout.is_some())
         || state.held_by(&args.owner).is_some_and(|task| task.worktree().is_some());
     let worktrees = own.then(|| Worktrees::lock(plan)).transpose()?;
     if own {
@@ -209,7 +213,7 @@ fn doubt(
     checks: &[Check],
     context: &Context,
 ) -> CommandResult {
-    let mut ledger = plan.lock()?;
+    let mut ledger = plan.lock_in_order()?;
     let mut events = ledger.state().doubt(id, checks.to_vec())?;
     events.push(Event::AgentEnded { name: owner.clone() });
     ledger.append(events, context.now())?;
@@ -226,7 +230,7 @@ fn doubt_checkout(
     context: &Context,
 ) -> Result<CommandError, CommandError> {
     let names = verification::list(&paths.iter().map(ToString::to_string).collect::<Vec<_>>());
-    let mut ledger = plan.lock()?;
+    let mut ledger = plan.lock_in_order()?;
     let mut events = ledger.state().doubt_checkout(tree, paths);
     events.push(Event::AgentEnded { name: owner.clone() });
     ledger.append(events, context.now())?;

@@ -32,7 +32,7 @@ pub(crate) struct ClarifyArgs {
 
 pub(crate) fn run(args: ClarifyArgs, context: &Context) -> CommandResult {
     let plan = context.open(Some(&args.plan))?;
-    let mut ledger = plan.lock()?;
+    let mut ledger = plan.lock_in_order()?;
     context.notices(ledger.notices());
     let state = ledger.state();
     let events = match &args.check {

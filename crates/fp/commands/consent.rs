@@ -106,7 +106,7 @@ pub(crate) fn answer(
     let answer = |state: &State| state.answer(question, options, Decider::User, fresh_token());
     let before = plan.load()?.state;
     before_answer(plan, &before, &answer(&before)?)?;
-    let mut ledger = plan.lock()?;
+    let mut ledger = plan.lock_in_order()?;
     let events = answer(ledger.state())?;
     let to_revise = events.iter().find_map(|event| match event {
         Event::RevisionDue { task } => Some(task.clone()),

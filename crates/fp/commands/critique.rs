@@ -185,7 +185,7 @@ fn next(critique: &Critique) -> String {
 }
 
 fn show(args: &ShowCritiqueArgs, context: &Context) -> CommandResult {
-    let source = PlanSource::open(context, args.plan.as_deref())?;
+    let source = PlanSource::open_to_read(context, args.plan.as_deref())?;
     let plan = source.plan()?;
     context.notices(&plan.load()?.notices);
     let Some(critique) = last_critique(plan)? else {

@@ -3,6 +3,7 @@
 use fp_host::run::evidence;
 use fp_plan::plan::id::TaskId;
 use fp_run::report::evidence::evidence_head;
+use fp_run::run::Refusal;
 use fp_run::run::state::TaskState;
 use serde_json::json;
 
@@ -11,17 +12,21 @@ use crate::error::{CommandError, CommandResult};
 
 /// Show what the last verdict on a task rests on
 #[derive(Debug, clap::Args)]
+#[command(allow_missing_positional = true)]
 pub(crate) struct EvidenceArgs {
-    /// The plan.
-    plan: String,
+    /// The plan; the active one, or the last one, where left out.
+    plan: Option<String>,
     /// The task.
     task: TaskId,
 }
 
 pub(crate) fn run(args: EvidenceArgs, context: &Context) -> CommandResult {
-    let plan = context.open(Some(&args.plan))?;
+    let plan = context.open_to_read(args.plan.as_deref())?;
     let loaded = plan.load()?;
     context.notices(&loaded.notices);
+    if loaded.state.approval.is_none() {
+        return Err(Refusal::NotApproved.into());
+    }
     let (id, task) = (&args.task, loaded.state.expect_task(&args.task)?);
     if let Some(text) = evidence::read(&plan, id)? {
         context.notices(disagreement(&text, task).as_slice());

@@ -10,9 +10,10 @@ use crate::error::CommandResult;
 
 /// Give up a task, and with it what waits for it
 #[derive(Debug, clap::Args)]
+#[command(allow_missing_positional = true)]
 pub(crate) struct FailArgs {
-    /// The plan.
-    plan: String,
+    /// The plan; the only active one where left out.
+    plan: Option<String>,
     /// The task.
     task: TaskId,
     /// Why.
@@ -21,8 +22,8 @@ pub(crate) struct FailArgs {
 }
 
 pub(crate) fn run(args: FailArgs, context: &Context) -> CommandResult {
-    let plan = context.open(Some(&args.plan))?;
-    let mut ledger = plan.lock()?;
+    let plan = context.open(args.plan.as_deref())?;
+    let mut ledger = plan.lock_in_order()?;
     let events = ledger.state().fail(&args.task, &args.reason)?;
     let skipped = events.iter().filter_map(|event| match event {
         Event::Skipped { task, .. } => Some(task.clone()),

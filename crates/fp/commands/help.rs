@@ -14,69 +14,133 @@ use crate::printer::WIDTH;
 /// Print the help of a command, or a help topic
 #[derive(Debug, clap::Args)]
 pub(crate) struct HelpArgs {
-    /// A topic, or a command with its subcommand. Without one, all are listed.
-    #[arg(value_name = "TOPIC|COMMAND")]
+    /// A command with its subcommand, a topic, or `agents` for the commands that agents call.
+    #[arg(value_name = "COMMAND|TOPIC")]
     words: Vec<String>,
+    /// List all commands with what they do.
+    #[arg(long, conflicts_with = "words")]
+    all: bool,
+    /// List all commands as tables of Markdown.
+    #[arg(long, hide = true, conflicts_with_all = ["words", "all"])]
+    markdown: bool,
 }
 
-/// The help topics: each name with its page.
-static TOPICS: [(&str, &str); 10] = [
-    ("tasks", include_str!("../../../docs/task-tree.md")),
-    ("plan", include_str!("../../../docs/plan-folder.md")),
-    ("run", include_str!("../../../docs/run-protocol.md")),
-    ("log", include_str!("../../../docs/log.md")),
-    ("hooks", include_str!("../../../docs/hooks.md")),
-    ("exit-codes", include_str!("../../../docs/exit-codes.md")),
-    ("config", include_str!("../../../docs/configuration.md")),
-    ("specs", include_str!("../../../docs/specs.md")),
-    ("import-export", include_str!("../../../docs/import-export.md")),
-    ("roadmap", include_str!("../../../docs/roadmap.md")),
+/// The commands for people, by what they are for.
+const GROUPS: [(&str, &[&str]); 6] = [
+    ("Look", &["status", "ready", "show", "log", "why", "report", "plans"]),
+    ("Steer", &["run", "approve", "answer", "retry", "cancel", "rollback", "task"]),
+    ("Write", &["new", "import", "export", "validate", "fmt", "explain"]),
+    ("Project", &["config", "specs", "roadmap", "debt", "commit", "comments"]),
+    ("Machines", &["share", "join", "fleet"]),
+    ("Set up", &["install", "update", "uninstall", "doctor", "demo", "completions", "help"]),
+];
+/// The name of the others.
+const AGENTS: &str = "Agents";
+
+/// The help topics: each page with its names, the first that of its file.
+static TOPICS: [(&[&str], &str); 10] = [
+    (&["task-tree", "tasks"], include_str!("../../../docs/task-tree.md")),
+    (&["plan-folder", "plan"], include_str!("../../../docs/plan-folder.md")),
+    (&["run-protocol", "run"], include_str!("../../../docs/run-protocol.md")),
+    (&["log"], include_str!("../../../docs/log.md")),
+    (&["hooks"], include_str!("../../../docs/hooks.md")),
+    (&["exit-codes"], include_str!("../../../docs/exit-codes.md")),
+    (&["configuration", "config"], include_str!("../../../docs/configuration.md")),
+    (&["specs"], include_str!("../../../docs/specs.md")),
+    (&["import-export"], include_str!("../../../docs/import-export.md")),
+    (&["roadmap"], include_str!("../../../docs/roadmap.md")),
 ];
 
 pub(crate) fn run(args: HelpArgs, context: &Context) -> CommandResult {
     let mut tree = Cli::command();
     tree.build();
-    if args.words.is_empty() {
-        let text = format!("{}\n{}", tree.render_long_help(), topics());
-        let names: Vec<_> = TOPICS.iter().map(|(name, _)| *name).collect();
-        return context.report(&json!({ "topics": names, "text": text }), &text);
-    }
-    let parts = [command(&tree, &args.words), topic(&args.words)];
-    // Some words, such as `log`, are both a command and a topic.
-    let text = parts.into_iter().flatten().collect::<Vec<_>>().join("\n");
+    let topics: Vec<_> = TOPICS.iter().map(|(names, _)| names[0]).collect();
+    let text = if args.markdown {
+        groups_of(&tree).iter().map(|group| tables(group)).collect::<Vec<_>>().join("\n")
+    } else if args.all {
+        groups_of(&tree).iter().map(list).collect::<Vec<_>>().join("\n")
+    } else if args.words.is_empty() {
+        first_page(&tree)
+    } else if args.words == ["agents"] {
+        groups_of(&tree).iter().filter(|(name, _)| *name == AGENTS).map(list).collect()
+    } else {
+        let parts = [command(&tree, &args.words), topic(&args.words)];
+        // Some words, such as `log`, are both a command and a topic.
+        parts.into_iter().flatten().collect::<Vec<_>>().join("\n")
+    };
     if text.is_empty() {
         return Err(unknown(&tree, &args.words));
     }
-    context.report(&json!({ "text": text }), &text)
+    context.report(&json!({ "topics": topics, "text": text }), &text)
 }
 
-fn command(tree: &Command, words: &[String]) -> Option<String> {
-    let mut found = tree;
-    for word in words {
-        found = found.find_subcommand(word)?;
+/// The commands of `tree` in their groups; those in none are the agents'.
+fn groups_of(tree: &Command) -> Vec<(&'static str, Vec<&Command>)> {
+    let of_group = |names: &[&str]| names.iter().filter_map(|name| tree.find_subcommand(name)).collect();
+    let mut groups: Vec<(_, Vec<_>)> = GROUPS.map(|(name, names)| (name, of_group(names))).into();
+    let is_for_people = |command: &&Command| GROUPS.iter().any(|(_, all)| all.contains(&command.get_name()));
+    groups.push((AGENTS, tree.get_subcommands().filter(|command| !is_for_people(command)).collect()));
+    groups.retain(|(_, commands)| !commands.is_empty());
+    groups
+}
+
+fn first_page(tree: &Command) -> String {
+    let mut text = format!("{HEADLINE}\nIn Claude Code: /fp:plan GOAL, then /fp:implement\n\n");
+    for (name, commands) in groups_of(tree).iter().filter(|(name, _)| *name != AGENTS) {
+        let names: Vec<_> = commands.iter().map(|command| command.get_name()).collect();
+        text += &format!("{name:<10}{}\n", names.join("  "));
     }
-    Some(found.clone().render_long_help().to_string())
+    text += "\nHelp      fp help COMMAND, fp help --all, fp help agents, or fp help TOPIC:\n";
+    let topics: Vec<_> = TOPICS.iter().map(|(names, _)| names[0]).collect();
+    wrapped(&topics.join(", "), WIDTH - 10).iter().for_each(|line| text += &format!("          {line}\n"));
+    text + "Options   --json for programs, -C DIR, -q, --help, --version\n"
+}
+
+/// The first line of what `fp` says of itself.
+pub(super) const HEADLINE: &str = concat!(
+    "Fractal Planner ",
+    env!("CARGO_PKG_VERSION"),
+    ": plan a goal, build it task by task, commit what passes"
+);
+
+fn about(command: &Command) -> String {
+    command.get_about().map(ToString::to_string).unwrap_or_default()
+}
+
+fn list((name, commands): &(&str, Vec<&Command>)) -> String {
+    let mut text = format!("{name}\n");
+    for command in commands {
+        for (number, line) in wrapped(&about(command), WIDTH - 15).iter().enumerate() {
+            let name = if number == 0 { command.get_name() } else { "" };
+            text += &format!("  {name:<11}  {line}\n");
+        }
+    }
+    text
+}
+
+fn tables((name, commands): &(&str, Vec<&Command>)) -> String {
+    let rows =
+        commands.iter().map(|command| format!("| `fp {}` | {} |\n", command.get_name(), about(command)));
+    format!("## {name}\n\n| command | what it does |\n| --- | --- |\n{}", rows.collect::<String>())
+}
+
+/// What `--help` prints for the command that `words` name.
+fn command(tree: &Command, words: &[String]) -> Option<String> {
+    words.iter().try_fold(tree, |found, word| found.find_subcommand(word))?;
+    let line = ["fp"].into_iter().chain(words.iter().map(String::as_str)).chain(["--help"]);
+    Cli::command().try_get_matches_from(line).err().map(|help| help.to_string())
 }
 
 fn topic(words: &[String]) -> Option<String> {
     let [word] = words else { return None };
-    TOPICS.iter().find(|(name, _)| name == word).map(|(_, page)| shown_page(page))
-}
-
-/// The list of topics, in the layout of the list of commands above it.
-fn topics() -> String {
-    let mut text = "Topics, for `fp help TOPIC`:\n".to_owned();
-    for (name, page) in &TOPICS {
-        let title = page.lines().next().unwrap_or_default().trim_start_matches("# ");
-        text += &format!("  {:<15}{title}\n", name);
-    }
-    text
+    TOPICS.iter().find(|(names, _)| names.contains(&word.as_str())).map(|(_, page)| shown_page(page))
 }
 
 fn unknown(tree: &Command, words: &[String]) -> CommandError {
     let asked = words.join(" ");
     let error = CommandError::failed(format!("there is no command or topic {asked:?}"));
-    let names = tree.get_subcommands().map(Command::get_name).chain(TOPICS.iter().map(|(name, _)| *name));
+    let topics = TOPICS.iter().flat_map(|(names, _)| names.iter().copied());
+    let names = tree.get_subcommands().map(Command::get_name).chain(topics);
     match closest_name(&asked, names.map(str::to_owned)) {
         Some(best) => error.hint(format!("did you mean `fp help {best}`?")),
         None => error.hint("`fp help` lists them all"),

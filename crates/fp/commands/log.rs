@@ -15,7 +15,7 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use unicode_width::UnicodeWidthStr as _;
 
-use crate::context::Context;
+use crate::context::{Context, planning_step};
 use crate::error::{CommandError, CommandResult, Exit};
 use crate::printer::Format;
 use crate::printer::WIDTH;
@@ -62,9 +62,8 @@ pub(crate) fn run(args: LogArgs, context: &Context) -> CommandResult {
             ));
         }
         if view.state.seq == 0 {
-            context
-                .printer
-                .note(&format!("note: nothing has happened yet: next is `fp approve {}`", plan.id()));
+            let step = planning_step(&plan).into_str();
+            context.printer.note(&format!("note: nothing has happened yet; planning is at: {step}"));
         }
         return Ok(Exit::Done);
     }

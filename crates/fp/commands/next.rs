@@ -5,14 +5,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
+use fp_host::fleet::Membership;
 use fp_host::plan::{OpenPlan, Tree};
 use fp_host::plan_folder::OfLayer;
 use fp_host::run::commit::{COMMIT_PATIENCE, head_moved, settle};
 use fp_host::run::end_checks::check_at_end;
 use fp_host::run::fresh_token;
 use fp_host::store::Ledger;
+use fp_plan::hint::{ErrorEnd, Hint as _};
 use fp_plan::plan::id::{AgentName, PlanId, TaskId};
-use fp_plan::settings::AgentPlayer;
+use fp_plan::settings::{AgentPlayer, Settings};
 use fp_run::report::requirements::RequirementLine;
 use fp_run::report::status::StatusReport;
 use fp_run::run::consent::PrintedQuestion;
@@ -20,6 +22,7 @@ use fp_run::run::event::Event;
 use fp_run::run::next::{LeadAction, RunSurroundings};
 use fp_run::run::state::{Activity, RunAgent};
 use fp_run::run::{State, approval};
+use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
 use super::report::interview_of;
@@ -29,6 +32,9 @@ use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
 use crate::features::linear::{tracker_due, tracker_ended};
 use crate::printer::Format;
+
+/// A machine at work says so this often within the time after which others give it up.
+const RENEWALS: i32 = 3;
 
 /// Print the actions that are due now
 #[derive(Debug, clap::Args)]
@@ -82,6 +88,8 @@ pub(super) struct DueNow<'p> {
     told: Vec<Event>,
     /// Position in the log before them.
     first: u64,
+    /// Why other machines can't be reached, in a shared plan.
+    pub(super) cut_off: Option<String>,
 }
 
 /// The log after the actions were found.
@@ -117,15 +125,19 @@ pub(super) fn take_turn<'p>(
         |(name, agent): (&AgentName, &RunAgent)| agent.activity != Activity::Idle && !ended.contains(name);
     // An agent still at work wakes the lead again; another process that commits does not.
     let patience = if plan.load()?.state.agents.iter().any(works) { Duration::ZERO } else { COMMIT_PATIENCE };
-    settle(plan, || context.now(), patience)?;
-    check_at_end(plan, || context.now())?;
+    let cut_off = sync(plan, context)?;
+    if cut_off.is_none() {
+        settle(plan, || context.now(), patience)?;
+        check_at_end(plan, || context.now())?;
+    }
     let tree = context.tree(plan)?;
     let (seen, moved) = {
         let state = plan.load()?.state;
-        if !state.untried.is_empty() {
+        if !state.untried.is_empty() && cut_off.is_none() {
             try_commands(plan, context);
         }
-        (state.head.clone(), head_moved(plan, &state)?)
+        let tip = plan.store.membership()?.filter(|_| state.is_shared()).map(|member| member.tip);
+        (state.head.clone(), head_moved(plan, &state, tip.as_ref())?)
     };
     let mut ledger = plan.lock()?;
     context.notices(ledger.notices());
@@ -134,7 +146,12 @@ pub(super) fn take_turn<'p>(
         // If another call looked at HEAD meanwhile, it has reported the commits.
         moved: moved.filter(|_| ledger.state().head == seen),
         token: fresh_token(),
+        cut_off: cut_off.is_some(),
         ..RunSurroundings::new(ledger.state(), &plan.settings, context.now(), attended)
+    };
+    let around = match plan.store.membership()?.filter(|_| cut_off.is_none()) {
+        Some(member) => with_fleet(around, &member, &plan.settings, context),
+        None => around,
     };
     say_edits(context, &tree, ledger.state(), &around.edited);
     let turn = ledger.state().next(ended, &around)?;
@@ -154,7 +171,42 @@ pub(super) fn take_turn<'p>(
         LeadAction::Finish { .. } => LeadAction::Finish { report: report.clone() },
         action => action,
     });
-    Ok(DueNow { actions: actions.collect(), log, told, first })
+    Ok(DueNow { actions: actions.collect(), log, told, first, cut_off })
+}
+
+/// Takes in what other machines have done with a shared plan. Returns the reason if they can't be reached.
+fn sync(plan: &OpenPlan, context: &Context) -> Result<Option<String>, CommandError> {
+    if !plan.load()?.state.is_shared() {
+        return Ok(None);
+    }
+    match plan.sync() {
+        Ok(notices) => {
+            context.notices(&notices);
+            Ok(None)
+        }
+        Err(error) if error.ends() == ErrorEnd::CutOff => {
+            context
+                .printer
+                .note(&format!("note: {error}: what is under way goes on, and nothing new begins"));
+            Ok(Some(error.to_string()))
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// `around` with what is heard of other machines.
+fn with_fleet(
+    around: RunSurroundings,
+    member: &Membership,
+    settings: &Settings,
+    context: &Context,
+) -> RunSurroundings {
+    let lease = SignedDuration::from_mins(settings.fleet.lease_minutes.into());
+    let is_silent = |at: &Timestamp| context.now().duration_since(*at) > lease;
+    let silent = member.heard.iter().filter(|(machine, at)| **machine != member.machine && is_silent(at));
+    let silent = silent.map(|(machine, _)| machine.clone()).collect();
+    let renew = context.now().duration_since(member.pushed_at) > lease / RENEWALS;
+    RunSurroundings { silent, renew, ..around }
 }
 
 /// The report at the end of a run.

@@ -11,7 +11,7 @@ use crate::context::Context;
 use crate::error::{CommandResult, Exit};
 use crate::printer::Format;
 
-/// List the plans, put one away, or write down what came of it
+/// List the plans, archive one, or restore an archived one
 #[derive(Debug, clap::Args)]
 #[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct PlansArgs {
@@ -28,6 +28,7 @@ pub(crate) struct PlansArgs {
 #[derive(Debug, clap::Subcommand)]
 enum Action {
     Archive(ArchiveArgs),
+    Restore(RestoreArgs),
 }
 
 /// Archive a plan that is not running; nothing is deleted
@@ -37,9 +38,17 @@ pub(crate) struct ArchiveArgs {
     plan: String,
 }
 
+/// Move an archived plan back to the others
+#[derive(Debug, clap::Args)]
+pub(crate) struct RestoreArgs {
+    /// The archived plan.
+    plan: String,
+}
+
 pub(crate) fn run(args: PlansArgs, context: &Context) -> CommandResult {
     match args.action {
         Some(Action::Archive(args)) => archive(&args, context),
+        Some(Action::Restore(args)) => restore(&args, context),
         None => list(&args, context),
     }
 }
@@ -121,7 +130,15 @@ fn archive(args: &ArchiveArgs, context: &Context) -> CommandResult {
     let folder = context.plans()?.archive(&plan.folder, context.now(), patience)?;
     let shown = context.shown(&folder);
     let json = json!({ "planId": plan.id(), "archived": true, "folder": folder });
-    let back = context.shown(plan.folder.path());
     context
-        .report(&json, &format!("{} is archived in {shown}\nTo restore it: mv {shown} {back}\n", plan.id()))
+        .report(&json, &format!("Archived {0} in {shown}\nTo restore it: fp plans restore {0}\n", plan.id()))
+}
+
+fn restore(args: &RestoreArgs, context: &Context) -> CommandResult {
+    let plans = context.plans()?;
+    let plan = plans.archived().resolve(&args.plan)?;
+    let patience = Duration::from_secs(context.settings()?.lock_timeout_seconds.into());
+    let folder = plans.restore(&plan, patience)?;
+    let json = json!({ "planId": plan.id(), "archived": false, "folder": folder });
+    context.report(&json, &format!("Restored {} to {}\n", plan.id(), context.shown(&folder)))
 }

@@ -49,7 +49,7 @@ struct ReadyLine {
 }
 
 pub(crate) fn run(args: ReadyArgs, context: &Context) -> CommandResult {
-    let plan = context.open(args.plan.as_deref())?;
+    let plan = context.open_to_read(args.plan.as_deref())?;
     let loaded = plan.load()?;
     context.notices(&loaded.notices);
     let state = &loaded.state;

@@ -9,16 +9,17 @@ use crate::error::CommandResult;
 
 /// Take a claim back; the task can be claimed again, and the attempt does not count
 #[derive(Debug, clap::Args)]
+#[command(allow_missing_positional = true)]
 pub(crate) struct ReleaseArgs {
-    /// The plan.
-    plan: String,
+    /// The plan; the only active one where left out.
+    plan: Option<String>,
     /// The task.
     task: TaskId,
 }
 
 pub(crate) fn run(args: ReleaseArgs, context: &Context) -> CommandResult {
-    let plan = context.open(Some(&args.plan))?;
-    let mut ledger = plan.lock()?;
+    let plan = context.open(args.plan.as_deref())?;
+    let mut ledger = plan.lock_in_order()?;
     let events = ledger.state().release(&args.task, "released by hand")?;
     ledger.append(events, context.now())?;
     let json = json!({ "task": args.task, "status": Status::Pending });

@@ -19,7 +19,7 @@ use super::show::schedule_options;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
 use crate::pages::run::{FAR, is_run_page, run_page};
-use crate::printer::{Output, json};
+use crate::printer::{Output, format_option, json};
 use crate::source::interview_at;
 
 /// Show what happened in a run: who did what when, what it took, and what each verdict rests on
@@ -28,6 +28,7 @@ use crate::source::interview_at;
 /// notes. --out writes a page to look at in a browser, or what the other flags ask for. An archived plan can be named
 /// as well.
 #[derive(Debug, clap::Args)]
+#[command(arg(format_option(&["text", "json", "html"])))]
 pub(crate) struct ReportArgs {
     /// The plan; the only active one where left out.
     plan: Option<String>,
@@ -47,10 +48,7 @@ pub(crate) struct ReportArgs {
 }
 
 pub(crate) fn run(args: ReportArgs, context: &Context) -> CommandResult {
-    let plan = match &args.plan {
-        Some(selector) => context.open_or_archived(selector)?,
-        None => context.open_to_read(None)?,
-    };
+    let plan = context.open_to_read(args.plan.as_deref())?;
     if args.watch {
         return watch(&plan, args, context);
     }
@@ -69,7 +67,7 @@ pub(crate) fn run(args: ReportArgs, context: &Context) -> CommandResult {
         Output::Text | Output::Html | Output::Mermaid => run_page(&report, false),
     };
     let Some(out) = args.out else {
-        if context.output.is_export() {
+        if context.output == Output::Html {
             context.printer.exact(&page);
         } else {
             context.printer.data(&page);

@@ -13,17 +13,18 @@ use crate::source::PlanSource;
 ///
 /// A task that was done before the plan was imported is done again.
 #[derive(Debug, clap::Args)]
+#[command(allow_missing_positional = true)]
 pub(crate) struct RetryArgs {
-    /// The plan.
-    plan: String,
+    /// The plan; the active one, or the last one, where left out.
+    plan: Option<String>,
     /// The task.
     task: TaskId,
 }
 
 pub(crate) fn run(args: RetryArgs, context: &Context) -> CommandResult {
-    let source = PlanSource::open(context, Some(&args.plan))?;
+    let source = PlanSource::open_to_read(context, args.plan.as_deref())?;
     let plan = source.plan()?;
-    let mut ledger = plan.lock()?;
+    let mut ledger = plan.lock_in_order()?;
     let mut events = ledger.state().retry(&args.task)?;
     let was_done = ledger.state().task(&args.task).is_some_and(|task| task.imported);
     // What was done needed no criteria.

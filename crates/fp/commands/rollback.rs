@@ -15,9 +15,10 @@ use crate::error::{CommandError, CommandResult};
 ///
 /// Refused while something that was built on it is done or under way, and where its files have uncommitted changes.
 #[derive(Debug, clap::Args)]
+#[command(allow_missing_positional = true)]
 pub(crate) struct RollbackArgs {
-    /// The plan.
-    plan: String,
+    /// The plan; the only active one where left out.
+    plan: Option<String>,
     /// The task.
     task: TaskId,
     /// Say what would be undone, and change nothing.
@@ -26,7 +27,7 @@ pub(crate) struct RollbackArgs {
 }
 
 pub(crate) fn run(args: RollbackArgs, context: &Context) -> CommandResult {
-    let plan = context.open(Some(&args.plan))?;
+    let plan = context.open(args.plan.as_deref())?;
     let loaded = plan.load()?;
     context.notices(&loaded.notices);
     let failed = |error| explained(error, plan.id().as_str());

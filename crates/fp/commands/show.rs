@@ -17,7 +17,7 @@ use unicode_width::UnicodeWidthStr as _;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
 use crate::pages::{mermaid, plan};
-use crate::printer::{Output, WIDTH, json};
+use crate::printer::{Output, WIDTH, format_option, json};
 use crate::source::PlanSource;
 
 /// Most columns of branches; deeper tasks are drawn at this indentation.
@@ -25,6 +25,7 @@ const BRANCHES: usize = 36;
 
 /// Draw the task tree, with the state of each task once it is approved
 #[derive(Debug, clap::Args)]
+#[command(arg(format_option(&["text", "json", "mermaid", "html"])))]
 pub(crate) struct ShowTreeArgs {
     /// The plan, or a file that ends in `.md`; the only active plan where left out.
     plan: Option<String>,
@@ -34,7 +35,7 @@ pub(crate) struct ShowTreeArgs {
 }
 
 pub(crate) fn run(args: ShowTreeArgs, context: &Context) -> CommandResult {
-    let source = PlanSource::open(context, args.plan.as_deref())?;
+    let source = PlanSource::open_to_read(context, args.plan.as_deref())?;
     let settings = source.plan.as_ref().map_or_else(|| context.settings(), |plan| Ok(&plan.settings))?;
     let text = source.text()?;
     let (parsed, problems) = parse(&text);
@@ -55,7 +56,7 @@ pub(crate) fn run(args: ShowTreeArgs, context: &Context) -> CommandResult {
     }
     let shown = rendered(context, &source, &report, at_once)?;
     let Some(path) = args.out else {
-        if context.output.is_export() {
+        if matches!(context.output, Output::Mermaid | Output::Html) {
             context.printer.exact(&shown);
         } else {
             context.printer.data(&shown);

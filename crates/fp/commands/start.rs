@@ -6,8 +6,9 @@ use std::time::Duration;
 use fp_host::git::{Git, GitError, Operation};
 use fp_host::plan::OpenPlan;
 use fp_host::process::kill_marked;
-use fp_host::run::commit::settle;
+use fp_host::run::commit::{COMMIT_PATIENCE, settle};
 use fp_host::run::trial;
+use fp_host::run::worktree::follow_branch;
 use fp_host::store::{StoreError, acquire};
 use fp_plan::plan::id::TaskId;
 use fp_plan::reading_language;
@@ -91,7 +92,7 @@ fn tell_of_background(plan: &OpenPlan, args: &StartArgs, context: &Context) -> C
 }
 
 /// The right to lead `plan`. Refused while `fp run` does.
-fn lead_lock(plan: &OpenPlan) -> Result<std::fs::File, CommandError> {
+pub(super) fn lead_lock(plan: &OpenPlan) -> Result<std::fs::File, CommandError> {
     acquire(&plan.lead_lock(), Duration::ZERO).map_err(|error| match error {
         StoreError::Locked { holder, .. } => {
             let by = holder.map_or_else(String::new, |id| format!(", process {id}"));
@@ -120,11 +121,24 @@ pub(super) fn begin(
     lead: RunLead,
     context: &Context,
 ) -> Result<usize, CommandError> {
-    let git = plan.git()?;
+    let is_shared = plan.load()?.state.is_shared();
+    let git = match is_shared {
+        true => {
+            context.notices(&plan.sync()?);
+            let _lock = acquire(&plan.commit_lock(), COMMIT_PATIENCE)?;
+            follow_branch(plan)?;
+            plan.checkout(&plan.load()?.state)?
+        }
+        false => plan.git()?,
+    };
     let status = git.status()?;
     let no_commit = args.no_commit || plan.settings.no_commit;
+    if no_commit && is_shared {
+        return Err(CommandError::refused("a shared plan needs commits: they are how its machines meet")
+            .hint("leave `--no-commit` away, or set `noCommit` to false"));
+    }
     let head = status.head()?;
-    if !no_commit {
+    if !no_commit && !is_shared {
         if let Some(operation) = git.state().filter(|operation| *operation != Operation::Bisect) {
             return Err(GitError::InProgress(operation).into());
         }
@@ -147,7 +161,7 @@ pub(super) fn begin(
     for process in before.state.processes.values().filter(|process| !process.mark.is_empty()) {
         kill_marked(&process.mark);
     }
-    let mut ledger = plan.lock()?;
+    let mut ledger = plan.lock_in_order()?;
     context.notices(ledger.notices());
     let start = RunTerms {
         session: lead.session,
@@ -261,6 +275,7 @@ fn isolation(
     context: &Context,
 ) -> Result<Option<String>, CommandError> {
     let insists = match plan.settings.isolation {
+        _ if plan.load()?.state.is_shared() => true,
         Isolation::Shared => return Ok(None),
         // A process may build while the user works in the checkout.
         Isolation::Auto if lead.builders == 1 && !lead.processes => return Ok(None),

@@ -36,8 +36,8 @@ pub(crate) struct TaskArgs {
 enum Command {
     /// Put a new leaf behind the last subtask of a task
     Add {
-        /// The plan.
-        plan: String,
+        /// The plan; the only active one where left out.
+        plan: Option<String>,
         /// The task that it is a part of; the id of the root for the top of the tree.
         #[arg(long, value_name = "TASK")]
         under: String,
@@ -46,9 +46,10 @@ enum Command {
         file: PathBuf,
     },
     /// Put a leaf in the place of the one with the same id
+    #[command(allow_missing_positional = true)]
     Revise {
-        /// The plan.
-        plan: String,
+        /// The plan; the only active one where left out.
+        plan: Option<String>,
         /// The leaf.
         task: TaskId,
         /// The leaf as it is to stand in `tasks.md`; `-` reads standard input.
@@ -56,9 +57,10 @@ enum Command {
         file: PathBuf,
     },
     /// Make a leaf the parent of several; what waits for it waits for all of them
+    #[command(allow_missing_positional = true)]
     Split {
-        /// The plan.
-        plan: String,
+        /// The plan; the only active one where left out.
+        plan: Option<String>,
         /// The leaf.
         task: TaskId,
         /// Its parts as they are to stand in `tasks.md`; `-` reads standard input.
@@ -66,16 +68,18 @@ enum Command {
         file: PathBuf,
     },
     /// Take a leaf out; what waits for it no longer does
+    #[command(allow_missing_positional = true)]
     Remove {
-        /// The plan.
-        plan: String,
+        /// The plan; the only active one where left out.
+        plan: Option<String>,
         /// The leaf.
         task: TaskId,
     },
     /// Put a leaf elsewhere in the tree; below another parent it gets an id of that parent
+    #[command(allow_missing_positional = true)]
     Move {
-        /// The plan.
-        plan: String,
+        /// The plan; the only active one where left out.
+        plan: Option<String>,
         /// The leaf.
         task: TaskId,
         #[command(flatten)]
@@ -115,7 +119,7 @@ pub(crate) fn run(args: TaskArgs, context: &Context) -> CommandResult {
     };
     let given = file.map(|file| Input::read(file, TASKS_CAP, context)).transpose()?;
     let leaf = given.as_ref().map_or("", |given| &*given.text);
-    let source = PlanSource::open(context, Some(plan))?;
+    let source = PlanSource::open(context, plan.as_deref())?;
     let plan = source.plan()?;
     // The lock keeps others from approving a tree that is being edited, or claiming from it.
     let mut ledger = plan.lock()?;

@@ -62,7 +62,7 @@ struct Checked<'t> {
 }
 
 pub(crate) fn run(args: ValidateArgs, context: &Context) -> CommandResult {
-    let source = PlanSource::open(context, args.plan.as_deref())?;
+    let source = PlanSource::open_to_read(context, args.plan.as_deref())?;
     let text = source.text()?;
     let checked = Checked::read(&source, &text, args.max_complexity)?;
     if args.diff {
@@ -218,7 +218,7 @@ fn next(args: &ValidateArgs, source: &PlanSource, gate: &Gate) -> String {
     let name = source.argument();
     let mut command = match gate.verdict {
         GateVerdict::Pass | GateVerdict::Caution if source.plan.is_some() => {
-            return format!("fp plan {name}");
+            return format!("fp schedule {name}");
         }
         GateVerdict::Pass | GateVerdict::Caution => return format!("fp show {name}"),
         GateVerdict::Block if gate.errors_after_fix == gate.errors => format!("fp validate {name}"),

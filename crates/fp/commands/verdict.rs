@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use fp_host::run::commit::{COMMIT_PATIENCE, Settled, settle};
 use fp_host::run::verify::verify;
 use fp_host::run::{evidence, fresh_token};
+use fp_plan::hint::{ErrorEnd, Hint as _};
 use fp_plan::plan::id::TaskId;
 use fp_run::run::event::{Event, Judgement, Note};
 use fp_run::run::state::{State, Status};
@@ -93,7 +94,13 @@ pub(crate) fn run(args: VerdictArgs, context: &Context) -> CommandResult {
     let file = evidence::write(&plan, &after, &args.task, &verified.criteria, now())?;
     ledger.append(events, now())?;
     drop(ledger);
-    let settled = settle(&plan, now, COMMIT_PATIENCE)?;
+    let settled = settle(&plan, now, COMMIT_PATIENCE).or_else(|error| match error.ends() {
+        ErrorEnd::CutOff => {
+            context.printer.note(&format!("note: {error}: the verdict is recorded, and its commit follows"));
+            Ok(Vec::new())
+        }
+        _ => Err(error),
+    })?;
     report(context, &plan.load()?.state, &args.task, &file, &settled)
 }
 

@@ -86,8 +86,8 @@ fn the_next_command_runs() {
         let words: Vec<&str> = command.split(' ').skip(1).collect();
         (command.clone(), environment.fp(&words).code)
     };
-    assert_eq!(next(&clean()), (format!("fp plan {PLAN}"), 0));
-    assert_eq!(next(&vague()), (format!("fp plan {PLAN}"), 0));
+    assert_eq!(next(&clean()), (format!("fp schedule {PLAN}"), 0));
+    assert_eq!(next(&vague()), (format!("fp schedule {PLAN}"), 0));
     assert_eq!(next(&waits_for_itself()), (format!("fp validate {PLAN} --fix"), 0));
     assert_eq!(next(&large_leaf()), (format!("fp validate {PLAN}"), 1));
     let place = with(&large_leaf());

@@ -336,7 +336,9 @@ fn what_can_not_be_checked() {
     assert_snapshot!(environment.fp(&["--format", "html", "validate", "tasks.md"]), @r"
     exit status: 2
     --- stderr
-    error: this command has no such --format
-    hint: `--help` says which command has which format
+    error: invalid value 'html' for '--format <FORMAT>'
+      [possible values: text, json]
+
+    For more information, try '--help'.
     ");
 }

@@ -1,9 +1,9 @@
 //! Every git process starts here, so that its environment, input and failures are handled in one place.
 
 use std::ffi::{OsStr, OsString};
-use std::io::{self, Write as _};
+use std::io::{self, PipeWriter, Write as _};
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use fp_plan::repo_path::RepoPath;
@@ -165,6 +165,16 @@ impl GitCall {
         self
     }
 
+    /// Starts the call with these outputs.
+    pub(super) fn spawn_into(mut self, out: PipeWriter, err: PipeWriter) -> io::Result<Child> {
+        self.command.stdout(out).stderr(err).spawn()
+    }
+
+    /// The command as errors show it.
+    pub(super) fn shown(&self) -> &str {
+        &self.shown
+    }
+
     /// Runs the call and returns its output, or the failure as an error.
     pub(super) fn output(self) -> Result<Vec<u8>, GitError> {
         self.run()?.into_output()
@@ -274,17 +284,5 @@ pub fn ask(folder: &Path, args: &[&str]) -> Result<String, GitError> {
         CommandEnd::TimedOut(_) => {
             Err(failed(None, format!("it gave no answer in {} seconds", LIMIT.as_secs())))
         }
-    }
-}
-
-/// The value of the setting `name` in `folder`, if it has one.
-///
-/// # Errors
-/// Git is missing, or can't read its settings.
-pub fn setting(folder: &Path, name: &str) -> Result<Option<String>, GitError> {
-    match ask(folder, &["config", "--get", name]) {
-        Ok(value) => Ok(Some(value).filter(|value| !value.is_empty())),
-        Err(GitError::Failed(failure)) if failure.status == Some(1) => Ok(None),
-        Err(error) => Err(error),
     }
 }

@@ -36,7 +36,15 @@ impl Git {
     /// # Errors
     /// [`GitError::MissingObject`] if git no longer has `since`.
     pub fn commits_since(&self, since: &Oid) -> Result<Vec<GitCommit>, GitError> {
-        let range = format!("{since}..HEAD");
+        self.commits_between(since, "HEAD")
+    }
+
+    /// The same for those in `to`, a commit.
+    ///
+    /// # Errors
+    /// As for [`Git::commits_since`].
+    pub fn commits_between(&self, since: &Oid, to: &str) -> Result<Vec<GitCommit>, GitError> {
+        let range = format!("{since}..{to}");
         let finished = self.log(&COMMITS, &range).run()?;
         if let Some(failure) =
             finished.failure.as_ref().filter(|f| f.stderr.contains("Invalid revision range"))

@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::fs;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use fp_plan::hint::{ErrorEnd, Hint};
@@ -25,7 +25,7 @@ const LOCK: &str = "lock";
 const CAP: u64 = 64 * 1024;
 const VERSION: u32 = 1;
 
-/// Why a plan was not archived. It has not moved.
+/// Why a plan was not archived or restored. It has not moved.
 #[derive(Debug, thiserror::Error)]
 pub enum ArchiveError {
     #[error("the run of {0} is on: it is not archived")]
@@ -36,8 +36,8 @@ pub enum ArchiveError {
         /// The folder of the worktrees.
         path: PathBuf,
     },
-    /// The archive already has a plan of that name.
-    #[error("there is an archived plan in {} already", path.display())]
+    /// A plan of that name is there already.
+    #[error("there is a plan in {} already", path.display())]
     Taken {
         /// Its folder.
         path: PathBuf,
@@ -137,23 +137,44 @@ impl Plans {
             return Err(ArchiveError::Worktrees { path: worktrees });
         }
         let target = archive.dir.join(plan.id().as_str());
-        if self.is_archived(plan.id()) {
-            return Err(ArchiveError::Taken { path: target });
-        }
+        free(&target)?;
         let from = self.dir.strip_prefix(&self.root).unwrap_or(&self.dir).display().to_string();
         let record = Record { schema_version: VERSION, plan_id: plan.id().clone(), archived_at: at, from };
         let text = serde_json::to_string_pretty(&record).expect("a record has text keys and plain values");
         let written = plan.file(ARCHIVED);
         file::replace(&written, (text + "\n").as_bytes())?;
-        if let Err(error) = fs::rename(plan.path(), &target) {
-            drop(fs::remove_file(&written));
-            return Err(match error.kind() {
-                io::ErrorKind::CrossesDevices => ArchiveError::OtherDisk { path: archive.dir },
-                _ => FileError::Write { path: target, source: error }.into(),
-            });
-        }
-        let synced = file::sync_folder(&archive.dir).and_then(|()| file::sync_folder(&self.dir));
-        synced.map_err(|source| FileError::Write { path: target.clone(), source })?;
+        moved(plan, &target, &archive, self).inspect_err(|_| drop(fs::remove_file(&written)))?;
         Ok(target)
     }
+
+    /// Moves `plan`, an archived one, back to these plans. Waits up to `patience` for others who move plans.
+    pub fn restore(&self, plan: &PlanFolder, patience: Duration) -> Result<PathBuf, ArchiveError> {
+        self.make_dir()?;
+        let archive = self.archived();
+        let _alone = acquire(&archive.dir.join(LOCK), patience)?;
+        let target = self.dir.join(plan.id().as_str());
+        free(&target)?;
+        moved(plan, &target, self, &archive)?;
+        // Without the record it is no different; a kill before this leaves a date that nothing reads.
+        drop(fs::remove_file(target.join(ARCHIVED)));
+        Ok(target)
+    }
+}
+
+/// Fails if anything is at `target`.
+fn free(target: &Path) -> Result<(), ArchiveError> {
+    match fs::symlink_metadata(target) {
+        Ok(_) => Err(ArchiveError::Taken { path: target.to_owned() }),
+        Err(_) => Ok(()),
+    }
+}
+
+/// Renames the folder of `plan`, one of `from`, to `target`, in `to`.
+fn moved(plan: &PlanFolder, target: &Path, to: &Plans, from: &Plans) -> Result<(), ArchiveError> {
+    fs::rename(plan.path(), target).map_err(|error| match error.kind() {
+        io::ErrorKind::CrossesDevices => ArchiveError::OtherDisk { path: to.dir.clone() },
+        _ => FileError::Write { path: target.to_owned(), source: error }.into(),
+    })?;
+    let synced = file::sync_folder(&to.dir).and_then(|()| file::sync_folder(&from.dir));
+    Ok(synced.map_err(|source| FileError::Write { path: target.to_owned(), source })?)
 }

@@ -18,7 +18,7 @@ use group::JobObject as ProcessGroup;
 #[cfg(unix)]
 use group::ProcessGroup;
 pub use output::CommandOutput;
-use output::OutputReader;
+pub(crate) use output::OutputReader;
 
 /// Time that a group has to end by itself before it is killed.
 const GRACE: Duration = Duration::from_secs(2);

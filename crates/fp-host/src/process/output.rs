@@ -63,7 +63,7 @@ fn without_escapes(text: &str) -> impl Iterator<Item = char> {
 }
 
 /// Reads a pipe to its end in a thread of its own.
-pub(super) struct OutputReader {
+pub(crate) struct OutputReader {
     kept: Arc<Mutex<Kept>>,
     ended: Receiver<()>,
 }
@@ -105,7 +105,7 @@ impl Kept {
 
 impl OutputReader {
     /// Starts reading `pipe`; keeps the first `head` bytes and the last `tail` bytes of the rest.
-    pub(super) fn start(mut pipe: PipeReader, head: usize, tail: usize) -> Self {
+    pub(crate) fn start(mut pipe: PipeReader, head: usize, tail: usize) -> Self {
         let kept = Arc::new(Mutex::new(Kept {
             head: Vec::new(),
             tail: VecDeque::new(),
@@ -129,7 +129,7 @@ impl OutputReader {
 
     /// The output up to the end of the pipe, or as much as came within `patience`: an escaped process may
     /// hold the pipe open forever.
-    pub(super) fn finish(self, patience: Duration) -> CommandOutput {
+    pub(crate) fn finish(self, patience: Duration) -> CommandOutput {
         let _ = self.ended.recv_timeout(patience);
         self.kept.lock().unwrap_or_else(PoisonError::into_inner).output()
     }

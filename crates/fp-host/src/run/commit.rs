@@ -6,6 +6,7 @@ use std::fs::File;
 use std::sync::Arc;
 use std::time::Duration;
 
+use fp_plan::hint::{ErrorEnd, Hint as _};
 use fp_plan::plan::id::{AgentName, TaskId};
 use fp_plan::repo_path::RepoPath;
 use fp_run::commit_style::{CommitHistory, SUBJECTS};
@@ -19,8 +20,10 @@ use fp_run::run::state::{CommitIntent, Status, TaskState};
 use jiff::Timestamp;
 
 use super::integrate::{Conflict, Incoming, Integration, integrate};
+use super::worktree::follow_branch;
 use super::{RunError, fresh_token, paths};
 use crate::facts::reference_text;
+use crate::fleet;
 use crate::git::{Blocked, CommitOutcome, Git, GitCommit, GitError, Merge, Oid};
 use crate::plan::OpenPlan;
 use crate::store::{StoreError, acquire};
@@ -56,11 +59,22 @@ pub fn settle(
         Err(StoreError::Locked { .. }) => return Ok(Vec::new()),
         Err(error) => return Err(error.into()),
     };
-    let mut settled = Vec::new();
-    while let Some(task) = due(&plan.load()?.state).cloned() {
-        settled.push(Settling { plan, id: &task.leaf.id, now: &now }.complete(&task, &lock)?);
+    let (mut settled, mut tries) = (Vec::new(), 0);
+    loop {
+        if plan.load()?.state.is_shared() {
+            // The commit is made on the newest one of all machines.
+            plan.sync()?;
+            follow_branch(plan)?;
+        }
+        let Some(task) = due(&plan.load()?.state).cloned() else { return Ok(settled) };
+        match (Settling { plan, id: &task.leaf.id, now: &now }).complete(&task, &lock) {
+            Err(error) if error.ends() == ErrorEnd::Overtaken && tries < fleet::TRIES => {
+                tries += 1;
+                fleet::pause(tries);
+            }
+            completed => settled.push(completed?),
+        }
     }
-    Ok(settled)
 }
 
 /// The first task of a running run that has passed, is not done, and has no open question about its commit.
@@ -69,7 +83,7 @@ fn due(state: &State) -> Option<&TaskState> {
         return None;
     }
     let asked = |id: &TaskId| state.open_questions().any(|q| q.topic.blocks_commit_of(id));
-    state.tasks.iter().find(|t| t.awaits_commit() && !asked(&t.leaf.id))
+    state.own_running().find(|t| t.awaits_commit() && !asked(&t.leaf.id))
 }
 
 /// A passed task on its way to completion.
@@ -81,6 +95,7 @@ struct Settling<'a> {
 
 impl Settling<'_> {
     fn record(&self, decide: impl FnOnce(&State) -> RunDecision) -> Result<(), RunError> {
+        // The commit is on what was newest before it; a newer one makes the remote refuse it.
         let mut ledger = self.plan.lock()?;
         let events = decide(ledger.state())?;
         Ok(ledger.append(events, (self.now)())?)
@@ -307,36 +322,37 @@ fn made_before(
     Ok(made.map(|commit| commit.hash))
 }
 
-/// The commits that HEAD has gained since `state` last looked at it. `None` if there are none, no task waits
+/// The commits that HEAD, or `tip` in place of it, has gained since `state` last looked at it. `None` if there are none, no task waits
 /// for them, or there is no HEAD. No process if git's files show that HEAD has not moved, else two.
 ///
 /// # Errors
 /// Git fails.
-pub fn head_moved(plan: &OpenPlan, state: &State) -> Result<Option<Moved>, GitError> {
+pub fn head_moved(plan: &OpenPlan, state: &State, tip: Option<&Oid>) -> Result<Option<Moved>, GitError> {
     let waits = |status| state.count(status) > 0;
     let Some(seen) = &state.head else { return Ok(None) };
     if !state.is_running() || !(waits(Status::Pending) || waits(Status::Skipped)) {
         return Ok(None);
     }
     let git = plan.git()?;
-    if git.head_in_files().as_ref() == Some(seen) {
-        return Ok(None);
-    }
-    let head = match git.head() {
-        Ok(head) => head.commit.to_string(),
-        Err(GitError::NoCommit) => return Ok(None),
-        Err(error) => return Err(error),
+    let head = match tip {
+        Some(tip) => tip.to_string(),
+        None if git.head_in_files().as_ref() == Some(seen) => return Ok(None),
+        None => match git.head() {
+            Ok(head) => head.commit.to_string(),
+            Err(GitError::NoCommit) => return Ok(None),
+            Err(error) => return Err(error),
+        },
     };
     if head == *seen {
         return Ok(None);
     }
-    let since = seen.parse().map(|seen| git.commits_since(&seen));
+    let since = seen.parse().map(|seen| git.commits_between(&seen, &head));
     let commits = match since {
         Ok(Err(GitError::MissingObject { .. })) | Err(_) => Vec::new(),
         Ok(commits) => commits?,
     };
     let commits: Vec<SeenCommit> = commits.iter().map(told).collect();
-    let checkout = plan.checkout(state)?;
+    let checkout = if tip.is_some() { plan.checkout(state).unwrap_or(git) } else { plan.checkout(state)? };
     let is_gone = |stamp: &&StampedReference| {
         let text = reference_text(checkout.worktree(), &stamp.path);
         text.is_none_or(|text| ReferredFile::of(&text).shift(stamp).is_none())

@@ -62,7 +62,7 @@ pub fn check_at_end(plan: &OpenPlan, now: impl Fn() -> jiff::Timestamp) -> Resul
             }
         }
     }
-    let mut ledger = plan.lock()?;
+    let mut ledger = plan.lock_in_order()?;
     let events = ledger.state().check_at_end(checks)?;
     Ok(ledger.append(events, now())?)
 }

@@ -78,7 +78,8 @@ impl Hint for RunError {
         match self {
             Self::Refused(refusal) => refusal.ends(),
             Self::NoWorktree { .. } | Self::InTheWay(_) | Self::Rollback(_) => ErrorEnd::Refused,
-            Self::Store(_) | Self::Git(_) | Self::File(_) | Self::Oid(_) => ErrorEnd::Failed,
+            Self::Store(error) => error.ends(),
+            Self::Git(_) | Self::File(_) | Self::Oid(_) => ErrorEnd::Failed,
         }
     }
 }

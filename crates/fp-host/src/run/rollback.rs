@@ -6,12 +6,14 @@ use std::sync::Arc;
 
 use fp_plan::plan::id::TaskId;
 use fp_plan::repo_path::RepoPath;
+use fp_run::run::State;
 use fp_run::run::state::Status;
 use jiff::Timestamp;
 
 use super::RunError;
 use super::commit::COMMIT_PATIENCE;
-use crate::git::{Blocked, CommitOutcome, Git, Oid, Undo, Undoing};
+use super::worktree::follow_branch;
+use crate::git::{Blocked, CommitOutcome, Git, GitError, Oid, Undo, Undoing};
 use crate::plan::OpenPlan;
 use crate::store::acquire;
 
@@ -87,7 +89,7 @@ pub fn prepare(plan: &OpenPlan, id: &TaskId) -> Result<Prepared, RunError> {
     let state = plan.load()?.state;
     let task = state.expect_revertible(id, &[])?;
     let commit: Option<Oid> = task.commit.as_deref().map(str::parse).transpose()?;
-    let undo = commit.as_ref().map(|commit| undo(&plan.git()?, id, commit)).transpose()?;
+    let undo = commit.as_ref().map(|commit| undo(&place(plan, &state)?, id, commit)).transpose()?;
     if let Some(undo) = &undo {
         let files: Vec<String> = undo.files().iter().map(ToString::to_string).collect();
         state.expect_revertible(id, &files)?;
@@ -100,6 +102,11 @@ pub fn prepare(plan: &OpenPlan, id: &TaskId) -> Result<Prepared, RunError> {
         waiting: waiting.filter_map(|id| Some((id.clone(), state.task(&id)?.status))).collect(),
         undo,
     })
+}
+
+/// The checkout in which a commit is undone.
+fn place(plan: &OpenPlan, state: &State) -> Result<Git, GitError> {
+    if state.is_shared() { plan.checkout(state) } else { plan.git() }
 }
 
 fn undo(git: &Git, id: &TaskId, commit: &Oid) -> Result<Undo, RunError> {
@@ -131,13 +138,18 @@ pub fn roll_back(
     now: impl FnOnce() -> Timestamp,
 ) -> Result<(Prepared, Option<Oid>), RunError> {
     let lock = Arc::new(acquire(&plan.commit_lock(), COMMIT_PATIENCE)?);
+    let state = plan.load()?.state;
+    if state.is_shared() {
+        plan.sync()?;
+        follow_branch(plan)?;
+    }
     let prepared = prepare(plan, id)?;
     let revert = match (&prepared.commit, &prepared.undo) {
-        (Some(commit), Some(undo)) => revert(&plan.git()?.with_commit_lock(lock), commit, undo)?,
+        (Some(commit), Some(undo)) => revert(&place(plan, &state)?.with_commit_lock(lock), commit, undo)?,
         _ => None,
     };
     let text = |oid: &Oid| oid.to_string();
-    let mut ledger = plan.lock()?;
+    let mut ledger = plan.lock_in_order()?;
     let events =
         ledger.state().roll_back(id, prepared.commit.as_ref().map(text), revert.as_ref().map(text))?;
     ledger.append(events, now())?;

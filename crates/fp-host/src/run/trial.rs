@@ -75,7 +75,7 @@ pub fn try_commands(
         notes.extend(changed.map(|path| format!("{shown} changed {path} in the checkout")));
         last = now;
     }
-    let mut ledger = plan.lock()?;
+    let mut ledger = plan.lock_in_order()?;
     let events = ledger.state().tried(&commands, &runs, notes.clone());
     ledger.append(events, now())?;
     Ok(notes)

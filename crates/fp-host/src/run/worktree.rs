@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use fp_plan::plan::id::AgentName;
+use fp_plan::plan::id::{AgentName, TaskId};
 use fp_run::run::State;
 use fp_run::run::event::Base;
 use fp_run::run::state::{MeasuredWork, Status, TaskState};
@@ -20,7 +20,7 @@ use crate::file::{self, FileError};
 use crate::git::{Git, Oid};
 use crate::plan::OpenPlan;
 use crate::repo::Repo;
-use crate::store::acquire;
+use crate::store::{StoreError, acquire};
 
 /// Time to wait for other processes that create worktrees; each takes as long as a checkout.
 const PATIENCE: Duration = Duration::from_secs(300);
@@ -103,7 +103,7 @@ impl<'p> Worktrees<'p> {
         let lock = path(self.plan, owner).join(LOCK);
         let is_file = |path: &Path| fs::symlink_metadata(path).is_ok_and(|found| found.is_file());
         let made = is_file(&lock).then(|| file::read_bytes(&lock, MAX_PATCH)).transpose()?;
-        let head = self.plan.checkout(state)?.head()?.commit;
+        let head = self.plan.newest(state)?;
         // Differences that git sees right after a checkout, such as line ends, are nobody's change.
         let git = self.at(owner, &head)?;
         let (snapshot, surroundings) = git.observe()?;
@@ -122,7 +122,7 @@ impl<'p> Worktrees<'p> {
     /// Makes the worktree of `owner`, at HEAD of the checkout, unless it has one.
     pub fn make(&self, state: &State, owner: &AgentName) -> Result<(), RunError> {
         if self.open(owner).is_none() {
-            self.at(owner, &self.plan.checkout(state)?.head()?.commit)?;
+            self.at(owner, &self.plan.newest(state)?)?;
         }
         Ok(())
     }
@@ -248,6 +248,48 @@ pub fn sweep(plan: &OpenPlan) -> Result<Vec<PathBuf>, RunError> {
     worktrees.sweep(&plan.load()?.state)
 }
 
+/// Shows the newest commit of a shared plan's branch in the checkout for it, which is `fp`'s own. Does nothing in another
+/// plan.
+pub fn follow_branch(plan: &OpenPlan) -> Result<(), RunError> {
+    let Some(member) = plan.store.membership().map_err(StoreError::from)? else { return Ok(()) };
+    let worktrees = Worktrees::lock(plan)?;
+    let (path, main) = (plan.integration(), worktrees.git()?);
+    if let Ok(git) = Git::open(&path)
+        && fs::canonicalize(&path).is_ok_and(|path| path == git.worktree())
+        && (git.head_in_files().as_deref() == Some(member.tip.as_str())
+            || git.begin_anew(&member.tip).is_ok())
+    {
+        return Ok(());
+    }
+    main.remove_worktree(&path)?;
+    Ok(main.add_worktree(&path, &member.tip)?)
+}
+
+/// Keeps the work on tasks in `lost`, which this machine had in `before`, as patches.
+pub(crate) fn keep_lost(plan: &OpenPlan, before: &State, lost: &BTreeSet<TaskId>) -> Result<(), RunError> {
+    let _lock = Worktrees::lock(plan)?;
+    for task in lost.iter().filter_map(|id| before.task(id)) {
+        if let Some((git, base)) = task.worktree().and_then(|owner| open(plan, owner)).zip(task.base.as_ref())
+        {
+            keep_patch(plan, task, &git.patch(&base.tree.parse()?, &git.snapshot_tree()?.tree)?)?;
+        }
+    }
+    Ok(())
+}
+
+/// Keeps the unfinished work of this machine, which had the state `before` and leaves a shared plan, as patches, and
+/// removes its worktrees.
+pub fn leave(plan: &OpenPlan, before: &State) -> Result<(), RunError> {
+    let own = before.own_running().map(|task| task.leaf.id.clone()).collect();
+    keep_lost(plan, before, &own)?;
+    let worktrees = Worktrees::lock(plan)?;
+    let git = worktrees.git()?;
+    for name in names_in(&plan.worktrees())? {
+        git.remove_worktree(&plan.worktrees().join(name))?;
+    }
+    Ok(git.remove_worktree(&plan.integration())?)
+}
+
 /// True if `git` is at `commit`, without a change.
 fn is_fresh(git: &Git, commit: &Oid) -> bool {
     git.status().is_ok_and(|status| {
@@ -316,14 +358,18 @@ fn keep_unfinished(
     let is_its_own = |task: &&TaskState| !has_passed(task) && task.worktree() == Some(owner);
     let Some(task) = last.filter(is_its_own) else { return Ok(None) };
     let Some(base) = &task.base else { return Ok(None) };
-    let patch = git.patch(&base.tree.parse()?, &git.snapshot_tree()?.tree)?;
+    keep_patch(plan, task, &git.patch(&base.tree.parse()?, &git.snapshot_tree()?.tree)?)
+}
+
+/// Writes the unfinished work on `task`, unless there is none.
+fn keep_patch(plan: &OpenPlan, task: &TaskState, patch: &[u8]) -> Result<Option<PathBuf>, RunError> {
     if patch.is_empty() {
         return Ok(None);
     }
     let path = patch_of(plan, task)?;
     let folder = plan.folder.file(FOLDER);
     fs::create_dir_all(&folder).map_err(|source| FileError::Write { path: folder, source })?;
-    file::replace(&path, &patch)?;
+    file::replace(&path, patch)?;
     // The work itself is about to be removed.
     let synced = fs::File::open(&path).and_then(|file| file.sync_all());
     synced.map_err(|source| FileError::Write { path: path.clone(), source })?;

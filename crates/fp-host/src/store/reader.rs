@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use fp_plan::hint::Hint as _;
 use fp_run::run::State;
-use fp_run::run::event::{Entry, LOG_VERSION};
+use fp_run::run::event::{Entry, SHARED_LOG_VERSION};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
@@ -59,8 +59,10 @@ impl Store {
     pub fn past(&self) -> Result<Past, StoreError> {
         let mut reader = self.reader();
         let portion = reader.more()?;
-        let entries: Vec<Entry> = portion.lines.into_iter().map(|line| line.entry).collect();
-        let state = State::replay(self.plan_id.clone(), &entries);
+        let mut entries: Vec<Entry> = portion.lines.into_iter().map(|line| line.entry).collect();
+        entries.extend(self.load()?.waiting.entries);
+        let mut state = self.empty_state();
+        entries.iter().for_each(|entry| state.apply(entry));
         let torn = (portion.torn > 0).then(|| torn_off(&reader.path, portion.torn));
         Ok(Past { state, entries, notices: torn.into_iter().collect() })
     }
@@ -130,13 +132,13 @@ pub(super) fn line_entry(
     let entry: Entry = match serde_json::from_slice(line) {
         Ok(entry) => entry,
         Err(error) => {
-            return Err(match line_version(line).filter(|version| *version > LOG_VERSION) {
+            return Err(match line_version(line).filter(|version| *version > SHARED_LOG_VERSION) {
                 Some(version) => newer(version),
                 None => wrong(error.to_string()),
             });
         }
     };
-    if entry.schema_version > LOG_VERSION {
+    if entry.schema_version > SHARED_LOG_VERSION {
         return Err(newer(entry.schema_version));
     }
     if entry.seq != due {
@@ -198,7 +200,7 @@ impl Store {
             file.read_to_end(&mut text).map_err(io_error(&path))?;
         }
         let whole = whole_lines(&text);
-        let fault = replay(&path, &self.plan_id, &text[..whole]).err();
+        let fault = replay(&path, self.empty_state(), &text[..whole]).err();
         let lines = text[..whole].split(|byte| *byte == b'\n');
         let entries: Vec<Entry> = lines.map_while(readable).flatten().collect();
         let log = ExaminedLog {

@@ -122,10 +122,23 @@ id_type!(
     dots: false
 );
 
+id_type!(
+    /// Name of a machine in a shared plan, such as `ada`.
+    MachineId,
+    dots: false
+);
+
 impl AgentName {
-    /// The name of a builder by its number, from 1: `builder-1` and so on.
-    pub fn builder(number: u32) -> Option<Self> {
-        Self::new(format!("builder-{number}")).ok()
+    /// The name of a builder by its number, from 1: `builder-1` and so on, on `machine` of a shared plan `ada-builder-1`.
+    pub fn builder(number: u32, machine: Option<&MachineId>) -> Option<Self> {
+        let machine = machine.map_or_else(String::new, |machine| format!("{machine}-"));
+        Self::new(format!("{machine}builder-{number}")).ok()
+    }
+
+    /// True if `name` is one that [`AgentName::builder`] gives.
+    pub fn is_of_builder(name: &str) -> bool {
+        let kind = name.rsplit_once('-').filter(|(_, number)| number.parse::<u32>().is_ok());
+        kind.is_some_and(|(kind, _)| kind == "builder" || kind.ends_with("-builder"))
     }
 }
 

@@ -12,7 +12,7 @@ use crate::run::State;
 use crate::run::event::Event;
 use crate::run::message;
 use crate::run::next::{LeadAction, RunSurroundings};
-use crate::run::state::{Activity, Role, RunAgent, Status};
+use crate::run::state::{Activity, Role, RunAgent, Status, TaskState};
 use fp_plan::plan::id::{AgentName, TaskId};
 
 /// Type of the plugin's builders, unless they are teammates.
@@ -22,9 +22,6 @@ pub const VERIFIER: &str = "fp:verifier";
 
 /// Maximum length in bytes of a client id that is remembered.
 pub const MAX_ID_BYTES: usize = 200;
-
-/// The builder that every run has. In a run with one builder, a background builder without a name is this one.
-const ONLY_BUILDER: &str = "builder-1";
 
 /// An agent as the client describes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -68,9 +65,10 @@ impl<'e> HookAgent<'e> {
     }
 }
 
+/// The builder that every run has. In a run with one builder, a background builder without a name is this one.
 fn only_builder(state: &State) -> Option<AgentName> {
     let alone = state.run.as_ref().is_some_and(|run| run.terms.builders == 1);
-    AgentName::new(ONLY_BUILDER).ok().filter(|_| alone)
+    state.builder(1).filter(|_| alone)
 }
 
 /// The reason why a builder may not claim as `name`: the ledger knows it under another name, or has given the name to
@@ -81,7 +79,7 @@ pub fn refuse_name(state: &State, name: &AgentName, id: Option<&str>) -> Option<
         return Some(format!("you are {known} in the run of {plan}: fp claim {plan} --as {known}"));
     }
     let builders = state.run.as_ref().map_or(0, |run| run.terms.builders);
-    let is_of_run = state.has_agent(name) || (1..=builders).any(|n| name.as_str() == format!("builder-{n}"));
+    let is_of_run = state.has_agent(name) || (1..=builders).any(|n| state.builder(n).as_ref() == Some(name));
     if state.is_running() && !is_of_run {
         return Some(format!("{plan} has no builder with that name: use the one in your prompt"));
     }
@@ -191,8 +189,10 @@ pub fn lead_due(state: &State, around: &RunSurroundings) -> LeadDue {
         )
     });
     let is_idle = state.agents.values().all(|agent| agent.activity == Activity::Idle);
-    // A wait while every agent is idle is for a commit, which `fp next` makes.
-    if starts || (is_idle && has(|a| matches!(a, LeadAction::Wait { .. }))) {
+    let commits = state.own_running().any(TaskState::awaits_commit);
+    let waits_for_others = state.is_shared() && !commits && state.end_commands_due().is_empty();
+    // A wait while every agent is idle is for a commit, which `fp next` makes, or for other machines.
+    if starts || (is_idle && !waits_for_others && has(|a| matches!(a, LeadAction::Wait { .. }))) {
         LeadDue::Work
     } else if has(|a| matches!(a, LeadAction::Deadlock { .. } | LeadAction::Revise { .. })) {
         LeadDue::Deadlock

@@ -2,6 +2,8 @@
 //! the whole line, so the line is read strictly: a single character that a shell could interpret leaves the decision to
 //! the user's own rules.
 
+use fp_plan::plan::id::AgentName;
+
 use super::{BUILDER, VERIFIER};
 use crate::run::state::Role;
 
@@ -28,7 +30,7 @@ impl Caller {
             Some(VERIFIER) => Self::Verifier,
             Some("fp:linear-sync" | "fp:task-tracker") => Self::Tracker,
             Some(plugin) if plugin.starts_with("fp:") => Self::Planner,
-            Some(name) if agent_id.is_some() && name.starts_with("builder-") => Self::Builder,
+            Some(name) if agent_id.is_some() && AgentName::is_of_builder(name) => Self::Builder,
             Some(name) if agent_id.is_some() && name.starts_with("verifier-") => Self::Verifier,
             _ if agent_id.is_some() => Self::Stranger,
             _ => Self::Lead,
@@ -66,7 +68,7 @@ const READING: &[&str] = &[
 ];
 const BUILDING: &[&str] = &["claim", "clarify", "scope", "submit"];
 const VERIFYING: &[&str] = &["verdict", "verify"];
-const PLANNING: &[&str] = &["critique", "fmt", "interview", "plan", "signals"];
+const PLANNING: &[&str] = &["critique", "fmt", "interview", "plan", "schedule", "signals"];
 const TRACKING: &[&str] = &["linear"];
 const LEADING: &[&str] = &[
     "approve", "cancel", "fail", "handoff", "new", "next", "release", "retry", "rollback", "run", "start",
@@ -127,7 +129,10 @@ fn only_shows_text(line: &str) -> bool {
 pub fn refuse_process(role: Role, words: &[&str]) -> Option<String> {
     let caller = if role == Role::Builder { Caller::Builder } else { Caller::Verifier };
     // The client calls it for its agents.
-    let subcommand = subcommand_of(words).filter(|subcommand| *subcommand != "hook")?;
+    if words.first() == Some(&"hook") {
+        return None;
+    }
+    let subcommand = subcommand_of(words)?;
     let call: Vec<String> = ["fp"].iter().chain(words).map(|word| (*word).to_owned()).collect();
     let is_harmless = is_harmless(&call, caller);
     not_of(caller, subcommand).or_else(|| {
@@ -162,10 +167,17 @@ fn subcommand_of<'w>(words: &[&'w str]) -> Option<&'w str> {
     loop {
         match *words.next()? {
             "--format" => drop(words.next()),
+            flags if names_folder(flags) == Some("") => drop(words.next()),
             flag if flag.starts_with('-') => {}
             word => return Some(word),
         }
     }
+}
+
+/// The folder in `word`, flags of one letter with `-C` among them; empty if it is the next word.
+fn names_folder(word: &str) -> Option<&str> {
+    let flags = word.strip_prefix('-').filter(|flags| !flags.starts_with('-'))?;
+    flags.split_once('C').map(|(_, folder)| folder)
 }
 
 /// The reason why `subcommand` is not for `caller`, an agent of this plugin; of `hook`, why it is for nobody.
@@ -200,7 +212,7 @@ fn is_harmless(call: &[String], caller: Caller) -> bool {
         // An import reads a path of the caller's choice.
         "new" => !has_flag("--import"),
         "roadmap" => is_lead || !has("new"),
-        "plans" => is_lead || !has("archive"),
+        "plans" => is_lead || !(has("archive") || has("restore")),
         // Settings keep agents to their tasks.
         "config" => !["set", "unset", "edit", "trust"].into_iter().any(has),
         "doctor" => is_lead || !has_flag("--fix"),
@@ -214,6 +226,8 @@ fn is_harmless(call: &[String], caller: Caller) -> bool {
     // So is a file to write, and a program may be any program.
     own.any(|own| own == subcommand)
         && is_harmless
+        // Another folder may be another repository.
+        && !rest.iter().any(|word| names_folder(word).is_some())
         && !["--out", "--client", "--force"].into_iter().any(has_flag)
 }
 
@@ -292,6 +306,10 @@ mod tests {
         check("  fp next p --ended builder-1  ", true);
         check("fp status p && fp next p", true);
         check("fp verdict p 1.2 --pass '1: a; rm -rf / $(x) `y`' --summary \"it's fine; | & <>\"", true);
+        check("fp status p --json -q", true);
+        check("fp status p -C /elsewhere", false);
+        check("fp status p -qC/elsewhere", false);
+        check("fp -C /elsewhere status p", false);
         check("fp note p add 'GOTCHA: 한글 & more'", true);
         check("fp submit p 1 --note 'WARN: a\nb'", true);
         check("fp next p --ended=builder-1", true);
@@ -372,6 +390,29 @@ mod tests {
         check("fp show p --format=html --out=x", false);
         check("fp export p --to csv", true);
         check("fp export p --to ccw --out . --force", false);
+    }
+
+    #[test]
+    fn a_process_calls_only_what_is_its_own() {
+        let refuses = |line: &str| {
+            let words: Vec<&str> = line.split(' ').filter(|word| !word.is_empty()).collect();
+            refuse_process(Role::Builder, &words).is_some()
+        };
+        for line in ["", "hook stop", "claim p --as builder-1", "status p --json"] {
+            assert!(!refuses(line), "{line}");
+        }
+        for line in [
+            "approve p",
+            "--json approve p",
+            "-C hook approve p",
+            "-CC approve hook",
+            "-qC hook approve p",
+            "-qCapprove claim p",
+            "claim p -C /elsewhere",
+            "-q hook stop",
+        ] {
+            assert!(refuses(line), "{line}");
+        }
     }
 
     #[test]

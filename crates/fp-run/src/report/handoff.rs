@@ -218,7 +218,7 @@ impl NextStep {
 }
 
 /// The commands that move the plan of `state` forward, most urgent first; empty if everything is done.
-fn next_steps(state: &State) -> Vec<NextStep> {
+pub fn next_steps(state: &State) -> Vec<NextStep> {
     let plan = &state.plan_id;
     let mut steps: Vec<NextStep> = state.open_questions().map(|q| NextStep::answer(plan, q, "")).collect();
     let asked = |id: &TaskId| state.open_questions().any(|q| q.topic.task() == Some(id));

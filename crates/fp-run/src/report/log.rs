@@ -112,6 +112,9 @@ fn words(event: &Event) -> ToldEvent {
             .with(checks.iter().map(told_at_end).collect()),
         Event::Cancelled { by } => run(format!("the run was cancelled {}", by_whom(*by))),
         Event::Finished => run("the run is finished".into()),
+        Event::Joined { .. } => run("takes part from now on".into()),
+        Event::Left => run("takes part no more".into()),
+        Event::Renewed => run("is still at work".into()),
         Event::HeadMoved { drifted, .. } if drifted.is_empty() => run("HEAD has moved".into()),
         Event::HeadMoved { drifted, .. } => {
             let drifts = drifted.iter().map(|(id, drift)| format!("task {id}: {}", drift.told()));

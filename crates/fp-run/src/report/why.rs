@@ -323,8 +323,14 @@ mod tests {
             max_iterations: 2,
             ..Default::default()
         });
-        let entry =
-            |(seq, events)| Entry { schema_version: 1, seq, at: Timestamp::UNIX_EPOCH, clock: None, events };
+        let entry = |(seq, events)| Entry {
+            schema_version: 1,
+            seq,
+            at: Timestamp::UNIX_EPOCH,
+            clock: None,
+            by: None,
+            events,
+        };
         [(1, vec![approved]), (2, vec![started]), (3, more)].into_iter().map(entry).collect()
     }
 
@@ -437,6 +443,7 @@ mod tests {
             seq: 1,
             at: Timestamp::UNIX_EPOCH,
             clock: None,
+            by: None,
             events: vec![approved],
         }];
         let state = State::replay(PlanId::new("p").unwrap(), &log);

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::event::{Base, Decider, Dispatch, Event, Leaf, RunTerms};
-use super::question::{AnswerChoice, Question, Topic};
+use super::question::{AnswerChoice, ClosedUnanswered, Question, Topic};
 use super::ready::{List, Obstacle};
 use super::refusal::{Refusal, refuse};
 use super::state::{Activity, Approval, Claim, State, Status, TaskState};
@@ -66,6 +66,15 @@ impl State {
                 return Err(Refusal::Frozen(task.leaf.id.clone(), task.status.word()));
             }
         }
+        // Commands that are tried again are asked about again.
+        let stays = |id: &TaskId| {
+            let same =
+                |leaf: &Leaf| leaf.id == *id && self.task(id).is_some_and(|t| t.leaf.hash == leaf.hash);
+            self.has_claimed() && approve.leaves.iter().any(same)
+        };
+        let is_retried =
+            |topic: &Topic| matches!(topic, Topic::FailsBefore { commands } if !commands.keys().any(stays));
+        kept.extend(self.close_questions(is_retried, ClosedUnanswered::Withdrawn.label()));
         let Approve { tree_hash, leaves, base, commits, end_commands, by } = approve;
         // A run keeps the style that it began with: its own commits are no habit of the repository.
         let commits = if self.run.is_some() { self.commits().cloned() } else { commits };
@@ -95,7 +104,7 @@ impl State {
         }
         let mut events = Vec::new();
         if !same_session && !self.keeps_sessions(&terms) {
-            events.extend(self.tasks.iter().filter(|t| t.status == Status::Implementing).map(|t| {
+            events.extend(self.own_running().filter(|t| t.status == Status::Implementing).map(|t| {
                 Event::Released {
                     task: t.leaf.id.clone(),
                     reason: "the session that held it is gone".into(),
@@ -121,6 +130,11 @@ impl State {
         edited: &BTreeSet<TaskId>,
     ) -> Result<&TaskState, Refusal> {
         self.expect_running()?;
+        if let Some(machine) = &self.machine
+            && !owner.as_str().strip_prefix(machine.as_str()).is_some_and(|rest| rest.starts_with('-'))
+        {
+            return Err(Refusal::NameOfOther { owner: owner.clone(), machine: machine.clone() });
+        }
         if let Some(held) = self.held_by(owner) {
             let same = held.status == Status::Implementing && wanted.is_none_or(|w| *w == held.leaf.id);
             return if same && edited.contains(&held.leaf.id) {
@@ -199,6 +213,9 @@ impl State {
         }
         if task.status != Status::AwaitingVerification {
             return Err(refuse(task, "only a submitted task can be verified"));
+        }
+        if let Some(machine) = task.machine.as_ref().filter(|_| !self.is_own(task)) {
+            return Err(refuse(task, &format!("its work is on {machine}, where it is verified")));
         }
         if task.awaits_commit() {
             return Err(refuse(task, "it has passed already, and `fp next` makes its commit"));

@@ -18,17 +18,20 @@ use crate::critique::{CriticFinding, CriticVerdict};
 use crate::verification::Check;
 use crate::verification::GitSurroundings;
 use crate::verification::change::Change;
-use fp_plan::plan::id::{AgentName, TaskId};
+use fp_plan::plan::id::{AgentName, MachineId, TaskId};
 use fp_plan::repo_path::RepoPath;
 
-/// Version of the log's lines. A line with a higher version is refused.
+/// Version of the log's lines.
 pub const LOG_VERSION: u32 = 1;
+/// Version of the lines of a shared plan, which an `fp` that knows of no machines must not read. A line with a higher
+/// version is refused.
+pub const SHARED_LOG_VERSION: u32 = 2;
 
 /// One line of the log: the events of one command.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Entry {
-    /// The writer's [`LOG_VERSION`].
+    /// [`LOG_VERSION`], or in a shared plan [`SHARED_LOG_VERSION`].
     pub schema_version: u32,
     /// Position in the log, from 1, without gaps.
     pub seq: u64,
@@ -37,8 +40,19 @@ pub struct Entry {
     /// The writer's clock, where it is behind the previous entry's time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clock: Option<Timestamp>,
+    /// In a shared plan, the machine that wrote it, and which of its entries this is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<EntryOrigin>,
     /// The events in order; none where only the clock is news.
     pub events: Vec<Event>,
+}
+
+/// The origin of an entry in a shared plan.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EntryOrigin {
+    pub machine: MachineId,
+    /// From 1, without gaps.
+    pub number: u64,
 }
 
 /// An approved leaf with everything that scheduling needs, which saves every command from parsing the tree.
@@ -202,6 +216,19 @@ pub struct RunTerms {
     /// The checkout as the run found it; `None` in logs that don't record it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub found: Option<FoundCheckout>,
+}
+
+impl RunTerms {
+    /// The part of `terms` that is the run's, whoever leads it.
+    pub(super) fn of_run(terms: &Self) -> Self {
+        Self {
+            max_iterations: terms.max_iterations,
+            scaled_iterations: terms.scaled_iterations.clone(),
+            builders: 1,
+            policy: terms.policy.clone(),
+            ..Self::default()
+        }
+    }
 }
 
 /// A checkout as a run found it.
@@ -490,4 +517,13 @@ pub enum Event {
     Cancelled { by: Decider },
     /// Nothing is left to do.
     Finished,
+    /// The machine that writes this takes part in the plan from now on; the first one shares it.
+    Joined {
+        /// HEAD of the integration branch then.
+        head: String,
+    },
+    /// The machine that writes this takes part no more.
+    Left,
+    /// The machine that writes this is still at work.
+    Renewed,
 }

@@ -33,9 +33,26 @@ impl State {
         self.seq = entry.seq;
         self.last_at = Some(entry.at);
         self.created_at.get_or_insert(entry.at);
-        self.behind = entry.clock.map(|clock| self.behind.unwrap_or(clock));
+        let is_own = self.count_entry(entry);
+        if is_own {
+            self.behind = entry.clock.map(|clock| self.behind.unwrap_or(clock));
+        }
         for event in &entry.events {
-            self.fold(event, entry.clock.unwrap_or(entry.at));
+            let at = entry.clock.unwrap_or(entry.at);
+            match is_own {
+                true => self.fold(event, at),
+                false => self.fold_of_other(event, at),
+            }
+            let machine = entry.by.as_ref().map(|by| by.machine.clone());
+            match event {
+                Event::Claimed { task, .. } => {
+                    self.task_mut(task).into_iter().for_each(|t| t.machine.clone_from(&machine));
+                }
+                Event::Asked { .. } => {
+                    self.questions.last_mut().into_iter().for_each(|q| q.machine.clone_from(&machine))
+                }
+                _ => {}
+            }
         }
     }
 
@@ -325,6 +342,7 @@ impl State {
                 if let Some(t) = self.task_mut(task) {
                     t.status = Status::Pending;
                     t.claim = None;
+                    t.commit_intent = None;
                     t.iteration = *iteration;
                     t.begin_iteration();
                 }
@@ -379,6 +397,7 @@ impl State {
                     question: question.clone(),
                     answer: Vec::new(),
                     by: Default::default(),
+                    machine: self.machine.clone(),
                 });
             }
             Event::Answered { question, options, by } => {
@@ -395,6 +414,8 @@ impl State {
             Event::Noted { note } => self.notes.push(note.clone()),
             Event::Messaged { message } => self.messages.push(message.clone()),
             Event::CheckedAtEnd { checks } => self.end_checks = Some(checks.clone()),
+            Event::Joined { head } => self.head = Some(head.clone()),
+            Event::Left | Event::Renewed => {}
             Event::Cancelled { .. } => self.set_run_status(RunStatus::Cancelled),
             Event::Finished => self.set_run_status(RunStatus::Finished),
         }
@@ -449,7 +470,9 @@ impl State {
 
     /// Has every builder that holds a task go on with its conversation.
     fn wake_holders(&mut self, at: Timestamp) {
-        let held = self.tasks.iter_mut().filter(|task| task.status == Status::Implementing);
+        let machine = &self.machine;
+        let is_held = |task: &&mut TaskState| task.status == Status::Implementing && task.machine == *machine;
+        let held = self.tasks.iter_mut().filter(is_held);
         let owners: Vec<AgentName> = held
             .filter_map(|task| {
                 task.resume_due = true;

@@ -8,6 +8,7 @@ pub mod decide;
 pub mod drift;
 pub mod end_checks;
 pub mod event;
+pub mod fleet;
 pub mod fold;
 pub mod inquiry;
 pub mod message;

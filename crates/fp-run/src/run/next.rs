@@ -11,11 +11,11 @@ use super::crew::player;
 use super::drift::Moved;
 use super::event::{Decider, Dispatch, Event};
 use super::message;
-use super::question::{AnswerChoice, AnswerOption, Question, Topic};
+use super::question::{AnswerChoice, AnswerOption, ClosedUnanswered, Question, Topic};
 use super::ready::Obstacle;
 use super::refusal::Refusal;
-use super::state::{Activity, Role, State, Status, Untold};
-use fp_plan::plan::id::{AgentName, TaskId};
+use super::state::{Activity, Asked, Role, State, Status, Untold};
+use fp_plan::plan::id::{AgentName, MachineId, TaskId};
 use fp_plan::plan::path::overlap;
 use fp_plan::settings::{AgentPlayer, Agents, Budget, Settings};
 
@@ -139,6 +139,12 @@ pub struct RunSurroundings {
     /// Who plays the agents.
     pub agents: Agents,
     pub budget: Budget,
+    /// Machines of which nothing was heard for too long.
+    pub silent: BTreeSet<MachineId>,
+    /// True if it's time to tell other machines that this one is at work.
+    pub renew: bool,
+    /// True if other machines can't be reached: what is under way goes on, and nothing new begins.
+    pub cut_off: bool,
 }
 
 impl RunSurroundings {
@@ -159,6 +165,9 @@ impl RunSurroundings {
             token: String::new(),
             agents: settings.agents.clone(),
             budget: settings.budget.clone(),
+            silent: BTreeSet::new(),
+            renew: false,
+            cut_off: false,
         }
     }
 }
@@ -194,6 +203,11 @@ struct Draft<'a> {
 }
 
 impl State {
+    /// The open questions as actions.
+    pub fn asks(&self) -> Vec<LeadAction> {
+        self.open_questions().map(ask_of).collect()
+    }
+
     /// Decides what is due now that the agents in `ended` have ended. Refused before the run is started.
     pub fn next(&self, ended: &[AgentName], around: &RunSurroundings) -> Result<LeadTurn, Refusal> {
         match self.expect_running() {
@@ -206,6 +220,7 @@ impl State {
         }
         let turn = LeadTurn { events: Vec::new(), actions: Vec::new() };
         let mut draft = Draft { state: self.clone(), around, turn };
+        draft.take_back_from_silent();
         draft.end_agents(ended);
         draft.repeat();
         draft.look_at_head();
@@ -216,9 +231,14 @@ impl State {
             draft.verify();
             draft.wake_owners();
             draft.answer_unattended();
-            draft.staff();
+            if !around.cut_off {
+                draft.staff();
+            }
         }
         draft.close();
+        if around.renew && draft.state.own_running().next().is_some() {
+            draft.record(Event::Renewed);
+        }
         Ok(draft.turn)
     }
 }
@@ -275,7 +295,12 @@ impl Draft<'_> {
         if self.around.attended {
             return;
         }
-        let open: Vec<_> = self.state.open_questions().cloned().collect();
+        // Of those that other machines ask, their own users are asked, unless nothing is heard of them.
+        let is_silent =
+            |asked: &&Asked| asked.machine.as_ref().is_some_and(|m| self.around.silent.contains(m));
+        let asked = self.state.questions.iter().filter(|asked| self.is_own(asked) || is_silent(asked));
+        let open: Vec<Question> =
+            asked.filter(|asked| asked.answer.is_empty()).map(|asked| asked.question.clone()).collect();
         for question in open {
             let answer = question.unattended_answer().to_owned();
             let token = self.around.token.clone();
@@ -284,6 +309,10 @@ impl Draft<'_> {
                 self.record(event);
             }
         }
+    }
+
+    fn is_own(&self, asked: &Asked) -> bool {
+        asked.machine == self.state.machine
     }
 
     /// True if the budget of the run is spent.
@@ -323,7 +352,9 @@ impl Draft<'_> {
             .state
             .tasks
             .iter()
-            .filter(|t| t.status == Status::AwaitingVerification && !t.awaits_commit())
+            .filter(|t| {
+                t.status == Status::AwaitingVerification && !t.awaits_commit() && self.state.is_own(t)
+            })
             .map(|t| t.leaf.id.clone())
             .filter(|id| !self.is_being_verified(id) && !self.state.doubts_checks_of(id))
             .collect();
@@ -384,7 +415,7 @@ impl Draft<'_> {
             .state
             .tasks
             .iter()
-            .filter(|t| t.status == Status::Implementing)
+            .filter(|t| t.status == Status::Implementing && self.state.is_own(t))
             .filter(|t| {
                 let agent = t.claim.as_ref().and_then(|c| self.state.agents.get(&c.owner));
                 agent.is_none_or(|a| a.activity == Activity::Idle)
@@ -408,22 +439,37 @@ impl Draft<'_> {
             self.record(Event::Nudged { task: id.clone(), owner: owner.clone() });
             self.dispatch(Dispatch::Resume, owner, Some(id.clone()));
         } else {
-            self.give_back(id, &owner);
+            let times = self.around.nudges + 1;
+            self.give_back(id, &format!("{owner} stopped {times} times without handing it in"));
         }
     }
 
-    /// Takes the claim from a builder that keeps stopping. The attempt counts, or this would never end.
-    fn give_back(&mut self, id: &TaskId, owner: &AgentName) {
+    /// Takes back what machines hold that nothing is heard of.
+    fn take_back_from_silent(&mut self) {
+        let held = self.state.running().filter_map(|task| {
+            let machine = task.machine.as_ref().filter(|machine| self.around.silent.contains(*machine))?;
+            Some((task.leaf.id.clone(), machine.clone()))
+        });
+        for (id, machine) in held.collect::<Vec<_>>() {
+            let about = |topic: &Topic| topic.task() == Some(&id);
+            for closed in self.state.close_questions(about, ClosedUnanswered::Withdrawn.label()) {
+                self.record(closed);
+            }
+            self.give_back(&id, &format!("nothing is heard of {machine} any more"));
+        }
+    }
+
+    /// Takes a claim back. The attempt counts, or this would never end.
+    fn give_back(&mut self, id: &TaskId, reason: &str) {
         let iteration = self.state.task(id).map_or(0, |t| t.iteration) + 1;
-        let reason = format!("{owner} stopped {} times without handing it in", self.around.nudges + 1);
         if iteration <= self.state.iterations_of(id) {
-            self.record(Event::Released { task: id.clone(), reason, iteration });
+            self.record(Event::Released { task: id.clone(), reason: reason.to_owned(), iteration });
             return;
         }
-        for event in self.state.failing(id, &reason) {
+        for event in self.state.failing(id, reason) {
             self.record(event);
         }
-        let ask = self.state.ask(Topic::TaskFailed(id.clone()), &reason);
+        let ask = self.state.ask(Topic::TaskFailed(id.clone()), reason);
         self.record(ask);
     }
 
@@ -489,7 +535,7 @@ impl Draft<'_> {
     fn staff(&mut self) {
         let on_their_way = self.on_their_way().count();
         let builders = self.state.run.as_ref().map_or(1, |r| r.terms.builders);
-        let capacity = (builders as usize).saturating_sub(self.state.running().count() + on_their_way);
+        let capacity = (builders as usize).saturating_sub(self.state.own_running().count() + on_their_way);
         let wanted = self.startable(capacity + on_their_way).saturating_sub(on_their_way).min(capacity);
         let limit = FRUITLESS * (1 + self.retries(&Topic::BuildersSilent));
         let mut exhausted = false;
@@ -498,7 +544,7 @@ impl Draft<'_> {
             if started == wanted {
                 return;
             }
-            let Some(name) = AgentName::builder(number) else { continue };
+            let Some(name) = self.state.builder(number) else { continue };
             match self.state.agents.get(&name) {
                 _ if self.state.held_by(&name).is_some() => continue,
                 Some(agent) if agent.activity != Activity::Idle => continue,
@@ -538,23 +584,20 @@ impl Draft<'_> {
             self.turn.actions = vec![LeadAction::Finish { report: String::new() }];
             return;
         }
-        let questions: Vec<LeadAction> = self
-            .state
-            .open_questions()
-            .map(|q| LeadAction::Ask {
-                question: q.id.clone(),
-                text: q.text.clone(),
-                header: q.header.clone(),
-                options: q.options.clone(),
-                multi_select: false,
-            })
-            .collect();
+        let open = self.state.questions.iter().filter(|asked| asked.answer.is_empty());
+        let (here, elsewhere): (Vec<&Asked>, Vec<&Asked>) =
+            open.partition(|asked| self.around.attended || self.is_own(asked));
+        let questions: Vec<LeadAction> = here.into_iter().map(|asked| ask_of(&asked.question)).collect();
         let asks = !questions.is_empty();
         self.turn.actions.extend(questions);
         if asks || self.turn.actions.iter().any(|action| matches!(action, LeadAction::Judge { .. })) {
             return;
         }
-        let on = self.under_way();
+        let mut on = self.under_way();
+        on.extend(elsewhere.into_iter().filter_map(|asked| {
+            Some(format!("the answer to {} on {}", asked.question.id, asked.machine.as_ref()?))
+        }));
+        on.extend(self.around.cut_off.then(|| "the connection to the remote".to_owned()));
         if !on.is_empty() {
             self.turn.actions.push(LeadAction::Wait { on });
         } else if self.state.wants_task() {
@@ -581,13 +624,12 @@ impl Draft<'_> {
             .iter()
             .filter(|(_, a)| a.activity != Activity::Idle)
             .map(|(n, _)| n.to_string());
-        let commits = self
-            .state
-            .tasks
-            .iter()
-            .filter(|t| t.awaits_commit())
-            .map(|t| format!("the commit of task {}", t.leaf.id));
-        agents.chain(commits).collect()
+        let commits = self.state.own_running().filter(|t| t.awaits_commit());
+        let commits = commits.map(|t| format!("the commit of task {}", t.leaf.id));
+        let elsewhere = self.state.running().filter(|task| !self.state.is_own(task));
+        let elsewhere =
+            elsewhere.filter_map(|t| Some(format!("task {} on {}", t.leaf.id, t.machine.as_ref()?)));
+        agents.chain(commits).chain(elsewhere).collect()
     }
 
     /// The open tasks whose obstacle is `wanted`, with it.
@@ -604,6 +646,16 @@ impl Draft<'_> {
                 format!("{}: {why}", task.leaf.id)
             })
             .collect()
+    }
+}
+
+fn ask_of(question: &Question) -> LeadAction {
+    LeadAction::Ask {
+        question: question.id.clone(),
+        text: question.text.clone(),
+        header: question.header.clone(),
+        options: question.options.clone(),
+        multi_select: false,
     }
 }
 

@@ -210,7 +210,7 @@ impl State {
     /// The other builders of the run: those that `fp next` starts, and everyone else who has claimed.
     fn other_builders(&self, name: &AgentName) -> Vec<AgentName> {
         let builders = self.run.as_ref().map_or(0, |run| run.terms.builders);
-        let started = (1..=builders).filter_map(AgentName::builder);
+        let started = (1..=builders).filter_map(|number| self.builder(number));
         let known = self.agents.iter().filter(|(_, agent)| agent.role == Role::Builder);
         let mut seen = BTreeSet::new();
         started

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::planning::ROUNDS;
 use super::state::{Status, TaskState};
 use fp_plan::hint::{ErrorEnd, Hint};
-use fp_plan::plan::id::{AgentName, TaskId};
+use fp_plan::plan::id::{AgentName, MachineId, TaskId};
 
 /// The reason for refusing a command; with the hint it names what was asked, the state, and what is allowed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -45,6 +45,9 @@ pub enum Refusal {
         /// The state of that task.
         status: Status,
     },
+    /// In a shared plan, builders have the name of their machine in their own.
+    #[error("{owner} is no builder of this machine, which is {machine}")]
+    NameOfOther { owner: AgentName, machine: MachineId },
     /// A dependent of the task is completed or running.
     #[error("task {task} can't be rolled back: {} on it", built(.on_it))]
     BuiltOn {
@@ -94,6 +97,9 @@ pub enum Refusal {
 impl Hint for Refusal {
     fn hint(&self) -> Option<Cow<'_, str>> {
         let hint = match self {
+            Self::NameOfOther { machine, .. } => {
+                return Some(format!("claim as {machine}-builder-1, or with another number").into());
+            }
             Self::NotApproved => "validate the plan and run `fp approve PLAN`",
             Self::RoundsOver => {
                 "`fp critique show PLAN` prints the last one: show the user what it still finds"

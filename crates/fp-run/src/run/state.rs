@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::crew::{AgentCost, AgentProcess};
 use super::event::{Decider, Dispatch, ImportedTask, Note, RunTerms};
+use super::fleet::FleetMachine;
 use super::peer_message::{Inbox, PeerMessage};
 use super::planning::Planning;
 use super::question::Question;
@@ -15,7 +16,7 @@ pub use super::task_state::{
 };
 use crate::commit_style::CommitHistory;
 use crate::verification::{Check, GitSurroundings};
-use fp_plan::plan::id::{AgentName, PlanId, TaskId};
+use fp_plan::plan::id::{AgentName, MachineId, PlanId, TaskId};
 
 /// The role of an agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -115,6 +116,9 @@ pub struct Asked {
     /// The user, or a rule, if nobody could be asked.
     #[serde(default)]
     pub by: Decider,
+    /// The machine that asked, in a shared plan.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub machine: Option<MachineId>,
 }
 
 /// The number of times the interview recorded something.
@@ -199,6 +203,12 @@ pub struct State {
     /// The tasks that a new approval during the run added or changed, and whose commands were not tried since.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub untried: BTreeSet<TaskId>,
+    /// This machine, in a shared plan.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub machine: Option<MachineId>,
+    /// All machines that share the plan, or did.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub machines: BTreeMap<MachineId, FleetMachine>,
     /// The leaves in document order.
     #[serde(default)]
     pub tasks: Vec<TaskState>,
@@ -277,6 +287,8 @@ impl State {
             checkout_left: None,
             tried: false,
             untried: BTreeSet::new(),
+            machine: None,
+            machines: BTreeMap::new(),
             tasks: Vec::new(),
             agents: BTreeMap::new(),
             agent_ids: BTreeMap::new(),

@@ -9,7 +9,7 @@ use super::drift::Drift;
 use super::event::{Base, Decider, Judgement, Leaf};
 use crate::verification::Check;
 use crate::verification::change::Change;
-use fp_plan::plan::id::{AgentName, TaskId};
+use fp_plan::plan::id::{AgentName, MachineId, TaskId};
 use fp_plan::repo_path::RepoPath;
 
 /// The state of a leaf. Readiness is derived, never stored.
@@ -139,6 +139,9 @@ pub struct TaskState {
     /// The claim, while it is running.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub claim: Option<Claim>,
+    /// The machine that has it, or had it last, in a shared plan.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub machine: Option<MachineId>,
     /// The base of its change, from the first claim on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base: Option<Base>,
@@ -230,6 +233,7 @@ impl TaskState {
             status: Status::Pending,
             iteration: 0,
             claim: None,
+            machine: None,
             base: None,
             submission: None,
             verification: None,

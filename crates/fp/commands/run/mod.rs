@@ -9,18 +9,19 @@ use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use fp_host::fleet;
 use fp_host::plan::OpenPlan;
 use fp_host::run::fresh_token;
 use fp_host::run::worktree::{self, Worktrees};
 use fp_host::screen::Screen;
 use fp_host::store::{StoreError, acquire};
 use fp_host::trust::{Consent, ConsentSource};
-use fp_plan::plan::id::AgentName;
+use fp_plan::plan::id::{AgentName, PlanId};
 use fp_plan::settings::{AgentPlayer, SpendingLimit};
 use fp_run::report::status::StatusReport;
 use fp_run::run::State;
 use fp_run::run::next::LeadAction;
-use fp_run::run::state::{Activity, Role, RunStatus, Status};
+use fp_run::run::state::{Activity, RunStatus, Status};
 
 use super::consent::answer;
 use super::next::{ask_text, final_report, take_turn};
@@ -39,6 +40,8 @@ const TICK: Duration = Duration::from_millis(100);
 const PAUSE: Duration = Duration::from_millis(200);
 /// Time that agents have to end by themselves once the run is over.
 const FAREWELL: Duration = Duration::from_secs(30);
+/// Time until the next look at what other machines of a shared plan do.
+const LOOK_AROUND: Duration = Duration::from_secs(5);
 /// Time until the next look where another process makes a commit.
 const AGAIN: Duration = Duration::from_secs(1);
 
@@ -114,7 +117,8 @@ pub(crate) fn run(args: RunArgs, context: &Context) -> CommandResult {
     begin(&plan, &args.terms, lead, context)?;
     // From here on the terminal is the view's.
     let view = if args.ask { LeadView::silent() } else { LeadView::open(&plan, has_screen, context)? };
-    let mut lead = Lead { plan: &plan, context, crew, view, attended, ended: Vec::new(), stop: Stop::No };
+    let mut lead =
+        Lead { plan: &plan, context, crew, view, attended, ended: Vec::new(), stop: Stop::No, cut_off: None };
     let mut end = lead.lead();
     if matches!(end, Ok(LeadEnd::Over)) {
         end = lead.let_finish().and(end);
@@ -155,16 +159,16 @@ fn expect_trusted_place(plan: &OpenPlan, yes: bool, context: &Context) -> Result
         "agents that start in {} take on its settings, hooks and instructions, as Claude Code does in a folder that you trust",
         root.display()
     );
-    if yes {
-        trust.add(Consent::Agents, ConsentSource::Flag, context.now())?;
-        return Ok(());
-    }
-    if input::can_ask(context) {
+    let source = if yes {
+        Some(ConsentSource::Flag)
+    } else if input::can_ask(context) {
         context.printer.note(&format!("Before anything starts: {what}."));
-        if input::agrees("Do you trust it?", context) {
-            trust.add(Consent::Agents, ConsentSource::Terminal, context.now())?;
-            return Ok(());
-        }
+        input::agrees("Do you trust it?", context).then_some(ConsentSource::Terminal)
+    } else {
+        None
+    };
+    if let Some(source) = source {
+        return Ok(trust.add(Consent::Agents, source, context.now())?);
     }
     Err(CommandError::refused(format!("nothing was started: {what}")).hint(
         "run `fp run` at a terminal, and say yes; or open the folder in Claude Code, and trust it there; a script adds --yes",
@@ -202,6 +206,8 @@ struct Lead<'c> {
     /// Agents whose end the log doesn't have yet.
     ended: Vec<AgentName>,
     stop: Stop,
+    /// Why other machines can't be reached.
+    cut_off: Option<String>,
 }
 
 impl Lead<'_> {
@@ -219,7 +225,16 @@ impl Lead<'_> {
             });
             loop {
                 let begun = Instant::now();
-                let Some((actions, state)) = self.turn(&ask, &told)? else { return Ok(LeadEnd::Stopped) };
+                let Some((actions, state, cut_off)) = self.turn(&ask, &told)? else {
+                    return Ok(LeadEnd::Stopped);
+                };
+                if self.cut_off != cut_off {
+                    self.view.tell(match &cut_off {
+                        Some(reason) => reason,
+                        None => "the remote can be reached again",
+                    });
+                    self.cut_off = cut_off;
+                }
                 self.crew.observe(&state);
                 if let Some(end) = self.act(actions, &state, begun)? {
                     return Ok(end);
@@ -299,6 +314,9 @@ impl Lead<'_> {
                 }
                 return Ok(None);
             }
+            if state.is_shared() && begun.elapsed() >= LOOK_AROUND {
+                return Ok(None);
+            }
             let is_news = !self.ended.is_empty() || self.log_length() != length;
             if is_news && begun.elapsed() >= PAUSE {
                 return Ok(None);
@@ -309,7 +327,7 @@ impl Lead<'_> {
             if let Some(chain) = chain {
                 return Ok(Some(LeadEnd::Deadlock(chain)));
             }
-            if !asks.is_empty() && !self.view.can_ask() {
+            if !asks.is_empty() && !self.view.is_screen() {
                 return Ok(Some(LeadEnd::Asked(asks)));
             }
             if again.is_some_and(|again| Instant::now() >= again) {
@@ -355,8 +373,8 @@ impl Lead<'_> {
     }
 }
 
-/// Actions that are due, and the state that they are due in.
-type TurnOfRun = (Vec<LeadAction>, State);
+/// Actions that are due, the state that they are due in, and why other machines can't be reached.
+type TurnOfRun = (Vec<LeadAction>, State, Option<String>);
 
 fn turn_of(
     plan: &OpenPlan,
@@ -364,11 +382,24 @@ fn turn_of(
     attended: bool,
     context: &Context,
 ) -> Result<TurnOfRun, CommandError> {
-    let due = take_turn(plan, ended, attended, context)?;
-    let state = due.state().clone();
+    let mut tries = 0;
+    let due = loop {
+        match take_turn(plan, ended, attended, context) {
+            Err(error) if error.exit == Exit::Overtaken && tries < fleet::TRIES => {
+                tries += 1;
+                fleet::pause(tries);
+            }
+            Err(error) if error.exit == Exit::CutOff => {
+                let actions = vec![LeadAction::Wait { on: Vec::new() }];
+                return Ok((actions, State::clone(&plan.load()?.state), Some(error.message)));
+            }
+            due => break due?,
+        }
+    };
+    let (state, cut_off) = (due.state().clone(), due.cut_off.clone());
     let actions = due.into_actions();
     make_places(plan, &state, &actions)?;
-    Ok((actions, state))
+    Ok((actions, state, cut_off))
 }
 
 /// Makes the worktrees of the builders that are about to start, which work there from the beginning.
@@ -415,13 +446,11 @@ impl LeadEnd {
                 }
                 Ok(over(&state))
             }
-            (Self::Asked(asks), Format::Json) => {
-                context.printer.json(&serde_json::json!({ "actions": asks }))?;
-                Ok(Exit::Asked)
-            }
-            (Self::Asked(asks), Format::Text) => {
-                let asks: String = asks.iter().map(|ask| ask_text(id, ask)).collect();
-                context.printer.data(&format!("{asks}Then go on: fp run {id} --ask\n"));
+            (Self::Asked(asks), format) => {
+                match format {
+                    Format::Json => context.printer.json(&serde_json::json!({ "actions": asks }))?,
+                    Format::Text => context.printer.data(&asked_text(id, &asks)),
+                }
                 Ok(Exit::Asked)
             }
             (Self::Deadlock(chain), _) => Err(CommandError::refused(format!(
@@ -435,6 +464,12 @@ impl LeadEnd {
             }
         }
     }
+}
+
+/// The questions without which nothing goes on.
+pub(crate) fn asked_text(plan: &PlanId, asks: &[LeadAction]) -> String {
+    let asks: String = asks.iter().map(|ask| ask_text(plan, ask)).collect();
+    format!("{asks}Then go on: fp run {plan} --ask\n")
 }
 
 fn stopped(plan: &OpenPlan) -> String {
@@ -459,9 +494,4 @@ fn notify(plan: &OpenPlan, told: &str, context: &Context) {
     if let Err(error) = fp_host::process::ask(command, b"", limits) {
         context.printer.note(&format!("note: `notify.command` can't be started: {error}"));
     }
-}
-
-/// The role of an agent's action.
-fn role_of(action: &LeadAction) -> Role {
-    if matches!(action, LeadAction::Verify { .. }) { Role::Verifier } else { Role::Builder }
 }

@@ -22,8 +22,8 @@ use crate::printer::Format;
 /// The tree need not be valid, but no two tasks may have the same id. An archived plan can be named as well.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ExportArgs {
-    /// The plan.
-    plan: String,
+    /// The plan; the active one, or the last one, where left out.
+    plan: Option<String>,
     /// The format.
     #[arg(long, value_name = "FORMAT")]
     to: ExportTarget,
@@ -64,13 +64,10 @@ impl ExportTarget {
 }
 
 pub(crate) fn run(args: ExportArgs, context: &Context) -> CommandResult {
-    let plan = context.open_or_archived(&args.plan)?;
+    let plan = context.open_to_read(args.plan.as_deref())?;
     let loaded = plan.load()?;
     context.notices(&loaded.notices);
-    let tree = plan.tree().map_err(|error| match error.is_missing() {
-        true => CommandError::failed(error).hint("write the task tree there, or plan again: /fp:plan"),
-        false => error.into(),
-    })?;
+    let tree = context.tree(&plan)?;
     let parsed = tree.parse();
     refuse_ambiguous(&plan, &parsed)?;
     let text = text_of(context, &plan, &parsed, &loaded.state, args.to);

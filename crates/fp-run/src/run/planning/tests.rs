@@ -14,7 +14,7 @@ fn state() -> State {
 
 fn take(state: &mut State, events: Vec<Event>) {
     let at = Timestamp::UNIX_EPOCH;
-    state.apply(&Entry { schema_version: 1, seq: state.seq + 1, at, clock: None, events });
+    state.apply(&Entry { schema_version: 1, seq: state.seq + 1, at, clock: None, by: None, events });
 }
 
 fn seen(tree: &str, failing: &[&str]) -> Seen {

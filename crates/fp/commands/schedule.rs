@@ -1,4 +1,4 @@
-//! `fp plan`: orders the tasks and writes `plan.md`, so that people see the schedule before they approve it.
+//! `fp schedule`: orders the tasks and writes `plan.md`, so that people see the schedule before they approve it.
 
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use fp_host::file;
@@ -41,7 +41,11 @@ pub(crate) struct ScheduleArgs {
 }
 
 pub(crate) fn run(args: ScheduleArgs, context: &Context) -> CommandResult {
-    let source = PlanSource::open(context, args.plan.as_deref())?;
+    let goal = args.plan.as_deref().filter(|name| name.contains(' '));
+    let source = PlanSource::open_to_read(context, args.plan.as_deref()).map_err(|error| match goal {
+        Some(_) => error.hint("to plan a goal: `/fp:plan GOAL` in Claude Code, or `fp new GOAL`"),
+        None => error,
+    })?;
     let plan = source.plan()?;
     let tree_text = source.text()?;
     let (tree, problems) = parse(&tree_text);

@@ -1,0 +1,638 @@
+//! Shares a plan through a git remote. A ref there is the register of its log: a chain of commits whose messages are the
+//! log's lines and whose trees are the plan's files, changed only by compare-and-swap. A completed task's commit goes to
+//! the integration branch in the same atomic push as the entry that says so, so that neither is ever there alone.
+
+mod redact;
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::time::{Duration, UNIX_EPOCH};
+
+use fp_plan::hint::{ErrorEnd, Hint};
+use fp_plan::plan::id::{MachineId, PlanId};
+use fp_run::run::event::{Entry, EntryOrigin, SHARED_LOG_VERSION};
+use fp_run::run::{State, approval};
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::file::{self, FileError};
+use crate::git::{Git, GitError, LedgerCommit, Oid, Pushed, RefUpdate};
+use crate::run::fresh_token;
+
+pub use redact::redacted;
+
+const MEMBERSHIP: &str = "fleet.json";
+/// Size limit of `fleet.json`, in bytes.
+const MEMBERSHIP_CAP: u64 = 16 * 1024 * 1024;
+/// Size limit of a plan's file that travels, in bytes.
+const FILE_CAP: u64 = 16 * 1024 * 1024;
+/// The files of a plan that travel, beside its evidence.
+const TRAVELS: [&str; 10] = [
+    "tasks.md",
+    "plan.md",
+    "plan.json",
+    "import.json",
+    "interview.json",
+    "interview.md",
+    "context.md",
+    "research.md",
+    "critique.md",
+    "signals.json",
+];
+const EVIDENCE: &str = "evidence";
+
+/// Why a shared plan can't go on here. Nothing of it is lost.
+#[derive(Debug, thiserror::Error)]
+pub enum FleetError {
+    #[error("{0} is shared, and this clone takes no part in it")]
+    NotJoined(PlanId),
+    /// Another machine was faster; the same again decides on what it did.
+    #[error("another machine changed the plan at the same moment")]
+    Overtaken,
+    #[error("the remote {remote} can't be used: {source}")]
+    Unreachable { remote: String, source: GitError },
+    #[error("the remote {remote} refuses {said}")]
+    Refused { remote: String, said: String },
+    #[error("{name} on {remote} does not go on from what was there before: it was rewound or rewritten")]
+    Rewound { remote: String, name: String },
+    #[error("{name} is not on {remote}")]
+    Gone { remote: String, name: String },
+    #[error("commit {commit} of {name}: {detail}")]
+    Foreign { commit: Oid, name: String, detail: String },
+    #[error(
+        "commit {commit} of {name} was written by a newer fp (log version {version}, this fp reads {SHARED_LOG_VERSION})"
+    )]
+    Newer { commit: Oid, name: String, version: u32 },
+    #[error("commit {commit} of {name} is not signed by somebody that git trusts")]
+    Unsigned { commit: Oid, name: String },
+    #[error("another clone writes as {0}")]
+    Impostor(MachineId),
+    #[error(transparent)]
+    Git(#[from] GitError),
+    #[error(transparent)]
+    File(#[from] FileError),
+    #[error("{0}")]
+    Record(String),
+}
+
+impl Hint for FleetError {
+    fn hint(&self) -> Option<Cow<'_, str>> {
+        Some(match self {
+            Self::NotJoined(plan) => format!("run `fp join {plan}`").into(),
+            Self::Overtaken => "run the same command again".into(),
+            Self::Unreachable { source, .. } => return unreachable_hint(source),
+            Self::Refused { said, .. } if said.starts_with("refs/fp/") => {
+                "if the host takes no such refs, set `fleet.ref` to one like `refs/heads/fp-log/PLAN` and share again; \
+                 else ask for the right to push it"
+                    .into()
+            }
+            Self::Refused { .. } => "ask for the right to push it, or set `fleet.branch` to a branch that you may push".into(),
+            Self::Rewound { name, .. } => format!(
+                "nothing was pushed. Put back what {name} was before, from a clone that has it under \
+                 refs/fp-seen/, or `fp leave` the plan and share it anew"
+            )
+            .into(),
+            Self::Gone { .. } => "look at the name; if it was deleted, push it again from a clone that has it under refs/fp-seen/".into(),
+            Self::Foreign { .. } => "somebody else pushed to it: take that commit away, and keep others from pushing there".into(),
+            Self::Newer { .. } => "update fp: `fp --version` says what this one is".into(),
+            Self::Unsigned { .. } => "find out who pushed it; `gpg.ssh.allowedSignersFile` names those that git trusts".into(),
+            Self::Impostor(_) => "a copy of this clone is at work: have one of them `fp leave` the plan and join under a name of its own".into(),
+            Self::Git(error) => return error.hint(),
+            Self::File(error) => return error.hint(),
+            Self::Record(_) => "put the file back, or `fp join` the plan anew".into(),
+        })
+    }
+
+    fn ends(&self) -> ErrorEnd {
+        match self {
+            Self::Overtaken => ErrorEnd::Overtaken,
+            Self::Unreachable { .. } => ErrorEnd::CutOff,
+            Self::Git(_) | Self::File(_) | Self::Record(_) | Self::Foreign { .. } => ErrorEnd::Failed,
+            _ => ErrorEnd::Refused,
+        }
+    }
+}
+
+/// Longest first pause of [`pause`], and the factor to its longest one.
+const FIRST_PAUSE: Duration = Duration::from_millis(20);
+const LONGER: u32 = 6;
+/// Times that a command tries again where other machines are faster.
+pub const TRIES: u32 = 40;
+
+/// Waits before try number `tries`, from 1: longer each time, and never as long as another machine.
+pub fn pause(tries: u32) {
+    let most = FIRST_PAUSE * (1 << tries.min(LONGER));
+    let part = u64::from_str_radix(&fresh_token()[..8], 16).unwrap_or_default();
+    std::thread::sleep(most.mul_f64(part as f64 / f64::from(u32::MAX)));
+}
+
+fn unreachable_hint(source: &GitError) -> Option<Cow<'_, str>> {
+    let GitError::Failed(failure) = source else { return source.hint() };
+    let said = |words: &[&str]| words.iter().any(|word| failure.stderr.contains(word));
+    Some(match () {
+        () if said(&[
+            "Authentication failed",
+            "could not read Username",
+            "Permission denied",
+            "403",
+            "401",
+        ]) =>
+        {
+            "renew your credentials for it, and run the command again: what is not handed in yet is kept"
+                .into()
+        }
+        () if said(&["does not support --atomic"]) => {
+            "a shared plan needs a host that takes atomic pushes, as git has done since 2.4".into()
+        }
+        () if said(&["does not appear to be a git repository", "not found"]) => {
+            "look at `git remote -v`: the repository is not there".into()
+        }
+        () if said(&["No space left on device", "Read-only file system"]) => return source.hint(),
+        () => "see to the connection, and run the command again: what is not handed in yet is kept".into(),
+    })
+}
+
+/// A push whose end is not known yet.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct InFlight {
+    pub commit: Oid,
+    /// Length of the log before it.
+    pub log_bytes: u64,
+    /// Length and hash of what waited before it, which it has.
+    waited: u64,
+    waited_hash: String,
+}
+
+impl InFlight {
+    /// Length of what this push has of `waiting`, the entries that wait now; 0 once that is dropped.
+    pub(crate) fn waited_in(&self, waiting: &[u8]) -> usize {
+        let length = self.waited as usize;
+        let same = waiting.get(..length).is_some_and(|waited| approval::hash(waited) == self.waited_hash);
+        if same { length } else { 0 }
+    }
+}
+
+/// A file of the plan as the remote has it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct KnownFile {
+    blob: Oid,
+    bytes: u64,
+    modified: u64,
+}
+
+/// This clone's part in a shared plan, as its `fleet.json` says.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Membership {
+    pub machine: MachineId,
+    /// The name of the remote.
+    pub remote: String,
+    /// The ref of the log on the remote.
+    pub log_ref: String,
+    /// The integration branch on the remote.
+    pub branch: String,
+    /// True if every commit of the log has to be signed.
+    #[serde(default)]
+    pub signed: bool,
+    /// The newest commit of the log that is in the log here.
+    pub seen: Oid,
+    /// The newest commit of the integration branch.
+    pub tip: Oid,
+    /// Pushes onto `seen` that may still land, the last one last.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub in_flight: Vec<InFlight>,
+    /// When something was last heard of each machine, by the clock of this one.
+    pub heard: BTreeMap<MachineId, Timestamp>,
+    /// The last look at the remote, and the last entry there of this machine.
+    pub fetched_at: Timestamp,
+    pub pushed_at: Timestamp,
+    tree: Oid,
+    files: BTreeMap<String, KnownFile>,
+}
+
+/// Where a plan is shared, before anybody takes part.
+#[derive(Debug, Clone)]
+pub struct FleetPlace {
+    pub remote: String,
+    pub log_ref: String,
+    pub branch: String,
+    pub signed: bool,
+}
+
+impl Membership {
+    pub(crate) fn read(folder: &Path) -> Result<Option<Self>, FleetError> {
+        let path = folder.join(MEMBERSHIP);
+        let Some(text) = file::read_text_if_there(&path, MEMBERSHIP_CAP)? else { return Ok(None) };
+        let read = serde_json::from_str(&text);
+        read.map(Some).map_err(|error| FleetError::Record(format!("{}: {error}", path.display())))
+    }
+
+    pub(crate) fn write(&self, folder: &Path) -> Result<(), FleetError> {
+        let text = serde_json::to_vec(self).map_err(|error| FleetError::Record(error.to_string()))?;
+        Ok(file::replace(&folder.join(MEMBERSHIP), &text)?)
+    }
+
+    /// Ends this clone's part; the log and the files stay.
+    pub fn remove(folder: &Path) -> Result<(), FleetError> {
+        let path = folder.join(MEMBERSHIP);
+        fs::remove_file(&path).map_err(|source| FileError::Write { path, source }.into())
+    }
+
+    /// Something was heard of the machine that wrote `entry`.
+    pub(crate) fn hear(&mut self, entry: &Entry) {
+        if let Some(EntryOrigin { machine, .. }) = &entry.by {
+            self.heard.insert(machine.clone(), Timestamp::now());
+        }
+    }
+
+    /// Fails if `entry` can't come after `before`, or says that it is of this machine though only an own push that has
+    /// `landed` could have brought it.
+    pub(crate) fn expect_genuine(
+        &self,
+        entry: &Entry,
+        before: &State,
+        landed: bool,
+    ) -> Result<(), FleetError> {
+        let foreign = |detail: String| FleetError::Foreign {
+            commit: self.seen.clone(),
+            name: self.log_ref.clone(),
+            detail: format!("after it, {detail}"),
+        };
+        if entry.seq != before.seq + 1 {
+            return Err(foreign(format!("entry {} comes where {} is due", entry.seq, before.seq + 1)));
+        }
+        let Some(EntryOrigin { machine, number }) = &entry.by else {
+            return Err(foreign(format!("entry {} names no machine", entry.seq)));
+        };
+        if *machine == self.machine && !landed {
+            return Err(FleetError::Impostor(machine.clone()));
+        }
+        let known = before.machines.get(machine).map_or(0, |known| known.entries);
+        if *number != known + 1 {
+            return Err(foreign(format!("entry {number} of {machine} comes after its entry {known}")));
+        }
+        Ok(())
+    }
+
+    pub(crate) fn take(&mut self, news: News) {
+        if let Some(last) = news.commits.into_iter().next_back() {
+            (self.seen, self.tree) = (last.id, last.tree);
+            // What was pushed onto an older one can't land any more.
+            self.in_flight.clear();
+        }
+        (self.tip, self.fetched_at) = (news.tip, Timestamp::now());
+    }
+}
+
+/// What a fetch brought.
+#[derive(Debug)]
+pub struct News {
+    /// Oldest first.
+    commits: Vec<LedgerCommit>,
+    tip: Oid,
+}
+
+impl News {
+    pub(crate) fn has(&self, commit: &Oid) -> bool {
+        self.commits.iter().any(|known| known.id == *commit)
+    }
+
+    /// The entries in the commits of `log_ref`.
+    pub fn entries(&self, log_ref: &str) -> Result<Vec<Entry>, FleetError> {
+        let mut entries = Vec::new();
+        for commit in &self.commits {
+            let lines = commit.message.split_once("\n\n").map_or("", |(_, lines)| lines).lines();
+            for line in lines.filter(|line| !line.trim().is_empty()) {
+                let (id, name) = (commit.id.clone(), log_ref.to_owned());
+                let version = crate::store::line_version(line.as_bytes()).unwrap_or_default();
+                if version > SHARED_LOG_VERSION {
+                    return Err(FleetError::Newer { commit: id, name, version });
+                }
+                let entry = serde_json::from_str(line);
+                entries.push(entry.map_err(|e| FleetError::Foreign {
+                    commit: id,
+                    name,
+                    detail: e.to_string(),
+                })?);
+            }
+        }
+        Ok(entries)
+    }
+}
+
+/// A plan's place on a remote, and the files here.
+#[derive(Debug)]
+pub struct FleetRemote {
+    git: Git,
+    folder: std::path::PathBuf,
+    place: FleetPlace,
+    /// Local copies of the log's ref and of the branch.
+    seen_log: String,
+    seen_branch: String,
+}
+
+impl FleetRemote {
+    /// The place that `member` takes part in.
+    pub(crate) fn of(folder: &Path, plan: &PlanId, member: &Membership) -> Result<Self, FleetError> {
+        let Membership { remote, log_ref, branch, signed, .. } = member.clone();
+        Ok(Self::new(Git::open(folder)?, folder, plan, FleetPlace { remote, log_ref, branch, signed }))
+    }
+
+    /// The place of `plan`, whose files are in `folder`. Touches nothing.
+    pub fn new(git: Git, folder: &Path, plan: &PlanId, place: FleetPlace) -> Self {
+        let seen = |what: &str| format!("refs/fp-seen/{plan}/{what}");
+        Self { git, folder: folder.to_owned(), place, seen_log: seen("log"), seen_branch: seen("branch") }
+    }
+
+    /// The text of the plan's file `name` in `news`, if it has one.
+    pub fn text_of(&self, news: &News, name: &str) -> Result<Option<String>, FleetError> {
+        let Some(last) = news.commits.last() else { return Ok(None) };
+        let files = self.git.files_of_tree(&last.tree)?;
+        let Some(blob) = files.get(name) else { return Ok(None) };
+        let text = self.git.blobs(&[blob])?.remove(blob);
+        Ok(text.map(|text| String::from_utf8_lossy(&text).into_owned()))
+    }
+
+    fn branch_ref(&self) -> String {
+        format!("refs/heads/{}", self.place.branch)
+    }
+
+    fn fetch_error(&self, error: GitError) -> FleetError {
+        let FleetPlace { remote, log_ref, .. } = self.place.clone();
+        let GitError::Failed(failure) = &error else {
+            return FleetError::Unreachable { remote, source: error };
+        };
+        let said = |words: &str| failure.stderr.contains(words);
+        let branch = self.branch_ref();
+        if said("couldn't find remote ref") {
+            let name = if said(&log_ref) { log_ref } else { branch };
+            return FleetError::Gone { remote, name };
+        }
+        if said("[rejected]") || said("non-fast-forward") {
+            let log_moved =
+                failure.stderr.lines().any(|l| l.contains("rejected") && l.contains(&self.seen_log));
+            return FleetError::Rewound { remote, name: if log_moved { log_ref } else { branch } };
+        }
+        FleetError::Unreachable { remote, source: error }
+    }
+
+    /// Fetches both refs; returns the newest commit of the log, and that of the branch.
+    fn fetch_tips(&self) -> Result<(Oid, Oid), FleetError> {
+        let branch = self.branch_ref();
+        let refs = [(self.place.log_ref.as_str(), self.seen_log.as_str()), (&branch, &self.seen_branch)];
+        self.git.fetch_refs(&self.place.remote, &refs).map_err(|error| self.fetch_error(error))?;
+        let gone = |name: &str| FleetError::Gone { remote: self.place.remote.clone(), name: name.to_owned() };
+        let of = |local: &str, name: &str| self.git.commit_of_ref(local)?.ok_or_else(|| gone(name));
+        Ok((of(&self.seen_log, &self.place.log_ref)?, of(&self.seen_branch, &branch)?))
+    }
+
+    fn commits(&self, seen: Option<&Oid>, to: &Oid) -> Result<Vec<LedgerCommit>, FleetError> {
+        let name = || self.place.log_ref.clone();
+        let commits = self.git.ledger_commits(seen, to, self.place.signed)?;
+        let mut before = seen;
+        for commit in &commits {
+            if commit.parent.as_ref() != before {
+                return Err(FleetError::Rewound { remote: self.place.remote.clone(), name: name() });
+            }
+            if self.place.signed && commit.signature != "G" {
+                return Err(FleetError::Unsigned { commit: commit.id.clone(), name: name() });
+            }
+            before = Some(&commit.id);
+        }
+        match before {
+            Some(last) if last == to => Ok(commits),
+            _ => Err(FleetError::Rewound { remote: self.place.remote.clone(), name: name() }),
+        }
+    }
+
+    /// What is new on the remote since `member` last looked. `None` if nothing is.
+    pub(crate) fn fetch(&self, member: &Membership) -> Result<Option<News>, FleetError> {
+        let (to, tip) = self.fetch_tips()?;
+        if to == member.seen && tip == member.tip && member.in_flight.is_empty() {
+            let looked = Membership { fetched_at: Timestamp::now(), ..member.clone() };
+            looked.write(&self.folder)?;
+            return Ok(None);
+        }
+        let commits = if to == member.seen { Vec::new() } else { self.commits(Some(&member.seen), &to)? };
+        Ok(Some(News { commits, tip }))
+    }
+
+    /// Everything that the remote has of the plan.
+    pub fn fetch_all(&self) -> Result<News, FleetError> {
+        let (to, tip) = self.fetch_tips()?;
+        Ok(News { commits: self.commits(None, &to)?, tip })
+    }
+
+    /// Pushes `lines`, the last of which is `entry`, and with it `commit` to the branch. On success `member` knows it, and
+    /// nothing is written here yet but that it was tried.
+    pub(crate) fn push(
+        &self,
+        member: &mut Membership,
+        entry: &Entry,
+        lines: &[u8],
+        commit: Option<&str>,
+        (log_bytes, waited): (u64, &[u8]),
+    ) -> Result<InFlight, FleetError> {
+        let (tree, files) = self.stored_files(member)?;
+        let machine = &member.machine;
+        let message = format!("fp: {machine}, entry {}\n\n{}", entry.seq, String::from_utf8_lossy(lines));
+        let pushed = self.git.write_commit(&tree, Some(&member.seen), message, self.place.signed)?;
+        let in_flight = InFlight {
+            commit: pushed.clone(),
+            log_bytes,
+            waited: waited.len() as u64,
+            waited_hash: approval::hash(waited),
+        };
+        member.in_flight.push(in_flight.clone());
+        member.write(&self.folder)?;
+        let branch = self.branch_ref();
+        let commit: Option<Oid> =
+            commit.map(str::parse).transpose().map_err(|_| FleetError::Record("no commit".into()))?;
+        let mut updates =
+            vec![RefUpdate { name: &self.place.log_ref, to: &pushed, from: Some(&member.seen) }];
+        updates.extend(commit.as_ref().map(|to| RefUpdate { name: &branch, to, from: Some(&member.tip) }));
+        self.pushed(&updates)?;
+        (member.seen, member.tree, member.files) = (pushed, tree, files);
+        member.tip = commit.unwrap_or_else(|| member.tip.clone());
+        member.pushed_at = Timestamp::now();
+        member.hear(entry);
+        Ok(in_flight)
+    }
+
+    fn pushed(&self, updates: &[RefUpdate<'_>]) -> Result<(), FleetError> {
+        let remote = self.place.remote.clone();
+        match self.git.push_refs(&remote, updates) {
+            Ok(Pushed::Done) => Ok(()),
+            Ok(Pushed::Overtaken) => Err(FleetError::Overtaken),
+            Ok(Pushed::Refused(said)) => Err(FleetError::Refused { remote, said }),
+            Err(source) => Err(FleetError::Unreachable { remote, source }),
+        }
+    }
+
+    /// Begins the plan on the remote with its whole log, and the branch at `head`; fails if either is there.
+    pub fn begin(&self, machine: &MachineId, lines: &[u8], head: &Oid) -> Result<Membership, FleetError> {
+        let now = Timestamp::now();
+        let mut member = Membership {
+            machine: machine.clone(),
+            remote: self.place.remote.clone(),
+            log_ref: self.place.log_ref.clone(),
+            branch: self.place.branch.clone(),
+            signed: self.place.signed,
+            seen: head.clone(),
+            tip: head.clone(),
+            in_flight: Vec::new(),
+            heard: BTreeMap::from([(machine.clone(), now)]),
+            fetched_at: now,
+            pushed_at: now,
+            tree: head.clone(),
+            files: BTreeMap::new(),
+        };
+        let (tree, files) = self.stored_files(&member)?;
+        let message = format!("fp: {machine} shares the plan\n\n{}", String::from_utf8_lossy(lines));
+        let first = self.git.write_commit(&tree, None, message, self.place.signed)?;
+        let branch = self.branch_ref();
+        self.pushed(&[
+            RefUpdate { name: &self.place.log_ref, to: &first, from: None },
+            RefUpdate { name: &branch, to: head, from: None },
+        ])?;
+        (member.seen, member.tree, member.files) = (first, tree, files);
+        Ok(member)
+    }
+
+    /// This clone's part as `machine`, which has everything in `news`, with the plan's files written here; and the entries.
+    pub fn joined(
+        &self,
+        machine: MachineId,
+        news: News,
+        heard: BTreeMap<MachineId, Timestamp>,
+    ) -> Result<(Membership, Vec<Entry>), FleetError> {
+        let entries = news.entries(&self.place.log_ref)?;
+        let last = news.commits.last();
+        let tree = last.map_or_else(|| news.tip.clone(), |last| last.tree.clone());
+        let seen = last.map_or_else(|| news.tip.clone(), |last| last.id.clone());
+        let now = Timestamp::now();
+        let FleetPlace { remote, log_ref, branch, signed } = self.place.clone();
+        let mut member = Membership {
+            machine,
+            remote,
+            log_ref,
+            branch,
+            signed,
+            seen,
+            tip: news.tip.clone(),
+            in_flight: Vec::new(),
+            heard,
+            fetched_at: now,
+            pushed_at: now,
+            tree,
+            files: BTreeMap::new(),
+        };
+        self.write_files(&mut member, &news)?;
+        Ok((member, entries))
+    }
+
+    /// Stores the plan's files as they are here; returns their tree. No process if none has changed.
+    fn stored_files(&self, member: &Membership) -> Result<(Oid, BTreeMap<String, KnownFile>), FleetError> {
+        let mut files = BTreeMap::new();
+        for name in self.names()? {
+            let path = self.folder.join(&name);
+            let Some((bytes, modified)) = stamp(&path) else { continue };
+            let known =
+                member.files.get(&name).filter(|f| f.bytes == bytes && f.modified == modified).cloned();
+            let known = match known {
+                Some(known) => known,
+                None => {
+                    let text = file::read_text(&path, FILE_CAP)?;
+                    let blob = self.git.write_blob(redacted(&text).into_owned().into_bytes())?;
+                    KnownFile { blob, bytes, modified }
+                }
+            };
+            files.insert(name, known);
+        }
+        let blobs = |files: &BTreeMap<String, KnownFile>| -> Vec<(String, Oid)> {
+            files.iter().map(|(name, file)| (name.clone(), file.blob.clone())).collect()
+        };
+        if !member.files.is_empty() && blobs(&files) == blobs(&member.files) {
+            return Ok((member.tree.clone(), files));
+        }
+        let tree = self.git.write_tree(files.iter().map(|(name, file)| (name.as_str(), &file.blob)))?;
+        Ok((tree, files))
+    }
+
+    /// The names of the plan's files here that travel.
+    fn names(&self) -> Result<Vec<String>, FleetError> {
+        let mut names: Vec<String> = TRAVELS.iter().map(|&name| name.to_owned()).collect();
+        let evidence = self.folder.join(EVIDENCE);
+        if fs::symlink_metadata(&evidence).is_ok_and(|found| found.is_dir()) {
+            let read = |source| FileError::Read { path: evidence.clone(), source };
+            for entry in fs::read_dir(&evidence).map_err(read)? {
+                let name = entry.map_err(read)?.file_name();
+                names.extend(name.to_str().map(|name| format!("{EVIDENCE}/{name}")));
+            }
+        }
+        names.retain(|name| travels(name));
+        Ok(names)
+    }
+
+    /// Writes the plan's files that others have changed. One that was also changed here keeps what it had beside it.
+    pub(crate) fn write_files(
+        &self,
+        member: &mut Membership,
+        news: &News,
+    ) -> Result<Vec<String>, FleetError> {
+        let Some(last) =
+            news.commits.last().filter(|last| member.files.is_empty() || last.tree != member.tree)
+        else {
+            return Ok(Vec::new());
+        };
+        let mut notices = Vec::new();
+        let there = self.git.files_of_tree(&last.tree)?;
+        let is_news = |(name, blob): &(&String, &Oid)| {
+            travels(name) && member.files.get(*name).is_none_or(|known| known.blob != **blob)
+        };
+        let news: Vec<(&String, &Oid)> = there.iter().filter(is_news).collect();
+        let contents = self.git.blobs(&news.iter().map(|(_, blob)| *blob).collect::<Vec<_>>())?;
+        for (name, blob) in news {
+            let (path, Some(content)) = (self.folder.join(name), contents.get(blob)) else { continue };
+            let before = member.files.get(name);
+            let is_changed = stamp(&path).is_some_and(|(bytes, modified)| {
+                before.is_none_or(|before| (before.bytes, before.modified) != (bytes, modified))
+            });
+            if is_changed && file::read_text(&path, FILE_CAP).is_ok_and(|mine| mine.as_bytes() != content) {
+                let kept = self.folder.join(format!("{name}.mine"));
+                fs::rename(&path, &kept).map_err(|source| FileError::Write { path: kept.clone(), source })?;
+                notices.push(format!(
+                    "{name} was changed here and by another machine: yours is {}",
+                    kept.display()
+                ));
+            }
+            if let Some(folder) = path.parent() {
+                fs::create_dir_all(folder)
+                    .map_err(|source| FileError::Write { path: folder.to_owned(), source })?;
+            }
+            file::replace(&path, content)?;
+            let (bytes, modified) = stamp(&path).unwrap_or_default();
+            member.files.insert(name.clone(), KnownFile { blob: blob.clone(), bytes, modified });
+        }
+        Ok(notices)
+    }
+}
+
+/// True if the file `name` of a plan's folder goes to other machines, and may come from them.
+fn travels(name: &str) -> bool {
+    let is_evidence = |rest: &str| {
+        let id = rest.strip_prefix("task-").and_then(|rest| rest.strip_suffix("-verification.md"));
+        id.is_some_and(|id| fp_plan::plan::id::TaskId::new(id).is_ok())
+    };
+    TRAVELS.contains(&name) || name.strip_prefix("evidence/").is_some_and(is_evidence)
+}
+
+/// Length and modification time of a plain file.
+fn stamp(path: &Path) -> Option<(u64, u64)> {
+    let found = fs::symlink_metadata(path).ok().filter(fs::Metadata::is_file)?;
+    let modified = found.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
+    Some((found.len(), u64::try_from(modified.as_nanos()).unwrap_or(0)))
+}

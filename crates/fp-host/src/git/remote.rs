@@ -1,0 +1,310 @@
+//! Refs of a remote as registers with compare-and-swap, for plans that several machines share. Everything here may wait
+//! for a network, and ends within a limit.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::time::{Duration, Instant};
+
+use super::command::{Finished, GitCall, not_started, readable_tail};
+use super::tree::INDEX;
+use super::{Git, GitError, GitFailure, Oid};
+use crate::process::OutputReader;
+
+/// Time that one exchange with a remote may take.
+const LIMIT: Duration = Duration::from_secs(120);
+/// Longest pause between two looks at a process.
+const POLL: Duration = Duration::from_millis(5);
+/// Bytes of output kept from each end.
+const MAX_OUTPUT: usize = 8 * 1024;
+/// Time to wait for output once git has ended.
+const DRAIN: Duration = Duration::from_secs(1);
+
+/// Whoever wrote a commit of a ledger is said in it; git needs some name.
+const NOBODY: [(&str, &str); 4] = [
+    ("GIT_AUTHOR_NAME", "fp"),
+    ("GIT_AUTHOR_EMAIL", "fp@localhost"),
+    ("GIT_COMMITTER_NAME", "fp"),
+    ("GIT_COMMITTER_EMAIL", "fp@localhost"),
+];
+
+/// A change of a ref on a remote.
+#[derive(Debug, Clone)]
+pub struct RefUpdate<'r> {
+    pub name: &'r str,
+    pub to: &'r Oid,
+    /// What the ref has to be until then; `None` where it must not exist yet.
+    pub from: Option<&'r Oid>,
+}
+
+/// The result of a push.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Pushed {
+    Done,
+    /// Somebody else was faster.
+    Overtaken,
+    /// The host refuses: the ref and its words.
+    Refused(String),
+}
+
+/// A commit whose message is a part of a ledger.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LedgerCommit {
+    pub id: Oid,
+    pub parent: Option<Oid>,
+    pub tree: Oid,
+    /// Git's word for its signature: `G` for a good one. Empty where nobody asked.
+    pub signature: String,
+    pub message: String,
+}
+
+impl Git {
+    /// The names of the remotes. One process.
+    ///
+    /// # Errors
+    /// Git fails.
+    pub fn remotes(&self) -> Result<Vec<String>, GitError> {
+        let names = self.call(&["remote"]).output()?;
+        Ok(String::from_utf8_lossy(&names).lines().map(str::to_owned).collect())
+    }
+
+    /// Fetches refs of `remote`, each to a local one, which only ever moves forward.
+    ///
+    /// # Errors
+    /// Git fails: it can't reach the remote, a ref is not there, or was rewound.
+    pub fn fetch_refs(&self, remote: &str, refs: &[(&str, &str)]) -> Result<(), GitError> {
+        let mut call = self
+            .call(&["-c", "gc.auto=0", "-c", "maintenance.auto=false", "fetch", "--no-tags"])
+            .arg("--no-write-fetch-head")
+            .arg("--no-recurse-submodules")
+            .arg(remote);
+        for (from, to) in refs {
+            call = call.arg(format!("{from}:{to}"));
+        }
+        call.run_within(LIMIT)?.into_output().map(drop)
+    }
+
+    /// Changes refs of `remote`, all or none. No hook of this repository runs.
+    ///
+    /// # Errors
+    /// Git fails, perhaps after the remote has taken the change.
+    pub fn push_refs(&self, remote: &str, updates: &[RefUpdate<'_>]) -> Result<Pushed, GitError> {
+        let mut call =
+            self.call(&["push", "--porcelain", "--no-verify", "--atomic", "--no-recurse-submodules"]);
+        for RefUpdate { name, from, .. } in updates {
+            let from = from.map_or("", Oid::as_str);
+            call = call.arg(format!("--force-with-lease={name}:{from}"));
+        }
+        call = call.arg(remote);
+        for RefUpdate { name, to, .. } in updates {
+            call = call.arg(format!("{to}:{name}"));
+        }
+        let finished = call.run_within(LIMIT)?;
+        if finished.failure.is_none() {
+            return Ok(Pushed::Done);
+        }
+        let printed = String::from_utf8_lossy(&finished.stdout).into_owned();
+        match refusal(&printed) {
+            Some(pushed) => Ok(pushed),
+            None => finished.into_output().map(|_| Pushed::Done),
+        }
+    }
+
+    /// The commit that the local ref `name` names, if there is one. One process.
+    ///
+    /// # Errors
+    /// Git can't be run.
+    pub fn commit_of_ref(&self, name: &str) -> Result<Option<Oid>, GitError> {
+        let finished = self.call(&["rev-parse", "--verify", "--quiet", "--end-of-options", name]).run()?;
+        Ok(String::from_utf8_lossy(&finished.stdout).trim().parse().ok())
+    }
+
+    /// The commits of `to` that `seen` doesn't have, oldest first; with `signed`, git judges their signatures. One process.
+    ///
+    /// # Errors
+    /// Git fails.
+    pub fn ledger_commits(
+        &self,
+        seen: Option<&Oid>,
+        to: &Oid,
+        signed: bool,
+    ) -> Result<Vec<LedgerCommit>, GitError> {
+        let format =
+            if signed { "%H%x00%P%x00%T%x00%G?%x00%B%x00%x00" } else { "%H%x00%P%x00%T%x00%x00%B%x00%x00" };
+        let mut call = self
+            .call(&[
+                "-c",
+                "i18n.logOutputEncoding=UTF-8",
+                "-c",
+                "log.showSignature=false",
+                "log",
+                "--reverse",
+            ])
+            .arg(format!("--format=tformat:{format}"))
+            .arg(to.as_str());
+        if let Some(seen) = seen {
+            call = call.arg(format!("^{seen}"));
+        }
+        call.arg("--").run()?.parsed(|output| {
+            let text = String::from_utf8_lossy(output);
+            let commits = text.split("\0\0\n").map(str::trim_start).filter(|part| !part.is_empty());
+            commits.map(ledger_commit).collect()
+        })
+    }
+
+    /// Stores `bytes` as they are. One process.
+    ///
+    /// # Errors
+    /// Git fails.
+    pub fn write_blob(&self, bytes: Vec<u8>) -> Result<Oid, GitError> {
+        self.call(&["hash-object", "-w", "--no-filters", "--stdin"]).input(bytes).oid()
+    }
+
+    /// Stores a tree of plain files. Two processes.
+    ///
+    /// # Errors
+    /// Git fails.
+    pub fn write_tree<'f>(&self, files: impl Iterator<Item = (&'f str, &'f Oid)>) -> Result<Oid, GitError> {
+        let folder = tempfile::tempdir().map_err(GitError::io("make a temporary folder"))?;
+        let index = folder.path().join(INDEX);
+        let lines = files.flat_map(|(path, blob)| format!("100644 {blob}\t{path}\0").into_bytes());
+        self.call_on(&index, &["update-index", "-z", "--index-info"]).input(lines.collect()).output()?;
+        self.tree_of(&index)
+    }
+
+    /// The plain files of `tree`. One process.
+    ///
+    /// # Errors
+    /// Git fails.
+    pub fn files_of_tree(&self, tree: &Oid) -> Result<BTreeMap<String, Oid>, GitError> {
+        self.call(&["ls-tree", "-r", "-z", tree.as_str()]).run()?.parsed(|output| {
+            let text = String::from_utf8_lossy(output);
+            let files =
+                text.split('\0').filter_map(|line| line.strip_prefix("100644 blob ")?.split_once('\t'));
+            files.map(|(blob, path)| Some((path.to_owned(), blob.parse().ok()?))).collect()
+        })
+    }
+
+    /// Stores a commit without any ref; with `signed`, signed as git is configured to. One process.
+    ///
+    /// # Errors
+    /// Git fails, for example since it can't sign.
+    pub fn write_commit(
+        &self,
+        tree: &Oid,
+        parent: Option<&Oid>,
+        message: String,
+        signed: bool,
+    ) -> Result<Oid, GitError> {
+        let mut call =
+            self.call(&["-c", "i18n.commitEncoding=UTF-8", "commit-tree", tree.as_str(), "-F", "-"]);
+        if let Some(parent) = parent {
+            call = call.arg("-p").arg(parent.as_str());
+        }
+        call = match signed {
+            true => call.arg("-S"),
+            false => {
+                NOBODY.iter().fold(call.arg("--no-gpg-sign"), |call, (name, value)| call.env(name, value))
+            }
+        };
+        call.input(message.into_bytes()).oid()
+    }
+}
+
+impl GitCall {
+    /// Runs the call to its end, whatever its status, but not longer than `limit`.
+    fn run_within(self, limit: Duration) -> Result<Finished, GitError> {
+        let deadline = Instant::now() + limit;
+        let shown = self.shown().to_owned();
+        let failed = || GitError::io(format!("wait for `{shown}`"));
+        // A helper that outlives git, such as a connection that others share, may hold the pipes.
+        let [(stdout, out), (stderr, err)] = [io::pipe().map_err(failed())?, io::pipe().map_err(failed())?];
+        let mut child = self.spawn_into(out, err).map_err(not_started)?;
+        let [stdout, stderr] = [stdout, stderr].map(|pipe| OutputReader::start(pipe, MAX_OUTPUT, MAX_OUTPUT));
+        let mut pause = Duration::from_micros(200);
+        let status = loop {
+            if let Some(status) = child.try_wait().map_err(failed())? {
+                break Some(status);
+            }
+            if Instant::now() >= deadline {
+                drop(child.kill());
+                child.wait().map_err(failed())?;
+                break None;
+            }
+            std::thread::sleep(pause);
+            pause = (pause * 2).min(POLL);
+        };
+        let [stdout, stderr] = [stdout, stderr].map(|reader| reader.finish(DRAIN).to_text());
+        let failure = match status {
+            Some(status) if status.success() => None,
+            Some(status) => Some((status.code(), readable_tail(stderr.as_bytes(), MAX_OUTPUT))),
+            None => Some((None, format!("it gave no answer in {} seconds", limit.as_secs()))),
+        };
+        let failure = failure.map(|(status, stderr)| GitFailure { command: shown.clone(), status, stderr });
+        Ok(Finished { stdout: stdout.into_bytes(), failure, shown })
+    }
+}
+
+/// What git and hosts say where another push came first.
+const RACED: [&str; 7] = [
+    "stale info",
+    "fetch first",
+    "non-fast-forward",
+    "cannot lock ref",
+    "failed to update ref",
+    "reference already exists",
+    "atomic transaction failed",
+];
+
+/// What a failed push printed, if the remote has answered.
+fn refusal(printed: &str) -> Option<Pushed> {
+    let lines = printed.lines().filter_map(|line| line.strip_prefix("!\t"));
+    // The others of an atomic push fail with the first.
+    let lines: Vec<&str> = lines.filter(|line| !line.contains("atomic push failed")).collect();
+    let raced = |line: &&&str| RACED.iter().any(|word| line.contains(word));
+    match lines.iter().find(|line| !raced(line)) {
+        Some(refused) => {
+            let (refs, said) = refused.split_once('\t').unwrap_or(("", refused));
+            let name = refs.rsplit_once(':').map_or(refs, |(_, name)| name);
+            Some(Pushed::Refused(format!("{name}: {}", said.trim())))
+        }
+        None => (!lines.is_empty()).then_some(Pushed::Overtaken),
+    }
+}
+
+fn ledger_commit(text: &str) -> Option<LedgerCommit> {
+    let [id, parents, tree, signature, message]: [&str; 5] =
+        text.splitn(5, '\0').collect::<Vec<_>>().try_into().ok()?;
+    Some(LedgerCommit {
+        id: id.parse().ok()?,
+        parent: parents.split(' ').next().and_then(|parent| parent.parse().ok()),
+        tree: tree.parse().ok()?,
+        signature: signature.to_owned(),
+        message: message.to_owned(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_remote_says_to_a_push() {
+        let check = |printed: &str, expect: Option<Pushed>| assert_eq!(refusal(printed), expect, "{printed}");
+        let refused = |said: &str| Some(Pushed::Refused(said.to_owned()));
+        check("To x\n!\tabc:refs/fp/p\t[rejected] (stale info)\nDone\n", Some(Pushed::Overtaken));
+        check(
+            "!\ta:refs/fp/p\t[remote rejected] (cannot lock ref 'refs/fp/p': is at 1 but expected 2)\n\
+             !\tb:refs/heads/fp/p\t[remote rejected] (atomic push failed)\n",
+            Some(Pushed::Overtaken),
+        );
+        check(
+            "!\ta:refs/fp/p\t[remote rejected] (pre-receive hook declined)\n",
+            refused("refs/fp/p: [remote rejected] (pre-receive hook declined)"),
+        );
+        check(
+            "!\ta:refs/fp/p\t[rejected] (atomic push failed)\n!\tb:refs/heads/fp/p\t[remote rejected] (protected branch)\n",
+            refused("refs/heads/fp/p: [remote rejected] (protected branch)"),
+        );
+        check("", None);
+    }
+}

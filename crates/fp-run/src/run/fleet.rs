@@ -1,0 +1,284 @@
+//! A plan that several machines share. All of them have the same log in the same order, and each sees it as its own:
+//! tasks, questions and notes are everybody's, agents, worktrees and the checkout are those of this machine. Nothing here
+//! trusts a clock: a machine is given up by another that has heard nothing of it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::crew::AgentProcess;
+use super::event::{Entry, EntryOrigin, Event, RunTerms};
+use super::peer_message::{Inbox, PeerMessage};
+use super::state::{Run, RunAgent, RunStatus, State, TaskState, Untold};
+use fp_plan::plan::id::{AgentName, MachineId, TaskId};
+
+/// A machine of a shared plan, as the log shows it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FleetMachine {
+    /// Number of its last entry.
+    pub entries: u64,
+    /// Time of its last entry by its own clock.
+    pub at: Timestamp,
+    /// True if it takes part no more.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub has_left: bool,
+}
+
+/// What a state says of its own machine alone.
+#[derive(Default)]
+struct OwnPart {
+    terms: Option<RunTerms>,
+    head: Option<String>,
+    checkout_left: Option<String>,
+    agents: BTreeMap<AgentName, RunAgent>,
+    agent_ids: BTreeMap<String, AgentName>,
+    processes: BTreeMap<AgentName, AgentProcess>,
+    worktrees: BTreeMap<AgentName, TaskId>,
+    untold: Vec<Untold>,
+    unstarted: Vec<Untold>,
+    unwoken: Vec<Untold>,
+    messages: Vec<PeerMessage>,
+    inboxes: BTreeMap<AgentName, Inbox>,
+    lead_nudges: u32,
+}
+
+impl Event {
+    /// True if no other machine needs it in order, so that it may wait for the next entry that one does.
+    pub fn may_wait(&self) -> bool {
+        match self {
+            Self::HeadMoved { drifted, .. } => drifted.is_empty(),
+            Self::Interviewed { .. }
+            | Self::Validated { .. }
+            | Self::Critiqued { .. }
+            | Self::CheckoutSeen { .. }
+            | Self::CheckedBefore { .. }
+            | Self::Dispatched { .. }
+            | Self::Told
+            | Self::AgentStarted { .. }
+            | Self::AgentSpent { .. }
+            | Self::AgentEnded { .. }
+            | Self::AgentKnown { .. }
+            | Self::Reached { .. }
+            | Self::Resumed { .. }
+            | Self::Nudged { .. }
+            | Self::LeadNudged
+            | Self::Submitted { .. }
+            | Self::Edited { .. }
+            | Self::Verified { .. }
+            | Self::Judged { .. }
+            | Self::SentBack { .. }
+            | Self::CommitStarted { .. }
+            | Self::CommitBlocked { .. }
+            | Self::Noted { .. }
+            | Self::Messaged { .. } => true,
+            Self::Imported { .. }
+            | Self::Approved { .. }
+            | Self::RunStarted(_)
+            | Self::Kept { .. }
+            | Self::CommandsTried { .. }
+            | Self::ChecksDropped { .. }
+            | Self::RevisionDue { .. }
+            | Self::Waived { .. }
+            | Self::Claimed { .. }
+            | Self::ScopeExtended { .. }
+            | Self::Completed { .. }
+            | Self::Released { .. }
+            | Self::ProgressDropped {}
+            | Self::Failed { .. }
+            | Self::Skipped { .. }
+            | Self::Retried { .. }
+            | Self::RolledBack { .. }
+            | Self::Asked { .. }
+            | Self::Answered { .. }
+            | Self::CheckedAtEnd { .. }
+            | Self::Cancelled { .. }
+            | Self::Finished
+            | Self::Joined { .. }
+            | Self::Left
+            | Self::Renewed => false,
+        }
+    }
+
+    /// The task that a machine has to hold for this to count, among the events that may wait.
+    fn needs_hold_of(&self) -> Option<&TaskId> {
+        match self {
+            Self::Submitted { task, .. }
+            | Self::Verified { task, .. }
+            | Self::Judged { task, .. }
+            | Self::SentBack { task, .. }
+            | Self::CommitStarted { task, .. }
+            | Self::CommitBlocked { task, .. }
+            | Self::Resumed { task, .. }
+            | Self::Nudged { task, .. }
+            | Self::Edited { task, .. } => Some(task),
+            _ => None,
+        }
+    }
+
+    /// The commit by which this changes the integration branch.
+    pub fn commit_to_push(&self) -> Option<&str> {
+        match self {
+            Self::Completed { commit, .. } => commit.as_deref(),
+            Self::RolledBack { revert, .. } => revert.as_deref(),
+            _ => None,
+        }
+    }
+
+    /// True if only its own machine is concerned.
+    fn is_of_own_machine(&self) -> bool {
+        matches!(
+            self,
+            Self::Dispatched { .. }
+                | Self::Told
+                | Self::LeadNudged
+                | Self::Reached { .. }
+                | Self::AgentStarted { .. }
+                | Self::AgentEnded { .. }
+                | Self::AgentKnown { .. }
+                | Self::Resumed { .. }
+                | Self::Nudged { .. }
+                | Self::Edited { .. }
+                | Self::CheckoutSeen { .. }
+                | Self::Messaged { .. }
+        )
+    }
+}
+
+impl State {
+    /// True if several machines may work on the plan.
+    pub fn is_shared(&self) -> bool {
+        !self.machines.is_empty()
+    }
+
+    /// True if this machine has, or last had, `task`.
+    pub fn is_own(&self, task: &TaskState) -> bool {
+        task.machine == self.machine
+    }
+
+    /// The tasks that this machine holds.
+    pub fn own_running(&self) -> impl Iterator<Item = &TaskState> {
+        self.running().filter(|task| self.is_own(task))
+    }
+
+    /// The name of this machine's builder `number`.
+    pub fn builder(&self, number: u32) -> Option<AgentName> {
+        AgentName::builder(number, self.machine.as_ref())
+    }
+
+    /// A name for a machine that is about to join: `wanted`, with a number where another has or had that.
+    pub fn free_machine(&self, wanted: &MachineId) -> Option<MachineId> {
+        let numbered = (2..=u32::MAX).map_while(|number| MachineId::new(format!("{wanted}-{number}")).ok());
+        std::iter::once(wanted.clone()).chain(numbered).find(|name| !self.machines.contains_key(name))
+    }
+
+    /// The tasks that this machine held in `self`, and holds no more `after` entries of others.
+    pub fn lost_since(&self, after: &Self) -> BTreeSet<TaskId> {
+        let holds = |task: &&TaskState| {
+            after.task(&task.leaf.id).is_some_and(|now| now.status.is_running() && after.is_own(now))
+        };
+        let lost = self.own_running().filter(|task| !holds(task));
+        lost.map(|task| task.leaf.id.clone()).collect()
+    }
+
+    /// The origin of the next entry of this machine, in a shared plan.
+    pub fn next_origin(&self) -> Option<EntryOrigin> {
+        let machine = self.machine.clone().filter(|_| self.is_shared())?;
+        let number = self.machines.get(&machine).map_or(0, |known| known.entries) + 1;
+        Some(EntryOrigin { machine, number })
+    }
+
+    /// This state with `waiting`, the entries of this machine that wait, and those entries as they count there.
+    #[must_use]
+    pub fn with_waiting(&self, waiting: Vec<Entry>) -> (Self, Vec<Entry>) {
+        let mut state = self.clone();
+        let entries = waiting
+            .into_iter()
+            .map(|entry| {
+                let now = entry.clock.unwrap_or(entry.at);
+                let at = state.last_at.map_or(now, |last| last.max(now));
+                let clock = Some(now).filter(|now| *now < at);
+                let entry = Entry { seq: state.seq + 1, at, clock, by: state.next_origin(), ..entry };
+                state.apply(&entry);
+                entry
+            })
+            .collect();
+        (state, entries)
+    }
+
+    /// Counts `entry` for its machine; true if that is this one.
+    pub(super) fn count_entry(&mut self, entry: &Entry) -> bool {
+        let Some(by) = &entry.by else { return true };
+        let joins = entry.events.iter().any(|event| matches!(event, Event::Joined { .. }));
+        if self.machines.is_empty() && joins {
+            // Everything until now was done on the machine that shares the plan.
+            self.tasks.iter_mut().for_each(|task| task.machine = Some(by.machine.clone()));
+            if self.machine.as_ref() != Some(&by.machine) {
+                let own = OwnPart { head: self.head.take(), ..OwnPart::default() };
+                self.put_own(own);
+                self.run.as_mut().into_iter().for_each(|run| run.terms = RunTerms::of_run(&run.terms));
+            }
+        }
+        let machine = FleetMachine {
+            entries: by.number,
+            at: entry.clock.unwrap_or(entry.at),
+            has_left: entry.events.contains(&Event::Left),
+        };
+        self.machines.insert(by.machine.clone(), machine);
+        self.machine.as_ref() == Some(&by.machine)
+    }
+
+    /// Folds an event of another machine: what is its own changes nothing here.
+    pub(super) fn fold_of_other(&mut self, event: &Event, at: Timestamp) {
+        if event.is_of_own_machine() {
+            return;
+        }
+        if let Event::RunStarted(terms) = event {
+            let started = Run { terms: RunTerms::of_run(terms), status: RunStatus::Running, started_at: at };
+            self.run.get_or_insert(started).status = RunStatus::Running;
+            return;
+        }
+        let own = self.take_own();
+        self.fold(event, at);
+        self.put_own(own);
+    }
+
+    fn take_own(&mut self) -> OwnPart {
+        OwnPart {
+            terms: self.run.as_ref().map(|run| run.terms.clone()),
+            head: self.head.take(),
+            checkout_left: self.checkout_left.take(),
+            agents: std::mem::take(&mut self.agents),
+            agent_ids: std::mem::take(&mut self.agent_ids),
+            processes: std::mem::take(&mut self.processes),
+            worktrees: std::mem::take(&mut self.worktrees),
+            untold: std::mem::take(&mut self.untold),
+            unstarted: std::mem::take(&mut self.unstarted),
+            unwoken: std::mem::take(&mut self.unwoken),
+            messages: std::mem::take(&mut self.messages),
+            inboxes: std::mem::take(&mut self.inboxes),
+            lead_nudges: self.lead_nudges,
+        }
+    }
+
+    fn put_own(&mut self, own: OwnPart) {
+        let OwnPart { terms, head, checkout_left, lead_nudges, .. } = own;
+        if let Some((run, terms)) = self.run.as_mut().zip(terms) {
+            run.terms = terms;
+        }
+        (self.head, self.checkout_left, self.lead_nudges) = (head, checkout_left, lead_nudges);
+        (self.agents, self.agent_ids, self.processes) = (own.agents, own.agent_ids, own.processes);
+        (self.worktrees, self.messages, self.inboxes) = (own.worktrees, own.messages, own.inboxes);
+        (self.untold, self.unstarted, self.unwoken) = (own.untold, own.unstarted, own.unwoken);
+    }
+}
+
+/// The entries of this machine that wait, after those of others made `lost` somebody else's: what needed a hold on them
+/// is gone. None is left without an event.
+pub fn still_waiting(waiting: Vec<Entry>, lost: &BTreeSet<TaskId>) -> Vec<Entry> {
+    let counts = |event: &Event| event.needs_hold_of().is_none_or(|task| !lost.contains(task));
+    waiting
+        .into_iter()
+        .map(|entry| Entry { events: entry.events.into_iter().filter(&counts).collect(), ..entry })
+        .collect()
+}

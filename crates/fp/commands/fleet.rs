@@ -1,0 +1,423 @@
+//! `fp share`, `fp join`, `fp leave` and `fp fleet`: a plan that several machines work on, which meet at a git remote.
+
+use std::collections::BTreeMap;
+
+use fp_host::fleet::{FleetError, FleetPlace, FleetRemote, Membership};
+use fp_host::git::Git;
+use fp_host::plan::OpenPlan;
+use fp_host::plan_folder::PlanError;
+use fp_host::run::worktree;
+use fp_host::store::Store;
+use fp_host::trust::ConsentSource;
+use fp_plan::hint::{ErrorEnd, Hint as _};
+use fp_plan::plan::id::{MachineId, PlanId};
+use fp_plan::text::counted;
+use fp_run::run::event::Event;
+use fp_run::run::state::{Status, TaskState};
+use fp_run::run::{Refusal, State, approval};
+use jiff::SignedDuration;
+use serde_json::json;
+
+use super::approve::commands_text;
+use super::start::lead_lock;
+use crate::context::{Context, consent_of};
+use crate::error::{CommandError, CommandResult, Exit};
+use crate::input;
+use crate::printer::Format;
+
+/// Longest name that is taken from a machine's own, in bytes.
+const MAX_NAME: usize = 20;
+
+/// Share an approved plan through a git remote, so that other machines can work on it
+#[derive(Debug, clap::Args)]
+pub(crate) struct ShareArgs {
+    /// The plan; the only active one where left out.
+    plan: Option<String>,
+    #[command(flatten)]
+    at: RemoteArgs,
+}
+
+/// Take part in a plan that another machine shares
+#[derive(Debug, clap::Args)]
+pub(crate) struct JoinArgs {
+    /// The whole id of the plan.
+    plan: PlanId,
+    #[command(flatten)]
+    at: RemoteArgs,
+    /// Agree to the plan without asking, if it still has this hash, which `fp share` printed.
+    #[arg(long, value_name = "HASH")]
+    yes: Option<String>,
+}
+
+#[derive(Debug, clap::Args)]
+struct RemoteArgs {
+    /// The remote, by its name in `git remote`; the only one, or `origin`, where left out.
+    #[arg(long, value_name = "NAME")]
+    remote: Option<String>,
+    /// The name of this machine in the plan; else its own.
+    #[arg(long = "as", value_name = "MACHINE")]
+    machine: Option<MachineId>,
+}
+
+/// Take part in a shared plan no more
+#[derive(Debug, clap::Args)]
+pub(crate) struct LeaveArgs {
+    /// The plan.
+    plan: String,
+}
+
+/// List the machines of a shared plan and what each is at
+#[derive(Debug, clap::Args)]
+pub(crate) struct FleetArgs {
+    /// The plan; the only active one where left out.
+    plan: Option<String>,
+}
+
+impl RemoteArgs {
+    fn place(&self, git: &Git, plan: &PlanId, context: &Context) -> Result<FleetPlace, CommandError> {
+        let known = git.remotes()?;
+        let remote = match (&self.remote, &known[..]) {
+            (Some(name), _) if known.contains(name) => name.clone(),
+            (Some(name), _) => {
+                return Err(CommandError::failed(format!("there is no remote {name:?}"))
+                    .hint(format!("`git remote` lists them: {}", known.join(", "))));
+            }
+            (None, [only]) => only.clone(),
+            (None, _) if known.iter().any(|name| name == "origin") => "origin".to_owned(),
+            (None, []) => {
+                return Err(CommandError::refused(
+                    "the repository has no remote, which is where machines meet",
+                )
+                .hint("git remote add origin URL"));
+            }
+            (None, _) => {
+                return Err(CommandError::failed("several remotes, and none is called origin")
+                    .hint(format!("name one with --remote: {}", known.join(", "))));
+            }
+        };
+        let fleet = &context.settings()?.fleet;
+        let of_plan = |name: Option<&String>, usual: &str| {
+            name.map_or(usual, String::as_str).replace("PLAN", plan.as_str())
+        };
+        let log_ref = of_plan(fleet.ref_.as_ref(), "refs/fp/PLAN");
+        let branch = of_plan(fleet.branch.as_ref(), "fp/PLAN");
+        if !log_ref.starts_with("refs/") {
+            return Err(CommandError::failed(format!("fleet.ref: {log_ref:?} is no ref"))
+                .hint("write the whole name, such as refs/heads/fp-log/PLAN"));
+        }
+        Ok(FleetPlace { remote, log_ref, branch, signed: fleet.signed })
+    }
+
+    fn machine(&self) -> MachineId {
+        self.machine.clone().unwrap_or_else(own_name)
+    }
+}
+
+/// The name that this machine has for its user.
+fn own_name() -> MachineId {
+    #[cfg(unix)]
+    let name = rustix::system::uname().nodename().to_string_lossy().into_owned();
+    #[cfg(not(unix))]
+    let name = std::env::var("COMPUTERNAME").unwrap_or_default();
+    let first = name.split('.').next().unwrap_or_default().to_lowercase();
+    let plain: String = first.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
+    let plain = plain.trim_matches('-');
+    let named = MachineId::new(&plain[..plain.len().min(MAX_NAME)]);
+    named.unwrap_or_else(|_| MachineId::new("machine").expect("it is a name"))
+}
+
+pub(crate) fn share(args: ShareArgs, context: &Context) -> CommandResult {
+    let plan = context.open_trusted(args.plan.as_deref())?;
+    let (id, state) = (plan.id(), plan.load()?.state);
+    if state.is_shared() {
+        let Some(member) = plan.store.membership()? else {
+            return Err(FleetError::NotJoined(id.clone()).into());
+        };
+        return Err(CommandError::refused(format!("{id} is shared already, on {}", member.remote))
+            .hint(join_line(&state, &member.remote)));
+    }
+    if state.approval.is_none() {
+        return Err(Refusal::NotApproved.into());
+    }
+    let _lead = lead_lock(&plan)?;
+    if let Some(task) = state.running().next() {
+        return Err(CommandError::refused(format!("task {} is under way", task.leaf.id))
+            .hint("share the plan once it has ended, or `fp release` it first"));
+    }
+    let git = plan.git()?;
+    if let Some(obstacle) = git.worktree_obstacle()? {
+        return Err(CommandError::refused(format!("a shared plan needs worktrees: {obstacle}"))
+            .hint("`git worktree` has to be able to check the repository out"));
+    }
+    let place = args.at.place(&git, id, context)?;
+    let (remote, head) = (place.remote.clone(), git.head()?.commit);
+    let fleet = FleetRemote::new(git, plan.folder.path(), id, place);
+    let machine = args.at.machine();
+    plan.store.share(&fleet, &machine, &head, context.now())?;
+    let line = join_line(&state, &remote);
+    let hash = approval::consent_hash(&state);
+    context.report(
+        &json!({ "planId": id, "machine": machine, "remote": remote, "hash": hash, "join": line }),
+        &format!("Shared: {id} on {remote}, as {machine}\nOn another machine: {line}\nHere: fp run {id}\n"),
+    )
+}
+
+fn join_line(state: &State, remote: &str) -> String {
+    format!("fp join {} --remote {remote} --yes {}", state.plan_id, approval::consent_hash(state))
+}
+
+pub(crate) fn join(args: JoinArgs, context: &Context) -> CommandResult {
+    let plans = context.plans()?;
+    let id = &args.plan;
+    let existing = match plans.open(id) {
+        Ok(folder) => Some(folder),
+        Err(PlanError::NotFound { .. }) => None,
+        Err(error) => return Err(error.into()),
+    };
+    if let Some(folder) = &existing {
+        let store = Store::new(folder.path().to_owned(), id.clone());
+        if let Some(member) = store.membership()? {
+            return Err(CommandError::refused(format!(
+                "this clone takes part in {id} already, as {}",
+                member.machine
+            ))
+            .hint(format!("`fp fleet {id}` shows the others, `fp run {id}` goes on")));
+        }
+        if !store.load()?.state.is_shared() {
+            return Err(CommandError::refused(format!(
+                "there is another plan {id} here, which is not shared"
+            ))
+            .hint(format!("`fp plans archive {id}` puts it aside")));
+        }
+    }
+    let git = Git::open(&context.repo().root)?;
+    if let Some(obstacle) = git.worktree_obstacle()? {
+        return Err(CommandError::refused(format!("a shared plan needs worktrees: {obstacle}"))
+            .hint("`git worktree` has to be able to check the repository out"));
+    }
+    let place = args.at.place(&git, id, context)?;
+    plans.make_dir()?;
+    // A half-made folder is no plan: its name can't be an id.
+    let stage = tempfile::Builder::new().prefix(".joining-").tempdir_in(plans.dir());
+    let stage = stage.map_err(|error| CommandError::failed(format!("{}: {error}", plans.dir().display())))?;
+    let folder = existing.as_ref().map_or(stage.path(), |folder| folder.path());
+    let fleet = FleetRemote::new(git, folder, id, place.clone());
+    let news = fleet.fetch_all()?;
+    let mut state = State::new(id.clone());
+    news.entries(&place.log_ref)?.iter().for_each(|entry| state.apply(entry));
+    if state.approval.is_none() {
+        return Err(Refusal::NotApproved.into());
+    }
+    let text = fleet.text_of(&news, "tasks.md")?.unwrap_or_default();
+    agree(&args, &state, &text, &place.remote, context)?;
+    let wanted = args.at.machine();
+    let machine = state.free_machine(&wanted).unwrap_or(wanted);
+    let heard: BTreeMap<_, _> =
+        state.machines.keys().map(|machine| (machine.clone(), context.now())).collect();
+    Store::new(folder.to_owned(), id.clone()).adopt(&fleet, machine.clone(), news, heard)?;
+    let path = plans.dir().join(id.as_str());
+    if existing.is_none() {
+        std::fs::rename(stage.keep(), &path)
+            .map_err(|error| CommandError::failed(format!("{}: {error}", path.display())))?;
+    }
+    let joined = context.open(Some(id.as_str())).and_then(|plan| enter(&plan, context).map(|()| plan));
+    let plan = joined.inspect_err(|_| {
+        // Nothing of it is anybody's yet.
+        if existing.is_none() {
+            drop(std::fs::remove_dir_all(&path));
+        } else {
+            drop(Membership::remove(&path));
+        }
+    })?;
+    let state = plan.load()?.state;
+    let (done, tasks) = (state.count(Status::Completed), state.tasks.len());
+    context.report(
+        &json!({ "planId": id, "machine": machine, "remote": place.remote, "completed": done, "total": tasks }),
+        &format!("Joined: {id} as {machine}, {done} of {} done\nNext: fp run {id}\n", counted(tasks, "task")),
+    )
+}
+
+/// Writes that this machine takes part.
+fn enter(plan: &OpenPlan, context: &Context) -> Result<(), CommandError> {
+    let tip = plan.newest(&plan.load()?.state)?;
+    loop {
+        let mut ledger = plan.lock_in_order()?;
+        match ledger.append(vec![Event::Joined { head: tip.to_string() }], context.now()) {
+            Ok(()) => return Ok(()),
+            Err(error) if error.ends() == ErrorEnd::Overtaken => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+}
+
+/// Asks the user of this machine for the plan, as every machine has its own.
+fn agree(
+    args: &JoinArgs,
+    state: &State,
+    text: &str,
+    remote: &str,
+    context: &Context,
+) -> Result<(), CommandError> {
+    let (trust, consent, id) = (context.trust()?, consent_of(state), &state.plan_id);
+    let hash = approval::consent_hash(state);
+    let how = match &args.yes {
+        Some(given) if *given == hash => ConsentSource::Flag,
+        Some(_) => {
+            return Err(CommandError::refused(format!("{id} on {remote} is not the plan with that hash"))
+                .hint(format!(
+                    "look at it with `fp join {id} --remote {remote}` at a terminal; it has {hash} now"
+                )));
+        }
+        None if trust.trusts(&consent)? => return Ok(()),
+        None => {
+            let (tree, _) = fp_plan::plan::parse(text);
+            let end_commands = state.approval.as_ref().map_or(&[][..], |approval| &approval.end_commands);
+            let tasks = counted(state.tasks.len(), "task");
+            context.printer.note(&format!("Plan {id} has {tasks}. {}", commands_text(&tree, end_commands)));
+            if !input::can_ask(context) {
+                return Err(CommandError::refused(format!(
+                    "nobody could be asked about {id}, and it was not joined"
+                ))
+                .hint(format!("run it at a terminal, or: fp join {id} --remote {remote} --yes {hash}")));
+            }
+            if !input::agrees("Approve it on this machine?", context) {
+                return Err(CommandError::refused(format!("{id} was not joined")).hint("nothing was written"));
+            }
+            ConsentSource::Terminal
+        }
+    };
+    Ok(trust.add(consent, how, context.now())?)
+}
+
+pub(crate) fn leave(args: LeaveArgs, context: &Context) -> CommandResult {
+    let plan = context.open(Some(&args.plan))?;
+    let id = plan.id();
+    let Some(member) = plan.store.membership()? else {
+        return Err(CommandError::refused(format!("this clone takes part in no shared plan {id}"))
+            .hint("`fp fleet` shows the machines of a plan"));
+    };
+    let _lead = lead_lock(&plan)?;
+    let mut ledger = plan.lock_in_order()?;
+    let before = ledger.state().clone();
+    let released = before.own_running().map(|task| Event::Released {
+        task: task.leaf.id.clone(),
+        reason: format!("{} takes part no more", member.machine),
+        iteration: task.iteration,
+    });
+    ledger.append(released.chain([Event::Left]).collect(), context.now())?;
+    drop(ledger);
+    worktree::leave(&plan, &before)?;
+    Membership::remove(plan.folder.path())?;
+    context.report(
+        &json!({ "planId": id, "machine": member.machine }),
+        &format!(
+            "Left: {id}\nWhat was not finished is in {}; `fp join {id} --remote {}` takes part again\n",
+            context.shown(&plan.folder.path().join("unfinished")),
+            member.remote
+        ),
+    )
+}
+
+pub(crate) fn list(args: FleetArgs, context: &Context) -> CommandResult {
+    let plan = context.open_to_read(args.plan.as_deref())?;
+    let id = plan.id();
+    if !plan.load()?.state.is_shared() {
+        return Err(CommandError::refused(format!("{id} is not shared")).hint(format!("fp share {id}")));
+    }
+    if let Err(error) = plan.sync() {
+        context.printer.note(&format!("note: this is what was seen last: {error}"));
+    }
+    let member = plan.store.membership()?.ok_or_else(|| FleetError::NotJoined(id.clone()))?;
+    let (state, now) = (plan.load()?.state, context.now());
+    let waiting = plan.store.waiting()?;
+    let rows: Vec<FleetRow> =
+        state.machines.keys().map(|machine| FleetRow::of(machine, &state, &member, now)).collect();
+    let seen = now.duration_since(member.fetched_at);
+    match context.format {
+        Format::Json => context.printer.json(&json!({
+            "planId": id, "remote": member.remote, "ref": member.log_ref, "branch": member.branch,
+            "secondsSinceLook": seen.as_secs(), "waiting": waiting,
+            "machines": rows.iter().map(FleetRow::json).collect::<Vec<_>>(),
+        }))?,
+        Format::Text => {
+            let mut text =
+                format!("{id} on {}: log {}, commits {}\n", member.remote, member.log_ref, member.branch);
+            let widest = rows.iter().map(|row| row.name.len()).max().unwrap_or(0);
+            for row in &rows {
+                text.push_str(&format!("  {:widest$}  {}\n", row.name, row.words()));
+            }
+            text.push_str(&format!(
+                "Seen {} ago; {} here\n",
+                short(seen),
+                match waiting {
+                    0 => "nothing waits".to_owned(),
+                    count => format!("{} not sent yet", counted(count, "entry")),
+                }
+            ));
+            context.printer.data(&text);
+        }
+    }
+    Ok(Exit::Done)
+}
+
+/// A machine, as others see it.
+struct FleetRow {
+    name: String,
+    is_this: bool,
+    has_left: bool,
+    heard: Option<SignedDuration>,
+    tasks: Vec<(String, &'static str)>,
+}
+
+impl FleetRow {
+    fn of(machine: &MachineId, state: &State, member: &Membership, now: jiff::Timestamp) -> Self {
+        let is_its = |task: &&TaskState| task.machine.as_ref() == Some(machine);
+        let word = |task: &TaskState| match task.status {
+            Status::Implementing => "builds",
+            _ => "verifies",
+        };
+        let is_this = *machine == member.machine;
+        Self {
+            name: machine.to_string(),
+            is_this,
+            has_left: state.machines.get(machine).is_some_and(|known| known.has_left),
+            heard: member.heard.get(machine).filter(|_| !is_this).map(|at| now.duration_since(*at)),
+            tasks: state
+                .running()
+                .filter(is_its)
+                .map(|task| (task.leaf.id.to_string(), word(task)))
+                .collect(),
+        }
+    }
+
+    fn words(&self) -> String {
+        let tasks: Vec<String> = self.tasks.iter().map(|(id, word)| format!("{word} {id}")).collect();
+        let work = match (self.has_left, tasks.is_empty()) {
+            (true, _) => "takes part no more".to_owned(),
+            (false, true) => "at nothing".to_owned(),
+            (false, false) => tasks.join(", "),
+        };
+        let heard = match (self.is_this, self.heard) {
+            (true, _) => "this machine".to_owned(),
+            (false, Some(ago)) => format!("heard {} ago", short(ago)),
+            (false, None) => "never heard".to_owned(),
+        };
+        format!("{work}; {heard}")
+    }
+
+    fn json(&self) -> serde_json::Value {
+        let tasks: Vec<_> = self.tasks.iter().map(|(id, word)| json!({ "task": id, "is": word })).collect();
+        json!({
+            "machine": self.name, "isThis": self.is_this, "hasLeft": self.has_left,
+            "secondsSinceHeard": self.heard.map(|ago| ago.as_secs()), "tasks": tasks,
+        })
+    }
+}
+
+fn short(time: SignedDuration) -> String {
+    match time.as_secs().max(0) {
+        seconds @ 0..120 => format!("{seconds} s"),
+        seconds @ 120..7200 => format!("{} min", seconds / 60),
+        seconds => format!("{} h", seconds / 3600),
+    }
+}

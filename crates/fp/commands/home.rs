@@ -1,0 +1,57 @@
+//! `fp` alone: where the repository stands, in a few lines, and what to do next.
+
+use fp_plan::text::fitted;
+use fp_run::report::handoff::{NextStep, next_steps};
+use fp_run::report::status::{Phase, StatusReport};
+use serde_json::json;
+
+use super::help::HEADLINE;
+use crate::context::Context;
+use crate::error::CommandResult;
+use crate::printer::WIDTH;
+
+/// Most plans that are listed.
+const PLANS: usize = 3;
+
+pub(crate) fn run(context: &Context) -> CommandResult {
+    let known = context.known_plans()?;
+    context.warn_of_unread(&known);
+    let states: Vec<_> = known
+        .iter()
+        .filter(|known| !known.archived)
+        .filter_map(|known| known.state.as_deref().ok())
+        .collect();
+    let is_active = |phase| !matches!(phase, Phase::Finished | Phase::Cancelled);
+    let mut shown: Vec<_> = states.iter().filter(|state| is_active(Phase::of(state))).collect();
+    if shown.is_empty() {
+        shown.extend(states.iter().max_by_key(|state| state.last_at));
+    }
+    let next = match shown[..] {
+        [] => NextStep {
+            command: "/fp:plan GOAL".into(),
+            why: "in Claude Code; `fp demo` shows it without".into(),
+        },
+        [state] => next_steps(state).into_iter().next().unwrap_or_else(|| NextStep {
+            command: format!("fp report {}", state.plan_id),
+            why: "shows what came of it".into(),
+        }),
+        _ => NextStep { command: "fp status PLAN".into(), why: "shows one of them".into() },
+    };
+    let reports: Vec<_> = shown.iter().map(|state| StatusReport::new(state)).collect();
+    let mut text = match reports[..] {
+        [] => format!("{HEADLINE}\nNothing is planned here yet\n"),
+        [ref report] => {
+            let question = report.questions.iter().take(1).map(|asked| format!("Asks: {asked}\n"));
+            let done = format!("{}\n", report.counts.in_words());
+            let head = format!("{} ({})\n", report.plan_id, report.phase.into_str());
+            [head, done].into_iter().chain(question).collect()
+        }
+        _ => reports.iter().take(PLANS).map(|report| report.line() + "\n").collect(),
+    };
+    text = text.lines().map(|line| fitted(line, WIDTH) + "\n").collect();
+    text += &format!("Next: {}  ({})\nMore: fp help\n", next.command, next.why);
+    let plans = reports
+        .iter()
+        .map(|report| json!({ "planId": report.plan_id, "phase": report.phase, "counts": report.counts }));
+    context.report(&json!({ "plans": plans.collect::<Vec<_>>(), "next": next }), &text)
+}
