@@ -1,8 +1,10 @@
 //! `fp report`: shows the results of a run, as Markdown or as a page.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use fp_host::file;
+use fp_host::interrupt::Interrupt;
 use fp_host::plan::{OpenPlan, Tree};
 use fp_host::store::Past;
 use fp_plan::plan::{Plan, parse};
@@ -10,6 +12,7 @@ use fp_run::interview::Interview;
 use fp_run::report::requirements::RequirementLine;
 use fp_run::report::results::results_page;
 use fp_run::report::run_page::RunPage;
+use fp_run::report::status::Phase;
 use fp_run::report::tree::TreeReport;
 
 use super::show::schedule_options;
@@ -35,6 +38,10 @@ pub(crate) struct ReportArgs {
     /// Write to this file; Markdown if it ends in `.md`. A page that an earlier `fp report` wrote is replaced.
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
+    /// Write the page anew while the run goes on; an open page loads itself again. Without --out, it is `report.html`
+    /// in the plan's folder. Ends with the run, or by Ctrl-C.
+    #[arg(long, conflicts_with = "markdown")]
+    watch: bool,
     /// Replace whatever file is there.
     #[arg(long, requires = "out")]
     force: bool,
@@ -42,6 +49,9 @@ pub(crate) struct ReportArgs {
 
 pub(crate) fn run(args: ReportArgs, context: &Context) -> CommandResult {
     let plan = context.open_to_read(args.plan.as_deref())?;
+    if args.watch {
+        return watch(&plan, args, context);
+    }
     let past = plan.store.past()?;
     context.notices(&past.notices);
     let tree = tree(&plan)?;
@@ -54,7 +64,7 @@ pub(crate) fn run(args: ReportArgs, context: &Context) -> CommandResult {
         Output::Text if is_markdown => results_page(&report),
         Output::Json => json(&report)?,
         Output::Text if args.out.is_none() => results_page(&report),
-        Output::Text | Output::Html | Output::Mermaid => run_page(&report),
+        Output::Text | Output::Html | Output::Mermaid => run_page(&report, false),
     };
     let Some(out) = args.out else {
         if context.output == Output::Html {
@@ -67,6 +77,42 @@ pub(crate) fn run(args: ReportArgs, context: &Context) -> CommandResult {
     let path = context.cwd.join(out);
     write(context, &path, &page, args.force)?;
     context.printer.note(&format!("note: written to {}", context.shown(&path)));
+    Ok(Exit::Done)
+}
+
+/// Interval between looks at the log.
+const LOOK: Duration = Duration::from_millis(500);
+
+/// Writes the page whenever something has happened.
+fn watch(plan: &OpenPlan, args: ReportArgs, context: &Context) -> CommandResult {
+    let path = args.out.map_or_else(|| plan.folder.file("report.html"), |out| context.cwd.join(out));
+    let interrupt = Interrupt::listen().map_err(|error| {
+        CommandError::failed(format!("signals can't be watched: {error}"))
+            .hint("without --watch, the page is written once")
+    })?;
+    let write_page = |is_stopped: bool, force: bool| {
+        let past = plan.store.past()?;
+        let tree = tree(plan)?;
+        let parsed = parse(tree.as_ref().map_or("", |tree| tree.text.as_str())).0;
+        let report = report(plan, &past, &parsed);
+        let is_over = matches!(report.phase, Phase::Finished | Phase::Cancelled);
+        write(context, &path, &run_page(&report, !is_over && !is_stopped), force)?;
+        Ok::<bool, CommandError>(is_over)
+    };
+    let mut reader = plan.store.reader();
+    reader.more()?;
+    let mut is_over = write_page(false, args.force)?;
+    context.printer.note(&format!("note: {} follows the run; open it in a browser", context.shown(&path)));
+    while !is_over {
+        if interrupt.within(LOOK) {
+            write_page(true, true)?;
+            break;
+        }
+        let portion = reader.more()?;
+        if portion.anew || !portion.lines.is_empty() {
+            is_over = write_page(false, true)?;
+        }
+    }
     Ok(Exit::Done)
 }
 

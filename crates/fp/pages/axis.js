@@ -1,4 +1,4 @@
-// The axis of time. Long stretches in which nobody is at work are cut out, so that a night does not hide a day.
+// The axis of time. Pauses are cut out, so that a night does not hide a day.
 const run = JSON.parse(byId("run").textContent);
 const moment = (text) => Date.parse(text);
 const start = run.from === null ? 0 : moment(run.from);
@@ -19,39 +19,14 @@ function took(millis) {
   return `${Math.floor(seconds / 86400)} d ${Math.floor(seconds / 3600) % 24} h`;
 }
 
-/** The stretches in which somebody is at work, in order and apart from each other. */
-function worked() {
-  const spans = [[start, start], [finish, finish]];
-  for (const lane of run.lanes) {
-    for (const bar of lane.bars) {
-      if (["building", "verifying", "committing"].includes(bar.kind)) spans.push([moment(bar.from), moment(bar.to)]);
-    }
-  }
-  spans.sort((a, b) => a[0] - b[0]);
-  const merged = [];
-  for (const [from, to] of spans) {
-    const last = merged[merged.length - 1];
-    if (last && from <= last[1]) last[1] = Math.max(last[1], to);
-    else merged.push([from, to]);
-  }
-  return merged;
-}
-
 /** Share of the axis that a cut has. */
 const CUT = 0.035;
-/** What is shorter is not cut out. */
-const SHORTEST_CUT = 60_000;
-
 /** The stretches of the axis: from when to when, from where to where (0 to 1), and whether it is a cut. */
 function stretches() {
-  const spans = worked();
-  const busy = spans.reduce((sum, [from, to]) => sum + to - from, 0);
-  const long = Math.max(SHORTEST_CUT, busy / 3);
   const parts = [];
   let from = start;
-  for (let at = 1; at < spans.length; at++) {
-    const [gap, next] = [spans[at - 1][1], spans[at][0]];
-    if (next - gap <= long) continue;
+  for (const pause of run.pauses) {
+    const [gap, next] = [moment(pause.from), moment(pause.to)];
     parts.push({ from, to: gap, cut: false }, { from: gap, to: next, cut: true });
     from = next;
   }

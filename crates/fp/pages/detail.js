@@ -74,7 +74,10 @@ function showTask(number) {
   close.addEventListener("click", () => select(null));
   const parts = [];
   const add = (name, ...content) => parts.push(part(name, ...content));
-  if (task.state?.detail) add("Now", element("p", "note", task.state.detail));
+  if (task.state?.detail) {
+    add("Now", prose(element("p", "note"), task.state.detail));
+    parts[parts.length - 1].classList.add("now", state[number]);
+  }
   task.notes.forEach((text) => {
     const note = prose(element("p", "note"), text);
     note.dir = "auto";
@@ -126,7 +129,9 @@ function showWhole() {
       keys.append(name, element("dd", "", what));
     },
   );
-  parts.push(part("Keys", keys));
+  const folded = element("details", "keys");
+  folded.append(element("summary", "", "Keys"), keys);
+  parts.push(folded);
   show([title, about], parts);
 }
 
@@ -137,16 +142,22 @@ function showDetail() {
   detail.scrollTop = 0;
 }
 
-/** Selects a task everywhere, or none. */
-function select(number) {
+/** Selects a task everywhere, or none; without `scroll` the page stays where it is. */
+function select(number, scroll = true) {
   if (view.selected !== null) rows[view.selected].setAttribute("aria-selected", "false");
   view.selected = number;
   if (number !== null) {
     rows[number].setAttribute("aria-selected", "true");
     reveal(number);
     if (!rows[number].hidden) makeCurrent(number, false);
-    rows[number].scrollIntoView({ block: "nearest" });
-    boxes.get(number)?.scrollIntoView({ block: "nearest", inline: "nearest" });
+    if (scroll) {
+      rows[number].scrollIntoView({ block: "nearest" });
+      boxes.get(number)?.scrollIntoView({ block: "nearest", inline: "nearest" });
+    } else if (boxes.has(number)) {
+      tree.scrollTop = rows[number].offsetTop - tree.offsetTop - tree.clientHeight / 2;
+      graph.scrollLeft = left(number) + WIDTH / 2 - graph.clientWidth / 2;
+      graph.scrollTop = middle(number) - graph.clientHeight / 2;
+    }
   }
   showDetail();
   trace(number);
@@ -173,4 +184,9 @@ document.addEventListener("keydown", (event) => {
 
 drawIfPossible();
 showRows();
-showDetail();
+// Where the details are beside the tree, the first task that is worth a look is there from the start.
+const order = ["failed", "verifying", "building", "ready"];
+const worthIt = order.map((word) => leaves.find((number) => state[number] === word)).find((number) => number !== undefined);
+const first = worthIt ?? leaves.find((number) => tasks[number].critical) ?? leaves[0];
+if (first !== undefined && matchMedia("(min-width: 720px)").matches) select(first, false);
+else showDetail();

@@ -35,7 +35,7 @@ function isDark() {
   return chosen ? chosen === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
 }
 function showTheme() {
-  byId("theme").setAttribute("aria-pressed", String(isDark()));
+  byId("theme").setAttribute("aria-label", isDark() ? "Switch to light" : "Switch to dark");
 }
 byId("theme").addEventListener("click", () => {
   document.documentElement.dataset.theme = isDark() ? "light" : "dark";
@@ -44,5 +44,5 @@ byId("theme").addEventListener("click", () => {
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", showTheme);
 showTheme();
 
-for (const part of document.querySelectorAll(".progress i")) part.style.flexGrow = part.dataset.share;
+for (const part of document.querySelectorAll("[data-share]")) part.style.flexGrow = part.dataset.share;
 

@@ -1,5 +1,5 @@
 // The waves from left to right: a column a wave, a box a leaf, a curve a dependency.
-const WIDTH = 188, HEIGHT = 48, ACROSS = 64, DOWN = 14, TOP = 40, SIDE = 20;
+const WIDTH = 188, HEIGHT = 60, ACROSS = 64, DOWN = 14, TOP = 40, SIDE = 20;
 const graph = byId("graph");
 let boxes = new Map(), wave = new Map(), row = new Map(), delays = new Map();
 let columns = [], edges = [], lit = null, size = { width: 0, height: 0 }, scale = 1;
@@ -127,7 +127,7 @@ function box(number) {
   const id = element("bdi", "id", task.id);
   const title = prose(element("span", "title"), task.title);
   title.dir = "auto";
-  made.title = task.title;
+  made.title = `${task.id} ${task.title}`;
   made.append(id, element("span", task.complexity ? `cx c${Math.min(task.complexity, 10)}` : "", task.complexity ?? ""), title);
   const words = [task.id, task.title, task.complexity ? `complexity ${task.complexity}` : "", state[number], task.critical ? "critical path" : ""];
   made.setAttribute("aria-label", words.filter(Boolean).join(", "));
@@ -183,17 +183,20 @@ function draw() {
   trace(view.selected);
 }
 
+/** Below this, the texts can't be read: the boxes are only coloured, and as high as there is room. */
+const TINY = 0.45;
 function zoom(to) {
   scale = Math.min(1.5, Math.max(SMALLEST, to));
   const space = byId("space");
   if (!space) return;
-  byId("canvas").style.transform = scale === 1 ? "" : `scale(${scale})`;
+  const tall = scale < TINY ? Math.min(scale * 4, Math.max(scale, graph.clientHeight / size.height)) : scale;
+  byId("canvas").style.transform = scale === 1 ? "" : `scale(${scale}, ${tall})`;
   space.style.width = `${size.width * scale}px`;
-  space.style.height = `${size.height * scale}px`;
-  graph.classList.toggle("tiny", scale < 0.45);
+  space.style.height = `${size.height * tall}px`;
+  graph.classList.toggle("tiny", scale < TINY);
 }
-/** Smaller than this, nothing can be told apart. */
-const SMALLEST = 0.15;
+/** Even a thousand tasks in a row fit. */
+const SMALLEST = 0.01;
 const fitting = () => Math.min(1, Math.max(SMALLEST, graph.clientWidth / size.width));
 byId("zoom-in").addEventListener("click", () => zoom(scale * 1.25));
 byId("zoom-out").addEventListener("click", () => zoom(scale / 1.25));

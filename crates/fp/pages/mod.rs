@@ -32,6 +32,16 @@ const GRAPH: &str = r#"<section class="pane graph" aria-labelledby="graph-title"
 </section>
 "#;
 
+/// Switches between light and dark; the script names what it does.
+const THEME: &str = r#"<button type="button" id="theme" aria-label="Switch theme"></button>"#;
+
+/// A shared picture of the page says where it is from.
+fn footer(page: &mut String) {
+    let (version, home) = (env!("CARGO_PKG_VERSION"), env!("CARGO_PKG_REPOSITORY"));
+    let home = home.trim_start_matches("https://");
+    put!(page, "<footer><b>Fractal Planner</b> {version} <span>{home}</span></footer>\n");
+}
+
 fn head(title: &str, style: &str, script: &str, more: &str) -> String {
     format!(
         r#"<!doctype html>

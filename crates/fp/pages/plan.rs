@@ -5,7 +5,7 @@
 use fp_plan::text::counted;
 use fp_run::report::tree::{Problem, TaskRow, TreeReport};
 
-use super::{GRAPH, data, end, escaped, head, progress, prose, states};
+use super::{GRAPH, THEME, data, end, escaped, footer, head, progress, prose, states};
 
 const STYLE: &str = concat!(include_str!("base.css"), include_str!("page.css"));
 const SCRIPT: &str = concat!(
@@ -37,6 +37,7 @@ pub(crate) fn plan_page(report: &TreeReport<'_>, name: &str, builders: u32) -> S
     page.push_str(GRAPH);
     page.push_str(DETAIL);
     page.push_str("</main>\n");
+    footer(&mut page);
     data(&mut page, "report", report);
     end(&mut page, SCRIPT);
     page
@@ -53,7 +54,7 @@ fn header(page: &mut String, report: &TreeReport<'_>, name: &str, drawn: u32) {
     if let Some(phase) = report.phase {
         put!(page, r#" <span class="phase">{}</span>"#, phase.into_str());
     }
-    put!(page, r#"</p><button type="button" id="theme" aria-pressed="false">Dark</button></div>"#);
+    put!(page, r#"</p>{THEME}</div>"#);
     put!(page, "\n<h1 dir=\"auto\">{}</h1>\n<div class=\"summary\">", escaped(report.goal.trim()));
     figures(page, report, drawn);
     builders(page, report, drawn);

@@ -1,9 +1,13 @@
 // The rest of the page: its tasks, from wherever they are chosen, and times in the reader's own zone.
 function showTimes(within) {
+  let shown = "";
   for (const made of within.querySelectorAll("time:not([title])")) {
     made.title = made.textContent;
     const at = Date.parse(made.dateTime);
-    made.textContent = within.matches(".task") ? clock.format(at) : `${day.format(at)}, ${clock.format(at)}`;
+    const today = day.format(at);
+    const time = (within.matches("header") ? minutes : clock).format(at);
+    made.textContent = within.matches(".task") || today === shown ? time : `${today}, ${time}`;
+    if (within.matches("header")) shown = today;
   }
 }
 document.querySelectorAll("header, .list").forEach(showTimes);

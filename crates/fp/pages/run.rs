@@ -1,18 +1,21 @@
 //! The page of a run shows its result, who did what when, and the evidence for each verdict. Tasks, questions
 //! and commits are in the page itself; the browser draws the timeline and the waves.
 
-use fp_plan::text::counted;
+use fp_plan::text::{clipped, counted, shell_quoted};
+use fp_run::report::cost::{CostReport, thousands};
 use fp_run::report::run_page::{
-    AttemptEnd, RunCommit, RunLane, RunMark, RunPage, RunQuestion, RunTask, RunTimes, TaskTry,
+    AttemptEnd, RunCommit, RunLane, RunMark, RunPage, RunPause, RunQuestion, RunTask, RunTimes, TaskTry,
 };
+use fp_run::report::status::TaskLine;
 use fp_run::report::took;
 use fp_run::run::event::Decider;
 use fp_run::run::payload::short;
+use fp_run::run::state::Status;
 use fp_run::verification::{Check, CheckVerdict};
 use jiff::Timestamp;
 use serde::Serialize;
 
-use super::{GRAPH, data, end, escaped, head, progress, prose};
+use super::{GRAPH, THEME, data, end, escaped, footer, head, progress, prose};
 
 const STYLE: &str = concat!(include_str!("base.css"), include_str!("run.css"));
 const SCRIPT: &str = concat!(
@@ -21,11 +24,13 @@ const SCRIPT: &str = concat!(
     include_str!("graph.js"),
     include_str!("axis.js"),
     include_str!("timeline.js"),
+    include_str!("spent.js"),
     include_str!("run.js")
 );
 
 /// Identifies a page of this kind.
 const MARKER: &str = r#"<meta name="generator" content="fp report">"#;
+const REFRESH: &str = "\n<meta http-equiv=\"refresh\" content=\"3\">";
 /// Bytes from the beginning of a file that are enough to recognise it.
 pub(crate) const FAR: u64 = 400;
 
@@ -36,24 +41,35 @@ struct DrawnRun<'r> {
     to: Option<Timestamp>,
     lanes: &'r [RunLane],
     marks: &'r [RunMark],
+    pauses: &'r [RunPause],
+    cost: Option<&'r CostReport>,
     /// Id and title of each task.
     tasks: Vec<(&'r str, &'r str)>,
     /// Id and text of each question.
     questions: Vec<(&'r str, &'r str)>,
 }
 
-pub(crate) fn run_page(run: &RunPage<'_>) -> String {
+/// The page; one that is watched loads itself again every few seconds.
+pub(crate) fn run_page(run: &RunPage<'_>, is_watched: bool) -> String {
     let goal = run.goal.trim().lines().next().unwrap_or_default();
-    let mut page = head(&format!("{goal} – run"), STYLE, SCRIPT, &format!("\n{MARKER}"));
+    let mut page = head(
+        &format!("{goal} – run"),
+        STYLE,
+        SCRIPT,
+        &format!("\n{MARKER}{}", if is_watched { REFRESH } else { "" }),
+    );
     page.push_str("<body>\n<a class=\"skip\" href=\"#tasks\">Skip to the tasks</a>\n");
     header(&mut page, run);
     page.push_str("<main>\n");
     page.push_str(TIMELINE);
-    spent(&mut page, run);
+    if run.builder_lanes().next().is_some() {
+        page.push_str(SPENT);
+    }
     page.push_str(GRAPH);
     tasks(&mut page, run);
     lists(&mut page, run);
     page.push_str("</main>\n");
+    footer(&mut page);
     data(&mut page, "report", &run.tree);
     data(&mut page, "run", &drawn(run));
     end(&mut page, SCRIPT);
@@ -72,6 +88,8 @@ fn drawn<'r>(run: &'r RunPage<'_>) -> DrawnRun<'r> {
         to: run.ended_at,
         lanes: &run.lanes,
         marks: &run.marks,
+        pauses: &run.pauses,
+        cost: run.cost.as_ref(),
         tasks: run.tasks.iter().map(|task| (task.line.id.as_str(), task.line.title.as_str())).collect(),
         questions: run.decisions.iter().map(|asked| (asked.id.as_str(), asked.question.as_str())).collect(),
     }
@@ -88,21 +106,22 @@ fn time(at: Timestamp) -> String {
 }
 
 const TIMELINE: &str = r#"<section class="pane course" aria-labelledby="course-title">
-<div class="head"><h2 id="course-title">Course</h2><p id="course-note"></p>
-<div class="zoom" role="group" aria-label="Zoom of the course">
+<div class="head"><h2 id="course-title">Timeline</h2><p id="course-note"></p>
+<button type="button" id="by-task" aria-pressed="false">By task</button>
+<div class="zoom" role="group" aria-label="Zoom of the timeline">
 <button type="button" id="time-out" aria-label="Shorter">−</button>
 <button type="button" id="time-fit">Fit</button>
 <button type="button" id="time-in" aria-label="Longer">+</button>
 </div></div>
-<div id="course" role="group" aria-label="The builders in the course of time"><p class="empty">The drawing needs JavaScript.</p></div>
+<div id="course" role="group" aria-label="Timeline"><p class="empty">The drawing needs JavaScript.</p></div>
 <ul class="legend">
-<li><i><span class="bar building passed"></span></i>built, and passed</li>
-<li><i><span class="bar building failed"></span></i>built, and did not pass</li>
+<li><i><span class="bar building passed"></span></i>built, passed</li>
+<li><i><span class="bar building failed"></span></i>built, sent back</li>
 <li><i><span class="bar building open"></span></i>being built</li>
-<li><i><span class="bar verifying"></span></i>verification</li>
-<li><i><span class="bar committing"></span></i>commit</li>
-<li><i><span class="bar waiting"></span></i>waits for that, or for its builder</li>
-<li><i><span class="bar asking"></span></i>waits for the user</li>
+<li><i><span class="bar verifying"></span></i>verified</li>
+<li><i><span class="bar committing"></span></i>committed</li>
+<li><i><span class="bar waiting"></span></i>waiting</li>
+<li><i><span class="bar asking"></span></i>waiting for you</li>
 </ul>
 <p id="told"></p>
 </section>
@@ -115,89 +134,113 @@ fn header(page: &mut String, run: &RunPage<'_>) {
         page,
         r#"<header><div class="top"><p class="name"><bdi>{plan}</bdi> <span class="phase">{phase}</span></p>"#
     );
-    page.push_str(r#"<button type="button" id="theme" aria-pressed="false">Dark</button></div>"#);
-    put!(page, "\n<h1 dir=\"auto\">{}</h1>\n", escaped(run.goal.trim()));
-    when(page, run);
-    figures(page, run);
+    put!(page, "{THEME}</div>\n<h1 dir=\"auto\">{}</h1>\n", escaped(run.goal.trim()));
+    story(page, run);
     progress(page, &run.tree);
+    needs(page, run);
+    figures(page, run);
     page.push_str("</header>\n");
 }
 
-fn when(page: &mut String, run: &RunPage<'_>) {
-    let told = match run.started_at.zip(run.ended_at) {
-        Some((from, to)) => format!("From {} to {}, event {}", time(from), time(to), run.seq),
-        None => "The run has not started.".to_owned(),
+/// What came out, in one or two sentences, and when.
+fn story(page: &mut String, run: &RunPage<'_>) {
+    let Some((from, to)) = run.started_at.zip(run.ended_at) else {
+        page.push_str("<p class=\"when\">The run has not started.</p>\n");
+        return;
     };
-    put!(page, "<p class=\"when\">{told}</p>\n");
+    let (done, all) = (run.counts.completed, run.counts.total);
+    let how = if run.commits.is_empty() { "built and verified" } else { "built, verified and committed" };
+    put!(page, "<p class=\"story\"><b>{done} of {all}</b> tasks {how}");
+    if run.builders > 0 {
+        put!(page, " by <b>{}</b>", counted(run.builders as usize, "builder"));
+    }
+    put!(page, " in <b>{}</b> of work", took(run.work()));
+    if let Some(dollars) = run.cost.as_ref().and_then(CostReport::dollars) {
+        put!(page, " for <b>${dollars}</b>");
+    }
+    match run.sent_back() {
+        0 => page.push_str(".</p>\n"),
+        back => put!(
+            page,
+            ". Verification sent <b>{back} of {}</b> back before they reached your branch.</p>\n",
+            counted(run.tries, "attempt")
+        ),
+    }
+    put!(page, "<p class=\"when\">{} to {}", time(from), time(to));
+    let paused = run.wall() - run.work();
+    if paused > 0 {
+        put!(page, ", with {} of pauses, which count nowhere below", took(paused));
+    }
+    page.push_str("</p>\n");
+}
+
+/// What waits for the user, each with the command for it.
+fn needs(page: &mut String, run: &RunPage<'_>) {
+    let plan = run.plan_id.as_str();
+    let questions: Vec<&RunQuestion> = run.open_questions().collect();
+    let is_asked = |line: &TaskLine| questions.iter().any(|asked| asked.task.as_ref() == Some(&line.id));
+    let is_failed = |line: &&TaskLine| line.status == Status::Failed && !is_asked(line);
+    let failed: Vec<&TaskLine> = run.tasks.iter().map(|task| &task.line).filter(is_failed).collect();
+    if questions.is_empty() && failed.is_empty() {
+        return;
+    }
+    page.push_str("<section class=\"needs\" aria-labelledby=\"needs-title\"><h2 id=\"needs-title\">Needs you</h2><ul>\n");
+    let mut item = |kind: &str, id: &str, text: &str, command: &str| {
+        put!(
+            page,
+            "<li class=\"{kind}\"><span class=\"sign\" aria-hidden=\"true\"></span> <bdi class=\"id\">{}</bdi> \
+             <span class=\"note\" dir=\"auto\">{}</span> <code>{}</code></li>\n",
+            escaped(id),
+            prose(text),
+            escaped(command)
+        );
+    };
+    for asked in questions {
+        let label = asked.options.first().map_or_else(|| "LABEL".to_owned(), |label| shell_quoted(label));
+        let command = format!("fp answer {plan} {} --option {label}", asked.id);
+        item("asks", asked.task.as_ref().map_or(&asked.id, |task| task.as_str()), &asked.question, &command);
+    }
+    for line in failed {
+        let text = format!("{}: {}", line.title, line.detail.as_deref().unwrap_or("failed"));
+        item("failed", line.id.as_str(), &clipped(&text, 300), &format!("fp retry {plan} {}", line.id));
+    }
+    page.push_str("</ul></section>\n");
 }
 
 fn figures(page: &mut String, run: &RunPage<'_>) {
-    page.push_str("<dl class=\"figures\">");
+    if run.started_at.is_none() {
+        return;
+    }
+    page.push_str("<dl class=\"figures tiles\">");
     let mut figure = |label: &str, value: &str, about: &str| {
         put!(page, "<div><dt>{label}</dt><dd>{value} <small>{about}</small></dd></div>");
     };
-    let counts = &run.counts;
-    let rest = [
-        (counts.failed, "failed"),
-        (counts.skipped, "skipped"),
-        (counts.implementing + counts.awaiting_verification, "under way"),
-        (counts.pending, "left"),
-    ];
-    let rest: Vec<String> =
-        rest.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")).collect();
-    figure("Done", &format!("{} of {}", counts.completed, counts.total), &rest.join(", "));
-    if run.started_at.is_some() {
-        let commits = run.commits.iter().filter(|commit| !commit.undone).count();
-        figure("Commits", &commits.to_string(), "");
-        figure(
-            "Tries",
-            &run.tries.to_string(),
-            &format!("with {}", counted(run.builders as usize, "builder")),
-        );
+    let commits = run.commits.iter().filter(|commit| !commit.undone).count();
+    figure("Commits", &commits.to_string(), "one a task");
+    figure("Attempts", &run.tries.to_string(), &format!("{} sent back", run.sent_back()));
+    let chain = counted(run.chain.tasks.len(), "task");
+    figure("Longest chain", &took(run.chain.millis), &format!("{chain} in a row"));
+    let waits = run.millis.asking + run.millis.waiting + run.idle();
+    let share = waits * 100 / (run.millis.total() + run.idle()).max(1);
+    figure("Waiting", &format!("{share} %"), "of the builders' time");
+    if run.revisions > 0 {
         figure("Revisions", &run.revisions.to_string(), "of tasks after the start");
-        figure("Took", &took(run.wall()), "from start to end");
-        let chain = counted(run.chain.tasks.len(), "task");
-        figure("Longest chain", &took(run.chain.millis), &format!("{chain} in a row"));
-        figure("Waits", &took(run.millis.asking + run.millis.waiting + run.idle()), "of all builders");
+    }
+    if let Some(cost) = &run.cost {
+        let tokens = thousands(cost.tokens.total());
+        match cost.dollars() {
+            Some(dollars) => figure("Cost", &format!("${dollars}"), &format!("{tokens} tokens")),
+            None => figure("Cost", &tokens, "tokens"),
+        }
     }
     page.push_str("</dl>\n");
 }
 
-/// The use of each builder's time.
-fn spent(page: &mut String, run: &RunPage<'_>) {
-    let builders: Vec<&RunLane> = run.builder_lanes().collect();
-    if builders.is_empty() {
-        return;
-    }
-    page.push_str(
-        "<section class=\"pane spent\" aria-labelledby=\"spent-title\"><div class=\"head\">\
-         <h2 id=\"spent-title\">Where the time went</h2></div>\n<div class=\"scroll\" tabindex=\"0\" role=\"group\" \
-         aria-labelledby=\"spent-title\"><table>\n<thead><tr><th scope=\"col\">Builder</th>",
-    );
-    for column in ["Building", "Verification", "Commits", "Waiting", "Asking", "Without a task"] {
-        put!(page, "<th scope=\"col\">{column}</th>");
-    }
-    page.push_str("</tr></thead>\n<tbody>");
-    for lane in &builders {
-        spent_row(page, &lane.name, &lane.millis, lane.idle);
-    }
-    page.push_str("</tbody>\n");
-    if builders.len() > 1 {
-        page.push_str("<tfoot>");
-        spent_row(page, "All", &run.millis, run.idle());
-        page.push_str("</tfoot>");
-    }
-    page.push_str("</table></div></section>\n");
-}
-
-fn spent_row(page: &mut String, name: &str, times: &RunTimes, idle: u64) {
-    put!(page, "<tr><th scope=\"row\"><bdi>{}</bdi></th>", escaped(name));
-    for part in [times.building, times.verifying, times.committing, times.waiting, times.asking, idle] {
-        let shown = if part == 0 { "–".to_owned() } else { took(part) };
-        put!(page, "<td>{shown}</td>");
-    }
-    page.push_str("</tr>\n");
-}
+const SPENT: &str = r#"<section class="pane spent" aria-labelledby="spent-title">
+<div class="head"><h2 id="spent-title">Where the time and the money went</h2></div>
+<div class="halves" id="spent"><p class="empty">The drawing needs JavaScript.</p></div>
+</section>
+"#;
 
 fn lists(page: &mut String, run: &RunPage<'_>) {
     let text_item: fn(&mut String, &String) = |page, text| {
@@ -309,7 +352,7 @@ fn task_row(page: &mut String, number: usize, task: &RunTask) {
 fn facts(task: &RunTask) -> String {
     let mut facts = String::new();
     if task.tries.len() > 1 {
-        put!(facts, " <span>{} tries</span>", task.tries.len());
+        put!(facts, " <span>{} attempts</span>", task.tries.len());
     }
     if let Some(last) = task.tries.last() {
         put!(facts, " <bdi>{}</bdi>", escaped(last.attempt.builder.as_str()));
@@ -349,7 +392,7 @@ fn attempt(page: &mut String, one: &TaskTry) {
     put!(page, "<section class=\"try {class}\"><h3><span class=\"sign\" aria-hidden=\"true\"></span>");
     put!(
         page,
-        "Iteration {} by <bdi>{}</bdi> {end}</h3>",
+        "Attempt {} by <bdi>{}</bdi> {end}</h3>",
         one.attempt.iteration,
         escaped(one.attempt.builder.as_str())
     );

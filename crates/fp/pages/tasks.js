@@ -1,6 +1,8 @@
 // The tree that a page is about, and what its parts share: which task is selected, and which are shown.
 const report = JSON.parse(byId("report").textContent);
 const tasks = report.tasks;
+// Above this, what is off the screen is not laid out.
+document.documentElement.classList.toggle("many", tasks.length > 300);
 
 /** Where a leaf is in the run, in the word that the tree has for it; empty before the approval. */
 function stateOf(task) {

@@ -7,13 +7,13 @@ let lanes = [];
 let stretch = 1;
 
 const DOES = {
-  building: "building", asking: "waiting for the user", waiting: "waiting",
+  building: "building", asking: "waiting for you", waiting: "waiting",
   verifying: "verification", committing: "commit",
 };
 const SIGNS = {
   run: "●", message: "✉", nudge: "!", question: "?", released: "↩", passed: "✓", commit: "◆", blocked: "‖", notPassed: "✕", givenUp: "✖",
 };
-const ENDS = { passed: "passed", failed: "did not pass", released: "taken back" };
+const ENDS = { passed: "passed", failed: "was sent back", released: "was taken back" };
 
 function titled(id) {
   const number = taskNumber.get(id);
@@ -23,7 +23,7 @@ function titled(id) {
 /** What a bar is. */
 function named(bar, lane) {
   if (bar.question !== null) return questions.get(bar.question) ?? bar.question;
-  return `${titled(bar.task)}: ${DOES[bar.kind]}, try ${bar.nth} by ${lane.name}`;
+  return `${titled(bar.task)}: ${DOES[bar.kind]}, attempt ${bar.nth} by ${bar.who ?? lane.name}`;
 }
 
 /** When it was, and what came of it. */
@@ -31,8 +31,8 @@ function barTexts(bar) {
   const [from, to] = [moment(bar.from), moment(bar.to)];
   const when = `${clock.format(from)} to ${clock.format(to)}, ${took(to - from)}${bar.open ? " so far" : ""}`;
   if (bar.question !== null) return [when, bar.open ? "not answered" : "settled"];
-  const end = bar.open ? "goes on" : (ENDS[bar.outcome] ?? "under way");
-  return [when, bar.kind === "building" ? `the try ${end}` : ""];
+  const end = bar.open ? "goes on" : (ENDS[bar.outcome] ?? "is under way");
+  return [when, bar.kind === "building" ? `the attempt ${end}` : ""];
 }
 
 /** Something on a lane that can be pointed at: what it is, and what else it says when it is. */
@@ -51,6 +51,11 @@ function barItem(bar, lane) {
   const [left, right] = [place(moment(bar.from)), place(moment(bar.to))];
   one.width = right - left;
   one.label = bar.kind === "building" ? bar.task : "";
+  one.left = left;
+  if (one.label) {
+    one.under = element("span", "under");
+    one.under.style.left = `${left * 100}%`;
+  }
   one.question = bar.question;
   one.made.style.left = `${left * 100}%`;
   one.made.style.width = `${one.width * 100}%`;
@@ -75,15 +80,30 @@ function strip(className, name, about) {
   return { made, track, items: [] };
 }
 
-function laneRow(lane, number) {
-  const all = finish - start || 1;
-  const idle = Math.round((lane.idle / all) * 100);
-  const about = lane.user ? `${lane.bars.length} question${lane.bars.length === 1 ? "" : "s"}` : `building ${took(lane.millis.building)}, idle ${idle} %`;
-  const one = strip(lane.user ? "lane user" : "lane", lane.name, about);
+/** What a row is for: a builder or you; or, by task, a task with what everybody did on it. */
+function rowsToDraw() {
+  const of = (kept) => run.marks.filter((mark) => mark.kind !== "question" && kept(mark));
+  if (!byTask) return run.lanes.map((lane, number) => ({ ...lane, marks: lane.user ? [] : of((mark) => mark.lane === number) }));
+  const bars = run.lanes.flatMap((lane) => (lane.user ? [] : lane.bars.map((bar) => ({ ...bar, who: lane.name }))));
+  return run.tasks
+    .map(([id, title]) => ({ name: id, title, bars: bars.filter((bar) => bar.task === id), marks: of((mark) => mark.task === id) }))
+    .filter((task) => task.bars.length);
+}
+
+function aboutLane(lane) {
+  if (lane.title) return lane.title;
+  if (lane.user) return `${lane.bars.length} question${lane.bars.length === 1 ? "" : "s"}`;
+  const { building, verifying, committing, waiting, asking } = lane.millis;
+  const all = building + verifying + committing + waiting + asking + lane.idle || 1;
+  return `idle ${Math.round((lane.idle / all) * 100)} %`;
+}
+
+function laneRow(lane) {
+  const about = aboutLane(lane);
+  const one = strip(lane.user ? "lane user" : "lane", lane.user ? "You" : lane.name, about);
   one.made.setAttribute("role", "group");
-  one.made.setAttribute("aria-label", `${lane.name}, ${about}`);
-  const marks = run.marks.filter((mark) => !lane.user && mark.lane === number && mark.kind !== "question");
-  one.items = [...lane.bars.map((bar) => barItem(bar, lane)), ...marks.map(markItem)];
+  one.made.setAttribute("aria-label", `${lane.user ? "You" : lane.name}, ${about}`);
+  one.items = [...lane.bars.map((bar) => barItem(bar, lane)), ...lane.marks.map(markItem)];
   // Of what begins at one moment, the bar comes first.
   one.items = one.items.map((it, at) => [it, at]).sort((a, b) => a[0].at - b[0].at || a[1] - b[1]).map(([it]) => it);
   return one;
@@ -123,7 +143,7 @@ function drawCuts(track) {
     const cut = element("span", "cut");
     cut.style.left = `${part.left * 100}%`;
     cut.style.width = `${(part.right - part.left) * 100}%`;
-    cut.title = `${took(part.to - part.from)} without work`;
+    cut.title = `A pause of ${took(part.to - part.from)}`;
     track.append(cut);
   }
 }
@@ -140,9 +160,16 @@ function fitTexts() {
   fitted = width;
   drawTicks(lanes[0].track, width);
   for (const { items } of lanes) {
-    let last = -APART;
+    let last = -APART, free = 0;
     for (const it of items) {
-      if (it.label) it.made.textContent = it.width * width > 12 + it.label.length * 8 ? it.label : "";
+      if (it.label) {
+        const fits = it.width * width > 10 + it.label.length * 7;
+        it.made.textContent = fits ? it.label : "";
+        // What does not fit stands below, unless that of another bar is there.
+        const x = it.left * width;
+        it.under.textContent = fits || x < free ? "" : it.label;
+        if (it.under.textContent) free = x + 8 + it.label.length * 6;
+      }
       if (!it.sign) continue;
       const x = place(it.at) * width;
       it.made.classList.toggle("dense", x - last < APART);
@@ -153,22 +180,31 @@ function fitTexts() {
 }
 
 function drawCourse() {
-  lanes = [axisRow(), ...run.lanes.map(laneRow)];
-  const canvas = element("div", "canvas");
+  lanes = [axisRow(), ...rowsToDraw().map(laneRow)];
+  fitted = 0;
+  const canvas = element("div", byTask ? "canvas by-task" : "canvas");
   canvas.append(...lanes.map((lane) => lane.made));
   course.replaceChildren(canvas);
   // Before the bars are on the page, to ask for its width is cheap.
   fitTexts();
   for (const lane of lanes) {
     drawCuts(lane.track);
-    lane.track.append(...lane.items.map((it) => it.made));
+    lane.track.append(...lane.items.flatMap((it) => (it.under ? [it.made, it.under] : [it.made])));
   }
   const first = lanes.find((lane, at) => at > 0 && lane.items.length) ?? lanes[0];
   if (first.items.length) first.items[0].made.tabIndex = 0;
   const cut = parts.filter((part) => part.cut).reduce((sum, part) => sum + part.to - part.from, 0);
-  byId("course-note").textContent = cut ? `${took(cut)} without work are cut out` : "";
-  new ResizeObserver(fitTexts).observe(lanes[0].track);
+  byId("course-note").textContent = cut ? `Pauses of ${took(cut)} are cut out` : "";
+  resized.disconnect();
+  resized.observe(lanes[0].track);
 }
+const resized = new ResizeObserver(() => fitTexts());
+let byTask = false;
+byId("by-task").addEventListener("click", () => {
+  byTask = !byTask;
+  byId("by-task").setAttribute("aria-pressed", String(byTask));
+  drawCourse();
+});
 
 const known = new WeakMap();
 /** The bar or mark that an event is about, and where among the others it is. */

@@ -63,6 +63,42 @@ fn the_tree_is_read_with_the_keyboard() {
 }
 
 #[test]
+fn a_task_is_selected_from_the_start() {
+    let Some(mut tab) = opened(&sample::small()) else { return };
+    assert_eq!(tab.text(DETAIL), "Write part 1 of The store", "the first of the critical path");
+    let mut tab = open(&sample::show_run("html"));
+    assert_eq!(tab.text(DETAIL), "Write part 2", "the one that failed");
+    assert_eq!(tab.eval("scrollY"), 0);
+    assert_quiet(&mut tab);
+    // Where the details would lie over the page, they wait to be asked for.
+    tab.size(400, 800);
+    let shown = sample::show_run("html");
+    tab.open(&shown);
+    assert_eq!(tab.text(DETAIL), "No task selected");
+}
+
+#[test]
+fn two_hundred_tasks_fit() {
+    let mut tree = String::from("- [ID: root] Serve the accounts (Complexity: 8)\n");
+    for id in 1..=200 {
+        let after = if id > 4 { (id - 4).to_string() } else { "none".to_owned() };
+        tree += &format!(
+            "- [ID: {id}] Write part {id} (Complexity: 2)\n  - Acceptance:\n    - It works\n  - Dependencies: {after}\n  - Files: src/{id}.rs\n"
+        );
+    }
+    let Some(mut tab) = opened(&tree) else { return };
+    tab.click("#zoom-fit");
+    let over = tab.eval(
+        "(() => { const g = document.querySelector('#graph'); const r = g.getBoundingClientRect(); \
+         const all = [...document.querySelectorAll('.node')].map(e => e.getBoundingClientRect()); \
+         return [all.length, all.filter(n => n.right > r.right + 1 || n.bottom > r.bottom + 1).length, Math.min(...all.map(n => n.height))]; })()",
+    );
+    assert_eq!((&over[0], &over[1]), (&200.into(), &0.into()), "{over}");
+    assert!(over[2].as_f64() > Some(8.0), "the boxes are too low to point at: {over}");
+    assert_quiet(&mut tab);
+}
+
+#[test]
 fn rows_say_where_they_are() {
     let Some(mut tab) = opened(&sample::small()) else { return };
     let told = tab.text(
@@ -190,7 +226,7 @@ fn the_theme_is_the_readers_and_can_be_changed() {
     tab.click("#theme");
     let dark = tab.text(colour);
     assert_ne!(light, dark);
-    assert_eq!(tab.text("document.querySelector('#theme').getAttribute('aria-pressed')"), "true");
+    assert_eq!(tab.text("document.querySelector('#theme').getAttribute('aria-label')"), "Switch to light");
     tab.click("#theme");
     assert_eq!(tab.text(colour), light);
     tab.open(&sample::show(&sample::small(), "html"));

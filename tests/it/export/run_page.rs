@@ -149,7 +149,7 @@ fn a_lane_a_builder_with_its_bars_in_order() {
     let Some(mut tab) = opened(small) else { return };
     let lanes =
         tab.text("[...document.querySelectorAll('.lane .who bdi')].map(e => e.textContent).join(' ')");
-    assert_eq!(lanes, "builder-1 builder-2 user");
+    assert_eq!(lanes, "builder-1 builder-2 You");
     let kinds = |lane: u32| {
         format!(
             "[...document.querySelectorAll('.lane')][{lane}].querySelectorAll('.bar').values().map(e => \
@@ -184,20 +184,20 @@ fn the_course_is_read_with_the_keyboard() {
     tab.eval("document.querySelector('#course [tabindex=\"0\"]').focus()");
     let focused = |tab: &mut Tab| tab.text(FOCUSED);
     assert!(
-        focused(&mut tab).starts_with("1 Write the store: building, try 1 by builder-1"),
+        focused(&mut tab).starts_with("1 Write the store: building, attempt 1 by builder-1"),
         "{}",
         focused(&mut tab)
     );
     let told = tab.text(TOLD);
-    assert!(told.contains("1 min 0 s") && told.ends_with("the try did not pass"), "{told}");
+    assert!(told.contains("1 min 0 s") && told.ends_with("the attempt was sent back"), "{told}");
     for (key, expect) in [
         ("ArrowRight", "1 Write the store: waiting"),
         ("ArrowRight", "1 Write the store: verification"),
-        ("ArrowRight", "1 Write the store: waiting, try 2"),
+        ("ArrowRight", "1 Write the store: waiting, attempt 2"),
         ("End", "1 Write the store: iteration 2 passed; completed"),
-        ("Home", "1 Write the store: building, try 1"),
-        ("ArrowDown", "2 Write the page: building, try 1"),
-        ("ArrowRight", "2 Write the page: waiting for the user"),
+        ("Home", "1 Write the store: building, attempt 1"),
+        ("ArrowDown", "2 Write the page: building, attempt 1"),
+        ("ArrowRight", "2 Write the page: waiting for you"),
         ("ArrowDown", "Which colour?"),
     ] {
         tab.press(key);
@@ -219,9 +219,9 @@ fn a_task_has_its_evidence_behind_one_click() {
     tab.click("#t0 > summary");
     let text = tab.text("document.querySelector('#t0 .tries').innerText");
     for told in [
-        "Iteration 2 by builder-1 passed",
+        "Attempt 2 by builder-1 passed",
         "all tests pass",
-        "Iteration 1 by builder-1 did not pass",
+        "Attempt 1 by builder-1 did not pass",
         "cargo test fails",
         "src/1.rs",
         "verifier-1-i1",
@@ -243,6 +243,96 @@ fn a_task_has_its_evidence_behind_one_click() {
     tab.click(".node[data-task='2']");
     assert_eq!(tab.eval("document.querySelector('#t1').open"), true);
     assert_quiet(&mut tab);
+}
+
+/// The first task passes at its second attempt; the second asks, and waits for an answer.
+fn asking() -> String {
+    let mut log = Log::default();
+    let at = log.attempt("1", "builder-1", (10, 1), false, "`cargo test` fails");
+    log.attempt("1", "builder-1", (at + 10, 2), true, "all tests pass");
+    log.add(
+        15,
+        json!([{ "claimed": { "task": "2", "owner": "builder-2", "token": "t", "iteration": 1,
+        "base": { "tree": "a", "head": "b" } } }]),
+    );
+    log.add(
+        40,
+        json!([{ "asked": { "question": { "id": "q1", "topic": { "about": "clarify", "task": "2" },
+        "text": "Which `colour`?", "header": "Task 2",
+        "options": [{ "label": "Don't mind", "description": "" }] } } }]),
+    );
+    log.add(40_000, json!(["told"]));
+    log.page(&[("1".to_owned(), "Write the store".to_owned()), ("2".to_owned(), "Write the page".to_owned())])
+}
+
+#[test]
+fn the_first_screen_says_what_came_out_and_what_needs_the_user() {
+    let Some(mut tab) = opened(asking) else { return };
+    let story = tab.text("document.querySelector('.story').textContent");
+    assert_eq!(
+        story,
+        "1 of 2 tasks built, verified and committed by 3 builders in 3 min 40 s of work. Verification sent 1 of 3 \
+         attempts back before they reached your branch."
+    );
+    let when = tab.text("document.querySelector('.when').textContent");
+    assert!(when.ends_with(", with 11 h 3 min of pauses, which count nowhere below"), "{when}");
+    let needs = tab.text("document.querySelector('.needs li').innerText").replace('\n', " ");
+    assert!(needs.contains("Which colour?"), "{needs}");
+    assert_eq!(
+        tab.text("document.querySelector('.needs li > code').textContent"),
+        format!("fp answer {PLAN} q1 --option 'Don'\\''t mind'")
+    );
+    let wide = "[...document.querySelectorAll('.tiles > div')].map(e => e.getBoundingClientRect().top)";
+    let tops = tab.eval(wide);
+    let tops = tops.as_array().unwrap();
+    assert!(tops.len() > 3 && tops.iter().all(|top| *top == tops[0]), "the tiles wrap: {tops:?}");
+    let idle =
+        tab.text("[...document.querySelectorAll('.lane .who small')].map(e => e.textContent).join(' ')");
+    assert_eq!(idle, "idle 5 % idle 7 % 1 question");
+    assert!(tab.text("document.querySelector('footer').textContent").contains(env!("CARGO_PKG_VERSION")));
+    assert_quiet(&mut tab);
+}
+
+#[test]
+fn the_timeline_has_a_row_for_each_task_on_demand() {
+    let Some(mut tab) = opened(small) else { return };
+    tab.click("#by-task");
+    let rows = tab.text("[...document.querySelectorAll('.lane .who')].map(e => e.innerText).join(' | ')");
+    assert_eq!(rows.replace('\n', " "), "1 Write the store | 2 Write the page | 3 Write the tests");
+    assert_eq!(tab.eval("document.querySelectorAll('.lane:nth-child(2) .bar').length"), 7);
+    tab.click("#by-task");
+    assert_eq!(tab.eval("document.querySelectorAll('.lane').length"), 3);
+    assert_quiet(&mut tab);
+}
+
+/// What has no room for its id has it below, and no two of these lie over each other.
+#[test]
+fn short_bars_have_their_ids_below() {
+    let page = || {
+        let ids: Vec<String> = (1..=40).map(|id| format!("{id}.{id}")).collect();
+        let mut log = Log::default();
+        let mut at = 0;
+        for id in &ids {
+            at = log.attempt(id, "builder-1", (at + 5, 1), true, "fine");
+        }
+        log.page(&ids.into_iter().map(|id| (id, "Write it".to_owned())).collect::<Vec<_>>())
+    };
+    let Some(mut tab) = opened(page) else { return };
+    let below = tab.eval(
+        "(() => { const all = [...document.querySelectorAll('.under')].filter(e => e.textContent).map(e => e.getBoundingClientRect()); \
+         return [all.length, all.filter((r, at) => at && r.left < all[at - 1].right).length]; })()",
+    );
+    assert!(below[0].as_u64() > Some(9), "{below}");
+    assert_eq!(below[1], 0, "two ids lie over each other");
+    assert_quiet(&mut tab);
+}
+
+/// A capture of the whole page has everything in it.
+#[test]
+fn nothing_is_left_out_of_a_page_of_some_hundred_tasks() {
+    let Some(mut tab) = opened(small) else { return };
+    let left_out = "[...document.querySelectorAll('*')].filter(e => getComputedStyle(e).contentVisibility !== 'visible').length";
+    assert_eq!(tab.eval(left_out), 0);
 }
 
 #[test]

@@ -46,6 +46,11 @@ impl CostReport {
         Some(Self { tokens, micro_usd, sent_back, denied, agents })
     }
 
+    /// The dollars of the run, as far as the programs say it.
+    pub fn dollars(&self) -> Option<String> {
+        self.micro_usd.map(in_cents)
+    }
+
     /// A line for each part: the task and its try, who worked on it, and the cost.
     pub fn parts(&self) -> Vec<String> {
         let part = |cost: &AgentCost| {
@@ -94,7 +99,8 @@ fn in_cents(micro: u64) -> String {
     }
 }
 
-fn thousands(number: u64) -> String {
+/// A number in at most four digits, such as `441k`.
+pub fn thousands(number: u64) -> String {
     match number {
         0..10_000 => number.to_string(),
         10_000..1_000_000 => format!("{}k", number / 1000),

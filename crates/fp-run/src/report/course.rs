@@ -6,8 +6,8 @@ use jiff::Timestamp;
 
 use super::log::{ToldEvent, tell};
 use super::run_page::{
-    AttemptEnd, BarKind, JudgedCriterion, LaneBar, MarkKind, RunCommit, RunLane, RunMark, RunQuestion,
-    RunTimes, TaskAttempt, TaskTry, millis_between,
+    AttemptEnd, BarKind, JudgedCriterion, LaneBar, MarkKind, RunCommit, RunLane, RunMark, RunPause,
+    RunQuestion, RunTimes, TaskAttempt, TaskTry, worked_between,
 };
 use super::tree::TreeReport;
 use crate::run::State;
@@ -94,22 +94,24 @@ impl Course {
         }
     }
 
-    /// Takes the lanes out of the course.
-    pub(super) fn lanes(&mut self) -> Vec<RunLane> {
-        let wall = self.started_at.zip(self.ended_at).map_or(0, |(from, to)| millis_between(from, to));
+    /// Takes the lanes out of the course, with the pauses of all.
+    pub(super) fn lanes(&mut self) -> (Vec<RunLane>, Vec<RunPause>) {
+        let span = self.started_at.zip(self.ended_at);
+        let pauses = span.map_or_else(Vec::new, |span| RunPause::all(self.bars.iter().flatten(), span));
+        let work = span.map_or(0, |(from, to)| worked_between(from, to, &pauses));
         let lane = |(name, bars): (&AgentName, Vec<LaneBar>)| {
-            let millis = RunTimes::of_bars(&bars);
-            let idle = wall.saturating_sub(millis.total());
+            let millis = RunTimes::of_bars(&bars, &pauses);
+            let idle = work.saturating_sub(millis.total());
             RunLane { name: name.to_string(), user: false, bars, millis, idle }
         };
         let mut lanes: Vec<RunLane> =
             self.builders.iter().zip(std::mem::take(&mut self.bars)).map(lane).collect();
         if !self.decisions.is_empty() {
             let bars: Vec<LaneBar> = self.decisions.iter().map(|asked| self.asked_bar(asked)).collect();
-            let millis = RunTimes::of_bars(&bars);
+            let millis = RunTimes::of_bars(&bars, &pauses);
             lanes.push(RunLane { name: "user".into(), user: true, bars, millis, idle: 0 });
         }
-        lanes
+        (lanes, pauses)
     }
 
     fn asked_bar(&self, asked: &RunQuestion) -> LaneBar {
@@ -151,6 +153,7 @@ impl Course {
                     id: question.id.clone(),
                     task,
                     question: question.text.clone(),
+                    options: question.options.iter().map(|option| option.label.clone()).collect(),
                     answer: Vec::new(),
                     by: Decider::default(),
                     asked_at: at,

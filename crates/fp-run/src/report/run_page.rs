@@ -36,6 +36,8 @@ pub struct RunPage<'p> {
     pub revisions: usize,
     /// Working time of all builders.
     pub millis: RunTimes,
+    /// The stretches in which nobody worked. No time of this page has them in it, except `wall`.
+    pub pauses: Vec<RunPause>,
     pub chain: LongestChain,
     /// One lane per builder, by first claim, then the user's if there were questions.
     pub lanes: Vec<RunLane>,
@@ -72,13 +74,13 @@ impl RunTimes {
         self.building + self.asking + self.waiting + self.verifying + self.committing
     }
 
-    pub(super) fn of_bars<'b>(bars: impl IntoIterator<Item = &'b LaneBar>) -> Self {
+    pub(super) fn of_bars<'b>(bars: impl IntoIterator<Item = &'b LaneBar>, pauses: &[RunPause]) -> Self {
         let mut times = Self::default();
-        bars.into_iter().for_each(|bar| times.add(bar));
+        bars.into_iter().for_each(|bar| times.add(bar, pauses));
         times
     }
 
-    fn add(&mut self, bar: &LaneBar) {
+    fn add(&mut self, bar: &LaneBar, pauses: &[RunPause]) {
         let part = match bar.kind {
             BarKind::Building => &mut self.building,
             BarKind::Asking => &mut self.asking,
@@ -86,8 +88,50 @@ impl RunTimes {
             BarKind::Verifying => &mut self.verifying,
             BarKind::Committing => &mut self.committing,
         };
-        *part += millis_between(bar.from, bar.to);
+        *part += worked_between(bar.from, bar.to, pauses);
     }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RunPause {
+    pub from: Timestamp,
+    pub to: Timestamp,
+}
+
+impl RunPause {
+    /// The pauses between `from` and `to` in the work of these bars. A gap is none that is shorter than a minute or
+    /// a third of the work.
+    pub(super) fn all<'b>(
+        bars: impl Iterator<Item = &'b LaneBar>,
+        (from, to): (Timestamp, Timestamp),
+    ) -> Vec<Self> {
+        let is_work = |bar: &&LaneBar| !matches!(bar.kind, BarKind::Asking | BarKind::Waiting);
+        let mut spans: Vec<(Timestamp, Timestamp)> =
+            bars.filter(is_work).map(|bar| (bar.from, bar.to)).collect();
+        spans.push((to, to));
+        spans.sort_unstable();
+        let (mut gaps, mut last, mut worked) = (Vec::new(), from, 0);
+        for (begin, end) in spans {
+            if begin > last {
+                gaps.push(Self { from: last, to: begin });
+            }
+            worked += millis_between(last.max(begin), end);
+            last = last.max(end);
+        }
+        let long = (worked / 3).max(SHORTEST_PAUSE);
+        gaps.retain(|gap| millis_between(gap.from, gap.to) > long);
+        gaps
+    }
+}
+
+/// In milliseconds.
+const SHORTEST_PAUSE: u64 = 60_000;
+
+/// Milliseconds between two moments, without the pauses.
+pub(super) fn worked_between(from: Timestamp, to: Timestamp, pauses: &[RunPause]) -> u64 {
+    let paused: u64 = pauses.iter().map(|pause| millis_between(pause.from.max(from), pause.to.min(to))).sum();
+    millis_between(from, to).saturating_sub(paused)
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -172,6 +216,8 @@ pub struct RunQuestion {
     pub id: String,
     pub task: Option<TaskId>,
     pub question: String,
+    /// Labels of the answers to choose from.
+    pub options: Vec<String>,
     /// Empty while it is open.
     pub answer: Vec<String>,
     pub by: Decider,
@@ -304,11 +350,11 @@ impl<'p> RunPage<'p> {
         let status = StatusReport::new(state);
         let mut course = Course::of_run(state, entries);
         course.word_criteria(&tree);
-        let lanes = course.lanes();
+        let (lanes, pauses) = course.lanes();
         let worked = || lanes.iter().filter(|lane| !lane.user).flat_map(|lane| &lane.bars);
         let mut spent: HashMap<TaskId, RunTimes> = HashMap::new();
         for (task, bar) in worked().filter_map(|bar| Some((bar.task.clone()?, bar))) {
-            spent.entry(task).or_default().add(bar);
+            spent.entry(task).or_default().add(bar, &pauses);
         }
         let chain = LongestChain::new(state, |task| spent.get(task).map_or(0, RunTimes::total));
         let tasks = status.tasks.into_iter().zip(&state.tasks).map(|(line, task)| RunTask {
@@ -330,7 +376,8 @@ impl<'p> RunPage<'p> {
             counts: status.counts,
             tries: tasks.iter().map(|task| task.tries.len()).sum(),
             revisions: course.revisions,
-            millis: RunTimes::of_bars(worked()),
+            millis: RunTimes::of_bars(worked(), &pauses),
+            pauses,
             chain,
             lanes,
             marks: course.marks,
@@ -356,6 +403,22 @@ impl<'p> RunPage<'p> {
         self.started_at.zip(self.ended_at).map_or(0, |(from, to)| millis_between(from, to))
     }
 
+    /// Milliseconds from start to end without the pauses.
+    pub fn work(&self) -> u64 {
+        self.started_at.zip(self.ended_at).map_or(0, |(from, to)| worked_between(from, to, &self.pauses))
+    }
+
+    /// The attempts that verification sent back.
+    pub fn sent_back(&self) -> usize {
+        let is_failed = |one: &&TaskTry| matches!(one.attempt.end, Some(AttemptEnd::Failed(_)));
+        self.tasks.iter().flat_map(|task| &task.tries).filter(is_failed).count()
+    }
+
+    /// The questions that nobody has answered.
+    pub fn open_questions(&self) -> impl Iterator<Item = &RunQuestion> {
+        self.decisions.iter().filter(|asked| asked.answer.is_empty() && asked.answered_at.is_none())
+    }
+
     /// Milliseconds without a task, over all builders.
     pub fn idle(&self) -> u64 {
         self.lanes.iter().map(|lane| lane.idle).sum()
@@ -366,7 +429,7 @@ impl<'p> RunPage<'p> {
     }
 }
 
-pub(super) fn millis_between(from: Timestamp, to: Timestamp) -> u64 {
+fn millis_between(from: Timestamp, to: Timestamp) -> u64 {
     u64::try_from(to.duration_since(from).as_millis()).unwrap_or(0)
 }
 

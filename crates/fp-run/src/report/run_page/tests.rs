@@ -217,6 +217,30 @@ fn one_mark_a_task_and_command() {
 }
 
 #[test]
+fn pauses_count_nowhere() {
+    let leaves = [leaf("1", &[]), leaf("2", &[])];
+    let [begun, done] = completed("1");
+    let page = page(
+        &[
+            (0, start(&leaves)),
+            (10, json!([claimed("1", "builder-1", 1)])),
+            (70, json!([submitted("1", "builder-1")])),
+            // Nobody works from the submission to the next claim.
+            (30_070, json!([judged("1", 1, true), begun, done])),
+            (30_130, json!([claimed("2", "builder-1", 1)])),
+            (30_190, json!(["told"])),
+        ],
+        TREE,
+    );
+    assert_eq!((page.wall(), page.work()), (30_190_000, 130_000));
+    let lane = &page.lanes[0];
+    assert_eq!((lane.millis.building, lane.millis.waiting), (120_000, 0));
+    assert_eq!(lane.millis.total() + lane.idle, page.work());
+    assert_eq!(page.tasks[0].millis.total(), 60_000);
+    assert_eq!(page.pauses.len(), 1);
+}
+
+#[test]
 fn what_goes_on_ends_with_the_last_event() {
     let leaves = [leaf("1", &[])];
     let page =
