@@ -5,6 +5,8 @@ mod daemon;
 mod host;
 mod http;
 mod listener;
+mod machine;
 mod plain_git;
 mod processes;
 mod proxy;
+mod together;
