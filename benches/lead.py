@@ -1,35 +1,26 @@
 #!/usr/bin/env python3
 """Leads a run of sleeping agents with `fp run`, and prints its wall time beside that of an ideal schedule, in which
-nothing but the sleep takes time; the memory of `fp run` at its start and its end, and the part of a core that it used.
+nothing but the sleep takes time; the memory of `fp run` at its start and its end, and the part of a core that it used;
+the processor time of everything, git included, for a task; and the seconds that each tenth of the tasks took, which
+shows what grows with the run.
 
     benches/lead.py FP TASKS BUILDERS SECONDS
 
-A task of complexity C sleeps C times SECONDS.
+A task of complexity C sleeps C times SECONDS, which may be 0.
 """
 
 import json
 import os
+import resource
 import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
 
-PLAN = "sample-20261121"
+from ledger import LEAF
 
-LEAF = """- [ID: {n}] Write part {n} (Complexity: {complexity})
-  - Acceptance:
-    - `part-{n}.txt` has a line about {n}
-  - Dependencies: none
-  - Files: part-{n}.txt
-  - Tests Required: no
-  - Hints:
-    - One line
-  - Guardrails:
-    - Do NOT modify files outside: part-{n}.txt
-    - Do NOT add new dependencies
-  - Test Commands: none
-"""
+PLAN = "sample-20261121"
 
 AGENT = """#!/bin/sh
 plan=sample-20261121
@@ -62,6 +53,12 @@ def measured(pid):
     stat = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
     ticks = os.sysconf("SC_CLK_TCK")
     return int(stat[21]) * os.sysconf("SC_PAGE_SIZE") / 1e6, (int(stat[11]) + int(stat[12])) / ticks
+
+
+def used():
+    """Processor seconds of all processes that were started and have ended."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
 
 
 def main():
@@ -103,6 +100,7 @@ def main():
         (plan / "tasks.md").write_text(head + "".join(LEAF.format(n=n, complexity=complexity(n)) for n in numbers))
         run(fp, "approve", PLAN, "--yes")
 
+        start, before = time.time(), used()
         begun = time.monotonic()
         command = [fp, "run", PLAN, "--yes", "-j", str(builders)]
         process = subprocess.Popen(command, cwd=work, env=environment, stdout=subprocess.DEVNULL)
@@ -118,9 +116,16 @@ def main():
         wall = time.monotonic() - begun
         assert process.wait() == 0, process.returncode
         best = ideal(numbers, builders, seconds)
-        print(f"{tasks} tasks, {builders} builders: {wall:.1f} s, ideal {best:.1f} s, ratio {wall / best:.3f}")
+        ratio = f", ideal {best:.1f} s, ratio {wall / best:.3f}" if best else ""
+        print(f"{tasks} tasks, {builders} builders: {wall:.1f} s{ratio}")
         if first and last:
             print(f"memory {first[0]:.1f} MB to {last[0]:.1f} MB; {100 * last[1] / wall:.2f} % of a core")
+        print(f"processor time of everything: {1000 * (used() - before) / tasks:.0f} ms a task")
+        log = ["git", "log", "--reverse", "--format=%ct"]
+        times = subprocess.run(log, cwd=work, env=environment, check=True, capture_output=True, text=True).stdout
+        times = [int(line) - start for line in times.split()][1:]
+        tenths = [times[tasks * part // 10 - 1] for part in range(1, 11)] if tasks >= 10 else []
+        print("seconds for each tenth:", *(round(b - a) for a, b in zip([0, *tenths], tenths)))
 
 
 main()

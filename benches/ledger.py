@@ -28,7 +28,7 @@ ENVIRONMENT = {
     "GIT_COMMITTER_EMAIL": "person@example.com",
 }
 
-LEAF = """- [ID: {n}] Write part {n} (Complexity: 2)
+LEAF = """- [ID: {n}] Write part {n} (Complexity: {complexity})
   - Acceptance:
     - `part-{n}.txt` has a line about {n}
   - Dependencies: none
@@ -69,7 +69,7 @@ def repository(folder, fp):
         file.write("*\n")
     with open(f"{plan}/tasks.md", "w") as file:
         file.write("## Root Task\n- [ID: root] Sample goal (Complexity: 5)\n\n### Subtasks\n")
-        file.writelines(LEAF.format(n=number + 1) for number in range(TASKS))
+        file.writelines(LEAF.format(n=number + 1, complexity=2) for number in range(TASKS))
     run(folder, "git", "init", "--quiet")
     run(folder, "git", "add", "--all")
     run(folder, "git", "commit", "--quiet", "--message", "Start")
@@ -159,4 +159,5 @@ def main():
                 print(f"  {name:14}" + "".join(columns))
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -1,5 +1,5 @@
 #!/bin/sh
-# What the README promises to somebody who has a git, a cargo and a C compiler, and nothing else: a clone of the
+# What the README and docs/install.md promise to somebody who has a git, a cargo and a C compiler, and nothing else: a clone of the
 # committed state in an otherwise empty root, where every command of its shell blocks that sets up or builds is run
 # from top to bottom. Claude Code is not there, and commands that need it have to say so.
 #
@@ -69,9 +69,9 @@ fi
 cat > "$root/run" <<'RUN'
 set -u
 cd /home/newcomer/fractal-planner
-# The lines of the README's shell blocks, top to bottom.
-sed -n '/^```sh$/,/^```$/p' README.md | grep '^cargo ' | grep -v "$1" > /tmp/commands
-[ -s /tmp/commands ] || { echo 'the README has no commands'; exit 1; }
+# The lines of the shell blocks, top to bottom.
+sed -n '/^```sh$/,/^```$/p' README.md docs/install.md | grep '^cargo ' | grep -v "$1" > /tmp/commands
+[ -s /tmp/commands ] || { echo 'the pages have no commands'; exit 1; }
 failed=0
 while IFS= read -r command; do
   echo "\$ $command"

@@ -9,7 +9,6 @@ use serde_json::{Value, json};
 
 use crate::bundle::plugin;
 use crate::client_binary;
-use crate::crew::{self, PLAN};
 use crate::headless::Headless;
 use crate::request::{Request, bash, call, text};
 use crate::sample::Sample;
@@ -26,32 +25,12 @@ pub(crate) enum Program {
     Codex,
 }
 
-/// What a process is started for.
-#[derive(Clone, Copy)]
-pub(crate) enum Role {
-    /// It builds.
-    Builder,
-    /// It judges.
-    Verifier,
-}
-
-impl Role {
-    fn page(self) -> &'static str {
-        let whole = match self {
-            Self::Builder => include_str!("../../agents/builder.md"),
-            Self::Verifier => include_str!("../../agents/verifier.md"),
-        };
-        whole.splitn(3, "---\n").last().unwrap_or(whole)
-    }
-}
-
 impl Program {
-    /// A process in the sample at `sample`, which does what `prompt` says; `further` are flags of its own.
+    /// A builder's process in the sample at `sample`, which does what `prompt` says; `further` are flags of its own.
     pub(crate) fn start<'a>(
         self,
         client: &'a Client<'a>,
         sample: &Sample,
-        role: Role,
         prompt: &str,
         further: &[&str],
     ) -> Headless<'a> {
@@ -62,11 +41,8 @@ impl Program {
         match self {
             Self::Claude => {
                 command.args(["-p", prompt, "--output-format", "stream-json", "--verbose"]).args(further);
-                let (agent, mode) = match role {
-                    Role::Builder => ("fp:builder", "acceptEdits"),
-                    Role::Verifier => ("fp:verifier", "default"),
-                };
-                command.args(["--agent", agent, "--permission-mode", mode, "--strict-mcp-config"]);
+                let agent = ["--agent", "fp:builder", "--permission-mode", "acceptEdits"];
+                command.args(agent).arg("--strict-mcp-config");
                 command.arg("--plugin-dir").arg(plugin());
             }
             Self::Codex => {
@@ -84,7 +60,9 @@ impl Program {
                 command.args(["-c", "sandbox_workspace_write.exclude_slash_tmp=true"]);
                 // A login shell sets a PATH of its own.
                 command.args(["-c", "allow_login_shell=false"]).args(further);
-                command.arg(format!("{}\n# Now\n\n{prompt}", role.page()));
+                let page = include_str!("../../agents/builder.md");
+                let page = page.splitn(3, "---\n").last().unwrap_or(page);
+                command.arg(format!("{page}\n# Now\n\n{prompt}"));
             }
         }
         command.stdin(std::process::Stdio::null());
@@ -93,7 +71,6 @@ impl Program {
 }
 
 tests![
-    a_process_of_claude_builds_and_another_judges,
     a_refused_call_is_named_at_once_and_at_the_end,
     an_overload_is_told_and_outlived,
     a_refused_key_ends_with_its_status,
@@ -106,70 +83,12 @@ tests![
 
 /// The tests that need Codex.
 pub(crate) const CODEX_TESTS: &[(&str, fn())] = &[
-    ("agents::a_process_of_codex_builds_and_another_judges", a_process_of_codex_builds_and_another_judges),
-    ("agents::codex_builds_and_claude_judges", codex_builds_and_claude_judges),
     ("agents::codex_names_what_it_has_used_and_changed", codex_names_what_it_has_used_and_changed),
     (
         "agents::codex_outlives_a_cut_and_ends_at_a_refused_key",
         codex_outlives_a_cut_and_ends_at_a_refused_key,
     ),
 ];
-
-/// Leads the run of the six tasks as `fp next` says, one process after the other.
-fn lead(builder: Program, verifier: Program) {
-    let sample = crew::sample();
-    let cast = crew::cast();
-    let stand_in = StandIn::start(move |request| cast.reply(request));
-    let client = Client::new(&stand_in, sample.path()).with_agents();
-    sample.fp(&["run", "start", PLAN, "--builders", "1"]);
-    let (mut ended, mut processes) = (Vec::new(), 0);
-    loop {
-        let mut next = vec!["next", PLAN, "--format", "json"];
-        next.extend(ended.iter().flat_map(|name: &String| ["--ended", name]));
-        let printed: Value = serde_json::from_str(&sample.fp(&next)).expect("it is JSON");
-        ended.clear();
-        let actions = printed["actions"].as_array().expect("it lists actions");
-        for action in actions {
-            let string = |key: &str| action[key].as_str().unwrap_or_default().to_owned();
-            let (program, role, prompt) = match action["action"].as_str() {
-                Some("spawn") => (builder, Role::Builder, string("prompt")),
-                // The conversation of a builder that waits is not needed: its next task is another one.
-                Some("resume") => {
-                    (builder, Role::Builder, format!("You are {}. {}", string("name"), string("message")))
-                }
-                Some("verify") => (verifier, Role::Verifier, string("prompt")),
-                _ => continue,
-            };
-            let rules: &[_] = match program {
-                Program::Claude => &["--allowedTools", "Bash(sh tests/*)"],
-                Program::Codex => &[],
-            };
-            let process = program.start(&client, &sample, role, &prompt, rules).end();
-            let denied = of_type(&process.events, "system", "permission_denied");
-            assert!(denied.is_empty(), "the plugin's hook allows `fp`: {denied:?}");
-            ended.push(string("name"));
-            processes += 1;
-            assert!(processes < 30, "it does not come to an end\n{}", stand_in.summary());
-        }
-        if actions.iter().all(|action| action["action"] == "finish") {
-            break;
-        }
-        assert!(!ended.is_empty(), "nothing to do in {printed:#}\n{}", stand_in.summary());
-    }
-    crew::assert_built(&sample);
-}
-
-fn a_process_of_claude_builds_and_another_judges() {
-    lead(Program::Claude, Program::Claude);
-}
-
-fn a_process_of_codex_builds_and_another_judges() {
-    lead(Program::Codex, Program::Codex);
-}
-
-fn codex_builds_and_claude_judges() {
-    lead(Program::Codex, Program::Claude);
-}
 
 /// What the model of these tests is started with.
 const PROMPT: &str = "You are builder-1 of plan probe.";
@@ -191,7 +110,7 @@ fn a_refused_call_is_named_at_once_and_at_the_end() {
     });
     let client = Client::new(&stand_in, sample.path()).with_agents();
     let rule = ["--allowedTools", "Bash(sh tests/run.sh)"];
-    let ended = Program::Claude.start(&client, &sample, Role::Builder, PROMPT, &rule).end();
+    let ended = Program::Claude.start(&client, &sample, PROMPT, &rule).end();
 
     assert_eq!(ended.result(), "all done");
     assert_eq!(sample.read("made"), "here");
@@ -207,7 +126,7 @@ fn an_overload_is_told_and_outlived() {
     let stand_in = StandIn::start(|_| text("all done"));
     stand_in.fail(2, Fault::Status(529), |request| request.speaker.is("builder-1"));
     let client = Client::new(&stand_in, sample.path()).with_agents();
-    let ended = Program::Claude.start(&client, &sample, Role::Builder, PROMPT, &[]).end();
+    let ended = Program::Claude.start(&client, &sample, PROMPT, &[]).end();
 
     assert_eq!(ended.result(), "all done");
     let retries = of_type(&ended.events, "system", "api_retry");
@@ -220,7 +139,7 @@ fn a_refused_key_ends_with_its_status() {
     let stand_in = StandIn::start(|_| text("all done"));
     stand_in.fail(usize::MAX, Fault::Status(403), |_| true);
     let client = Client::new(&stand_in, sample.path()).with_agents();
-    let ended = Program::Claude.start(&client, &sample, Role::Builder, PROMPT, &[]).fail();
+    let ended = Program::Claude.start(&client, &sample, PROMPT, &[]).fail();
 
     let result = of_type(&ended.events, "result", "")[0];
     assert_eq!(result["is_error"], true);
@@ -232,7 +151,7 @@ fn a_cut_answer_is_asked_for_again() {
     let stand_in = StandIn::start(|_| text("all done"));
     stand_in.fail(1, Fault::Cut(300), |_| true);
     let client = Client::new(&stand_in, sample.path()).with_agents();
-    let ended = Program::Claude.start(&client, &sample, Role::Builder, PROMPT, &[]).end();
+    let ended = Program::Claude.start(&client, &sample, PROMPT, &[]).end();
 
     assert_eq!(ended.result(), "all done");
     assert_eq!(stand_in.requests().len(), 2, "{}", stand_in.summary());
@@ -242,10 +161,9 @@ fn a_process_goes_on_with_its_session() {
     let sample = Sample::new();
     let stand_in = StandIn::start(|request: &Request| text(format!("turn {}", request.turns())));
     let client = Client::new(&stand_in, sample.path()).with_agents();
-    let first = Program::Claude.start(&client, &sample, Role::Builder, PROMPT, &[]).end();
+    let first = Program::Claude.start(&client, &sample, PROMPT, &[]).end();
     let session = first.events[0]["session_id"].as_str().expect("the first event names it");
-    let again =
-        Program::Claude.start(&client, &sample, Role::Builder, "Go on.", &["--resume", session]).end();
+    let again = Program::Claude.start(&client, &sample, "Go on.", &["--resume", session]).end();
 
     assert_eq!((first.result(), again.result()), ("turn 0", "turn 1"));
     let cost = |events: &[Value], key: &str| of_type(events, "result", "")[0][key].as_f64().expect("a cost");
@@ -265,7 +183,7 @@ fn outlives(signal: Signal) -> bool {
     let stand_in = StandIn::start(|_| bash("sh wait.sh"));
     let client = Client::new(&stand_in, sample.path()).with_agents();
     let rule = ["--allowedTools", "Bash(sh wait.sh)"];
-    let session = Program::Claude.start(&client, &sample, Role::Builder, PROMPT, &rule);
+    let session = Program::Claude.start(&client, &sample, PROMPT, &rule);
     session.wait_until("a command that runs", || sample.read("number").ends_with('\n'));
     let command = Path::new("/proc").join(sample.read("number").trim());
     let mut runs = command.exists();
@@ -290,7 +208,7 @@ fn a_process_ends_while_its_service_says_nothing() {
     let stand_in = StandIn::start(|_| text("all done"));
     stand_in.fail(1, Fault::Hang, |_| true);
     let client = Client::new(&stand_in, sample.path()).with_agents();
-    let session = Program::Claude.start(&client, &sample, Role::Builder, PROMPT, &[]);
+    let session = Program::Claude.start(&client, &sample, PROMPT, &[]);
     session.wait_until("a request", || !stand_in.requests().is_empty());
     let ended = session.signal(Signal::TERM, || ());
     assert!(of_type(&ended.events, "result", "").is_empty(), "{:?}", ended.events);
@@ -306,7 +224,7 @@ fn codex_names_what_it_has_used_and_changed() {
         _ => text("all done"),
     });
     let client = Client::new(&stand_in, sample.path()).with_agents();
-    let ended = Program::Codex.start(&client, &sample, Role::Builder, PROMPT, &[]).end();
+    let ended = Program::Codex.start(&client, &sample, PROMPT, &[]).end();
 
     let items: Vec<_> =
         of_type(&ended.events, "item.completed", "").into_iter().map(|event| &event["item"]).collect();
@@ -318,10 +236,11 @@ fn codex_names_what_it_has_used_and_changed() {
         "{}",
         items[1]
     );
-    let printed = items[2]["aggregated_output"].as_str().expect("it printed something");
+    // Codex may list no item for a command.
+    let printed = stand_in.requests().last().expect("it was asked").last_result();
     let version = format!("here\nfp {}\n", env!("CARGO_PKG_VERSION"));
-    assert!(printed.starts_with(&version) && printed.contains("Read-only file system"), "{printed}");
-    assert_eq!(items[3]["text"], "all done");
+    assert!(printed.contains(&version) && printed.contains("Read-only file system"), "{printed}");
+    assert_eq!(items.last().expect("a last item")["text"], "all done");
     let thread = &of_type(&ended.events, "thread.started", "")[0]["thread_id"];
     assert!(thread.is_string());
     let usage = &of_type(&ended.events, "turn.completed", "")[0]["usage"];
@@ -333,11 +252,11 @@ fn codex_outlives_a_cut_and_ends_at_a_refused_key() {
     let stand_in = StandIn::start(|_| text("all done"));
     stand_in.fail(1, Fault::Cut(50), |_| true);
     let client = Client::new(&stand_in, sample.path()).with_agents();
-    let ended = Program::Codex.start(&client, &sample, Role::Builder, PROMPT, &[]).end();
+    let ended = Program::Codex.start(&client, &sample, PROMPT, &[]).end();
     assert_eq!(of_type(&ended.events, "error", "").len(), 1, "{:?}", ended.events);
 
     stand_in.fail(usize::MAX, Fault::Status(401), |_| true);
-    let ended = Program::Codex.start(&client, &sample, Role::Builder, PROMPT, &[]).fail();
+    let ended = Program::Codex.start(&client, &sample, PROMPT, &[]).fail();
     let failed = of_type(&ended.events, "turn.failed", "")[0];
     let message = failed["error"]["message"].as_str().expect("it says why");
     assert!(message.starts_with("unexpected status 401 Unauthorized"), "{message}");

@@ -1,8 +1,13 @@
 //! A run that needs its user: a question of a builder, a verifier that says nothing, a task that fails for good.
 
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
 use crate::bundle::plugin;
-use crate::cast::{Cast, OVER};
+use crate::cast::{Cast, Loss, OVER};
 use crate::headless::Ended;
+use crate::request::Entry;
 use crate::run::{FEEDBACK, PLAN, assert_built, cast, events, sample, status};
 use crate::sample::Sample;
 use crate::session::Client;
@@ -13,6 +18,8 @@ tests![
     what_a_builder_asks_is_answered_by_the_user,
     a_verifier_that_never_answers_is_replaced_and_then_asked_about,
     a_task_that_failed_for_good_is_retried_when_the_rest_is_done,
+    each_action_that_gets_lost_once_is_done_later,
+    one_of_several_actions_that_gets_lost_is_done_later,
 ];
 
 const QUESTION: &str = "How loud is the goodbye?";
@@ -28,6 +35,53 @@ fn run(sample: &Sample, cast: Cast, flags: &str, choices: &[&str]) -> (StandIn, 
         session.end()
     };
     (stand_in, ended)
+}
+
+/// Has the lead lose actions of a run with all kinds of them. Returns how often each kind was printed a second time.
+fn losing(loss: Loss) -> BTreeMap<String, usize> {
+    let (sample, mut cast) = (sample(), cast());
+    cast.builder = cast.builder.clarifying("1.2", QUESTION);
+    cast.loss = loss;
+    let stand_in = StandIn::start(move |request| cast.reply(request));
+    let client = Client::new(&stand_in, sample.path()).with_plugin(&plugin());
+    let session = client.converse(&format!("/fp:implement {PLAN} --builders 2")).choosing_once("Quiet");
+    session.wait_for_result(OVER);
+    session.end();
+    assert_built(&sample);
+
+    let lead = stand_in.of_lead();
+    let lists = lead.last().expect("it leads").entries().iter().filter_map(|entry| match entry {
+        Entry::Returned { text, .. } => {
+            serde_json::from_str::<Value>(text).ok()?["actions"].as_array().cloned()
+        }
+        _ => None,
+    });
+    let lists: Vec<_> = lists.collect();
+    let said = |action: &Value| {
+        ["action", "name", "prompt", "message", "question", "on"].map(|key| action[key].clone())
+    };
+    let mut again = BTreeMap::new();
+    for pair in lists.windows(2) {
+        let before: Vec<_> = pair[0].iter().map(said).collect();
+        for action in pair[1].iter().filter(|action| before.contains(&said(action))) {
+            let kind = action["action"].as_str().expect("a kind");
+            *again.entry(kind.to_owned()).or_default() += 1;
+        }
+    }
+    again
+}
+
+fn each_action_that_gets_lost_once_is_done_later() {
+    let again = losing(Loss::Everything);
+    let least = [("ask", 1), ("finish", 1), ("resume", 3), ("spawn", 2), ("verify", 4), ("wait", 5)];
+    for (kind, times) in least {
+        assert!(again.get(kind).is_some_and(|known| *known >= times), "{kind}: {again:?}");
+    }
+}
+
+fn one_of_several_actions_that_gets_lost_is_done_later() {
+    let again = losing(Loss::LastOfSeveral);
+    assert!(again.contains_key("spawn"), "{again:?}");
 }
 
 fn questions(ended: &Ended) -> Vec<String> {

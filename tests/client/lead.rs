@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use crate::bundle::plugin;
-use crate::cast::OVER;
+use crate::cast::{Cast, OVER};
 use crate::crew::{self, PLAN};
 use crate::process::Mark;
 use crate::sample::Sample;
@@ -19,6 +19,7 @@ tests![
     a_service_that_fails_uses_no_try,
     killed_again_and_again_it_loses_nothing,
     a_session_hands_the_run_over,
+    a_question_costs_the_session_two_requests,
 ];
 
 /// The tests that need Codex.
@@ -74,11 +75,17 @@ fn claude_builds_and_judges() {
 
 fn codex_builds_and_judges() {
     let (sample, cast) = (crew::sample(), crew::cast());
+    let wish = "Words are written in English.";
+    sample.write("CLAUDE.md", wish);
+    sample.git(&["add", "CLAUDE.md"]);
+    sample.git(&["commit", "--quiet", "--amend", "--no-edit"]);
     let stand_in = StandIn::start(move |request| cast.reply(request));
     let client = Client::new(&stand_in, sample.path()).with_agents();
     lead(&sample, &client, &["--agent", "codex"], &stand_in);
     expect_one_try_each(&sample);
     assert!(status(&sample)["cost"]["tokens"]["input"].as_u64() > Some(0));
+    let told = stand_in.requests();
+    assert!(told.iter().all(|request| request.was_told(wish)), "it has the repository's own page");
 }
 
 fn codex_builds_and_claude_judges() {
@@ -99,6 +106,7 @@ fn codex_builds_and_claude_judges() {
         programs.iter().all(|(role, program)| (*role == "builder") == (*program == "codex")),
         "{programs:?}"
     );
+    assert_eq!(cost["denied"], Value::Null, "a verifier may run the task's own command and `fp`");
 }
 
 fn a_service_that_fails_uses_no_try() {
@@ -137,18 +145,35 @@ fn killed_again_and_again_it_loses_nothing() {
     assert!(marks.iter().all(|mark| mark.processes().is_empty()), "processes are left");
 }
 
-fn a_session_hands_the_run_over() {
-    let (sample, cast) = (crew::sample(), crew::cast());
+/// Has a session hand over the run of `cast`, whose user takes the first option but once `choice`. Returns how many
+/// requests that takes.
+fn hand_over(cast: Cast, choice: &str) -> (StandIn, usize) {
+    let sample = crew::sample();
     let stand_in = StandIn::start(move |request| cast.reply(request));
     let client = Client::new(&stand_in, sample.path())
         .with_agents()
         .with_plugin(&plugin())
         .with_configuration(r#"{ "engine": "processes" }"#);
-    let session = client.converse(&format!("/fp:implement {PLAN} --builders 3"));
+    let session = client.converse(&format!("/fp:implement {PLAN} --builders 3")).choosing_once(choice);
     session.wait_for_result(OVER);
     let ended = session.end();
     assert!(ended.permission_prompts().is_empty(), "{:?}", ended.permission_prompts());
     crew::assert_built(&sample);
     let requests = stand_in.of_lead().len();
+    drop(client);
+    (stand_in, requests)
+}
+
+fn a_session_hands_the_run_over() {
+    let (stand_in, requests) = hand_over(crew::cast(), "");
     assert_eq!(requests, 5, "what a run costs the session is in ARCHITECTURE.md\n{}", stand_in.summary());
+}
+
+fn a_question_costs_the_session_two_requests() {
+    let mut cast = crew::cast();
+    cast.builder = cast.builder.clarifying("1.1", "How loud is it?");
+    let (stand_in, requests) = hand_over(cast, "Quiet");
+    assert_eq!(requests, 5 + 2, "{}", stand_in.summary());
+    let mut told = stand_in.requests().into_iter();
+    assert!(told.any(|request| request.was_told("the answer: Quiet")), "{}", stand_in.summary());
 }

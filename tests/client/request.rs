@@ -230,7 +230,7 @@ fn entry_of_block(block: &Value, spoken: impl Fn(&str) -> Entry) -> Option<Entry
 }
 
 /// The text of a content that is either a string or a list of blocks.
-fn words(content: &Value) -> String {
+pub(crate) fn words(content: &Value) -> String {
     match content {
         Value::String(text) => text.clone(),
         Value::Array(blocks) => {

@@ -5,15 +5,16 @@
 
 use serde_json::{Value, json};
 
+use crate::request::words;
+
 /// The tool that runs a command line, by Codex's name.
 const SHELL: &str = "exec_command";
 
 /// A request of the Responses API as one of the Messages API.
 pub(crate) fn as_messages(body: &Value) -> Value {
     let items = body["input"].as_array().map(Vec::as_slice).unwrap_or_default();
-    let system =
-        items.iter().filter(|item| item["role"] == "developer").map(|item| text_of(&item["content"]));
-    let system: Vec<_> = std::iter::once(text_of(&body["instructions"]))
+    let system = items.iter().filter(|item| item["role"] == "developer").map(|item| words(&item["content"]));
+    let system: Vec<_> = std::iter::once(words(&body["instructions"]))
         .chain(system)
         .map(|text| json!({ "type": "text", "text": text }))
         .collect();
@@ -27,7 +28,7 @@ pub(crate) fn as_messages(body: &Value) -> Value {
 fn message_of(item: &Value) -> Option<Value> {
     let block = match item["type"].as_str()? {
         "message" if item["role"] != "developer" => {
-            json!({ "type": "text", "text": text_of(&item["content"]) })
+            json!({ "type": "text", "text": words(&item["content"]) })
         }
         "function_call" => {
             let arguments = item["arguments"].as_str()?;
@@ -36,7 +37,7 @@ fn message_of(item: &Value) -> Option<Value> {
             json!({ "type": "tool_use", "id": item["call_id"], "name": "Bash", "input": input })
         }
         "function_call_output" => {
-            let printed = text_of(&item["output"]);
+            let printed = words(&item["output"]);
             let (output, failed) = result_of(&printed);
             json!({
                 "type": "tool_result", "tool_use_id": item["call_id"], "content": output, "is_error": failed
@@ -52,18 +53,6 @@ fn message_of(item: &Value) -> Option<Value> {
 fn result_of(output: &str) -> (&str, bool) {
     let printed = output.split_once("Output:\n").map_or(output, |(_, printed)| printed);
     (printed.trim_end(), !output.contains("xited with code 0\n") && !output.contains("Exit code: 0\n"))
-}
-
-/// A text that is either a string or a list of blocks.
-fn text_of(content: &Value) -> String {
-    match content {
-        Value::String(text) => text.clone(),
-        Value::Array(blocks) => {
-            let texts = blocks.iter().filter_map(|block| block["text"].as_str());
-            texts.collect::<Vec<_>>().join("\n")
-        }
-        _ => String::new(),
-    }
 }
 
 /// An answer of the Messages API as the events of the Responses API.

@@ -1,7 +1,7 @@
 //! Both skills one after the other, from a goal to its commits.
 
 use crate::bundle::plugin;
-use crate::cast::{Builder, Cast, OVER, PLANNED, Planner, ROADMAP, Verifier};
+use crate::cast::{Builder, Cast, Loss, OVER, PLANNED, Planner, ROADMAP, Verifier};
 use crate::request::Speaker;
 use crate::run::{TASKS, builder};
 use crate::sample::Sample;
@@ -98,6 +98,8 @@ fn what_the_lead_fails_goes_back_to_the_builder() {
         planner: Planner::default().drafting(DIRECT_TREE),
         builder: Builder::default().writing("1", "bin/hello", COMMENTED),
         verifier: Verifier::default().failing("1", 1, "the line is not there"),
+        // Whatever is to be done, the judgement included, gets lost once.
+        loss: Loss::Everything,
     };
     let stand_in = StandIn::start(move |request| cast.reply(request));
     let client = Client::new(&stand_in, sample.path()).with_plugin(&plugin());

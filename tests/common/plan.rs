@@ -22,6 +22,11 @@ pub(crate) const fn leaf<'a>(id: &'a str, after: &'a str, file: &'a str) -> Leaf
     Leaf { id, after, file, test: "none" }
 }
 
+/// The words of a question of `builder-1` about task 1, with the options or the check in `ways`.
+pub(crate) fn clarify_words<'a>(question: &'a str, ways: &[&'a str]) -> Vec<&'a str> {
+    [&["clarify", PLAN, "1", "--as", "builder-1", "--question", question], ways].concat()
+}
+
 /// A valid tree with these leaves below one root.
 pub(crate) fn tree(leaves: &[Leaf<'_>]) -> String {
     let mut text = String::from("## Root Task\n- [ID: root] Sample goal (Complexity: 5)\n\n### Subtasks\n");

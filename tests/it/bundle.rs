@@ -1,4 +1,4 @@
-//! `fp bundle --binary`: the plugin for several platforms, and the launcher that chooses among their programs.
+//! `release/plugin`: the plugin for several platforms, and the launcher that chooses among their programs.
 
 use std::fs;
 use std::io::Write as _;
@@ -23,18 +23,27 @@ impl Place {
         let environment = Environment::new();
         fs::create_dir(environment.beside("bin")).unwrap();
         let search = format!("{}:/usr/bin:/bin", environment.beside("bin").display());
-        let place = Self(environment.env("PATH", search));
-        for program in ["linux", "mac-arm", "mac-intel", "windows.exe"] {
-            place.0.write(program, "a program");
-        }
-        place
+        Self(environment.env("PATH", search))
     }
 
-    /// What `fp` said, with its version as `VERSION`.
-    fn fp(&self, arguments: &[&str]) -> Output {
-        let output = self.0.fp(arguments);
-        let shown = |text: String| text.replace(VERSION, "VERSION");
-        Output { stdout: shown(output.stdout), stderr: shown(output.stderr), ..output }
+    /// The files that stand in for programs, or are this one, in the folders of their targets.
+    fn programs(&self, programs: &[&str]) {
+        drop(fs::remove_dir_all(self.0.path("programs")));
+        for program in programs {
+            let program = format!("programs/{program}");
+            if program.contains(&here()) {
+                fs::create_dir_all(self.0.path(&program).parent().unwrap()).unwrap();
+                symlink(env!("CARGO_BIN_EXE_fp"), self.0.path(&program)).unwrap();
+            } else {
+                self.0.write(&program, &*program);
+            }
+        }
+    }
+
+    /// The plugin of [`Place::programs`] in `out`.
+    fn plugin(&self, out: &str) -> Output {
+        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("release/plugin");
+        self.0.run(script.to_str().unwrap(), &[env!("CARGO_BIN_EXE_fp"), "programs", out])
     }
 
     /// From here on this machine is another one.
@@ -49,7 +58,8 @@ impl Place {
     /// The launcher of a plugin for these platforms, on the machine of [`Place::machine`]. The programs say for which
     /// one they are, and with what they run.
     fn launcher(&self, programs: &[&str]) -> PathBuf {
-        let out = self.0.fp(&["bundle", "--out", "out dir", "--binary", "aarch64-apple-darwin=mac-arm"]);
+        self.programs(&["aarch64-apple-darwin/fp"]);
+        let out = self.plugin("out dir");
         assert_eq!(out.code, 0, "{out}");
         let bin = "work/out dir/fp/bin";
         fs::remove_dir_all(self.0.beside(bin).join("aarch64-apple-darwin")).unwrap();
@@ -74,24 +84,21 @@ fn here() -> String {
     format!("{}-{system}", std::env::consts::ARCH)
 }
 
-fn with_this_fp() -> String {
-    format!("{}={}", here(), env!("CARGO_BIN_EXE_fp"))
-}
-
 #[test]
 fn a_bundle_for_several_platforms_runs_here() {
     let place = Place::new();
-    let this = with_this_fp();
-    let windows = "x86_64-pc-windows-msvc=windows.exe";
-    let said = place.fp(&["bundle", "--out", "out dir", "--binary", &this, "--binary", windows]);
-    let said = said.to_string().replace(&here(), "HERE");
-    assert_snapshot!(said, @"
-    exit status: 0
-    --- stdout
-    plugin       out dir/fp (fp VERSION)
-    marketplace  out dir
-    platforms    HERE, x86_64-pc-windows-msvc
-    ");
+    place.programs(&[
+        &format!("{}/fp", here()),
+        "x86_64-pc-windows-msvc/fp.exe",
+        "aarch64-pc-windows-msvc/fp.exe",
+    ]);
+    let said = place.plugin("out dir");
+    assert_eq!(said.code, 0, "{said}");
+    assert_eq!(place.0.read("out dir/fp/bin/fp.exe"), "programs/x86_64-pc-windows-msvc/fp.exe");
+    assert_eq!(
+        place.0.read("out dir/fp/bin/aarch64-pc-windows-msvc/fp.exe"),
+        "programs/aarch64-pc-windows-msvc/fp.exe"
+    );
     let bin = place.0.path("out dir/fp/bin");
     let version = format!("exit status: 0\n--- stdout\nfp {VERSION}\n");
     assert_eq!(place.run(&bin.join("fp"), &["--version"]).to_string(), version);
@@ -101,16 +108,6 @@ fn a_bundle_for_several_platforms_runs_here() {
     assert_eq!(place.run(Path::new("sh"), &["-c", "two --version"]).to_string(), version);
     let beside = "cd 'out dir/fp/bin' && ./fp --version && sh fp --version";
     assert_eq!(place.run(Path::new("sh"), &["-c", beside]).stdout, format!("fp {VERSION}\n").repeat(2));
-}
-
-#[test]
-fn json_lists_the_platforms() {
-    let place = Place::new();
-    let arguments =
-        ["bundle", "--out", "out", "--binary", "x86_64-apple-darwin=mac-intel", "--format", "json"];
-    assert_eq!(place.fp(&arguments).json()["platforms"], serde_json::json!(["x86_64-apple-darwin"]));
-    let alone = place.fp(&["bundle", "--out", "out", "--format", "json"]);
-    assert_eq!(alone.json()["platforms"], serde_json::json!([]));
 }
 
 #[test]
@@ -193,13 +190,11 @@ fn a_machine_without_a_program_is_told_which_there_are() {
 fn the_same_programs_make_the_same_bundle() {
     let place = Place::new();
     let list = "cd fp; find . | sort | xargs ls -ld | cut -c 1-10; find . -type f | sort | xargs cksum";
+    place.programs(&[&format!("{}/fp", here()), "x86_64-pc-windows-msvc/fp.exe"]);
     let bundle = |umask: &str, out: &str| {
-        let fp = env!("CARGO_BIN_EXE_fp");
-        let script = format!(
-            "umask {umask}; '{fp}' bundle --out {out} --binary {} --binary x86_64-pc-windows-msvc=windows.exe >&2
-             cd {out}; {list}",
-            with_this_fp()
-        );
+        let (fp, root) = (env!("CARGO_BIN_EXE_fp"), env!("CARGO_MANIFEST_DIR"));
+        let script =
+            format!("umask {umask}; '{root}/release/plugin' '{fp}' programs {out} >&2; cd {out}; {list}");
         let said = place.run(Path::new("sh"), &["-euc", &script]);
         assert_eq!(said.code, 0, "{said}");
         said.stdout
@@ -207,53 +202,4 @@ fn the_same_programs_make_the_same_bundle() {
     let first = bundle("022", "a");
     assert!(first.contains("./bin/fp\n") && first.contains("-rwxr-xr-x\n"), "{first}");
     assert_eq!(first, bundle("077", "b"));
-}
-
-#[test]
-fn each_reason_not_to_take_a_program_says_what_to_do() {
-    let place = Place::new();
-    let refused = |binaries: &[&str]| {
-        let mut arguments = vec!["bundle", "--out", "out"];
-        binaries.iter().for_each(|binary| arguments.extend(["--binary", binary]));
-        let said = place.fp(&arguments);
-        assert!(!place.0.path("out").exists(), "{said}");
-        said
-    };
-    assert_snapshot!(refused(&["sparc-sun-solaris=linux"]), @r#"
-    exit status: 2
-    --- stderr
-    error: invalid value 'sparc-sun-solaris=linux' for '--binary <TARGET=PATH>': "sparc-sun-solaris" is not a target; choose from x86_64-unknown-linux-musl, x86_64-unknown-linux-gnu, aarch64-unknown-linux-musl, aarch64-unknown-linux-gnu, x86_64-apple-darwin, aarch64-apple-darwin, x86_64-pc-windows-msvc, aarch64-pc-windows-msvc
-
-    For more information, try '--help'.
-    "#);
-    assert_snapshot!(refused(&["linux"]), @"
-    exit status: 2
-    --- stderr
-    error: invalid value 'linux' for '--binary <TARGET=PATH>': expected TARGET=PATH
-
-    For more information, try '--help'.
-    ");
-}
-
-#[test]
-fn a_program_that_is_gone_is_named() {
-    let place = Place::new();
-    assert_snapshot!(place.fp(&["bundle", "--out", "out", "--binary", "x86_64-apple-darwin=gone"]), @"
-    exit status: 2
-    --- stderr
-    error: gone can't be copied into the bundle: no such file or directory
-    hint: check the path, and start fp by a path where it still is
-    ");
-}
-
-/// `true` is a program of this machine, and of nobody's version.
-#[cfg(target_os = "linux")]
-#[test]
-fn a_program_of_another_version_is_refused() {
-    let place = Place::new();
-    let said = place.fp(&["bundle", "--out", "out", "--binary", &format!("{}=/bin/true", here())]);
-    assert_eq!(said.code, 2, "{said}");
-    let first = said.stderr.lines().next().unwrap();
-    assert!(first.starts_with("error: /bin/true is not fp VERSION: `--version` says \""), "{first}");
-    assert!(!place.0.path("out").exists());
 }

@@ -258,14 +258,8 @@ fn the_next_round_judges_what_has_changed() {
     );
     let refused = environment.record(&["--pass", "2,4"]);
     assert!(refused.stderr.starts_with("error: 1 leaf is not judged: 3\n"), "{refused}");
-    assert_snapshot!(environment.record(&["--pass", "2,4", "--warn", "3 scope: wide"]), @r"
-    exit status: 0
-    --- stdout
-    WARN in round 2 of 3: 1 finding, 3 of 4 leaves pass
-    next: review
-    --- stderr
-    note: written to .fractal-planner/plans/sample-20261121/critique.md
-    ");
+    let warned = environment.record(&["--pass", "2,4", "--warn", "3 scope: wide"]);
+    assert!(warned.stdout.starts_with("WARN in round 2 of 3: 1 finding, 3 of 4 leaves pass"), "{warned}");
     environment.plan(&tree(&revised));
     let left = environment.record(&["--pass", "3"]);
     assert!(left.stdout.starts_with("PASS in round 3 of 3: 0 findings, 3 of 3 leaves pass"), "{left}");

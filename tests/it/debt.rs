@@ -289,7 +289,7 @@ fn a_new_plan_is_offered_what_is_left() {
         "--file",
         "src/token.rs",
     ]);
-    let output = environment.fp(&["new", "add refreshing of tokens"]);
+    let output = environment.fp(&["new", "refresh src/token.rs"]);
     let (_, offered) = output.stdout.split_once("\nOpen debts").unwrap();
     assert_snapshot!(format!("Open debts{offered}"), @"
     Open debts (ask which of them belong to this goal):
@@ -305,7 +305,7 @@ fn a_new_plan_is_offered_what_is_left() {
       D8: Thing 8
       D9: Thing 9
       (3 more: fp debt list)
-      to take one up: fp debt close ID --plan add-refreshing-of-tokens-20261121
+      to take one up: fp debt close ID --plan refresh-src-token-rs-20261121
     ");
     let report = environment.fp(&["new", "--format", "json", "make the login robust: src/login.rs"]).json();
     assert_snapshot!(serde_json::to_string_pretty(&report["debts"].as_array().unwrap()[..2]).unwrap(), @r#"

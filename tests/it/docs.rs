@@ -16,9 +16,17 @@ use regex::Regex;
 use serde_json::{Value, json};
 
 /// The pages whose blocks are commands or settings for the reader.
-const GUIDES: [&str; 15] = [
+const GUIDES: [&str; 23] = [
     "README.md",
     "CONTRIBUTING.md",
+    "docs/tutorial.md",
+    "docs/install.md",
+    "docs/builders.md",
+    "docs/cost.md",
+    "docs/pages.md",
+    "docs/commits.md",
+    "docs/validation.md",
+    "docs/trust.md",
     "docs/specs.md",
     "docs/import-export.md",
     "docs/roadmap.md",
@@ -34,9 +42,15 @@ const GUIDES: [&str; 15] = [
     "plugin/README.md",
 ];
 /// Pages without blocks, and those that are about the project itself.
-const OTHERS: [&str; 11] = [
+const OTHERS: [&str; 16] = [
     "ARCHITECTURE.md",
     "CHANGELOG.md",
+    "docs/README.md",
+    "docs/commands.md",
+    "docs/glossary.md",
+    "docs/linear.md",
+    "docs/signals.md",
+    "docs/troubleshooting.md",
     "docs/internals/README.md",
     "docs/internals/decisions.md",
     "docs/internals/dependencies.md",
@@ -45,7 +59,6 @@ const OTHERS: [&str; 11] = [
     "docs/internals/ledger.md",
     "docs/internals/prompts.md",
     "docs/internals/run.md",
-    "docs/trust.md",
 ];
 
 /// Shell blocks that are only inspected, each with the reason for not running it.
@@ -101,7 +114,8 @@ fn every_block_is_of_a_kind_that_is_tested() {
     for page in guides() {
         assert!(!page.blocks.is_empty(), "{}: no block was found", page.path);
         for block in &page.blocks {
-            let tested = ["sh", "console", "json", "markdown", "mermaid"].contains(&block.kind.as_str());
+            let tested =
+                ["sh", "console", "json", "markdown", "mermaid", "text"].contains(&block.kind.as_str());
             assert!(tested, "{}: nothing tests a block of kind {:?}", block.place, block.kind);
         }
     }
@@ -174,7 +188,8 @@ fn knows(words: &[&str], place: &str) {
 #[test]
 fn commands_that_are_mentioned_exist() {
     let mut checked = 0;
-    for page in pages() {
+    // The page of commands is generated from the command line.
+    for page in pages().into_iter().filter(|page| page.path != "docs/commands.md") {
         for span in page.spans.iter().filter_map(|span| span.strip_prefix("fp ")) {
             let words: Vec<&str> = span.split_whitespace().collect();
             if words[0] != "…" {
@@ -186,29 +201,46 @@ fn commands_that_are_mentioned_exist() {
     assert!(checked > 20, "only {checked} commands were found");
 }
 
-/// In a transcript `…` stands for anything within its line, alone on a line for any number of lines, and a short
-/// commit hash for any other.
 #[test]
 fn transcripts_are_what_the_program_prints() {
+    for block in blocks("console").iter().filter(|block| !block.place.starts_with(TUTORIAL)) {
+        plays(block, &Place::started());
+    }
+}
+
+/// The page whose transcripts follow each other in one repository.
+const TUTORIAL: &str = "docs/tutorial.md";
+
+#[test]
+fn the_tutorial_can_be_followed() {
+    let place = Place::planned();
+    let page = Page::read(TUTORIAL);
+    let transcripts = page.blocks("console");
+    assert!(transcripts.len() > 4, "{} transcripts", transcripts.len());
+    transcripts.into_iter().for_each(|block| plays(block, &place));
+    let report = place.0.read("report.html");
+    assert!(report.contains("Greet people by name"), "{report}");
+}
+
+/// Plays a transcript. In it `…` stands for anything within its line, alone on a line for any number of lines, and a
+/// short commit hash for any other.
+fn plays(block: &Block, place: &Place) {
     let hash = Regex::new(r"\b[0-9a-f]{7}\b").unwrap();
-    for block in blocks("console") {
-        let mut parts = block.text.split("$ ");
-        assert_eq!(parts.next(), Some(""), "{}: a transcript begins with a command", block.place);
-        let place = Place::started();
-        for part in parts {
-            let (command, expect) = part.split_once('\n').unwrap();
-            let output = place.shell(&format!("{command} 2>&1"));
-            let lines = expect.lines().map(|line| match line {
-                "…" => "(?:.*\n)*?".to_owned(),
-                line => {
-                    let line = regex::escape(line).replace('…', ".*?");
-                    hash.replace_all(&line, "[0-9a-f]{7}").into_owned() + " *\n"
-                }
-            });
-            let pattern = format!("^{}$", lines.collect::<String>());
-            let same = Regex::new(&pattern).unwrap().is_match(&output.stdout);
-            assert!(same, "{}: `{command}` prints\n{output}", block.place);
-        }
+    let mut parts = block.text.split("$ ");
+    assert_eq!(parts.next(), Some(""), "{}: a transcript begins with a command", block.place);
+    for part in parts {
+        let (command, expect) = part.split_once('\n').unwrap();
+        let output = place.shell(&format!("{command} 2>&1"));
+        let lines = expect.lines().map(|line| match line {
+            "…" => "(?:.*\n)*?".to_owned(),
+            line => {
+                let line = regex::escape(line).replace('…', ".*?");
+                hash.replace_all(&line, "[0-9a-f]{7}").into_owned() + " *\n"
+            }
+        });
+        let pattern = format!("^{}$", lines.collect::<String>());
+        let same = Regex::new(&pattern).unwrap().is_match(&output.stdout);
+        assert!(same, "{}: `{command}` prints\n{output}", block.place);
     }
 }
 
@@ -288,14 +320,20 @@ fn every_page_of_the_folder_is_tested() {
 #[test]
 fn links_lead_somewhere() {
     let mut checked = 0;
-    for page in pages() {
+    let pages = pages();
+    for page in &pages {
         for link in page.links.iter().filter(|link| !link.starts_with("https://")) {
             let (file, anchor) = link.split_once('#').unwrap_or((link, ""));
             let folder = Path::new(page.path).parent().unwrap();
             let target = root().join(folder).join(file);
             assert!(file.is_empty() || target.exists(), "{}: {link}", page.path);
-            let here = file.is_empty() && page.anchors.iter().any(|a| a == anchor);
-            assert!(anchor.is_empty() || here, "{}: {link}", page.path);
+            let has = |page: &Page| page.anchors.iter().any(|name| name == anchor);
+            let there = if file.is_empty() {
+                has(page)
+            } else {
+                pages.iter().any(|other| target.ends_with(other.path) && has(other))
+            };
+            assert!(anchor.is_empty() || there, "{}: {link}", page.path);
             checked += 1;
         }
     }

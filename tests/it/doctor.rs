@@ -80,7 +80,6 @@ fn a_healthy_plan() {
       ok       files        all can be read
       ok       log          10 entries
       ok       snapshot     matches the log
-      ok       approval     the tree is the one that was approved
       ok       claims       held: task 2
       ok       evidence     complete
       ok       notepad      1 note
@@ -103,7 +102,6 @@ fn a_healthy_plan() {
       ok       files        all can be read
       ok       log          0 entries
       ok       snapshot     none; the next change writes it
-      ok       approval     the plan is not approved yet
       ok       claims       no task is held
       ok       evidence     complete
       ok       notepad      no note
@@ -134,8 +132,6 @@ fn everything_at_once_and_what_is_mended() {
       ok       log          10 entries
       warning  snapshot     damaged, edited by hand, or from another plan or version
                             → fp doctor sample-20261121 --fix
-      warning  approval     since the approval edited or removed: task 2
-                            → fp approve sample-20261121
       warning  claims       held: task 2; the session that led the run is gone
                             → fp start sample-20261121
       warning  evidence     no file for task 1; the log has its contents
@@ -150,7 +146,7 @@ fn everything_at_once_and_what_is_mended() {
                             → rm [ROOT]/work/.git/index.lock
       ok       leftovers    none
 
-    1 error, 6 warnings
+    1 error, 5 warnings
     ");
     assert_snapshot!(environment.fp(&["doctor", PLAN, "--fix"]).masked(), @"
     exit status: 1
@@ -162,8 +158,6 @@ fn everything_at_once_and_what_is_mended() {
       ok       files        all can be read
       ok       log          10 entries
       ok       snapshot     matches the log
-      warning  approval     since the approval edited or removed: task 2
-                            → fp approve sample-20261121
       warning  claims       held: task 2; the session that led the run is gone
                             → fp start sample-20261121
       ok       evidence     complete
@@ -176,7 +170,7 @@ fn everything_at_once_and_what_is_mended() {
                             → rm [ROOT]/work/.git/index.lock
       ok       leftovers    none
 
-    1 error, 3 warnings
+    1 error, 2 warnings
     ");
     let after = environment.files();
     assert_eq!(after.keys().collect::<Vec<_>>(), before.keys().collect::<Vec<_>>());
@@ -207,12 +201,6 @@ fn everything_at_once_and_what_is_mended() {
           "command": null,
           "detail": "matches the log",
           "level": "ok"
-        },
-        {
-          "check": "approval",
-          "command": "fp approve sample-20261121",
-          "detail": "since the approval edited or removed: task 2",
-          "level": "warning"
         },
         {
           "check": "claims",
@@ -254,7 +242,7 @@ fn everything_at_once_and_what_is_mended() {
       "mended": [],
       "planId": "sample-20261121",
       "schemaVersion": 1,
-      "warnings": 4
+      "warnings": 3
     }
     "#);
 }
@@ -304,7 +292,6 @@ fn a_log_that_is_none_is_left_alone() {
       ok       log          10 entries
       warning  snapshot     does not match the log: one of them was edited by hand
                             → fp doctor sample-20261121 --fix
-      ok       approval     the tree is the one that was approved
       ok       claims       held: task 2
       ok       evidence     complete
       ok       notepad      1 note
@@ -328,9 +315,6 @@ fn files_that_can_not_be_read() {
     let environment = led();
     environment
         .write(&environment.plan_text("plan.json"), "{\"goal\": 7,\n \"settings\": {\"maxComplexity\": 99}}");
-    environment.write(&environment.plan_text("signals.json"), "{");
-    environment.write(&environment.plan_text("interview.json"), "[]");
-    environment.write(&environment.plan_text("linear-mapping.json"), "{\"planId\": \"other-20261121\"}");
     environment.remove("tasks.md");
     std::os::unix::fs::symlink("/etc", environment.path(&environment.plan_text("worktrees"))).unwrap();
     assert_snapshot!(environment.fp(&["doctor", PLAN]), @"
@@ -341,12 +325,6 @@ fn files_that_can_not_be_read() {
       error    files        plan.json:2:35: maxComplexity: expected a whole number
                             from 1 to 10, found integer `99`; correct that place, or
                             delete the file: the plan loses its goal and flags
-      error    files        signals.json: line 1, column 1: it is not what `fp
-                            signals` writes; run `fp signals` again, or remove the
-                            file
-      error    files        interview.json: 1:1: an interview is a JSON object, and
-                            this is none; correct that place, or delete the file to
-                            begin anew
       warning  files        worktrees is a symbolic link, which fp does not follow;
                             put the real one in its place
       ok       log          10 entries
@@ -356,14 +334,9 @@ fn files_that_can_not_be_read() {
       ok       notepad      1 note
       ok       commits      1 commit in the history of HEAD
       ok       git          ready to commit
-      error    linear       linear-mapping.json: it is about another plan,
-                            other-20261121; update fp if a newer one wrote it;
-                            otherwise correct that place, or move the file away:
-                            each issue is found again by the marker in its
-                            description
       ok       leftovers    none
 
-    5 errors, 1 warning
+    2 errors, 1 warning
     ");
 }
 

@@ -36,6 +36,20 @@ fn asked(environment: &Environment) -> Option<String> {
     Some(ask["text"].as_str().unwrap().to_owned())
 }
 
+/// Changes task 3 in the tree.
+fn revise_task(environment: &Environment) {
+    let path = format!(".fractal-planner/plans/{PLAN}/tasks.md");
+    let revised = environment.read(&path).replace("has a line about 3", "has two lines about 3");
+    environment.write(&path, revised);
+}
+
+/// Approves the tree, after which task 3 can be claimed.
+fn approve_and_claim(environment: &Environment) {
+    environment.done(&["approve", PLAN, "--yes"]);
+    assert_eq!(asked(environment), None);
+    environment.done(&["claim", PLAN, "3", "--as", "builder-2"]);
+}
+
 #[test]
 fn exactly_the_tasks_concerned_are_asked_about() {
     let environment = started();
@@ -148,12 +162,8 @@ fn a_task_to_be_revised_waits_for_a_new_approval() {
     let way_out =
         format!("If the task still fits, run `fp approve {PLAN}`; if not, `fp task revise {PLAN} 3` first");
     assert!(why.contains(&way_out), "{why}");
-    let path = format!(".fractal-planner/plans/{PLAN}/tasks.md");
-    let revised = environment.read(&path).replace("has a line about 3", "has two lines about 3");
-    environment.write(&path, revised);
-    environment.done(&["approve", PLAN, "--yes"]);
-    assert_eq!(asked(&environment), None);
-    environment.done(&["claim", PLAN, "3", "--as", "builder-2"]);
+    revise_task(&environment);
+    approve_and_claim(&environment);
 }
 
 #[test]
@@ -233,19 +243,32 @@ fn a_question_names_each_commit_once() {
 }
 
 #[test]
+fn the_drift_of_one_task_names_each_commit_once() {
+    let environment = started();
+    let listed = environment.read(&format!(".fractal-planner/plans/{PLAN}/tasks.md"));
+    environment.done(&["cancel", PLAN]);
+    environment.plan(&listed.replace("Files: c.txt", "Files: c.txt, d.txt"));
+    environment.start(&[]);
+    for file in ["c.txt", "d.txt"] {
+        environment.write(file, "by hand\n");
+    }
+    environment.git(&["add", "."]);
+    environment.git(&["commit", "-qm", "Write both by hand"]);
+    asked(&environment);
+    let why = environment.done(&["why", PLAN, "3"]).stdout;
+    assert!(why.contains("c.txt +1 -0, d.txt +1 -0 in "), "{why}");
+}
+
+#[test]
 fn a_new_approval_ends_the_question() {
     for change in [false, true] {
         let environment = started();
         commit(&environment, "docs/guide.md", "Rewrite the guide");
         assert!(asked(&environment).is_some());
         if change {
-            let path = format!(".fractal-planner/plans/{PLAN}/tasks.md");
-            let revised = environment.read(&path).replace("has a line about 3", "has two lines about 3");
-            environment.write(&path, revised);
+            revise_task(&environment);
         }
-        environment.done(&["approve", PLAN, "--yes"]);
-        assert_eq!(asked(&environment), None);
-        environment.done(&["claim", PLAN, "3", "--as", "builder-2"]);
+        approve_and_claim(&environment);
     }
 }
 

@@ -118,7 +118,7 @@ fn a_log_edited_in_its_middle_is_refused_by_the_line_and_left_alone() {
     let changed = |from: &str, to: &str| lines[2].replacen(from, to, 1);
     refused(
         &changed("\"schemaVersion\":1", "\"schemaVersion\":7"),
-        "events.jsonl:3: written by a newer fp (log version 7, this fp reads 1)",
+        "events.jsonl:3: written by a newer fp (log version 7, this fp reads 2)",
     );
     refused(
         &changed("\"events\":[", "\"events\":[{\"invented\":{}},"),

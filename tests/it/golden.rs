@@ -14,7 +14,7 @@ use fp_run::run::State;
 use fp_run::run::event::Entry;
 use serde_json::{Value, json};
 
-use crate::common::plan::{Leaf, PLAN, leaf, tree};
+use crate::common::plan::{Leaf, PLAN, clarify_words, leaf, tree};
 use crate::common::{Environment, Output};
 
 fn folder(name: &str) -> PathBuf {
@@ -362,19 +362,7 @@ fn what_is_refused() {
     session.tell(&["verdict", PLAN, "1", "--pass", "1: seen", "--summary", "fine"]);
     let claim = session.tell(&["claim", PLAN, "--as", "builder-1"]);
     session.tell(&["claim", PLAN, "2", "--as", "builder-1"]);
-    session.tell(&[
-        "clarify",
-        PLAN,
-        "1",
-        "--as",
-        "builder-1",
-        "--question",
-        "Which?",
-        "--option",
-        "A|the first",
-        "--option",
-        "B|the second",
-    ]);
+    session.tell(&clarify_words("Which?", &["--option", "A|the first", "--option", "B|the second"]));
     session.next(&[]);
     session.tell(&["answer", PLAN, "q1", "--option", "A"]);
     session.next(&[]);

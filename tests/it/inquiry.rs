@@ -1,7 +1,7 @@
 //! A builder's requests in the middle of its task: a question to the user, and files beyond those of its
 //! task.
 
-use crate::common::plan::{Leaf, PLAN, leaf, tree};
+use crate::common::plan::{Leaf, PLAN, clarify_words, leaf, tree};
 use crate::common::{Environment, Output};
 use insta::assert_snapshot;
 
@@ -269,19 +269,7 @@ fn doubted(answer: &str) -> (Environment, String, String) {
     let line =
         "Or, of a command that can't pass as it is written: --check 'COMMAND' in place of the options.";
     assert!(payload.contains(line), "{payload}");
-    let ask = |check: &str| {
-        environment.fp(&[
-            "clarify",
-            PLAN,
-            "1",
-            "--as",
-            "builder-1",
-            "--question",
-            "b.txt is no file",
-            "--check",
-            check,
-        ])
-    };
+    let ask = |check: &str| environment.fp(&clarify_words("b.txt is no file", &["--check", check]));
     let other = ask("grep");
     assert!(
         other.code == 2 && other.stderr.starts_with("error: \"grep\" is no command of task 1\n"),
@@ -324,12 +312,7 @@ fn a_check_that_a_builder_doubts_stays_if_it_is_right() {
         claim.contains("(task 1, iteration 1)") && claim.contains("- Run: grep -q two b.txt\n"),
         "{claim}"
     );
-    assert_eq!(
-        environment
-            .fp(&["clarify", PLAN, "1", "--as", "builder-1", "--question", "a", "--check", "true"])
-            .code,
-        1
-    );
+    assert_eq!(environment.fp(&clarify_words("a", &["--check", "true"])).code, 1);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! The payload of a builder if its task is too large for it, and its part about the code base.
 
 use crate::common::Environment;
-use crate::common::plan::{PLAN, leaf, tree};
+use crate::common::plan::{PLAN, clarify_words, leaf, tree};
 
 /// The payload of the only task of `tree`.
 fn payload(environment: &Environment, tree: &str) -> String {
@@ -87,20 +87,7 @@ fn a_builder_is_told_of_the_granted_file_and_not_to_ask_twice() {
     if open["questions"].as_array().is_some_and(|open| !open.is_empty()) {
         environment.done(&["answer", PLAN, "q1", "--option", "Allow"]);
     }
-    let ask = [
-        "clarify",
-        PLAN,
-        "1",
-        "--as",
-        "builder-1",
-        "--question",
-        "Which?",
-        "--option",
-        "A|a",
-        "--option",
-        "B|b",
-    ];
-    environment.done(&ask);
+    environment.done(&clarify_words("Which?", &["--option", "A|a", "--option", "B|b"]));
     let text = environment.done(&["claim", PLAN, "--as", "builder-1"]).stdout;
     assert!(text.contains("Do NOT modify files outside: a.txt, b.txt (new test files"), "{text}");
     assert!(!text.contains("`fp clarify "), "{text}");

@@ -216,3 +216,31 @@ fn a_command_that_is_revised_during_the_run_is_tried_again() {
     assert!(!environment.next(&[]).stdout.contains("fails before"), "it is tried once");
     environment.done(&["submit", PLAN, "1", "--claim", &token]);
 }
+
+#[test]
+fn a_new_approval_ends_the_question_about_a_check_that_it_corrects() {
+    let environment = planned(&[
+        tested("1", "src/one.txt", "true"),
+        tested("2", "src/two.txt", "no-such-runner src/two.txt"),
+        tested("3", "src/three.txt", "no-such-helper src/three.txt"),
+    ]);
+    let (_, next) = started(&environment);
+    assert!(next.contains("ask q1") && next.contains("ask q2"), "{next}");
+    let path = format!(".fractal-planner/plans/{PLAN}/tasks.md");
+    let correct = |from: &str, to: &str| {
+        environment.write(&path, environment.read(&path).replace(from, to));
+        environment.done(&["approve", PLAN, "--yes"]);
+        environment.next(&[]).stdout
+    };
+    let next = correct("no-such-runner src/two.txt", "true");
+    let asked = "A check of task 3 fails before any work.";
+    assert!(!next.contains("task 2 fails") && next.matches(asked).count() == 1, "{next}");
+
+    // Once work has begun only what was changed is tried again.
+    environment.claim("builder-1").unwrap();
+    let next = correct("has a line about 2", "has two lines about 2");
+    assert!(next.contains("ask q3") && next.contains(asked), "{next}");
+    let next = correct("no-such-helper src/three.txt", "true");
+    assert!(!next.contains("ask q"), "{next}");
+    environment.claim_task("builder-3", "3");
+}

@@ -2,6 +2,7 @@
 
 mod checks;
 mod command_line;
+mod commands_page;
 mod page;
 
 use serde_json::Value;

@@ -1,6 +1,6 @@
 //! Takes a part of a plan, and reports what stays out.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 
 use fp_plan::settings::closest_name;
 use serde_json::Value;
@@ -20,8 +20,8 @@ pub struct PlanPart {
     pub open: bool,
 }
 
-/// Leaves out all tasks of `plan` that are not in `part`. What waits for one of them says so in its `ext`, and a task
-/// waits for what the parents waited for that it has lost.
+/// Leaves out all tasks of `plan` that are not in `part`. What waits for one of them says so in its `ext`. A parent stays
+/// where one of its subtasks does, so that each keeps its id and its place.
 pub fn take_part(plan: &mut PortablePlan, part: &PlanPart) -> Result<(), ImportError> {
     let prefixes: HashSet<String> =
         plan.tasks.iter().filter_map(|task| Some(task.id.split_once(':')?.0.to_owned())).collect();
@@ -51,44 +51,23 @@ pub fn take_part(plan: &mut PortablePlan, part: &PlanPart) -> Result<(), ImportE
         asked.push((tagged || has_tag(task), listed || is_listed));
     }
     let mut keeps: Vec<bool> = asked.into_iter().map(|(tagged, listed)| tagged && listed).collect();
-    // Whether a task has a subtask, and whether one of them is kept.
-    let mut subtasks = vec![(false, false); keeps.len()];
+    // Of a task with subtasks: whether one of them is kept.
+    let mut subtasks: Vec<Option<bool>> = vec![None; keeps.len()];
     for (at, task) in all.iter().enumerate().rev() {
-        let is_open = match subtasks[at] {
-            (true, any_kept) => any_kept,
-            (false, _) => !matches!(task.work, TaskWork::Done { .. }),
-        };
-        keeps[at] &= (is_open || !part.open) && !is_tag(task);
+        let is_done = matches!(task.work, TaskWork::Done { .. });
+        keeps[at] = !is_tag(task) && subtasks[at].unwrap_or(keeps[at] && !(part.open && is_done));
         if let Some(parent) = task.parent {
-            subtasks[parent] = (true, subtasks[parent].1 || keeps[at]);
+            subtasks[parent] = Some(subtasks[parent] == Some(true) || keeps[at]);
         }
     }
     let kept =
         |keep: bool| all.iter().zip(&keeps).filter(move |(_, keeps)| **keeps == keep).map(|(task, _)| task);
     let kept_ids: HashSet<&str> = kept(true).map(|task| task.id.as_str()).collect();
     plan.left_out = kept(false).filter(|task| !is_tag(task)).map(|task| task.id.clone()).collect();
-    // What waits for a parent that stays out waits for those of its parts that don't.
-    let mut parts: BTreeMap<&str, Vec<String>> = BTreeMap::new();
-    for (at, task) in all.iter().enumerate().filter(|(at, _)| keeps[*at]) {
-        let above = std::iter::successors(all[at].parent, |&parent| all[parent].parent);
-        for parent in above.filter(|&parent| !keeps[parent]) {
-            parts.entry(&all[parent].id).or_default().push(task.id.clone());
-        }
-    }
     let mut new_place = vec![None; all.len()];
     for (at, task) in all.iter().enumerate().filter(|(at, _)| keeps[*at]) {
         let mut task = task.clone();
-        while let Some(lost) = task.parent.filter(|&parent| !keeps[parent]) {
-            task.wait_for(all[lost].dependencies.iter().flatten());
-            task.parent = all[lost].parent;
-        }
         task.parent = task.parent.and_then(|parent| new_place[parent]);
-        for (parent, parts) in &parts {
-            if task.dependencies.iter().flatten().any(|id| id == parent) && !parts.contains(&task.id) {
-                task.dependencies.iter_mut().for_each(|ids| ids.retain(|id| id != parent));
-                task.wait_for(parts);
-            }
-        }
         let missing = task.dependencies.iter().flatten().filter(|id| !kept_ids.contains(id.as_str()));
         let missing: Vec<String> = missing.filter(|id| plan.left_out.contains(id)).cloned().collect();
         if !missing.is_empty() {

@@ -12,8 +12,8 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use fp_plan::hint::{ErrorEnd, Hint};
 use fp_plan::plan::id::{MachineId, PlanId};
-use fp_run::run::State;
 use fp_run::run::event::{Entry, EntryOrigin, SHARED_LOG_VERSION};
+use fp_run::run::{State, approval};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -161,8 +161,18 @@ pub struct InFlight {
     pub commit: Oid,
     /// Length of the log before it.
     pub log_bytes: u64,
-    /// What waited before it, which it has.
-    pub waiting_bytes: u64,
+    /// Length and hash of what waited before it, which it has.
+    waited: u64,
+    waited_hash: String,
+}
+
+impl InFlight {
+    /// Length of what this push has of `waiting`, the entries that wait now; 0 once that is dropped.
+    pub(crate) fn waited_in(&self, waiting: &[u8]) -> usize {
+        let length = self.waited as usize;
+        let same = waiting.get(..length).is_some_and(|waited| approval::hash(waited) == self.waited_hash);
+        if same { length } else { 0 }
+    }
 }
 
 /// A file of the plan as the remote has it.
@@ -191,8 +201,9 @@ pub struct Membership {
     pub seen: Oid,
     /// The newest commit of the integration branch.
     pub tip: Oid,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub in_flight: Option<InFlight>,
+    /// Pushes onto `seen` that may still land, the last one last.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub in_flight: Vec<InFlight>,
     /// When something was last heard of each machine, by the clock of this one.
     pub heard: BTreeMap<MachineId, Timestamp>,
     /// The last look at the remote, and the last entry there of this machine.
@@ -269,6 +280,8 @@ impl Membership {
     pub(crate) fn take(&mut self, news: News) {
         if let Some(last) = news.commits.into_iter().next_back() {
             (self.seen, self.tree) = (last.id, last.tree);
+            // What was pushed onto an older one can't land any more.
+            self.in_flight.clear();
         }
         (self.tip, self.fetched_at) = (news.tip, Timestamp::now());
     }
@@ -398,7 +411,7 @@ impl FleetRemote {
     /// What is new on the remote since `member` last looked. `None` if nothing is.
     pub(crate) fn fetch(&self, member: &Membership) -> Result<Option<News>, FleetError> {
         let (to, tip) = self.fetch_tips()?;
-        if to == member.seen && tip == member.tip && member.in_flight.is_none() {
+        if to == member.seen && tip == member.tip && member.in_flight.is_empty() {
             let looked = Membership { fetched_at: Timestamp::now(), ..member.clone() };
             looked.write(&self.folder)?;
             return Ok(None);
@@ -421,14 +434,19 @@ impl FleetRemote {
         entry: &Entry,
         lines: &[u8],
         commit: Option<&str>,
-        (log_bytes, waiting_bytes): (u64, u64),
+        (log_bytes, waited): (u64, &[u8]),
     ) -> Result<InFlight, FleetError> {
         let (tree, files) = self.stored_files(member)?;
         let machine = &member.machine;
         let message = format!("fp: {machine}, entry {}\n\n{}", entry.seq, String::from_utf8_lossy(lines));
         let pushed = self.git.write_commit(&tree, Some(&member.seen), message, self.place.signed)?;
-        let in_flight = InFlight { commit: pushed.clone(), log_bytes, waiting_bytes };
-        member.in_flight = Some(in_flight.clone());
+        let in_flight = InFlight {
+            commit: pushed.clone(),
+            log_bytes,
+            waited: waited.len() as u64,
+            waited_hash: approval::hash(waited),
+        };
+        member.in_flight.push(in_flight.clone());
         member.write(&self.folder)?;
         let branch = self.branch_ref();
         let commit: Option<Oid> =
@@ -465,7 +483,7 @@ impl FleetRemote {
             signed: self.place.signed,
             seen: head.clone(),
             tip: head.clone(),
-            in_flight: None,
+            in_flight: Vec::new(),
             heard: BTreeMap::from([(machine.clone(), now)]),
             fetched_at: now,
             pushed_at: now,
@@ -505,7 +523,7 @@ impl FleetRemote {
             signed,
             seen,
             tip: news.tip.clone(),
-            in_flight: None,
+            in_flight: Vec::new(),
             heard,
             fetched_at: now,
             pushed_at: now,

@@ -397,7 +397,7 @@ impl Ledger<'_> {
         let state = &self.loaded.state;
         let at = state.last_at.map_or(now, |last| last.max(now));
         let clock = Some(now).filter(|now| *now < at);
-        let by = Self::shared_origin(state);
+        let by = state.next_origin();
         Entry { schema_version: LOG_VERSION, seq: state.seq + 1, at, clock, by, events }
     }
 

@@ -12,7 +12,7 @@ use fp_plan::repo_path::RepoPath;
 use fp_plan::settings::CommentMode;
 use fp_plan::text::{clipped, counted, prompt_path, prompt_quoted, visible_line};
 use fp_run::test_files::is_test_file;
-use globset::GlobBuilder;
+use globset::{GlobBuilder, GlobMatcher};
 use serde::Serialize;
 
 use crate::commands::hook::IncomingHook;
@@ -178,13 +178,17 @@ fn ignores(ignore: &[String], path: &str) -> bool {
     })
 }
 
-/// Matches a glob in which only `*`, `**` and `?` are special.
-fn matches_glob(glob: &str, path: &str) -> bool {
-    let Ok(glob) = normal(glob) else { return false };
+/// A glob in which only `*`, `**` and `?` are special: brackets and braces occur in the names of real files.
+pub(crate) fn plain_glob(pattern: &str) -> Option<GlobMatcher> {
     let literal = |c: char| if matches!(c, '[' | ']' | '{' | '}') { format!("[{c}]") } else { c.to_string() };
-    let glob: String = glob.chars().map(literal).collect();
-    let glob = GlobBuilder::new(&glob).literal_separator(true).backslash_escape(false).build();
-    glob.is_ok_and(|glob| glob.compile_matcher().is_match(path))
+    let pattern: String = pattern.chars().map(literal).collect();
+    let glob = GlobBuilder::new(&pattern).literal_separator(true).backslash_escape(false).build().ok()?;
+    Some(glob.compile_matcher())
+}
+
+fn matches_glob(glob: &str, path: &str) -> bool {
+    let glob = normal(glob).ok().and_then(|glob| plain_glob(&glob));
+    glob.is_some_and(|glob| glob.is_match(path))
 }
 
 fn files_below(folder: &Path) -> Result<Vec<PathBuf>, CommandError> {

@@ -239,7 +239,7 @@ pub(crate) fn join(args: JoinArgs, context: &Context) -> CommandResult {
 
 /// Writes that this machine takes part.
 fn enter(plan: &OpenPlan, context: &Context) -> Result<(), CommandError> {
-    let tip = plan.newest(&*plan.load()?.state)?;
+    let tip = plan.newest(&plan.load()?.state)?;
     loop {
         let mut ledger = plan.lock_in_order()?;
         match ledger.append(vec![Event::Joined { head: tip.to_string() }], context.now()) {

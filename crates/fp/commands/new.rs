@@ -11,6 +11,7 @@ use fp_host::trust::{Consent, ConsentSource};
 use fp_plan::plan::id::{PlanId, TaskId};
 use fp_plan::reading_language;
 use fp_plan::settings::{self, Settings, SettingsLayer};
+use fp_plan::text::fitted;
 use fp_run::commit_style::{CommitHistory, SUBJECTS};
 use fp_run::interview::{GoalReading, Intent, Mode, PlanningStep};
 use fp_run::run::event::Decider;
@@ -27,7 +28,7 @@ use crate::features::exchange::import::{PartArgs, import_to_complete};
 use crate::features::roadmap::layer_to_plan;
 use crate::features::specs::{PlanningSpecs, specs_for_planning};
 use crate::input::Input;
-use crate::printer::Format;
+use crate::printer::{Format, WIDTH};
 
 /// Make a plan folder for a goal and say how to plan it
 #[derive(Debug, clap::Args)]
@@ -131,12 +132,18 @@ impl NewArgs {
         let mut goal = prompt.trim().trim_start_matches(PLAN_SKILL).trim_start();
         let mut words = Vec::new();
         let mut wants_value = false;
-        while let Some(word) =
-            goal.split_whitespace().next().filter(|word| wants_value || word.starts_with("--"))
-        {
+        loop {
+            // A value with blanks is quoted, as in a shell.
+            let quoted =
+                ['"', '\''].into_iter().find_map(|quote| goal.strip_prefix(quote)?.split_once(quote));
+            let plain = goal.split_once(char::is_whitespace).unwrap_or((goal, ""));
+            let (word, rest) = quoted.filter(|_| wants_value).unwrap_or(plain);
+            if goal.is_empty() || !wants_value && !word.starts_with("--") {
+                break;
+            }
             wants_value = !wants_value && VALUED.contains(&word);
             words.push(word);
-            goal = goal[word.len()..].trim_start();
+            goal = rest.trim_start();
         }
         words.extend(["--", goal]);
         let command = Self::augment_args(clap::Command::new(PLAN_SKILL).no_binary_name(true));
@@ -380,6 +387,11 @@ impl NewPlan {
         text += &format!("  intent  {}\n", record.intent.into_str());
         text += &format!("  mode    {}: {}\n", record.mode.into_str(), record.mode_reason);
         text += &format!("  steps   {}\n", steps.join(", "));
+        let out = self.import.as_ref().and_then(|import| import["leftOut"].as_array());
+        let out: Vec<&str> = out.into_iter().flatten().filter_map(Value::as_str).collect();
+        if !out.is_empty() {
+            text += &format!("  out     {}\n", fitted(&out.join(", "), WIDTH - 10));
+        }
         if let Some(language) = &self.language {
             text += &format!("  words   {language}\n");
         }
@@ -431,5 +443,13 @@ mod tests {
         assert_eq!(read("/fp:plan --max-complexity 3 --plan-only x").max_complexity, Some(3));
         assert_eq!(read("/fp:plan --mode direct x").mode, Some(Mode::Direct));
         assert!(NewArgs::in_prompt("/fp:plan --no-such-flag x").is_err());
+        let path = |prompt: &str| read(prompt).import.unwrap();
+        for quoted in ["\"old plans/a's.json\"", "'old plans/a\u{201d}s.json'"] {
+            let prompt = format!("/fp:plan --import {quoted} --open");
+            assert_eq!(path(&prompt).display().to_string(), quoted[1..quoted.len() - 1], "{prompt}");
+            assert!(read(&prompt).goal.concat().is_empty(), "{prompt}");
+        }
+        assert_eq!(path("/fp:plan --import 'a b").display().to_string(), "'a", "the quote doesn't end");
+        check("/fp:plan --auto 'add it'", "'add it'", true);
     }
 }

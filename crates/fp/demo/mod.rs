@@ -99,7 +99,7 @@ fn lead(stage: &DemoStage, plan: &str) -> Result<(), CommandError> {
         }
     }
     Err(CommandError::failed(format!("the run did not end within {MAX_TURNS} answers of `fp next`"))
-        .hint("`fp demo --dir FOLDER` keeps the repository, and `fp log` in it says what happened"))
+        .hint("`fp demo --keep` keeps the repository, and `fp log` in it says what happened"))
 }
 
 fn answer_question(stage: &DemoStage, plan: &str, action: &Value) -> Result<(), CommandError> {

@@ -136,7 +136,7 @@ pub(super) fn write(path: &Path, text: &str) -> Result<(), CommandError> {
     let folder = path.parent().unwrap_or(path);
     std::fs::create_dir_all(folder).map_err(|e| {
         CommandError::failed(format!("{} can't be made: {e}", folder.display()))
-            .hint("choose another place with --dir")
+            .hint("set TMPDIR (TMP on Windows) to a writable folder")
     })?;
     Ok(fp_host::file::atomic_write(path, text.as_bytes())?)
 }

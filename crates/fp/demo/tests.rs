@@ -44,7 +44,7 @@ fn an_answer_that_is_none() {
 fn a_run_without_an_end() {
     insta::assert_snapshot!(said(Some("echo '{}'"), |stage| lead(stage, "sample")), @"
     error: the run did not end within 60 answers of `fp next`
-    hint: `fp demo --dir FOLDER` keeps the repository, and `fp log` in it says what happened
+    hint: `fp demo --keep` keeps the repository, and `fp log` in it says what happened
     ");
 }
 
@@ -61,6 +61,6 @@ fn a_program_that_is_gone() {
 fn a_file_in_the_way() {
     insta::assert_snapshot!(said(Some(""), |stage| write(&stage.folder().join("fp/main.rs"), "")), @"
     error: [FOLDER]/fp can't be made: File exists (os error 17)
-    hint: choose another place with --dir
+    hint: set TMPDIR (TMP on Windows) to a writable folder
     ");
 }

@@ -9,12 +9,31 @@ use crate::request::{Block, Entry, Request, bash, call, text};
 /// What the lead says first when the run is over.
 pub(crate) const OVER: &str = "The run is over.";
 
+/// What the lead doesn't do the first time that `fp next` prints it; it asks again at once, as after a compaction.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Loss {
+    #[default]
+    Nothing,
+    Everything,
+    /// The last one of several that are to be done together.
+    LastOfSeveral,
+}
+
+/// An action as it was printed.
 #[derive(Deserialize)]
-struct Due {
-    actions: Vec<Action>,
+struct Printed {
+    #[serde(default)]
+    again: bool,
+    #[serde(flatten)]
+    action: Action,
 }
 
 #[derive(Deserialize)]
+struct Due {
+    actions: Vec<Printed>,
+}
+
+#[derive(Deserialize, PartialEq)]
 #[serde(tag = "action", rename_all = "lowercase")]
 enum Action {
     Spawn { name: String, agent: String, prompt: String },
@@ -28,7 +47,7 @@ enum Action {
     Finish { report: String },
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, PartialEq)]
 #[serde(rename_all = "camelCase")]
 struct Question {
     question: String,
@@ -57,13 +76,13 @@ enum Step<'a> {
 }
 
 /// The lead's next words or call.
-pub(super) fn reply(request: &Request, skill: &Skill, judge: &Verifier) -> Vec<Block> {
+pub(super) fn reply(request: &Request, skill: &Skill, judge: &Verifier, loss: Loss) -> Vec<Block> {
     let mut done = calls(request);
     done.retain(|call| call.position > skill.position);
     let arguments = &skill.arguments;
     let Some(start) = done.iter().rev().find(|call| call.command().starts_with("fp start")) else {
         if let Some(plan) = plan_to_go_on_with(request) {
-            return go_on_from(request, plan, &done, judge);
+            return go_on_from(request, plan, &done, judge, loss);
         }
         return run_start(request, arguments);
     };
@@ -84,7 +103,7 @@ pub(super) fn reply(request: &Request, skill: &Skill, judge: &Verifier) -> Vec<B
     if let Some((_, line)) = start.result.split_once("In the background: ") {
         return in_background(request, &done, line.lines().next().unwrap_or_default());
     }
-    go_on_from(request, plan, &done, judge)
+    go_on_from(request, plan, &done, judge, loss)
 }
 
 /// Has `line` lead, and tells what it printed when it has ended.
@@ -99,16 +118,25 @@ fn in_background(request: &Request, done: &[Done<'_>], line: &str) -> Vec<Block>
         _ => None,
     });
     let Some(output) = output else { return text("It leads.") };
+    let given = request.news().iter().find_map(|entry| match entry {
+        Entry::Heard(text) => text.strip_prefix("UserPromptSubmit hook additional context: "),
+        _ => None,
+    });
+    if let Some(printed) = given {
+        return ask_and_run_again(printed, line);
+    }
     let read = done.iter().rev().find(|call| call.tool == "Read" && call.position > started.position);
     match read.map(|read| read.result) {
         None => call("Read", json!({ "file_path": output })),
-        Some(printed) if printed.contains("   question: ") => {
-            let mut asked = call("AskUserQuestion", json!({ "questions": [run_question(printed)] }));
-            asked.extend(run_in_background(line));
-            asked
-        }
+        Some(printed) if printed.contains("   question: ") => ask_and_run_again(printed, line),
         Some(printed) => text(format!("{OVER}\n{printed}")),
     }
+}
+
+fn ask_and_run_again(printed: &str, line: &str) -> Vec<Block> {
+    let mut asked = call("AskUserQuestion", json!({ "questions": [run_question(printed)] }));
+    asked.extend(run_in_background(line));
+    asked
 }
 
 fn run_in_background(line: &str) -> Vec<Block> {
@@ -134,11 +162,15 @@ fn run_start(request: &Request, arguments: &str) -> Vec<Block> {
     bash(format!("fp start {arguments}{attended}").replace("  ", " "))
 }
 
-fn go_on_from(request: &Request, plan: &str, done: &[Done<'_>], judge: &Verifier) -> Vec<Block> {
-    match done.iter().rposition(|call| call.command().starts_with("fp next")) {
-        Some(last) => go_on(request, plan, (&done[last], &done[last + 1..]), judge),
+fn go_on_from(request: &Request, plan: &str, done: &[Done<'_>], judge: &Verifier, loss: Loss) -> Vec<Block> {
+    match done.iter().rposition(is_next) {
+        Some(last) => go_on(request, plan, done, last, judge, loss),
         None => next(plan, &[]),
     }
+}
+
+fn is_next(call: &Done<'_>) -> bool {
+    call.command().starts_with("fp next")
 }
 
 /// The plan of the run that a session is said to lead when it has forgotten all about it.
@@ -157,16 +189,27 @@ fn next(plan: &str, ended: &[String]) -> Vec<Block> {
     bash(format!("fp next {plan} --format json{ended}"))
 }
 
-/// Does what is left of the actions that `asked` has printed, after the calls `since`.
+fn due(asked: &Done<'_>) -> Vec<Printed> {
+    let due: Due = serde_json::from_str(asked.result)
+        .unwrap_or_else(|error| panic!("`fp next` printed no actions: {error}: {}", asked.result));
+    due.actions
+}
+
+/// Does what is left of the actions that the call at `last` has printed.
 fn go_on(
     request: &Request,
     plan: &str,
-    (asked, since): (&Done<'_>, &[Done<'_>]),
+    done: &[Done<'_>],
+    last: usize,
     judge: &Verifier,
+    loss: Loss,
 ) -> Vec<Block> {
-    let due: Due = serde_json::from_str(asked.result)
-        .unwrap_or_else(|error| panic!("`fp next` printed no actions: {error}: {}", asked.result));
-    let steps = due.actions.iter().flat_map(steps).collect::<Vec<_>>();
+    let (before, asked, since) = (&done[..last], &done[last], &done[last + 1..]);
+    let printed = due(asked);
+    let lost = lost(&printed, before, loss);
+    let kept = printed.iter().enumerate().filter(|(at, _)| !lost.contains(at)).map(|(_, printed)| printed);
+    let kept = kept.filter(|printed| !printed.again || !is_done(&printed.action, before));
+    let steps = kept.flat_map(|printed| steps(&printed.action)).collect::<Vec<_>>();
     let played: Vec<_> = since.iter().filter(|call| call.tool != "ToolSearch").collect();
     let left = steps.get(played.len()..).unwrap_or_default();
     if let Some(step) = left.first() {
@@ -181,13 +224,50 @@ fn go_on(
     }
     let mut ended = heard_of(&request.entries()[asked.position..]);
     ended.extend(unreachable(since));
-    match due.actions.last() {
+    if !lost.is_empty() {
+        return next(plan, &ended);
+    }
+    match printed.last().map(|printed| &printed.action) {
         Some(Action::Finish { report }) => text(format!("{OVER}\n{report}")),
         Some(Action::Deadlock { chain }) => text(format!("Deadlock: {}", chain.join("; "))),
         Some(Action::Revise { due }) => text(format!("To be changed: {}", due.join("; "))),
         Some(Action::Wait { on }) if ended.is_empty() => text(format!("Waiting for {}.", on.join(", "))),
         _ => next(plan, &ended),
     }
+}
+
+/// Which of the actions `printed` get lost: none that was printed before.
+fn lost(printed: &[Printed], before: &[Done<'_>], loss: Loss) -> Vec<usize> {
+    let earlier = before.iter().rfind(|call| is_next(call)).map(due).unwrap_or_default();
+    let is_new = |one: &Printed| !one.again && earlier.iter().all(|other| other.action != one.action);
+    let at = |wanted: &dyn Fn(&Printed) -> bool| -> Vec<usize> {
+        printed.iter().enumerate().filter(|(_, one)| wanted(one)).map(|(at, _)| at).collect()
+    };
+    match loss {
+        Loss::Nothing => Vec::new(),
+        Loss::Everything => at(&is_new),
+        Loss::LastOfSeveral => {
+            let several = at(&|one| !steps(&one.action).is_empty());
+            let last = several.last().filter(|at| several.len() > 1 && is_new(&printed[**at]));
+            last.copied().into_iter().collect()
+        }
+    }
+}
+
+/// Whether an action that is said before was done since it was said first.
+fn is_done(action: &Action, before: &[Done<'_>]) -> bool {
+    let is_first = |call: &Done<'_>| due(call).iter().any(|one| !one.again && one.action == *action);
+    let said = before.iter().rposition(|call| is_next(call) && is_first(call)).unwrap_or_default();
+    before[said..].iter().any(|call| match action {
+        Action::Spawn { prompt, .. } | Action::Verify { prompt, .. } => {
+            call.tool == "Agent" && call.input["prompt"] == **prompt
+        }
+        Action::Resume { name, message } => {
+            let sent = (&call.input["to"], &call.input["message"]);
+            call.tool == "SendMessage" && sent == (&json!(name), &json!(message))
+        }
+        _ => false,
+    })
 }
 
 fn steps(action: &Action) -> Vec<Step<'_>> {

@@ -12,7 +12,7 @@ mod verifier;
 mod walk;
 
 pub(crate) use builder::Builder;
-pub(crate) use lead::OVER;
+pub(crate) use lead::{Loss, OVER};
 pub(crate) use planner::{
     AMBIGUITY, APPROACH, INTERVIEW, PLANNED, Planner, RESEARCHED, REVIEW, ROADMAP, STOPPED, TESTING,
     UNCONFIRMED, WISH,
@@ -32,6 +32,8 @@ pub(crate) struct Cast {
     pub(crate) builder: Builder,
     /// How every verifier judges.
     pub(crate) verifier: Verifier,
+    /// What the lead of a run forgets.
+    pub(crate) loss: Loss,
 }
 
 impl Cast {
@@ -41,7 +43,7 @@ impl Cast {
             Speaker::Lead => match Skill::called(request) {
                 Some(skill) if skill.name == "plan" => self.planner.reply(request, &skill),
                 Some(skill) if skill.name != "implement" => skills::reply(request, &skill),
-                skill => lead::reply(request, &skill.unwrap_or_default(), &self.verifier),
+                skill => lead::reply(request, &skill.unwrap_or_default(), &self.verifier, self.loss),
             },
             Speaker::Agent { kind, .. } => match kind.strip_prefix("fp:").unwrap_or(kind) {
                 "builder" => self.builder.reply(request),

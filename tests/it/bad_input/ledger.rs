@@ -44,12 +44,12 @@ fn a_line_that_is_no_entry_is_named_and_nothing_is_overwritten() {
 fn a_newer_log_is_refused() {
     let environment = started();
     let log = environment.path(&plan_file("events.jsonl"));
-    let newer = fs::read_to_string(&log).unwrap().replace("\"schemaVersion\":1", "\"schemaVersion\":2");
+    let newer = fs::read_to_string(&log).unwrap().replace("\"schemaVersion\":1", "\"schemaVersion\":3");
     fs::write(&log, &newer).unwrap();
     assert_snapshot!(environment.fp(&["next", PLAN]), @r"
     exit status: 2
     --- stderr
-    error: [ROOT]/work/.fractal-planner/plans/sample-20261121/events.jsonl:1: written by a newer fp (log version 2, this fp reads 1)
+    error: [ROOT]/work/.fractal-planner/plans/sample-20261121/events.jsonl:1: written by a newer fp (log version 3, this fp reads 2)
     hint: update fp: `fp --version` says what this one is
     ");
     assert_eq!(fs::read_to_string(&log).unwrap(), newer);

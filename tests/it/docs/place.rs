@@ -1,4 +1,4 @@
-//! The place for the commands of the documentation: a repository with the README's own sample plan, `fp` on
+//! The place for the commands of the documentation: a repository with the tutorial's own sample plan, `fp` on
 //! the PATH, and a `cargo` that runs `fp` for `cargo run --release -- …`.
 
 use std::fs;
@@ -57,7 +57,7 @@ impl Place {
         Self(environment.env("PATH", search))
     }
 
-    /// A repository with the README's sample tree as its only plan, not yet approved.
+    /// A repository with the tutorial's sample tree as its only plan, not yet approved.
     pub(crate) fn planned() -> Self {
         let Self(environment) = Self::bare();
         let place = Self(environment.repo());
@@ -94,10 +94,10 @@ impl Place {
     }
 }
 
-/// The tree in the README.
+/// The tree of the tutorial.
 pub(crate) fn sample_tree() -> String {
-    let page = Page::read("README.md");
+    let page = Page::read("docs/tutorial.md");
     let blocks = page.blocks("markdown");
-    assert_eq!(blocks.len(), 1, "the README has one sample tree");
+    assert_eq!(blocks.len(), 1, "the tutorial has one sample tree");
     blocks[0].text.clone()
 }

@@ -180,7 +180,7 @@ fn every_file_that_a_run_makes_is_told() {
 
 #[test]
 fn the_table_of_settings_is_complete() {
-    let page = Page::read("README.md");
+    let page = Page::read("docs/configuration.md");
     let told: BTreeSet<(String, String)> = page
         .tables_of(&["key", "default", "meaning"])
         .flatten()
@@ -192,6 +192,20 @@ fn the_table_of_settings_is_complete() {
         (key.to_owned(), value.trim().to_owned())
     });
     assert_eq!(told, settings.collect::<BTreeSet<_>>());
+}
+
+/// The figures for readers are those that are measured.
+#[test]
+fn the_figures_of_costs_are_the_measured_ones() {
+    let told = Page::read("docs/cost.md");
+    let measured = Page::read("docs/internals/prompts.md");
+    let plans = ["goal", "mode", "agents", "rounds", "calls of fp", "pages and output", "files of the plan"];
+    let plans: Vec<Row> = rows(&measured, &plans).into_iter().map(|row| row[..4].to_vec()).collect();
+    for row in rows(&told, &["goal", "mode", "agents", "rounds of questions"]) {
+        assert!(plans.contains(&row), "{row:?} was not measured");
+    }
+    let engines = ["engine", "builders", "requests", "tokens sent"];
+    assert_eq!(rows(&told, &engines), rows(&Page::read("ARCHITECTURE.md"), &engines));
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! The messages in the README's table of troubles, each provoked.
+//! The messages in the table of troubles, each provoked.
 
 use std::fs::OpenOptions;
 use std::path::Path;
@@ -94,7 +94,7 @@ fn held_lock() -> Output {
 
 #[test]
 fn every_message_is_one_that_the_program_says() {
-    let page = Page::read("README.md");
+    let page = Page::read("docs/troubleshooting.md");
     let rows: Vec<_> = page.tables_of(&["message", "what to do"]).flatten().collect();
     assert_eq!(rows.len(), TROUBLES.len());
     for (row, (message, trouble)) in rows.iter().zip(TROUBLES) {

@@ -85,13 +85,35 @@ fn a_tag() {
     "#);
     assert_snapshot!(imported(&environment, &["bd", "--tag", "core"]), @r#"
     - [ID: root] Plan from bd
-    - [ID: 2] Index
-      - Dependencies: none
-    - [ID: 3] Query
-      - Dependencies: 2
-    out: ["bd-1","bd-4"]
-    ! these are not asked for and stay out: bd-1, bd-4
+    - [ID: 1] Search
+      - [ID: 1.1] Index
+        - Dependencies: none
+      - [ID: 1.2] Query
+        - Dependencies: 1.1
+    out: ["bd-4"]
+    ! these are not asked for and stay out: bd-4
+    ! the source's ids can't be ids of a tree: the tasks are numbered, and import.json has both
     "#);
+}
+
+#[test]
+fn the_description_of_a_tag_names_the_plan() {
+    let environment = place();
+    let title = |about: &str| {
+        environment.write(
+            "tm/tasks.json",
+            TAGS.replace("\"dark\": {", &format!("\"dark\": {{ \"metadata\": {about},")),
+        );
+        let args = ["import", "tm", "--tag", "dark", "--dry-run", "--format", "json"];
+        environment.done(&args).json()["title"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(title(r#"{ "description": "A dark mode\nfor all pages" }"#), "A dark mode");
+    assert_eq!(title(r#"{ "description": "A dark mode", "projectName": "Pages" }"#), "Pages");
+    assert_eq!(
+        title(r#"{ "description": "Tasks for dark context" }"#),
+        "Plan from tm",
+        "each tag is described so"
+    );
 }
 
 #[test]
@@ -110,27 +132,29 @@ fn an_epic_and_a_list_of_ids() {
     "#);
     assert_snapshot!(imported(&environment, &["bd", "--only", "bd-3,bd-4"]), @r#"
     - [ID: root] Plan from bd
-    - [ID: 3] Query
-      - Dependencies: none
-    - [ID: 4] Page
-      - Dependencies: 3
-    out: ["bd-1","bd-2"]
-    ! these are not asked for and stay out: bd-1, bd-2
+    - [ID: 1] Search
+      - [ID: 1.1] Query
+        - Dependencies: none
+    - [ID: 2] Page
+      - Dependencies: 1
+    out: ["bd-2"]
+    ! these are not asked for and stay out: bd-2
     ! bd-3 waits for "bd-2", which stays out; that is left out
+    ! the source's ids can't be ids of a tree: the tasks are numbered, and import.json has both
     "#);
     assert_snapshot!(imported(&environment, &["tm", "--tag", "dark", "--only", "2.2", "--only", "4"]), @r#"
     - [ID: root] Plan from tm
-    - [ID: 1] Wire it
-      - Dependencies: none
-    - [ID: 2] Ship it
-      - Dependencies: 1
-    out: ["1","2","2.1","3","master","master:1"]
-    ! these are not asked for and stay out: 1, 2, 2.1, 3, master, master:1
-    ! 2.2 waits for "1", which stays out; that is left out
+    - [ID: 2] Switch
+      - [ID: 2.2] Wire it
+        - Dependencies: none
+    - [ID: 4] Ship it
+      - Dependencies: 2
+    out: ["1","2.1","3","master","master:1"]
+    ! these are not asked for and stay out: 1, 2.1, 3, master, master:1
+    ! 2 waits for "1", which stays out; that is left out
     ! 2.2 waits for "2.1", which stays out; that is left out
     ! 4 waits for "3", which stays out; that is left out
-    ! 2.2 waits for "master:1", which stays out; that is left out
-    ! the source's ids can't be ids of a tree: the tasks are numbered, and import.json has both
+    ! 2 waits for "master:1", which stays out; that is left out
     "#);
 }
 
@@ -192,8 +216,8 @@ fn what_was_left_out_is_kept_as_material() {
     let plan = only_plan(&environment);
     let origin = environment.read(&format!(".fractal-planner/plans/{plan}/import.json"));
     let origin: Value = serde_json::from_str(&origin).unwrap();
-    assert_eq!(origin["tasks"]["3"]["ext"]["waitsForLeftOut"], serde_json::json!(["bd-2"]));
-    assert_eq!(origin["tasks"]["4"]["ext"]["waitsForLeftOut"], Value::Null, "it waits for 3, a part of bd-1");
+    assert_eq!(origin["tasks"]["1.1"]["ext"]["waitsForLeftOut"], serde_json::json!(["bd-2"]));
+    assert_eq!(origin["tasks"]["2"]["ext"]["waitsForLeftOut"], Value::Null, "bd-1 came along with bd-3");
 }
 
 #[test]
@@ -264,6 +288,8 @@ fn agents_complete_an_imported_plan() {
     assert_eq!(json["steps"], serde_json::json!(["decompose", "critique", "review", "approve"]));
     assert_eq!(json["import"]["leftOut"], serde_json::json!(["bd-2"]));
     assert_eq!(json["planId"], only_plan(&environment));
+    let told = environment.done(&["new", "--import", "bd", "--open"]).stdout;
+    assert!(told.contains("\n  out     bd-2\n"), "{told}");
     assert_snapshot!(environment.fp(&["new", "--import", "bd", "Also", "this"]), @r"
     exit status: 2
     --- stderr

@@ -212,3 +212,32 @@ fn a_command_that_tells_the_user() {
     assert_eq!(lead(&environment, &[]).code, 2);
     assert!(file.exists());
 }
+
+#[test]
+fn a_session_gets_the_open_question_with_the_news_of_the_end() {
+    let environment = scene(1);
+    fs::write(environment.beside("home/first"), "exit 0\n").unwrap();
+    let asked = lead(&environment, &["--ask"]);
+    assert_eq!(asked.code, 3, "{asked}");
+    let told = |status: u32| {
+        let prompt = format!(
+            "<task-notification>\n<status>failed</status>\n<summary>Background command \"Lead\" failed with exit code \
+             {status}</summary>\n</task-notification>"
+        );
+        let event = serde_json::json!({ "session_id": "s1", "cwd": environment.path(""), "prompt": prompt });
+        environment.hook("user-prompt-submit", event.to_string().as_bytes())
+    };
+    let context = told(3).json()["hookSpecificOutput"].clone();
+    assert_eq!(context["hookEventName"], "UserPromptSubmit");
+    assert_eq!(context["additionalContext"], asked.stdout);
+    assert_eq!(told(1).stdout, "", "the report is in its output");
+    // A lead that is at work asks by itself.
+    let lock = environment.path(&format!(".fractal-planner/plans/{PLAN}/lead.lock"));
+    let held = fs::File::options().write(true).create(true).truncate(false).open(&lock).unwrap();
+    held.lock().unwrap();
+    assert_eq!(told(3).stdout, "");
+    drop(held);
+    let question = asked.stdout.split_whitespace().nth(1).unwrap();
+    environment.done(&["answer", PLAN, question, "--option", "Retry"]);
+    assert_eq!(told(3).stdout, "", "nothing is asked");
+}

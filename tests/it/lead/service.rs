@@ -112,6 +112,67 @@ fn a_service_that_is_away_for_a_while() {
 }
 
 #[test]
+fn a_service_that_is_away_for_more_than_the_budget() {
+    let environment = claude(1);
+    // Each try costs something, and would be the last one that fails.
+    let tries = "fp claim sample-20261121 --as builder-1 >/dev/null; echo '{\"type\":\"result\",\"is_error\":true,\"terminal_reason\":\"api_error\",\"api_error_status\":529,\"result\":\"Overloaded\",\"usage\":{\"input_tokens\":1000}}'; exit 1";
+    fault(&environment, 2, tries);
+    let output = lead(&environment, &["--ask", "--budget", "1000 tokens"]);
+    assert_eq!(output.code, 3, "{output}");
+    assert!(output.stdout.contains("The budget of the run, 1000 tokens, is spent."), "{output}");
+    assert_eq!(home_text(&environment, "n"), "1\n", "it is not tried again");
+    environment.done(&["answer", PLAN, "q1", "--option", "Stop"]);
+    assert_eq!(environment.statuses()[0].1, "IMPLEMENTING");
+}
+
+#[test]
+fn a_fault_that_nobody_knows_is_not_tried_for_ever() {
+    let environment = claude(1);
+    fault(
+        &environment,
+        99,
+        "fails '\"terminal_reason\":\"api_error\",\"api_error_status\":422,\"result\":\"Odd\",'",
+    );
+    let output = lead(&environment, &[]);
+    assert_eq!(output.code, 2, "{output}");
+    assert!(output.stderr.contains("error: Odd") && output.stderr.contains("nothing is lost"), "{output}");
+    assert_eq!(home_text(&environment, "n"), "3\n");
+    assert_eq!(environment.statuses()[0].1, "PENDING");
+}
+
+#[test]
+fn what_an_agent_has_used_counts_when_it_is_ended_by_force() {
+    let environment = claude(1);
+    let line = |id: &str| {
+        format!(
+            "echo '{{\"type\":\"assistant\",\"message\":{{\"id\":\"{id}\",\"content\":[],\"usage\":{{\"input_tokens\":100,\"output_tokens\":1}}}}}}'"
+        )
+    };
+    let script =
+        [line("msg_1"), line("msg_1"), line("msg_2"), "touch \"$HOME/said\"; sleep 600".into()].join("\n");
+    fault(&environment, 1, &script);
+    let mut child = lead_in_background(&environment, &[]);
+    until("nothing said", || environment.beside("home/said").exists());
+    for _ in 0..2 {
+        std::thread::sleep(Duration::from_millis(500));
+        signal(&child, rustix::process::Signal::INT);
+    }
+    assert_eq!(child.wait().unwrap().code(), Some(1));
+    let cost = environment.done(&["status", PLAN, "--format", "json"]).json()["cost"].clone();
+    assert_eq!(cost["tokens"], serde_json::json!({ "input": 200, "cached": 0, "output": 2 }));
+    assert_eq!(cost["agents"][0]["turns"], 2, "{cost}");
+    // What is counted at the end is not counted twice.
+    fault(
+        &environment,
+        2,
+        &format!("{}; result '\"is_error\":false,\"total_cost_usd\":0.01,'; exit 0", line("msg_3")),
+    );
+    lead(&environment, &[]);
+    let cost = environment.done(&["status", PLAN, "--format", "json"]).json()["cost"].clone();
+    assert_eq!(cost["tokens"]["input"], 200 + 3 * 1000, "{cost}");
+}
+
+#[test]
 fn a_session_without_network() {
     let environment = claude(1).env("CLAUDE_CODE_SESSION_ID", "s1");
     fault(

@@ -76,11 +76,12 @@ fn read_file(plan: &mut PortablePlan, path: &str, map: &Map<String, Value>) {
 fn name_after(plan: &mut PortablePlan, about: &Map<String, Value>) {
     let metadata = about.get("metadata").or(about.get("meta")).and_then(Value::as_object);
     let text = |keys: &[&str]| text_at(metadata?, keys);
-    if plan.title.is_empty() {
-        plan.title = title_of(&text(&["projectName", "title"]).unwrap_or_default()).0;
-    }
     // Each new tag is described with this.
     let description = text(&["description"]).filter(|said| !said.starts_with("Tasks for "));
+    if plan.title.is_empty() {
+        let named = text(&["projectName", "title"]).or_else(|| description.clone());
+        plan.title = title_of(&named.unwrap_or_default()).0;
+    }
     plan.goal = plan.goal.take().or(description);
 }
 

@@ -65,24 +65,32 @@ fn retrying(line: &Value) -> Vec<AgentNews> {
     }
 }
 
-/// Each block of a message has a line of its own.
+/// Each block of a message has a line of its own. How much was said is final only in the result.
 fn assistant(line: &Value) -> Vec<AgentNews> {
-    let blocks = line["message"]["content"].as_array().map_or(&[][..], Vec::as_slice);
+    let message = &line["message"];
+    let blocks = message["content"].as_array().map_or(&[][..], Vec::as_slice);
     let uses = blocks.iter().filter(|block| block["type"] == "tool_use");
     let doing =
         uses.filter_map(|block| Some(AgentNews::Doing(use_of(block["name"].as_str()?, &block["input"]))));
-    doing.collect()
+    let request = message["id"].as_str().map(|id| {
+        let tokens = tokens_of(&message["usage"]);
+        AgentNews::Request { id: id.to_owned(), tokens }
+    });
+    doing.chain(request).collect()
+}
+
+fn tokens_of(usage: &Value) -> TokenUse {
+    TokenUse {
+        input: number(&usage["input_tokens"]).saturating_add(number(&usage["cache_creation_input_tokens"])),
+        cached: number(&usage["cache_read_input_tokens"]),
+        output: number(&usage["output_tokens"]),
+    }
 }
 
 fn result(line: &Value) -> Vec<AgentNews> {
     let denied = line["permission_denials"].as_array().map_or(&[][..], Vec::as_slice);
     let mut news: Vec<AgentNews> = denied.iter().map(|call| AgentNews::Denied(rule_for(call))).collect();
-    let usage = &line["usage"];
-    let tokens = TokenUse {
-        input: number(&usage["input_tokens"]).saturating_add(number(&usage["cache_creation_input_tokens"])),
-        cached: number(&usage["cache_read_input_tokens"]),
-        output: number(&usage["output_tokens"]),
-    };
+    let tokens = tokens_of(&line["usage"]);
     news.push(AgentNews::Spent { turns: number(&line["num_turns"]), tokens, micro_usd: None });
     let micro_usd = micro_usd(&line["total_cost_usd"]);
     news.push(AgentNews::SessionTotal { tokens: None, micro_usd });
@@ -113,7 +121,8 @@ fn fault(line: &Value) -> Option<ServiceFault> {
         Some(400) if !said.contains("redit balance") => Some(ServiceFault::SessionLost(told(said))),
         Some(status @ 400..=404) => Some(refused(&format!("claude says: {said} (status {status})"))),
         None if said.starts_with("Not logged in") => Some(refused(&format!("claude says: {said}"))),
-        Some(_) | None if is_of_service => Some(ServiceFault::Away(told(said))),
+        None if is_of_service => Some(ServiceFault::Away(told(said))),
+        status if is_of_service => Some(ServiceFault::of_status(status, told(said))),
         Some(_) | None => None,
     }
 }

@@ -28,6 +28,7 @@ pub(super) fn command(path: &Path, order: &AgentOrder<'_>) -> AgentCommand {
         ("allow_login_shell", json!(false)),
         ("features.multi_agent", json!(false)),
         ("web_search", json!("disabled")),
+        ("project_doc_fallback_filenames", json!(["CLAUDE.md"])),
     ];
     // What TOML takes as a value is JSON for texts and lists of texts.
     for (key, value) in settings {
@@ -104,8 +105,14 @@ fn fault(said: &str) -> ServiceFault {
         "model_not_found",
         "invalid_request_error",
     ];
+    let away =
+        ["limit", "429", "status 5", "capacity", "overload", "connect", "network", "timed out", "timeout"];
     if has(&["context_length", "context window"]) {
         return ServiceFault::SessionLost(told);
     }
-    if has(&refusals) { ServiceFault::Refused(told) } else { ServiceFault::Away(told) }
+    match (has(&refusals), has(&away)) {
+        (true, _) => ServiceFault::Refused(told),
+        (false, true) => ServiceFault::Away(told),
+        (false, false) => ServiceFault::Unknown(told),
+    }
 }

@@ -167,6 +167,8 @@ pub enum AgentNews {
         /// In millionths of a US dollar.
         micro_usd: Option<u64>,
     },
+    /// What the request with this id has used. It counts only where the program ends before it has said what it spent.
+    Request { id: String, tokens: TokenUse },
     /// What the whole conversation has used until now, as far as the program says it.
     SessionTotal {
         tokens: Option<TokenUse>,
@@ -194,6 +196,19 @@ pub enum ServiceFault {
     Refused(String),
     /// The conversation can't go on; another one may.
     SessionLost(String),
+    /// In words that are not known: a few more tries may do.
+    Unknown(String),
+}
+
+impl ServiceFault {
+    /// The fault that a service means by a status of HTTP.
+    fn of_status(status: Option<u64>, told: String) -> Self {
+        match status {
+            Some(400..=404) => Self::Refused(told),
+            Some(408 | 409 | 429 | 500..) => Self::Away(told),
+            Some(_) | None => Self::Unknown(told),
+        }
+    }
 }
 
 impl AgentProgram {

@@ -83,10 +83,7 @@ pub(super) fn read(line: &Value) -> Vec<AgentNews> {
             let error = &line["error"];
             let said = error["data"]["message"].as_str().or(error["name"].as_str()).unwrap_or("it failed");
             let told = told(&format!("opencode says: {said}"));
-            let fault = match error["data"]["statusCode"].as_u64() {
-                Some(400..=404) => ServiceFault::Refused(told),
-                _ => ServiceFault::Away(told),
-            };
+            let fault = ServiceFault::of_status(error["data"]["statusCode"].as_u64(), told);
             news.push(AgentNews::Fault(fault));
         }
         _ => {}

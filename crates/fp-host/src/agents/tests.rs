@@ -71,6 +71,16 @@ fn fault_of(news: &[AgentNews]) -> Option<&ServiceFault> {
     news.iter().find_map(|news| if let AgentNews::Fault(fault) = news { Some(fault) } else { None })
 }
 
+fn kind(fault: Option<&ServiceFault>) -> &'static str {
+    match fault {
+        Some(ServiceFault::Away(_)) => "away",
+        Some(ServiceFault::Refused(_)) => "refused",
+        Some(ServiceFault::SessionLost(_)) => "lost",
+        Some(ServiceFault::Unknown(_)) => "unknown",
+        None => "none",
+    }
+}
+
 #[test]
 fn faults_of_claude() {
     let cases = [
@@ -80,6 +90,8 @@ fn faults_of_claude() {
             r#""api_error_status":null,"terminal_reason":"api_error","result":"API Error: Connection refused""#,
             "away",
         ),
+        (r#""api_error_status":422,"terminal_reason":"api_error","result":"Unprocessable""#, "unknown"),
+        (r#""api_error_status":413,"terminal_reason":"image_error","result":"Too large""#, "none"),
         (r#""api_error_status":401,"terminal_reason":"api_error","result":"Invalid API key""#, "refused"),
         (
             r#""api_error_status":400,"terminal_reason":"api_error","result":"Credit balance is too low""#,
@@ -103,13 +115,7 @@ fn faults_of_claude() {
     ];
     for (line, expected) in cases {
         let news = claude(&format!(r#"{{"type":"result","is_error":true,{line}}}"#));
-        let kind = match fault_of(&news) {
-            Some(ServiceFault::Away(_)) => "away",
-            Some(ServiceFault::Refused(_)) => "refused",
-            Some(ServiceFault::SessionLost(_)) => "lost",
-            None => "none",
-        };
-        assert_eq!(kind, expected, "{line}");
+        assert_eq!(kind(fault_of(&news)), expected, "{line}");
     }
 }
 
@@ -118,6 +124,9 @@ fn what_claude_is_at() {
     let line = r#"{"type":"assistant","message":{"content":[{"type":"text","text":"x"},{"type":"tool_use","name":"Bash","input":{"command":"cargo\ttest \u001b[31m"}}]}}"#;
     let [AgentNews::Doing(doing)] = &claude(line)[..] else { panic!() };
     assert!(doing.starts_with("Bash cargo test") && !doing.chars().any(char::is_control), "{doing:?}");
+    let line = r#"{"type":"assistant","message":{"id":"msg_1","content":[],"usage":{"input_tokens":3,"cache_creation_input_tokens":4,"cache_read_input_tokens":5,"output_tokens":1}}}"#;
+    let tokens = TokenUse { input: 7, cached: 5, output: 1 };
+    assert_eq!(claude(line), [AgentNews::Request { id: "msg_1".into(), tokens }]);
     let retry =
         r#"{"type":"system","subtype":"api_retry","attempt":2,"error_status":529,"error":"overloaded"}"#;
     assert_eq!(claude(retry), [AgentNews::Waiting("overloaded, try 2".into())]);
@@ -130,16 +139,20 @@ fn lines_of_codex() {
     let total = Some(TokenUse { input: 10, cached: 30, output: 20 });
     assert_eq!(codex(usage)[1], AgentNews::SessionTotal { tokens: total, micro_usd: None });
     let faults = [
-        ("unexpected status 401 Unauthorized: x", true),
-        ("Quota exceeded. Check your plan and billing details.", true),
-        ("Missing environment variable: OPENAI_API_KEY", true),
-        ("exceeded retry limit, last status: 429 Too Many Requests", false),
-        ("stream disconnected, url: http://127.0.0.1:40113/v1", false),
-        ("Selected model is at capacity. Please try a different model.", false),
+        ("unexpected status 401 Unauthorized: x", "refused"),
+        ("Quota exceeded. Check your plan and billing details.", "refused"),
+        ("Missing environment variable: OPENAI_API_KEY", "refused"),
+        ("exceeded retry limit, last status: 429 Too Many Requests", "away"),
+        ("unexpected status 503 Service Unavailable: x", "away"),
+        ("stream disconnected, url: http://127.0.0.1:40113/v1", "away"),
+        ("Selected model is at capacity. Please try a different model.", "away"),
+        ("You've hit your usage limit. Try again at 3:05 PM.", "away"),
+        ("thread panicked", "unknown"),
+        ("unexpected status 422 Unprocessable Entity: x", "unknown"),
     ];
-    for (said, is_refused) in faults {
+    for (said, expected) in faults {
         let news = codex(&format!(r#"{{"type":"turn.failed","error":{{"message":"{said}"}}}}"#));
-        assert_eq!(matches!(fault_of(&news), Some(ServiceFault::Refused(_))), is_refused, "{said}");
+        assert_eq!(kind(fault_of(&news)), expected, "{said}");
     }
 }
 
@@ -150,7 +163,12 @@ fn lines_of_opencode() {
     let spent = AgentNews::Spent { turns: 1, tokens, micro_usd: Some(500_000) };
     assert_eq!(opencode(line), [AgentNews::Session("ses_1".into()), spent]);
     let error = r#"{"type":"error","error":{"name":"APIError","data":{"message":"no","statusCode":401}}}"#;
-    assert!(matches!(fault_of(&opencode(error)), Some(ServiceFault::Refused(_))));
+    assert_eq!(kind(fault_of(&opencode(error))), "refused");
+    let faults = [(r#""statusCode":529"#, "away"), (r#""statusCode":422"#, "unknown"), ("", "unknown")];
+    for (status, expected) in faults {
+        let error = format!(r#"{{"type":"error","error":{{"name":"APIError","data":{{{status}}}}}}}"#);
+        assert_eq!(kind(fault_of(&opencode(&error))), expected, "{status}");
+    }
 }
 
 #[test]

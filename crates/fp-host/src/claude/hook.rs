@@ -263,6 +263,8 @@ pub enum HookReply<'t> {
     Block(&'t str),
     /// Tells a starting session something.
     SessionContext(&'t str),
+    /// Tells a session something beside its prompt.
+    PromptContext(&'t str),
     /// Keeps something in the summary of the conversation.
     KeepInSummary(&'t str),
 }
@@ -278,6 +280,7 @@ impl HookReply<'_> {
         | Self::AfterTool(text)
         | Self::Block(text)
         | Self::SessionContext(text)
+        | Self::PromptContext(text)
         | Self::KeepInSummary(text)) = self;
         let text = prompt_lines(text, MAX_REPLY);
         let whole = self.with(&text);
@@ -302,6 +305,7 @@ impl HookReply<'_> {
             Self::AfterTool(_) => context("PostToolUse", text),
             Self::Block(_) => json!({ "decision": "block", "reason": text }),
             Self::SessionContext(_) => context("SessionStart", text),
+            Self::PromptContext(_) => context("UserPromptSubmit", text),
             // The client shows the summarizing model everything printed so far, but rejects
             // `additionalContext` here.
             Self::KeepInSummary(_) => json!({ "systemMessage": text }),

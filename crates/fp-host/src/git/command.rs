@@ -286,15 +286,3 @@ pub fn ask(folder: &Path, args: &[&str]) -> Result<String, GitError> {
         }
     }
 }
-
-/// The value of the setting `name` in `folder`, if it has one.
-///
-/// # Errors
-/// Git is missing, or can't read its settings.
-pub fn setting(folder: &Path, name: &str) -> Result<Option<String>, GitError> {
-    match ask(folder, &["config", "--get", name]) {
-        Ok(value) => Ok(Some(value).filter(|value| !value.is_empty())),
-        Err(GitError::Failed(failure)) if failure.status == Some(1) => Ok(None),
-        Err(error) => Err(error),
-    }
-}

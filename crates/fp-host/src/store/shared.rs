@@ -3,7 +3,7 @@
 //! the remote, so that hooks never wait for a network; `sync.lock` has one process at a time do that.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::OpenOptions;
+use std::fs::{self, OpenOptions};
 use std::io::Read as _;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -95,15 +95,15 @@ impl Store {
             return Ok(());
         }
         // What was pushed is in the log by now, though a kill kept it here.
-        let in_flight = self.membership()?.and_then(|member| member.in_flight);
-        let landed = in_flight.filter(|pushed| loaded.mark.bytes > pushed.log_bytes);
-        let skipped = landed.map_or(0, |pushed| pushed.waiting_bytes as usize).min(text.len());
+        let in_flight = self.membership()?.map_or_else(Vec::new, |member| member.in_flight);
+        let landed = in_flight.last().filter(|pushed| loaded.mark.bytes > pushed.log_bytes);
+        let skipped = landed.map_or(0, |pushed| pushed.waited_in(&text));
         let entries = entries_in(&text[skipped..]);
         if entries.is_empty() {
             return Ok(());
         }
         let base = Arc::clone(&loaded.state);
-        let (state, entries) = with_waiting(&base, entries);
+        let (state, entries) = base.with_waiting(entries);
         loaded.state = Arc::new(state);
         loaded.waiting.entries = entries;
         loaded.waiting.base = Some(base);
@@ -214,7 +214,7 @@ impl Store {
         news: News,
     ) -> Result<Synced, StoreError> {
         let loaded = self.load()?;
-        let landed = member.in_flight.take().filter(|pushed| news.has(&pushed.commit));
+        let landed = member.in_flight.iter().find(|pushed| news.has(&pushed.commit)).cloned();
         let mut base = State::clone(loaded.base());
         let (mut lines, mut noted) = (Vec::new(), false);
         for entry in news.entries(&member.log_ref)? {
@@ -254,7 +254,7 @@ impl Store {
         let Some(mut file) = open(&path, OpenOptions::new().read(true))? else { return Ok(()) };
         let mut text = Vec::new();
         file.read_to_end(&mut text).map_err(io_error(&path))?;
-        let skipped = landed.map_or(0, |pushed| pushed.waiting_bytes as usize).min(text.len());
+        let skipped = landed.map_or(0, |pushed| pushed.waited_in(&text));
         if skipped == 0 && lost.is_empty() {
             return Ok(());
         }
@@ -267,13 +267,6 @@ impl Store {
 }
 
 impl Ledger<'_> {
-    /// The entry of this machine with `events`, as it would be next.
-    pub(super) fn shared_origin(state: &State) -> Option<EntryOrigin> {
-        let machine = state.machine.clone()?;
-        let number = state.machines.get(&machine).map_or(0, |known| known.entries) + 1;
-        Some(EntryOrigin { machine, number })
-    }
-
     /// Appends `events` to the ledger of a shared plan: those that may wait here, others on the remote first.
     pub(super) fn append_shared(&mut self, events: Vec<Event>, now: Timestamp) -> Result<(), StoreError> {
         let waits = events.iter().all(Event::may_wait);
@@ -321,12 +314,13 @@ impl Ledger<'_> {
         }
         let mut member = store.expect_membership()?;
         let remote = FleetRemote::of(store.folder(), &store.plan_id, &member)?;
-        let in_flight = (mark.bytes, waiting.mark.bytes);
-        let pushed = remote.push(&mut member, &entry, &lines, commit, in_flight)?;
+        let text = fs::read(store.waiting_file()).unwrap_or_default();
+        let waited = &text[..text.len().min(waiting.whole as usize)];
+        let pushed = remote.push(&mut member, &entry, &lines, commit, (mark.bytes, waited))?;
         self.lock = Some(acquire(&store.folder().join(LOCK), PATIENCE)?);
         let mark = append_at(&store.log(), mark.bytes, &lines)?;
         store.drop_waiting(Some(&pushed), &BTreeSet::new())?;
-        member.in_flight = None;
+        member.in_flight.clear();
         member.write(store.folder())?;
         let mut base = waiting.base.unwrap_or_else(|| Arc::clone(&self.loaded.state));
         store.remember(None);
@@ -337,24 +331,6 @@ impl Ledger<'_> {
         self.loaded = store.load()?;
         Ok(())
     }
-}
-
-/// `base` with `entries` after it, and the entries as they count there.
-fn with_waiting(base: &State, entries: Vec<Entry>) -> (State, Vec<Entry>) {
-    let mut state = base.clone();
-    let entries = entries
-        .into_iter()
-        .map(|entry| {
-            let by = Ledger::shared_origin(&state);
-            let now = entry.clock.unwrap_or(entry.at);
-            let at = state.last_at.map_or(entry.at, |last| last.max(entry.at));
-            let clock = Some(now).filter(|now| *now < at);
-            let entry = Entry { seq: state.seq + 1, at, clock, by, ..entry };
-            state.apply(&entry);
-            entry
-        })
-        .collect();
-    (state, entries)
 }
 
 /// The entries in whole lines; a torn one was never told anybody.

@@ -121,7 +121,7 @@ fn a_wrong_line_is_named_and_nothing_is_overwritten() {
     );
     check(
         r#"{"schemaVersion":9,"seq":2,"at":"2026-11-21T00:00:00Z","events":["something new"]}"#,
-        "[DIR]/events.jsonl:2: written by a newer fp (log version 9, this fp reads 1)",
+        "[DIR]/events.jsonl:2: written by a newer fp (log version 9, this fp reads 2)",
     );
 }
 

@@ -6,27 +6,29 @@ use super::graph::Graph;
 use super::id::compare_ids;
 use super::task::{Plan, TaskIndex};
 
-/// Maximum number of edges followed in search of a shorter cycle than the first.
-const MAX_STEPS: usize = 20_000_000;
-
 /// For each tangle, a set of tasks that all wait for each other, returns the leaves of its shortest cycle, starting
 /// with the smallest id. Sorted by those ids.
 pub fn find_cycles(plan: &Plan, graph: &Graph) -> Vec<Vec<TaskIndex>> {
     let by_id =
         |a: &TaskIndex, b: &TaskIndex| compare_ids(&plan.tasks[*a].id, &plan.tasks[*b].id).then(a.cmp(b));
-    let mut search = CycleSearch { graph, tangle_of: vec![None; graph.len()], steps: 0 };
+    // Nothing in an order is in a cycle.
+    let mut open = vec![true; graph.len()];
+    graph.order(|_| ()).into_iter().for_each(|task| open[task] = false);
+    let mut leaves: Vec<TaskIndex> =
+        (0..graph.len()).filter(|&task| open[task] && plan.tasks[task].is_leaf()).collect();
+    leaves.sort_by(by_id);
+    let users = graph.reversed();
     let mut cycles = Vec::new();
-    for (number, mut tangle) in tangles(graph).into_iter().enumerate() {
-        tangle.iter().for_each(|&task| search.tangle_of[task] = Some(number));
-        tangle.retain(|&task| plan.tasks[task].is_leaf());
-        tangle.sort_by(by_id);
+    for &first in &leaves {
+        if !open[first] {
+            continue;
+        }
+        let (before, behind) = (graph.reached_from(first), users.reached_from(first));
         let mut shortest: Option<Vec<TaskIndex>> = None;
-        for start in tangle {
-            if shortest.is_some() && search.steps > MAX_STEPS {
-                break;
-            }
+        for &start in leaves.iter().filter(|&&leaf| before[leaf] && behind[leaf]) {
+            open[start] = false;
             let most = shortest.as_ref().map_or(usize::MAX, Vec::len);
-            shortest = search.cycle_through(start, most).or(shortest);
+            shortest = cycle_through(graph, start, most).or(shortest);
         }
         cycles.extend(shortest);
     }
@@ -37,75 +39,25 @@ pub fn find_cycles(plan: &Plan, graph: &Graph) -> Vec<Vec<TaskIndex>> {
     cycles
 }
 
-struct CycleSearch<'g> {
-    graph: &'g Graph,
-    tangle_of: Vec<Option<usize>>,
-    steps: usize,
-}
-
-impl CycleSearch<'_> {
-    /// Finds the shortest path from `start` back to itself in fewer than `most` steps.
-    fn cycle_through(&mut self, start: TaskIndex, most: usize) -> Option<Vec<TaskIndex>> {
-        let mut before: Vec<Option<TaskIndex>> = vec![None; self.graph.len()];
-        let mut work = VecDeque::from([(start, 1)]);
-        while let Some((task, length)) = work.pop_front().filter(|&(_, length)| length < most) {
-            for &next in self.graph.waits_for(task) {
-                self.steps += 1;
-                if next == start {
-                    let mut way: Vec<TaskIndex> =
-                        std::iter::successors(Some(task), |&task| before[task]).collect();
-                    way.reverse();
-                    return Some(way);
-                }
-                if before[next].is_none() && self.tangle_of[next] == self.tangle_of[start] {
-                    before[next] = Some(task);
-                    work.push_back((next, length + 1));
-                }
+/// Finds the shortest path from `start` back to itself in fewer than `most` steps.
+fn cycle_through(graph: &Graph, start: TaskIndex, most: usize) -> Option<Vec<TaskIndex>> {
+    let mut before: Vec<Option<TaskIndex>> = vec![None; graph.len()];
+    let mut work = VecDeque::from([(start, 1)]);
+    while let Some((task, length)) = work.pop_front().filter(|&(_, length)| length < most) {
+        for &next in graph.waits_for(task) {
+            if next == start {
+                let mut way: Vec<TaskIndex> =
+                    std::iter::successors(Some(task), |&task| before[task]).collect();
+                way.reverse();
+                return Some(way);
             }
-        }
-        None
-    }
-}
-
-/// Finds the tangles, sets of at least two tasks that all reach each other, by Tarjan's algorithm without recursion.
-fn tangles(graph: &Graph) -> Vec<Vec<TaskIndex>> {
-    const LEFT: usize = usize::MAX;
-    // By task, from 1 in the order of discovery; `LEFT` once its set is known.
-    let mut number = vec![0; graph.len()];
-    let mut low = vec![0; graph.len()];
-    let mut met = 0;
-    let mut stack = Vec::new();
-    let mut found = Vec::new();
-    for root in 0..graph.len() {
-        let mut way = if number[root] == 0 { vec![(root, 0)] } else { Vec::new() };
-        while let Some(&mut (task, ref mut edge)) = way.last_mut() {
-            if number[task] == 0 {
-                met += 1;
-                (number[task], low[task]) = (met, met);
-                stack.push(task);
-            }
-            if let Some(&next) = graph.waits_for(task).get(*edge) {
-                *edge += 1;
-                match number[next] {
-                    0 => way.push((next, 0)),
-                    LEFT => {}
-                    other => low[task] = low[task].min(other),
-                }
-                continue;
-            }
-            way.pop();
-            if let Some(&(above, _)) = way.last() {
-                low[above] = low[above].min(low[task]);
-            }
-            if low[task] == number[task] {
-                let at = stack.iter().rposition(|&other| other == task).unwrap_or(0);
-                let tangle = stack.split_off(at);
-                tangle.iter().for_each(|&task| number[task] = LEFT);
-                found.extend(Some(tangle).filter(|tangle| tangle.len() > 1));
+            if before[next].is_none() {
+                before[next] = Some(task);
+                work.push_back((next, length + 1));
             }
         }
     }
-    found
+    None
 }
 
 #[cfg(test)]

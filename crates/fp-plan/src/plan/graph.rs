@@ -90,61 +90,44 @@ impl<'p> PlanIndex<'p> {
 /// to itself or an ancestor.
 #[derive(Debug)]
 pub struct Graph {
-    starts: Vec<usize>,
-    targets: Vec<TaskIndex>,
+    /// For each task, the tasks that it waits for.
+    edges: Vec<Vec<TaskIndex>>,
 }
 
 impl Graph {
     /// Builds the graph, in time linear in the size of the plan.
     pub fn new(plan: &Plan, index: &PlanIndex<'_>) -> Self {
-        let mut starts = Vec::with_capacity(plan.tasks.len() + 1);
-        let mut targets = Vec::new();
-        for (number, task) in plan.tasks.iter().enumerate() {
-            starts.push(targets.len());
-            if task.is_leaf() {
-                let found = task.ordering().filter_map(|item| index.find(&item.text));
-                targets
-                    .extend(found.filter(|&target| target != number && !index.is_ancestor(target, number)));
-            } else {
-                targets.extend(&task.children);
+        let edges = plan.tasks.iter().enumerate().map(|(number, task)| {
+            if !task.is_leaf() {
+                return task.children.clone();
             }
-        }
-        starts.push(targets.len());
-        Self { starts, targets }
+            let found = task.ordering().filter_map(|item| index.find(&item.text));
+            found.filter(|&target| target != number && !index.is_ancestor(target, number)).collect()
+        });
+        Self { edges: edges.collect() }
     }
 
     /// Number of tasks.
     pub fn len(&self) -> usize {
-        self.starts.len() - 1
+        self.edges.len()
     }
 
     pub fn is_empty(&self) -> bool {
-        self.len() == 0
+        self.edges.is_empty()
     }
 
     /// The tasks that `task` names or, as a parent, has, in the order written; may contain a task twice.
     pub fn waits_for(&self, task: TaskIndex) -> &[TaskIndex] {
-        &self.targets[self.starts[task]..self.starts[task + 1]]
+        &self.edges[task]
     }
 
     /// The same graph with every edge reversed: its `waits_for` yields the direct dependents.
     pub fn reversed(&self) -> Self {
-        let mut starts = vec![0; self.len() + 1];
-        for &target in &self.targets {
-            starts[target + 1] += 1;
+        let mut edges = vec![Vec::new(); self.len()];
+        for (task, targets) in self.edges.iter().enumerate() {
+            targets.iter().for_each(|&target| edges[target].push(task));
         }
-        for at in 1..starts.len() {
-            starts[at] += starts[at - 1];
-        }
-        let mut next = starts.clone();
-        let mut targets = vec![0; self.targets.len()];
-        for task in 0..self.len() {
-            for &target in self.waits_for(task) {
-                targets[next[target]] = task;
-                next[target] += 1;
-            }
-        }
-        Self { starts, targets }
+        Self { edges }
     }
 
     /// Marks every task on which `task` depends, directly or not.

@@ -69,6 +69,12 @@ fn every_default_could_be_given_in_a_file() {
       "exclusive": [],
       "executionModel": "parallel",
       "executionOrder": "document-order",
+      "fleet": {
+        "branch": null,
+        "leaseMinutes": 15,
+        "ref": null,
+        "signed": false
+      },
       "guard": {
         "extend": "ask",
         "mode": "deny"
@@ -124,7 +130,7 @@ fn what_a_repository_may_set() {
         let keys = Settings::default().by_key().into_iter().map(|(key, _)| key);
         keys.filter(|key| class_of(key) == class).collect::<Vec<_>>().join(" ")
     };
-    insta::assert_snapshot!(of(Protected), @"agents.allow agents.builder.args agents.builder.effort agents.builder.model agents.builder.program agents.byComplexity agents.escalate agents.programs agents.silenceMinutes agents.verifier.args agents.verifier.effort agents.verifier.model agents.verifier.program budget.run budget.task commentChecker.customPrompt commentChecker.mode engine guard.extend guard.mode isolation noCommit notify.command nudge.enabled nudge.maxRetries permissionMode skipPlanReview verify.timeoutSeconds");
+    insta::assert_snapshot!(of(Protected), @"agents.allow agents.builder.args agents.builder.effort agents.builder.model agents.builder.program agents.byComplexity agents.escalate agents.programs agents.silenceMinutes agents.verifier.args agents.verifier.effort agents.verifier.model agents.verifier.program budget.run budget.task commentChecker.customPrompt commentChecker.mode engine fleet.branch fleet.leaseMinutes fleet.ref fleet.signed guard.extend guard.mode isolation noCommit notify.command nudge.enabled nudge.maxRetries permissionMode skipPlanReview verify.timeoutSeconds");
     insta::assert_snapshot!(of(Words), @"language");
     insta::assert_snapshot!(of(Open), @"commentChecker.enabled commentChecker.ignore dispatchTimeoutMinutes exclusive executionModel executionOrder iterationScaling.base iterationScaling.enabled iterationScaling.factor linear.enabled linear.project linear.statusMap.completed linear.statusMap.failed linear.statusMap.inProgress linear.statusMap.pending linear.statusMap.review linear.team lockTimeoutSeconds maxComplexity maxIterations maxParallelTasks planOnly plansDir preAnalysis researchOnly");
     assert_eq!(class_of("guard.later"), Protected, "what is unknown is not for anybody");

@@ -12,7 +12,7 @@ use crate::run::State;
 use crate::run::event::Event;
 use crate::run::message;
 use crate::run::next::{LeadAction, RunSurroundings};
-use crate::run::state::{Activity, Role, RunAgent, Status};
+use crate::run::state::{Activity, Role, RunAgent, Status, TaskState};
 use fp_plan::plan::id::{AgentName, TaskId};
 
 /// Type of the plugin's builders, unless they are teammates.
@@ -189,8 +189,10 @@ pub fn lead_due(state: &State, around: &RunSurroundings) -> LeadDue {
         )
     });
     let is_idle = state.agents.values().all(|agent| agent.activity == Activity::Idle);
-    // A wait while every agent is idle is for a commit, which `fp next` makes.
-    if starts || (is_idle && has(|a| matches!(a, LeadAction::Wait { .. }))) {
+    let commits = state.own_running().any(TaskState::awaits_commit);
+    let waits_for_others = state.is_shared() && !commits && state.end_commands_due().is_empty();
+    // A wait while every agent is idle is for a commit, which `fp next` makes, or for other machines.
+    if starts || (is_idle && !waits_for_others && has(|a| matches!(a, LeadAction::Wait { .. }))) {
         LeadDue::Work
     } else if has(|a| matches!(a, LeadAction::Deadlock { .. } | LeadAction::Revise { .. })) {
         LeadDue::Deadlock

@@ -14,7 +14,7 @@ use fp_plan::settings::{AgentPlayer, Agents, SpendingLimit};
 const MAX_DENIED: usize = 20;
 
 /// The last process of an agent.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct AgentProcess {
     pub program: String,
@@ -157,10 +157,7 @@ pub fn session_spent(
             program: program.clone(),
             model: model.clone(),
             session: Some(id.to_owned()),
-            mark: String::new(),
-            turns: 0,
-            tokens: TokenUse::default(),
-            micro_usd: 0,
+            ..AgentProcess::default()
         },
     });
     let cost = AgentCost {
@@ -219,7 +216,7 @@ impl State {
     }
 
     /// True if what `task`, or the run, has cost is over `limit`, as often as the user has granted it.
-    pub(super) fn is_spent(&self, limit: SpendingLimit, task: Option<&TaskId>) -> bool {
+    pub fn is_spent(&self, limit: SpendingLimit, task: Option<&TaskId>) -> bool {
         let costs = self.costs.iter().filter(|cost| task.is_none() || cost.task.as_ref() == task);
         let (tokens, usd) = total_cost(costs);
         let (spent, limit) = match limit {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::event::{Base, Decider, Dispatch, Event, Leaf, RunTerms};
-use super::question::{AnswerChoice, Question, Topic};
+use super::question::{AnswerChoice, ClosedUnanswered, Question, Topic};
 use super::ready::{List, Obstacle};
 use super::refusal::{Refusal, refuse};
 use super::state::{Activity, Approval, Claim, State, Status, TaskState};
@@ -66,6 +66,15 @@ impl State {
                 return Err(Refusal::Frozen(task.leaf.id.clone(), task.status.word()));
             }
         }
+        // Commands that are tried again are asked about again.
+        let stays = |id: &TaskId| {
+            let same =
+                |leaf: &Leaf| leaf.id == *id && self.task(id).is_some_and(|t| t.leaf.hash == leaf.hash);
+            self.has_claimed() && approve.leaves.iter().any(same)
+        };
+        let is_retried =
+            |topic: &Topic| matches!(topic, Topic::FailsBefore { commands } if !commands.keys().any(stays));
+        kept.extend(self.close_questions(is_retried, ClosedUnanswered::Withdrawn.label()));
         let Approve { tree_hash, leaves, base, commits, end_commands, by } = approve;
         // A run keeps the style that it began with: its own commits are no habit of the repository.
         let commits = if self.run.is_some() { self.commits().cloned() } else { commits };

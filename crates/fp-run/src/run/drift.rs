@@ -56,11 +56,26 @@ pub struct Drift {
 impl Drift {
     /// A short text for people.
     pub fn told(&self) -> String {
-        if !self.changes.is_empty() {
-            return self.changes.iter().map(String::as_str).collect::<Vec<_>>().join("; ");
+        let told = self.changes_by_end();
+        let told = told.iter().map(|(end, changes)| format!("{}{end}", changes.join(", ")));
+        told.collect::<Vec<_>>().join("; ")
+    }
+
+    /// The changes by the end that names their commit; it is empty for those that name none.
+    fn changes_by_end(&self) -> BTreeMap<String, Vec<String>> {
+        let mut by_end: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        if self.changes.is_empty() {
+            let files: Vec<&str> = self.files.iter().map(String::as_str).collect();
+            let change = format!("{} changed by {}", files.join(", "), self.commits.join("; "));
+            by_end.insert(String::new(), vec![change]);
         }
-        let files: Vec<&str> = self.files.iter().map(String::as_str).collect();
-        format!("{} changed by {}", files.join(", "), self.commits.join("; "))
+        for change in &self.changes {
+            let mut ends = self.commits.iter().map(|commit| format!(" in {commit}"));
+            let end = ends.find(|end| change.ends_with(end)).unwrap_or_default();
+            let change = change.strip_suffix(&end).unwrap_or(change).to_owned();
+            by_end.entry(end).or_default().push(change);
+        }
+        by_end
     }
 
     pub(super) fn add(&mut self, other: &Self) {
@@ -149,13 +164,11 @@ impl State {
         // What changed, by the end that names the commit; what names none comes first.
         let mut told: BTreeMap<String, BTreeMap<String, Vec<TaskId>>> = BTreeMap::new();
         for (task, drift) in &due {
-            let changes =
-                if drift.changes.is_empty() { BTreeSet::from([drift.told()]) } else { drift.changes.clone() };
-            for change in changes {
-                let ends = drift.commits.iter().map(|commit| format!(" in {commit}"));
-                let end = ends.into_iter().find(|end| change.ends_with(end)).unwrap_or_default();
-                let change = change.strip_suffix(&end).unwrap_or(&change).to_owned();
-                told.entry(end).or_default().entry(change).or_default().push(task.leaf.id.clone());
+            for (end, changes) in drift.changes_by_end() {
+                let told = told.entry(end).or_default();
+                for change in changes {
+                    told.entry(change).or_default().push(task.leaf.id.clone());
+                }
             }
         }
         let line = |(change, tasks): (&String, &Vec<TaskId>)| {

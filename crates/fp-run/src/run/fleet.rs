@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::crew::AgentProcess;
-use super::event::{Entry, Event, RunTerms};
+use super::event::{Entry, EntryOrigin, Event, RunTerms};
 use super::peer_message::{Inbox, PeerMessage};
 use super::state::{Run, RunAgent, RunStatus, State, TaskState, Untold};
 use fp_plan::plan::id::{AgentName, MachineId, TaskId};
@@ -179,6 +179,31 @@ impl State {
         };
         let lost = self.own_running().filter(|task| !holds(task));
         lost.map(|task| task.leaf.id.clone()).collect()
+    }
+
+    /// The origin of the next entry of this machine, in a shared plan.
+    pub fn next_origin(&self) -> Option<EntryOrigin> {
+        let machine = self.machine.clone().filter(|_| self.is_shared())?;
+        let number = self.machines.get(&machine).map_or(0, |known| known.entries) + 1;
+        Some(EntryOrigin { machine, number })
+    }
+
+    /// This state with `waiting`, the entries of this machine that wait, and those entries as they count there.
+    #[must_use]
+    pub fn with_waiting(&self, waiting: Vec<Entry>) -> (Self, Vec<Entry>) {
+        let mut state = self.clone();
+        let entries = waiting
+            .into_iter()
+            .map(|entry| {
+                let now = entry.clock.unwrap_or(entry.at);
+                let at = state.last_at.map_or(now, |last| last.max(now));
+                let clock = Some(now).filter(|now| *now < at);
+                let entry = Entry { seq: state.seq + 1, at, clock, by: state.next_origin(), ..entry };
+                state.apply(&entry);
+                entry
+            })
+            .collect();
+        (state, entries)
     }
 
     /// Counts `entry` for its machine; true if that is this one.

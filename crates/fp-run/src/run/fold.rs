@@ -33,8 +33,10 @@ impl State {
         self.seq = entry.seq;
         self.last_at = Some(entry.at);
         self.created_at.get_or_insert(entry.at);
-        self.behind = entry.clock.map(|clock| self.behind.unwrap_or(clock));
         let is_own = self.count_entry(entry);
+        if is_own {
+            self.behind = entry.clock.map(|clock| self.behind.unwrap_or(clock));
+        }
         for event in &entry.events {
             let at = entry.clock.unwrap_or(entry.at);
             match is_own {

@@ -203,6 +203,11 @@ struct Draft<'a> {
 }
 
 impl State {
+    /// The open questions as actions.
+    pub fn asks(&self) -> Vec<LeadAction> {
+        self.open_questions().map(ask_of).collect()
+    }
+
     /// Decides what is due now that the agents in `ended` have ended. Refused before the run is started.
     pub fn next(&self, ended: &[AgentName], around: &RunSurroundings) -> Result<LeadTurn, Refusal> {
         match self.expect_running() {
@@ -582,30 +587,16 @@ impl Draft<'_> {
         let open = self.state.questions.iter().filter(|asked| asked.answer.is_empty());
         let (here, elsewhere): (Vec<&Asked>, Vec<&Asked>) =
             open.partition(|asked| self.around.attended || self.is_own(asked));
-        let elsewhere: Vec<String> = elsewhere
-            .into_iter()
-            .filter_map(|asked| {
-                Some(format!("the answer to {} on {}", asked.question.id, asked.machine.as_ref()?))
-            })
-            .collect();
-        let questions: Vec<LeadAction> = here
-            .into_iter()
-            .map(|asked| &asked.question)
-            .map(|q| LeadAction::Ask {
-                question: q.id.clone(),
-                text: q.text.clone(),
-                header: q.header.clone(),
-                options: q.options.clone(),
-                multi_select: false,
-            })
-            .collect();
+        let questions: Vec<LeadAction> = here.into_iter().map(|asked| ask_of(&asked.question)).collect();
         let asks = !questions.is_empty();
         self.turn.actions.extend(questions);
         if asks || self.turn.actions.iter().any(|action| matches!(action, LeadAction::Judge { .. })) {
             return;
         }
         let mut on = self.under_way();
-        on.extend(elsewhere);
+        on.extend(elsewhere.into_iter().filter_map(|asked| {
+            Some(format!("the answer to {} on {}", asked.question.id, asked.machine.as_ref()?))
+        }));
         on.extend(self.around.cut_off.then(|| "the connection to the remote".to_owned()));
         if !on.is_empty() {
             self.turn.actions.push(LeadAction::Wait { on });
@@ -655,6 +646,16 @@ impl Draft<'_> {
                 format!("{}: {why}", task.leaf.id)
             })
             .collect()
+    }
+}
+
+fn ask_of(question: &Question) -> LeadAction {
+    LeadAction::Ask {
+        question: question.id.clone(),
+        text: question.text.clone(),
+        header: question.header.clone(),
+        options: question.options.clone(),
+        multi_select: false,
     }
 }
 

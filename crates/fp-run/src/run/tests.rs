@@ -13,7 +13,7 @@ use super::next::{LeadAction, LeadTurn, RunSurroundings};
 use super::planning::{PASSES, Planning, ROUNDS, Seen};
 use super::question::{AnswerChoice, AnswerOption};
 use super::ready::Obstacle;
-use super::state::{State, Status};
+use super::state::{State, Status, TaskState};
 use super::verdict::VerifierOpinion;
 use crate::critique::JudgedTree;
 use crate::hook::{LeadDue, lead_due, lead_stops};
@@ -22,6 +22,7 @@ use fp_plan::plan::id::{AgentName, PlanId, TaskId};
 use fp_plan::plan::path::overlap;
 use fp_plan::settings::ExtensionPolicy;
 
+mod fleet;
 mod judging;
 mod laws;
 mod machine;

@@ -1,20 +1,52 @@
 //! The user's own words: what is typed, and the answers by which the user consents.
 
+use std::time::Duration;
+
 use fp_host::claude::hook::HookReply;
+use fp_host::store::acquire;
 use fp_run::run::consent::{ConsentCode, PrintedQuestion};
 
-use super::IncomingHook;
+use super::{IncomingHook, OngoingRun};
 use crate::commands::consent;
 use crate::commands::new::PLAN_SKILL;
+use crate::commands::run::asked_text;
 use crate::error::CommandError;
 
-/// Keeps the prompt of `/fp:plan`, so that the plan has the user's own words and flags.
+/// Start of the prompt with which the client tells that something has ended in the background.
+const NEWS: &str = "<task-notification>";
+/// What it says of a command that ended as [`Exit::Asked`](crate::error::Exit::Asked).
+const ASKED: &str = " failed with exit code 3</summary>";
+
+/// Keeps the prompt of `/fp:plan`, so that the plan has the user's own words and flags. Where `fp run` has ended with a
+/// question, the session gets it with the news of that, and has no output to read.
 pub(super) fn user_has_typed(hook: &IncomingHook) -> Result<(), CommandError> {
     // An agent's prompt is a model's.
     let prompt = hook.event.prompt().filter(|_| hook.event.agent_id.is_none());
+    if prompt.is_some_and(|prompt| prompt.starts_with(NEWS) && prompt.contains(ASKED)) {
+        return tell_questions(hook);
+    }
     let typed = prompt.filter(|prompt| prompt.trim_start().starts_with(PLAN_SKILL));
     if let Some((prompt, session)) = typed.zip(hook.event.session.as_deref()) {
         hook.context.trust()?.keep_prompt(session, prompt, hook.event.transcript())?;
+    }
+    Ok(())
+}
+
+fn tell_questions(hook: &IncomingHook) -> Result<(), CommandError> {
+    let is_asked = |run: &OngoingRun| {
+        let by_processes = run.state.run.as_ref().is_some_and(|known| known.terms.processes);
+        let is_open = by_processes && run.state.open_questions().next().is_some();
+        is_open && acquire(&run.plan.lead_lock(), Duration::ZERO).is_ok()
+    };
+    let mut asked = hook.runs()?.filter(is_asked);
+    // Where several are open the output says which is meant.
+    if let (Some(run), None) = (asked.next(), asked.next()) {
+        let text = asked_text(run.plan.id(), &run.state.asks());
+        let reply = HookReply::PromptContext(&text);
+        // One that is cut can't be asked word for word.
+        if reply.json()["hookSpecificOutput"]["additionalContext"] == *text {
+            hook.reply(reply);
+        }
     }
     Ok(())
 }

@@ -21,7 +21,6 @@ use fp_run::run::event::Event;
 use fp_run::run::next::LeadAction;
 use fp_run::run::state::{Activity, Role, TaskState};
 
-use super::role_of;
 use crate::assets::{plugin_file, plugin_files};
 use crate::context::{Context, this_program};
 use crate::error::CommandError;
@@ -34,8 +33,9 @@ const DRAIN: Duration = Duration::from_secs(2);
 const PAUSES: (Duration, Duration) = (Duration::from_secs(2), Duration::from_secs(300));
 /// Longest time that a program may try by itself to reach its service.
 const MAX_WAIT: Duration = Duration::from_secs(300);
-/// Tries in a row, without one that reached its service, after which a session is told that it has no network.
-const UNREACHED: u32 = 3;
+/// Tries in a row, without one that reached its service, after which a session is told that it has no network; and tries
+/// that may fail in words that are not known.
+const TRIES: u32 = 3;
 /// News that wait to be taken in; a process that talks faster waits.
 const QUEUE: usize = 1024;
 
@@ -57,7 +57,6 @@ pub(super) struct AgentTask {
 impl AgentTask {
     /// The task in `action`, if that starts or wakes an agent.
     pub(super) fn of(action: LeadAction, state: &State, plan: &OpenPlan) -> Option<Self> {
-        let role = role_of(&action);
         let checkout = || plan.repo.worktree.clone();
         match action {
             LeadAction::Spawn { name, prompt, player, .. }
@@ -73,13 +72,13 @@ impl AgentTask {
                 let own = format!("You are {name}.");
                 let is_told = session.is_some() || prompt.starts_with(&own);
                 let prompt = if is_told { prompt } else { format!("{own} {prompt}") };
-                Some(Self { name, role, player, prompt, cwd, task, session, away: 0 })
+                Some(Self { name, role: Role::Builder, player, prompt, cwd, task, session, away: 0 })
             }
             LeadAction::Verify { name, prompt, player, task, iteration, .. } => {
                 let place = state.task(&task).and_then(|task| task.worktree());
                 let place = place.map(|owner| worktree::path(plan, owner)).filter(|place| place.is_dir());
                 let (cwd, task) = (place.unwrap_or_else(checkout), Some((task, iteration)));
-                Some(Self { name, role, player, prompt, cwd, task, session: None, away: 0 })
+                Some(Self { name, role: Role::Verifier, player, prompt, cwd, task, session: None, away: 0 })
             }
             _ => None,
         }
@@ -123,6 +122,10 @@ struct Member {
     before: Option<TaskId>,
     /// What its conversation had used by its last word of that, beyond what the log has.
     counted: (TokenUse, u64),
+    /// The last request by its id.
+    request: String,
+    /// Requests that the program hasn't summed up itself yet, and what they have used.
+    uncounted: (u64, TokenUse),
     /// Since when its service is away, and what the program says of it.
     waits: Option<(Instant, String)>,
     process: AgentProcess,
@@ -262,9 +265,7 @@ impl<'c> Crew<'c> {
             model: task.player.model.clone(),
             session: agent.session.clone().or_else(|| task.session.clone()),
             mark: agent.mark().to_owned(),
-            turns: 0,
-            tokens: TokenUse::default(),
-            micro_usd: 0,
+            ..AgentProcess::default()
         };
         let (id, iteration) = task.task.clone().map_or((None, 0), |(id, iteration)| (Some(id), iteration));
         let cost = AgentCost {
@@ -298,6 +299,8 @@ impl<'c> Crew<'c> {
             waits: None,
             before: self.plan.load()?.state.worktrees.get(&name).cloned(),
             counted: (TokenUse::default(), 0),
+            request: String::new(),
+            uncounted: (0, TokenUse::default()),
             process,
         };
         self.members.insert(name, member);
@@ -346,7 +349,11 @@ impl<'c> Crew<'c> {
             .collect();
         for name in due {
             if let Some((task, _)) = self.waiting.remove(&name) {
-                self.start(task)?;
+                match self.may_spend(&task)? {
+                    true => self.start(task)?,
+                    // The next turn asks whether it may go on.
+                    false => told.push(CrewNews::Ended(name)),
+                }
             }
         }
         Ok(told)
@@ -376,7 +383,16 @@ impl<'c> Crew<'c> {
             }
             AgentNews::Spent { turns, tokens, micro_usd } => {
                 member.was_reached |= tokens.total() > 0;
+                let (counted, used) = std::mem::take(&mut member.uncounted);
+                member.cost.turns -= counted;
+                member.cost.tokens = member.cost.tokens.since(used);
                 member.cost.spend(turns, tokens, micro_usd);
+            }
+            AgentNews::Request { id, tokens } if id != member.request => {
+                member.request = id;
+                member.cost.spend(1, tokens, None);
+                member.uncounted.0 += 1;
+                member.uncounted.1.add(tokens);
             }
             AgentNews::SessionTotal { tokens, micro_usd } => {
                 let state = self.plan.load()?.state;
@@ -400,29 +416,19 @@ impl<'c> Crew<'c> {
                 return Ok(member.cost.denied.insert(rule).then_some(told));
             }
             AgentNews::Fault(fault) => member.fault = Some(fault),
-            AgentNews::Heard => {}
+            AgentNews::Heard | AgentNews::Request { .. } => {}
             AgentNews::Closed => member.is_closed = true,
         }
         Ok(None)
     }
 
-    /// True if the agent called `name` has nothing left to do, as the log has it.
-    fn is_done(&self, name: &AgentName) -> Result<bool, CommandError> {
-        let state = self.plan.load()?.state;
-        Ok(state.agents.get(name).is_none_or(|agent| agent.activity == Activity::Idle))
-    }
-
-    /// Learns which task a builder had that was done before anybody looked. Its task of before is not meant.
-    fn attribute(
-        &self,
-        cost: &mut AgentCost,
-        name: &AgentName,
-        before: Option<&TaskId>,
-    ) -> Result<(), CommandError> {
-        let state = self.plan.load()?.state;
-        let last = state.worktrees.get(name).filter(|id| Some(*id) != before).and_then(|id| state.task(id));
-        attribute(cost, state.held_by(name).or(last));
-        Ok(())
+    /// True if the budgets have room for one more try with `task`.
+    fn may_spend(&self, task: &AgentTask) -> Result<bool, CommandError> {
+        let (state, budget) = (self.plan.load()?.state, &self.plan.settings.budget);
+        let known = task.task.as_ref().map(|(id, _)| id);
+        let id = known.or_else(|| state.held_by(&task.name).map(|held| &held.leaf.id));
+        let is_spent = |limit: Option<_>, id| limit.is_some_and(|limit| state.is_spent(limit, id));
+        Ok(!is_spent(budget.run, None) && !(id.is_some() && is_spent(budget.task, id)))
     }
 
     /// Takes in the end of a process. `end` is how it ended by itself.
@@ -433,29 +439,40 @@ impl<'c> Crew<'c> {
         let complaint = agent.end(GRACE);
         cost.seconds = started.elapsed().as_secs();
         let name = task.name.clone();
-        self.attribute(&mut cost, &name, before.as_ref())?;
+        let state = self.plan.load()?.state;
+        // Of a task that was done before anybody looked only its worktree tells. The one of before is not meant.
+        let last = state.worktrees.get(&name).filter(|id| Some(*id) != before.as_ref());
+        attribute(&mut cost, state.held_by(&name).or(last.and_then(|id| state.task(id))));
         self.log(vec![Event::AgentSpent { name: name.clone(), cost }])?;
         let program = &process.program;
         if was_reached {
             self.unreached = 0;
         }
+        let go_on = format!("nothing is lost: `fp run {}` goes on", self.plan.id());
+        let refused = |why: String| Err(CommandError::failed(why).hint(go_on));
+        let is_well = matches!(end, Some(CommandEnd::Exited(0)));
+        let has_failed = !is_well && end.is_some() && !matches!(self.programs[program], AgentProgram::Own(_));
+        let is_lost = match &fault {
+            Some(fault) => matches!(fault, ServiceFault::SessionLost(_)),
+            // A program that doesn't know the conversation may say so in its own words.
+            None => has_failed && !was_reached,
+        };
+        if is_lost && task.session.is_some() {
+            let anew = AgentTask { session: None, ..task };
+            self.waiting.insert(name, (anew, Instant::now()));
+            return Ok(Vec::new());
+        }
+        let is_done = state.agents.get(&name).is_none_or(|agent| agent.activity == Activity::Idle);
         match fault {
-            Some(ServiceFault::SessionLost(_)) if task.session.is_some() => {
-                let anew = AgentTask { session: None, ..task };
-                self.waiting.insert(name, (anew, Instant::now()));
-                Ok(Vec::new())
-            }
             Some(ServiceFault::SessionLost(_)) if was_reached => Ok(vec![CrewNews::Ended(name)]),
-            Some(ServiceFault::Refused(why) | ServiceFault::SessionLost(why)) => {
-                Err(CommandError::failed(why)
-                    .hint(format!("nothing is lost: `fp run {}` goes on", self.plan.id())))
-            }
-            Some(ServiceFault::Away(_)) if self.is_ending || self.is_done(&name)? => {
+            Some(ServiceFault::Refused(why) | ServiceFault::SessionLost(why)) => refused(why),
+            Some(ServiceFault::Away(_) | ServiceFault::Unknown(_)) if self.is_ending || is_done => {
                 Ok(vec![CrewNews::Ended(name)])
             }
-            Some(ServiceFault::Away(why)) => {
+            Some(ServiceFault::Unknown(why)) if task.away + 1 >= TRIES => refused(why),
+            Some(ServiceFault::Away(why) | ServiceFault::Unknown(why)) => {
                 self.unreached += u32::from(!was_reached);
-                if self.unreached >= UNREACHED && self.context.session().is_some() {
+                if self.unreached >= TRIES && self.context.session().is_some() {
                     return Err(CommandError::failed(format!("{program} can't reach its service from here: {why}"))
                         .hint("the session may run commands without network: `fp run` in a terminal, or `/fp:implement --here`"));
                 }
@@ -469,15 +486,7 @@ impl<'c> Crew<'c> {
                 Ok(vec![CrewNews::Told(told)])
             }
             None => {
-                let is_well = matches!(end, Some(CommandEnd::Exited(0)));
-                let is_known = !matches!(self.programs[program], AgentProgram::Own(_));
-                // A program that doesn't know the conversation may say so in its own words.
-                if !is_well && !was_reached && is_known && task.session.is_some() && end.is_some() {
-                    let anew = AgentTask { session: None, ..task };
-                    self.waiting.insert(name, (anew, Instant::now()));
-                    return Ok(Vec::new());
-                }
-                if !is_well && !has_spoken && is_known && end.is_some() {
+                if has_failed && !has_spoken {
                     let how = if complaint.is_empty() {
                         "without a word".to_owned()
                     } else {

@@ -16,12 +16,12 @@ use fp_host::run::worktree::{self, Worktrees};
 use fp_host::screen::Screen;
 use fp_host::store::{StoreError, acquire};
 use fp_host::trust::{Consent, ConsentSource};
-use fp_plan::plan::id::AgentName;
+use fp_plan::plan::id::{AgentName, PlanId};
 use fp_plan::settings::{AgentPlayer, SpendingLimit};
 use fp_run::report::status::StatusReport;
 use fp_run::run::State;
 use fp_run::run::next::LeadAction;
-use fp_run::run::state::{Activity, Role, RunStatus, Status};
+use fp_run::run::state::{Activity, RunStatus, Status};
 
 use super::consent::answer;
 use super::next::{ask_text, final_report, take_turn};
@@ -159,16 +159,16 @@ fn expect_trusted_place(plan: &OpenPlan, yes: bool, context: &Context) -> Result
         "agents that start in {} take on its settings, hooks and instructions, as Claude Code does in a folder that you trust",
         root.display()
     );
-    if yes {
-        trust.add(Consent::Agents, ConsentSource::Flag, context.now())?;
-        return Ok(());
-    }
-    if input::can_ask(context) {
+    let source = if yes {
+        Some(ConsentSource::Flag)
+    } else if input::can_ask(context) {
         context.printer.note(&format!("Before anything starts: {what}."));
-        if input::agrees("Do you trust it?", context) {
-            trust.add(Consent::Agents, ConsentSource::Terminal, context.now())?;
-            return Ok(());
-        }
+        input::agrees("Do you trust it?", context).then_some(ConsentSource::Terminal)
+    } else {
+        None
+    };
+    if let Some(source) = source {
+        return Ok(trust.add(Consent::Agents, source, context.now())?);
     }
     Err(CommandError::refused(format!("nothing was started: {what}")).hint(
         "run `fp run` at a terminal, and say yes; or open the folder in Claude Code, and trust it there; a script adds --yes",
@@ -327,7 +327,7 @@ impl Lead<'_> {
             if let Some(chain) = chain {
                 return Ok(Some(LeadEnd::Deadlock(chain)));
             }
-            if !asks.is_empty() && !self.view.can_ask() {
+            if !asks.is_empty() && !self.view.is_screen() {
                 return Ok(Some(LeadEnd::Asked(asks)));
             }
             if again.is_some_and(|again| Instant::now() >= again) {
@@ -446,13 +446,11 @@ impl LeadEnd {
                 }
                 Ok(over(&state))
             }
-            (Self::Asked(asks), Format::Json) => {
-                context.printer.json(&serde_json::json!({ "actions": asks }))?;
-                Ok(Exit::Asked)
-            }
-            (Self::Asked(asks), Format::Text) => {
-                let asks: String = asks.iter().map(|ask| ask_text(id, ask)).collect();
-                context.printer.data(&format!("{asks}Then go on: fp run {id} --ask\n"));
+            (Self::Asked(asks), format) => {
+                match format {
+                    Format::Json => context.printer.json(&serde_json::json!({ "actions": asks }))?,
+                    Format::Text => context.printer.data(&asked_text(id, &asks)),
+                }
                 Ok(Exit::Asked)
             }
             (Self::Deadlock(chain), _) => Err(CommandError::refused(format!(
@@ -466,6 +464,12 @@ impl LeadEnd {
             }
         }
     }
+}
+
+/// The questions without which nothing goes on.
+pub(crate) fn asked_text(plan: &PlanId, asks: &[LeadAction]) -> String {
+    let asks: String = asks.iter().map(|ask| ask_text(plan, ask)).collect();
+    format!("{asks}Then go on: fp run {plan} --ask\n")
 }
 
 fn stopped(plan: &OpenPlan) -> String {
@@ -490,9 +494,4 @@ fn notify(plan: &OpenPlan, told: &str, context: &Context) {
     if let Err(error) = fp_host::process::ask(command, b"", limits) {
         context.printer.note(&format!("note: `notify.command` can't be started: {error}"));
     }
-}
-
-/// The role of an agent's action.
-fn role_of(action: &LeadAction) -> Role {
-    if matches!(action, LeadAction::Verify { .. }) { Role::Verifier } else { Role::Builder }
 }

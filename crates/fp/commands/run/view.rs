@@ -82,10 +82,7 @@ impl LeadView {
         Ok(Self::of(ViewKind::Lines { watch, text: LogText::default(), interrupt }))
     }
 
-    pub(super) fn can_ask(&self) -> bool {
-        self.is_screen()
-    }
-
+    /// True if it can ask the user.
     pub(super) fn is_screen(&self) -> bool {
         matches!(self.kind, ViewKind::Screen { .. })
     }

@@ -1,13 +1,10 @@
-//! Git, and its settings that a commit of a task depends on.
+//! Git, and the name that it commits by.
 
 use std::path::Path;
 
-use fp_host::git::GitError;
-use fp_host::git::command::{ask, setting};
-use fp_host::search_path::program_on_path;
+use fp_host::git::command::ask;
 
 use super::DoctorFinding;
-use crate::error::CommandError;
 use crate::features::install::program::version_numbers;
 
 /// Oldest git with which several builders have a worktree each: it merges without a working tree.
@@ -23,10 +20,6 @@ pub(super) fn examine(cwd: &Path) -> Vec<DoctorFinding> {
     };
     let ident = |name: &str| ask(cwd, &["var", name]).ok();
     found.push(identity(ident("GIT_AUTHOR_IDENT").as_deref(), ident("GIT_COMMITTER_IDENT").as_deref()));
-    found.push(signing(cwd).unwrap_or_else(|error| {
-        let detail = format!("git's settings can't be read: {}", CommandError::from(error).message);
-        DoctorFinding::error("signing", detail).fixed_by("git config --list --show-origin")
-    }));
     found
 }
 
@@ -60,33 +53,4 @@ pub(super) fn identity(author: Option<&str>, committer: Option<&str>) -> DoctorF
     };
     let detail = if author == committer { author } else { format!("{author}, committed by {committer}") };
     DoctorFinding::ok("identity", detail)
-}
-
-/// The signature of commits, where they have to be signed.
-pub(super) fn signing(cwd: &Path) -> Result<DoctorFinding, GitError> {
-    let check = "signing";
-    let on = ask(cwd, &["config", "--type=bool", "--default", "false", "--get", "commit.gpgSign"])?;
-    if on == "false" {
-        return Ok(DoctorFinding::ok(check, "commits are not signed"));
-    }
-    let format = setting(cwd, "gpg.format")?.unwrap_or_else(|| "openpgp".into());
-    let usual = match format.as_str() {
-        "ssh" => "ssh-keygen",
-        "x509" => "gpgsm",
-        _ => "gpg",
-    };
-    // Git expands the `~` of a path.
-    let path = |name: &str| ask(cwd, &["config", "--type=path", "--get", name]).ok();
-    let old_name = || path("gpg.program").filter(|_| usual == "gpg");
-    let program = path(&format!("gpg.{format}.program")).or_else(old_name).unwrap_or_else(|| usual.into());
-    let search = std::env::var_os("PATH").unwrap_or_default();
-    let is_there = match program.contains(['/', '\\']) {
-        true => cwd.join(&program).exists(),
-        false => program_on_path(&[&format!("{program}{}", std::env::consts::EXE_SUFFIX)], &search).is_some(),
-    };
-    if !is_there {
-        let detail = format!("commits have to be signed, and {program} is not on PATH");
-        return Ok(DoctorFinding::error(check, detail).fixed_by("git config --show-origin commit.gpgSign"));
-    }
-    Ok(DoctorFinding::ok(check, format!("commits are signed by {program}")))
 }

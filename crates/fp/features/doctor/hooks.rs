@@ -11,8 +11,8 @@ use fp_host::file;
 use serde_json::{Map, Value, json};
 
 use super::DoctorFinding;
-use super::setup::program_of;
 use crate::assets;
+use crate::features::install::bundle::program_in;
 use crate::features::install::program::run_program;
 use crate::features::install::settings::ClientSettingsFile;
 
@@ -21,13 +21,8 @@ const LIMIT: Duration = Duration::from_secs(5);
 /// Largest `hooks.json` that is read.
 const CAP: u64 = 1024 * 1024;
 
-/// The hooks of the plugin in `folder`, whose program `runs` or not. `files` are the client's settings.
-pub(super) fn hooks(
-    files: &[ClientSettingsFile],
-    folder: Option<&Path>,
-    runs: bool,
-    renewed_by: &str,
-) -> DoctorFinding {
+/// The hooks of the plugin in `folder`. `files` are the client's settings.
+pub(super) fn hooks(files: &[ClientSettingsFile], folder: Option<&Path>, renewed_by: &str) -> DoctorFinding {
     let check = "hooks";
     if let Some(file) = files.iter().find(|file| file.value["disableAllHooks"] == true) {
         let path = file.path.display();
@@ -43,21 +38,16 @@ pub(super) fn hooks(
     if wired.and_then(|text| serde_json::from_str(&text).ok()).as_ref() != Some(&wanted) {
         return wrong("the plugin's hooks.json is not the one of this version".into());
     }
-    if !runs {
-        return wrong("not tried, since the plugin's program does not run".into());
-    }
     let place = match repository() {
         Ok(place) => place,
         Err(error) => return wrong(format!("no temporary folder to try them in: {}", file::reason(&error))),
     };
     let commands = commands_in(&wanted);
-    let answer = |(event, words): &(&str, Vec<&str>)| {
-        let fault = ask(&program_of(folder), place.path(), event, words).err()?;
-        Some(format!("{event} {fault}"))
-    };
-    let failed: Vec<String> = commands.iter().filter_map(answer).collect();
-    if !failed.is_empty() {
-        return wrong(format!("not every hook answers: {}", failed.join("; ")));
+    let program = program_in(folder);
+    for (event, words) in &commands {
+        if let Err(fault) = ask(&program, place.path(), event, words) {
+            return wrong(format!("on {event}, {} {fault}", program.display()));
+        }
     }
     DoctorFinding::ok(check, format!("{} events are wired and answered", commands.len()))
 }

@@ -170,7 +170,7 @@ fn counts(findings: &[DoctorFinding]) -> (usize, usize) {
 const LISTED: usize = 5;
 
 /// The first of `ids`, and the number of the others.
-pub(crate) fn listed_tasks<'a>(ids: impl IntoIterator<Item = &'a TaskId>) -> String {
+fn listed_tasks<'a>(ids: impl IntoIterator<Item = &'a TaskId>) -> String {
     let ids: Vec<&str> = ids.into_iter().map(TaskId::as_str).collect();
     match ids.len() {
         1 => format!("task {}", ids[0]),

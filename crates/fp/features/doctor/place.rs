@@ -1,7 +1,6 @@
 //! The place of work: the repository, the settings, and the leftovers of interrupted runs.
 
-use fp_host::config::{Config, client_file, read_plugin_options, user_file};
-use fp_host::config_file::{ConfigError, read_layer};
+use fp_host::config::Config;
 use fp_host::git::command::ask;
 use fp_host::git::{Git, GitError};
 use fp_host::plan::OpenPlan;
@@ -39,28 +38,12 @@ pub(super) fn repository(context: &Context) -> DoctorFinding {
     }
 }
 
-/// The settings: a finding for each file that can't be used, or one for all.
-pub(super) fn settings(context: &Context) -> Vec<DoctorFinding> {
-    let check = "settings";
-    let env = |name: &str| context.env(name);
-    let (user, project) = (user_file(&env), context.repo().config_file());
-    let (mut faults, mut shown) = (Vec::new(), Vec::new());
-    for (whose, path) in [("user", user.as_deref()), ("project", Some(project.as_path()))] {
-        let Some(path) = path else { continue };
-        match read_layer(path) {
-            Ok(None) => shown.push(format!("{whose}: none")),
-            Ok(Some(_)) => shown.push(format!("{whose}: {}", path.display())),
-            // An editor can't fix a file that can't be read.
-            Err(error @ ConfigError::File(_)) => faults.push(DoctorFinding::of_error(check, error)),
-            Err(error) => faults
-                .push(DoctorFinding::of_error(check, error).fixed_by(format!("fp config edit --{whose}"))),
-        }
+/// The settings of all layers.
+pub(super) fn settings(context: &Context) -> DoctorFinding {
+    match Config::load(context.repo(), &|name| context.env(name)) {
+        Ok(_) => DoctorFinding::ok("settings", "all can be read"),
+        Err(error) => DoctorFinding::of_error("settings", error),
     }
-    // Options of the plugin are worth a word only if one is wrong.
-    if let Some(Err(error)) = client_file(&env).as_deref().map(read_plugin_options) {
-        faults.push(DoctorFinding::of_error(check, error));
-    }
-    if faults.is_empty() { vec![DoctorFinding::ok(check, shown.join(", "))] } else { faults }
 }
 
 /// The leftovers of interrupted runs in the repository and in its plans.

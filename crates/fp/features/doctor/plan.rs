@@ -9,18 +9,14 @@ use fp_host::git::{Git, GitError};
 use fp_host::plan::{OpenPlan, leaf};
 use fp_host::run::{RunError, evidence};
 use fp_host::store::{ExaminedLog, ExaminedSnapshot, SNAPSHOT};
-use fp_plan::plan::Plan;
 use fp_plan::plan::id::{PlanId, TaskId};
 use fp_plan::text::{counted, shell_quoted};
-use fp_run::interview::Interview;
-use fp_run::run::approval::edited;
 use fp_run::run::event::{Entry, Event};
 use fp_run::run::state::Status;
 use fp_run::run::{Refusal, State, notepad};
 
 use super::{DoctorFinding, DoctorFix, DoctorLevel, listed_tasks, show_paths};
 use crate::error::CommandError;
-use crate::features::linear::mirror_findings;
 
 /// Name of the notepad in a plan's folder.
 const NOTEPAD: &str = "notepad.md";
@@ -54,15 +50,8 @@ fn examined(plan: &OpenPlan) -> Vec<DoctorFinding> {
 }
 
 fn run(plan: &OpenPlan, state: &State) -> Vec<DoctorFinding> {
-    let mut found = Vec::new();
-    let tree = plan.tree().ok();
-    let parsed = tree.as_ref().map(|tree| tree.parse());
-    if let Some((tree, parsed)) = tree.as_ref().zip(parsed.as_ref()) {
-        found.push(approval(state, parsed, &tree.hash));
-    }
-    found.push(claims(state, is_led(state)));
-    found.push(evidence_files(plan, state));
-    found.push(notepad_file(plan, state));
+    let mut found =
+        vec![claims(state, is_led(state)), evidence_files(plan, state), notepad_file(plan, state)];
     match plan.git() {
         Ok(git) => {
             found.push(commits(&git, state).unwrap_or_else(|error| DoctorFinding::of_error("git", error)));
@@ -70,7 +59,6 @@ fn run(plan: &OpenPlan, state: &State) -> Vec<DoctorFinding> {
         }
         Err(error) => found.push(DoctorFinding::of_error("git", error)),
     }
-    found.extend(mirror_findings(plan, parsed.as_ref()));
     found
 }
 
@@ -82,8 +70,7 @@ fn files(plan: &OpenPlan) -> Vec<DoctorFinding> {
         false => error.into(),
     });
     let settings = plan.folder.settings().map(drop).map_err(CommandError::from);
-    let signals = plan.composites().map(drop).map_err(CommandError::from);
-    let read = [tree, settings, signals, interview(plan)].into_iter().filter_map(Result::err);
+    let read = [tree, settings].into_iter().filter_map(Result::err);
     let mut found: Vec<DoctorFinding> = read.map(|error| DoctorFinding::of_error(check, error)).collect();
     for name in names_in(plan.folder.path()) {
         if plan.folder.path().join(&name).is_symlink() {
@@ -96,13 +83,6 @@ fn files(plan: &OpenPlan) -> Vec<DoctorFinding> {
         found.push(DoctorFinding::ok(check, "all can be read"));
     }
     found
-}
-
-fn interview(plan: &OpenPlan) -> Result<(), CommandError> {
-    let path = plan.folder.file("interview.json");
-    let Some(text) = file::read_text_if_there(&path, TASKS_CAP)? else { return Ok(()) };
-    let parsed = Interview::parse(&text);
-    parsed.map(drop).map_err(|error| CommandError::worded(format!("{}: {error}", path.display()), &error))
 }
 
 pub(super) fn log(plan: &PlanId, examined: &ExaminedLog) -> Vec<DoctorFinding> {
@@ -153,28 +133,6 @@ pub(super) fn snapshot(plan: &PlanId, entries: &[Entry], examined: &ExaminedSnap
         return rebuilt("does not match the log: one of them was edited by hand");
     }
     DoctorFinding::ok(check, "matches the log")
-}
-
-/// The tree, whose text has the hash `hash`, compared with the approved one.
-pub(super) fn approval(state: &State, tree: &Plan<'_>, hash: &str) -> DoctorFinding {
-    let check = "approval";
-    let Some(approval) = &state.approval else {
-        return DoctorFinding::ok(check, "the plan is not approved yet");
-    };
-    if approval.tree_hash == hash {
-        return DoctorFinding::ok(check, "the tree is the one that was approved");
-    }
-    let edited = edited(state, tree);
-    let ids = tree.leaves().filter_map(|leaf| TaskId::new(&*leaf.id).ok());
-    let new: BTreeSet<TaskId> = ids.filter(|id| state.task(id).is_none()).collect();
-    if edited.is_empty() && new.is_empty() {
-        return DoctorFinding::ok(check, "the text of the tree was edited, but none of its tasks");
-    }
-    let parts = [("edited or removed", edited), ("new", new)];
-    let parts = parts.iter().filter(|(_, tasks)| !tasks.is_empty());
-    let parts: Vec<String> = parts.map(|(what, tasks)| format!("{what}: {}", listed_tasks(tasks))).collect();
-    DoctorFinding::warning(check, format!("since the approval {}", parts.join("; ")))
-        .fixed_by(format!("fp approve {}", state.plan_id))
 }
 
 /// The client's process that leads the run is there; `None` where nobody can tell.

@@ -9,9 +9,9 @@ use fp_run::run::State;
 use fp_run::run::approval::hash;
 use fp_run::run::event::{Base, Decider, Entry, Event, LOG_VERSION};
 
-use super::git::{identity, signing};
-use super::plan::{approval, claims, log, snapshot};
-use super::setup::{broad_permissions, permissions, program};
+use super::git::identity;
+use super::plan::{claims, log, snapshot};
+use super::setup::{broad_permissions, permissions};
 use super::*;
 use crate::features::install::settings::ClientSettingsFile;
 
@@ -89,22 +89,6 @@ fn what_is_wrong_with_a_snapshot() {
 }
 
 #[test]
-fn what_differs_from_the_approval() {
-    let of = |text: &str| approval(&state(), &parse(text).0, &hash(text.as_bytes()));
-    check(&of(TREE), DoctorLevel::Ok, "the tree is the one that was approved", None);
-    let prose = format!("Some words\n\n{TREE}");
-    check(&of(&prose), DoctorLevel::Ok, "the text of the tree was edited, but none of its tasks", None);
-    let approve = Some("fp approve sample-20261121");
-    let edited = TREE.replace("] B", "] C");
-    check(&of(&edited), DoctorLevel::Warning, "since the approval edited or removed: task 2", approve);
-    let other = TREE.replace("ID: 2", "ID: 3");
-    let detail = "since the approval edited or removed: task 2; new: task 3";
-    check(&of(&other), DoctorLevel::Warning, detail, approve);
-    let none = approval(&State::new(plan()), &parse(TREE).0, "x");
-    check(&none, DoctorLevel::Ok, "the plan is not approved yet", None);
-}
-
-#[test]
 fn who_holds_what() {
     let start = Some("fp start sample-20261121");
     check(&claims(&State::new(plan()), Some(false)), DoctorLevel::Ok, "no task is held", None);
@@ -150,37 +134,6 @@ fn author_and_committer_have_to_be_known() {
     assert_eq!(identity(Some(one), None).level, DoctorLevel::Error);
 }
 
-/// A repository with these settings of git.
-fn repository(settings: &[(&str, &str)]) -> tempfile::TempDir {
-    let folder = tempfile::tempdir().unwrap();
-    let git = |args: &[&str]| fp_host::git::command::ask(folder.path(), args).unwrap();
-    git(&["init", "--quiet"]);
-    settings.iter().for_each(|(name, value)| drop(git(&["config", name, value])));
-    folder
-}
-
-#[cfg(unix)]
-#[test]
-fn a_signature_needs_a_program() {
-    let told = |settings: &[(&str, &str)], level, detail: &str, command: Option<&str>| {
-        let folder =
-            repository(&[("commit.gpgSign", "true"), ("gpg.program", "sh"), ("gpg.ssh.program", "sh")]);
-        let git = |args: &[&str]| fp_host::git::command::ask(folder.path(), args).unwrap();
-        settings.iter().for_each(|(name, value)| drop(git(&["config", name, value])));
-        check(&signing(folder.path()).unwrap(), level, detail, command);
-    };
-    let ssh = ("gpg.format", "ssh");
-    told(&[("commit.gpgSign", "false")], DoctorLevel::Ok, "commits are not signed", None);
-    told(&[], DoctorLevel::Ok, "commits are signed by sh", None);
-    told(&[ssh], DoctorLevel::Ok, "commits are signed by sh", None);
-    told(
-        &[ssh, ("gpg.ssh.program", "no-such-program")],
-        DoctorLevel::Error,
-        "commits have to be signed, and no-such-program is not on PATH",
-        Some("git config --show-origin commit.gpgSign"),
-    );
-}
-
 fn settings_file(path: &str, value: Value) -> ClientSettingsFile {
     ClientSettingsFile { path: path.into(), value, text: None }
 }
@@ -209,29 +162,8 @@ fn rules_that_allow_everything_are_told_with_their_file() {
     let found: Vec<DoctorFinding> = broad_permissions(&files).collect();
     let both = "/a b allows Bash(fp *) and Edit(.fractal-planner/**): any agent can approve plans and change settings; \
                 remove that";
-    check(&found[0], DoctorLevel::Warning, both, Some("${EDITOR:-vi} '/a b'"));
+    check(&found[0], DoctorLevel::Warning, both, None);
     let one = "/e allows Bash(fp:*): any agent can approve plans and change settings; remove that";
-    check(&found[1], DoctorLevel::Warning, one, Some("${EDITOR:-vi} /e"));
+    check(&found[1], DoctorLevel::Warning, one, None);
     assert_eq!(found.len(), 2);
-}
-
-#[test]
-fn a_program_of_another_version_is_told() {
-    let of = |said: Result<&str, &str>| {
-        let answer = said.map(str::to_owned).map_err(str::to_owned);
-        program(Some(&("p".to_owned(), answer)), "1.0.0", "fp install")
-    };
-    check(&of(Ok("fp 1.0.0")), DoctorLevel::Ok, "p answers as fp 1.0.0", None);
-    check(
-        &of(Ok("fp 0.9.0")),
-        DoctorLevel::Warning,
-        "p answers as \"fp 0.9.0\", not as fp 1.0.0",
-        Some("fp install"),
-    );
-    check(
-        &of(Err("did not end within 5 s")),
-        DoctorLevel::Error,
-        "p did not end within 5 s",
-        Some("fp install"),
-    );
 }

@@ -10,7 +10,6 @@ use fp_host::file::{FileError, reason};
 use serde_json::{Value, json};
 
 use super::VERSION;
-use super::target::{LAUNCHER, TargetProgram, places_of};
 use crate::assets::{self, PluginFile};
 use crate::context::{Context, this_program};
 use crate::error::{CommandError, CommandResult};
@@ -28,63 +27,38 @@ const FINDER: &str = ".DS_Store";
 ///
 /// DIR gets `fp/`, the complete plugin with this program in it, and a marketplace that offers it. Load it with
 /// `claude plugin marketplace add DIR` or `claude --plugin-dir DIR/fp`. `fp install` writes and loads it in one step.
-///
-/// With --binary the plugin serves several platforms, and `bin/fp` starts the program for the machine that it is on.
 #[derive(Debug, clap::Args)]
 pub(crate) struct BundleArgs {
     /// The folder to write: a new or empty one, or an earlier bundle, which is replaced.
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
-    /// A program for another platform, instead of this one; can be given several times. TARGET is the Rust compiler's
-    /// name for the platform. A program that runs on this machine has to report this version.
-    #[arg(long, value_name = "TARGET=PATH", value_parser = TargetProgram::parse)]
-    binary: Vec<TargetProgram>,
 }
 
 pub(crate) fn run(args: BundleArgs, context: &Context) -> CommandResult {
-    let BundleArgs { out, binary } = args;
-    let platforms: Vec<_> = binary.iter().map(|program| program.target.clone()).collect();
-    let mut bundle = Bundle::of_this_program()?;
-    if !binary.is_empty() {
-        bundle.serve_platforms(&binary)?;
-    }
-    bundle.write(&out)?;
+    let out = args.out;
+    Bundle::of_this_program()?.write(&out)?;
     let plugin = out.join(PLUGIN);
-    let mut text =
+    let text =
         format!("plugin       {} ({PLUGIN} {VERSION})\nmarketplace  {}\n", plugin.display(), out.display());
-    if !platforms.is_empty() {
-        text += &format!("platforms    {}\n", platforms.join(", "));
-    }
-    let report = json!({ "marketplace": out, "plugin": plugin, "version": VERSION, "platforms": platforms });
-    context.report(&report, &text)
+    context.report(&json!({ "marketplace": out, "plugin": plugin, "version": VERSION }), &text)
 }
 
 /// The parts of a bundle.
 #[derive(Debug)]
 pub(super) struct Bundle<'a> {
-    /// The plugin without its programs; the manifest `.claude-plugin/plugin.json` is among them.
+    /// The plugin without its program.
     pub(super) files: Vec<PluginFile<'a>>,
-    /// Programs and their places below `bin`.
-    pub(super) programs: Vec<(String, PathBuf)>,
+    pub(super) program: PathBuf,
 }
 
 impl Bundle<'static> {
     /// The plugin with this program in it.
     pub(super) fn of_this_program() -> Result<Self, CommandError> {
-        let place = format!("{PLUGIN}{}", std::env::consts::EXE_SUFFIX);
-        Ok(Self { files: assets::plugin_files(), programs: vec![(place, this_program()?)] })
+        Ok(Self { files: assets::plugin_files(), program: this_program()? })
     }
 }
 
 impl Bundle<'_> {
-    /// Puts a program for each of several platforms in place of this one, and the launcher that chooses among them.
-    pub(super) fn serve_platforms(&mut self, programs: &[TargetProgram]) -> Result<(), CommandError> {
-        self.programs = places_of(programs)?;
-        let path = format!("{PROGRAMS}/{PLUGIN}");
-        self.files.push(PluginFile { path, contents: LAUNCHER.as_bytes() });
-        Ok(())
-    }
-
     /// Writes the plugin to `out/fp` and the marketplace to `out/.claude-plugin`, in place of those of an
     /// earlier bundle. Fails if `out` has anything else in it, or can't be written.
     pub(super) fn write(&self, out: &Path) -> Result<(), CommandError> {
@@ -97,10 +71,8 @@ impl Bundle<'_> {
         for file in &self.files {
             write_file(&new.join(PLUGIN).join(&file.path), file.contents)?;
         }
-        for (place, program) in &self.programs {
-            copy_program(program, &new.join(PLUGIN).join(PROGRAMS).join(place))?;
-        }
-        write_file(&new.join(CATALOG_FOLDER).join(CATALOG), self.catalog().as_bytes())?;
+        copy_program(&self.program, &program_in(&new.join(PLUGIN)))?;
+        write_file(&new.join(CATALOG_FOLDER).join(CATALOG), catalog().as_bytes())?;
         set_modes(&new, false).map_err(failed)?;
         fs::create_dir(&old).map_err(failed)?;
         for part in [PLUGIN, CATALOG_FOLDER] {
@@ -112,28 +84,19 @@ impl Bundle<'_> {
         }
         Ok(())
     }
+}
 
-    fn manifest(&self) -> Value {
-        let file = self.files.iter().find(|file| file.path == MANIFEST).expect("the plugin has a manifest");
-        serde_json::from_slice(file.contents).expect("the manifest is JSON")
-    }
+/// The program of the plugin in `folder`.
+pub(crate) fn program_in(folder: &Path) -> PathBuf {
+    folder.join(PROGRAMS).join(format!("{PLUGIN}{}", std::env::consts::EXE_SUFFIX))
+}
 
-    fn catalog(&self) -> String {
-        let manifest = self.manifest();
-        let catalog = json!({
-            "name": MARKETPLACE,
-            "description": format!("Fractal Planner {VERSION}, as written by `fp bundle`"),
-            "owner": manifest["author"],
-            "plugins": [{
-                "name": manifest["name"],
-                "description": manifest["description"],
-                "source": format!("./{PLUGIN}"),
-                "license": manifest["license"],
-                "category": "productivity",
-            }],
-        });
-        format!("{catalog:#}\n")
-    }
+/// The repository's marketplace, with the plugin in the folder beside it.
+fn catalog() -> String {
+    let ours = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/.claude-plugin/marketplace.json"));
+    let mut catalog: Value = serde_json::from_str(ours).expect("the marketplace is JSON");
+    catalog["plugins"][0]["source"] = format!("./{PLUGIN}").into();
+    format!("{catalog:#}\n")
 }
 
 /// Removes the bundle at `out`; `false` if there is none. Fails, and removes nothing, if `out` has anything else in it.

@@ -7,7 +7,6 @@ pub(crate) mod client;
 pub(crate) mod program;
 pub(crate) mod register;
 pub(crate) mod settings;
-mod target;
 #[cfg(test)]
 mod tests;
 pub(crate) mod undo;

@@ -1,6 +1,5 @@
 //! Programs that this one starts and doesn't know, run with a time limit.
 
-use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
@@ -9,8 +8,6 @@ use fp_host::process::{self, CommandEnd, Limits, ProgramAnswer};
 
 /// Most bytes of an answer that are read.
 const LONGEST_ANSWER: usize = 8 * 1024 * 1024;
-/// Time that a program gets to say its version.
-const VERSION_LIMIT: Duration = Duration::from_secs(5);
 
 /// Runs `command`, which has to end with status 0 within `limit`. The error follows the program's name in a sentence.
 pub(crate) fn run_program(command: Command, input: &[u8], limit: Duration) -> Result<ProgramAnswer, String> {
@@ -35,16 +32,6 @@ pub(super) fn last_line(text: &str) -> String {
     let line = text.lines().map(str::trim).rfind(|line| !line.is_empty()).unwrap_or_default();
     let line = line.trim_start_matches(['✘', '✖', '×', ' ']);
     line.chars().filter(|c| !c.is_control()).take(300).collect()
-}
-
-/// The first line that the program at `path` prints for `--version`.
-pub(crate) fn said_version(path: &Path) -> Result<String, String> {
-    // A name without a folder would be looked for on PATH.
-    let path = std::path::absolute(path).map_err(|error| reason(&error))?;
-    let mut command = Command::new(path);
-    command.arg("--version");
-    let answer = run_program(command, b"", VERSION_LIMIT)?.stdout.to_text();
-    Ok(answer.lines().next().unwrap_or_default().to_owned())
 }
 
 /// The first `N` numbers of a version such as `2.1.329-beta`. `None` if one of them is missing.

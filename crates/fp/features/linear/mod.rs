@@ -12,21 +12,20 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use fp_host::plan::OpenPlan;
-use fp_plan::plan::id::{AgentName, LinearId, TaskId};
-use fp_plan::plan::{Plan, parse};
+use fp_plan::plan::id::{AgentName, LinearId};
+use fp_plan::plan::parse;
 use fp_plan::settings::AgentPlayer;
-use fp_plan::text::{counted, visible_line};
+use fp_plan::text::visible_line;
 use fp_run::run::State;
 use fp_run::run::next::LeadAction;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
 
 pub(crate) use self::mapping::mapping_moved_to;
-use self::mapping::{FailedCall, LinearKey, LinearMapping, LinearStage, TeamStatus};
+use self::mapping::{LinearKey, LinearMapping, LinearStage, TeamStatus};
 use self::outbox::LinearOutbox;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
-use crate::features::doctor::{DoctorFinding, listed_tasks};
 use crate::input::Input;
 use crate::printer::word_of;
 use crate::source::PlanSource;
@@ -293,38 +292,4 @@ pub(crate) fn tracker_due(
         player: AgentPlayer::default(),
         again,
     }))
-}
-
-/// The doctor's findings about the mirror of `plan`. Without its `tree`, the tasks in the mapping are not checked.
-pub(crate) fn mirror_findings(plan: &OpenPlan, tree: Option<&Plan<'_>>) -> Vec<DoctorFinding> {
-    match LinearMapping::read(plan) {
-        Ok(mapping) if mapping == LinearMapping::new(plan.id()) => Vec::new(),
-        Ok(mapping) => judge_mapping(&mapping, tree),
-        Err(error) => vec![DoctorFinding::of_error("linear", error)],
-    }
-}
-
-fn judge_mapping(mapping: &LinearMapping, tree: Option<&Plan<'_>>) -> Vec<DoctorFinding> {
-    let check = "linear";
-    let retry = format!("fp linear retry {}", mapping.plan_id);
-    let mut found = Vec::new();
-    let is_gone = |id: &&TaskId| tree.is_some_and(|tree| tree.find(id.as_str()).is_none());
-    let gone: Vec<&TaskId> = mapping.tasks.keys().filter(is_gone).collect();
-    if !gone.is_empty() {
-        let detail = format!("no longer in the tree: {}; close what is left in Linear", listed_tasks(gone));
-        found.push(DoctorFinding::warning(check, detail));
-    }
-    let given_up = mapping.failures.values().filter(|call| FailedCall::is_given_up(call)).count();
-    if given_up > 0 {
-        let detail = format!("{} failed too often", counted(given_up, "call"));
-        found.push(DoctorFinding::warning(check, detail).fixed_by(&retry));
-    }
-    if mapping.absent {
-        let detail = "Linear could not be reached, so nothing is sent";
-        found.push(DoctorFinding::warning(check, detail).fixed_by(&retry));
-    }
-    if found.is_empty() {
-        found.push(DoctorFinding::ok(check, counted(mapping.tasks.len(), "issue")));
-    }
-    found
 }

@@ -9,7 +9,6 @@ use fp_run::run::state::Status;
 use jiff::Timestamp;
 use proptest::prelude::*;
 
-use super::judge_mapping;
 use super::mapping::{
     FailedCall, LinearKey, LinearMapping, LinearStage, MAX_ATTEMPTS, MappedIssue, TeamStatus,
 };
@@ -226,27 +225,6 @@ fn a_mapping_of_another_version_or_plan() {
     );
     let outside = r#"{"planId":"sample-20261121","tasks":{"../1":{"linearIssueId":"a"}}}"#;
     assert!(LinearMapping::parse(outside, &plan_id()).is_err());
-}
-
-#[test]
-fn a_mapping_that_does_not_fit() {
-    let (tree, _) = parse(TREE);
-    let text = r#"{"planId": "sample-20261121", "absent": true,
-        "tasks": {"1": {"linearIssueId": "a"}, "2": {"linearIssueId": "a"}, "9": {"linearIssueId": "b"}},
-        "failures": {"create/root": {"attempts": 3, "reason": "down"}}}"#;
-    let mapping = LinearMapping::parse(text, &plan_id()).unwrap();
-    let found: Vec<String> = judge_mapping(&mapping, Some(&tree))
-        .into_iter()
-        .map(|f| format!("{}: {}", f.level.word(), f.detail))
-        .collect();
-    assert_eq!(
-        found,
-        [
-            "warning: no longer in the tree: task 9; close what is left in Linear",
-            "warning: 1 call failed too often",
-            "warning: Linear could not be reached, so nothing is sent",
-        ]
-    );
 }
 
 // An agent that dies at any moment, against a Linear in memory: every issue and every comment is there exactly once,

@@ -8,11 +8,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use fp_plan::plan::path::normal;
 use fp_plan::plan::{Plan, Task};
 use fp_run::test_files::{Tests, is_test_file};
-use globset::{GlobBuilder, GlobMatcher};
 use serde::Serialize;
 
 use super::coupling::{FileLinks, file_links};
 use super::score::{SignalInputs, SignalValues};
+use crate::commands::comments::plain_glob;
 
 /// One entry of a task's files.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -61,19 +61,11 @@ impl ListedEntry {
                 }
             },
             Self::Pattern(pattern) => {
-                let Some(pattern) = glob(pattern) else { return Vec::new() };
+                let Some(pattern) = plain_glob(pattern) else { return Vec::new() };
                 (0..paths.len()).filter(|at| pattern.is_match(&paths[*at])).collect()
             }
         }
     }
-}
-
-/// A pattern in which only `*`, `**` and `?` are special.
-fn glob(pattern: &str) -> Option<GlobMatcher> {
-    let literal = |c: char| if matches!(c, '[' | ']' | '{' | '}') { format!("[{c}]") } else { c.to_string() };
-    let pattern: String = pattern.chars().map(literal).collect();
-    let glob = GlobBuilder::new(&pattern).literal_separator(true).backslash_escape(false).build().ok()?;
-    Some(glob.compile_matcher())
 }
 
 /// The kind of a listed path.

@@ -129,12 +129,12 @@ fn table(tasks: &[TaskSignals]) -> String {
     text
 }
 
-/// Each signal with its formula and its band, then the measurements of each file.
+/// Each signal with the sums that it comes from, then the measurements of each file.
 fn explanation(task: &TaskSignals, formulas: &[ExplainedSignal], files: &[MeasuredFile]) -> String {
     let head = format!("Task {}: {}", fitted(&task.id, ID), task.title);
     let mut text = format!("{}\n\n", fitted(&head, WIDTH));
-    for ExplainedSignal { signal, value, formula, band } in formulas {
-        text.push_str(&format!("{signal:<12}  {value}  {formula}\n{:17}{band}\n", ""));
+    for ExplainedSignal { signal, value, formula } in formulas {
+        text.push_str(&format!("{signal:<12}  {value}  {formula}\n"));
     }
     text.push_str(if files.is_empty() { "\nNo files\n" } else { "\nFiles\n" });
     for file in files.iter().take(FILES) {

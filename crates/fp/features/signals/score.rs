@@ -1,4 +1,4 @@
-//! Turns sums into five integers: the bands, the composite, and their explanation. All comparisons are of
+//! Turns sums into five integers: the bands, the composite, and the sums that they come from. All comparisons are of
 //! whole numbers, so that a value on a boundary falls on the side that the table says, on every machine.
 
 use fp_plan::text::counted;
@@ -44,153 +44,95 @@ pub(super) struct ExplainedSignal {
     /// Its name in `signals.json`.
     pub(super) signal: &'static str,
     pub(super) value: u8,
-    /// The formula with its values filled in.
+    /// The sums that it comes from.
     pub(super) formula: String,
-    /// The values that the band covers.
-    pub(super) band: &'static str,
 }
 
-/// A band and the values that it covers.
-type SignalBand = (u8, &'static str);
-
-/// For each band, most files, and the number of lines that it stays below.
-const FILE_SCOPE: [((usize, usize), &str); 5] = [
-    ((1, 100), "at most 1 file and fewer than 100 lines"),
-    ((2, 300), "at most 2 files and fewer than 300 lines"),
-    ((3, 600), "at most 3 files and fewer than 600 lines"),
-    ((4, 1000), "at most 4 files and fewer than 1000 lines"),
-    ((usize::MAX, usize::MAX), "more than 4 files, or 1000 lines and more"),
-];
-/// Largest mean of each band.
-const COUPLING: [(usize, &str); 5] = [
-    (2, "at most 2"),
-    (5, "above 2, at most 5"),
-    (10, "above 5, at most 10"),
-    (20, "above 10, at most 20"),
-    (usize::MAX, "above 20"),
-];
-/// Upper bound of the risk in each band, exclusive.
-const GIT_RISK: [(usize, &str); 5] = [
-    (1, "below 1"),
-    (2, "from 1, below 2"),
-    (4, "from 2, below 4"),
-    (7, "from 4, below 7"),
-    (usize::MAX, "from 7"),
-];
+/// Of each band but the last, most files, and the number of lines that it stays below.
+const FILE_SCOPE: [(usize, usize); 4] = [(1, 100), (2, 300), (3, 600), (4, 1000)];
+/// Largest mean of each band but the last.
+const COUPLING: [usize; 4] = [2, 5, 10, 20];
+/// Upper bound of the risk in each band but the last, exclusive.
+const GIT_RISK: [usize; 4] = [1, 2, 4, 7];
 /// Composite from which a task deserves another look.
 pub(super) const ANOTHER_LOOK: u8 = 4;
 
-/// The number, from 1, of the first band that fits, or else of the last.
-fn band<T: Copy>(bands: [(T, &'static str); 5], fits: impl Fn(T) -> bool) -> SignalBand {
-    let found = (1..=4).zip(bands).find(|(_, (limit, _))| fits(*limit));
-    found.map_or((5, bands[4].1), |(number, (_, text))| (number, text))
+/// The number, from 1, of the first band that fits, or else 5.
+fn band<T: Copy>(bands: [T; 4], fits: impl Fn(T) -> bool) -> u8 {
+    let found = (1..=4).zip(bands).find(|(_, limit)| fits(*limit));
+    found.map_or(5, |(number, _)| number)
 }
 
 impl SignalValues {
     pub(super) fn of(inputs: &SignalInputs) -> Self {
-        let (file_scope, coupling) = (inputs.file_scope().0, inputs.coupling().0);
-        let (git_risk, test_coverage) = (inputs.git_risk().0, inputs.test_coverage().0);
+        let (file_scope, coupling) = (inputs.file_scope(), inputs.coupling());
+        let (git_risk, test_coverage) = (inputs.git_risk(), inputs.test_coverage());
         let composite = composite(file_scope, coupling, git_risk, test_coverage);
         Self { file_scope, coupling, git_risk, test_coverage, composite }
-    }
-
-    fn composite_formula(&self) -> String {
-        let Self { file_scope, coupling, git_risk, test_coverage, .. } = *self;
-        let sum = f64::from(file_scope)
-            + 1.5 * f64::from(coupling)
-            + 1.25 * f64::from(git_risk)
-            + 0.75 * f64::from(test_coverage);
-        format!(
-            "round(({file_scope} + 1.5 x {coupling} + 1.25 x {git_risk} + 0.75 x {test_coverage}) / 4.5) = round({:.2})",
-            sum / 4.5
-        )
     }
 }
 
 impl SignalInputs {
-    /// The five signals in their order, with the values filled into their formulas.
+    /// The five signals in their order, each with the sums that it comes from.
     pub(super) fn explain(&self) -> [ExplainedSignal; 5] {
         let values = SignalValues::of(self);
-        let signal =
-            |signal, (value, band): SignalBand, formula| ExplainedSignal { signal, value, formula, band };
+        let signal = |signal, value, formula| ExplainedSignal { signal, value, formula };
         let scope = format!("{}, {}", counted(self.files, "file"), counted(self.lines, "line"));
-        let composite = (values.composite, "from 1 to 5");
+        let coupling = format!("fan-in {}, fan-out {}", self.fan_in, self.fan_out);
+        let risk = format!(
+            "commits {}, authors {}, fixes {} in {}",
+            self.commits,
+            self.authors,
+            self.fix_commits,
+            counted(self.files_with_history, "file")
+        );
+        let required = if self.tests_required { "are" } else { "are not" };
+        let coverage =
+            format!("{} of {} tested, tests {required} required", self.tested, counted(self.files, "file"));
         [
-            signal("fileScope", self.file_scope(), scope),
-            signal("coupling", self.coupling(), self.coupling_formula()),
-            signal("gitRisk", self.git_risk(), self.git_risk_formula()),
-            signal("testCoverage", self.test_coverage(), self.test_coverage_formula()),
-            signal("composite", composite, values.composite_formula()),
+            signal("fileScope", values.file_scope, scope),
+            signal("coupling", values.coupling, coupling),
+            signal("gitRisk", values.git_risk, risk),
+            signal("testCoverage", values.test_coverage, coverage),
+            signal("composite", values.composite, "their weighted mean".to_owned()),
         ]
     }
 
-    fn file_scope(&self) -> SignalBand {
+    fn file_scope(&self) -> u8 {
         if self.files == 0 {
-            return (1, "no files");
+            1
+        } else {
+            band(FILE_SCOPE, |(files, lines)| self.files <= files && self.lines < lines)
         }
-        band(FILE_SCOPE, |(files, lines)| self.files <= files && self.lines < lines)
     }
 
     /// The band of the mean of fan-in and fan-out over all files.
-    fn coupling(&self) -> SignalBand {
+    fn coupling(&self) -> u8 {
         let total = self.fan_in.saturating_add(self.fan_out);
         band(COUPLING, |mean| total <= mean.saturating_mul(self.files))
     }
 
-    fn coupling_formula(&self) -> String {
-        let Self { files, fan_in, fan_out, .. } = *self;
-        if files == 0 {
-            return "0".to_owned();
-        }
-        format!("(fan-in {fan_in} + fan-out {fan_out}) / {files} = {:.2}", mean(fan_in + fan_out, files))
-    }
-
     /// The band of mean commits / 10 + mean authors / 3 + mean fix commits / 2 over the files with history.
-    fn git_risk(&self) -> SignalBand {
+    fn git_risk(&self) -> u8 {
         let whole = self.files_with_history.saturating_mul(30);
-        if whole == 0 {
-            return (1, "no history");
-        }
         let weighted = [(self.commits, 3), (self.authors, 10), (self.fix_commits, 15)];
         let weighted: usize = weighted.map(|(sum, weight)| sum.saturating_mul(weight)).iter().sum();
-        band(GIT_RISK, |risk| weighted < risk.saturating_mul(whole))
+        if whole == 0 { 1 } else { band(GIT_RISK, |risk| weighted < risk.saturating_mul(whole)) }
     }
 
-    fn git_risk_formula(&self) -> String {
-        let files = self.files_with_history;
-        if files == 0 {
-            return "0".to_owned();
-        }
-        let [churn, hands, fixes] =
-            [self.commits, self.authors, self.fix_commits].map(|sum| mean(sum, files));
-        format!(
-            "commits {churn:.2} / 10 + authors {hands:.2} / 3 + fixes {fixes:.2} / 2 = {:.2}",
-            churn / 10.0 + hands / 3.0 + fixes / 2.0
-        )
-    }
-
-    fn test_coverage(&self) -> SignalBand {
+    fn test_coverage(&self) -> u8 {
         let share_is = |tenths: usize| self.tested.saturating_mul(10) >= self.files.saturating_mul(tenths);
-        if self.files == 0 {
-            (1, "no files")
-        } else if share_is(8) {
-            (1, "80% and more")
+        if share_is(8) {
+            1
         } else if share_is(5) {
-            (2, "50% and more")
-        } else if share_is(2) {
-            (3, "20% and more")
-        } else if !self.tests_required {
-            (3, "below 20%, and none required")
+            2
+        } else if share_is(2) || !self.tests_required {
+            3
         } else if self.tested > 0 {
-            (4, "below 20%")
+            4
         } else {
-            (5, "none")
+            5
         }
-    }
-
-    fn test_coverage_formula(&self) -> String {
-        let required = if self.tests_required { "are" } else { "are not" };
-        format!("{} of {} tested, tests {required} required", self.tested, counted(self.files, "file"))
     }
 }
 
@@ -200,11 +142,6 @@ fn composite(file_scope: u8, coupling: u8, git_risk: u8, test_coverage: u8) -> u
     let [scope, coupling, risk, coverage] = [file_scope, coupling, git_risk, test_coverage].map(u32::from);
     let rounded = (4 * scope + 6 * coupling + 5 * risk + 3 * coverage + 9) / 18;
     u8::try_from(rounded.clamp(1, 5)).unwrap_or(5)
-}
-
-#[expect(clippy::cast_precision_loss, reason = "it is shown with two digits")]
-fn mean(sum: usize, count: usize) -> f64 {
-    sum as f64 / count as f64
 }
 
 #[cfg(test)]
@@ -217,7 +154,7 @@ mod tests {
     fn file_scope_bands() {
         let check = |files: usize, lines: usize, expect: u8| {
             assert_eq!(
-                SignalInputs { files, lines, ..SignalInputs::default() }.file_scope().0,
+                SignalInputs { files, lines, ..SignalInputs::default() }.file_scope(),
                 expect,
                 "{files} {lines}"
             );
@@ -240,7 +177,7 @@ mod tests {
     fn coupling_bands() {
         let check = |files: usize, fan_in: usize, fan_out: usize, expect: u8| {
             let inputs = SignalInputs { files, fan_in, fan_out, ..SignalInputs::default() };
-            assert_eq!(inputs.coupling().0, expect, "{files} {fan_in} {fan_out}");
+            assert_eq!(inputs.coupling(), expect, "{files} {fan_in} {fan_out}");
         };
         check(0, 0, 0, 1);
         check(1, 1, 1, 1);
@@ -269,7 +206,7 @@ mod tests {
                 fix_commits,
                 ..SignalInputs::default()
             };
-            assert_eq!(inputs.git_risk().0, expect, "{files_with_history} {commits} {authors} {fix_commits}");
+            assert_eq!(inputs.git_risk(), expect, "{files_with_history} {commits} {authors} {fix_commits}");
         };
         check(0, 0, 0, 0, 1);
         check(1, 6, 1, 0, 1);
@@ -289,7 +226,7 @@ mod tests {
     fn test_coverage_bands() {
         let check = |files: usize, tested: usize, tests_required: bool, expect: u8| {
             let inputs = SignalInputs { files, tested, tests_required, ..SignalInputs::default() };
-            assert_eq!(inputs.test_coverage().0, expect, "{tested} of {files}, {tests_required}");
+            assert_eq!(inputs.test_coverage(), expect, "{tested} of {files}, {tests_required}");
         };
         check(0, 0, true, 1);
         check(5, 4, true, 1);

@@ -8,7 +8,7 @@ use super::*;
 
 /// A step of somebody: the numbers choose who and how.
 #[derive(Debug, Clone, Copy)]
-enum Step {
+pub(super) enum Step {
     Next,
     KilledNext,
     ForgetfulNext,
@@ -35,7 +35,7 @@ enum Step {
     Later,
 }
 
-fn step() -> impl Strategy<Value = Step> {
+pub(super) fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
         4 => Just(Step::Next),
         1 => Just(Step::KilledNext),
@@ -64,7 +64,9 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-fn play(machine: &mut Machine, step: Step, sessions: &mut u32) {
+pub(super) fn play(machine: &mut Machine, step: Step, sessions: &mut u32) {
+    let names: Vec<AgentName> = (1..=4).filter_map(|number| machine.state.builder(number)).collect();
+    let builder = |number: u8| names[usize::from(number)].clone();
     match step {
         Step::Next => {
             let told = machine.next(&[]);
@@ -159,6 +161,8 @@ fn play(machine: &mut Machine, step: Step, sessions: &mut u32) {
             assert_eq!(rounds.user + rounds.auto, told.user + told.auto + 1);
             let mut expected = State { seq: machine.state.seq, last_at: machine.state.last_at, ..before };
             expected.interview_rounds = machine.state.interview_rounds;
+            expected.machines.clone_from(&machine.state.machines);
+            expected.behind = machine.state.behind;
             if by_user {
                 expected.planning.begin_anew();
             }
@@ -173,7 +177,7 @@ fn play(machine: &mut Machine, step: Step, sessions: &mut u32) {
 }
 
 /// Six tasks, whose dependencies point backwards, on three files.
-fn leaves() -> impl Strategy<Value = Vec<Leaf>> {
+pub(super) fn leaves() -> impl Strategy<Value = Vec<Leaf>> {
     let one = |number: usize| {
         (proptest::collection::btree_set(1..number.max(2), 0..number.min(3)), 0..3usize).prop_map(
             move |(dependencies, file)| {

@@ -5,6 +5,7 @@ use fp_plan::settings::Settings;
 use super::*;
 
 /// A run in memory, with its log.
+#[derive(Clone)]
 pub(super) struct Machine {
     pub(super) state: State,
     pub(super) log: Vec<Entry>,
@@ -62,12 +63,13 @@ impl Machine {
         if events.is_empty() {
             return;
         }
+        let at = self.state.last_at.map_or(self.now, |last| last.max(self.now));
         let entry = Entry {
             schema_version: LOG_VERSION,
             seq: self.state.seq + 1,
-            at: self.now,
-            clock: None,
-            by: None,
+            at,
+            clock: Some(self.now).filter(|now| *now < at),
+            by: self.state.next_origin(),
             events,
         };
         self.state.apply(&entry);

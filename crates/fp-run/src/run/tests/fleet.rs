@@ -1,0 +1,341 @@
+//! Laws of a shared plan: several machines, each with its own view, and one register with compare-and-swap, whose answers
+//! get lost and whose requests come late.
+
+use std::collections::BTreeMap;
+
+use fp_plan::plan::id::MachineId;
+use proptest::prelude::*;
+
+use super::laws::{Step, leaves, play, step};
+use super::*;
+use crate::run::fleet::still_waiting;
+
+const MACHINES: usize = 3;
+
+/// What becomes of a push.
+#[derive(Debug, Clone, Copy)]
+enum Fate {
+    Arrives,
+    /// The register takes it, and its machine never hears so.
+    AnswerLost,
+    /// It is on its way until something else is done.
+    Late,
+    /// It never arrives.
+    Lost,
+    /// The machine dies after it, and comes back.
+    Dies,
+}
+
+fn fate() -> impl Strategy<Value = Fate> {
+    prop_oneof![
+        12 => Just(Fate::Arrives),
+        1 => Just(Fate::AnswerLost),
+        1 => Just(Fate::Late),
+        1 => Just(Fate::Lost),
+        1 => Just(Fate::Dies),
+    ]
+}
+
+/// A push: the length that the register has to have, and the entries.
+type Push = (usize, Vec<Entry>);
+
+/// One machine: what it has seen of the register, and what waits.
+#[derive(Clone)]
+struct Replica {
+    machine: Machine,
+    base: State,
+    seen: usize,
+    waiting: Vec<Entry>,
+    /// Pushes onto `seen` whose end it doesn't know, each with how many entries that waited it has.
+    in_flight: Vec<(Vec<Entry>, usize)>,
+    sessions: u32,
+}
+
+struct Fleet {
+    register: Vec<Entry>,
+    replicas: Vec<Replica>,
+    late: Vec<Push>,
+    /// The register as somebody sees it who takes no part.
+    observer: Machine,
+}
+
+fn joined(number: usize, head: &str) -> Vec<Event> {
+    let _ = number;
+    vec![Event::Joined { head: head.into() }]
+}
+
+impl Fleet {
+    fn new(leaves: Vec<Leaf>) -> Self {
+        let first = Machine::new(leaves, false);
+        let mut fleet =
+            Self { register: first.log.clone(), replicas: Vec::new(), late: Vec::new(), observer: first };
+        fleet.observer.state.machine = None;
+        for number in 0..MACHINES {
+            let name = MachineId::new(format!("m{number}")).unwrap();
+            let mut base = State::new(PlanId::new("p").unwrap());
+            base.machine = Some(name.clone());
+            fleet.register.iter().for_each(|entry| base.apply(entry));
+            let by = Some(crate::run::event::EntryOrigin { machine: name, number: 1 });
+            let entry = Entry {
+                schema_version: LOG_VERSION,
+                seq: base.seq + 1,
+                at: fleet.observer.now,
+                clock: None,
+                by,
+                events: joined(number, "h"),
+            };
+            base.apply(&entry);
+            fleet.register.push(entry);
+            let machine = Machine { state: base.clone(), log: Vec::new(), ..fleet.observer.clone() };
+            let seen = fleet.register.len();
+            let (waiting, in_flight) = (Vec::new(), Vec::new());
+            fleet.replicas.push(Replica { machine, base, seen, waiting, in_flight, sessions: 0 });
+        }
+        for number in 0..MACHINES {
+            fleet.sync(number);
+            let start = Step::Takeover;
+            fleet.act(number, start, Fate::Arrives);
+        }
+        fleet
+    }
+
+    /// A machine takes in what the register has.
+    fn sync(&mut self, number: usize) {
+        let register = &self.register;
+        let replica = &mut self.replicas[number];
+        let news = register[replica.seen..].to_vec();
+        let same = |entries: &[Entry]| {
+            let ids = |entries: &[Entry]| {
+                entries.iter().map(|e| (e.by.clone(), e.events.clone())).collect::<Vec<_>>()
+            };
+            news.len() >= entries.len() && ids(&news[..entries.len()]) == ids(entries)
+        };
+        let landed = replica.in_flight.iter().find(|(entries, _)| same(entries)).cloned();
+        for entry in &news {
+            let own = entry.by.as_ref().is_some_and(|by| Some(&by.machine) == replica.base.machine.as_ref());
+            assert!(!own || landed.is_some(), "a machine meets entries of its own that it never wrote");
+            replica.base.apply(entry);
+        }
+        let lost = replica.machine.state.lost_since(&replica.base);
+        let dropped = landed.map_or(0, |(_, waited)| waited);
+        let waiting = replica.waiting.split_off(dropped.min(replica.waiting.len()));
+        let waiting: Vec<Entry> =
+            still_waiting(waiting, &lost).into_iter().filter(|entry| !entry.events.is_empty()).collect();
+        if !news.is_empty() {
+            replica.in_flight.clear();
+        }
+        replica.seen = register.len();
+        replica.show(waiting);
+    }
+
+    fn deliver(&mut self, (seen, entries): Push) -> bool {
+        let is_taken = seen == self.register.len();
+        if is_taken {
+            self.register.extend(entries);
+        }
+        is_taken
+    }
+
+    /// A machine does something; what others need in order happens only if the register takes it.
+    fn act(&mut self, number: usize, step: Step, fate: Fate) {
+        let replica = &mut self.replicas[number];
+        if !replica.machine.state.is_running() && !matches!(step, Step::Takeover) {
+            return;
+        }
+        // A turn of the lead begins with the commits that are due.
+        let passed = replica.machine.state.own_running().find(|task| task.awaits_commit());
+        if let Some(id) = passed.map(|task| task.leaf.id.clone()) {
+            let mut tried = replica.machine.clone();
+            let events = tried.state.complete(&id, Some("c0ffee".into()), None).unwrap();
+            tried.log.clear();
+            tried.take(events);
+            return self.bring(number, tried, fate);
+        }
+        let mut tried = replica.machine.clone();
+        tried.log.clear();
+        play(&mut tried, step, &mut replica.sessions);
+        self.bring(number, tried, fate);
+    }
+
+    /// Brings what `tried` has logged to where it belongs.
+    fn bring(&mut self, number: usize, mut tried: Machine, fate: Fate) {
+        for entry in std::mem::take(&mut tried.log) {
+            let replica = &mut self.replicas[number];
+            if entry.events.iter().all(Event::may_wait) {
+                let mut waiting = std::mem::take(&mut replica.waiting);
+                waiting.push(entry);
+                replica.show(waiting);
+                continue;
+            }
+            let waited = replica.waiting.len();
+            let mut entries = replica.waiting.clone();
+            // It was decided on this state, with everything that waits.
+            assert_eq!(entry.seq, replica.machine.state.seq + 1);
+            entries.push(entry);
+            replica.in_flight.push((entries.clone(), waited));
+            let push = (replica.seen, entries.clone());
+            match fate {
+                Fate::Lost => return,
+                Fate::Late => {
+                    self.late.push(push);
+                    return;
+                }
+                Fate::AnswerLost => {
+                    self.deliver(push);
+                    return;
+                }
+                Fate::Dies => {
+                    self.deliver(push);
+                    self.replicas[number].die();
+                    return;
+                }
+                Fate::Arrives => {}
+            }
+            if !self.deliver(push) {
+                self.replicas[number].in_flight.pop();
+                self.sync(number);
+                return;
+            }
+            let replica = &mut self.replicas[number];
+            entries.iter().for_each(|entry| replica.base.apply(entry));
+            replica.seen += entries.len();
+            replica.in_flight.clear();
+            replica.show(Vec::new());
+        }
+        let replica = &mut self.replicas[number];
+        (replica.machine.now, replica.machine.tokens, replica.machine.moved) =
+            (tried.now, tried.tokens, tried.moved);
+    }
+
+    /// A machine hears nothing of another for too long.
+    fn give_up(&mut self, number: usize, silent: usize) {
+        let silent = self.replicas[silent].base.machine.clone().unwrap();
+        let replica = &mut self.replicas[number];
+        if !replica.machine.state.is_running() || replica.base.machine.as_ref() == Some(&silent) {
+            return;
+        }
+        let around = RunSurroundings { silent: [silent].into(), ..replica.machine.around(None) };
+        let turn = replica.machine.state.next(&[], &around).unwrap();
+        let mut tried = replica.machine.clone();
+        tried.log.clear();
+        tried.take(turn.events);
+        let Some(entry) = tried.log.pop() else { return };
+        if entry.events.iter().all(Event::may_wait) {
+            return;
+        }
+        let waited = replica.waiting.clone();
+        let push = (replica.seen, waited.into_iter().chain([entry]).collect::<Vec<_>>());
+        let entries = push.1.clone();
+        if !self.deliver(push) {
+            self.sync(number);
+            return;
+        }
+        let replica = &mut self.replicas[number];
+        entries.iter().for_each(|entry| replica.base.apply(entry));
+        replica.seen += entries.len();
+        replica.in_flight.clear();
+        replica.show(Vec::new());
+    }
+
+    fn check(&mut self) {
+        let seen = self.observer.log.len();
+        let news: Vec<Entry> = self.register[seen.min(self.register.len())..].to_vec();
+        for entry in news {
+            for event in &entry.events {
+                if let Event::Completed { task, .. } = event {
+                    let task = self.observer.state.task(task).unwrap();
+                    let by = entry.by.as_ref().map(|by| by.machine.clone());
+                    assert!(
+                        task.status == Status::AwaitingVerification,
+                        "{} is completed twice",
+                        task.leaf.id
+                    );
+                    assert_eq!(task.machine, by, "{} is completed by a machine that lost it", task.leaf.id);
+                }
+            }
+            self.observer.state.apply(&entry);
+            self.observer.log.push(entry);
+        }
+        self.observer.check();
+        let mut numbers: BTreeMap<MachineId, u64> = BTreeMap::new();
+        for (seq, entry) in (1..).zip(&self.register) {
+            assert_eq!(entry.seq, seq, "entries are in order, without gaps");
+            if let Some(by) = &entry.by {
+                let last = numbers.entry(by.machine.clone()).or_default();
+                assert_eq!(by.number, *last + 1, "no entry of {} is lost or there twice", by.machine);
+                *last = by.number;
+            }
+        }
+        for replica in &self.replicas {
+            if replica.seen == self.register.len() {
+                assert_eq!(shared(&replica.base), shared(&self.observer.state), "all see the same");
+            }
+        }
+    }
+}
+
+/// What everybody has to see alike.
+fn shared(state: &State) -> impl PartialEq + std::fmt::Debug {
+    let tasks = state.tasks.iter().map(|task| {
+        let TaskState { leaf, status, iteration, claim, machine, verdict, reason, commit, .. } = task.clone();
+        (leaf.id, status, iteration, claim, machine, verdict, reason, commit)
+    });
+    let status = state.run.as_ref().map(|run| run.status);
+    (tasks.collect::<Vec<_>>(), state.questions.clone(), state.notes.clone(), state.machines.clone(), status)
+}
+
+impl Replica {
+    /// Shows `waiting` on what is seen, as a command does that loads it.
+    fn show(&mut self, waiting: Vec<Entry>) {
+        (self.machine.state, self.waiting) = self.base.with_waiting(waiting);
+    }
+
+    /// Everything in memory is gone, and so are the agents.
+    fn die(&mut self) {
+        let waiting = std::mem::take(&mut self.waiting);
+        self.show(waiting);
+    }
+}
+
+#[derive(Debug, Clone, Copy)]
+enum FleetStep {
+    Act(usize, Step, Fate),
+    Sync(usize),
+    GiveUp(usize, usize),
+    Deliver,
+}
+
+fn fleet_step() -> impl Strategy<Value = FleetStep> {
+    let one = 0..MACHINES;
+    prop_oneof![
+        20 => (one.clone(), step(), fate()).prop_map(|(number, step, fate)| FleetStep::Act(number, step, fate)),
+        5 => one.clone().prop_map(FleetStep::Sync),
+        1 => (one.clone(), one).prop_map(|(number, silent)| FleetStep::GiveUp(number, silent)),
+        1 => Just(FleetStep::Deliver),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
+
+    #[test]
+    fn machines_never_do_a_task_twice_and_lose_nothing(
+        leaves in leaves(),
+        steps in proptest::collection::vec(fleet_step(), 1..120),
+    ) {
+        let mut fleet = Fleet::new(leaves);
+        for step in steps {
+            match step {
+                FleetStep::Act(number, step, fate) => fleet.act(number, step, fate),
+                FleetStep::Sync(number) => fleet.sync(number),
+                FleetStep::GiveUp(number, silent) => fleet.give_up(number, silent),
+                FleetStep::Deliver => {
+                    if let Some(push) = fleet.late.pop() {
+                        fleet.deliver(push);
+                    }
+                }
+            }
+            fleet.check();
+        }
+    }
+}
