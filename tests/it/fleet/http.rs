@@ -42,11 +42,8 @@ impl Http {
     /// Serves the repositories in `folder`.
     pub(super) fn new(folder: &Path) -> Self {
         let server = Arc::new(Server::http("127.0.0.1:0").unwrap());
-        let state = Backend {
-            folder: folder.to_owned(),
-            refusal: Mutex::default(),
-            processes: Processes::default(),
-        };
+        let state =
+            Backend { folder: folder.to_owned(), refusal: Mutex::default(), processes: Processes::default() };
         let state = Arc::new(state);
         let work = |_| {
             let (server, state) = (Arc::clone(&server), Arc::clone(&state));
@@ -107,7 +104,9 @@ impl Backend {
         backend.arg("http-backend").env("GIT_CONFIG_GLOBAL", "/dev/null");
         backend.env("GIT_PROJECT_ROOT", &self.folder).env("GIT_HTTP_EXPORT_ALL", "1");
         backend.env("PATH_INFO", path).env("QUERY_STRING", query);
-        backend.env("REQUEST_METHOD", request.method().as_str()).env("CONTENT_LENGTH", body.len().to_string());
+        backend
+            .env("REQUEST_METHOD", request.method().as_str())
+            .env("CONTENT_LENGTH", body.len().to_string());
         // Whoever is known may push.
         backend.env("REMOTE_USER", "person").env("REMOTE_ADDR", "127.0.0.1");
         for (name, variable) in [

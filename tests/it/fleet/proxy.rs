@@ -87,7 +87,8 @@ fn opening(client: &mut TcpStream) -> std::io::Result<Vec<u8>> {
     loop {
         let length = client.read(&mut piece)?;
         first.extend_from_slice(&piece[..length]);
-        let packet = first.get(..4).and_then(|size| usize::from_str_radix(str::from_utf8(size).ok()?, 16).ok());
+        let packet =
+            first.get(..4).and_then(|size| usize::from_str_radix(str::from_utf8(size).ok()?, 16).ok());
         if length == 0 || packet.is_some_and(|size| first.len() >= size) || first.contains(&b'\n') {
             return Ok(first);
         }
