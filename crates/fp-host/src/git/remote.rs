@@ -90,7 +90,10 @@ impl Git {
     pub fn push_refs(&self, remote: &str, updates: &[RefUpdate<'_>]) -> Result<Pushed, GitError> {
         let mut call =
             self.call(&["push", "--porcelain", "--no-verify", "--atomic", "--no-recurse-submodules"]);
-        for RefUpdate { name, from, .. } in updates {
+        // A lease also admits what does not go on from the old commit; a branch has to, as a plain push sees to.
+        for RefUpdate { name, from, .. } in
+            updates.iter().filter(|u| u.from.is_none() || !u.name.starts_with("refs/heads/"))
+        {
             let from = from.map_or("", Oid::as_str);
             call = call.arg(format!("--force-with-lease={name}:{from}"));
         }
