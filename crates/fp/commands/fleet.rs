@@ -1,6 +1,7 @@
 //! `fp share`, `fp join`, `fp leave` and `fp fleet`: a plan that several machines work on, which meet at a git remote.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use fp_host::fleet::{FleetError, FleetPlace, FleetRemote, Membership};
 use fp_host::git::Git;
@@ -199,7 +200,7 @@ pub(crate) fn join(args: JoinArgs, context: &Context) -> CommandResult {
     plans.make_dir()?;
     // A half-made folder is no plan: its name can't be an id.
     let stage = tempfile::Builder::new().prefix(".joining-").tempdir_in(plans.dir());
-    let stage = stage.map_err(|error| CommandError::failed(format!("{}: {error}", plans.dir().display())))?;
+    let stage = stage.map_err(|error| cannot_write(plans.dir(), &error))?;
     let folder = existing.as_ref().map_or(stage.path(), |folder| folder.path());
     let fleet = FleetRemote::new(git, folder, id, place.clone());
     let news = fleet.fetch_all()?;
@@ -217,8 +218,7 @@ pub(crate) fn join(args: JoinArgs, context: &Context) -> CommandResult {
     Store::new(folder.to_owned(), id.clone()).adopt(&fleet, machine.clone(), news, heard)?;
     let path = plans.dir().join(id.as_str());
     if existing.is_none() {
-        std::fs::rename(stage.keep(), &path)
-            .map_err(|error| CommandError::failed(format!("{}: {error}", path.display())))?;
+        std::fs::rename(stage.keep(), &path).map_err(|error| cannot_write(&path, &error))?;
     }
     let joined = context.open(Some(id.as_str())).and_then(|plan| enter(&plan, context).map(|()| plan));
     let plan = joined.inspect_err(|_| {
@@ -235,6 +235,11 @@ pub(crate) fn join(args: JoinArgs, context: &Context) -> CommandResult {
         &json!({ "planId": id, "machine": machine, "remote": place.remote, "completed": done, "total": tasks }),
         &format!("Joined: {id} as {machine}, {done} of {} done\nNext: fp run {id}\n", counted(tasks, "task")),
     )
+}
+
+fn cannot_write(path: &Path, error: &std::io::Error) -> CommandError {
+    CommandError::failed(format!("{} can't be written: {error}", path.display()))
+        .hint("see to the folder, and join again: nothing was shared yet")
 }
 
 /// Writes that this machine takes part.

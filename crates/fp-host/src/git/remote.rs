@@ -261,7 +261,7 @@ const RACED: [&str; 7] = [
 /// What a failed push printed, if the remote has answered.
 fn refusal(printed: &str) -> Option<Pushed> {
     let lines = printed.lines().filter_map(|line| line.strip_prefix("!\t"));
-    // The others of an atomic push fail with the first.
+    // Git adds this line for each ref that would have been fine.
     let lines: Vec<&str> = lines.filter(|line| !line.contains("atomic push failed")).collect();
     let raced = |line: &&&str| RACED.iter().any(|word| line.contains(word));
     match lines.iter().find(|line| !raced(line)) {
