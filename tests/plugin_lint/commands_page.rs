@@ -5,9 +5,10 @@ use clap::{Command, CommandFactory};
 use crate::cli::Cli;
 
 /// The commands for people, in the groups in which they are shown. All others are called by agents and hooks.
-const GROUPS: [(&str, &[&str]); 5] = [
+const GROUPS: [(&str, &[&str]); 6] = [
     ("Look", &["status", "ready", "show", "log", "why", "report", "plans", "evidence", "handoff"]),
     ("Steer", &["run", "approve", "answer", "retry", "cancel", "rollback", "task", "fail", "release"]),
+    ("Several machines", &["share", "join", "leave", "fleet", "ci"]),
     ("Write", &["new", "import", "export", "validate", "fmt", "explain", "plan", "signals"]),
     ("Project", &["config", "specs", "roadmap", "debt", "commit", "comments", "note"]),
     ("Set up", &["install", "uninstall", "doctor", "demo", "completions", "help"]),

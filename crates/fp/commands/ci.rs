@@ -83,15 +83,15 @@ pub(crate) fn run(args: CiArgs, context: &Context) -> CommandResult {
         ("BRANCH", quoted(&member.branch)),
         ("MACHINES", format!("{machines:?}")),
         ("BUILDERS", args.builders.to_string()),
-        ("VERSION", env!("CARGO_PKG_VERSION").to_owned()),
+        ("FP", concat!("fractal-planner@", env!("CARGO_PKG_VERSION")).to_owned()),
     ];
     let words = args.agent.words().map(|(place, word)| (place, word.to_owned()));
-    let value_of = |place| words.iter().chain(&values).find(|(name, _)| *name == place);
-    let part = |(number, part)| match number % 2 {
-        0 => part,
-        _ => value_of(part).map_or(part, |(_, value)| value),
-    };
-    let text: String = GITHUB.split("@@").enumerate().map(part).collect();
+    let value_of = |place: &str| words.iter().chain(&values).find(|(name, _)| *name == place);
+    let mut text = String::new();
+    for (number, part) in GITHUB.split("@@").enumerate() {
+        let value = value_of(part).filter(|_| number % 2 == 1);
+        text.push_str(value.map_or(part, |(_, value)| value));
+    }
     let name = format!("fp-{id}.yml");
     let path = if args.write { Some(write(&context.repo().root, &name, &text)?) } else { None };
     let shown = path.as_deref().map(|path| context.shown(path));

@@ -74,7 +74,7 @@ impl Machine {
     }
 
     fn begin(&self) {
-        self.done(&["start", PLAN, "--builders", "2", "--session", &self.name]);
+        self.done(&["start", PLAN, "--here", "--builders", "2", "--session", &self.name]);
     }
 
     pub(super) fn owner(&self, builder: usize) -> String {
