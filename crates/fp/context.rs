@@ -5,6 +5,7 @@ use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use fp_host::clock;
 use fp_host::config::{Config, SettingOrigin};
 use fp_host::file::FileError;
 use fp_host::plan::{OpenPlan, Tree};
@@ -135,9 +136,10 @@ impl Context {
         std::env::var(name).ok().filter(|value| !value.is_empty())
     }
 
-    /// The time of this command: `FP_NOW` (RFC 3339) if a test sets it, else the clock.
+    /// The time of this command.
+    #[expect(clippy::unused_self, reason = "a command asks its surroundings")]
     pub(crate) fn now(&self) -> Timestamp {
-        self.env("FP_NOW").and_then(|text| text.parse().ok()).unwrap_or_else(Timestamp::now)
+        clock::now()
     }
 
     /// The date of this command in UTC.

@@ -17,6 +17,7 @@ use fp_run::run::{State, approval};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use crate::clock;
 use crate::file::{self, FileError};
 use crate::git::{Git, GitError, LedgerCommit, Oid, Pushed, RefUpdate};
 use crate::run::fresh_token;
@@ -244,7 +245,7 @@ impl Membership {
     /// Something was heard of the machine that wrote `entry`.
     pub(crate) fn hear(&mut self, entry: &Entry) {
         if let Some(EntryOrigin { machine, .. }) = &entry.by {
-            self.heard.insert(machine.clone(), Timestamp::now());
+            self.heard.insert(machine.clone(), clock::now());
         }
     }
 
@@ -283,7 +284,7 @@ impl Membership {
             // What was pushed onto an older one can't land any more.
             self.in_flight.clear();
         }
-        (self.tip, self.fetched_at) = (news.tip, Timestamp::now());
+        (self.tip, self.fetched_at) = (news.tip, clock::now());
     }
 }
 
@@ -412,7 +413,7 @@ impl FleetRemote {
     pub(crate) fn fetch(&self, member: &Membership) -> Result<Option<News>, FleetError> {
         let (to, tip) = self.fetch_tips()?;
         if to == member.seen && tip == member.tip && member.in_flight.is_empty() {
-            let looked = Membership { fetched_at: Timestamp::now(), ..member.clone() };
+            let looked = Membership { fetched_at: clock::now(), ..member.clone() };
             looked.write(&self.folder)?;
             return Ok(None);
         }
@@ -457,7 +458,7 @@ impl FleetRemote {
         self.pushed(&updates)?;
         (member.seen, member.tree, member.files) = (pushed, tree, files);
         member.tip = commit.unwrap_or_else(|| member.tip.clone());
-        member.pushed_at = Timestamp::now();
+        member.pushed_at = clock::now();
         member.hear(entry);
         Ok(in_flight)
     }
@@ -474,7 +475,7 @@ impl FleetRemote {
 
     /// Begins the plan on the remote with its whole log, and the branch at `head`; fails if either is there.
     pub fn begin(&self, machine: &MachineId, lines: &[u8], head: &Oid) -> Result<Membership, FleetError> {
-        let now = Timestamp::now();
+        let now = clock::now();
         let mut member = Membership {
             machine: machine.clone(),
             remote: self.place.remote.clone(),
@@ -513,7 +514,7 @@ impl FleetRemote {
         let last = news.commits.last();
         let tree = last.map_or_else(|| news.tip.clone(), |last| last.tree.clone());
         let seen = last.map_or_else(|| news.tip.clone(), |last| last.id.clone());
-        let now = Timestamp::now();
+        let now = clock::now();
         let FleetPlace { remote, log_ref, branch, signed } = self.place.clone();
         let mut member = Membership {
             machine,

@@ -4,6 +4,7 @@
 pub mod agents;
 pub mod changes;
 pub mod claude;
+pub mod clock;
 pub mod commit;
 pub mod config;
 pub mod config_file;

@@ -262,7 +262,7 @@ const RACED: [&str; 7] = [
 fn refusal(printed: &str) -> Option<Pushed> {
     let lines = printed.lines().filter_map(|line| line.strip_prefix("!\t"));
     // Git adds this line for each ref that would have been fine.
-    let lines: Vec<&str> = lines.filter(|line| !line.contains("atomic push failed")).collect();
+    let lines: Vec<&str> = lines.filter(|line| !line.contains("atomic push fail")).collect();
     let raced = |line: &&&str| RACED.iter().any(|word| line.contains(word));
     match lines.iter().find(|line| !raced(line)) {
         Some(refused) => {
@@ -297,7 +297,7 @@ mod tests {
         check("To x\n!\tabc:refs/fp/p\t[rejected] (stale info)\nDone\n", Some(Pushed::Overtaken));
         check(
             "!\ta:refs/fp/p\t[remote rejected] (cannot lock ref 'refs/fp/p': is at 1 but expected 2)\n\
-             !\tb:refs/heads/fp/p\t[remote rejected] (atomic push failed)\n",
+             !\tb:refs/heads/fp/p\t[remote rejected] (atomic push failure)\n",
             Some(Pushed::Overtaken),
         );
         check(
