@@ -184,11 +184,10 @@ struct KnownFile {
     modified: u64,
 }
 
-/// This clone's part in a shared plan, as its `fleet.json` says.
+/// Where a plan is shared.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Membership {
-    pub machine: MachineId,
+pub struct FleetPlace {
     /// The name of the remote.
     pub remote: String,
     /// The ref of the log on the remote.
@@ -196,8 +195,16 @@ pub struct Membership {
     /// The integration branch on the remote.
     pub branch: String,
     /// True if every commit of the log has to be signed.
-    #[serde(default)]
     pub signed: bool,
+}
+
+/// This clone's part in a shared plan, as its `fleet.json` says.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Membership {
+    pub machine: MachineId,
+    #[serde(flatten)]
+    pub place: FleetPlace,
     /// The newest commit of the log that is in the log here.
     pub seen: Oid,
     /// The newest commit of the integration branch.
@@ -212,15 +219,6 @@ pub struct Membership {
     pub pushed_at: Timestamp,
     tree: Oid,
     files: BTreeMap<String, KnownFile>,
-}
-
-/// Where a plan is shared, before anybody takes part.
-#[derive(Debug, Clone)]
-pub struct FleetPlace {
-    pub remote: String,
-    pub log_ref: String,
-    pub branch: String,
-    pub signed: bool,
 }
 
 impl Membership {
@@ -259,7 +257,7 @@ impl Membership {
     ) -> Result<(), FleetError> {
         let foreign = |detail: String| FleetError::Foreign {
             commit: self.seen.clone(),
-            name: self.log_ref.clone(),
+            name: self.place.log_ref.clone(),
             detail: format!("after it, {detail}"),
         };
         if entry.seq != before.seq + 1 {
@@ -338,8 +336,7 @@ pub struct FleetRemote {
 impl FleetRemote {
     /// The place that `member` takes part in.
     pub(crate) fn of(folder: &Path, plan: &PlanId, member: &Membership) -> Result<Self, FleetError> {
-        let Membership { remote, log_ref, branch, signed, .. } = member.clone();
-        Ok(Self::new(Git::open(folder)?, folder, plan, FleetPlace { remote, log_ref, branch, signed }))
+        Ok(Self::new(Git::open(folder)?, folder, plan, member.place.clone()))
     }
 
     /// The place of `plan`, whose files are in `folder`. Touches nothing.
@@ -473,24 +470,27 @@ impl FleetRemote {
         }
     }
 
-    /// Begins the plan on the remote with its whole log, and the branch at `head`; fails if either is there.
-    pub fn begin(&self, machine: &MachineId, lines: &[u8], head: &Oid) -> Result<Membership, FleetError> {
+    /// The part of `machine`, which has seen nothing but the branch at `tip`.
+    fn membership(&self, machine: MachineId, tip: Oid, heard: BTreeMap<MachineId, Timestamp>) -> Membership {
         let now = clock::now();
-        let mut member = Membership {
-            machine: machine.clone(),
-            remote: self.place.remote.clone(),
-            log_ref: self.place.log_ref.clone(),
-            branch: self.place.branch.clone(),
-            signed: self.place.signed,
-            seen: head.clone(),
-            tip: head.clone(),
+        Membership {
+            machine,
+            place: self.place.clone(),
+            seen: tip.clone(),
+            tree: tip.clone(),
+            tip,
             in_flight: Vec::new(),
-            heard: BTreeMap::from([(machine.clone(), now)]),
+            heard,
             fetched_at: now,
             pushed_at: now,
-            tree: head.clone(),
             files: BTreeMap::new(),
-        };
+        }
+    }
+
+    /// Begins the plan on the remote with its whole log, and the branch at `head`; fails if either is there.
+    pub fn begin(&self, machine: &MachineId, lines: &[u8], head: &Oid) -> Result<Membership, FleetError> {
+        let heard = BTreeMap::from([(machine.clone(), clock::now())]);
+        let mut member = self.membership(machine.clone(), head.clone(), heard);
         let (tree, files) = self.stored_files(&member)?;
         let message = format!("fp: {machine} shares the plan\n\n{}", String::from_utf8_lossy(lines));
         let first = self.git.write_commit(&tree, None, message, self.place.signed)?;
@@ -511,26 +511,10 @@ impl FleetRemote {
         heard: BTreeMap<MachineId, Timestamp>,
     ) -> Result<(Membership, Vec<Entry>), FleetError> {
         let entries = news.entries(&self.place.log_ref)?;
-        let last = news.commits.last();
-        let tree = last.map_or_else(|| news.tip.clone(), |last| last.tree.clone());
-        let seen = last.map_or_else(|| news.tip.clone(), |last| last.id.clone());
-        let now = clock::now();
-        let FleetPlace { remote, log_ref, branch, signed } = self.place.clone();
-        let mut member = Membership {
-            machine,
-            remote,
-            log_ref,
-            branch,
-            signed,
-            seen,
-            tip: news.tip.clone(),
-            in_flight: Vec::new(),
-            heard,
-            fetched_at: now,
-            pushed_at: now,
-            tree,
-            files: BTreeMap::new(),
-        };
+        let mut member = self.membership(machine, news.tip.clone(), heard);
+        if let Some(last) = news.commits.last() {
+            (member.seen, member.tree) = (last.id.clone(), last.tree.clone());
+        }
         self.write_files(&mut member, &news)?;
         Ok((member, entries))
     }

@@ -134,8 +134,8 @@ pub(crate) fn share(args: ShareArgs, context: &Context) -> CommandResult {
         let Some(member) = plan.store.membership()? else {
             return Err(FleetError::NotJoined(id.clone()).into());
         };
-        return Err(CommandError::refused(format!("{id} is shared already, on {}", member.remote))
-            .hint(join_line(&state, &member.remote)));
+        return Err(CommandError::refused(format!("{id} is shared already, on {}", member.place.remote))
+            .hint(join_line(&state, &member.place.remote)));
     }
     if state.approval.is_none() {
         return Err(Refusal::NotApproved.into());
@@ -318,7 +318,7 @@ pub(crate) fn leave(args: LeaveArgs, context: &Context) -> CommandResult {
         &format!(
             "Left: {id}\nWhat was not finished is in {}; `fp join {id} --remote {}` takes part again\n",
             context.shown(&plan.folder.path().join("unfinished")),
-            member.remote
+            member.place.remote
         ),
     )
 }
@@ -340,13 +340,13 @@ pub(crate) fn list(args: FleetArgs, context: &Context) -> CommandResult {
     let seen = now.duration_since(member.fetched_at);
     match context.format {
         Format::Json => context.printer.json(&json!({
-            "planId": id, "remote": member.remote, "ref": member.log_ref, "branch": member.branch,
+            "planId": id, "remote": member.place.remote, "ref": member.place.log_ref, "branch": member.place.branch,
             "secondsSinceLook": seen.as_secs(), "waiting": waiting,
             "machines": rows.iter().map(FleetRow::json).collect::<Vec<_>>(),
         }))?,
         Format::Text => {
             let mut text =
-                format!("{id} on {}: log {}, commits {}\n", member.remote, member.log_ref, member.branch);
+                format!("{id} on {}: log {}, commits {}\n", member.place.remote, member.place.log_ref, member.place.branch);
             let widest = rows.iter().map(|row| row.name.len()).max().unwrap_or(0);
             for row in &rows {
                 text.push_str(&format!("  {:widest$}  {}\n", row.name, row.words()));

@@ -183,7 +183,9 @@ impl Store {
         for (number, entry) in (1..).zip(&entries) {
             if entry.seq != number {
                 let detail = format!("entry {} comes where {number} is due", entry.seq);
-                return Err(FleetError::Foreign { commit: member.seen, name: member.log_ref, detail }.into());
+                return Err(
+                    FleetError::Foreign { commit: member.seen, name: member.place.log_ref, detail }.into()
+                );
             }
             lines.extend(line_of(entry)?);
         }
@@ -233,7 +235,7 @@ impl Store {
         let landed = member.in_flight.iter().find(|pushed| news.has(&pushed.commit)).cloned();
         let mut base = State::clone(loaded.base());
         let (mut lines, mut noted) = (Vec::new(), false);
-        for entry in news.entries(&member.log_ref)? {
+        for entry in news.entries(&member.place.log_ref)? {
             // A process that was killed after its push may have put it into the log.
             if entry.seq <= base.seq {
                 continue;
