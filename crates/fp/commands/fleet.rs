@@ -210,6 +210,14 @@ pub(crate) fn join(args: JoinArgs, context: &Context) -> CommandResult {
         return Err(Refusal::NotApproved.into());
     }
     let text = fleet.text_of(&news, "tasks.md")?.unwrap_or_default();
+    // What is shown has to be what is agreed to.
+    if state.approval.as_ref().is_some_and(|approval| approval.tree_hash != approval::hash(text.as_bytes())) {
+        return Err(CommandError::refused(format!(
+            "the tasks.md of {id} on {} is not the approved one",
+            place.remote
+        ))
+        .hint(format!("have it approved where it was changed: fp approve {id}")));
+    }
     agree(&args, &state, &text, &place.remote, context)?;
     let wanted = args.at.machine();
     let machine = state.free_machine(&wanted).unwrap_or(wanted);

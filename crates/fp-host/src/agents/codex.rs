@@ -23,6 +23,7 @@ pub(super) fn command(path: &Path, order: &AgentOrder<'_>) -> AgentCommand {
     let settings = [
         ("approval_policy", json!("never")),
         ("sandbox_workspace_write.writable_roots", json!(writes)),
+        ("sandbox_workspace_write.network_access", json!(order.needs_network)),
         ("shell_environment_policy.inherit", json!("all")),
         // A login shell would lose the search path, and with it this very `fp`.
         ("allow_login_shell", json!(false)),

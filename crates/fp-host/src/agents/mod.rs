@@ -127,6 +127,8 @@ pub struct AgentOrder<'a> {
     pub writes: &'a [PathBuf],
     /// Rules for what it may do beside its task.
     pub allow: &'a [String],
+    /// True if its `fp` has to reach a remote: the plan is shared.
+    pub needs_network: bool,
     /// A folder for files of this process alone.
     pub scratch: &'a Path,
 }

@@ -19,6 +19,7 @@ fn order<'a>(player: &'a AgentPlayer, name: &'a AgentName, session: Option<&'a s
         search_path: OsStr::new("/plugin/bin"),
         writes: &[],
         allow: &[],
+        needs_network: false,
         scratch: Path::new("/nowhere"),
     }
 }
@@ -223,6 +224,7 @@ fn what_codex_may_do() {
     for setting in [
         "approval_policy=\"never\"".to_owned(),
         format!("sandbox_workspace_write.writable_roots={roots}"),
+        "sandbox_workspace_write.network_access=false".to_owned(),
         "shell_environment_policy.inherit=\"all\"".to_owned(),
         "allow_login_shell=false".to_owned(),
         "features.multi_agent=false".to_owned(),
@@ -231,6 +233,9 @@ fn what_codex_may_do() {
     ] {
         assert!(words.windows(2).any(|pair| pair == ["-c", setting.as_str()]), "{setting}: {line}");
     }
+    let shared = AgentOrder { needs_network: true, ..order };
+    let line = self::words(&codex::command(Path::new("codex"), &shared)).join(" ");
+    assert!(line.contains("sandbox_workspace_write.network_access=true"), "{line}");
 }
 
 #[test]

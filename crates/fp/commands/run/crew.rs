@@ -257,6 +257,7 @@ impl<'c> Crew<'c> {
             search_path: &self.search_path,
             writes: &self.writes,
             allow: &self.allow,
+            needs_network: self.plan.store.membership()?.is_some(),
             scratch: self.plugin.path(),
         };
         let agent = RunningAgent::start(program, &order, self.keys, self.sender.clone())?;
