@@ -11,20 +11,20 @@ use fp_host::run::worktree;
 use fp_host::store::Store;
 use fp_host::trust::ConsentSource;
 use fp_plan::hint::{ErrorEnd, Hint as _};
-use fp_plan::plan::id::{MachineId, PlanId};
+use fp_plan::plan::id::{MachineId, PlanId, TaskId};
 use fp_plan::text::counted;
 use fp_run::run::event::Event;
-use fp_run::run::state::{Status, TaskState};
+use fp_run::run::state::Status;
 use fp_run::run::{Refusal, State, approval};
-use jiff::SignedDuration;
+use jiff::{SignedDuration, Timestamp};
+use serde::Serialize;
 use serde_json::json;
 
 use super::approve::commands_text;
 use super::start::lead_lock;
 use crate::context::{Context, consent_of};
-use crate::error::{CommandError, CommandResult, Exit};
+use crate::error::{CommandError, CommandResult};
 use crate::input;
-use crate::printer::Format;
 
 /// Longest name that is taken from a machine's own, in bytes.
 const MAX_NAME: usize = 20;
@@ -145,11 +145,7 @@ pub(crate) fn share(args: ShareArgs, context: &Context) -> CommandResult {
         return Err(CommandError::refused(format!("task {} is under way", task.leaf.id))
             .hint("share the plan once it has ended, or `fp release` it first"));
     }
-    let git = plan.git()?;
-    if let Some(obstacle) = git.worktree_obstacle()? {
-        return Err(CommandError::refused(format!("a shared plan needs worktrees: {obstacle}"))
-            .hint("`git worktree` has to be able to check the repository out"));
-    }
+    let git = expect_worktrees(plan.git()?)?;
     let place = args.at.place(&git, id, context)?;
     let (remote, head) = (place.remote.clone(), git.head()?.commit);
     let fleet = FleetRemote::new(git, plan.folder.path(), id, place);
@@ -161,6 +157,15 @@ pub(crate) fn share(args: ShareArgs, context: &Context) -> CommandResult {
         &json!({ "planId": id, "machine": machine, "remote": remote, "hash": hash, "join": line }),
         &format!("Shared: {id} on {remote}, as {machine}\nOn another machine: {line}\nHere: fp run {id}\n"),
     )
+}
+
+/// Fails unless builders can have worktrees of their own.
+fn expect_worktrees(git: Git) -> Result<Git, CommandError> {
+    match git.worktree_obstacle()? {
+        None => Ok(git),
+        Some(obstacle) => Err(CommandError::refused(format!("a shared plan needs worktrees: {obstacle}"))
+            .hint("`git worktree` has to be able to check the repository out")),
+    }
 }
 
 fn join_line(state: &State, remote: &str) -> String {
@@ -191,11 +196,7 @@ pub(crate) fn join(args: JoinArgs, context: &Context) -> CommandResult {
             .hint(format!("`fp plans archive {id}` puts it aside")));
         }
     }
-    let git = Git::open(&context.repo().root)?;
-    if let Some(obstacle) = git.worktree_obstacle()? {
-        return Err(CommandError::refused(format!("a shared plan needs worktrees: {obstacle}"))
-            .hint("`git worktree` has to be able to check the repository out"));
-    }
+    let git = expect_worktrees(Git::open(&context.repo().root)?)?;
     let place = args.at.place(&git, id, context)?;
     plans.make_dir()?;
     // A half-made folder is no plan: its name can't be an id.
@@ -343,87 +344,61 @@ pub(crate) fn list(args: FleetArgs, context: &Context) -> CommandResult {
     let member = plan.store.membership()?.ok_or_else(|| FleetError::NotJoined(id.clone()))?;
     let (state, now) = (plan.load()?.state, context.now());
     let waiting = plan.store.waiting()?;
-    let rows: Vec<FleetRow> =
-        state.machines.keys().map(|machine| FleetRow::of(machine, &state, &member, now)).collect();
     let seen = now.duration_since(member.fetched_at);
-    match context.format {
-        Format::Json => context.printer.json(&json!({
-            "planId": id, "remote": member.place.remote, "ref": member.place.log_ref, "branch": member.place.branch,
-            "secondsSinceLook": seen.as_secs(), "waiting": waiting,
-            "machines": rows.iter().map(FleetRow::json).collect::<Vec<_>>(),
-        }))?,
-        Format::Text => {
-            let mut text =
-                format!("{id} on {}: log {}, commits {}\n", member.place.remote, member.place.log_ref, member.place.branch);
-            let widest = rows.iter().map(|row| row.name.len()).max().unwrap_or(0);
-            for row in &rows {
-                text.push_str(&format!("  {:widest$}  {}\n", row.name, row.words()));
-            }
-            text.push_str(&format!(
-                "Seen {} ago; {} here\n",
-                short_time(seen),
-                match waiting {
-                    0 => "nothing waits".to_owned(),
-                    count => format!("{} not sent yet", counted(count, "entry")),
-                }
-            ));
-            context.printer.data(&text);
-        }
-    }
-    Ok(Exit::Done)
+    let rows: Vec<FleetRow> =
+        state.machines.keys().map(|name| FleetRow::of(name, &state, &member, now)).collect();
+    let FleetPlace { remote, log_ref, branch, .. } = &member.place;
+    let mut text = format!("{id} on {remote}: log {log_ref}, commits {branch}\n");
+    rows.iter().for_each(|row| text.push_str(&row.line()));
+    let unsent = if waiting == 0 { "nothing".to_owned() } else { counted(waiting, "entry") };
+    text.push_str(&format!("Seen {} ago; {unsent} not sent yet\n", short_time(seen)));
+    let json = json!({
+        "planId": id, "remote": remote, "ref": log_ref, "branch": branch, "secondsSinceLook": seen.as_secs(),
+        "waiting": waiting, "machines": rows,
+    });
+    context.report(&json, &text)
 }
 
 /// A machine, as others see it.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
 struct FleetRow {
-    name: String,
+    machine: MachineId,
     is_this: bool,
     has_left: bool,
-    heard: Option<SignedDuration>,
-    tasks: Vec<(String, &'static str)>,
+    seconds_since_heard: Option<i64>,
+    /// Its tasks, each with what becomes of it.
+    tasks: BTreeMap<TaskId, &'static str>,
 }
 
 impl FleetRow {
-    fn of(machine: &MachineId, state: &State, member: &Membership, now: jiff::Timestamp) -> Self {
-        let is_its = |task: &&TaskState| task.machine.as_ref() == Some(machine);
-        let word = |task: &TaskState| match task.status {
-            Status::Implementing => "builds",
-            _ => "verifies",
-        };
+    fn of(machine: &MachineId, state: &State, member: &Membership, now: Timestamp) -> Self {
+        let its = state.running().filter(|task| task.machine.as_ref() == Some(machine));
+        let is = |status| if status == Status::Implementing { "builds" } else { "verifies" };
         let is_this = *machine == member.machine;
+        let heard = member.heard.get(machine).filter(|_| !is_this);
         Self {
-            name: machine.to_string(),
+            machine: machine.clone(),
             is_this,
             has_left: state.machines.get(machine).is_some_and(|known| known.has_left),
-            heard: member.heard.get(machine).filter(|_| !is_this).map(|at| now.duration_since(*at)),
-            tasks: state
-                .running()
-                .filter(is_its)
-                .map(|task| (task.leaf.id.to_string(), word(task)))
-                .collect(),
+            seconds_since_heard: heard.map(|at| now.duration_since(*at).as_secs()),
+            tasks: its.map(|task| (task.leaf.id.clone(), is(task.status))).collect(),
         }
     }
 
-    fn words(&self) -> String {
-        let tasks: Vec<String> = self.tasks.iter().map(|(id, word)| format!("{word} {id}")).collect();
-        let work = match (self.has_left, tasks.is_empty()) {
+    fn line(&self) -> String {
+        let tasks: Vec<String> = self.tasks.iter().map(|(id, is)| format!("{is} {id}")).collect();
+        let at = match (self.has_left, tasks.is_empty()) {
             (true, _) => "takes part no more".to_owned(),
             (false, true) => "at nothing".to_owned(),
             (false, false) => tasks.join(", "),
         };
-        let heard = match (self.is_this, self.heard) {
-            (true, _) => "this machine".to_owned(),
-            (false, Some(ago)) => format!("heard {} ago", short_time(ago)),
-            (false, None) => "never heard".to_owned(),
+        let heard = match self.seconds_since_heard {
+            _ if self.is_this => "this machine".to_owned(),
+            Some(ago) => format!("heard {} ago", short_time(SignedDuration::from_secs(ago))),
+            None => "never heard".to_owned(),
         };
-        format!("{work}; {heard}")
-    }
-
-    fn json(&self) -> serde_json::Value {
-        let tasks: Vec<_> = self.tasks.iter().map(|(id, word)| json!({ "task": id, "is": word })).collect();
-        json!({
-            "machine": self.name, "isThis": self.is_this, "hasLeft": self.has_left,
-            "secondsSinceHeard": self.heard.map(|ago| ago.as_secs()), "tasks": tasks,
-        })
+        format!("  {:16}  {at}; {heard}\n", self.machine)
     }
 }
 
