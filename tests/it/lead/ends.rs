@@ -42,6 +42,28 @@ fn asked_to_end_it_lets_its_agents_finish() {
 }
 
 #[test]
+fn asked_to_end_it_starts_nothing_for_those_that_are_done() {
+    let environment = scene(2);
+    fs::write(environment.beside("home/first"), "[ \"$name\" = builder-2 ] && sleep 3\n").unwrap();
+    fs::write(environment.beside("home/wait"), "1").unwrap();
+    let mut child = lead_in_background(&environment, &["-j", "2"]);
+    until("nothing started", || home_text(&environment, "agents.log").contains("builder-2"));
+    signal(&child, Signal::INT);
+    assert_eq!(child.wait().unwrap().code(), Some(1));
+    let agents = home_text(&environment, "agents.log");
+    assert!(!agents.contains("verifier"), "{agents}");
+}
+
+#[test]
+fn an_agent_that_is_slow_to_begin_is_started_once() {
+    let environment = scene(2);
+    fs::write(environment.beside("home/first"), "[ \"$name\" = builder-2 ] && sleep 3\n").unwrap();
+    assert_eq!(lead(&environment, &["-j", "2"]).code, 0);
+    let agents = home_text(&environment, "agents.log");
+    assert_eq!(agents.matches("builder builder-2 ").count(), 1, "{agents}");
+}
+
+#[test]
 fn asked_twice_it_ends_them_too() {
     let environment = scene(1);
     fs::write(environment.beside("home/wait"), "600").unwrap();
@@ -118,13 +140,79 @@ fn a_run_whose_last_verdict_spends_its_budget_is_finished() {
 
 #[test]
 fn an_agent_that_claims_under_another_name_holds_nothing_up() {
-    let environment = scene(2);
-    let first = "if [ \"$role\" = builder ] && mkdir \"$HOME/once\" 2>/dev/null; then\n  \
-                 fp claim $plan --as builder-2 >/dev/null\n  exit 0\nfi\n";
+    for builders in ["1", "2"] {
+        let environment = scene(2);
+        let first = "if [ \"$role\" = builder ] && mkdir \"$HOME/once\" 2>/dev/null; then\n  \
+                     fp claim $plan --as builder-9 >/dev/null\n  exit 0\nfi\n";
+        fs::write(environment.beside("home/first"), first).unwrap();
+        let output = lead(&environment, &["-j", builders]);
+        assert_eq!(output.code, 0, "{output}");
+        expect_all_done(&environment, 2);
+    }
+}
+
+/// True if a command of the run sleeps for ten minutes.
+fn sleeps(environment: &Environment) -> bool {
+    let lines = processes(environment).into_iter().map(|path| fs::read(path.join("cmdline")));
+    lines.flatten().any(|line| line == b"sleep\x00600\0")
+}
+
+#[test]
+fn what_the_last_agent_has_used_counts() {
+    let environment = scene(1);
+    // It says so a second after its verdict, which is the last thing that the run waits for.
+    fs::write(environment.beside("home/first"), "echo() { sleep 1; command echo \"$@\"; }\n").unwrap();
+    assert_eq!(lead(&environment, &[]).code, 0);
+    let status = environment.done(&["status", PLAN, "--format", "json"]).json();
+    assert_eq!(status["cost"]["tokens"]["input"], 2000, "{}", status["cost"]);
+}
+
+#[test]
+fn asked_twice_it_ends_the_last_checks_too() {
+    let environment = scene(1);
+    environment.write(
+        &format!(".fractal-planner/plans/{PLAN}/context.md"),
+        "# Context\n\n## CI Checks\n\n- `sleep 600`\n",
+    );
+    environment.done(&["approve", PLAN, "--yes"]);
+    let mut child = lead_in_background(&environment, &[]);
+    until("the checks don't run", || sleeps(&environment));
+    for _ in 0..2 {
+        signal(&child, Signal::TERM);
+        std::thread::sleep(Duration::from_millis(500));
+    }
+    assert_eq!(child.wait().unwrap().code(), Some(1));
+    expect_nothing_left(&environment);
+    assert_eq!(environment.statuses()[0].1, "COMPLETED");
+}
+
+#[test]
+fn it_goes_on_when_another_process_has_made_its_commit() {
+    let environment = scene(1);
+    let lock = environment.path(".fractal-planner/plans/commit.lock");
+    let busy = fs::File::options().write(true).create(true).truncate(false).open(lock).unwrap();
+    busy.lock().unwrap();
+    let mut child = lead_in_background(&environment, &[]);
+    let judged = || environment.done(&["log", PLAN]).stdout.contains("passed");
+    until("no verdict", judged);
+    std::thread::sleep(Duration::from_secs(1));
+    drop(busy);
+    until("it waits for ever", || environment.statuses()[0].1 == "COMPLETED");
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+}
+
+#[test]
+fn what_a_killed_lead_has_left_running_is_ended_by_the_next() {
+    let environment = scene(1);
+    // It outlives the end of its parent, whatever that says to it.
+    let first = "if mkdir \"$HOME/once\" 2>/dev/null; then\n  trap '' TERM HUP INT PIPE\n  setsid sleep 600 &\n  wait\nfi\n";
     fs::write(environment.beside("home/first"), first).unwrap();
-    let output = lead(&environment, &["-j", "2"]);
-    assert_eq!(output.code, 0, "{output}");
-    expect_all_done(&environment, 2);
+    let mut child = lead_in_background(&environment, &[]);
+    until("nothing sleeps", || sleeps(&environment));
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert_eq!(lead(&environment, &[]).code, 0);
+    expect_nothing_left(&environment);
 }
 
 #[test]

@@ -280,6 +280,27 @@ fn stopped_then(second: &str) -> Environment {
 }
 
 #[test]
+fn a_builder_begins_each_task_anew() {
+    let environment = claude(2);
+    assert_eq!(lead(&environment, &["-j", "1"]).code, 0);
+    assert_eq!(conversations(&environment), ["new", "new"]);
+}
+
+#[test]
+fn another_program_does_not_go_on_with_a_conversation() {
+    let environment = claude(1);
+    let refused = "fp claim sample-20261121 --as builder-1 >/dev/null; fails '\"terminal_reason\":\"api_error\",\"api_error_status\":404,\"result\":\"gone\",'";
+    fault(&environment, 1, refused);
+    assert_eq!(lead(&environment, &[]).code, 2);
+    let settings = r#"{ "agents": { "programs": { "own": { "start": ["own", "{role}", "{name}", "{prompt}"],
+        "resume": ["own", "resumed", "{name}", "{prompt}"] } } } }"#;
+    fs::write(environment.beside("home/.config/fractal-planner/config.json"), settings).unwrap();
+    assert_eq!(lead(&environment, &["--agent", "own"]).code, 0);
+    let agents = home_text(&environment, "agents.log");
+    assert!(agents.contains("builder builder-1") && !agents.contains("resumed"), "{agents}");
+}
+
+#[test]
 fn a_conversation_outlives_a_service_that_is_away() {
     let away =
         "fails '\"terminal_reason\":\"api_error\",\"api_error_status\":529,\"result\":\"Overloaded\",'";

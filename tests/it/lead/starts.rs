@@ -15,6 +15,12 @@ fn a_whole_run() {
     // Each builder worked in a worktree of its own, and all of them are gone.
     let places = home_text(&environment, "agents.log");
     assert!(places.contains("worktrees/builder-2\n"), "{places}");
+    // A verifier judges where its task was built.
+    let verifiers = || places.lines().filter(|line| line.starts_with("verifier "));
+    assert!(
+        verifiers().count() == 6 && verifiers().all(|line| line.contains("worktrees/builder-")),
+        "{places}"
+    );
     assert_eq!(environment.git(&["worktree", "list"]).lines().count(), 1);
 }
 

@@ -69,7 +69,7 @@ impl TokenUse {
 }
 
 /// The cost of one process of an agent, or of several on the same try of a task.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct AgentCost {
     /// The task that it had at its end, if any.
@@ -168,9 +168,7 @@ pub fn session_spent(
         model,
         turns: turns.saturating_sub(before),
         tokens: more,
-        micro_usd: None,
-        seconds: 0,
-        denied: BTreeSet::new(),
+        ..AgentCost::default()
     };
     started.into_iter().chain([Event::AgentSpent { name: name.clone(), cost }]).collect()
 }

@@ -19,10 +19,11 @@ use crate::verification::{Check, GitSurroundings};
 use fp_plan::plan::id::{AgentName, MachineId, PlanId, TaskId};
 
 /// The role of an agent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
     /// Takes tasks.
+    #[default]
     Builder,
     /// Judges one task.
     Verifier,

@@ -275,11 +275,7 @@ impl<'c> Crew<'c> {
             role: task.role,
             program: process.program.clone(),
             model: process.model.clone(),
-            turns: 0,
-            tokens: TokenUse::default(),
-            micro_usd: None,
-            seconds: 0,
-            denied: BTreeSet::new(),
+            ..AgentCost::default()
         };
         let name = task.name.clone();
         self.log(vec![Event::AgentStarted { name: name.clone(), process: process.clone() }])?;
