@@ -74,12 +74,12 @@ fn every_command_is_listed_once() {
     };
     assert_snapshot!(named(&help(&["agents"])).join(" "), @"interview critique signals schedule start next claim clarify scope submit verify verdict release fail evidence note linear handoff hook bundle");
     let all = help(&["--all"]);
-    let tables = help(&["--markdown"]);
     assert!(all.lines().all(|line| line.chars().count() <= 80), "{all}");
-    for name in named(&all) {
-        assert_eq!(tables.matches(&format!("\n| `fp {name}` | ")).count(), 1, "{name}: {tables}");
-    }
-    assert_eq!(named(&all).len(), tables.matches("\n| `fp ").count());
+    let mut once = named(&all);
+    once.sort_unstable();
+    once.dedup();
+    assert!(once.len() > 40, "{all}");
+    assert_eq!(once.len(), named(&all).len(), "a command is listed twice");
 }
 
 #[test]
