@@ -9,7 +9,7 @@ use fp_plan::diagnostic::{Diagnostic, Severity};
 use fp_plan::plan::id::TaskId;
 use fp_plan::plan::{Plan, parse};
 use fp_plan::rules::{RuleFacts, check};
-use fp_plan::text::shell_quoted;
+use fp_plan::text::{counted, shell_quoted};
 use fp_run::interview::Interview;
 
 use crate::context::{Context, tree_error};
@@ -103,7 +103,7 @@ impl PlanSource {
         let found = check(plan, problems, &self.facts(plan)?);
         let errors = found.iter().filter(|d| d.severity == Severity::Error).count();
         if errors > 0 {
-            let what = if errors == 1 { "1 error".to_owned() } else { format!("{errors} errors") };
+            let what = counted(errors, "error");
             return Err(CommandError::refused(format!("{} is not valid: it has {what}", self.name))
                 .hint(format!("`fp validate {}` shows them", self.argument())));
         }

@@ -16,7 +16,7 @@ use regex::Regex;
 use serde_json::{Value, json};
 
 /// The pages whose blocks are commands or settings for the reader.
-const GUIDES: [&str; 23] = [
+const GUIDES: [&str; 24] = [
     "README.md",
     "CONTRIBUTING.md",
     "docs/tutorial.md",
@@ -33,6 +33,7 @@ const GUIDES: [&str; 23] = [
     "docs/task-tree.md",
     "docs/plan-folder.md",
     "docs/run.md",
+    "docs/machines.md",
     "docs/run-protocol.md",
     "docs/log.md",
     "docs/hooks.md",
@@ -173,7 +174,7 @@ fn knows(words: &[&str], place: &str) {
         command[..],
         ["run", "start", ..]
             | ["comments", "check", ..]
-            | ["config" | "critique" | "debt" | "linear" | "roadmap" | "specs" | "task", _, ..]
+            | ["ci" | "config" | "critique" | "debt" | "linear" | "roadmap" | "specs" | "task", _, ..]
             | ["plans", "archive" | "export" | "restore", ..]
     );
     command.truncate(if has_inner { 2 } else { 1 });

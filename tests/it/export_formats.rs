@@ -261,8 +261,8 @@ fn a_tree_need_not_be_valid_but_its_ids_have_to_be_different() {
     assert_snapshot!(environment.fp(&["export", PLAN, "--to", "csv"]), @r"
     exit status: 2
     --- stderr
-    error: [ROOT]/work/.fractal-planner/plans/sample-20261121/tasks.md can't be read: no such file or directory
-    hint: write the task tree there, or plan again: /fp:plan
+    error: sample-20261121 has no task tree yet; planning is at: interview
+    hint: `/fp:plan` in Claude Code plans; by hand, write its tasks.md, and `fp validate sample-20261121` checks it
     ");
 }
 

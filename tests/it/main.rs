@@ -13,6 +13,8 @@ mod bad_input;
 mod bundle;
 #[cfg(unix)]
 mod cheats;
+#[cfg(unix)]
+mod ci;
 mod clearance;
 #[cfg(unix)]
 mod comments;

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use fp_plan::text::json_fault;
 use serde_json::{Map, Value};
 
 use crate::portable::ImportNotice;
@@ -96,9 +97,7 @@ fn has_extension(path: &str, extension: &str) -> bool {
 
 /// The fault of a text that should be JSON, with its place in it.
 pub(crate) fn not_json(fault: &serde_json::Error) -> ImportNotice {
-    let (line, column) = (fault.line(), fault.column());
-    let whole = fault.to_string();
-    let detail = whole.strip_suffix(&format!(" at line {line} column {column}")).unwrap_or(&whole);
+    let (line, column, detail) = json_fault(fault);
     let notice = ImportNotice::problem(format!("not valid JSON: {detail}"));
     ImportNotice { line: Some(line.max(1)), column: Some(column.max(1)), ..notice }
 }

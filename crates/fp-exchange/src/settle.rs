@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
+use fp_plan::text::first_few;
+
 use crate::portable::{ImportNotice, PortablePlan, TaskWork};
 
 /// Most ids that a notice names.
@@ -90,11 +92,7 @@ fn resolve_dependencies(plan: &mut PortablePlan, out: &HashSet<String>) -> Vec<V
 }
 
 pub(crate) fn name_ids(ids: &[String]) -> String {
-    let mut text = ids[..ids.len().min(MAX_NAMED)].join(", ");
-    if ids.len() > MAX_NAMED {
-        text.push_str(&format!(" and {} more", ids.len() - MAX_NAMED));
-    }
-    text
+    first_few(ids, MAX_NAMED)
 }
 
 /// The positions of the children of each task.

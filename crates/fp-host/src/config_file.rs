@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use fp_plan::hint::Hint;
 use fp_plan::settings::{SCHEMA_URL, SettingFault, SettingKind, SettingsLayer, kind_of};
+use fp_plan::text::json_fault;
 use jsonc_parser::ast;
 use serde_json::{Value, json};
 
@@ -78,16 +79,13 @@ pub fn read_layer(path: &Path) -> Result<Option<SettingsLayer>, ConfigError> {
 /// Parses `text`, the content of `path`.
 pub(crate) fn parse_layer(path: &Path, text: &str) -> Result<SettingsLayer, ConfigError> {
     let value: Value = serde_json::from_str(text).map_err(|fault| {
-        let (line, column) = (fault.line(), fault.column());
-        let whole = fault.to_string();
-        let detail = whole.strip_suffix(&format!(" at line {line} column {column}")).unwrap_or(&whole);
-        let detail = detail.to_lowercase();
+        let (line, column, detail) = json_fault(&fault);
         // A parser that stops at a newline reports the beginning of the next line.
         let (line, column) = match text.lines().nth(line.saturating_sub(2)) {
             Some(before) if column == 0 && line > 1 => (line - 1, before.chars().count() + 1),
             _ => (line, column.max(1)),
         };
-        ConfigError::Syntax { path: path.to_owned(), line, column, detail }
+        ConfigError::Syntax { path: path.to_owned(), line, column, detail: detail.to_lowercase() }
     })?;
     if let Some(ast::Value::Object(root)) = parsed(text)
         && let Some((keys, offset)) = repeated_key(&root, &[])

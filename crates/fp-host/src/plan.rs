@@ -164,9 +164,15 @@ impl OpenPlan {
     /// [`OpenPlan::lock`] in a plan that isn't shared.
     pub fn lock_in_order(&self) -> Result<Ledger<'_>, StoreError> {
         let patience = Duration::from_secs(self.settings.lock_timeout_seconds.into()).max(SYNC_PATIENCE);
-        let (ledger, synced) = self.store.lock_in_order(patience)?;
-        self.keep_lost(&synced);
-        Ok(ledger)
+        loop {
+            let (ledger, synced) = self.store.lock_in_order(patience)?;
+            if synced.lost.is_none() {
+                return Ok(ledger);
+            }
+            // The lock on worktrees comes before that on the log.
+            drop(ledger);
+            self.keep_lost(&synced);
+        }
     }
 
     /// Takes in what other machines have done with a shared plan. Returns what the user should know.

@@ -211,7 +211,7 @@ impl Store {
     }
 
     /// The state of an empty log, as this machine sees it.
-    fn empty_state(&self) -> State {
+    pub fn empty_state(&self) -> State {
         // A file that can't be read is told where the remote is needed.
         let machine = self.membership().ok().flatten().map(|member| member.machine);
         let mut state = State::new(self.plan_id.clone());

@@ -18,6 +18,23 @@ pub fn counted(number: usize, what: &str) -> String {
     format!("{number} {what}{}", if number == 1 { "" } else { "s" })
 }
 
+/// The first `most` of `names`, and the number of the others: `a, b and 3 more`.
+pub fn first_few(names: &[impl AsRef<str>], most: usize) -> String {
+    let shown: Vec<&str> = names.iter().take(most).map(AsRef::as_ref).collect();
+    match names.len().saturating_sub(most) {
+        0 => shown.join(", "),
+        more => format!("{} and {more} more", shown.join(", ")),
+    }
+}
+
+/// Line, column and reason of a fault in a text that should be JSON.
+pub fn json_fault(fault: &serde_json::Error) -> (usize, usize, String) {
+    let (line, column) = (fault.line(), fault.column());
+    let whole = fault.to_string();
+    let reason = whole.strip_suffix(&format!(" at line {line} column {column}")).unwrap_or(&whole);
+    (line, column, reason.to_owned())
+}
+
 /// Quotes `text` as one word of a shell.
 pub fn shell_quoted(text: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-' | '/');

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
-use fp_plan::text::{fitted, one_line};
+use fp_plan::text::{counted, fitted, one_line};
 
 /// Most changed files that the hint lists if none was named.
 const LISTED: usize = 20;
@@ -161,10 +161,7 @@ fn commit(git: &Git, chosen: &ChosenChanges, message: &str, context: &Context) -
 fn files_text(chosen: &ChosenChanges) -> String {
     let sum = |of: fn(&FileStat) -> Option<u64>| chosen.stats.iter().filter_map(of).sum::<u64>();
     let (added, removed) = (sum(|stat| stat.added), sum(|stat| stat.removed));
-    let count = match chosen.stats.len() {
-        1 => "1 file".to_owned(),
-        count => format!("{count} files"),
-    };
+    let count = counted(chosen.stats.len(), "file");
     let mut text = format!("\n{count}, +{added} -{removed}:\n");
     let number =
         |sign: char, lines: Option<u64>| lines.map_or("-".to_owned(), |lines| format!("{sign}{lines}"));

@@ -1,6 +1,7 @@
 //! `fp share`, `fp join`, `fp leave` and `fp fleet`: a plan that several machines work on, which meet at a git remote.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use fp_host::fleet::{FleetError, FleetPlace, FleetRemote, Membership};
 use fp_host::git::Git;
@@ -199,7 +200,7 @@ pub(crate) fn join(args: JoinArgs, context: &Context) -> CommandResult {
     plans.make_dir()?;
     // A half-made folder is no plan: its name can't be an id.
     let stage = tempfile::Builder::new().prefix(".joining-").tempdir_in(plans.dir());
-    let stage = stage.map_err(|error| CommandError::failed(format!("{}: {error}", plans.dir().display())))?;
+    let stage = stage.map_err(|error| cannot_write(plans.dir(), &error))?;
     let folder = existing.as_ref().map_or(stage.path(), |folder| folder.path());
     let fleet = FleetRemote::new(git, folder, id, place.clone());
     let news = fleet.fetch_all()?;
@@ -217,8 +218,7 @@ pub(crate) fn join(args: JoinArgs, context: &Context) -> CommandResult {
     Store::new(folder.to_owned(), id.clone()).adopt(&fleet, machine.clone(), news, heard)?;
     let path = plans.dir().join(id.as_str());
     if existing.is_none() {
-        std::fs::rename(stage.keep(), &path)
-            .map_err(|error| CommandError::failed(format!("{}: {error}", path.display())))?;
+        std::fs::rename(stage.keep(), &path).map_err(|error| cannot_write(&path, &error))?;
     }
     let joined = context.open(Some(id.as_str())).and_then(|plan| enter(&plan, context).map(|()| plan));
     let plan = joined.inspect_err(|_| {
@@ -235,6 +235,11 @@ pub(crate) fn join(args: JoinArgs, context: &Context) -> CommandResult {
         &json!({ "planId": id, "machine": machine, "remote": place.remote, "completed": done, "total": tasks }),
         &format!("Joined: {id} as {machine}, {done} of {} done\nNext: fp run {id}\n", counted(tasks, "task")),
     )
+}
+
+fn cannot_write(path: &Path, error: &std::io::Error) -> CommandError {
+    CommandError::failed(format!("{} can't be written: {error}", path.display()))
+        .hint("see to the folder, and join again: nothing was shared yet")
 }
 
 /// Writes that this machine takes part.
@@ -348,7 +353,7 @@ pub(crate) fn list(args: FleetArgs, context: &Context) -> CommandResult {
             }
             text.push_str(&format!(
                 "Seen {} ago; {} here\n",
-                short(seen),
+                short_time(seen),
                 match waiting {
                     0 => "nothing waits".to_owned(),
                     count => format!("{} not sent yet", counted(count, "entry")),
@@ -399,7 +404,7 @@ impl FleetRow {
         };
         let heard = match (self.is_this, self.heard) {
             (true, _) => "this machine".to_owned(),
-            (false, Some(ago)) => format!("heard {} ago", short(ago)),
+            (false, Some(ago)) => format!("heard {} ago", short_time(ago)),
             (false, None) => "never heard".to_owned(),
         };
         format!("{work}; {heard}")
@@ -414,7 +419,7 @@ impl FleetRow {
     }
 }
 
-fn short(time: SignedDuration) -> String {
+pub(super) fn short_time(time: SignedDuration) -> String {
     match time.as_secs().max(0) {
         seconds @ 0..120 => format!("{seconds} s"),
         seconds @ 120..7200 => format!("{} min", seconds / 60),

@@ -28,7 +28,7 @@ const GROUPS: [(&str, &[&str]); 6] = [
     ("Steer", &["run", "approve", "answer", "retry", "cancel", "rollback", "task"]),
     ("Write", &["new", "import", "export", "validate", "fmt", "explain"]),
     ("Project", &["config", "specs", "roadmap", "debt", "commit", "comments"]),
-    ("Machines", &["share", "join", "fleet"]),
+    ("Machines", &["share", "join", "leave", "fleet", "ci"]),
     ("Set up", &["install", "update", "uninstall", "doctor", "demo", "completions", "help"]),
 ];
 /// The name of the others.

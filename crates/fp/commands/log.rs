@@ -67,6 +67,7 @@ pub(crate) fn run(args: LogArgs, context: &Context) -> CommandResult {
         }
         return Ok(Exit::Done);
     }
+    plan.store.follow_remote();
     let interrupt = Interrupt::listen().map_err(|error| {
         CommandError::failed(format!("signals can't be watched: {error}"))
             .hint("without --follow, the log is printed as it is now")
@@ -92,7 +93,7 @@ struct LogView {
 
 impl LogView {
     fn new(plan: &OpenPlan, format: Format, task: Option<TaskId>) -> Self {
-        let state = State::new(plan.id().clone());
+        let state = plan.store.empty_state();
         Self { state, format, concern: task.map(TaskConcern::with), text: LogText::default() }
     }
 
@@ -103,7 +104,7 @@ impl LogView {
     /// Applies `portion` to the state and returns its text.
     fn read(&mut self, portion: Portion) -> String {
         if portion.anew {
-            self.state = State::new(self.state.plan_id.clone());
+            self.state = self.state.emptied();
         }
         portion.lines.iter().for_each(|line| self.state.apply(&line.entry));
         self.text.fit_tasks(&self.state);

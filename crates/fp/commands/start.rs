@@ -62,7 +62,9 @@ pub(super) struct TermsArgs {
 
 pub(crate) fn run(args: StartArgs, context: &Context) -> CommandResult {
     let plan = context.open_trusted(args.terms.plan.as_deref())?;
-    if plan.settings.engine == Engine::Processes && !args.here {
+    // Nobody would tell other machines that a session is still at work, or tell it what they have done.
+    let is_shared = plan.load()?.state.is_shared();
+    if (plan.settings.engine == Engine::Processes || is_shared) && !args.here {
         return tell_of_background(&plan, &args, context);
     }
     let _lock = lead_lock(&plan)?;

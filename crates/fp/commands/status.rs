@@ -21,6 +21,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 use unicode_width::UnicodeWidthStr as _;
 
+use super::fleet::short_time;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
 use crate::printer::Format;
@@ -50,6 +51,10 @@ pub(crate) fn run(args: StatusArgs, context: &Context) -> CommandResult {
     }
     let loaded = plan.load()?;
     context.notices(&loaded.notices);
+    if let Some(member) = plan.store.membership()?.filter(|_| loaded.state.is_shared()) {
+        let seen = context.now().duration_since(member.fetched_at);
+        context.printer.note(&format!("note: as it was on {} {} ago", member.remote, short_time(seen)));
+    }
     let report = StatusReport::new(&loaded.state);
     let planned = (report.phase == Phase::Planning).then(|| PlanningStatus::of_plan(&plan, &loaded.state));
     match context.format {
@@ -173,6 +178,7 @@ const KEYS: &str = "q ends, arrows scroll";
 /// Shows the run of `plan` until the user ends the view. Fails if the log can't be read, and restores the
 /// terminal first.
 pub(super) fn watch_plan(plan: &OpenPlan, context: &Context) -> CommandResult {
+    plan.store.follow_remote();
     let mut watch = RunWatch::new(plan);
     // Faults present from the start are reported without taking the screen.
     watch.take()?;
@@ -211,7 +217,7 @@ pub(super) struct RunWatch {
 
 impl RunWatch {
     pub(super) fn new(plan: &OpenPlan) -> Self {
-        let state = State::new(plan.id().clone());
+        let state = plan.store.empty_state();
         Self { reader: plan.store.reader(), report: StatusReport::new(&state), state, first: 0 }
     }
 
@@ -223,7 +229,7 @@ impl RunWatch {
     pub(super) fn take(&mut self) -> Result<Vec<Entry>, StoreError> {
         let Portion { lines, anew, .. } = self.reader.more()?;
         if anew {
-            self.state = State::new(self.state.plan_id.clone());
+            self.state = self.state.emptied();
         }
         let entries: Vec<Entry> = lines.into_iter().map(|line| line.entry).collect();
         entries.iter().for_each(|entry| self.state.apply(entry));

@@ -172,3 +172,69 @@ fn the_session_hands_the_run_over() {
     let here = environment.fp(&["start", PLAN, "--session", "s1", "--here"]);
     assert!(here.stdout.contains("Next: fp next sample-20261121"), "{here}");
 }
+
+#[test]
+fn agents_run_what_was_approved_and_nothing_that_a_star_stands_for() {
+    let environment = scene(3);
+    settings(&environment, "claude", "");
+    let path = format!(".fractal-planner/plans/{PLAN}/tasks.md");
+    let change = |from: &str, to: &str| {
+        let tree = environment.read(&path);
+        assert!(tree.contains(from), "{tree}");
+        environment.write(&path, tree.replace(from, to));
+    };
+    change("grep -q line part-2.txt", "grep -q line part-2*");
+    environment.done(&["approve", PLAN, "--yes"]);
+    change("grep -q line part-3.txt", "grep -q another part-3.txt");
+    let output = lead(&environment, &[]);
+    assert_eq!(output.code, 1, "{output}");
+    assert!(output.stderr.contains("nothing can go on by itself"), "{output}");
+    let log = home_text(&environment, "claude.log");
+    let rules = log.lines().next().unwrap().split("--allowedTools ").nth(1).unwrap();
+    assert_eq!(rules, "Bash(grep -q line part-1.txt) --strict-mcp-config");
+}
+
+#[test]
+fn the_version_of_a_program_is_asked_outside_of_the_repository() {
+    let environment = scene(1);
+    write_program(
+        &environment.beside("bin/claude"),
+        "#!/bin/sh\npwd >\"$HOME/asked-in\"\necho '1.0.0 (Claude Code)'\n",
+    );
+    assert_eq!(lead(&environment, &["--agent", "claude"]).code, 2);
+    let place = home_text(&environment, "asked-in");
+    assert!(!place.is_empty() && !place.contains("/work"), "{place}");
+}
+
+#[test]
+fn a_conversation_goes_on_only_by_an_id_that_is_nothing_else_and_with_its_own_program() {
+    for (id, expected) in [("c-1", ["new", "again c-1"]), ("--flag", ["new", "new"]), ("c;1", ["new", "new"])]
+    {
+        let environment = scene(1);
+        let script = format!(
+            "if [ $role = builder ]; then\n  echo \"${{4-new}} $5\" | sed 's/ $//' >>\"$HOME/calls\"\n  \
+             if mkdir \"$HOME/once\" 2>/dev/null; then\n    fp claim $plan --as $name >/dev/null\n    \
+             echo '{{\"session\": \"{id}\"}}'\n    exit 0\n  fi\nfi\n"
+        );
+        fs::write(environment.beside("home/first"), script).unwrap();
+        let programs = r#"{ "agents": { "builder": { "program": "own" }, "verifier": { "program": "own" },
+            "programs": { "own": { "start": ["own", "{role}", "{name}", "{prompt}"],
+                "resume": ["own", "{role}", "{name}", "{prompt}", "again", "{session}"] } } } }"#;
+        fs::write(environment.beside("home/.config/fractal-planner/config.json"), programs).unwrap();
+        let output = lead(&environment, &[]);
+        assert_eq!(output.code, 0, "{output}");
+        assert_eq!(home_text(&environment, "calls").lines().collect::<Vec<_>>(), expected, "{id}");
+    }
+}
+
+#[test]
+fn a_single_builder_has_a_worktree_and_a_verifier_judges_a_direct_plan() {
+    let environment = scene(1);
+    environment.write(&format!(".fractal-planner/plans/{PLAN}/plan.json"), r#"{"mode": "direct"}"#);
+    assert_eq!(lead(&environment, &["-j", "1"]).code, 0);
+    let agents = home_text(&environment, "agents.log");
+    assert!(
+        agents.contains("worktrees/builder-1\n") && agents.contains("verifier verifier-1-i1"),
+        "{agents}"
+    );
+}

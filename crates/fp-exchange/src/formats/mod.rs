@@ -17,6 +17,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
 
 use fp_plan::hint::Hint;
+use fp_plan::text::first_few;
 use serde::Serialize;
 use strum::VariantArray as _;
 use thiserror::Error;
@@ -119,7 +120,7 @@ impl ImportError {
     pub(crate) fn several_plans(format: SourceFormat, folders: &[&str]) -> Self {
         let folders: Vec<&str> =
             folders.iter().map(|folder| if folder.is_empty() { "." } else { folder }).collect();
-        Self::SeveralPlans { format, folders: first_of(&folders) }
+        Self::SeveralPlans { format, folders: first_few(&folders, MAX_LISTED) }
     }
 }
 
@@ -145,14 +146,6 @@ impl Hint for ImportError {
     }
 }
 
-fn first_of(names: &[&str]) -> String {
-    let mut text = names[..names.len().min(MAX_LISTED)].join(", ");
-    if names.len() > MAX_LISTED {
-        text.push_str(&format!(" and {} more", names.len() - MAX_LISTED));
-    }
-    text
-}
-
 /// Recognises the format of `folder` by what its files say.
 ///
 /// # Errors
@@ -170,7 +163,7 @@ pub fn recognise_source(folder: &SourceFolder) -> Result<RecognisedSource, Impor
         (0, Some((_, notice))) => Err(ImportError::Broken(notice.clone())),
         (0, None) => {
             let files: Vec<&str> = folder.paths().collect();
-            Err(ImportError::NotRecognised((!files.is_empty()).then(|| first_of(&files))))
+            Err(ImportError::NotRecognised((!files.is_empty()).then(|| first_few(&files, MAX_LISTED))))
         }
         (1, _) => Ok(found.remove(0)),
         _ => Err(ImportError::SeveralFormats(found)),

@@ -2,6 +2,8 @@
 
 use std::ffi::OsStr;
 
+use serde_json::json;
+
 use super::*;
 
 fn order<'a>(player: &'a AgentPlayer, name: &'a AgentName, session: Option<&'a str>) -> AgentOrder<'a> {
@@ -179,6 +181,84 @@ fn an_id_of_a_conversation_is_new_each_time() {
     assert_ne!(one, two);
     let lengths: Vec<usize> = one.split('-').map(str::len).collect();
     assert_eq!(lengths, [8, 4, 4, 4, 12], "{one}");
+}
+
+/// The variables that are set, with their values, and those that are taken away.
+fn variables(made: &AgentCommand) -> Vec<(String, Option<String>)> {
+    let text = |text: &OsStr| text.to_string_lossy().into_owned();
+    made.command.get_envs().map(|(name, value)| (text(name), value.map(text))).collect()
+}
+
+#[test]
+fn what_claude_may_do() {
+    let (player, name) = (AgentPlayer::default(), AgentName::new("builder-1").unwrap());
+    let allow = ["Bash(sh tests/*)".to_owned()];
+    let builder = AgentOrder { allow: &allow, ..order(&player, &name, Some("s-1")) };
+    let made = claude::command(Path::new("claude"), &builder);
+    let line = words(&made).join(" ");
+    assert!(line.contains("--permission-mode acceptEdits --resume s-1 --allowedTools"), "{line}");
+    assert!(line.ends_with("--allowedTools Bash(sh tests/*) --strict-mcp-config"), "{line}");
+    for name in ["CLAUDECODE", "CLAUDE_CODE_SESSION_ID", "CLAUDE_PID", "CLAUDE_CODE_ENTRYPOINT"] {
+        assert!(variables(&made).contains(&(name.to_owned(), None)), "{name}");
+    }
+    let verifier = AgentOrder { role: Role::Verifier, ..order(&player, &name, None) };
+    let line = words(&claude::command(Path::new("claude"), &verifier)).join(" ");
+    assert!(line.contains("--agent fp:verifier") && line.contains("--permission-mode default"), "{line}");
+}
+
+#[test]
+fn what_codex_may_do() {
+    let folder = tempfile::tempdir().unwrap();
+    let there = folder.path().to_owned();
+    let git = folder.path().join("git");
+    std::fs::create_dir(&git).unwrap();
+    std::fs::write(folder.path().join(".git"), "gitdir: git\n").unwrap();
+    let (player, name) = (AgentPlayer::default(), AgentName::new("builder-1").unwrap());
+    let writes = [there.clone(), folder.path().join("not-there")];
+    let order = AgentOrder { writes: &writes, cwd: folder.path(), ..order(&player, &name, None) };
+    let words = words(&codex::command(Path::new("codex"), &order));
+    let line = words.join(" ");
+    assert!(line.starts_with("exec --json --skip-git-repo-check -s workspace-write -c "), "{line}");
+    let roots = json!([there, git]);
+    for setting in [
+        "approval_policy=\"never\"".to_owned(),
+        format!("sandbox_workspace_write.writable_roots={roots}"),
+        "shell_environment_policy.inherit=\"all\"".to_owned(),
+        "allow_login_shell=false".to_owned(),
+        "features.multi_agent=false".to_owned(),
+        "web_search=\"disabled\"".to_owned(),
+        "project_doc_fallback_filenames=[\"CLAUDE.md\"]".to_owned(),
+    ] {
+        assert!(words.windows(2).any(|pair| pair == ["-c", setting.as_str()]), "{setting}: {line}");
+    }
+}
+
+#[test]
+fn what_opencode_may_do() {
+    let (player, name) = (AgentPlayer::default(), AgentName::new("builder-1").unwrap());
+    let allow = ["Bash(sh tests/run.sh)".to_owned(), "WebFetch".to_owned()];
+    let configured = |role: Role| {
+        let order = AgentOrder { allow: &allow, role, ..order(&player, &name, None) };
+        let variables = variables(&opencode::command(Path::new("opencode"), &order));
+        let (_, text) = variables.into_iter().find(|(name, _)| name == "OPENCODE_CONFIG_CONTENT").unwrap();
+        serde_json::from_str::<Value>(&text.unwrap()).unwrap()
+    };
+    let builder = configured(Role::Builder);
+    assert_eq!(
+        builder["permission"],
+        json!({
+            "edit": "allow", "webfetch": "deny", "external_directory": "deny",
+            "bash": {
+                "*": "deny", "fp claim *": "allow", "fp submit *": "allow", "fp scope *": "allow",
+                "fp clarify *": "allow", "fp note *": "allow", "sh tests/run.sh": "allow",
+            },
+        })
+    );
+    assert_eq!(builder["agent"]["fp"]["tools"]["task"], false);
+    let verifier = configured(Role::Verifier)["permission"].clone();
+    assert_eq!((&verifier["edit"], &verifier["bash"]["*"]), (&json!("deny"), &json!("deny")));
+    let shell = &verifier["bash"];
+    assert_eq!((&shell["fp claim *"], &shell["fp verdict *"]), (&Value::Null, &json!("allow")));
 }
 
 #[test]

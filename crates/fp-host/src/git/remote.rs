@@ -90,7 +90,10 @@ impl Git {
     pub fn push_refs(&self, remote: &str, updates: &[RefUpdate<'_>]) -> Result<Pushed, GitError> {
         let mut call =
             self.call(&["push", "--porcelain", "--no-verify", "--atomic", "--no-recurse-submodules"]);
-        for RefUpdate { name, from, .. } in updates {
+        // A lease also admits what does not go on from the old commit; a branch has to, as a plain push sees to.
+        for RefUpdate { name, from, .. } in
+            updates.iter().filter(|u| u.from.is_none() || !u.name.starts_with("refs/heads/"))
+        {
             let from = from.map_or("", Oid::as_str);
             call = call.arg(format!("--force-with-lease={name}:{from}"));
         }
@@ -258,7 +261,7 @@ const RACED: [&str; 7] = [
 /// What a failed push printed, if the remote has answered.
 fn refusal(printed: &str) -> Option<Pushed> {
     let lines = printed.lines().filter_map(|line| line.strip_prefix("!\t"));
-    // The others of an atomic push fail with the first.
+    // Git adds this line for each ref that would have been fine.
     let lines: Vec<&str> = lines.filter(|line| !line.contains("atomic push failed")).collect();
     let raced = |line: &&&str| RACED.iter().any(|word| line.contains(word));
     match lines.iter().find(|line| !raced(line)) {

@@ -2,6 +2,7 @@
 
 use fp_plan::plan::id::{PlanId, RoadmapId, TaskId};
 use fp_plan::settings::SettingsLayer;
+use fp_plan::text::json_fault;
 use fp_run::interview::{Intent, Mode};
 use fp_run::run::event::Decider;
 use jiff::Timestamp;
@@ -124,10 +125,8 @@ impl PlanFolder {
             return Ok(T::default());
         };
         serde_json::from_str(&text).map_err(|fault| {
-            let (line, column) = (fault.line(), fault.column());
-            let whole = fault.to_string();
-            let detail = whole.strip_suffix(&format!(" at line {line} column {column}")).unwrap_or(&whole);
-            PlanError::Record { path, line, column, detail: detail.to_owned() }
+            let (line, column, detail) = json_fault(&fault);
+            PlanError::Record { path, line, column, detail }
         })
     }
 }

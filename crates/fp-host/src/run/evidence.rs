@@ -10,6 +10,7 @@ use fp_run::run::{State, notepad};
 use jiff::Timestamp;
 
 use crate::file::{self, FileError};
+use crate::fleet::redacted;
 use crate::plan::OpenPlan;
 
 /// Size limit of an evidence file, in bytes.
@@ -45,7 +46,7 @@ pub fn write(
         return Err(FileError::Link { path: folder });
     }
     fs::create_dir_all(&folder).map_err(|source| FileError::Write { path: folder.clone(), source })?;
-    let page = evidence_page(task, criteria, at);
+    let page = redacted(&evidence_page(task, criteria, at)).into_owned();
     let before = read(plan, id)?.unwrap_or_default();
     let earlier = earlier_tries(&before, &page);
     let gap = if earlier.is_empty() { "" } else { "\n" };

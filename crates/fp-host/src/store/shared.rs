@@ -25,6 +25,8 @@ use crate::git::Oid;
 
 const WAITING: &str = "waiting.jsonl";
 const SYNC_LOCK: &str = "sync.lock";
+/// Time between two looks at the remote by whoever only watches.
+const LOOK_AROUND: Duration = Duration::from_secs(10);
 /// Time to wait for another process of this clone.
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -189,6 +191,20 @@ impl Store {
         member.write(self.folder())?;
         self.remember(None);
         Ok(())
+    }
+
+    /// Looks at the remote of a shared plan again and again, in the background, as long as this process lives.
+    pub fn follow_remote(&self) {
+        if self.membership().is_ok_and(|member| member.is_some()) {
+            let store = Self::new(self.folder().to_owned(), self.plan_id.clone());
+            std::thread::spawn(move || {
+                loop {
+                    // What can't be reached now may be the next time.
+                    let _ = store.sync(PATIENCE);
+                    std::thread::sleep(LOOK_AROUND);
+                }
+            });
+        }
     }
 
     /// How many entries wait for the next one that other machines need.

@@ -12,7 +12,7 @@ use crate::run::planning::ROUNDS;
 use crate::run::{State, approval};
 use fp_plan::plan::id::{InvalidId, TaskId};
 use fp_plan::plan::{Plan, Task};
-use fp_plan::text::{clipped, counted, one_line};
+use fp_plan::text::{clipped, counted, first_few, one_line};
 
 /// The verdict of a finding or of a whole critique; greater is worse.
 #[derive(
@@ -177,13 +177,9 @@ pub enum NotJudged {
 }
 
 fn left_out(leaves: &[TaskId]) -> String {
-    let named: Vec<&str> = leaves.iter().take(NAMED).map(TaskId::as_str).collect();
-    let more = match leaves.len().saturating_sub(NAMED) {
-        0 => String::new(),
-        more => format!(" and {more} more"),
-    };
+    let ids: Vec<&str> = leaves.iter().map(TaskId::as_str).collect();
     let (noun, verb) = if leaves.len() == 1 { ("leaf", "is") } else { ("leaves", "are") };
-    format!("{} {noun} {verb} not judged: {}{more}", leaves.len(), named.join(", "))
+    format!("{} {noun} {verb} not judged: {}", ids.len(), first_few(&ids, NAMED))
 }
 
 /// Converts `opinion` into a critique of `plan`, a valid tree. A leaf that passed in `last`, the round before, and has

@@ -63,8 +63,8 @@ impl Caller {
 
 /// Subcommands that read, or only add a note or a debt.
 const READING: &[&str] = &[
-    "comments", "config", "debt", "doctor", "evidence", "explain", "export", "log", "note", "plans", "ready",
-    "report", "roadmap", "show", "specs", "status", "validate", "why",
+    "comments", "config", "debt", "doctor", "evidence", "explain", "export", "fleet", "log", "note", "plans",
+    "ready", "report", "roadmap", "show", "specs", "status", "validate", "why",
 ];
 const BUILDING: &[&str] = &["claim", "clarify", "scope", "submit"];
 const VERIFYING: &[&str] = &["verdict", "verify"];
@@ -74,8 +74,8 @@ const LEADING: &[&str] = &[
     "approve", "cancel", "fail", "handoff", "new", "next", "release", "retry", "rollback", "run", "start",
     "task",
 ];
-/// The user's words. Hooks record them where they are said, so no agent has to repeat them.
-const OF_THE_USER: &[&str] = &["answer"];
+/// The user's words and the user's agreement. Hooks record an answer where it is given, so no agent has to repeat it.
+const OF_THE_USER: &[&str] = &["answer", "join", "leave", "share"];
 
 /// Programs that start no other one, whatever their arguments are.
 const OF_TEXT: &[&str] =

@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 
 use super::clearance::Clearance;
 use fp_plan::hint::Hint;
+use fp_plan::text::json_fault;
 
 pub const SCHEMA_VERSION: u64 = 1;
 
@@ -107,10 +108,7 @@ impl Interview {
             },
             Ok(_) => Err(InvalidInterview::NoObject),
             Err(fault) => {
-                let (line, column) = (fault.line(), fault.column());
-                let whole = fault.to_string();
-                let detail =
-                    whole.strip_suffix(&format!(" at line {line} column {column}")).unwrap_or(&whole);
+                let (line, column, detail) = json_fault(&fault);
                 Err(InvalidInterview::Syntax { line, column, detail: detail.to_lowercase() })
             }
         }

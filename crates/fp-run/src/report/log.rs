@@ -12,7 +12,7 @@ use crate::run::ready::List;
 use crate::verification::CheckVerdict;
 use crate::verification::change::Change;
 use fp_plan::plan::id::TaskId;
-use fp_plan::text::counted;
+use fp_plan::text::{counted, first_few};
 
 /// Maximum number of files listed in a line.
 const FILES: usize = 3;
@@ -236,12 +236,8 @@ fn paragraphs(text: &str) -> Vec<String> {
 }
 
 fn changed(files: &[Change]) -> String {
-    let shown: Vec<String> = files.iter().take(FILES).map(|file| file.path.to_string()).collect();
-    match files.len().saturating_sub(FILES) {
-        0 if files.is_empty() => "nothing changed".into(),
-        0 => shown.join(", "),
-        more => format!("{} and {more} more", shown.join(", ")),
-    }
+    let paths: Vec<String> = files.iter().map(|file| file.path.to_string()).collect();
+    if paths.is_empty() { "nothing changed".into() } else { first_few(&paths, FILES) }
 }
 
 /// Filters a log for one task: its own events, the questions about it with their answers, its notes, and the retries of

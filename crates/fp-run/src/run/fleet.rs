@@ -146,6 +146,14 @@ impl Event {
 }
 
 impl State {
+    /// The state of an empty log, for the same plan and machine.
+    #[must_use]
+    pub fn emptied(&self) -> Self {
+        let mut empty = Self::new(self.plan_id.clone());
+        empty.machine.clone_from(&self.machine);
+        empty
+    }
+
     /// True if several machines may work on the plan.
     pub fn is_shared(&self) -> bool {
         !self.machines.is_empty()

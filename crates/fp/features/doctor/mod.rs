@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 use fp_host::plan::OpenPlan;
 use fp_plan::plan::id::{PlanId, TaskId};
-use fp_plan::text::{counted, visible_line, wrapped};
+use fp_plan::text::{counted, first_few, visible_line, wrapped};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -174,8 +174,7 @@ fn listed_tasks<'a>(ids: impl IntoIterator<Item = &'a TaskId>) -> String {
     let ids: Vec<&str> = ids.into_iter().map(TaskId::as_str).collect();
     match ids.len() {
         1 => format!("task {}", ids[0]),
-        count if count <= LISTED => format!("tasks {}", ids.join(", ")),
-        count => format!("tasks {} and {} more", ids[..LISTED].join(", "), count - LISTED),
+        _ => format!("tasks {}", first_few(&ids, LISTED)),
     }
 }
 

@@ -297,7 +297,7 @@ pub(super) fn fix(plan: &OpenPlan, findings: &[DoctorFinding]) -> Result<Vec<Str
 fn write_evidence(plan: &OpenPlan, tasks: &[TaskId]) -> Result<(), RunError> {
     let tree = plan.tree()?;
     let parsed = tree.parse();
-    let mut state = State::new(plan.id().clone());
+    let mut state = plan.store.empty_state();
     for entry in plan.store.examine()?.log.entries {
         state.apply(&entry);
         let judged: BTreeSet<&TaskId> = entry.events.iter().filter_map(judged_task).collect();

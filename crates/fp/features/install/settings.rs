@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use fp_host::claude::{PERMISSIONS, TEAMS};
 use fp_host::file::{self, FileError};
 use fp_host::json_text;
+use fp_plan::text::json_fault;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -148,8 +149,7 @@ pub(super) fn parse_settings(text: &str) -> Result<Value, String> {
         return Ok(json!({}));
     }
     let settings: Value = serde_json::from_str(body).map_err(|error| {
-        let (line, column) = (error.line(), error.column());
-        let detail = error.to_string().replace(&format!(" at line {line} column {column}"), "");
+        let (line, column, detail) = json_fault(&error);
         // Where the text ends with a line end, the parser says column 0 of the next line.
         format!(":{line}:{}: not valid JSON: {detail}", column.max(1))
     })?;

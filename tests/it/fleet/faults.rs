@@ -1,0 +1,291 @@
+//! What goes wrong between machines and the remote, and between machines: nothing is lost and nothing happens twice.
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::host::{Host, Way};
+use super::machine::{BRANCH, LOG, Machine, chain, expect_a_commit_each, expect_all_done_once, parts};
+use super::proxy::{Fault, Of};
+use super::together::fleet;
+use crate::common::Output;
+use crate::common::plan::PLAN;
+use crate::common::program::write_program;
+
+impl Machine {
+    /// Runs a command again until it succeeds. What it says in between has to name a way on.
+    fn insist(&self, args: &[&str]) -> Output {
+        for _ in 0..6 {
+            let output = self.fp(args);
+            if output.code == 0 {
+                return output;
+            }
+            assert!(output.stderr.contains("hint: "), "{args:?}: {output}");
+        }
+        panic!("{args:?} never succeeds");
+    }
+
+    /// Does one task, again after each failure.
+    fn insist_on_a_task(&self) {
+        let claim = self.insist(&["claim", PLAN, "--as", &self.owner(1), "--format", "json"]).json();
+        let (task, token) = (claim["task"].as_str().unwrap(), claim["claim"].as_str().unwrap());
+        self.hand_in(1, task, token);
+        // Its own end may be a failure to hand in what has passed; what is due is done by the next.
+        self.pass(task);
+        for _ in 0..6 {
+            if self.statuses().iter().any(|(id, status)| id == task && status == "COMPLETED") {
+                return;
+            }
+            self.fp(&["next", PLAN]);
+        }
+        panic!("task {task} is never done: {}", self.done(&["status", PLAN]));
+    }
+}
+
+fn through_faults(way: Way, faults: &[Fault]) {
+    let host = Host::behind_proxy(way);
+    let machines = fleet(&host, 1, 2 * faults.len());
+    for fault in faults {
+        // The claim's push, and then that of the completion.
+        host.next(Of::Pushes, *fault);
+        machines[0].insist_on_a_task();
+        let claim = machines[0].insist(&["claim", PLAN, "--as", &machines[0].owner(1), "--format", "json"]);
+        let claim = claim.json();
+        let (task, token) = (claim["task"].as_str().unwrap(), claim["claim"].as_str().unwrap());
+        machines[0].hand_in(1, task, token);
+        host.next(Of::Pushes, *fault);
+        machines[0].pass(task);
+        for _ in 0..6 {
+            machines[0].fp(&["next", PLAN]);
+        }
+        assert_eq!(host.proxy().left(), 0, "{way:?}: {fault:?} met no push");
+    }
+    expect_all_done_once(&host, 2 * faults.len());
+}
+
+#[test]
+fn pushes_by_git_daemon_survive_every_fault_of_the_network() {
+    let delay = Fault::Delay(std::time::Duration::from_millis(50));
+    let cuts = [Fault::CutRequest(100), Fault::CutRequest(500), Fault::CutAnswer(20)];
+    through_faults(Way::Daemon, &[&cuts[..], &[Fault::Refuse, Fault::Deafen, Fault::Replay, delay]].concat());
+}
+
+#[test]
+fn pushes_by_http_survive_an_answer_that_never_comes() {
+    through_faults(Way::Http, &[Fault::Deafen, Fault::CutAnswer(400), Fault::Replay]);
+}
+
+/// Killed before or after any of its calls of git that go on, a command is taken up by the same one.
+#[test]
+fn a_machine_killed_around_its_exchanges_goes_on() {
+    let host = Host::new(Way::Path);
+    let first = Machine::new(&host, "m1");
+    let bin = first.beside("bin");
+    let count = first.beside("count");
+    let real = std::env::var_os("PATH").unwrap();
+    let script = format!(
+        "#!/bin/sh\nPATH={path}\ncase \" $* \" in\n*' push '*|*' fetch '*|*' commit-tree '*)\n  \
+         n=$(($(cat {count}) - 1)); echo $n >{count}\n  [ $n = 0 ] && kill -9 $PPID && exit\n  \
+         git \"$@\"; s=$?\n  n=$(($(cat {count}) - 1)); echo $n >{count}\n  \
+         [ $n = 0 ] && kill -9 $PPID\n  exit $s ;;\nesac\nexec git \"$@\"\n",
+        path = shell(&real.to_string_lossy()),
+        count = count.display(),
+    );
+    std::fs::write(&count, "-1").unwrap();
+    write_program(&bin.join("git"), script);
+    let path = std::env::join_paths(std::iter::once(bin).chain(std::env::split_paths(&real))).unwrap();
+    let first = first.with("PATH", path.to_str().unwrap());
+    let tasks = 12;
+    first.share(&parts(tasks));
+    let kill_in = |calls: u32| std::fs::write(&count, calls.to_string()).unwrap();
+    let was_killed = || std::fs::read_to_string(&count).unwrap().trim() == "0";
+    let mut killed = 0;
+    for calls in 1..=u32::try_from(tasks).unwrap() {
+        kill_in(calls);
+        let claim = first.fp(&["claim", PLAN, "--as", &first.owner(1), "--format", "json"]);
+        killed += u32::from(was_killed());
+        kill_in(0);
+        let claim = if claim.code == 0 {
+            claim
+        } else {
+            first.insist(&["claim", PLAN, "--as", &first.owner(1), "--format", "json"])
+        };
+        let claim = claim.json();
+        let (task, token) = (claim["task"].as_str().unwrap(), claim["claim"].as_str().unwrap());
+        first.hand_in(1, task, token);
+        kill_in(calls);
+        first.pass(task);
+        killed += u32::from(was_killed());
+        kill_in(0);
+        if first.statuses().iter().any(|(id, status)| id == task && status == "AWAITING_VERIFICATION") {
+            first.pass(task);
+        }
+        for _ in 0..3 {
+            first.insist(&["next", PLAN]);
+        }
+    }
+    assert!(killed > 12, "only {killed} commands were killed");
+    expect_all_done_once(&host, tasks);
+}
+
+fn shell(text: &str) -> String {
+    format!("'{text}'")
+}
+
+/// The server dies before or after the refs have moved; either way the task is done once.
+#[test]
+fn a_server_killed_in_a_push_costs_a_retry() {
+    let host = Host::new(Way::Daemon);
+    let machines = fleet(&host, 1, 6);
+    for hook in ["pre-receive", "update", "post-receive"] {
+        for _ in 0..2 {
+            // Once, as the mark says.
+            host.hook(hook, "test -e killed || { touch killed; kill -9 0; }");
+            machines[0].insist_on_a_task();
+            assert!(host.path("killed").exists(), "{hook} met no push");
+            std::fs::remove_file(host.path("killed")).unwrap();
+            std::fs::remove_file(host.path("hooks").join(hook)).unwrap();
+        }
+    }
+    expect_all_done_once(&host, 6);
+}
+
+/// Two builders of one machine, and another machine: the branch never loses a commit that was on it.
+#[test]
+fn the_branch_only_ever_grows() {
+    let host = Host::new(Way::Path);
+    host.git(&["config", "receive.denyNonFastForwards", "true"]);
+    let machines = fleet(&host, 2, 6);
+    std::thread::scope(|scope| {
+        for (machine, builder) in [(0, 1), (0, 2), (1, 1)] {
+            let machine = &machines[machine];
+            scope.spawn(move || machine.work(builder));
+        }
+    });
+    expect_a_commit_each(&host, 6);
+}
+
+#[test]
+fn a_rewound_log_stops_everything() {
+    let host = Host::new(Way::Path);
+    let machines = fleet(&host, 1, 3);
+    machines[0].step(1);
+    let before = host.git(&["rev-parse", &format!("{LOG}~1")]).trim().to_owned();
+    host.git(&["update-ref", LOG, &before]);
+    let refused = machines[0].fp(&["claim", PLAN, "--as", &machines[0].owner(1)]);
+    assert_eq!(refused.code, 1, "{refused}");
+    assert!(refused.stderr.contains(&format!("{LOG} on origin does not go on from")), "{refused}");
+    assert_eq!(host.tip(LOG).unwrap(), before);
+}
+
+#[test]
+fn a_rewritten_branch_stops_everything() {
+    let host = Host::new(Way::Path);
+    let machines = fleet(&host, 1, 3);
+    machines[0].step(1);
+    host.git(&["update-ref", BRANCH, "main"]);
+    let refused = machines[0].fp(&["claim", PLAN, "--as", &machines[0].owner(1)]);
+    assert_eq!(refused.code, 1, "{refused}");
+    assert!(refused.stderr.contains(&format!("{BRANCH} on origin does not go on from")), "{refused}");
+    assert_eq!(host.tip(BRANCH), host.tip("refs/heads/main"));
+}
+
+#[test]
+fn an_older_fp_says_that_a_newer_one_has_written() {
+    let host = Host::new(Way::Path);
+    let machines = fleet(&host, 1, 2);
+    let last = chain(&host).pop().unwrap();
+    let mut newer = last.clone();
+    newer["schemaVersion"] = 99.into();
+    newer["seq"] = (last["seq"].as_u64().unwrap() + 1).into();
+    let message = format!("fp: m9, entry 9\n\n{newer}\n");
+    let commit = host.git(&[
+        "-c",
+        "user.name=x",
+        "-c",
+        "user.email=x@y",
+        "commit-tree",
+        "-p",
+        LOG,
+        "-m",
+        &message,
+        &format!("{LOG}^{{tree}}"),
+    ]);
+    host.git(&["update-ref", LOG, commit.trim()]);
+    let refused = machines[0].fp(&["claim", PLAN, "--as", &machines[0].owner(1)]);
+    assert_ne!(refused.code, 0);
+    assert!(refused.stderr.contains("was written by a newer fp (log version 99"), "{refused}");
+    assert!(refused.stderr.contains("hint: update fp"), "{refused}");
+}
+
+fn in_minutes(minutes: i64) -> String {
+    (Timestamp::now() + SignedDuration::from_mins(minutes)).to_string()
+}
+
+/// Machine `m2` has heard nothing of `m1` for longer than the lease, by its own clock.
+#[test]
+fn the_task_of_a_dead_machine_is_taken_back_and_its_token_fences() {
+    let host = Host::new(Way::Path);
+    let mut machines = fleet(&host, 2, 1);
+    let (task, token) = machines[0].take(1).unwrap();
+    machines[1].done(&["next", PLAN]);
+    assert!(machines[1].take(1).is_none());
+    let later = machines.pop().unwrap().with("FP_NOW", &in_minutes(20));
+    later.done(&["next", PLAN]);
+    let (again, its) = later.take(1).expect("the task is free");
+    assert_eq!(again, task);
+    // The dead one comes back: what it did is kept, and not handed in.
+    let file = machines[0].in_worktree(1, "part-1.txt");
+    machines[0].write(&file, "about 1, by the dead\n");
+    machines[0].fp(&["next", PLAN]);
+    let late = machines[0].fp(&["submit", PLAN, &task, "--claim", &token]);
+    assert_eq!(late.code, 1, "{late}");
+    let kept = machines[0].path(&format!(".fractal-planner/plans/{PLAN}/unfinished"));
+    let kept = std::fs::read_dir(kept).map(|found| found.count()).unwrap_or_default();
+    assert_eq!(kept, 1, "what the dead machine had built is not kept");
+    later.hand_in(1, &task, &its);
+    later.pass(&task);
+    expect_a_commit_each(&host, 1);
+}
+
+#[test]
+fn clocks_a_day_apart_take_no_task_away() {
+    let host = Host::new(Way::Path);
+    let first = Machine::new(&host, "m1");
+    let hash = first.share(&parts(2));
+    let ahead = Machine::new(&host, "m2").with("FP_NOW", &in_minutes(24 * 60));
+    ahead.join(&hash);
+    let behind = Machine::new(&host, "m3").with("FP_NOW", &in_minutes(-24 * 60));
+    behind.join(&hash);
+    let held = first.take(1).unwrap();
+    for other in [&ahead, &behind] {
+        other.done(&["next", PLAN]);
+    }
+    assert_eq!(first.open_tasks(), 2);
+    first.hand_in(1, &held.0, &held.1);
+    first.pass(&held.0);
+    assert!(ahead.take(1).is_some(), "one is free");
+    assert!(behind.take(1).is_none(), "both are held");
+}
+
+/// A machine that is cut off finishes what it has and starts nothing new; what it has built goes out later.
+#[test]
+fn a_machine_that_is_cut_off_keeps_its_work() {
+    let host = Host::behind_proxy(Way::Daemon);
+    let machines = fleet(&host, 1, 2);
+    let (task, token) = machines[0].take(1).unwrap();
+    for _ in 0..12 {
+        host.next(Of::Any, Fault::Refuse);
+    }
+    machines[0].hand_in(1, &task, &token);
+    let verdict = machines[0].pass(&task);
+    assert!(verdict.stderr.contains("hint: ") || verdict.code == 0, "{verdict}");
+    let next = machines[0].fp(&["next", PLAN]);
+    assert!(!next.stdout.contains("spawn"), "{next}");
+    assert!(next.stderr.contains("origin can't be used"), "{next}");
+    while host.proxy().left() > 0 {
+        machines[0].fp(&["fleet", PLAN]);
+    }
+    for _ in 0..3 {
+        machines[0].fp(&["next", PLAN]);
+    }
+    assert_eq!(machines[0].open_tasks(), 1);
+}
