@@ -91,7 +91,7 @@ fn codex_has_its_own_package_and_key() {
 /// What a ref may have in it stays a text: for YAML, for the shell, and for GitHub's expressions.
 #[test]
 fn odd_names_stay_texts() {
-    let branch = "it's-\"$(touch x)\"-#-&-${{github.token}}-@@BRANCH@@";
+    let branch = "it's-\"$(touch${IFS}x)\"-#-&-${{github.token}}-@@BRANCH@@";
     let settings = serde_json::json!({ "fleet": { "branch": branch, "ref": "refs/fp/%2a!PLAN'|" } });
     let environment = shared(&settings.to_string());
     let workflow = github(&environment, &[]).stdout;
