@@ -43,6 +43,10 @@ fn the_defaults() {
     exclusive                    none
     executionModel               parallel
     executionOrder               document-order
+    fleet.branch                 -
+    fleet.leaseMinutes           15
+    fleet.ref                    -
+    fleet.signed                 false
     guard.extend                 ask
     guard.mode                   deny
     isolation                    auto
@@ -113,6 +117,10 @@ fn where_each_value_comes_from() {
     exclusive                    default  none
     executionModel               default  parallel
     executionOrder               default  document-order
+    fleet.branch                 default  -
+    fleet.leaseMinutes           default  15
+    fleet.ref                    default  -
+    fleet.signed                 default  false
     guard.extend                 default  ask
     guard.mode                   default  deny
     isolation                    default  auto

@@ -20,9 +20,6 @@ pub(crate) struct HelpArgs {
     /// List all commands with what they do.
     #[arg(long, conflicts_with = "words")]
     all: bool,
-    /// List all commands as tables of Markdown.
-    #[arg(long, hide = true, conflicts_with_all = ["words", "all"])]
-    markdown: bool,
 }
 
 /// The commands for people, by what they are for.
@@ -35,7 +32,7 @@ const GROUPS: [(&str, &[&str]); 6] = [
     ("Set up", &["install", "update", "uninstall", "doctor", "demo", "completions", "help"]),
 ];
 /// The name of the others.
-const AGENTS: &str = "Agents";
+const AGENTS: &str = "For agents and scripts";
 
 /// The help topics: each page with its names, the first that of its file.
 static TOPICS: [(&[&str], &str); 10] = [
@@ -55,9 +52,7 @@ pub(crate) fn run(args: HelpArgs, context: &Context) -> CommandResult {
     let mut tree = Cli::command();
     tree.build();
     let topics: Vec<_> = TOPICS.iter().map(|(names, _)| names[0]).collect();
-    let text = if args.markdown {
-        groups_of(&tree).iter().map(|group| tables(group)).collect::<Vec<_>>().join("\n")
-    } else if args.all {
+    let text = if args.all {
         groups_of(&tree).iter().map(list).collect::<Vec<_>>().join("\n")
     } else if args.words.is_empty() {
         first_page(&tree)
@@ -75,7 +70,7 @@ pub(crate) fn run(args: HelpArgs, context: &Context) -> CommandResult {
 }
 
 /// The commands of `tree` in their groups; those in none are the agents'.
-fn groups_of(tree: &Command) -> Vec<(&'static str, Vec<&Command>)> {
+pub(crate) fn groups_of(tree: &Command) -> Vec<(&'static str, Vec<&Command>)> {
     let of_group = |names: &[&str]| names.iter().filter_map(|name| tree.find_subcommand(name)).collect();
     let mut groups: Vec<(_, Vec<_>)> = GROUPS.map(|(name, names)| (name, of_group(names))).into();
     let is_for_people = |command: &&Command| GROUPS.iter().any(|(_, all)| all.contains(&command.get_name()));
@@ -116,12 +111,6 @@ fn list((name, commands): &(&str, Vec<&Command>)) -> String {
         }
     }
     text
-}
-
-fn tables((name, commands): &(&str, Vec<&Command>)) -> String {
-    let rows =
-        commands.iter().map(|command| format!("| `fp {}` | {} |\n", command.get_name(), about(command)));
-    format!("## {name}\n\n| command | what it does |\n| --- | --- |\n{}", rows.collect::<String>())
 }
 
 /// What `--help` prints for the command that `words` name.

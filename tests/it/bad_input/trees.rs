@@ -24,8 +24,8 @@ fn what_is_no_tree_is_not_approved() {
     assert_snapshot!(environment.fp(&["approve", PLAN, "--yes"]), @r"
     exit status: 2
     --- stderr
-    error: [ROOT]/work/.fractal-planner/plans/sample-20261121/tasks.md can't be read: no such file or directory
-    hint: write the task tree there, or plan again: /fp:plan; the plan is sample-20261121
+    error: sample-20261121 has no task tree yet; planning is at: interview
+    hint: `/fp:plan` in Claude Code plans; by hand, write its tasks.md, and `fp validate sample-20261121` checks it
     ");
     assert_snapshot!(approve(""), @r"
     exit status: 1

@@ -128,15 +128,6 @@ fn every_action_and_every_state_is_told() {
 }
 
 #[test]
-fn every_command_is_told() {
-    let path = "docs/commands.md";
-    if root().join(path).exists() {
-        let tables = Place::bare().shell("fp help --markdown").stdout;
-        assert!(source(path).contains(&tables), "{path} lacks what `fp help --markdown` prints:\n{tables}");
-    }
-}
-
-#[test]
 fn every_exit_status_is_told() {
     let told: Vec<String> = rows(&Page::read("docs/exit-codes.md"), &["status", "meaning"])
         .into_iter()

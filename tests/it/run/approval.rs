@@ -38,7 +38,7 @@ fn nothing_runs_before_the_approval() {
     exit status: 1
     --- stderr
     error: the run is not started yet
-    hint: run `fp start PLAN`
+    hint: there is nothing to cancel; `fp plans archive sample-20261121` puts the plan away
     ");
 }
 

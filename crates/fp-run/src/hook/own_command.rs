@@ -63,8 +63,25 @@ impl Caller {
 
 /// Subcommands that read, or only add a note or a debt.
 const READING: &[&str] = &[
-    "comments", "config", "debt", "doctor", "evidence", "explain", "export", "log", "note", "plans", "ready",
-    "report", "roadmap", "show", "specs", "status", "validate", "why",
+    "comments",
+    "config",
+    "debt",
+    "doctor",
+    "evidence",
+    "explain",
+    "export",
+    "log",
+    "note",
+    "plans",
+    "ready",
+    "report",
+    "roadmap",
+    "show",
+    "specs",
+    "status",
+    "statusline",
+    "validate",
+    "why",
 ];
 const BUILDING: &[&str] = &["claim", "clarify", "scope", "submit"];
 const VERIFYING: &[&str] = &["verdict", "verify"];
