@@ -79,6 +79,7 @@ enum Command {
     Comments(commands::comments::CommentsArgs),
     Linear(linear::LinearArgs),
     Status(commands::status::StatusArgs),
+    Statusline(commands::statusline::StatuslineArgs),
     Ready(commands::ready::ReadyArgs),
     Why(commands::why::WhyArgs),
     Log(commands::log::LogArgs),
@@ -158,6 +159,7 @@ impl Command {
             Self::Comments(args) => commands::comments::run(args, context),
             Self::Linear(args) => linear::run(args, context),
             Self::Status(args) => commands::status::run(args, context),
+            Self::Statusline(args) => commands::statusline::run(args, context),
             Self::Ready(args) => commands::ready::run(args, context),
             Self::Why(args) => commands::why::run(args, context),
             Self::Log(args) => commands::log::run(args, context),
@@ -184,14 +186,20 @@ impl Command {
 }
 
 impl Cli {
-    /// Recognises `fp hook EVENT`, which the client runs with every tool call. Building clap's tree of
-    /// commands would take as long as the hook itself.
-    fn of_hook() -> Option<Self> {
+    /// Recognises `fp hook EVENT`, which the client runs with every tool call, and `fp statusline`, which it runs
+    /// with every message. Building clap's tree of commands would take as long as the hook itself.
+    fn of_client() -> Option<Self> {
         let mut arguments = std::env::args_os().skip(1);
-        let (first, event) = (arguments.next()?, arguments.next()?.into_string().ok()?);
-        let plain = first == "hook" && arguments.next().is_none() && !event.starts_with('-');
-        let command = Some(Command::Hook(hook::HookArgs::new(event)));
-        plain.then(|| Self { json: false, folder: None, quiet: false, format: None, command })
+        let first = arguments.next()?;
+        let command = match (arguments.next(), arguments.next()) {
+            (None, _) if first == "statusline" => Command::Statusline(Default::default()),
+            (Some(event), None) if first == "hook" => {
+                let event = event.into_string().ok().filter(|event| !event.starts_with('-'))?;
+                Command::Hook(hook::HookArgs::new(event))
+            }
+            _ => return None,
+        };
+        Some(Self { json: false, folder: None, quiet: false, format: None, command: Some(command) })
     }
 
     /// Recognises a request for the help of the whole program, which isn't in clap's words.
@@ -206,7 +214,7 @@ impl Cli {
 pub(crate) fn main() -> Exit {
     // To the client, the exit status for bad usage means that the hook blocks.
     let is_hook = std::env::args_os().nth(1).is_some_and(|first| first == "hook");
-    let cli = match Cli::of_hook().or_else(Cli::of_help).map_or_else(Cli::try_parse, Ok) {
+    let cli = match Cli::of_client().or_else(Cli::of_help).map_or_else(Cli::try_parse, Ok) {
         Ok(cli) => cli,
         Err(message) if is_hook && message.use_stderr() => {
             Printer::default().note(&hook::complaint("fp hook", &message.to_string()));

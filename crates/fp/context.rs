@@ -187,15 +187,14 @@ pub(crate) struct Known {
 impl Context {
     /// All plans of the repository, the archived ones last.
     pub(crate) fn known_plans(&self) -> Result<Vec<Known>, CommandError> {
-        let plans = self.plans()?;
-        let mut known = Vec::new();
-        for (plans, archived) in [(&plans, false), (&plans.archived(), true)] {
-            for id in plans.list()? {
-                let folder = plans.open(&id)?;
-                known.push(Known { state: state(&folder), folder, archived });
-            }
-        }
+        let mut known = self.plans_at_hand()?;
+        known.extend(known_in(&self.plans()?.archived(), true)?);
         Ok(known)
+    }
+
+    /// All plans of the repository that are not archived.
+    pub(crate) fn plans_at_hand(&self) -> Result<Vec<Known>, CommandError> {
+        known_in(&self.plans()?, false)
     }
 
     /// Warns of plans whose log can't be read.
@@ -346,6 +345,14 @@ pub(crate) fn planning_step(plan: &OpenPlan) -> PlanningStep {
     };
     let steps = purpose.mode.steps(purpose.intent, &plan.settings);
     steps.into_iter().find(is_due).unwrap_or(PlanningStep::Approve)
+}
+
+fn known_in(plans: &Plans, archived: bool) -> Result<Vec<Known>, CommandError> {
+    let known = |id| {
+        let folder = plans.open(&id)?;
+        Ok(Known { state: state(&folder), folder, archived })
+    };
+    plans.list()?.into_iter().map(known).collect()
 }
 
 fn state(folder: &PlanFolder) -> Result<Arc<State>, CommandError> {

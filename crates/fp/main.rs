@@ -14,6 +14,7 @@ mod pages;
 mod plugin_lint;
 mod printer;
 mod source;
+mod theme;
 
 use std::process::ExitCode;
 

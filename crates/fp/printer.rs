@@ -6,10 +6,12 @@ use std::io::{self, IsTerminal as _, Write};
 
 use clap::ValueEnum as _;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
+use fp_host::screen::terminal_columns;
 use fp_plan::text::visible;
 use serde::Serialize;
 
 use crate::error::CommandError;
+use crate::theme::{self, Look};
 
 /// The format of results; every command supports these two.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -56,8 +58,14 @@ pub(crate) fn format_option(names: &'static [&'static str]) -> clap::Arg {
 /// Version of the JSON that commands print.
 pub(crate) const SCHEMA_VERSION: u32 = 1;
 
-/// Columns of a terminal for which text is laid out.
+/// Columns of a terminal for which text is laid out where there is none.
 pub(crate) const WIDTH: usize = 80;
+
+/// Columns for which this process lays out its text.
+pub(crate) fn columns() -> usize {
+    let asked = || std::env::var("COLUMNS").ok()?.parse().ok();
+    terminal_columns().or_else(asked).unwrap_or(WIDTH).max(20)
+}
 
 /// The word that JSON has for a value of a plain enum.
 pub(crate) fn word_of(value: impl Serialize) -> String {
@@ -79,6 +87,11 @@ impl Printer {
         ignore_closed(anstream::stdout().write_all(visible(text).as_bytes()));
     }
 
+    /// Does the same for text in the colours of the theme.
+    pub(crate) fn styled(&self, text: &str) {
+        ignore_closed(anstream::stdout().write_all(theme::shown(text).as_bytes()));
+    }
+
     /// Prints `text` byte for byte if a program reads it, so that a patch still applies; on a terminal, as
     /// [`Printer::data`] does.
     pub(crate) fn exact(&self, text: &str) {
@@ -89,12 +102,15 @@ impl Printer {
         }
     }
 
-    /// Prints and flushes a piece of continuous output, with control characters made visible on a terminal;
-    /// false if nobody reads it any more.
-    pub(crate) fn stream(&self, text: &str) -> bool {
+    /// Prints and flushes a piece of continuous output, with control characters made visible except in JSON that a
+    /// program reads; false if nobody reads it any more.
+    pub(crate) fn stream(&self, text: &str, format: Format) -> bool {
         let mut out = io::stdout();
-        let text = if out.is_terminal() { visible(text) } else { text.into() };
-        out.write_all(text.as_bytes()).and_then(|()| out.flush()).is_ok()
+        if format == Format::Json && !out.is_terminal() {
+            return out.write_all(text.as_bytes()).and_then(|()| out.flush()).is_ok();
+        }
+        let mut out = anstream::stdout();
+        out.write_all(theme::shown(text).as_bytes()).and_then(|()| out.flush()).is_ok()
     }
 
     /// Prints `value` as indented JSON, its fields in their own order.
@@ -112,13 +128,20 @@ impl Printer {
 
     /// Prints `text` as a line on standard error, with control characters made visible.
     pub(crate) fn note(&self, text: &str) {
-        if !self.is_silent {
-            self.line(text);
+        if self.is_silent {
+            return;
+        }
+        let look = |label: &str| if label == "warning:" { Look::Building } else { Look::Faint };
+        match text.split_once(' ') {
+            Some((label @ ("note:" | "warning:"), rest)) => {
+                self.line(&format!("{} {}", look(label).paint(label), visible(rest)));
+            }
+            _ => self.line(&visible(text)),
         }
     }
 
     fn line(&self, text: &str) {
-        ignore_closed(writeln!(anstream::stderr(), "{}", visible(text)));
+        ignore_closed(writeln!(anstream::stderr(), "{}", theme::shown(text)));
     }
 
     /// Rings the terminal's bell.
@@ -134,9 +157,9 @@ impl Printer {
 
     /// Prints an error and its hints.
     pub(crate) fn error(&self, error: &CommandError) {
-        self.line(&format!("error: {}", error.message));
+        self.line(&format!("{} {}", Look::Failed.paint("error:"), visible(&error.message)));
         for hint in &error.hints {
-            self.line(&format!("hint: {hint}"));
+            self.line(&format!("{} {}", Look::Hint.paint("hint:"), visible(hint)));
         }
     }
 }

@@ -112,7 +112,7 @@ fn a_verifier_that_never_answers_is_replaced_and_then_asked_about() {
         assert!(!stand_in.of_agent(verifier).is_empty(), "{verifier} was started");
     }
     let asked = questions(&ended);
-    assert_eq!(asked, ["Two verifiers of task 1.2 ended without a verdict. How to go on?"]);
+    assert_eq!(asked, ["Two verifiers of task 1.2 ended without a verdict. How should it continue?"]);
 }
 
 fn a_task_that_failed_for_good_is_retried_when_the_rest_is_done() {

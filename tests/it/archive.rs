@@ -115,16 +115,18 @@ fn an_archived_plan_is_put_away_whole() {
     exit status: 0
     --- stdout
     Plan sample-20261121 (cancelled)
-    1 of 4 tasks done, 1 ready, 1 failed, 1 skipped
+    ▰▰▱▱▱▱▱▱▱▱ 1 of 4 tasks done, 1 waiting, 1 failed, 1 skipped
 
-      1  done       Write part 1  (1/1, bcf16c3)
-      2  FAILED     Write part 2  (1/1, 1 question)
-                    Criterion 1 (`b.txt` has a line about 2): not seen
-      3  skipped    Write part 3
-                    Blocked by 2
-      4  ready      Write part 4
+    ? Task 2 failed for good: Criterion 1 (`b.txt` has a line about 2): not seen.
+      The verifier says: "not yet". How should it continue?
+      fp answer sample-20261121 q1 --option Continue
 
-    Open question: Task 2 failed for good: Criterion 1 (`b.txt` has a line about 2): not seen. The verifier says: "not yet". How to go on?
+      ✕ 2  failed     Write part 2  (1/1, 1 question)
+                      Criterion 1 (`b.txt` has a line about 2): not seen
+      ○ 4  waiting    Write part 4
+      ✓ 1  done       Write part 1  (1/1, bcf16c3)
+      – 3  skipped    Write part 3
+                      Blocked by 2
     "#);
     assert_snapshot!(environment.fp(&["status", "1"]), @r#"
     exit status: 2
@@ -262,7 +264,7 @@ fn the_page_tells_what_came_of_it() {
 
     - root Sample goal
       - 1 Write part 1: done, `[COMMIT]`
-      - 2 Write part 2: FAILED
+      - 2 Write part 2: failed
       - 3 Write part 3: skipped
       - 4 Write part 4: ready
 
@@ -279,7 +281,7 @@ fn the_page_tells_what_came_of_it() {
 
     ## 2 Write part 2
 
-    - State: FAILED, iteration 1
+    - State: failed, iteration 1
     - Reason: Criterion 1 (`b.txt` has a line about 2): not seen
     - Begun: 2026-11-21T09:00:00Z
     - Ended: 2026-11-21T09:00:00Z
@@ -296,7 +298,7 @@ fn the_page_tells_what_came_of_it() {
 
     ## Decisions
 
-    - Task 2 failed for good: Criterion 1 (`b.txt` has a line about 2): not seen. The verifier says: "not yet". How to go on?
+    - Task 2 failed for good: Criterion 1 (`b.txt` has a line about 2): not seen. The verifier says: "not yet". How should it continue?
       - open
 
     ## Notes

@@ -53,7 +53,7 @@ fn a_failure_is_asked_about_once() {
     environment.done(&["answer", PLAN, "q1", "--option", "Finish anyway"]);
     let last = environment.done(&["next", PLAN]).stdout;
     assert!(
-        last.starts_with("1. finish\n") && last.contains("FAILED: test -f never.txt: exit status 1"),
+        last.starts_with("1. finish\n") && last.contains("failed: test -f never.txt: exit status 1"),
         "{last}"
     );
 }

@@ -65,7 +65,7 @@ fn a_run_under_way() {
 
     ## Open Questions
 
-    - q1: Task 1 failed for good: Criterion 1 (`a.txt` has a line about 1): not seen. The verifier says: "not yet". How to go on?
+    - q1: Task 1 failed for good: Criterion 1 (`a.txt` has a line about 1): not seen. The verifier says: "not yet". How should it continue?
       - Continue: go on with the tasks that don't depend on it
       - Retry: give it all its iterations again
       - Change the task: correct it with `fp task revise`, then `fp approve`; it goes on with its work

@@ -73,7 +73,7 @@ fn every_command_is_listed_once() {
         let rows = page.lines().filter(|line| line.starts_with("  ") && !line.starts_with("   "));
         rows.map(|line| line.split_whitespace().next().unwrap().to_owned()).collect()
     };
-    assert_snapshot!(named(&help(&["agents"])).join(" "), @"interview critique signals schedule start next claim clarify scope submit verify verdict release fail evidence note linear handoff hook bundle");
+    assert_snapshot!(named(&help(&["agents"])).join(" "), @"interview critique signals schedule start next claim clarify scope submit verify verdict release fail evidence note linear statusline handoff leave hook bundle");
     let all = help(&["--all"]);
     assert!(all.lines().all(|line| line.chars().count() <= 80), "{all}");
     let mut once = named(&all);
@@ -138,7 +138,7 @@ fn alone_it_says_where_the_repository_stands() {
     exit status: 0
     --- stdout
     sample-20261121 (cancelled)
-    0 of 2 tasks done, 1 ready, 1 waiting
+    0 of 2 tasks done, 2 waiting
     Next: /fp:implement sample-20261121  (goes on where it was cancelled)
     More: fp help
     ");
@@ -236,7 +236,7 @@ fn bash_completes_commands() {
         COMP_WORDS=(fp sta); COMP_CWORD=1; _fp fp sta fp; printf '%s\\n' \"${COMPREPLY[@]}\"
         COMP_WORDS=(fp status --wa); COMP_CWORD=2; _fp fp --wa status; printf '%s\\n' \"${COMPREPLY[@]}\"";
     let said = environment.run("bash", &["--norc", "-c", complete]);
-    assert_eq!(said.to_string(), "exit status: 0\n--- stdout\nstart\nstatus\n--watch\n");
+    assert_eq!(said.to_string(), "exit status: 0\n--- stdout\nstart\nstatus\nstatusline\n--watch\n");
 }
 
 #[test]

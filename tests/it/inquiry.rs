@@ -175,12 +175,12 @@ fn a_granted_file_is_the_task_s_and_every_report_says_so() {
     exit status: 0
     --- stdout
     Plan sample-20261121 (running)
-    1 of 3 tasks done, 2 ready
+    ▰▰▰▱▱▱▱▱▱▱ 1 of 3 tasks done, 2 ready
 
-      1  done       Write part 1  (1/2, 1 question, 0d4b2fd)
-                    + parts.txt (by you): it lists all parts
-      2  ready      Write part 2
-      3  ready      Write part 3
+      ● 2  ready      Write part 2
+      ● 3  ready      Write part 3
+      ✓ 1  done       Write part 1  (1/2, 1 question, 0d4b2fd)
+                      + parts.txt (by you): it lists all parts
     ");
     let evidence = format!(".fractal-planner/plans/{PLAN}/evidence/task-1-verification.md");
     let evidence = environment.read(&evidence);

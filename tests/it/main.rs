@@ -104,6 +104,8 @@ mod show;
 mod signals;
 #[cfg(unix)]
 mod specs;
+#[cfg(unix)]
+mod statusline;
 mod task;
 mod task_tree;
 #[cfg(unix)]

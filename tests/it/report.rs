@@ -105,7 +105,7 @@ fn a_run_under_way() {
 
     - root Sample goal
       - 1 Write part 1: done, `[HASH]`
-      - 2 Write part 2: FAILED
+      - 2 Write part 2: failed
       - 3 Write part 3: building
       - 4 Write part 4: waiting
 
@@ -122,7 +122,7 @@ fn a_run_under_way() {
 
     ## 2 Write part 2
 
-    - State: FAILED, iteration 1
+    - State: failed, iteration 1
     - Reason: it can't be done
     - Begun: 2026-11-21T09:11:00Z
     - Ended: 2026-11-21T09:15:00Z

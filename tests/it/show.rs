@@ -53,7 +53,7 @@ fn a_run_has_states() {
     --- stdout
     root  Sample goal (5)
     ├─ 1  Write part 1 (2, done)
-    ├─ 2  Write part 2 (2, FAILED)  after 1
+    ├─ 2  Write part 2 (2, failed)  after 1
     ├─ 3  Write part 3 (2, skipped)  after 2
     └─ 4  Write part 4 (2, building)
     ");

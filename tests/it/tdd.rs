@@ -43,7 +43,7 @@ fn a_check_that_passes_before_proves_nothing() {
     hint: end your turn: the user is asked, and you are told
     ");
     let next = environment.done(&["next", PLAN, "--format", "json"]).json();
-    assert_snapshot!(next["actions"][0]["text"].as_str().unwrap(), @"The Verify command of task 1 passes before its work, so that it proves nothing. How to go on?");
+    assert_snapshot!(next["actions"][0]["text"].as_str().unwrap(), @"The Verify command of task 1 passes before its work, so that it proves nothing. How should it continue?");
     assert_eq!(environment.fp(&["claim", PLAN, "--as", "builder-1"]).code, 3);
     environment.done(&["answer", PLAN, "q1", "--option", "Build it"]);
     environment.build("builder-1", "a.txt", "about 1\n");

@@ -146,12 +146,12 @@ fn it_shows_what_happens_while_it_happens() {
     let mut terminal = Terminal::watching(&environment);
     assert!(terminal.screen.lock().unwrap().screen().alternate_screen());
     assert_snapshot!(terminal.shown(), @r"
-    Plan sample-20261121 (running)                                               0 s
-    [..........] 0 of 3 tasks done, 3 ready
+    Plan sample-20261121 (running)
+    ▱▱▱▱▱▱▱▱▱▱ 0 of 3 tasks done, 3 ready
 
-      1  ready      Write part 1
-      2  ready      Write part 2
-      3  ready      Write part 3
+      ● 1  ready      Write part 1
+      ● 2  ready      Write part 2
+      ● 3  ready      Write part 3
 
 
 

@@ -40,7 +40,7 @@ fn a_task_that_waits() {
         2  waiting  Write part 2: it waits for 1
           1  ready  Write part 1: it is ready
 
-    What brings it on:
+    What unblocks it:
       /fp:implement sample-20261121
           has task 1 built
     ");
@@ -52,9 +52,9 @@ fn a_task_that_waits() {
 
     Why it is where it is:
       2  waiting  Write part 2: it waits for 1
-        1  building  Write part 1: it is being built by builder-1, iteration 1 of 2
+        1  building  Write part 1: it is being built by builder-1, attempt 1 of 2
 
-    What brings it on:
+    What unblocks it:
       fp release sample-20261121 1
           takes task 1 back from builder-1, in case that one is gone
     ");
@@ -73,28 +73,28 @@ fn a_task_that_failed_and_those_that_wait_for_it() {
     Task 1: Write part 1
 
     Why it is where it is:
-      1  FAILED  Write part 1: question q1 waits for an answer: Task 1 failed for
+      1  failed  Write part 1: question q1 waits for an answer: Task 1 failed for
                  good: Criterion 1 (`a.txt` has a line about 1): not seen. The
-                 verifier says: "not yet". How to go on?
+                 verifier says: "not yet". How should it continue?
 
     What happened to it:
     2026-11-21 (UTC)
-    09:00:00      3  1  builder-1 claims it, iteration 1
+    09:00:00      3  1  builder-1 claims it (attempt 1)
     09:00:00      4  1  builder-1 hands it in: a.txt
-    09:00:00      6  1  iteration 1 did not pass
+    09:00:00      6  1  attempt 1 did not pass
                           Criterion 1 (`a.txt` has a line about 1): not seen
                           Summary: not yet
-    09:00:00      6  1  goes back to its builder, iteration 2
+    09:00:00      6  1  goes back to its builder for attempt 2
     09:00:00      8  1  builder-1 hands it in: a.txt
-    09:00:00     10  1  iteration 2 did not pass
+    09:00:00     10  1  attempt 2 did not pass
                           as said above
-    09:00:00     10  1  FAILED
+    09:00:00     10  1  failed
     09:00:00     10  1  question q1: Task failed
                           Task 1 failed for good: Criterion 1 (`a.txt` has a line
-                          about 1): not seen. The verifier says: "not yet". How to
-                          go on?
+                          about 1): not seen. The verifier says: "not yet". How
+                          should it continue?
 
-    What brings it on:
+    What unblocks it:
       fp answer sample-20261121 q1 --option Retry
           answers q1 (Continue, Retry, Change the task, Stop)
     "#);
@@ -107,14 +107,14 @@ fn a_task_that_failed_and_those_that_wait_for_it() {
     Why it is where it is:
       3  skipped  Write part 3: it can't be done without 1
         2  skipped  Write part 2: it can't be done without 1
-          1  FAILED  Write part 1: Criterion 1 (`a.txt` has a line about 1): not
+          1  failed  Write part 1: Criterion 1 (`a.txt` has a line about 1): not
                      seen
 
     What happened to it:
     2026-11-21 (UTC)
     09:00:00     10  3  skipped because of 1
 
-    What brings it on:
+    What unblocks it:
       fp retry sample-20261121 1
           gives task 1 another try
       fp task revise sample-20261121 1 --file -
@@ -139,9 +139,9 @@ fn a_task_that_failed_and_those_that_wait_for_it() {
     What happened to it:
     2026-11-21 (UTC)
     09:00:00     10  3  skipped because of 1
-    09:00:00     12  1  gets another try, and with it 2, 3
+    09:00:00     12  1  gets another attempt, and with it 2, 3
 
-    What brings it on:
+    What unblocks it:
       /fp:implement sample-20261121
           has task 1 built
     ");
@@ -162,13 +162,13 @@ fn a_task_that_is_done_and_one_that_was_edited() {
 
     What happened to it:
     2026-11-21 (UTC)
-    09:00:00      3  1  builder-1 claims it, iteration 1
+    09:00:00      3  1  builder-1 claims it (attempt 1)
     09:00:00      4  1  builder-1 hands it in: a.txt
-    09:00:00      6  1  iteration 1 passed
+    09:00:00      6  1  attempt 1 passed
                           fine
     09:00:00      8  1  completed, commit [COMMIT]
 
-    What brings it on:
+    What unblocks it:
       nothing: it is done
     ");
     let tasks = format!(".fractal-planner/plans/{PLAN}/tasks.md");
@@ -183,7 +183,7 @@ fn a_task_that_is_done_and_one_that_was_edited() {
       4  waiting  Write part 4: it was edited after the approval: run `fp approve
                   sample-20261121`
 
-    What brings it on:
+    What unblocks it:
       fp approve sample-20261121
           approves the tree as it is now, after a look at it
     ");
@@ -207,7 +207,7 @@ fn what_it_does_not_know() {
     Why it is where it is:
       1  ready  Write part 1: the run is not started yet
 
-    What brings it on:
+    What unblocks it:
       /fp:implement sample-20261121
           has task 1 built
     ");

@@ -227,14 +227,20 @@ fn names(list: &str) -> Vec<&str> {
     list.split(outside).map(|tool| tool.split('(').next().unwrap_or_default().trim()).collect()
 }
 
-/// A description says when, and briefly.
+/// A skill's description says to people what it does, and `when_to_use` says to the model when; an agent's description
+/// says when. All are brief.
 pub(super) fn descriptions(plugin: &Plugin) -> Outcome {
     let mut outcome = Outcome::default();
     for page in plugin.described() {
         let description = page.key("description");
-        let length = description.chars().count();
-        let starts = description.starts_with("Use when ");
-        outcome.look(page, (!starts).then(|| "the description does not begin with \"Use when\"".into()));
+        let when = page.key("when_to_use");
+        let length = description.chars().count() + when.chars().count();
+        let told = if page.kind == PageKind::Agent { description } else { when };
+        let starts = told.starts_with("Use when ");
+        outcome.look(page, (!starts).then(|| "it does not say when to use it, in \"Use when\"".into()));
+        let both =
+            page.kind != PageKind::Agent && (description.is_empty() || description.starts_with("Use when"));
+        outcome.look(page, both.then(|| "the description is not for people".into()));
         let long = (length > DESCRIPTION_LIMIT).then(|| format!("a description of {length} characters"));
         outcome.look(page, long);
     }
@@ -253,7 +259,8 @@ pub(super) fn budgets(plugin: &Plugin) -> Outcome {
         };
         let words = page.words();
         *total += words;
-        always += (page.key("name").len() + page.key("description").len()).div_ceil(4);
+        always += (page.key("name").len() + page.key("description").len() + page.key("when_to_use").len())
+            .div_ceil(4);
         outcome.look(page, (words > limit).then(|| format!("{words} words, of at most {limit}")));
     }
     let totals = [

@@ -13,12 +13,12 @@ fn generated() -> String {
     tree.build();
     let mut page = String::new();
     for (title, commands) in groups_of(&tree) {
-        table(&mut page, title, commands.into_iter().filter(|command| !command.is_hide_set()));
+        table(&mut page, title, &commands);
     }
     page
 }
 
-fn table<'c>(page: &mut String, title: &str, commands: impl Iterator<Item = &'c Command>) {
+fn table(page: &mut String, title: &str, commands: &[&Command]) {
     page.push_str(&format!("\n## {title}\n\n| command | what it does |\n| --- | --- |\n"));
     for command in commands {
         let inner: Vec<&Command> =

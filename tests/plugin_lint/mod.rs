@@ -19,7 +19,8 @@ fn checks() -> Vec<(Check, &'static str, String, &'static str)> {
     let agent = "agents/a.md";
     let front = |keys: &str| format!("---\n{keys}\n---\n");
     let ignored = "key String(\"hooks\") is ignored by the client";
-    let how = "the description does not begin with \"Use when\"";
+    let how = "it does not say when to use it, in \"Use when\"";
+    let whose = "the description is not for people";
     vec![
         (checks::commands, skill, "```\nfp no-such\n```".into(), "`fp no-such`: there is no such command"),
         (checks::links, skill, "[b](references/b.md)".into(), "link to references/b.md"),
@@ -33,6 +34,7 @@ fn checks() -> Vec<(Check, &'static str, String, &'static str)> {
             "allowed-tools has every command of fp",
         ),
         (checks::descriptions, agent, front("description: Spawns builders"), how),
+        (checks::descriptions, skill, front("description: Use when a\nwhen_to_use: Use when a"), whose),
         (checks::budgets, agent, "word ".repeat(701), "701 words, of at most 700"),
         (checks::placeholders, skill, "fp next $PLAN".into(), "$PLAN is not substituted here"),
     ]
@@ -93,7 +95,7 @@ fn the_finer_points_of_the_checks() {
     check(checks::placeholders, page, "$ARGUMENTS ${CLAUDE_SKILL_DIR}", &[]);
     let one = "agents/a.md: $ARGUMENTS is not substituted here";
     check(checks::placeholders, "agents/a.md", "$ARGUMENTS ${CLAUDE_PLUGIN_ROOT}", &[one]);
-    let long = format!("---\nname: a\ndescription: Use when {}\n---\n", "x".repeat(292));
+    let long = format!("---\nname: a\ndescription: Do it\nwhen_to_use: Use when {}\n---\n", "x".repeat(287));
     check(checks::descriptions, page, &long, &["skills/a/SKILL.md: a description of 301 characters"]);
 }
 

@@ -37,6 +37,12 @@ pub enum ScreenInput {
     Nothing,
 }
 
+/// Columns of the terminal on standard output, if there is one.
+pub fn terminal_columns() -> Option<usize> {
+    let size = io::stdout().is_terminal().then(terminal::size)?;
+    size.ok().map(|(columns, _)| columns.into()).filter(|columns| *columns > 0)
+}
+
 /// The alternate screen of this process's terminal. Dropping it restores the terminal.
 #[derive(Debug)]
 pub struct Screen {

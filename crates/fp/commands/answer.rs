@@ -6,11 +6,11 @@ use super::consent::answer;
 use crate::context::Context;
 use crate::error::CommandResult;
 
-/// Record what the user chose
+/// Answer an open question of a run
 #[derive(Debug, clap::Args)]
 #[command(allow_missing_positional = true)]
 pub(crate) struct AnswerArgs {
-    /// The plan; the only active one where left out.
+    /// The plan; defaults to the only active one.
     plan: Option<String>,
     /// The question's id, as `fp next` printed it.
     question: String,

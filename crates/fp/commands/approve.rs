@@ -33,7 +33,7 @@ const WIDEST: usize = 300;
 /// instead and approves nothing.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ApproveArgs {
-    /// The plan; the only active one where left out.
+    /// The plan; defaults to the only active one.
     plan: Option<String>,
     /// Approve without asking.
     #[arg(long)]
@@ -91,7 +91,9 @@ pub(crate) fn run(args: ApproveArgs, context: &Context) -> CommandResult {
                 false => format!("Approved already: {} with {}\n", plan.id(), counted(total, "task")),
             };
             text.push_str(&before.text());
-            text.push_str(&terms);
+            if how != ConsentSource::Terminal {
+                text.push_str(&terms);
+            }
             text.push_str(&format!("Next: {}\n", approved.next()));
             context.printer.data(&text);
         }

@@ -9,7 +9,7 @@ use crate::error::{CommandError, CommandResult};
 /// End the run at once; what is done stays
 #[derive(Debug, clap::Args)]
 pub(crate) struct CancelArgs {
-    /// The plan; the only active one where left out.
+    /// The plan; defaults to the only active one.
     plan: Option<String>,
 }
 

@@ -26,7 +26,7 @@ const CAP: u64 = fp_comments::MAX_BYTES as u64;
 /// Longest text of a comment in a reply to a model, in characters.
 const SHOWN: usize = 80;
 
-/// Check the comments of source files
+/// Find comments that restate the code
 #[derive(Debug, clap::Args)]
 pub(crate) struct CommentsArgs {
     #[command(subcommand)]

@@ -20,7 +20,7 @@ use crate::printer::Format;
 /// Columns of a line.
 const WIDTH: usize = 80;
 
-/// Show the settings, or change them
+/// Show or change settings
 #[derive(Debug, clap::Args)]
 #[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct ConfigArgs {
@@ -230,7 +230,7 @@ fn change(key: &str, value: Option<&Value>, which: &WhichFile, context: &Context
     let text = match (value, changed) {
         (Some(value), true) => format!("{key} is {} in {shown_file}\n", shown(value)),
         (Some(value), false) => format!("{key} was {} in {shown_file} already\n", shown(value)),
-        (None, true) => format!("{key} is gone from {shown_file}\n"),
+        (None, true) => format!("Unset {key} in {shown_file}\n"),
         (None, false) => format!("{key} is not in {shown_file}\n"),
     };
     let report = json!({ "key": key, "value": value, "file": file, "changed": changed });

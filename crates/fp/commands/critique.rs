@@ -72,7 +72,7 @@ struct RecordArgs {
 #[derive(Debug, clap::Args)]
 #[group(skip)]
 struct ShowCritiqueArgs {
-    /// The plan; the only active one where left out.
+    /// The plan; defaults to the only active one.
     plan: Option<String>,
 }
 

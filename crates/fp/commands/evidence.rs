@@ -10,11 +10,11 @@ use serde_json::json;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult};
 
-/// Show what the last verdict on a task rests on
+/// Show the evidence for the last verdict on a task
 #[derive(Debug, clap::Args)]
 #[command(allow_missing_positional = true)]
 pub(crate) struct EvidenceArgs {
-    /// The plan; the active one, or the last one, where left out.
+    /// The plan; defaults to the active one, or the last one.
     plan: Option<String>,
     /// The task.
     task: TaskId,

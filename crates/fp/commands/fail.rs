@@ -8,11 +8,11 @@ use serde_json::json;
 use crate::context::Context;
 use crate::error::CommandResult;
 
-/// Give up a task, and with it what waits for it
+/// Give up a task, and those that depend on it
 #[derive(Debug, clap::Args)]
 #[command(allow_missing_positional = true)]
 pub(crate) struct FailArgs {
-    /// The plan; the only active one where left out.
+    /// The plan; defaults to the only active one.
     plan: Option<String>,
     /// The task.
     task: TaskId,

@@ -32,7 +32,7 @@ const MAX_NAME: usize = 20;
 /// Share an approved plan through a git remote, so that other machines can work on it
 #[derive(Debug, clap::Args)]
 pub(crate) struct ShareArgs {
-    /// The plan; the only active one where left out.
+    /// The plan; defaults to the only active one.
     plan: Option<String>,
     #[command(flatten)]
     at: RemoteArgs,
@@ -70,7 +70,7 @@ pub(crate) struct LeaveArgs {
 /// List the machines of a shared plan and what each is at
 #[derive(Debug, clap::Args)]
 pub(crate) struct FleetArgs {
-    /// The plan; the only active one where left out.
+    /// The plan; defaults to the only active one.
     plan: Option<String>,
 }
 

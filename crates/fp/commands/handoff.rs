@@ -15,7 +15,7 @@ const WORTH_READING: [&str; 7] =
 /// Write handoff.md: what someone else needs to continue the plan
 #[derive(Debug, clap::Args)]
 pub(crate) struct HandoffArgs {
-    /// The plan; the only active one where left out.
+    /// The plan; defaults to the only active one.
     plan: Option<String>,
 }
 

@@ -32,7 +32,7 @@ const GROUPS: [(&str, &[&str]); 6] = [
     ("Set up", &["install", "update", "uninstall", "doctor", "demo", "completions", "help"]),
 ];
 /// The name of the others.
-const AGENTS: &str = "Agents";
+const AGENTS: &str = "For agents and scripts";
 
 /// The help topics: each page with its names, the first that of its file.
 static TOPICS: [(&[&str], &str); 10] = [

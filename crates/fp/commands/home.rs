@@ -7,20 +7,17 @@ use serde_json::json;
 
 use super::help::HEADLINE;
 use crate::context::Context;
-use crate::error::CommandResult;
-use crate::printer::WIDTH;
+use crate::error::{CommandResult, Exit};
+use crate::printer::{Format, columns};
+use crate::theme::Look;
 
 /// Most plans that are listed.
 const PLANS: usize = 3;
 
 pub(crate) fn run(context: &Context) -> CommandResult {
-    let known = context.known_plans()?;
+    let known = context.plans_at_hand()?;
     context.warn_of_unread(&known);
-    let states: Vec<_> = known
-        .iter()
-        .filter(|known| !known.archived)
-        .filter_map(|known| known.state.as_deref().ok())
-        .collect();
+    let states: Vec<_> = known.iter().filter_map(|known| known.state.as_deref().ok()).collect();
     let is_active = |phase| !matches!(phase, Phase::Finished | Phase::Cancelled);
     let mut shown: Vec<_> = states.iter().filter(|state| is_active(Phase::of(state))).collect();
     if shown.is_empty() {
@@ -42,16 +39,21 @@ pub(crate) fn run(context: &Context) -> CommandResult {
         [] => format!("{HEADLINE}\nNothing is planned here yet\n"),
         [ref report] => {
             let question = report.questions.iter().take(1).map(|asked| format!("Asks: {asked}\n"));
-            let done = format!("{}\n", report.counts.in_words());
+            let done = format!("{}\n", report.counts_in_words());
             let head = format!("{} ({})\n", report.plan_id, report.phase.into_str());
             [head, done].into_iter().chain(question).collect()
         }
         _ => reports.iter().take(PLANS).map(|report| report.line() + "\n").collect(),
     };
-    text = text.lines().map(|line| fitted(line, WIDTH) + "\n").collect();
-    text += &format!("Next: {}  ({})\nMore: fp help\n", next.command, next.why);
+    text = text.lines().map(|line| fitted(line, columns()) + "\n").collect();
+    text += &format!("Next: {}  ({})\nMore: fp help\n", Look::Hint.paint(&next.command), next.why);
     let plans = reports
         .iter()
         .map(|report| json!({ "planId": report.plan_id, "phase": report.phase, "counts": report.counts }));
-    context.report(&json!({ "plans": plans.collect::<Vec<_>>(), "next": next }), &text)
+    let json = json!({ "plans": plans.collect::<Vec<_>>(), "next": next });
+    match context.format {
+        Format::Text => context.printer.styled(&text),
+        Format::Json => context.printer.json(&json)?,
+    }
+    Ok(Exit::Done)
 }

@@ -395,8 +395,9 @@ fn after_edit(hook: &IncomingHook) -> Result<Option<String>, CommandError> {
 
 /// Tells a starting session about unfinished runs.
 fn session_starts(hook: &IncomingHook) -> Result<(), CommandError> {
-    if let Some(said) = tell_of_runs(hook, recovery::context)? {
-        hook.reply(HookReply::SessionContext(&said));
+    let tell = |runs: &[LedRun<'_>]| Some((recovery::context(runs)?, recovery::for_user(runs)));
+    if let Some((model, user)) = tell_of_runs(hook, tell)? {
+        hook.reply(HookReply::SessionContext { model: &model, user: user.as_deref() });
     }
     Ok(())
 }
@@ -409,10 +410,10 @@ fn conversation_is_compacted(hook: &IncomingHook) -> Result<(), CommandError> {
     Ok(())
 }
 
-fn tell_of_runs(
+fn tell_of_runs<T>(
     hook: &IncomingHook,
-    tell: impl Fn(&[LedRun<'_>]) -> Option<String>,
-) -> Result<Option<String>, CommandError> {
+    tell: impl Fn(&[LedRun<'_>]) -> Option<T>,
+) -> Result<Option<T>, CommandError> {
     if hook.event.agent_id.is_some() {
         return Ok(None);
     }

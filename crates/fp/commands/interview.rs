@@ -27,7 +27,7 @@ const MARGIN: usize = 26;
 /// Most lines about the missing information of one item.
 const LINES: usize = 10;
 
-/// Record what the interview found, show it, or check whether it is enough
+/// Record, show or check the interview of a plan
 ///
 /// Every flag may be given again for another entry. A text that is given again replaces the one before, which is
 /// kept. Without flags it shows the whole record.

@@ -7,18 +7,17 @@ use fp_host::plan::OpenPlan;
 use fp_host::store::{LogLine, Portion};
 use fp_plan::plan::id::TaskId;
 use fp_plan::text::{fitted, wrapped_within};
-use fp_run::report::log::{TaskConcern, ToldEvent, tell};
+use fp_run::report::log::{TaskConcern, ToldEvent, is_minor, tell};
 use fp_run::report::status::Phase;
 use fp_run::run::State;
 use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
-use unicode_width::UnicodeWidthStr as _;
 
 use crate::context::{Context, planning_step};
 use crate::error::{CommandError, CommandResult, Exit};
-use crate::printer::Format;
-use crate::printer::WIDTH;
+use crate::printer::{Format, columns};
+use crate::theme::{Look, StyledLine};
 
 /// Interval between reads of a log that is followed.
 const LOOK: Duration = Duration::from_millis(200);
@@ -29,12 +28,12 @@ const TASK: usize = 12;
 /// Most lines of one text.
 const LINES: usize = 6;
 
-/// Show what happened, oldest first
+/// Show what happened: claims, verdicts, commits and questions, oldest first
 ///
-/// With `--format json` each line is an entry of the log as it stands there.
+/// Times are local. With `--json` each line is an entry of the log as it stands there, in UTC.
 #[derive(Debug, clap::Args)]
 pub(crate) struct LogArgs {
-    /// The plan; the only active one where left out.
+    /// The plan; defaults to the only active one.
     plan: Option<String>,
     /// Go on as more happens, until the run is over or Ctrl-C is pressed; the exit status is 0 either way.
     #[arg(long, short)]
@@ -42,11 +41,14 @@ pub(crate) struct LogArgs {
     /// Only what concerns this task.
     #[arg(long)]
     task: Option<TaskId>,
+    /// Show also how agents were started, woken and reached.
+    #[arg(long, short)]
+    verbose: bool,
 }
 
 pub(crate) fn run(args: LogArgs, context: &Context) -> CommandResult {
     let plan = context.open_to_read(args.plan.as_deref())?;
-    let mut view = LogView::new(&plan, context.format, args.task.clone());
+    let mut view = LogView::new(&plan, &args, context.format);
     let mut reader = plan.store.reader();
     let portion = reader.more()?;
     let torn = portion.torn;
@@ -54,7 +56,7 @@ pub(crate) fn run(args: LogArgs, context: &Context) -> CommandResult {
     if let Some(task) = &args.task {
         view.state.expect_task(task)?;
     }
-    let mut read = context.printer.stream(&text);
+    let mut read = context.printer.stream(&text, context.format);
     if !args.follow {
         if torn > 0 {
             context.printer.note(&format!(
@@ -78,7 +80,7 @@ pub(crate) fn run(args: LogArgs, context: &Context) -> CommandResult {
             context.printer.note("note: the log was cut back or replaced: from its beginning");
         }
         let text = view.read(portion);
-        read = text.is_empty() || context.printer.stream(&text);
+        read = text.is_empty() || context.printer.stream(&text, context.format);
     }
     Ok(Exit::Done)
 }
@@ -88,13 +90,15 @@ struct LogView {
     state: State,
     format: Format,
     concern: Option<TaskConcern>,
+    verbose: bool,
     text: LogText,
 }
 
 impl LogView {
-    fn new(plan: &OpenPlan, format: Format, task: Option<TaskId>) -> Self {
+    fn new(plan: &OpenPlan, args: &LogArgs, format: Format) -> Self {
         let state = plan.store.empty_state();
-        Self { state, format, concern: task.map(TaskConcern::with), text: LogText::default() }
+        let concern = args.task.clone().map(TaskConcern::with);
+        Self { state, format, concern, verbose: args.verbose, text: LogText::default() }
     }
 
     fn is_over(&self) -> bool {
@@ -118,9 +122,10 @@ impl LogView {
             Format::Json if concerned.as_ref().is_some_and(|all| !all.contains(&true)) => String::new(),
             Format::Json => format!("{}\n", line.text),
             Format::Text => {
-                let told = tell(&line.entry).into_iter().enumerate();
-                let told: Vec<ToldEvent> =
-                    told.filter(|(at, _)| is_shown(*at)).map(|(_, told)| told).collect();
+                let events = line.entry.events.iter().enumerate();
+                let shown = events.map(|(at, event)| is_shown(at) && (self.verbose || !is_minor(event)));
+                let told = tell(&line.entry).into_iter().zip(shown);
+                let told: Vec<_> = told.filter(|(_, shown)| *shown).map(|(told, _)| told).collect();
                 self.text.lines(line.entry.at, line.entry.seq, &told)
             }
         }
@@ -142,18 +147,22 @@ impl LogText {
     }
 
     pub(super) fn lines(&mut self, at: Timestamp, seq: u64, told: &[ToldEvent]) -> String {
-        let at = at.to_zoned(TimeZone::UTC);
+        let at = at.to_zoned(TimeZone::system());
         let mut text = String::new();
         if !told.is_empty() && self.day.replace(at.date()) != Some(at.date()) {
-            text.push_str(&format!("{} (UTC)\n", at.date()));
+            text.push_str(&format!("{}\n", at.strftime("%F (%Z)")));
         }
         for told in told {
+            let look = told.became.map_or(Look::Plain, |status| Look::of(status, false));
             let id = fitted(told.task.as_ref().map_or("", |id| id.as_str()), TASK);
-            let head = format!("{}  {:>SEQ$}  {id:2$}  ", at.strftime("%H:%M:%S"), seq, self.task);
-            let room = WIDTH.saturating_sub(head.width());
+            let head = StyledLine::default()
+                .and(Look::Faint, format!("{}  {seq:>SEQ$}  ", at.strftime("%H:%M:%S")))
+                .and(Look::Strong, format!("{id:0$}  ", self.task));
+            let room = columns().saturating_sub(head.width()).max(20);
             let indent = " ".repeat(head.width());
             for (number, line) in wrapped_within(&told.text, room, LINES).iter().enumerate() {
-                text.push_str(&format!("{}{line}\n", if number == 0 { &head } else { &indent }));
+                let head = if number == 0 { head.painted(usize::MAX) } else { indent.clone() };
+                text.push_str(&format!("{head}{}\n", look.paint(line)));
             }
             for detail in told.details.iter().flat_map(|detail| wrapped_within(detail, room - 2, LINES)) {
                 text.push_str(&format!("{indent}  {detail}\n"));

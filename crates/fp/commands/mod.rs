@@ -40,6 +40,7 @@ pub(crate) mod scope;
 pub(crate) mod show;
 pub(crate) mod start;
 pub(crate) mod status;
+pub(crate) mod statusline;
 pub(crate) mod submit;
 pub(crate) mod task;
 pub(crate) mod validate;

@@ -30,7 +30,7 @@ use crate::features::specs::{PlanningSpecs, specs_for_planning};
 use crate::input::Input;
 use crate::printer::{Format, WIDTH};
 
-/// Make a plan folder for a goal and say how to plan it
+/// Start a plan for a goal, and show how to plan it
 #[derive(Debug, clap::Args)]
 pub(crate) struct NewArgs {
     /// The goal, in your own words; `-` reads it from standard input; put `--` before it if it begins with

@@ -39,7 +39,7 @@ const RENEWALS: i32 = 3;
 /// Print the actions that are due now
 #[derive(Debug, clap::Args)]
 pub(crate) struct NextArgs {
-    /// The plan; the only active one where left out.
+    /// The plan; defaults to the only active one.
     plan: Option<String>,
     /// An agent that has just ended or gone idle.
     #[arg(long, value_name = "NAME")]

@@ -22,7 +22,7 @@ const STATE: usize = 7;
 /// List the tasks that can be claimed now, and why the others can't
 #[derive(Debug, clap::Args)]
 pub(crate) struct ReadyArgs {
-    /// The plan; the only active one where left out.
+    /// The plan; defaults to the only active one.
     plan: Option<String>,
 }
 
@@ -149,7 +149,7 @@ fn shown_obstacle(why: Option<&Obstacle>) -> (&'static str, bool) {
     match why {
         None => ("ready", true),
         Some(Obstacle::Done) => ("done", false),
-        Some(Obstacle::Failed) => ("FAILED", true),
+        Some(Obstacle::Failed) => ("failed", true),
         Some(Obstacle::Blocked { .. }) => ("blocked", true),
         Some(Obstacle::Held { .. }) => ("held", true),
         Some(Obstacle::Edited) => ("edited", true),

@@ -7,11 +7,11 @@ use serde_json::json;
 use crate::context::Context;
 use crate::error::CommandResult;
 
-/// Take a claim back; the task can be claimed again, and the attempt does not count
+/// Release a claim: the task can be claimed again, and the attempt does not count
 #[derive(Debug, clap::Args)]
 #[command(allow_missing_positional = true)]
 pub(crate) struct ReleaseArgs {
-    /// The plan; the only active one where left out.
+    /// The plan; defaults to the only active one.
     plan: Option<String>,
     /// The task.
     task: TaskId,

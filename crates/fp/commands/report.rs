@@ -22,7 +22,7 @@ use crate::pages::run::{FAR, is_run_page, run_page};
 use crate::printer::{Output, format_option, json};
 use crate::source::interview_at;
 
-/// Show what happened in a run: who did what when, what it took, and what each verdict rests on
+/// Report on a run: who did what, how long it took, and the evidence for each verdict
 ///
 /// Without a flag the results are printed as Markdown: each task with its commit and evidence, the decisions, the
 /// notes. --out writes a page to look at in a browser, or what the other flags ask for. An archived plan can be named
@@ -30,7 +30,7 @@ use crate::source::interview_at;
 #[derive(Debug, clap::Args)]
 #[command(arg(format_option(&["text", "json", "html"])))]
 pub(crate) struct ReportArgs {
-    /// The plan; the only active one where left out.
+    /// The plan; defaults to the only active one.
     plan: Option<String>,
     /// The results as Markdown, with --out as well.
     #[arg(long)]

@@ -9,13 +9,13 @@ use crate::context::Context;
 use crate::error::CommandResult;
 use crate::source::PlanSource;
 
-/// Give a failed task another try, with the tasks that were skipped because of it
+/// Retry a failed task, and the tasks skipped because of it
 ///
 /// A task that was done before the plan was imported is done again.
 #[derive(Debug, clap::Args)]
 #[command(allow_missing_positional = true)]
 pub(crate) struct RetryArgs {
-    /// The plan; the active one, or the last one, where left out.
+    /// The plan; defaults to the active one, or the last one.
     plan: Option<String>,
     /// The task.
     task: TaskId,

@@ -17,7 +17,7 @@ use crate::error::{CommandError, CommandResult};
 #[derive(Debug, clap::Args)]
 #[command(allow_missing_positional = true)]
 pub(crate) struct RollbackArgs {
-    /// The plan; the only active one where left out.
+    /// The plan; defaults to the only active one.
     plan: Option<String>,
     /// The task.
     task: TaskId,

@@ -29,7 +29,7 @@ const WHY: usize = 30;
 /// Order the tasks and write plan.md
 #[derive(Debug, clap::Args)]
 pub(crate) struct ScheduleArgs {
-    /// The plan; the only active one where left out.
+    /// The plan; defaults to the only active one.
     plan: Option<String>,
     /// Which of several tasks that could be next is next; else as configured.
     #[arg(long, value_parser = PossibleValuesParser::new(["document-order", "risk-first", "easy-first"])

@@ -23,11 +23,11 @@ use crate::source::PlanSource;
 /// Most columns of branches; deeper tasks are drawn at this indentation.
 const BRANCHES: usize = 36;
 
-/// Draw the task tree, with the state of each task once it is approved
+/// Show the task tree, with the state of each task
 #[derive(Debug, clap::Args)]
 #[command(arg(format_option(&["text", "json", "mermaid", "html"])))]
 pub(crate) struct ShowTreeArgs {
-    /// The plan, or a file that ends in `.md`; the only active plan where left out.
+    /// The plan, or a file that ends in `.md`; defaults to the only active plan.
     plan: Option<String>,
     /// Write it to a file instead of printing it.
     #[arg(long, value_name = "FILE")]

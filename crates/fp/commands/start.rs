@@ -24,8 +24,7 @@ use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
 use crate::printer::Format;
 
-/// Start the run, or go on with it: what is done stays done, and what a session that is gone has held can be
-/// claimed again
+/// Start a run, or resume it: finished tasks stay finished
 #[derive(Debug, clap::Args)]
 pub(crate) struct StartArgs {
     #[command(flatten)]
@@ -47,9 +46,9 @@ pub(crate) struct StartArgs {
 /// The terms of a run, whoever leads it.
 #[derive(Debug, Clone, clap::Args)]
 pub(super) struct TermsArgs {
-    /// The plan: an id, a part of one, or a number of `fp plans`; the only active one where left out.
+    /// The plan: an id, a part of one, or a number of `fp plans`; defaults to the only active one.
     pub(super) plan: Option<String>,
-    /// How many iterations a task has (1-20); else as configured.
+    /// How many attempts a task has (1-20); else as configured.
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=20))]
     max_iterations: Option<u32>,
     /// Leave what passes uncommitted.

@@ -8,11 +8,12 @@ use fp_host::plan::OpenPlan;
 use fp_host::screen::{Screen, ScreenInput};
 use fp_host::store::{LogReader, Portion, StoreError};
 use fp_plan::plan::id::AgentName;
-use fp_plan::text::{counted, fitted};
+use fp_plan::text::{counted, fitted, wrapped_within};
 use fp_run::critique::CritiqueLine;
-use fp_run::report::cost::spent_in_words;
+use fp_run::report::cost::{CostReport, spent_in_words};
+use fp_run::report::handoff::next_steps;
 use fp_run::report::lasted;
-use fp_run::report::status::{Phase, StatusReport, TaskCounts, TaskLine};
+use fp_run::report::status::{Phase, StatusReport, TaskLine, time_left};
 use fp_run::run::State;
 use fp_run::run::event::{Decider, Entry};
 use fp_run::run::payload::short;
@@ -24,21 +25,24 @@ use unicode_width::UnicodeWidthStr as _;
 use super::fleet::short_time;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
-use crate::printer::Format;
-use crate::printer::WIDTH;
+use crate::printer::{Format, WIDTH, columns};
+use crate::theme::{self, Look, StyledLine};
 
 /// The files of planning, in order.
 const WRITTEN: [&str; 7] =
     ["pre-analysis.md", "interview.md", "research.md", "context.md", "tasks.md", "critique.md", "plan.md"];
 
-/// Show how far a plan is
+/// Show how far a plan is, and what needs you
 #[derive(Debug, clap::Args)]
 pub(crate) struct StatusArgs {
-    /// The plan; the only active one where left out.
+    /// The plan; defaults to the active one, or the last one.
     plan: Option<String>,
-    /// Show it on the whole terminal and keep it up to date: q ends, arrow keys scroll.
+    /// Follow the run on the whole terminal, until it ends or `q` is pressed; arrow keys scroll.
     #[arg(long, short)]
     watch: bool,
+    /// Show every task, in the order of the tree.
+    #[arg(long, short)]
+    all: bool,
 }
 
 pub(crate) fn run(args: StatusArgs, context: &Context) -> CommandResult {
@@ -59,8 +63,9 @@ pub(crate) fn run(args: StatusArgs, context: &Context) -> CommandResult {
     let planned = (report.phase == Phase::Planning).then(|| PlanningStatus::of_plan(&plan, &loaded.state));
     match context.format {
         Format::Text => {
+            let lines = status_lines(&loaded.state, &report, context.now(), columns(), args.all);
             let planned = planned.as_ref().map_or_else(String::new, PlanningStatus::text);
-            context.printer.data(&(status_text(&report) + &planned));
+            context.printer.styled(&(lines.join("\n") + "\n" + &planned));
         }
         Format::Json => context.printer.json(&Printed { report, planned })?,
     }
@@ -106,18 +111,15 @@ impl PlanningStatus {
     }
 }
 
-/// The report as text, which `fp next` prints as well.
+/// The report as plain text, with every task in the order of the tree: what `fp next` prints at the end.
 pub(crate) fn status_text(report: &StatusReport) -> String {
     let mut text = format!("Plan {} ({})\n", report.plan_id, report.phase.into_str());
     if report.counts.total > 0 {
-        text.push_str(&format!("{}\n", report.counts.in_words()));
+        text.push_str(&format!("{}\n\n", report.counts.in_words()));
     }
-    if !report.tasks.is_empty() {
-        text.push('\n');
-    }
-    let id_width = report.tasks.iter().map(|task| task.id.as_str().len()).max().unwrap_or(0);
-    for line in report.tasks.iter().flat_map(|task| task_lines(task, id_width, WIDTH)) {
-        text.push_str(&format!("{line}\n"));
+    let columns = TaskColumns { id: id_width(report), all: WIDTH, signs: false };
+    for line in report.tasks.iter().flat_map(|task| task_lines(report, task, columns)) {
+        text.push_str(&format!("{}\n", theme::without_colours(&line.painted(WIDTH))));
     }
     if !report.end_checks.is_empty() {
         text.push_str("\nChecks at the end:\n");
@@ -132,13 +134,187 @@ pub(crate) fn status_text(report: &StatusReport) -> String {
     text
 }
 
+/// How a task is laid out.
+#[derive(Clone, Copy)]
+struct TaskColumns {
+    /// Columns of the ids.
+    id: usize,
+    /// Columns of the line.
+    all: usize,
+    /// True if the sign of its state precedes it.
+    signs: bool,
+}
+
+/// Most lines of tasks of which none is left out.
+const ROWS: usize = 16;
+/// Most questions, and lines of one.
+const QUESTIONS: usize = 2;
+
+/// The status on `columns` columns, so that it fits a screen unless `all` tasks are wanted.
+fn status_lines(
+    state: &State,
+    report: &StatusReport,
+    now: Timestamp,
+    columns: usize,
+    all: bool,
+) -> Vec<String> {
+    let mut lines = head_lines(state, report, now, columns);
+    let groups = groups_of(report);
+    let in_columns = TaskColumns { id: id_width(report), all: columns, signs: true };
+    let told = |line: &TaskLine| task_lines(report, line, in_columns);
+    let needs = question_lines(state, columns, all);
+    let tasks: Vec<StyledLine> = if all {
+        report.tasks.iter().flat_map(told).collect()
+    } else {
+        let whole: Vec<_> =
+            groups.iter().flat_map(|(_, tasks)| tasks.iter().copied().flat_map(told)).collect();
+        let fits = whole.len() + needs.len() <= ROWS;
+        if fits {
+            whole
+        } else {
+            groups
+                .iter()
+                .flat_map(|(look, tasks)| shortened(state, report, (*look, tasks), columns))
+                .collect()
+        }
+    };
+    let ends =
+        report.end_checks.iter().map(|line| StyledLine::default().and(Look::Plain, format!("  {line}")));
+    let ends: Vec<_> = ends.collect();
+    let cost: Vec<_> =
+        report.cost.iter().flat_map(CostReport::lines).take(if all { usize::MAX } else { 3 }).collect();
+    let cost = cost.into_iter().map(|line| StyledLine::default().and(Look::Plain, line)).collect();
+    let sections = [(None, needs), (None, tasks), (Some("Checks at the end:"), ends), (None, cost)];
+    for (heading, section) in sections.into_iter().filter(|(_, section)| !section.is_empty()) {
+        lines.push(StyledLine::default());
+        lines.extend(heading.map(|heading| StyledLine::default().and(Look::Plain, heading)));
+        lines.extend(section);
+    }
+    lines.iter().map(|line| line.painted(columns)).collect()
+}
+
+/// What the plan is at, and how far.
+fn head_lines(state: &State, report: &StatusReport, now: Timestamp, columns: usize) -> Vec<StyledLine> {
+    let is_running = report.phase == Phase::Running;
+    let end = if is_running { Some(now) } else { state.last_at };
+    let started = state.run.as_ref().map(|run| run.started_at);
+    let took = started.zip(end).filter(|(from, to)| to.duration_since(*from).as_secs() >= 60);
+    let took = took.map(|(from, to)| lasted(from, to));
+    let left = time_left(state).filter(|_| is_running).map(|left| format!("about {left} left"));
+    let cost = report.cost.iter().map(|cost| spent_in_words(cost.tokens, cost.micro_usd));
+    let facts: Vec<String> = took.into_iter().chain(left).chain(cost).collect();
+    let head = StyledLine::default()
+        .and(Look::Plain, "Plan ")
+        .and(Look::Strong, report.plan_id.as_str())
+        .and(Look::Plain, format!(" ({})", report.phase.into_str()))
+        .and(Look::Faint, if facts.is_empty() { String::new() } else { format!("  {}", facts.join(", ")) });
+    let counts = &report.counts;
+    if counts.total == 0 {
+        return vec![head];
+    }
+    let bar = theme::bar(counts.completed, counts.total, BAR.min(columns / 8));
+    vec![head, bar.and(Look::Plain, format!(" {}", report.counts_in_words()))]
+}
+
+/// The questions that wait for the user, with the command that answers the first.
+fn question_lines(state: &State, columns: usize, all: bool) -> Vec<StyledLine> {
+    let open: Vec<_> = state.open_questions().collect();
+    let most = if all { open.len() } else { QUESTIONS };
+    let mut lines = Vec::new();
+    for question in open.iter().take(most) {
+        let parts = wrapped_within(
+            &question.text,
+            columns.saturating_sub(2).max(20),
+            if all { 20 } else { QUESTIONS },
+        );
+        for (number, part) in parts.into_iter().enumerate() {
+            let sign = if number == 0 { "? " } else { "  " };
+            lines.push(StyledLine::default().and(Look::Strong, sign).and(Look::Plain, part));
+        }
+    }
+    if let Some(step) = next_steps(state).first().filter(|_| !open.is_empty()) {
+        let more = open.len().saturating_sub(most);
+        let more =
+            if more > 0 { format!("  (and {})", counted(more, "more question")) } else { String::new() };
+        lines.push(
+            StyledLine::default()
+                .and(Look::Plain, "  ")
+                .and(Look::Hint, &step.command)
+                .and(Look::Faint, more),
+        );
+    }
+    lines
+}
+
+/// The tasks by what is worth knowing first, each group with its look.
+fn groups_of(report: &StatusReport) -> Vec<(Look, Vec<&TaskLine>)> {
+    let of = |looks: &[Look]| -> Vec<&TaskLine> {
+        report.tasks.iter().filter(|task| looks.contains(&look_of(report, task))).collect()
+    };
+    vec![
+        (Look::Failed, of(&[Look::Failed])),
+        (Look::Building, of(&[Look::Building, Look::Verifying])),
+        (Look::Ready, of(&[Look::Ready])),
+        (Look::Waiting, of(&[Look::Waiting])),
+        (Look::Done, of(&[Look::Done])),
+        (Look::Skipped, of(&[Look::Skipped])),
+    ]
+}
+
+fn look_of(report: &StatusReport, task: &TaskLine) -> Look {
+    Look::of(task.status, task.ready && report.is_open())
+}
+
+/// The first tasks of a group, of those that are done the last ones, with the number of the others.
+fn shortened(
+    state: &State,
+    report: &StatusReport,
+    (look, tasks): (Look, &[&TaskLine]),
+    columns: usize,
+) -> Vec<StyledLine> {
+    let mut tasks = tasks.to_vec();
+    if look == Look::Done {
+        tasks.sort_by_key(|task| std::cmp::Reverse(state.task(&task.id).and_then(|task| task.ended_at)));
+    }
+    let most = match look {
+        Look::Failed => 2,
+        Look::Building => 4,
+        Look::Ready => 5,
+        Look::Done => 3,
+        _ => 0,
+    };
+    let Some(first) = tasks.first() else { return Vec::new() };
+    if most == 0 {
+        let word = report.word_of(first);
+        return vec![StyledLine::default().and(look, format!("  {} {} {word}", look.sign(), tasks.len()))];
+    }
+    let lines = if look == Look::Failed { 2 } else { 1 };
+    let mut shown: Vec<StyledLine> = Vec::new();
+    let more = tasks.len().saturating_sub(most);
+    for (number, task) in tasks.iter().take(most).enumerate() {
+        let more = Some(more).filter(|more| *more > 0 && number + 1 == most);
+        let more = more.map_or_else(String::new, |more| format!("  +{more}"));
+        let columns =
+            TaskColumns { id: id_width(report), all: columns.saturating_sub(more.width()), signs: true };
+        let mut of_task = task_lines(report, task, columns).into_iter().take(lines);
+        shown.extend(of_task.next().map(|line| line.and(Look::Strong, more)));
+        shown.extend(of_task);
+    }
+    shown
+}
+
+fn id_width(report: &StatusReport) -> usize {
+    report.tasks.iter().map(|task| task.id.as_str().len()).max().unwrap_or(0)
+}
+
 /// A task on a line of `columns` columns, with its dependencies and additions below.
-fn task_lines(task: &TaskLine, id_width: usize, columns: usize) -> Vec<String> {
+fn task_lines(report: &StatusReport, task: &TaskLine, columns: TaskColumns) -> Vec<StyledLine> {
+    let TaskColumns { id: id_width, all: columns, signs } = columns;
     let mut facts = Vec::new();
     if task.iteration > 0 {
         facts.push(format!("{}/{}", task.iteration, task.max_iterations));
     }
-    // What the iteration doesn't tell: a retry counts from 1 again.
+    // What the attempt doesn't tell: a retry counts from 1 again.
     if task.failed_verdicts > task.iteration {
         facts.push(format!("{} failed", task.failed_verdicts));
     }
@@ -148,24 +324,24 @@ fn task_lines(task: &TaskLine, id_width: usize, columns: usize) -> Vec<String> {
     facts.extend(task.owner.as_ref().map(ToString::to_string));
     facts.extend(task.commit.as_deref().map(|commit| short(commit).to_owned()));
     let facts = if facts.is_empty() { String::new() } else { format!("  ({})", facts.join(", ")) };
-    let head = format!("  {:id_width$}  {:<9}  ", task.id.as_str(), task.state_word());
-    let room = columns.saturating_sub(head.width() + facts.width());
-    let mut lines = vec![format!("{head}{}{facts}", fitted(&task.title, room.max(10)))];
+    let look = look_of(report, task);
+    let head = StyledLine::default()
+        .and(look, if signs { format!("  {} ", look.sign()) } else { "  ".to_owned() })
+        .and(Look::Strong, format!("{:id_width$}  ", task.id.as_str()))
+        .and(look, format!("{:<9}  ", if signs { report.word_of(task) } else { task.state_word() }));
     let below = task.granted.iter().map(|granted| {
         let by = if granted.by == Decider::User { "you" } else { "the policy" };
         format!("+ {} (by {by}): {}", granted.path, granted.reason)
     });
     let below = below.chain(task.dropped.iter().map(|line| format!("- not checked, by your choice: {line}")));
-    let (indent, room) = (" ".repeat(id_width + 15), columns.saturating_sub(id_width + 15).max(20));
-    lines.extend(
-        task.detail
-            .iter()
-            .chain(&task.drift)
-            .cloned()
-            .chain(below)
-            .map(|line| indent.clone() + &fitted(&line, room)),
-    );
-    lines
+    let indent = " ".repeat(head.width());
+    let room = columns.saturating_sub(indent.len()).max(20);
+    let below = task.detail.iter().chain(&task.drift).cloned().chain(below);
+    let below =
+        below.map(|line| StyledLine::default().and(Look::Plain, indent.clone() + &fitted(&line, room)));
+    let title = columns.saturating_sub(head.width() + facts.width()).max(10);
+    let head = head.and(Look::Plain, fitted(&task.title, title)).and(Look::Faint, facts);
+    [head].into_iter().chain(below).collect()
 }
 
 /// Interval between updates of the log and the times.
@@ -186,7 +362,7 @@ pub(super) fn watch_plan(plan: &OpenPlan, context: &Context) -> CommandResult {
         CommandError::failed(format!("the terminal can't be drawn on: {error}"))
             .hint("without --watch, the status is printed once")
     })?;
-    loop {
+    while watch.report.is_open() {
         // `None`: the terminal is gone.
         if let None | Some(ScreenInput::End) =
             watch.show(&mut screen, &Beside::default(), LOOK, context.now())
@@ -195,6 +371,10 @@ pub(super) fn watch_plan(plan: &OpenPlan, context: &Context) -> CommandResult {
         }
         watch.take()?;
     }
+    drop(screen);
+    let lines = status_lines(&watch.state, &watch.report, context.now(), columns(), false);
+    context.printer.styled(&(lines.join("\n") + "\n"));
+    Ok(Exit::Done)
 }
 
 /// What a lead knows beside the log.
@@ -221,10 +401,6 @@ impl RunWatch {
         Self { reader: plan.store.reader(), report: StatusReport::new(&state), state, first: 0 }
     }
 
-    pub(super) fn counts(&self) -> &TaskCounts {
-        &self.report.counts
-    }
-
     /// Takes in what the log has since the last call, and returns it.
     pub(super) fn take(&mut self) -> Result<Vec<Entry>, StoreError> {
         let Portion { lines, anew, .. } = self.reader.more()?;
@@ -249,7 +425,7 @@ impl RunWatch {
     ) -> Option<ScreenInput> {
         let size = screen.size();
         let frame = frame(&self.state, &self.report, beside, now, size, self.first);
-        screen.show(&frame.lines, size).ok()?;
+        screen.show(&theme::for_terminal(frame.lines), size).ok()?;
         let page = isize::try_from(frame.room.max(1)).unwrap_or(isize::MAX);
         let input = screen.wait(time);
         self.first = match input {
@@ -281,51 +457,33 @@ fn frame(
     (columns, rows): (usize, usize),
     first: usize,
 ) -> WatchFrame {
-    let mut lines = watch_head(state, report, now, columns);
-    lines.extend(agent_lines(state, beside, now, (rows / 4).max(1)));
-    lines.extend(report.questions.iter().take(2).map(|question| format!("? {question}")));
-    lines.extend(beside.lines.iter().cloned());
+    let plain = |line: String| StyledLine::default().and(Look::Plain, line);
+    let mut lines = head_lines(state, report, now, columns);
+    lines.extend(agent_lines(state, beside, now, (rows / 4).max(1)).into_iter().map(plain));
+    lines.extend(report.questions.iter().take(2).map(|question| plain(format!("? {question}"))));
+    lines.extend(beside.lines.iter().cloned().map(plain));
     // Leaves at least half of the screen to the tasks.
     lines.truncate(rows / 2);
     if rows > 10 {
-        lines.push(String::new());
+        lines.push(StyledLine::default());
     }
     let foot = usize::from(rows > 3);
     let room = rows.saturating_sub(lines.len() + foot);
-    let id_width = report.tasks.iter().map(|task| task.id.as_str().len()).max().unwrap_or(0);
-    let tasks: Vec<String> =
-        report.tasks.iter().flat_map(|task| task_lines(task, id_width, columns)).collect();
+    let in_columns = TaskColumns { id: id_width(report), all: columns, signs: true };
+    let groups = groups_of(report);
+    let tasks = groups.iter().flat_map(|(_, tasks)| tasks.iter());
+    let tasks: Vec<StyledLine> = tasks.flat_map(|task| task_lines(report, task, in_columns)).collect();
     let total = tasks.len();
     let first = first.min(total.saturating_sub(room));
     lines.extend(tasks.into_iter().skip(first).take(room));
     if foot > 0 {
-        lines.resize(rows - 1, String::new());
+        lines.resize(rows - 1, StyledLine::default());
         let shown = format!("{}-{} of {total}", (first + 1).min(total), (first + room).min(total));
-        lines.push(at_sides(KEYS, &shown, columns));
+        lines.push(StyledLine::default().and(Look::Faint, at_sides(KEYS, &shown, columns)));
     }
     lines.truncate(rows);
-    lines.iter_mut().for_each(|line| *line = fitted(line, columns));
+    let lines = lines.iter().map(|line| line.painted(columns)).collect();
     WatchFrame { lines, first, room }
-}
-
-fn watch_head(state: &State, report: &StatusReport, now: Timestamp, columns: usize) -> Vec<String> {
-    let end = if report.phase == Phase::Running { Some(now) } else { state.last_at };
-    let started = state.run.as_ref().map(|run| run.started_at);
-    let time = started.zip(end).map_or_else(String::new, |(from, to)| lasted(from, to));
-    let counts = &report.counts;
-    let width = BAR.min(columns / 8);
-    let full = (width * counts.completed).checked_div(counts.total).unwrap_or(0);
-    let bar = format!("[{}{}] ", "#".repeat(full), ".".repeat(width - full));
-    let cost = report.cost.iter().map(|cost| spent_in_words(cost.tokens, cost.micro_usd));
-    let beside: Vec<String> = cost.chain([time]).collect();
-    vec![
-        at_sides(
-            &format!("Plan {} ({})", report.plan_id, report.phase.into_str()),
-            &beside.join(", "),
-            columns,
-        ),
-        format!("{bar}{}", counts.in_words()),
-    ]
 }
 
 fn agent_lines(state: &State, beside: &Beside, now: Timestamp, most: usize) -> Vec<String> {
@@ -355,7 +513,7 @@ fn doing(state: &State, name: &AgentName, agent: &RunAgent) -> Option<String> {
 
 fn builds(state: &State, name: &AgentName, activity: Activity) -> String {
     let Some(held) = state.held_by(name) else {
-        return if activity == Activity::Dispatched { "is to take a task" } else { "is idle" }.into();
+        return if activity == Activity::Dispatched { "waits for a task" } else { "is idle" }.into();
     };
     let id = &held.leaf.id;
     match (held.status, activity) {
@@ -411,7 +569,7 @@ mod tests {
             claimed("2", "builder-2"),
             { "failed": { "task": "4", "reason": "Criterion 1 (a\u{1b}[31m): no" } },
             { "asked": { "question": { "id": "q1", "topic": { "about": "taskFailed", "task": "4" },
-                "text": "Task 4 failed for good. How to go on?", "header": "Task failed", "options": [] } } },
+                "text": "Task 4 failed for good. How should it continue?", "header": "Task failed", "options": [] } } },
         ]);
         let entry = json!({ "schemaVersion": 1, "seq": 1, "at": START, "events": events });
         let entry: Entry = serde_json::from_value(entry).unwrap();
@@ -423,7 +581,197 @@ mod tests {
     }
 
     fn view(state: &State, size: (usize, usize), first: usize) -> WatchFrame {
-        frame(state, &StatusReport::new(state), &Beside::default(), later(), size, first)
+        let mut frame = frame(state, &StatusReport::new(state), &Beside::default(), later(), size, first);
+        frame.lines.iter_mut().for_each(|line| *line = theme::without_colours(line));
+        frame
+    }
+
+    /// A run of `tasks` tasks of which a third is done, some are built, and most of the others wait for one of those.
+    fn busy(tasks: usize) -> State {
+        let leaf = |number: usize| {
+            let after = if number > tasks / 2 { vec![(tasks / 3 + 1).to_string()] } else { Vec::new() };
+            json!({ "id": number.to_string(), "title": format!("Write part {number} of the parser, with all that belongs to it"),
+                "hash": "", "dependencies": after, "files": [format!("{number}.txt")], "complexity": 2 })
+        };
+        let leaves: Vec<_> = (1..=tasks).map(leaf).collect();
+        let claimed = |task: usize, owner: usize| {
+            json!({ "claimed": { "task": task.to_string(), "owner": format!("builder-{owner}"), "token": "t",
+            "iteration": 1, "base": { "tree": "a", "head": "b" } } })
+        };
+        let mut log = vec![json!([
+            { "approved": { "treeHash": "h", "leaves": leaves, "by": "user" } },
+            { "runStarted": { "builders": 3, "maxIterations": 3, "noCommit": false } },
+        ])];
+        let done = tasks / 3;
+        for task in 1..=done {
+            log.push(json!([claimed(task, 1)]));
+            log.push(json!([{ "completed": { "task": task.to_string(), "commit": format!("{task:07}") } }]));
+        }
+        log.push(json!([claimed(done + 1, 2)]));
+        for task in done + 2..(done + 5).min(tasks) {
+            log.push(json!([{ "failed": { "task": task.to_string(), "reason": "Criterion 1: the parser takes an empty line for the end" } },
+                { "asked": { "question": { "id": format!("q{task}"), "topic": { "about": "taskFailed", "task": task.to_string() },
+                    "text": format!("Task {task} failed for good. How should it continue?"), "header": "Task failed",
+                    "options": [{ "label": "Retry", "description": "" }] } } }]));
+        }
+        let entry = |(seq, events): (usize, serde_json::Value)| -> Entry {
+            let at = START.parse::<Timestamp>().unwrap() + jiff::SignedDuration::from_secs(seq as i64 * 60);
+            serde_json::from_value(
+                json!({ "schemaVersion": 1, "seq": seq + 1, "at": at.to_string(), "events": events }),
+            )
+            .unwrap()
+        };
+        let entries: Vec<Entry> = log.into_iter().enumerate().map(entry).collect();
+        State::replay(PlanId::new("sample-20261121").unwrap(), &entries)
+    }
+
+    fn status(state: &State, columns: usize, all: bool) -> Vec<String> {
+        let now = state.last_at.unwrap() + jiff::SignedDuration::from_secs(125);
+        status_lines(state, &StatusReport::new(state), now, columns, all)
+    }
+
+    fn plain(state: &State, columns: usize) -> String {
+        theme::without_colours(&status(state, columns, false).join("\n"))
+    }
+
+    #[test]
+    fn the_status_fits_a_screen_of_any_size() {
+        for tasks in [1, 5, 20, 200, 1000] {
+            for columns in [40, 60, 80, 120, 200] {
+                let lines = status(&busy(tasks), columns, false);
+                assert!(lines.len() <= 23, "{tasks} tasks, {columns} columns: {lines:#?}");
+                let wide =
+                    lines.iter().map(|line| theme::without_colours(line)).find(|line| line.width() > columns);
+                assert_eq!(wide, None, "{tasks} tasks, {columns} columns");
+            }
+        }
+        assert_eq!(
+            status(&busy(200), 80, true).iter().filter(|line| line.contains("Write part")).count(),
+            200
+        );
+    }
+
+    #[test]
+    fn the_status_of_few_tasks_has_them_all() {
+        assert_snapshot!(plain(&busy(5), 80), @r"
+        Plan sample-20261121 (running)  7 min
+        ▰▰▱▱▱▱▱▱▱▱ 1 of 5 tasks done, 1 being built, 1 waiting, 2 failed
+
+        ? Task 3 failed for good. How should it continue?
+        ? Task 4 failed for good. How should it continue?
+          fp answer sample-20261121 q3 --option Retry
+
+          ✕ 3  failed     Write part 3 of the parser, with all that belon…  (1 question)
+                          Criterion 1: the parser takes an empty line for the end
+          ✕ 4  failed     Write part 4 of the parser, with all that belon…  (1 question)
+                          Criterion 1: the parser takes an empty line for the end
+          ▶ 2  building   Write part 2 of the parser, with all that b…  (1/3, builder-2)
+          ○ 5  waiting    Write part 5 of the parser, with all that belongs to it
+                          it waits for 2
+          ✓ 1  done       Write part 1 of the parser, with all that bel…  (1/3, 0000001)
+        ");
+        assert_snapshot!(plain(&busy(5), 200), @r"
+        Plan sample-20261121 (running)  7 min
+        ▰▰▰▰▰▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱ 1 of 5 tasks done, 1 being built, 1 waiting, 2 failed
+
+        ? Task 3 failed for good. How should it continue?
+        ? Task 4 failed for good. How should it continue?
+          fp answer sample-20261121 q3 --option Retry
+
+          ✕ 3  failed     Write part 3 of the parser, with all that belongs to it  (1 question)
+                          Criterion 1: the parser takes an empty line for the end
+          ✕ 4  failed     Write part 4 of the parser, with all that belongs to it  (1 question)
+                          Criterion 1: the parser takes an empty line for the end
+          ▶ 2  building   Write part 2 of the parser, with all that belongs to it  (1/3, builder-2)
+          ○ 5  waiting    Write part 5 of the parser, with all that belongs to it
+                          it waits for 2
+          ✓ 1  done       Write part 1 of the parser, with all that belongs to it  (1/3, 0000001)
+        ");
+        assert_snapshot!(status(&busy(5), 80, false).join("\n").replace('\u{1b}', "^"), @r"
+        Plan ^[1msample-20261121^[0m (running)^[2m  7 min^[0m
+        ^[32m▰▰^[0m^[2m▱▱▱▱▱▱▱▱^[0m 1 of 5 tasks done, 1 being built, 1 waiting, 2 failed
+
+        ^[1m? ^[0mTask 3 failed for good. How should it continue?
+        ^[1m? ^[0mTask 4 failed for good. How should it continue?
+          ^[36mfp answer sample-20261121 q3 --option Retry^[0m
+
+        ^[31m  ✕ ^[0m^[1m3  ^[0m^[31mfailed     ^[0mWrite part 3 of the parser, with all that belon…^[2m  (1 question)^[0m
+                          Criterion 1: the parser takes an empty line for the end
+        ^[31m  ✕ ^[0m^[1m4  ^[0m^[31mfailed     ^[0mWrite part 4 of the parser, with all that belon…^[2m  (1 question)^[0m
+                          Criterion 1: the parser takes an empty line for the end
+        ^[33m  ▶ ^[0m^[1m2  ^[0m^[33mbuilding   ^[0mWrite part 2 of the parser, with all that b…^[2m  (1/3, builder-2)^[0m
+        ^[2m  ○ ^[0m^[1m5  ^[0m^[2mwaiting    ^[0mWrite part 5 of the parser, with all that belongs to it
+                          it waits for 2
+        ^[32m  ✓ ^[0m^[1m1  ^[0m^[32mdone       ^[0mWrite part 1 of the parser, with all that bel…^[2m  (1/3, 0000001)^[0m
+        ");
+    }
+
+    #[test]
+    fn the_status_of_many_tasks_has_what_matters() {
+        assert_snapshot!(plain(&busy(20), 60), @r"
+        Plan sample-20261121 (running)  18 min, about 4 min left
+        ▰▰▱▱▱▱▱ 6 of 20 tasks done, 1 being built, 10 waiting, 3 fa…
+
+        ? Task 8 failed for good. How should it continue?
+        ? Task 9 failed for good. How should it continue?
+          fp answer sample-20261121 q8 --option Retry  (and 1 more …
+
+          ✕ 8   failed     Write part 8 of the parser…  (1 question)
+                           Criterion 1: the parser takes an empty l…
+          ✕ 9   failed     Write part 9 of the pa…  (1 question)  +1
+                           Criterion 1: the parser takes an emp…
+          ▶ 7   building   Write part 7 of the pa…  (1/3, builder-2)
+          ○ 10 waiting
+          ✓ 6   done       Write part 6 of the pars…  (1/3, 0000006)
+          ✓ 5   done       Write part 5 of the pars…  (1/3, 0000005)
+          ✓ 4   done       Write part 4 of the …  (1/3, 0000004)  +3
+        ");
+        assert_snapshot!(plain(&busy(200), 80), @r"
+        Plan sample-20261121 (running)  2 h 18 min, about 44 min left
+        ▰▰▰▱▱▱▱▱▱▱ 66 of 200 tasks done, 1 being built, 30 ready, 100 waiting, 3 failed
+
+        ? Task 68 failed for good. How should it continue?
+        ? Task 69 failed for good. How should it continue?
+          fp answer sample-20261121 q68 --option Retry  (and 1 more question)
+
+          ✕ 68   failed     Write part 68 of the parser, with all that be…  (1 question)
+                            Criterion 1: the parser takes an empty line for the end
+          ✕ 69   failed     Write part 69 of the parser, with all tha…  (1 question)  +1
+                            Criterion 1: the parser takes an empty line for the end
+          ▶ 67   building   Write part 67 of the parser, with all tha…  (1/3, builder-2)
+          ● 71   ready      Write part 71 of the parser, with all that belongs to it
+          ● 72   ready      Write part 72 of the parser, with all that belongs to it
+          ● 73   ready      Write part 73 of the parser, with all that belongs to it
+          ● 74   ready      Write part 74 of the parser, with all that belongs to it
+          ● 75   ready      Write part 75 of the parser, with all that belongs to …  +25
+          ○ 100 waiting
+          ✓ 66   done       Write part 66 of the parser, with all that …  (1/3, 0000066)
+          ✓ 65   done       Write part 65 of the parser, with all that …  (1/3, 0000065)
+          ✓ 64   done       Write part 64 of the parser, with all …  (1/3, 0000064)  +63
+        ");
+        assert_snapshot!(plain(&busy(200), 120), @r"
+        Plan sample-20261121 (running)  2 h 18 min, about 44 min left
+        ▰▰▰▰▱▱▱▱▱▱▱▱▱▱▱ 66 of 200 tasks done, 1 being built, 30 ready, 100 waiting, 3 failed
+
+        ? Task 68 failed for good. How should it continue?
+        ? Task 69 failed for good. How should it continue?
+          fp answer sample-20261121 q68 --option Retry  (and 1 more question)
+
+          ✕ 68   failed     Write part 68 of the parser, with all that belongs to it  (1 question)
+                            Criterion 1: the parser takes an empty line for the end
+          ✕ 69   failed     Write part 69 of the parser, with all that belongs to it  (1 question)  +1
+                            Criterion 1: the parser takes an empty line for the end
+          ▶ 67   building   Write part 67 of the parser, with all that belongs to it  (1/3, builder-2)
+          ● 71   ready      Write part 71 of the parser, with all that belongs to it
+          ● 72   ready      Write part 72 of the parser, with all that belongs to it
+          ● 73   ready      Write part 73 of the parser, with all that belongs to it
+          ● 74   ready      Write part 74 of the parser, with all that belongs to it
+          ● 75   ready      Write part 75 of the parser, with all that belongs to it  +25
+          ○ 100 waiting
+          ✓ 66   done       Write part 66 of the parser, with all that belongs to it  (1/3, 0000066)
+          ✓ 65   done       Write part 65 of the parser, with all that belongs to it  (1/3, 0000065)
+          ✓ 64   done       Write part 64 of the parser, with all that belongs to it  (1/3, 0000064)  +63
+        ");
     }
 
     fn shown(tasks: usize, size: (usize, usize), first: usize) -> String {
@@ -433,21 +781,21 @@ mod tests {
     #[test]
     fn eighty_columns() {
         assert_snapshot!(shown(6, (80, 16), 0), @r"
-        Plan sample-20261121 (running)                                             2 min
-        [#.........] 1 of 6 tasks done, 1 being built, 2 ready, 1 waiting, 1 failed
+        Plan sample-20261121 (running)  2 min
+        ▰▱▱▱▱▱▱▱▱▱ 1 of 6 tasks done, 1 being built, 2 ready, 1 waiting, 1 failed
         builder-1  is idle, 2 min
         builder-2  builds 2, 2 min
-        builder-3  is to take a task, 2 min
-        ? Task 4 failed for good. How to go on?
+        builder-3  waits for a task, 2 min
+        ? Task 4 failed for good. How should it continue?
 
-          1  done       Write part 1, 한글 and all that belongs to it  (1/3, 0123456)
-          2  building   Write part 2, 한글 and all that belongs to it  (1/3, builder-2)
-          3  waiting    Write part 3, 한글 and all that belongs to it
-                        it waits for 2
-          4  FAILED     Write part 4, 한글 and all that belongs to it  (1 question)
-                        Criterion 1 (a␛[31m): no
-          5  ready      Write part 5, 한글 and all that belongs to it
-          6  ready      Write part 6, 한글 and all that belongs to it
+          ✕ 4  failed     Write part 4, 한글 and all that belongs to it  (1 question)
+                          Criterion 1 (a␛[31m): no
+          ▶ 2  building   Write part 2, 한글 and all that belongs to …  (1/3, builder-2)
+          ● 5  ready      Write part 5, 한글 and all that belongs to it
+          ● 6  ready      Write part 6, 한글 and all that belongs to it
+          ○ 3  waiting    Write part 3, 한글 and all that belongs to it
+                          it waits for 2
+          ✓ 1  done       Write part 1, 한글 and all that belongs to it  (1/3, 0123456)
         q ends, arrows scroll                                                   1-8 of 8
         ");
     }
@@ -455,17 +803,17 @@ mod tests {
     #[test]
     fn forty_columns() {
         assert_snapshot!(shown(6, (40, 12), 0), @r"
-        Plan sample-20261121 (running)     2 min
-        [.....] 1 of 6 tasks done, 1 being buil…
+        Plan sample-20261121 (running)  2 min
+        ▱▱▱▱▱ 1 of 6 tasks done, 1 being built,…
         builder-1  is idle, 2 min
         builder-2  builds 2, 2 min
-        builder-3  is to take a task, 2 min
-        ? Task 4 failed for good. How to go on?
+        builder-3  waits for a task, 2 min
+        ? Task 4 failed for good. How should it continue?
 
-          1  done       Write par…  (1/3, 01234…
-          2  building   Write par…  (1/3, build…
-          3  waiting    Write part 3, 한글 and …
-                        it waits for 2
+          ✕ 4  failed     Write par…  (1 questi…
+                          Criterion 1 (a␛[31m):…
+          ▶ 2  building   Write par…  (1/3, bui…
+          ● 5  ready      Write part 5, 한글 an…
         q ends, arrows scroll           1-4 of 8
         ");
     }
@@ -473,19 +821,19 @@ mod tests {
     #[test]
     fn two_hundred_columns() {
         assert_snapshot!(shown(4, (200, 14), 0), @r"
-        Plan sample-20261121 (running)                                                                                                                                                                     2 min
-        [######...................] 1 of 4 tasks done, 1 being built, 1 waiting, 1 failed
+        Plan sample-20261121 (running)  2 min
+        ▰▰▰▰▰▰▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱ 1 of 4 tasks done, 1 being built, 1 waiting, 1 failed
         builder-1  is idle, 2 min
         builder-2  builds 2, 2 min
-        builder-3  is to take a task, 2 min
-        ? Task 4 failed for good. How to go on?
+        builder-3  waits for a task, 2 min
+        ? Task 4 failed for good. How should it continue?
 
-          1  done       Write part 1, 한글 and all that belongs to it  (1/3, 0123456)
-          2  building   Write part 2, 한글 and all that belongs to it  (1/3, builder-2)
-          3  waiting    Write part 3, 한글 and all that belongs to it
-                        it waits for 2
-          4  FAILED     Write part 4, 한글 and all that belongs to it  (1 question)
-                        Criterion 1 (a␛[31m): no
+          ✕ 4  failed     Write part 4, 한글 and all that belongs to it  (1 question)
+                          Criterion 1 (a␛[31m): no
+          ▶ 2  building   Write part 2, 한글 and all that belongs to it  (1/3, builder-2)
+          ○ 3  waiting    Write part 3, 한글 and all that belongs to it
+                          it waits for 2
+          ✓ 1  done       Write part 1, 한글 and all that belongs to it  (1/3, 0123456)
         q ends, arrows scroll                                                                                                                                                                           1-6 of 6
         ");
     }
@@ -493,19 +841,19 @@ mod tests {
     #[test]
     fn more_tasks_than_lines() {
         assert_snapshot!(shown(42, (60, 14), 20), @r"
-        Plan sample-20261121 (running)                         2 min
-        [.......] 1 of 42 tasks done, 1 being built, 38 ready, 1 wa…
+        Plan sample-20261121 (running)  2 min
+        ▱▱▱▱▱▱▱ 1 of 42 tasks done, 1 being built, 38 ready, 1 wait…
         builder-1  is idle, 2 min
         builder-2  builds 2, 2 min
-        builder-3  is to take a task, 2 min
-        ? Task 4 failed for good. How to go on?
+        builder-3  waits for a task, 2 min
+        ? Task 4 failed for good. How should it continue?
 
-          19  ready      Write part 19, 한글 and all that belongs t…
-          20  ready      Write part 20, 한글 and all that belongs t…
-          21  ready      Write part 21, 한글 and all that belongs t…
-          22  ready      Write part 22, 한글 and all that belongs t…
-          23  ready      Write part 23, 한글 and all that belongs t…
-          24  ready      Write part 24, 한글 and all that belongs t…
+          ● 22  ready      Write part 22, 한글 and all that belongs…
+          ● 23  ready      Write part 23, 한글 and all that belongs…
+          ● 24  ready      Write part 24, 한글 and all that belongs…
+          ● 25  ready      Write part 25, 한글 and all that belongs…
+          ● 26  ready      Write part 26, 한글 and all that belongs…
+          ● 27  ready      Write part 27, 한글 and all that belongs…
         q ends, arrows scroll                            21-26 of 44
         ");
         let end = view(&run_of(42), (60, 14), 1000);
@@ -519,7 +867,7 @@ mod tests {
         let empty = State::new(PlanId::new("sample-20261121").unwrap());
         assert_snapshot!(view(&empty, (50, 6), 3).lines.join("\n"), @r"
         Plan sample-20261121 (planning)
-        [......] 0 of 0 tasks done
+
 
 
 
@@ -535,7 +883,7 @@ mod tests {
             let found = view(&run_of(tasks.max(4)), (columns, rows), first);
             prop_assert!(found.lines.len() <= rows);
             for line in &found.lines {
-                prop_assert!(line.width() <= columns.max(1), "{:?} on {}", line, columns);
+                prop_assert!(line.width() <= columns, "{:?} on {}", line, columns);
                 prop_assert!(!line.chars().any(char::is_control));
             }
         }

@@ -25,7 +25,7 @@ use crate::source::PlanSource;
 /// Most findings shown of those that an edit would cause.
 const SHOWN: usize = 5;
 
-/// Add a task to a plan, or change, split, remove or move one that nobody has begun; the plan is approved again afterwards
+/// Add, change, split, remove or move a task that has not begun; approve the plan again afterwards
 #[derive(Debug, clap::Args)]
 pub(crate) struct TaskArgs {
     #[command(subcommand)]
@@ -36,7 +36,7 @@ pub(crate) struct TaskArgs {
 enum Command {
     /// Put a new leaf behind the last subtask of a task
     Add {
-        /// The plan; the only active one where left out.
+        /// The plan; defaults to the only active one.
         plan: Option<String>,
         /// The task that it is a part of; the id of the root for the top of the tree.
         #[arg(long, value_name = "TASK")]
@@ -48,7 +48,7 @@ enum Command {
     /// Put a leaf in the place of the one with the same id
     #[command(allow_missing_positional = true)]
     Revise {
-        /// The plan; the only active one where left out.
+        /// The plan; defaults to the only active one.
         plan: Option<String>,
         /// The leaf.
         task: TaskId,
@@ -59,7 +59,7 @@ enum Command {
     /// Make a leaf the parent of several; what waits for it waits for all of them
     #[command(allow_missing_positional = true)]
     Split {
-        /// The plan; the only active one where left out.
+        /// The plan; defaults to the only active one.
         plan: Option<String>,
         /// The leaf.
         task: TaskId,
@@ -70,7 +70,7 @@ enum Command {
     /// Take a leaf out; what waits for it no longer does
     #[command(allow_missing_positional = true)]
     Remove {
-        /// The plan; the only active one where left out.
+        /// The plan; defaults to the only active one.
         plan: Option<String>,
         /// The leaf.
         task: TaskId,
@@ -78,7 +78,7 @@ enum Command {
     /// Put a leaf elsewhere in the tree; below another parent it gets an id of that parent
     #[command(allow_missing_positional = true)]
     Move {
-        /// The plan; the only active one where left out.
+        /// The plan; defaults to the only active one.
         plan: Option<String>,
         /// The leaf.
         task: TaskId,

@@ -31,7 +31,7 @@ const LEAD: usize = 24;
 /// Check a task tree and report every finding
 #[derive(Debug, clap::Args)]
 pub(crate) struct ValidateArgs {
-    /// The plan, or a file that ends in `.md`; the only active plan where left out.
+    /// The plan, or a file that ends in `.md`; defaults to the only active plan.
     plan: Option<String>,
     /// Let warnings fail as well.
     #[arg(long)]

@@ -1,16 +1,15 @@
 //! `fp why`: explains a task's state and what unblocks it.
 
 use fp_plan::plan::id::TaskId;
-use fp_plan::text::{fitted, wrapped_within};
+use fp_plan::text::{visible_line, wrapped_within};
 use fp_run::report::status::state_word;
 use fp_run::report::why::{WhyLink, WhyReport};
-use unicode_width::UnicodeWidthStr as _;
 
 use super::log::LogText;
 use crate::context::Context;
 use crate::error::{CommandResult, Exit};
-use crate::printer::Format;
-use crate::printer::WIDTH;
+use crate::printer::{Format, columns};
+use crate::theme::{Look, StyledLine};
 
 /// Most lines for one reason.
 const REASON: usize = 3;
@@ -21,7 +20,7 @@ const DEEPEST: usize = 12;
 #[derive(Debug, clap::Args)]
 #[command(allow_missing_positional = true)]
 pub(crate) struct WhyArgs {
-    /// The plan; the active one, or the last one, where left out.
+    /// The plan; defaults to the active one, or the last one.
     plan: Option<String>,
     /// The task.
     task: TaskId,
@@ -38,7 +37,7 @@ pub(crate) fn run(args: WhyArgs, context: &Context) -> CommandResult {
     };
     let report = WhyReport::new(state, &past.entries, &edited, &args.task)?;
     match context.format {
-        Format::Text => context.printer.data(&why_text(&report)),
+        Format::Text => context.printer.styled(&why_text(&report)),
         Format::Json => context.printer.json(&report)?,
     }
     Ok(Exit::Done)
@@ -46,8 +45,8 @@ pub(crate) fn run(args: WhyArgs, context: &Context) -> CommandResult {
 
 fn why_text(report: &WhyReport) -> String {
     let (plan, task) = (&report.plan_id, &report.task);
-    let head = format!("Task {task}: ");
-    let mut text = format!("{head}{}\n", fitted(&report.title, WIDTH.saturating_sub(head.width())));
+    let head = StyledLine::default().and(Look::Plain, "Task ").and(Look::Strong, format!("{task}: "));
+    let mut text = head.and(Look::Plain, &report.title).painted(columns()) + "\n";
     text.push_str("\nWhy it is where it is:\n");
     report.chain.iter().for_each(|link| text.push_str(&link_lines(link)));
     if report.more > 0 {
@@ -63,9 +62,10 @@ fn why_text(report: &WhyReport) -> String {
     for event in &report.events {
         text.push_str(&log.lines(event.at, event.seq, std::slice::from_ref(&event.told)));
     }
-    text.push_str("\nWhat brings it on:\n");
+    text.push_str("\nWhat unblocks it:\n");
     for step in &report.next {
-        text.push_str(&format!("  {}\n      {}\n", step.command, step.why));
+        let (command, why) = (Look::Hint.paint(&visible_line(&step.command)), visible_line(&step.why));
+        text.push_str(&format!("  {command}\n      {why}\n"));
     }
     if report.next.is_empty() {
         text.push_str("  nothing: it is done\n");
@@ -76,10 +76,12 @@ fn why_text(report: &WhyReport) -> String {
 fn link_lines(link: &WhyLink) -> String {
     let indent = "  ".repeat(link.depth.min(DEEPEST) + 1);
     let state = if link.ready { "ready" } else { state_word(link.status) };
-    let head = format!("{indent}{}  {state}  ", link.id);
-    let room = WIDTH.saturating_sub(head.width()).max(20);
+    let head = StyledLine::default()
+        .and(Look::Strong, format!("{indent}{}  ", link.id))
+        .and(Look::of(link.status, link.ready), format!("{state}  "));
+    let room = columns().saturating_sub(head.width()).max(20);
     let lines = wrapped_within(&format!("{}: {}", link.title, link.reason), room, REASON);
-    let below = " ".repeat(head.width());
+    let (below, head) = (" ".repeat(head.width()), head.painted(usize::MAX));
     let line =
         |(number, line): (usize, &String)| format!("{}{line}\n", if number == 0 { &head } else { &below });
     lines.iter().enumerate().map(line).collect()

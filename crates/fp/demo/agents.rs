@@ -33,7 +33,7 @@ pub(super) fn build_task(stage: &DemoStage, plan: &str, name: &str) -> Result<()
     };
     let Some(first) = claim()? else { return Ok(()) };
     let (task, iteration) = (first["task"].as_str().unwrap_or_default(), &first["iteration"]);
-    stage.step(name, &format!("claims task {task}, iteration {iteration}"));
+    stage.step(name, &format!("claims task {task}, attempt {iteration}"));
     if task == STALLS {
         // It ends its turn; this is what the client would tell the hook.
         let event = json!({

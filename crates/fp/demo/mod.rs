@@ -106,7 +106,7 @@ fn answer_question(stage: &DemoStage, plan: &str, action: &Value) -> Result<(), 
     let question = action["question"].as_str().unwrap_or_default();
     let option = action["options"][0]["label"].as_str().unwrap_or_default();
     let text = action["text"].as_str().and_then(|t| t.split(':').next()).unwrap_or_default();
-    stage.step("user", &format!("is asked: {text}. How to go on?"));
+    stage.step("user", &format!("is asked: {text}. How should it continue?"));
     stage.step("user", &format!("answers: {option}"));
     stage.fp(&["answer", plan, question, "--option", option])?;
     Ok(())

@@ -6,11 +6,13 @@ use std::process::Command;
 
 use fp_host::file::reason;
 use fp_host::process::{self, CommandEnd, Limits};
+use fp_plan::text::visible_line;
 use serde_json::Value;
 
 use crate::context::this_program;
 use crate::error::CommandError;
-use crate::printer::Printer;
+use crate::printer::{Printer, columns};
+use crate::theme::Look;
 
 /// The hint for a step that can't fail if git and this program are intact.
 pub(super) const DOCTOR: &str = "`fp doctor` says what is wrong with this installation";
@@ -51,12 +53,12 @@ impl DemoStage {
 
     /// Prints a line about the progress.
     pub(crate) fn say(&self, line: &str) {
-        self.printer.data(&format!("{line}\n"));
+        self.printer.styled(&format!("{line}\n"));
     }
 
     /// Prints a step of `who`.
     pub(crate) fn step(&self, who: &str, what: &str) {
-        self.say(&format!("{who:<16} {what}"));
+        self.say(&format!("{} {}", Look::Strong.paint(&format!("{who:<16}")), visible_line(what)));
     }
 
     /// Prints the output of a command.
@@ -110,6 +112,9 @@ impl DemoStage {
         command.current_dir(&self.folder).args(args);
         // What the demo's user agrees to is nothing that this machine's user agreed to.
         command.env("XDG_STATE_HOME", self.folder.join(".git/state"));
+        if args.first() == Some(&"status") {
+            command.env("CLICOLOR_FORCE", "1").env("COLUMNS", columns().saturating_sub(2).to_string());
+        }
         for variable in ["CLAUDE_CODE_SESSION_ID", "CLAUDE_CODE_SESSION_ATTENDED", "NUDGE_DISABLED"] {
             command.env_remove(variable);
         }

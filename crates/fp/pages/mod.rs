@@ -89,7 +89,7 @@ fn progress(page: &mut String, report: &TreeReport<'_>) {
 
 /// The states that occur, in the order of a task's life, each with its number of leaves.
 fn states(report: &TreeReport<'_>) -> Vec<(String, usize)> {
-    let order = ["done", "verifying", "building", "ready", "waiting", "skipped", "FAILED"];
+    let order = ["done", "verifying", "building", "ready", "waiting", "skipped", "failed"];
     let of = |name: &str| {
         report
             .tasks

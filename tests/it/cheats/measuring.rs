@@ -278,7 +278,9 @@ fn a_checkout_that_changed_while_nobody_had_a_task_is_a_question() {
     assert_eq!(refused.code, 1, "{refused}");
     let next = environment.next(&[]).stdout;
     assert!(
-        next.contains("Changed in the checkout while no task had it: check.sh; src/b.rs. How to go on?"),
+        next.contains(
+            "Changed in the checkout while no task had it: check.sh; src/b.rs. How should it continue?"
+        ),
         "{next}"
     );
     environment.git(&["checkout", "--quiet", "check.sh", "src/b.rs"]);

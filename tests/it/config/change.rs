@@ -84,10 +84,10 @@ fn a_file_is_made_changed_and_left_as_it_was() {
     --- stderr
     note: what .fractal-planner/config.json sets is ignored here until you accept it: `fp config trust`, or set it with `--user`
     ");
-    assert_snapshot!(environment.fp(&["config", "unset", "nudge.maxRetries"]), @"
+    assert_snapshot!(environment.fp(&["config", "unset", "nudge.maxRetries"]), @r"
     exit status: 0
     --- stdout
-    nudge.maxRetries is gone from .fractal-planner/config.json
+    Unset nudge.maxRetries in .fractal-planner/config.json
     ");
     assert_snapshot!(environment.read(PROJECT), @r#"
     {
@@ -222,10 +222,10 @@ fn what_goes_over_the_file_is_said() {
     note: what .fractal-planner/config.json sets is ignored here until you accept it: `fp config trust`, or set it with `--user`
     note: in force is false, from runtime
     ");
-    assert_snapshot!(environment.fp(&["config", "unset", "maxComplexity"]), @"
+    assert_snapshot!(environment.fp(&["config", "unset", "maxComplexity"]), @r"
     exit status: 0
     --- stdout
-    maxComplexity is gone from .fractal-planner/config.json
+    Unset maxComplexity in .fractal-planner/config.json
     --- stderr
     note: in force is 3, from user
     ");

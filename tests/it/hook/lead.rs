@@ -34,9 +34,14 @@ fn context(output: &Output) -> String {
     assert_eq!((output.code, output.stderr.as_str()), (0, ""), "{output}");
     let reply = output.json();
     let text = reply["hookSpecificOutput"]["additionalContext"].as_str().unwrap().to_owned();
-    let expect = serde_json::json!({
+    let mut expect = serde_json::json!({
         "hookSpecificOutput": { "hookEventName": "SessionStart", "additionalContext": text }
     });
+    // What the user of an interrupted run is told.
+    if let Some(user) = reply["systemMessage"].as_str() {
+        assert!(user.starts_with("Fractal Planner: the run of ") && user.len() < 300, "{user}");
+        expect["systemMessage"] = user.into();
+    }
     assert_eq!(reply, expect);
     text
 }
@@ -111,6 +116,8 @@ fn another_session_is_told_that_the_run_was_interrupted() {
     Goal: "sample-20261121"
     Under way: task 1 "Write part 1", IMPLEMENTING, builder-1
     "#);
+    let reply = environment.replay_with("session-start", STARTUP, &ANOTHER_SESSION).json();
+    assert_snapshot!(reply["systemMessage"].as_str().unwrap(), @"Fractal Planner: the run of sample-20261121 is unfinished, 0 of 2 tasks done, 1 being built, 1 ready. /fp:implement continues it.");
     assert_eq!(environment.replay_with("pre-compact", PRE_COMPACT, &ANOTHER_SESSION), silent());
     assert_eq!(environment.replay_with("stop", STOPS[0], &ANOTHER_SESSION), silent());
 }

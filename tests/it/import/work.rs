@@ -59,12 +59,12 @@ fn what_was_done_is_done_with_the_approval_and_what_nothing_proves_is_said() {
     exit status: 0
     --- stdout
     Plan three-parts-20261121 (approved)
-    2 of 3 tasks done (1 before the import, not verified), 1 ready
+    ▰▰▰▰▰▰▱▱▱▱ 2 of 3 tasks done (1 before the import, not verified), 1 ready
 
-      1  done       Write part 1  (1237c6c)
-      2  done       Write part 2
-                    done before the import; not verified
-      3  ready      Write part 3
+      ● 3  ready      Write part 3
+      ✓ 1  done       Write part 1  (1237c6c)
+      ✓ 2  done       Write part 2
+                      done before the import; not verified
     ");
     let json = environment.done(&["status", &plan, "--format", "json"]).json();
     assert_eq!(json["counts"]["unverified"], 1);

@@ -113,7 +113,10 @@ fn a_budget_ends_new_work_and_asks() {
     let environment = scene(4);
     let asked = lead(&environment, &["--budget", "2000 tokens", "--ask"]);
     assert_eq!(asked.code, 3, "{asked}");
-    assert!(asked.stdout.contains("The budget of the run, 2000 tokens, is spent. How to go on?"), "{asked}");
+    assert!(
+        asked.stdout.contains("The budget of the run, 2000 tokens, is spent. How should it continue?"),
+        "{asked}"
+    );
     let done = |environment: &Environment| {
         environment.statuses().iter().filter(|(_, status)| status == "COMPLETED").count()
     };

@@ -16,7 +16,7 @@ fn it_asks_for_trust_and_answers_and_shows_the_report() {
     let mut terminal = open(&environment, &[]);
     terminal.wait_for("Do you trust it? [y/N]");
     terminal.press("y\n");
-    terminal.wait_for("? Tasks are ready, but builders end without taking one. How to go on?");
+    terminal.wait_for("? Tasks are ready, but builders end without taking one. How should it continue?");
     terminal.wait_for("1 Retry   2 Stop");
     fs::write(environment.beside("home/wait"), "2").unwrap();
     fs::remove_file(environment.beside("home/first")).unwrap();

@@ -46,16 +46,18 @@ fn a_hook_that_says_no_is_a_question() {
     exit status: 0
     --- stdout
     Plan sample-20261121 (running)
-    0 of 3 tasks done, 1 awaiting verification, 2 waiting
+    ▱▱▱▱▱▱▱▱▱▱ 0 of 3 tasks done, 1 awaiting verification, 2 waiting
 
-      1  verifying  Write part 1  (1/3, builder-1)
-                    it passed and waits for its commit
-      2  waiting    Write part 2
-                    it waits for 1
-      3  waiting    Write part 3
-                    it waits for 2
+    ? Task 1 passed, but its commit could not be made: a commit hook failed: no
+      trailing blanks, please
+      fp answer sample-20261121 q1 --option 'Send back'
 
-    Open question: Task 1 passed, but its commit could not be made: a commit hook failed: no trailing blanks, please
+      ◐ 1  verifying  Write part 1  (1/3, builder-1)
+                      it passed and waits for its commit
+      ○ 2  waiting    Write part 2
+                      it waits for 1
+      ○ 3  waiting    Write part 3
+                      it waits for 2
     ");
     assert_eq!(environment.git(&["status", "--short"]), "?? a.txt\n", "the index is as it was");
 }
@@ -113,13 +115,13 @@ fn leave_uncommitted_completes_the_task() {
     exit status: 0
     --- stdout
     Plan sample-20261121 (running)
-    1 of 3 tasks done, 1 ready, 1 waiting
+    ▰▰▰▱▱▱▱▱▱▱ 1 of 3 tasks done, 1 ready, 1 waiting
 
-      1  done       Write part 1  (1/3, 1 question)
-                    left uncommitted by the user's choice
-      2  ready      Write part 2
-      3  waiting    Write part 3
-                    it waits for 2
+      ● 2  ready      Write part 2
+      ○ 3  waiting    Write part 3
+                      it waits for 2
+      ✓ 1  done       Write part 1  (1/3, 1 question)
+                      left uncommitted by the user's choice
     ");
     assert_eq!(environment.git(&["status", "--short"]), "?? a.txt\n");
 }
@@ -178,7 +180,7 @@ fn unattended_the_builder_mends_it_or_the_task_fails() {
     Plan sample-20261121 (finished)
     0 of 3 tasks done, 1 failed, 2 skipped
 
-      1  FAILED     Write part 1  (3/3, 4 questions)
+      1  failed     Write part 1  (3/3, 4 questions)
                     The commit could not be made: a commit hook failed: no trailing…
       2  skipped    Write part 2
                     Blocked by 1

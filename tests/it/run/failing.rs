@@ -23,7 +23,7 @@ fn the_last_iteration_skips_what_waits_and_asks() {
     exit status: 0
     --- stdout
     1. ask q1
-       question: Task 1 failed for good: Criterion 1 (`a.txt` has a line about 1): not seen. The verifier says: "not yet". How to go on? [sample-20261121 q1 c3a9d029]
+       question: Task 1 failed for good: Criterion 1 (`a.txt` has a line about 1): not seen. The verifier says: "not yet". How should it continue? [sample-20261121 q1 0cab9daa]
        header: Task failed
        options:
        - Continue: go on with the tasks that don't depend on it
@@ -36,16 +36,18 @@ fn the_last_iteration_skips_what_waits_and_asks() {
     exit status: 0
     --- stdout
     Plan sample-20261121 (running)
-    0 of 3 tasks done, 1 failed, 2 skipped
+    ▱▱▱▱▱▱▱▱▱▱ 0 of 3 tasks done, 1 failed, 2 skipped
 
-      1  FAILED     Write part 1  (3/3, 1 question)
-                    Criterion 1 (`a.txt` has a line about 1): not seen
-      2  skipped    Write part 2
-                    Blocked by 1
-      3  skipped    Write part 3
-                    Blocked by 1
+    ? Task 1 failed for good: Criterion 1 (`a.txt` has a line about 1): not seen.
+      The verifier says: "not yet". How should it continue?
+      fp answer sample-20261121 q1 --option Continue
 
-    Open question: Task 1 failed for good: Criterion 1 (`a.txt` has a line about 1): not seen. The verifier says: "not yet". How to go on?
+      ✕ 1  failed     Write part 1  (3/3, 1 question)
+                      Criterion 1 (`a.txt` has a line about 1): not seen
+      – 2  skipped    Write part 2
+                      Blocked by 1
+      – 3  skipped    Write part 3
+                      Blocked by 1
     "#);
     assert_snapshot!(environment.fp(&["answer", PLAN, "q1", "--option", "Perhaps"]), @r#"
     exit status: 1
@@ -68,13 +70,13 @@ fn the_last_iteration_skips_what_waits_and_asks() {
     exit status: 0
     --- stdout
     Plan sample-20261121 (running)
-    0 of 3 tasks done, 1 ready, 2 waiting
+    ▱▱▱▱▱▱▱▱▱▱ 0 of 3 tasks done, 1 ready, 2 waiting
 
-      1  ready      Write part 1  (3 failed)
-      2  waiting    Write part 2
-                    it waits for 1
-      3  waiting    Write part 3
-                    it waits for 2
+      ● 1  ready      Write part 1  (3 failed)
+      ○ 2  waiting    Write part 2
+                      it waits for 1
+      ○ 3  waiting    Write part 3
+                      it waits for 2
     ");
     assert_snapshot!(environment.next(&["--ended", "builder-1"]), @r"
     exit status: 0
@@ -93,11 +95,11 @@ fn the_last_iteration_skips_what_waits_and_asks() {
     exit status: 0
     --- stdout
     Plan sample-20261121 (running)
-    3 of 3 tasks done
+    ▰▰▰▰▰▰▰▰▰▰ 3 of 3 tasks done
 
-      1  done       Write part 1  (1/3, 3 failed, 1 question, [COMMIT])
-      2  done       Write part 2  (1/3, [COMMIT])
-      3  done       Write part 3  (1/3, [COMMIT])
+      ✓ 1  done       Write part 1  (1/3, 3 failed, 1 question, [COMMIT])
+      ✓ 2  done       Write part 2  (1/3, [COMMIT])
+      ✓ 3  done       Write part 3  (1/3, [COMMIT])
     ");
 }
 
@@ -113,14 +115,14 @@ fn to_continue_leaves_the_failed_task_for_a_later_retry() {
        The run is over. Show this report:
 
     Plan sample-20261121 (finished)
-    0 of 3 tasks done, 1 failed, 2 skipped
+    ▱▱▱▱▱▱▱▱▱▱ 0 of 3 tasks done, 1 failed, 2 skipped
 
-      1  FAILED     Write part 1  (3/3, 1 question)
-                    Criterion 1 (`a.txt` has a line about 1): not seen
-      2  skipped    Write part 2
-                    Blocked by 1
-      3  skipped    Write part 3
-                    Blocked by 1
+      ✕ 1  failed     Write part 1  (3/3, 1 question)
+                      Criterion 1 (`a.txt` has a line about 1): not seen
+      – 2  skipped    Write part 2
+                      Blocked by 1
+      – 3  skipped    Write part 3
+                      Blocked by 1
     ");
     assert_snapshot!(environment.fp(&["retry", PLAN, "2"]), @r"
     exit status: 1
@@ -149,14 +151,14 @@ fn to_stop_ends_the_run_and_a_start_goes_on() {
        The run is over. Show this report:
 
     Plan sample-20261121 (cancelled)
-    0 of 3 tasks done, 1 failed, 2 skipped
+    ▱▱▱▱▱▱▱▱▱▱ 0 of 3 tasks done, 1 failed, 2 skipped
 
-      1  FAILED     Write part 1  (3/3, 1 question)
-                    Criterion 1 (`a.txt` has a line about 1): not seen
-      2  skipped    Write part 2
-                    Blocked by 1
-      3  skipped    Write part 3
-                    Blocked by 1
+      ✕ 1  failed     Write part 1  (3/3, 1 question)
+                      Criterion 1 (`a.txt` has a line about 1): not seen
+      – 2  skipped    Write part 2
+                      Blocked by 1
+      – 3  skipped    Write part 3
+                      Blocked by 1
     ");
     assert_snapshot!(environment.fp(&["claim", PLAN, "--as", "builder-1"]), @r"
     exit status: 1
@@ -184,14 +186,14 @@ fn unattended_a_failure_is_no_question() {
        The run is over. Show this report:
 
     Plan sample-20261121 (finished)
-    0 of 3 tasks done, 1 failed, 2 skipped
+    ▱▱▱▱▱▱▱▱▱▱ 0 of 3 tasks done, 1 failed, 2 skipped
 
-      1  FAILED     Write part 1  (3/3, 1 question)
-                    Criterion 1 (`a.txt` has a line about 1): not seen
-      2  skipped    Write part 2
-                    Blocked by 1
-      3  skipped    Write part 3
-                    Blocked by 1
+      ✕ 1  failed     Write part 1  (3/3, 1 question)
+                      Criterion 1 (`a.txt` has a line about 1): not seen
+      – 2  skipped    Write part 2
+                      Blocked by 1
+      – 3  skipped    Write part 3
+                      Blocked by 1
     ");
 }
 
@@ -220,14 +222,14 @@ fn giving_a_task_up_by_hand() {
     exit status: 0
     --- stdout
     Plan sample-20261121 (running)
-    0 of 3 tasks done, 1 failed, 2 skipped
+    ▱▱▱▱▱▱▱▱▱▱ 0 of 3 tasks done, 1 failed, 2 skipped
 
-      1  FAILED     Write part 1  (1/3)
-                    no longer wanted
-      2  skipped    Write part 2
-                    Blocked by 1
-      3  skipped    Write part 3
-                    Blocked by 1
+      ✕ 1  failed     Write part 1  (1/3)
+                      no longer wanted
+      – 2  skipped    Write part 2
+                      Blocked by 1
+      – 3  skipped    Write part 3
+                      Blocked by 1
     ");
 }
 
@@ -278,7 +280,7 @@ fn a_cancelled_run_keeps_what_is_done() {
     for command in ["status", "handoff", "log", "report"] {
         let output = environment.done(&[command]);
         assert!(
-            output.stderr.starts_with("note: no plan is active; this is the last one, sample-20261121\n"),
+            output.stderr.starts_with("note: this is the last plan, sample-20261121, cancelled "),
             "{output}"
         );
         assert_eq!(output.stdout, environment.done(&[command, PLAN]).stdout, "{command}");
@@ -340,13 +342,13 @@ fn a_builder_that_stops_is_nudged_and_then_loses_its_claim() {
     exit status: 0
     --- stdout
     Plan sample-20261121 (running)
-    0 of 3 tasks done, 1 ready, 2 waiting
+    ▱▱▱▱▱▱▱▱▱▱ 0 of 3 tasks done, 1 ready, 2 waiting
 
-      1  ready      Write part 1  (2/3)
-      2  waiting    Write part 2
-                    it waits for 1
-      3  waiting    Write part 3
-                    it waits for 2
+      ● 1  ready      Write part 1  (2/3)
+      ○ 2  waiting    Write part 2
+                      it waits for 1
+      ○ 3  waiting    Write part 3
+                      it waits for 2
     ");
 }
 
@@ -361,7 +363,7 @@ fn a_builder_that_is_gone_before_it_claims_is_started_again_then_asked_about() {
     exit status: 0
     --- stdout
     1. ask q1
-       question: Tasks are ready, but builders end without taking one. How to go on? [sample-20261121 q1 d74c15b9]
+       question: Tasks are ready, but builders end without taking one. How should it continue? [sample-20261121 q1 894bf457]
        header: No builder
        options:
        - Retry: start builders again
@@ -391,7 +393,7 @@ fn a_verifier_that_says_nothing_is_replaced_once_then_asked_about() {
     exit status: 0
     --- stdout
     1. ask q1
-       question: Two verifiers of task 1 ended without a verdict. How to go on? [sample-20261121 q1 47aa0464]
+       question: Two verifiers of task 1 ended without a verdict. How should it continue? [sample-20261121 q1 58fdf116]
        header: No verdict
        options:
        - Retry: start another verifier

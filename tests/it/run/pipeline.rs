@@ -161,12 +161,12 @@ fn from_approval_to_the_last_commit() {
     exit status: 0
     --- stdout
     Plan sample-20261121 (running)
-    1 of 3 tasks done, 1 being built, 1 waiting
+    ▰▰▰▱▱▱▱▱▱▱ 1 of 3 tasks done, 1 being built, 1 waiting
 
-      1  done       Write part 1  (1/3, [COMMIT])
-      2  building   Write part 2  (1/3, builder-1)
-      3  waiting    Write part 3
-                    it waits for 2
+      ▶ 2  building   Write part 2  (1/3, builder-1)
+      ○ 3  waiting    Write part 3
+                      it waits for 2
+      ✓ 1  done       Write part 1  (1/3, [COMMIT])
     ");
     assert_snapshot!(environment.commits(), @r"
     * Write part 1
@@ -240,11 +240,11 @@ fn a_finished_run_shows_its_report_as_often_as_asked() {
        The run is over. Show this report:
 
     Plan sample-20261121 (finished)
-    3 of 3 tasks done
+    ▰▰▰▰▰▰▰▰▰▰ 3 of 3 tasks done
 
-      1  done       Write part 1  (1/3, [COMMIT])
-      2  done       Write part 2  (1/3, [COMMIT])
-      3  done       Write part 3  (1/3, [COMMIT])
+      ✓ 1  done       Write part 1  (1/3, [COMMIT])
+      ✓ 2  done       Write part 2  (1/3, [COMMIT])
+      ✓ 3  done       Write part 3  (1/3, [COMMIT])
     ");
     assert_eq!(environment.next(&[]), finish);
     assert_snapshot!(environment.fp(&["claim", PLAN, "--as", "builder-1"]), @r"
@@ -392,9 +392,9 @@ fn next_as_json() {
               "label": "Stop"
             }
           ],
-          "printed": "Task 1 failed for good: Criterion 1 (`a.txt` has a line about 1): not seen. The verifier says: \"not yet\". How to go on? [sample-20261121 q1 c3a9d029]",
+          "printed": "Task 1 failed for good: Criterion 1 (`a.txt` has a line about 1): not seen. The verifier says: \"not yet\". How should it continue? [sample-20261121 q1 c3a9d029]",
           "question": "q1",
-          "text": "Task 1 failed for good: Criterion 1 (`a.txt` has a line about 1): not seen. The verifier says: \"not yet\". How to go on?"
+          "text": "Task 1 failed for good: Criterion 1 (`a.txt` has a line about 1): not seen. The verifier says: \"not yet\". How should it continue?"
         }
       ],
       "schemaVersion": 1
@@ -414,7 +414,7 @@ fn next_as_json() {
         {
           "action": "finish",
           "id": "a21-1",
-          "report": "Plan sample-20261121 (finished)\n0 of 3 tasks done, 1 failed, 2 skipped\n\n  1  FAILED     Write part 1  (3/3, 1 question)\n                Criterion 1 (`a.txt` has a line about 1): not seen\n  2  skipped    Write part 2\n                Blocked by 1\n  3  skipped    Write part 3\n                Blocked by 1\n"
+          "report": "Plan sample-20261121 (finished)\n▱▱▱▱▱▱▱▱▱▱ 0 of 3 tasks done, 1 failed, 2 skipped\n\n  ✕ 1  failed     Write part 1  (3/3, 1 question)\n                  Criterion 1 (`a.txt` has a line about 1): not seen\n  – 2  skipped    Write part 2\n                  Blocked by 1\n  – 3  skipped    Write part 3\n                  Blocked by 1\n"
         }
       ],
       "schemaVersion": 1
@@ -633,12 +633,12 @@ fn tasks_of_one_file_wait_for_each_other() {
     exit status: 0
     --- stdout
     Plan sample-20261121 (running)
-    0 of 3 tasks done, 2 being built, 1 waiting
+    ▱▱▱▱▱▱▱▱▱▱ 0 of 3 tasks done, 2 being built, 1 waiting
 
-      1  building   Write part 1  (1/3, builder-1)
-      2  waiting    Write part 2
-                    running task 1 may change src/b.txt
-      3  building   Write part 3  (1/3, builder-2)
+      ▶ 1  building   Write part 1  (1/3, builder-1)
+      ▶ 3  building   Write part 3  (1/3, builder-2)
+      ○ 2  waiting    Write part 2
+                      running task 1 may change src/b.txt
     ");
 }
 
@@ -657,12 +657,12 @@ fn without_commits_the_changes_stay_in_the_working_tree() {
     exit status: 0
     --- stdout
     Plan sample-20261121 (running)
-    1 of 3 tasks done, 1 ready, 1 waiting
+    ▰▰▰▱▱▱▱▱▱▱ 1 of 3 tasks done, 1 ready, 1 waiting
 
-      1  done       Write part 1  (1/3)
-                    commits are off
-      2  ready      Write part 2
-      3  waiting    Write part 3
-                    it waits for 2
+      ● 2  ready      Write part 2
+      ○ 3  waiting    Write part 3
+                      it waits for 2
+      ✓ 1  done       Write part 1  (1/3)
+                      commits are off
     ");
 }

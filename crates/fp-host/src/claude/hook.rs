@@ -261,8 +261,8 @@ pub enum HookReply<'t> {
     AfterTool(&'t str),
     /// Makes the agent continue and tells it why.
     Block(&'t str),
-    /// Tells a starting session something.
-    SessionContext(&'t str),
+    /// Tells a starting session something, and its user something else.
+    SessionContext { model: &'t str, user: Option<&'t str> },
     /// Tells a session something beside its prompt.
     PromptContext(&'t str),
     /// Keeps something in the summary of the conversation.
@@ -279,7 +279,7 @@ impl HookReply<'_> {
         | Self::Deny(text)
         | Self::AfterTool(text)
         | Self::Block(text)
-        | Self::SessionContext(text)
+        | Self::SessionContext { model: text, .. }
         | Self::PromptContext(text)
         | Self::KeepInSummary(text)) = self;
         let text = prompt_lines(text, MAX_REPLY);
@@ -304,7 +304,13 @@ impl HookReply<'_> {
             Self::Deny(_) => permission("deny", text),
             Self::AfterTool(_) => context("PostToolUse", text),
             Self::Block(_) => json!({ "decision": "block", "reason": text }),
-            Self::SessionContext(_) => context("SessionStart", text),
+            Self::SessionContext { user, .. } => {
+                let mut reply = context("SessionStart", text);
+                if let Some(user) = user {
+                    reply["systemMessage"] = json!(prompt_lines(user, MAX_REPLY / 4));
+                }
+                reply
+            }
             Self::PromptContext(_) => context("UserPromptSubmit", text),
             // The client shows the summarizing model everything printed so far, but rejects
             // `additionalContext` here.

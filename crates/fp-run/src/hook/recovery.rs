@@ -54,6 +54,13 @@ pub fn context(runs: &[LedRun<'_>]) -> Option<String> {
     Some(within(&lines, MAX_BYTES))
 }
 
+/// What the user of a new session is told; `None` unless a run was interrupted.
+pub fn for_user(runs: &[LedRun<'_>]) -> Option<String> {
+    let led = runs.iter().find(|led| led.leader != RunLeader::This)?;
+    let (plan, so_far) = (&led.state.plan_id, so_far(led.state));
+    Some(format!("Fractal Planner: the run of {plan} is unfinished, {so_far}. /fp:implement continues it."))
+}
+
 /// The sentence that a summary of the conversation must keep; `None` if the session leads none of `runs`.
 pub fn to_keep(runs: &[LedRun<'_>]) -> Option<String> {
     let own = runs.iter().find(|led| led.is_own())?;

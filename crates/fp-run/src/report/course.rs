@@ -374,7 +374,7 @@ impl Course {
 /// The marks of an entry, one per task, because a command writes several events about a task at once.
 fn marks_of(entry: &Entry) -> Vec<RunMark> {
     let mut marks: Vec<RunMark> = Vec::new();
-    for (event, ToldEvent { task, text, details }) in entry.events.iter().zip(tell(entry)) {
+    for (event, ToldEvent { task, text, details, .. }) in entry.events.iter().zip(tell(entry)) {
         let Some(kind) = mark_kind(event) else { continue };
         let detail = clipped(&details.join("\n"), DETAIL);
         if let Some(mark) = marks.iter_mut().find(|mark| mark.task == task) {

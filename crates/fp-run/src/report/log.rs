@@ -9,8 +9,9 @@ use super::status::told_at_end;
 use crate::run::event::{Decider, Dispatch, Entry, Event, ImportedTask};
 use crate::run::payload::short;
 use crate::run::ready::List;
-use crate::verification::CheckVerdict;
+use crate::run::state::Status;
 use crate::verification::change::Change;
+use crate::verification::{Check, CheckVerdict};
 use fp_plan::plan::id::TaskId;
 use fp_plan::text::{counted, first_few};
 
@@ -26,6 +27,9 @@ pub struct ToldEvent {
     pub text: String,
     /// Reasons and feedback, one paragraph each.
     pub details: Vec<String>,
+    /// The state that its task came into, as far as it deserves a colour.
+    #[serde(skip)]
+    pub became: Option<Status>,
 }
 
 /// Words the events of `entry`, in order. A detail shared by several events, such as the reasons of a verdict that
@@ -39,6 +43,28 @@ pub fn tell(entry: &Entry) -> Vec<ToldEvent> {
     all
 }
 
+/// True for an event that tells how the program works rather than what became of the plan.
+pub fn is_minor(event: &Event) -> bool {
+    match event {
+        Event::Told
+        | Event::LeadNudged
+        | Event::Dispatched { .. }
+        | Event::AgentStarted { .. }
+        | Event::AgentEnded { .. }
+        | Event::AgentKnown { .. }
+        | Event::Reached { .. }
+        | Event::Resumed { .. }
+        | Event::Nudged { .. }
+        | Event::Edited { .. }
+        | Event::Submitted { .. }
+        | Event::CheckoutSeen { .. }
+        | Event::CommitStarted { .. } => true,
+        Event::HeadMoved { drifted, .. } => drifted.is_empty(),
+        Event::Verified { checks, .. } => !checks.iter().any(Check::fails),
+        _ => false,
+    }
+}
+
 impl ToldEvent {
     /// This in one line.
     #[must_use]
@@ -49,10 +75,14 @@ impl ToldEvent {
     fn with(self, details: Vec<String>) -> Self {
         Self { details, ..self }
     }
+
+    fn and(self, became: Status) -> Self {
+        Self { became: Some(became), ..self }
+    }
 }
 
 fn words(event: &Event) -> ToldEvent {
-    let run = |text: String| ToldEvent { task: None, text, details: Vec::new() };
+    let run = |text: String| ToldEvent { task: None, text, details: Vec::new(), became: None };
     let of_task = |task: &TaskId, text: String| ToldEvent { task: Some(task.clone()), ..run(text) };
     match event {
         Event::Interviewed { by: Decider::User } => run("the interview records what the user said".into()),
@@ -78,8 +108,8 @@ fn words(event: &Event) -> ToldEvent {
         }
         Event::RunStarted(terms) => {
             let iterations = match terms.scaled_iterations.values().max() {
-                Some(most) => format!("{} to {most} iterations", terms.max_iterations),
-                None => counted(terms.max_iterations as usize, "iteration"),
+                Some(most) => format!("{} to {most} attempts", terms.max_iterations),
+                None => counted(terms.max_iterations as usize, "attempt"),
             };
             let builders = counted(terms.builders as usize, "builder");
             let commits = if terms.no_commit { "off" } else { "on" };
@@ -87,8 +117,8 @@ fn words(event: &Event) -> ToldEvent {
                 .with(terms.session.iter().map(|session| format!("session {session}")).collect())
         }
         Event::Dispatched { dispatch, name, task } => {
-            let what = if *dispatch == Dispatch::Resume { "woken" } else { "started" };
-            ToldEvent { task: task.clone(), ..run(format!("{name} is to be {what}")) }
+            let what = if *dispatch == Dispatch::Resume { "waking" } else { "starting" };
+            ToldEvent { task: task.clone(), ..run(format!("{what} {name}")) }
         }
         Event::Told => run("the lead has been told".into()),
         Event::LeadNudged => run("the lead had stopped, and is told to go on".into()),
@@ -101,6 +131,7 @@ fn words(event: &Event) -> ToldEvent {
             task: cost.task.clone(),
             text: format!("{name} has cost {}", spent_in_words(cost.tokens, cost.micro_usd)),
             details: cost.denied.iter().map(|rule| format!("refused: {rule}")).collect(),
+            became: None,
         },
         Event::AgentEnded { name } => run(format!("{name} has ended its turn")),
         Event::Reached { name } => run(format!("{name} has its message")),
@@ -130,6 +161,7 @@ fn words(event: &Event) -> ToldEvent {
             task: question.topic.task().cloned(),
             text: format!("question {}: {}", question.id, question.header),
             details: vec![question.text.clone()],
+            became: None,
         },
         Event::Noted { note } => {
             ToldEvent { task: note.task.clone(), ..run(format!("{}: {}", note.kind.word(), note.text)) }
@@ -138,7 +170,7 @@ fn words(event: &Event) -> ToldEvent {
             of_task(task, format!("its builder has edited {path}, which it doesn't list"))
         }
         Event::Claimed { task, owner, iteration, .. } => {
-            of_task(task, format!("{owner} claims it, iteration {iteration}"))
+            of_task(task, format!("{owner} claims it (attempt {iteration})"))
         }
         Event::Resumed { task, owner, .. } => of_task(task, format!("{owner} asks for it again")),
         Event::Nudged { task, owner, .. } => of_task(task, format!("{owner} is told to go on")),
@@ -148,28 +180,28 @@ fn words(event: &Event) -> ToldEvent {
         Event::Verified { task, iteration, checks, .. } => {
             let failed = || checks.iter().filter(|check| check.verdict == CheckVerdict::Fail);
             let text = match failed().count() {
-                0 => format!("no check of iteration {iteration} failed"),
-                number => format!("{} of iteration {iteration} failed", counted(number, "check")),
+                0 => format!("checks passed (attempt {iteration})"),
+                number => format!("{} failed (attempt {iteration})", counted(number, "check")),
             };
-            let details = failed().map(|check| format!("Check {}: {}", check.name, check.detail));
+            let details = failed().map(|check| format!("Check {}", check.told()));
             of_task(task, text).with(details.collect())
         }
         Event::Judged { task, iteration, pass: true, summary, .. } => {
-            of_task(task, format!("iteration {iteration} passed")).with(vec![summary.clone()])
+            of_task(task, format!("attempt {iteration} passed")).with(vec![summary.clone()])
         }
         Event::Judged { task, iteration, reasons, summary, .. } => {
             let mut reasons = paragraphs(&reasons.join("\n"));
             reasons
                 .extend(Some(summary).filter(|said| !said.is_empty()).map(|said| format!("Summary: {said}")));
-            of_task(task, format!("iteration {iteration} did not pass")).with(reasons)
+            of_task(task, format!("attempt {iteration} did not pass")).with(reasons).and(Status::Failed)
         }
         Event::ChecksDropped { task, commands, by } => {
             of_task(task, format!("is verified without some of its commands, {}", by_whom(*by)))
                 .with(commands.iter().cloned().collect())
         }
-        Event::RevisionDue { task } => of_task(task, "is to be changed".into()),
+        Event::RevisionDue { task } => of_task(task, "has to be changed".into()),
         Event::SentBack { task, iteration, feedback, .. } => {
-            let text = format!("goes back to its builder, iteration {iteration}");
+            let text = format!("goes back to its builder for attempt {iteration}");
             of_task(task, text).with(paragraphs(feedback))
         }
         Event::CommitStarted { task, message, .. } => {
@@ -182,14 +214,22 @@ fn words(event: &Event) -> ToldEvent {
             let commit = commit
                 .as_ref()
                 .map_or_else(|| "without a commit".into(), |commit| format!("commit {}", short(commit)));
-            of_task(task, format!("completed, {commit}")).with(note.iter().cloned().collect())
+            of_task(task, format!("completed, {commit}"))
+                .with(note.iter().cloned().collect())
+                .and(Status::Completed)
         }
-        Event::Released { task, reason, .. } => of_task(task, format!("its claim is taken back: {reason}")),
-        Event::Failed { task, reason } => of_task(task, "FAILED".into()).with(paragraphs(reason)),
-        Event::Skipped { task, because } => of_task(task, format!("skipped because of {because}")),
-        Event::Retried { task, restored } if restored.is_empty() => of_task(task, "gets another try".into()),
+        Event::Released { task, reason, .. } => of_task(task, format!("its claim was taken back: {reason}")),
+        Event::Failed { task, reason } => {
+            of_task(task, "failed".into()).with(paragraphs(reason)).and(Status::Failed)
+        }
+        Event::Skipped { task, because } => {
+            of_task(task, format!("skipped because of {because}")).and(Status::Skipped)
+        }
+        Event::Retried { task, restored } if restored.is_empty() => {
+            of_task(task, "gets another attempt".into())
+        }
         Event::Retried { task, restored } => {
-            of_task(task, format!("gets another try, and with it {}", List(restored)))
+            of_task(task, format!("gets another attempt, and with it {}", List(restored)))
         }
         Event::Messaged { message } => {
             let (from, to, kind) = (&message.from, message.to(), message.kind.word());
@@ -300,7 +340,7 @@ mod tests {
                 "reasons": ["Criterion 1 (a): b", "Check tests: c\nd"] } },
             { "failed": { "task": "1", "reason": "Criterion 1 (a): b\nCheck tests: c\nd" } },
             { "skipped": { "task": "2", "because": "1" } },
-            { "asked": { "question": { "id": "q1", "topic": topic, "text": "How to go on?",
+            { "asked": { "question": { "id": "q1", "topic": topic, "text": "How should it continue?",
                 "header": "Task failed", "options": [] } } },
         ])
     }
@@ -313,10 +353,10 @@ mod tests {
         assert_eq!(
             told(failed_for_good()),
             [
-                (one.clone(), "iteration 2 did not pass".into(), reasons),
-                (one.clone(), "FAILED".into(), Vec::new()),
+                (one.clone(), "attempt 2 did not pass".into(), reasons),
+                (one.clone(), "failed".into(), Vec::new()),
                 (Some("2".into()), "skipped because of 1".into(), Vec::new()),
-                (one, "question q1: Task failed".into(), vec!["How to go on?".into()]),
+                (one, "question q1: Task failed".into(), vec!["How should it continue?".into()]),
             ]
         );
     }

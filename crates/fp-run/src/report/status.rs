@@ -2,9 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 
 use super::cost::CostReport;
+use super::lasted;
 use crate::run::drift::Drift;
 use crate::run::ready::{Obstacle, Obstacles};
 use crate::run::state::{Granted, RunStatus, State, Status, TaskState};
@@ -152,9 +154,26 @@ pub fn state_word(status: Status) -> &'static str {
         Status::Implementing => "building",
         Status::AwaitingVerification => "verifying",
         Status::Completed => "done",
-        Status::Failed => "FAILED",
+        Status::Failed => "failed",
         Status::Skipped => "skipped",
     }
+}
+
+/// About how long the rest takes, from what a task took so far and how many are built at once; none before two are done.
+pub fn time_left(state: &State) -> Option<String> {
+    let mut took: Vec<i64> = state
+        .tasks
+        .iter()
+        .filter(|task| task.status == Status::Completed)
+        .filter_map(|task| Some(task.ended_at?.duration_since(task.started_at?).as_secs()))
+        .collect();
+    took.sort_unstable();
+    let left = state.tasks.iter().filter(|task| !task.status.is_final()).count();
+    let builders = state.run.as_ref().map_or(1, |run| run.terms.builders.max(1));
+    let typical = *took.get(took.len() / 2).filter(|_| took.len() >= 2 && left > 0)?;
+    let rounds = i64::try_from(left.div_ceil(usize::try_from(builders).ok()?)).ok()?;
+    let start = Timestamp::UNIX_EPOCH;
+    Some(lasted(start, start + SignedDuration::from_secs(typical.checked_mul(rounds)?)))
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -183,12 +202,43 @@ pub(super) fn told_at_end(check: &Check) -> String {
     let name = check.name.strip_prefix(COMMAND_CHECK).unwrap_or(&check.name);
     match check.verdict {
         CheckVerdict::Pass => format!("passed: {name}"),
-        CheckVerdict::Fail => format!("FAILED: {name}: {result}"),
+        CheckVerdict::Fail => format!("failed: {name}: {result}"),
         CheckVerdict::Note | CheckVerdict::NotApplicable => format!("not run: {name}: {result}"),
     }
 }
 
 impl StatusReport {
+    /// True unless the run is over, so that a task can be ready or built.
+    pub fn is_open(&self) -> bool {
+        !matches!(self.phase, Phase::Finished | Phase::Cancelled)
+    }
+
+    /// The state of `task`, one of these, as people read it.
+    pub fn word_of(&self, task: &TaskLine) -> &'static str {
+        match task.status {
+            Status::Implementing | Status::AwaitingVerification if !self.is_open() => "stopped",
+            Status::Pending if !self.is_open() => "waiting",
+            _ => task.state_word(),
+        }
+    }
+
+    /// The counts above 0, in words.
+    pub fn counts_in_words(&self) -> String {
+        let counts = self.counts;
+        match self.is_open() {
+            true => counts.in_words(),
+            // Nothing is ready, and nobody builds.
+            false => TaskCounts {
+                ready: 0,
+                pending: counts.pending + counts.implementing + counts.awaiting_verification,
+                implementing: 0,
+                awaiting_verification: 0,
+                ..counts
+            }
+            .in_words(),
+        }
+    }
+
     /// The plan's line in a list of plans.
     pub fn line(&self) -> String {
         let TaskCounts { completed, total, .. } = self.counts;

@@ -232,7 +232,7 @@ fn reason(state: &State, obstacles: &Obstacles<'_, '_>, task: &TaskState) -> Str
             let what = if *status == Status::Implementing { "being built" } else { "handed in" };
             let by = by.as_ref().map_or_else(String::new, |by| format!(" by {by}"));
             let most = state.iterations_of(&task.leaf.id);
-            format!("it is {what}{by}, iteration {} of {most}", task.iteration)
+            format!("it is {what}{by}, attempt {} of {most}", task.iteration)
         }
         other => state.explain(task, other),
     }
@@ -373,7 +373,7 @@ mod tests {
         let waiting =
             ["0 4: it waits for 2, 3", "1 2: it waits for 1", "2 1: it is ready", "1 3: it waits for 1"];
         check("4", &log(vec![]), &[], &waiting, "/fp:implement p");
-        let held = "it is being built by builder-1, iteration 1 of 2";
+        let held = "it is being built by builder-1, attempt 1 of 2";
         let (two, five) = (format!("1 1: {held}"), "0 5: running task 1 may change a");
         check("2", &log(vec![claimed("1")]), &[], &["0 2: it waits for 1", &two], "fp release p 1");
         check("5", &log(vec![claimed("1")]), &[], &[five, &two], "fp release p 1");
@@ -408,7 +408,7 @@ mod tests {
         let state = State::replay(PlanId::new("p").unwrap(), &log);
         let report = WhyReport::new(&state, &log, &BTreeSet::new(), &task("1")).unwrap();
         let told: Vec<&str> = report.events.iter().map(|event| event.told.text.as_str()).collect();
-        assert_eq!(told, ["builder-1 claims it, iteration 1", "FAILED"]);
+        assert_eq!(told, ["builder-1 claims it (attempt 1)", "failed"]);
         let unknown = WhyReport::new(&state, &log, &BTreeSet::new(), &task("9"));
         assert_eq!(unknown, Err(Refusal::UnknownTask(task("9"))));
         let none = WhyReport::new(&State::new(PlanId::new("p").unwrap()), [], &BTreeSet::new(), &task("1"));

@@ -298,7 +298,7 @@ impl Question {
         let (header, text) = match &topic {
             Topic::TaskFailed(task) => {
                 let reason = reason.trim_end_matches('.');
-                ("Task failed", format!("Task {task} failed for good: {reason}. How to go on?"))
+                ("Task failed", format!("Task {task} failed for good: {reason}. How should it continue?"))
             }
             Topic::CheckFailed { task, .. } => (
                 "Check",
@@ -320,9 +320,10 @@ impl Question {
                 );
                 ("Check", text)
             }
-            Topic::VerifierSilent(task) => {
-                ("No verdict", format!("Two verifiers of task {task} ended without a verdict. How to go on?"))
-            }
+            Topic::VerifierSilent(task) => (
+                "No verdict",
+                format!("Two verifiers of task {task} ended without a verdict. How should it continue?"),
+            ),
             Topic::CommitBlocked(task) => {
                 ("Commit", format!("Task {task} passed, but its commit could not be made: {reason}"))
             }
@@ -332,12 +333,13 @@ impl Question {
             Topic::CommitRewritten(task) => (
                 "Commit",
                 format!(
-                    "The commit of task {task} is not what was verified: a hook changed {reason}. How to go on?"
+                    "The commit of task {task} is not what was verified: a hook changed {reason}. How should it continue?"
                 ),
             ),
-            Topic::CheckoutChanged { .. } => {
-                ("Checkout", format!("Changed in the checkout while no task had it: {reason}. How to go on?"))
-            }
+            Topic::CheckoutChanged { .. } => (
+                "Checkout",
+                format!("Changed in the checkout while no task had it: {reason}. How should it continue?"),
+            ),
             Topic::Scope { task, path } => {
                 ("More files", format!("The builder of task {task} wants to change {path} as well: {reason}"))
             }
@@ -351,20 +353,21 @@ impl Question {
             Topic::PassesBefore(task) => (
                 "Test first",
                 format!(
-                    "The Verify command of task {task} passes before its work, so that it proves nothing. How to go on?"
+                    "The Verify command of task {task} passes before its work, so that it proves nothing. How should it continue?"
                 ),
             ),
             Topic::Clarify(task) => ("Task", format!("Task {task}: {reason}")),
             Topic::Budget { limit, task } => {
                 let of = task.as_ref().map_or("the run".to_owned(), |task| format!("task {task}"));
-                ("Budget", format!("The budget of {of}, {limit}, is spent. How to go on?"))
+                ("Budget", format!("The budget of {of}, {limit}, is spent. How should it continue?"))
             }
-            Topic::EndChecks => {
-                ("Last checks", format!("No task is left, but a check fails: {reason}. How to go on?"))
-            }
+            Topic::EndChecks => (
+                "Last checks",
+                format!("No task is left, but a check fails: {reason}. How should it continue?"),
+            ),
             Topic::BuildersSilent => (
                 "No builder",
-                "Tasks are ready, but builders end without taking one. How to go on?".to_owned(),
+                "Tasks are ready, but builders end without taking one. How should it continue?".to_owned(),
             ),
         };
         let option = |(choice, description): &(AnswerChoice, &str)| AnswerOption {

@@ -75,7 +75,7 @@ pub fn reasons(opinion: &VerifierOpinion, criteria: &[String], checks: &[Check])
     let checks = checks
         .iter()
         .filter(|c| c.verdict == CheckVerdict::Fail)
-        .map(|c| format!("Check {}: {}", c.name, c.detail));
+        .map(|check| format!("Check {}", check.told()));
     criteria.chain(checks).collect()
 }
 

@@ -52,6 +52,17 @@ pub struct Check {
 }
 
 impl Check {
+    /// The fault for people and builders: without the time that a command took and the hash of its output, which are
+    /// proof, and told where there was no output.
+    pub fn told(&self) -> String {
+        let (head, output) = self.detail.split_once('\n').unwrap_or((&self.detail, ""));
+        match (head.split_once(" after "), head.contains(", output sha256 ")) {
+            (Some((ended, _)), true) if output.is_empty() => format!("{}: {ended}, no output", self.name),
+            (Some((ended, _)), true) => format!("{}: {ended}\n{output}", self.name),
+            _ => format!("{}: {}", self.name, self.detail),
+        }
+    }
+
     pub fn fails(&self) -> bool {
         self.verdict == CheckVerdict::Fail
     }

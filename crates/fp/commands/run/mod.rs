@@ -45,7 +45,7 @@ const LOOK_AROUND: Duration = Duration::from_secs(5);
 /// Time until the next look where another process makes a commit.
 const AGAIN: Duration = Duration::from_secs(1);
 
-/// Lead a run to its end, with a process for each agent
+/// Build a plan without a session, with a process for each agent
 #[derive(Debug, clap::Args)]
 #[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct RunArgs {

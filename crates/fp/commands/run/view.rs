@@ -1,16 +1,12 @@
 //! What the user sees of a run that `fp run` leads: the live view at a terminal, a line for each event elsewhere.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use fp_host::interrupt::Interrupt;
 use fp_host::plan::OpenPlan;
 use fp_host::screen::{Screen, ScreenInput};
-use fp_run::report::lasted;
-use fp_run::report::log::tell;
-use fp_run::report::status::TaskCounts;
-use fp_run::run::event::Event;
+use fp_run::report::log::{is_minor, tell};
 use fp_run::run::next::LeadAction;
-use jiff::{SignedDuration, Timestamp};
 
 use super::super::log::LogText;
 use super::super::status::{Beside, RunWatch};
@@ -35,9 +31,6 @@ pub(super) struct LeadView {
     answer: Option<(String, String)>,
     /// The last things worth saying.
     told: Vec<String>,
-    begun: Instant,
-    /// The tasks that were over then.
-    over: Option<usize>,
 }
 
 enum ViewKind {
@@ -51,7 +44,7 @@ const NEWS: usize = 3;
 
 impl LeadView {
     fn of(kind: ViewKind) -> Self {
-        Self { kind, asked: Vec::new(), answer: None, told: Vec::new(), begun: Instant::now(), over: None }
+        Self { kind, asked: Vec::new(), answer: None, told: Vec::new() }
     }
 
     /// A view that shows nothing.
@@ -130,10 +123,10 @@ impl LeadView {
             ViewKind::Lines { watch, text, interrupt } => {
                 let mut is_read = true;
                 for entry in watch.take()? {
-                    let worth = entry.events.iter().map(is_worth_a_line);
-                    let told = tell(&entry).into_iter().zip(worth).filter(|(_, worth)| *worth);
+                    let told =
+                        tell(&entry).into_iter().zip(&entry.events).filter(|(_, event)| !is_minor(event));
                     let told: Vec<_> = told.map(|(told, _)| told.without_details()).collect();
-                    is_read &= context.printer.stream(&text.lines(entry.at, entry.seq, &told));
+                    is_read &= context.printer.stream(&text.lines(entry.at, entry.seq, &told), Format::Text);
                 }
                 Ok(match (is_read, interrupt.take()) {
                     (false, _) => LeadInput::Gone,
@@ -147,12 +140,9 @@ impl LeadView {
                     let keys = labels.iter().zip(1..).map(|(label, key)| format!("{key} {label}"));
                     format!("  {}", keys.collect::<Vec<_>>().join("   "))
                 });
-                let counts = watch.counts();
-                let before = *self.over.get_or_insert(counts.over());
-                let left = time_left(self.begun.elapsed(), counts.over() - before.min(counts.over()), counts);
                 let beside = Beside {
                     doing: crew.doing(),
-                    lines: left.into_iter().chain(options).chain(self.told.clone()).collect(),
+                    lines: options.into_iter().chain(self.told.clone()).collect(),
                 };
                 let input = watch.show(screen, &beside, time, context.now());
                 Ok(match input {
@@ -177,41 +167,5 @@ impl LeadView {
             self.kind = ViewKind::Silent(None);
             Printer::default().bell();
         }
-    }
-}
-
-/// An estimate of the time left, from the tasks that were `done` within `time`; none before there are two.
-fn time_left(time: Duration, done: usize, counts: &TaskCounts) -> Option<String> {
-    let left = counts.total - counts.over().min(counts.total);
-    let whole = i64::try_from(time.as_millis()).ok()?.checked_mul(i64::try_from(left).ok()?)?;
-    let (millis, start) = (whole.checked_div(i64::try_from(done).ok()?)?, Timestamp::UNIX_EPOCH);
-    (done >= 2 && left > 0)
-        .then(|| format!("about {} left", lasted(start, start + SignedDuration::from_millis(millis))))
-}
-
-/// False for what only the program itself needs to know.
-fn is_worth_a_line(event: &Event) -> bool {
-    !matches!(
-        event,
-        Event::Told
-            | Event::AgentKnown { .. }
-            | Event::Dispatched { .. }
-            | Event::LeadNudged
-            | Event::Reached { .. }
-    )
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_time_left_is_that_of_the_tasks_done() {
-        let counts = |total, completed| TaskCounts { total, completed, ..TaskCounts::default() };
-        let minute = Duration::from_secs(60);
-        assert_eq!(time_left(minute, 1, &counts(10, 1)), None);
-        assert_eq!(time_left(minute, 0, &counts(10, 4)), None);
-        assert_eq!(time_left(minute, 2, &counts(10, 4)).as_deref(), Some("about 3 min left"));
-        assert_eq!(time_left(minute, 4, &counts(4, 4)), None);
     }
 }

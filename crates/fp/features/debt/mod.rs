@@ -49,7 +49,7 @@ pub(crate) fn offer_for(
     offer(all_debts(&entries, &debt_plans(known)), goal)
 }
 
-/// Keep work for later: noted by hand, or left undone by a run
+/// List and add follow-up work: your notes and what runs left unfinished
 #[derive(Debug, clap::Args)]
 pub(crate) struct DebtArgs {
     #[command(subcommand)]

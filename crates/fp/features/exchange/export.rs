@@ -17,12 +17,12 @@ use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
 use crate::printer::Format;
 
-/// Write a plan in a neutral format, with the state of each task
+/// Export a plan with the state of each task, as JSON, CSV, Mermaid or Markdown
 ///
 /// The tree need not be valid, but no two tasks may have the same id. An archived plan can be named as well.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ExportArgs {
-    /// The plan; the active one, or the last one, where left out.
+    /// The plan; defaults to the active one, or the last one.
     plan: Option<String>,
     /// The format.
     #[arg(long, value_name = "FORMAT")]

@@ -50,7 +50,7 @@ const MAX_TASKS: usize = 5_000;
 /// Most notices that the text shows below one heading.
 const SHOWN: usize = 20;
 
-/// Make a plan of what another system has planned
+/// Import a plan from another system
 ///
 /// Reports what it found, and what is wrong with it, before it writes anything. Commands of an imported plan run only
 /// once it is approved.

@@ -31,7 +31,7 @@ const NAMES: usize = 8;
 /// Measure how large and how risky each task is, and write signals.json
 #[derive(Debug, clap::Args)]
 pub(crate) struct SignalsArgs {
-    /// The plan, or a file that ends in `.md`, for which nothing is written; the only active plan where left out.
+    /// The plan, or a file that ends in `.md`, for which nothing is written; defaults to the only active plan.
     plan: Option<String>,
     /// Explain how the signals of this task came about.
     #[arg(long, value_name = "TASK")]

@@ -73,7 +73,7 @@ pub(crate) fn section_of_payload(
     )
 }
 
-/// Show the project's demands on every task: the pages in `.fractal-planner/specs`
+/// Show the project's rules for every task, from `.fractal-planner/specs`
 #[derive(Debug, clap::Args)]
 pub(crate) struct SpecsArgs {
     #[command(subcommand)]

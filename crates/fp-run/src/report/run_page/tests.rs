@@ -205,11 +205,11 @@ fn one_mark_a_task_and_command() {
             (Run, None, "the run starts: 2 builders, 3 iterations, commits on"),
             (Question, Some(1), "question q1: Task 3"),
             (Nudge, Some(0), "builder-1 is told to go on"),
-            (NotPassed, Some(0), "iteration 1 did not pass; goes back to its builder, iteration 2"),
+            (NotPassed, Some(0), "attempt 1 did not pass; goes back to its builder for attempt 2"),
             (Question, None, "q1 is answered by the user: This"),
-            (Passed, Some(0), "iteration 2 passed"),
+            (Passed, Some(0), "attempt 2 passed"),
             (Commit, Some(0), "completed, commit c0ffee1"),
-            (Commit, Some(0), "iteration 1 passed; completed, commit c0ffee2"),
+            (Commit, Some(0), "attempt 1 passed; completed, commit c0ffee2"),
             (Run, None, "the run was cancelled by the user"),
         ]
     );

@@ -193,14 +193,14 @@ fn what_the_verifier_says_is_asked_about_without_a_second_full_stop() {
     let asked = machine.state.open_questions().next().unwrap();
     assert_eq!(
         asked.text,
-        "Task 1 failed for good: Criterion 1 (c): no. The verifier says: \"It is 'red'\". How to go on?"
+        "Task 1 failed for good: Criterion 1 (c): no. The verifier says: \"It is 'red'\". How should it continue?"
     );
     let question = asked.clone();
     answer(&mut machine, &question, AnswerChoice::Change);
     let task = machine.state.task(&id("1")).unwrap();
     assert_eq!((task.status, task.to_revise), (Status::Pending, true));
     let plain = Question::new(Topic::TaskFailed(id("1")), 1, "exit status 2.").text;
-    assert_eq!(plain, "Task 1 failed for good: exit status 2. How to go on?");
+    assert_eq!(plain, "Task 1 failed for good: exit status 2. How should it continue?");
 }
 
 #[test]
@@ -214,6 +214,6 @@ fn a_long_reason_is_cut_in_the_question_and_kept_in_the_task() {
     machine.take(events);
     let asked = machine.state.open_questions().next().unwrap();
     assert!(asked.text.len() < 700 && !asked.text.contains('\n'), "{}", asked.text);
-    assert!(asked.text.ends_with("…. How to go on?"), "{}", asked.text);
+    assert!(asked.text.ends_with("…. How should it continue?"), "{}", asked.text);
     assert_eq!(machine.state.task(&id("1")).unwrap().reason.as_deref(), Some(reason.as_str()));
 }

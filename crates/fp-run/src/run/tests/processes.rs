@@ -153,7 +153,7 @@ fn a_budget_keeps_new_work_from_starting_until_the_user_grants_more() {
     machine.submit(&name("builder-1"));
     let actions = turn_within(&mut machine, Budget { run, task: None });
     let [LeadAction::Ask { question, text, .. }] = &actions[..] else { panic!("{actions:?}") };
-    assert_eq!(text, "The budget of the run, 100 tokens, is spent. How to go on?");
+    assert_eq!(text, "The budget of the run, 100 tokens, is spent. How should it continue?");
     let events = machine.state.answer(question, &["Continue".into()], Decider::User, "t9".into()).unwrap();
     machine.take(events);
     let actions = turn_within(&mut machine, Budget { run, task: None });

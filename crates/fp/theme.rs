@@ -1,0 +1,235 @@
+//! How text looks at a terminal: the colour and the sign of each state, in one place, and lines that are cut before
+//! they are painted. Whether colours are shown is up to the stream: a pipe, `NO_COLOR` and `TERM=dumb` have none.
+
+use std::borrow::Cow;
+use std::io::{self, IsTerminal as _};
+
+use fp_plan::text::{fitted, visible};
+use fp_run::run::state::Status;
+use unicode_width::UnicodeWidthStr as _;
+
+/// The look of a piece of text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Look {
+    Plain,
+    Done,
+    Failed,
+    Building,
+    Verifying,
+    Ready,
+    Waiting,
+    Skipped,
+    /// An id, or a name at the top.
+    Strong,
+    /// A hash, or something else that few people read.
+    Faint,
+    /// What to do next.
+    Hint,
+}
+
+impl Look {
+    const ALL: [Self; 11] = [
+        Self::Plain,
+        Self::Done,
+        Self::Failed,
+        Self::Building,
+        Self::Verifying,
+        Self::Ready,
+        Self::Waiting,
+        Self::Skipped,
+        Self::Strong,
+        Self::Faint,
+        Self::Hint,
+    ];
+
+    /// The look of a task's state.
+    pub(crate) fn of(status: Status, ready: bool) -> Self {
+        match status {
+            Status::Pending if ready => Self::Ready,
+            Status::Pending => Self::Waiting,
+            Status::Implementing => Self::Building,
+            Status::AwaitingVerification => Self::Verifying,
+            Status::Completed => Self::Done,
+            Status::Failed => Self::Failed,
+            Status::Skipped => Self::Skipped,
+        }
+    }
+
+    /// The sign of a state, so that colour alone never carries the meaning.
+    pub(crate) fn sign(self) -> &'static str {
+        match self {
+            Self::Done => "✓",
+            Self::Failed => "✕",
+            Self::Building => "▶",
+            Self::Verifying => "◐",
+            Self::Ready => "●",
+            Self::Waiting => "○",
+            Self::Skipped => "–",
+            Self::Plain | Self::Strong | Self::Faint | Self::Hint => "",
+        }
+    }
+
+    fn sequence(self) -> &'static str {
+        match self {
+            Self::Plain => "",
+            Self::Done => "\x1b[32m",
+            Self::Failed => "\x1b[31m",
+            Self::Building => "\x1b[33m",
+            Self::Verifying => "\x1b[35m",
+            Self::Ready => "\x1b[34m",
+            Self::Waiting | Self::Skipped | Self::Faint => "\x1b[2m",
+            Self::Strong => "\x1b[1m",
+            Self::Hint => "\x1b[36m",
+        }
+    }
+
+    /// `text` in this look. Its control characters must be visible already.
+    pub(crate) fn paint(self, text: &str) -> String {
+        match self.sequence() {
+            "" => text.to_owned(),
+            sequence => format!("{sequence}{text}{END}"),
+        }
+    }
+}
+
+const END: &str = "\x1b[0m";
+
+/// A line of pieces, cut as a whole to the width of the terminal.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct StyledLine(Vec<(Look, String)>);
+
+impl StyledLine {
+    /// Adds `text`, whatever it has in it.
+    pub(crate) fn and(mut self, look: Look, text: impl Into<String>) -> Self {
+        self.0.push((look, text.into()));
+        self
+    }
+
+    pub(crate) fn width(&self) -> usize {
+        self.0.iter().map(|(_, text)| text.width()).sum()
+    }
+
+    /// The line on at most `columns` columns, with its colours.
+    pub(crate) fn painted(&self, columns: usize) -> String {
+        let mut left = columns;
+        let mut line = String::new();
+        for (look, text) in self.0.iter().filter(|(_, text)| !text.is_empty()) {
+            if left == 0 {
+                break;
+            }
+            let is_cut = text.width() > left;
+            let shown = fitted(text, left);
+            left = left.saturating_sub(shown.width());
+            line.push_str(&look.paint(&shown));
+            if is_cut {
+                break;
+            }
+        }
+        line
+    }
+}
+
+/// A bar of `width` columns, full as far as `done` is of `total`.
+pub(crate) fn bar(done: usize, total: usize, width: usize) -> StyledLine {
+    let full = (width * done).checked_div(total).unwrap_or(0).min(width);
+    StyledLine::default().and(Look::Done, "▰".repeat(full)).and(Look::Faint, "▱".repeat(width - full))
+}
+
+/// `text` with every control character made visible that isn't a colour of this file, and with plain signs on a
+/// terminal that shows nothing but ASCII.
+pub(crate) fn shown(text: &str) -> Cow<'_, str> {
+    let mut parts = text.split('\x1b');
+    let mut shown = visible(parts.next().unwrap_or_default());
+    for part in parts {
+        let mut sequences = Look::ALL.iter().map(|look| look.sequence()).chain([END]);
+        let own = sequences.find_map(|own| own.strip_prefix('\x1b').filter(|own| part.starts_with(own)));
+        let own = own.unwrap_or_default();
+        shown.to_mut().push(if own.is_empty() { '␛' } else { '\x1b' });
+        shown.to_mut().push_str(own);
+        shown.to_mut().push_str(&visible(&part[own.len()..]));
+    }
+    if is_ascii() { Cow::Owned(shown.chars().map(plain).collect()) } else { shown }
+}
+
+/// `text` without colours.
+pub(crate) fn without_colours(text: &str) -> String {
+    anstream::adapter::strip_str(text).to_string()
+}
+
+/// `lines` as the terminal of this process shows them.
+pub(crate) fn for_terminal(lines: Vec<String>) -> Vec<String> {
+    let has_colours = anstream::AutoStream::choice(&io::stdout()) != anstream::ColorChoice::Never;
+    let line = |line: String| {
+        let line = shown(&line);
+        if has_colours { line.into_owned() } else { without_colours(&line) }
+    };
+    lines.into_iter().map(line).collect()
+}
+
+/// True on a terminal whose locale is not UTF-8.
+fn is_ascii() -> bool {
+    let locale = ["LC_ALL", "LC_CTYPE", "LANG"]
+        .iter()
+        .find_map(|name| std::env::var(name).ok().filter(|v| !v.is_empty()));
+    let locale = locale.unwrap_or_default().to_ascii_lowercase();
+    let is_terminal = io::stdout().is_terminal() || std::env::var_os("CLICOLOR_FORCE").is_some();
+    cfg!(unix) && is_terminal && !locale.contains("utf-8") && !locale.contains("utf8")
+}
+
+/// The sign of ASCII for a sign of this program.
+fn plain(c: char) -> char {
+    match c {
+        '✓' => 'v',
+        '✕' => 'x',
+        '▶' => '>',
+        '◐' => '=',
+        '●' => 'o',
+        '○' => '.',
+        '–' => '-',
+        '▰' => '#',
+        '▱' => '.',
+        '…' => '~',
+        '→' => '>',
+        c => c,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_cut_and_then_painted() {
+        let line = StyledLine::default()
+            .and(Look::Done, "✓")
+            .and(Look::Plain, " ")
+            .and(Look::Strong, "1.2")
+            .and(Look::Plain, "  a title\x1b[31m of many words");
+        let check = |columns: usize, expect: &str| assert_eq!(line.painted(columns), expect, "{columns}");
+        check(12, "\x1b[32m✓\x1b[0m \x1b[1m1.2\x1b[0m  a ti…");
+        check(4, "\x1b[32m✓\x1b[0m \x1b[1m1…\x1b[0m");
+        check(0, "");
+        assert!(line.painted(80).ends_with("  a title␛[31m of many words"));
+        assert_eq!(without_colours(&bar(3, 10, 10).painted(80)), "▰▰▰▱▱▱▱▱▱▱");
+        assert_eq!(bar(0, 0, 3).width(), 3);
+    }
+
+    #[test]
+    fn only_own_colours_reach_the_terminal() {
+        let check = |text: &str, expect: &str| assert_eq!(shown(text), expect);
+        check("plain\n", "plain\n");
+        check("\x1b[32m✓\x1b[0m a\tb\x07", "\x1b[32m✓\x1b[0m a\tb␇");
+        check("\x1b[8mhidden\x1b]0;title\x07", "␛[8mhidden␛]0;title␇");
+        check("\x1b", "␛");
+    }
+
+    #[test]
+    fn every_state_has_a_sign_of_its_own() {
+        let signs: Vec<&str> =
+            Look::ALL.iter().map(|look| look.sign()).filter(|sign| !sign.is_empty()).collect();
+        let plain_signs: std::collections::BTreeSet<char> =
+            signs.iter().flat_map(|sign| sign.chars()).map(plain).collect();
+        assert_eq!((signs.len(), plain_signs.len()), (7, 7));
+        assert!(plain_signs.iter().all(char::is_ascii));
+    }
+}
