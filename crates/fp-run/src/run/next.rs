@@ -222,9 +222,10 @@ impl State {
         let mut draft = Draft { state: self.clone(), around, turn };
         draft.take_back_from_silent();
         draft.end_agents(ended);
-        draft.repeat();
         draft.look_at_head();
         draft.answer_unattended();
+        // An answer by a rule changes what is said again.
+        draft.repeat();
         if draft.is_spent() {
             draft.ask_to_spend();
         } else {
