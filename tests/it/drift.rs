@@ -285,5 +285,5 @@ fn the_status_shows_what_drifted_beside_what_a_task_waits_for() {
     assert!(status["tasks"][0]["drift"].is_null(), "its obstacle says so");
     let text = environment.done(&["status", PLAN]).stdout;
     assert!(text.contains("it waits for 1\n") && text.contains(drift), "{text}");
-    assert!(text.contains("\nOpen question: What tasks were planned on has changed"), "{text}");
+    assert!(text.contains("\n? What tasks were planned on has changed"), "{text}");
 }

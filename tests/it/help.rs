@@ -73,7 +73,7 @@ fn every_command_is_listed_once() {
         let rows = page.lines().filter(|line| line.starts_with("  ") && !line.starts_with("   "));
         rows.map(|line| line.split_whitespace().next().unwrap().to_owned()).collect()
     };
-    assert_snapshot!(named(&help(&["agents"])).join(" "), @"interview critique signals schedule start next claim clarify scope submit verify verdict release fail evidence note linear statusline handoff leave hook bundle");
+    assert_snapshot!(named(&help(&["agents"])).join(" "), @"interview critique signals schedule start next claim clarify scope submit verify verdict release fail evidence note linear statusline handoff hook bundle");
     let all = help(&["--all"]);
     assert!(all.lines().all(|line| line.chars().count() <= 80), "{all}");
     let mut once = named(&all);

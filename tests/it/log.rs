@@ -239,7 +239,7 @@ fn following_shows_what_comes_and_ends_with_the_run() {
     environment.done(&["cancel", PLAN]);
     assert_eq!(follower.end(), 0);
     assert!(follower.shown().ends_with("the run was cancelled by the user\n"), "{}", follower.shown());
-    assert_eq!(follower.shown(), environment.done(&["log", PLAN]).stdout);
+    assert_eq!(follower.shown(), environment.done(&["log", PLAN, "--verbose"]).stdout);
 }
 
 #[test]

@@ -151,7 +151,7 @@ fn a_failure_is_named_by_what_it_blocks() {
       3  ready    Write part 3
 
     Not ready:
-      2  FAILED   Write part 2
+      2  failed   Write part 2
                   it is FAILED: it can't be␛[31m done
       4  blocked  Write part 4
                   it is SKIPPED: Blocked by 2

@@ -9,7 +9,7 @@ fn a_whole_run() {
     assert_eq!(output.code, 0, "{output}");
     assert!(output.stdout.contains("6 of 6 tasks done"), "{output}");
     assert!(output.stdout.contains("Cost: 13k tokens, 0.12 USD"), "{output}");
-    assert!(output.stdout.contains("builder-3 is a process of own"), "{output}");
+    assert!(output.stdout.contains("builder-3 claims it (attempt 1)"), "{output}");
     expect_all_done(&environment, 6);
     expect_nothing_left(&environment);
     // Each builder worked in a worktree of its own, and all of them are gone.

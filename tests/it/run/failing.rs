@@ -115,14 +115,14 @@ fn to_continue_leaves_the_failed_task_for_a_later_retry() {
        The run is over. Show this report:
 
     Plan sample-20261121 (finished)
-    ▱▱▱▱▱▱▱▱▱▱ 0 of 3 tasks done, 1 failed, 2 skipped
+    0 of 3 tasks done, 1 failed, 2 skipped
 
-      ✕ 1  failed     Write part 1  (3/3, 1 question)
-                      Criterion 1 (`a.txt` has a line about 1): not seen
-      – 2  skipped    Write part 2
-                      Blocked by 1
-      – 3  skipped    Write part 3
-                      Blocked by 1
+      1  failed     Write part 1  (3/3, 1 question)
+                    Criterion 1 (`a.txt` has a line about 1): not seen
+      2  skipped    Write part 2
+                    Blocked by 1
+      3  skipped    Write part 3
+                    Blocked by 1
     ");
     assert_snapshot!(environment.fp(&["retry", PLAN, "2"]), @r"
     exit status: 1
@@ -151,14 +151,14 @@ fn to_stop_ends_the_run_and_a_start_goes_on() {
        The run is over. Show this report:
 
     Plan sample-20261121 (cancelled)
-    ▱▱▱▱▱▱▱▱▱▱ 0 of 3 tasks done, 1 failed, 2 skipped
+    0 of 3 tasks done, 1 failed, 2 skipped
 
-      ✕ 1  failed     Write part 1  (3/3, 1 question)
-                      Criterion 1 (`a.txt` has a line about 1): not seen
-      – 2  skipped    Write part 2
-                      Blocked by 1
-      – 3  skipped    Write part 3
-                      Blocked by 1
+      1  failed     Write part 1  (3/3, 1 question)
+                    Criterion 1 (`a.txt` has a line about 1): not seen
+      2  skipped    Write part 2
+                    Blocked by 1
+      3  skipped    Write part 3
+                    Blocked by 1
     ");
     assert_snapshot!(environment.fp(&["claim", PLAN, "--as", "builder-1"]), @r"
     exit status: 1
@@ -186,14 +186,14 @@ fn unattended_a_failure_is_no_question() {
        The run is over. Show this report:
 
     Plan sample-20261121 (finished)
-    ▱▱▱▱▱▱▱▱▱▱ 0 of 3 tasks done, 1 failed, 2 skipped
+    0 of 3 tasks done, 1 failed, 2 skipped
 
-      ✕ 1  failed     Write part 1  (3/3, 1 question)
-                      Criterion 1 (`a.txt` has a line about 1): not seen
-      – 2  skipped    Write part 2
-                      Blocked by 1
-      – 3  skipped    Write part 3
-                      Blocked by 1
+      1  failed     Write part 1  (3/3, 1 question)
+                    Criterion 1 (`a.txt` has a line about 1): not seen
+      2  skipped    Write part 2
+                    Blocked by 1
+      3  skipped    Write part 3
+                    Blocked by 1
     ");
 }
 

@@ -240,11 +240,11 @@ fn a_finished_run_shows_its_report_as_often_as_asked() {
        The run is over. Show this report:
 
     Plan sample-20261121 (finished)
-    ▰▰▰▰▰▰▰▰▰▰ 3 of 3 tasks done
+    3 of 3 tasks done
 
-      ✓ 1  done       Write part 1  (1/3, [COMMIT])
-      ✓ 2  done       Write part 2  (1/3, [COMMIT])
-      ✓ 3  done       Write part 3  (1/3, [COMMIT])
+      1  done       Write part 1  (1/3, [COMMIT])
+      2  done       Write part 2  (1/3, [COMMIT])
+      3  done       Write part 3  (1/3, [COMMIT])
     ");
     assert_eq!(environment.next(&[]), finish);
     assert_snapshot!(environment.fp(&["claim", PLAN, "--as", "builder-1"]), @r"
@@ -392,7 +392,7 @@ fn next_as_json() {
               "label": "Stop"
             }
           ],
-          "printed": "Task 1 failed for good: Criterion 1 (`a.txt` has a line about 1): not seen. The verifier says: \"not yet\". How should it continue? [sample-20261121 q1 c3a9d029]",
+          "printed": "Task 1 failed for good: Criterion 1 (`a.txt` has a line about 1): not seen. The verifier says: \"not yet\". How should it continue? [sample-20261121 q1 0cab9daa]",
           "question": "q1",
           "text": "Task 1 failed for good: Criterion 1 (`a.txt` has a line about 1): not seen. The verifier says: \"not yet\". How should it continue?"
         }
@@ -414,7 +414,7 @@ fn next_as_json() {
         {
           "action": "finish",
           "id": "a21-1",
-          "report": "Plan sample-20261121 (finished)\n▱▱▱▱▱▱▱▱▱▱ 0 of 3 tasks done, 1 failed, 2 skipped\n\n  ✕ 1  failed     Write part 1  (3/3, 1 question)\n                  Criterion 1 (`a.txt` has a line about 1): not seen\n  – 2  skipped    Write part 2\n                  Blocked by 1\n  – 3  skipped    Write part 3\n                  Blocked by 1\n"
+          "report": "Plan sample-20261121 (finished)\n0 of 3 tasks done, 1 failed, 2 skipped\n\n  1  failed     Write part 1  (3/3, 1 question)\n                Criterion 1 (`a.txt` has a line about 1): not seen\n  2  skipped    Write part 2\n                Blocked by 1\n  3  skipped    Write part 3\n                Blocked by 1\n"
         }
       ],
       "schemaVersion": 1

@@ -202,7 +202,7 @@ fn one_mark_a_task_and_command() {
     assert_eq!(
         told,
         [
-            (Run, None, "the run starts: 2 builders, 3 iterations, commits on"),
+            (Run, None, "the run starts: 2 builders, 3 attempts, commits on"),
             (Question, Some(1), "question q1: Task 3"),
             (Nudge, Some(0), "builder-1 is told to go on"),
             (NotPassed, Some(0), "attempt 1 did not pass; goes back to its builder for attempt 2"),
