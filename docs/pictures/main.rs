@@ -7,6 +7,7 @@ mod sample;
 
 use std::error::Error;
 use std::fs;
+use std::io::Write as _;
 use std::path::Path;
 use std::process::Command;
 
@@ -36,7 +37,7 @@ fn main() -> Outcome<()> {
     stage.fp(&["report", "--out", &page.to_string_lossy()])?;
     capture(&page, &out.join("report.png"), (1280, 900))?;
     if std::env::var_os("FP_KEEP").is_some() {
-        println!("kept in {}", scratch.keep().display());
+        writeln!(std::io::stdout(), "kept in {}", scratch.keep().display())?;
     }
     Ok(())
 }

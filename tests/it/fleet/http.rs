@@ -123,12 +123,13 @@ impl Backend {
         let mut child = self.processes.start(&mut backend);
         let mut input = child.stdin.take().unwrap();
         let mut output = Vec::new();
-        thread::scope(|scope| {
+        let read = thread::scope(|scope| {
             // Fails if the backend was killed.
             scope.spawn(move || drop(input.write_all(&body)));
             child.stdout.take().unwrap().read_to_end(&mut output)
-        })?;
+        });
         self.processes.finish(child);
+        read?;
         answer(request, &output)
     }
 }

@@ -425,7 +425,7 @@ impl<'c> Crew<'c> {
         let known = task.task.as_ref().map(|(id, _)| id);
         let id = known.or_else(|| state.held_by(&task.name).map(|held| &held.leaf.id));
         let is_spent = |limit: Option<_>, id| limit.is_some_and(|limit| state.is_spent(limit, id));
-        Ok(!is_spent(budget.run, None) && !(id.is_some() && is_spent(budget.task, id)))
+        Ok(!(is_spent(budget.run, None) || id.is_some() && is_spent(budget.task, id)))
     }
 
     /// Takes in the end of a process. `end` is how it ended by itself.
