@@ -72,7 +72,7 @@ class Machine:
         self.run(fp, "approve", PLAN, "--yes")
 
     def start(self, fp, builders):
-        self.run(fp, "start", PLAN, "--builders", str(builders), "--session", self.name)
+        self.run(fp, "start", PLAN, "--here", "--builders", str(builders), "--session", self.name)
 
     def claim(self, fp, owner):
         """The task and its token; `None` if nothing is ready, also where others were faster all the time."""
