@@ -282,9 +282,12 @@ impl State {
 }
 
 /// The entries of this machine that wait, after those of others made `lost` somebody else's: what needed a hold on them
-/// is gone. None is left without an event.
+/// is gone, and so are the nudges, since the lead now has something new to hear of. An entry may be left without events.
 pub fn still_waiting(waiting: Vec<Entry>, lost: &BTreeSet<TaskId>) -> Vec<Entry> {
-    let counts = |event: &Event| event.needs_hold_of().is_none_or(|task| !lost.contains(task));
+    let counts = |event: &Event| match event {
+        Event::LeadNudged => lost.is_empty(),
+        _ => event.needs_hold_of().is_none_or(|task| !lost.contains(task)),
+    };
     waiting
         .into_iter()
         .map(|entry| Entry { events: entry.events.into_iter().filter(&counts).collect(), ..entry })
