@@ -117,8 +117,8 @@ impl Hint for FleetError {
 }
 
 /// Longest first pause of [`pause`], and the factor to its longest one.
-const FIRST_PAUSE: Duration = Duration::from_millis(20);
-const LONGER: u32 = 6;
+const FIRST_PAUSE: Duration = Duration::from_millis(40);
+const LONGER: u32 = 3;
 /// Times that a command tries again where other machines are faster.
 pub const TRIES: u32 = 40;
 

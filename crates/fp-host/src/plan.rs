@@ -163,16 +163,21 @@ impl OpenPlan {
     /// Takes the lock for appending what other machines need in order, with everything that they have done; the same as
     /// [`OpenPlan::lock`] in a plan that isn't shared.
     pub fn lock_in_order(&self) -> Result<Ledger<'_>, StoreError> {
-        let patience = Duration::from_secs(self.settings.lock_timeout_seconds.into()).max(SYNC_PATIENCE);
         loop {
-            let (ledger, synced) = self.store.lock_in_order(patience)?;
-            if synced.lost.is_none() {
-                return Ok(ledger);
+            match self.try_lock_in_order()? {
+                Ok(ledger) => return Ok(ledger),
+                // The lock on worktrees comes before that on the log.
+                Err(synced) => self.keep_lost(&synced),
             }
-            // The lock on worktrees comes before that on the log.
-            drop(ledger);
-            self.keep_lost(&synced);
         }
+    }
+
+    /// The same for whoever holds the lock on worktrees; gives the lock back if this machine has lost tasks, whose work
+    /// [`OpenPlan::keep_lost`] has to keep first.
+    pub fn try_lock_in_order(&self) -> Result<Result<Ledger<'_>, Synced>, StoreError> {
+        let patience = Duration::from_secs(self.settings.lock_timeout_seconds.into()).max(SYNC_PATIENCE);
+        let (ledger, synced) = self.store.lock_in_order(patience)?;
+        Ok(if synced.lost.is_none() { Ok(ledger) } else { Err(synced) })
     }
 
     /// Takes in what other machines have done with a shared plan. Returns what the user should know.
@@ -183,7 +188,7 @@ impl OpenPlan {
     }
 
     /// Keeps the work on tasks that another machine has by now. What can't be kept is still in the builder's worktree.
-    fn keep_lost(&self, synced: &Synced) {
+    pub fn keep_lost(&self, synced: &Synced) {
         if let Some((before, lost)) = &synced.lost {
             let _ = worktree::keep_lost(self, before, lost);
         }

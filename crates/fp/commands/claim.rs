@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use fp_host::facts::reference_text;
+use fp_host::fleet::FleetError;
 use fp_host::plan::{self, OpenPlan, Tree};
 use fp_host::run::fresh_token;
 use fp_host::run::verify::{check_before, unexplained};
@@ -40,11 +41,8 @@ pub(crate) struct ClaimArgs {
 
 pub(crate) fn run(args: ClaimArgs, context: &Context) -> CommandResult {
     let plan = context.open_trusted(Some(&args.plan))?;
-    if plan.load()?.state.is_shared() {
-        context.notices(&plan.sync()?);
-    }
     let tree = context.tree(&plan)?;
-    let Prepared { chosen, edited, base, earlier, test_first, _worktrees } =
+    let Prepared { chosen, edited, base, earlier, test_first, worktrees } =
         prepare(&plan, &args, &tree, context)?;
     let checked = match test_first {
         true => {
@@ -58,10 +56,25 @@ pub(crate) fn run(args: ClaimArgs, context: &Context) -> CommandResult {
     if let Some((checks, true)) = &checked {
         return doubt(&plan, &args.owner, &chosen.id, checks, context);
     }
-    let mut ledger = plan.lock()?;
+    let mut ledger = match plan.try_lock_in_order()? {
+        Ok(ledger) => ledger,
+        Err(synced) => {
+            drop(worktrees);
+            plan.keep_lost(&synced);
+            return Err(FleetError::Overtaken.into());
+        }
+    };
     context.notices(ledger.notices());
-    // The checked task is the one to claim, even if another became ready meanwhile.
-    let wanted = checked.as_ref().map(|_| &chosen.id).or(args.task.as_ref());
+    // What other machines have committed meanwhile has to be in what the task is built on.
+    if ledger.state().is_shared()
+        && ledger.state().held_by(&args.owner).is_none()
+        && plan.newest(ledger.state())?.to_string() != base.head
+    {
+        return Err(FleetError::Overtaken.into());
+    }
+    // The prepared task is the one to claim where it matters which, even if another became ready meanwhile.
+    let is_prepared = checked.is_some() || earlier.is_some();
+    let wanted = Some(&chosen.id).filter(|_| is_prepared).or(args.task.as_ref());
     let (id, mut events) = ledger.state().claim(&args.owner, wanted, &edited, fresh_token(), base)?;
     if let Some((checks, passed)) = checked {
         events.insert(0, Event::CheckedBefore { task: id.clone(), checks, passed });
@@ -120,7 +133,7 @@ struct Prepared<'p> {
     /// True if its check has to run before its work.
     test_first: bool,
     /// Held until the claim is logged: no other agent of this name may prepare the worktree for itself.
-    _worktrees: Option<Worktrees<'p>>,
+    worktrees: Option<Worktrees<'p>>,
 }
 
 fn prepare<'p>(
@@ -131,6 +144,10 @@ fn prepare<'p>(
 ) -> Result<Prepared<'p>, CommandError> {
     let mut state = plan.load()?.state;
     let edited = tree.edited(&state);
+    if state.is_shared() && state.choose(&args.owner, args.task.as_ref(), &edited).is_err() {
+        context.notices(&plan.sync()?);
+        state = plan.load()?.state;
+    }
     // Checked before taking the lock: a builder that gets nothing should not wait for git.
     state.choose(&args.owner, args.task.as_ref(), &edited)?;
     let own = state.is_shared()
@@ -156,7 +173,7 @@ fn prepare<'p>(
         }),
         test_first: state.wants_checks_before(&chosen.leaf.id),
         edited,
-        _worktrees: worktrees,
+        worktrees,
     })
 }
 
