@@ -2,6 +2,7 @@
 //! arguments.
 
 use std::path::PathBuf;
+use std::time::Instant;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Parser, Subcommand};
@@ -251,14 +252,16 @@ fn run(cli: Cli) -> CommandResult {
                 .hint("name a folder that exists after `-C`")
         })?;
     }
+    let mut begun = Instant::now();
     let mut ended = carry_out(cli);
     for tries in 1..=fleet::TRIES {
         if !ended.as_ref().is_err_and(|error| error.exit == Exit::Overtaken) {
             break;
         }
-        fleet::pause(tries);
+        fleet::pause(tries, begun.elapsed());
         // Nothing of it has happened: it decides anew, on what the faster machine did.
         let Ok(again) = Cli::try_parse() else { break };
+        begun = Instant::now();
         ended = carry_out(again);
     }
     ended

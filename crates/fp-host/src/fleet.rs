@@ -116,17 +116,17 @@ impl Hint for FleetError {
     }
 }
 
-/// Longest first pause of [`pause`], and the factor to its longest one.
-const FIRST_PAUSE: Duration = Duration::from_millis(40);
+/// Doublings of a [`pause`].
 const LONGER: u32 = 3;
 /// Times that a command tries again where other machines are faster.
 pub const TRIES: u32 = 40;
 
-/// Waits before try number `tries`, from 1: longer each time, and never as long as another machine.
-pub fn pause(tries: u32) {
-    let most = FIRST_PAUSE * (1 << tries.min(LONGER));
+/// Waits before try number `tries`, from 1, after one that took this long: longer each time, since as many others may be at
+/// it, and never as long as another machine.
+pub fn pause(tries: u32, took: Duration) {
     let part = u64::from_str_radix(&fresh_token()[..8], 16).unwrap_or_default();
-    std::thread::sleep(most.mul_f64(part as f64 / f64::from(u32::MAX)));
+    let part = part as f64 / f64::from(u32::MAX);
+    std::thread::sleep((took * (1 << tries.min(LONGER))).mul_f64(part));
 }
 
 fn unreachable_hint(source: &GitError) -> Option<Cow<'_, str>> {

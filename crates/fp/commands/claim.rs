@@ -65,8 +65,9 @@ pub(crate) fn run(args: ClaimArgs, context: &Context) -> CommandResult {
         }
     };
     context.notices(ledger.notices());
-    // What other machines have committed meanwhile has to be in what the task is built on.
+    // What other machines have committed meanwhile has to be in what the task is built on, unless checks have run on that.
     if ledger.state().is_shared()
+        && checked.is_none()
         && ledger.state().held_by(&args.owner).is_none()
         && plan.newest(ledger.state())?.to_string() != base.head
     {
@@ -144,7 +145,9 @@ fn prepare<'p>(
 ) -> Result<Prepared<'p>, CommandError> {
     let mut state = plan.load()?.state;
     let edited = tree.edited(&state);
-    if state.is_shared() && state.choose(&args.owner, args.task.as_ref(), &edited).is_err() {
+    let choice = state.choose(&args.owner, args.task.as_ref(), &edited);
+    // Checks take long: they run on what is newest before them.
+    if state.is_shared() && choice.map_or(true, |task| state.wants_checks_before(&task.leaf.id)) {
         context.notices(&plan.sync()?);
         state = plan.load()?.state;
     }

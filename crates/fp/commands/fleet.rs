@@ -102,9 +102,13 @@ impl RemoteArgs {
         };
         let log_ref = of_plan(fleet.ref_.as_ref(), "refs/fp/PLAN");
         let branch = of_plan(fleet.branch.as_ref(), "fp/PLAN");
-        if !log_ref.starts_with("refs/") {
+        if !log_ref.starts_with("refs/") || !git.is_ref_name(&log_ref)? {
             return Err(CommandError::failed(format!("fleet.ref: {log_ref:?} is no ref"))
                 .hint("write the whole name, such as refs/heads/fp-log/PLAN"));
+        }
+        if !git.is_ref_name(&format!("refs/heads/{branch}"))? {
+            return Err(CommandError::failed(format!("fleet.branch: {branch:?} is no name of a branch"))
+                .hint("`git check-ref-format` says what git takes; fp/PLAN is the default"));
         }
         Ok(FleetPlace { remote, log_ref, branch, signed: fleet.signed })
     }

@@ -95,7 +95,7 @@ pub(crate) fn run(args: VerdictArgs, context: &Context) -> CommandResult {
     ledger.append(events, now())?;
     drop(ledger);
     let settled = settle(&plan, now, COMMIT_PATIENCE).or_else(|error| match error.ends() {
-        ErrorEnd::CutOff => {
+        ErrorEnd::CutOff | ErrorEnd::Overtaken => {
             context.printer.note(&format!("note: {error}: the verdict is recorded, and its commit follows"));
             Ok(Vec::new())
         }

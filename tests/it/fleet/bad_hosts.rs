@@ -59,6 +59,23 @@ fn hosts_that_refuse_a_push() {
 }
 
 #[test]
+fn names_that_git_does_not_take() {
+    let host = Host::new(Way::Path);
+    let machine = approved(&host);
+    let settings = [
+        ("fleet.branch", "two words", "fleet.branch: \"two words\" is no name of a branch"),
+        ("fleet.branch", "fp..PLAN", &format!("fleet.branch: \"fp..{PLAN}\" is no name of a branch")),
+        ("fleet.ref", "refs/heads/a~1", "fleet.ref: \"refs/heads/a~1\" is no ref"),
+        ("fleet.ref", "main", "fleet.ref: \"main\" is no ref"),
+    ];
+    for (setting, name, said) in settings {
+        machine.done(&["config", "set", "--user", setting, name]);
+        expect_unshared(&host, &machine, said, "hint: ");
+        machine.done(&["config", "unset", "--user", setting]);
+    }
+}
+
+#[test]
 fn hosts_that_forbid_or_forget_who_you_are() {
     let host = Host::new(Way::Http);
     let machine = approved(&host);

@@ -109,6 +109,7 @@ impl Machine {
         self.hand_in(builder, &task, &token);
         let verdict = self.pass(&task);
         assert_eq!(verdict.code, 0, "{}, task {task}: {verdict}", self.name);
+        assert!(verdict.stdout.contains(" passed"), "{}, task {task}: {verdict}", self.name);
         // While another process of this clone makes a commit, this one is due later.
         let (due, start) = (format!("Task {task} passed, its commit is due"), Instant::now());
         while verdict.stdout.starts_with(&due) && !self.is_done(&task) {
@@ -127,7 +128,7 @@ impl Machine {
                 Step::Nothing if self.open_tasks() == 0 => return done,
                 Step::Nothing => std::thread::sleep(Duration::from_millis(50)),
             }
-            assert!(start.elapsed() < Duration::from_secs(900), "{}: {done:?}", self.name);
+            assert!(start.elapsed() < Duration::from_secs(1800), "{}: {done:?}", self.name);
         }
     }
 

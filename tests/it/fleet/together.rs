@@ -62,5 +62,6 @@ fn three_machines_with_two_builders_each_do_all_tasks_once() {
 #[test]
 #[ignore = "it takes minutes: run it when the ledger of shared plans changes"]
 fn eight_machines_with_two_builders_each_do_all_tasks_once() {
-    all_at_once(8, 40);
+    let tasks = std::env::var("FP_FLEET_TASKS").map_or(500, |tasks| tasks.parse().unwrap());
+    all_at_once(8, tasks);
 }

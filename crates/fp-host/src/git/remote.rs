@@ -67,6 +67,14 @@ impl Git {
         Ok(String::from_utf8_lossy(&names).lines().map(str::to_owned).collect())
     }
 
+    /// True if git takes `name` as the whole name of a ref. One process.
+    ///
+    /// # Errors
+    /// Git can't be run.
+    pub fn is_ref_name(&self, name: &str) -> Result<bool, GitError> {
+        Ok(self.call(&["check-ref-format", name]).run()?.failure.is_none())
+    }
+
     /// Fetches refs of `remote`, each to a local one, which only ever moves forward.
     ///
     /// # Errors

@@ -4,7 +4,7 @@
 
 use std::fs::File;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use fp_plan::hint::{ErrorEnd, Hint as _};
 use fp_plan::plan::id::{AgentName, TaskId};
@@ -23,7 +23,7 @@ use super::integrate::{Conflict, Incoming, Integration, integrate};
 use super::worktree::follow_branch;
 use super::{RunError, fresh_token, paths};
 use crate::facts::reference_text;
-use crate::fleet;
+use crate::fleet::{self, FleetError};
 use crate::git::{Blocked, CommitOutcome, Git, GitCommit, GitError, Merge, Oid};
 use crate::plan::OpenPlan;
 use crate::store::{StoreError, acquire};
@@ -61,6 +61,7 @@ pub fn settle(
     };
     let (mut settled, mut tries) = (Vec::new(), 0);
     loop {
+        let begun = Instant::now();
         if plan.load()?.state.is_shared() {
             // The commit is made on the newest one of all machines.
             plan.sync()?;
@@ -70,7 +71,7 @@ pub fn settle(
         match (Settling { plan, id: &task.leaf.id, now: &now }).complete(&task, &lock) {
             Err(error) if error.ends() == ErrorEnd::Overtaken && tries < fleet::TRIES => {
                 tries += 1;
-                fleet::pause(tries);
+                fleet::pause(tries, begun.elapsed());
             }
             completed => settled.push(completed?),
         }
@@ -95,8 +96,21 @@ struct Settling<'a> {
 
 impl Settling<'_> {
     fn record(&self, decide: impl FnOnce(&State) -> RunDecision) -> Result<(), RunError> {
-        // The commit is on what was newest before it; a newer one makes the remote refuse it.
         let mut ledger = self.plan.lock()?;
+        let events = decide(ledger.state())?;
+        Ok(ledger.append(events, (self.now)())?)
+    }
+
+    /// The same for what other machines need in order. The commit is on what was newest before it: the remote refuses
+    /// it if the branch has moved since, and only then.
+    fn record_in_order(&self, decide: impl FnOnce(&State) -> RunDecision) -> Result<(), RunError> {
+        let mut ledger = match self.plan.try_lock_in_order()? {
+            Ok(ledger) => ledger,
+            Err(synced) => {
+                self.plan.keep_lost(&synced);
+                return Err(StoreError::from(FleetError::Overtaken).into());
+            }
+        };
         let events = decide(ledger.state())?;
         Ok(ledger.append(events, (self.now)())?)
     }
@@ -182,7 +196,7 @@ impl Settling<'_> {
         let rewritten = git.rewritten(hash, tree, files)?;
         let paths: Vec<String> = rewritten.iter().map(ToString::to_string).collect();
         let commit = hash.to_string();
-        self.record(|state| state.complete_with(self.id, commit.clone(), &paths))?;
+        self.record_in_order(|state| state.complete_with(self.id, commit.clone(), &paths))?;
         Ok(Settled::Committed(self.id.clone(), commit))
     }
 
@@ -228,7 +242,7 @@ impl Settling<'_> {
     fn done(&self, commit: Option<&Oid>, note: &str) -> Result<Settled, RunError> {
         let commit = commit.map(ToString::to_string);
         let note = commit.is_none().then(|| note.to_owned());
-        self.record(|state| state.complete(self.id, commit.clone(), note.clone()))?;
+        self.record_in_order(|state| state.complete(self.id, commit.clone(), note.clone()))?;
         let id = self.id;
         Ok(match commit {
             Some(hash) => Settled::Committed(id.clone(), hash),

@@ -384,10 +384,11 @@ fn turn_of(
 ) -> Result<TurnOfRun, CommandError> {
     let mut tries = 0;
     let due = loop {
+        let begun = Instant::now();
         match take_turn(plan, ended, attended, context) {
             Err(error) if error.exit == Exit::Overtaken && tries < fleet::TRIES => {
                 tries += 1;
-                fleet::pause(tries);
+                fleet::pause(tries, begun.elapsed());
             }
             Err(error) if error.exit == Exit::CutOff => {
                 let actions = vec![LeadAction::Wait { on: Vec::new() }];
