@@ -60,7 +60,23 @@ fn built_in_a_worktree(environment: &Environment) {
     environment.done(&["submit", PLAN, "1", "--claim", &token]);
 }
 
-const CASES: [Case; 12] = [
+/// Shares the run through a remote beside it.
+fn shared(environment: &Environment) {
+    environment.git(&["init", "--quiet", "--bare", "../remote.git"]);
+    environment.git(&["remote", "add", "origin", "../remote.git"]);
+    environment.done(&["share", PLAN, "--as", "m1"]);
+    environment.done(&["start", PLAN, "--here", "--session", "s1"]);
+}
+
+/// As [`shared`], with task 1 handed in.
+fn shared_and_built(environment: &Environment) {
+    shared(environment);
+    let token = environment.claim("m1-builder-1").unwrap().1;
+    environment.write(&format!(".fractal-planner/plans/{PLAN}/worktrees/m1-builder-1/a.txt"), "about 1\n");
+    environment.done(&["submit", PLAN, "1", "--claim", &token]);
+}
+
+const CASES: [Case; 14] = [
     Case {
         name: "approve",
         before: |environment| {
@@ -129,6 +145,18 @@ const CASES: [Case; 12] = [
         args: |_| words("rollback PLAN 1"),
         done_before: "is PENDING",
     },
+    Case {
+        name: "claim in a shared plan",
+        before: shared,
+        args: |_| words("claim PLAN --as m1-builder-1"),
+        done_before: "",
+    },
+    Case {
+        name: "verdict, passed in a shared plan",
+        before: shared_and_built,
+        args: |_| words("verdict PLAN 1 --pass 1:seen --summary fine"),
+        done_before: "it has passed already|is COMPLETED",
+    },
     Case { name: "note", before: |_| {}, args: |_| words("note PLAN add WARN:x"), done_before: "" },
 ];
 
@@ -164,13 +192,15 @@ fn check(case: &Case) -> usize {
     environment.save();
     let (answer, calls) = environment.traced(&args);
     let expected = environment.seen();
-    for (call, n) in &calls {
+    // Most steps in a shared plan are those of the others, and git makes them slow.
+    let every = if case.name.ends_with("shared plan") { 3 } else { 1 };
+    for (call, n) in calls.iter().step_by(every) {
         environment.restore();
         let place = format!("{} at {call} {n}", case.name);
         let said = environment.killed_at(call, *n, &args);
         make_good(case, &environment, &args, (&said, &answer), &expected, &place);
     }
-    calls.len()
+    calls.len() / every
 }
 
 /// Runs the command again, which was killed when it had `said` a part of its `answer`.
@@ -192,7 +222,7 @@ fn make_good(
     );
     if known {
         // What is left is done by the next command of the lead.
-        environment.done(&["run", "start", PLAN, "--session", "s1"]);
+        environment.done(&["start", PLAN, "--here", "--session", "s1"]);
     }
     assert_eq!(environment.seen(), *expected, "{place}");
 }
@@ -208,6 +238,8 @@ struct Seen {
     commits: String,
     changes: String,
     worktrees: String,
+    /// The commits of a shared plan's branch.
+    branch: String,
 }
 
 impl Environment {
@@ -217,9 +249,10 @@ impl Environment {
             String::from_utf8(bytes.unwrap_or_default()).unwrap()
         };
         let status = self.assert_snapshot_is_the_log();
-        // Reading leaves the snapshot to the next command that writes.
+        // Reading leaves the snapshot to the next command that writes. A claim that is printed again is an entry that waits.
         let mut files = self.plan_files();
         files.remove("execution-state.json");
+        files.remove("waiting.jsonl");
         Seen {
             files,
             status,
@@ -229,6 +262,7 @@ impl Environment {
             commits: self.git(&["log", "--name-status", "--format=%H %s"]),
             changes: self.git(&["status", "--short"]),
             worktrees: self.git(&["worktree", "list", "--porcelain"]),
+            branch: self.git(&["ls-remote", ".", &format!("refs/fp-seen/{PLAN}/branch")]),
         }
     }
 
@@ -238,18 +272,23 @@ impl Environment {
     }
 
     fn restore(&self) {
-        for folder in ["work", "home"] {
+        for folder in self.repositories("") {
             std::fs::remove_dir_all(self.beside(folder)).unwrap();
         }
         self.copy("saved", "");
     }
 
-    /// Copies the repository and the home of its user.
+    /// The repository and the home of its user, and the remote of a shared plan, as far as they are in `place`.
+    fn repositories(&self, place: &str) -> Vec<&'static str> {
+        let place = self.beside(place);
+        ["work", "home", "remote.git"].into_iter().filter(|folder| place.join(folder).exists()).collect()
+    }
+
+    /// Copies all of that.
     fn copy(&self, from: &str, to: &str) {
-        let (from, to) = (self.beside(from), self.beside(to));
         let mut command = self.command("cp");
-        let copied = command.current_dir(from).args(["-a", "work", "home"]).arg(to).status();
-        assert!(copied.unwrap().success());
+        command.current_dir(self.beside(from)).arg("-a").args(self.repositories(from));
+        assert!(command.arg(self.beside(to)).status().unwrap().success());
     }
 
     /// Runs `fp`, and returns its answer and its [`CALLS`], each with its number among those of its name. An `openat`

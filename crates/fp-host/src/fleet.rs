@@ -117,7 +117,7 @@ impl Hint for FleetError {
 }
 
 /// Doublings of a [`pause`].
-const LONGER: u32 = 3;
+const LONGER: u32 = 2;
 /// Times that a command tries again where other machines are faster.
 pub const TRIES: u32 = 40;
 

@@ -1,5 +1,7 @@
 //! What goes wrong between machines and the remote, and between machines: nothing is lost and nothing happens twice.
 
+use std::time::Duration;
+
 use jiff::{SignedDuration, Timestamp};
 
 use super::host::{Host, Way};
@@ -156,7 +158,7 @@ fn the_branch_only_ever_grows() {
     std::thread::scope(|scope| {
         for (machine, builder) in [(0, 1), (0, 2), (1, 1)] {
             let machine = &machines[machine];
-            scope.spawn(move || machine.work(builder));
+            scope.spawn(move || machine.work(builder, Duration::ZERO));
         }
     });
     expect_a_commit_each(&host, 6);

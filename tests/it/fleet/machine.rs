@@ -86,10 +86,10 @@ impl Machine {
         format!(".fractal-planner/plans/{PLAN}/worktrees/{}/{file}", self.owner(builder))
     }
 
-    /// Claims for a builder of this machine; `None` if nothing is ready.
+    /// Claims for a builder of this machine; `None` if nothing is ready, or the run has ended.
     pub(super) fn take(&self, builder: usize) -> Option<(String, String)> {
         let output = self.fp(&["claim", PLAN, "--as", &self.owner(builder), "--format", "json"]);
-        if output.code == 3 {
+        if output.code == 3 || output.stderr.contains("the run is over") {
             return None;
         }
         assert_eq!(output.code, 0, "{}: {output}", self.name);
@@ -105,7 +105,12 @@ impl Machine {
 
     /// Claims, builds, hands in and passes one task.
     pub(super) fn step(&self, builder: usize) -> Step {
+        self.step_of(builder, Duration::ZERO)
+    }
+
+    fn step_of(&self, builder: usize, time: Duration) -> Step {
         let Some((task, token)) = self.take(builder) else { return Step::Nothing };
+        std::thread::sleep(time);
         self.hand_in(builder, &task, &token);
         let verdict = self.pass(&task);
         assert_eq!(verdict.code, 0, "{}, task {task}: {verdict}", self.name);
@@ -119,11 +124,11 @@ impl Machine {
         Step::Done(task)
     }
 
-    /// Works until all tasks of the plan are done. Returns those that it did.
-    pub(super) fn work(&self, builder: usize) -> Vec<String> {
+    /// Works until all tasks of the plan are done, each of which takes this long to build. Returns those that it did.
+    pub(super) fn work(&self, builder: usize, time: Duration) -> Vec<String> {
         let (mut done, start) = (Vec::new(), Instant::now());
         loop {
-            match self.step(builder) {
+            match self.step_of(builder, time) {
                 Step::Done(task) => done.push(task),
                 Step::Nothing if self.open_tasks() == 0 => return done,
                 Step::Nothing => std::thread::sleep(Duration::from_millis(50)),

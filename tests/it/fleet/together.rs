@@ -1,5 +1,7 @@
 //! Machines that work on one plan at the same time.
 
+use std::time::Duration;
+
 use super::host::{Host, WAYS, Way};
 use super::machine::{Machine, Step, chain, expect_all_done_once, parts};
 use crate::common::plan::PLAN;
@@ -38,13 +40,13 @@ fn two_machines_do_all_tasks_once_however_they_reach_the_remote() {
 }
 
 /// Nobody's claim is another's, nothing is lost, and the branch gets one commit a task.
-fn all_at_once(machines: usize, tasks: usize) {
+fn all_at_once(machines: usize, tasks: usize, time: Duration) {
     let host = Host::new(Way::Path);
     let machines = fleet(&host, machines, tasks);
     let mut done: Vec<String> = std::thread::scope(|scope| {
         let builders = machines.iter().flat_map(|machine| [(machine, 1), (machine, 2)]);
         let working: Vec<_> =
-            builders.map(|(machine, builder)| scope.spawn(move || machine.work(builder))).collect();
+            builders.map(|(machine, builder)| scope.spawn(move || machine.work(builder, time))).collect();
         working.into_iter().flat_map(|working| working.join().unwrap()).collect()
     });
     done.sort();
@@ -56,12 +58,11 @@ fn all_at_once(machines: usize, tasks: usize) {
 
 #[test]
 fn three_machines_with_two_builders_each_do_all_tasks_once() {
-    all_at_once(3, 9);
+    all_at_once(3, 9, Duration::ZERO);
 }
 
 #[test]
-#[ignore = "it takes minutes: run it when the ledger of shared plans changes"]
+#[ignore = "it takes ten minutes: run it when the ledger of shared plans changes"]
 fn eight_machines_with_two_builders_each_do_all_tasks_once() {
-    let tasks = std::env::var("FP_FLEET_TASKS").map_or(500, |tasks| tasks.parse().unwrap());
-    all_at_once(8, tasks);
+    all_at_once(8, 500, Duration::from_secs(15));
 }

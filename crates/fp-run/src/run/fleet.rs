@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::crew::AgentProcess;
 use super::event::{Entry, EntryOrigin, Event, RunTerms};
 use super::peer_message::{Inbox, PeerMessage};
-use super::state::{Run, RunAgent, RunStatus, State, TaskState, Untold};
+use super::state::{Run, RunAgent, RunStatus, State, Status, TaskState, Untold};
 use fp_plan::plan::id::{AgentName, MachineId, TaskId};
 
 /// A machine of a shared plan, as the log shows it.
@@ -180,11 +180,12 @@ impl State {
         std::iter::once(wanted.clone()).chain(numbered).find(|name| !self.machines.contains_key(name))
     }
 
-    /// The tasks that this machine held in `self`, and holds no more `after` entries of others.
+    /// The tasks that this machine held in `self`, and neither holds nor has completed `after` entries of others.
     pub fn lost_since(&self, after: &Self) -> BTreeSet<TaskId> {
-        let holds = |task: &&TaskState| {
-            after.task(&task.leaf.id).is_some_and(|now| now.status.is_running() && after.is_own(now))
+        let is_kept = |now: &TaskState| {
+            after.is_own(now) && (now.status.is_running() || now.status == Status::Completed)
         };
+        let holds = |task: &&TaskState| after.task(&task.leaf.id).is_some_and(is_kept);
         let lost = self.own_running().filter(|task| !holds(task));
         lost.map(|task| task.leaf.id.clone()).collect()
     }
