@@ -1,14 +1,14 @@
 //! A command's children must not outlive it, so it runs in a job object: everything in the job ends with it,
-//! and the job ends with this process.
+//! and the job ends with this process, however that ends.
 
 use std::io;
 use std::os::windows::process::CommandExt;
 use std::process::Command;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use process_wrap::std::{ChildWrapper, CommandWrap, JobObject, KillOnDrop};
+use command_group::{CommandGroup as _, GroupChild};
 
-use super::CommandEnd;
+use super::{CommandEnd, GRACE, POLL};
 
 /// The shell that runs `line`, which it takes verbatim.
 pub(super) fn shell(line: &str) -> Command {
@@ -18,11 +18,11 @@ pub(super) fn shell(line: &str) -> Command {
 }
 
 /// A command in a job of its own.
-pub(super) struct JobObject(Box<dyn ChildWrapper>);
+pub(super) struct ProcessGroup(GroupChild);
 
-impl JobObject {
-    pub(super) fn spawn(command: Command, _grace: Duration) -> io::Result<Self> {
-        Ok(Self(CommandWrap::from(command).wrap(KillOnDrop).wrap(JobObject).spawn()?))
+impl ProcessGroup {
+    pub(super) fn spawn(mut command: Command, _grace: Duration) -> io::Result<Self> {
+        command.group().kill_on_drop(true).spawn().map(Self)
     }
 
     /// The command's exit, if it has ended.
@@ -31,6 +31,7 @@ impl JobObject {
         Ok(status.map(|status| status.code().map_or(CommandEnd::Signalled(0), CommandEnd::Exited)))
     }
 
+    /// Nobody escapes from a job, so nobody is marked.
     pub(super) fn mark(&self) -> &'static str {
         ""
     }
@@ -40,9 +41,13 @@ impl JobObject {
 
     /// Ends every process of the job at once; Windows has no gentler way.
     pub(super) fn end(&mut self, _grace: Duration) -> io::Result<()> {
-        // Fails if the job has no processes, and then there is nothing to do.
-        drop(self.0.start_kill());
-        self.0.wait().map(drop)
+        self.0.kill()?;
+        // The job's own wait may wait for a message that a poll has taken.
+        let deadline = Instant::now() + GRACE;
+        while self.poll()?.is_none() && Instant::now() < deadline {
+            std::thread::sleep(POLL / 5);
+        }
+        Ok(())
     }
 }
 

@@ -13,9 +13,6 @@ use std::time::{Duration, Instant};
 
 pub use fp_run::verification::CommandEnd;
 use fp_run::verification::CommandRun;
-#[cfg(not(unix))]
-use group::JobObject as ProcessGroup;
-#[cfg(unix)]
 use group::ProcessGroup;
 pub use output::CommandOutput;
 pub(crate) use output::OutputReader;
