@@ -2,45 +2,37 @@
 //! and the job ends with this process, however that ends.
 
 use std::io;
-use std::os::windows::process::CommandExt;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
 use command_group::{CommandGroup as _, GroupChild};
 
-use super::{CommandEnd, GRACE, POLL};
-
-/// The shell that runs `line`, which it takes verbatim.
-pub(super) fn shell(line: &str) -> Command {
-    let mut command = Command::new("cmd");
-    command.args(["/D", "/S", "/C"]).raw_arg(format!("\"{line}\""));
-    command
-}
+use crate::process::{CommandEnd, GRACE, POLL};
 
 /// A command in a job of its own.
-pub(super) struct ProcessGroup(GroupChild);
+pub(crate) struct ProcessGroup(GroupChild);
 
 impl ProcessGroup {
-    pub(super) fn spawn(mut command: Command, _grace: Duration) -> io::Result<Self> {
+    pub(crate) fn spawn(mut command: Command, _grace: Duration) -> io::Result<Self> {
         command.group().kill_on_drop(true).spawn().map(Self)
     }
 
     /// The command's exit, if it has ended.
-    pub(super) fn poll(&mut self) -> io::Result<Option<CommandEnd>> {
+    pub(crate) fn poll(&mut self) -> io::Result<Option<CommandEnd>> {
         let status = self.0.try_wait()?;
         Ok(status.map(|status| status.code().map_or(CommandEnd::Signalled(0), CommandEnd::Exited)))
     }
 
     /// Nobody escapes from a job, so nobody is marked.
-    pub(super) fn mark(&self) -> &'static str {
+    pub(crate) fn mark(&self) -> &'static str {
         ""
     }
 
     /// Windows has no way to ask.
-    pub(super) fn ask_to_end(&self) {}
+    pub(crate) fn ask_to_end(&self) {}
 
     /// Ends every process of the job at once; Windows has no gentler way.
-    pub(super) fn end(&mut self, _grace: Duration) -> io::Result<()> {
+    pub(crate) fn end(&mut self, _grace: Duration) -> io::Result<()> {
         self.0.kill()?;
         // The job's own wait may wait for a message that a poll has taken.
         let deadline = Instant::now() + GRACE;
@@ -52,4 +44,4 @@ impl ProcessGroup {
 }
 
 /// Nothing is left: the job ended with the process that made it.
-pub(super) fn kill_marked(_mark: &str) {}
+pub fn kill_marked(_mark: &str) {}
