@@ -76,7 +76,7 @@ impl Hint for FileError {
 pub fn reason(error: &io::Error) -> String {
     let text = error.to_string();
     match text.split_once(" (os error") {
-        Some((words, _)) => words.to_lowercase(),
+        Some((words, _)) => words.trim_end_matches('.').to_lowercase(),
         None => text,
     }
 }
