@@ -24,7 +24,7 @@ const EVERYWHERE: &str = "Options of every command";
 
 /// Plan a goal as a tree of small tasks and run it to verified commits
 #[derive(Debug, Parser)]
-#[command(name = "fp", version, disable_help_subcommand = true)]
+#[command(name = "fp", bin_name = "fp", version, disable_help_subcommand = true)]
 pub(crate) struct Cli {
     /// Print JSON, for programs
     #[arg(long, global = true, help_heading = EVERYWHERE)]

@@ -4,6 +4,7 @@
 use std::borrow::Cow;
 use std::io::{self, IsTerminal as _};
 
+use fp_host::platform::TERMINAL_IN_ENVIRONMENT;
 use fp_plan::text::{fitted, visible};
 use fp_run::run::state::Status;
 use unicode_width::UnicodeWidthStr as _;
@@ -173,7 +174,7 @@ fn is_ascii() -> bool {
         .find_map(|name| std::env::var(name).ok().filter(|v| !v.is_empty()));
     let locale = locale.unwrap_or_default().to_ascii_lowercase();
     let is_terminal = io::stdout().is_terminal() || std::env::var_os("CLICOLOR_FORCE").is_some();
-    cfg!(unix) && is_terminal && !locale.contains("utf-8") && !locale.contains("utf8")
+    TERMINAL_IN_ENVIRONMENT && is_terminal && !locale.contains("utf-8") && !locale.contains("utf8")
 }
 
 /// The sign of ASCII for a sign of this program.

@@ -76,6 +76,7 @@ mod payload;
 mod plan;
 mod plan_selector;
 mod planning_cost;
+mod platforms;
 mod properties;
 #[cfg(unix)]
 mod race;

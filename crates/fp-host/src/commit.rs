@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use fp_plan::repo_path::RepoPath;
 
 use crate::git::{CommitOutcome, EntryState, FileStat, Git, GitError, StatusEntry, WorkingTreeStatus};
+use crate::platform;
 
 /// The changes of one commit.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -91,7 +92,7 @@ pub fn choose(git: &Git, cwd: &Path, names: &[PathBuf]) -> Result<ChosenChanges,
 
 fn file(git: &Git, status: &WorkingTreeStatus, path: &Path) -> Result<Result<RepoPath, Unfit>, GitError> {
     let Some(file) = git.locate(path) else {
-        let is_top = std::fs::canonicalize(path).is_ok_and(|path| path == git.worktree());
+        let is_top = platform::real_path(path).is_ok_and(|path| path == git.worktree());
         return Ok(Err(if is_top { Unfit::Folder } else { Unfit::Outside }));
     };
     let of = |entry: &&StatusEntry| entry.path == file;

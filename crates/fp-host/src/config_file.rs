@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 
 use crate::file::{self, FileError};
 use crate::json_text;
+use crate::platform;
 
 /// Size limit of a settings file, in bytes.
 const CAP: u64 = 1024 * 1024;
@@ -233,7 +234,7 @@ fn empty() -> String {
 }
 
 fn write(path: &Path, text: &str) -> Result<(), FileError> {
-    let real = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let real = platform::real_path(path).unwrap_or_else(|_| path.to_owned());
     if let Some(folder) = real.parent() {
         fs::create_dir_all(folder).map_err(|source| FileError::Write { path: path.to_owned(), source })?;
     }

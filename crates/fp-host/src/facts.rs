@@ -13,7 +13,7 @@ use fp_plan::rules::{ConfirmedRequirement, PathFact, RuleFacts, mentioned_paths,
 use fp_run::interview::Interview;
 
 use crate::file;
-use crate::search_path::program_on_path;
+use crate::platform::{self, find_program};
 
 /// Size limit of a file whose lines are counted, in bytes; in a larger one every line number is accepted.
 const LINES_CAP: u64 = 32 * 1024 * 1024;
@@ -45,12 +45,9 @@ pub fn gather(
         (path.into_owned(), fact)
     });
     let paths = paths.collect();
-    let programs = mentioned_programs(plan).into_iter().map(|word| {
-        let endings = if cfg!(windows) { &["", ".exe", ".cmd", ".bat"][..] } else { &[""] };
-        let names: Vec<String> = endings.iter().map(|ending| format!("{word}{ending}")).collect();
-        let names: Vec<&str> = names.iter().map(String::as_str).collect();
-        (word.to_owned(), program_on_path(&names, search_path).is_some())
-    });
+    let programs = mentioned_programs(plan)
+        .into_iter()
+        .map(|word| (word.to_owned(), find_program(word, search_path).is_some()));
     let requirements = interview.map(Interview::requirements).unwrap_or_default();
     RuleFacts {
         max_complexity,
@@ -118,7 +115,7 @@ impl Folders {
     }
 
     fn link(&self, path: &Path) -> PathFact {
-        match fs::canonicalize(path) {
+        match platform::real_path(path) {
             Ok(target) if !target.starts_with(&self.root) => PathFact::Outside,
             Ok(target) if target.is_dir() => PathFact::Folder,
             Ok(_) => PathFact::File { lines: None },

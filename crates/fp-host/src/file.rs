@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 
 use fp_plan::hint::Hint;
 
+use crate::platform;
+
 /// Size limit of `tasks.md`, in bytes.
 pub const TASKS_CAP: u64 = 512 * 1024 * 1024;
 
@@ -74,7 +76,7 @@ impl Hint for FileError {
 pub fn reason(error: &io::Error) -> String {
     let text = error.to_string();
     match text.split_once(" (os error") {
-        Some((words, _)) => words.to_lowercase(),
+        Some((words, _)) => words.trim_end_matches('.').to_lowercase(),
         None => text,
     }
 }
@@ -100,17 +102,7 @@ pub(crate) fn advice(error: &io::Error) -> Option<&'static str> {
 /// Reads the first `cap` bytes of a file that a stranger may have put there. Opens regular files only: never
 /// a link, and never a pipe, since that would wait for the other end.
 pub fn read_stranger(path: &Path, cap: u64) -> io::Result<Vec<u8>> {
-    let mut options = OpenOptions::new();
-    options.read(true);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::OpenOptionsExt as _;
-
-        use rustix::fs::OFlags;
-        let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY).bits();
-        options.custom_flags(flags.cast_signed());
-    }
-    let file = options.open(path)?;
+    let file = platform::open_no_link().read(true).open(path)?;
     if !file.metadata()?.is_file() {
         return Err(io::ErrorKind::InvalidInput.into());
     }
@@ -183,8 +175,9 @@ pub fn read_text_if_there(path: &Path, cap: u64) -> Result<Option<String>, FileE
 pub fn atomic_write(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
     let written = write_beside(path, bytes).and_then(|beside| {
         beside.as_file().sync_all()?;
-        beside.persist(path)?;
-        sync_folder(folder_of(path))
+        let (_, beside) = beside.keep()?;
+        rename_over(&beside, path)?;
+        platform::sync_folder(folder_of(path))
     });
     written.map_err(|source| FileError::Write { path: path.to_owned(), source })
 }
@@ -208,7 +201,7 @@ fn write_new_file(
     let written = write_beside_with(path, bytes, permissions).and_then(|beside| {
         beside.as_file().sync_all()?;
         match beside.persist_noclobber(path) {
-            Ok(_) => sync_folder(folder_of(path)).map(|()| true),
+            Ok(_) => platform::sync_folder(folder_of(path)).map(|()| true),
             Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
             Err(error) => Err(error.error),
         }
@@ -223,11 +216,13 @@ pub fn replace(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(".tmp");
     let beside = path.with_file_name(name);
-    let written = write_new(&beside, bytes).and_then(|()| fs::rename(&beside, path));
-    written.map_err(|source| {
-        drop(fs::remove_file(&beside));
-        FileError::Write { path: path.to_owned(), source }
-    })
+    let written = write_new(&beside, bytes).and_then(|()| rename_over(&beside, path));
+    written.map_err(|source| FileError::Write { path: path.to_owned(), source })
+}
+
+/// Puts `beside` in the place of `path`, or removes it.
+fn rename_over(beside: &Path, path: &Path) -> io::Result<()> {
+    platform::replace_file(beside, path).inspect_err(|_| drop(fs::remove_file(beside)))
 }
 
 /// Writes a new file, after removing whatever was in its place.
@@ -270,30 +265,8 @@ fn write_beside_with(
 fn wanted_permissions(path: &Path) -> Option<fs::Permissions> {
     match fs::symlink_metadata(path) {
         Ok(metadata) if metadata.is_file() => Some(metadata.permissions()),
-        _ => new_file_permissions(),
+        _ => platform::new_file_permissions(),
     }
-}
-
-#[cfg(unix)]
-fn new_file_permissions() -> Option<fs::Permissions> {
-    use std::os::unix::fs::PermissionsExt;
-    // The system applies the user's umask to this.
-    Some(fs::Permissions::from_mode(0o666))
-}
-
-#[cfg(not(unix))]
-fn new_file_permissions() -> Option<fs::Permissions> {
-    None
-}
-
-#[cfg(unix)]
-pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
-    File::open(folder)?.sync_all()
-}
-
-#[cfg(not(unix))]
-pub(crate) fn sync_folder(_folder: &Path) -> io::Result<()> {
-    Ok(())
 }
 
 #[cfg(test)]

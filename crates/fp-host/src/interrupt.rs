@@ -7,8 +7,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use signal_hook::consts::signal;
 use signal_hook::flag;
+
+use crate::platform::END_SIGNALS;
 
 /// How quickly a request is noticed.
 const NOTICE: Duration = Duration::from_millis(20);
@@ -22,11 +23,9 @@ impl Interrupt {
     /// Fails if the system refuses to register the handlers.
     pub fn listen() -> io::Result<Self> {
         let asked = Arc::new(AtomicBool::new(false));
-        for request in [signal::SIGINT, signal::SIGTERM] {
-            flag::register(request, Arc::clone(&asked))?;
+        for request in END_SIGNALS {
+            flag::register(*request, Arc::clone(&asked))?;
         }
-        #[cfg(unix)]
-        flag::register(signal::SIGHUP, Arc::clone(&asked))?;
         Ok(Self(asked))
     }
 

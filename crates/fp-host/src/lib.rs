@@ -16,6 +16,7 @@ pub mod interrupt;
 pub mod json_text;
 pub mod plan;
 pub mod plan_folder;
+pub mod platform;
 pub mod process;
 pub mod repo;
 pub mod run;

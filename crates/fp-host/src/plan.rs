@@ -17,6 +17,7 @@ use serde::Deserialize;
 use crate::file::{self, FileError, TASKS_CAP};
 use crate::git::{Git, GitError, Oid};
 use crate::plan_folder::PlanFolder;
+use crate::platform;
 use crate::repo::Repo;
 use crate::run::{RunError, worktree};
 use crate::store::{Ledger, Loaded, Store, StoreError, Synced};
@@ -227,14 +228,14 @@ impl OpenPlan {
     pub fn worktrees(&self) -> PathBuf {
         let folder = self.folder.path();
         // Canonical, since git lists worktrees by their real paths.
-        std::fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned()).join(WORKTREES)
+        platform::real_path(folder).unwrap_or_else(|_| folder.to_owned()).join(WORKTREES)
     }
 
     /// The user's checkout in which `fp` was called; from a builder's worktree, the main one. Fails without
     /// git.
     pub fn git(&self) -> Result<Git, GitError> {
         let plans = self.repo.plans_dir(&self.settings);
-        let plans = std::fs::canonicalize(&plans).unwrap_or(plans);
+        let plans = platform::real_path(&plans).unwrap_or(plans);
         let of_a_builder = self.repo.worktree.starts_with(plans);
         self.open_git(if of_a_builder { &self.repo.root } else { &self.repo.worktree })
     }

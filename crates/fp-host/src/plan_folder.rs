@@ -15,6 +15,7 @@ use fp_run::interview::slug;
 use jiff::civil::Date;
 
 use crate::file::{self, FileError};
+use crate::platform;
 use crate::repo::Repo;
 
 pub use archive::{ARCHIVED, ArchiveError};
@@ -160,7 +161,7 @@ impl Plans {
 
     /// True if the folder of all plans exists; fails if a link takes it out of the repository.
     fn dir_is_inside(&self) -> Result<bool, PlanError> {
-        match fs::canonicalize(&self.dir) {
+        match platform::real_path(&self.dir) {
             Ok(real) if !real.is_dir() => Err(PlanError::NotAFolder { path: self.dir.clone() }),
             Ok(real) if real.starts_with(&self.root) => Ok(true),
             Ok(target) => Err(PlanError::Outside { path: self.dir.clone(), target }),
@@ -195,7 +196,7 @@ impl Plans {
 
     /// Fails if the nearest existing ancestor is, through a link, outside the repository.
     fn ancestor_is_inside(&self) -> Result<(), PlanError> {
-        let nearest = self.dir.ancestors().skip(1).find_map(|above| fs::canonicalize(above).ok());
+        let nearest = self.dir.ancestors().skip(1).find_map(|above| platform::real_path(above).ok());
         match nearest {
             Some(real) if !real.starts_with(&self.root) => {
                 Err(PlanError::Outside { path: self.dir.clone(), target: real })

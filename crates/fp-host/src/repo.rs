@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use fp_plan::settings::Settings;
 
 use crate::file::{self, FileError};
+use crate::platform;
 
 /// The folder for configuration, specs and plans.
 pub const HOME: &str = ".fractal-planner";
@@ -36,7 +37,7 @@ impl Repo {
     /// Finds the repository around `cwd`. Always has an answer; a broken `.git` counts as none.
     pub fn find(cwd: &Path) -> Self {
         let cwd =
-            fs::canonicalize(cwd).or_else(|_| std::path::absolute(cwd)).unwrap_or_else(|_| cwd.to_owned());
+            platform::real_path(cwd).or_else(|_| std::path::absolute(cwd)).unwrap_or_else(|_| cwd.to_owned());
         let mut with_home = None;
         for folder in cwd.ancestors() {
             if let Some(git_dir) = git_dir_of(folder) {
@@ -52,7 +53,7 @@ impl Repo {
 
     fn with_git(worktree: &Path, git_dir: &Path) -> Self {
         let shared = first_line(&git_dir.join("commondir")).map(|line| git_dir.join(line));
-        let shared = shared.and_then(|path| fs::canonicalize(path).ok());
+        let shared = shared.and_then(|path| platform::real_path(path).ok());
         let root = shared.as_deref().and_then(main_worktree).unwrap_or_else(|| worktree.to_owned());
         Self {
             root,
@@ -69,7 +70,7 @@ impl Repo {
     /// The path of the file `path` from the root of its checkout, with `/` between its parts. `None` outside
     /// the main worktree and the one that was found.
     pub fn relative(&self, path: &Path) -> Option<String> {
-        let folder = fs::canonicalize(path.parent()?).ok()?;
+        let folder = platform::real_path(path.parent()?).ok()?;
         let path = folder.join(path.file_name()?);
         // Tried first: a linked worktree can lie inside the main one.
         let inside = path.strip_prefix(&self.worktree).or_else(|_| path.strip_prefix(&self.root)).ok()?;
@@ -88,7 +89,7 @@ impl Repo {
                 Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(failed(error)),
                 _ => {}
             }
-            if !fs::canonicalize(&folder).map_err(failed)?.starts_with(&self.root) {
+            if !platform::real_path(&folder).map_err(failed)?.starts_with(&self.root) {
                 return Err(FileError::Link { path: folder });
             }
         }
@@ -113,7 +114,7 @@ pub(crate) fn git_dir_of(folder: &Path) -> Option<PathBuf> {
     };
     // Git, too, rejects a folder without a HEAD. HEAD may be a link to a ref that doesn't exist yet.
     fs::symlink_metadata(git_dir.join("HEAD")).ok()?;
-    fs::canonicalize(git_dir).ok()
+    platform::real_path(git_dir).ok()
 }
 
 /// The checkout that owns the git directory `shared`, for a linked worktree. `None` for a bare repository
@@ -129,7 +130,7 @@ fn main_worktree(shared: &Path) -> Option<PathBuf> {
         let (key, value) = line.split_once('=')?;
         key.trim().eq_ignore_ascii_case("worktree").then(|| value.trim().trim_matches('"'))
     })?;
-    fs::canonicalize(shared.join(value)).ok()
+    platform::real_path(shared.join(value)).ok()
 }
 
 fn first_line(path: &Path) -> Option<String> {

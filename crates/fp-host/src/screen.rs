@@ -16,6 +16,7 @@ use crossterm::terminal::{
 use crossterm::{execute, queue};
 
 use crate::interrupt::Interrupt;
+use crate::platform::TERMINAL_IN_ENVIRONMENT;
 
 /// True while the terminal is taken over.
 static TAKEN: AtomicBool = AtomicBool::new(false);
@@ -55,7 +56,7 @@ pub struct Screen {
 impl Screen {
     /// True if this process has a terminal to draw on; `term` is the value of `TERM`.
     pub fn is_there(term: Option<&str>) -> bool {
-        let draws = cfg!(windows) || term.is_some_and(|term| term != "dumb");
+        let draws = !TERMINAL_IN_ENVIRONMENT || term.is_some_and(|term| term != "dumb");
         draws && io::stdin().is_terminal() && io::stdout().is_terminal()
     }
 

@@ -3,8 +3,10 @@
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
+use crate::platform::is_executable;
+
 /// The first program called one of `names` in the folders of `search_path`.
-pub fn program_on_path(names: &[&str], search_path: &OsStr) -> Option<PathBuf> {
+pub fn program_on_path(names: &[impl AsRef<Path>], search_path: &OsStr) -> Option<PathBuf> {
     std::env::split_paths(search_path)
         // A relative folder would let the repository that this runs in choose the program.
         .filter(|folder| folder.is_absolute())
@@ -12,15 +14,8 @@ pub fn program_on_path(names: &[&str], search_path: &OsStr) -> Option<PathBuf> {
         .find(|path| is_program(path))
 }
 
-#[cfg(unix)]
 pub fn is_program(path: &Path) -> bool {
-    use std::os::unix::fs::PermissionsExt;
-    path.metadata().is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
-}
-
-#[cfg(not(unix))]
-pub fn is_program(path: &Path) -> bool {
-    path.is_file()
+    path.metadata().is_ok_and(|found| is_executable(&found))
 }
 
 #[cfg(test)]

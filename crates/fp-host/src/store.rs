@@ -31,6 +31,7 @@ pub(crate) use self::snapshot::LogMark;
 
 use crate::file::{self, FileError};
 use crate::fleet::FleetError;
+use crate::platform;
 
 pub const LOG: &str = "events.jsonl";
 pub const SNAPSHOT: &str = "execution-state.json";
@@ -279,7 +280,7 @@ pub(crate) fn append_at(path: &Path, before: u64, lines: &[u8]) -> Result<LogMar
     if before == 0 {
         // A new file survives a power cut only once its folder is synced.
         let folder = path.parent().unwrap_or(path);
-        file::sync_folder(folder).map_err(io_error(folder))?;
+        platform::sync_folder(folder).map_err(io_error(folder))?;
     }
     let written =
         log.seek(SeekFrom::Start(before)).and_then(|_| log.write_all(lines)).and_then(|()| log.sync_data());

@@ -4,7 +4,7 @@
 //! One line of JSON for each consent, only ever appended. The file belongs to the user alone.
 
 use std::borrow::Cow;
-use std::fs::{self, OpenOptions};
+use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
@@ -17,6 +17,7 @@ use crate::claude::hook::was_scheduled;
 use crate::config::Environment;
 use crate::file::{self, FileError};
 use crate::git::Git;
+use crate::platform::{self, FOLDER_VARIABLES, UserFolder, make_private_folder, private_file};
 use crate::repo::Repo;
 
 const SCHEMA_VERSION: u32 = 1;
@@ -87,7 +88,9 @@ pub enum TrustError {
 impl Hint for TrustError {
     fn hint(&self) -> Option<Cow<'_, str>> {
         match self {
-            Self::NoFolder => Some("set HOME, or XDG_STATE_HOME to a folder of yours".into()),
+            Self::NoFolder => {
+                Some(format!("set {FOLDER_VARIABLES}, or XDG_STATE_HOME to a folder of yours").into())
+            }
             Self::File(error) => error.hint(),
             Self::Exposed { path } => Some(
                 format!("look at what is in it, then take the right away: chmod go-w {}", path.display())
@@ -187,7 +190,7 @@ impl TrustStore {
             line.insert(0, '\n');
         }
         line.push('\n');
-        make_private(&self.folder).map_err(failed)?;
+        make_private_folder(&self.folder).map_err(failed)?;
         let mut options = private_file();
         let mut file = options.append(true).open(&path).map_err(failed)?;
         // One write, so that two commands at once leave two whole lines.
@@ -213,7 +216,9 @@ impl TrustStore {
         };
         let failed = |source: io::Error| FileError::Write { path: path.clone(), source };
         let text = serde_json::to_vec(&note).map_err(|error| failed(error.into()))?;
-        make_private(&self.folder).and_then(|()| make_private(&self.prompts())).map_err(failed)?;
+        make_private_folder(&self.folder)
+            .and_then(|()| make_private_folder(&self.prompts()))
+            .map_err(failed)?;
         Ok(file::atomic_write(&path, &text)?)
     }
 
@@ -258,47 +263,18 @@ struct PromptNote {
 
 /// The folder of the user's state on `system`, named as in [`std::env::consts::OS`]; `None` without a home folder.
 fn state_folder_on(system: &str, env: Environment<'_>) -> Option<PathBuf> {
-    let absolute = |name: &str| env(name).map(PathBuf::from).filter(|path| path.is_absolute());
-    let base = absolute("XDG_STATE_HOME").or_else(|| match system {
-        "windows" => absolute("LOCALAPPDATA"),
-        "macos" => absolute("HOME").map(|home| home.join("Library/Application Support")),
-        _ => absolute("HOME").map(|home| home.join(".local/state")),
-    })?;
+    let chosen = env("XDG_STATE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
+    let base = chosen.or_else(|| UserFolder::State.path_on(system, env))?;
     Some(base.join("fractal-planner"))
 }
 
-fn make_private(folder: &Path) -> io::Result<()> {
-    let mut builder = fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(folder)
-}
-
-fn private_file() -> OpenOptions {
-    let mut options = OpenOptions::new();
-    options.create(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options
-}
-
 /// Refuses a file that others may write, since its lines need not be the user's.
-#[cfg(unix)]
 fn refuse_if_exposed(path: &Path) -> Result<(), TrustError> {
-    use std::os::unix::fs::MetadataExt as _;
     let metadata = fs::metadata(path).map_err(|source| FileError::Read { path: path.to_owned(), source })?;
-    let is_mine = metadata.uid() == rustix::process::geteuid().as_raw();
-    match is_mine && metadata.mode() & 0o022 == 0 {
-        true => Ok(()),
-        false => Err(TrustError::Exposed { path: path.to_owned() }),
+    match platform::is_exposed(&metadata) {
+        false => Ok(()),
+        true => Err(TrustError::Exposed { path: path.to_owned() }),
     }
-}
-
-/// The user's profile is readable by the user alone.
-#[cfg(not(unix))]
-fn refuse_if_exposed(_: &Path) -> Result<(), TrustError> {
-    Ok(())
 }
 
 #[cfg(test)]

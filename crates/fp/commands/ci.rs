@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use fp_host::file::{self, FileError};
+use fp_host::platform;
 use fp_run::run::approval;
 use serde_json::json;
 
@@ -113,7 +114,8 @@ fn write(root: &Path, name: &str, text: &str) -> Result<PathBuf, CommandError> {
     let path = folder.join(name);
     let failed = |source| FileError::Write { path: folder.clone(), source };
     fs::create_dir_all(&folder).map_err(failed)?;
-    let is_within = folder.canonicalize().map_err(failed)?.starts_with(root.canonicalize().map_err(failed)?);
+    let is_within =
+        platform::real_path(&folder).map_err(failed)?.starts_with(platform::real_path(root).map_err(failed)?);
     let found = file::read_text_if_there(&path, WORKFLOW_CAP)?;
     if !is_within || found.is_some_and(|found| !found.starts_with(OWN)) {
         let what = if is_within { "is not a workflow of `fp ci`" } else { "is outside the repository" };

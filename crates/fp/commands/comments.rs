@@ -7,6 +7,7 @@ use fp_host::config::is_set;
 use fp_host::file;
 use fp_host::git::{Git, Side};
 use fp_host::plan::WORKTREES;
+use fp_host::platform;
 use fp_plan::plan::path::normal;
 use fp_plan::repo_path::RepoPath;
 use fp_plan::settings::CommentMode;
@@ -239,7 +240,7 @@ pub(crate) fn after_edit(hook: &IncomingHook) -> Result<Option<(CommentMode, Str
 /// The path that decides whether a file is ignored. Files in the folder of plans are not checked, except in
 /// the builders' worktrees, where the path is the one within the worktree.
 fn checked_path(path: &Path, plans: &Path) -> Option<PathBuf> {
-    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let real = |path: &Path| platform::real_path(path).unwrap_or_else(|_| path.to_owned());
     let (real_path, real_plans) = (real(path), real(plans));
     let below = path.strip_prefix(plans).or_else(|_| real_path.strip_prefix(real_plans));
     let Ok(below) = below else { return Some(path.to_owned()) };

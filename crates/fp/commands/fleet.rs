@@ -7,6 +7,7 @@ use fp_host::fleet::{FleetError, FleetPlace, FleetRemote, Membership};
 use fp_host::git::Git;
 use fp_host::plan::OpenPlan;
 use fp_host::plan_folder::PlanError;
+use fp_host::platform::machine_name;
 use fp_host::run::worktree;
 use fp_host::store::Store;
 use fp_host::trust::ConsentSource;
@@ -120,10 +121,7 @@ impl RemoteArgs {
 
 /// The name that this machine has for its user.
 fn own_name() -> MachineId {
-    #[cfg(unix)]
-    let name = rustix::system::uname().nodename().to_string_lossy().into_owned();
-    #[cfg(not(unix))]
-    let name = std::env::var("COMPUTERNAME").unwrap_or_default();
+    let name = machine_name();
     let first = name.split('.').next().unwrap_or_default().to_lowercase();
     let plain: String = first.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
     let plain = plain.trim_matches('-');

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use fp_host::git::{Git, GitError, Operation};
 use fp_host::plan::OpenPlan;
-use fp_host::process::kill_marked;
+use fp_host::platform::kill_marked;
 use fp_host::run::commit::{COMMIT_PATIENCE, settle};
 use fp_host::run::trial;
 use fp_host::run::worktree::follow_branch;

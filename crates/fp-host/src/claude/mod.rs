@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use crate::file;
+use crate::platform::HOME;
 
 /// The plugin, and its folder in a bundle.
 pub const PLUGIN: &str = "fp";
@@ -22,13 +23,8 @@ pub const TEAMS: &str = "CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS";
 
 /// The folder of the client's own files according to `env`; `None` if `env` doesn't say.
 pub fn client_home(env: &dyn Fn(&str) -> Option<String>) -> Option<PathBuf> {
-    home_on(std::env::consts::OS, env)
-}
-
-fn home_on(system: &str, env: &dyn Fn(&str) -> Option<String>) -> Option<PathBuf> {
     let absolute = |name: &str| env(name).map(PathBuf::from).filter(|path| path.is_absolute());
-    let home = if system == "windows" { "USERPROFILE" } else { "HOME" };
-    absolute("CLAUDE_CONFIG_DIR").or_else(|| Some(absolute(home)?.join(".claude")))
+    absolute("CLAUDE_CONFIG_DIR").or_else(|| Some(absolute(HOME)?.join(".claude")))
 }
 
 /// Size limit of the client's own record, in bytes.
@@ -37,8 +33,7 @@ const MAX_RECORD: u64 = 64 * 1024 * 1024;
 /// True if the client's own record says that the user trusts `folder`.
 pub fn is_trusted_folder(env: &dyn Fn(&str) -> Option<String>, folder: &Path) -> bool {
     let absolute = |name: &str| env(name).map(PathBuf::from).filter(|path| path.is_absolute());
-    let home = if cfg!(windows) { "USERPROFILE" } else { "HOME" };
-    let Some(home) = absolute("CLAUDE_CONFIG_DIR").or_else(|| absolute(home)) else { return false };
+    let Some(home) = absolute("CLAUDE_CONFIG_DIR").or_else(|| absolute(HOME)) else { return false };
     let text = file::read_text(&home.join(".claude.json"), MAX_RECORD).unwrap_or_default();
     let record: Value = serde_json::from_str(&text).unwrap_or_default();
     folder.to_str().is_some_and(|name| record["projects"][name]["hasTrustDialogAccepted"] == true)
@@ -50,19 +45,16 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn the_folder_of_the_client_is_where_the_system_has_it() {
-        let check = |system: &str, variables: &[(&str, &str)], expect: Option<&str>| {
+    fn the_folder_of_the_client_is_where_the_user_says() {
+        let check = |variables: &[(&str, &str)], expect: Option<&str>| {
             let variable = |name: &str| {
                 variables.iter().find(|(found, _)| *found == name).map(|(_, value)| (*value).to_owned())
             };
-            assert_eq!(home_on(system, &variable), expect.map(PathBuf::from), "{system} {variables:?}");
+            assert_eq!(client_home(&variable), expect.map(PathBuf::from), "{variables:?}");
         };
-        check("linux", &[("HOME", "/h")], Some("/h/.claude"));
-        check("macos", &[("HOME", "/h")], Some("/h/.claude"));
-        check("windows", &[("HOME", "/h"), ("USERPROFILE", "/u")], Some("/u/.claude"));
-        check("windows", &[("HOME", "/h")], None);
-        check("linux", &[("HOME", "/h"), ("CLAUDE_CONFIG_DIR", "/c")], Some("/c"));
-        check("linux", &[("HOME", "/h"), ("CLAUDE_CONFIG_DIR", "c")], Some("/h/.claude"));
-        check("linux", &[], None);
+        check(&[("HOME", "/h")], Some("/h/.claude"));
+        check(&[("HOME", "/h"), ("CLAUDE_CONFIG_DIR", "/c")], Some("/c"));
+        check(&[("HOME", "/h"), ("CLAUDE_CONFIG_DIR", "c")], Some("/h/.claude"));
+        check(&[], None);
     }
 }

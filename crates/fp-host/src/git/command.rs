@@ -1,6 +1,6 @@
 //! Every git process starts here, so that its environment, input and failures are handled in one place.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::io::{self, PipeWriter, Write as _};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -9,6 +9,7 @@ use std::time::Duration;
 use fp_plan::repo_path::RepoPath;
 
 use super::{Git, GitError, GitFailure};
+use crate::platform::os_string;
 use crate::process::{self, CommandEnd, Limits};
 
 /// Bytes of standard error that a failure keeps, from its end.
@@ -240,19 +241,6 @@ fn classify(failure: GitFailure) -> GitError {
     } else {
         GitError::Failed(Box::new(failure))
     }
-}
-
-/// The bytes as the platform writes file names; git on Windows prints UTF-8.
-#[cfg(unix)]
-pub(crate) fn os_string(bytes: &[u8]) -> OsString {
-    use std::os::unix::ffi::OsStringExt;
-    OsString::from_vec(bytes.to_vec())
-}
-
-/// The bytes as the platform writes file names; git on Windows prints UTF-8.
-#[cfg(not(unix))]
-pub(crate) fn os_string(bytes: &[u8]) -> OsString {
-    String::from_utf8_lossy(bytes).into_owned().into()
 }
 
 /// Time limit of [`ask`].

@@ -348,7 +348,7 @@ impl Git {
     fn has_commit_hook(&self) -> Result<bool, GitError> {
         let output = self.call(&["rev-parse", "--git-path", "hooks"]).output()?;
         let folder = output.strip_suffix(b"\n").unwrap_or(&output);
-        let folder = self.worktree().join(super::command::os_string(folder));
+        let folder = self.worktree().join(crate::platform::os_string(folder));
         let names = ["pre-commit", "prepare-commit-msg", "commit-msg", "reference-transaction"];
         Ok(names.iter().any(|name| folder.join(name).exists()))
     }

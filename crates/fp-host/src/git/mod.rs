@@ -28,9 +28,9 @@ use fp_plan::settings::Settings;
 use serde::{Deserialize, Serialize};
 
 use crate::file;
+use crate::platform::{self, os_string};
 use crate::repo::{self, Repo};
 
-pub(crate) use command::os_string;
 pub use commit::{Blocked, CommitOutcome};
 pub(crate) use diff::Blobs;
 pub use diff::{Compared, FileStat, Side};
@@ -277,7 +277,7 @@ impl Git {
             _ => real(path),
         };
         let inside = path.strip_prefix(self.worktree()).ok()?;
-        let parts: Vec<Vec<u8>> = inside.iter().map(bytes).collect::<Option<_>>()?;
+        let parts: Vec<Vec<u8>> = inside.iter().map(platform::git_bytes).collect::<Option<_>>()?;
         (!parts.is_empty()).then(|| RepoPath::from_bytes(parts.join(&b'/')))
     }
 
@@ -299,7 +299,7 @@ impl Git {
 /// Resolves links and `..` as far as the folder exists: a deleted file may have been in a folder that is gone
 /// too.
 fn real(folder: &Path) -> PathBuf {
-    if let Ok(real) = std::fs::canonicalize(folder) {
+    if let Ok(real) = platform::real_path(folder) {
         return real;
     }
     match (folder.parent(), folder.file_name()) {
@@ -311,17 +311,6 @@ fn real(folder: &Path) -> PathBuf {
         }
         _ => folder.to_owned(),
     }
-}
-
-#[cfg(unix)]
-fn bytes(name: &std::ffi::OsStr) -> Option<Vec<u8>> {
-    use std::os::unix::ffi::OsStrExt as _;
-    Some(name.as_bytes().to_owned())
-}
-
-#[cfg(not(unix))]
-fn bytes(name: &std::ffi::OsStr) -> Option<Vec<u8>> {
-    name.to_str().map(|name| name.as_bytes().to_owned())
 }
 
 #[cfg(test)]

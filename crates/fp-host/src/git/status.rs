@@ -9,9 +9,10 @@ use fp_plan::repo_path::RepoPath;
 use fp_run::verification::GitSurroundings;
 use sha2::{Digest as _, Sha256};
 
-use super::command::{GitCall, os_string};
+use super::command::GitCall;
 use super::{Git, GitError, Oid};
 use crate::file;
+use crate::platform::os_string;
 
 /// Size limit of git's files that are read for a hash, in bytes.
 const HEAD_CAP: u64 = 4096;

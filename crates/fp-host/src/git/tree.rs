@@ -10,9 +10,9 @@ use fp_plan::repo_path::RepoPath;
 use fp_run::verification::GitSurroundings;
 use fp_run::verification::by_products::ByProducts;
 
-use super::command::os_string;
 use super::status::hash;
 use super::{EntryState, Git, GitError, Oid, StatusEntry, WorkingTreeStatus};
+use crate::platform::{UserFolder, os_string};
 use crate::repo::{DEBT_LOG, ROADMAPS};
 
 pub(super) const INDEX: &str = "index";
@@ -185,12 +185,7 @@ impl Git {
 /// The file of the index that is kept for `worktree`, in the user's folder of caches: nothing that a repository
 /// holds leads there.
 fn kept_index(worktree: &Path) -> Option<PathBuf> {
-    let folder = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
-    let caches = match std::env::consts::OS {
-        "windows" => folder("LOCALAPPDATA"),
-        "macos" => folder("HOME").map(|home| home.join("Library/Caches")),
-        _ => folder("XDG_CACHE_HOME").or_else(|| folder("HOME").map(|home| home.join(".cache"))),
-    }?;
+    let caches = UserFolder::Cache.path_on(std::env::consts::OS, |name| std::env::var_os(name))?;
     let name = hash(worktree.as_os_str().as_encoded_bytes());
     Some(caches.join("fractal-planner").join(INDEX).join(name))
 }

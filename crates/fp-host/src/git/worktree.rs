@@ -4,9 +4,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::command::os_string;
 use super::tree::forget_index;
 use super::{Git, GitError, Oid};
+use crate::platform::{self, os_string};
 
 /// The oldest git whose `merge-tree` can merge.
 const MERGES_SINCE: (u32, u32) = (2, 38);
@@ -146,31 +146,13 @@ fn remove(path: &Path) -> std::io::Result<()> {
     }
     match fs::remove_dir_all(path) {
         Err(error) if error.kind() == Kind::PermissionDenied => {
-            open_up(path)?;
+            platform::open_up(path)?;
             fs::remove_dir_all(path)
         }
         // A process that still runs there created a file meanwhile.
         Err(error) if error.kind() == Kind::DirectoryNotEmpty => fs::remove_dir_all(path),
         result => result,
     }
-}
-
-#[cfg(unix)]
-fn open_up(folder: &Path) -> std::io::Result<()> {
-    use std::os::unix::fs::PermissionsExt as _;
-    fs::set_permissions(folder, fs::Permissions::from_mode(0o700))?;
-    for entry in fs::read_dir(folder)? {
-        let entry = entry?;
-        if entry.file_type()?.is_dir() {
-            open_up(&entry.path())?;
-        }
-    }
-    Ok(())
-}
-
-#[cfg(not(unix))]
-fn open_up(_folder: &Path) -> std::io::Result<()> {
-    Ok(())
 }
 
 /// Parses `git version 2.47.3 (…)`.

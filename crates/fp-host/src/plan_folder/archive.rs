@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{PlanError, PlanFolder, Plans};
 use crate::file::{self, FileError};
+use crate::platform;
 use crate::repo::HOME;
 use crate::store::{Store, StoreError, acquire};
 
@@ -175,6 +176,6 @@ fn moved(plan: &PlanFolder, target: &Path, to: &Plans, from: &Plans) -> Result<(
         io::ErrorKind::CrossesDevices => ArchiveError::OtherDisk { path: to.dir.clone() },
         _ => FileError::Write { path: target.to_owned(), source: error }.into(),
     })?;
-    let synced = file::sync_folder(&to.dir).and_then(|()| file::sync_folder(&from.dir));
+    let synced = platform::sync_folder(&to.dir).and_then(|()| platform::sync_folder(&from.dir));
     Ok(synced.map_err(|source| FileError::Write { path: target.to_owned(), source })?)
 }

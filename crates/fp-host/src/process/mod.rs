@@ -1,9 +1,6 @@
 //! Runs one command line of an approved plan with a time limit and leaves no process behind: not in the
 //! background, not by ignoring a signal, and not if this process is killed meanwhile.
 
-#[cfg_attr(unix, path = "group_unix.rs")]
-#[cfg_attr(not(unix), path = "group_windows.rs")]
-mod group;
 mod output;
 
 use std::io::{self, PipeReader, Write as _};
@@ -13,19 +10,17 @@ use std::time::{Duration, Instant};
 
 pub use fp_run::verification::CommandEnd;
 use fp_run::verification::CommandRun;
-#[cfg(not(unix))]
-use group::JobObject as ProcessGroup;
-#[cfg(unix)]
-use group::ProcessGroup;
 pub use output::CommandOutput;
 pub(crate) use output::OutputReader;
 
+use crate::platform::{self, ProcessGroup};
+
 /// Time that a group has to end by itself before it is killed.
-const GRACE: Duration = Duration::from_secs(2);
+pub(crate) const GRACE: Duration = Duration::from_secs(2);
 /// Time to wait for pending output after the last process has ended.
 const DRAIN: Duration = Duration::from_secs(1);
 /// Longest pause between two polls of the process.
-const POLL: Duration = Duration::from_millis(10);
+pub(crate) const POLL: Duration = Duration::from_millis(10);
 /// The same when the program's duration matters.
 const QUICK_POLL: Duration = Duration::from_millis(1);
 
@@ -57,15 +52,15 @@ pub struct FinishedCommand {
     pub output: CommandOutput,
 }
 
-/// Runs `line` through the platform's shell (`sh -c`, `cmd /C`) in `directory`, without input. Ends the whole
-/// process group with it.
+/// Runs `line` through `sh` in `directory`, without input. Ends the whole process group with it.
 ///
 /// # Errors
 /// The shell or the directory doesn't exist. An unknown command is no error: the shell reports it.
 pub fn run_line(line: &str, directory: &Path, limits: Limits) -> io::Result<FinishedCommand> {
     let started = Instant::now();
     let (pipe, out) = io::pipe()?;
-    let mut command = group::shell(line);
+    let no_shell = || io::Error::other("there is no `sh`: install Git for Windows, which brings one");
+    let mut command = platform::shell(line).ok_or_else(no_shell)?;
     // A check of an agent's work is not the agent.
     command.env_remove(AGENT_ROLE);
     command.current_dir(directory).stdin(Stdio::null()).stdout(out.try_clone()?).stderr(out);
@@ -180,11 +175,6 @@ impl RunningProgram {
         self.group.end(grace)?;
         Ok(self.stderr.finish(DRAIN))
     }
-}
-
-/// Kills every process that an earlier program with this `mark` has left. Only Linux finds them.
-pub fn kill_marked(mark: &str) {
-    group::kill_marked(mark);
 }
 
 /// Waits for the command itself, not for its background processes; polls at least once every `poll`.

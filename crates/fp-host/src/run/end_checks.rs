@@ -31,7 +31,7 @@ pub fn missing_program(command: &str) -> Option<&str> {
     let program = command.split_whitespace().next()?;
     let is_plain = program.starts_with(|c: char| c.is_ascii_alphanumeric())
         && program.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.'));
-    if !is_plain || cfg!(windows) {
+    if !is_plain {
         return None;
     }
     let line = format!("command -v {program}");

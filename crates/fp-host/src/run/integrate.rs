@@ -19,6 +19,7 @@ use super::{RunError, paths};
 use crate::file::FileError;
 use crate::git::{Git, GitCommit, Merge, Oid};
 use crate::plan::OpenPlan;
+use crate::platform;
 
 /// Most files, commits and messages that the feedback on a conflict lists.
 const SHOWN: usize = 10;
@@ -254,7 +255,9 @@ fn is_same(staged: Option<&Path>, target: &Path) -> Result<bool, RunError> {
         move |source| FileError::Read { path, source }
     };
     let wanted = fs::symlink_metadata(staged).map_err(read(staged))?;
-    if wanted.file_type() != found.file_type() || is_executable(&wanted) != is_executable(&found) {
+    if wanted.file_type() != found.file_type()
+        || platform::is_executable(&wanted) != platform::is_executable(&found)
+    {
         return Ok(false);
     }
     if wanted.is_symlink() {
@@ -264,19 +267,8 @@ fn is_same(staged: Option<&Path>, target: &Path) -> Result<bool, RunError> {
     Ok(wanted.is_file() && wanted.len() == found.len() && content(staged)? == content(target)?)
 }
 
-#[cfg(unix)]
-fn is_executable(metadata: &fs::Metadata) -> bool {
-    use std::os::unix::fs::PermissionsExt as _;
-    metadata.is_file() && metadata.permissions().mode() & 0o100 != 0
-}
-
-#[cfg(not(unix))]
-fn is_executable(_metadata: &fs::Metadata) -> bool {
-    false
-}
-
 fn on_disk(top: &Path, path: &RepoPath) -> std::path::PathBuf {
-    top.join(crate::git::os_string(path.as_bytes()))
+    top.join(crate::platform::os_string(path.as_bytes()))
 }
 
 /// The folders above a path, from the top down.

@@ -11,8 +11,8 @@ use fp_run::run::State;
 use fp_run::run::state::TaskState;
 
 use super::worktree;
-use crate::git::os_string;
 use crate::plan::OpenPlan;
+use crate::platform::{self, TEMPORARY, os_string};
 
 /// Longest path that any system opens, in bytes.
 const LONGEST: usize = 32 * 1024;
@@ -69,7 +69,7 @@ impl<'p> Site<'p> {
             };
             return Self::in_checkout(&path, inner, instead);
         }
-        let temporary = temporary_folders().iter().any(|folder| path.starts_with(real(folder)));
+        let temporary = temporary_folders().any(|folder| path.starts_with(real(&folder)));
         Some(if temporary { EditPlace::Temporary } else { EditPlace::Outside(shown(&path)) })
     }
 
@@ -125,7 +125,8 @@ fn plain(path: &Path) -> PathBuf {
 fn real(path: &Path) -> PathBuf {
     let mut path = path.to_owned();
     for _ in 0..LINKS {
-        let Some((found, at)) = path.ancestors().find_map(|at| Some((fs::canonicalize(at).ok()?, at))) else {
+        let Some((found, at)) = path.ancestors().find_map(|at| Some((platform::real_path(at).ok()?, at)))
+        else {
             return path;
         };
         let mut rest = path.strip_prefix(at).unwrap_or(Path::new("")).components();
@@ -150,12 +151,8 @@ fn shown(path: &Path) -> String {
 }
 
 /// Folders for a builder's temporary files.
-fn temporary_folders() -> Vec<PathBuf> {
-    let mut folders = vec![std::env::temp_dir()];
-    if cfg!(unix) {
-        folders.push("/tmp".into());
-    }
-    folders
+fn temporary_folders() -> impl Iterator<Item = PathBuf> {
+    std::iter::once(std::env::temp_dir()).chain(TEMPORARY.map(Into::into))
 }
 
 #[cfg(all(test, unix))]

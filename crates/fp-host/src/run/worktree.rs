@@ -19,6 +19,7 @@ use super::RunError;
 use crate::file::{self, FileError};
 use crate::git::{Git, Oid};
 use crate::plan::OpenPlan;
+use crate::platform;
 use crate::repo::Repo;
 use crate::store::{StoreError, acquire};
 
@@ -56,7 +57,7 @@ fn open(plan: &OpenPlan, owner: &AgentName) -> Option<Git> {
     let found = Repo::find(&path);
     // A folder that is no worktree of its own belongs to the checkout around it.
     let own =
-        found.git_dir == plan.repo.git_dir && fs::canonicalize(&path).is_ok_and(|p| p == found.worktree);
+        found.git_dir == plan.repo.git_dir && platform::real_path(&path).is_ok_and(|p| p == found.worktree);
     let git = Git::open(&path).ok().filter(|_| real && own)?;
     // Git uses this reason while it creates a worktree. A user may lock one for any other.
     let locked = fs::read(git.git_dir().join("locked")).unwrap_or_default();
@@ -255,7 +256,7 @@ pub fn follow_branch(plan: &OpenPlan) -> Result<(), RunError> {
     let worktrees = Worktrees::lock(plan)?;
     let (path, main) = (plan.integration(), worktrees.git()?);
     if let Ok(git) = Git::open(&path)
-        && fs::canonicalize(&path).is_ok_and(|path| path == git.worktree())
+        && platform::real_path(&path).is_ok_and(|path| path == git.worktree())
         && (git.head_in_files().as_deref() == Some(member.tip.as_str())
             || git.begin_anew(&member.tip).is_ok())
     {

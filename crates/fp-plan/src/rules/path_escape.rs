@@ -6,7 +6,7 @@ use crate::plan::path::normal;
 pub(super) static RULE: Rule = Rule {
     id: "path-escape",
     severity: Severity::Error,
-    finds: "A file outside the repository: absolute, with `..` or `~`, or through a symbolic link",
+    finds: "A file outside the repository: absolute, with `..` or `~`, or through a symbolic link; or a path with `\\`",
     why: "A plan is written by a model. What it names is read, changed and committed, so it must not lead \
           anywhere else.",
     fix: None,
@@ -18,17 +18,14 @@ pub(super) static RULE: Rule = Rule {
 fn check(context: &RuleContext<'_>, task: &Task, sink: &mut FindingSink<'_>) {
     for item in task.fields.items(FieldKind::Files) {
         let why = match normal(&item.text) {
-            Err(escape) => escape.to_string(),
+            Err(escape) => format!("outside the repository: {escape}"),
             Ok(_) if context.facts.path(&item.text) == Some(PathFact::Outside) => {
-                "a symbolic link leads out".to_owned()
+                "outside the repository: a symbolic link leads out".to_owned()
             }
+            Ok(_) if item.text.contains('\\') => "no path in git, which has `/` between folders".to_owned(),
             Ok(_) => continue,
         };
-        sink.report(
-            task,
-            item.span,
-            format!("`{}` is outside the repository: {why}", item.text.escape_debug()),
-        )
-        .hint("name files relative to the repository");
+        sink.report(task, item.span, format!("`{}` is {why}", item.text.escape_debug()))
+            .hint("name files relative to the repository");
     }
 }

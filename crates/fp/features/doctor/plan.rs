@@ -7,6 +7,7 @@ use std::path::Path;
 use fp_host::file::{self, FileError, TASKS_CAP};
 use fp_host::git::{Git, GitError};
 use fp_host::plan::{OpenPlan, leaf};
+use fp_host::platform;
 use fp_host::run::{RunError, evidence};
 use fp_host::store::{ExaminedLog, ExaminedSnapshot, SNAPSHOT};
 use fp_plan::plan::id::{PlanId, TaskId};
@@ -137,19 +138,7 @@ pub(super) fn snapshot(plan: &PlanId, entries: &[Entry], examined: &ExaminedSnap
 
 /// The client's process that leads the run is there; `None` where nobody can tell.
 pub(super) fn is_led(state: &State) -> Option<bool> {
-    is_running(state.run.as_ref()?.terms.client?)
-}
-
-#[cfg(unix)]
-fn is_running(process: u32) -> Option<bool> {
-    let process = rustix::process::Pid::from_raw(i32::try_from(process).ok()?)?;
-    // Every other error is about a process that exists and isn't ours.
-    Some(rustix::process::test_kill_process(process) != Err(rustix::io::Errno::SRCH))
-}
-
-#[cfg(not(unix))]
-fn is_running(_process: u32) -> Option<bool> {
-    None
+    platform::is_running(state.run.as_ref()?.terms.client?)
 }
 
 /// The tasks that somebody holds. The run is led by a process that is there or not.

@@ -1,10 +1,11 @@
 //! The checks of the setup. They change nothing, every process has a time limit, and a fault is a finding, not the end.
 
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::{MAIN_SEPARATOR, Path, PathBuf};
 use std::time::Duration;
 
 use fp_host::claude::{MARKETPLACE, PERMISSIONS, PLUGIN, client_home};
+use fp_host::platform::HOME;
 
 use super::{DoctorFinding, git, hooks, place, show_paths};
 use crate::context::Context;
@@ -39,12 +40,12 @@ pub(super) fn examine(context: &Context, client: Option<&Path>) -> Vec<DoctorFin
     found.push(place::repository(context));
     found.push(place::settings(context));
     found.extend(place::leftovers(context));
-    let home = context.env(if cfg!(windows) { "USERPROFILE" } else { "HOME" }).map(PathBuf::from);
+    let home = context.env(HOME).map(PathBuf::from);
     if context.repo().git_dir.is_some() {
         show_paths(&mut found, &context.repo().root, "");
     }
     if let Some(home) = home.filter(|home| home.is_absolute() && home.parent().is_some()) {
-        show_paths(&mut found, &home, if cfg!(windows) { r"~\" } else { "~/" });
+        show_paths(&mut found, &home, &format!("~{MAIN_SEPARATOR}"));
     }
     found
 }

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use fp_exchange::{ImportNotice, SourceFolder};
 use fp_host::file::{self, FileError};
+use fp_host::platform;
 use ignore::WalkBuilder;
 
 use crate::error::CommandError;
@@ -27,7 +28,7 @@ pub(super) fn gather_texts(path: &Path) -> Result<(SourceFolder, Vec<ImportNotic
         return Ok(([(name, text)].into_iter().collect(), Vec::new()));
     }
     fs::read_dir(path).map_err(failed)?;
-    let root = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let root = platform::real_path(path).unwrap_or_else(|_| path.to_owned());
     let mut walk = WalkBuilder::new(&root);
     walk.standard_filters(false).max_depth(Some(MAX_DEPTH + 1)).sort_by_file_name(Ord::cmp);
     walk.filter_entry(|entry| {
@@ -43,12 +44,12 @@ pub(super) fn gather_texts(path: &Path) -> Result<(SourceFolder, Vec<ImportNotic
                 continue;
             }
         };
-        let Some(name) = entry.path().strip_prefix(&root).ok().and_then(Path::to_str) else { continue };
-        let name = if cfg!(windows) { name.replace('\\', "/") } else { name.to_owned() };
+        let Ok(inside) = entry.path().strip_prefix(&root) else { continue };
+        let Ok(name) = String::from_utf8(platform::slashed(inside)) else { continue };
         let read = match entry.file_type() {
             Some(kind) if kind.is_symlink() => {
                 // A target within the folder is read by itself.
-                let target = fs::canonicalize(entry.path());
+                let target = platform::real_path(entry.path());
                 let is_inside = target.is_ok_and(|target| target.starts_with(&root));
                 if is_inside || !(is_read(&name) || entry.path().extension().is_none()) {
                     continue;

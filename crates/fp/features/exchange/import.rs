@@ -15,6 +15,7 @@ use fp_host::file::{self, FileError};
 use fp_host::git::Git;
 use fp_host::plan::TASKS;
 use fp_host::plan_folder::{PlanFolder, PlanRecord};
+use fp_host::platform;
 use fp_host::store::Store;
 use fp_plan::diagnostic::Severity;
 use fp_plan::plan::id::{PlanId, TaskId};
@@ -118,7 +119,7 @@ pub(crate) fn run(args: ImportArgs, context: &Context) -> CommandResult {
 /// Fails for a path in the repository that a link leads out of it: it names a file that whoever made the link chose.
 fn refuse_leading_out(given: &Path, path: &Path, context: &Context) -> Result<(), CommandError> {
     let goes_up = given.components().any(|part| part == Component::ParentDir);
-    let (Ok(real), Ok(root)) = (fs::canonicalize(path), fs::canonicalize(&context.repo().root)) else {
+    let (Ok(real), Ok(root)) = (platform::real_path(path), platform::real_path(&context.repo().root)) else {
         return Ok(());
     };
     if goes_up || !path.starts_with(&context.repo().root) || real.starts_with(root) {
@@ -141,7 +142,7 @@ fn located(error: &ImportError, path: &Path, is_folder: bool) -> String {
 
 /// The path from the repository where it is inside, else from the root of the disk.
 fn origin_path(path: &Path, context: &Context) -> String {
-    let real = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let real = platform::real_path(path).unwrap_or_else(|_| path.to_owned());
     let below = real.strip_prefix(&context.repo().root).map(Path::to_owned);
     match below {
         Ok(below) if below.as_os_str().is_empty() => ".".to_owned(),
@@ -425,7 +426,7 @@ impl Import {
 fn named_after(path: &Path) -> String {
     const SAY_NOTHING: [&str; 8] =
         ["beads", "issues", "plan", "specs", "task", "taskmaster", "tasks", "works"];
-    let real = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let real = platform::real_path(path).unwrap_or_else(|_| path.to_owned());
     let mut names = real.ancestors().filter_map(|above| {
         let name = Path::new(above.file_name()?.to_str()?.trim_start_matches('.')).file_stem()?;
         name.to_str().filter(|name| !SAY_NOTHING.contains(&name.to_lowercase().as_str()))

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use fp_host::claude::{MARKETPLACE, PLUGIN};
 use fp_host::file::{FileError, reason};
+use fp_host::platform::set_shared;
 use serde_json::{Value, json};
 
 use super::VERSION;
@@ -180,23 +181,14 @@ fn write_file(path: &Path, contents: &[u8]) -> Result<(), CommandError> {
 }
 
 /// Gives everything below `folder` the same modes whatever the umask: everybody can run the programs and read the rest.
-#[cfg(unix)]
 fn set_modes(folder: &Path, has_programs: bool) -> io::Result<()> {
-    use std::os::unix::fs::PermissionsExt;
-    let set = |path: &Path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode));
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
         if entry.file_type()?.is_dir() {
             set_modes(&entry.path(), has_programs || entry.file_name() == PROGRAMS)?;
         } else {
-            set(&entry.path(), if has_programs { 0o755 } else { 0o644 })?;
+            set_shared(&entry.path(), has_programs)?;
         }
     }
-    set(folder, 0o755)
-}
-
-#[cfg(not(unix))]
-#[expect(clippy::unnecessary_wraps, reason = "unix can fail")]
-fn set_modes(_folder: &Path, _has_programs: bool) -> io::Result<()> {
-    Ok(())
+    set_shared(folder, true)
 }

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use fp_host::search_path::{is_program, program_on_path};
+use fp_host::platform::find_program;
+use fp_host::search_path::is_program;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
@@ -15,7 +16,6 @@ use crate::error::CommandError;
 
 /// Oldest client that the plugin works with: its hooks are in exec form.
 pub(crate) const OLDEST_CLIENT: &str = "2.1.200";
-const NAMES: &[&str] = if cfg!(windows) { &["claude.exe", "claude.cmd"] } else { &["claude"] };
 
 /// A marketplace that the client knows.
 #[derive(Debug, Clone, Deserialize)]
@@ -87,7 +87,7 @@ impl ClaudeClient {
         limit: Duration,
     ) -> Result<Self, CommandError> {
         let found = match given {
-            None => program_on_path(NAMES, search_path.unwrap_or_default()).ok_or_else(|| {
+            None => find_program("claude", search_path.unwrap_or_default()).ok_or_else(|| {
                 CommandError::failed("Claude Code is not installed here: there is no `claude` on PATH")
                     .hint("install Claude Code, or say where it is with `--client PATH`")
             }),

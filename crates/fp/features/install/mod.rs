@@ -12,11 +12,11 @@ mod tests;
 pub(crate) mod undo;
 
 use std::env;
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use fp_host::claude::{MARKETPLACE, PLUGIN, client_home};
+use fp_host::platform::{self, FOLDER_VARIABLES, UserFolder};
 use serde::Serialize;
 
 use crate::context::Context;
@@ -128,7 +128,7 @@ pub(crate) fn plugin_id() -> String {
 
 /// Both paths lead to the same folder.
 pub(crate) fn same_folder(one: &Path, other: &Path) -> bool {
-    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let real = |path: &Path| platform::real_path(path).unwrap_or_else(|_| path.to_owned());
     real(one) == real(other)
 }
 
@@ -137,22 +137,11 @@ fn record_beside(bundle: &Path) -> PathBuf {
 }
 
 fn homeless() -> CommandError {
-    let variables = if cfg!(windows) { "USERPROFILE and LOCALAPPDATA" } else { "HOME" };
-    CommandError::failed("nothing says where your home folder is").hint(format!("set {variables}"))
+    CommandError::failed("nothing says where your home folder is").hint(format!("set {FOLDER_VARIABLES}"))
 }
 
 /// The folder of the bundle: `fractal-planner/bundle` in the user's data folder. `None` if no variable names that.
 pub(crate) fn bundle_folder() -> Option<PathBuf> {
-    data_folder(env::consts::OS, |name| env::var_os(name))
-        .map(|folder| folder.join(MARKETPLACE).join("bundle"))
-}
-
-fn data_folder(system: &str, variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
-    // A relative one would be another folder in every project; the standard says to ignore it.
-    let folder = |name| variable(name).map(PathBuf::from).filter(|folder| folder.is_absolute());
-    match system {
-        "windows" => folder("LOCALAPPDATA"),
-        "macos" => folder("HOME").map(|home| home.join("Library/Application Support")),
-        _ => folder("XDG_DATA_HOME").or_else(|| folder("HOME").map(|home| home.join(".local/share"))),
-    }
+    let data = UserFolder::Data.path_on(env::consts::OS, |name| env::var_os(name))?;
+    Some(data.join(MARKETPLACE).join("bundle"))
 }

@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use fp_host::claude::{PERMISSIONS, TEAMS};
 use fp_host::file::{self, FileError};
 use fp_host::json_text;
+use fp_host::platform;
 use fp_plan::text::json_fault;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -218,7 +219,7 @@ impl ClientSettingsFile {
             return Ok(());
         }
         self.check_writable()?;
-        let real = self.path.canonicalize().unwrap_or_else(|_| self.path.clone());
+        let real = platform::real_path(&self.path).unwrap_or_else(|_| self.path.clone());
         real.parent().map_or(Ok(()), fs::create_dir_all).map_err(|error| unwritable(&self.path, error))?;
         Ok(file::atomic_write(&real, text.as_bytes())?)
     }

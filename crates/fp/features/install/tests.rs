@@ -337,24 +337,6 @@ proptest! {
     }
 }
 
-#[cfg(unix)]
-#[test]
-fn the_data_folder_is_where_the_system_has_it() {
-    let check = |system: &str, variables: &[(&str, &str)], expect: Option<&str>| {
-        let variable = |name: &str| {
-            variables.iter().find(|(found, _)| *found == name).map(|(_, value)| OsString::from(value))
-        };
-        assert_eq!(data_folder(system, variable), expect.map(PathBuf::from), "{system} {variables:?}");
-    };
-    check("linux", &[("HOME", "/h")], Some("/h/.local/share"));
-    check("linux", &[("HOME", "/h"), ("XDG_DATA_HOME", "/x")], Some("/x"));
-    check("linux", &[("HOME", "/h"), ("XDG_DATA_HOME", "x")], Some("/h/.local/share"));
-    check("macos", &[("HOME", "/h"), ("XDG_DATA_HOME", "/x")], Some("/h/Library/Application Support"));
-    check("windows", &[("LOCALAPPDATA", "/l")], Some("/l"));
-    check("windows", &[("HOME", "/h")], None);
-    check("linux", &[], None);
-}
-
 fn settings_file(folder: &TempDir, text: Option<&str>) -> ClientSettingsFile {
     let path = folder.path().join("settings.json");
     text.iter().for_each(|text| fs::write(&path, text).unwrap());

@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 
 use fp_host::file::{self, FileError};
 use fp_host::plan_folder::OfLayer;
+use fp_host::platform;
 use fp_host::repo::{ROADMAPS, Repo};
 use fp_plan::diagnostic::{Diagnostic, Severity};
 use fp_plan::plan::Lines;
@@ -237,7 +238,7 @@ fn open_page(selector: Option<&str>, repo: &Repo) -> Result<RoadmapPage, Command
 
 /// True for a file that is there, and in the repository even behind links.
 fn is_inside(repo: &Repo, path: &Path) -> bool {
-    fs::canonicalize(path).is_ok_and(|real| real.starts_with(&repo.root))
+    platform::real_path(path).is_ok_and(|real| real.starts_with(&repo.root))
 }
 
 /// The id of the page that is called `part`, or else of the only one that contains it.

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use fp_host::file::read_stranger;
 use fp_host::git::{Git, GitError};
+use fp_host::platform;
 use fp_plan::language::Language;
 use fp_plan::plan::Plan;
 use fp_run::commit_style::is_fix;
@@ -67,9 +68,8 @@ fn walk(root: &Path, plans_dir: &str) -> BTreeMap<String, PathBuf> {
         .build();
     let files = walk.flatten().filter(|entry| entry.file_type().is_some_and(|kind| kind.is_file()));
     let named = |file: DirEntry| {
-        let name = file.path().strip_prefix(root).ok()?.to_string_lossy();
-        let name = if cfg!(windows) { name.replace('\\', "/") } else { name.into_owned() };
-        Some((name, file.into_path()))
+        let name = platform::slashed(file.path().strip_prefix(root).ok()?);
+        Some((String::from_utf8_lossy(&name).into_owned(), file.into_path()))
     };
     files.filter_map(named).collect()
 }
@@ -86,7 +86,7 @@ fn is_left_out(entry: &DirEntry, plans: &Path) -> bool {
 
 /// True if no link is on the way from `root` to `path`, which is in normal form.
 fn is_without_links(root: &Path, path: &str) -> bool {
-    let real = |path: &Path| fs::canonicalize(path).ok();
+    let real = |path: &Path| platform::real_path(path).ok();
     real(&root.join(path)).is_some_and(|found| real(root).is_some_and(|root| found == root.join(path)))
 }
 

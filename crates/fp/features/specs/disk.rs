@@ -5,6 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use fp_host::file::{self, FileError};
+use fp_host::platform;
 use fp_host::repo::{HOME, Repo};
 use ignore::WalkBuilder;
 
@@ -82,7 +83,7 @@ pub(super) fn write_page(repo: &Repo, name: &SpecName, text: &str) -> Result<(),
     let folder = name.as_str().rsplit_once('/').map_or(String::new(), |(folder, _)| format!("/{folder}"));
     let path = repo.make_folder(&format!("{HOME}/specs{folder}"))?.join(format!("{}.md", name.file()));
     // A link within the repository stays one.
-    let real = fs::canonicalize(&path).unwrap_or(path);
+    let real = platform::real_path(&path).unwrap_or(path);
     Ok(file::atomic_write(&real, text.as_bytes())?)
 }
 
@@ -99,7 +100,8 @@ fn read_page(repo: &Repo, folder: &Path, path: &Path) -> Result<Spec, SpecFault>
 
 /// Fails where `path` leads out of the repository.
 fn refuse_outside(repo: &Repo, path: &Path) -> Result<(), SpecFault> {
-    let real = fs::canonicalize(path).map_err(|source| FileError::Read { path: path.to_owned(), source })?;
+    let real =
+        platform::real_path(path).map_err(|source| FileError::Read { path: path.to_owned(), source })?;
     if real.starts_with(&repo.root) {
         return Ok(());
     }

@@ -9,20 +9,14 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
 
-use super::{CommandEnd, POLL};
+use crate::process::{CommandEnd, POLL};
 
 /// Ends the given group, within the given seconds, as soon as standard input ends without a line: the process at the
 /// other end of the pipe has died.
 const WATCHER: &str = r#"read -r _ || { kill -s TERM -- "-$1"; sleep "$2"; kill -s KILL -- "-$1"; }"#;
 
-pub(super) fn shell(line: &str) -> Command {
-    let mut command = Command::new("sh");
-    command.arg("-c").arg("--").arg(line);
-    command
-}
-
 /// A command in a process group of its own.
-pub(super) struct ProcessGroup {
+pub(crate) struct ProcessGroup {
     leader: Child,
     id: Pid,
     watcher: Option<Child>,
@@ -31,7 +25,7 @@ pub(super) struct ProcessGroup {
 
 impl ProcessGroup {
     /// Starts `command`. If this process dies, its group is ended within `grace`.
-    pub(super) fn spawn(mut command: Command, grace: Duration) -> io::Result<Self> {
+    pub(crate) fn spawn(mut command: Command, grace: Duration) -> io::Result<Self> {
         let mark = ProcessMark::new();
         let leader = command.envs(mark.variable()).process_group(0).spawn()?;
         // The command holds the pipe that its child inherited; the output would not end while that is open.
@@ -41,12 +35,12 @@ impl ProcessGroup {
     }
 
     /// The leader's exit, if it has ended.
-    pub(super) fn poll(&mut self) -> io::Result<Option<CommandEnd>> {
+    pub(crate) fn poll(&mut self) -> io::Result<Option<CommandEnd>> {
         Ok(self.leader.try_wait()?.map(end))
     }
 
     /// Sends TERM to every process of the group, and after `grace` KILL to those that remain.
-    pub(super) fn end(&mut self, grace: Duration) -> io::Result<()> {
+    pub(crate) fn end(&mut self, grace: Duration) -> io::Result<()> {
         self.signal(Signal::TERM);
         let deadline = Instant::now() + grace;
         while self.leader.try_wait()?.is_none() && Instant::now() < deadline {
@@ -67,11 +61,11 @@ impl ProcessGroup {
         Ok(())
     }
 
-    pub(super) fn mark(&self) -> &str {
+    pub(crate) fn mark(&self) -> &str {
         &self.mark.0
     }
 
-    pub(super) fn ask_to_end(&self) {
+    pub(crate) fn ask_to_end(&self) {
         self.signal(Signal::TERM);
     }
 
@@ -117,10 +111,10 @@ const VARIABLE: &str = "FP_COMMAND_MARK";
 const ROUNDS: usize = 5;
 
 /// A mark unique to one command.
-pub(super) struct ProcessMark(String);
+pub(crate) struct ProcessMark(String);
 
 impl ProcessMark {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
         let time = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_nanos());
@@ -128,18 +122,18 @@ impl ProcessMark {
     }
 
     /// The variable for the command's environment.
-    pub(super) fn variable(&self) -> [(&str, &str); 1] {
+    pub(crate) fn variable(&self) -> [(&str, &str); 1] {
         [(VARIABLE, &self.0)]
     }
 
-    pub(super) fn kill_escaped(&self) {
+    pub(crate) fn kill_escaped(&self) {
         kill_marked(&self.0);
     }
 }
 
 /// Kills every process that has `mark`. Only Linux shows the environment of a process; elsewhere a process that leaves
 /// its group escapes.
-pub(super) fn kill_marked(mark: &str) {
+pub fn kill_marked(mark: &str) {
     #[cfg(not(target_os = "linux"))]
     let _ = mark;
     #[cfg(target_os = "linux")]

@@ -1,0 +1,127 @@
+//! Unix: modes and owners guard files, names are bytes, and processes have groups and signals.
+
+mod group;
+
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, DirBuilder, File, Metadata, OpenOptions, Permissions};
+use std::io;
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use rustix::fs::OFlags;
+use rustix::process::{Pid, geteuid, test_kill_process};
+use signal_hook::consts::signal;
+
+pub(crate) use self::group::ProcessGroup;
+pub use self::group::kill_marked;
+
+/// The variable of the user's home folder.
+pub const HOME: &str = "HOME";
+/// The variables from which [`super::UserFolder`] and the client's folder follow.
+pub const FOLDER_VARIABLES: &str = "HOME";
+/// What the file of a program may end with.
+pub const PROGRAM_ENDINGS: &[&str] = &[""];
+/// The environment says what the terminal can show: `TERM`, and the locale's character set.
+pub const TERMINAL_IN_ENVIRONMENT: bool = true;
+/// Where anybody puts temporary files, whatever the environment says.
+pub(crate) const TEMPORARY: Option<&str> = Some("/tmp");
+/// The signals that ask a process to end.
+pub(crate) const END_SIGNALS: &[i32] = &[signal::SIGINT, signal::SIGTERM, signal::SIGHUP];
+
+/// The absolute path of what is at `path`, without links.
+pub fn real_path(path: impl AsRef<Path>) -> io::Result<PathBuf> {
+    fs::canonicalize(path)
+}
+
+/// A file name of the bytes that git prints.
+pub fn os_string(bytes: &[u8]) -> OsString {
+    OsString::from_vec(bytes.to_vec())
+}
+
+/// The bytes that git has for a file name; `None` if it can't have the name.
+pub(crate) fn git_bytes(name: &OsStr) -> Option<Vec<u8>> {
+    Some(name.as_bytes().to_owned())
+}
+
+/// Syncs the entries of a folder, so that a new name in it survives a power cut.
+pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
+    File::open(folder)?.sync_all()
+}
+
+/// Renames `from` to `to`, and replaces what is there.
+pub(crate) fn replace_file(from: &Path, to: &Path) -> io::Result<()> {
+    fs::rename(from, to)
+}
+
+/// The permissions that any program would give a new file.
+pub(crate) fn new_file_permissions() -> Option<Permissions> {
+    // The system applies the user's umask to this.
+    Some(Permissions::from_mode(0o666))
+}
+
+/// Options that open a regular file only, at once: never a link, nor wait for the other end of a pipe.
+pub(crate) fn open_no_link() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY).bits();
+    options.custom_flags(flags.cast_signed());
+    options
+}
+
+/// Makes a folder that only the user can enter.
+pub(crate) fn make_private_folder(folder: &Path) -> io::Result<()> {
+    DirBuilder::new().recursive(true).mode(0o700).create(folder)
+}
+
+/// Options that create a file that only the user can read.
+pub(crate) fn private_file() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    options.create(true).mode(0o600);
+    options
+}
+
+/// True if others than the user may write what has this `metadata`.
+pub(crate) fn is_exposed(metadata: &Metadata) -> bool {
+    metadata.uid() != geteuid().as_raw() || metadata.mode() & 0o022 != 0
+}
+
+pub fn is_executable(metadata: &Metadata) -> bool {
+    metadata.is_file() && metadata.mode() & 0o111 != 0
+}
+
+/// Gives what is at `path` to everybody to read, and to run or enter.
+pub fn set_shared(path: &Path, is_entered: bool) -> io::Result<()> {
+    fs::set_permissions(path, Permissions::from_mode(if is_entered { 0o755 } else { 0o644 }))
+}
+
+/// Lets the user remove what is in `folder`, and in the folders below it.
+pub(crate) fn open_up(folder: &Path) -> io::Result<()> {
+    fs::set_permissions(folder, Permissions::from_mode(0o700))?;
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        if entry.file_type()?.is_dir() {
+            open_up(&entry.path())?;
+        }
+    }
+    Ok(())
+}
+
+/// The shell for `line`, a line of POSIX.
+pub(crate) fn shell(line: &str) -> Option<Command> {
+    let mut command = Command::new("sh");
+    command.args(["-c", "--", line]);
+    Some(command)
+}
+
+/// True if there is a process with this id; `None` if nobody can say.
+pub fn is_running(process: u32) -> Option<bool> {
+    let process = Pid::from_raw(i32::try_from(process).ok()?)?;
+    // Every other error is about a process that exists and isn't ours.
+    Some(test_kill_process(process) != Err(rustix::io::Errno::SRCH))
+}
+
+/// The name that this machine has for its user.
+pub fn machine_name() -> String {
+    rustix::system::uname().nodename().to_string_lossy().into_owned()
+}

@@ -1,0 +1,47 @@
+//! A command's children must not outlive it, so it runs in a job object: everything in the job ends with it,
+//! and the job ends with this process, however that ends.
+
+use std::io;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use command_group::{CommandGroup as _, GroupChild};
+
+use crate::process::{CommandEnd, GRACE, POLL};
+
+/// A command in a job of its own.
+pub(crate) struct ProcessGroup(GroupChild);
+
+impl ProcessGroup {
+    pub(crate) fn spawn(mut command: Command, _grace: Duration) -> io::Result<Self> {
+        command.group().kill_on_drop(true).spawn().map(Self)
+    }
+
+    /// The command's exit, if it has ended.
+    pub(crate) fn poll(&mut self) -> io::Result<Option<CommandEnd>> {
+        let status = self.0.try_wait()?;
+        Ok(status.map(|status| status.code().map_or(CommandEnd::Signalled(0), CommandEnd::Exited)))
+    }
+
+    /// Nobody escapes from a job, so nobody is marked.
+    pub(crate) fn mark(&self) -> &'static str {
+        ""
+    }
+
+    /// Windows has no way to ask.
+    pub(crate) fn ask_to_end(&self) {}
+
+    /// Ends every process of the job at once; Windows has no gentler way.
+    pub(crate) fn end(&mut self, _grace: Duration) -> io::Result<()> {
+        self.0.kill()?;
+        // The job's own wait may wait for a message that a poll has taken.
+        let deadline = Instant::now() + GRACE;
+        while self.poll()?.is_none() && Instant::now() < deadline {
+            std::thread::sleep(POLL / 5);
+        }
+        Ok(())
+    }
+}
+
+/// Nothing is left: the job ended with the process that made it.
+pub fn kill_marked(_mark: &str) {}

@@ -1,0 +1,126 @@
+//! Windows: the folders of a profile are the user's by their access lists, names are text, and processes have jobs.
+
+mod group;
+
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, Metadata, OpenOptions, Permissions};
+use std::io;
+use std::os::windows::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use signal_hook::consts::signal;
+
+pub(crate) use self::group::ProcessGroup;
+pub use self::group::kill_marked;
+use super::find_program;
+
+pub const HOME: &str = "USERPROFILE";
+pub const FOLDER_VARIABLES: &str = "USERPROFILE and LOCALAPPDATA";
+pub const PROGRAM_ENDINGS: &[&str] = &["", ".exe", ".cmd", ".bat"];
+pub const TERMINAL_IN_ENVIRONMENT: bool = false;
+pub(crate) const TEMPORARY: Option<&str> = None;
+pub(crate) const END_SIGNALS: &[i32] = &[signal::SIGINT, signal::SIGTERM];
+/// How long a file in use is waited for.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// Without the prefix `\\?\`, which neither git nor a shell understands.
+pub fn real_path(path: impl AsRef<Path>) -> io::Result<PathBuf> {
+    let real = fs::canonicalize(path)?;
+    let Some(plain) = real.to_str().and_then(|path| path.strip_prefix(r"\\?\")) else { return Ok(real) };
+    Ok(match plain.strip_prefix(r"UNC\") {
+        Some(share) => format!(r"\\{share}").into(),
+        None => plain.into(),
+    })
+}
+
+/// Git on Windows prints UTF-8.
+pub fn os_string(bytes: &[u8]) -> OsString {
+    String::from_utf8_lossy(bytes).into_owned().into()
+}
+
+pub(crate) fn git_bytes(name: &OsStr) -> Option<Vec<u8>> {
+    name.to_str().map(|name| name.as_bytes().to_owned())
+}
+
+/// The file system's journal holds new names.
+pub(crate) fn sync_folder(_folder: &Path) -> io::Result<()> {
+    Ok(())
+}
+
+/// Tries again for two seconds: a virus scanner holds a new file open for a moment, and so do some readers.
+pub(crate) fn replace_file(from: &Path, to: &Path) -> io::Result<()> {
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        match fs::rename(from, to) {
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied && Instant::now() < deadline => {
+                std::thread::sleep(PATIENCE / 100);
+            }
+            renamed => return renamed,
+        }
+    }
+}
+
+pub(crate) fn new_file_permissions() -> Option<Permissions> {
+    None
+}
+
+pub(crate) fn open_no_link() -> OpenOptions {
+    /// Opens the link itself.
+    const FILE_FLAG_OPEN_REPARSE_POINT: u32 = 0x0020_0000;
+    let mut options = OpenOptions::new();
+    options.custom_flags(FILE_FLAG_OPEN_REPARSE_POINT);
+    options
+}
+
+/// The profile's access list, which the folder inherits, keeps others out.
+pub(crate) fn make_private_folder(folder: &Path) -> io::Result<()> {
+    fs::create_dir_all(folder)
+}
+
+pub(crate) fn private_file() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    options.create(true);
+    options
+}
+
+/// Only the user, the system and administrators may write into a profile.
+pub(crate) fn is_exposed(_metadata: &Metadata) -> bool {
+    false
+}
+
+pub fn is_executable(metadata: &Metadata) -> bool {
+    metadata.is_file()
+}
+
+pub fn set_shared(_path: &Path, _is_entered: bool) -> io::Result<()> {
+    Ok(())
+}
+
+/// What keeps the user from removing it is a program that has it open, mostly a virus scanner.
+pub(crate) fn open_up(_folder: &Path) -> io::Result<()> {
+    std::thread::sleep(PATIENCE);
+    Ok(())
+}
+
+/// The shell for `line`, a line of POSIX: the `sh` of Git for Windows, or another on the search path. `cmd` would read
+/// something else in the line than what was approved.
+pub(crate) fn shell(line: &str) -> Option<Command> {
+    let search = std::env::var_os("PATH")?;
+    let beside_git =
+        || find_program("git", &search)?.ancestors().map(|at| at.join(r"bin\sh.exe")).find(|sh| sh.is_file());
+    let mut command = Command::new(find_program("sh", &search).or_else(beside_git)?);
+    // Not as an argument: that `sh` splits its command line by rules of its own.
+    command.args(["-c", r#"eval "$FP_COMMAND_LINE""#]).env("FP_COMMAND_LINE", line);
+    Some(command)
+}
+
+/// Nobody can say without unsafe code.
+pub fn is_running(_process: u32) -> Option<bool> {
+    None
+}
+
+pub fn machine_name() -> String {
+    std::env::var("COMPUTERNAME").unwrap_or_default()
+}
