@@ -88,7 +88,7 @@ fn a_command_that_fails_alone_is_a_question_at_once() {
     answer(&mut machine, &question, AnswerChoice::SendBack);
     let task = machine.state.task(&id("1")).unwrap();
     assert_eq!((task.status, task.iteration), (Status::Implementing, 2));
-    assert!(task.feedback.as_ref().unwrap().starts_with("Check command: make \"test\": exit status 2"));
+    assert!(task.feedback.as_ref().unwrap().starts_with("`make \"test\"` failed: exit status 2"));
 }
 
 #[test]
