@@ -193,7 +193,7 @@ fn status_lines(
     lines.iter().map(|line| line.painted(columns)).collect()
 }
 
-/// What the plan is at, and how far.
+/// The plan's phase and progress.
 fn head_lines(state: &State, report: &StatusReport, now: Timestamp, columns: usize) -> Vec<StyledLine> {
     let is_running = report.phase == Phase::Running;
     let end = if is_running { Some(now) } else { state.last_at };
@@ -378,10 +378,10 @@ pub(super) fn watch_plan(plan: &OpenPlan, context: &Context) -> CommandResult {
     Ok(Exit::Done)
 }
 
-/// What a lead knows beside the log.
+/// The knowledge of a lead beside the log.
 #[derive(Debug, Default)]
 pub(super) struct Beside {
-    /// What agents are at.
+    /// The present activity of each agent.
     pub(super) doing: BTreeMap<AgentName, String>,
     /// Lines above the tasks.
     pub(super) lines: Vec<String>,

@@ -1,4 +1,4 @@
-//! What the agents of a run have cost, in words and in tables.
+//! The cost of a run's agents, in words and in tables.
 
 use std::collections::BTreeSet;
 
@@ -70,7 +70,10 @@ impl CostReport {
     pub fn lines(&self) -> Vec<String> {
         let mut lines = vec![format!("Cost: {}", spent_in_words(self.tokens, self.micro_usd))];
         if self.sent_back.total() > 0 {
-            lines.push(format!("  for attempts that were sent back: {}", spent_in_words(self.sent_back, None)));
+            lines.push(format!(
+                "  for attempts that were sent back: {}",
+                spent_in_words(self.sent_back, None)
+            ));
         }
         for rule in &self.denied {
             lines.push(format!("  refused to agents; to allow it, add this to `agents.allow`: {rule}"));

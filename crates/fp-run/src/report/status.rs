@@ -127,7 +127,7 @@ pub struct TaskLine {
     pub commit: Option<String>,
     /// Its obstacle, or the reason for its failure or its missing commit.
     pub detail: Option<String>,
-    /// What it was planned on and has changed, where its obstacle is another one.
+    /// The changes since to what it was planned on, where its obstacle is another one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub drift: Option<String>,
     /// True if it was done before the import, without proof.
@@ -191,7 +191,7 @@ pub struct StatusReport {
     /// The results of the checks at the end, a line each.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub end_checks: Vec<String>,
-    /// What the agents have cost, as far as it is known.
+    /// The cost of the agents, as far as it is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost: Option<CostReport>,
 }
