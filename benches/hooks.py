@@ -1,5 +1,6 @@
-"""Measures whole hook processes for hooks.sh: `hooks.py FP ROUNDS`. Everybody takes turns in each round, and before each
-process the plan is put back as it was, so that a hook that writes to the log always finds the same."""
+"""Measures whole processes of hooks and of the status line for hooks.sh: `hooks.py FP ROUNDS`. Everybody takes turns in
+each round, and before each process the plan is put back as it was, so that a hook that writes to the log always finds
+the same."""
 
 import copy
 import json
@@ -45,6 +46,7 @@ HOOKS = {
     "stop, something is due": ("interactive-stop", "started", False),
     "stop, a builder works": ("interactive-stop", "held", False),
     "an unknown event": ("interactive-user-prompt-submit", "held", False),
+    "the status line": (None, "held", False),
 }
 # The folders that the hooks run in, and how many tasks their plan has.
 PLACES = {"no plan": 0, "2 tasks": 2, "1,000 tasks": 1000}
@@ -86,7 +88,7 @@ class Place:
         head = "## Root Task\n- [ID: root] Sample goal (Complexity: 5)\n\n### Subtasks\n"
         write(f"{self.plan}/tasks.md", head + "".join(leaves))
         self.run(fp, "approve", PLAN, "--yes")
-        self.run(fp, "run", "start", PLAN, "--session", "s1")
+        self.run(fp, "start", PLAN, "--session", "s1")
         self.save("started")
         self.run(fp, "next", PLAN)
         self.run(fp, "claim", PLAN, "--as", "builder-1")
@@ -108,7 +110,10 @@ class Place:
 
 
 def event_of(name, hook, folder):
-    """The recorded event as sent by session s1 in `folder`; the file that it edits is written as the edit left it."""
+    """The recorded event as sent by session s1 in `folder`; the file that it edits is written as the edit left it. The
+    status line gets no event, only the place."""
+    if name is None:
+        return {"workspace": {"project_dir": folder}}
     with open(f"{EVENTS}/{name}.json", encoding="utf-8") as file:
         event = json.loads(file.read().replace("/home/dev/shop", folder))
     event["session_id"] = "s1"
@@ -171,9 +176,10 @@ def main():
             measure("fp --version", [fp, "--version"], "/dev/null", base)
             for hook, (event, state, compared) in HOOKS.items():
                 name = "tomorrow" if hook == "an unknown event" else hook.split(",")[0]
+                command = [fp, "hook", name] if event else [fp, "statusline"]
                 for place, at in places.items():
                     at.restore(state)
-                    measure((hook, place), [fp, "hook", name], inputs[hook, place], at.folder)
+                    measure((hook, place), command, inputs[hook, place], at.folder)
                     if compared and place == "2 tasks":
                         at.restore(state)
                         measure((hook, "script"), [COMPARISON, name], inputs[hook, place], at.folder)

@@ -15,6 +15,7 @@ use fp_host::run::worktree;
 use fp_host::store::Store;
 use fp_host::trust::{Consent, TrustStore};
 use fp_plan::settings::{Settings, SettingsLayer};
+use fp_plan::text::visible;
 use fp_run::interview::PlanningStep;
 use fp_run::report::lasted;
 use fp_run::report::status::{Phase, StatusReport};
@@ -77,8 +78,13 @@ impl Context {
 
     /// Prints a result in the requested format.
     pub(crate) fn report(&self, json: &serde_json::Value, text: &str) -> CommandResult {
+        self.styled_report(json, &visible(text))
+    }
+
+    /// Does the same for text in the colours of the theme, whose pieces have visible control characters.
+    pub(crate) fn styled_report(&self, json: &serde_json::Value, text: &str) -> CommandResult {
         match self.format {
-            Format::Text => self.printer.data(text),
+            Format::Text => self.printer.styled(text),
             Format::Json => self.printer.json(json)?,
         }
         Ok(Exit::Done)

@@ -136,10 +136,7 @@ fn the_commands_that_it_names_are_right() {
         environment.fp(&["fail", PLAN, task, "--reason", "given up"]);
     }
     let over = environment.done(&["handoff", PLAN]).stdout;
-    assert!(
-        over.contains(&format!("\n## Resume Command\n\nfp retry {PLAN} 1 (no other task is left)\n")),
-        "{over}"
-    );
+    assert!(over.contains(&format!("\n## Resume Command\n\nfp retry {PLAN} 1\n")), "{over}");
     environment.done(&["retry", PLAN, "1"]);
 }
 
@@ -174,7 +171,7 @@ fn titles_and_reasons_stay_on_one_line_as_they_are() {
 #[test]
 fn before_the_run_and_after_it() {
     let environment = planned();
-    assert_snapshot!(handoff(&environment), @r"
+    assert_snapshot!(handoff(&environment), @"
     exit status: 0
     --- stdout
     # Handoff: sample-20261121
@@ -201,7 +198,7 @@ fn before_the_run_and_after_it() {
 
     ## Resume Command
 
-    /fp:plan (the plan sample-20261121 is not approved yet)
+    /fp:implement sample-20261121
     --- stderr
     note: written to .fractal-planner/plans/sample-20261121/handoff.md
     ");

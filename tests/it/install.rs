@@ -6,6 +6,7 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::common::plan::{leaf, tree};
 use crate::common::{Environment, Output};
 use insta::assert_snapshot;
 use portable_pty::{CommandBuilder, PtySize, native_pty_system};
@@ -128,8 +129,9 @@ fn install_registers_a_bundle_once_and_uninstall_undoes_it() {
     settings     [ROOT]/home/.claude/settings.json
     permissions  Edit(.fractal-planner/plans/*/*.md), Edit(.fractal-planner/roadmaps/*.md): not added
     agent teams  CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS: not added
+    status line  [ROOT]/data/fractal-planner/bundle/fp/bin/fp statusline: not added
     --- stderr
-    To add the rest: fp install --permissions --teams
+    To add the rest: fp install --permissions --teams --statusline
     ");
     assert_eq!((home.calls().as_str(), home.names("data")), ("", vec![]));
     assert_snapshot!(home.fp(&["install"]), @"
@@ -142,8 +144,9 @@ fn install_registers_a_bundle_once_and_uninstall_undoes_it() {
     settings     [ROOT]/home/.claude/settings.json
     permissions  Edit(.fractal-planner/plans/*/*.md), Edit(.fractal-planner/roadmaps/*.md): not added
     agent teams  CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS: not added
+    status line  [ROOT]/data/fractal-planner/bundle/fp/bin/fp statusline: not added
     --- stderr
-    To add the rest: fp install --permissions --teams
+    To add the rest: fp install --permissions --teams --statusline
     Start Claude Code in a repository and type: /fp:plan GOAL
     ");
     assert_snapshot!(home.calls(), @"
@@ -160,8 +163,9 @@ fn install_registers_a_bundle_once_and_uninstall_undoes_it() {
     settings     [ROOT]/home/.claude/settings.json
     permissions  Edit(.fractal-planner/plans/*/*.md), Edit(.fractal-planner/roadmaps/*.md): not added
     agent teams  CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS: not added
+    status line  [ROOT]/data/fractal-planner/bundle/fp/bin/fp statusline: not added
     --- stderr
-    To add the rest: fp install --permissions --teams
+    To add the rest: fp install --permissions --teams --statusline
     Start Claude Code in a repository and type: /fp:plan GOAL
     ");
     assert_eq!(home.calls(), "");
@@ -394,10 +398,11 @@ fn settings_that_are_wanted_are_shown_added_and_taken_out_again() {
     settings     [ROOT]/home/.claude/settings.json
     permissions  Edit(.fractal-planner/plans/*/*.md), Edit(.fractal-planner/roadmaps/*.md): would be added
     agent teams  CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS: would be added
+    status line  [ROOT]/data/fractal-planner/bundle/fp/bin/fp statusline: would be added
 
     --- [ROOT]/home/.claude/settings.json
     +++ [ROOT]/home/.claude/settings.json
-    @@ -1,5 +1,8 @@
+    @@ -1,5 +1,12 @@
      {
      	"model": "opus",
     -	"permissions": {"allow": ["Bash(make *)"]},
@@ -406,6 +411,10 @@ fn settings_that_are_wanted_are_shown_added_and_taken_out_again() {
     +	"hooks": {},
     +	"env": {
     +		"CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS": "1"
+    +	},
+    +	"statusLine": {
+    +		"command": "[ROOT]/data/fractal-planner/bundle/fp/bin/fp statusline",
+    +		"type": "command"
     +	}
      }
     \ No newline at end of file
@@ -426,6 +435,7 @@ fn settings_that_are_wanted_are_shown_added_and_taken_out_again() {
     settings     [ROOT]/home/.claude/settings.json
     permissions  Edit(.fractal-planner/plans/*/*.md), Edit(.fractal-planner/roadmaps/*.md): added
     agent teams  CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS: added
+    status line  [ROOT]/data/fractal-planner/bundle/fp/bin/fp statusline: added
     backup       [ROOT]/home/.claude/settings.json.fp-backup
     --- stderr
     Start Claude Code in a repository and type: /fp:plan GOAL
@@ -435,8 +445,11 @@ fn settings_that_are_wanted_are_shown_added_and_taken_out_again() {
         "\t\"permissions\": {\"allow\": [\"Bash(make *)\", \"Edit(.fractal-planner/plans/*/*.md)\", \"Edit(.fractal-planner/roadmaps/*.md)\"]},\r\n",
         "\t\"hooks\": {},\r\n",
         "\t\"enabledPlugins\": {\r\n\t\t\"fp@fractal-planner\": true\r\n\t},\r\n",
-        "\t\"env\": {\r\n\t\t\"CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS\": \"1\"\r\n\t}\r\n}"
+        "\t\"env\": {\r\n\t\t\"CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS\": \"1\"\r\n\t},\r\n",
+        "\t\"statusLine\": {\r\n\t\t\"command\": \"[ROOT]/data/fractal-planner/bundle/fp/bin/fp statusline\",\r\n",
+        "\t\t\"type\": \"command\"\r\n\t}\r\n}"
     );
+    let there = there.replace("[ROOT]", home.path("").to_str().unwrap().trim_end_matches('/'));
     assert_eq!(home.text(SETTINGS), there);
     assert_eq!(home.text("home/.claude/settings.json.fp-backup"), MINE);
     assert_snapshot!(home.fp(&["install", "--yes"]), @"
@@ -449,6 +462,7 @@ fn settings_that_are_wanted_are_shown_added_and_taken_out_again() {
     settings     [ROOT]/home/.claude/settings.json
     permissions  Edit(.fractal-planner/plans/*/*.md), Edit(.fractal-planner/roadmaps/*.md): already there
     agent teams  CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS: already there
+    status line  [ROOT]/data/fractal-planner/bundle/fp/bin/fp statusline: already there
     backup       [ROOT]/home/.claude/settings.json.fp-backup
     --- stderr
     Start Claude Code in a repository and type: /fp:plan GOAL
@@ -496,6 +510,39 @@ fn a_part_of_the_settings_can_be_chosen_and_the_other_one_later() {
     home.settings(r#"{"env": {"CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS": "0"}}"#);
     check(&["--yes"], "added", "otherwise");
     assert!(home.text(SETTINGS).contains(r#""CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS": "0""#));
+}
+
+/// The status line of the user stays the last line, with the plan above it where there is one.
+#[test]
+fn a_status_line_is_put_above_the_one_that_is_there() {
+    let home = Home::new();
+    let mine = r#"{"statusLine": {"type": "command", "command": "read -r a; echo \"mine: $a\"; exit 3 # mine", "padding": 2}}"#;
+    home.settings(mine);
+    let shown = home.fp(&["install", "--statusline", "--dry-run"]);
+    assert!(shown.stdout.contains("statusline; printf %s"), "{shown}");
+    assert_eq!(home.text(SETTINGS), mine);
+    home.fp(&["install", "--statusline"]);
+    let line = |home: &Home| {
+        let settings: serde_json::Value = serde_json::from_str(&home.text(SETTINGS)).unwrap();
+        assert_eq!(settings["statusLine"]["padding"], 2);
+        let script = format!(
+            "printf '{{\"a\": 1}}\n' | sh -c '{}'",
+            settings["statusLine"]["command"].as_str().unwrap()
+        );
+        let said = home.0.run("sh", &["-c", &script]);
+        assert_eq!((said.code, said.stderr.as_str()), (3, ""), "{said}");
+        said.stdout
+    };
+    assert_eq!(line(&home), "mine: {\"a\": 1}\n");
+    let home = Home(home.0.repo());
+    home.0.plan(&tree(&[leaf("1", "none", "a.txt")]));
+    home.0.start(&[]);
+    assert_eq!(line(&home), "fp 0/1 ▱▱▱▱▱▱▱▱ running\nmine: {\"a\": 1}\n");
+    let again = home.text(SETTINGS);
+    assert!(home.fp(&["install", "--statusline"]).stdout.contains("statusline: already there"));
+    assert_eq!(home.text(SETTINGS), again);
+    home.fp(&["uninstall"]);
+    assert_eq!((home.text(SETTINGS).as_str(), home.names("home/.claude").len()), (mine, 1));
 }
 
 /// The record counts, not the rules that are offered now.
@@ -620,7 +667,7 @@ fn settings_that_broke_since_stop_an_uninstallation_until_they_are_mended() {
     assert_snapshot!(home.fp(&["uninstall"]), @"
     exit status: 2
     --- stderr
-    error: [ROOT]/home/.claude/settings.json:8:1: not valid JSON: EOF while parsing an object
+    error: [ROOT]/home/.claude/settings.json:12:1: not valid JSON: EOF while parsing an object
     hint: fix the file by hand, since Claude Code ignores all of it as it is; then run this again
     ");
     assert_eq!(home.calls(), "");
@@ -708,9 +755,10 @@ fn every_scope_is_updated_and_uninstalled() {
     settings     [ROOT]/home/.claude/settings.json
     permissions  Edit(.fractal-planner/plans/*/*.md), Edit(.fractal-planner/roadmaps/*.md): not added
     agent teams  CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS: not added
+    status line  [ROOT]/data/fractal-planner/bundle/fp/bin/fp statusline: not added
     plugin       scope local in [ROOT]/work: updated from 0.1.0
     --- stderr
-    To add the rest: fp install --permissions --teams
+    To add the rest: fp install --permissions --teams --statusline
     Sessions that are open keep the version they have loaded
     Start Claude Code in a repository and type: /fp:plan GOAL
     ");
@@ -749,7 +797,7 @@ fn in_a_terminal(home: &Home, arguments: &[&str], answers: &str) -> String {
 #[test]
 fn in_a_terminal_each_setting_is_asked_for() {
     let home = Home::new();
-    let shown = in_a_terminal(&home, &["install"], "y\n\n");
+    let shown = in_a_terminal(&home, &["install"], "y\n\n\n");
     assert_snapshot!(&shown[shown.find("With these").unwrap()..], @"
     With these permission rules Claude Code does not ask about each edit of a
     plan's pages and of roadmaps:
@@ -758,6 +806,9 @@ fn in_a_terminal_each_setting_is_asked_for() {
     Add to [ROOT]/home/.claude/settings.json? [y/N] With agent teams, which are experimental, you can watch each builder and
     talk to it:
       CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS=1
+    Add to [ROOT]/home/.claude/settings.json? [y/N] With this status line Claude Code shows how far a plan is, above the status
+    line that you have:
+      [ROOT]/data/fractal-planner/bundle/fp/bin/fp statusline
     Add to [ROOT]/home/.claude/settings.json? [y/N] 
     Claude Code  [ROOT]/bin/claude (2.1.329)
     bundle       [ROOT]/data/fractal-planner/bundle (fp VERSION): written
@@ -766,6 +817,7 @@ fn in_a_terminal_each_setting_is_asked_for() {
     settings     [ROOT]/home/.claude/settings.json
     permissions  Edit(.fractal-planner/plans/*/*.md), Edit(.fractal-planner/roadmaps/*.md): added
     agent teams  CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS: not added
+    status line  [ROOT]/data/fractal-planner/bundle/fp/bin/fp statusline: not added
     Start Claude Code in a repository and type: /fp:plan GOAL
     ");
     assert!(home.text(SETTINGS).contains("Edit(.fractal-planner/plans/*/*.md)"));

@@ -248,7 +248,7 @@ fn a_goal_has_to_say_something() {
     exit status: 2
     --- stderr
     error: the goal is empty
-    hint: say what is to be done: `fp new 'Add a greeting command'`
+    hint: name the goal: `fp new 'Add a greeting command'`
     ");
     check(&["new", " \n\t "]);
     check(&["new"]);

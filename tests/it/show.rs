@@ -382,3 +382,46 @@ fn large_trees_are_exported_at_once() {
         assert!(output.stdout.contains("5000"), "{format}");
     }
 }
+
+#[test]
+fn states_and_findings_have_their_colours_where_the_terminal_has_any() {
+    let environment = planned();
+    environment.start(&[]);
+    environment.done(&["fail", "1", "--reason", "no"]);
+    let broken = tree(&[Leaf { after: "7", ..LEAVES[0] }]);
+    environment.write("broken.md", broken.replace("Write part 1", "\u{1b}[32mDone\u{1b}[0m"));
+    let environment = environment.env("LANG", "C.UTF-8");
+    let told = |environment: &Environment, args: &[&str]| {
+        let output = environment.fp(args);
+        assert_eq!(output.stdout.contains('\u{1b}'), environment.fp(&["config"]).stdout.contains('\u{1b}'));
+        output.stdout.replace('\u{1b}', "~")
+    };
+    let commands: [&[&str]; 4] = [&["show"], &["ready"], &["doctor", PLAN], &["validate", "broken.md"]];
+    let plain = commands.map(|args| told(&environment, args));
+    assert!(!plain.concat().contains('~'), "{plain:?}");
+    let environment = environment.env("CLICOLOR_FORCE", "1");
+    let [shown, ready, doctor, validated] = commands.map(|args| told(&environment, args));
+    assert!(shown.contains("├─ ~[1m1  ~[0mWrite part 1~[31m (2, failed)~[0m\n"), "{shown}");
+    assert!(shown.contains("└─ ~[1m4  ~[0mWrite part 4~[34m (2, ready)~[0m\n"), "{shown}");
+    assert!(ready.contains("~[1m  2  ~[0m~[2mblocked  ~[0mWrite part 2\n"), "{ready}");
+    assert!(doctor.contains("  ~[32mok~[0m       files        all can be read\n"), "{doctor}");
+    assert!(validated.contains(": ~[31merror[unknown-dependency]:~[0m "), "{validated}");
+    // Nobody else's colours.
+    assert!(!validated.contains("~[32m"), "{validated}");
+    environment.done(&["show", "--out", "tree.txt"]);
+    assert_eq!(environment.read("tree.txt"), plain[0]);
+    let environment = environment.env("NO_COLOR", "1").env("CLICOLOR_FORCE", "0");
+    assert_eq!(commands.map(|args| told(&environment, args)), plain);
+}
+
+#[test]
+fn nothing_is_ready_once_the_run_is_cancelled() {
+    let environment = planned();
+    environment.start(&[]);
+    assert!(environment.done(&["show"]).stdout.contains("Write part 1 (2, ready)"));
+    environment.done(&["cancel"]);
+    assert!(environment.done(&["show"]).stdout.contains("Write part 1 (2, waiting)"));
+    let status = environment.done(&["status", "--json"]).json();
+    assert_eq!((&status["counts"]["ready"], &status["tasks"][0]["ready"]), (&0.into(), &false.into()));
+    assert!(environment.done(&["report"]).stdout.contains("Write part 1: waiting"));
+}

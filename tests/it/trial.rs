@@ -50,7 +50,7 @@ fn a_command_with_a_comma_is_asked_about_before_it_is_claimed() {
     assert_eq!(other, "2");
     let answer = environment.done(&["answer", PLAN, "q1", "--option", "Change the task"]);
     assert!(answer.stdout.contains(&format!("fp task revise {PLAN} 1 --file -")), "{answer}");
-    assert!(environment.done(&["why", PLAN, "1"]).stdout.contains("it is to be changed"));
+    assert!(environment.done(&["why", PLAN, "1"]).stdout.contains("it has to be changed"));
 }
 
 #[test]

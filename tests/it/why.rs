@@ -259,3 +259,37 @@ fn the_output_of_a_command_is_told_once() {
     );
     assert_eq!(history.matches("as said above").count(), 1, "{told}");
 }
+
+/// A failure ends with the last lines of the command's output, not with its hash.
+#[test]
+fn a_failure_ends_with_what_the_command_printed_last() {
+    let environment = Environment::new().repo();
+    environment.write("check.sh", "seq 1 99; echo; echo 'left: 3'; echo '2 of 99 tests failed'; exit 1\n");
+    environment.plan(&tree(&[Leaf { id: "1", after: "none", file: "a.txt", test: "`sh check.sh`" }]));
+    environment.start(&["--max-iterations", "1"]);
+    environment.build("builder-1", "a.txt", "first\n");
+    environment.fp(&["verify", PLAN, "1"]);
+    environment.fail("1");
+    for told in [environment.done(&["status"]).stdout, environment.done(&["status", "--all"]).stdout] {
+        let task = &told[told.find("failed     Write part 1").unwrap()..];
+        let lines: Vec<&str> = task.lines().skip(1).map(str::trim_start).collect();
+        assert_eq!(
+            lines,
+            ["Criterion 1 (`a.txt` has a line about 1): not seen", "left: 3", "2 of 99 tests failed"],
+            "{told}"
+        );
+    }
+    let told = why(&environment, "1").stdout;
+    let lines = "\n                      `sh check.sh` failed: exit status 1\n";
+    assert!(told.contains(lines), "{told}");
+    assert!(
+        told.contains("                      left: 3\n                      2 of 99 tests failed\n"),
+        "{told}"
+    );
+    assert!(!told.contains("sha256"), "{told}");
+    let question = environment.done(&["status", "--json"]).json()["questions"][0].clone();
+    assert!(
+        question.as_str().unwrap().contains("; left: 3; 2 of 99 tests failed. The verifier"),
+        "{question}"
+    );
+}

@@ -120,11 +120,11 @@ settings! {
         linear: Linear = Linear::default(), Group(Linear::rows), Open;
         /// The mechanical checks of a submitted task.
         verify: Verify = Verify::default(), Group(Verify::rows), Protected;
-        /// What leads a run: the session itself, or `fp run` with a process for each agent.
+        /// The lead of a run: the session itself, or `fp run` with a process for each agent.
         engine: Engine = Engine::Session, Choice(Engine::WORDS), Protected;
         /// The programs and models that play the agents of `fp run`.
         agents: Agents = Agents::default(), Group(Agents::rows), Protected;
-        /// What the agents of a run may cost before the user is asked.
+        /// The cost of a run's agents at which the user is asked.
         budget: Budget = Budget::default(), Group(Budget::rows), Protected;
         /// Telling the user that `fp run` has ended or waits for an answer.
         notify: Notify = Notify::default(), Group(Notify::rows), Protected;
@@ -204,13 +204,13 @@ settings! {
 
     /// The agents of a run.
     Agents {
-        /// Who builds.
+        /// The program and model of builders.
         builder: AgentPlayer = AgentPlayer::default(), Group(AgentPlayer::rows), Protected;
-        /// Who verifies.
+        /// The program and model of verifiers.
         verifier: AgentPlayer = AgentPlayer::default(), Group(AgentPlayer::rows), Protected;
         /// Other models for builders of easier tasks, as a list of `{"upTo": COMPLEXITY, "model": NAME}`, easiest first.
         by_complexity: Vec<ComplexityModel> = Vec::new(), Rows(ComplexityModel::rows), Protected;
-        /// Whether a further try of a task takes the next model of `byComplexity`, and at last the builder's own.
+        /// Let each further attempt of a task take the next model of `byComplexity`, and after the last one the builder's own.
         escalate: bool = false, Flag, Protected;
         /// Permission rules of Claude Code for what its processes may do beside their task, such as `Bash(npm ci)`.
         allow: Vec<String> = Vec::new(), Texts, Protected;
@@ -270,7 +270,7 @@ settings! {
         branch: Option<String> = None, Name, Protected;
         /// Minutes (1–1440) of silence after which another machine's tasks are taken back.
         lease_minutes: u32 = 15, Whole(1, 1440), Protected;
-        /// Whether every entry has to be signed by somebody that git trusts.
+        /// Accept only entries that somebody signed whom git trusts.
         signed: bool = false, Flag, Protected;
     }
 

@@ -153,7 +153,7 @@ pub(crate) struct Approved {
 }
 
 impl Approved {
-    /// What follows it: the run goes on, or is started.
+    /// The command that follows: it continues the run, or starts one.
     pub(crate) fn next(&self) -> String {
         let plan = &self.state.plan_id;
         if self.state.is_running() { format!("fp next {plan}") } else { format!("/fp:implement {plan}") }

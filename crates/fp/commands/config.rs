@@ -16,6 +16,7 @@ use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
 use crate::input;
 use crate::printer::Format;
+use crate::theme::Look;
 
 /// Columns of a line.
 const WIDTH: usize = 80;
@@ -145,7 +146,7 @@ fn show(with_origin: bool, context: &Context) -> CommandResult {
         }
         Format::Text => {
             let has_options = explained.values().any(|(_, origin)| *origin == SettingOrigin::Plugin);
-            context.printer.data(&table(&explained, &ignored, with_origin));
+            context.printer.styled(&table(&explained, &ignored, with_origin));
             if !ignored.is_empty() {
                 context.printer.note(&ignored_note(&project, context));
             }
@@ -209,10 +210,11 @@ fn table(
     let key_width = explained.keys().map(|key| key.width()).max().unwrap_or(0);
     let mut text = String::new();
     for (key, (value, origin)) in explained {
+        let is_default = *origin == SettingOrigin::Default;
         let origin = if with_origin { format!("{:7}  ", origin.name()) } else { String::new() };
         let value = fitted(&shown(value), WIDTH - key_width - origin.len() - 2);
-        text.push_str(format!("{key:key_width$}  {origin}{value}").trim_end());
-        text.push('\n');
+        let look = if is_default { Look::Faint } else { Look::Plain };
+        text.push_str(&(look.paint(format!("{key:key_width$}  {origin}{value}").trim_end()) + "\n"));
         if let Some(value) = ignored.get(key) {
             let origin = if with_origin { "project  " } else { "" };
             let remark = format!("{:key_width$}  {origin}ignored here: {}", "", shown(value));

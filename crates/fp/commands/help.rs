@@ -113,7 +113,7 @@ fn list((name, commands): &(&str, Vec<&Command>)) -> String {
     text
 }
 
-/// What `--help` prints for the command that `words` name.
+/// The `--help` of the command that `words` name.
 fn command(tree: &Command, words: &[String]) -> Option<String> {
     words.iter().try_fold(tree, |found, word| found.find_subcommand(word))?;
     let line = ["fp"].into_iter().chain(words.iter().map(String::as_str)).chain(["--help"]);

@@ -30,7 +30,7 @@ pub(crate) fn run(context: &Context) -> CommandResult {
         },
         [state] => next_steps(state).into_iter().next().unwrap_or_else(|| NextStep {
             command: format!("fp report {}", state.plan_id),
-            why: "shows what came of it".into(),
+            why: "shows the result".into(),
         }),
         _ => NextStep { command: "fp status PLAN".into(), why: "shows one of them".into() },
     };

@@ -68,13 +68,13 @@ struct SaidArgs {
     /// Something that was taken for granted without asking
     #[arg(long, value_name = "TEXT", value_parser = said)]
     assume: Vec<String>,
-    /// How it is to be done
+    /// The way to do it
     #[arg(long, value_name = "TEXT", value_parser = said)]
     approach: Option<String>,
     /// A way to do it that was not chosen, and why
     #[arg(long, value_name = "NAME|WHY NOT", value_parser = |text: &str| pair(text, "name and reason"))]
     alternative: Vec<(String, String)>,
-    /// How it is to be tested
+    /// The way to test it
     #[arg(long, value_name = "TEXT", value_parser = said)]
     tests: Option<String>,
     /// A question that nobody has answered yet

@@ -248,7 +248,7 @@ impl PlanGoal {
         }
         if words.trim().is_empty() && args.import.is_none() {
             return Err(CommandError::failed("the goal is empty")
-                .hint("say what is to be done: `fp new 'Add a greeting command'`"));
+                .hint("name the goal: `fp new 'Add a greeting command'`"));
         }
         Ok(Self { goal: words.clone(), name: words.clone(), words, roadmap: None, warning: None })
     }

@@ -80,7 +80,7 @@ pub(crate) fn run(mut args: NextArgs, context: &Context) -> CommandResult {
     Ok(Exit::Done)
 }
 
-/// What is due now, as the log has it.
+/// The actions that are due by the log.
 pub(super) struct DueNow<'p> {
     actions: Vec<LeadAction>,
     log: DueLog<'p>,

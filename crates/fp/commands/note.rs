@@ -102,6 +102,9 @@ fn list(plan: &OpenPlan, task: Option<&TaskId>, context: &Context) -> CommandRes
     };
     let notes_text = notes.iter().map(|note| numbered(&state.notes, note));
     let text: String = notes_text.chain(messages.iter().map(|message| message.line() + "\n")).collect();
+    if text.is_empty() {
+        context.printer.note("note: nothing is noted yet");
+    }
     context.report(&json!({ "notes": notes, "messages": messages }), &text)
 }
 

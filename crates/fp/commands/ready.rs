@@ -11,9 +11,9 @@ use unicode_width::UnicodeWidthStr as _;
 
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
-use crate::printer::Format;
-use crate::printer::WIDTH;
+use crate::printer::{Format, WIDTH};
 use crate::source::PlanSource;
+use crate::theme::{Look, StyledLine};
 
 /// Most columns of an id, and the columns of the widest state.
 const ID: usize = 20;
@@ -71,7 +71,7 @@ pub(crate) fn run(args: ReadyArgs, context: &Context) -> CommandResult {
         }
     };
     match context.format {
-        Format::Text => context.printer.data(&ready_text(&report)),
+        Format::Text => context.printer.styled(&ready_text(&report)),
         Format::Json => context.printer.json(&report)?,
     }
     Ok(if report.ready.is_empty() { Exit::NothingReady } else { Exit::Done })
@@ -134,29 +134,35 @@ fn ready_text(report: &ReadyReport) -> String {
 fn task_lines(task: &ReadyLine, width: usize) -> String {
     let id = fitted(&task.id, ID);
     let pad = " ".repeat(width.saturating_sub(id.width()));
-    let (word, explained) = shown_obstacle(task.why.as_ref());
-    let head = format!("  {id}{pad}  {word:STATE$}  ");
-    let room = WIDTH - head.width();
-    let mut text = format!("{head}{}", fitted(&task.title, room)).trim_end().to_owned() + "\n";
+    let (word, look, explained) = shown_obstacle(task.why.as_ref());
+    let head = StyledLine::default()
+        .and(Look::Strong, format!("  {id}{pad}  "))
+        .and(look, format!("{word:STATE$}  "));
+    let below = " ".repeat(head.width());
+    let mut text = head.and(Look::Plain, task.title.trim_end()).painted(WIDTH) + "\n";
     if let Some(detail) = task.detail.as_ref().filter(|_| explained) {
-        text.push_str(&format!("{}{}\n", " ".repeat(head.width()), fitted(detail, room)));
+        text.push_str(&format!("{below}{}\n", fitted(detail, WIDTH - below.len())));
     }
     text
 }
 
-/// The word for a task's obstacle, and true if its explanation adds anything.
-fn shown_obstacle(why: Option<&Obstacle>) -> (&'static str, bool) {
+/// The word for a task's obstacle, its look, and true if its explanation adds anything.
+fn shown_obstacle(why: Option<&Obstacle>) -> (&'static str, Look, bool) {
     match why {
-        None => ("ready", true),
-        Some(Obstacle::Done) => ("done", false),
-        Some(Obstacle::Failed) => ("failed", true),
-        Some(Obstacle::Blocked { .. }) => ("blocked", true),
-        Some(Obstacle::Held { .. }) => ("held", true),
-        Some(Obstacle::Edited) => ("edited", true),
-        Some(Obstacle::Drifted { .. }) => ("drifted", true),
-        Some(Obstacle::ToRevise) => ("revise", true),
-        Some(Obstacle::PassesBefore | Obstacle::FailsBefore) => ("asked", true),
-        Some(Obstacle::Waits { .. } | Obstacle::Phase { .. } | Obstacle::File { .. }) => ("waiting", true),
-        Some(Obstacle::NotApproved | Obstacle::NotStarted | Obstacle::Over) => ("pending", false),
+        None => ("ready", Look::Ready, true),
+        Some(Obstacle::Done) => ("done", Look::Done, false),
+        Some(Obstacle::Failed) => ("failed", Look::Failed, true),
+        Some(Obstacle::Blocked { .. }) => ("blocked", Look::Skipped, true),
+        Some(Obstacle::Held { status, .. }) => ("held", Look::of(*status, false), true),
+        Some(Obstacle::Edited) => ("edited", Look::Waiting, true),
+        Some(Obstacle::Drifted { .. }) => ("drifted", Look::Waiting, true),
+        Some(Obstacle::ToRevise) => ("revise", Look::Waiting, true),
+        Some(Obstacle::PassesBefore | Obstacle::FailsBefore) => ("asked", Look::Waiting, true),
+        Some(Obstacle::Waits { .. } | Obstacle::Phase { .. } | Obstacle::File { .. }) => {
+            ("waiting", Look::Waiting, true)
+        }
+        Some(Obstacle::NotApproved | Obstacle::NotStarted | Obstacle::Over) => {
+            ("pending", Look::Waiting, false)
+        }
     }
 }

@@ -35,7 +35,7 @@ pub(crate) struct ScheduleArgs {
     #[arg(long, value_parser = PossibleValuesParser::new(["document-order", "risk-first", "easy-first"])
         .try_map(|name| serde_json::from_value::<ExecutionOrder>(name.into())))]
     order: Option<ExecutionOrder>,
-    /// How many tasks run at once (1-16); else as configured.
+    /// How many tasks run at once (1-16); else as the run has it, or as configured.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=16))]
     parallel: Option<u32>,
 }
@@ -58,10 +58,12 @@ pub(crate) fn run(args: ScheduleArgs, context: &Context) -> CommandResult {
             plan.id()
         ));
     }
+    let state = plan.load()?.state;
+    let at_once = state.run.as_ref().map_or(settings.max_parallel_tasks, |run| run.terms.builders);
     let options = ScheduleOptions {
         order,
         model: settings.execution_model,
-        max_parallel_tasks: args.parallel.unwrap_or(settings.max_parallel_tasks),
+        max_parallel_tasks: args.parallel.unwrap_or(at_once),
         composite: composite.unwrap_or_default(),
         exclusive: settings.exclusive.clone(),
     };
@@ -69,7 +71,6 @@ pub(crate) fn run(args: ScheduleArgs, context: &Context) -> CommandResult {
     let schedule = schedule(&tree, &options).map_err(|error @ ScheduleError::Cycle { .. }| {
         CommandError::refused(error).hint(format!("`fp validate {}` shows the cycle", plan.id()))
     })?;
-    let state = plan.load()?.state;
     let critique = CritiqueLine::new(&state, &tree_text);
     let path = plan.folder.file("plan.md");
     file::atomic_write(&path, markdown(&schedule).as_bytes())?;

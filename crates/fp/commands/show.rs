@@ -19,6 +19,7 @@ use crate::error::{CommandError, CommandResult, Exit};
 use crate::pages::{mermaid, plan};
 use crate::printer::{Output, WIDTH, format_option, json};
 use crate::source::PlanSource;
+use crate::theme::{self, Look, StyledLine};
 
 /// Most columns of branches; deeper tasks are drawn at this indentation.
 const BRANCHES: usize = 36;
@@ -56,15 +57,15 @@ pub(crate) fn run(args: ShowTreeArgs, context: &Context) -> CommandResult {
     }
     let shown = rendered(context, &source, &report, at_once)?;
     let Some(path) = args.out else {
-        if matches!(context.output, Output::Mermaid | Output::Html) {
-            context.printer.exact(&shown);
-        } else {
-            context.printer.data(&shown);
+        match context.output {
+            Output::Mermaid | Output::Html => context.printer.exact(&shown),
+            Output::Text => context.printer.styled(&shown),
+            Output::Json => context.printer.data(&shown),
         }
         return Ok(Exit::Done);
     };
     let path = context.cwd.join(path);
-    file::atomic_write(&path, shown.as_bytes())?;
+    file::atomic_write(&path, theme::without_colours(&shown).as_bytes())?;
     context.printer.note(&format!("note: written to {}", context.shown(&path)));
     Ok(Exit::Done)
 }
@@ -159,9 +160,11 @@ fn tree_line(task: &TaskRow, branch: &str) -> String {
     let after: Vec<&str> = task.dependencies.iter().chain(&task.preceded_by).map(String::as_str).collect();
     let after = if after.is_empty() { String::new() } else { format!("  after {}", after.join(", ")) };
     let after = fitted(&after, WIDTH / 3);
-    let head = format!("{branch}{}  ", task.id);
+    let look = task.state.as_ref().map_or(Look::Plain, |run| Look::of(run.status, run.ready));
+    let head = StyledLine::default().and(Look::Plain, branch).and(Look::Strong, format!("{}  ", task.id));
     let room = WIDTH.saturating_sub(head.width() + facts.width() + after.width()).max(12);
-    format!("{head}{}{facts}{after}\n", fitted(&task.title, room))
+    let line = head.and(Look::Plain, fitted(&task.title, room)).and(look, facts).and(Look::Faint, after);
+    line.painted(usize::MAX) + "\n"
 }
 
 /// The text in brackets after a title: complexity and state, if known.

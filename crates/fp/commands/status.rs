@@ -115,7 +115,7 @@ impl PlanningStatus {
 pub(crate) fn status_text(report: &StatusReport) -> String {
     let mut text = format!("Plan {} ({})\n", report.plan_id, report.phase.into_str());
     if report.counts.total > 0 {
-        text.push_str(&format!("{}\n\n", report.counts.in_words()));
+        text.push_str(&format!("{}\n\n", report.counts_in_words()));
     }
     let columns = TaskColumns { id: id_width(report), all: WIDTH, signs: false };
     for line in report.tasks.iter().flat_map(|task| task_lines(report, task, columns)) {
@@ -193,7 +193,7 @@ fn status_lines(
     lines.iter().map(|line| line.painted(columns)).collect()
 }
 
-/// What the plan is at, and how far.
+/// The plan's phase and progress.
 fn head_lines(state: &State, report: &StatusReport, now: Timestamp, columns: usize) -> Vec<StyledLine> {
     let is_running = report.phase == Phase::Running;
     let end = if is_running { Some(now) } else { state.last_at };
@@ -249,7 +249,7 @@ fn question_lines(state: &State, columns: usize, all: bool) -> Vec<StyledLine> {
 /// The tasks by what is worth knowing first, each group with its look.
 fn groups_of(report: &StatusReport) -> Vec<(Look, Vec<&TaskLine>)> {
     let of = |looks: &[Look]| -> Vec<&TaskLine> {
-        report.tasks.iter().filter(|task| looks.contains(&look_of(report, task))).collect()
+        report.tasks.iter().filter(|task| looks.contains(&Look::of(task.status, task.ready))).collect()
     };
     vec![
         (Look::Failed, of(&[Look::Failed])),
@@ -259,10 +259,6 @@ fn groups_of(report: &StatusReport) -> Vec<(Look, Vec<&TaskLine>)> {
         (Look::Done, of(&[Look::Done])),
         (Look::Skipped, of(&[Look::Skipped])),
     ]
-}
-
-fn look_of(report: &StatusReport, task: &TaskLine) -> Look {
-    Look::of(task.status, task.ready && report.is_open())
 }
 
 /// The first tasks of a group, of those that are done the last ones, with the number of the others.
@@ -288,7 +284,7 @@ fn shortened(
         let word = report.word_of(first);
         return vec![StyledLine::default().and(look, format!("  {} {} {word}", look.sign(), tasks.len()))];
     }
-    let lines = if look == Look::Failed { 2 } else { 1 };
+    let lines = if look == Look::Failed { 4 } else { 1 };
     let mut shown: Vec<StyledLine> = Vec::new();
     let more = tasks.len().saturating_sub(most);
     for (number, task) in tasks.iter().take(most).enumerate() {
@@ -324,11 +320,11 @@ fn task_lines(report: &StatusReport, task: &TaskLine, columns: TaskColumns) -> V
     facts.extend(task.owner.as_ref().map(ToString::to_string));
     facts.extend(task.commit.as_deref().map(|commit| short(commit).to_owned()));
     let facts = if facts.is_empty() { String::new() } else { format!("  ({})", facts.join(", ")) };
-    let look = look_of(report, task);
+    let look = Look::of(task.status, task.ready);
     let head = StyledLine::default()
         .and(look, if signs { format!("  {} ", look.sign()) } else { "  ".to_owned() })
         .and(Look::Strong, format!("{:id_width$}  ", task.id.as_str()))
-        .and(look, format!("{:<9}  ", if signs { report.word_of(task) } else { task.state_word() }));
+        .and(look, format!("{:<9}  ", report.word_of(task)));
     let below = task.granted.iter().map(|granted| {
         let by = if granted.by == Decider::User { "you" } else { "the policy" };
         format!("+ {} (by {by}): {}", granted.path, granted.reason)
@@ -336,7 +332,12 @@ fn task_lines(report: &StatusReport, task: &TaskLine, columns: TaskColumns) -> V
     let below = below.chain(task.dropped.iter().map(|line| format!("- not checked, by your choice: {line}")));
     let indent = " ".repeat(head.width());
     let room = columns.saturating_sub(indent.len()).max(20);
-    let below = task.detail.iter().chain(&task.drift).cloned().chain(below);
+    let detail: Vec<&str> =
+        task.detail.iter().flat_map(|detail| detail.lines()).filter(|line| !line.trim().is_empty()).collect();
+    // A failure begins with its first reason, and ends with the last lines of what a command printed.
+    let cut = detail.len().saturating_sub(2).max(1);
+    let detail = detail.iter().take(1).chain(detail.iter().skip(cut)).map(|line| (*line).to_owned());
+    let below = detail.chain(task.drift.iter().cloned()).chain(below);
     let below =
         below.map(|line| StyledLine::default().and(Look::Plain, indent.clone() + &fitted(&line, room)));
     let title = columns.saturating_sub(head.width() + facts.width()).max(10);
@@ -377,10 +378,10 @@ pub(super) fn watch_plan(plan: &OpenPlan, context: &Context) -> CommandResult {
     Ok(Exit::Done)
 }
 
-/// What a lead knows beside the log.
+/// The knowledge of a lead beside the log.
 #[derive(Debug, Default)]
 pub(super) struct Beside {
-    /// What agents are at.
+    /// The present activity of each agent.
     pub(super) doing: BTreeMap<AgentName, String>,
     /// Lines above the tasks.
     pub(super) lines: Vec<String>,

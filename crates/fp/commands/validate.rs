@@ -8,7 +8,7 @@ use fp_host::store::StoreError;
 use fp_plan::diagnostic::{Diagnostic, Severity};
 use fp_plan::plan::{Lines, Plan, parse};
 use fp_plan::rules::{RuleFacts, check, fix};
-use fp_plan::text::{counted, one_column, visible_line};
+use fp_plan::text::{counted, one_column, visible, visible_line};
 use fp_run::report::validation::{Gate, GateVerdict, ValidationReport};
 use fp_run::run::approval;
 use fp_run::run::planning::{PASSES, Planning, Seen};
@@ -21,6 +21,7 @@ use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
 use crate::printer::{Format, SCHEMA_VERSION, WIDTH};
 use crate::source::PlanSource;
+use crate::theme::Look;
 
 /// Most findings in the text without `--all`.
 const SHOWN: usize = 50;
@@ -197,7 +198,7 @@ fn report(
             let shown = found.iter().take(limit);
             let findings: String =
                 shown.map(|found| finding_text(&source.name, &lines, found) + "\n").collect();
-            printer.data(&(findings + &summary(&source.name, &report, limit)));
+            printer.styled(&(findings + &visible(&summary(&source.name, &report, limit))));
         }
     }
     Ok(if report.valid { Exit::Done } else { Exit::Findings })
@@ -330,9 +331,10 @@ fn passes_with_this(plan: &OpenPlan, seen: Seen, context: &Context) -> Result<Op
 /// caret is shown.
 pub(crate) fn finding_text(name: &str, lines: &Lines<'_>, found: &Diagnostic) -> String {
     let place = lines.position(found.span.start);
-    let (name, severity, detail) =
-        (visible_line(name), found.severity.into_str(), visible_line(&found.detail));
-    let mut text = format!("{name}:{}:{}: {severity}[{}]: {detail}\n", place.line, place.column, found.rule);
+    let (name, detail) = (visible_line(name), visible_line(&found.detail));
+    let look = if found.severity == Severity::Error { Look::Failed } else { Look::Building };
+    let severity = look.paint(&format!("{}[{}]:", found.severity.into_str(), found.rule));
+    let mut text = format!("{name}:{}:{}: {severity} {detail}\n", place.line, place.column);
     let line = lines.line(place.line);
     if !line.trim().is_empty() {
         let start = lines.start(place.line);
@@ -344,7 +346,7 @@ pub(crate) fn finding_text(name: &str, lines: &Lines<'_>, found: &Diagnostic) ->
         text.push_str(&format!("{gutter} | {shown}\n{blank} | {margin}{caret}\n"));
     }
     if let Some(hint) = &found.hint {
-        text.push_str(&format!("  hint: {}\n", visible_line(hint)));
+        text.push_str(&format!("  {} {}\n", Look::Hint.paint("hint:"), visible_line(hint)));
     }
     text
 }

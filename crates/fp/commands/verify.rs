@@ -54,8 +54,7 @@ pub(crate) fn run(args: VerifyArgs, context: &Context) -> CommandResult {
     Ok(if verified.failed() { Exit::Findings } else { Exit::Done })
 }
 
-/// What the task's builder noted, each note quoted on a line of its own, and what failed in the iteration before, as it
-/// was told.
+/// The notes of the task's builder, each quoted on a line of its own, and the reasons why the last attempt failed.
 fn said_before(state: &State, task: &TaskState) -> Vec<String> {
     let notes = state.notes.iter().filter(|note| note.task.as_ref() == Some(&task.leaf.id));
     let mut said: Vec<String> = notes

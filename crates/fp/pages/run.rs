@@ -142,7 +142,7 @@ fn header(page: &mut String, run: &RunPage<'_>) {
     page.push_str("</header>\n");
 }
 
-/// What came out, in one or two sentences, and when.
+/// Tells the result in one or two sentences, and when it was.
 fn story(page: &mut String, run: &RunPage<'_>) {
     let Some((from, to)) = run.started_at.zip(run.ended_at) else {
         page.push_str("<p class=\"when\">The run has not started.</p>\n");
@@ -174,7 +174,7 @@ fn story(page: &mut String, run: &RunPage<'_>) {
     page.push_str("</p>\n");
 }
 
-/// What waits for the user, each with the command for it.
+/// Lists the tasks and questions that wait for the user, each with its command.
 fn needs(page: &mut String, run: &RunPage<'_>) {
     let plan = run.plan_id.as_str();
     let questions: Vec<&RunQuestion> = run.open_questions().collect();

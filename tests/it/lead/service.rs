@@ -41,7 +41,7 @@ fn a_whole_run() {
     // Two builders and two verifiers, each of 1150 tokens and 2 cents.
     assert!(output.stdout.contains("Cost: 4600 tokens, 0.08 USD"), "{output}");
     assert!(
-        output.stdout.contains("refused to agents, and allowed by this in `agents.allow`: Bash(npm ci)"),
+        output.stdout.contains("refused to agents; to allow it, add this to `agents.allow`: Bash(npm ci)"),
         "{output}"
     );
     assert!(output.stderr.contains("note: builder-1 was refused Bash(npm ci)"), "{output}");

@@ -131,16 +131,16 @@ fn stop_leaves_the_task_passed_and_a_start_commits_it() {
     let environment = blocked();
     environment.pass("1");
     environment.done(&["answer", PLAN, "q1", "--option", "Stop"]);
-    assert_snapshot!(environment.next(&[]), @r"
+    assert_snapshot!(environment.next(&[]), @"
     exit status: 0
     --- stdout
     1. finish
        The run is over. Show this report:
 
     Plan sample-20261121 (cancelled)
-    0 of 3 tasks done, 1 awaiting verification, 2 waiting
+    0 of 3 tasks done, 3 waiting
 
-      1  verifying  Write part 1  (1/3, builder-1)
+      1  stopped    Write part 1  (1/3, builder-1)
                     it passed and waits for its commit
       2  waiting    Write part 2
                     it waits for 1

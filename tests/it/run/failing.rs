@@ -286,17 +286,17 @@ fn a_cancelled_run_keeps_what_is_done() {
         assert_eq!(output.stdout, environment.done(&[command, PLAN]).stdout, "{command}");
     }
     assert_eq!(environment.done(&["why", "1"]).stdout, environment.done(&["why", PLAN, "1"]).stdout);
-    assert_snapshot!(environment.next(&[]), @r"
+    assert_snapshot!(environment.next(&[]), @"
     exit status: 0
     --- stdout
     1. finish
        The run is over. Show this report:
 
     Plan sample-20261121 (cancelled)
-    1 of 3 tasks done, 1 being built, 1 waiting
+    1 of 3 tasks done, 2 waiting
 
       1  done       Write part 1  (1/3, [COMMIT])
-      2  building   Write part 2  (1/3, builder-1)
+      2  stopped    Write part 2  (1/3, builder-1)
       3  waiting    Write part 3
                     it waits for 2
     ");

@@ -200,7 +200,7 @@ fn a_checkout_that_is_gone_is_named() {
     exit status: 2
     --- stderr
     error: [ROOT]/linked is no checkout of this repository
-    hint: run `fp start PLAN` in the checkout that the commits are to be made in
+    hint: run `fp start PLAN` in the checkout that should get the commits
     ");
 }
 

@@ -105,7 +105,7 @@ const KNOWN: [KnownProgram; 3] = [
     },
 ];
 
-/// What an agent is to do.
+/// The order for an agent.
 #[derive(Debug)]
 pub struct AgentOrder<'a> {
     pub name: &'a AgentName,
@@ -115,7 +115,7 @@ pub struct AgentOrder<'a> {
     pub cwd: &'a Path,
     /// The page of its role: Markdown without front matter.
     pub page: &'a str,
-    /// What `fp next` has for it.
+    /// The prompt of `fp next`.
     pub prompt: &'a str,
     /// The conversation to go on with.
     pub session: Option<&'a str>,
@@ -159,9 +159,9 @@ struct AgentCommand {
 pub enum AgentNews {
     /// Its conversation, by the program's own id.
     Session(String),
-    /// What it is at, in a few words.
+    /// Its present activity, in a few words.
     Doing(String),
-    /// What it has used since the last such news.
+    /// Its use since the last such news.
     Spent {
         /// Requests to the model, or turns, as the program counts them.
         turns: u64,
@@ -169,9 +169,9 @@ pub enum AgentNews {
         /// In millionths of a US dollar.
         micro_usd: Option<u64>,
     },
-    /// What the request with this id has used. It counts only where the program ends before it has said what it spent.
+    /// The use of the request with this id. It counts only where the program ends before it tells its own sum.
     Request { id: String, tokens: TokenUse },
-    /// What the whole conversation has used until now, as far as the program says it.
+    /// The use of the whole conversation until now, as far as the program tells it.
     SessionTotal {
         tokens: Option<TokenUse>,
         /// In millionths of a US dollar.

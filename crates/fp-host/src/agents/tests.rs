@@ -1,4 +1,4 @@
-//! What the programs' lines mean, and which command lines they get.
+//! The meaning of the programs' lines, and the command lines that they get.
 
 use std::ffi::OsStr;
 

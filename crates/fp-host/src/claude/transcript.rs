@@ -11,7 +11,7 @@ use serde::Deserialize;
 /// Longest part of a record that is read, in bytes.
 const MAX_RECORD: u64 = 64 * 1024 * 1024;
 
-/// What a conversation has used.
+/// The use of a conversation.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct RecordedUse {
     /// Requests to the model.

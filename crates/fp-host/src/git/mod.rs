@@ -124,9 +124,7 @@ impl Hint for GitError {
         Some(match self {
             Self::NotInstalled => "install git, or add its folder to PATH".into(),
             Self::NotARepository(_) => "run it inside a repository, or make one with `git init`".into(),
-            Self::NotACheckout(_) => {
-                "run `fp start PLAN` in the checkout that the commits are to be made in".into()
-            }
+            Self::NotACheckout(_) => "run `fp start PLAN` in the checkout that should get the commits".into(),
             Self::NotTrusted(_) => "git's own message names the `safe.directory` setting to add".into(),
             Self::NoCommit => "commit something first: a run needs a state to start from".into(),
             Self::DetachedHead => "check out a branch with `git switch BRANCH`".into(),

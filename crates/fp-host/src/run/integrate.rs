@@ -209,7 +209,7 @@ impl Placed {
                     )
                 }
                 Some(_) if !file.was => "is there already, and is in no commit".to_owned(),
-                Some(found) if found.is_dir() => "is a folder, where a file is to be".to_owned(),
+                Some(found) if found.is_dir() => "is a folder, where a file should be".to_owned(),
                 _ => continue,
             };
             return Ok(Some(format!("{path} {reason}")));

@@ -38,7 +38,7 @@ pub enum SettingKind {
     Named(fn() -> Vec<SettingRow>),
 }
 
-/// What may be spent.
+/// An amount that may be spent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum SpendingLimit {

@@ -54,7 +54,7 @@ pub fn context(runs: &[LedRun<'_>]) -> Option<String> {
     Some(within(&lines, MAX_BYTES))
 }
 
-/// What the user of a new session is told; `None` unless a run was interrupted.
+/// The message for the user of a new session; `None` unless a run was interrupted.
 pub fn for_user(runs: &[LedRun<'_>]) -> Option<String> {
     let led = runs.iter().find(|led| led.leader != RunLeader::This)?;
     let (plan, so_far) = (&led.state.plan_id, so_far(led.state));

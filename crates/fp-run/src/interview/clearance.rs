@@ -299,7 +299,7 @@ fn ambiguities(interview: &Interview) -> Found {
 fn approach(interview: &Interview) -> Found {
     match interview.approach() {
         Some(_) => confirmed(is_user(interview.said_by("approach")), "--approach TEXT"),
-        None => lacking("nobody has said how it is to be done: --approach TEXT"),
+        None => lacking("nobody has said how to do it: --approach TEXT"),
     }
 }
 

@@ -1,4 +1,4 @@
-//! What the agents of a run have cost, in words and in tables.
+//! The cost of a run's agents, in words and in tables.
 
 use std::collections::BTreeSet;
 
@@ -26,11 +26,8 @@ pub struct CostReport {
 }
 
 impl CostReport {
-    /// The report of `state`; `None` if nothing is known of costs.
+    /// The report of `state`; `None` if no agent has told a cost.
     pub fn new(state: &State) -> Option<Self> {
-        if state.costs.is_empty() {
-            return None;
-        }
         let mut agents = state.costs.clone();
         agents.sort_by(|a, b| {
             let key = |cost: &AgentCost| (cost.task.clone(), cost.iteration, cost.role == Role::Verifier);
@@ -42,7 +39,10 @@ impl CostReport {
             task.is_some_and(|task| cost.iteration < task.iteration)
         };
         let (sent_back, _) = total_cost(agents.iter().filter(is_sent_back));
-        let denied = agents.iter().flat_map(|cost| cost.denied.iter().cloned()).collect();
+        let denied: BTreeSet<String> = agents.iter().flat_map(|cost| cost.denied.iter().cloned()).collect();
+        if tokens.total() == 0 && micro_usd.is_none() && denied.is_empty() {
+            return None;
+        }
         Some(Self { tokens, micro_usd, sent_back, denied, agents })
     }
 
@@ -56,7 +56,7 @@ impl CostReport {
         let part = |cost: &AgentCost| {
             let task = cost.task.as_ref().map_or_else(
                 || "no task".to_owned(),
-                |task| format!("task {task}, iteration {}", cost.iteration),
+                |task| format!("task {task}, attempt {}", cost.iteration),
             );
             let role = if cost.role == Role::Builder { "builder" } else { "verifier" };
             let model = cost.model.as_ref().map_or_else(String::new, |model| format!(" with {model}"));
@@ -70,10 +70,13 @@ impl CostReport {
     pub fn lines(&self) -> Vec<String> {
         let mut lines = vec![format!("Cost: {}", spent_in_words(self.tokens, self.micro_usd))];
         if self.sent_back.total() > 0 {
-            lines.push(format!("  of it what was sent back: {}", spent_in_words(self.sent_back, None)));
+            lines.push(format!(
+                "  for attempts that were sent back: {}",
+                spent_in_words(self.sent_back, None)
+            ));
         }
         for rule in &self.denied {
-            lines.push(format!("  refused to agents, and allowed by this in `agents.allow`: {rule}"));
+            lines.push(format!("  refused to agents; to allow it, add this to `agents.allow`: {rule}"));
         }
         lines
     }

@@ -14,6 +14,7 @@ use fp_plan::text::one_line;
 pub fn evidence_page(task: &TaskState, criteria: &[String], at: Timestamp) -> String {
     let verdict = task.verdict.as_ref();
     let mut page = evidence_head(&task.leaf.id, verdict.is_some_and(|verdict| verdict.pass));
+    let at = at.strftime("%FT%TZ");
     let _ = write!(
         page,
         "Timestamp: {at}\nTask: {}\nIteration: {}\n",

@@ -164,15 +164,12 @@ impl HandoffReport {
 
     fn resume_command(&self) -> String {
         let (plan, counts) = (&self.plan_id, &self.counts);
-        if self.phase == Phase::Planning {
-            return format!("/fp:plan (the plan {plan} is not approved yet)");
-        }
         if counts.total > 0 && counts.completed == counts.total {
             return "All tasks complete. No resume needed.".into();
         }
         let failed = self.tasks.iter().find(|task| task.line.status == Status::Failed);
         if let Some(failed) = failed.filter(|_| counts.total == counts.over()) {
-            return format!("{} (no other task is left)", NextStep::retry(plan, &failed.line.id).command);
+            return NextStep::retry(plan, &failed.line.id).command;
         }
         format!("/fp:implement {plan}")
     }

@@ -183,8 +183,7 @@ fn words(event: &Event) -> ToldEvent {
                 0 => format!("checks passed (attempt {iteration})"),
                 number => format!("{} failed (attempt {iteration})", counted(number, "check")),
             };
-            let details = failed().map(|check| format!("Check {}", check.told()));
-            of_task(task, text).with(details.collect())
+            of_task(task, text).with(failed().flat_map(|check| paragraphs(&check.told())).collect())
         }
         Event::Judged { task, iteration, pass: true, summary, .. } => {
             of_task(task, format!("attempt {iteration} passed")).with(vec![summary.clone()])

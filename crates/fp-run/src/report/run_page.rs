@@ -51,7 +51,7 @@ pub struct RunPage<'p> {
     pub requirements: Vec<RequirementLine>,
     /// The results of the checks at the end, a line each.
     pub end_checks: Vec<String>,
-    /// What the agents have cost, as far as it is known.
+    /// The cost of the agents, as far as it is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost: Option<CostReport>,
     pub tasks: Vec<RunTask>,

@@ -113,7 +113,7 @@ pub struct TaskLine {
     pub id: TaskId,
     pub title: String,
     pub status: Status,
-    /// True if it can be claimed now.
+    /// True if it can be claimed: now, or as soon as the run starts.
     pub ready: bool,
     /// 0 before the first claim.
     pub iteration: u32,
@@ -127,7 +127,7 @@ pub struct TaskLine {
     pub commit: Option<String>,
     /// Its obstacle, or the reason for its failure or its missing commit.
     pub detail: Option<String>,
-    /// What it was planned on and has changed, where its obstacle is another one.
+    /// The changes since to what it was planned on, where its obstacle is another one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub drift: Option<String>,
     /// True if it was done before the import, without proof.
@@ -191,7 +191,7 @@ pub struct StatusReport {
     /// The results of the checks at the end, a line each.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub end_checks: Vec<String>,
-    /// What the agents have cost, as far as it is known.
+    /// The cost of the agents, as far as it is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost: Option<CostReport>,
 }
@@ -217,7 +217,6 @@ impl StatusReport {
     pub fn word_of(&self, task: &TaskLine) -> &'static str {
         match task.status {
             Status::Implementing | Status::AwaitingVerification if !self.is_open() => "stopped",
-            Status::Pending if !self.is_open() => "waiting",
             _ => task.state_word(),
         }
     }
@@ -227,9 +226,8 @@ impl StatusReport {
         let counts = self.counts;
         match self.is_open() {
             true => counts.in_words(),
-            // Nothing is ready, and nobody builds.
+            // Nobody builds.
             false => TaskCounts {
-                ready: 0,
                 pending: counts.pending + counts.implementing + counts.awaiting_verification,
                 implementing: 0,
                 awaiting_verification: 0,
@@ -284,7 +282,7 @@ fn task_line(state: &State, obstacles: &Obstacles<'_, '_>, task: &TaskState) -> 
         id: task.leaf.id.clone(),
         title: task.leaf.title.clone(),
         status: task.status,
-        ready: obstacle.is_none(),
+        ready: obstacle.is_none() && state.bar() != Some(Obstacle::Over),
         iteration: task.iteration,
         max_iterations: state.iterations_of(&task.leaf.id),
         failed_verdicts: task.failed_verdicts,

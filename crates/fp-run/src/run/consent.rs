@@ -118,8 +118,8 @@ impl PrintedQuestion {
     }
 }
 
-/// What `tree` and `end_commands` change of what the user approved `before`. Only the hash of a task is known to be what
-/// the user saw, so all commands of a changed task count as new that no unchanged task has.
+/// Tells how `tree` and `end_commands` differ from what the user approved `before`. The log has only the hash of what the
+/// user saw of a task, so the commands of a changed task count as new unless an unchanged task has them too.
 pub fn changes_since(before: &State, tree: &Plan, end_commands: &[String]) -> String {
     let known = |leaf: &Task| before.task(&TaskId::new(leaf.id.to_string()).ok()?);
     let is_same = |leaf: &&Task| known(leaf).is_some_and(|task| is_approved(leaf, &task.leaf));

@@ -47,7 +47,7 @@ pub struct TokenUse {
 }
 
 impl TokenUse {
-    /// What is more here than in `before`.
+    /// The use since `before`.
     #[must_use]
     pub fn since(&self, before: Self) -> Self {
         Self {

@@ -16,6 +16,8 @@ use fp_plan::text::{clipped, one_line};
 
 /// Longest reason in the question about a task that failed, in characters. Its last attempt has the whole.
 const MAX_REASON: usize = 500;
+/// Most lines of it from the beginning, and from the end.
+const MAX_LINES: usize = 3;
 
 /// Events, or the reason why there are none.
 pub type RunDecision = Result<Vec<Event>, Refusal>;
@@ -503,7 +505,11 @@ impl State {
             }]
         } else {
             let mut events = self.failing(id, feedback);
-            let failed = clipped(&one_line(feedback), MAX_REASON);
+            let mut lines: Vec<&str> = feedback.lines().filter(|line| !line.trim().is_empty()).collect();
+            if lines.len() > 2 * MAX_LINES {
+                lines.splice(MAX_LINES..lines.len() - MAX_LINES, ["…"]);
+            }
+            let failed = clipped(&one_line(&lines.join("; ")), MAX_REASON);
             let reason = format!("{}. {}", failed.trim_end_matches('.'), said_by_verifier(summary));
             events.push(self.ask(Topic::TaskFailed(id.clone()), reason.trim_end()));
             events

@@ -102,7 +102,7 @@ pub enum LeadAction {
     },
     /// Change the plan with the user, and have it approved.
     Revise {
-        /// What has to be changed, one line per task.
+        /// The changes to make, one line per task.
         due: Vec<String>,
     },
     /// Show the report; the run is over.

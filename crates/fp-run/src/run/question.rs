@@ -270,7 +270,7 @@ impl Topic {
             Self::EndChecks => &[
                 (
                     AnswerChoice::AddTask,
-                    "a task that mends it, with `fp task add`; the checks run again after it",
+                    "a task that fixes it, with `fp task add`; the checks run again after it",
                 ),
                 (AnswerChoice::Finish, "the run is finished as it is; the report says what failed"),
                 STOP,

@@ -162,7 +162,7 @@ impl State {
             Obstacle::ToRevise => {
                 let (plan, id) = (&self.plan_id, &task.leaf.id);
                 format!(
-                    "it is to be changed: run `fp task revise {plan} {id} --file -`, then `fp approve {plan}`"
+                    "it has to be changed: run `fp task revise {plan} {id} --file -`, then `fp approve {plan}`"
                 )
             }
             Obstacle::PassesBefore => "its Verify passes before the work: answer `fp next`".into(),

@@ -222,7 +222,7 @@ pub struct State {
     /// The last process of each agent.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub processes: BTreeMap<AgentName, AgentProcess>,
-    /// What agents have cost, by task, iteration, role, program and model.
+    /// The cost of agents, by task, iteration, role, program and model.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub costs: Vec<AgentCost>,
     /// The last task that each builder claimed in its own worktree, which is the task whose work is there.

@@ -72,11 +72,7 @@ pub fn reasons(opinion: &VerifierOpinion, criteria: &[String], checks: &[Check])
         let text = criteria.get(j.criterion - 1).map_or("", String::as_str);
         format!("Criterion {} ({text}): {}", j.criterion, j.evidence)
     });
-    let checks = checks
-        .iter()
-        .filter(|c| c.verdict == CheckVerdict::Fail)
-        .map(|check| format!("Check {}", check.told()));
-    criteria.chain(checks).collect()
+    criteria.chain(checks.iter().filter(|check| check.fails()).map(Check::told)).collect()
 }
 
 /// A verifier's words, for the user.

@@ -55,12 +55,12 @@ impl Check {
     /// The fault for people and builders: without the time that a command took and the hash of its output, which are
     /// proof, and told where there was no output.
     pub fn told(&self) -> String {
+        let Some(command) = self.command() else { return format!("Check {}: {}", self.name, self.detail) };
         let (head, output) = self.detail.split_once('\n').unwrap_or((&self.detail, ""));
-        match (head.split_once(" after "), head.contains(", output sha256 ")) {
-            (Some((ended, _)), true) if output.is_empty() => format!("{}: {ended}, no output", self.name),
-            (Some((ended, _)), true) => format!("{}: {ended}\n{output}", self.name),
-            _ => format!("{}: {}", self.name, self.detail),
-        }
+        let ended = head.split_once(" after ").filter(|_| head.contains(", output sha256 "));
+        let ended = ended.map_or(head, |(ended, _)| ended);
+        let output = if output.is_empty() { ", no output".to_owned() } else { format!("\n{output}") };
+        format!("`{command}` failed: {ended}{output}")
     }
 
     pub fn fails(&self) -> bool {

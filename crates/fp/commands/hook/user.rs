@@ -14,7 +14,7 @@ use crate::error::CommandError;
 
 /// Start of the prompt with which the client tells that something has ended in the background.
 const NEWS: &str = "<task-notification>";
-/// What it says of a command that ended as [`Exit::Asked`](crate::error::Exit::Asked).
+/// Its words for a command that ended as [`Exit::Asked`](crate::error::Exit::Asked).
 const ASKED: &str = " failed with exit code 3</summary>";
 
 /// Keeps the prompt of `/fp:plan`, so that the plan has the user's own words and flags. Where `fp run` has ended with a

@@ -39,7 +39,7 @@ const TRIES: u32 = 3;
 /// News that wait to be taken in; a process that talks faster waits.
 const QUEUE: usize = 1024;
 
-/// What an agent is started for.
+/// The reason to start an agent.
 #[derive(Debug, Clone)]
 pub(super) struct AgentTask {
     name: AgentName,
@@ -92,7 +92,7 @@ fn is_plain_id(id: &str) -> bool {
         && id.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.'))
 }
 
-/// What happened among the agents.
+/// News of the agents.
 pub(super) enum CrewNews {
     /// An agent has ended its turn.
     Ended(AgentName),
@@ -120,7 +120,7 @@ struct Member {
     is_closed: bool,
     /// The last task that it claimed in its worktree before.
     before: Option<TaskId>,
-    /// What its conversation had used by its last word of that, beyond what the log has.
+    /// The use that its conversation last reported, beyond what the log has.
     counted: (TokenUse, u64),
     /// The last request by its id.
     request: String,
@@ -219,7 +219,7 @@ impl<'c> Crew<'c> {
         self.waiting.clear();
     }
 
-    /// What each agent is at.
+    /// The present activity of each agent.
     pub(super) fn doing(&self) -> BTreeMap<AgentName, String> {
         let at = self.members.iter().map(|(name, member)| (name.clone(), member.doing.clone()));
         let waits = |until: Instant| {
@@ -304,7 +304,7 @@ impl<'c> Crew<'c> {
         Ok(())
     }
 
-    /// What happened within `time`. Fails if no agent can work before the user has done something.
+    /// Waits for news, at most for `time`. Fails if no agent can work before the user has done something.
     pub(super) fn news(&mut self, time: Duration) -> Result<Vec<CrewNews>, CommandError> {
         let mut told = Vec::new();
         let mut next = self.receiver.recv_timeout(time).ok();

@@ -59,7 +59,7 @@ pub(crate) struct RunArgs {
     /// The program that plays all agents: `claude`, `codex`, `opencode`, or one of your settings; else as configured.
     #[arg(long, value_name = "NAME")]
     agent: Option<String>,
-    /// What the run may cost before you are asked, such as `20` (USD) or `"500000 tokens"`; else as configured.
+    /// Cost at which you are asked, such as `20` (USD) or `"500000 tokens"`; else as configured.
     #[arg(long, value_name = "AMOUNT")]
     budget: Option<SpendingLimit>,
     /// Ask nobody: questions are answered by the rules of an unattended run.
@@ -243,7 +243,7 @@ impl Lead<'_> {
         })
     }
 
-    /// What is due now; `None` if the user wants to end at once. The user is heard while commands of the plan run.
+    /// Finds out what is due; `None` if the user wants to end at once. Listens to the user while commands of the plan run.
     fn turn(
         &mut self,
         ask: &Sender<Vec<AgentName>>,
@@ -421,7 +421,7 @@ fn make_places(plan: &OpenPlan, state: &State, actions: &[LeadAction]) -> Result
 }
 
 impl LeadEnd {
-    /// What happened, for a person who is not looking.
+    /// The event in words, for a person who is not looking.
     fn in_words(&self, plan: &OpenPlan) -> Result<String, CommandError> {
         let (id, state) = (plan.id(), plan.load()?.state);
         Ok(match self {

@@ -1,4 +1,4 @@
-//! What the user sees of a run that `fp run` leads: the live view at a terminal, a line for each event elsewhere.
+//! Shows the user a run that `fp run` leads: as a live view at a terminal, elsewhere as a line for each event.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use crate::context::Context;
 use crate::error::CommandError;
 use crate::printer::{Format, Printer};
 
-/// What the user wants.
+/// The user's wish, by a key.
 pub(super) enum LeadInput {
     Nothing,
     Stop,

@@ -20,6 +20,7 @@ use serde_json::{Value, json};
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
 use crate::printer::WIDTH;
+use crate::theme::Look;
 
 /// Check the setup or a plan, and show how to fix what is wrong
 ///
@@ -45,7 +46,7 @@ pub(crate) fn run(args: DoctorArgs, context: &Context) -> CommandResult {
     let (errors, warnings) = counts(&findings);
     report["errors"] = errors.into();
     report["warnings"] = warnings.into();
-    context.report(&report, &(head + &text(&findings)))?;
+    context.styled_report(&report, &(head + &text(&findings)))?;
     Ok(if errors > 0 { Exit::Findings } else { Exit::Done })
 }
 
@@ -192,11 +193,19 @@ const MARGIN: usize = 24;
 fn text(findings: &[DoctorFinding]) -> String {
     let mut text = String::new();
     for found in findings {
-        let head = format!("  {:<7}  {:<13}", found.level.word(), found.check);
+        let look = match found.level {
+            DoctorLevel::Ok => Look::Done,
+            DoctorLevel::Warning => Look::Building,
+            DoctorLevel::Error => Look::Failed,
+        };
+        let level = look.paint(found.level.word());
+        let pad = " ".repeat(7 - found.level.word().len());
         let lines = wrapped(&visible_line(&found.detail), WIDTH - MARGIN);
-        text.push_str(&format!("{head:<MARGIN$}{}\n", lines.join(&format!("\n{:MARGIN$}", ""))));
+        let detail = lines.join(&format!("\n{:MARGIN$}", ""));
+        text.push_str(&format!("  {level}{pad}  {:<13}{detail}\n", found.check));
         if let Some(command) = &found.command {
             // A command is not broken, so that it can be copied.
+            let command = Look::Hint.paint(&visible_line(command));
             text.push_str(&format!("{:MARGIN$}→ {command}\n", ""));
         }
     }

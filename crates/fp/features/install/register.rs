@@ -12,7 +12,7 @@ use similar::TextDiff;
 
 use super::bundle::Bundle;
 use super::client::InstalledPlugin;
-use super::settings::{ClientSettingsFile, InstallRecord, SettingsOffer};
+use super::settings::{self, ClientSettingsFile, InstallRecord, SettingsOffer, add_wanted};
 use super::{ClientArgs, InstallChange, Installation, USER, VERSION, plugin_id};
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
@@ -21,14 +21,14 @@ use crate::input;
 /// Install the plugin into Claude Code
 ///
 /// Writes the plugin to your data folder and registers it through Claude Code's own commands. Asks whether to add
-/// permission rules and agent teams to Claude Code's settings. Running it again adds only what is missing, and updates
-/// the plugin in every scope; `fp uninstall` undoes all of it.
+/// permission rules, agent teams and a status line to Claude Code's settings. Running it again adds only what is
+/// missing, and updates the plugin in every scope; `fp uninstall` undoes all of it.
 #[derive(Debug, clap::Args)]
 pub(crate) struct InstallArgs {
     /// Show what would change, and change nothing.
     #[arg(long)]
     dry_run: bool,
-    /// Add both the permission rules and agent teams to the settings, without asking.
+    /// Add the permission rules, agent teams and the status line to the settings, without asking.
     #[arg(long)]
     yes: bool,
     /// Add only the permission rules: for the command fp, and for edits in the folder of plans.
@@ -37,6 +37,9 @@ pub(crate) struct InstallArgs {
     /// Only switch agent teams on.
     #[arg(long)]
     teams: bool,
+    /// Only show the plan in the status line, above one that is there already.
+    #[arg(long)]
+    statusline: bool,
     #[command(flatten)]
     client: ClientArgs,
 }
@@ -46,25 +49,26 @@ pub(crate) fn run(args: InstallArgs, context: &Context) -> CommandResult {
     let installation = args.client.installation(context)?;
     let bundle = Bundle::of_this_program()?;
     let prospect = installation.look_ahead()?;
-    let settings = &prospect.settings;
-    let mut offer = SettingsOffer { permissions: args.permissions || yes, teams: args.teams || yes };
-    let asks = offer == SettingsOffer::default() && !dry_run && input::can_ask(context);
+    let flags = [args.permissions, args.teams, args.statusline];
+    let mut offers: Vec<_> =
+        settings::offers(&installation.folder).into_iter().zip(flags.map(|flag| flag || yes)).collect();
+    let asks = !flags.contains(&true) && !yes && !dry_run && input::can_ask(context);
     if asks {
-        offer = ask(settings, context);
+        ask(&mut offers, &prospect.settings, context);
     }
     let (mut backup, mut diff) = (None, String::new());
     if dry_run {
-        diff = diff_of(settings, offer)?;
+        diff = diff_of(&prospect.settings, &offers)?;
     } else {
-        backup = installation.install(&bundle, &prospect, offer)?;
+        backup = installation.install(&bundle, &prospect, &offers)?;
     }
-    let (mut report, text) = prospect.report(&installation, offer, backup.as_deref(), dry_run);
+    let (mut report, text) = prospect.report(&installation, &offers, backup.as_deref(), dry_run);
     report["dryRun"] = dry_run.into();
     context.report(&report, &(text + &diff))?;
-    let (permissions, teams) = offer.changes(&settings.value);
-    let flags = [(permissions, " --permissions"), (teams, " --teams")];
-    let flags = flags.into_iter().filter(|(change, _)| *change == InstallChange::Declined);
-    let flags: String = flags.map(|(_, flag)| flag).collect();
+    let declined = offers.iter().filter(|(offer, is_wanted)| {
+        offer.change(&prospect.settings.value, *is_wanted) == InstallChange::Declined
+    });
+    let flags: String = declined.map(|(offer, _)| format!(" --{}", offer.name())).collect();
     if !asks && !flags.is_empty() {
         context.printer.note(&format!("To add the rest: fp install{flags}"));
     }
@@ -77,31 +81,35 @@ pub(crate) fn run(args: InstallArgs, context: &Context) -> CommandResult {
     Ok(Exit::Done)
 }
 
-/// Asks for each setting that `settings` doesn't have.
-fn ask(settings: &ClientSettingsFile, context: &Context) -> SettingsOffer {
+/// Asks for each of the `offers` that `settings` doesn't have.
+fn ask(offers: &mut [(SettingsOffer, bool)], settings: &ClientSettingsFile, context: &Context) {
     let file = settings.path.display();
-    let (permissions, teams) = SettingsOffer::default().changes(&settings.value);
-    let agrees = |change: InstallChange, question: &str| {
-        change == InstallChange::Declined && input::agrees(&format!("{question}\nAdd to {file}?"), context)
-    };
-    let rules = PERMISSIONS.join("\n  ");
-    let rules = format!(
-        "With these permission rules Claude Code does not ask about each edit of a\n\
-         plan's pages and of roadmaps:\n  {rules}"
-    );
-    let variable = format!(
-        "With agent teams, which are experimental, you can watch each builder and\n\
-         talk to it:\n  {TEAMS}=1"
-    );
-    let offer = SettingsOffer { permissions: agrees(permissions, &rules), teams: agrees(teams, &variable) };
+    for (offer, is_wanted) in offers {
+        let question = match offer {
+            SettingsOffer::Permissions => format!(
+                "With these permission rules Claude Code does not ask about each edit of a\n\
+                 plan's pages and of roadmaps:\n  {}",
+                PERMISSIONS.join("\n  ")
+            ),
+            SettingsOffer::Teams => format!(
+                "With agent teams, which are experimental, you can watch each builder and\n\
+                 talk to it:\n  {TEAMS}=1"
+            ),
+            SettingsOffer::StatusLine(command) => format!(
+                "With this status line Claude Code shows how far a plan is, above the status\n\
+                 line that you have:\n  {command}"
+            ),
+        };
+        *is_wanted = offer.change(&settings.value, false) == InstallChange::Declined
+            && input::agrees(&format!("{question}\nAdd to {file}?"), context);
+    }
     context.printer.note("");
-    offer
 }
 
-/// The difference that `offer` makes to the text of `settings`.
-fn diff_of(settings: &ClientSettingsFile, offer: SettingsOffer) -> Result<String, CommandError> {
+/// The difference that `offers` make to the text of `settings`.
+fn diff_of(settings: &ClientSettingsFile, offers: &[(SettingsOffer, bool)]) -> Result<String, CommandError> {
     let mut wanted = settings.value.clone();
-    if offer.add_to(&mut wanted).is_empty() {
+    if add_wanted(offers, &mut wanted).is_empty() {
         return Ok(String::new());
     }
     let file = settings.path.display().to_string();
@@ -127,13 +135,14 @@ impl InstallProspect {
     fn report(
         &self,
         installation: &Installation,
-        offer: SettingsOffer,
+        offers: &[(SettingsOffer, bool)],
         backup: Option<&Path>,
         dry_run: bool,
     ) -> (Value, String) {
         let file = &self.settings;
-        let (permissions, teams) = offer.changes(&file.value);
-        let report = json!({
+        let changes: Vec<_> =
+            offers.iter().map(|(offer, is_wanted)| (offer, offer.change(&file.value, *is_wanted))).collect();
+        let mut report = json!({
             "bundle": installation.folder,
             "version": VERSION,
             "client": installation.client.path,
@@ -144,8 +153,11 @@ impl InstallProspect {
             "scope": USER,
             "pluginChange": self.plugin,
             "outdated": self.outdated.iter().map(InstalledPlugin::report).collect::<Vec<_>>(),
-            "settings": { "file": file.path, "permissions": permissions, "teams": teams, "backup": backup },
+            "settings": { "file": file.path, "backup": backup },
         });
+        for (offer, change) in &changes {
+            report["settings"][offer.name()] = json!(change);
+        }
         let done = |word: &str| if dry_run { format!("would be {word}") } else { word.to_owned() };
         let words = |change: InstallChange| match change {
             InstallChange::Kept => "already there".to_owned(),
@@ -162,9 +174,15 @@ impl InstallProspect {
             format!("marketplace  {MARKETPLACE}: {}", words(self.marketplace)),
             format!("plugin       {}, scope {USER}: {}", plugin_id(), words(self.plugin)),
             format!("settings     {}", file.path.display()),
-            format!("permissions  {}: {}", PERMISSIONS.join(", "), words(permissions)),
-            format!("agent teams  {TEAMS}: {}", words(teams)),
         ];
+        lines.extend(changes.iter().map(|(offer, change)| {
+            let setting = match offer {
+                SettingsOffer::Permissions => format!("permissions  {}", PERMISSIONS.join(", ")),
+                SettingsOffer::Teams => format!("agent teams  {TEAMS}"),
+                SettingsOffer::StatusLine(command) => format!("status line  {command}"),
+            };
+            format!("{setting}: {}", words(*change))
+        }));
         lines.extend(self.outdated.iter().map(|plugin| {
             format!("plugin       {}: {} from {}", plugin.place(), done("updated"), plugin.version)
         }));
@@ -208,7 +226,7 @@ impl Installation {
         .hint(format!("run `claude plugin uninstall {id} --scope {scope}`, then this again")))
     }
 
-    /// Writes the bundle, registers it, and adds the settings of `offer`. Returns the copy of the settings from before
+    /// Writes the bundle, registers it, and adds the settings that are wanted of `offers`. Returns the copy of the settings from before
     /// the first installation.
     ///
     /// An installation that is interrupted has its copies and its record, so that the next one continues and `fp
@@ -217,11 +235,11 @@ impl Installation {
         &self,
         bundle: &Bundle<'_>,
         prospect: &InstallProspect,
-        offer: SettingsOffer,
+        offers: &[(SettingsOffer, bool)],
     ) -> Result<Option<PathBuf>, CommandError> {
         let before = &prospect.settings;
         let mut wanted = before.value.clone();
-        let added = offer.add_to(&mut wanted);
+        let added = add_wanted(offers, &mut wanted);
         let changes_settings = prospect.marketplace == InstallChange::Added
             || matches!(prospect.plugin, InstallChange::Added | InstallChange::Enabled)
             || !added.is_empty();
@@ -242,7 +260,7 @@ impl Installation {
         if changes_settings {
             let now = ClientSettingsFile::read(before.path.clone())?;
             let mut wanted = now.value.clone();
-            offer.add_to(&mut wanted);
+            add_wanted(offers, &mut wanted);
             if before.text.is_some() {
                 now.write(&before.edited(&wanted)?)?;
             } else if wanted != now.value {

@@ -9,15 +9,16 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use fp_host::claude::{PERMISSIONS, TEAMS};
+use fp_host::claude::{PERMISSIONS, PLUGIN, TEAMS};
 use fp_host::file::{self, FileError};
 use fp_host::json_text;
 use fp_host::platform;
-use fp_plan::text::json_fault;
+use fp_plan::text::{json_fault, shell_quoted};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::InstallChange;
+use super::bundle::program_in;
 use crate::error::CommandError;
 
 /// Value of [`TEAMS`] that switches agent teams on.
@@ -37,64 +38,122 @@ const CAP: u64 = 8 * 1024 * 1024;
 /// Version of the format of `installed.json`.
 const RECORD_VERSION: u32 = 1;
 
-/// The offered settings that the user wants.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct SettingsOffer {
+/// A setting that `fp install` offers to add.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum SettingsOffer {
     /// The rules of [`PERMISSIONS`].
-    pub(super) permissions: bool,
+    Permissions,
     /// Agent teams switched on.
-    pub(super) teams: bool,
+    Teams,
+    /// The client's status line, by the command that prints it. A status line that is there already is printed below.
+    StatusLine(String),
+}
+
+/// The settings that an installation with the bundle in `folder` offers.
+pub(super) fn offers(folder: &Path) -> [SettingsOffer; 3] {
+    let program = program_in(&folder.join(PLUGIN));
+    let status_line = format!("{} statusline", shell_quoted(&program.to_string_lossy()));
+    [SettingsOffer::Permissions, SettingsOffer::Teams, SettingsOffer::StatusLine(status_line)]
 }
 
 /// The entries that an installation added to a settings file: all that is needed to take them out again.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub(super) struct AddedEntries {
     /// Permission rules.
     pub(super) permissions: Vec<String>,
     /// Agent teams switched on.
     pub(super) teams: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) status_line: Option<AddedStatusLine>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct AddedStatusLine {
+    pub(super) command: String,
+    /// The command that was there before.
+    pub(super) before: Option<String>,
 }
 
 impl SettingsOffer {
-    /// Adds to `settings` what is wanted and missing. Returns what that was.
-    pub(super) fn add_to(self, settings: &mut Value) -> AddedEntries {
-        let mut added = AddedEntries::default();
-        let (permissions, teams) = self.changes(settings);
-        if permissions == InstallChange::Added {
-            added.permissions = missing_rules(settings).map(str::to_owned).collect();
-            let allow = &mut settings["permissions"]["allow"];
-            match allow {
-                Value::Array(rules) => rules.extend(added.permissions.iter().map(|rule| json!(rule))),
-                _ => *allow = json!(added.permissions),
-            }
+    /// Its name in JSON and, after two dashes, its flag.
+    pub(super) fn name(&self) -> &'static str {
+        match self {
+            Self::Permissions => "permissions",
+            Self::Teams => "teams",
+            Self::StatusLine(_) => "statusline",
         }
-        if teams == InstallChange::Added {
-            added.teams = true;
-            settings["env"][TEAMS] = ON.into();
-        }
-        added
     }
 
-    /// The changes of the permission rules and of agent teams in `settings`.
-    pub(super) fn changes(self, settings: &Value) -> (InstallChange, InstallChange) {
-        let missing = |wanted: bool| if wanted { InstallChange::Added } else { InstallChange::Declined };
-        let permissions = if missing_rules(settings).next().is_none() {
-            InstallChange::Kept
-        } else {
-            missing(self.permissions)
-        };
-        let teams = match teams_setting(settings).as_deref() {
-            None => missing(self.teams),
-            Some(ON | "true") => InstallChange::Kept,
-            Some(_) => InstallChange::Otherwise,
-        };
-        (permissions, teams)
+    /// The change of `settings` if it `is_wanted`.
+    pub(super) fn change(&self, settings: &Value, is_wanted: bool) -> InstallChange {
+        let missing = if is_wanted { InstallChange::Added } else { InstallChange::Declined };
+        match self {
+            Self::Permissions if missing_rules(settings).next().is_none() => InstallChange::Kept,
+            Self::Permissions => missing,
+            Self::Teams => match teams_setting(settings).as_deref() {
+                None => missing,
+                Some(ON | "true") => InstallChange::Kept,
+                Some(_) => InstallChange::Otherwise,
+            },
+            Self::StatusLine(own) => match status_command(settings) {
+                Some(command) if command.contains(own) => InstallChange::Kept,
+                None if settings.get("statusLine").is_some() => InstallChange::Otherwise,
+                _ => missing,
+            },
+        }
     }
+
+    /// Adds to `settings` and to `added` what is missing.
+    fn add_to(&self, settings: &mut Value, added: &mut AddedEntries) {
+        if self.change(settings, true) != InstallChange::Added {
+            return;
+        }
+        match self {
+            Self::Permissions => {
+                added.permissions = missing_rules(settings).map(str::to_owned).collect();
+                let allow = &mut settings["permissions"]["allow"];
+                match allow {
+                    Value::Array(rules) => rules.extend(added.permissions.iter().map(|rule| json!(rule))),
+                    _ => *allow = json!(added.permissions),
+                }
+            }
+            Self::Teams => {
+                added.teams = true;
+                settings["env"][TEAMS] = ON.into();
+            }
+            Self::StatusLine(own) => {
+                let before = status_command(settings).map(str::to_owned);
+                let command =
+                    before.as_ref().map_or_else(|| own.clone(), |before| both_commands(own, before));
+                match &before {
+                    Some(_) => settings["statusLine"]["command"] = json!(command),
+                    None => settings["statusLine"] = json!({ "type": "command", "command": command }),
+                }
+                added.status_line = Some(AddedStatusLine { command, before });
+            }
+        }
+    }
+}
+
+/// A line for the shell of the client that gives its input to both commands. The one from before is last, on lines of
+/// its own, so that it prints, fails and ends as it did.
+fn both_commands(own: &str, before: &str) -> String {
+    format!("input=$(cat); printf %s \"$input\" | {own}; printf %s \"$input\" | (\n{before}\n)")
+}
+
+/// Adds to `settings` the `offers` that are wanted and missing. Returns what that was.
+pub(super) fn add_wanted(offers: &[(SettingsOffer, bool)], settings: &mut Value) -> AddedEntries {
+    let mut added = AddedEntries::default();
+    for (offer, _) in offers.iter().filter(|(_, is_wanted)| *is_wanted) {
+        offer.add_to(settings, &mut added);
+    }
+    added
 }
 
 impl AddedEntries {
     pub(super) fn is_empty(&self) -> bool {
-        self.permissions.is_empty() && !self.teams
+        *self == Self::default()
     }
 
     /// Takes these entries out of `settings`, and every empty object and list that `original` doesn't have. Entries
@@ -112,6 +171,15 @@ impl AddedEntries {
             && env.get(TEAMS).is_some_and(|value| value == ON)
         {
             env.remove(TEAMS);
+        }
+        if let Some(AddedStatusLine { command, before }) = &self.status_line
+            && status_command(settings) == Some(command)
+        {
+            match (before, &mut *settings) {
+                (Some(before), _) => settings["statusLine"]["command"] = json!(before),
+                (None, Value::Object(fields)) => drop(fields.remove("statusLine")),
+                (None, _) => {}
+            }
         }
         for container in CONTAINERS.iter().filter(|container| original.pointer(container).is_none()) {
             let is_empty =
@@ -134,6 +202,11 @@ pub(crate) fn allows(settings: &Value, rule: &str) -> bool {
 /// The offered permission rules that `settings` doesn't have.
 fn missing_rules(settings: &Value) -> impl Iterator<Item = &'static str> {
     PERMISSIONS.into_iter().filter(|rule| !allows(settings, rule))
+}
+
+/// The command of the status line in `settings`.
+fn status_command(settings: &Value) -> Option<&str> {
+    settings.pointer("/statusLine/command")?.as_str()
 }
 
 /// The value of [`TEAMS`] in `settings`.
@@ -306,6 +379,7 @@ impl InstallRecord {
             Some(changed) => {
                 changed.added.permissions.extend(added.permissions);
                 changed.added.teams |= added.teams;
+                changed.added.status_line = added.status_line.or(changed.added.status_line.take());
             }
             None => {
                 let backup = file.back_up()?;

@@ -179,11 +179,16 @@ fn removing_takes_all_of_it_once() {
     assert!(!remove_bundle(&out).unwrap());
 }
 
-const BOTH: SettingsOffer = SettingsOffer { permissions: true, teams: true };
+const BOTH: [(SettingsOffer, bool); 2] = [(SettingsOffer::Permissions, true), (SettingsOffer::Teams, true)];
+
+/// All that is offered, and wanted.
+fn everything() -> [(SettingsOffer, bool); 3] {
+    settings::offers(Path::new("/data/it's")).map(|offer| (offer, true))
+}
 
 fn added(text: &str) -> String {
     let mut settings = parse_settings(text).unwrap();
-    BOTH.add_to(&mut settings);
+    add_wanted(&BOTH, &mut settings);
     fp_host::json_text::rewrite(text, &settings).unwrap()
 }
 
@@ -206,7 +211,7 @@ fn what_is_no_settings_file_is_named_with_its_place() {
 #[test]
 fn what_is_there_is_not_added_again() {
     let check = |text: &str, permissions: &[&str], teams: bool| {
-        let trace = BOTH.add_to(&mut parse_settings(text).unwrap());
+        let trace = add_wanted(&BOTH, &mut parse_settings(text).unwrap());
         assert_eq!(
             (trace.permissions, trace.teams),
             (permissions.iter().map(|r| (*r).into()).collect(), teams),
@@ -222,8 +227,9 @@ fn what_is_there_is_not_added_again() {
     check(r#"{"env": {"CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS": "1"}}"#, &fp_host::claude::PERMISSIONS, false);
     check(r#"{"env": {"CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS": "0"}}"#, &fp_host::claude::PERMISSIONS, false);
     let off = parse_settings(r#"{"env": {"CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS": "0"}}"#).unwrap();
-    assert_eq!(BOTH.changes(&off).1, InstallChange::Otherwise);
-    assert!(SettingsOffer::default().add_to(&mut json!({})).is_empty());
+    assert_eq!(SettingsOffer::Teams.change(&off, true), InstallChange::Otherwise);
+    let declined = everything().map(|(offer, _)| (offer, false));
+    assert!(add_wanted(&declined, &mut json!({})).is_empty());
     assert_eq!(added(&added("{}")), added("{}"));
 }
 
@@ -259,7 +265,7 @@ fn an_addition_keeps_everything_else_as_it_is() {
 fn a_key_that_is_there_twice_is_not_edited() {
     let text = r#"{"env": {"A": "1"}, "env": {"B": "2"}}"#;
     let mut settings = parse_settings(text).unwrap();
-    BOTH.add_to(&mut settings);
+    add_wanted(&BOTH, &mut settings);
     assert_eq!(fp_host::json_text::rewrite(text, &settings), None);
 }
 
@@ -267,7 +273,7 @@ fn a_key_that_is_there_twice_is_not_edited() {
 fn what_was_added_is_taken_out_and_nothing_else() {
     let check = |before: &str, since: &str, expect: &str| {
         let before_value = parse_settings(before).unwrap();
-        let added = BOTH.add_to(&mut before_value.clone());
+        let added = add_wanted(&everything(), &mut before_value.clone());
         let mut settings = parse_settings(since).unwrap();
         added.take_out_of(&mut settings, &before_value);
         assert_eq!(settings, parse_settings(expect).unwrap(), "{before}, then {since}");
@@ -285,6 +291,36 @@ fn what_was_added_is_taken_out_and_nothing_else() {
     // Left behind by the client.
     check("{}", r#"{"enabledPlugins": {}, "extraKnownMarketplaces": {}}"#, "{}");
     check("{}", r#"{"enabledPlugins": {"a@b": true}}"#, r#"{"enabledPlugins": {"a@b": true}}"#);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_status_line_is_added_to_the_one_that_is_there_and_taken_out_again() {
+    let [_, _, (offer, _)] = everything();
+    let check = |before: Value, change: InstallChange, after: Value| {
+        assert_eq!(offer.change(&before, true), change, "{before}");
+        let mut settings = before.clone();
+        let added = add_wanted(&everything()[2..], &mut settings);
+        assert_eq!(settings, after);
+        assert_eq!(added.is_empty(), change != InstallChange::Added);
+        added.take_out_of(&mut settings, &before);
+        assert_eq!(settings, before);
+    };
+    let own = r"'/data/it'\''s/fp/bin/fp' statusline";
+    let both =
+        format!("input=$(cat); printf %s \"$input\" | {own}; printf %s \"$input\" | (\nmine # line\n)");
+    let line =
+        |command: &str| json!({ "statusLine": { "type": "command", "command": command, "padding": 2 } });
+    let alone = json!({ "statusLine": { "type": "command", "command": own } });
+    check(json!({}), InstallChange::Added, alone.clone());
+    check(line("mine # line"), InstallChange::Added, line(&both));
+    check(line(&both), InstallChange::Kept, line(&both));
+    check(json!({ "statusLine": null }), InstallChange::Otherwise, json!({ "statusLine": null }));
+    // A command that the user has changed since stays.
+    let added = add_wanted(&everything(), &mut json!({}));
+    let mut since = line("another");
+    added.take_out_of(&mut since, &json!({}));
+    assert_eq!(since, line("another"));
 }
 
 fn any_value() -> impl Strategy<Value = Value> {
@@ -310,7 +346,9 @@ fn any_settings() -> impl Strategy<Value = Value> {
     );
     let fields = prop::collection::btree_map("[a-e]{1,2}", any_value(), 0..4);
     let env = prop::option::of(prop::sample::select(vec!["0", "1"]));
-    (fields, prop::option::of(rules), env).prop_map(|(fields, rules, env)| {
+    let line = json!({ "type": "command", "command": "cat # all", "padding": 2 });
+    let line = prop::option::of(prop::sample::select(vec![line, json!({ "type": "none" }), Value::Null]));
+    (fields, prop::option::of(rules), env, line).prop_map(|(fields, rules, env, line)| {
         let mut fields: serde_json::Map<String, Value> = fields.into_iter().collect();
         if let Some(rules) = rules {
             fields.insert("permissions".into(), json!({ "allow": rules, "deny": [] }));
@@ -318,6 +356,7 @@ fn any_settings() -> impl Strategy<Value = Value> {
         if let Some(value) = env {
             fields.insert("env".into(), json!({ (fp_host::claude::TEAMS): value }));
         }
+        fields.extend(line.map(|line| ("statusLine".into(), line)));
         fields.into()
     })
 }
@@ -327,10 +366,10 @@ proptest! {
     fn an_addition_can_be_taken_out_of_any_settings(before in any_settings(), pretty in any::<bool>()) {
         let text = if pretty { serde_json::to_string_pretty(&before) } else { serde_json::to_string(&before) }.unwrap();
         let mut settings = before.clone();
-        let added = BOTH.add_to(&mut settings);
+        let added = add_wanted(&everything(), &mut settings);
         let changed = fp_host::json_text::rewrite(&text, &settings).expect("no key is there twice");
         let mut settings = parse_settings(&changed).unwrap();
-        prop_assert_eq!(BOTH.changes(&settings).0, InstallChange::Kept);
+        prop_assert_eq!(SettingsOffer::Permissions.change(&settings, true), InstallChange::Kept);
         added.take_out_of(&mut settings, &before);
         prop_assert_eq!(&settings, &before);
         prop_assert_eq!(parse_settings(&fp_host::json_text::rewrite(&changed, &settings).expect("nor is it now")).unwrap(), before);

@@ -18,7 +18,7 @@ use fp_host::repo::{ROADMAPS, Repo};
 use fp_plan::diagnostic::{Diagnostic, Severity};
 use fp_plan::plan::Lines;
 use fp_plan::plan::id::{RoadmapId, TaskId};
-use fp_plan::text::{counted, fitted, wrapped_within};
+use fp_plan::text::{counted, fitted, visible_line, wrapped_within};
 use fp_run::interview::slug;
 use fp_run::report::validation::Violations;
 use jiff::civil::Date;
@@ -120,7 +120,7 @@ fn new(goal: &str, context: &Context) -> CommandResult {
 fn check(selector: Option<&str>, context: &Context) -> CommandResult {
     let page = open_page(selector, context.repo())?;
     let lines = Lines::new(&page.text);
-    let (name, layers) = (context.shown(&page.path), page.roadmap.layers.len());
+    let (name, layers) = (visible_line(&context.shown(&page.path)), page.roadmap.layers.len());
     let mut text: String = page.found.iter().map(|found| finding_text(&name, &lines, found) + "\n").collect();
     let errors = page.found.iter().filter(|finding| finding.severity == Severity::Error).count();
     let counts = [(layers, "layer"), (errors, "error"), (page.found.len() - errors, "warning")];
@@ -129,7 +129,7 @@ fn check(selector: Option<&str>, context: &Context) -> CommandResult {
     text += &format!("{name}: {}, {counts}\n", if valid { "valid" } else { "not valid" });
     let violations = Violations { found: &page.found, lines: &lines };
     let json = json!({ "roadmap": page.id, "valid": valid, "layers": layers, "violations": violations });
-    context.report(&json, &text)?;
+    context.styled_report(&json, &text)?;
     Ok(if valid { Exit::Done } else { Exit::Findings })
 }
 

@@ -98,7 +98,7 @@ fn finish<'t>(text: &'t str, opening: HeadOpening, end: usize, wrapper: &str) ->
         Some(_) => None,
         None => title.is_empty().then(|| SyntaxFault {
             detail: format!("task {:?} has no title", &text[id.clone()]),
-            hint: "write what is to be done behind the id".to_owned(),
+            hint: "write the task's title behind the id".to_owned(),
         }),
     });
     TaskHead { id: &text[id.clone()], id_span: Span::new(id.start, id.end), title, complexity, fault, flaw }

@@ -88,7 +88,7 @@ fn a_command_that_fails_alone_is_a_question_at_once() {
     answer(&mut machine, &question, AnswerChoice::SendBack);
     let task = machine.state.task(&id("1")).unwrap();
     assert_eq!((task.status, task.iteration), (Status::Implementing, 2));
-    assert!(task.feedback.as_ref().unwrap().starts_with("Check command: make \"test\": exit status 2"));
+    assert!(task.feedback.as_ref().unwrap().starts_with("`make \"test\"` failed: exit status 2"));
 }
 
 #[test]
@@ -96,7 +96,7 @@ fn a_task_to_be_changed_waits_for_that_and_goes_on() {
     let (mut machine, question) = failed_by_command();
     answer(&mut machine, &question, AnswerChoice::Change);
     let LeadAction::Revise { due } = &machine.next(&[builder(0)])[0] else { panic!() };
-    assert_eq!(due[..], ["1: it is to be changed: run `fp task revise p 1 --file -`, then `fp approve p`"]);
+    assert_eq!(due[..], ["1: it has to be changed: run `fp task revise p 1 --file -`, then `fp approve p`"]);
     let leaves = |hash: &str| vec![Leaf { hash: hash.into(), ..leaf(1, &[], 0) }, leaf(2, &[1], 1)];
     for (tree_hash, hash) in [("t", "h1"), ("t2", "other")] {
         let mut machine =
