@@ -62,7 +62,7 @@ fn three_machines_with_two_builders_each_do_all_tasks_once() {
 }
 
 #[test]
-#[ignore = "it takes ten minutes: run it when the ledger of shared plans changes"]
+#[ignore = "it takes twenty minutes: run it when the ledger of shared plans changes"]
 fn eight_machines_with_two_builders_each_do_all_tasks_once() {
     all_at_once(8, 500, Duration::from_secs(15));
 }
