@@ -67,12 +67,12 @@ pub(crate) fn run(args: StartArgs, context: &Context) -> CommandResult {
         return tell_of_background(&plan, &args, context);
     }
     let _lock = lead_lock(&plan)?;
-    let lead = RunLead {
+    let lead = RunTerms {
         session: args.session.or_else(|| context.session()),
         client: context.client(),
         attended: args.attended,
-        processes: false,
         builders: args.builders.unwrap_or(plan.settings.max_parallel_tasks),
+        ..RunTerms::default()
     };
     let released = begin(&plan, &args.terms, lead, context)?;
     let language = reading_language::of(plan.settings.language.as_deref(), &plan.goal());
@@ -104,22 +104,12 @@ pub(super) fn lead_lock(plan: &OpenPlan) -> Result<std::fs::File, CommandError> 
     })
 }
 
-/// Who is about to lead a run.
-pub(super) struct RunLead {
-    pub(super) session: Option<String>,
-    /// Its process.
-    pub(super) client: Option<u32>,
-    pub(super) attended: bool,
-    /// True if it has a process for each agent.
-    pub(super) processes: bool,
-    pub(super) builders: u32,
-}
-
-/// Starts or resumes the run of `plan`; returns how many tasks were taken back from a lead that is gone.
+/// Starts or resumes the run of `plan`; `lead` has who leads it, and how. Returns how many tasks were taken back from a
+/// lead that is gone.
 pub(super) fn begin(
     plan: &OpenPlan,
     args: &TermsArgs,
-    lead: RunLead,
+    lead: RunTerms,
     context: &Context,
 ) -> Result<usize, CommandError> {
     let is_shared = plan.load()?.state.is_shared();
@@ -165,18 +155,14 @@ pub(super) fn begin(
     let mut ledger = plan.lock_in_order()?;
     context.notices(ledger.notices());
     let start = RunTerms {
-        session: lead.session,
-        client: lead.client,
-        attended: lead.attended,
-        builders: lead.builders,
         max_iterations: iterations,
         scaled_iterations: scaled_iterations(plan, ledger.state(), iterations, context)?,
         no_commit,
-        processes: lead.processes,
         lead_judges: !lead.processes && lead_judges(plan, ledger.state())?,
         policy: policy(plan)?,
         checkout,
         found: Some(found(&git, ledger.state())?),
+        ..lead
     };
     let events = ledger.state().start(start)?;
     let released = ledger.state().count(Status::Implementing);
@@ -270,7 +256,7 @@ fn refuse_dirty(concerned: &[String]) -> Result<(), CommandError> {
 fn isolation(
     plan: &OpenPlan,
     git: &Git,
-    lead: &RunLead,
+    lead: &RunTerms,
     no_commit: bool,
     dirty: Option<&String>,
     context: &Context,

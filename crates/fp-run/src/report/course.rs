@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use super::log::{ToldEvent, tell};
 use super::run_page::{
     AttemptEnd, BarKind, JudgedCriterion, LaneBar, MarkKind, RunCommit, RunLane, RunMark, RunPause,
-    RunQuestion, RunTimes, TaskAttempt, TaskTry, worked_between,
+    RunQuestion, RunTimes, TaskAttempt, TaskTry, TryOutcome, worked_between,
 };
 use super::tree::TreeReport;
 use crate::run::State;
@@ -68,7 +68,7 @@ impl Course {
         for bar in self.bars.iter_mut().flatten() {
             let tries = bar.task.as_ref().and_then(|task| self.tries.get(task));
             let one = tries.and_then(|tries| tries.get(bar.nth.checked_sub(1)?));
-            bar.outcome = one.and_then(|one| one.attempt.end.as_ref()).map(AttemptEnd::outcome);
+            bar.outcome = one.and_then(|one| one.attempt.end.as_ref()).map(TryOutcome::from);
         }
         // A question may be closed without an answer; the state knows how.
         for (decision, asked) in self.decisions.iter_mut().zip(&state.questions) {

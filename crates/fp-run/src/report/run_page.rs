@@ -173,14 +173,6 @@ pub enum BarKind {
     Committing,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub enum TryOutcome {
-    Passed,
-    Failed,
-    Released,
-}
-
 /// An event, in the words of the log.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -277,8 +269,9 @@ pub struct TaskAttempt {
     pub end: Option<AttemptEnd>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, strum::EnumDiscriminants)]
 #[serde(rename_all = "camelCase", tag = "end", content = "reason")]
+#[strum_discriminants(name(TryOutcome), derive(Serialize), serde(rename_all = "camelCase"))]
 pub enum AttemptEnd {
     Passed,
     Failed(String),
@@ -290,14 +283,6 @@ impl AttemptEnd {
         match self {
             Self::Passed => None,
             Self::Failed(reason) | Self::Released(reason) => Some(reason),
-        }
-    }
-
-    pub(super) fn outcome(&self) -> TryOutcome {
-        match self {
-            Self::Passed => TryOutcome::Passed,
-            Self::Failed(_) => TryOutcome::Failed,
-            Self::Released(_) => TryOutcome::Released,
         }
     }
 }

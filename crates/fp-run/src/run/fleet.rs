@@ -2,15 +2,14 @@
 //! tasks, questions and notes are everybody's, agents, worktrees and the checkout are those of this machine. Nothing here
 //! trusts a clock: a machine is given up by another that has heard nothing of it.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
+use std::mem::swap;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::crew::AgentProcess;
 use super::event::{Entry, EntryOrigin, Event, RunTerms};
-use super::peer_message::{Inbox, PeerMessage};
-use super::state::{Run, RunAgent, RunStatus, State, Status, TaskState, Untold};
+use super::state::{Run, RunStatus, State, Status, TaskState};
 use fp_plan::plan::id::{AgentName, MachineId, TaskId};
 
 /// A machine of a shared plan, as the log shows it.
@@ -23,24 +22,6 @@ pub struct FleetMachine {
     /// True if it takes part no more.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub has_left: bool,
-}
-
-/// What a state says of its own machine alone.
-#[derive(Default)]
-struct OwnPart {
-    terms: Option<RunTerms>,
-    head: Option<String>,
-    checkout_left: Option<String>,
-    agents: BTreeMap<AgentName, RunAgent>,
-    agent_ids: BTreeMap<String, AgentName>,
-    processes: BTreeMap<AgentName, AgentProcess>,
-    worktrees: BTreeMap<AgentName, TaskId>,
-    untold: Vec<Untold>,
-    unstarted: Vec<Untold>,
-    unwoken: Vec<Untold>,
-    messages: Vec<PeerMessage>,
-    inboxes: BTreeMap<AgentName, Inbox>,
-    lead_nudges: u32,
 }
 
 impl Event {
@@ -223,8 +204,9 @@ impl State {
             // Everything until now was done on the machine that shares the plan.
             self.tasks.iter_mut().for_each(|task| task.machine = Some(by.machine.clone()));
             if self.machine.as_ref() != Some(&by.machine) {
-                let own = OwnPart { head: self.head.take(), ..OwnPart::default() };
-                self.put_own(own);
+                let head = self.head.take();
+                self.swap_own_part(&mut self.emptied());
+                self.head = head;
                 self.run.as_mut().into_iter().for_each(|run| run.terms = RunTerms::of_run(&run.terms));
             }
         }
@@ -247,38 +229,30 @@ impl State {
             self.run.get_or_insert(started).status = RunStatus::Running;
             return;
         }
-        let own = self.take_own();
+        let terms = self.run.as_ref().map(|run| run.terms.clone());
+        let mut own = self.emptied();
+        self.swap_own_part(&mut own);
         self.fold(event, at);
-        self.put_own(own);
-    }
-
-    fn take_own(&mut self) -> OwnPart {
-        OwnPart {
-            terms: self.run.as_ref().map(|run| run.terms.clone()),
-            head: self.head.take(),
-            checkout_left: self.checkout_left.take(),
-            agents: std::mem::take(&mut self.agents),
-            agent_ids: std::mem::take(&mut self.agent_ids),
-            processes: std::mem::take(&mut self.processes),
-            worktrees: std::mem::take(&mut self.worktrees),
-            untold: std::mem::take(&mut self.untold),
-            unstarted: std::mem::take(&mut self.unstarted),
-            unwoken: std::mem::take(&mut self.unwoken),
-            messages: std::mem::take(&mut self.messages),
-            inboxes: std::mem::take(&mut self.inboxes),
-            lead_nudges: self.lead_nudges,
-        }
-    }
-
-    fn put_own(&mut self, own: OwnPart) {
-        let OwnPart { terms, head, checkout_left, lead_nudges, .. } = own;
+        self.swap_own_part(&mut own);
         if let Some((run, terms)) = self.run.as_mut().zip(terms) {
             run.terms = terms;
         }
-        (self.head, self.checkout_left, self.lead_nudges) = (head, checkout_left, lead_nudges);
-        (self.agents, self.agent_ids, self.processes) = (own.agents, own.agent_ids, own.processes);
-        (self.worktrees, self.messages, self.inboxes) = (own.worktrees, own.messages, own.inboxes);
-        (self.untold, self.unstarted, self.unwoken) = (own.untold, own.unstarted, own.unwoken);
+    }
+
+    /// Exchanges with `other` what a state says of its own machine alone, except for the terms of the run.
+    fn swap_own_part(&mut self, other: &mut Self) {
+        swap(&mut self.head, &mut other.head);
+        swap(&mut self.checkout_left, &mut other.checkout_left);
+        swap(&mut self.agents, &mut other.agents);
+        swap(&mut self.agent_ids, &mut other.agent_ids);
+        swap(&mut self.processes, &mut other.processes);
+        swap(&mut self.worktrees, &mut other.worktrees);
+        swap(&mut self.untold, &mut other.untold);
+        swap(&mut self.unstarted, &mut other.unstarted);
+        swap(&mut self.unwoken, &mut other.unwoken);
+        swap(&mut self.messages, &mut other.messages);
+        swap(&mut self.inboxes, &mut other.inboxes);
+        swap(&mut self.lead_nudges, &mut other.lead_nudges);
     }
 }
 

@@ -20,12 +20,13 @@ use fp_plan::plan::id::{AgentName, PlanId};
 use fp_plan::settings::{AgentPlayer, SpendingLimit};
 use fp_run::report::status::StatusReport;
 use fp_run::run::State;
+use fp_run::run::event::RunTerms;
 use fp_run::run::next::LeadAction;
 use fp_run::run::state::{Activity, RunStatus, Status};
 
 use super::consent::answer;
 use super::next::{ask_text, final_report, take_turn};
-use super::start::{self, RunLead, TermsArgs, begin};
+use super::start::{self, TermsArgs, begin};
 use super::status::watch_plan;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
@@ -107,12 +108,13 @@ pub(crate) fn run(args: RunArgs, context: &Context) -> CommandResult {
     expect_trusted_place(&plan, args.yes, context)?;
     let has_screen = !args.ask && !args.unattended && LeadView::has_screen(context);
     let attended = args.ask || has_screen;
-    let lead = RunLead {
+    let lead = RunTerms {
         session: Some(format!("fp-run-{}", fresh_token())),
         client: Some(std::process::id()),
         attended,
         processes: true,
         builders: args.builders.unwrap_or(plan.settings.max_parallel_tasks),
+        ..RunTerms::default()
     };
     begin(&plan, &args.terms, lead, context)?;
     // From here on the terminal is the view's.
