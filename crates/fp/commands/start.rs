@@ -15,6 +15,7 @@ use fp_plan::reading_language;
 use fp_plan::settings::{Engine, Isolation};
 use fp_plan::signals_record;
 use fp_run::interview::Mode;
+use fp_run::report::handoff::next_steps;
 use fp_run::run::Policy;
 use fp_run::run::event::{FoundCheckout, RunTerms};
 use fp_run::run::state::{State, Status};
@@ -320,14 +321,18 @@ fn report(context: &Context, state: &State, released: usize, language: Option<&s
         Some(most) => format!("{} to {most}", run.terms.max_iterations),
         None => run.terms.max_iterations.to_string(),
     };
+    let next = match next_steps(state).first() {
+        _ if state.is_running() => format!("Next: fp next {}", state.plan_id),
+        Some(step) => format!("Nothing is left to do. Next: {}", step.command),
+        None => "Nothing is left to do".to_owned(),
+    };
     text.push_str(&format!(
-        "\nBuilders: {}{}, iterations: {}, commits: {}\n{}Next: fp next {}\n",
+        "\nBuilders: {}{}, iterations: {}, commits: {}\n{}{next}\n",
         run.terms.builders,
         if run.terms.checkout.is_some() { " in worktrees of their own" } else { "" },
         iterations,
         if run.terms.no_commit { "off" } else { "on" },
         language.map(|language| format!("Words to the user: {language}\n")).unwrap_or_default(),
-        state.plan_id
     ));
     let json = json!({
         "planId": state.plan_id, "session": run.terms.session, "builders": run.terms.builders,
