@@ -24,6 +24,7 @@ use fp_run::run::{State, approval};
 use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
+use serde::Serialize;
 
 use crate::error::{CommandError, CommandResult, Exit};
 use crate::printer::{Format, Output, Printer};
@@ -77,12 +78,12 @@ impl Context {
     }
 
     /// Prints a result in the requested format.
-    pub(crate) fn report(&self, json: &serde_json::Value, text: &str) -> CommandResult {
+    pub(crate) fn report(&self, json: &impl Serialize, text: &str) -> CommandResult {
         self.styled_report(json, &visible(text))
     }
 
     /// Does the same for text in the colours of the theme, whose pieces have visible control characters.
-    pub(crate) fn styled_report(&self, json: &serde_json::Value, text: &str) -> CommandResult {
+    pub(crate) fn styled_report(&self, json: &impl Serialize, text: &str) -> CommandResult {
         match self.format {
             Format::Text => self.printer.styled(text),
             Format::Json => self.printer.json(json)?,

@@ -99,7 +99,7 @@ fn an_archived_plan_is_put_away_whole() {
             "failed": 1,
             "implementing": 0,
             "pending": 1,
-            "ready": 1,
+            "ready": 0,
             "skipped": 1,
             "total": 4
           },
@@ -266,7 +266,7 @@ fn the_page_tells_what_came_of_it() {
       - 1 Write part 1: done, `[COMMIT]`
       - 2 Write part 2: failed
       - 3 Write part 3: skipped
-      - 4 Write part 4: ready
+      - 4 Write part 4: waiting
 
     ## 1 Write part 1
 

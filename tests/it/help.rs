@@ -26,8 +26,8 @@ fn a_page_is_shown_as_text() {
     3
         nothing is ready to be claimed; or, of `fp run --ask`, a question is open
 
-    What was asked for is on standard output. Notes and errors are on standard
-    error; an error is a line `error:` and lines `hint:` that say what to do next.
+    Results go to standard output, notes and errors to standard error. An error is a
+    line `error:`, followed by lines `hint:` that say what to do next.
 
         $ fp claim sample --as builder-1 > payload
         $ fp claim sample --as builder-2

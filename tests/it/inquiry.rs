@@ -325,5 +325,5 @@ fn a_task_whose_check_is_doubted_is_revised() {
        - 1: it has to be changed: run `fp task revise sample-20261121 1 --file -`, then `fp approve sample-20261121`
     ");
     let why = environment.done(&["why", PLAN, "1"]).stdout;
-    assert!(why.contains("it is to be changed"), "{why}");
+    assert!(why.contains("it has to be changed"), "{why}");
 }

@@ -265,6 +265,8 @@ fn what_the_log_implies_is_sent_once() {
     exit status: 0
     --- stdout
     Nothing is due
+    --- stderr
+    note: nothing is due in Linear
     ");
     environment.claim("builder-1");
     assert_snapshot!(environment.linear("outbox PLAN"), @"

@@ -21,7 +21,6 @@ use serde_json::json;
 use crate::context::{Context, consent_of};
 use crate::error::{CommandError, CommandResult, Exit};
 use crate::input;
-use crate::printer::Format;
 use crate::source::PlanSource;
 
 /// Longest command that is shown as it runs at the end, in bytes.
@@ -72,33 +71,25 @@ pub(crate) fn run(args: ApproveArgs, context: &Context) -> CommandResult {
             "note: what was done before the import as task {id} has another title or is gone: nothing counts as done for it"
         ));
     }
-    match context.format {
-        Format::Json => {
-            let of_tasks = tree.leaves().flat_map(|leaf| leaf.test_commands().chain(leaf.verify()));
-            let all: BTreeSet<&str> = of_tasks.chain(commands.iter().map(String::as_str)).collect();
-            let mut json = json!({
-                "planId": plan.id(), "tasks": total, "commands": all, "changed": changed, "endCommands": commands,
-            });
-            if before.done > 0 {
-                json["doneBefore"] = json!(before.done);
-                json["unverified"] = json!(before.unverified);
-            }
-            context.printer.json(&json)?;
-        }
-        Format::Text => {
-            let mut text = match changed {
-                true => format!("Approved: {} with {}\n", plan.id(), counted(total, "task")),
-                false => format!("Approved already: {} with {}\n", plan.id(), counted(total, "task")),
-            };
-            text.push_str(&before.text());
-            if how != ConsentSource::Terminal {
-                text.push_str(&terms);
-            }
-            text.push_str(&format!("Next: {}\n", approved.next()));
-            context.printer.data(&text);
-        }
+    let of_tasks = tree.leaves().flat_map(|leaf| leaf.test_commands().chain(leaf.verify()));
+    let all: BTreeSet<&str> = of_tasks.chain(commands.iter().map(String::as_str)).collect();
+    let mut json = json!({
+        "planId": plan.id(), "tasks": total, "commands": all, "changed": changed, "endCommands": commands,
+    });
+    if before.done > 0 {
+        json["doneBefore"] = json!(before.done);
+        json["unverified"] = json!(before.unverified);
     }
-    Ok(Exit::Done)
+    let head = if *changed { "Approved" } else { "Approved already" };
+    let terms = if how == ConsentSource::Terminal { "" } else { terms.as_str() };
+    let text = format!(
+        "{head}: {} with {}\n{}{terms}Next: {}\n",
+        plan.id(),
+        counted(total, "task"),
+        before.text(),
+        approved.next()
+    );
+    context.report(&json, &text)
 }
 
 /// The commands that an approval allows, and which of them run at the end.
@@ -208,20 +199,19 @@ fn ask_for_consent(
     let hash = approval::hash(text.as_bytes());
     let PrintedQuestion { question, header, options } =
         PrintedQuestion::of_approval(plan.id(), tree, &hash, end_commands, before);
-    match context.format {
-        Format::Json => context.printer.json(&json!({
-            "planId": plan.id(), "approved": false, "question": question, "header": header, "options": options,
-        }))?,
-        Format::Text => {
-            let mut text = format!("Not approved. Ask the user, word for word:\n\nquestion: {question}\n");
-            text.push_str(&format!("header: {header}\noptions:\n"));
-            for option in options {
-                text.push_str(&format!("- {}: {}\n", option.label, option.description));
-            }
-            text.push_str(&format!("\nThe answer is recorded when it is given. At a terminal: fp approve {}\n", plan.id()));
-            context.printer.data(&text);
-        }
+    let mut text = format!("Not approved. Ask the user, word for word:\n\nquestion: {question}\n");
+    text.push_str(&format!("header: {header}\noptions:\n"));
+    for option in &options {
+        text.push_str(&format!("- {}: {}\n", option.label, option.description));
     }
+    text.push_str(&format!(
+        "\nThe answer is recorded when it is given. At a terminal: fp approve {}\n",
+        plan.id()
+    ));
+    let json = json!({
+        "planId": plan.id(), "approved": false, "question": question, "header": header, "options": options,
+    });
+    context.report(&json, &text)?;
     Ok(Exit::Findings)
 }
 

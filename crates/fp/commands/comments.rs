@@ -85,15 +85,12 @@ pub(crate) fn run(args: CommentsArgs, context: &Context) -> CommandResult {
         (None, true) => check_change(&args, Side::Staged, context),
         (None, false) => check_files(&args, context),
     }?;
-    match context.format {
-        Format::Json => context.printer.json(&report)?,
-        Format::Text => {
-            let lines = report.comments.iter().map(|found| {
-                format!("{}:{}: {}\n", visible_line(&found.path), found.line, visible_line(&found.text))
-            });
-            context.printer.data(&lines.collect::<String>());
-            context.printer.note(&report.counts());
-        }
+    let lines = report.comments.iter().map(|found| {
+        format!("{}:{}: {}\n", visible_line(&found.path), found.line, visible_line(&found.text))
+    });
+    context.report(&report, &lines.collect::<String>())?;
+    if context.format == Format::Text {
+        context.printer.note(&report.counts());
     }
     Ok(if report.comments.is_empty() { Exit::Done } else { Exit::Findings })
 }

@@ -19,7 +19,6 @@ use strum::VariantArray as _;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
 use crate::input::Input;
-use crate::printer::Format;
 use crate::source::PlanSource;
 
 /// Size limit of a file of findings, in bytes.
@@ -101,12 +100,8 @@ fn record(args: &RecordArgs, context: &Context) -> CommandResult {
     ledger.append(vec![critique.clone().into()], context.now())?;
     drop(ledger);
     let next = next(&critique);
-    match context.format {
-        Format::Json => context.printer.json(&json!({
-            "planId": plan.id(), "rounds": ROUNDS, "critique": critique, "next": next,
-        }))?,
-        Format::Text => context.printer.data(&format!("{}\nnext: {next}\n", summary(&critique))),
-    }
+    let json = json!({ "planId": plan.id(), "rounds": ROUNDS, "critique": critique, "next": next });
+    context.report(&json, &format!("{}\nnext: {next}\n", summary(&critique)))?;
     context.printer.note(&format!("note: written to {}", context.shown(&path)));
     Ok(if critique.verdict == CriticVerdict::Fail { Exit::Findings } else { Exit::Done })
 }

@@ -5,7 +5,6 @@ use fp_run::report::handoff::HandoffReport;
 
 use crate::context::Context;
 use crate::error::{CommandResult, Exit};
-use crate::printer::Format;
 use crate::source::interview_at;
 
 /// Files of a plan that are worth reading.
@@ -33,10 +32,7 @@ pub(crate) fn run(args: HandoffArgs, context: &Context) -> CommandResult {
     let text = report.to_markdown();
     let path = plan.folder.file("handoff.md");
     file::atomic_write(&path, text.as_bytes())?;
-    match context.format {
-        Format::Text => context.printer.data(&text),
-        Format::Json => context.printer.json(&report)?,
-    }
+    context.report(&report, &text)?;
     context.printer.note(&format!("note: written to {}", context.shown(&path)));
     Ok(Exit::Done)
 }

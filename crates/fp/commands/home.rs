@@ -7,8 +7,8 @@ use serde_json::json;
 
 use super::help::HEADLINE;
 use crate::context::Context;
-use crate::error::{CommandResult, Exit};
-use crate::printer::{Format, columns};
+use crate::error::CommandResult;
+use crate::printer::columns;
 use crate::theme::Look;
 
 /// Most plans that are listed.
@@ -51,9 +51,5 @@ pub(crate) fn run(context: &Context) -> CommandResult {
         .iter()
         .map(|report| json!({ "planId": report.plan_id, "phase": report.phase, "counts": report.counts }));
     let json = json!({ "plans": plans.collect::<Vec<_>>(), "next": next });
-    match context.format {
-        Format::Text => context.printer.styled(&text),
-        Format::Json => context.printer.json(&json)?,
-    }
-    Ok(Exit::Done)
+    context.styled_report(&json, &text)
 }

@@ -233,7 +233,7 @@ fn json(plan: &OpenPlan, interview: &Interview) -> serde_json::Value {
     })
 }
 
-/// Say whether the interview has found out enough, and what is missing
+/// Check whether the interview has found out enough, and list what is missing
 ///
 /// It writes `interview.md` anew, with what it found. Exit status 1 says that something is missing. A plan that is
 /// called `check` is shown by `fp interview -- check`.
@@ -263,14 +263,8 @@ fn check(args: &CheckArgs, context: &Context) -> CommandResult {
         write_page(&plan, &interview, &clearance)?;
         clearance
     };
-    match context.format {
-        Format::Json => {
-            context.printer.json(&PlanClearance { plan_id: plan.id().as_str(), clearance: &clearance })?;
-        }
-        Format::Text => {
-            context.printer.data(&clearance_text(plan.id(), &clearance, &next(&plan, &clearance)?));
-        }
-    }
+    let text = clearance_text(plan.id(), &clearance, &next(&plan, &clearance)?);
+    context.report(&PlanClearance { plan_id: plan.id().as_str(), clearance: &clearance }, &text)?;
     Ok(if clearance.may_go_on() { Exit::Done } else { Exit::Findings })
 }
 

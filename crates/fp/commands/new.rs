@@ -22,13 +22,13 @@ use strum::VariantArray as _;
 
 use crate::context::Context;
 use crate::context::Known;
-use crate::error::{CommandError, CommandResult, Exit};
+use crate::error::{CommandError, CommandResult};
 use crate::features::debt::{DebtOffer, offer_for};
 use crate::features::exchange::import::{PartArgs, import_to_complete};
 use crate::features::roadmap::layer_to_plan;
 use crate::features::specs::{PlanningSpecs, specs_for_planning};
 use crate::input::Input;
-use crate::printer::{Format, WIDTH};
+use crate::printer::WIDTH;
 
 /// Start a plan for a goal, and show how to plan it
 #[derive(Debug, clap::Args)]
@@ -212,11 +212,7 @@ pub(crate) fn run(args: NewArgs, context: &Context) -> CommandResult {
     for warning in &report.warnings {
         context.printer.note(&format!("warning: {warning}"));
     }
-    match context.format {
-        Format::Json => context.printer.json(&report.json())?,
-        Format::Text => context.printer.data(&report.text()),
-    }
-    Ok(Exit::Done)
+    context.report(&report.json(), &report.text())
 }
 
 /// The goal of a new plan.

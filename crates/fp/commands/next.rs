@@ -31,7 +31,6 @@ use super::status::status_text;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
 use crate::features::linear::{tracker_due, tracker_ended};
-use crate::printer::Format;
 
 /// A machine at work says so this often within the time after which others give it up.
 const RENEWALS: i32 = 3;
@@ -68,12 +67,8 @@ pub(crate) fn run(mut args: NextArgs, context: &Context) -> CommandResult {
     // Inserted before the last action, which ends the lead's turn.
     let end = due.actions.len().saturating_sub(1);
     due.actions.splice(end..end, tracker);
-    match context.format {
-        Format::Text => context.printer.data(&actions_text(plan.id(), &due.actions)),
-        Format::Json => {
-            context.printer.json(&json!({ "actions": numbered(plan.id(), due.first, &due.actions)? }))?;
-        }
-    }
+    let json = json!({ "actions": numbered(plan.id(), due.first, &due.actions)? });
+    context.report(&json, &actions_text(plan.id(), &due.actions))?;
     if let DueLog::Open(mut ledger) = due.log {
         ledger.append(due.told, context.now())?;
     }

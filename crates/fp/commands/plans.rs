@@ -9,7 +9,6 @@ use serde_json::json;
 
 use crate::context::Context;
 use crate::error::{CommandResult, Exit};
-use crate::printer::Format;
 
 /// List the plans, archive one, or restore an archived one
 #[derive(Debug, clap::Args)]
@@ -79,21 +78,17 @@ fn list(args: &PlansArgs, context: &Context) -> CommandResult {
             rows.push(Row { number: Some(i + 1), archived_at: None, report });
         }
     }
-    match context.format {
-        Format::Json => {
-            let rows = rows.iter().map(|Row { number, archived_at, report }| {
-                let mut row = json!({
-                    "number": number, "planId": report.plan_id, "phase": report.phase, "counts": report.counts,
-                });
-                if args.archived {
-                    row["archivedAt"] = json!(archived_at);
-                }
-                row
-            });
-            context.printer.json(&json!({ "plans": rows.collect::<Vec<_>>() }))?;
+    let json = rows.iter().map(|Row { number, archived_at, report }| {
+        let mut row = json!({
+            "number": number, "planId": report.plan_id, "phase": report.phase, "counts": report.counts,
+        });
+        if args.archived {
+            row["archivedAt"] = json!(archived_at);
         }
-        Format::Text => context.printer.data(&text(&rows, hidden, args.archived)),
-    }
+        row
+    });
+    let json = json!({ "plans": json.collect::<Vec<_>>() });
+    context.report(&json, &text(&rows, hidden, args.archived))?;
     Ok(exit)
 }
 

@@ -11,7 +11,7 @@ use unicode_width::UnicodeWidthStr as _;
 
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
-use crate::printer::{Format, WIDTH};
+use crate::printer::WIDTH;
 use crate::source::PlanSource;
 use crate::theme::{Look, StyledLine};
 
@@ -70,10 +70,7 @@ pub(crate) fn run(args: ReadyArgs, context: &Context) -> CommandResult {
             bar: bar.clone(),
         }
     };
-    match context.format {
-        Format::Text => context.printer.styled(&ready_text(&report)),
-        Format::Json => context.printer.json(&report)?,
-    }
+    context.styled_report(&report, &ready_text(&report))?;
     Ok(if report.ready.is_empty() { Exit::NothingReady } else { Exit::Done })
 }
 

@@ -15,6 +15,7 @@ use fp_plan::reading_language;
 use fp_plan::settings::{Engine, Isolation};
 use fp_plan::signals_record;
 use fp_run::interview::Mode;
+use fp_run::report::handoff::next_steps;
 use fp_run::run::Policy;
 use fp_run::run::event::{FoundCheckout, RunTerms};
 use fp_run::run::state::{State, Status};
@@ -22,7 +23,6 @@ use serde_json::json;
 
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
-use crate::printer::Format;
 
 /// Start a run, or resume it: finished tasks stay finished
 #[derive(Debug, clap::Args)]
@@ -292,41 +292,40 @@ fn isolation(
 fn report(context: &Context, state: &State, released: usize, language: Option<&str>) -> CommandResult {
     let (done, total) = (state.count(Status::Completed), state.tasks.len());
     let Some(run) = &state.run else { return Ok(Exit::Done) };
-    match context.format {
-        Format::Json => context.printer.json(&json!({
-            "planId": state.plan_id, "session": run.terms.session, "builders": run.terms.builders,
-            "maxIterations": run.terms.max_iterations, "scaledIterations": run.terms.scaled_iterations,
-            "noCommit": run.terms.no_commit, "language": language, "checkout": run.terms.checkout,
-            "completed": done, "failed": state.count(Status::Failed), "skipped": state.count(Status::Skipped),
-            "total": total, "released": released,
-        }))?,
-        Format::Text => {
-            let mut text = format!("Run of {}: {done} of {total} tasks done", state.plan_id);
-            for (count, what) in [
-                (state.count(Status::Failed), "failed"),
-                (state.count(Status::Skipped), "skipped"),
-                (state.count(Status::AwaitingVerification), "awaiting verification"),
-                (released, "taken back from a session that is gone"),
-            ] {
-                if count > 0 {
-                    text.push_str(&format!(", {count} {what}"));
-                }
-            }
-            let iterations = match run.terms.scaled_iterations.values().max() {
-                Some(most) => format!("{} to {most}", run.terms.max_iterations),
-                None => run.terms.max_iterations.to_string(),
-            };
-            text.push_str(&format!(
-                "\nBuilders: {}{}, iterations: {}, commits: {}\n{}Next: fp next {}\n",
-                run.terms.builders,
-                if run.terms.checkout.is_some() { " in worktrees of their own" } else { "" },
-                iterations,
-                if run.terms.no_commit { "off" } else { "on" },
-                language.map(|language| format!("Words to the user: {language}\n")).unwrap_or_default(),
-                state.plan_id
-            ));
-            context.printer.data(&text);
+    let mut text = format!("Run of {}: {done} of {total} tasks done", state.plan_id);
+    for (count, what) in [
+        (state.count(Status::Failed), "failed"),
+        (state.count(Status::Skipped), "skipped"),
+        (state.count(Status::AwaitingVerification), "awaiting verification"),
+        (released, "taken back from a session that is gone"),
+    ] {
+        if count > 0 {
+            text.push_str(&format!(", {count} {what}"));
         }
     }
-    Ok(Exit::Done)
+    let iterations = match run.terms.scaled_iterations.values().max() {
+        Some(most) => format!("{} to {most}", run.terms.max_iterations),
+        None => run.terms.max_iterations.to_string(),
+    };
+    let next = match next_steps(state).first() {
+        _ if state.is_running() => format!("Next: fp next {}", state.plan_id),
+        Some(step) => format!("Nothing is left to do. Next: {}", step.command),
+        None => "Nothing is left to do".to_owned(),
+    };
+    text.push_str(&format!(
+        "\nBuilders: {}{}, iterations: {}, commits: {}\n{}{next}\n",
+        run.terms.builders,
+        if run.terms.checkout.is_some() { " in worktrees of their own" } else { "" },
+        iterations,
+        if run.terms.no_commit { "off" } else { "on" },
+        language.map(|language| format!("Words to the user: {language}\n")).unwrap_or_default(),
+    ));
+    let json = json!({
+        "planId": state.plan_id, "session": run.terms.session, "builders": run.terms.builders,
+        "maxIterations": run.terms.max_iterations, "scaledIterations": run.terms.scaled_iterations,
+        "noCommit": run.terms.no_commit, "language": language, "checkout": run.terms.checkout,
+        "completed": done, "failed": state.count(Status::Failed), "skipped": state.count(Status::Skipped),
+        "total": total, "released": released,
+    });
+    context.report(&json, &text)
 }

@@ -17,9 +17,8 @@ use fp_run::run::state::{State, Status, TaskState};
 use serde_json::json;
 
 use crate::context::Context;
-use crate::error::{CommandError, CommandResult, Exit};
+use crate::error::{CommandError, CommandResult};
 use crate::input::Input;
-use crate::printer::Format;
 use crate::source::PlanSource;
 
 /// Most findings shown of those that an edit would cause.
@@ -167,19 +166,14 @@ pub(crate) fn run(args: TaskArgs, context: &Context) -> CommandResult {
         write_notepad(plan, &ledger.after(std::slice::from_ref(&note), context.now()))?;
         ledger.append(vec![note], context.now())?;
     }
-    match context.format {
-        Format::Json => context
-            .printer
-            .json(&json!({ "planId": plan.id(), "task": id, "done": done, "notes": edited.notes }))?,
-        Format::Text => context.printer.data(&format!(
-            "Task {id} {done} in {}\n{}Next: fp approve {} when the user has seen it{}\n",
-            source.name,
-            edited.notes.iter().map(|note| format!("{note}\n")).collect::<String>(),
-            plan.id(),
-            if file.is_some() { "; until then it is not built" } else { "" },
-        )),
-    }
-    Ok(Exit::Done)
+    let notes: String = edited.notes.iter().map(|note| format!("{note}\n")).collect();
+    let text = format!(
+        "Task {id} {done} in {}\n{notes}Next: fp approve {} when the user has seen it{}\n",
+        source.name,
+        plan.id(),
+        if file.is_some() { "; until then it is not built" } else { "" },
+    );
+    context.report(&json!({ "planId": plan.id(), "task": id, "done": done, "notes": edited.notes }), &text)
 }
 
 /// Refuses to remove what a task that has begun waits for.

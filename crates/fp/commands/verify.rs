@@ -11,7 +11,6 @@ use serde_json::json;
 
 use crate::context::Context;
 use crate::error::{CommandResult, Exit};
-use crate::printer::Format;
 use crate::source::interview_at;
 
 /// Most notes that a verifier is shown.
@@ -39,18 +38,14 @@ pub(crate) fn run(args: VerifyArgs, context: &Context) -> CommandResult {
     let covered = requirements.into_iter().filter(|requirement| is_covered(&requirement.id));
     let covered: Vec<String> =
         covered.map(|requirement| format!("{}: {}", requirement.id, requirement.text)).collect();
-    match context.format {
-        Format::Text => {
-            let language = reading_language::of(plan.settings.language.as_deref(), &plan.goal());
-            let text = text(plan.id().as_str(), &args.task, &verified, &covered, &said, language.as_deref());
-            context.printer.data(&prompt_lines(&text, text.len()));
-        }
-        Format::Json => context.printer.json(&json!({
-            "planId": plan.id(), "task": args.task, "iteration": verified.iteration,
-            "worktree": verified.worktree, "checks": verified.checks, "criteria": verified.criteria,
-            "testsRequired": verified.tests_required, "files": verified.files, "covers": covered, "saidBefore": said,
-        }))?,
-    }
+    let language = reading_language::of(plan.settings.language.as_deref(), &plan.goal());
+    let text = text(plan.id().as_str(), &args.task, &verified, &covered, &said, language.as_deref());
+    let json = json!({
+        "planId": plan.id(), "task": args.task, "iteration": verified.iteration,
+        "worktree": verified.worktree, "checks": verified.checks, "criteria": verified.criteria,
+        "testsRequired": verified.tests_required, "files": verified.files, "covers": covered, "saidBefore": said,
+    });
+    context.report(&json, &prompt_lines(&text, text.len()))?;
     Ok(if verified.failed() { Exit::Findings } else { Exit::Done })
 }
 

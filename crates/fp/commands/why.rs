@@ -7,8 +7,8 @@ use fp_run::report::why::{WhyLink, WhyReport};
 
 use super::log::LogText;
 use crate::context::Context;
-use crate::error::{CommandResult, Exit};
-use crate::printer::{Format, columns};
+use crate::error::CommandResult;
+use crate::printer::columns;
 use crate::theme::{Look, StyledLine};
 
 /// Most lines for one reason.
@@ -36,11 +36,7 @@ pub(crate) fn run(args: WhyArgs, context: &Context) -> CommandResult {
         None => Default::default(),
     };
     let report = WhyReport::new(state, &past.entries, &edited, &args.task)?;
-    match context.format {
-        Format::Text => context.printer.styled(&why_text(&report)),
-        Format::Json => context.printer.json(&report)?,
-    }
-    Ok(Exit::Done)
+    context.styled_report(&report, &why_text(&report))
 }
 
 fn why_text(report: &WhyReport) -> String {

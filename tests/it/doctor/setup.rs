@@ -186,8 +186,8 @@ fn nothing_is_there() {
       error    client       Claude Code is not installed here: there is no `claude`
                             on PATH; install Claude Code, or say where it is with
                             `--client PATH`
-      warning  plugin       not checked: only Claude Code knows about it
-      warning  hooks        not tried, without a plugin
+      warning  plugin       not checked: that needs Claude Code
+      warning  hooks        not tried: there is no plugin
       warning  permissions  no rule Edit(.fractal-planner/plans/*/*.md): Claude Code
                             may ask when agents write plans; no rule
                             Edit(.fractal-planner/roadmaps/*.md): Claude Code may
@@ -231,15 +231,15 @@ fn everything_is_wrong_at_once() {
     exit status: 1
     --- stdout
     Setup of fp VERSION
-      error    client       Claude Code 2.1.199 at ~/bin/claude is too old: the
-                            plugin needs 2.1.200 or newer; run `claude update`, then
-                            this again
-      warning  plugin       not checked: only Claude Code knows about it
-      error    hooks        the plugin's hooks.json is not the one of this version
-                            → fp install
       error    permissions  ~/.claude/settings.json:3:1: not valid JSON: trailing
                             comma; fix the file by hand, since Claude Code ignores
                             all of it as it is; then run this again
+      error    client       Claude Code 2.1.199 at ~/bin/claude is too old: the
+                            plugin needs 2.1.200 or newer; run `claude update`, then
+                            this again
+      warning  plugin       not checked: that needs Claude Code
+      error    hooks        the plugin's hooks.json is not the one of this version
+                            → fp install
       warning  permissions  no rule Edit(.fractal-planner/plans/*/*.md): Claude Code
                             may ask when agents write plans; no rule
                             Edit(.fractal-planner/roadmaps/*.md): Claude Code may

@@ -230,7 +230,7 @@ fn a_done_task_that_says_too_little_to_be_built_has_to_be_revised() {
     ");
     environment.done(&["run", "start", &plan, "--session", "s1"]);
     let claimed = environment.fp(&["claim", &plan, "2", "--as", "builder-1"]);
-    assert!(claimed.stderr.contains("it is to be changed"), "{claimed}");
+    assert!(claimed.stderr.contains("it has to be changed"), "{claimed}");
     assert_eq!(environment.fp(&["approve", &plan, "--yes"]).code, 1);
     let whole = "- [ID: 2] Write part 2 (Complexity: 2)\n  - Acceptance:\n    - `2.txt` has two lines\n  - Dependencies: 1\n  - Files: 2.txt\n  - Tests Required: no\n  - Hints:\n    - One line\n    - A newline\n  - Guardrails:\n    - Do NOT modify files outside: 2.txt\n    - Do NOT add new dependencies\n  - Test Commands: none\n";
     environment.write("leaf.md", whole);

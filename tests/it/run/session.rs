@@ -164,3 +164,29 @@ fn the_only_active_plan_needs_no_name() {
     ");
     assert_eq!(environment.fp(&["status", "2"]), environment.fp(&["status", "sample"]));
 }
+
+#[test]
+fn a_finished_run_with_nothing_to_do_says_so_and_stays_finished() {
+    let environment = started(&["--max-iterations", "2"]);
+    environment.complete("a.txt");
+    environment.done(&["fail", PLAN, "2", "--reason", "no"]);
+    environment.next(&[]);
+    let log = environment.done(&["log", PLAN, "--verbose"]).stdout;
+    assert!(log.ends_with("the run is finished\n"), "{log}");
+    assert_snapshot!(environment.fp(&["start", PLAN, "--session", "s2"]), @"
+    exit status: 0
+    --- stdout
+    Run of sample-20261121: 1 of 3 tasks done, 1 failed, 1 skipped
+    Builders: 1, iterations: 2, commits: on
+    Nothing is left to do. Next: fp retry sample-20261121 2
+    ");
+    assert_eq!(environment.done(&["log", PLAN, "--verbose"]).stdout, log);
+    environment.done(&["retry", "2"]);
+    assert!(
+        environment
+            .done(&["start", PLAN, "--session", "s2"])
+            .stdout
+            .ends_with("Next: fp next sample-20261121\n")
+    );
+    assert_eq!(environment.done(&["status", "--json"]).json()["phase"], "running");
+}

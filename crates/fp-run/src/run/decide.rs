@@ -6,7 +6,7 @@ use super::event::{Base, Decider, Dispatch, Event, Leaf, RunTerms};
 use super::question::{AnswerChoice, ClosedUnanswered, Question, Topic};
 use super::ready::{List, Obstacle};
 use super::refusal::{Refusal, refuse};
-use super::state::{Activity, Approval, Claim, State, Status, TaskState};
+use super::state::{Activity, Approval, Claim, RunStatus, State, Status, TaskState};
 use super::verdict::said_by_verifier;
 use crate::commit_style::CommitHistory;
 use crate::verification::change::Change;
@@ -102,6 +102,11 @@ impl State {
         let run = self.run.as_ref();
         let same_session = run.is_some_and(|r| r.is_led_by(terms.session.as_deref(), terms.client));
         if self.is_running() && same_session && run.is_some_and(|r| r.agrees_with(&terms)) {
+            return Ok(Vec::new());
+        }
+        if run.is_some_and(|run| run.status == RunStatus::Finished)
+            && self.tasks.iter().all(|task| task.status.is_final())
+        {
             return Ok(Vec::new());
         }
         let mut events = Vec::new();

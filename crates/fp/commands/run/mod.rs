@@ -438,30 +438,23 @@ impl LeadEnd {
 
     fn print(self, plan: &OpenPlan, context: &Context) -> CommandResult {
         let id = plan.id();
-        match (self, context.format) {
-            (Self::Over, format) => {
+        match self {
+            Self::Over => {
                 let state = plan.load()?.state;
-                match format {
-                    Format::Json => context.printer.json(&StatusReport::new(&state))?,
-                    Format::Text => {
-                        context.printer.data(&final_report(plan, &context.tree(plan)?, &state, context));
-                    }
-                }
+                let text = final_report(plan, &context.tree(plan)?, &state, context);
+                context.report(&StatusReport::new(&state), &text)?;
                 Ok(over(&state))
             }
-            (Self::Asked(asks), format) => {
-                match format {
-                    Format::Json => context.printer.json(&serde_json::json!({ "actions": asks }))?,
-                    Format::Text => context.printer.data(&asked_text(id, &asks)),
-                }
+            Self::Asked(asks) => {
+                context.report(&serde_json::json!({ "actions": asks }), &asked_text(id, &asks))?;
                 Ok(Exit::Asked)
             }
-            (Self::Deadlock(chain), _) => Err(CommandError::refused(format!(
+            Self::Deadlock(chain) => Err(CommandError::refused(format!(
                 "nothing can go on by itself in {id}: {}",
                 chain.join("; ")
             ))
             .hint(format!("`fp status {id}` shows all of it"))),
-            (Self::Stopped, _) => {
+            Self::Stopped => {
                 context.printer.note(&stopped(plan));
                 Ok(Exit::Findings)
             }

@@ -30,7 +30,7 @@ pub(super) fn hooks(files: &[ClientSettingsFile], folder: Option<&Path>, renewed
             format!("switched off by disableAllHooks in {path}: nothing keeps builders to their task");
         return DoctorFinding::warning(check, detail);
     }
-    let Some(folder) = folder else { return DoctorFinding::warning(check, "not tried, without a plugin") };
+    let Some(folder) = folder else { return DoctorFinding::warning(check, "not tried: there is no plugin") };
     let wrong = |detail: String| DoctorFinding::error(check, detail).fixed_by(renewed_by);
     let wanted = assets::plugin_file("hooks/hooks.json").expect("the plugin has hooks");
     let wanted: Value = serde_json::from_slice(wanted).expect("and they are JSON");

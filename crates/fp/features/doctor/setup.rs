@@ -27,13 +27,15 @@ const TOO_BROAD: [&str; 3] = ["Bash(fp *)", "Bash(fp:*)", "Edit(.fractal-planner
 /// Looks at everything that the program works with, even where it is missing.
 pub(super) fn examine(context: &Context, client: Option<&Path>) -> Vec<DoctorFinding> {
     let bundle = bundle_folder();
-    let (mut found, known) = ask_client(context, client, bundle.as_deref());
+    let (asked, known) = ask_client(context, client, bundle.as_deref());
     let folder = known.as_ref().and_then(KnownPlugin::folder);
-    let folder = folder.or_else(|| bundle.as_ref().map(|bundle| bundle.join(PLUGIN)));
+    let folder =
+        folder.or_else(|| bundle.as_ref().map(|bundle| bundle.join(PLUGIN)).filter(|folder| folder.is_dir()));
     let renewed_by = known.map_or_else(|| INSTALL.into(), |known| known.renewed_by(bundle.as_deref()));
-    let (files, faults) = settings_files(context);
+    // Settings that can't be read come first: the rest may follow from them.
+    let (files, mut found) = settings_files(context);
+    found.extend(asked);
     found.push(hooks::hooks(&files, folder.as_deref(), &renewed_by));
-    found.extend(faults);
     found.push(permissions(&files));
     found.extend(broad_permissions(&files));
     found.extend(git::examine(&context.cwd));
@@ -62,7 +64,7 @@ fn ask_client(
     let (version, client) = match client {
         Ok(found) => found,
         Err(error) => {
-            let unknown = DoctorFinding::warning("plugin", "not checked: only Claude Code knows about it");
+            let unknown = DoctorFinding::warning("plugin", "not checked: that needs Claude Code");
             return (vec![DoctorFinding::of_error("client", error), unknown], None);
         }
     };

@@ -32,7 +32,7 @@ use strum::VariantArray as _;
 
 use super::gather::gather_texts;
 use crate::context::Context;
-use crate::error::{CommandError, CommandResult, Exit};
+use crate::error::{CommandError, CommandResult};
 use crate::features::linear::mapping_moved_to;
 use crate::printer::Format;
 
@@ -109,11 +109,7 @@ pub(crate) fn run(args: ImportArgs, context: &Context) -> CommandResult {
         true => None,
         false => Some(import.write(&folder, SettingsLayer::default(), Decider::User, context)?.0),
     };
-    match context.format {
-        Format::Text => context.printer.data(&import.written_text(written.as_ref(), context)),
-        Format::Json => context.printer.json(&import.json(written.as_ref()))?,
-    }
-    Ok(Exit::Done)
+    context.report(&import.json(written.as_ref()), &import.written_text(written.as_ref(), context))
 }
 
 /// Fails for a path in the repository that a link leads out of it: it names a file that whoever made the link chose.

@@ -176,6 +176,9 @@ fn offer(plan: &OpenPlan, context: &Context) -> CommandResult {
         mapping.write(plan)?;
     }
     drop(ledger);
+    if due.calls.is_empty() {
+        context.printer.note("note: nothing is due in Linear");
+    }
     context.report(&json!(due), &due.text(plan.id()))
 }
 

@@ -205,15 +205,23 @@ fn what_the_verifier_says_is_asked_about_without_a_second_full_stop() {
 
 #[test]
 fn a_long_reason_is_cut_in_the_question_and_kept_in_the_task() {
-    let mut machine = two_in_a_row();
-    machine.claim(&builder(0));
-    let reason = format!("Check command: x: exit status 1\n{}", "a line of output\n".repeat(100));
-    let last = machine.state.iterations_of(&id("1"));
-    machine.state.tasks[0].iteration = last;
-    let events = machine.state.send_back(&id("1"), &reason, "", "t".into());
-    machine.take(events);
-    let asked = machine.state.open_questions().next().unwrap();
-    assert!(asked.text.len() < 700 && !asked.text.contains('\n'), "{}", asked.text);
-    assert!(asked.text.ends_with("…. How should it continue?"), "{}", asked.text);
-    assert_eq!(machine.state.task(&id("1")).unwrap().reason.as_deref(), Some(reason.as_str()));
+    let asked_for = |output: &str| {
+        let mut machine = two_in_a_row();
+        machine.claim(&builder(0));
+        let reason = format!("`x` failed: exit status 1\n{output}");
+        machine.state.tasks[0].iteration = machine.state.iterations_of(&id("1"));
+        let events = machine.state.send_back(&id("1"), &reason, "", "t".into());
+        machine.take(events);
+        assert_eq!(machine.state.task(&id("1")).unwrap().reason.as_deref(), Some(reason.as_str()));
+        machine.state.open_questions().next().unwrap().text.clone()
+    };
+    let asked = asked_for(&("a word ".repeat(100) + "\n").repeat(100));
+    assert!(asked.len() < 700 && !asked.contains('\n'), "{asked}");
+    assert!(asked.ends_with("…. How should it continue?"), "{asked}");
+    let asked = asked_for(&("a line\n".repeat(100) + "\nleft: 3\n2 failed\n"));
+    assert_eq!(
+        asked,
+        "Task 1 failed for good: `x` failed: exit status 1; a line; a line; …; a line; left: 3; 2 failed. \
+         How should it continue?"
+    );
 }
