@@ -51,10 +51,12 @@ pub(crate) fn sync_folder(_folder: &Path) -> io::Result<()> {
 
 /// Tries again for two seconds: a virus scanner holds a new file open for a moment, and so do some readers.
 pub(crate) fn replace_file(from: &Path, to: &Path) -> io::Result<()> {
+    /// Access denied, sharing violation, lock violation.
+    const IN_USE: [Option<i32>; 3] = [Some(5), Some(32), Some(33)];
     let deadline = Instant::now() + PATIENCE;
     loop {
         match fs::rename(from, to) {
-            Err(error) if error.kind() == io::ErrorKind::PermissionDenied && Instant::now() < deadline => {
+            Err(error) if IN_USE.contains(&error.raw_os_error()) && Instant::now() < deadline => {
                 std::thread::sleep(PATIENCE / 100);
             }
             renamed => return renamed,
