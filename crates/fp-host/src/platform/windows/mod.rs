@@ -12,13 +12,14 @@ use std::time::{Duration, Instant};
 
 use signal_hook::consts::signal;
 
-pub(crate) use self::group::ProcessGroup;
+pub(crate) use self::group::JobObject as ProcessGroup;
 pub use self::group::kill_marked;
 use super::find_program;
 
 pub const HOME: &str = "USERPROFILE";
 pub const FOLDER_VARIABLES: &str = "USERPROFILE and LOCALAPPDATA";
-pub const PROGRAM_ENDINGS: &[&str] = &["", ".exe", ".cmd", ".bat"];
+/// The bare name last: npm puts a script for other shells beside its `.cmd`.
+pub const PROGRAM_ENDINGS: &[&str] = &[".exe", ".cmd", ".bat", ""];
 pub const TERMINAL_IN_ENVIRONMENT: bool = false;
 pub(crate) const TEMPORARY: Option<&str> = None;
 pub(crate) const END_SIGNALS: &[i32] = &[signal::SIGINT, signal::SIGTERM];
