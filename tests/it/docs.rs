@@ -43,13 +43,14 @@ const GUIDES: [&str; 24] = [
     "plugin/README.md",
 ];
 /// Pages without blocks, and those that are about the project itself.
-const OTHERS: [&str; 16] = [
+const OTHERS: [&str; 17] = [
     "ARCHITECTURE.md",
     "CHANGELOG.md",
     "docs/README.md",
     "docs/commands.md",
     "docs/glossary.md",
     "docs/linear.md",
+    "docs/platforms.md",
     "docs/signals.md",
     "docs/troubleshooting.md",
     "docs/internals/README.md",

@@ -22,8 +22,8 @@ use fp_run::run::crew::TokenUse;
 use fp_run::run::state::Role;
 use serde_json::Value;
 
+use crate::platform::find_program;
 use crate::process::{AGENT_ROLE, CommandEnd, Limits, RunningProgram, ask};
-use crate::search_path::program_on_path;
 
 /// Longest line of a program that is read, in bytes; the rest of a longer one is dropped.
 const MAX_LINE: u64 = 16 * 1024 * 1024;
@@ -227,12 +227,7 @@ impl AgentProgram {
             let known = KNOWN.iter().map(|known| known.name.to_owned()).chain(own).collect();
             return Err(AgentError::Unknown { name: name.to_owned(), known });
         };
-        let path_of = |known: &KnownProgram| {
-            program_on_path(
-                &[known.name, &format!("{}{}", known.name, std::env::consts::EXE_SUFFIX)],
-                search_path,
-            )
-        };
+        let path_of = |known: &KnownProgram| find_program(known.name, search_path);
         let Some(path) = path_of(known) else {
             let found = KNOWN.iter().filter(|other| path_of(other).is_some()).map(|other| other.name);
             return Err(AgentError::Missing {

@@ -3,7 +3,7 @@
 pub mod hook;
 pub mod transcript;
 
-use std::path::{Path, PathBuf};
+use std::path::{MAIN_SEPARATOR, Path, PathBuf};
 
 use serde_json::Value;
 
@@ -36,7 +36,9 @@ pub fn is_trusted_folder(env: &dyn Fn(&str) -> Option<String>, folder: &Path) ->
     let Some(home) = absolute("CLAUDE_CONFIG_DIR").or_else(|| absolute(HOME)) else { return false };
     let text = file::read_text(&home.join(".claude.json"), MAX_RECORD).unwrap_or_default();
     let record: Value = serde_json::from_str(&text).unwrap_or_default();
-    folder.to_str().is_some_and(|name| record["projects"][name]["hasTrustDialogAccepted"] == true)
+    let is_trusted = |name: &str| record["projects"][name]["hasTrustDialogAccepted"] == true;
+    // Some versions write `/` on every system.
+    folder.to_str().is_some_and(|name| is_trusted(name) || is_trusted(&name.replace(MAIN_SEPARATOR, "/")))
 }
 
 #[cfg(test)]

@@ -10,9 +10,9 @@ use command_group::{CommandGroup as _, GroupChild};
 use crate::process::{CommandEnd, GRACE, POLL};
 
 /// A command in a job of its own.
-pub(crate) struct ProcessGroup(GroupChild);
+pub(crate) struct JobObject(GroupChild);
 
-impl ProcessGroup {
+impl JobObject {
     pub(crate) fn spawn(mut command: Command, _grace: Duration) -> io::Result<Self> {
         command.group().kill_on_drop(true).spawn().map(Self)
     }

@@ -12,13 +12,14 @@ use std::time::{Duration, Instant};
 
 use signal_hook::consts::signal;
 
-pub(crate) use self::group::ProcessGroup;
+pub(crate) use self::group::JobObject as ProcessGroup;
 pub use self::group::kill_marked;
 use super::find_program;
 
 pub const HOME: &str = "USERPROFILE";
 pub const FOLDER_VARIABLES: &str = "USERPROFILE and LOCALAPPDATA";
-pub const PROGRAM_ENDINGS: &[&str] = &["", ".exe", ".cmd", ".bat"];
+/// The bare name last: npm puts a script for other shells beside its `.cmd`.
+pub const PROGRAM_ENDINGS: &[&str] = &[".exe", ".cmd", ".bat", ""];
 pub const TERMINAL_IN_ENVIRONMENT: bool = false;
 pub(crate) const TEMPORARY: Option<&str> = None;
 pub(crate) const END_SIGNALS: &[i32] = &[signal::SIGINT, signal::SIGTERM];
@@ -51,10 +52,12 @@ pub(crate) fn sync_folder(_folder: &Path) -> io::Result<()> {
 
 /// Tries again for two seconds: a virus scanner holds a new file open for a moment, and so do some readers.
 pub(crate) fn replace_file(from: &Path, to: &Path) -> io::Result<()> {
+    /// Access denied, sharing violation, lock violation.
+    const IN_USE: [Option<i32>; 3] = [Some(5), Some(32), Some(33)];
     let deadline = Instant::now() + PATIENCE;
     loop {
         match fs::rename(from, to) {
-            Err(error) if error.kind() == io::ErrorKind::PermissionDenied && Instant::now() < deadline => {
+            Err(error) if IN_USE.contains(&error.raw_os_error()) && Instant::now() < deadline => {
                 std::thread::sleep(PATIENCE / 100);
             }
             renamed => return renamed,

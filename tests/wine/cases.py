@@ -1,0 +1,343 @@
+"""Plays fp.exe under Wine, case by case: cases.py PLACE [NAME…]. `run` builds what it needs in PLACE."""
+
+import getpass
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+PLACE = Path(sys.argv[1]).resolve()
+WORK = PLACE / "work"
+PROFILE = PLACE / "prefix/drive_c/users" / getpass.getuser()
+ROAMING, LOCAL = (PROFILE / "AppData" / name / "fractal-planner" for name in ["Roaming", "Local"])
+PLAN = "sample-20261121"
+CASES = []
+
+
+def case(function):
+    CASES.append(function)
+    return function
+
+
+def windows(path):
+    """The system's path as Wine's programs have it."""
+    return "Z:" + str(path).replace("/", "\\")
+
+
+ENVIRONMENT = {
+    "WINEPREFIX": str(PLACE / "prefix"),
+    "WINEDEBUG": "-all",
+    "WINEPATH": windows(PLACE / "bin"),
+    "HANDOVER": str(ROOT / "tests/wine"),
+    "PATH": f"{PLACE}/client:{os.environ['PATH']}",
+    "HOME": str(WORK / "home"),
+    "GIT_CONFIG_GLOBAL": str(WORK / "home/gitconfig"),
+    # Else it puts entries for its programs into menus.
+    "WINEDLLOVERRIDES": "winemenubuilder.exe=d",
+    "COMPUTERNAME": "WINEBOX",
+    "LC_ALL": "C.UTF-8",
+}
+
+
+def start(program, *args, cwd=WORK / "repo", **environment):
+    command = ["wine", str(PLACE / "bin" / program), *args]
+    pipe = subprocess.PIPE
+    return subprocess.Popen(
+        command, cwd=cwd, env={**ENVIRONMENT, **environment}, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True
+    )
+
+
+def run(program, *args, given="", code=0, **options):
+    """What the program prints; of a failure, what it says."""
+    process = start(program, *args, **options)
+    out, err = process.communicate(given.encode(), timeout=180)
+    said = f"{program} {' '.join(args)}: {process.returncode}\n{out.decode()}\n{err.decode()}"
+    assert process.returncode == code, said
+    return out.decode() if code == 0 else out.decode() + err.decode()
+
+
+def fp(*args, **options):
+    return run("fp.exe", *args, **options)
+
+
+def git(*args):
+    return subprocess.run(["git", *args], cwd=WORK / "repo", env={**os.environ, **ENVIRONMENT}, check=True, capture_output=True)
+
+
+def write(name, text):
+    path = WORK / "repo" / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(text.encode())
+    return path
+
+
+def tree(*tests):
+    """A tree with one task a test command, each with a file of its own."""
+    text = "## Root Task\n- [ID: root] Sample goal (Complexity: 5)\n\n### Subtasks\n"
+    for number, test in enumerate(tests, 1):
+        text += f"""- [ID: {number}] Write part {number} (Complexity: 2)
+  - Acceptance:
+    - `{number}.txt` has a line about {number}
+  - Dependencies: none
+  - Files: {number}.txt
+  - Tests Required: no
+  - Hints:
+    - One line
+    - A newline at its end
+  - Guardrails:
+    - Do NOT modify files outside: {number}.txt
+    - Do NOT add new dependencies
+  - Test Commands: {test}
+"""
+    return text
+
+
+def plan(*tests, end="\n"):
+    write(".fractal-planner/plans/.gitignore", "*\n")
+    write(f".fractal-planner/plans/{PLAN}/tasks.md", tree(*tests).replace("\n", end))
+    fp("approve", PLAN, "--yes")
+    fp("run", "start", PLAN, "--session", "s1")
+
+
+def claim(owner="builder-1"):
+    return json.loads(fp("claim", PLAN, "--as", owner, "--format", "json"))
+
+
+def grows(path):
+    size = path.stat().st_size
+    time.sleep(1)
+    return path.stat().st_size > size
+
+
+def until(condition, seconds=30):
+    end = time.time() + seconds
+    while not condition():
+        assert time.time() < end, "it took too long"
+        time.sleep(0.05)
+
+
+def unix_ids(*words):
+    """The processes of the system with these words in their command lines."""
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            line = (folder / "cmdline").read_text()
+        except OSError:
+            continue
+        if all(word in line for word in words) and "python" not in line:
+            found.append(int(folder.name))
+    return found
+
+
+@case
+def says_its_version_and_help():
+    assert fp("--version").startswith("fp 0.")
+    assert "Usage: fp validate" in fp("validate", "--help")
+    assert "path-escape" in fp("explain", "path-escape")
+
+
+@case
+def errors_have_the_form_of_other_systems():
+    said = fp("validate", "none.md", code=2)
+    assert "none.md can't be read: " in said and said.endswith("hint: check the path\n") and "os error" not in said, said
+
+
+@case
+def lines_may_end_as_on_windows():
+    for name, end in [("unix.md", "\n"), ("dos.md", "\r\n")]:
+        write(name, tree("none", "cargo test").replace("\n", end))
+    plain = fp("validate", "unix.md").replace("unix.md", "X")
+    assert fp("validate", "dos.md").replace("dos.md", "X") == plain
+    write("a.rs", "fn a() {\r\n    // increment i by one\r\n    i += 1;\r\n}\r\n")
+    assert "increment i" in fp("comments", "check", "a.rs", code=1)
+
+
+@case
+def hooks_end_well_whatever_comes():
+    assert fp("hook", "no-such-event", given="{}") == ""
+    assert fp("hook", "stop", given="nonsense") == ""
+    path = windows(WORK / "repo/b.rs")
+    write("b.rs", "// increment i by one\ni += 1;\n")
+    edit = {"file_path": path, "old_string": "i += 1;\n", "new_string": "// increment i by one\ni += 1;\n"}
+    event = {"hook_event_name": "PostToolUse", "tool_name": "Edit", "tool_input": edit, "cwd": windows(WORK / "repo")}
+    assert "increment i" in fp("hook", "post-tool-use", given=json.dumps(event))
+
+
+@case
+def settings_lie_in_the_profile():
+    fp("config", "set", "maxComplexity", "3", "--user")
+    assert "3" in (ROAMING / "config.json").read_text()
+    assert fp("config", "get", "maxComplexity") == "3\n"
+
+
+@case
+def one_folder_has_many_names():
+    write("deep/x.md", "")
+    here = windows(WORK / "repo")
+    for name in [here, here.lower(), here.replace("\\", "/"), "\\\\?\\" + here, here + "\\deep\\..", "."]:
+        said = json.loads(fp("-C", name, "doctor", "--json", code=1))
+        assert "\\\\?\\" not in json.dumps(said, ensure_ascii=False).replace("\\\\", "\\"), (name, said)
+
+
+@case
+def names_that_no_system_shares_are_refused():
+    for name in ["C:\\x\\a.rs", "\\\\server\\share\\a.rs", "src\\a.rs", "a.rs:stream", "c:a.rs"]:
+        write("names.md", tree("none").replace("Files: 1.txt", f"Files: {name}"))
+        said = fp("validate", "names.md", code=1 if name != "a.rs:stream" else 0)
+        assert ("error[path-escape]" in said) == (name != "a.rs:stream"), said
+
+
+@case
+def a_path_may_be_long():
+    name = "/".join(["a" * 60] * 5)
+    write(name + "/tree.md", tree("none"))
+    assert "valid" in fp("validate", name.replace("/", "\\") + "\\tree.md")
+
+
+@case
+def a_file_in_use_is_replaced_when_it_is_free():
+    fp("config", "set", "maxComplexity", "3", "--user")
+    file = ROAMING / "config.json"
+    held = start("other.exe", "hold", windows(file), "1000")
+    assert held.stdout.readline().strip() == b"held"
+    begun = time.time()
+    fp("config", "set", "maxComplexity", "5", "--user")
+    assert "5" in file.read_text() and [path.name for path in file.parent.iterdir()] == ["config.json"]
+    held.communicate()
+    print(f"  after {time.time() - begun:.1f} s")
+
+
+@case
+def a_plan_with_lines_of_windows_runs_to_its_commits():
+    plan("test -f 1.txt", "grep -q 'about  2' 2.txt", end="\r\n")
+    (WORK / "repo/.gitattributes").unlink(missing_ok=True)
+    for number, text in [("1", "about 1\n"), ("2", "about  2\n")]:
+        got = claim()
+        assert got["task"] == number and "\\\\?\\" not in json.dumps(got)
+        write(f"{number}.txt", text)
+        fp("submit", PLAN, number, "--claim", got["claim"])
+        assert "passed" in fp("verdict", PLAN, number, "--pass", "1: seen", "--summary", "fine")
+    assert "finish" in fp("next", PLAN)
+    log = git("log", "--format=%s").stdout.decode().splitlines()
+    assert log == ["Write part 2", "Write part 1", "Start the project"], log
+    assert git("status", "--short").stdout == b""
+    trusted = (LOCAL / "trust.jsonl").read_text()
+    assert PLAN in trusted and "\\\\?\\" not in trusted.replace("\\\\", "\\")
+    assert "ok" in fp("doctor", PLAN)
+
+
+@case
+def commands_at_once_make_one_log():
+    fp("config", "set", "isolation", "shared", "--user")
+    plan("none", "none", "none", "none", "none", "none")
+    claims = [start("fp.exe", "claim", PLAN, "--as", f"builder-{n}", "--format", "json") for n in range(1, 7)]
+    got = [process.communicate() for process in claims]
+    tasks = [json.loads(out)["task"] for (out, _), process in zip(got, claims) if process.returncode == 0]
+    assert len(tasks) == len(set(tasks)) and tasks, got
+    log = (WORK / f"repo/.fractal-planner/plans/{PLAN}/events.jsonl").read_text().splitlines()
+    assert [json.loads(line)["seq"] for line in log] == list(range(1, len(log) + 1))
+    assert "ok" in fp("doctor", PLAN, code=0)
+
+
+def slow_check(seconds):
+    """Submits a task whose check has a child, and takes a minute if it may; returns the file that the child writes."""
+    fp("config", "set", "verify.timeoutSeconds", str(seconds), "--user")
+    ticks = WORK / "ticks"
+    ticks.write_bytes(b"")
+    plan(f"cmd /c other child {windows(ticks)}")
+    got = claim()
+    write("1.txt", "about 1\n")
+    fp("submit", PLAN, "1", "--claim", got["claim"])
+    return ticks
+
+
+@case
+def a_command_over_its_time_ends_with_its_children():
+    ticks = slow_check(3)
+    before = ticks.stat().st_size
+    fp("verify", PLAN, "1", code=1)
+    assert ticks.stat().st_size > before
+    assert not grows(ticks)
+
+
+@case
+def a_command_ends_with_fp_when_that_is_killed_and_its_lock_is_free():
+    ticks = slow_check(10)
+    before = ticks.stat().st_size
+    verify = start("fp.exe", "verify", PLAN, "1")
+    until(lambda: ticks.stat().st_size > before)
+    for process in unix_ids("fp.exe", "verify"):
+        os.kill(process, 9)
+    verify.wait()
+    time.sleep(1)
+    assert not grows(ticks)
+    assert "ok" in fp("doctor", PLAN)
+
+
+@case
+def install_and_uninstall_leave_the_settings_as_they_were():
+    client = PLACE / "client"
+    shutil.rmtree(client, ignore_errors=True)
+    client.mkdir()
+    shutil.copy(ROOT / "tests/fixtures/client/claude", client)
+    (client / "version").write_text("2.1.329 (Claude Code)\n")
+    (client / "offers").write_text(fp("--version").split()[1])
+    settings = PROFILE / ".claude/settings.json"
+    settings.parent.mkdir(exist_ok=True)
+    settings.write_bytes(b'{\r\n  "model": "opus"\r\n}\r\n')
+    before = settings.read_bytes()
+    fp("install", "--permissions")
+    assert "Edit(.fractal-planner" in settings.read_text()
+    bundle = LOCAL / "bundle"
+    assert (bundle / "fp/bin/fp.exe").is_file(), list(bundle.rglob("bin/*"))
+    assert "C:\\" in (client / "calls").read_text()
+    fp("uninstall")
+    assert settings.read_bytes() == before and not bundle.exists()
+    shutil.rmtree(client)
+
+
+@case
+def the_demonstration_plays():
+    said = fp("demo")
+    assert "3 of 5 tasks done, 1 failed, 1 skipped" in said and "▰▰▰▰▰▱▱▱▱" in said
+
+
+def main():
+    if not (PLACE / "prefix").exists():
+        subprocess.run(["wine", "wineboot", "-i"], env={**os.environ, **ENVIRONMENT}, capture_output=True, check=True)
+        for name in ["TEMP", "TMP"]:
+            arguments = ["reg", "add", "HKCU\\Environment", "/f", "/v", name, "/d", windows(WORK / "temp")]
+            subprocess.run(["wine", *arguments], env={**os.environ, **ENVIRONMENT}, capture_output=True, check=True)
+    # While it runs, Wine needn't start for each program.
+    runs = start("other.exe", "hold", "Z:\\", "3600000", cwd=PLACE)
+    runs.stdout.readline()
+    failed = 0
+    chosen = [function for function in CASES if not sys.argv[2:] or function.__name__ in sys.argv[2:]]
+    for function in chosen:
+        for folder in [WORK, ROAMING, LOCAL, PROFILE / ".claude"]:
+            shutil.rmtree(folder, ignore_errors=True)
+        for folder in ["repo", "home", "temp"]:
+            (WORK / folder).mkdir(parents=True)
+        git("init", "--quiet", "--initial-branch=main")
+        git("config", "--global", "user.name", "A")
+        git("config", "--global", "user.email", "a@example.org")
+        git("commit", "--quiet", "--allow-empty", "--message", "Start the project")
+        begun = time.time()
+        try:
+            function()
+            print(f"ok {function.__name__} ({time.time() - begun:.1f} s)", flush=True)
+        except Exception as error:
+            failed += 1
+            print(f"FAILED {function.__name__}: {type(error).__name__}: {error}", flush=True)
+    for process in unix_ids("other.exe", "3600000"):
+        os.kill(process, 9)
+    runs.communicate()
+    print(f"{len(chosen) - failed} passed, {failed} failed")
+    return 1 if failed or not chosen else 0
+
+
+sys.exit(main())
