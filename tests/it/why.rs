@@ -35,7 +35,7 @@ fn a_task_that_waits() {
     --- stdout
     Task 3: Write part 3
 
-    Why it is where it is:
+    State:
       3  waiting  Write part 3: it waits for 2
         2  waiting  Write part 2: it waits for 1
           1  ready  Write part 1: it is ready
@@ -50,7 +50,7 @@ fn a_task_that_waits() {
     --- stdout
     Task 2: Write part 2
 
-    Why it is where it is:
+    State:
       2  waiting  Write part 2: it waits for 1
         1  building  Write part 1: it is being built by builder-1, attempt 1 of 2
 
@@ -72,12 +72,12 @@ fn a_task_that_failed_and_those_that_wait_for_it() {
     --- stdout
     Task 1: Write part 1
 
-    Why it is where it is:
+    State:
       1  failed  Write part 1: question q1 waits for an answer: Task 1 failed for
                  good: Criterion 1 (`a.txt` has a line about 1): not seen. The
                  verifier says: "not yet". How should it continue?
 
-    What happened to it:
+    History:
     2026-11-21 (UTC)
     09:00:00      3  1  builder-1 claims it (attempt 1)
     09:00:00      4  1  builder-1 hands it in: a.txt
@@ -104,13 +104,13 @@ fn a_task_that_failed_and_those_that_wait_for_it() {
     --- stdout
     Task 3: Write part 3
 
-    Why it is where it is:
+    State:
       3  skipped  Write part 3: it can't be done without 1
         2  skipped  Write part 2: it can't be done without 1
           1  failed  Write part 1: Criterion 1 (`a.txt` has a line about 1): not
                      seen
 
-    What happened to it:
+    History:
     2026-11-21 (UTC)
     09:00:00     10  3  skipped because of 1
 
@@ -131,12 +131,12 @@ fn a_task_that_failed_and_those_that_wait_for_it() {
     --- stdout
     Task 3: Write part 3
 
-    Why it is where it is:
+    State:
       3  waiting  Write part 3: it waits for 2
         2  waiting  Write part 2: it waits for 1
           1  ready  Write part 1: it is ready
 
-    What happened to it:
+    History:
     2026-11-21 (UTC)
     09:00:00     10  3  skipped because of 1
     09:00:00     12  1  gets another attempt, and with it 2, 3
@@ -157,10 +157,10 @@ fn a_task_that_is_done_and_one_that_was_edited() {
     --- stdout
     Task 1: Write part 1
 
-    Why it is where it is:
+    State:
       1  done  Write part 1: it passed
 
-    What happened to it:
+    History:
     2026-11-21 (UTC)
     09:00:00      3  1  builder-1 claims it (attempt 1)
     09:00:00      4  1  builder-1 hands it in: a.txt
@@ -179,7 +179,7 @@ fn a_task_that_is_done_and_one_that_was_edited() {
     --- stdout
     Task 4: Write part 4
 
-    Why it is where it is:
+    State:
       4  waiting  Write part 4: it was edited after the approval: run `fp approve
                   sample-20261121`
 
@@ -204,7 +204,7 @@ fn what_it_does_not_know() {
     --- stdout
     Task 1: Write part 1
 
-    Why it is where it is:
+    State:
       1  ready  Write part 1: the run is not started yet
 
     What unblocks it:
@@ -251,7 +251,7 @@ fn the_output_of_a_command_is_told_once() {
         environment.fail("1");
     }
     let told = environment.done(&["why", PLAN, "1"]).stdout;
-    let history = &told[told.find("What happened to it").unwrap()..];
+    let history = &told[told.find("History:").unwrap()..];
     assert_eq!(
         history.matches("b.txt: No such file").count(),
         2,

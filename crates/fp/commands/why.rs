@@ -43,13 +43,13 @@ fn why_text(report: &WhyReport) -> String {
     let (plan, task) = (&report.plan_id, &report.task);
     let head = StyledLine::default().and(Look::Plain, "Task ").and(Look::Strong, format!("{task}: "));
     let mut text = head.and(Look::Plain, &report.title).painted(columns()) + "\n";
-    text.push_str("\nWhy it is where it is:\n");
+    text.push_str("\nState:\n");
     report.chain.iter().for_each(|link| text.push_str(&link_lines(link)));
     if report.more > 0 {
         text.push_str(&format!("  (and {} more: fp ready {plan})\n", report.more));
     }
     if !report.events.is_empty() {
-        text.push_str("\nWhat happened to it:\n");
+        text.push_str("\nHistory:\n");
     }
     if report.earlier > 0 {
         text.push_str(&format!("({} earlier: fp log {plan} --task {task})\n", report.earlier));
