@@ -168,12 +168,12 @@ fn a_failure_is_named_by_what_it_blocks() {
 fn nothing_is_ready_when_the_run_is_over() {
     let environment = started();
     environment.done(&["cancel", PLAN]);
-    assert_snapshot!(ready(&environment), @r"
+    assert_snapshot!(ready(&environment), @"
     exit status: 3
     --- stdout
     Plan sample-20261121 (cancelled): 0 of 4 tasks ready
-    Nothing can be claimed: the run is over
-    Next: fp status sample-20261121
+    Nothing can be claimed: the run was cancelled
+    Next: fp start sample-20261121
 
     Not ready:
       1  pending  Write part 1

@@ -111,6 +111,7 @@ fn ready_text(report: &ReadyReport) -> String {
         let (what, next) = match bar {
             Obstacle::NotApproved => ("the plan is not approved yet", "approve"),
             Obstacle::NotStarted => ("the run is not started yet", "start"),
+            _ if report.phase == Phase::Cancelled => ("the run was cancelled", "start"),
             _ => ("the run is over", "status"),
         };
         text.push_str(&format!("Nothing can be claimed: {what}\nNext: fp {next} {plan}\n"));
