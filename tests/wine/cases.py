@@ -54,7 +54,7 @@ def start(program, *args, cwd=WORK / "repo", **environment):
 def run(program, *args, given="", code=0, **options):
     """What the program prints; of a failure, what it says."""
     process = start(program, *args, **options)
-    out, err = process.communicate(given.encode(), timeout=180)
+    out, err = process.communicate(given.encode(), timeout=600)
     said = f"{program} {' '.join(args)}: {process.returncode}\n{out.decode()}\n{err.decode()}"
     assert process.returncode == code, said
     return out.decode() if code == 0 else out.decode() + err.decode()
