@@ -3,7 +3,6 @@
 use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
@@ -99,7 +98,7 @@ impl Stage {
         fs::write(repository.join("tests/run.sh"), "grep -q def \"relay/$1.py\" && echo '4 passed'\n")?;
         let agent = root.join("agent");
         fs::write(&agent, AGENT)?;
-        fs::set_permissions(&agent, fs::Permissions::from_mode(0o755))?;
+        fp_host::platform::set_shared(&agent, true)?;
         let start = [&*agent.to_string_lossy(), "{role}", "{prompt}", "{name}"];
         let settings = serde_json::json!({ "agents": {
             "builder": { "program": "scripted" }, "verifier": { "program": "scripted" },

@@ -6,10 +6,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
-use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
-use crate::process::Mark;
+use crate::process::{Mark, send_signal};
 use crate::request::shortened;
 use crate::stand_in::StandIn;
 use crate::wait;
@@ -140,9 +139,8 @@ impl<'a> Headless<'a> {
     }
 
     /// Sends `signal` to the client alone, which ends it; then `looks` at what it has left, before that is killed.
-    pub(crate) fn signal(self, signal: Signal, looks: impl FnOnce()) -> Ended {
-        let client = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw);
-        kill_process(client.expect("a process has a number"), signal).expect("it runs");
+    pub(crate) fn signal(self, signal: &str, looks: impl FnOnce()) -> Ended {
+        assert!(send_signal(signal, self.child.id()), "it runs");
         self.ending(false, looks)
     }
 

@@ -4,9 +4,8 @@
 //! inherit its environment, so a session is marked there and found again by that mark.
 
 use std::path::Path;
+use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
-
-use rustix::process::{Pid, Signal, kill_process};
 
 use crate::wait;
 
@@ -29,11 +28,11 @@ impl Mark {
     }
 
     /// The living processes of the session.
-    pub(crate) fn processes(&self) -> Vec<Pid> {
+    pub(crate) fn processes(&self) -> Vec<u32> {
         let variable = format!("{VARIABLE}={}", self.0);
         let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
         let numbers = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-        numbers.filter(|number| is_marked(*number, &variable)).filter_map(Pid::from_raw).collect()
+        numbers.filter(|number| is_marked(*number, &variable)).collect()
     }
 
     /// Kills them all, at once and without a chance to clean up.
@@ -43,7 +42,7 @@ impl Mark {
             let living = self.processes();
             for process in &living {
                 // It may have ended by itself meanwhile.
-                let _ = kill_process(*process, Signal::KILL);
+                send_signal("KILL", *process);
             }
             living.is_empty().then_some(())
         });
@@ -56,7 +55,13 @@ impl Drop for Mark {
     }
 }
 
-fn is_marked(process: i32, variable: &str) -> bool {
+/// Sends a signal by the system's program, which may find that the process has ended.
+pub(crate) fn send_signal(signal: &str, process: u32) -> bool {
+    let sent = Command::new("kill").args(["-s", signal, &process.to_string()]).output();
+    sent.expect("the system has `kill`").status.success()
+}
+
+fn is_marked(process: u32, variable: &str) -> bool {
     let environment = std::fs::read(Path::new("/proc").join(process.to_string()).join("environ"));
     environment.is_ok_and(|bytes| bytes.split(|byte| *byte == 0).any(|entry| entry == variable.as_bytes()))
 }

@@ -2,6 +2,10 @@
 //! runner costs a link.
 #![allow(clippy::unwrap_used, reason = "a test ends at its first surprise")]
 #![allow(clippy::print_stdout, reason = "figures, and what was skipped")]
+#![cfg_attr(
+    not(target_os = "linux"),
+    allow(dead_code, unused_imports, reason = "some tests need Linux, others Unix")
+)]
 
 #[path = "../common/mod.rs"]
 mod common;

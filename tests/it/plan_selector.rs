@@ -1,5 +1,4 @@
 //! Naming a plan on the command line, in every command that takes one.
-#![cfg_attr(windows, allow(unused_imports, reason = "links"))]
 
 use crate::common::plan::{PLAN, leaf, tree};
 use crate::common::{Environment, Output};

@@ -1,11 +1,13 @@
 //! Processes killed at every moment: whatever was written stays, and the same command run again goes on.
 #![allow(clippy::unwrap_used, reason = "a test ends at its first surprise")]
 #![allow(clippy::print_stdout, reason = "figures, and what was skipped")]
+#![cfg_attr(windows, allow(dead_code, reason = "some tests need Unix"))]
 
 #[path = "../common/mod.rs"]
 mod common;
 
 mod concurrent;
+#[cfg(unix)]
 mod random;
 mod systematic;
 

@@ -140,6 +140,7 @@ fn lines(path: &Path) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
+    #[cfg(unix)]
     use super::*;
 
     #[test]

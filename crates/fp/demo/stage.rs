@@ -46,6 +46,7 @@ impl DemoStage {
 
     /// A stage in `folder` as it is, with another program in place of this one.
     #[cfg(test)]
+    #[allow(dead_code, reason = "its tests need Unix")]
     pub(super) fn with(folder: &Path, binary: &Path) -> Self {
         let (folder, binary) = (folder.to_owned(), binary.to_owned());
         Self { folder, binary, printer: Printer::default() }

@@ -1,7 +1,5 @@
 //! `fp config get`, `set`, `unset` and `edit`: change one setting in a file and leave the rest alone.
 
-#![cfg_attr(windows, allow(dead_code, unused_imports, reason = "links, and an editor that is a script"))]
-
 use std::fs;
 use std::path::PathBuf;
 

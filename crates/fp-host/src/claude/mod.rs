@@ -43,6 +43,7 @@ pub fn is_trusted_folder(env: &dyn Fn(&str) -> Option<String>, folder: &Path) ->
 
 #[cfg(test)]
 mod tests {
+    #[cfg(unix)]
     use super::*;
 
     #[cfg(unix)]

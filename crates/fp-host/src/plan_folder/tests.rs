@@ -1,6 +1,7 @@
 use super::*;
 
 struct Ground {
+    #[cfg_attr(windows, allow(dead_code, reason = "links are made in it"))]
     folder: tempfile::TempDir,
     plans: Plans,
 }

@@ -51,6 +51,7 @@ pub fn slashed(path: &Path) -> Vec<u8> {
 
 #[cfg(test)]
 mod tests {
+    #[cfg(unix)]
     use super::*;
 
     #[cfg(unix)]
