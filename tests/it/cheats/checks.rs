@@ -60,7 +60,7 @@ fn checks_edited() {
             name: "the work left undone",
             files: "src/a.rs",
             does: |scene| scene.write("src/a.rs", "nothing\n"),
-            caught: &["`sh check.sh` failed: exit status 1"],
+            caught: &["command: sh check.sh: exit status 1"],
         },
     ]);
 }

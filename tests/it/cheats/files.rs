@@ -40,7 +40,7 @@ fn files_that_are_not_the_tasks() {
             name: "a listed file, deleted where it was to be changed",
             files: "src/a.rs",
             does: |scene| scene.remove("src/a.rs"),
-            caught: &["`sh check.sh` failed: exit status 2"],
+            caught: &["command: sh check.sh: exit status 2"],
         },
         Cheat {
             name: "the mode of a file that is not listed",
@@ -60,7 +60,7 @@ fn files_that_are_not_the_tasks() {
             },
             caught: &[
                 "boundary: src/z.rs was put there by a rename, is not in the task's files",
-                "`sh check.sh` failed: exit status 2",
+                "command: sh check.sh: exit status 2",
             ],
         },
         Cheat {

@@ -6,7 +6,7 @@ const NOTHING: &str =
     "changes: nothing differs from what was there when the task was claimed, but the task lists files";
 const LOST: &str = "history: HEAD no longer contains the commit that the task began on: \
                     a branch was switched, or history rewritten";
-const UNDONE: &str = "`sh check.sh` failed: exit status 1";
+const UNDONE: &str = "command: sh check.sh: exit status 1";
 
 #[test]
 fn nothing_done() {
