@@ -6,8 +6,8 @@ use std::time::Instant;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Parser, Subcommand};
-use fp_host::fleet;
 use fp_host::process::AGENT_ROLE;
+use fp_host::{file, fleet};
 use fp_plan::plan::id::{AgentName, TaskId};
 use fp_run::hook::own_command::refuse_process;
 use fp_run::run::state::Role;
@@ -248,7 +248,7 @@ fn run(cli: Cli) -> CommandResult {
     refuse_agent()?;
     if let Some(folder) = &cli.folder {
         std::env::set_current_dir(folder).map_err(|error| {
-            CommandError::failed(format!("can't change to {}: {error}", folder.display()))
+            CommandError::failed(format!("can't change to {}: {}", folder.display(), file::reason(&error)))
                 .hint("name a folder that exists after `-C`")
         })?;
     }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use fp_host::clock;
 use fp_host::config::{Config, SettingOrigin};
-use fp_host::file::FileError;
+use fp_host::file::{FileError, reason};
 use fp_host::plan::{OpenPlan, Tree};
 use fp_host::plan_folder::{PlanError, PlanFolder, Plans};
 use fp_host::repo::Repo;
@@ -49,7 +49,7 @@ impl Context {
     /// The context of this process; fails if the working directory is gone.
     pub(crate) fn new(output: Output) -> Result<Self, CommandError> {
         let cwd = std::env::current_dir().map_err(|e| {
-            CommandError::failed(format!("the working directory can't be read: {e}"))
+            CommandError::failed(format!("the working directory can't be read: {}", reason(&e)))
                 .hint("change to a directory that exists")
         })?;
         Ok(Self::in_folder(cwd, output))

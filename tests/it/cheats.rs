@@ -215,7 +215,8 @@ fn run(cheat: &Cheat, place: Place) -> Result<(), String> {
     let verdict = scene.environment.pass("1");
     let refused = verdict.stdout.starts_with("Task 1 did not pass: it goes back to its builder, iteration 2")
         || verdict.stdout.starts_with("Task 1 did not pass by its commands: the user is asked");
-    let reasons = scene.environment.reasons();
+    // Reasons say that a command failed, where checks have its name.
+    let reasons = scene.environment.reasons().replace("`sh check.sh` failed: ", "command: sh check.sh: ");
     if !refused || !cheat.caught.iter().all(|words| reasons.contains(words)) {
         return Err(format!("the verdict lets it through\n{verdict}"));
     }

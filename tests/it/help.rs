@@ -172,7 +172,7 @@ fn options_of_every_command() {
     assert_snapshot!(environment.fp(&["-C", "nowhere"]), @r"
     exit status: 2
     --- stderr
-    error: can't change to nowhere: No such file or directory (os error 2)
+    error: can't change to nowhere: no such file or directory
     hint: name a folder that exists after `-C`
     ");
     let loud = environment.fp(&["status", "--watch"]);

@@ -21,7 +21,7 @@ fn a_working_directory_that_is_gone() {
     assert_snapshot!(sh(&environment, "mkdir gone && cd gone && rmdir ../gone && exec \"$0\" plans"), @"
     exit status: 2
     --- stderr
-    error: the working directory can't be read: No such file or directory (os error 2)
+    error: the working directory can't be read: no such file or directory
     hint: change to a directory that exists
     ");
 }

@@ -63,7 +63,7 @@ fn a_file_changed_after_the_verification_is_verified_again() {
         let verdict = scene.environment.pass("1");
         assert!(verdict.stdout.starts_with("Task 1 did not pass"), "{place:?}: {verdict}");
         let reasons = scene.environment.reasons();
-        assert!(reasons.contains("command: sh check.sh: exit status 1"), "{place:?}: {reasons}");
+        assert!(reasons.contains("`sh check.sh` failed: exit status 1"), "{place:?}: {reasons}");
         assert_eq!(scene.subjects(), "Add a program\nStart\n", "{place:?}");
     }
 }
