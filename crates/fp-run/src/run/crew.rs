@@ -223,7 +223,7 @@ impl State {
         };
         let granted = self.questions.iter().filter(|asked| {
             matches!(&asked.question.topic, Topic::Budget { task: of, .. } if of.as_ref() == task)
-                && asked.answer.iter().any(|label| label == AnswerChoice::Continue.label())
+                && asked.answer.iter().any(|label| label == AnswerChoice::Continue.into_str())
         });
         spent >= limit.saturating_mul(1 + granted.count() as u64)
     }

@@ -173,7 +173,7 @@ impl RunSurroundings {
 }
 
 /// Events to record, and the actions they make due.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct LeadTurn {
     /// To be logged before the actions are shown.
     pub events: Vec<Event>,
@@ -218,8 +218,7 @@ impl State {
             }
             Err(refusal) => return Err(refusal),
         }
-        let turn = LeadTurn { events: Vec::new(), actions: Vec::new() };
-        let mut draft = Draft { state: self.clone(), around, turn };
+        let mut draft = Draft { state: self.clone(), around, turn: LeadTurn::default() };
         draft.take_back_from_silent();
         draft.end_agents(ended);
         draft.look_at_head();
@@ -324,8 +323,8 @@ impl Draft<'_> {
     /// Asks whether more may be spent, if anything would be started. Where a rule answers, what is under way comes to its
     /// end first.
     fn ask_to_spend(&mut self) {
-        let turn = LeadTurn { events: Vec::new(), actions: Vec::new() };
-        let mut would = Draft { state: self.state.clone(), around: self.around, turn };
+        let state = self.state.clone();
+        let mut would = Draft { state, around: self.around, turn: LeadTurn::default() };
         would.verify();
         would.wake_owners();
         would.staff();
@@ -407,7 +406,8 @@ impl Draft<'_> {
 
     fn retries(&self, topic: &Topic) -> u32 {
         let answered = self.state.questions.iter().filter(|a| a.question.topic == *topic);
-        let retried = answered.filter(|a| a.answer.iter().any(|label| label == AnswerChoice::Retry.label()));
+        let retried =
+            answered.filter(|a| a.answer.iter().any(|label| label == AnswerChoice::Retry.into_str()));
         u32::try_from(retried.count()).unwrap_or(u32::MAX)
     }
 
@@ -453,7 +453,7 @@ impl Draft<'_> {
         });
         for (id, machine) in held.collect::<Vec<_>>() {
             let about = |topic: &Topic| topic.task() == Some(&id);
-            for closed in self.state.close_questions(about, ClosedUnanswered::Withdrawn.label()) {
+            for closed in self.state.close_questions(about, ClosedUnanswered::Withdrawn.into_str()) {
                 self.record(closed);
             }
             self.give_back(&id, &format!("nothing is heard of {machine} any more"));
