@@ -58,7 +58,8 @@ pub enum Blocked {
     Other(GitFailure),
 }
 
-fn listed(files: &[RepoPath]) -> String {
+/// The paths in one line.
+pub(crate) fn listed(files: &[RepoPath]) -> String {
     files.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }
 
