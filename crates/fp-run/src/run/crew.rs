@@ -120,11 +120,9 @@ impl AgentCost {
 
 /// The sum of `costs`.
 pub fn total_cost<'c>(costs: impl IntoIterator<Item = &'c AgentCost>) -> (TokenUse, Option<u64>) {
-    costs.into_iter().fold((TokenUse::default(), None), |(mut tokens, usd): (TokenUse, Option<u64>), cost| {
-        tokens.add(cost.tokens);
-        let usd = cost.micro_usd.map_or(usd, |more| Some(usd.unwrap_or(0).saturating_add(more)));
-        (tokens, usd)
-    })
+    let mut sum = AgentCost::default();
+    costs.into_iter().for_each(|cost| sum.spend(0, cost.tokens, cost.micro_usd));
+    (sum.tokens, sum.micro_usd)
 }
 
 /// Events that record what the agent `name` of a session has used in its conversation `id` until now, unless the log has

@@ -408,12 +408,10 @@ impl State {
                 }
                 done(id, "its Verify passed before the work")
             }
-            (Topic::TaskFailed(id), AnswerChoice::Retry) => {
-                self.retry(id)?.into_iter().filter(|e| !matches!(e, Event::Answered { .. })).collect()
-            }
-            (Topic::TaskFailed(id), AnswerChoice::Change) => {
+            (Topic::TaskFailed(id), AnswerChoice::Retry | AnswerChoice::Change) => {
                 let retried = self.retry(id)?.into_iter().filter(|e| !matches!(e, Event::Answered { .. }));
-                retried.chain([Event::RevisionDue { task: id.clone() }]).collect()
+                let is_changed = choice == AnswerChoice::Change;
+                retried.chain(is_changed.then(|| Event::RevisionDue { task: id.clone() })).collect()
             }
             (Topic::CheckFailed { task, .. } | Topic::CheckDoubted { task, .. }, AnswerChoice::Change) => {
                 let iteration = self.expect_task(task)?.iteration;

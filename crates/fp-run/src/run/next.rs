@@ -249,6 +249,10 @@ impl Draft<'_> {
         self.turn.events.push(event);
     }
 
+    fn record_all(&mut self, events: Vec<Event>) {
+        events.into_iter().for_each(|event| self.record(event));
+    }
+
     fn end_agents(&mut self, ended: &[AgentName]) {
         // A time in the future is the log's, not the clock's, so the silence counts from where the clock is known.
         let counted =
@@ -305,9 +309,7 @@ impl Draft<'_> {
             let answer = question.unattended_answer().to_owned();
             let token = self.around.token.clone();
             let events = self.state.answer(&question.id, &[answer], Decider::Auto, token).unwrap_or_default();
-            for event in events {
-                self.record(event);
-            }
+            self.record_all(events);
         }
     }
 
@@ -453,9 +455,7 @@ impl Draft<'_> {
         });
         for (id, machine) in held.collect::<Vec<_>>() {
             let about = |topic: &Topic| topic.task() == Some(&id);
-            for closed in self.state.close_questions(about, ClosedUnanswered::Withdrawn.into_str()) {
-                self.record(closed);
-            }
+            self.record_all(self.state.close_questions(about, ClosedUnanswered::Withdrawn.into_str()));
             self.give_back(&id, &format!("nothing is heard of {machine} any more"));
         }
     }
@@ -467,9 +467,7 @@ impl Draft<'_> {
             self.record(Event::Released { task: id.clone(), reason: reason.to_owned(), iteration });
             return;
         }
-        for event in self.state.failing(id, reason) {
-            self.record(event);
-        }
+        self.record_all(self.state.failing(id, reason));
         let ask = self.state.ask(Topic::TaskFailed(id.clone()), reason);
         self.record(ask);
     }
