@@ -2,9 +2,14 @@
 
 use std::fmt::{self, Write as _};
 
+/// The length of the longest run of backticks in `text`.
+pub fn longest_ticks(text: &str) -> usize {
+    text.split(|c| c != '`').map(str::len).max().unwrap_or(0)
+}
+
 /// Writes `text` as a code span, even if it contains backticks.
 pub fn code(out: &mut String, text: &str) -> fmt::Result {
-    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
+    let longest = longest_ticks(text);
     let fence = "`".repeat(longest + 1);
     let pad = if longest > 0 { " " } else { "" };
     write!(out, "{fence}{pad}")?;

@@ -480,6 +480,25 @@ fn add_defaults(schema: &mut Value, default: &Value) {
     }
 }
 
+impl ExecutionOrder {
+    /// The sort key of a task by its composite signal and its complexity; smaller comes first.
+    pub fn rank(self, composite: Option<u8>, complexity: u32) -> (i64, i64) {
+        let (composite, complexity) = (i64::from(composite.unwrap_or(0)), i64::from(complexity));
+        match self {
+            Self::DocumentOrder => (0, 0),
+            Self::RiskFirst => (-composite, -complexity),
+            Self::EasyFirst => (composite, complexity),
+        }
+    }
+}
+
+impl ExecutionModel {
+    /// How many of `builders` may work at once.
+    pub fn limit(self, builders: u32) -> u32 {
+        if self == Self::Sequential { 1 } else { builders.max(1) }
+    }
+}
+
 macro_rules! choices {
     ($(
         $(#[$doc:meta])*
@@ -513,8 +532,10 @@ choices! {
     }
 
     /// The order among ready tasks.
+    #[derive(Default)]
     ExecutionOrder {
         /// First in the plan goes first.
+        #[default]
         DocumentOrder = "document-order",
         /// Highest composite signal first, then highest complexity.
         RiskFirst = "risk-first",
@@ -523,8 +544,10 @@ choices! {
     }
 
     /// The way the tasks of a plan relate in time.
+    #[derive(Default)]
     ExecutionModel {
         /// All ready tasks run, up to `maxParallelTasks` at once.
+        #[default]
         Parallel = "parallel",
         /// One task at a time.
         Sequential = "sequential",

@@ -9,3 +9,8 @@ pub mod report;
 pub mod run;
 pub mod test_files;
 pub mod verification;
+
+/// The regular expression that `pattern`, a constant, means.
+fn regex(pattern: &str) -> regex::Regex {
+    regex::Regex::new(pattern).expect("the pattern is a constant")
+}

@@ -40,7 +40,7 @@ pub(crate) fn run(args: EvidenceArgs, context: &Context) -> CommandResult {
         )
     } else {
         (
-            format!("it is {}, and no verdict has been recorded", task.status.word()),
+            format!("it is {}, and no verdict has been recorded", task.status.into_str()),
             format!("`fp status {}` shows where each task is", plan.id()),
         )
     };

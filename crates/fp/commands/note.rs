@@ -68,7 +68,7 @@ fn note(plan: &OpenPlan, add: Add, context: &Context) -> CommandResult {
         ledger.state().expect_task(id)?;
     }
     if let Some((kind, _)) = PeerKind::read(&add.note) {
-        let word = kind.word();
+        let word = kind.into_str();
         return Err(CommandError::refused(format!("{word} is a message to another builder: it needs one"))
             .hint(format!("fp note {} add '{word}: TEXT' --as builder-1 --to builder-2", plan.id())));
     }
@@ -83,7 +83,7 @@ fn note(plan: &OpenPlan, add: Add, context: &Context) -> CommandResult {
 
 fn tell(plan: &OpenPlan, from: &AgentName, add: &Add, context: &Context) -> CommandResult {
     if let Ok(note) = Note::parse(&add.note, None) {
-        let word = note.kind.word();
+        let word = note.kind.into_str();
         return Err(CommandError::refused(format!("{word} is a note, which goes to nobody in particular"))
             .hint(format!("for the builders that come after: fp note {} add '{word}: TEXT'", plan.id())));
     }

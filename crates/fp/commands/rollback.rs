@@ -97,7 +97,8 @@ fn waiting(waiting: &[(TaskId, Status)]) -> String {
     if waiting.is_empty() {
         return String::new();
     }
-    let told: Vec<String> = waiting.iter().map(|(id, status)| format!("{id} ({})", status.word())).collect();
+    let told: Vec<String> =
+        waiting.iter().map(|(id, status)| format!("{id} ({})", status.into_str())).collect();
     format!("What waits for it: {}\n", told.join(", "))
 }
 

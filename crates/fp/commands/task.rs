@@ -185,7 +185,7 @@ fn refuse_needed(edited: &EditedTree, state: &State) -> Result<(), CommandError>
         .filter(begun)
         .find(|task| edited.loosened.iter().any(|id| id == task.leaf.id.as_str()));
     let Some(TaskState { leaf, status, .. }) = waiting else { return Ok(()) };
-    let (id, other, word) = (&edited.task, &leaf.id, status.word());
+    let (id, other, word) = (&edited.task, &leaf.id, status.into_str());
     Err(CommandError::refused(format!("task {id} stays: task {other}, which is {word}, waits for it"))
         .hint("`fp task revise` changes a task that nobody has begun"))
 }

@@ -55,7 +55,7 @@ fn said_before(state: &State, task: &TaskState) -> Vec<String> {
     let mut said: Vec<String> = notes
         .rev()
         .take(MOST_NOTES)
-        .map(|note| format!("noted, {}: {}", note.kind.word(), prompt_quoted(&note.text, MAX_NOTE)))
+        .map(|note| format!("noted, {}: {}", note.kind.into_str(), prompt_quoted(&note.text, MAX_NOTE)))
         .collect();
     said.reverse();
     let before = task.verdict.as_ref().filter(|verdict| !verdict.pass);

@@ -159,18 +159,13 @@ impl HookEvent {
         let handed_in = |response: &&Value| !NOT_HANDED_IN.iter().any(|field| has(response, field));
         let answers =
             self.whole.get("tool_response").filter(handed_in).and_then(|response| response.get("answers"));
-        let questions = self.whole.get("tool_input").and_then(|input| input.get("questions"));
-        let questions = questions.and_then(Value::as_array).into_iter().flatten();
+        let questions = self.whole["tool_input"]["questions"].as_array().into_iter().flatten();
         // A preview, or a note of the user's, may say something else than the words that are compared.
         let is_plain = |asked: &&Value| {
-            let mut options = asked.get("options").and_then(Value::as_array).into_iter().flatten();
+            let mut options = asked["options"].as_array().into_iter().flatten();
             !options.any(|option| has(option, &"preview"))
         };
-        let noted = |question: &str| {
-            let annotations =
-                self.whole.get("tool_response").and_then(|response| response.get("annotations"));
-            annotations.and_then(|noted| noted.get(question)).is_some_and(|noted| has(noted, &"notes"))
-        };
+        let noted = |question: &str| has(&self.whole["tool_response"]["annotations"][question], &"notes");
         let answered = questions.filter(is_plain).filter_map(|asked| {
             let printed = PrintedQuestion::deserialize(asked).ok()?;
             if noted(&printed.question) {

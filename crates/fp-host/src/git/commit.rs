@@ -34,47 +34,33 @@ pub enum CommitOutcome {
 }
 
 /// Why there is no commit; a person has to settle it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Blocked {
-    HookFailed {
-        /// The end of its output, without control characters.
-        output: String,
-    },
+    /// The end of the hook's output, without control characters.
+    #[error("a commit hook failed{}", if output.is_empty() { " and said nothing".into() } else { format!(": {output}") })]
+    HookFailed { output: String },
     /// The user has to finish a merge, a rebase or another operation first.
+    #[error("a {0} is in progress; {way_out}", way_out = .0.way_out())]
     InProgress(Operation),
     /// Another process holds the index, or one that died left its lock.
+    #[error("the index is locked: another git process is at work, or one that died left `index.lock` behind")]
     IndexLocked,
-    /// The repository requires signed commits, and signing failed.
-    SigningFailed {
-        /// The end of git's output.
-        output: String,
-    },
+    /// The repository requires signed commits, and signing failed. The end of git's output.
+    #[error("the commit could not be signed: {output}")]
+    SigningFailed { output: String },
     /// Files are in conflict, whether or not they belong to this commit.
+    #[error("files are in conflict: {}; settle them and `git add` them", listed(.0))]
     Conflict(Vec<RepoPath>),
-    /// Git has no name or address for the committer.
+    #[error("git does not know who commits; set `user.name` and `user.email`")]
     NoIdentity,
     /// Git failed in another way.
+    #[error("{0}")]
     Other(GitFailure),
 }
 
-impl std::fmt::Display for Blocked {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::HookFailed { output } if output.is_empty() => f.write_str("a commit hook failed and said nothing"),
-            Self::HookFailed { output } => write!(f, "a commit hook failed: {output}"),
-            Self::InProgress(operation) => write!(f, "a {operation} is in progress; {}", operation.way_out()),
-            Self::IndexLocked => f.write_str(
-                "the index is locked: another git process is at work, or one that died left `index.lock` behind",
-            ),
-            Self::SigningFailed { output } => write!(f, "the commit could not be signed: {output}"),
-            Self::Conflict(files) => {
-                let files: Vec<String> = files.iter().map(ToString::to_string).collect();
-                write!(f, "files are in conflict: {}; settle them and `git add` them", files.join(", "))
-            }
-            Self::NoIdentity => f.write_str("git does not know who commits; set `user.name` and `user.email`"),
-            Self::Other(failure) => write!(f, "{failure}"),
-        }
-    }
+/// The paths in one line.
+pub(crate) fn listed(files: &[RepoPath]) -> String {
+    files.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }
 
 impl Git {

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use fp_plan::repo_path::RepoPath;
 use jiff::Timestamp;
 
+use super::command::GitCall;
 use super::{Git, GitError, Oid};
 
 /// Options of `git log` that produce the input of [`commits`].
@@ -143,11 +144,7 @@ impl Git {
         let since = format!("--since={since}");
         let options = ["--no-merges", "--name-status", "-M", RENAMES, "--format=%H%x00%aE%x00%s", &since];
         // A partial clone would fetch every renamed file over the network.
-        let finished = self.log(&options, "HEAD").env("GIT_NO_LAZY_FETCH", "1").run()?;
-        if finished.failure.as_ref().is_some_and(|f| f.stderr.contains("bad revision 'HEAD'")) {
-            return Ok(Vec::new());
-        }
-        finished.into_output()
+        logged(self.log(&options, "HEAD").env("GIT_NO_LAZY_FETCH", "1"))
     }
 
     /// The commits at the edge of a shallow clone. Git doesn't have their parents, so they seem to add every
@@ -165,20 +162,25 @@ impl Git {
     /// Git fails.
     pub fn recent_subjects(&self, count: usize) -> Result<Vec<String>, GitError> {
         let limit = format!("--max-count={count}");
-        let finished = self.log(&["--no-merges", "--format=%s", &limit], "HEAD").run()?;
-        if finished.failure.as_ref().is_some_and(|f| f.stderr.contains("bad revision 'HEAD'")) {
-            return Ok(Vec::new());
-        }
-        let output = finished.into_output()?;
+        let output = logged(self.log(&["--no-merges", "--format=%s", &limit], "HEAD"))?;
         let subjects = output.split(|&b| b == 0).map(|subject| String::from_utf8_lossy(subject).into_owned());
         Ok(subjects.filter(|subject| !subject.is_empty()).collect())
     }
 
-    pub(super) fn log(&self, options: &[&str], range: &str) -> super::command::GitCall {
+    pub(super) fn log(&self, options: &[&str], range: &str) -> GitCall {
         let mut args = vec!["-c", "log.showSignature=false", "log", "-z", "--no-color", "--encoding=UTF-8"];
         args.extend(options);
         args.extend(["--end-of-options", range, "--"]);
         self.call(&args)
+    }
+}
+
+/// The output of a `git log` of HEAD; empty in a repository without a commit.
+fn logged(call: GitCall) -> Result<Vec<u8>, GitError> {
+    let finished = call.run()?;
+    match &finished.failure {
+        Some(failure) if failure.stderr.contains("bad revision 'HEAD'") => Ok(Vec::new()),
+        _ => finished.into_output(),
     }
 }
 

@@ -9,8 +9,9 @@ use super::command::{Finished, GitCall};
 use super::tree::INDEX;
 use super::{Git, GitError, Oid};
 
-/// Names no person: no history will contain the commit object that a merge needs.
-const NOBODY: [(&str, &str); 4] = [
+/// Names no person, since git needs some name: no history will contain the commit object that a merge needs, and whoever
+/// wrote a commit of a ledger is said in it.
+pub(super) const NOBODY: [(&str, &str); 4] = [
     ("GIT_AUTHOR_NAME", "fp"),
     ("GIT_AUTHOR_EMAIL", "fp@localhost"),
     ("GIT_COMMITTER_NAME", "fp"),

@@ -31,6 +31,7 @@ use crate::file;
 use crate::platform::{self, os_string};
 use crate::repo::{self, Repo};
 
+pub(crate) use commit::listed;
 pub use commit::{Blocked, CommitOutcome};
 pub(crate) use diff::Blobs;
 pub use diff::{Compared, FileStat, Side};
@@ -216,7 +217,7 @@ impl Git {
 
 /// Id of a git object: 40 hexadecimal digits, or 64 in a SHA-256 repository.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[serde(try_from = "String")]
 pub struct Oid(String);
 
 /// A text that is not an object id, cut to 80 characters.
@@ -251,12 +252,6 @@ impl TryFrom<String> for Oid {
     type Error = InvalidOid;
     fn try_from(text: String) -> Result<Self, InvalidOid> {
         text.parse()
-    }
-}
-
-impl From<Oid> for String {
-    fn from(oid: Oid) -> Self {
-        oid.0
     }
 }
 

@@ -6,6 +6,7 @@ use std::io;
 use std::time::{Duration, Instant};
 
 use super::command::{Finished, GitCall, not_started, readable_tail};
+use super::merge::NOBODY;
 use super::tree::INDEX;
 use super::{Git, GitError, GitFailure, Oid};
 use crate::process::OutputReader;
@@ -18,14 +19,6 @@ const POLL: Duration = Duration::from_millis(5);
 const MAX_OUTPUT: usize = 8 * 1024;
 /// Time to wait for output once git has ended.
 const DRAIN: Duration = Duration::from_secs(1);
-
-/// Whoever wrote a commit of a ledger is said in it; git needs some name.
-const NOBODY: [(&str, &str); 4] = [
-    ("GIT_AUTHOR_NAME", "fp"),
-    ("GIT_AUTHOR_EMAIL", "fp@localhost"),
-    ("GIT_COMMITTER_NAME", "fp"),
-    ("GIT_COMMITTER_EMAIL", "fp@localhost"),
-];
 
 /// A change of a ref on a remote.
 #[derive(Debug, Clone)]

@@ -23,7 +23,7 @@ impl Ground {
     }
 
     fn listed(&self) -> Vec<String> {
-        self.plans.list().unwrap().into_iter().map(String::from).collect()
+        self.plans.list().unwrap().iter().map(ToString::to_string).collect()
     }
 }
 
@@ -34,7 +34,7 @@ fn day() -> Date {
 #[test]
 fn plans_of_one_goal_and_day_are_numbered() {
     let ground = Ground::new();
-    let make = |goal: &str| String::from(ground.plans.create(goal, day()).unwrap().id);
+    let make = |goal: &str| ground.plans.create(goal, day()).unwrap().id.to_string();
     assert_eq!(make("Add JWT auth"), "add-jwt-auth-20261121");
     assert_eq!(make("add jwt auth!"), "add-jwt-auth-20261121-2");
     assert_eq!(make("add jwt auth"), "add-jwt-auth-20261121-3");

@@ -97,6 +97,22 @@ pub fn run_commands<'l>(
     lines.into_iter().map(run).collect()
 }
 
+/// Starts `command` with `input` on standard input; returns its group, and the pipes of its two outputs.
+fn spawn_with(
+    mut command: Command,
+    input: Vec<u8>,
+    grace: Duration,
+) -> io::Result<(ProcessGroup, [PipeReader; 2])> {
+    let (stdout, out) = io::pipe()?;
+    let (stderr, err) = io::pipe()?;
+    let (stdin, mut to) = io::pipe()?;
+    command.stdin(stdin).stdout(out).stderr(err);
+    let group = ProcessGroup::spawn(command, grace)?;
+    // A program that ends without reading everything explains itself by its status.
+    std::thread::spawn(move || drop(to.write_all(&input)));
+    Ok((group, [stdout, stderr]))
+}
+
 /// The result of a program that has ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProgramAnswer {
@@ -110,17 +126,9 @@ pub struct ProgramAnswer {
 ///
 /// # Errors
 /// The command can't be started.
-pub fn ask(mut command: Command, input: &[u8], limits: Limits) -> io::Result<ProgramAnswer> {
-    let (stdout, out) = io::pipe()?;
-    let (stderr, err) = io::pipe()?;
-    let (stdin, mut to) = io::pipe()?;
-    command.stdin(stdin).stdout(out).stderr(err);
-    let mut group = ProcessGroup::spawn(command, Duration::ZERO)?;
-    let (stdout, stderr) =
-        [stdout, stderr].map(|pipe| OutputReader::start(pipe, limits.head, limits.tail)).into();
-    let input = input.to_owned();
-    // A program that ends without reading everything explains itself by its status.
-    std::thread::spawn(move || drop(to.write_all(&input)));
+pub fn ask(command: Command, input: &[u8], limits: Limits) -> io::Result<ProgramAnswer> {
+    let (mut group, outputs) = spawn_with(command, input.to_owned(), Duration::ZERO)?;
+    let (stdout, stderr) = outputs.map(|pipe| OutputReader::start(pipe, limits.head, limits.tail)).into();
     let end = wait(&mut group, limits.time, QUICK_POLL)?;
     group.end(GRACE)?;
     Ok(ProgramAnswer { end, stdout: stdout.finish(DRAIN), stderr: stderr.finish(DRAIN) })
@@ -139,13 +147,8 @@ impl RunningProgram {
     ///
     /// # Errors
     /// It can't be started.
-    pub fn start(mut command: Command, input: Vec<u8>, keep: usize) -> io::Result<(Self, PipeReader)> {
-        let (stdout, out) = io::pipe()?;
-        let (stderr, err) = io::pipe()?;
-        let (stdin, mut to) = io::pipe()?;
-        command.stdin(stdin).stdout(out).stderr(err);
-        let group = ProcessGroup::spawn(command, GRACE)?;
-        std::thread::spawn(move || drop(to.write_all(&input)));
+    pub fn start(command: Command, input: Vec<u8>, keep: usize) -> io::Result<(Self, PipeReader)> {
+        let (group, [stdout, stderr]) = spawn_with(command, input, GRACE)?;
         Ok((Self { group, stderr: OutputReader::start(stderr, keep, keep) }, stdout))
     }
 

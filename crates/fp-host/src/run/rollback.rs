@@ -13,7 +13,7 @@ use jiff::Timestamp;
 use super::RunError;
 use super::commit::COMMIT_PATIENCE;
 use super::worktree::follow_branch;
-use crate::git::{Blocked, CommitOutcome, Git, GitError, Oid, Undo, Undoing};
+use crate::git::{Blocked, CommitOutcome, Git, GitError, Oid, Undo, Undoing, listed};
 use crate::plan::OpenPlan;
 use crate::store::acquire;
 
@@ -55,10 +55,6 @@ impl RollbackError {
             Self::Blocked(_) => "nothing is changed; settle that and run this again",
         }
     }
-}
-
-fn listed(files: &[RepoPath]) -> String {
-    files.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }
 
 /// A rollback that is possible.

@@ -45,7 +45,7 @@ macro_rules! id_type {
     ($(#[$doc:meta])* $name:ident, dots: $dots:expr) => {
         $(#[$doc])*
         #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-        #[serde(try_from = "String", into = "String")]
+        #[serde(try_from = "String")]
         pub struct $name(String);
 
         impl $name {
@@ -79,12 +79,6 @@ macro_rules! id_type {
             type Error = InvalidId;
             fn try_from(text: String) -> Result<Self, InvalidId> {
                 Self::new(text)
-            }
-        }
-
-        impl From<$name> for String {
-            fn from(id: $name) -> Self {
-                id.0
             }
         }
 

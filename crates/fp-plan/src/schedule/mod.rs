@@ -41,13 +41,6 @@ impl Default for ScheduleOptions {
     }
 }
 
-impl ScheduleOptions {
-    /// Maximum number of tasks at once in this model.
-    fn limit(&self) -> u32 {
-        if self.model == ExecutionModel::Sequential { 1 } else { self.max_parallel_tasks.max(1) }
-    }
-}
-
 /// The reason why a tree can't be scheduled.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ScheduleError {
@@ -152,7 +145,7 @@ pub fn schedule<'p>(plan: &'p Plan<'p>, options: &ScheduleOptions) -> Result<Sch
     Ok(Schedule {
         execution_order: options.order,
         execution_model: options.model,
-        max_parallel_tasks: options.limit(),
+        max_parallel_tasks: options.model.limit(options.max_parallel_tasks),
         order: steps.collect(),
         waves,
         speed_up: speed_up(total, critical_path.complexity),
@@ -207,13 +200,7 @@ pub(crate) fn weight(task: &Task) -> u32 {
 
 /// The sort key among tasks that could be next; smaller comes first. The document decides ties.
 fn rank(task: &Task, options: &ScheduleOptions) -> (i64, i64) {
-    let composite = i64::from(options.composite.get(&*task.id).copied().unwrap_or(0));
-    let complexity = i64::from(weight(task));
-    match options.order {
-        ExecutionOrder::DocumentOrder => (0, 0),
-        ExecutionOrder::RiskFirst => (-composite, -complexity),
-        ExecutionOrder::EasyFirst => (composite, complexity),
-    }
+    options.order.rank(options.composite.get(&*task.id).copied(), weight(task))
 }
 
 /// The critical path. Among paths of equal length, the one that ends first in the order wins, and then at each step the

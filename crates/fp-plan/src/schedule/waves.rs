@@ -102,7 +102,7 @@ pub(super) fn place_tasks<'p>(
 ) -> Vec<WaveSlot<'p>> {
     let mut waves = FilledWaves {
         plan,
-        limit: options.limit() as usize,
+        limit: options.model.limit(options.max_parallel_tasks) as usize,
         tasks: Vec::new(),
         paths: paths_of(plan, &options.exclusive),
     };

@@ -7,6 +7,7 @@ use regex::Regex;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use super::CommitHistory;
+use crate::regex;
 use crate::test_files::is_test_file;
 use fp_plan::repo_path::RepoPath;
 
@@ -166,10 +167,6 @@ const BY_WORDS: [(&str, &str); 5] = [
 ];
 
 type TypePatterns = Vec<(&'static str, Regex)>;
-
-fn regex(pattern: &str) -> Regex {
-    Regex::new(pattern).expect("the pattern is a constant")
-}
 
 fn compiled(patterns: &[(&'static str, &str)]) -> TypePatterns {
     patterns.iter().map(|(kind, pattern)| (*kind, regex(pattern))).collect()

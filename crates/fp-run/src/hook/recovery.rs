@@ -116,7 +116,7 @@ fn details(led: LedRun<'_>) -> Vec<String> {
 
 fn under_way(task: &TaskState) -> String {
     let title = prompt_quoted(&task.leaf.title, MAX_TITLE);
-    let (id, status) = (&task.leaf.id, task.status.word());
+    let (id, status) = (&task.leaf.id, task.status.into_str());
     match &task.claim {
         Some(claim) => format!("Under way: task {id} {title}, {status}, {}", claim.owner),
         None => format!("Under way: task {id} {title}, {status}"),

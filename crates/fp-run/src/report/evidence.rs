@@ -6,6 +6,7 @@ use jiff::Timestamp;
 
 use crate::run::state::TaskState;
 use crate::verification::{COMMAND_CHECK, Check, CheckVerdict};
+use fp_plan::markdown::longest_ticks;
 use fp_plan::plan::id::TaskId;
 use fp_plan::text::one_line;
 
@@ -83,8 +84,7 @@ fn cell(text: &str) -> String {
 
 /// A fence longer than any run of backticks in `text`.
 fn fence(text: &str) -> String {
-    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
-    "`".repeat(longest.max(2) + 1)
+    "`".repeat(longest_ticks(text).max(2) + 1)
 }
 
 #[cfg(test)]

@@ -136,7 +136,12 @@ impl HandoffReport {
         list("In Progress (Interrupted)", &[Status::Implementing, Status::AwaitingVerification], |task| {
             let owner =
                 task.line.owner.as_ref().map_or_else(String::new, |owner| format!(" | Owner: {owner}"));
-            format!("{} | {}{owner}{}", iterations(task, "Iteration"), task.line.status.word(), reason(task))
+            format!(
+                "{} | {}{owner}{}",
+                iterations(task, "Iteration"),
+                task.line.status.into_str(),
+                reason(task)
+            )
         });
         list("Pending Tasks", &[Status::Pending], |task| match &task.line.detail {
             Some(detail) => format!(" | {}", plain(detail)),

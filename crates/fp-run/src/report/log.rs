@@ -8,7 +8,7 @@ use super::cost::spent_in_words;
 use super::status::told_at_end;
 use crate::run::event::{Decider, Dispatch, Entry, Event, ImportedTask};
 use crate::run::payload::short;
-use crate::run::ready::List;
+use crate::run::ready::listed;
 use crate::run::state::Status;
 use crate::verification::change::Change;
 use crate::verification::{Check, CheckVerdict};
@@ -156,7 +156,7 @@ fn words(event: &Event) -> ToldEvent {
             run("the log came from elsewhere: tasks that are not done begin again".into())
         }
         Event::CheckoutSeen { .. } => run("the checkout counts as it is".into()),
-        Event::Kept { tasks } => run(format!("stays as it is, for all that has changed: {}", List(tasks))),
+        Event::Kept { tasks } => run(format!("stays as it is, for all that has changed: {}", listed(tasks))),
         Event::Asked { question } => ToldEvent {
             task: question.topic.task().cloned(),
             text: format!("question {}: {}", question.id, question.header),
@@ -164,7 +164,7 @@ fn words(event: &Event) -> ToldEvent {
             became: None,
         },
         Event::Noted { note } => {
-            ToldEvent { task: note.task.clone(), ..run(format!("{}: {}", note.kind.word(), note.text)) }
+            ToldEvent { task: note.task.clone(), ..run(format!("{}: {}", note.kind.into_str(), note.text)) }
         }
         Event::Edited { task, path, .. } => {
             of_task(task, format!("its builder has edited {path}, which it doesn't list"))
@@ -228,10 +228,10 @@ fn words(event: &Event) -> ToldEvent {
             of_task(task, "gets another attempt".into())
         }
         Event::Retried { task, restored } => {
-            of_task(task, format!("gets another attempt, and with it {}", List(restored)))
+            of_task(task, format!("gets another attempt, and with it {}", listed(restored)))
         }
         Event::Messaged { message } => {
-            let (from, to, kind) = (&message.from, message.to(), message.kind.word());
+            let (from, to, kind) = (&message.from, message.to(), message.kind.into_str());
             of_task(&message.task, format!("{from} tells {to}: {kind}: {}", message.text))
         }
         Event::CommandsTried { checks, notes } => {

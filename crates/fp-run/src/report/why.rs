@@ -247,7 +247,7 @@ fn ways_out(state: &State, obstacles: &Obstacles<'_, '_>, task: &TaskState) -> V
     let questions: Vec<NextStep> = state
         .open_questions()
         .filter(|question| about(question.topic.task()))
-        .map(|question| NextStep::answer(plan, question, AnswerChoice::Retry.label()))
+        .map(|question| NextStep::answer(plan, question, AnswerChoice::Retry.into_str()))
         .collect();
     if !questions.is_empty() {
         return questions;

@@ -120,11 +120,9 @@ impl AgentCost {
 
 /// The sum of `costs`.
 pub fn total_cost<'c>(costs: impl IntoIterator<Item = &'c AgentCost>) -> (TokenUse, Option<u64>) {
-    costs.into_iter().fold((TokenUse::default(), None), |(mut tokens, usd): (TokenUse, Option<u64>), cost| {
-        tokens.add(cost.tokens);
-        let usd = cost.micro_usd.map_or(usd, |more| Some(usd.unwrap_or(0).saturating_add(more)));
-        (tokens, usd)
-    })
+    let mut sum = AgentCost::default();
+    costs.into_iter().for_each(|cost| sum.spend(0, cost.tokens, cost.micro_usd));
+    (sum.tokens, sum.micro_usd)
 }
 
 /// Events that record what the agent `name` of a session has used in its conversation `id` until now, unless the log has
@@ -223,7 +221,7 @@ impl State {
         };
         let granted = self.questions.iter().filter(|asked| {
             matches!(&asked.question.topic, Topic::Budget { task: of, .. } if of.as_ref() == task)
-                && asked.answer.iter().any(|label| label == AnswerChoice::Continue.label())
+                && asked.answer.iter().any(|label| label == AnswerChoice::Continue.into_str())
         });
         spent >= limit.saturating_mul(1 + granted.count() as u64)
     }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::event::{Base, Decider, Dispatch, Event, Leaf, RunTerms};
 use super::question::{AnswerChoice, ClosedUnanswered, Question, Topic};
-use super::ready::{List, Obstacle};
+use super::ready::{Obstacle, listed};
 use super::refusal::{Refusal, refuse};
 use super::state::{Activity, Approval, Claim, RunStatus, State, Status, TaskState};
 use super::verdict::said_by_verifier;
@@ -50,7 +50,7 @@ impl State {
         let drifted = self.tasks.iter().filter(|task| task.drift.is_some());
         let tasks: Vec<TaskId> = drifted.map(|task| task.leaf.id.clone()).collect();
         let mut kept =
-            self.close_questions(|topic| matches!(topic, Topic::Drift(_)), AnswerChoice::Keep.label());
+            self.close_questions(|topic| matches!(topic, Topic::Drift(_)), AnswerChoice::Keep.into_str());
         kept.extend((!tasks.is_empty()).then_some(Event::Kept { tasks }));
         let same_leaves = || self.tasks.iter().map(|task| &task.leaf).eq(&approve.leaves);
         let same = |approval: &Approval| {
@@ -65,7 +65,7 @@ impl State {
             let same = |l: &Leaf| l.id == task.leaf.id && (may_differ || l.hash == task.leaf.hash);
             let same = approve.leaves.iter().any(same);
             if !same {
-                return Err(Refusal::Frozen(task.leaf.id.clone(), task.status.word()));
+                return Err(Refusal::Frozen(task.leaf.id.clone(), task.status.into_str()));
             }
         }
         // Commands that are tried again are asked about again.
@@ -76,7 +76,7 @@ impl State {
         };
         let is_retried =
             |topic: &Topic| matches!(topic, Topic::FailsBefore { commands } if !commands.keys().any(stays));
-        kept.extend(self.close_questions(is_retried, ClosedUnanswered::Withdrawn.label()));
+        kept.extend(self.close_questions(is_retried, ClosedUnanswered::Withdrawn.into_str()));
         let Approve { tree_hash, leaves, base, commits, end_commands, by } = approve;
         // A run keeps the style that it began with: its own commits are no habit of the repository.
         let commits = if self.run.is_some() { self.commits().cloned() } else { commits };
@@ -287,7 +287,7 @@ impl State {
         let (still, restored): (Vec<TaskId>, Vec<TaskId>) =
             self.blocked_by(id).into_iter().filter(skipped).partition(|d| blocked.contains_key(d));
         let mut events = self
-            .close_questions(|topic| *topic == Topic::TaskFailed(id.clone()), AnswerChoice::Retry.label());
+            .close_questions(|topic| *topic == Topic::TaskFailed(id.clone()), AnswerChoice::Retry.into_str());
         events.push(Event::Retried { task: id.clone(), restored });
         events.extend(still.into_iter().filter_map(|task| {
             let because = blocked.get(&task)?.clone();
@@ -413,12 +413,10 @@ impl State {
                 }
                 done(id, "its Verify passed before the work")
             }
-            (Topic::TaskFailed(id), AnswerChoice::Retry) => {
-                self.retry(id)?.into_iter().filter(|e| !matches!(e, Event::Answered { .. })).collect()
-            }
-            (Topic::TaskFailed(id), AnswerChoice::Change) => {
+            (Topic::TaskFailed(id), AnswerChoice::Retry | AnswerChoice::Change) => {
                 let retried = self.retry(id)?.into_iter().filter(|e| !matches!(e, Event::Answered { .. }));
-                retried.chain([Event::RevisionDue { task: id.clone() }]).collect()
+                let is_changed = choice == AnswerChoice::Change;
+                retried.chain(is_changed.then(|| Event::RevisionDue { task: id.clone() })).collect()
             }
             (Topic::CheckFailed { task, .. } | Topic::CheckDoubted { task, .. }, AnswerChoice::Change) => {
                 let iteration = self.expect_task(task)?.iteration;
@@ -543,7 +541,7 @@ impl State {
             .running()
             .map(|t| {
                 let owner = t.claim.as_ref().map_or("nobody", |c| c.owner.as_str());
-                format!("{} ({}, {owner})", t.leaf.id, t.status.word())
+                format!("{} ({}, {owner})", t.leaf.id, t.status.into_str())
             })
             .collect();
         let none = BTreeSet::new();
@@ -554,7 +552,7 @@ impl State {
             parts.push(format!("under way: {}", running.join(", ")));
         }
         if !unapproved.is_empty() {
-            parts.push(format!("edited since the approval: {}", List(&unapproved)));
+            parts.push(format!("edited since the approval: {}", listed(&unapproved)));
         }
         parts.join("; ")
     }

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::ready::List;
+use super::ready::listed;
 use super::reference::StampedReference;
 use super::state::{State, Status, TaskState};
 use fp_plan::plan::id::TaskId;
@@ -173,7 +173,7 @@ impl State {
         }
         let line = |(change, tasks): (&String, &Vec<TaskId>)| {
             let noun = if tasks.len() == 1 { "task" } else { "tasks" };
-            format!("{change} ({noun} {})", List(tasks))
+            format!("{change} ({noun} {})", listed(tasks))
         };
         let told = told.iter().map(|(end, changes)| {
             format!("{}{end}", changes.iter().map(line).collect::<Vec<_>>().join(", "))

@@ -70,7 +70,7 @@ impl State {
     pub(super) fn wants_task(&self) -> bool {
         let last = self.questions.iter().rev().find(|asked| asked.question.topic == Topic::EndChecks);
         let has_failed = self.end_checks.iter().flatten().any(|check| check.verdict == CheckVerdict::Fail);
-        has_failed && last.is_some_and(|asked| asked.answer == [AnswerChoice::AddTask.label()])
+        has_failed && last.is_some_and(|asked| asked.answer == [AnswerChoice::AddTask.into_str()])
     }
 }
 

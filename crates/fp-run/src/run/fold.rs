@@ -563,7 +563,7 @@ impl State {
     fn close_questions_about(&mut self, task: &TaskId) {
         let open = self.questions.iter_mut().filter(|a| a.answer.is_empty());
         for asked in open.filter(|a| a.question.topic.task() == Some(task)) {
-            asked.answer = vec![ClosedUnanswered::GivenUp.label().into()];
+            asked.answer = vec![ClosedUnanswered::GivenUp.into_str().into()];
         }
     }
 
@@ -571,7 +571,7 @@ impl State {
     fn withdraw_inquiries(&mut self, task: &TaskId) {
         let open = self.questions.iter_mut().filter(|a| a.answer.is_empty() && a.question.topic.is_inquiry());
         for asked in open.filter(|a| a.question.topic.task() == Some(task)) {
-            asked.answer = vec![ClosedUnanswered::Withdrawn.label().into()];
+            asked.answer = vec![ClosedUnanswered::Withdrawn.into_str().into()];
         }
     }
 

@@ -173,7 +173,7 @@ impl RunSurroundings {
 }
 
 /// Events to record, and the actions they make due.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct LeadTurn {
     /// To be logged before the actions are shown.
     pub events: Vec<Event>,
@@ -218,8 +218,7 @@ impl State {
             }
             Err(refusal) => return Err(refusal),
         }
-        let turn = LeadTurn { events: Vec::new(), actions: Vec::new() };
-        let mut draft = Draft { state: self.clone(), around, turn };
+        let mut draft = Draft { state: self.clone(), around, turn: LeadTurn::default() };
         draft.take_back_from_silent();
         draft.end_agents(ended);
         draft.look_at_head();
@@ -248,6 +247,10 @@ impl Draft<'_> {
     fn record(&mut self, event: Event) {
         self.state.fold(&event, self.around.now);
         self.turn.events.push(event);
+    }
+
+    fn record_all(&mut self, events: Vec<Event>) {
+        events.into_iter().for_each(|event| self.record(event));
     }
 
     fn end_agents(&mut self, ended: &[AgentName]) {
@@ -306,9 +309,7 @@ impl Draft<'_> {
             let answer = question.unattended_answer().to_owned();
             let token = self.around.token.clone();
             let events = self.state.answer(&question.id, &[answer], Decider::Auto, token).unwrap_or_default();
-            for event in events {
-                self.record(event);
-            }
+            self.record_all(events);
         }
     }
 
@@ -324,8 +325,8 @@ impl Draft<'_> {
     /// Asks whether more may be spent, if anything would be started. Where a rule answers, what is under way comes to its
     /// end first.
     fn ask_to_spend(&mut self) {
-        let turn = LeadTurn { events: Vec::new(), actions: Vec::new() };
-        let mut would = Draft { state: self.state.clone(), around: self.around, turn };
+        let state = self.state.clone();
+        let mut would = Draft { state, around: self.around, turn: LeadTurn::default() };
         would.verify();
         would.wake_owners();
         would.staff();
@@ -407,7 +408,8 @@ impl Draft<'_> {
 
     fn retries(&self, topic: &Topic) -> u32 {
         let answered = self.state.questions.iter().filter(|a| a.question.topic == *topic);
-        let retried = answered.filter(|a| a.answer.iter().any(|label| label == AnswerChoice::Retry.label()));
+        let retried =
+            answered.filter(|a| a.answer.iter().any(|label| label == AnswerChoice::Retry.into_str()));
         u32::try_from(retried.count()).unwrap_or(u32::MAX)
     }
 
@@ -453,9 +455,7 @@ impl Draft<'_> {
         });
         for (id, machine) in held.collect::<Vec<_>>() {
             let about = |topic: &Topic| topic.task() == Some(&id);
-            for closed in self.state.close_questions(about, ClosedUnanswered::Withdrawn.label()) {
-                self.record(closed);
-            }
+            self.record_all(self.state.close_questions(about, ClosedUnanswered::Withdrawn.into_str()));
             self.give_back(&id, &format!("nothing is heard of {machine} any more"));
         }
     }
@@ -467,9 +467,7 @@ impl Draft<'_> {
             self.record(Event::Released { task: id.clone(), reason: reason.to_owned(), iteration });
             return;
         }
-        for event in self.state.failing(id, reason) {
-            self.record(event);
-        }
+        self.record_all(self.state.failing(id, reason));
         let ask = self.state.ask(Topic::TaskFailed(id.clone()), reason);
         self.record(ask);
     }

@@ -14,8 +14,11 @@ pub const NOTES_PER_PAYLOAD: usize = 10;
 /// Maximum length of a note in characters; longer ones are cut.
 pub const MAX_NOTE_CHARS: usize = 500;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, strum::EnumString, strum::IntoStaticStr,
+)]
 #[serde(rename_all = "UPPERCASE")]
+#[strum(serialize_all = "UPPERCASE", ascii_case_insensitive, const_into_str)]
 pub enum NoteKind {
     /// A pattern of the code base worth following.
     Pattern,
@@ -27,17 +30,6 @@ pub enum NoteKind {
     Warn,
 }
 
-impl NoteKind {
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Pattern => "PATTERN",
-            Self::Gotcha => "GOTCHA",
-            Self::Util => "UTIL",
-            Self::Warn => "WARN",
-        }
-    }
-}
-
 /// The text is not a note.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("a note is one line `KIND: text`, with PATTERN, GOTCHA, UTIL or WARN as its kind")]
@@ -47,13 +39,7 @@ impl Note {
     /// Reads `KIND: text` as agents write it, in any case and with any white space, cut to [`MAX_NOTE_CHARS`].
     pub fn parse(text: &str, task: Option<TaskId>) -> Result<Self, InvalidNote> {
         let (kind, text) = text.split_once(':').ok_or(InvalidNote)?;
-        let kind = match kind.trim().to_ascii_uppercase().as_str() {
-            "PATTERN" => NoteKind::Pattern,
-            "GOTCHA" => NoteKind::Gotcha,
-            "UTIL" => NoteKind::Util,
-            "WARN" => NoteKind::Warn,
-            _ => return Err(InvalidNote),
-        };
+        let kind = kind.trim().parse().map_err(|_| InvalidNote)?;
         let text = one_line(text);
         if text.is_empty() {
             return Err(InvalidNote);
@@ -64,7 +50,7 @@ impl Note {
     /// The note as a line of `notepad.md`, without the bullet.
     pub fn line(&self) -> String {
         let task = self.task.as_ref().map_or_else(|| "[plan]".to_owned(), |id| format!("[Task {id}]"));
-        format!("{task} {}: {}", self.kind.word(), self.text)
+        format!("{task} {}: {}", self.kind.into_str(), self.text)
     }
 }
 

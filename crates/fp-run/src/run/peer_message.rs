@@ -24,8 +24,11 @@ pub const MAX_MESSAGE_CHARS: usize = 300;
 pub const ALL: &str = "all";
 
 /// The subject of a message.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, strum::EnumString, strum::IntoStaticStr,
+)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+#[strum(serialize_all = "SCREAMING_SNAKE_CASE", ascii_case_insensitive, const_into_str)]
 pub enum PeerKind {
     /// Something new that the receiver's task could use.
     InterfaceCreated,
@@ -38,23 +41,10 @@ pub enum PeerKind {
 }
 
 impl PeerKind {
-    pub const ALL: [Self; 4] =
-        [Self::InterfaceCreated, Self::PatternFound, Self::ConflictWarning, Self::FileMoved];
-
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::InterfaceCreated => "INTERFACE_CREATED",
-            Self::PatternFound => "PATTERN_FOUND",
-            Self::ConflictWarning => "CONFLICT_WARNING",
-            Self::FileMoved => "FILE_MOVED",
-        }
-    }
-
     /// Splits `KIND: text`, in any case, into the kind and the rest after the colon.
     pub fn read(text: &str) -> Option<(Self, &str)> {
         let (word, rest) = text.split_once(':')?;
-        let kind = Self::ALL.into_iter().find(|kind| kind.word().eq_ignore_ascii_case(word.trim()))?;
-        Some((kind, rest))
+        Some((word.trim().parse().ok()?, rest))
     }
 }
 
@@ -74,12 +64,19 @@ pub struct PeerMessage {
 impl PeerMessage {
     /// The message as one line for lists.
     pub fn line(&self) -> String {
-        format!("[Task {}] {} to {}: {}: {}", self.task, self.from, self.to(), self.kind.word(), self.text)
+        format!(
+            "[Task {}] {} to {}: {}: {}",
+            self.task,
+            self.from,
+            self.to(),
+            self.kind.into_str(),
+            self.text
+        )
     }
 
     /// The message as one line for its receiver.
     pub fn received(&self) -> String {
-        format!("From {} (task {}) {}: {}", self.from, self.task, self.kind.word(), self.text)
+        format!("From {} (task {}) {}: {}", self.from, self.task, self.kind.into_str(), self.text)
     }
 
     /// The receivers' names as one text.

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::ready::List;
+use super::ready::listed;
 use fp_plan::plan::id::TaskId;
 use fp_plan::repo_path::RepoPath;
 use fp_plan::settings::SpendingLimit;
@@ -116,8 +116,9 @@ pub struct Question {
     pub reason: String,
 }
 
-/// An answer that has consequences.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// An answer that has consequences; its word is what the user sees and the log stores.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::IntoStaticStr)]
+#[strum(const_into_str)]
 pub enum AnswerChoice {
     /// Continue with the other tasks.
     Continue,
@@ -126,10 +127,13 @@ pub enum AnswerChoice {
     /// End the run.
     Stop,
     /// Give the task up and continue.
+    #[strum(to_string = "Give up")]
     GiveUp,
     /// Send the task back to its builder, with the reason as feedback.
+    #[strum(to_string = "Send back")]
     SendBack,
     /// Accept the task as done, without a commit.
+    #[strum(to_string = "Leave uncommitted")]
     Leave,
     /// Make the file part of the task.
     Allow,
@@ -140,63 +144,36 @@ pub enum AnswerChoice {
     /// Change the tasks and approve them again.
     Revise,
     /// Change the task, which then goes on with its work.
+    #[strum(to_string = "Change the task")]
     Change,
     /// Don't run these commands as checks of the task any more.
+    #[strum(to_string = "Run without this check")]
     Drop,
     /// Build it anyway.
+    #[strum(to_string = "Build it")]
     Build,
     /// Accept the task as done: nothing is left to do.
+    #[strum(to_string = "Take as done")]
     Done,
     /// Add a task to the plan.
+    #[strum(to_string = "Add a task")]
     AddTask,
     /// End the run as finished.
+    #[strum(to_string = "Finish anyway")]
     Finish,
 }
 
-impl AnswerChoice {
-    /// The word that the user sees and the log stores.
-    pub fn label(self) -> &'static str {
-        match self {
-            Self::Continue => "Continue",
-            Self::Retry => "Retry",
-            Self::Stop => "Stop",
-            Self::GiveUp => "Give up",
-            Self::SendBack => "Send back",
-            Self::Leave => "Leave uncommitted",
-            Self::Allow => "Allow",
-            Self::Deny => "Deny",
-            Self::Keep => "Keep",
-            Self::Revise => "Revise",
-            Self::Change => "Change the task",
-            Self::Drop => "Run without this check",
-            Self::Build => "Build it",
-            Self::Done => "Take as done",
-            Self::AddTask => "Add a task",
-            Self::Finish => "Finish anyway",
-        }
-    }
-}
-
-/// The reason for closing a question without the user.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// The reason for closing a question without the user; its word stands in the place of an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::IntoStaticStr)]
+#[strum(const_into_str)]
 pub(super) enum ClosedUnanswered {
     /// The task was given up.
+    #[strum(to_string = "Given up")]
     GivenUp,
     /// The builder continued, or lost its claim.
     Withdrawn,
     /// The verdict came after all.
     Judged,
-}
-
-impl ClosedUnanswered {
-    /// The text in place of an answer.
-    pub(super) fn label(self) -> &'static str {
-        match self {
-            Self::GivenUp => "Given up",
-            Self::Withdrawn => "Withdrawn",
-            Self::Judged => "Judged",
-        }
-    }
 }
 
 const CHANGE: (AnswerChoice, &str) =
@@ -288,7 +265,7 @@ impl Topic {
 
     /// Finds the choice with this label among those offered.
     pub(super) fn choice(&self, label: &str) -> Option<AnswerChoice> {
-        self.choices().iter().map(|(choice, _)| *choice).find(|choice| choice.label() == label)
+        self.choices().iter().map(|(choice, _)| *choice).find(|choice| choice.into_str() == label)
     }
 }
 
@@ -316,7 +293,7 @@ impl Question {
                 let of = if tasks.len() == 1 { "task" } else { "tasks" };
                 let text = format!(
                     "A check of {of} {} fails before any work. {reason} How should it continue?",
-                    List(&tasks)
+                    listed(&tasks)
                 );
                 ("Check", text)
             }
@@ -371,7 +348,7 @@ impl Question {
             ),
         };
         let option = |(choice, description): &(AnswerChoice, &str)| AnswerOption {
-            label: choice.label().to_owned(),
+            label: choice.into_str().to_owned(),
             description: (*description).to_owned(),
         };
         let options = topic.choices().iter().map(option).collect();
@@ -390,7 +367,7 @@ impl Question {
     pub fn unattended_answer(&self) -> &str {
         let choice = match self.topic {
             Topic::Clarify(_) => {
-                return self.options.first().map_or(AnswerChoice::Continue.label(), |first| &first.label);
+                return self.options.first().map_or(AnswerChoice::Continue.into_str(), |first| &first.label);
             }
             Topic::Scope { .. } => AnswerChoice::Deny,
             Topic::Drift(_) => AnswerChoice::Keep,
@@ -408,6 +385,6 @@ impl Question {
                 AnswerChoice::Keep
             }
         };
-        choice.label()
+        choice.into_str()
     }
 }

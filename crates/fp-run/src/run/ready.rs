@@ -3,7 +3,6 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
@@ -14,6 +13,7 @@ use super::state::{RunStatus, State, Status, TaskState};
 use fp_plan::plan::id::{AgentName, TaskId};
 use fp_plan::plan::path::{held, is_above};
 use fp_plan::settings::{ExecutionModel, ExecutionOrder, Settings};
+use fp_plan::text::first_few;
 
 /// Finds what keeps each task from being claimed, apart from run-wide obstacles. Built once for many tasks.
 #[derive(Debug)]
@@ -137,19 +137,19 @@ impl State {
     pub fn explain(&self, task: &TaskState, obstacle: &Obstacle) -> String {
         match obstacle {
             Obstacle::Done | Obstacle::Failed => match &task.reason {
-                Some(reason) => format!("it is {}: {reason}", task.status.word()),
-                None => format!("it is {}", task.status.word()),
+                Some(reason) => format!("it is {}: {reason}", task.status.into_str()),
+                None => format!("it is {}", task.status.into_str()),
             },
             Obstacle::Blocked { by } if task.status == Status::Skipped => {
                 format!("it is SKIPPED: Blocked by {by}")
             }
             Obstacle::Blocked { by } => format!("it waits for {by}, which was given up: retry that first"),
-            Obstacle::Held { by: Some(by), status } => format!("it is {} by {by}", status.word()),
-            Obstacle::Held { by: None, status } => format!("it is {}", status.word()),
+            Obstacle::Held { by: Some(by), status } => format!("it is {} by {by}", status.into_str()),
+            Obstacle::Held { by: None, status } => format!("it is {}", status.into_str()),
             Obstacle::Edited => {
                 format!("it was edited after the approval: run `fp approve {}`", self.plan_id)
             }
-            Obstacle::Waits { on } => format!("it waits for {}", List(on)),
+            Obstacle::Waits { on } => format!("it waits for {}", listed(on)),
             Obstacle::Drifted { drift } if drift.asked => {
                 format!(
                     "{}. If the task still fits, run `fp approve {1}`; if not, `fp task revise {1} {2}` first",
@@ -271,21 +271,13 @@ impl Obstacle {
 }
 
 /// Comma-separated ids, at most eight of them.
-pub(crate) struct List<'a>(pub(crate) &'a [TaskId]);
-
-impl fmt::Display for List<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let shown: Vec<&str> = self.0.iter().take(8).map(TaskId::as_str).collect();
-        f.write_str(&shown.join(", "))?;
-        match self.0.len().saturating_sub(8) {
-            0 => Ok(()),
-            more => write!(f, " and {more} more"),
-        }
-    }
+pub(crate) fn listed(ids: &[TaskId]) -> String {
+    let ids: Vec<&str> = ids.iter().map(TaskId::as_str).collect();
+    first_few(&ids, 8)
 }
 
 /// The order of claims and their limits.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Policy {
     /// The order among ready tasks.
@@ -294,16 +286,6 @@ pub struct Policy {
     /// The leaves' composite signals, 1 to 5, if the order uses them. A missing one counts as 0.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub composites: BTreeMap<TaskId, u8>,
-}
-
-impl Default for Policy {
-    fn default() -> Self {
-        Self {
-            order: ExecutionOrder::DocumentOrder,
-            model: ExecutionModel::Parallel,
-            composites: BTreeMap::new(),
-        }
-    }
 }
 
 impl Policy {
@@ -320,18 +302,12 @@ impl Policy {
 
     /// The number of builders that may work at once.
     pub fn limit(&self, builders: u32) -> u32 {
-        if self.model == ExecutionModel::Sequential { 1 } else { builders.max(1) }
+        self.model.limit(builders)
     }
 
     /// The sort key for claims; smaller comes first.
     pub(super) fn rank(&self, leaf: &Leaf) -> (i64, i64) {
-        let composite = i64::from(self.composites.get(&leaf.id).copied().unwrap_or(0));
-        let complexity = i64::from(leaf.complexity);
-        match self.order {
-            ExecutionOrder::DocumentOrder => (0, 0),
-            ExecutionOrder::RiskFirst => (-composite, -complexity),
-            ExecutionOrder::EasyFirst => (composite, complexity),
-        }
+        self.order.rank(self.composites.get(&leaf.id).copied(), leaf.complexity)
     }
 }
 

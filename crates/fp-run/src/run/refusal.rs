@@ -23,7 +23,7 @@ pub enum Refusal {
     #[error("the run is over")]
     Over,
     /// The command makes no sense in the task's state.
-    #[error("task {task} is {}: {allowed}", status.word())]
+    #[error("task {task} is {}: {allowed}", status.into_str())]
     Status {
         task: TaskId,
         status: Status,
@@ -37,7 +37,7 @@ pub enum Refusal {
     #[error("task {0} is not ready: {1}")]
     NotReady(TaskId, String),
     /// The builder holds another task.
-    #[error("{owner} holds task {held}, which is {}: one task at a time", status.word())]
+    #[error("{owner} holds task {held}, which is {}: one task at a time", status.into_str())]
     Holds {
         owner: AgentName,
         /// The task it holds.
@@ -139,7 +139,8 @@ pub(super) fn refuse(task: &TaskState, allowed: &str) -> Refusal {
 }
 
 fn built(on_it: &[(TaskId, Status)]) -> String {
-    let told: Vec<String> = on_it.iter().map(|(id, status)| format!("{id} ({})", status.word())).collect();
+    let told: Vec<String> =
+        on_it.iter().map(|(id, status)| format!("{id} ({})", status.into_str())).collect();
     let (noun, verb) = if on_it.len() == 1 { ("task", "builds") } else { ("tasks", "build") };
     format!("{noun} {} {verb}", told.join(", "))
 }

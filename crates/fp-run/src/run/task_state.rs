@@ -13,8 +13,9 @@ use fp_plan::plan::id::{AgentName, MachineId, TaskId};
 use fp_plan::repo_path::RepoPath;
 
 /// The state of a leaf. Readiness is derived, never stored.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, strum::IntoStaticStr)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+#[strum(serialize_all = "SCREAMING_SNAKE_CASE", const_into_str)]
 pub enum Status {
     /// Nobody works on it.
     #[default]
@@ -32,17 +33,6 @@ pub enum Status {
 }
 
 impl Status {
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Pending => "PENDING",
-            Self::Implementing => "IMPLEMENTING",
-            Self::AwaitingVerification => "AWAITING_VERIFICATION",
-            Self::Completed => "COMPLETED",
-            Self::Failed => "FAILED",
-            Self::Skipped => "SKIPPED",
-        }
-    }
-
     /// True if nothing more happens to the task by itself.
     pub fn is_final(self) -> bool {
         matches!(self, Self::Completed | Self::Failed | Self::Skipped)

@@ -150,7 +150,7 @@ fn a_retry_brings_back_exactly_what_was_skipped() {
         let events = machine.state.fail(&id(failed), "no").unwrap();
         machine.take(events);
     }
-    let statuses = |m: &Machine| m.state.tasks.iter().map(|t| t.status.word()).collect::<Vec<_>>();
+    let statuses = |m: &Machine| m.state.tasks.iter().map(|t| t.status.into_str()).collect::<Vec<_>>();
     assert_eq!(statuses(&machine), ["FAILED", "FAILED", "SKIPPED", "SKIPPED", "SKIPPED"]);
     let events = machine.state.retry(&id("1")).unwrap();
     machine.take(events);

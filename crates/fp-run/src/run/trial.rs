@@ -11,6 +11,7 @@ use super::event::Event;
 use super::question::{Question, Topic};
 use super::state::{State, Status};
 use super::verdict::told_end;
+use crate::regex;
 use crate::verification::{Check, CommandEnd, CommandRun, TaskScope, command_check};
 use fp_plan::plan::id::TaskId;
 use fp_plan::plan::{Plan, Task};
@@ -41,10 +42,6 @@ static MENDS: LazyLock<Regex> = LazyLock::new(|| {
         r"(?i)\b(?:failing|broken|red) (?:tests?|suite|checks?|build)\b|\b(?:tests?|suite|build) (?:that )?fails?\b",
     )
 });
-
-fn regex(pattern: &str) -> Regex {
-    Regex::new(pattern).expect("the pattern is a constant")
-}
 
 /// A command of the plan with the tasks that it checks.
 #[derive(Debug)]

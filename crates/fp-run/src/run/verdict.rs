@@ -136,7 +136,7 @@ impl State {
         let pass = reasons.is_empty();
         let mut events = self.close_questions(
             |t| matches!(t, super::question::Topic::VerifierSilent(q) if q == id),
-            ClosedUnanswered::Judged.label(),
+            ClosedUnanswered::Judged.into_str(),
         );
         let doubt = doubt_of_checks(task, &opinion);
         events.push(Event::Judged {
@@ -243,7 +243,7 @@ impl State {
     /// commands in `lines` names.
     pub fn kept_in_checkout(&self, lines: &[&str]) -> Option<Check> {
         let kept = self.questions.iter().filter_map(|asked| match &asked.question.topic {
-            Topic::CheckoutChanged { paths, .. } if asked.answer == [AnswerChoice::Keep.label()] => {
+            Topic::CheckoutChanged { paths, .. } if asked.answer == [AnswerChoice::Keep.into_str()] => {
                 Some(paths.iter().map(|path| (path.to_string(), asked.by)))
             }
             _ => None,

@@ -5,6 +5,8 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
+use crate::regex;
+
 /// Words for symbolic links.
 pub(super) const LINK: &[&str] = &["symlink", "symlinks", "symbolic link", "symbolic links", "심볼릭 링크"];
 /// Words for submodules.
@@ -28,10 +30,6 @@ const DEPENDENCY: &[&str] = &[
 ];
 /// Words for tests.
 const TEST: &[&str] = &["test", "tests", "spec", "specs"];
-
-fn regex(pattern: &str) -> Regex {
-    Regex::new(pattern).expect("the pattern is a constant")
-}
 
 static FORBIDS: LazyLock<Regex> = LazyLock::new(|| {
     regex(

@@ -12,6 +12,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::{ChangeFacts, Check, CheckVerdict, TaskScope, intent, list};
+use crate::regex;
 use fp_plan::language::Language;
 use fp_plan::repo_path::RepoPath;
 use fp_plan::text::one_line;
@@ -62,10 +63,6 @@ static DEBUGGING_CALLS: LazyLock<Vec<(Language, Regex)>> = LazyLock::new(|| {
 static HTTP_STATUS: LazyLock<Regex> = LazyLock::new(|| regex(r"\b501\b"));
 static ABSTRACT: LazyLock<Regex> =
     LazyLock::new(|| regex(r"\bNotImplemented(?:Error|Exception)\b|\bUnsupportedOperationException\b"));
-
-fn regex(pattern: &str) -> Regex {
-    Regex::new(pattern).expect("the pattern is a constant")
-}
 
 /// The weight of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

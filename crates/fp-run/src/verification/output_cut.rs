@@ -8,6 +8,8 @@ use std::sync::LazyLock;
 use fp_plan::text::counted;
 use regex::Regex;
 
+use crate::regex;
+
 /// Most bytes that are kept of an output.
 pub(super) const LIMIT: usize = 2560;
 /// Bytes of them for the marks of gaps.
@@ -47,10 +49,6 @@ static PASSED: LazyLock<Regex> = LazyLock::new(|| {
         | \.\.\.\ ok$ | \ PASSED(?:\s|$)",
     )
 });
-
-fn regex(pattern: &str) -> Regex {
-    Regex::new(pattern).expect("the pattern is a constant")
-}
 
 /// The part of the `output` that is shown of a command that `passed` or not: at most [`LIMIT`] bytes.
 pub(super) fn cut_output(output: &str, passed: bool) -> String {

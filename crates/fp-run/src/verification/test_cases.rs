@@ -7,6 +7,8 @@ use std::sync::LazyLock;
 use fp_plan::language::Language;
 use regex::Regex;
 
+use crate::regex;
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct TestCase {
     /// As in the source.
@@ -260,10 +262,6 @@ static CONSTANT: LazyLock<Regex> = LazyLock::new(|| {
         (?: true | 1\s*==\s*1 | 1\s*,\s*1 | true\s*,\s*true ) \s* (?: ,\s*["'][^"']*["']\s* )? (?: \) | ; | $ )"#,
     )
 });
-
-fn regex(pattern: &str) -> Regex {
-    Regex::new(pattern).expect("the pattern is a constant")
-}
 
 /// True if a line of such a file checks a result, or calls a function that by its name does.
 pub(super) fn is_check(path: &str, line: &str) -> bool {

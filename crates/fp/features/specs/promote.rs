@@ -116,7 +116,7 @@ fn plain_text(text: &str) -> String {
 }
 
 fn kind_and_text(note: &Note) -> String {
-    format!("{}: {}", note.kind.word(), note.text)
+    format!("{}: {}", note.kind.into_str(), note.text)
 }
 
 /// The note with this number, from 1, or with this text, with or without its kind.
@@ -150,7 +150,7 @@ fn sightings(runs: &[Arc<State>], note: &Note) -> Vec<String> {
 fn has_note(page: &str, note: &Note) -> bool {
     let wanted = plain_text(&note.text);
     let kinds = [NoteKind::Pattern, NoteKind::Gotcha, NoteKind::Util, NoteKind::Warn];
-    let kinds = kinds.map(|kind| plain_text(kind.word()) + " ");
+    let kinds = kinds.map(|kind| plain_text(kind.into_str()) + " ");
     page.lines().map(|line| plain_text(line.trim_start().trim_start_matches("- "))).any(|line| {
         let mut bare = kinds.iter().filter_map(|kind| line.strip_prefix(kind.as_str()));
         line == wanted || bare.any(|line| line == wanted)

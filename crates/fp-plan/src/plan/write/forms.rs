@@ -5,6 +5,7 @@ use std::borrow::Cow;
 
 use super::layout::marker;
 use super::parse;
+use crate::markdown::longest_ticks;
 use crate::plan::field::{FieldForm, FieldKind};
 use crate::plan::meaning::same_items;
 use crate::plan::task::{Item, Task};
@@ -274,8 +275,7 @@ fn indented(text: &str, columns: usize) -> Cow<'_, str> {
 }
 
 fn code_span(text: &str) -> String {
-    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
-    let ticks = "`".repeat(longest + 1);
+    let ticks = "`".repeat(longest_ticks(text) + 1);
     let pad = if text.starts_with('`') || text.ends_with('`') { " " } else { "" };
     format!("{ticks}{pad}{text}{pad}{ticks}")
 }

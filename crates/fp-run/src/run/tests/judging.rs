@@ -64,7 +64,7 @@ fn failed_by_command() -> (Machine, Question) {
 
 fn answer(machine: &mut Machine, question: &Question, choice: AnswerChoice) {
     let token = machine.token();
-    let answer = [choice.label().to_owned()];
+    let answer = [choice.into_str().to_owned()];
     let events = machine.state.answer(&question.id, &answer, Decider::User, token).unwrap();
     machine.take(events);
 }

@@ -124,7 +124,7 @@ pub(super) fn play(machine: &mut Machine, step: Step, sessions: &mut u32) {
         Step::Answer(n) => {
             let Some(question) = machine.state.open_questions().next().cloned() else { return };
             let option = &question.options[usize::from(n) % question.options.len()];
-            if option.label == AnswerChoice::Stop.label() {
+            if option.label == AnswerChoice::Stop.into_str() {
                 return;
             }
             let token = machine.token();
@@ -298,7 +298,7 @@ fn work(machine: &mut Machine, name: &AgentName, fate: u8) {
 fn counts(state: &State) -> BTreeMap<&'static str, usize> {
     let mut counts = BTreeMap::new();
     for task in &state.tasks {
-        *counts.entry(task.status.word()).or_default() += 1;
+        *counts.entry(task.status.into_str()).or_default() += 1;
     }
     counts
 }

@@ -42,7 +42,7 @@ fn complete(machine: &mut Machine, task: &str) {
 }
 
 fn statuses(machine: &Machine) -> Vec<&'static str> {
-    machine.state.tasks.iter().map(|t| t.status.word()).collect()
+    machine.state.tasks.iter().map(|t| t.status.into_str()).collect()
 }
 
 fn refusal(machine: &Machine, task: &str, files: &[&str]) -> String {

@@ -50,7 +50,7 @@ fn giving_a_task_up_closes_what_was_asked_about_it() {
     let events = machine.state.fail(&id("1"), "no").unwrap();
     machine.take(events);
     assert_eq!(open(&machine), Vec::<&Topic>::new());
-    let leave = [AnswerChoice::Leave.label().to_owned()];
+    let leave = [AnswerChoice::Leave.into_str().to_owned()];
     let refusal = machine.state.answer(&question, &leave, Decider::User, "t".into()).unwrap_err();
     assert_eq!(refusal, Refusal::UnknownQuestion(question));
 }
@@ -260,7 +260,7 @@ fn every_choice_that_is_offered_has_a_consequence_or_needs_none() {
     ];
     for topic in topics {
         let question = Question::new(topic.clone(), 1, "why");
-        assert!(topic.choices().iter().any(|(choice, _)| choice.label() == question.unattended_answer()));
+        assert!(topic.choices().iter().any(|(choice, _)| choice.into_str() == question.unattended_answer()));
         for (choice, _) in topic.choices() {
             let found = state.consequences(&topic, *choice, Decider::User, "t".into());
             assert!(!matches!(found, Ok(None)), "{topic:?} {choice:?}");
