@@ -421,7 +421,6 @@ fn nothing_is_ready_once_the_run_is_cancelled() {
     assert!(environment.done(&["show"]).stdout.contains("Write part 1 (2, ready)"));
     environment.done(&["cancel"]);
     assert!(environment.done(&["show"]).stdout.contains("Write part 1 (2, waiting)"));
-    let status = environment.done(&["status", "--json"]).json();
-    assert_eq!((&status["counts"]["ready"], &status["tasks"][0]["ready"]), (&0.into(), &false.into()));
+    assert!(environment.done(&["status"]).stdout.contains("1  waiting    Write part 1"));
     assert!(environment.done(&["report"]).stdout.contains("Write part 1: waiting"));
 }

@@ -249,7 +249,7 @@ fn question_lines(state: &State, columns: usize, all: bool) -> Vec<StyledLine> {
 /// The tasks by what is worth knowing first, each group with its look.
 fn groups_of(report: &StatusReport) -> Vec<(Look, Vec<&TaskLine>)> {
     let of = |looks: &[Look]| -> Vec<&TaskLine> {
-        report.tasks.iter().filter(|task| looks.contains(&Look::of(task.status, task.ready))).collect()
+        report.tasks.iter().filter(|task| looks.contains(&look_of(report, task))).collect()
     };
     vec![
         (Look::Failed, of(&[Look::Failed])),
@@ -259,6 +259,10 @@ fn groups_of(report: &StatusReport) -> Vec<(Look, Vec<&TaskLine>)> {
         (Look::Done, of(&[Look::Done])),
         (Look::Skipped, of(&[Look::Skipped])),
     ]
+}
+
+fn look_of(report: &StatusReport, task: &TaskLine) -> Look {
+    Look::of(task.status, task.ready && report.is_open())
 }
 
 /// The first tasks of a group, of those that are done the last ones, with the number of the others.
@@ -320,7 +324,7 @@ fn task_lines(report: &StatusReport, task: &TaskLine, columns: TaskColumns) -> V
     facts.extend(task.owner.as_ref().map(ToString::to_string));
     facts.extend(task.commit.as_deref().map(|commit| short(commit).to_owned()));
     let facts = if facts.is_empty() { String::new() } else { format!("  ({})", facts.join(", ")) };
-    let look = Look::of(task.status, task.ready);
+    let look = look_of(report, task);
     let head = StyledLine::default()
         .and(look, if signs { format!("  {} ", look.sign()) } else { "  ".to_owned() })
         .and(Look::Strong, format!("{:id_width$}  ", task.id.as_str()))

@@ -113,7 +113,7 @@ pub struct TaskLine {
     pub id: TaskId,
     pub title: String,
     pub status: Status,
-    /// True if it can be claimed: now, or as soon as the run starts.
+    /// True if it can be claimed: now, or as soon as the run starts or goes on.
     pub ready: bool,
     /// 0 before the first claim.
     pub iteration: u32,
@@ -217,6 +217,7 @@ impl StatusReport {
     pub fn word_of(&self, task: &TaskLine) -> &'static str {
         match task.status {
             Status::Implementing | Status::AwaitingVerification if !self.is_open() => "stopped",
+            Status::Pending if !self.is_open() => "waiting",
             _ => task.state_word(),
         }
     }
@@ -226,8 +227,9 @@ impl StatusReport {
         let counts = self.counts;
         match self.is_open() {
             true => counts.in_words(),
-            // Nobody builds.
+            // Nothing is ready, and nobody builds.
             false => TaskCounts {
+                ready: 0,
                 pending: counts.pending + counts.implementing + counts.awaiting_verification,
                 implementing: 0,
                 awaiting_verification: 0,
@@ -282,7 +284,7 @@ fn task_line(state: &State, obstacles: &Obstacles<'_, '_>, task: &TaskState) -> 
         id: task.leaf.id.clone(),
         title: task.leaf.title.clone(),
         status: task.status,
-        ready: obstacle.is_none() && state.bar() != Some(Obstacle::Over),
+        ready: obstacle.is_none(),
         iteration: task.iteration,
         max_iterations: state.iterations_of(&task.leaf.id),
         failed_verdicts: task.failed_verdicts,

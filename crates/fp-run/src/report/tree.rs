@@ -140,9 +140,11 @@ impl<'p> TreeReport<'p> {
     /// Adds the state of each leaf of `tree` in the run.
     pub fn with_run(mut self, tree: &Plan, state: &State) -> Self {
         let status = StatusReport::new(state);
+        let is_open = status.is_open();
         let edited = approval::edited(state, tree);
         let mut runs: HashMap<String, TaskLine> = HashMap::new();
         for mut line in status.tasks {
+            line.ready &= is_open;
             if line.ready && edited.contains(&line.id) {
                 line.ready = false;
                 line.detail = Some(EDITED.to_owned());
