@@ -142,9 +142,15 @@ fn alone_it_says_where_the_repository_stands() {
     Next: /fp:implement sample-20261121  (goes on where it was cancelled)
     More: fp help
     ");
-    for goal in ["add auth", "fix auth"] {
-        environment.fp(&["new", goal]);
-    }
+    environment.fp(&["new", "add auth"]);
+    assert_snapshot!(environment.fp(&[]), @r"
+    exit status: 0
+    --- stdout
+    add-auth-20261121 (planning)
+    Next: fp status add-auth-20261121  (shows what of the plan is written)
+    More: fp help
+    ");
+    environment.fp(&["new", "fix auth"]);
     assert_snapshot!(environment.fp(&[]), @r"
     exit status: 0
     --- stdout

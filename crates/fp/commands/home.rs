@@ -23,10 +23,16 @@ pub(crate) fn run(context: &Context) -> CommandResult {
     if shown.is_empty() {
         shown.extend(states.iter().max_by_key(|state| state.last_at));
     }
+    let has_tree =
+        |id| known.iter().any(|known| known.folder.id() == id && known.folder.file("tasks.md").exists());
     let next = match shown[..] {
         [] => NextStep {
             command: "/fp:plan GOAL".into(),
             why: "in Claude Code; `fp demo` shows it without".into(),
+        },
+        [state] if !has_tree(&state.plan_id) => NextStep {
+            command: format!("fp status {}", state.plan_id),
+            why: "shows what of the plan is written".into(),
         },
         [state] => next_steps(state).into_iter().next().unwrap_or_else(|| NextStep {
             command: format!("fp report {}", state.plan_id),
@@ -39,9 +45,9 @@ pub(crate) fn run(context: &Context) -> CommandResult {
         [] => format!("{HEADLINE}\nNothing is planned here yet\n"),
         [ref report] => {
             let question = report.questions.iter().take(1).map(|asked| format!("Asks: {asked}\n"));
-            let done = format!("{}\n", report.counts_in_words());
+            let done = (report.counts.total > 0).then(|| format!("{}\n", report.counts_in_words()));
             let head = format!("{} ({})\n", report.plan_id, report.phase.into_str());
-            [head, done].into_iter().chain(question).collect()
+            [head].into_iter().chain(done).chain(question).collect()
         }
         _ => reports.iter().take(PLANS).map(|report| report.line() + "\n").collect(),
     };
