@@ -344,6 +344,29 @@ fn links_lead_somewhere() {
     assert!(checked > 5, "only {checked} links were found");
 }
 
+/// The pages for whoever works on the project name a file by the end of its path.
+#[test]
+fn source_files_that_are_mentioned_exist() {
+    let mut open = ["crates", "tests", "benches", "docs"].map(|folder| root().join(folder)).to_vec();
+    let mut files = Vec::new();
+    while let Some(folder) = open.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() { open.push(path) } else { files.push(path) }
+        }
+    }
+    let mut checked = 0;
+    for page in pages() {
+        let is_internal = page.path.starts_with("docs/internals/") || !page.path.contains('/');
+        let names = page.spans.iter().filter(|span| is_internal && !span.contains("your"));
+        for name in names.filter(|span| span.ends_with(".rs") && !span.contains([' ', '*'])) {
+            assert!(files.iter().any(|file| file.ends_with(name)), "{}: there is no {name}", page.path);
+            checked += 1;
+        }
+    }
+    assert!(checked > 20, "only {checked} files were found");
+}
+
 #[test]
 fn the_changelog_has_this_version() {
     let page = Page::read("CHANGELOG.md");
