@@ -99,7 +99,7 @@ fn an_archived_plan_is_put_away_whole() {
             "failed": 1,
             "implementing": 0,
             "pending": 1,
-            "ready": 0,
+            "ready": 1,
             "skipped": 1,
             "total": 4
           },
