@@ -52,12 +52,17 @@ fn in_worktrees(environment: &Environment) {
     environment.done(&["run", "start", PLAN, "--session", "s1"]);
 }
 
+/// Has `owner` hand in task 1 from its worktree.
+fn hand_in(environment: &Environment, owner: &str) {
+    let token = environment.claim(owner).unwrap().1;
+    environment.write(&format!(".fractal-planner/plans/{PLAN}/worktrees/{owner}/a.txt"), "about 1\n");
+    environment.done(&["submit", PLAN, "1", "--claim", &token]);
+}
+
 /// As [`in_worktrees`], with task 1 handed in from one.
 fn built_in_a_worktree(environment: &Environment) {
     in_worktrees(environment);
-    let token = token(environment);
-    environment.write(&format!(".fractal-planner/plans/{PLAN}/worktrees/builder-1/a.txt"), "about 1\n");
-    environment.done(&["submit", PLAN, "1", "--claim", &token]);
+    hand_in(environment, "builder-1");
 }
 
 /// Shares the run through a remote beside it.
@@ -71,9 +76,7 @@ fn shared(environment: &Environment) {
 /// As [`shared`], with task 1 handed in.
 fn shared_and_built(environment: &Environment) {
     shared(environment);
-    let token = environment.claim("m1-builder-1").unwrap().1;
-    environment.write(&format!(".fractal-planner/plans/{PLAN}/worktrees/m1-builder-1/a.txt"), "about 1\n");
-    environment.done(&["submit", PLAN, "1", "--claim", &token]);
+    hand_in(environment, "m1-builder-1");
 }
 
 const CASES: [Case; 14] = [

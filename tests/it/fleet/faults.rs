@@ -164,6 +164,30 @@ fn the_branch_only_ever_grows() {
     expect_a_commit_each(&host, 6);
 }
 
+/// What another machine logs while a commit's hooks run takes nothing from the commit: it is handed in as it is.
+#[test]
+fn a_claim_during_a_commit_costs_no_second_commit() {
+    let host = Host::new(Way::Path);
+    let machines = fleet(&host, 2, 2);
+    let (task, token) = machines[0].take(1).unwrap();
+    machines[0].hand_in(1, &task, &token);
+    let [runs, go] = ["runs", "go"].map(|name| machines[0].beside(name));
+    let wait = format!("echo x >>'{}'; until [ -e '{}' ]; do sleep 0.02; done", runs.display(), go.display());
+    machines[0].git_hook("pre-commit", &wait);
+    std::thread::scope(|scope| {
+        let verdict = scope.spawn(|| machines[0].pass(&task));
+        while !runs.exists() {
+            assert!(!verdict.is_finished(), "the commit never began");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        assert!(machines[1].take(1).is_some());
+        std::fs::write(&go, "").unwrap();
+        let verdict = verdict.join().unwrap();
+        assert!(verdict.stdout.contains("passed: commit"), "{verdict}");
+    });
+    assert_eq!(std::fs::read_to_string(&runs).unwrap(), "x\n", "the commit was made anew");
+}
+
 #[test]
 fn a_rewound_log_stops_everything() {
     let host = Host::new(Way::Path);

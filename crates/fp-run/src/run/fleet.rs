@@ -257,7 +257,7 @@ impl State {
 }
 
 /// The entries of this machine that wait, after those of others made `lost` somebody else's: what needed a hold on them
-/// is gone, and so are the nudges, since the lead now has something new to hear of. An entry may be left without events.
+/// is gone, and so are the nudges, since the lead now has something new to hear of. An entry that has nothing left is gone.
 pub fn still_waiting(waiting: Vec<Entry>, lost: &BTreeSet<TaskId>) -> Vec<Entry> {
     let counts = |event: &Event| match event {
         Event::LeadNudged => lost.is_empty(),
@@ -266,5 +266,6 @@ pub fn still_waiting(waiting: Vec<Entry>, lost: &BTreeSet<TaskId>) -> Vec<Entry>
     waiting
         .into_iter()
         .map(|entry| Entry { events: entry.events.into_iter().filter(&counts).collect(), ..entry })
+        .filter(|entry| !entry.events.is_empty())
         .collect()
 }

@@ -117,10 +117,17 @@ impl Fleet {
             replica.base.apply(entry);
         }
         let lost = replica.machine.state.lost_since(&replica.base);
+        let completed = |id: &TaskId| {
+            let task = replica.base.task(id).unwrap();
+            task.status == Status::Completed && replica.base.is_own(task)
+        };
+        assert!(
+            !lost.iter().any(completed),
+            "what a machine has completed itself is not lost to it: {lost:?}"
+        );
         let dropped = landed.map_or(0, |(_, waited)| waited);
         let waiting = replica.waiting.split_off(dropped.min(replica.waiting.len()));
-        let waiting: Vec<Entry> =
-            still_waiting(waiting, &lost).into_iter().filter(|entry| !entry.events.is_empty()).collect();
+        let waiting = still_waiting(waiting, &lost);
         if !news.is_empty() {
             replica.in_flight.clear();
         }
