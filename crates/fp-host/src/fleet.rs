@@ -116,13 +116,13 @@ impl Hint for FleetError {
     }
 }
 
-/// Doublings of a [`pause`].
+/// Most doublings of a [`pause`].
 const LONGER: u32 = 2;
 /// Times that a command tries again where other machines are faster.
 pub const TRIES: u32 = 40;
 
-/// Waits before try number `tries`, from 1, after one that took this long: longer each time, since as many others may be at
-/// it, and never as long as another machine.
+/// Waits before try number `tries`, from 1, after one that took this long: a random part of twice that time at first, of
+/// four times that later. Machines that lost the same race so try again at different moments.
 pub fn pause(tries: u32, took: Duration) {
     let part = u64::from_str_radix(&fresh_token()[..8], 16).unwrap_or_default();
     let part = part as f64 / f64::from(u32::MAX);

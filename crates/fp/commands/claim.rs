@@ -65,7 +65,7 @@ pub(crate) fn run(args: ClaimArgs, context: &Context) -> CommandResult {
         }
     };
     context.notices(ledger.notices());
-    // What other machines have committed meanwhile has to be in what the task is built on, unless checks have run on that.
+    // A task is built on the newest commit of all machines, unless its checks have already run on an older one.
     if ledger.state().is_shared()
         && checked.is_none()
         && ledger.state().held_by(&args.owner).is_none()

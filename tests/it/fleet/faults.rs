@@ -164,7 +164,7 @@ fn the_branch_only_ever_grows() {
     expect_a_commit_each(&host, 6);
 }
 
-/// What another machine logs while a commit's hooks run takes nothing from the commit: it is handed in as it is.
+/// A commit whose hooks run while another machine logs something is handed in as it is, not made anew.
 #[test]
 fn a_claim_during_a_commit_costs_no_second_commit() {
     let host = Host::new(Way::Path);

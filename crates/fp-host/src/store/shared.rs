@@ -124,7 +124,7 @@ impl Store {
         let seen = self.expect_membership()?.seen;
         let sync = acquire(&self.folder().join(SYNC_LOCK), patience)?;
         let member = self.expect_membership()?;
-        // Another process of this clone has just handed something in: what it left is as new as a look would be.
+        // Another process of this clone has just talked with the remote, so there is no need to fetch again.
         let is_fresh = member.seen != seen && member.in_flight.is_empty();
         let synced = if is_fresh { Synced::default() } else { self.sync_locked(patience)? };
         let mut ledger = self.lock(patience)?;
