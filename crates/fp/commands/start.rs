@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use fp_host::git::{Git, GitError, Operation};
 use fp_host::plan::OpenPlan;
-use fp_host::platform::kill_marked;
+use fp_host::platform::end_marked;
 use fp_host::run::commit::{COMMIT_PATIENCE, settle};
 use fp_host::run::trial;
 use fp_host::run::worktree::follow_branch;
@@ -92,9 +92,12 @@ fn tell_of_background(plan: &OpenPlan, args: &StartArgs, context: &Context) -> C
         .report(&json!({ "planId": plan.id(), "background": line }), &format!("In the background: {line}\n"))
 }
 
+/// Time that the lock of a lead may outlive it: a child that it had just forked has it until that is a program.
+pub(super) const LEAD_PATIENCE: Duration = Duration::from_secs(1);
+
 /// The right to lead `plan`. Refused while `fp run` does.
 pub(super) fn lead_lock(plan: &OpenPlan) -> Result<std::fs::File, CommandError> {
-    acquire(&plan.lead_lock(), Duration::ZERO).map_err(|error| match error {
+    acquire(&plan.lead_lock(), LEAD_PATIENCE).map_err(|error| match error {
         StoreError::Locked { holder, .. } => {
             let by = holder.map_or_else(String::new, |id| format!(", process {id}"));
             CommandError::refused(format!("`fp run`{by} leads the run of {}", plan.id()))
@@ -149,9 +152,8 @@ pub(super) fn begin(
     let checkout = isolation(plan, &git, &lead, no_commit, dirty.first().filter(|_| first_start), context)?;
     let iterations = args.max_iterations.unwrap_or(plan.settings.max_iterations);
     // What a killed `fp run` may have left.
-    for process in before.state.processes.values().filter(|process| !process.mark.is_empty()) {
-        kill_marked(&process.mark);
-    }
+    let processes = before.state.processes.values().map(|process| process.mark.as_str());
+    end_marked(&processes.filter(|mark| !mark.is_empty()).collect::<Vec<_>>());
     let mut ledger = plan.lock_in_order()?;
     context.notices(ledger.notices());
     let start = RunTerms {

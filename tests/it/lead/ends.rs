@@ -25,6 +25,50 @@ fn killed_again_and_again_it_loses_nothing() {
     expect_nothing_left(&environment);
 }
 
+/// A git that has the index of the checkout, and needs a second to give it back when it is asked to end.
+const SLOW_GIT: &str = r#"#!/bin/sh
+PATH=${PATH#*:}
+case " $* " in *" update-index --replace "*)
+  lock=$(git rev-parse --git-dir)/index.lock
+  if [ -z "$GIT_INDEX_FILE" ] && mkdir "$HOME/locked"; then
+    trap '' TERM
+    : >"$lock"
+    : >"$HOME/locked/yes"
+    for _ in 1 2 3 4 5; do sleep 0.2; done
+    rm "$lock"
+    exit 1
+  fi
+esac
+exec git "$@"
+"#;
+
+#[test]
+fn a_git_that_has_the_index_when_the_lead_is_killed_may_give_it_back() {
+    let environment = scene(2);
+    write_program(&environment.beside("bin/git"), SLOW_GIT);
+    let mut child = lead_in_background(&environment, &[]);
+    until("nothing is committed", || environment.beside("home/locked/yes").exists());
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let output = lead(&environment, &[]);
+    assert_eq!(output.code, 0, "{output}");
+    expect_all_done(&environment, 2);
+    expect_nothing_left(&environment);
+}
+
+#[test]
+fn a_lock_that_outlives_its_lead_for_a_moment_keeps_nobody_from_going_on() {
+    let environment = scene(1);
+    let lock =
+        fs::File::create(environment.path(&format!(".fractal-planner/plans/{PLAN}/lead.lock"))).unwrap();
+    lock.lock().unwrap();
+    let mut child = lead_in_background(&environment, &[]);
+    std::thread::sleep(Duration::from_millis(300));
+    drop(lock);
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+    expect_all_done(&environment, 1);
+}
+
 #[test]
 fn asked_to_end_it_lets_its_agents_finish() {
     let environment = scene(3);

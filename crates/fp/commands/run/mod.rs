@@ -26,7 +26,7 @@ use fp_run::run::state::{Activity, RunStatus, Status};
 
 use super::consent::answer;
 use super::next::{ask_text, final_report, take_turn};
-use super::start::{self, TermsArgs, begin};
+use super::start::{self, LEAD_PATIENCE, TermsArgs, begin};
 use super::status::watch_plan;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
@@ -86,7 +86,7 @@ pub(crate) fn run(args: RunArgs, context: &Context) -> CommandResult {
         return start::run(args, context);
     }
     let mut plan = context.open_trusted(args.terms.plan.as_deref())?;
-    let _lock = match acquire(&plan.lead_lock(), Duration::ZERO) {
+    let _lock = match acquire(&plan.lead_lock(), LEAD_PATIENCE) {
         Ok(lock) => lock,
         Err(StoreError::Locked { holder, .. }) => return watch_another(&plan, holder, context),
         Err(error) => return Err(error.into()),

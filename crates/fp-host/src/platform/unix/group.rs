@@ -9,7 +9,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
 
-use crate::process::{CommandEnd, POLL};
+use crate::process::{CommandEnd, GRACE, POLL};
 
 /// Ends the given group, within the given seconds, as soon as standard input ends without a line: the process at the
 /// other end of the pipe has died.
@@ -131,38 +131,56 @@ impl ProcessMark {
     }
 }
 
+/// Ends every process that has one of `marks`, within [`GRACE`]: a git that is killed would leave its lock behind.
+pub fn end_marked(marks: &[&str]) {
+    #[cfg(target_os = "linux")]
+    {
+        let signalled = |signal| marks.iter().map(|mark| signal_marked(mark, signal).0).sum::<usize>();
+        let deadline = Instant::now() + GRACE;
+        let mut found = signalled(Signal::TERM);
+        while found > 0 && Instant::now() < deadline {
+            std::thread::sleep(POLL);
+            found = marks.iter().map(|mark| marked(mark).0.len()).sum();
+        }
+    }
+    marks.iter().for_each(|mark| kill_marked(mark));
+}
+
 /// Kills every process that has `mark`. Only Linux shows the environment of a process; elsewhere a process that leaves
 /// its group escapes.
-pub fn kill_marked(mark: &str) {
+fn kill_marked(mark: &str) {
     #[cfg(not(target_os = "linux"))]
     let _ = mark;
     #[cfg(target_os = "linux")]
-    {
-        use rustix::process::kill_process;
-        let mark = format!("{VARIABLE}={mark}\0").into_bytes();
-        for _ in 0..ROUNDS {
-            let (found, is_unsure) = marked(&mark);
-            // Fails for a process that has ended meanwhile, which is fine.
-            for pid in &found {
-                let _ = kill_process(*pid, Signal::KILL);
-            }
-            match (found.is_empty(), is_unsure) {
-                (true, false) => return,
-                (true, true) => std::thread::sleep(Duration::from_millis(1)),
-                (false, _) => {}
-            }
+    for _ in 0..ROUNDS {
+        match signal_marked(mark, Signal::KILL) {
+            (0, false) => return,
+            (0, true) => std::thread::sleep(Duration::from_millis(1)),
+            _ => {}
         }
     }
+}
+
+/// Signals every process that has `mark`; returns their number, and true if one may have been missed.
+#[cfg(target_os = "linux")]
+fn signal_marked(mark: &str, signal: Signal) -> (usize, bool) {
+    let (found, is_unsure) = marked(mark);
+    // Fails for a process that has ended meanwhile, which is fine.
+    for pid in &found {
+        let _ = rustix::process::kill_process(*pid, signal);
+    }
+    (found.len(), is_unsure)
 }
 
 /// The processes with `mark` in their environment, and true if one may have been missed: while a process becomes another
 /// program, it shows none. Processes of other users can't be read and aren't ours; a zombie has no environment.
 #[cfg(target_os = "linux")]
-fn marked(mark: &[u8]) -> (Vec<rustix::process::Pid>, bool) {
+fn marked(mark: &str) -> (Vec<Pid>, bool) {
+    let mark = format!("{VARIABLE}={mark}\0").into_bytes();
     let (mut found, mut is_unsure) = (Vec::new(), false);
     for entry in std::fs::read_dir("/proc").into_iter().flatten().flatten() {
         let id = entry.file_name().to_str().and_then(|name| name.parse().ok());
-        let Some(pid) = id.and_then(rustix::process::Pid::from_raw) else { continue };
+        let Some(pid) = id.and_then(Pid::from_raw) else { continue };
         let Ok(environment) = std::fs::read(entry.path().join("environ")) else { continue };
         if environment.windows(mark.len()).any(|part| part == mark) {
             found.push(pid);

@@ -15,7 +15,7 @@ use rustix::process::{Pid, geteuid, test_kill_process};
 use signal_hook::consts::signal;
 
 pub(crate) use self::group::ProcessGroup;
-pub use self::group::kill_marked;
+pub use self::group::end_marked;
 
 /// The variable of the user's home folder.
 pub const HOME: &str = "HOME";

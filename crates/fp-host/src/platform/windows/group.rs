@@ -44,4 +44,4 @@ impl JobObject {
 }
 
 /// Nothing is left: the job ended with the process that made it.
-pub fn kill_marked(_mark: &str) {}
+pub fn end_marked(_marks: &[&str]) {}

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use signal_hook::consts::signal;
 
 pub(crate) use self::group::JobObject as ProcessGroup;
-pub use self::group::kill_marked;
+pub use self::group::end_marked;
 use super::find_program;
 
 pub const HOME: &str = "USERPROFILE";
