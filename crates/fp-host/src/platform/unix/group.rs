@@ -9,7 +9,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
 
-use crate::process::{CommandEnd, GRACE, POLL};
+use crate::process::{CommandEnd, POLL};
 
 /// Ends the given group, within the given seconds, as soon as standard input ends without a line: the process at the
 /// other end of the pipe has died.
@@ -131,12 +131,12 @@ impl ProcessMark {
     }
 }
 
-/// Ends every process that has one of `marks`, within [`GRACE`]: a git that is killed would leave its lock behind.
+/// Ends every process that has one of `marks`, within [`crate::process::GRACE`]: a git that is killed would leave its lock behind.
 pub fn end_marked(marks: &[&str]) {
     #[cfg(target_os = "linux")]
     {
         let signalled = |signal| marks.iter().map(|mark| signal_marked(mark, signal).0).sum::<usize>();
-        let deadline = Instant::now() + GRACE;
+        let deadline = Instant::now() + crate::process::GRACE;
         let mut found = signalled(Signal::TERM);
         while found > 0 && Instant::now() < deadline {
             std::thread::sleep(POLL);
