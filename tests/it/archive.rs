@@ -132,7 +132,7 @@ fn an_archived_plan_is_put_away_whole() {
     exit status: 2
     --- stderr
     error: no plan matches "1": there is no plan yet
-    hint: make a plan with `fp new GOAL`
+    hint: plan a goal with `/fp:plan GOAL` in Claude Code, or by hand with `fp new GOAL`
     "#);
     // Its name is not given to another plan.
     let new = environment.done(&["new", "sample", "--format", "json"]).json();
@@ -359,7 +359,7 @@ fn a_plan_is_restored() {
     exit status: 2
     --- stderr
     error: no plan matches "add-auth": there is no plan yet
-    hint: make a plan with `fp new GOAL`
+    hint: plan a goal with `/fp:plan GOAL` in Claude Code, or by hand with `fp new GOAL`
     "#);
     environment.fp(&["plans", "archive", "add-auth"]);
     environment.write(".fractal-planner/plans/add-auth-20261121/tasks.md", "");

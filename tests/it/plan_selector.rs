@@ -59,7 +59,7 @@ fn a_name_that_means_none_or_several() {
     exit status: 2
     --- stderr
     error: no plan matches "login": there is no plan yet
-    hint: make a plan with `fp new GOAL`
+    hint: plan a goal with `/fp:plan GOAL` in Claude Code, or by hand with `fp new GOAL`
     "#);
 }
 
@@ -102,8 +102,8 @@ fn without_a_name() {
     assert_snapshot!(Environment::new().repo().fp(&["interview"]), @r"
     exit status: 2
     --- stderr
-    error: no plan was named and none is active: there is no plan yet
-    hint: make a plan with `fp new GOAL`
+    error: nothing is planned here yet
+    hint: plan a goal with `/fp:plan GOAL` in Claude Code, or by hand with `fp new GOAL`
     ");
     let environment = with_plans(&["add auth"]);
     assert_eq!(environment.fp(&["--format", "json", "interview"]).json()["planId"], "add-auth-20261121");

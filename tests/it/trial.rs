@@ -232,7 +232,10 @@ fn a_new_approval_ends_the_question_about_a_check_that_it_corrects() {
         environment.done(&["approve", PLAN, "--yes"]);
         environment.next(&[]).stdout
     };
+    environment.done(&["answer", PLAN, "q1", "--option", "Keep"]);
     let next = correct("no-such-runner src/two.txt", "true");
+    assert!(!next.contains("ask q"), "what the user keeps is no question again: {next}");
+    let next = correct("no-such-helper src/three.txt", "no-such-helper src");
     let asked = "A check of task 3 fails before any work.";
     assert!(!next.contains("task 2 fails") && next.matches(asked).count() == 1, "{next}");
 
@@ -240,7 +243,7 @@ fn a_new_approval_ends_the_question_about_a_check_that_it_corrects() {
     environment.claim("builder-1").unwrap();
     let next = correct("has a line about 2", "has two lines about 2");
     assert!(next.contains("ask q3") && next.contains(asked), "{next}");
-    let next = correct("no-such-helper src/three.txt", "true");
+    let next = correct("no-such-helper src\n", "true\n");
     assert!(!next.contains("ask q"), "{next}");
     environment.claim_task("builder-3", "3");
 }

@@ -229,7 +229,7 @@ pub enum PlanError {
         /// Number and id of each.
         candidates: Vec<(usize, PlanId)>,
     },
-    #[error("no plan was named and none is active{}", others(existing))]
+    #[error("{}", none_active(existing))]
     NoneActive { existing: Vec<PlanId> },
     #[error("no plan was named and {} are active:{}", candidates.len(), Listed(candidates))]
     SeveralActive {
@@ -271,7 +271,7 @@ impl Hint for PlanError {
     fn hint(&self) -> Option<Cow<'_, str>> {
         match self {
             Self::NotFound { existing, .. } | Self::NoneActive { existing } if existing.is_empty() => {
-                Some("make a plan with `fp new GOAL`".into())
+                Some("plan a goal with `/fp:plan GOAL` in Claude Code, or by hand with `fp new GOAL`".into())
             }
             Self::Selector(_)
             | Self::NotFound { .. }
@@ -294,6 +294,13 @@ impl Hint for PlanError {
             Self::TooMany { .. } => Some("say in the goal what is special about this plan".into()),
             Self::File(error) => error.hint(),
         }
+    }
+}
+
+fn none_active(existing: &[PlanId]) -> String {
+    match existing {
+        [] => "nothing is planned here yet".into(),
+        _ => format!("no plan was named and none is active{}", others(existing)),
     }
 }
 

@@ -316,7 +316,7 @@ fn what_can_not_be_checked() {
     exit status: 2
     --- stderr
     error: no plan matches "none": there is no plan yet
-    hint: make a plan with `fp new GOAL`
+    hint: plan a goal with `/fp:plan GOAL` in Claude Code, or by hand with `fp new GOAL`
     "#);
     environment.write("tasks.md", b"- \xff");
     assert_snapshot!(environment.fp(&["validate", "tasks.md"]), @r"

@@ -141,7 +141,7 @@ fn without_a_name_the_only_active_plan_is_meant() {
         ),
     );
     let error = Ground::new().plans.choose(None, |_| Some(String::new())).unwrap_err();
-    assert_eq!(error.to_string(), "no plan was named and none is active: there is no plan yet");
+    assert_eq!(error.to_string(), "nothing is planned here yet");
 }
 
 #[cfg(unix)]

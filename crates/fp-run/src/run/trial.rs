@@ -8,7 +8,7 @@ use regex::Regex;
 
 use super::approval;
 use super::event::Event;
-use super::question::{Question, Topic};
+use super::question::{AnswerChoice, Question, Topic};
 use super::state::{State, Status};
 use super::verdict::told_end;
 use crate::regex;
@@ -111,7 +111,8 @@ impl State {
         for (command, run) in commands.iter().zip(runs) {
             let starts = !self.cannot_start(run);
             let fails = matches!(run.end, Some(CommandEnd::Exited(status)) if status != 0);
-            if !starts || command.should_pass && fails && !NO_TESTS.is_match(&run.output) {
+            let is_doubtful = !starts || command.should_pass && fails && !NO_TESTS.is_match(&run.output);
+            if is_doubtful && !self.is_kept(&command.line) {
                 let program = run.line.split_whitespace().next().unwrap_or_default();
                 doubted.entry((starts, program)).or_default().push((command, command_check(run)));
             }
@@ -128,6 +129,15 @@ impl State {
             events.push(Event::Asked { question });
         }
         events
+    }
+
+    /// True if the user has answered that the check with this command stays.
+    fn is_kept(&self, line: &str) -> bool {
+        self.questions.iter().any(|asked| {
+            asked.answer == [AnswerChoice::Keep.into_str()]
+                && matches!(&asked.question.topic, Topic::FailsBefore { commands }
+                    if commands.values().any(|lines| lines.contains(line)))
+        })
     }
 
     /// True if the command of `run` did not begin its work, for a reason that no task takes away.
