@@ -91,6 +91,17 @@ impl<'a> Client<'a> {
         self
     }
 
+    /// The plan in the client's status line, as `fp install --statusline` sets it up.
+    pub(crate) fn with_status_line(self) -> Self {
+        let command = format!("{} statusline", env!("CARGO_BIN_EXE_fp"));
+        let settings = json!({
+            "skipDangerousModePermissionPrompt": true,
+            "statusLine": { "type": "command", "command": command },
+        });
+        write(&self.home.path().join(".claude/settings.json"), &settings.to_string());
+        self
+    }
+
     /// A variable of the user's environment.
     pub(crate) fn with_variable(mut self, name: &str, value: &str) -> Self {
         self.variables.push((name.to_owned(), value.to_owned()));

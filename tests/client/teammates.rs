@@ -41,9 +41,11 @@ fn an_idle_teammate_is_nudged_into_finishing() {
         rendezvous.meet(request);
         cast.reply(request)
     });
-    let client = Client::new(&stand_in, sample.path()).with_plugin(&plugin()).with_teams();
+    let client = Client::new(&stand_in, sample.path()).with_plugin(&plugin()).with_teams().with_status_line();
     let mut terminal = client.open();
     terminal.enter(&format!("/fp:implement {PLAN} --builders 2"));
+    let is_there = |line: &str| line.contains("fp 0/") && line.contains(" building");
+    terminal.wait_until("the status line", || terminal.screen().lines().any(is_there));
     terminal.wait_for(OVER);
 
     assert_built(&sample);
