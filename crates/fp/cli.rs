@@ -288,7 +288,7 @@ fn unknown_command(message: &clap::Error) -> Option<CommandError> {
 }
 
 /// Words that people try, and what does it.
-const MEANT: [(&[&str], &str); 8] = [
+const MEANT: [(&[&str], &str); 9] = [
     (
         &["init", "create", "goal"],
         "`fp new GOAL` makes a plan; in Claude Code, `/fp:plan GOAL` does all of it",
@@ -296,6 +296,7 @@ const MEANT: [(&[&str], &str); 8] = [
     (&["ls", "list"], "`fp plans` lists the plans, `fp status` the tasks of one"),
     (&["watch", "top", "monitor"], "`fp status --watch` follows a run"),
     (&["implement", "build", "execute", "go"], "in Claude Code: `/fp:implement`; without it: `fp run`"),
+    (&["resume", "continue"], "`fp run` goes on with a run; in Claude Code, `/fp:implement`"),
     (&["version"], "`fp --version`"),
     (&["open", "view", "page"], "`fp show --format html --out plan.html` writes a page"),
     (&["stop", "abort", "kill"], "`fp cancel` ends the run"),

@@ -55,6 +55,9 @@ fn a_name_that_means_none_or_several() {
       2  fix-auth-20261121
     hint: name a plan by its number, its id or a part of its id; `fp plans` lists them
     "#);
+    // Each id has digits: a number that no plan has is a part of none.
+    assert_eq!(named(&with_plans(&["add auth"]), "2").code, 2);
+    assert_eq!(named(&with_plans(&["add auth"]), "20261121").code, 0);
     assert_snapshot!(named(&Environment::new().repo(), "login"), @r#"
     exit status: 2
     --- stderr

@@ -95,7 +95,11 @@ impl Hint for FleetError {
                  refs/fp-seen/, or `fp leave` the plan and share it anew"
             )
             .into(),
-            Self::Gone { .. } => "look at the name; if it was deleted, push it again from a clone that has it under refs/fp-seen/".into(),
+            Self::Gone { remote, .. } => format!(
+                "`git ls-remote {remote} 'refs/fp/*'` lists the shared plans; one that was deleted has to be pushed again, \
+                 from a clone that has it under refs/fp-seen/"
+            )
+            .into(),
             Self::Foreign { .. } => "somebody else pushed to it: take that commit away, and keep others from pushing there".into(),
             Self::Newer { .. } => "update fp: `fp --version` says what this one is".into(),
             Self::Unsigned { .. } => "find out who pushed it; `gpg.ssh.allowedSignersFile` names those that git trusts".into(),

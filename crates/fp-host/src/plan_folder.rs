@@ -329,11 +329,15 @@ impl<T: fmt::Display> fmt::Display for Listed<'_, T> {
     }
 }
 
-/// The id of `existing` that `selector` names: a number from 1, or a part of exactly one id.
+/// Most digits of a plan's number. With more it is a part of a date.
+const MAX_NUMBER: usize = 3;
+
+/// The id of `existing` that `selector` names: a number from 1, or a part of exactly one id. A number is never a part: each
+/// id has digits.
 fn select(selector: &str, existing: Vec<PlanId>) -> Result<PlanId, PlanError> {
-    let number = selector.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
-    if let Some(id) = number.and_then(|index| existing.get(index)) {
-        return Ok(id.clone());
+    if let Some(number) = selector.parse::<usize>().ok().filter(|_| selector.len() <= MAX_NUMBER) {
+        let known = number.checked_sub(1).and_then(|index| existing.get(index).cloned());
+        return known.ok_or(PlanError::NotFound { selector: selector.into(), existing });
     }
     let part = selector.to_ascii_lowercase();
     let mut matching: Vec<(usize, PlanId)> = (1..)

@@ -146,8 +146,11 @@ pub(crate) struct Approved {
 impl Approved {
     /// The command that follows: it continues the run, or starts one.
     pub(crate) fn next(&self) -> String {
-        let plan = &self.state.plan_id;
-        if self.state.is_running() { format!("fp next {plan}") } else { format!("/fp:implement {plan}") }
+        let (state, plan) = (&self.state, &self.state.plan_id);
+        match state.is_running() || state.has_processes() {
+            true => state.lead_command(),
+            false => format!("/fp:implement {plan}, or in a terminal: fp run {plan}"),
+        }
     }
 }
 

@@ -22,8 +22,15 @@ pub(crate) fn run(args: CancelArgs, context: &Context) -> CommandResult {
     })?;
     let text = if events.is_empty() { "The run is over already" } else { "The run is cancelled" };
     ledger.append(events, context.now())?;
-    let json = json!({ "planId": plan.id(), "run": ledger.state().run.as_ref().map(|run| run.status) });
+    let state = ledger.state();
+    let json = json!({ "planId": plan.id(), "run": state.run.as_ref().map(|run| run.status) });
+    let is_done = state.tasks.iter().all(|task| task.status.is_final());
+    let rest = if is_done {
+        String::new()
+    } else {
+        format!("; `{}` goes on with what is left", state.lead_command())
+    };
     drop(ledger);
     context.sweep(&plan);
-    context.report(&json, &format!("{text}; `fp start {}` goes on with what is left\n", plan.id()))
+    context.report(&json, &format!("{text}{rest}\n"))
 }

@@ -68,12 +68,12 @@ fn record_answer(
     let plan = context.open_trusted(Some(id.as_str()))?;
     let state = plan.load()?.state;
     let Some(open) = state.open_questions().find(|open| open.id == question) else {
-        return Ok(format!("Question {question} is no longer open. Next: fp next {id}"));
+        return Ok(format!("Question {question} is no longer open. Next: {}", state.lead_command()));
     };
     expect_printed(
         &PrintedQuestion::of_run(id, &open.id, &open.text, &open.header, &open.options),
         asked,
-        &format!("fp next {id}"),
+        &state.lead_command(),
     )?;
     let next = answer(&plan, question, chosen, context)?;
     Ok(format!("The user's answer to {question} is recorded. Next: {next}"))
@@ -104,7 +104,12 @@ pub(crate) fn answer(
     context: &Context,
 ) -> Result<String, CommandError> {
     let answer = |state: &State| state.answer(question, options, Decider::User, fresh_token());
-    let before = plan.load()?.state;
+    let mut before = plan.load()?.state;
+    if before.is_shared() && answer(&before).is_err() {
+        // Another machine may have asked since.
+        context.notices(&plan.sync()?);
+        before = plan.load()?.state;
+    }
     before_answer(plan, &before, &answer(&before)?)?;
     let mut ledger = plan.lock_in_order()?;
     let events = answer(ledger.state())?;
@@ -114,8 +119,7 @@ pub(crate) fn answer(
     });
     ledger.append(events, context.now())?;
     let over = !ledger.state().is_running();
-    let lead =
-        if ledger.state().run.as_ref().is_some_and(|run| run.terms.processes) { "run" } else { "next" };
+    let lead = ledger.state().lead_command();
     drop(ledger);
     if over {
         context.sweep(plan);
@@ -123,6 +127,6 @@ pub(crate) fn answer(
     let id = plan.id();
     Ok(match to_revise {
         Some(task) => format!("fp task revise {id} {task} --file -, then fp approve {id}"),
-        None => format!("fp {lead} {id}"),
+        None => lead,
     })
 }

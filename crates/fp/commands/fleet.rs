@@ -352,8 +352,11 @@ pub(crate) fn list(args: FleetArgs, context: &Context) -> CommandResult {
     let FleetPlace { remote, log_ref, branch, .. } = &member.place;
     let mut text = format!("{id} on {remote}: log {log_ref}, commits {branch}\n");
     rows.iter().for_each(|row| text.push_str(&row.line()));
-    let unsent = if waiting == 0 { "nothing".to_owned() } else { counted(waiting, "entry") };
-    text.push_str(&format!("Seen {} ago; {unsent} not sent yet\n", short_time(seen)));
+    let unsent = match waiting {
+        0 => "all is sent".to_owned(),
+        _ => format!("{} not sent yet", counted(waiting, "change")),
+    };
+    text.push_str(&format!("Seen {} ago; {unsent}\n", short_time(seen)));
     let json = json!({
         "planId": id, "remote": remote, "ref": log_ref, "branch": branch, "secondsSinceLook": seen.as_secs(),
         "waiting": waiting, "machines": rows,

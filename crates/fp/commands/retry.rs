@@ -45,15 +45,14 @@ pub(crate) fn run(args: RetryArgs, context: &Context) -> CommandResult {
         text.push_str(&format!(", and so are {}", restored.join(", ")));
     }
     let id = plan.id();
-    let next = match (to_revise, ledger.state().is_running()) {
-        (true, _) => {
+    let next = match to_revise {
+        true => {
             text.push_str(&format!(
                 ". It was not written to be built: `fp validate {id}` shows what is missing"
             ));
             format!("fp task revise {id} {} --file -, then fp approve {id}", args.task)
         }
-        (false, true) => format!("fp next {id}"),
-        (false, false) => format!("fp start {id}"),
+        false => ledger.state().lead_command(),
     };
     let json = json!({ "task": args.task, "status": Status::Pending, "restored": restored });
     context.report(&json, &format!("{text}\nNext: {next}\n"))

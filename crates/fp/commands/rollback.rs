@@ -48,8 +48,7 @@ pub(crate) fn run(args: RollbackArgs, context: &Context) -> CommandResult {
     if args.dry_run {
         text.push_str("Nothing is changed (--dry-run).\n");
     } else {
-        let next = if plan.load()?.state.is_running() { "fp next" } else { "fp start" };
-        text.push_str(&format!("Next: {next} {}\n", plan.id()));
+        text.push_str(&format!("Next: {}\n", plan.load()?.state.lead_command()));
     }
     let waiting = prepared.waiting.iter().map(|(id, status)| json!({ "id": id, "status": status }));
     let json = json!({

@@ -310,7 +310,7 @@ fn report(context: &Context, state: &State, released: usize, language: Option<&s
         None => run.terms.max_iterations.to_string(),
     };
     let next = match next_steps(state).first() {
-        _ if state.is_running() => format!("Next: fp next {}", state.plan_id),
+        _ if state.is_running() => format!("Next: {}", state.lead_command()),
         Some(step) => format!("Nothing is left to do. Next: {}", step.command),
         None => "Nothing is left to do".to_owned(),
     };

@@ -57,7 +57,8 @@ pub(crate) fn run(args: StatusArgs, context: &Context) -> CommandResult {
     context.notices(&loaded.notices);
     if let Some(member) = plan.store.membership()?.filter(|_| loaded.state.is_shared()) {
         let seen = context.now().duration_since(member.fetched_at);
-        context.printer.note(&format!("note: as it was on {} {} ago", member.place.remote, short_time(seen)));
+        let (remote, ago) = (&member.place.remote, short_time(seen));
+        context.printer.note(&format!("note: as it was on {remote} {ago} ago; `fp fleet` looks again"));
     }
     let report = StatusReport::new(&loaded.state);
     let planned = (report.phase == Phase::Planning).then(|| PlanningStatus::of_plan(&plan, &loaded.state));

@@ -189,6 +189,19 @@ fn a_claim_during_a_commit_costs_no_second_commit() {
 }
 
 #[test]
+fn what_one_machine_asks_is_answered_on_another() {
+    let host = Host::new(Way::Path);
+    let machines = fleet(&host, 2, 2);
+    let (task, _) = machines[0].take(1).unwrap();
+    let options = ["--option", "Yes", "--option", "No"];
+    let owner = machines[0].owner(1);
+    let asks = ["clarify", PLAN, &task, "--as", &owner, "--question", "May it?"];
+    machines[0].done(&[&asks[..], &options].concat());
+    let answer = machines[1].done(&["answer", PLAN, "q1", "--option", "Yes"]);
+    assert!(answer.stdout.starts_with("Recorded\n"), "{answer}");
+}
+
+#[test]
 fn a_rewound_log_stops_everything() {
     let host = Host::new(Way::Path);
     let machines = fleet(&host, 1, 3);

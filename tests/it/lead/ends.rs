@@ -124,6 +124,25 @@ fn asked_twice_it_ends_them_too() {
 }
 
 #[test]
+fn a_cancelled_run_ends_its_agents() {
+    let environment = scene(2);
+    fs::write(environment.beside("home/wait"), "600").unwrap();
+    let mut child = lead_in_background(&environment, &[]);
+    until("not claimed", || environment.statuses()[0].1 == "IMPLEMENTING");
+    let begun = Instant::now();
+    let cancelled = environment.done(&["cancel"]);
+    assert_eq!(
+        cancelled.stdout,
+        format!("The run is cancelled; `fp run {PLAN}` goes on with what is left\n")
+    );
+    assert_eq!(child.wait().unwrap().code(), Some(1));
+    assert!(begun.elapsed() < Duration::from_secs(25), "it waited for its agents");
+    expect_nothing_left(&environment);
+    let home = environment.done(&[]);
+    assert!(home.stdout.contains(&format!("Next: fp run {PLAN}  (goes on where it was cancelled)")), "{home}");
+}
+
+#[test]
 fn agents_that_end_at_once() {
     let environment = scene(2);
     fs::write(environment.beside("home/first"), "exit 0\n").unwrap();
@@ -159,6 +178,10 @@ fn a_budget_ends_new_work_and_asks() {
     assert_eq!(asked.code, 3, "{asked}");
     assert!(
         asked.stdout.contains("The budget of the run, 2000 tokens, is spent. How should it continue?"),
+        "{asked}"
+    );
+    assert!(
+        asked.stdout.ends_with("Then go on: fp run sample-20261121 --budget '2000 tokens' --ask\n"),
         "{asked}"
     );
     let done = |environment: &Environment| {

@@ -129,6 +129,14 @@ fn arguments_that_mean_nothing() {
 }
 
 #[test]
+fn a_plan_that_was_not_approved_is_named_before_a_program_that_is_missing() {
+    let environment = scene(1);
+    environment.fp(&["new", "Another"]);
+    let output = environment.fp(&["run", "another", "--yes", "--agent", "no-such-program"]);
+    assert!(output.stderr.starts_with("error: the plan is not approved yet"), "{output}");
+}
+
+#[test]
 fn a_plan_that_was_not_approved_here() {
     let environment = scene(1);
     fs::remove_file(environment.trust_store()).unwrap();

@@ -176,7 +176,7 @@ impl HandoffReport {
         if let Some(failed) = failed.filter(|_| counts.total == counts.over()) {
             return NextStep::retry(plan, &failed.line.id).command;
         }
-        format!("/fp:implement {plan}")
+        self.next.last().map_or_else(|| format!("/fp:implement {plan}"), |step| step.command.clone())
     }
 }
 
@@ -213,9 +213,23 @@ impl NextStep {
         Self::new(format!("fp retry {plan} {task}"), format!("gives task {task} another try"))
     }
 
-    /// The command that continues the run.
-    pub(super) fn go_on(plan: &PlanId, why: &str) -> Self {
-        Self::new(format!("/fp:implement {plan}"), why)
+    pub(super) fn revise(plan: &PlanId, task: &TaskId) -> Self {
+        Self::new(
+            format!("fp task revise {plan} {task} --file -"),
+            format!("changes task {task}, if it is at fault; then `fp approve {plan}`"),
+        )
+    }
+
+    /// The command that begins the run, or continues it.
+    pub(super) fn go_on(state: &State, why: &str) -> Self {
+        let plan = &state.plan_id;
+        match state.has_processes() {
+            true => Self::new(format!("fp run {plan}"), why),
+            false => Self::new(
+                format!("/fp:implement {plan}"),
+                format!("{why}, in Claude Code; in a terminal: `fp run {plan}`"),
+            ),
+        }
     }
 }
 
@@ -226,15 +240,17 @@ pub fn next_steps(state: &State) -> Vec<NextStep> {
     let asked = |id: &TaskId| state.open_questions().any(|q| q.topic.task() == Some(id));
     let failed = state.tasks.iter().filter(|task| task.status == Status::Failed && !asked(&task.leaf.id));
     steps.extend(failed.map(|task| NextStep::retry(plan, &task.leaf.id)));
+    let to_revise = state.tasks.iter().filter(|task| task.to_revise && !task.status.is_final());
+    steps.extend(to_revise.map(|task| NextStep::revise(plan, &task.leaf.id)));
     let open = state.tasks.iter().any(|task| !task.status.is_final());
     match Phase::of(state) {
         Phase::Planning => {
             steps.push(NextStep::new(format!("fp validate {plan}"), "checks the task tree"));
             steps.push(NextStep::new(format!("fp approve {plan}"), "approves it as it stands"));
         }
-        Phase::Approved => steps.push(NextStep::go_on(plan, "builds it")),
-        Phase::Cancelled if open => steps.push(NextStep::go_on(plan, "goes on where it was cancelled")),
-        Phase::Running => steps.push(NextStep::go_on(plan, "goes on with the run")),
+        Phase::Approved => steps.push(NextStep::go_on(state, "builds it")),
+        Phase::Cancelled if open => steps.push(NextStep::go_on(state, "goes on where it was cancelled")),
+        Phase::Running => steps.push(NextStep::go_on(state, "goes on with the run")),
         Phase::Finished | Phase::Cancelled => {}
     }
     steps

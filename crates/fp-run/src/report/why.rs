@@ -252,14 +252,10 @@ fn ways_out(state: &State, obstacles: &Obstacles<'_, '_>, task: &TaskState) -> V
     if !questions.is_empty() {
         return questions;
     }
-    let revise = || {
-        let command = format!("fp task revise {plan} {id} --file -");
-        NextStep::new(command, format!("changes task {id}, if it is at fault; then `fp approve {plan}`"))
-    };
     let step = match obstacles.of(task) {
         Some(Obstacle::Done) => return Vec::new(),
-        Some(Obstacle::Failed) => return vec![NextStep::retry(plan, id), revise()],
-        Some(Obstacle::ToRevise) => revise(),
+        Some(Obstacle::Failed) => return vec![NextStep::retry(plan, id), NextStep::revise(plan, id)],
+        Some(Obstacle::ToRevise) => NextStep::revise(plan, id),
         Some(Obstacle::Edited) => {
             NextStep::new(format!("fp approve {plan}"), "approves the tree as it is now, after a look at it")
         }
@@ -268,12 +264,10 @@ fn ways_out(state: &State, obstacles: &Obstacles<'_, '_>, task: &TaskState) -> V
             format!("takes task {id} back from {by}, in case that one is gone"),
         ),
         Some(Obstacle::Held { .. }) if task.awaits_commit() => {
-            NextStep::new(format!("fp next {plan}"), format!("makes the commit of task {id}"))
+            NextStep::new(state.lead_command(), format!("makes the commit of task {id}"))
         }
-        Some(Obstacle::Held { .. }) => {
-            NextStep::new(format!("fp next {plan}"), format!("says who is to verify task {id}"))
-        }
-        _ => NextStep::go_on(plan, &format!("has task {id} built")),
+        Some(Obstacle::Held { .. }) => NextStep::new(state.lead_command(), format!("has task {id} verified")),
+        _ => NextStep::go_on(state, &format!("has task {id} built")),
     };
     vec![step]
 }

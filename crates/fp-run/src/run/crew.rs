@@ -135,7 +135,7 @@ pub fn session_spent(
     tokens: TokenUse,
     model: Option<String>,
 ) -> Vec<Event> {
-    if !state.is_running() || state.run.as_ref().is_some_and(|run| run.terms.processes) {
+    if !state.is_running() || state.has_processes() {
         return Vec::new();
     }
     let program = "claude".to_owned();

@@ -126,7 +126,7 @@ impl State {
     /// True if a run on `terms` can go on with the conversations of the agents: their processes outlive no lead, what they
     /// have said does.
     pub(super) fn keeps_sessions(&self, terms: &RunTerms) -> bool {
-        terms.processes && self.run.as_ref().is_some_and(|run| run.terms.processes)
+        terms.processes && self.has_processes()
     }
 
     /// Returns the task that `owner` would get now. `edited` holds the leaves that differ from the approval.
@@ -447,7 +447,7 @@ impl State {
                 commands.iter().map(dropped).collect()
             }
             (Topic::VerifierSilent(id), AnswerChoice::GiveUp) => {
-                self.failing(id, "given up by the user's choice")
+                self.failing(id, "given up, since its verifiers ended without a verdict")
             }
             (Topic::Budget { task: Some(id), .. }, AnswerChoice::GiveUp) => {
                 self.failing(id, "given up when its budget was spent")

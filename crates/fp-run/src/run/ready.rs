@@ -158,15 +158,19 @@ impl State {
                     task.leaf.id
                 )
             }
-            Obstacle::Drifted { drift } => format!("{}: `fp next` asks what to do", drift.told()),
+            Obstacle::Drifted { drift } => format!("{}: its lead asks what to do", drift.told()),
             Obstacle::ToRevise => {
                 let (plan, id) = (&self.plan_id, &task.leaf.id);
                 format!(
                     "it has to be changed: run `fp task revise {plan} {id} --file -`, then `fp approve {plan}`"
                 )
             }
-            Obstacle::PassesBefore => "its Verify passes before the work: answer `fp next`".into(),
-            Obstacle::FailsBefore => "a check of it fails before any work: answer `fp next`".into(),
+            Obstacle::PassesBefore => {
+                "its Verify passes before the work: answer the question about it".into()
+            }
+            Obstacle::FailsBefore => {
+                "a check of it fails before any work: answer the question about it".into()
+            }
             Obstacle::Phase { on } => format!("its phase begins when that of task {on} is over"),
             Obstacle::File { task, file } => format!("running task {task} may change {file}"),
             Obstacle::NotApproved => "the plan is not approved yet".into(),

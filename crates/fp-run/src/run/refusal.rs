@@ -117,7 +117,7 @@ impl Hint for Refusal {
                 "run `fp claim PLAN --as NAME`: if the task is still yours, it prints the token in force"
             }
             Self::OtherIteration { .. } => "run `fp verify PLAN TASK` and judge what it shows",
-            Self::UnknownQuestion(_) => "`fp next PLAN` lists the open questions",
+            Self::UnknownQuestion(_) => "`fp status PLAN` lists the open questions",
             Self::Edited(_) => "look at the change and run `fp approve PLAN` again",
             Self::Frozen(..) => {
                 "undo the edit of that task in tasks.md and add a new task instead; one that is being built can be \

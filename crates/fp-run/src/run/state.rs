@@ -338,6 +338,21 @@ impl State {
         self.run.as_ref().is_some_and(|r| r.status == RunStatus::Running)
     }
 
+    /// True if `fp run` leads or led the run.
+    pub fn has_processes(&self) -> bool {
+        self.run.as_ref().is_some_and(|run| run.terms.processes)
+    }
+
+    /// The command with which whoever leads the run goes on.
+    pub fn lead_command(&self) -> String {
+        let command = match self.has_processes() {
+            true => "fp run",
+            false if self.is_running() => "fp next",
+            false => "fp start",
+        };
+        format!("{command} {}", self.plan_id)
+    }
+
     /// True if `name` is an agent of this run.
     pub fn has_agent(&self, name: &AgentName) -> bool {
         self.agents.contains_key(name) || self.held_by(name).is_some()

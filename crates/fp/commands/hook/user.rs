@@ -34,14 +34,13 @@ pub(super) fn user_has_typed(hook: &IncomingHook) -> Result<(), CommandError> {
 
 fn tell_questions(hook: &IncomingHook) -> Result<(), CommandError> {
     let is_asked = |run: &OngoingRun| {
-        let by_processes = run.state.run.as_ref().is_some_and(|known| known.terms.processes);
-        let is_open = by_processes && run.state.open_questions().next().is_some();
+        let is_open = run.state.has_processes() && run.state.open_questions().next().is_some();
         is_open && acquire(&run.plan.lead_lock(), Duration::ZERO).is_ok()
     };
     let mut asked = hook.runs()?.filter(is_asked);
     // Where several are open the output says which is meant.
     if let (Some(run), None) = (asked.next(), asked.next()) {
-        let text = asked_text(run.plan.id(), &run.state.asks());
+        let text = asked_text(run.plan.id(), &run.state.asks(), &format!("fp run {}", run.plan.id()));
         let reply = HookReply::PromptContext(&text);
         // One that is cut can't be asked word for word.
         if reply.json()["hookSpecificOutput"]["additionalContext"] == *text {

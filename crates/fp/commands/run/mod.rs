@@ -18,6 +18,7 @@ use fp_host::store::{StoreError, acquire};
 use fp_host::trust::{Consent, ConsentSource};
 use fp_plan::plan::id::{AgentName, PlanId};
 use fp_plan::settings::{AgentPlayer, SpendingLimit};
+use fp_plan::text::shell_quoted;
 use fp_run::report::status::StatusReport;
 use fp_run::run::State;
 use fp_run::run::event::RunTerms;
@@ -86,6 +87,14 @@ pub(crate) fn run(args: RunArgs, context: &Context) -> CommandResult {
         return start::run(args, context);
     }
     let mut plan = context.open_trusted(args.terms.plan.as_deref())?;
+    // What can't start at all is said before anything is looked for.
+    plan.load()?.state.start(RunTerms::default())?;
+    let flags = [
+        args.builders.map(|builders| format!(" -j {builders}")),
+        args.agent.as_ref().map(|agent| format!(" --agent {}", shell_quoted(agent))),
+        args.budget.map(|budget| format!(" --budget {}", shell_quoted(&budget.to_string()))),
+    ];
+    let way_on = format!("fp run {}{}", plan.id(), flags.into_iter().flatten().collect::<String>());
     let _lock = match acquire(&plan.lead_lock(), LEAD_PATIENCE) {
         Ok(lock) => lock,
         Err(StoreError::Locked { holder, .. }) => return watch_another(&plan, holder, context),
@@ -119,10 +128,24 @@ pub(crate) fn run(args: RunArgs, context: &Context) -> CommandResult {
     begin(&plan, &args.terms, lead, context)?;
     // From here on the terminal is the view's.
     let view = if args.ask { LeadView::silent() } else { LeadView::open(&plan, has_screen, context)? };
-    let mut lead =
-        Lead { plan: &plan, context, crew, view, attended, ended: Vec::new(), stop: Stop::No, cut_off: None };
+    let mut lead = Lead {
+        plan: &plan,
+        context,
+        crew,
+        view,
+        attended,
+        ended: Vec::new(),
+        stop: Stop::No,
+        cut_off: None,
+        way_on: &way_on,
+    };
     let mut end = lead.lead();
-    if matches!(end, Ok(LeadEnd::Over)) {
+    let is_cancelled = || {
+        plan.load().is_ok_and(|loaded| {
+            loaded.state.run.as_ref().is_some_and(|run| run.status == RunStatus::Cancelled)
+        })
+    };
+    if matches!(end, Ok(LeadEnd::Over)) && !is_cancelled() {
         end = lead.let_finish().and(end);
     }
     lead.crew.end_all();
@@ -132,7 +155,7 @@ pub(crate) fn run(args: RunArgs, context: &Context) -> CommandResult {
         Err(error) => format!("{} has stopped: {}", plan.id(), error.message),
     };
     notify(&plan, &told, context);
-    end?.print(&plan, context)
+    end?.print(&plan, &way_on, context)
 }
 
 /// Another process leads the run: shows what it does.
@@ -210,6 +233,8 @@ struct Lead<'c> {
     stop: Stop,
     /// Why other machines can't be reached.
     cut_off: Option<String>,
+    /// The command that goes on like this one.
+    way_on: &'c str,
 }
 
 impl Lead<'_> {
@@ -268,7 +293,7 @@ impl Lead<'_> {
                 // A command may run for minutes yet; it ends with this process.
                 self.crew.end_all();
                 self.view.close();
-                self.context.printer.note(&stopped(self.plan));
+                self.context.printer.note(&stopped(self.way_on));
                 std::process::exit(i32::from(Exit::Findings.code()));
             }
             match (told.try_recv(), fault.take()) {
@@ -436,7 +461,7 @@ impl LeadEnd {
         })
     }
 
-    fn print(self, plan: &OpenPlan, context: &Context) -> CommandResult {
+    fn print(self, plan: &OpenPlan, way_on: &str, context: &Context) -> CommandResult {
         let id = plan.id();
         match self {
             Self::Over => {
@@ -446,7 +471,7 @@ impl LeadEnd {
                 Ok(over(&state))
             }
             Self::Asked(asks) => {
-                context.report(&serde_json::json!({ "actions": asks }), &asked_text(id, &asks))?;
+                context.report(&serde_json::json!({ "actions": asks }), &asked_text(id, &asks, way_on))?;
                 Ok(Exit::Asked)
             }
             Self::Deadlock(chain) => Err(CommandError::refused(format!(
@@ -455,21 +480,21 @@ impl LeadEnd {
             ))
             .hint(format!("`fp status {id}` shows all of it"))),
             Self::Stopped => {
-                context.printer.note(&stopped(plan));
+                context.printer.note(&stopped(way_on));
                 Ok(Exit::Findings)
             }
         }
     }
 }
 
-/// The questions without which nothing goes on.
-pub(crate) fn asked_text(plan: &PlanId, asks: &[LeadAction]) -> String {
+/// The questions without which nothing goes on, and the command that goes on.
+pub(crate) fn asked_text(plan: &PlanId, asks: &[LeadAction], way_on: &str) -> String {
     let asks: String = asks.iter().map(|ask| ask_text(plan, ask)).collect();
-    format!("{asks}Then go on: fp run {plan} --ask\n")
+    format!("{asks}Then go on: {way_on} --ask\n")
 }
 
-fn stopped(plan: &OpenPlan) -> String {
-    format!("note: stopped; nothing is lost: `fp run {}` goes on", plan.id())
+fn stopped(way_on: &str) -> String {
+    format!("note: stopped; nothing is lost: `{way_on}` goes on")
 }
 
 fn over(state: &State) -> Exit {
