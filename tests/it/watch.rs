@@ -251,6 +251,24 @@ fn a_terminal_that_is_closed_ends_it() {
 }
 
 #[test]
+fn a_terminal_that_goes_without_a_signal_ends_it() {
+    let environment = started(2);
+    let fp = env!("CARGO_BIN_EXE_fp");
+    let script = "setsid sh -c 'echo $$ > pid; exec \"$0\" \"$@\"' \"$@\"";
+    let mut terminal =
+        Terminal::open(&environment, &["sh", "-c", script, "sh", fp, "status", "--watch", PLAN]);
+    terminal.wait_for("q ends");
+    let id = environment.read("pid");
+    terminal.keyboard = Box::new(std::io::sink());
+    drop(terminal.master.take());
+    let end = Instant::now() + Duration::from_secs(30);
+    while Path::new(&format!("/proc/{}/exe", id.trim())).read_link().is_ok() {
+        assert!(Instant::now() < end, "it goes on without a terminal");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[test]
 fn a_log_that_breaks_is_said_after_the_terminal_is_back() {
     let environment = started(2);
     let terminal = Terminal::watching(&environment);

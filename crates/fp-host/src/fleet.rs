@@ -586,6 +586,10 @@ impl FleetRemote {
         let contents = self.git.blobs(&news.iter().map(|(_, blob)| *blob).collect::<Vec<_>>())?;
         for (name, blob) in news {
             let (path, Some(content)) = (self.folder.join(name), contents.get(blob)) else { continue };
+            // A link of the repository would lead out of the plan.
+            if let Some(folder) = path.parent().filter(|folder| folder.is_symlink()) {
+                return Err(FileError::Link { path: folder.to_owned() }.into());
+            }
             let before = member.files.get(name);
             let is_changed = stamp(&path).is_some_and(|(bytes, modified)| {
                 before.is_none_or(|before| (before.bytes, before.modified) != (bytes, modified))

@@ -16,7 +16,7 @@ use crossterm::terminal::{
 use crossterm::{execute, queue};
 
 use crate::interrupt::Interrupt;
-use crate::platform::TERMINAL_IN_ENVIRONMENT;
+use crate::platform::{self, TERMINAL_IN_ENVIRONMENT};
 
 /// True while the terminal is taken over.
 static TAKEN: AtomicBool = AtomicBool::new(false);
@@ -113,7 +113,7 @@ impl Screen {
         if self.interrupt.take() {
             return ScreenInput::End;
         }
-        let input = match event::poll(time) {
+        let input = match platform::input_within(time) {
             Ok(false) => ScreenInput::Nothing,
             Ok(true) => event::read().map_or(ScreenInput::End, |event| meant(&event)),
             Err(_) => ScreenInput::End,

@@ -14,7 +14,7 @@ use fp_host::trust::ConsentSource;
 use fp_plan::hint::{ErrorEnd, Hint as _};
 use fp_plan::plan::id::{MachineId, PlanId, TaskId};
 use fp_plan::text::counted;
-use fp_run::run::event::Event;
+use fp_run::run::event::{Event, Leaf};
 use fp_run::run::state::Status;
 use fp_run::run::{Refusal, State, approval};
 use jiff::{SignedDuration, Timestamp};
@@ -214,7 +214,8 @@ pub(crate) fn join(args: JoinArgs, context: &Context) -> CommandResult {
     }
     let text = fleet.text_of(&news, "tasks.md")?.unwrap_or_default();
     // What is shown has to be what is agreed to.
-    if state.approval.as_ref().is_some_and(|approval| approval.tree_hash != approval::hash(text.as_bytes())) {
+    let told = state.approval.as_ref().map(|approval| &approval.tree_hash);
+    if told != Some(&approval::hash(text.as_bytes())) || !has_tasks_of(&state, &text) {
         return Err(CommandError::refused(format!(
             "the tasks.md of {id} on {} is not the approved one",
             place.remote
@@ -264,6 +265,16 @@ fn enter(plan: &OpenPlan, context: &Context) -> Result<(), CommandError> {
             Err(error) => return Err(error.into()),
         }
     }
+}
+
+/// True if the tasks of `state` are those of the tree in `text`.
+fn has_tasks_of(state: &State, text: &str) -> bool {
+    let planned = approval::leaves(&fp_plan::plan::parse(text).0, &[]).unwrap_or_default();
+    let told = |leaf: &Leaf| {
+        let Leaf { id, title, hash, dependencies, after, files, .. } = leaf.clone();
+        (id, title, hash, dependencies, after, files)
+    };
+    planned.iter().map(told).eq(state.tasks.iter().map(|task| told(&task.leaf)))
 }
 
 /// Asks the user of this machine for the plan, as every machine has its own.

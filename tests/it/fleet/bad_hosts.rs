@@ -1,5 +1,8 @@
 //! Remotes, clones and plans that a plan can't be shared by: each says what is wrong and what to do, and loses nothing.
 
+use std::fs;
+use std::os::unix::fs::symlink;
+
 use super::host::{Host, Way};
 use super::http::Refusal;
 use super::machine::{BRANCH, LOG, Machine, expect_a_commit_each, parts};
@@ -166,6 +169,52 @@ fn another_hash_or_no_plan_at_all() {
     let other = second.try_join("00");
     assert!(other.code == 1 && other.stderr.contains("is not the plan with that hash"), "{other}");
     assert!(!second.path(&format!(".fractal-planner/plans/{PLAN}")).exists());
+}
+
+/// The log may claim the hash of a tree, and have the tasks of another one.
+#[test]
+fn tasks_that_are_not_those_of_the_tree() {
+    let host = Host::new(Way::Path);
+    let first = Machine::new(&host, "m1");
+    let hash = first.share(&parts(1));
+    let mut before = None;
+    for commit in host.git(&["rev-list", "--reverse", LOG]).lines() {
+        let message = host.git(&["log", "-1", "--format=%B", commit]).replace("Write part 1", "Write part 9");
+        let (tree, parent) = (format!("{commit}^{{tree}}"), before.iter().flat_map(|id: &String| ["-p", id]));
+        let who = ["-c", "user.name=x", "-c", "user.email=x@y", "commit-tree", "-m", &message];
+        let made = host.git(&who.into_iter().chain(parent).chain([&*tree]).collect::<Vec<_>>());
+        before = Some(made.trim().to_owned());
+    }
+    host.git(&["update-ref", LOG, &before.unwrap()]);
+    let refused = Machine::new(&host, "m2").try_join(&hash);
+    assert!(refused.stderr.contains("on origin is not the approved one"), "{refused}");
+}
+
+#[test]
+fn links_in_a_plan_lead_nowhere() {
+    let host = Host::new(Way::Path);
+    let [first, second] = ["m1", "m2"].map(|name| Machine::new(&host, name));
+    let hash = first.share(&parts(2));
+    second.join(&hash);
+    let plan = second.path(&format!(".fractal-planner/plans/{PLAN}"));
+    let outside = second.beside("outside");
+    fs::create_dir(&outside).unwrap();
+    fs::write(outside.join("task-1-verification.md"), "mine\n").unwrap();
+    symlink(&outside, plan.join("evidence")).unwrap();
+    first.step(1);
+    let refused = second.fp(&["next", PLAN]);
+    assert!(refused.stderr.contains("evidence"), "{refused}");
+    assert_eq!(fs::read_dir(&outside).unwrap().count(), 1);
+    assert_eq!(fs::read_to_string(outside.join("task-1-verification.md")).unwrap(), "mine\n");
+    fs::remove_file(plan.join("evidence")).unwrap();
+
+    // The checkout of the user is no place for the commits of others.
+    second.git(&["worktree", "remove", "--force", &plan.join("integration").display().to_string()]);
+    symlink("../../..", plan.join("integration")).unwrap();
+    second.write("notes.txt", "hours of work\n");
+    second.fp(&["start", PLAN, "--here", "--allow-dirty", "--session", "m2"]);
+    assert_eq!(second.read("notes.txt"), "hours of work\n");
+    assert_eq!(second.git(&["branch", "--show-current"]).trim(), "main");
 }
 
 #[test]

@@ -52,13 +52,16 @@ pub fn of(plan: &OpenPlan, state: &State, task: &TaskState) -> Result<Git, RunEr
 
 /// The worktree of `owner`, if it exists and works.
 fn open(plan: &OpenPlan, owner: &AgentName) -> Option<Git> {
-    let path = path(plan, owner);
-    let real = fs::symlink_metadata(&path).is_ok_and(|metadata| metadata.is_dir());
-    let found = Repo::find(&path);
+    open_at(plan, &path(plan, owner))
+}
+
+fn open_at(plan: &OpenPlan, path: &Path) -> Option<Git> {
+    let real = fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_dir());
+    let found = Repo::find(path);
     // A folder that is no worktree of its own belongs to the checkout around it.
     let own =
-        found.git_dir == plan.repo.git_dir && platform::real_path(&path).is_ok_and(|p| p == found.worktree);
-    let git = Git::open(&path).ok().filter(|_| real && own)?;
+        found.git_dir == plan.repo.git_dir && platform::real_path(path).is_ok_and(|p| p == found.worktree);
+    let git = Git::open(path).ok().filter(|_| real && own)?;
     // Git uses this reason while it creates a worktree. A user may lock one for any other.
     let locked = fs::read(git.git_dir().join("locked")).unwrap_or_default();
     let half_made = locked.trim_ascii() == b"initializing";
@@ -255,8 +258,7 @@ pub fn follow_branch(plan: &OpenPlan) -> Result<(), RunError> {
     let Some(member) = plan.store.membership().map_err(StoreError::from)? else { return Ok(()) };
     let worktrees = Worktrees::lock(plan)?;
     let (path, main) = (plan.integration(), worktrees.git()?);
-    if let Ok(git) = Git::open(&path)
-        && platform::real_path(&path).is_ok_and(|path| path == git.worktree())
+    if let Some(git) = open_at(plan, &path)
         && (git.head_in_files().as_deref() == Some(member.tip.as_str())
             || git.begin_anew(&member.tip).is_ok())
     {

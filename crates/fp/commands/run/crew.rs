@@ -236,10 +236,10 @@ impl<'c> Crew<'c> {
         }
     }
 
-    /// Starts a process for `task`, unless its agent has one.
-    pub(super) fn start(&mut self, task: AgentTask) -> Result<(), CommandError> {
+    /// Starts a process for `task` and logs that, unless its agent has one; true if it did.
+    pub(super) fn start(&mut self, task: AgentTask) -> Result<bool, CommandError> {
         if self.has(&task.name) || self.is_ending {
-            return Ok(());
+            return Ok(false);
         }
         let program = &self.programs[&task.player.program];
         let page = if task.role == Role::Builder { "agents/builder.md" } else { "agents/verifier.md" };
@@ -301,7 +301,7 @@ impl<'c> Crew<'c> {
             process,
         };
         self.members.insert(name, member);
-        Ok(())
+        Ok(true)
     }
 
     /// Waits for news, at most for `time`. Fails if no agent can work before the user has done something.
@@ -347,7 +347,7 @@ impl<'c> Crew<'c> {
         for name in due {
             if let Some((task, _)) = self.waiting.remove(&name) {
                 match self.may_spend(&task)? {
-                    true => self.start(task)?,
+                    true => drop(self.start(task)?),
                     // The next turn asks whether it may go on.
                     false => told.push(CrewNews::Ended(name)),
                 }

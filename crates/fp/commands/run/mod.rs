@@ -312,7 +312,7 @@ impl Lead<'_> {
         state: &State,
         begun: Instant,
     ) -> Result<Option<LeadEnd>, CommandError> {
-        let (mut asks, mut again, mut chain) = (Vec::new(), None, None);
+        let (mut asks, mut again, mut chain, mut started) = (Vec::new(), None, None, 0);
         for action in actions {
             match action {
                 LeadAction::Finish { .. } => return Ok(Some(LeadEnd::Over)),
@@ -322,13 +322,15 @@ impl Lead<'_> {
                 LeadAction::Wait { .. } | LeadAction::Judge { .. } => {}
                 LeadAction::Spawn { .. } | LeadAction::Resume { .. } | LeadAction::Verify { .. } => {
                     if let Some(task) = AgentTask::of(action, state, self.plan) {
-                        self.crew.start(task)?;
+                        started += u64::from(self.crew.start(task)?);
                     }
                 }
             }
         }
         self.view.ask(&asks);
         let length = self.log_length();
+        // What was logged since `state` was read is news as well; what starting agents has logged is none.
+        let mut is_news = self.plan.load()?.state.seq != state.seq + started;
         loop {
             self.look(TICK)?;
             if self.stop == Stop::Now || (self.stop == Stop::Finishing && self.crew.is_idle()) {
@@ -344,7 +346,7 @@ impl Lead<'_> {
             if state.is_shared() && begun.elapsed() >= LOOK_AROUND {
                 return Ok(None);
             }
-            let is_news = !self.ended.is_empty() || self.log_length() != length;
+            is_news |= !self.ended.is_empty() || self.log_length() != length;
             if is_news && begun.elapsed() >= PAUSE {
                 return Ok(None);
             }
