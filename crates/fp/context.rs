@@ -12,7 +12,7 @@ use fp_host::plan::{OpenPlan, Tree};
 use fp_host::plan_folder::{PlanError, PlanFolder, Plans};
 use fp_host::repo::Repo;
 use fp_host::run::worktree;
-use fp_host::store::Store;
+use fp_host::store::{Ledger, Store};
 use fp_host::trust::{Consent, TrustStore};
 use fp_plan::settings::{Settings, SettingsLayer};
 use fp_plan::text::visible;
@@ -310,6 +310,19 @@ impl Context {
     pub(crate) fn say_kept(&self, patch: &Path) {
         let patch = self.shown(patch);
         self.printer.note(&format!("note: what was not finished is kept: `git apply {patch}` takes it up"));
+    }
+
+    /// The state of `plan`, with the notices from reading its log printed.
+    pub(crate) fn state(&self, plan: &OpenPlan) -> Result<Arc<State>, CommandError> {
+        let loaded = plan.load()?;
+        self.notices(&loaded.notices);
+        Ok(loaded.state)
+    }
+
+    /// The same log, with the notices from reading it printed.
+    pub(crate) fn told<'p>(&self, ledger: Ledger<'p>) -> Ledger<'p> {
+        self.notices(ledger.notices());
+        ledger
     }
 
     /// Prints the notices from reading a log.

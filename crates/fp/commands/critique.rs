@@ -92,8 +92,7 @@ fn record(args: &RecordArgs, context: &Context) -> CommandResult {
     let before = if is_first { None } else { last_critique(plan)? };
     let judged = judge(&source.valid_tree(&text)?, &opinion, before.as_ref());
     let judged = judged.map_err(|error| refused(&error, &source))?;
-    let mut ledger = plan.lock()?;
-    context.notices(ledger.notices());
+    let mut ledger = context.told(plan.lock()?);
     let critique = ledger.state().criticise(approval::hash(text.as_bytes()), judged)?;
     let path = plan.folder.file("critique.md");
     file::atomic_write(&path, critique.to_markdown().as_bytes())?;

@@ -134,8 +134,7 @@ pub(super) fn take_turn<'p>(
         let tip = plan.store.membership()?.filter(|_| state.is_shared()).map(|member| member.tip);
         (state.head.clone(), head_moved(plan, &state, tip.as_ref())?)
     };
-    let mut ledger = plan.lock()?;
-    context.notices(ledger.notices());
+    let mut ledger = context.told(plan.lock()?);
     let around = RunSurroundings {
         edited: tree.edited(ledger.state()),
         // If another call looked at HEAD meanwhile, it has reported the commits.

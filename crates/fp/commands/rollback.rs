@@ -25,8 +25,7 @@ pub(crate) struct RollbackArgs {
 
 pub(crate) fn run(args: RollbackArgs, context: &Context) -> CommandResult {
     let plan = context.open(args.plan.as_deref())?;
-    let loaded = plan.load()?;
-    context.notices(&loaded.notices);
+    context.state(&plan)?;
     let failed = |error| explained(error, plan.id().as_str());
     let (prepared, revert) = roll_back(&plan, &args.task, || context.now()).map_err(failed)?;
     let mut text = done(&args.task, &prepared, revert.as_ref());

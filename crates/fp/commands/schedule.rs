@@ -17,7 +17,6 @@ use super::critique::last_critique;
 use super::show::schedule_options;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
-use crate::printer::Format;
 use crate::printer::WIDTH;
 use crate::source::PlanSource;
 
@@ -64,21 +63,14 @@ pub(crate) fn run(args: ScheduleArgs, context: &Context) -> CommandResult {
     let critique = CritiqueLine::new(&state, &tree_text);
     let path = plan.folder.file("plan.md");
     file::atomic_write(&path, markdown(&schedule).as_bytes())?;
-    match context.format {
-        Format::Json => {
-            context.printer.json(&PrintedSchedule { schedule: &schedule, critique: critique.as_ref() })?;
-        }
-        Format::Text => {
-            let found = critique.as_ref().filter(|critique| critique.findings > 0 && !state.is_running());
-            let found = found.map_or(Ok(None), |_| last_critique(plan))?;
-            let found = found.as_ref().map_or_else(String::new, Critique::finding_list);
-            let critique = critique.map_or_else(String::new, |critique| format!("\n{critique}\n{found}"));
-            let commands = commands_text(&tree, &end_commands(plan, &tree));
-            let commands = if commands.is_empty() { commands } else { format!("\n{commands}") };
-            let width = widest_wave(&tree, &options);
-            context.printer.data(&(text(&schedule, width) + &commands + &critique));
-        }
-    }
+    let found = critique.as_ref().filter(|critique| critique.findings > 0 && !state.is_running());
+    let found = found.map_or(Ok(None), |_| last_critique(plan))?;
+    let found = found.as_ref().map_or_else(String::new, Critique::finding_list);
+    let told = critique.as_ref().map_or_else(String::new, |critique| format!("\n{critique}\n{found}"));
+    let commands = commands_text(&tree, &end_commands(plan, &tree));
+    let commands = if commands.is_empty() { commands } else { format!("\n{commands}") };
+    let text = text(&schedule, widest_wave(&tree, &options)) + &commands + &told;
+    context.report(&PrintedSchedule { schedule: &schedule, critique: critique.as_ref() }, &text)?;
     context.printer.note(&format!("note: written to {}", context.shown(&path)));
     Ok(Exit::Done)
 }

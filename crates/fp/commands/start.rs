@@ -154,8 +154,7 @@ pub(super) fn begin(
     // What a killed `fp run` may have left.
     let processes = before.state.processes.values().map(|process| process.mark.as_str());
     end_marked(&processes.filter(|mark| !mark.is_empty()).collect::<Vec<_>>());
-    let mut ledger = plan.lock_in_order()?;
-    context.notices(ledger.notices());
+    let mut ledger = context.told(plan.lock_in_order()?);
     let start = RunTerms {
         max_iterations: iterations,
         scaled_iterations: scaled_iterations(plan, ledger.state(), iterations, context)?,

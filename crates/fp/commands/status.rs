@@ -53,23 +53,16 @@ pub(crate) fn run(args: StatusArgs, context: &Context) -> CommandResult {
         }
         context.printer.note("note: --watch shows text on a terminal: this is the status at the moment");
     }
-    let loaded = plan.load()?;
-    context.notices(&loaded.notices);
-    if let Some(member) = plan.store.membership()?.filter(|_| loaded.state.is_shared()) {
+    let state = context.state(&plan)?;
+    if let Some(member) = plan.store.membership()?.filter(|_| state.is_shared()) {
         let seen = context.now().duration_since(member.fetched_at);
         context.printer.note(&format!("note: as it was on {} {} ago", member.place.remote, short_time(seen)));
     }
-    let report = StatusReport::new(&loaded.state);
-    let planned = (report.phase == Phase::Planning).then(|| PlanningStatus::of_plan(&plan, &loaded.state));
-    match context.format {
-        Format::Text => {
-            let lines = status_lines(&loaded.state, &report, context.now(), columns(), args.all);
-            let planned = planned.as_ref().map_or_else(String::new, PlanningStatus::text);
-            context.printer.styled(&(lines.join("\n") + "\n" + &planned));
-        }
-        Format::Json => context.printer.json(&Printed { report, planned })?,
-    }
-    Ok(Exit::Done)
+    let report = StatusReport::new(&state);
+    let planned = (report.phase == Phase::Planning).then(|| PlanningStatus::of_plan(&plan, &state));
+    let lines = status_lines(&state, &report, context.now(), columns(), args.all);
+    let text = lines.join("\n") + "\n" + &planned.as_ref().map_or_else(String::new, PlanningStatus::text);
+    context.styled_report(&Printed { report, planned }, &text)
 }
 
 #[derive(Serialize)]

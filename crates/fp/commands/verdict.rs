@@ -14,9 +14,8 @@ use serde::Deserialize;
 use serde_json::json;
 
 use crate::context::Context;
-use crate::error::{CommandError, CommandResult, Exit};
+use crate::error::{CommandError, CommandResult};
 use crate::input::Input;
-use crate::printer::Format;
 
 /// Size limit of a file of judgements, in bytes.
 const FILE_CAP: u64 = 1024 * 1024;
@@ -81,8 +80,7 @@ pub(crate) fn run(args: VerdictArgs, context: &Context) -> CommandResult {
         return Err(CommandError::failed(format!("{evidence:?} is no evidence for criterion {criterion}"))
             .hint("say what shows it: FILE:LINE and what is there, or a command and what it printed"));
     }
-    let mut ledger = plan.lock()?;
-    context.notices(ledger.notices());
+    let mut ledger = context.told(plan.lock()?);
     let iteration = Some(verified.iteration);
     let mut events =
         ledger.state().judge(&args.task, iteration, opinion, &verified.criteria, fresh_token())?;
@@ -157,44 +155,29 @@ fn report(context: &Context, state: &State, id: &TaskId, file: &str, settled: &[
         Settled::Conflict(back, feedback) if back == id => Some(feedback.as_str()),
         _ => None,
     });
-    match context.format {
-        Format::Json => context.printer.json(&json!({
-            "task": id, "pass": pass, "status": task.status, "iteration": task.iteration,
-            "commit": task.commit, "note": task.note, "blocked": blocked, "conflict": conflict,
-            "evidence": file,
-        }))?,
-        Format::Text => {
-            let mut text = match (pass, task.status, &task.commit, &task.note) {
-                (true, Status::Completed, Some(commit), _) => format!("Task {id} passed: commit {commit}\n"),
-                (true, Status::Completed, None, note) => {
-                    format!(
-                        "Task {id} passed, without a commit: {}\n",
-                        note.as_deref().unwrap_or("none was made")
-                    )
-                }
-                (true, Status::Implementing, ..) => format!(
-                    "Task {id} passed, and can't be committed: it goes back to its builder, iteration {}\n",
-                    task.iteration
-                ),
-                (true, Status::Failed, ..) => {
-                    format!("Task {id} passed, and can't be committed, and that was its last iteration\n")
-                }
-                (true, ..) => format!(
-                    "Task {id} passed, its commit is due{}\n",
-                    blocked.map(|b| format!(": {b}")).unwrap_or_default()
-                ),
-                (false, Status::Implementing, ..) => format!(
-                    "Task {id} did not pass: it goes back to its builder, iteration {}\n",
-                    task.iteration
-                ),
-                (false, Status::AwaitingVerification, ..) => {
-                    format!("Task {id} did not pass by its commands: the user is asked\n")
-                }
-                (false, ..) => format!("Task {id} did not pass, and that was its last iteration\n"),
-            };
-            text.push_str(&format!("Evidence: {file}\n"));
-            context.printer.data(&text);
+    let next = format!("it goes back to its builder, iteration {}", task.iteration);
+    let how = match (pass, task.status, &task.commit) {
+        (true, Status::Completed, Some(commit)) => format!("passed: commit {commit}"),
+        (true, Status::Completed, None) => {
+            format!("passed, without a commit: {}", task.note.as_deref().unwrap_or("none was made"))
         }
-    }
-    Ok(Exit::Done)
+        (true, Status::Implementing, _) => format!("passed, and can't be committed: {next}"),
+        (true, Status::Failed, _) => {
+            "passed, and can't be committed, and that was its last iteration".to_owned()
+        }
+        (true, ..) => {
+            let why = blocked.map(|blocked| format!(": {blocked}")).unwrap_or_default();
+            format!("passed, its commit is due{why}")
+        }
+        (false, Status::Implementing, _) => format!("did not pass: {next}"),
+        (false, Status::AwaitingVerification, _) => {
+            "did not pass by its commands: the user is asked".to_owned()
+        }
+        (false, ..) => "did not pass, and that was its last iteration".to_owned(),
+    };
+    let json = json!({
+        "task": id, "pass": pass, "status": task.status, "iteration": task.iteration, "commit": task.commit,
+        "note": task.note, "blocked": blocked, "conflict": conflict, "evidence": file,
+    });
+    context.report(&json, &format!("Task {id} {how}\nEvidence: {file}\n"))
 }
