@@ -32,10 +32,8 @@ impl Input {
                 .hint("pipe the text into it, as UTF-8")
         })?;
         if text.len() as u64 > cap {
-            return Err(CommandError::failed(format!(
-                "standard input is too large: at most {cap} bytes are read"
-            ))
-            .hint("check that it is the text you mean, or split it"));
+            let message = format!("standard input is too large: at most {cap} bytes are read");
+            return Err(CommandError::failed(message).hint("check that it is the text you mean, or split it"));
         }
         Ok(Self { name: "standard input".to_owned(), text })
     }

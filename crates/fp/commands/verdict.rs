@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use fp_host::run::commit::{COMMIT_PATIENCE, Settled, settle};
 use fp_host::run::verify::verify;
 use fp_host::run::{evidence, fresh_token};
-use fp_plan::hint::{ErrorEnd, Hint as _};
+use fp_plan::hint::Hint as _;
 use fp_plan::plan::id::TaskId;
 use fp_run::run::event::{Event, Judgement, Note};
 use fp_run::run::state::{State, Status};
@@ -14,7 +14,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use crate::context::Context;
-use crate::error::{CommandError, CommandResult};
+use crate::error::{CommandError, CommandResult, Exit};
 use crate::input::Input;
 
 /// Size limit of a file of judgements, in bytes.
@@ -93,7 +93,7 @@ pub(crate) fn run(args: VerdictArgs, context: &Context) -> CommandResult {
     ledger.append(events, now())?;
     drop(ledger);
     let settled = settle(&plan, now, COMMIT_PATIENCE).or_else(|error| match error.ends() {
-        ErrorEnd::CutOff | ErrorEnd::Overtaken => {
+        Exit::CutOff | Exit::Overtaken => {
             context.printer.note(&format!("note: {error}: the verdict is recorded, and its commit follows"));
             Ok(Vec::new())
         }
@@ -112,11 +112,8 @@ fn written(args: &VerdictArgs, context: &Context) -> Result<Written, CommandErro
         })?;
         if let Some(empty) = written.judgements.iter().find(|judgement| judgement.evidence.trim().is_empty())
         {
-            return Err(CommandError::failed(format!(
-                "{name}: criterion {} has no evidence",
-                empty.criterion
-            ))
-            .hint("say what shows it, or why it is not met"));
+            let message = format!("{name}: criterion {} has no evidence", empty.criterion);
+            return Err(CommandError::failed(message).hint("say what shows it, or why it is not met"));
         }
         return Ok(written);
     }

@@ -80,11 +80,6 @@ impl Installation {
         record_beside(&self.folder)
     }
 
-    /// The marketplace of this plugin's name, from wherever it is.
-    fn marketplace(&self) -> Result<Option<ClientMarketplace>, CommandError> {
-        Ok(self.client.marketplaces()?.into_iter().find(|found| found.name == MARKETPLACE))
-    }
-
     /// The marketplace is the one that `fp install` adds.
     fn is_ours(&self, marketplace: &ClientMarketplace) -> bool {
         marketplace.path.as_ref().is_some_and(|path| same_folder(path, &self.folder))
@@ -92,7 +87,7 @@ impl Installation {
 
     /// The client lacks the marketplace. Fails where its name belongs to another one.
     fn lacks_marketplace(&self) -> Result<bool, CommandError> {
-        match self.marketplace()? {
+        match self.client.marketplace()? {
             Some(found) if !self.is_ours(&found) => {
                 let from = found.origin();
                 Err(CommandError::failed(format!(
@@ -113,11 +108,7 @@ impl Installation {
 
     /// The installed plugin in every scope, and in every project that still exists.
     fn installed(&self) -> Result<Vec<InstalledPlugin>, CommandError> {
-        let mut installed = self.client.plugins()?;
-        installed.retain(|plugin| {
-            plugin.id == plugin_id() && plugin.project_path.as_ref().is_none_or(|project| project.is_dir())
-        });
-        Ok(installed)
+        self.client.installed(|project| project.is_dir())
     }
 }
 

@@ -220,10 +220,9 @@ impl Installation {
         else {
             return Ok(());
         };
-        Err(CommandError::failed(format!(
-            "the client has another plugin named `{PLUGIN}`: {id}, scope {scope}"
-        ))
-        .hint(format!("run `claude plugin uninstall {id} --scope {scope}`, then this again")))
+        let message = format!("the client has another plugin named `{PLUGIN}`: {id}, scope {scope}");
+        Err(CommandError::failed(message)
+            .hint(format!("run `claude plugin uninstall {id} --scope {scope}`, then this again")))
     }
 
     /// Writes the bundle, registers it, and adds the settings that are wanted of `offers`. Returns the copy of the settings from before

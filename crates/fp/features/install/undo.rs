@@ -72,7 +72,7 @@ impl Installation {
     }
 
     fn unregister(&self, removed: &mut RemovedParts) -> Result<(), CommandError> {
-        let marketplace = self.marketplace()?;
+        let marketplace = self.client.marketplace()?;
         if marketplace.as_ref().is_some_and(|found| !self.is_ours(found)) {
             return Ok(());
         }
