@@ -159,10 +159,8 @@ fn summary(critique: &Critique) -> String {
     let Critique { round, verdict, leaves, .. } = critique;
     let findings = counted(critique.findings.len(), "finding");
     let passing = critique.passing();
-    format!(
-        "{} in round {round} of {ROUNDS}: {findings}, {passing} of {leaves} leaves pass",
-        verdict.into_str()
-    )
+    let verdict = verdict.into_str();
+    format!("{verdict} in round {round} of {ROUNDS}: {findings}, {passing} of {leaves} leaves pass")
 }
 
 fn next(critique: &Critique) -> String {

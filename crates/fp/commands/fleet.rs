@@ -190,10 +190,8 @@ pub(crate) fn join(args: JoinArgs, context: &Context) -> CommandResult {
                 .hint(format!("`fp fleet {id}` shows the others, `fp run {id}` goes on")));
         }
         if !store.load()?.state.is_shared() {
-            return Err(CommandError::refused(format!(
-                "there is another plan {id} here, which is not shared"
-            ))
-            .hint(format!("`fp plans archive {id}` puts it aside")));
+            let message = format!("there is another plan {id} here, which is not shared");
+            return Err(CommandError::refused(message).hint(format!("`fp plans archive {id}` puts it aside")));
         }
     }
     let git = expect_worktrees(Git::open(&context.repo().root)?)?;
@@ -213,11 +211,9 @@ pub(crate) fn join(args: JoinArgs, context: &Context) -> CommandResult {
     let text = fleet.text_of(&news, "tasks.md")?.unwrap_or_default();
     // What is shown has to be what is agreed to.
     if state.approval.as_ref().is_some_and(|approval| approval.tree_hash != approval::hash(text.as_bytes())) {
-        return Err(CommandError::refused(format!(
-            "the tasks.md of {id} on {} is not the approved one",
-            place.remote
-        ))
-        .hint(format!("have it approved where it was changed: fp approve {id}")));
+        let message = format!("the tasks.md of {id} on {} is not the approved one", place.remote);
+        return Err(CommandError::refused(message)
+            .hint(format!("have it approved where it was changed: fp approve {id}")));
     }
     agree(&args, &state, &text, &place.remote, context)?;
     let wanted = args.at.machine();
@@ -289,10 +285,9 @@ fn agree(
             let tasks = counted(state.tasks.len(), "task");
             context.printer.note(&format!("Plan {id} has {tasks}. {}", commands_text(&tree, end_commands)));
             if !input::can_ask(context) {
-                return Err(CommandError::refused(format!(
-                    "nobody could be asked about {id}, and it was not joined"
-                ))
-                .hint(format!("run it at a terminal, or: fp join {id} --remote {remote} --yes {hash}")));
+                let message = format!("nobody could be asked about {id}, and it was not joined");
+                return Err(CommandError::refused(message)
+                    .hint(format!("run it at a terminal, or: fp join {id} --remote {remote} --yes {hash}")));
             }
             if !input::agrees("Approve it on this machine?", context) {
                 return Err(CommandError::refused(format!("{id} was not joined")).hint("nothing was written"));

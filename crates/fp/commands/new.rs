@@ -110,11 +110,10 @@ impl NewArgs {
                 .hint("name the goal: `fp new 'Add a greeting command'`")
         })?;
         Self::in_prompt(&prompt).map_err(|error| {
-            CommandError::failed(format!(
-                "{PLAN_SKILL}: {}",
-                error.to_string().lines().next().unwrap_or_default()
-            ))
-            .hint(format!("{PLAN_SKILL} takes its flags before the goal"))
+            let error = error.to_string();
+            let fault = error.lines().next().unwrap_or_default();
+            CommandError::failed(format!("{PLAN_SKILL}: {fault}"))
+                .hint(format!("{PLAN_SKILL} takes its flags before the goal"))
         })
     }
 
