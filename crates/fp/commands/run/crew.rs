@@ -24,7 +24,7 @@ use fp_run::run::state::{Activity, Role, TaskState};
 use crate::assets::plugin_file;
 use crate::context::Context;
 use crate::error::CommandError;
-use crate::features::install::bundle::Bundle;
+use crate::features::install::write_plugin;
 
 /// Time that a process has to end by itself.
 const GRACE: Duration = Duration::from_secs(5);
@@ -570,7 +570,7 @@ fn own_plugin(context: &Context) -> Result<(tempfile::TempDir, File), CommandErr
     }
     let folder = tempfile::Builder::new().prefix(PLUGIN_FOLDER).tempdir_in(state).map_err(failed)?;
     let lock = acquire(&folder.path().join("lock"), Duration::ZERO)?;
-    Bundle::of_this_program()?.write_plugin(folder.path())?;
+    write_plugin(folder.path())?;
     Ok((folder, lock))
 }
 

@@ -46,7 +46,7 @@ pub(crate) fn run(args: BundleArgs, context: &Context) -> CommandResult {
 
 /// The parts of a bundle.
 #[derive(Debug)]
-pub(crate) struct Bundle<'a> {
+pub(super) struct Bundle<'a> {
     /// The plugin without its program.
     pub(super) files: Vec<PluginFile<'a>>,
     pub(super) program: PathBuf,
@@ -54,14 +54,14 @@ pub(crate) struct Bundle<'a> {
 
 impl Bundle<'static> {
     /// The plugin with this program in it.
-    pub(crate) fn of_this_program() -> Result<Self, CommandError> {
+    pub(super) fn of_this_program() -> Result<Self, CommandError> {
         Ok(Self { files: assets::plugin_files(), program: this_program()? })
     }
 }
 
 impl Bundle<'_> {
     /// Writes the plugin with its program to `folder`.
-    pub(crate) fn write_plugin(&self, folder: &Path) -> Result<(), CommandError> {
+    pub(super) fn write_plugin(&self, folder: &Path) -> Result<(), CommandError> {
         for file in &self.files {
             write_file(&folder.join(&file.path), file.contents)?;
         }

@@ -21,7 +21,7 @@ use serde::Serialize;
 
 use crate::context::Context;
 use crate::error::CommandError;
-use client::{ClaudeClient, ClientMarketplace, InstalledPlugin};
+use client::{ClaudeClient, ClientMarketplace};
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// The scope that `fp install` installs for: the bundle is on this machine only, so no project can share it.
@@ -105,11 +105,11 @@ impl Installation {
     fn run_for_plugin(&self, command: &str, scope: &str, folder: Option<&Path>) -> Result<(), CommandError> {
         self.client.run(&["plugin", command, &plugin_id(), "--scope", scope], folder).map(drop)
     }
+}
 
-    /// The installed plugin in every scope, and in every project that still exists.
-    fn installed(&self) -> Result<Vec<InstalledPlugin>, CommandError> {
-        self.client.installed(|project| project.is_dir())
-    }
+/// Writes this plugin with this program to `folder`.
+pub(crate) fn write_plugin(folder: &Path) -> Result<(), CommandError> {
+    bundle::Bundle::of_this_program()?.write_plugin(folder)
 }
 
 /// The plugin's id in the client.

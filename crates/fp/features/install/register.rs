@@ -197,8 +197,11 @@ impl Installation {
         let client_version = self.client.version()?;
         let marketplace = if self.lacks_marketplace()? { InstallChange::Added } else { InstallChange::Kept };
         self.check_name()?;
-        let (here, mut outdated): (Vec<_>, Vec<_>) =
-            self.installed()?.into_iter().partition(|plugin| plugin.scope == USER);
+        let (here, mut outdated): (Vec<_>, Vec<_>) = self
+            .client
+            .installed(|project| project.is_dir())?
+            .into_iter()
+            .partition(|plugin| plugin.scope == USER);
         outdated.retain(|plugin| plugin.version != VERSION);
         let plugin = match here.first() {
             None => InstallChange::Added,

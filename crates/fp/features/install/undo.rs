@@ -77,7 +77,7 @@ impl Installation {
             return Ok(());
         }
         // The plugin of a project that is gone goes with its marketplace.
-        for plugin in self.installed()? {
+        for plugin in self.client.installed(|project| project.is_dir())? {
             self.run_for_plugin("uninstall", &plugin.scope, plugin.project_path.as_deref())?;
             removed.lines.push(format!("plugin       {}: removed", plugin.place()));
             removed.plugins.push(json!({ "scope": plugin.scope, "project": plugin.project_path }));
