@@ -12,7 +12,7 @@ use fp_host::plan::{OpenPlan, Tree};
 use fp_host::plan_folder::{PlanError, PlanFolder, Plans};
 use fp_host::repo::Repo;
 use fp_host::run::worktree;
-use fp_host::store::Store;
+use fp_host::store::{Ledger, Store};
 use fp_host::trust::{Consent, TrustStore};
 use fp_plan::settings::{Settings, SettingsLayer};
 use fp_plan::text::visible;
@@ -259,11 +259,10 @@ impl Context {
         let plan = self.open(selector)?;
         let state = plan.load()?.state;
         if state.approval.is_some() && !self.trusts(&state)? {
-            return Err(CommandError::refused(format!(
-                "{} was approved elsewhere: by somebody else, on another machine or in another folder",
-                plan.id()
-            ))
-            .hint(format!("look at it with `fp show {0}`, then run `fp approve {0}`", plan.id())));
+            let id = plan.id();
+            let elsewhere = "approved elsewhere: by somebody else, on another machine or in another folder";
+            return Err(CommandError::refused(format!("{id} was {elsewhere}"))
+                .hint(format!("look at it with `fp show {id}`, then run `fp approve {id}`")));
         }
         Ok(plan)
     }
@@ -312,6 +311,19 @@ impl Context {
         self.printer.note(&format!("note: what was not finished is kept: `git apply {patch}` takes it up"));
     }
 
+    /// The state of `plan`, with the notices from reading its log printed.
+    pub(crate) fn state(&self, plan: &OpenPlan) -> Result<Arc<State>, CommandError> {
+        let loaded = plan.load()?;
+        self.notices(&loaded.notices);
+        Ok(loaded.state)
+    }
+
+    /// The same log, with the notices from reading it printed.
+    pub(crate) fn told<'p>(&self, ledger: Ledger<'p>) -> Ledger<'p> {
+        self.notices(ledger.notices());
+        ledger
+    }
+
     /// Prints the notices from reading a log.
     pub(crate) fn notices(&self, notices: &[String]) {
         for notice in notices {
@@ -330,11 +342,8 @@ pub(crate) fn tree_error(plan: &OpenPlan, error: FileError) -> CommandError {
             .hint("put it back as it was approved; what is done so far is in the log, and is not lost");
     }
     let id = plan.id();
-    CommandError::failed(format!(
-        "{id} has no task tree yet; planning is at: {}",
-        planning_step(plan).into_str()
-    ))
-    .hint(format!(
+    let step = planning_step(plan).into_str();
+    CommandError::failed(format!("{id} has no task tree yet; planning is at: {step}")).hint(format!(
         "`/fp:plan` in Claude Code plans; by hand, write its tasks.md, and `fp validate {id}` checks it"
     ))
 }

@@ -3,46 +3,9 @@
 
 use std::borrow::Cow;
 use std::fmt;
-use std::process::ExitCode;
 
-use fp_plan::hint::{ErrorEnd, Hint};
-
-/// The end of a command. The numbers are public interface.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Exit {
-    /// 0: done.
-    Done,
-    /// 1: findings, or the request was refused; the output says which.
-    Findings,
-    /// 2: could not run: bad usage, bad input, a failing disk.
-    Failed,
-    /// 3: no task is ready.
-    NothingReady,
-    /// 3: a question is open.
-    Asked,
-    /// 1: another machine was faster, again and again.
-    Overtaken,
-    /// 2: the remote of a shared plan can't be reached.
-    CutOff,
-}
-
-impl Exit {
-    /// The process exit status.
-    pub(crate) fn code(self) -> u8 {
-        match self {
-            Self::Done => 0,
-            Self::Findings | Self::Overtaken => 1,
-            Self::Failed | Self::CutOff => 2,
-            Self::NothingReady | Self::Asked => 3,
-        }
-    }
-}
-
-impl From<Exit> for ExitCode {
-    fn from(exit: Exit) -> Self {
-        Self::from(exit.code())
-    }
-}
+pub(crate) use fp_plan::hint::Exit;
+use fp_plan::hint::Hint;
 
 /// An error for the user: what happened, why, and what to do next.
 #[derive(Debug, Clone)]
@@ -67,15 +30,8 @@ impl CommandError {
 
     /// Converts `error`, with `message` in place of its own text.
     pub(crate) fn worded(message: impl fmt::Display, error: &impl Hint) -> Self {
-        let exit = match error.ends() {
-            ErrorEnd::Failed => Exit::Failed,
-            ErrorEnd::Refused => Exit::Findings,
-            ErrorEnd::NothingReady => Exit::NothingReady,
-            ErrorEnd::Overtaken => Exit::Overtaken,
-            ErrorEnd::CutOff => Exit::CutOff,
-        };
         let hints = error.hint().map(Cow::into_owned);
-        Self { exit, message: message.to_string(), hints: hints.into_iter().collect() }
+        Self { exit: error.ends(), message: message.to_string(), hints: hints.into_iter().collect() }
     }
 
     /// Adds a line that says what to do next.

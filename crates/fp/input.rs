@@ -5,6 +5,7 @@ use std::io::{BufRead as _, IsTerminal as _, Read as _};
 use std::path::Path;
 
 use fp_host::file;
+use fp_host::interrupt::Interrupt;
 
 use crate::context::Context;
 use crate::error::CommandError;
@@ -32,13 +33,17 @@ impl Input {
                 .hint("pipe the text into it, as UTF-8")
         })?;
         if text.len() as u64 > cap {
-            return Err(CommandError::failed(format!(
-                "standard input is too large: at most {cap} bytes are read"
-            ))
-            .hint("check that it is the text you mean, or split it"));
+            let message = format!("standard input is too large: at most {cap} bytes are read");
+            return Err(CommandError::failed(message).hint("check that it is the text you mean, or split it"));
         }
         Ok(Self { name: "standard input".to_owned(), text })
     }
+}
+
+/// Listens for Ctrl-C; `without` says how to do without that.
+pub(crate) fn interrupt(without: &str) -> Result<Interrupt, CommandError> {
+    Interrupt::listen()
+        .map_err(|error| CommandError::failed(format!("signals can't be watched: {error}")).hint(without))
 }
 
 /// True if a person can be asked: at a terminal, and not in an unattended session.

@@ -19,5 +19,5 @@ mod theme;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    cli::main().into()
+    ExitCode::from(cli::main().code())
 }

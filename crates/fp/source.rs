@@ -141,11 +141,10 @@ impl PlanSource {
     pub(crate) fn refuse_running(&self) -> Result<(), CommandError> {
         let Some(plan) = &self.plan else { return Ok(()) };
         if plan.load()?.state.is_running() {
-            return Err(CommandError::refused(format!(
-                "the run of {} is on: its tree is not changed",
-                plan.id()
-            ))
-            .hint("`fp task` edits one task; `fp cancel` ends the run"));
+            let message = format!("the run of {} is on: its tree is not changed", plan.id());
+            return Err(
+                CommandError::refused(message).hint("`fp task` edits one task; `fp cancel` ends the run")
+            );
         }
         Ok(())
     }

@@ -7,10 +7,11 @@ use std::io::{self, IsTerminal as _};
 use fp_host::platform::TERMINAL_IN_ENVIRONMENT;
 use fp_plan::text::{fitted, visible};
 use fp_run::run::state::Status;
+use strum::VariantArray as _;
 use unicode_width::UnicodeWidthStr as _;
 
 /// The look of a piece of text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::VariantArray)]
 pub(crate) enum Look {
     Plain,
     Done,
@@ -29,20 +30,6 @@ pub(crate) enum Look {
 }
 
 impl Look {
-    const ALL: [Self; 11] = [
-        Self::Plain,
-        Self::Done,
-        Self::Failed,
-        Self::Building,
-        Self::Verifying,
-        Self::Ready,
-        Self::Waiting,
-        Self::Skipped,
-        Self::Strong,
-        Self::Faint,
-        Self::Hint,
-    ];
-
     /// The look of a task's state.
     pub(crate) fn of(status: Status, ready: bool) -> Self {
         match status {
@@ -142,7 +129,7 @@ pub(crate) fn shown(text: &str) -> Cow<'_, str> {
     let mut parts = text.split('\x1b');
     let mut shown = visible(parts.next().unwrap_or_default());
     for part in parts {
-        let mut sequences = Look::ALL.iter().map(|look| look.sequence()).chain([END]);
+        let mut sequences = Look::VARIANTS.iter().map(|look| look.sequence()).chain([END]);
         let own = sequences.find_map(|own| own.strip_prefix('\x1b').filter(|own| part.starts_with(own)));
         let own = own.unwrap_or_default();
         shown.to_mut().push(if own.is_empty() { '␛' } else { '\x1b' });
@@ -227,7 +214,7 @@ mod tests {
     #[test]
     fn every_state_has_a_sign_of_its_own() {
         let signs: Vec<&str> =
-            Look::ALL.iter().map(|look| look.sign()).filter(|sign| !sign.is_empty()).collect();
+            Look::VARIANTS.iter().map(|look| look.sign()).filter(|sign| !sign.is_empty()).collect();
         let plain_signs: std::collections::BTreeSet<char> =
             signs.iter().flat_map(|sign| sign.chars()).map(plain).collect();
         assert_eq!((signs.len(), plain_signs.len()), (7, 7));

@@ -43,7 +43,6 @@ const WITHOUT_HINT: &[(&str, &str, &str)] = &[
     ("commands/explain.rs", "format!(\"there is no rule", "the rule that was meant, or all of them"),
     ("commands/help.rs", "format!(\"there is no command", "the one that was meant, or all of them"),
     ("commands/hook.rs", "format!(\"the event has", "a hook has one line to say what is wrong"),
-    ("commands/start.rs", "format!( \"files that the plan changes", "added where it is returned"),
     ("commands/task.rs", "format!(\"{edit}, the tree is not", "the findings are its hints"),
     ("commands/task.rs", "error", "added for each error"),
 ];

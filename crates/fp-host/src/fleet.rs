@@ -10,7 +10,7 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, UNIX_EPOCH};
 
-use fp_plan::hint::{ErrorEnd, Hint};
+use fp_plan::hint::{Exit, Hint};
 use fp_plan::plan::id::{MachineId, PlanId};
 use fp_run::run::event::{Entry, EntryOrigin, SHARED_LOG_VERSION};
 use fp_run::run::{State, approval};
@@ -110,12 +110,12 @@ impl Hint for FleetError {
         })
     }
 
-    fn ends(&self) -> ErrorEnd {
+    fn ends(&self) -> Exit {
         match self {
-            Self::Overtaken => ErrorEnd::Overtaken,
-            Self::Unreachable { .. } => ErrorEnd::CutOff,
-            Self::Git(_) | Self::File(_) | Self::Record(_) | Self::Foreign { .. } => ErrorEnd::Failed,
-            _ => ErrorEnd::Refused,
+            Self::Overtaken => Exit::Overtaken,
+            Self::Unreachable { .. } => Exit::CutOff,
+            Self::Git(_) | Self::File(_) | Self::Record(_) | Self::Foreign { .. } => Exit::Failed,
+            _ => Exit::Findings,
         }
     }
 }

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::time::Duration;
 
-use fp_plan::hint::{ErrorEnd, Hint};
+use fp_plan::hint::{Exit, Hint};
 use fp_plan::plan::id::PlanId;
 use fp_run::run::State;
 use fp_run::run::event::{Entry, Event, LOG_VERSION, SHARED_LOG_VERSION};
@@ -98,8 +98,8 @@ impl Hint for StoreError {
         })
     }
 
-    fn ends(&self) -> ErrorEnd {
-        if let Self::Fleet(error) = self { error.ends() } else { ErrorEnd::Failed }
+    fn ends(&self) -> Exit {
+        if let Self::Fleet(error) = self { error.ends() } else { Exit::Failed }
     }
 }
 

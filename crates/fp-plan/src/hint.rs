@@ -2,19 +2,35 @@
 
 use std::borrow::Cow;
 
-/// The end of a command that meets an error.
+/// The end of a command. The numbers are public interface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ErrorEnd {
-    /// The command could not run: bad usage, bad input, a failing disk.
+pub enum Exit {
+    /// 0: done.
+    Done,
+    /// 1: findings, or the request was refused; the output says which.
+    Findings,
+    /// 2: could not run: bad usage, bad input, a failing disk.
     Failed,
-    /// The command ran and the answer is no.
-    Refused,
-    /// Nothing is ready to be claimed.
+    /// 3: no task is ready.
     NothingReady,
-    /// Another machine was faster: the same again decides on what it did.
+    /// 3: a question is open.
+    Asked,
+    /// 1: another machine was faster: the same again decides on what it did.
     Overtaken,
-    /// The remote of a shared plan can't be reached.
+    /// 2: the remote of a shared plan can't be reached.
     CutOff,
+}
+
+impl Exit {
+    /// The process exit status.
+    pub fn code(self) -> u8 {
+        match self {
+            Self::Done => 0,
+            Self::Findings | Self::Overtaken => 1,
+            Self::Failed | Self::CutOff => 2,
+            Self::NothingReady | Self::Asked => 3,
+        }
+    }
 }
 
 /// An error that can say what to do next.
@@ -22,7 +38,7 @@ pub trait Hint: std::error::Error {
     /// The next thing to do, in one sentence without a full stop.
     fn hint(&self) -> Option<Cow<'_, str>>;
 
-    fn ends(&self) -> ErrorEnd {
-        ErrorEnd::Failed
+    fn ends(&self) -> Exit {
+        Exit::Failed
     }
 }

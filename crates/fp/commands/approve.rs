@@ -82,13 +82,8 @@ pub(crate) fn run(args: ApproveArgs, context: &Context) -> CommandResult {
     }
     let head = if *changed { "Approved" } else { "Approved already" };
     let terms = if how == ConsentSource::Terminal { "" } else { terms.as_str() };
-    let text = format!(
-        "{head}: {} with {}\n{}{terms}Next: {}\n",
-        plan.id(),
-        counted(total, "task"),
-        before.text(),
-        approved.next()
-    );
+    let (id, tasks, before, next) = (plan.id(), counted(total, "task"), before.text(), approved.next());
+    let text = format!("{head}: {id} with {tasks}\n{before}{terms}Next: {next}\n");
     context.report(&json, &text)
 }
 
@@ -199,20 +194,17 @@ fn ask_for_consent(
     before: Option<&State>,
     context: &Context,
 ) -> CommandResult {
-    let hash = approval::hash(text.as_bytes());
+    let (id, hash) = (plan.id(), approval::hash(text.as_bytes()));
     let PrintedQuestion { question, header, options } =
-        PrintedQuestion::of_approval(plan.id(), tree, &hash, end_commands, before);
+        PrintedQuestion::of_approval(id, tree, &hash, end_commands, before);
     let mut text = format!("Not approved. Ask the user, word for word:\n\nquestion: {question}\n");
     text.push_str(&format!("header: {header}\noptions:\n"));
     for option in &options {
         text.push_str(&format!("- {}: {}\n", option.label, option.description));
     }
-    text.push_str(&format!(
-        "\nThe answer is recorded when it is given. At a terminal: fp approve {}\n",
-        plan.id()
-    ));
+    text.push_str(&format!("\nThe answer is recorded when it is given. At a terminal: fp approve {id}\n"));
     let json = json!({
-        "planId": plan.id(), "approved": false, "question": question, "header": header, "options": options,
+        "planId": id, "approved": false, "question": question, "header": header, "options": options,
     });
     context.report(&json, &text)?;
     Ok(Exit::Findings)

@@ -22,9 +22,8 @@ use fp_run::verification::{self, Check};
 use serde_json::json;
 
 use crate::context::Context;
-use crate::error::{CommandError, CommandResult, Exit};
+use crate::error::{CommandError, CommandResult};
 use crate::features::specs;
-use crate::printer::Format;
 use crate::source::interview_at;
 
 /// Take a task and print everything it takes to do it
@@ -111,17 +110,11 @@ pub(crate) fn run(args: ClaimArgs, context: &Context) -> CommandResult {
     };
     let specs = specs::section_of_payload(state, task, leaf, &around, context);
     let text = payload(state, task, leaf, &Around { specs: &specs, ..around });
-    match context.format {
-        Format::Text => context.printer.data(&text),
-        Format::Json => {
-            let token = task.claim.as_ref().map(|c| c.token.as_str());
-            context.printer.json(&json!({
-                "planId": state.plan_id, "task": id, "owner": args.owner, "claim": token,
-                "iteration": task.iteration, "worktree": place, "payload": text,
-            }))?;
-        }
-    }
-    Ok(Exit::Done)
+    let json = json!({
+        "planId": state.plan_id, "task": id, "owner": args.owner, "iteration": task.iteration, "worktree": place,
+        "claim": task.claim.as_ref().map(|claim| &claim.token), "payload": text,
+    });
+    context.report(&json, &text)
 }
 
 /// The input of a claim, prepared before it is logged.

@@ -55,11 +55,8 @@ struct CheckArgs {
     /// Check the working tree against this revision.
     #[arg(long, value_name = "REV")]
     diff: Option<String>,
-    /// List every comment of the files, as if the files were new.
-    #[arg(long, conflicts_with_all = ["staged", "diff"])]
-    all: bool,
     /// List only comments of the change that restate the code.
-    #[arg(long, conflicts_with = "all")]
+    #[arg(long)]
     restating: bool,
 }
 
@@ -156,7 +153,7 @@ fn check_files(args: &CheckArgs, context: &Context) -> Result<CommentsReport, Co
             if is_folder && is_ignored(&path, &settings.comment_checker.ignore, context) {
                 continue;
             }
-            report.add(&name, "", &text, !args.all);
+            report.add(&name, "", &text, true);
         }
     }
     Ok(report)

@@ -81,14 +81,10 @@ struct ShowArgs {
 }
 
 #[derive(Debug, clap::Args)]
-#[group(id = "layer", multiple = false)]
 struct WhichFile {
-    /// Your own file.
+    /// Your own file, in place of the project's.
     #[arg(long)]
     user: bool,
-    /// The project's file, which is the default.
-    #[arg(long)]
-    project: bool,
 }
 
 impl WhichFile {
@@ -103,7 +99,7 @@ impl WhichFile {
         }
         config::user_file(&|name| context.env(name)).ok_or_else(|| {
             CommandError::failed("there is no home to keep your settings in")
-                .hint("set HOME or XDG_CONFIG_HOME to a folder, or use `--project`")
+                .hint("set HOME or XDG_CONFIG_HOME to a folder, or leave `--user` out")
         })
     }
 }

@@ -92,8 +92,7 @@ fn record(args: &RecordArgs, context: &Context) -> CommandResult {
     let before = if is_first { None } else { last_critique(plan)? };
     let judged = judge(&source.valid_tree(&text)?, &opinion, before.as_ref());
     let judged = judged.map_err(|error| refused(&error, &source))?;
-    let mut ledger = plan.lock()?;
-    context.notices(ledger.notices());
+    let mut ledger = context.told(plan.lock()?);
     let critique = ledger.state().criticise(approval::hash(text.as_bytes()), judged)?;
     let path = plan.folder.file("critique.md");
     file::atomic_write(&path, critique.to_markdown().as_bytes())?;
@@ -160,10 +159,8 @@ fn summary(critique: &Critique) -> String {
     let Critique { round, verdict, leaves, .. } = critique;
     let findings = counted(critique.findings.len(), "finding");
     let passing = critique.passing();
-    format!(
-        "{} in round {round} of {ROUNDS}: {findings}, {passing} of {leaves} leaves pass",
-        verdict.into_str()
-    )
+    let verdict = verdict.into_str();
+    format!("{verdict} in round {round} of {ROUNDS}: {findings}, {passing} of {leaves} leaves pass")
 }
 
 fn next(critique: &Critique) -> String {

@@ -22,12 +22,11 @@ pub(crate) struct EvidenceArgs {
 
 pub(crate) fn run(args: EvidenceArgs, context: &Context) -> CommandResult {
     let plan = context.open_to_read(args.plan.as_deref())?;
-    let loaded = plan.load()?;
-    context.notices(&loaded.notices);
-    if loaded.state.approval.is_none() {
+    let state = context.state(&plan)?;
+    if state.approval.is_none() {
         return Err(Refusal::NotApproved.into());
     }
-    let (id, task) = (&args.task, loaded.state.expect_task(&args.task)?);
+    let (id, task) = (&args.task, state.expect_task(&args.task)?);
     if let Some(text) = evidence::read(&plan, id)? {
         context.notices(disagreement(&text, task).as_slice());
         return context

@@ -11,7 +11,7 @@ use fp_host::platform::machine_name;
 use fp_host::run::worktree;
 use fp_host::store::Store;
 use fp_host::trust::ConsentSource;
-use fp_plan::hint::{ErrorEnd, Hint as _};
+use fp_plan::hint::Hint as _;
 use fp_plan::plan::id::{MachineId, PlanId, TaskId};
 use fp_plan::text::counted;
 use fp_run::run::event::{Event, Leaf};
@@ -24,7 +24,7 @@ use serde_json::json;
 use super::approve::commands_text;
 use super::start::lead_lock;
 use crate::context::{Context, consent_of};
-use crate::error::{CommandError, CommandResult};
+use crate::error::{CommandError, CommandResult, Exit};
 use crate::input;
 
 /// Longest name that is taken from a machine's own, in bytes.
@@ -185,17 +185,13 @@ pub(crate) fn join(args: JoinArgs, context: &Context) -> CommandResult {
     if let Some(folder) = &existing {
         let store = Store::new(folder.path().to_owned(), id.clone());
         if let Some(member) = store.membership()? {
-            return Err(CommandError::refused(format!(
-                "this clone takes part in {id} already, as {}",
-                member.machine
-            ))
-            .hint(format!("`fp fleet {id}` shows the others, `fp run {id}` goes on")));
+            let message = format!("this clone takes part in {id} already, as {}", member.machine);
+            return Err(CommandError::refused(message)
+                .hint(format!("`fp fleet {id}` shows the others, `fp run {id}` goes on")));
         }
         if !store.load()?.state.is_shared() {
-            return Err(CommandError::refused(format!(
-                "there is another plan {id} here, which is not shared"
-            ))
-            .hint(format!("`fp plans archive {id}` puts it aside")));
+            let message = format!("there is another plan {id} here, which is not shared");
+            return Err(CommandError::refused(message).hint(format!("`fp plans archive {id}` puts it aside")));
         }
     }
     let git = expect_worktrees(Git::open(&context.repo().root)?)?;
@@ -261,7 +257,7 @@ fn enter(plan: &OpenPlan, context: &Context) -> Result<(), CommandError> {
         let mut ledger = plan.lock_in_order()?;
         match ledger.append(vec![Event::Joined { head: tip.to_string() }], context.now()) {
             Ok(()) => return Ok(()),
-            Err(error) if error.ends() == ErrorEnd::Overtaken => {}
+            Err(error) if error.ends() == Exit::Overtaken => {}
             Err(error) => return Err(error.into()),
         }
     }
@@ -302,10 +298,9 @@ fn agree(
             let tasks = counted(state.tasks.len(), "task");
             context.printer.note(&format!("Plan {id} has {tasks}. {}", commands_text(&tree, end_commands)));
             if !input::can_ask(context) {
-                return Err(CommandError::refused(format!(
-                    "nobody could be asked about {id}, and it was not joined"
-                ))
-                .hint(format!("run it at a terminal, or: fp join {id} --remote {remote} --yes {hash}")));
+                let message = format!("nobody could be asked about {id}, and it was not joined");
+                return Err(CommandError::refused(message)
+                    .hint(format!("run it at a terminal, or: fp join {id} --remote {remote} --yes {hash}")));
             }
             if !input::agrees("Approve it on this machine?", context) {
                 return Err(CommandError::refused(format!("{id} was not joined")).hint("nothing was written"));

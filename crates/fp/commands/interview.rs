@@ -15,13 +15,11 @@ use serde_json::json;
 
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
-use crate::printer::Format;
 use crate::printer::WIDTH;
+use crate::source::interview_at;
 
 const RECORD: &str = "interview.json";
 
-/// Size limit of `interview.json`, in bytes.
-const CAP: u64 = 64 * 1024 * 1024;
 /// Columns before the missing information.
 const MARGIN: usize = 26;
 /// Most lines about the missing information of one item.
@@ -126,11 +124,11 @@ pub(crate) fn run(args: InterviewArgs, context: &Context) -> CommandResult {
     } else {
         record(&plan, &answers, by, context).map(|(interview, clearance)| (interview, Some(clearance)))?
     };
-    match (context.format, &clearance) {
-        (Format::Json, _) => context.printer.json(&json(&plan, &interview))?,
-        (Format::Text, Some(_)) => context.printer.data(&format!("Recorded: {}\n", answers.in_words())),
-        (Format::Text, None) => context.printer.data(&interview_page(&plan.goal(), &interview)),
-    }
+    let text = match &clearance {
+        Some(_) => format!("Recorded: {}\n", answers.in_words()),
+        None => interview_page(&plan.goal(), &interview),
+    };
+    context.report(&json(&plan, &interview), &text)?;
     if interview.is_empty() {
         context.printer.note("Nothing is recorded yet; `fp interview --help` shows what can be");
     }
@@ -175,8 +173,7 @@ fn record(
     by: Decider,
     context: &Context,
 ) -> Result<(Interview, Clearance), CommandError> {
-    let mut ledger = plan.lock()?;
-    context.notices(ledger.notices());
+    let mut ledger = context.told(plan.lock()?);
     let before = read(plan)?;
     let path = plan.folder.file(RECORD);
     let mut interview = before.clone();
@@ -208,12 +205,7 @@ fn write_page(plan: &OpenPlan, interview: &Interview, clearance: &Clearance) -> 
 }
 
 fn read(plan: &OpenPlan) -> Result<Interview, CommandError> {
-    let path = plan.folder.file(RECORD);
-    let Some(text) = file::read_text_if_there(&path, CAP)? else {
-        return Ok(Interview::default());
-    };
-    Interview::parse(&text)
-        .map_err(|error| CommandError::worded(format!("{}:{error}", path.display()), &error))
+    Ok(interview_at(&plan.folder.file(RECORD))?.unwrap_or_default())
 }
 
 fn json(plan: &OpenPlan, interview: &Interview) -> serde_json::Value {
@@ -256,8 +248,7 @@ struct PlanClearance<'a> {
 fn check(args: &CheckArgs, context: &Context) -> CommandResult {
     let plan = context.open(args.plan.as_deref())?;
     let clearance = {
-        let ledger = plan.lock()?;
-        context.notices(ledger.notices());
+        let ledger = context.told(plan.lock()?);
         let interview = read(&plan)?;
         let clearance = judge(&plan, &interview, ledger.state().interview_rounds)?;
         write_page(&plan, &interview, &clearance)?;

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use fp_host::interrupt::Interrupt;
 use fp_host::plan::OpenPlan;
 use fp_host::store::{LogLine, Portion};
 use fp_plan::plan::id::TaskId;
@@ -15,7 +14,8 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
 use crate::context::{Context, planning_step};
-use crate::error::{CommandError, CommandResult, Exit};
+use crate::error::{CommandResult, Exit};
+use crate::input::interrupt;
 use crate::printer::{Format, columns};
 use crate::theme::{Look, StyledLine};
 
@@ -70,10 +70,7 @@ pub(crate) fn run(args: LogArgs, context: &Context) -> CommandResult {
         return Ok(Exit::Done);
     }
     plan.store.follow_remote();
-    let interrupt = Interrupt::listen().map_err(|error| {
-        CommandError::failed(format!("signals can't be watched: {error}"))
-            .hint("without --follow, the log is printed as it is now")
-    })?;
+    let interrupt = interrupt("without --follow, the log is printed as it is now")?;
     while read && !view.is_over() && !interrupt.within(LOOK) {
         let portion = reader.more()?;
         if portion.anew {

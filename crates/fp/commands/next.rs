@@ -1,7 +1,7 @@
 //! `fp next`: tells the lead what to do now, so that state and order are the program's business and not the
 //! model's.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use fp_host::run::commit::{COMMIT_PATIENCE, head_moved, settle};
 use fp_host::run::end_checks::check_at_end;
 use fp_host::run::fresh_token;
 use fp_host::store::Ledger;
-use fp_plan::hint::{ErrorEnd, Hint as _};
+use fp_plan::hint::Hint as _;
 use fp_plan::plan::id::{AgentName, PlanId, TaskId};
 use fp_plan::settings::{AgentPlayer, Settings};
 use fp_run::report::requirements::RequirementLine;
@@ -134,8 +134,7 @@ pub(super) fn take_turn<'p>(
         let tip = plan.store.membership()?.filter(|_| state.is_shared()).map(|member| member.tip);
         (state.head.clone(), head_moved(plan, &state, tip.as_ref())?)
     };
-    let mut ledger = plan.lock()?;
-    context.notices(ledger.notices());
+    let mut ledger = context.told(plan.lock()?);
     let around = RunSurroundings {
         edited: tree.edited(ledger.state()),
         // If another call looked at HEAD meanwhile, it has reported the commits.
@@ -179,7 +178,7 @@ fn sync(plan: &OpenPlan, context: &Context) -> Result<Option<String>, CommandErr
             context.notices(&notices);
             Ok(None)
         }
-        Err(error) if error.ends() == ErrorEnd::CutOff => {
+        Err(error) if error.ends() == Exit::CutOff => {
             context
                 .printer
                 .note(&format!("note: {error}: what is under way goes on, and nothing new begins"));
@@ -231,14 +230,12 @@ fn what_comes_after(plan: &OpenPlan, context: &Context) -> String {
 /// The actions with ids that no other answer has.
 fn numbered(plan: &PlanId, first: u64, actions: &[LeadAction]) -> Result<Vec<Value>, CommandError> {
     let with_id = |(i, action): (usize, &LeadAction)| {
-        let mut whole = BTreeMap::from([("id".to_owned(), Value::from(format!("a{first}-{}", i + 1)))]);
-        if let Value::Object(fields) = serde_json::to_value(action).map_err(CommandError::failed)? {
-            whole.extend(fields);
-        }
+        let mut whole = serde_json::to_value(action).map_err(CommandError::failed)?;
+        whole["id"] = format!("a{first}-{}", i + 1).into();
         if let Some(printed) = printed_question(plan, action) {
-            whole.insert("printed".to_owned(), printed.question.into());
+            whole["printed"] = printed.question.into();
         }
-        serde_json::to_value(whole).map_err(CommandError::failed)
+        Ok(whole)
     };
     actions.iter().enumerate().map(with_id).collect()
 }

@@ -87,8 +87,7 @@ fn tell(plan: &OpenPlan, from: &AgentName, add: &Add, context: &Context) -> Comm
         return Err(CommandError::refused(format!("{word} is a note, which goes to nobody in particular"))
             .hint(format!("for the builders that come after: fp note {} add '{word}: TEXT'", plan.id())));
     }
-    let mut ledger = plan.lock()?;
-    context.notices(ledger.notices());
+    let mut ledger = context.told(plan.lock()?);
     let (message, events) = ledger.state().tell(from, &add.to, &add.note)?;
     ledger.append(events, context.now())?;
     context.report(&json!({ "message": message }), &format!("{}\n", message.line()))

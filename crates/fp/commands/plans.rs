@@ -26,28 +26,22 @@ pub(crate) struct PlansArgs {
 
 #[derive(Debug, clap::Subcommand)]
 enum Action {
-    Archive(ArchiveArgs),
-    Restore(RestoreArgs),
-}
-
-/// Archive a plan that is not running; nothing is deleted
-#[derive(Debug, clap::Args)]
-pub(crate) struct ArchiveArgs {
-    /// The plan.
-    plan: String,
-}
-
-/// Move an archived plan back to the others
-#[derive(Debug, clap::Args)]
-pub(crate) struct RestoreArgs {
-    /// The archived plan.
-    plan: String,
+    /// Archive a plan that is not running; nothing is deleted
+    Archive {
+        /// The plan.
+        plan: String,
+    },
+    /// Move an archived plan back to the others
+    Restore {
+        /// The archived plan.
+        plan: String,
+    },
 }
 
 pub(crate) fn run(args: PlansArgs, context: &Context) -> CommandResult {
     match args.action {
-        Some(Action::Archive(args)) => archive(&args, context),
-        Some(Action::Restore(args)) => restore(&args, context),
+        Some(Action::Archive { plan }) => archive(&plan, context),
+        Some(Action::Restore { plan }) => restore(&plan, context),
         None => list(&args, context),
     }
 }
@@ -119,8 +113,8 @@ fn text(rows: &[Row], hidden: usize, archived: bool) -> String {
     text
 }
 
-fn archive(args: &ArchiveArgs, context: &Context) -> CommandResult {
-    let plan = context.open(Some(&args.plan))?;
+fn archive(plan: &str, context: &Context) -> CommandResult {
+    let plan = context.open(Some(plan))?;
     let patience = Duration::from_secs(plan.settings.lock_timeout_seconds.into());
     let folder = context.plans()?.archive(&plan.folder, context.now(), patience)?;
     let shown = context.shown(&folder);
@@ -129,9 +123,9 @@ fn archive(args: &ArchiveArgs, context: &Context) -> CommandResult {
         .report(&json, &format!("Archived {0} in {shown}\nTo restore it: fp plans restore {0}\n", plan.id()))
 }
 
-fn restore(args: &RestoreArgs, context: &Context) -> CommandResult {
+fn restore(plan: &str, context: &Context) -> CommandResult {
     let plans = context.plans()?;
-    let plan = plans.archived().resolve(&args.plan)?;
+    let plan = plans.archived().resolve(plan)?;
     let patience = Duration::from_secs(context.settings()?.lock_timeout_seconds.into());
     let folder = plans.restore(&plan, patience)?;
     let json = json!({ "planId": plan.id(), "archived": false, "folder": folder });

@@ -50,9 +50,7 @@ struct ReadyLine {
 
 pub(crate) fn run(args: ReadyArgs, context: &Context) -> CommandResult {
     let plan = context.open_to_read(args.plan.as_deref())?;
-    let loaded = plan.load()?;
-    context.notices(&loaded.notices);
-    let state = &loaded.state;
+    let state = &context.state(&plan)?;
     let report = if state.approval.is_none() {
         unapproved(state, &PlanSource::open(context, Some(plan.id().as_str()))?)?
     } else {

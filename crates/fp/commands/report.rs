@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use fp_host::file;
-use fp_host::interrupt::Interrupt;
 use fp_host::plan::{OpenPlan, Tree};
 use fp_host::store::Past;
 use fp_plan::plan::{Plan, parse};
@@ -18,6 +17,7 @@ use fp_run::report::tree::TreeReport;
 use super::show::schedule_options;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
+use crate::input::interrupt;
 use crate::pages::run::{FAR, is_run_page, run_page};
 use crate::printer::{Output, format_option, json};
 use crate::source::interview_at;
@@ -86,10 +86,7 @@ const LOOK: Duration = Duration::from_millis(500);
 /// Writes the page whenever something has happened.
 fn watch(plan: &OpenPlan, args: ReportArgs, context: &Context) -> CommandResult {
     let path = args.out.map_or_else(|| plan.folder.file("report.html"), |out| context.cwd.join(out));
-    let interrupt = Interrupt::listen().map_err(|error| {
-        CommandError::failed(format!("signals can't be watched: {error}"))
-            .hint("without --watch, the page is written once")
-    })?;
+    let interrupt = interrupt("without --watch, the page is written once")?;
     let write_page = |is_stopped: bool, force: bool| {
         let past = plan.store.past()?;
         let tree = tree(plan)?;

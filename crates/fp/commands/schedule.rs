@@ -1,6 +1,5 @@
 //! `fp schedule`: orders the tasks and writes `plan.md`, so that people see the schedule before they approve it.
 
-use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use fp_host::file;
 use fp_host::run::end_checks::end_commands;
 use fp_plan::plan::{Plan, parse};
@@ -15,9 +14,9 @@ use unicode_width::UnicodeWidthStr as _;
 
 use super::approve::commands_text;
 use super::critique::last_critique;
+use super::show::schedule_options;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
-use crate::printer::Format;
 use crate::printer::WIDTH;
 use crate::source::PlanSource;
 
@@ -31,13 +30,6 @@ const WHY: usize = 30;
 pub(crate) struct ScheduleArgs {
     /// The plan; defaults to the only active one.
     plan: Option<String>,
-    /// Which of several tasks that could be next is next; else as configured.
-    #[arg(long, value_parser = PossibleValuesParser::new(["document-order", "risk-first", "easy-first"])
-        .try_map(|name| serde_json::from_value::<ExecutionOrder>(name.into())))]
-    order: Option<ExecutionOrder>,
-    /// How many tasks run at once (1-16); else as the run has it, or as configured.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=16))]
-    parallel: Option<u32>,
 }
 
 pub(crate) fn run(args: ScheduleArgs, context: &Context) -> CommandResult {
@@ -50,9 +42,8 @@ pub(crate) fn run(args: ScheduleArgs, context: &Context) -> CommandResult {
     let tree_text = source.text()?;
     let (tree, problems) = parse(&tree_text);
     let settings = &plan.settings;
-    let order = args.order.unwrap_or(settings.execution_order);
     let composite = plan.composites()?;
-    if composite.is_none() && order != ExecutionOrder::DocumentOrder {
+    if composite.is_none() && settings.execution_order != ExecutionOrder::DocumentOrder {
         context.printer.note(&format!(
             "note: the order goes by complexity alone, since nothing was measured: run `fp signals {}` first",
             plan.id()
@@ -61,11 +52,9 @@ pub(crate) fn run(args: ScheduleArgs, context: &Context) -> CommandResult {
     let state = plan.load()?.state;
     let at_once = state.run.as_ref().map_or(settings.max_parallel_tasks, |run| run.terms.builders);
     let options = ScheduleOptions {
-        order,
-        model: settings.execution_model,
-        max_parallel_tasks: args.parallel.unwrap_or(at_once),
+        max_parallel_tasks: at_once,
         composite: composite.unwrap_or_default(),
-        exclusive: settings.exclusive.clone(),
+        ..schedule_options(settings)
     };
     source.refuse_invalid(&tree, &problems)?;
     let schedule = schedule(&tree, &options).map_err(|error @ ScheduleError::Cycle { .. }| {
@@ -74,21 +63,14 @@ pub(crate) fn run(args: ScheduleArgs, context: &Context) -> CommandResult {
     let critique = CritiqueLine::new(&state, &tree_text);
     let path = plan.folder.file("plan.md");
     file::atomic_write(&path, markdown(&schedule).as_bytes())?;
-    match context.format {
-        Format::Json => {
-            context.printer.json(&PrintedSchedule { schedule: &schedule, critique: critique.as_ref() })?;
-        }
-        Format::Text => {
-            let found = critique.as_ref().filter(|critique| critique.findings > 0 && !state.is_running());
-            let found = found.map_or(Ok(None), |_| last_critique(plan))?;
-            let found = found.as_ref().map_or_else(String::new, Critique::finding_list);
-            let critique = critique.map_or_else(String::new, |critique| format!("\n{critique}\n{found}"));
-            let commands = commands_text(&tree, &end_commands(plan, &tree));
-            let commands = if commands.is_empty() { commands } else { format!("\n{commands}") };
-            let width = widest_wave(&tree, &options);
-            context.printer.data(&(text(&schedule, width) + &commands + &critique));
-        }
-    }
+    let found = critique.as_ref().filter(|critique| critique.findings > 0 && !state.is_running());
+    let found = found.map_or(Ok(None), |_| last_critique(plan))?;
+    let found = found.as_ref().map_or_else(String::new, Critique::finding_list);
+    let told = critique.as_ref().map_or_else(String::new, |critique| format!("\n{critique}\n{found}"));
+    let commands = commands_text(&tree, &end_commands(plan, &tree));
+    let commands = if commands.is_empty() { commands } else { format!("\n{commands}") };
+    let text = text(&schedule, widest_wave(&tree, &options)) + &commands + &told;
+    context.report(&PrintedSchedule { schedule: &schedule, critique: critique.as_ref() }, &text)?;
     context.printer.note(&format!("note: written to {}", context.shown(&path)));
     Ok(Exit::Done)
 }

@@ -45,8 +45,7 @@ pub(crate) fn run(args: ScopeArgs, context: &Context) -> CommandResult {
             .hint("say why the task can't be done without the file: the report shows it"));
     }
     let plan = context.open(Some(&args.plan))?;
-    let mut ledger = plan.lock_in_order()?;
-    context.notices(ledger.notices());
+    let mut ledger = context.told(plan.lock_in_order()?);
     let policy = (plan.settings.guard.extend, plan.settings.plans_dir.as_str());
     let extension = ledger.state().extend(&args.task, &args.claim, &args.path, &args.reason, policy)?;
     let (word, question, text, events) = match extension {

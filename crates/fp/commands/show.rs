@@ -43,11 +43,10 @@ pub(crate) fn run(args: ShowTreeArgs, context: &Context) -> CommandResult {
     let mut report = TreeReport::new(&parsed, source.plan.as_ref().and_then(OpenPlan::goal_if_kept));
     let mut at_once = settings.max_parallel_tasks;
     if let Some(plan) = &source.plan {
-        let loaded = plan.load()?;
-        context.notices(&loaded.notices);
-        report = report.with_run(&parsed, &loaded.state);
-        report.critique = CritiqueLine::new(&loaded.state, &text);
-        at_once = loaded.state.run.as_ref().map_or(at_once, |run| run.terms.builders);
+        let state = context.state(plan)?;
+        report = report.with_run(&parsed, &state);
+        report.critique = CritiqueLine::new(&state, &text);
+        at_once = state.run.as_ref().map_or(at_once, |run| run.terms.builders);
     }
     if context.output != Output::Text {
         let facts = RuleFacts { max_complexity: settings.max_complexity, ..RuleFacts::default() };

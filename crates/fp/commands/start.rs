@@ -154,8 +154,7 @@ pub(super) fn begin(
     // What a killed `fp run` may have left.
     let processes = before.state.processes.values().map(|process| process.mark.as_str());
     end_marked(&processes.filter(|mark| !mark.is_empty()).collect::<Vec<_>>());
-    let mut ledger = plan.lock_in_order()?;
-    context.notices(ledger.notices());
+    let mut ledger = context.told(plan.lock_in_order()?);
     let start = RunTerms {
         max_iterations: iterations,
         scaled_iterations: scaled_iterations(plan, ledger.state(), iterations, context)?,
@@ -246,11 +245,9 @@ fn refuse_dirty(concerned: &[String]) -> Result<(), CommandError> {
     if concerned.is_empty() {
         return Ok(());
     }
-    let error = CommandError::refused(format!(
-        "files that the plan changes have uncommitted changes: {}",
-        concerned.join(", ")
-    ));
-    Err(error.hint("commit or stash them, or add --allow-dirty to make them part of the tasks' commits"))
+    let files = concerned.join(", ");
+    Err(CommandError::refused(format!("files that the plan changes have uncommitted changes: {files}"))
+        .hint("commit or stash them, or add --allow-dirty to make them part of the tasks' commits"))
 }
 
 /// The checkout that receives passed tasks, if builders get worktrees of their own. If that is impossible,
@@ -314,14 +311,11 @@ fn report(context: &Context, state: &State, released: usize, language: Option<&s
         Some(step) => format!("Nothing is left to do. Next: {}", step.command),
         None => "Nothing is left to do".to_owned(),
     };
-    text.push_str(&format!(
-        "\nBuilders: {}{}, iterations: {}, commits: {}\n{}{next}\n",
-        run.terms.builders,
-        if run.terms.checkout.is_some() { " in worktrees of their own" } else { "" },
-        iterations,
-        if run.terms.no_commit { "off" } else { "on" },
-        language.map(|language| format!("Words to the user: {language}\n")).unwrap_or_default(),
-    ));
+    let place = if run.terms.checkout.is_some() { " in worktrees of their own" } else { "" };
+    let commits = if run.terms.no_commit { "off" } else { "on" };
+    let words = language.map(|language| format!("Words to the user: {language}\n")).unwrap_or_default();
+    text.push_str(&format!("\nBuilders: {}{place}, iterations: {iterations}", run.terms.builders));
+    text.push_str(&format!(", commits: {commits}\n{words}{next}\n"));
     let json = json!({
         "planId": state.plan_id, "session": run.terms.session, "builders": run.terms.builders,
         "maxIterations": run.terms.max_iterations, "scaledIterations": run.terms.scaled_iterations,

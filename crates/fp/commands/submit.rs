@@ -4,13 +4,12 @@ use fp_host::run::evidence::write_notepad;
 use fp_host::run::verify::{Submission, measure};
 use fp_host::run::worktree::path;
 use fp_plan::plan::id::TaskId;
-use fp_plan::text::{prompt_quoted, shell_quoted};
+use fp_plan::text::{counted, prompt_quoted, shell_quoted};
 use fp_run::run::event::{Event, Note};
 use serde_json::json;
 
 use crate::context::Context;
-use crate::error::{CommandError, CommandResult, Exit};
-use crate::printer::Format;
+use crate::error::{CommandError, CommandResult};
 
 /// Most paths outside the boundary for which the ways out are shown.
 const SHOWN: usize = 10;
@@ -48,31 +47,18 @@ pub(crate) fn run(args: SubmitArgs, context: &Context) -> CommandResult {
         return Err(refused(&submission, &args, &place));
     }
     let Submission { tree, files: changes, .. } = submission;
-    let mut ledger = plan.lock()?;
-    context.notices(ledger.notices());
+    let mut ledger = context.told(plan.lock()?);
     let mut events = ledger.state().submit(&args.task, &args.claim, tree, changes.clone())?;
     events.extend(notes.iter().map(|note| Event::Noted { note: note.clone() }));
     if !notes.is_empty() {
         write_notepad(&plan, &ledger.after(&events, context.now()))?;
     }
     ledger.append(events, context.now())?;
-    match context.format {
-        Format::Text => {
-            let mut text = format!("Task {} handed in: ", args.task);
-            match changes.len() {
-                0 => text.push_str("nothing changed\n"),
-                1 => text.push_str("1 file changed\n"),
-                n => text.push_str(&format!("{n} files changed\n")),
-            }
-            for change in &changes {
-                text.push_str(&format!("  {}\n", change.path));
-            }
-            text.push_str("End your turn now: a message tells you what is next.\n");
-            context.printer.data(&text);
-        }
-        Format::Json => context.printer.json(&json!({ "task": args.task, "files": changes }))?,
-    }
-    Ok(Exit::Done)
+    let what = if changes.is_empty() { "nothing".to_owned() } else { counted(changes.len(), "file") };
+    let files: String = changes.iter().map(|change| format!("  {}\n", change.path)).collect();
+    let head = format!("Task {} handed in: {what} changed\n", args.task);
+    let text = head + &files + "End your turn now: a message tells you what is next.\n";
+    context.report(&json!({ "task": args.task, "files": changes }), &text)
 }
 
 /// The refusal of what would fail anyway, with the ways out of it.

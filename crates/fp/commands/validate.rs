@@ -319,8 +319,7 @@ fn passes_with_this(plan: &OpenPlan, seen: Seen, context: &Context) -> Result<Op
     if state.planning.count(&seen).is_none() {
         return Ok(Some(state.planning.passes));
     }
-    let mut ledger = plan.lock()?;
-    context.notices(ledger.notices());
+    let mut ledger = context.told(plan.lock()?);
     let event = ledger.state().planning.count(&seen).filter(|_| !ledger.state().is_running());
     ledger.append(event.into_iter().collect(), context.now())?;
     Ok(Some(ledger.state().planning.passes))

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use fp_host::run::commit::{COMMIT_PATIENCE, Settled, settle};
 use fp_host::run::verify::verify;
 use fp_host::run::{evidence, fresh_token};
-use fp_plan::hint::{ErrorEnd, Hint as _};
+use fp_plan::hint::Hint as _;
 use fp_plan::plan::id::TaskId;
 use fp_run::run::event::{Event, Judgement, Note};
 use fp_run::run::state::{State, Status};
@@ -16,7 +16,6 @@ use serde_json::json;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
 use crate::input::Input;
-use crate::printer::Format;
 
 /// Size limit of a file of judgements, in bytes.
 const FILE_CAP: u64 = 1024 * 1024;
@@ -81,8 +80,7 @@ pub(crate) fn run(args: VerdictArgs, context: &Context) -> CommandResult {
         return Err(CommandError::failed(format!("{evidence:?} is no evidence for criterion {criterion}"))
             .hint("say what shows it: FILE:LINE and what is there, or a command and what it printed"));
     }
-    let mut ledger = plan.lock()?;
-    context.notices(ledger.notices());
+    let mut ledger = context.told(plan.lock()?);
     let iteration = Some(verified.iteration);
     let mut events =
         ledger.state().judge(&args.task, iteration, opinion, &verified.criteria, fresh_token())?;
@@ -95,7 +93,7 @@ pub(crate) fn run(args: VerdictArgs, context: &Context) -> CommandResult {
     ledger.append(events, now())?;
     drop(ledger);
     let settled = settle(&plan, now, COMMIT_PATIENCE).or_else(|error| match error.ends() {
-        ErrorEnd::CutOff | ErrorEnd::Overtaken => {
+        Exit::CutOff | Exit::Overtaken => {
             context.printer.note(&format!("note: {error}: the verdict is recorded, and its commit follows"));
             Ok(Vec::new())
         }
@@ -114,11 +112,8 @@ fn written(args: &VerdictArgs, context: &Context) -> Result<Written, CommandErro
         })?;
         if let Some(empty) = written.judgements.iter().find(|judgement| judgement.evidence.trim().is_empty())
         {
-            return Err(CommandError::failed(format!(
-                "{name}: criterion {} has no evidence",
-                empty.criterion
-            ))
-            .hint("say what shows it, or why it is not met"));
+            let message = format!("{name}: criterion {} has no evidence", empty.criterion);
+            return Err(CommandError::failed(message).hint("say what shows it, or why it is not met"));
         }
         return Ok(written);
     }
@@ -157,44 +152,29 @@ fn report(context: &Context, state: &State, id: &TaskId, file: &str, settled: &[
         Settled::Conflict(back, feedback) if back == id => Some(feedback.as_str()),
         _ => None,
     });
-    match context.format {
-        Format::Json => context.printer.json(&json!({
-            "task": id, "pass": pass, "status": task.status, "iteration": task.iteration,
-            "commit": task.commit, "note": task.note, "blocked": blocked, "conflict": conflict,
-            "evidence": file,
-        }))?,
-        Format::Text => {
-            let mut text = match (pass, task.status, &task.commit, &task.note) {
-                (true, Status::Completed, Some(commit), _) => format!("Task {id} passed: commit {commit}\n"),
-                (true, Status::Completed, None, note) => {
-                    format!(
-                        "Task {id} passed, without a commit: {}\n",
-                        note.as_deref().unwrap_or("none was made")
-                    )
-                }
-                (true, Status::Implementing, ..) => format!(
-                    "Task {id} passed, and can't be committed: it goes back to its builder, iteration {}\n",
-                    task.iteration
-                ),
-                (true, Status::Failed, ..) => {
-                    format!("Task {id} passed, and can't be committed, and that was its last iteration\n")
-                }
-                (true, ..) => format!(
-                    "Task {id} passed, its commit is due{}\n",
-                    blocked.map(|b| format!(": {b}")).unwrap_or_default()
-                ),
-                (false, Status::Implementing, ..) => format!(
-                    "Task {id} did not pass: it goes back to its builder, iteration {}\n",
-                    task.iteration
-                ),
-                (false, Status::AwaitingVerification, ..) => {
-                    format!("Task {id} did not pass by its commands: the user is asked\n")
-                }
-                (false, ..) => format!("Task {id} did not pass, and that was its last iteration\n"),
-            };
-            text.push_str(&format!("Evidence: {file}\n"));
-            context.printer.data(&text);
+    let next = format!("it goes back to its builder, iteration {}", task.iteration);
+    let how = match (pass, task.status, &task.commit) {
+        (true, Status::Completed, Some(commit)) => format!("passed: commit {commit}"),
+        (true, Status::Completed, None) => {
+            format!("passed, without a commit: {}", task.note.as_deref().unwrap_or("none was made"))
         }
-    }
-    Ok(Exit::Done)
+        (true, Status::Implementing, _) => format!("passed, and can't be committed: {next}"),
+        (true, Status::Failed, _) => {
+            "passed, and can't be committed, and that was its last iteration".to_owned()
+        }
+        (true, ..) => {
+            let why = blocked.map(|blocked| format!(": {blocked}")).unwrap_or_default();
+            format!("passed, its commit is due{why}")
+        }
+        (false, Status::Implementing, _) => format!("did not pass: {next}"),
+        (false, Status::AwaitingVerification, _) => {
+            "did not pass by its commands: the user is asked".to_owned()
+        }
+        (false, ..) => "did not pass, and that was its last iteration".to_owned(),
+    };
+    let json = json!({
+        "task": id, "pass": pass, "status": task.status, "iteration": task.iteration, "commit": task.commit,
+        "note": task.note, "blocked": blocked, "conflict": conflict, "evidence": file,
+    });
+    context.report(&json, &format!("Task {id} {how}\nEvidence: {file}\n"))
 }

@@ -132,10 +132,6 @@ fn text(
     ));
     let flags: Vec<String> =
         (1..=verified.criteria.len()).map(|n| format!("--pass '{n}: EVIDENCE'")).collect();
-    text.push_str(&format!(
-        "    fp verdict {plan} {task} --iteration {} {} --summary 'TEXT'\n",
-        verified.iteration,
-        flags.join(" ")
-    ));
-    text
+    let (iteration, flags) = (verified.iteration, flags.join(" "));
+    text + &format!("    fp verdict {plan} {task} --iteration {iteration} {flags} --summary 'TEXT'\n")
 }

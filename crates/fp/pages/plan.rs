@@ -92,10 +92,8 @@ fn builders(page: &mut String, report: &TreeReport<'_>, drawn: u32) {
         let factor = report.speed_up.iter().find(|gain| gain.builders == builders);
         let factor = factor.map_or_else(String::new, |gain| format!("×{:.1}", gain.factor));
         let checked = if builders == drawn { " checked" } else { "" };
-        put!(
-            page,
-            r#"<label><input type="radio" name="builders" value="{builders}"{checked}><span><b>{builders}</b> {factor}</span></label>"#
-        );
+        put!(page, r#"<label><input type="radio" name="builders" value="{builders}"{checked}>"#);
+        put!(page, "<span><b>{builders}</b> {factor}</span></label>");
     }
     page.push_str("</fieldset>\n");
 }
@@ -109,11 +107,8 @@ fn problems(page: &mut String, problems: &[Problem]) {
     let errors = counted(problems.len(), "error");
     put!(page, r#"<details class="problems"{open}><summary>This tree is not valid: {errors}</summary><ul>"#);
     for Problem { rule, line, detail, .. } in problems.iter().take(PROBLEMS) {
-        let detail = escaped(detail);
-        put!(
-            page,
-            r#"<li><code>{rule}</code> <span dir="auto">{detail}</span> <small>line {line}</small></li>"#
-        );
+        put!(page, r#"<li><code>{rule}</code> <span dir="auto">{}</span>"#, escaped(detail));
+        put!(page, " <small>line {line}</small></li>");
     }
     if problems.len() > PROBLEMS {
         let more = problems.len() - PROBLEMS;
@@ -129,8 +124,9 @@ fn tools(page: &mut String, report: &TreeReport<'_>) {
         for (name, count) in states(report) {
             put!(
                 page,
-                r#"<button type="button" class="chip {name}" data-state="{name}" aria-pressed="false"><i></i>{name} <b>{count}</b></button>"#
+                r#"<button type="button" class="chip {name}" data-state="{name}" aria-pressed="false">"#
             );
+            put!(page, "<i></i>{name} <b>{count}</b></button>");
         }
         page.push_str("</div>");
     }
@@ -168,14 +164,9 @@ fn row(page: &mut String, report: &TreeReport<'_>, number: usize) {
     let kind = if task.leaf { "leaf" } else { "parent" };
     let critical = if task.critical { "critical" } else { "" };
     let stop = if number == 0 { 0 } else { -1 };
-    put!(
-        page,
-        r#"<li role="treeitem" id="r{number}" class="l{indent} {kind} {critical} {state}" tabindex="{stop}""#
-    );
-    put!(
-        page,
-        r#" aria-level="{level}" aria-setsize="{siblings}" aria-posinset="{place}" aria-selected="false""#
-    );
+    put!(page, r#"<li role="treeitem" id="r{number}" class="l{indent} {kind} {critical} {state}""#);
+    put!(page, r#" tabindex="{stop}" aria-level="{level}" aria-setsize="{siblings}""#);
+    put!(page, r#" aria-posinset="{place}" aria-selected="false""#);
     page.push_str(if task.leaf { ">" } else { r#" aria-expanded="true">"# });
     put!(
         page,

@@ -4,7 +4,8 @@
 use fp_plan::text::{clipped, counted, shell_quoted};
 use fp_run::report::cost::{CostReport, thousands};
 use fp_run::report::run_page::{
-    AttemptEnd, RunCommit, RunLane, RunMark, RunPage, RunPause, RunQuestion, RunTask, RunTimes, TaskTry,
+    AttemptEnd, JudgedCriterion, RunCommit, RunLane, RunMark, RunPage, RunPause, RunQuestion, RunTask,
+    RunTimes, TaskTry,
 };
 use fp_run::report::status::TaskLine;
 use fp_run::report::took;
@@ -97,12 +98,8 @@ fn drawn<'r>(run: &'r RunPage<'_>) -> DrawnRun<'r> {
 
 /// A time, which the script converts to the reader's time zone.
 fn time(at: Timestamp) -> String {
-    let shown = at.strftime("%Y-%m-%d %H:%M:%S UTC");
-    format!(
-        "<time datetime=\"{}\">{}</time>",
-        at.strftime("%Y-%m-%dT%H:%M:%S.%3fZ"),
-        escaped(&shown.to_string())
-    )
+    let (exact, shown) = (at.strftime("%Y-%m-%dT%H:%M:%S.%3fZ"), at.strftime("%Y-%m-%d %H:%M:%S UTC"));
+    format!("<time datetime=\"{exact}\">{shown}</time>")
 }
 
 const TIMELINE: &str = r#"<section class="pane course" aria-labelledby="course-title">
@@ -130,10 +127,8 @@ const TIMELINE: &str = r#"<section class="pane course" aria-labelledby="course-t
 fn header(page: &mut String, run: &RunPage<'_>) {
     let plan = escaped(run.plan_id.as_str());
     let phase = run.phase.into_str();
-    put!(
-        page,
-        r#"<header><div class="top"><p class="name"><bdi>{plan}</bdi> <span class="phase">{phase}</span></p>"#
-    );
+    put!(page, r#"<header><div class="top"><p class="name"><bdi>{plan}</bdi>"#);
+    put!(page, r#" <span class="phase">{phase}</span></p>"#);
     put!(page, "{THEME}</div>\n<h1 dir=\"auto\">{}</h1>\n", escaped(run.goal.trim()));
     story(page, run);
     progress(page, &run.tree);
@@ -186,14 +181,12 @@ fn needs(page: &mut String, run: &RunPage<'_>) {
     }
     page.push_str("<section class=\"needs\" aria-labelledby=\"needs-title\"><h2 id=\"needs-title\">Needs you</h2><ul>\n");
     let mut item = |kind: &str, id: &str, text: &str, command: &str| {
+        let (id, text, command) = (escaped(id), prose(text), escaped(command));
         put!(
             page,
-            "<li class=\"{kind}\"><span class=\"sign\" aria-hidden=\"true\"></span> <bdi class=\"id\">{}</bdi> \
-             <span class=\"note\" dir=\"auto\">{}</span> <code>{}</code></li>\n",
-            escaped(id),
-            prose(text),
-            escaped(command)
+            "<li class=\"{kind}\"><span class=\"sign\" aria-hidden=\"true\"></span> <bdi class=\"id\">{id}</bdi> "
         );
+        put!(page, "<span class=\"note\" dir=\"auto\">{text}</span> <code>{command}</code></li>\n");
     };
     for asked in questions {
         let label = asked.options.first().map_or_else(|| "LABEL".to_owned(), |label| shell_quoted(label));
@@ -257,11 +250,8 @@ fn section<T>(page: &mut String, title: &str, id: &str, items: &[T], shown: fn(&
     if items.is_empty() {
         return;
     }
-    put!(
-        page,
-        "<section class=\"pane list\" aria-labelledby=\"{id}-title\"><div class=\"head\"><h2 id=\"{id}-title\">{title}</h2></div>\n"
-    );
-    put!(page, "<ul id=\"{id}\">");
+    put!(page, "<section class=\"pane list\" aria-labelledby=\"{id}-title\"><div class=\"head\">");
+    put!(page, "<h2 id=\"{id}-title\">{title}</h2></div>\n<ul id=\"{id}\">");
     for (number, item) in items.iter().enumerate() {
         put!(page, "<li id=\"{id}-{number}\" tabindex=\"-1\">");
         shown(page, item);
@@ -289,18 +279,10 @@ fn question_item(page: &mut String, asked: &RunQuestion) {
 
 fn commit_item(page: &mut String, made: &RunCommit) {
     let undone = if made.undone { " · rolled back" } else { "" };
-    put!(
-        page,
-        "<code>{}</code> <span dir=\"auto\">{}</span>",
-        escaped(short(&made.hash)),
-        escaped(&made.subject)
-    );
-    put!(
-        page,
-        " <span class=\"line\">task <bdi>{}</bdi> · {}{undone}</span>",
-        escaped(made.task.as_str()),
-        time(made.at)
-    );
+    let (hash, subject) = (escaped(short(&made.hash)), escaped(&made.subject));
+    let (task, at) = (escaped(made.task.as_str()), time(made.at));
+    put!(page, "<code>{hash}</code> <span dir=\"auto\">{subject}</span>");
+    put!(page, " <span class=\"line\">task <bdi>{task}</bdi> · {at}{undone}</span>");
 }
 
 fn tasks(page: &mut String, run: &RunPage<'_>) {
@@ -320,11 +302,12 @@ fn tasks(page: &mut String, run: &RunPage<'_>) {
 fn task_row(page: &mut String, number: usize, task: &RunTask) {
     let line = &task.line;
     let state = line.state_word().to_lowercase();
+    put!(page, "<details class=\"task {state}\" id=\"t{number}\"><summary>");
     put!(
         page,
-        "<details class=\"task {state}\" id=\"t{number}\"><summary><span class=\"sign\" aria-hidden=\"true\"></span>"
+        "<span class=\"sign\" aria-hidden=\"true\"></span><bdi class=\"id\">{}</bdi> ",
+        escaped(line.id.as_str())
     );
-    put!(page, "<bdi class=\"id\">{}</bdi> ", escaped(line.id.as_str()));
     put!(page, "<span class=\"title\" dir=\"auto\">{}</span> ", prose(&line.title));
     put!(page, "<span class=\"facts\"><span class=\"state\">{state}</span>{}</span>", facts(task));
     page.push_str("</summary>\n<div class=\"tries\">");
@@ -338,10 +321,8 @@ fn task_row(page: &mut String, number: usize, task: &RunTask) {
     }
     for granted in &line.granted {
         let (path, reason) = (escaped(&granted.path), escaped(&granted.reason));
-        put!(
-            page,
-            "<p class=\"line\">May change <code>{path}</code> as well: <span dir=\"auto\">{reason}</span></p>"
-        );
+        put!(page, "<p class=\"line\">May change <code>{path}</code> as well:");
+        put!(page, " <span dir=\"auto\">{reason}</span></p>");
     }
     for one in task.tries.iter().rev() {
         attempt(page, one);
@@ -390,24 +371,24 @@ fn attempt(page: &mut String, one: &TaskTry) {
         None => ("building", "is under way"),
     };
     put!(page, "<section class=\"try {class}\"><h3><span class=\"sign\" aria-hidden=\"true\"></span>");
+    let (iteration, builder) = (one.attempt.iteration, escaped(one.attempt.builder.as_str()));
     put!(
         page,
-        "Attempt {} by <bdi>{}</bdi> {end}</h3>",
-        one.attempt.iteration,
-        escaped(one.attempt.builder.as_str())
+        "Attempt {iteration} by <bdi>{builder}</bdi> {end}</h3><p class=\"line\">{}</p>",
+        moments(one)
     );
-    put!(page, "<p class=\"line\">{}</p>", moments(one));
-    if let Some(reason) =
-        one.attempt.end.as_ref().and_then(AttemptEnd::reason).filter(|reason| !reason.is_empty())
-    {
+    let reason = one.attempt.end.as_ref().and_then(AttemptEnd::reason);
+    if let Some(reason) = reason.filter(|reason| !reason.is_empty()) {
         put!(page, "<h4>Why</h4><p class=\"note feedback\" dir=\"auto\">{}</p>", prose(reason));
     }
-    criteria(page, one);
+    list(page, "Criteria", ("ol", "criteria"), &one.criteria, criterion_item);
     if !one.summary.trim().is_empty() {
         put!(page, "<h4>Summary</h4><p class=\"note\" dir=\"auto\">{}</p>", prose(one.summary.trim()));
     }
-    checks(page, &one.checks);
-    files(page, &one.files);
+    list(page, "Checks", ("ul", "checks"), &one.checks, check_item);
+    list(page, &counted(one.files.len(), "changed file"), ("ul", "files"), &one.files, |page, file| {
+        put!(page, "<li><code>{}</code></li>", escaped(file));
+    });
     page.push_str("</section>\n");
 }
 
@@ -429,62 +410,38 @@ fn moments(one: &TaskTry) -> String {
     told
 }
 
-fn criteria(page: &mut String, one: &TaskTry) {
-    if one.criteria.is_empty() {
-        return;
+/// A heading and a list of this element and class; nothing where no item is to be listed.
+fn list<T>(page: &mut String, heading: &str, kind: (&str, &str), items: &[T], shown: fn(&mut String, &T)) {
+    let (element, class) = kind;
+    if !items.is_empty() {
+        put!(page, "<h4>{heading}</h4><{element} class=\"{class}\">");
+        items.iter().for_each(|item| shown(page, item));
+        put!(page, "</{element}>");
     }
-    page.push_str("<h4>Criteria</h4><ol class=\"criteria\">");
-    for judged in &one.criteria {
-        let (class, verdict) = if judged.pass { ("done", "met") } else { ("failed", "not met") };
-        put!(
-            page,
-            "<li class=\"{class}\" value=\"{}\"><span class=\"verdict\">{verdict}</span> ",
-            judged.number
-        );
-        put!(page, "<span dir=\"auto\">{}</span>", prose(&judged.text));
-        put!(page, "<p class=\"note\" dir=\"auto\">{}</p></li>", prose(&judged.evidence));
-    }
-    page.push_str("</ol>");
 }
 
-fn checks(page: &mut String, checks: &[Check]) {
-    if checks.is_empty() {
-        return;
-    }
-    page.push_str("<h4>Checks</h4><ul class=\"checks\">");
-    for check in checks {
-        let (class, verdict) = match check.verdict {
-            CheckVerdict::Pass => ("done", "pass"),
-            CheckVerdict::Fail => ("failed", "fail"),
-            CheckVerdict::Note => ("building", "note"),
-            CheckVerdict::NotApplicable => ("skipped", "nothing to check"),
-        };
-        put!(
-            page,
-            "<li class=\"{class}\"><span class=\"verdict\">{verdict}</span> <code>{}</code> ",
-            escaped(&check.name)
-        );
-        match check.detail.split_once('\n') {
-            Some((first, output)) => put!(
-                page,
-                "<details class=\"output\"><summary>{}</summary><pre tabindex=\"0\">{}</pre></details>",
-                escaped(first),
-                escaped(output)
-            ),
-            None => put!(page, "<span class=\"soft\" dir=\"auto\">{}</span>", escaped(&check.detail)),
+fn criterion_item(page: &mut String, judged: &JudgedCriterion) {
+    let (class, verdict) = if judged.pass { ("done", "met") } else { ("failed", "not met") };
+    let (number, text, evidence) = (judged.number, prose(&judged.text), prose(&judged.evidence));
+    put!(page, "<li class=\"{class}\" value=\"{number}\"><span class=\"verdict\">{verdict}</span> ");
+    put!(page, "<span dir=\"auto\">{text}</span><p class=\"note\" dir=\"auto\">{evidence}</p></li>");
+}
+
+fn check_item(page: &mut String, check: &Check) {
+    let (class, verdict) = match check.verdict {
+        CheckVerdict::Pass => ("done", "pass"),
+        CheckVerdict::Fail => ("failed", "fail"),
+        CheckVerdict::Note => ("building", "note"),
+        CheckVerdict::NotApplicable => ("skipped", "nothing to check"),
+    };
+    let (name, detail) = (escaped(&check.name), escaped(&check.detail));
+    put!(page, "<li class=\"{class}\"><span class=\"verdict\">{verdict}</span> <code>{name}</code> ");
+    match detail.split_once('\n') {
+        Some((first, output)) => {
+            put!(page, "<details class=\"output\"><summary>{first}</summary>");
+            put!(page, "<pre tabindex=\"0\">{output}</pre></details>");
         }
-        page.push_str("</li>");
+        None => put!(page, "<span class=\"soft\" dir=\"auto\">{detail}</span>"),
     }
-    page.push_str("</ul>");
-}
-
-fn files(page: &mut String, files: &[String]) {
-    if files.is_empty() {
-        return;
-    }
-    put!(page, "<h4>{}</h4><ul class=\"files\">", counted(files.len(), "changed file"));
-    for file in files {
-        put!(page, "<li><code>{}</code></li>", escaped(file));
-    }
-    page.push_str("</ul>");
+    page.push_str("</li>");
 }

@@ -134,7 +134,7 @@ fn every_exit_status_is_told() {
         .map(|row| row[0].clone())
         .collect();
     let status = Regex::new(r"(?m)^            Self::\w+(?: \| Self::\w+)* => (\d),$").unwrap();
-    let text = source("crates/fp/error.rs");
+    let text = source("crates/fp-plan/src/hint.rs");
     let real: Vec<String> = status.captures_iter(&text).map(|found| found[1].to_owned()).collect();
     assert_eq!(told, real);
 }

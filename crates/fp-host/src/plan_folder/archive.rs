@@ -7,7 +7,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use fp_plan::hint::{ErrorEnd, Hint};
+use fp_plan::hint::{Exit, Hint};
 use fp_plan::plan::id::PlanId;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -70,10 +70,10 @@ impl Hint for ArchiveError {
         }
     }
 
-    fn ends(&self) -> ErrorEnd {
+    fn ends(&self) -> Exit {
         match self {
-            Self::Running(_) | Self::Worktrees { .. } | Self::Taken { .. } => ErrorEnd::Refused,
-            Self::OtherDisk { .. } | Self::Plan(_) | Self::Store(_) => ErrorEnd::Failed,
+            Self::Running(_) | Self::Worktrees { .. } | Self::Taken { .. } => Exit::Findings,
+            Self::OtherDisk { .. } | Self::Plan(_) | Self::Store(_) => Exit::Failed,
         }
     }
 }

@@ -6,7 +6,7 @@ use std::fs::File;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use fp_plan::hint::{ErrorEnd, Hint as _};
+use fp_plan::hint::{Exit, Hint as _};
 use fp_plan::plan::id::{AgentName, TaskId};
 use fp_plan::repo_path::RepoPath;
 use fp_run::commit_style::{CommitHistory, SUBJECTS};
@@ -69,7 +69,7 @@ pub fn settle(
         }
         let Some(task) = due(&plan.load()?.state).cloned() else { return Ok(settled) };
         match (Settling { plan, id: &task.leaf.id, now: &now }).complete(&task, &lock) {
-            Err(error) if error.ends() == ErrorEnd::Overtaken && tries < fleet::TRIES => {
+            Err(error) if error.ends() == Exit::Overtaken && tries < fleet::TRIES => {
                 tries += 1;
                 fleet::pause(tries, begun.elapsed());
             }

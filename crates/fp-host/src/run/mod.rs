@@ -14,7 +14,7 @@ pub mod worktree;
 use std::borrow::Cow;
 use std::path::PathBuf;
 
-use fp_plan::hint::{ErrorEnd, Hint};
+use fp_plan::hint::{Exit, Hint};
 use fp_plan::plan::id::AgentName;
 use fp_run::run::Refusal;
 use fp_run::verification::change::Change;
@@ -74,12 +74,12 @@ impl Hint for RunError {
         }
     }
 
-    fn ends(&self) -> ErrorEnd {
+    fn ends(&self) -> Exit {
         match self {
             Self::Refused(refusal) => refusal.ends(),
-            Self::NoWorktree { .. } | Self::InTheWay(_) | Self::Rollback(_) => ErrorEnd::Refused,
+            Self::NoWorktree { .. } | Self::InTheWay(_) | Self::Rollback(_) => Exit::Findings,
             Self::Store(error) => error.ends(),
-            Self::Git(_) | Self::File(_) | Self::Oid(_) => ErrorEnd::Failed,
+            Self::Git(_) | Self::File(_) | Self::Oid(_) => Exit::Failed,
         }
     }
 }

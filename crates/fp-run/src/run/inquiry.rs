@@ -8,7 +8,7 @@ use super::event::{Decider, Event};
 use super::question::{AnswerOption, Question, Topic};
 use super::refusal::Refusal;
 use super::state::{State, Status, TaskState};
-use fp_plan::hint::{ErrorEnd, Hint};
+use fp_plan::hint::{Exit, Hint};
 use fp_plan::plan::id::{AgentName, TaskId};
 use fp_plan::plan::path::{self, covers, overlap};
 use fp_plan::settings::ExtensionPolicy;
@@ -72,8 +72,8 @@ impl Hint for NotAsked {
         Some(hint.into())
     }
 
-    fn ends(&self) -> ErrorEnd {
-        if let Self::Refused(refusal) = self { refusal.ends() } else { ErrorEnd::Refused }
+    fn ends(&self) -> Exit {
+        if let Self::Refused(refusal) = self { refusal.ends() } else { Exit::Findings }
     }
 }
 

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::event::Event;
 use super::refusal::Refusal;
 use super::state::{Role, State, TaskState};
-use fp_plan::hint::{ErrorEnd, Hint};
+use fp_plan::hint::{Exit, Hint};
 use fp_plan::plan::id::{AgentName, TaskId};
 use fp_plan::plan::path::overlap;
 use fp_plan::text::one_line;
@@ -149,8 +149,8 @@ impl Hint for NotSent {
         Some(hint.into())
     }
 
-    fn ends(&self) -> ErrorEnd {
-        if let Self::Refused(refusal) = self { refusal.ends() } else { ErrorEnd::Refused }
+    fn ends(&self) -> Exit {
+        if let Self::Refused(refusal) = self { refusal.ends() } else { Exit::Findings }
     }
 }
 

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::planning::ROUNDS;
 use super::state::{Status, TaskState};
-use fp_plan::hint::{ErrorEnd, Hint};
+use fp_plan::hint::{Exit, Hint};
 use fp_plan::plan::id::{AgentName, MachineId, TaskId};
 
 /// The reason for refusing a command; with the hint it names what was asked, the state, and what is allowed.
@@ -129,8 +129,8 @@ impl Hint for Refusal {
         Some(hint.into())
     }
 
-    fn ends(&self) -> ErrorEnd {
-        if matches!(self, Self::NothingReady(_)) { ErrorEnd::NothingReady } else { ErrorEnd::Refused }
+    fn ends(&self) -> Exit {
+        if matches!(self, Self::NothingReady(_)) { Exit::NothingReady } else { Exit::Findings }
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::fs::{self, File};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::time::{Duration, Instant};
 
@@ -21,9 +21,10 @@ use fp_run::run::event::Event;
 use fp_run::run::next::LeadAction;
 use fp_run::run::state::{Activity, Role, TaskState};
 
-use crate::assets::{plugin_file, plugin_files};
-use crate::context::{Context, this_program};
+use crate::assets::plugin_file;
+use crate::context::Context;
 use crate::error::CommandError;
+use crate::features::install::write_plugin;
 
 /// Time that a process has to end by itself.
 const GRACE: Duration = Duration::from_secs(5);
@@ -569,14 +570,7 @@ fn own_plugin(context: &Context) -> Result<(tempfile::TempDir, File), CommandErr
     }
     let folder = tempfile::Builder::new().prefix(PLUGIN_FOLDER).tempdir_in(state).map_err(failed)?;
     let lock = acquire(&folder.path().join("lock"), Duration::ZERO)?;
-    for file in plugin_files() {
-        let path = folder.path().join(&file.path);
-        fs::create_dir_all(path.parent().unwrap_or(Path::new("."))).map_err(failed)?;
-        fs::write(path, file.contents).map_err(failed)?;
-    }
-    let (program, bin) = (this_program()?, folder.path().join("bin"));
-    fs::create_dir_all(&bin).map_err(failed)?;
-    fs::copy(&program, bin.join(format!("fp{}", std::env::consts::EXE_SUFFIX))).map_err(failed)?;
+    write_plugin(folder.path())?;
     Ok((folder, lock))
 }
 

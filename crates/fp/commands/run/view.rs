@@ -13,6 +13,7 @@ use super::super::status::{Beside, RunWatch};
 use super::crew::Crew;
 use crate::context::Context;
 use crate::error::CommandError;
+use crate::input::interrupt;
 use crate::printer::{Format, Printer};
 
 /// The user's wish, by a key.
@@ -68,10 +69,7 @@ impl LeadView {
         if let Some(screen) = has_screen.then(Screen::open).and_then(Result::ok) {
             return Ok(Self::of(ViewKind::Screen { watch, screen }));
         }
-        let interrupt = Interrupt::listen().map_err(|error| {
-            CommandError::failed(format!("signals can't be watched: {error}"))
-                .hint("with --ask, `fp run` does without them")
-        })?;
+        let interrupt = interrupt("with --ask, `fp run` does without them")?;
         Ok(Self::of(ViewKind::Lines { watch, text: LogText::default(), interrupt }))
     }
 

@@ -77,24 +77,15 @@ fn of_plan(plan: &str, fix: bool, context: &Context) -> Result<DoctorReport, Com
 }
 
 /// How bad a finding is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, strum::IntoStaticStr)]
 #[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase", const_into_str)]
 pub(crate) enum DoctorLevel {
     Ok,
     /// Work can continue.
     Warning,
     /// Work can't continue, or a part of a plan is lost.
     Error,
-}
-
-impl DoctorLevel {
-    pub(crate) fn word(self) -> &'static str {
-        match self {
-            Self::Ok => "ok",
-            Self::Warning => "warning",
-            Self::Error => "error",
-        }
-    }
 }
 
 /// A fix that takes no judgement, and touches only files that follow from the log.
@@ -198,8 +189,8 @@ fn text(findings: &[DoctorFinding]) -> String {
             DoctorLevel::Warning => Look::Building,
             DoctorLevel::Error => Look::Failed,
         };
-        let level = look.paint(found.level.word());
-        let pad = " ".repeat(7 - found.level.word().len());
+        let level = look.paint(found.level.into_str());
+        let pad = " ".repeat(7 - found.level.into_str().len());
         let lines = wrapped(&visible_line(&found.detail), WIDTH - MARGIN);
         let detail = lines.join(&format!("\n{:MARGIN$}", ""));
         text.push_str(&format!("  {level}{pad}  {:<13}{detail}\n", found.check));

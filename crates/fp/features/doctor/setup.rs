@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::{MAIN_SEPARATOR, Path, PathBuf};
 use std::time::Duration;
 
-use fp_host::claude::{MARKETPLACE, PERMISSIONS, PLUGIN, client_home};
+use fp_host::claude::{PERMISSIONS, PLUGIN, client_home};
 use fp_host::platform::HOME;
 
 use super::{DoctorFinding, git, hooks, place, show_paths};
@@ -86,10 +86,7 @@ struct KnownPlugin {
 impl KnownPlugin {
     fn of(client: &ClaudeClient, cwd: &Path) -> Result<Self, CommandError> {
         let is_here = |project: &PathBuf| cwd.ancestors().any(|folder| same_folder(folder, project));
-        let mut plugins = client.plugins()?;
-        plugins.retain(|plugin| plugin.id == plugin_id() && plugin.project_path.as_ref().is_none_or(is_here));
-        let marketplace = client.marketplaces()?.into_iter().find(|found| found.name == MARKETPLACE);
-        Ok(Self { plugins, marketplace })
+        Ok(Self { plugins: client.installed(is_here)?, marketplace: client.marketplace()? })
     }
 
     /// The folder that the client reads it from: the marketplace's, where that is a folder, else its own copy.

@@ -65,12 +65,11 @@ impl ExportTarget {
 
 pub(crate) fn run(args: ExportArgs, context: &Context) -> CommandResult {
     let plan = context.open_to_read(args.plan.as_deref())?;
-    let loaded = plan.load()?;
-    context.notices(&loaded.notices);
+    let state = context.state(&plan)?;
     let tree = context.tree(&plan)?;
     let parsed = tree.parse();
     refuse_ambiguous(&plan, &parsed)?;
-    let text = text_of(context, &plan, &parsed, &loaded.state, args.to);
+    let text = text_of(context, &plan, &parsed, &state, args.to);
     let (name, file) = args.to.names();
     let Some(out) = args.out else {
         if context.format == Format::Json {

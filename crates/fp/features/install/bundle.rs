@@ -60,6 +60,14 @@ impl Bundle<'static> {
 }
 
 impl Bundle<'_> {
+    /// Writes the plugin with its program to `folder`.
+    pub(super) fn write_plugin(&self, folder: &Path) -> Result<(), CommandError> {
+        for file in &self.files {
+            write_file(&folder.join(&file.path), file.contents)?;
+        }
+        copy_program(&self.program, &program_in(folder))
+    }
+
     /// Writes the plugin to `out/fp` and the marketplace to `out/.claude-plugin`, in place of those of an
     /// earlier bundle. Fails if `out` has anything else in it, or can't be written.
     pub(super) fn write(&self, out: &Path) -> Result<(), CommandError> {
@@ -69,10 +77,7 @@ impl Bundle<'_> {
         let staging = staging_in(out).map_err(failed)?;
         let new = staging.path().join("new");
         let old = staging.path().join("old");
-        for file in &self.files {
-            write_file(&new.join(PLUGIN).join(&file.path), file.contents)?;
-        }
-        copy_program(&self.program, &program_in(&new.join(PLUGIN)))?;
+        self.write_plugin(&new.join(PLUGIN))?;
         write_file(&new.join(CATALOG_FOLDER).join(CATALOG), catalog().as_bytes())?;
         set_modes(&new, false).map_err(failed)?;
         fs::create_dir(&old).map_err(failed)?;
@@ -137,11 +142,9 @@ fn check_ours(out: &Path) -> Result<(), CommandError> {
         };
         if !ours {
             let (out, found) = (out.display(), name.to_string_lossy());
-            return Err(CommandError::failed(format!(
-                "{out} is not a bundle of fp: it has `{}`",
-                found.escape_debug()
-            ))
-            .hint("choose an empty folder, or one that `fp bundle` has written"));
+            let message = format!("{out} is not a bundle of fp: it has `{}`", found.escape_debug());
+            return Err(CommandError::failed(message)
+                .hint("choose an empty folder, or one that `fp bundle` has written"));
         }
     }
     Ok(())

@@ -5,12 +5,14 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
+use fp_host::claude::MARKETPLACE;
 use fp_host::platform::find_program;
 use fp_host::search_path::is_program;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
+use super::plugin_id;
 use super::program::{last_line, run_program, version_numbers};
 use crate::error::CommandError;
 
@@ -106,10 +108,8 @@ impl ClaudeClient {
         let path = self.path.display();
         let Some(numbers) = version_numbers::<3>(version) else {
             let said = last_line(&text);
-            return Err(CommandError::failed(format!(
-                "{path} is not Claude Code: `--version` says {said:?}"
-            ))
-            .hint("say where Claude Code is with `--client PATH`"));
+            let message = format!("{path} is not Claude Code: `--version` says {said:?}");
+            return Err(CommandError::failed(message).hint("say where Claude Code is with `--client PATH`"));
         };
         if Some(numbers) < version_numbers(OLDEST_CLIENT) {
             return Err(CommandError::failed(format!(
@@ -120,8 +120,21 @@ impl ClaudeClient {
         Ok(version.to_owned())
     }
 
-    pub(crate) fn marketplaces(&self) -> Result<Vec<ClientMarketplace>, CommandError> {
-        self.list(&["plugin", "marketplace", "list", "--json"])
+    /// The marketplace of this plugin's name, from wherever it is.
+    pub(crate) fn marketplace(&self) -> Result<Option<ClientMarketplace>, CommandError> {
+        let known: Vec<ClientMarketplace> = self.list(&["plugin", "marketplace", "list", "--json"])?;
+        Ok(known.into_iter().find(|found| found.name == MARKETPLACE))
+    }
+
+    /// This plugin in every scope, and in the projects that count.
+    pub(crate) fn installed(
+        &self,
+        counts: impl Fn(&PathBuf) -> bool,
+    ) -> Result<Vec<InstalledPlugin>, CommandError> {
+        let mut installed = self.plugins()?;
+        installed
+            .retain(|plugin| plugin.id == plugin_id() && plugin.project_path.as_ref().is_none_or(&counts));
+        Ok(installed)
     }
 
     /// The plugins that it has installed, in every scope and project.

@@ -21,7 +21,7 @@ use serde::Serialize;
 
 use crate::context::Context;
 use crate::error::CommandError;
-use client::{ClaudeClient, ClientMarketplace, InstalledPlugin};
+use client::{ClaudeClient, ClientMarketplace};
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// The scope that `fp install` installs for: the bundle is on this machine only, so no project can share it.
@@ -80,11 +80,6 @@ impl Installation {
         record_beside(&self.folder)
     }
 
-    /// The marketplace of this plugin's name, from wherever it is.
-    fn marketplace(&self) -> Result<Option<ClientMarketplace>, CommandError> {
-        Ok(self.client.marketplaces()?.into_iter().find(|found| found.name == MARKETPLACE))
-    }
-
     /// The marketplace is the one that `fp install` adds.
     fn is_ours(&self, marketplace: &ClientMarketplace) -> bool {
         marketplace.path.as_ref().is_some_and(|path| same_folder(path, &self.folder))
@@ -92,7 +87,7 @@ impl Installation {
 
     /// The client lacks the marketplace. Fails where its name belongs to another one.
     fn lacks_marketplace(&self) -> Result<bool, CommandError> {
-        match self.marketplace()? {
+        match self.client.marketplace()? {
             Some(found) if !self.is_ours(&found) => {
                 let from = found.origin();
                 Err(CommandError::failed(format!(
@@ -110,15 +105,11 @@ impl Installation {
     fn run_for_plugin(&self, command: &str, scope: &str, folder: Option<&Path>) -> Result<(), CommandError> {
         self.client.run(&["plugin", command, &plugin_id(), "--scope", scope], folder).map(drop)
     }
+}
 
-    /// The installed plugin in every scope, and in every project that still exists.
-    fn installed(&self) -> Result<Vec<InstalledPlugin>, CommandError> {
-        let mut installed = self.client.plugins()?;
-        installed.retain(|plugin| {
-            plugin.id == plugin_id() && plugin.project_path.as_ref().is_none_or(|project| project.is_dir())
-        });
-        Ok(installed)
-    }
+/// Writes this plugin with this program to `folder`.
+pub(crate) fn write_plugin(folder: &Path) -> Result<(), CommandError> {
+    bundle::Bundle::of_this_program()?.write_plugin(folder)
 }
 
 /// The plugin's id in the client.

@@ -197,8 +197,11 @@ impl Installation {
         let client_version = self.client.version()?;
         let marketplace = if self.lacks_marketplace()? { InstallChange::Added } else { InstallChange::Kept };
         self.check_name()?;
-        let (here, mut outdated): (Vec<_>, Vec<_>) =
-            self.installed()?.into_iter().partition(|plugin| plugin.scope == USER);
+        let (here, mut outdated): (Vec<_>, Vec<_>) = self
+            .client
+            .installed(|project| project.is_dir())?
+            .into_iter()
+            .partition(|plugin| plugin.scope == USER);
         outdated.retain(|plugin| plugin.version != VERSION);
         let plugin = match here.first() {
             None => InstallChange::Added,
@@ -220,10 +223,9 @@ impl Installation {
         else {
             return Ok(());
         };
-        Err(CommandError::failed(format!(
-            "the client has another plugin named `{PLUGIN}`: {id}, scope {scope}"
-        ))
-        .hint(format!("run `claude plugin uninstall {id} --scope {scope}`, then this again")))
+        let message = format!("the client has another plugin named `{PLUGIN}`: {id}, scope {scope}");
+        Err(CommandError::failed(message)
+            .hint(format!("run `claude plugin uninstall {id} --scope {scope}`, then this again")))
     }
 
     /// Writes the bundle, registers it, and adds the settings that are wanted of `offers`. Returns the copy of the settings from before

@@ -72,12 +72,12 @@ impl Installation {
     }
 
     fn unregister(&self, removed: &mut RemovedParts) -> Result<(), CommandError> {
-        let marketplace = self.marketplace()?;
+        let marketplace = self.client.marketplace()?;
         if marketplace.as_ref().is_some_and(|found| !self.is_ours(found)) {
             return Ok(());
         }
         // The plugin of a project that is gone goes with its marketplace.
-        for plugin in self.installed()? {
+        for plugin in self.client.installed(|project| project.is_dir())? {
             self.run_for_plugin("uninstall", &plugin.scope, plugin.project_path.as_deref())?;
             removed.lines.push(format!("plugin       {}: removed", plugin.place()));
             removed.plugins.push(json!({ "scope": plugin.scope, "project": plugin.project_path }));

@@ -158,8 +158,7 @@ fn create(plan: &OpenPlan, context: &Context) -> CommandResult {
 
 fn offer(plan: &OpenPlan, context: &Context) -> CommandResult {
     let tree = context.tree(plan)?;
-    let ledger = plan.lock()?;
-    context.notices(ledger.notices());
+    let ledger = context.told(plan.lock()?);
     let mut mapping = LinearMapping::read(plan)?;
     if mapping.absent {
         return Ok(Exit::Done);

@@ -79,13 +79,9 @@ impl SignalInputs {
         let signal = |signal, value, formula| ExplainedSignal { signal, value, formula };
         let scope = format!("{}, {}", counted(self.files, "file"), counted(self.lines, "line"));
         let coupling = format!("fan-in {}, fan-out {}", self.fan_in, self.fan_out);
-        let risk = format!(
-            "commits {}, authors {}, fixes {} in {}",
-            self.commits,
-            self.authors,
-            self.fix_commits,
-            counted(self.files_with_history, "file")
-        );
+        let Self { commits, authors, fix_commits, .. } = self;
+        let changed = counted(self.files_with_history, "file");
+        let risk = format!("commits {commits}, authors {authors}, fixes {fix_commits} in {changed}");
         let required = if self.tests_required { "are" } else { "are not" };
         let coverage =
             format!("{} of {} tested, tests {required} required", self.tested, counted(self.files, "file"));
