@@ -201,13 +201,12 @@ fn a_round_brings_it_on() {
 
 #[test]
 fn one_round_is_enough_when_everything_is_clear() {
-    let environment = Environment::new().repo();
-    environment.done(&["new", "Split the monolith of the greeting"]);
+    let environment = new(&["--intent", "architecture"]);
     record(&environment, &[&CORE[..], &REST].concat());
     assert_snapshot!(check(&environment), @r"
     exit status: 0
     --- stdout
-    Interview of split-monolith-of-greeting-20261121: clear
+    Interview of add-greeting-20261121: clear
 
       objective    clear
       scope        clear

@@ -245,7 +245,7 @@ fn files_are_checked_for_comments_that_restate_the_code() {
     --- stderr
     note: 1 comment in 3 files
     ");
-    assert_snapshot!(environment.fp(&["comments", "check", "src", "--format", "json"]), @r#"
+    assert_snapshot!(environment.fp(&["comments", "check", "--all", "src", "--format", "json"]), @r#"
     exit status: 1
     --- stdout
     {
@@ -254,6 +254,11 @@ fn files_are_checked_for_comments_that_restate_the_code() {
           "line": 1,
           "path": "src/a.rs",
           "text": "// sort the items"
+        },
+        {
+          "line": 3,
+          "path": "src/a.rs",
+          "text": "// The log needs them so."
         }
       ],
       "files": 1,

@@ -45,9 +45,9 @@ fn the_skill_gets_all_of_it_as_json() {
     let environment = Environment::new().repo();
     environment.write(
         "../home/.config/fractal-planner/config.json",
-        r#"{"skipPlanReview": true, "language": "Korean", "maxComplexity": 3, "planOnly": true}"#,
+        r#"{"skipPlanReview": true, "language": "Korean"}"#,
     );
-    let output = environment.fp(&["new", "--format", "json", "오타를 고쳐 줘"]);
+    let output = environment.fp(&["new", "--format", "json", "--max-complexity", "3", "오타를 고쳐 줘"]);
     assert_snapshot!(output, @r#"
     exit status: 0
     --- stdout
@@ -62,7 +62,7 @@ fn the_skill_gets_all_of_it_as_json() {
         "linear": false,
         "maxComplexity": 3,
         "maxParallelTasks": 1,
-        "planOnly": true,
+        "planOnly": false,
         "preAnalysis": true,
         "researchOnly": false,
         "skipPlanReview": true
@@ -141,14 +141,28 @@ fn flags_say_what_kind_of_plan_it_is() {
     let kept: serde_json::Value = serde_json::from_str(&kept).unwrap();
     assert_eq!(kept["settings"], serde_json::json!({ "researchOnly": true }));
     assert_eq!(report["config"]["researchOnly"], true);
-    check(
-        &["Refactor the parser"],
+    let report = check(
+        &["--plan-only", "--intent", "refactoring", "Parse numbers"],
         "refactoring",
         "pipeline",
-        "a refactoring within one area of the code (\"refactor\")",
+        "a refactoring within one area of the code (asked for with --intent)",
         &format!("pre-analysis {gated}"),
     );
-    check(&["--mode", "pipeline", "Fix a typo"], "trivial", "pipeline", "asked for with --mode", gated);
+    assert_eq!(report["config"]["planOnly"], true);
+    check(
+        &["--intent", "trivial", "Rewrite the architecture"],
+        "trivial",
+        "direct",
+        "a change that one task holds (asked for with --intent)",
+        "interview decompose approve",
+    );
+    check(
+        &["--intent", "architecture", "--mode", "pipeline", "Fix a typo"],
+        "architecture",
+        "pipeline",
+        "asked for with --mode",
+        &format!("pre-analysis {gated}"),
+    );
     check(
         &["--research-only", "Fix a typo"],
         "trivial",
@@ -238,6 +252,21 @@ fn a_goal_has_to_say_something() {
     ");
     check(&["new", " \n\t "]);
     check(&["new"]);
+    assert_snapshot!(check(&["new", "x", "--max-complexity", "11"]), @r"
+    exit status: 2
+    --- stderr
+    error: invalid value '11' for '--max-complexity <N>': it has to be a whole number from 1 to 10
+
+    For more information, try '--help'.
+    ");
+    assert_snapshot!(check(&["new", "x", "--intent", "big"]), @r"
+    exit status: 2
+    --- stderr
+    error: invalid value 'big' for '--intent <NAME>'
+      [possible values: trivial, refactoring, build-from-scratch, mid-sized, architecture]
+
+    For more information, try '--help'.
+    ");
     assert_snapshot!(check(&["new", "x", "--mode", "quick"]), @r"
     exit status: 2
     --- stderr

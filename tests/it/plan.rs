@@ -31,12 +31,6 @@ fn planned(leaves: &[Leaf<'_>]) -> Environment {
     environment
 }
 
-fn planned_for(leaves: &[Leaf<'_>], builders: u32) -> Environment {
-    let environment = planned(leaves);
-    environment.write(".fractal-planner/config.json", format!(r#"{{"maxParallelTasks": {builders}}}"#));
-    environment
-}
-
 #[test]
 fn one_after_the_other() {
     let environment = planned(LEAVES);
@@ -60,8 +54,8 @@ fn one_after_the_other() {
 
 #[test]
 fn side_by_side() {
-    let environment = planned_for(LEAVES, 3);
-    assert_snapshot!(environment.fp(&["plan", PLAN]), @r"
+    let environment = planned(LEAVES);
+    assert_snapshot!(environment.fp(&["plan", PLAN, "--parallel", "3"]), @r"
     exit status: 0
     --- stdout
     6 tasks in 3 waves, at most 3 at once; 3 could run at once
@@ -154,8 +148,8 @@ fn side_by_side() {
 
 #[test]
 fn json_has_all_of_it() {
-    let environment = planned_for(&LEAVES[..3], 4);
-    assert_snapshot!(environment.fp(&["plan", "--format", "json"]), @r#"
+    let environment = planned(&LEAVES[..3]);
+    assert_snapshot!(environment.fp(&["plan", "--parallel", "4", "--format", "json"]), @r#"
     exit status: 0
     --- stdout
     {
@@ -275,28 +269,29 @@ fn json_has_all_of_it() {
 #[test]
 fn the_order_of_ties() {
     let environment = planned(LEAVES);
-    let ids = |order: &str| {
-        let config = format!(r#"{{"executionOrder": "{order}"}}"#);
-        environment.write(".fractal-planner/config.json", config);
-        let output = environment.fp(&["plan", "--format", "json"]).json();
+    let ids = |args: &[&str]| {
+        let output = environment.fp(&[&["plan", "--format", "json"], args].concat()).json();
         let order = output["order"].as_array().unwrap();
         order.iter().map(|step| step["id"].as_str().unwrap().to_owned()).collect::<Vec<_>>().join(" ")
     };
-    assert_eq!(ids("document-order"), "1 2 3 4 5 6");
-    assert_eq!(ids("risk-first"), "5 1 2 3 4 6");
-    assert_eq!(ids("easy-first"), "6 2 4 1 3 5");
+    assert_eq!(ids(&[]), "1 2 3 4 5 6");
+    assert_eq!(ids(&["--order", "risk-first"]), "5 1 2 3 4 6");
+    assert_eq!(ids(&["--order", "easy-first"]), "6 2 4 1 3 5");
+    environment.write(".fractal-planner/config.json", r#"{"executionOrder": "risk-first"}"#);
+    assert_eq!(ids(&[]), "5 1 2 3 4 6");
+    assert_eq!(ids(&["--order", "document-order"]), "1 2 3 4 5 6");
 }
 
 #[test]
 fn the_settings_say_how_many_run_at_once() {
     let environment = planned(LEAVES);
-    let waves = || {
-        let output = environment.fp(&["plan", "--format", "json"]).json();
+    let waves = |args: &[&str]| {
+        let output = environment.fp(&[&["plan", "--format", "json"], args].concat()).json();
         output["waves"].as_array().unwrap().len()
     };
-    assert_eq!(waves(), 6);
+    assert_eq!(waves(&[]), 6);
     environment.write(".fractal-planner/config.json", r#"{"maxParallelTasks": 4}"#);
-    assert_eq!(waves(), 3);
+    assert_eq!((waves(&[]), waves(&["--parallel", "1"])), (3, 6));
 }
 
 #[test]
@@ -314,7 +309,7 @@ fn it_fits_80_columns_whatever_is_in_it() {
             (id.as_str(), title.as_str(), 2, after.as_str(), "src/a/very/long/path/to/some/file.rs")
         })
         .collect();
-    let output = planned_for(&leaves, 3).fp(&["plan"]);
+    let output = planned(&leaves).fp(&["plan", "--parallel", "3"]);
     assert_eq!(output.code, 0, "{output}");
     for line in output.stdout.lines() {
         assert!(line.width() <= 80, "{} columns: {line}", line.width());
@@ -336,6 +331,21 @@ fn it_fits_80_columns_whatever_is_in_it() {
 #[test]
 fn what_is_in_the_way() {
     let environment = planned(LEAVES);
+    assert_snapshot!(environment.fp(&["plan", "--parallel", "0"]), @r"
+    exit status: 2
+    --- stderr
+    error: invalid value '0' for '--parallel <N>': 0 is not in 1..=16
+
+    For more information, try '--help'.
+    ");
+    assert_snapshot!(environment.fp(&["plan", "--order", "random"]), @r"
+    exit status: 2
+    --- stderr
+    error: invalid value 'random' for '--order <ORDER>'
+      [possible values: document-order, risk-first, easy-first]
+
+    For more information, try '--help'.
+    ");
     environment.write("tree.md", "- [ID: root] Goal\n");
     assert_snapshot!(environment.fp(&["plan", "tree.md"]), @r"
     exit status: 2
@@ -354,10 +364,10 @@ fn what_is_in_the_way() {
 
 #[test]
 fn the_same_input_gives_the_same_bytes() {
-    let environment = planned_for(LEAVES, 3);
+    let environment = planned(LEAVES);
     let file = format!(".fractal-planner/plans/{PLAN}/plan.md");
     let outputs = [(); 2].map(|()| {
-        let output = environment.fp(&["plan", "--format", "json"]);
+        let output = environment.fp(&["plan", "--parallel", "3", "--format", "json"]);
         (output, environment.read(&file))
     });
     assert_eq!(outputs[0], outputs[1]);

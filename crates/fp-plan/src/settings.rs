@@ -445,6 +445,17 @@ pub fn kind_of(key: &str) -> Result<SettingKind, SettingFault> {
     }
 }
 
+/// Parses `text`, given on the command line, as a number for the setting `key`.
+///
+/// # Errors
+/// If the number doesn't fit, a description of the values that the setting accepts.
+pub fn whole_number(key: &str, text: &str) -> Result<u32, String> {
+    let kind = kind_of(key).map_err(|fault| fault.to_string())?;
+    let number = text.parse::<u32>().ok();
+    let number = number.filter(|number| kind.taken(&(*number).into(), &mut Vec::new()).is_ok());
+    number.ok_or_else(|| format!("it has to be {}", kind.expected()))
+}
+
 /// The schema of a settings file, in JSON Schema draft 2020-12. It accepts what the parser accepts.
 pub fn schema() -> Value {
     let mut schema = Group(Settings::rows).schema();

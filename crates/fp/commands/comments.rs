@@ -55,8 +55,11 @@ struct CheckArgs {
     /// Check the working tree against this revision.
     #[arg(long, value_name = "REV")]
     diff: Option<String>,
+    /// List every comment of the files, as if the files were new.
+    #[arg(long, conflicts_with_all = ["staged", "diff"])]
+    all: bool,
     /// List only comments of the change that restate the code.
-    #[arg(long)]
+    #[arg(long, conflicts_with = "all")]
     restating: bool,
 }
 
@@ -153,7 +156,7 @@ fn check_files(args: &CheckArgs, context: &Context) -> Result<CommentsReport, Co
             if is_folder && is_ignored(&path, &settings.comment_checker.ignore, context) {
                 continue;
             }
-            report.add(&name, "", &text, true);
+            report.add(&name, "", &text, !args.all);
         }
     }
     Ok(report)

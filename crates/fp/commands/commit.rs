@@ -32,8 +32,11 @@ pub(crate) struct CommitArgs {
     #[arg(long, short, value_name = "MESSAGE", allow_hyphen_values = true)]
     message: Option<String>,
     /// Explain how the style was found, with numbers and examples, and commit nothing.
-    #[arg(long, conflicts_with_all = ["files", "message"])]
+    #[arg(long, conflicts_with_all = ["files", "message", "dry_run"])]
     explain: bool,
+    /// Show what would be committed and check the message, but commit nothing.
+    #[arg(long)]
+    dry_run: bool,
 }
 
 pub(crate) fn run(args: CommitArgs, context: &Context) -> CommandResult {
@@ -50,16 +53,20 @@ pub(crate) fn run(args: CommitArgs, context: &Context) -> CommandResult {
         return Err(refused(&blocked));
     }
     let chosen = choose(&git, &context.cwd, &args.files).map_err(nothing_chosen)?;
+    let with_files = |mut json: Value| {
+        json["files"] = json!(chosen.stats);
+        json["kept"] = json!(chosen.kept);
+        json
+    };
     let Some(message) = args.message.map(|message| message.replace("\r\n", "\n")) else {
         let json = json!({
             "style": style_json(&history), "rules": history.rules(), "examples": examples(&subjects),
-            "files": chosen.stats, "kept": chosen.kept,
         });
         let files = files_text(&chosen);
         let guide = style_text(&history, &subjects);
         let text = format!("{guide}{files}\nNext: the same command with --message 'SUBJECT'\n");
-        context.report(&json, &text)?;
-        return Ok(Exit::Findings);
+        context.report(&with_files(json), &text)?;
+        return Ok(if args.dry_run { Exit::Done } else { Exit::Findings });
     };
     let objections = history.objections(&message);
     if !objections.is_empty() {
@@ -75,7 +82,15 @@ pub(crate) fn run(args: CommitArgs, context: &Context) -> CommandResult {
         )?;
         return Ok(Exit::Findings);
     }
-    commit(&git, &chosen, message.trim(), context)
+    let message = message.trim();
+    if args.dry_run {
+        let lines: String =
+            message.lines().map(|line| format!("  {line}").trim_end().to_owned() + "\n").collect();
+        let files = files_text(&chosen);
+        let text = format!("The message fits. Nothing is committed (--dry-run).\n\n{lines}{files}");
+        return context.report(&with_files(json!({ "message": message })), &text);
+    }
+    commit(&git, &chosen, message, context)
 }
 
 fn style_json(history: &CommitHistory) -> Value {

@@ -81,10 +81,14 @@ struct ShowArgs {
 }
 
 #[derive(Debug, clap::Args)]
+#[group(id = "layer", multiple = false)]
 struct WhichFile {
-    /// Your own file, in place of the project's.
+    /// Your own file.
     #[arg(long)]
     user: bool,
+    /// The project's file, which is the default.
+    #[arg(long)]
+    project: bool,
 }
 
 impl WhichFile {
@@ -99,7 +103,7 @@ impl WhichFile {
         }
         config::user_file(&|name| context.env(name)).ok_or_else(|| {
             CommandError::failed("there is no home to keep your settings in")
-                .hint("set HOME or XDG_CONFIG_HOME to a folder, or leave `--user` out")
+                .hint("set HOME or XDG_CONFIG_HOME to a folder, or use `--project`")
         })
     }
 }

@@ -2,6 +2,7 @@
 
 use fp_plan::plan::{FormatError, format};
 use serde_json::json;
+use similar::TextDiff;
 
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
@@ -16,6 +17,9 @@ pub(crate) struct FmtArgs {
     /// Write nothing; end with status 1 if something would change.
     #[arg(long)]
     check: bool,
+    /// Write nothing; show what would change.
+    #[arg(long)]
+    diff: bool,
 }
 
 pub(crate) fn run(args: FmtArgs, context: &Context) -> CommandResult {
@@ -23,12 +27,16 @@ pub(crate) fn run(args: FmtArgs, context: &Context) -> CommandResult {
     let text = source.text()?;
     let formatted = format(&text).map_err(|error| refusal(&source, &error))?;
     let changed = formatted != text;
-    let written = changed && !args.check;
+    let written = changed && !args.check && !args.diff;
     if written {
         source.write(&formatted)?;
     }
     match context.format {
         Format::Json => context.printer.json(&json!({ "changed": changed, "written": written }))?,
+        Format::Text if args.diff => {
+            let diff = TextDiff::from_lines(&text, &formatted);
+            context.printer.data(&diff.unified_diff().header(&source.name, &source.name).to_string());
+        }
         Format::Text => context.printer.note(&format!("note: {} {}", source.name, outcome(changed, written))),
     }
     Ok(if changed && !written { Exit::Findings } else { Exit::Done })

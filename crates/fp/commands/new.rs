@@ -10,10 +10,10 @@ use fp_host::plan_folder::{OfLayer, PlanRecord};
 use fp_host::trust::{Consent, ConsentSource};
 use fp_plan::plan::id::{PlanId, TaskId};
 use fp_plan::reading_language;
-use fp_plan::settings::{Settings, SettingsLayer};
+use fp_plan::settings::{self, Settings, SettingsLayer};
 use fp_plan::text::fitted;
 use fp_run::commit_style::{CommitHistory, SUBJECTS};
-use fp_run::interview::{GoalReading, Mode, PlanningStep};
+use fp_run::interview::{GoalReading, Intent, Mode, PlanningStep};
 use fp_run::run::event::Decider;
 use fp_run::run::state::Status;
 use serde::Serialize;
@@ -38,7 +38,7 @@ pub(crate) struct NewArgs {
     #[arg(required_unless_present_any = ["roadmap", "from_prompt", "path"], value_name = "GOAL")]
     goal: Vec<String>,
     /// Take the goal and the flags from the `/fp:plan` prompt that the user typed in this session
-    #[arg(long, conflicts_with_all = ["goal", "roadmap", "layer", "path", "mode", "auto", "research_only"])]
+    #[arg(long, conflicts_with_all = ["goal", "roadmap", "layer", "path", "mode", "intent", "auto", "max_complexity", "research_only", "plan_only"])]
     from_prompt: bool,
     /// The roadmap whose next layer the plan makes, with that layer's goal where you give none.
     #[arg(long, value_name = "ID")]
@@ -47,19 +47,28 @@ pub(crate) struct NewArgs {
     #[arg(long, value_name = "LAYER", requires = "roadmap")]
     layer: Option<TaskId>,
     /// Complete a plan of another system instead: its folder or its file
-    #[arg(id = "path", long = "import", value_name = "PATH", conflicts_with_all = ["roadmap", "mode", "research_only"])]
+    #[arg(id = "path", long = "import", value_name = "PATH", conflicts_with_all = ["roadmap", "mode", "intent", "research_only"])]
     import: Option<PathBuf>,
     #[command(flatten)]
     part: PartArgs,
     /// How much planning; proposed from the goal where it is left out
     #[arg(long, value_parser = PossibleValuesParser::new(Mode::VARIANTS.iter().map(|mode| mode.into_str())).try_map(|name| name.parse::<Mode>()))]
     mode: Option<Mode>,
+    /// The kind of work; read off the goal's words where it is left out
+    #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(Intent::VARIANTS.iter().map(|intent| intent.into_str())).try_map(|name| name.parse::<Intent>()))]
+    intent: Option<Intent>,
     /// Plan without questions: what would be asked is decided and recorded as an assumption
     #[arg(long)]
     auto: bool,
+    /// Highest complexity (1-10) of a task in this plan
+    #[arg(long, value_name = "N", value_parser = |text: &str| settings::whole_number("maxComplexity", text))]
+    max_complexity: Option<u32>,
     /// End with the research, without a plan
     #[arg(long)]
     research_only: bool,
+    /// End with the plan, without offering to run it
+    #[arg(long)]
+    plan_only: bool,
 }
 
 /// The information for the skill and the user.
@@ -95,7 +104,7 @@ struct InterruptedPlan {
 /// Size limit of a goal from standard input, in bytes.
 const GOAL_CAP: u64 = 1024 * 1024;
 /// The flags that a value follows.
-const VALUED: [&str; 4] = ["--mode", "--import", "--tag", "--only"];
+const VALUED: [&str; 6] = ["--mode", "--intent", "--max-complexity", "--import", "--tag", "--only"];
 /// The skill whose prompt has a goal.
 pub(crate) const PLAN_SKILL: &str = "/fp:plan";
 
@@ -159,12 +168,12 @@ pub(crate) fn run(args: NewArgs, context: &Context) -> CommandResult {
             (path, record, Some(import))
         }
         None => {
-            let (mode, mode_reason) = mode_for(&reading, &args, &settings);
+            let (intent, mode, mode_reason) = intent_and_mode(reading, &args, &settings);
             let folder = context.plans()?.create(&name, context.today())?;
             let record = PlanRecord {
                 plan_id: folder.id().clone(),
                 goal,
-                intent: reading.intent,
+                intent,
                 mode,
                 mode_reason,
                 created_at: context.now(),
@@ -243,20 +252,37 @@ impl PlanGoal {
 /// The settings for this plan alone.
 fn flags(args: &NewArgs) -> SettingsLayer {
     let mut layer = SettingsLayer::default();
+    let mut give = |key: &str, value: serde_json::Value| layer.set(key, value).expect("the table takes it");
+    if let Some(most) = args.max_complexity {
+        give("maxComplexity", most.into());
+    }
     if args.research_only {
-        layer.set("researchOnly", true).expect("the table takes it");
+        give("researchOnly", true.into());
+    }
+    if args.plan_only {
+        give("planOnly", true.into());
     }
     layer
 }
 
-/// The mode and its reason: from the flag, else proposed from the goal's words.
-fn mode_for(reading: &GoalReading, args: &NewArgs, settings: &Settings) -> (Mode, String) {
-    let asked = args.mode.map(|mode| (mode, "asked for with --mode".to_owned()));
-    match asked.unwrap_or_else(|| reading.propose_mode()) {
-        (Mode::Direct, _) if settings.research_only => {
-            (Mode::Pipeline, "research is asked for, of which direct mode has none".into())
+/// The kind of work, the mode and its reason: from the flags, else proposed from the goal's words.
+fn intent_and_mode(reading: GoalReading, args: &NewArgs, settings: &Settings) -> (Intent, Mode, String) {
+    let reading = match args.intent {
+        Some(intent) => reading.with_intent(intent),
+        None => reading,
+    };
+    let (mode, reason) = match (args.mode, reading.propose_mode()) {
+        (Some(mode), _) => (mode, "asked for with --mode".to_owned()),
+        (None, (mode, reason)) if args.intent.is_some() => {
+            (mode, format!("{reason} (asked for with --intent)"))
         }
-        mode => mode,
+        (None, proposed) => proposed,
+    };
+    match mode {
+        Mode::Direct if settings.research_only => {
+            (reading.intent, Mode::Pipeline, "research is asked for, of which direct mode has none".into())
+        }
+        _ => (reading.intent, mode, reason),
     }
 }
 
@@ -409,6 +435,7 @@ mod tests {
         );
         check("/fp:plan make the program take --auto", "make the program take --auto", false);
         check("/fp:plan $(touch x); 'a'", "$(touch x); 'a'", false);
+        assert_eq!(read("/fp:plan --max-complexity 3 --plan-only x").max_complexity, Some(3));
         assert_eq!(read("/fp:plan --mode direct x").mode, Some(Mode::Direct));
         assert!(NewArgs::in_prompt("/fp:plan --no-such-flag x").is_err());
         let path = |prompt: &str| read(prompt).import.unwrap();

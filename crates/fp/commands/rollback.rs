@@ -2,7 +2,7 @@
 
 use fp_host::git::Oid;
 use fp_host::run::RunError;
-use fp_host::run::rollback::{Prepared, roll_back};
+use fp_host::run::rollback::{Prepared, prepare, roll_back};
 use fp_plan::plan::id::TaskId;
 use fp_run::run::Refusal;
 use fp_run::run::state::Status;
@@ -21,25 +21,52 @@ pub(crate) struct RollbackArgs {
     plan: Option<String>,
     /// The task.
     task: TaskId,
+    /// Say what would be undone, and change nothing.
+    #[arg(long)]
+    dry_run: bool,
 }
 
 pub(crate) fn run(args: RollbackArgs, context: &Context) -> CommandResult {
     let plan = context.open(args.plan.as_deref())?;
     context.state(&plan)?;
     let failed = |error| explained(error, plan.id().as_str());
-    let (prepared, revert) = roll_back(&plan, &args.task, || context.now()).map_err(failed)?;
-    let mut text = done(&args.task, &prepared, revert.as_ref());
+    let (prepared, revert) = if args.dry_run {
+        (prepare(&plan, &args.task).map_err(failed)?, None)
+    } else {
+        roll_back(&plan, &args.task, || context.now()).map_err(failed)?
+    };
+    let mut text = if args.dry_run {
+        would(&args.task, &prepared)
+    } else {
+        done(&args.task, &prepared, revert.as_ref())
+    };
     for file in prepared.files() {
         text.push_str(&format!("  {file}\n"));
     }
     text.push_str(&waiting(&prepared.waiting));
-    text.push_str(&format!("Next: {}\n", plan.load()?.state.lead_command()));
+    if args.dry_run {
+        text.push_str("Nothing is changed (--dry-run).\n");
+    } else {
+        text.push_str(&format!("Next: {}\n", plan.load()?.state.lead_command()));
+    }
     let waiting = prepared.waiting.iter().map(|(id, status)| json!({ "id": id, "status": status }));
     let json = json!({
-        "task": args.task, "commit": prepared.commit, "revert": revert,
+        "task": args.task, "dryRun": args.dry_run, "commit": prepared.commit, "revert": revert,
         "files": prepared.files(), "waiting": waiting.collect::<Vec<_>>(),
     });
     context.report(&json, &text)
+}
+
+fn would(task: &TaskId, prepared: &Prepared) -> String {
+    match &prepared.commit {
+        Some(commit) if prepared.files().is_empty() => {
+            format!("Task {task} ({}): what commit {} did is gone already\n", prepared.title, commit.short())
+        }
+        Some(commit) => {
+            format!("Task {task} ({}): commit {} would be undone\n", prepared.title, commit.short())
+        }
+        None => format!("Task {task} ({}): {}\n", prepared.title, without_commit(prepared)),
+    }
 }
 
 fn done(task: &TaskId, prepared: &Prepared, revert: Option<&Oid>) -> String {
@@ -54,12 +81,14 @@ fn done(task: &TaskId, prepared: &Prepared, revert: Option<&Oid>) -> String {
         (Some(commit), None) => {
             text.push_str(&format!(": what commit {} did was gone already\n", commit.short()));
         }
-        (None, _) => {
-            let note = prepared.note.as_ref().map_or_else(String::new, |note| format!(" ({note})"));
-            text.push_str(&format!(": it has no commit{note}, so its change stays where it is\n"));
-        }
+        (None, _) => text.push_str(&format!(": {}\n", without_commit(prepared))),
     }
     text
+}
+
+fn without_commit(prepared: &Prepared) -> String {
+    let note = prepared.note.as_ref().map_or_else(String::new, |note| format!(" ({note})"));
+    format!("it has no commit{note}, so its change stays where it is")
 }
 
 fn waiting(waiting: &[(TaskId, Status)]) -> String {

@@ -1,5 +1,6 @@
 //! `fp schedule`: orders the tasks and writes `plan.md`, so that people see the schedule before they approve it.
 
+use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use fp_host::file;
 use fp_host::run::end_checks::end_commands;
 use fp_plan::plan::{Plan, parse};
@@ -14,7 +15,6 @@ use unicode_width::UnicodeWidthStr as _;
 
 use super::approve::commands_text;
 use super::critique::last_critique;
-use super::show::schedule_options;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
 use crate::printer::WIDTH;
@@ -30,6 +30,13 @@ const WHY: usize = 30;
 pub(crate) struct ScheduleArgs {
     /// The plan; defaults to the only active one.
     plan: Option<String>,
+    /// Which of several tasks that could be next is next; else as configured.
+    #[arg(long, value_parser = PossibleValuesParser::new(["document-order", "risk-first", "easy-first"])
+        .try_map(|name| serde_json::from_value::<ExecutionOrder>(name.into())))]
+    order: Option<ExecutionOrder>,
+    /// How many tasks run at once (1-16); else as the run has it, or as configured.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=16))]
+    parallel: Option<u32>,
 }
 
 pub(crate) fn run(args: ScheduleArgs, context: &Context) -> CommandResult {
@@ -42,8 +49,9 @@ pub(crate) fn run(args: ScheduleArgs, context: &Context) -> CommandResult {
     let tree_text = source.text()?;
     let (tree, problems) = parse(&tree_text);
     let settings = &plan.settings;
+    let order = args.order.unwrap_or(settings.execution_order);
     let composite = plan.composites()?;
-    if composite.is_none() && settings.execution_order != ExecutionOrder::DocumentOrder {
+    if composite.is_none() && order != ExecutionOrder::DocumentOrder {
         context.printer.note(&format!(
             "note: the order goes by complexity alone, since nothing was measured: run `fp signals {}` first",
             plan.id()
@@ -52,9 +60,11 @@ pub(crate) fn run(args: ScheduleArgs, context: &Context) -> CommandResult {
     let state = plan.load()?.state;
     let at_once = state.run.as_ref().map_or(settings.max_parallel_tasks, |run| run.terms.builders);
     let options = ScheduleOptions {
-        max_parallel_tasks: at_once,
+        order,
+        model: settings.execution_model,
+        max_parallel_tasks: args.parallel.unwrap_or(at_once),
         composite: composite.unwrap_or_default(),
-        ..schedule_options(settings)
+        exclusive: settings.exclusive.clone(),
     };
     source.refuse_invalid(&tree, &problems)?;
     let schedule = schedule(&tree, &options).map_err(|error @ ScheduleError::Cycle { .. }| {

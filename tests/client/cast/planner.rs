@@ -347,7 +347,7 @@ impl<'a> Planning<'a> {
 /// Splits what the user typed into the flags and the goal behind them.
 fn flags_and_goal(arguments: &str) -> (String, &str) {
     let (mut flags, mut goal) = (Vec::new(), arguments.trim());
-    while goal.starts_with("--") || flags.last() == Some(&"--mode") {
+    while goal.starts_with("--") || matches!(flags.last(), Some(&"--mode" | &"--max-complexity")) {
         let (flag, rest) = goal.split_once(char::is_whitespace).unwrap_or((goal, ""));
         flags.push(flag);
         goal = rest.trim_start();

@@ -121,6 +121,8 @@ fn without_a_message_it_says_how_one_is_written() {
 
     Next: the same command with --message 'SUBJECT'
     ");
+    assert_eq!(environment.commit(&["a.txt", "b.txt", "--dry-run"]).code, 0);
+    assert_eq!(environment.commit(&["a.txt", "b.txt", "--dry-run"]).stdout, guide.stdout);
     let json = environment.fp(&["commit", "a.txt", "--format", "json"]);
     assert_eq!(json.code, 1);
     assert_snapshot!(json, @r#"
@@ -182,6 +184,31 @@ fn without_a_message_it_says_how_one_is_written() {
       }
     }
     "#);
+}
+
+#[test]
+fn a_dry_run_checks_the_message_and_commits_nothing() {
+    let environment = history(&SEMANTIC);
+    environment.write("b.txt", "new\n");
+    environment.write("c.txt", "new\n");
+    environment.git(&["add", "c.txt"]);
+    let before = environment.count();
+    let message = "feat(api): add logout\n\nBecause it was missing.";
+    assert_snapshot!(environment.commit(&["b.txt", "--dry-run", "-m", message]), @r"
+    exit status: 0
+    --- stdout
+    The message fits. Nothing is committed (--dry-run).
+
+      feat(api): add logout
+
+      Because it was missing.
+
+    1 file, +1 -0:
+      A    +1    -0  b.txt
+    Still staged: c.txt
+    ");
+    assert_eq!(environment.commit(&["b.txt", "--dry-run", "-m", "Add"]).code, 1);
+    assert_eq!((environment.count(), environment.git_status().as_str()), (before, "A  c.txt\n?? b.txt\n"));
 }
 
 #[test]

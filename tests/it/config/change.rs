@@ -77,7 +77,7 @@ fn a_file_is_made_changed_and_left_as_it_was() {
       }
     }
     "#);
-    assert_snapshot!(environment.fp(&["config", "set", "nudge.maxRetries", "5"]), @"
+    assert_snapshot!(environment.fp(&["config", "set", "nudge.maxRetries", "5", "--project"]), @"
     exit status: 0
     --- stdout
     nudge.maxRetries was 5 in .fractal-planner/config.json already
@@ -238,8 +238,9 @@ fn where_there_is_no_home_there_is_no_file_of_ones_own() {
     exit status: 2
     --- stderr
     error: there is no home to keep your settings in
-    hint: set HOME or XDG_CONFIG_HOME to a folder, or leave `--user` out
+    hint: set HOME or XDG_CONFIG_HOME to a folder, or use `--project`
     ");
+    assert_eq!(environment.fp(&["config", "set", "noCommit", "true", "--user", "--project"]).code, 2);
 }
 
 #[cfg(unix)]

@@ -214,6 +214,20 @@ fn the_plans_folder_stays_inside_the_repository() {
     check("a\nb", None);
 }
 
+#[test]
+fn ranges_hold_for_flags_too() {
+    let check = |text: &str, expect: Option<u32>| {
+        assert_eq!(whole_number("maxComplexity", text).ok(), expect, "{text:?}");
+    };
+    check("1", Some(1));
+    check("10", Some(10));
+    check("0", None);
+    check("11", None);
+    check("4.0", None);
+    check("", None);
+    check("99999999999999999999", None);
+}
+
 proptest::proptest! {
     #[test]
     fn no_plans_folder_leads_out_of_the_repository(path in r"(\.{0,3}|/|\\|~|[a-z .:가]{0,3}|\.git)*") {

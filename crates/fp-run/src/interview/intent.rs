@@ -183,6 +183,11 @@ impl GoalReading {
         reading
     }
 
+    /// The same reading with a known intent.
+    pub fn with_intent(self, intent: Intent) -> Self {
+        Self { intent, because: None, ..self }
+    }
+
     /// Proposes a mode, with the reason as a clause.
     pub fn propose_mode(&self) -> (Mode, String) {
         let because = self.because.map(|phrase| format!(" (\"{phrase}\")")).unwrap_or_default();
