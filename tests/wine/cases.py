@@ -96,10 +96,14 @@ def tree(*tests):
     return text
 
 
-def plan(*tests, end="\n"):
+def approve(*tests, end="\n"):
     write(".fractal-planner/plans/.gitignore", "*\n")
     write(f".fractal-planner/plans/{PLAN}/tasks.md", tree(*tests).replace("\n", end))
     fp("approve", PLAN, "--yes")
+
+
+def plan(*tests, **options):
+    approve(*tests, **options)
     fp("run", "start", PLAN, "--session", "s1")
 
 
@@ -131,6 +135,13 @@ def unix_ids(*words):
         if all(word in line for word in words) and "python" not in line:
             found.append(int(folder.name))
     return found
+
+
+def kill(process, *words):
+    """Kills what `process` has started, which has these words in its command line."""
+    for found in unix_ids(*words):
+        os.kill(found, 9)
+    process.wait()
 
 
 @case
@@ -269,12 +280,81 @@ def a_command_ends_with_fp_when_that_is_killed_and_its_lock_is_free():
     before = ticks.stat().st_size
     verify = start("fp.exe", "verify", PLAN, "1")
     until(lambda: ticks.stat().st_size > before)
-    for process in unix_ids("fp.exe", "verify"):
-        os.kill(process, 9)
-    verify.wait()
+    kill(verify, "fp.exe", "verify")
     time.sleep(1)
     assert not grows(ticks)
     assert "ok" in fp("doctor", PLAN)
+
+# An agent of the user's own, as npm installs one. A file `wait` in the folder of temporary files keeps builders from handing in.
+AGENT = f"""@echo off
+echo %1 %2 %cd%>>%TEMP%\\agents.log
+if %1==verifier goto verify
+fp claim {PLAN} --as %2 --format json >%TEMP%\\%2.json 2>>%TEMP%\\errors.log
+if errorlevel 1 exit /b 0
+for /f "tokens=1,2 delims=:, " %%a in (%TEMP%\\%2.json) do (
+  if %%a=="task" set task=%%~b
+  if %%a=="claim" set claim=%%~b
+)
+if exist %TEMP%\\wait other child %TEMP%\\ticks
+>%task%.txt echo about %task%
+fp submit {PLAN} %task% --claim %claim%
+exit /b
+:verify
+for /f "tokens=4,6" %%a in (%3) do if %%a==Verify set task=%%b
+fp verify {PLAN} %task%
+fp verdict {PLAN} %task% --pass "1: seen" --summary fine
+"""
+
+
+def lead(*args, **options):
+    return fp("run", PLAN, "--yes", "--unattended", *args, **options)
+
+
+def agents():
+    """Has a script play all agents."""
+    (PLACE / "bin/own.cmd").write_bytes(AGENT.replace("\n", "\r\n").encode())
+    player = {"program": "own"}
+    own = {"start": ["own", "{role}", "{name}", "{prompt}"]}
+    ROAMING.mkdir(parents=True)
+    settings = {"agents": {"builder": player, "verifier": player, "programs": {"own": own}}}
+    (ROAMING / "config.json").write_text(json.dumps(settings))
+
+
+def expect_led(tasks):
+    """The run is over: a commit for each task, at its first attempt."""
+    log = git("log", "--format=%s").stdout.decode().splitlines()
+    assert sorted(log) == ["Start the project", *(f"Write part {n}" for n in range(1, tasks + 1))], log
+    found = json.loads(fp("status", PLAN, "--format", "json"))["tasks"]
+    assert all(task["iteration"] == 1 for task in found), found
+    assert git("status", "--short").stdout == b""
+
+
+@case
+def a_run_is_led_to_its_commits():
+    agents()
+    approve("grep -q about 1.txt", "grep -q about 2.txt", "grep -q about 3.txt")
+    assert "3 of 3 tasks done" in lead("-j", "2")
+    expect_led(3)
+
+
+@case
+def a_run_whose_lead_is_killed_goes_on():
+    agents()
+    approve("grep -q about 1.txt", "grep -q about 2.txt")
+    (WORK / "temp/wait").touch()
+    ticks = WORK / "temp/ticks"
+    first = start("fp.exe", "run", PLAN, "--yes", "--unattended")
+    until(lambda: ticks.exists() and ticks.stat().st_size > 0)
+    kill(first, "fp.exe", "run")
+    assert not grows(ticks) and not unix_ids("own.cmd")
+    (WORK / "temp/wait").unlink()
+    for seconds in [2, 4]:
+        again = start("fp.exe", "run", PLAN, "--yes", "--unattended")
+        time.sleep(seconds)
+        kill(again, "fp.exe", "run")
+    lead()
+    expect_led(2)
+    assert not unix_ids("fp.exe") and not unix_ids("own.cmd")
 
 
 @case
