@@ -3,6 +3,7 @@
 import getpass
 import json
 import os
+import pty
 import shutil
 import subprocess
 import sys
@@ -43,11 +44,15 @@ ENVIRONMENT = {
 }
 
 
-def start(program, *args, cwd=WORK / "repo", **environment):
-    command = ["wine", str(PLACE / "bin" / program), *args]
-    pipe = subprocess.PIPE
+def start(program, *args, cwd=WORK / "repo", terminal=subprocess.PIPE, **environment):
     return subprocess.Popen(
-        command, cwd=cwd, env={**ENVIRONMENT, **environment}, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True
+        ["wine", str(PLACE / "bin" / program), *args],
+        cwd=cwd,
+        env={**ENVIRONMENT, **environment},
+        stdin=terminal,
+        stdout=terminal,
+        stderr=terminal,
+        start_new_session=True,
     )
 
 
@@ -285,7 +290,8 @@ def a_command_ends_with_fp_when_that_is_killed_and_its_lock_is_free():
     assert not grows(ticks)
     assert "ok" in fp("doctor", PLAN)
 
-# An agent of the user's own, as npm installs one. A file `wait` in the folder of temporary files keeps builders from handing in.
+# An agent of the user's own, as npm installs one. Before it hands in, a builder does what `first.cmd` in its folder
+# of temporary files says.
 AGENT = f"""@echo off
 echo %1 %2 %cd%>>%TEMP%\\agents.log
 if %1==verifier goto verify
@@ -295,7 +301,7 @@ for /f "tokens=1,2 delims=:, " %%a in (%TEMP%\\%2.json) do (
   if %%a=="task" set task=%%~b
   if %%a=="claim" set claim=%%~b
 )
-if exist %TEMP%\\wait other child %TEMP%\\ticks
+if exist %TEMP%\\first.cmd call %TEMP%\\first.cmd
 >%task%.txt echo about %task%
 fp submit {PLAN} %task% --claim %claim%
 exit /b
@@ -341,13 +347,13 @@ def a_run_is_led_to_its_commits():
 def a_run_whose_lead_is_killed_goes_on():
     agents()
     approve("grep -q about 1.txt", "grep -q about 2.txt")
-    (WORK / "temp/wait").touch()
-    ticks = WORK / "temp/ticks"
+    ticks, before = WORK / "temp/ticks", WORK / "temp/first.cmd"
+    before.write_text(f"other child {windows(ticks)}")
     first = start("fp.exe", "run", PLAN, "--yes", "--unattended")
     until(lambda: ticks.exists() and ticks.stat().st_size > 0)
     kill(first, "fp.exe", "run")
     assert not grows(ticks) and not unix_ids("own.cmd")
-    (WORK / "temp/wait").unlink()
+    before.unlink()
     for seconds in [2, 4]:
         again = start("fp.exe", "run", PLAN, "--yes", "--unattended")
         time.sleep(seconds)
@@ -355,6 +361,21 @@ def a_run_whose_lead_is_killed_goes_on():
     lead()
     expect_led(2)
     assert not unix_ids("fp.exe") and not unix_ids("own.cmd")
+
+
+@case
+def asked_to_end_a_run_lets_its_agents_finish():
+    agents()
+    approve("grep -q about 1.txt", "grep -q about 2.txt")
+    sign = windows(WORK / "temp/sign")
+    (WORK / "temp/first.cmd").write_text(f">{sign} echo begun\nother hold {windows(WORK)} 3000")
+    process = start("other.exe", "press", sign, f"fp run {PLAN} --yes --unattended", terminal=pty.openpty()[1])
+    until(lambda: process.poll() is not None)
+    tasks = json.loads(fp("status", PLAN, "--format", "json"))["tasks"]
+    assert process.returncode == 1
+    assert [task["status"] for task in tasks] == ["AWAITING_VERIFICATION", "PENDING"], tasks
+    lead()
+    expect_led(2)
 
 
 @case
