@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import time
+import traceback
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -112,8 +113,8 @@ def plan(*tests, **options):
     fp("run", "start", PLAN, "--session", "s1")
 
 
-def claim(owner="builder-1"):
-    return json.loads(fp("claim", PLAN, "--as", owner, "--format", "json"))
+def claim(owner="builder-1", **options):
+    return json.loads(fp("claim", PLAN, "--as", owner, "--format", "json", **options))
 
 
 def grows(path):
@@ -378,6 +379,54 @@ def asked_to_end_a_run_lets_its_agents_finish():
     expect_led(2)
 
 
+def build(got, owner, cwd):
+    """Builds the task that `owner` has claimed in `cwd`, and has it judged."""
+    task = got["task"]
+    (cwd / f".fractal-planner/plans/{PLAN}/worktrees/{owner}/{task}.txt").write_text(f"about {task}\n")
+    fp("submit", PLAN, task, "--claim", got["claim"], cwd=cwd)
+    assert "passed" in fp("verdict", PLAN, task, "--pass", "1: seen", "--summary", "fine", cwd=cwd)
+
+
+@case
+def two_clones_build_one_plan():
+    repo, other = WORK / "repo", WORK / "other"
+    git("init", "--quiet", "--bare", "--initial-branch=main", str(WORK / "shared.git"))
+    git("remote", "add", "origin", str(WORK / "shared.git"))
+    git("push", "--quiet", "origin", "main")
+    git("clone", "--quiet", str(WORK / "shared.git"), str(other))
+    approve("grep -q about 1.txt", "grep -q about 2.txt", "grep -q about 3.txt")
+    shared = json.loads(fp("share", PLAN, "--as", "desktop", "--format", "json"))
+    fp("join", PLAN, "--as", "laptop", "--remote", "origin", "--yes", shared["hash"], cwd=other)
+    for cwd in [repo, other]:
+        fp("start", PLAN, "--here", "--session", cwd.name, cwd=cwd)
+    held = claim("desktop-builder-1")
+    assert "desktop           builds 1;" in fp("fleet", PLAN, cwd=other)
+    for task in ["2", "3"]:
+        got = claim("laptop-builder-1", cwd=other)
+        assert got["task"] == task
+        build(got, "laptop-builder-1", other)
+    build(held, "desktop-builder-1", repo)
+    git("fetch", "--quiet")
+    log = git("log", "--format=%s", f"origin/fp/{PLAN}").stdout.decode().splitlines()
+    assert log == ["Write part 1", "Write part 3", "Write part 2", "Start the project"], log
+    for cwd in [other, repo]:
+        fp("next", PLAN, cwd=cwd)
+    for cwd in [repo, other]:
+        assert "3 of 3 tasks done" in fp("status", PLAN, cwd=cwd)
+
+
+@case
+def explore():
+    for name in ["con.txt", "nul", "src/aux.rs", "a.txt.", "b.txt ", "w?.txt", "x:y.txt", "COM1", "a/con/b.txt"]:
+        write("names.md", tree("none").replace("Files: 1.txt", f"Files: {name}"))
+        p = start("fp.exe", "validate", "names.md")
+        try:
+            print(name, p.communicate(timeout=10), p.returncode)
+        except subprocess.TimeoutExpired:
+            print(name, "HANGS")
+            p.kill()
+
+
 @case
 def install_and_uninstall_leave_the_settings_as_they_were():
     client = PLACE / "client"
@@ -432,7 +481,8 @@ def main():
             print(f"ok {function.__name__} ({time.time() - begun:.1f} s)", flush=True)
         except Exception as error:
             failed += 1
-            print(f"FAILED {function.__name__}: {type(error).__name__}: {error}", flush=True)
+            line = traceback.extract_tb(error.__traceback__)[1].lineno
+            print(f"FAILED {function.__name__}, line {line}: {type(error).__name__}: {error}", flush=True)
     for process in unix_ids("other.exe", "3600000"):
         os.kill(process, 9)
     runs.communicate()
