@@ -45,6 +45,18 @@ pub(crate) fn git_bytes(name: &OsStr) -> Option<Vec<u8>> {
     name.to_str().map(|name| name.as_bytes().to_owned())
 }
 
+/// A device, whatever its ending, a character with another meaning, or an end that is cut off; git refuses them, too.
+pub(crate) fn is_impossible(path: &str) -> bool {
+    path.split('/').any(|part| {
+        let stem = part.split('.').next().unwrap_or_default().trim_end().to_lowercase();
+        let port = stem.strip_prefix("com").or(stem.strip_prefix("lpt"));
+        ["con", "prn", "aux", "nul"].contains(&stem.as_str())
+            || port.is_some_and(|number| matches!(number.as_bytes(), [b'1'..=b'9']))
+            || part.contains([':', '<', '>', '"', '|'])
+            || part.ends_with(['.', ' '])
+    })
+}
+
 /// The file system's journal holds new names.
 pub(crate) fn sync_folder(_folder: &Path) -> io::Result<()> {
     Ok(())
