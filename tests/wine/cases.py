@@ -218,20 +218,65 @@ def names_that_windows_lacks_are_refused():
 
 
 @case
-def explore():
-    text = tree("none", "none").replace("1.txt", "a.txt").replace("2.txt", "A.txt")
-    write(f".fractal-planner/plans/{PLAN}/tasks.md", text)
-    print(fp("validate", f".fractal-planner/plans/{PLAN}/tasks.md"))
-    fp("approve", PLAN, "--yes")
-    fp("run", "start", PLAN, "--session", "s1")
-    git("config", "core.ignorecase", "true")
-    got = claim()
-    write("a.txt", "about 1\n")
-    fp("submit", PLAN, "1", "--claim", got["claim"])
-    fp("verdict", PLAN, "1", "--pass", "1: seen", "--summary", "fine")
-    got = claim()
-    write("a.txt", "about 2\n")
-    print(fp("submit", PLAN, "2", "--claim", got["claim"], code=1))
+def a_folder_of_a_share_is_read():
+    share = PLACE / "prefix/dosdevices/unc/host/share"
+    share.parent.mkdir(parents=True, exist_ok=True)
+    share.unlink(missing_ok=True)
+    share.symlink_to(WORK)
+    write("tree.md", tree("none"))
+    for name in ["\\\\host\\share\\repo", "//host/share/repo", "\\\\?\\UNC\\host\\share\\repo"]:
+        assert "valid" in fp("-C", name, "validate", "tree.md")
+        fp("-C", name, "config", "set", "maxComplexity", "3")
+        assert "3" in (WORK / "repo/.fractal-planner/config.json").read_text()
+        (WORK / "repo/.fractal-planner/config.json").unlink()
+
+
+@case
+def a_repository_may_be_on_a_mapped_drive():
+    drive = PLACE / "prefix/dosdevices/x:"
+    drive.unlink(missing_ok=True)
+    drive.symlink_to(WORK)
+    write(f".fractal-planner/plans/{PLAN}/tasks.md", tree("grep -q about 1.txt"))
+    on_drive = ["-C", "X:\\repo"]
+    fp(*on_drive, "approve", PLAN, "--yes")
+    fp(*on_drive, "run", "start", PLAN, "--session", "s1")
+    got = json.loads(fp(*on_drive, "claim", PLAN, "--as", "builder-1", "--format", "json"))
+    write("1.txt", "about 1\n")
+    fp(*on_drive, "submit", PLAN, "1", "--claim", got["claim"])
+    assert "passed: commit" in fp(*on_drive, "verdict", PLAN, "1", "--pass", "1: seen", "--summary", "fine")
+    assert "ok" in fp(*on_drive, "doctor", PLAN)
+    drive.unlink()
+
+
+@case
+def a_profile_that_takes_no_files_is_said():
+    for folder in [ROAMING, LOCAL]:
+        folder.write_text("a file")
+    write(f".fractal-planner/plans/{PLAN}/tasks.md", tree("none"))
+    for command in [["config", "set", "maxComplexity", "3", "--user"], ["approve", PLAN, "--yes"]]:
+        said = fp(*command, code=2)
+        assert "can't be written: " in said and "hint: a file stands where a folder" in said, said
+    assert "was approved elsewhere" in fp("start", PLAN, "--here", "--session", "s1", code=1)
+    assert "0 of 1 tasks done" in fp("status", PLAN)
+    assert fp("hook", "stop", given="{}") == ""
+    for folder in [ROAMING, LOCAL]:
+        folder.unlink()
+
+
+@case
+def text_is_utf_8_in_pipes_and_has_colours_where_they_are_wanted():
+    title = "Größe – 한글 ✓"
+    write("names.md", tree("none").replace("Write part 1", title).replace("Files: 1.txt", "Files: ../ü.rs"))
+    assert "`../ü.rs` is outside" in fp("validate", "names.md", code=1)
+    write(f".fractal-planner/plans/{PLAN}/tasks.md", tree("none").replace("Write part 1", title))
+    said = fp("approve", PLAN, "--yes") + fp("status", PLAN) + fp("show", PLAN)
+    assert title in said and "▱" in said and "\x1b" not in said
+    assert title in json.dumps(json.loads(fp("status", PLAN, "--format", "json")), ensure_ascii=False)
+    for variables in [{}, {"NO_COLOR": "1"}]:
+        terminal, inner = pty.openpty()
+        process = start("fp.exe", "status", PLAN, terminal=inner, **variables)
+        until(lambda: process.poll() is not None)
+        print(variables, os.read(terminal, 65536))
 
 
 @case

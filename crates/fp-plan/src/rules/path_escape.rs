@@ -32,7 +32,6 @@ fn check(context: &RuleContext<'_>, task: &Task, sink: &mut FindingSink<'_>) {
             Ok(_) if item.text.contains('\\') => "no path in git, which has `/` between folders".to_owned(),
             Ok(_) => continue,
         };
-        sink.report(task, item.span, format!("`{}` is {why}", item.text.escape_debug()))
-            .hint(hint);
+        sink.report(task, item.span, format!("`{}` is {why}", item.text.escape_debug())).hint(hint);
     }
 }
