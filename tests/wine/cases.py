@@ -276,7 +276,7 @@ def text_is_utf_8_in_pipes_and_has_colours_where_they_are_wanted():
         terminal, inner = pty.openpty()
         process = start("fp.exe", "status", PLAN, terminal=inner, **variables)
         until(lambda: process.poll() is not None)
-        print(variables, os.read(terminal, 65536))
+        assert (b"\x1b[1m" in os.read(terminal, 65536)) == (not variables), variables
 
 
 @case
