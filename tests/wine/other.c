@@ -1,11 +1,19 @@
 /* Another program of Windows.
    other hold FILE MILLISECONDS: has FILE open, as a virus scanner does, so that nobody can put another in its place.
    other tick FILE: appends a dot to FILE ten times a second, for a minute.
-   other child FILE: starts `other tick FILE`, and sleeps. */
+   other child FILE: starts `other tick FILE`, and sleeps.
+   other press FILE LINE: runs the command line LINE, and presses Ctrl-C once FILE is there. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <wchar.h>
 #include <windows.h>
+
+static HANDLE run(wchar_t *line) {
+  STARTUPINFOW startup = {sizeof startup};
+  PROCESS_INFORMATION process;
+  if (!CreateProcessW(NULL, line, NULL, NULL, TRUE, 0, NULL, NULL, &startup, &process)) exit(127);
+  return process.hProcess;
+}
 
 int wmain(int argc, wchar_t **argv) {
   if (wcscmp(argv[1], L"hold") == 0) {
@@ -20,13 +28,19 @@ int wmain(int argc, wchar_t **argv) {
       fclose(file);
       Sleep(100);
     }
+  } else if (wcscmp(argv[1], L"press") == 0) {
+    HANDLE process = run(argv[3]);
+    DWORD code;
+    while (GetFileAttributesW(argv[2]) == INVALID_FILE_ATTRIBUTES) Sleep(10);
+    SetConsoleCtrlHandler(NULL, TRUE);
+    GenerateConsoleCtrlEvent(CTRL_C_EVENT, 0);
+    WaitForSingleObject(process, INFINITE);
+    GetExitCodeProcess(process, &code);
+    return code;
   } else {
-    STARTUPINFOW startup = {sizeof startup};
-    PROCESS_INFORMATION process;
-    wchar_t line[1024], own[MAX_PATH];
-    GetModuleFileNameW(NULL, own, MAX_PATH);
+    wchar_t line[1024];
     swprintf(line, 1024, L"other tick %ls", argv[2]);
-    if (!CreateProcessW(own, line, NULL, NULL, TRUE, 0, NULL, NULL, &startup, &process)) return 1;
+    run(line);
     Sleep(60000);
   }
   return 0;

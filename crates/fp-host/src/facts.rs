@@ -86,11 +86,14 @@ impl Folders {
         if path == "." || path.is_empty() {
             return PathFact::Folder;
         }
+        if platform::is_impossible(path) {
+            return PathFact::Impossible;
+        }
         let parent = path.rsplit_once('/').map_or(".", |(parent, _)| parent);
         match self.folder(parent) {
             PathFact::Folder => self.entry(path),
             PathFact::Outside => PathFact::Outside,
-            PathFact::Missing | PathFact::File { .. } => PathFact::Missing,
+            PathFact::Missing | PathFact::File { .. } | PathFact::Impossible => PathFact::Missing,
         }
     }
 

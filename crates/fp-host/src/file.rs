@@ -86,7 +86,7 @@ pub(crate) fn advice(error: &io::Error) -> Option<&'static str> {
     use io::ErrorKind as Kind;
     match error.kind() {
         Kind::NotFound => Some("check the path"),
-        Kind::NotADirectory => {
+        Kind::NotADirectory | Kind::AlreadyExists => {
             Some("a file stands where a folder of that path should be: move it out of the way")
         }
         Kind::FileTooLarge => Some("the limit on the size of files is reached: `ulimit -f` says what it is"),

@@ -373,8 +373,8 @@ fn keep_patch(plan: &OpenPlan, task: &TaskState, patch: &[u8]) -> Result<Option<
     let folder = plan.folder.file(FOLDER);
     fs::create_dir_all(&folder).map_err(|source| FileError::Write { path: folder, source })?;
     file::replace(&path, patch)?;
-    // The work itself is about to be removed.
-    let synced = fs::File::open(&path).and_then(|file| file.sync_all());
+    // The work itself is about to be removed. Windows syncs nothing that is open for reading alone.
+    let synced = fs::File::options().write(true).open(&path).and_then(|file| file.sync_all());
     synced.map_err(|source| FileError::Write { path: path.clone(), source })?;
     Ok(Some(path))
 }

@@ -276,6 +276,8 @@ impl Store {
         let Some(mut file) = open(&path, OpenOptions::new().read(true))? else { return Ok(()) };
         let mut text = Vec::new();
         file.read_to_end(&mut text).map_err(io_error(&path))?;
+        // Windows may refuse to replace a file that is open.
+        drop(file);
         let skipped = landed.map_or(0, |pushed| pushed.waited_in(&text));
         if skipped == 0 && lost.is_empty() {
             return Ok(());

@@ -64,6 +64,8 @@ pub enum PathFact {
     },
     /// A link on the way leads out of the repository.
     Outside,
+    /// This system can have no file of that name.
+    Impossible,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]

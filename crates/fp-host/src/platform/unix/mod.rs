@@ -47,6 +47,11 @@ pub(crate) fn git_bytes(name: &OsStr) -> Option<Vec<u8>> {
     Some(name.as_bytes().to_owned())
 }
 
+/// True if this system can have no file of that name.
+pub(crate) fn is_impossible(_path: &str) -> bool {
+    false
+}
+
 /// Syncs the entries of a folder, so that a new name in it survives a power cut.
 pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
     File::open(folder)?.sync_all()

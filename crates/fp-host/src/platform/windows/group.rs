@@ -9,12 +9,15 @@ use command_group::{CommandGroup as _, GroupChild};
 
 use crate::process::{CommandEnd, GRACE, POLL};
 
+/// Ctrl-C reaches no process of such a group: whether and when a command ends is this program's to say.
+const CREATE_NEW_PROCESS_GROUP: u32 = 0x200;
+
 /// A command in a job of its own.
 pub(crate) struct JobObject(GroupChild);
 
 impl JobObject {
     pub(crate) fn spawn(mut command: Command, _grace: Duration) -> io::Result<Self> {
-        command.group().kill_on_drop(true).spawn().map(Self)
+        command.group().kill_on_drop(true).creation_flags(CREATE_NEW_PROCESS_GROUP).spawn().map(Self)
     }
 
     /// The command's exit, if it has ended.

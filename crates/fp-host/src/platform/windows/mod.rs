@@ -15,6 +15,7 @@ use signal_hook::consts::signal;
 pub(crate) use self::group::JobObject as ProcessGroup;
 pub use self::group::end_marked;
 use super::find_program;
+use crate::process::{Limits, ask};
 
 pub const HOME: &str = "USERPROFILE";
 pub const FOLDER_VARIABLES: &str = "USERPROFILE and LOCALAPPDATA";
@@ -51,6 +52,18 @@ pub fn os_string(bytes: &[u8]) -> OsString {
 
 pub(crate) fn git_bytes(name: &OsStr) -> Option<Vec<u8>> {
     name.to_str().map(|name| name.as_bytes().to_owned())
+}
+
+/// A device, whatever its ending, a character with another meaning, or an end that is cut off; git refuses them, too.
+pub(crate) fn is_impossible(path: &str) -> bool {
+    path.split('/').any(|part| {
+        let stem = part.split('.').next().unwrap_or_default().trim_end().to_lowercase();
+        let port = stem.strip_prefix("com").or(stem.strip_prefix("lpt"));
+        ["con", "prn", "aux", "nul"].contains(&stem.as_str())
+            || port.is_some_and(|number| matches!(number.as_bytes(), [b'1'..=b'9']))
+            || part.contains([':', '<', '>', '"', '|'])
+            || part.ends_with(['.', ' '])
+    })
 }
 
 /// The file system's journal holds new names.
@@ -127,9 +140,14 @@ pub(crate) fn shell(line: &str) -> Option<Command> {
     Some(command)
 }
 
-/// Nobody can say without unsafe code.
-pub fn is_running(_process: u32) -> Option<bool> {
-    None
+/// As the system's `tasklist` has it; it is believed if it has this process.
+pub fn is_running(process: u32) -> Option<bool> {
+    let mut tasklist = Command::new("tasklist");
+    tasklist.args(["/nh", "/fo", "csv"]);
+    let limits = Limits { time: Duration::from_secs(10), head: 1024 * 1024, tail: 0 };
+    let listed = ask(tasklist, b"", limits).ok()?.stdout.to_text();
+    let has = |id: u32| listed.contains(&format!("\",\"{id}\",\""));
+    has(std::process::id()).then(|| has(process))
 }
 
 pub fn machine_name() -> String {
