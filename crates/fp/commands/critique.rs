@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use fp_host::file;
 use fp_host::plan::OpenPlan;
+use std::collections::BTreeMap;
+
 use fp_plan::plan::parse;
 use fp_plan::settings::closest_name;
 use fp_plan::text::{clipped, counted};
@@ -12,6 +14,7 @@ use fp_run::critique::{
     CriticOpinion, CriticRemark, CriticVerdict, Critique, CritiqueItem, FindingWeight, NotJudged, judge,
 };
 use fp_run::run::approval;
+use fp_run::run::event::Event;
 use fp_run::run::planning::ROUNDS;
 use serde_json::json;
 use strum::VariantArray as _;
@@ -97,10 +100,10 @@ fn record(args: &RecordArgs, context: &Context) -> CommandResult {
     let critique = ledger.state().criticise(approval::hash(text.as_bytes()), judged)?;
     let path = plan.folder.file("critique.md");
     file::atomic_write(&path, critique.to_markdown().as_bytes())?;
-    ledger.append(vec![critique.clone().into()], context.now())?;
+    ledger.append(vec![Event::Critiqued(critique.clone())], context.now())?;
     drop(ledger);
     let next = next(&critique);
-    let json = json!({ "planId": plan.id(), "rounds": ROUNDS, "critique": critique, "next": next });
+    let json = json!({ "planId": plan.id(), "rounds": ROUNDS, "critique": shown(&critique), "next": next });
     context.report(&json, &format!("{}\nnext: {next}\n", summary(&critique)))?;
     context.printer.note(&format!("note: written to {}", context.shown(&path)));
     Ok(if critique.verdict == CriticVerdict::Fail { Exit::Findings } else { Exit::Done })
@@ -198,14 +201,20 @@ fn show(args: &ShowCritiqueArgs, context: &Context) -> CommandResult {
     };
     let list: String = due.iter().map(|(leaf, why)| format!("- {}: {why}\n", leaf.id)).collect();
     context.report(
-        &json!({ "planId": plan.id(), "rounds": ROUNDS, "critique": critique, "changed": changed, "due": ids }),
+        &json!({ "planId": plan.id(), "rounds": ROUNDS, "critique": shown(&critique), "changed": changed, "due": ids }),
         &(critique.to_markdown() + since + &list),
     )
+}
+
+/// The critique as it is printed: what passed is for the next round alone.
+fn shown(critique: &Critique) -> Critique {
+    Critique { passed: BTreeMap::new(), ..critique.clone() }
 }
 
 /// The last critique in the log of `plan`.
 pub(super) fn last_critique(plan: &OpenPlan) -> Result<Option<Critique>, CommandError> {
     let events =
         plan.store.past()?.entries.into_iter().rev().flat_map(|entry| entry.events.into_iter().rev());
-    Ok(events.filter_map(Critique::of).next())
+    let critique = |event| if let Event::Critiqued(critique) = event { Some(critique) } else { None };
+    Ok(events.filter_map(critique).next())
 }

@@ -7,7 +7,6 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::run::approval::hash_of;
-use crate::run::event::Event;
 use crate::run::planning::ROUNDS;
 use crate::run::{State, approval};
 use fp_plan::plan::id::{InvalidId, TaskId};
@@ -266,32 +265,26 @@ impl<'p> Leaves<'p> {
 }
 
 /// A recorded critique.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Critique {
+    /// From 1. The same tree again counts as the same round.
     pub round: u32,
     /// The severest verdict among its findings.
     pub verdict: CriticVerdict,
     /// Hash of the judged tree.
     pub tree_hash: String,
+    /// Number of leaves in the tree.
     pub leaves: usize,
     /// Worst first.
+    #[serde(default)]
     pub findings: Vec<CriticFinding>,
     /// The hash of each leaf without a finding.
-    #[serde(skip)]
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub passed: BTreeMap<TaskId, String>,
 }
 
 impl Critique {
-    pub fn of(event: Event) -> Option<Self> {
-        match event {
-            Event::Critiqued { round, verdict, tree_hash, leaves, findings, passed } => {
-                Some(Self { round, verdict, tree_hash, leaves, findings, passed })
-            }
-            _ => None,
-        }
-    }
-
     /// The leaves of `plan` that the next round judges, each with the reason; the others passed and have not changed.
     pub fn due_leaves<'p>(&self, plan: &'p Plan<'p>) -> Vec<(&'p Task<'p>, &'static str)> {
         let due = |leaf: &'p Task<'p>| match self.passed.get(&*leaf.id) {
@@ -336,12 +329,6 @@ impl CriticFinding {
             None => "the tree".to_owned(),
         };
         format!("- {} {place}, {}: {}\n", self.verdict.into_str(), self.item.into_str(), self.text)
-    }
-}
-
-impl From<Critique> for Event {
-    fn from(Critique { round, verdict, tree_hash, leaves, findings, passed }: Critique) -> Self {
-        Self::Critiqued { round, verdict, tree_hash, leaves, findings, passed }
     }
 }
 

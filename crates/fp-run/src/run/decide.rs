@@ -2,13 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::event::{Base, Decider, Dispatch, Event, Leaf, RunTerms};
+use super::event::{Approve, Base, Decider, Dispatch, Event, Leaf, RunTerms};
 use super::question::{AnswerChoice, ClosedUnanswered, Question, Topic};
 use super::ready::{Obstacle, listed};
 use super::refusal::{Refusal, refuse};
 use super::state::{Activity, Approval, Claim, RunStatus, State, Status, TaskState};
 use super::verdict::said_by_verifier;
-use crate::commit_style::CommitHistory;
 use crate::verification::change::Change;
 use fp_plan::plan::id::{AgentName, TaskId};
 use fp_plan::plan::path::overlap;
@@ -21,21 +20,6 @@ const MAX_LINES: usize = 3;
 
 /// Events, or the reason why there are none.
 pub type RunDecision = Result<Vec<Event>, Refusal>;
-
-/// The terms of an approval.
-#[derive(Debug, Clone)]
-pub struct Approve {
-    /// Hash of the whole task tree file.
-    pub tree_hash: String,
-    pub leaves: Vec<Leaf>,
-    /// HEAD at the approval.
-    pub base: Option<String>,
-    /// The commits until now.
-    pub commits: Option<CommitHistory>,
-    /// The commands to run once no task is left.
-    pub end_commands: Vec<String>,
-    pub by: Decider,
-}
 
 impl State {
     /// Approves the plan; approving the same tree again only accepts what its tasks have drifted to. Finished and running
@@ -77,11 +61,11 @@ impl State {
         let is_retried =
             |topic: &Topic| matches!(topic, Topic::FailsBefore { commands } if !commands.keys().any(stays));
         kept.extend(self.close_questions(is_retried, ClosedUnanswered::Withdrawn.into_str()));
-        let Approve { tree_hash, leaves, base, commits, end_commands, by } = approve;
         // A run keeps the style that it began with: its own commits are no habit of the repository.
-        let commits = if self.run.is_some() { self.commits().cloned() } else { commits };
-        let approved = Event::Approved { tree_hash, leaves, base, commits, end_commands, by };
-        Ok([approved].into_iter().chain(kept).collect())
+        if self.run.is_some() {
+            approve.commits = self.commits().cloned();
+        }
+        Ok([Event::Approved(approve)].into_iter().chain(kept).collect())
     }
 
     /// True if the log has something of a task that is not done.

@@ -7,7 +7,7 @@ use super::decide::RunDecision;
 use super::event::{Decider, Event};
 use super::question::{AnswerOption, Question, Topic};
 use super::refusal::Refusal;
-use super::state::{State, Status, TaskState};
+use super::state::{Granted, State, Status, TaskState};
 use fp_plan::hint::{ErrorEnd, Hint};
 use fp_plan::plan::id::{AgentName, TaskId};
 use fp_plan::plan::path::{self, covers, overlap};
@@ -185,8 +185,8 @@ impl State {
         match policy {
             ExtensionPolicy::Deny => Err(NotAsked::Denied(path)),
             ExtensionPolicy::Allow if elsewhere.is_none() => {
-                let event = Event::ScopeExtended { task: id.clone(), path, reason, by: Decider::Auto };
-                Ok(Extension::Allowed(vec![event]))
+                let granted = Granted { path, reason, by: Decider::Auto };
+                Ok(Extension::Allowed(vec![Event::ScopeExtended { task: id.clone(), granted }]))
             }
             ExtensionPolicy::Allow | ExtensionPolicy::Ask => {
                 let why = match elsewhere {
@@ -214,7 +214,8 @@ impl State {
         if task.status != Status::Implementing {
             return Ok(Vec::new());
         }
-        Ok(vec![Event::ScopeExtended { task: id.clone(), path: path.into(), reason, by }])
+        let granted = Granted { path: path.into(), reason, by };
+        Ok(vec![Event::ScopeExtended { task: id.clone(), granted }])
     }
 }
 

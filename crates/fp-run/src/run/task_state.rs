@@ -93,6 +93,13 @@ pub struct CommitIntent {
     pub head: String,
 }
 
+impl CommitIntent {
+    /// The first line of its message.
+    pub fn subject(&self) -> &str {
+        self.message.lines().next().unwrap_or_default()
+    }
+}
+
 /// The results of a task's checks before its work.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]

@@ -8,7 +8,7 @@ use super::event::{Base, Decider, Event, Judgement};
 use super::question::{AnswerChoice, ClosedUnanswered, Topic};
 use super::ready::Obstacle;
 use super::refusal::Refusal;
-use super::state::{ChecksBefore, State, Status, TaskState};
+use super::state::{ChecksBefore, CommitIntent, State, Status, TaskState, TaskVerdict};
 use crate::verification::{Check, CheckVerdict, list};
 use fp_plan::plan::id::TaskId;
 use fp_plan::repo_path::RepoPath;
@@ -139,18 +139,13 @@ impl State {
             ClosedUnanswered::Judged.into_str(),
         );
         let doubt = doubt_of_checks(task, &opinion);
-        events.push(Event::Judged {
-            task: id.clone(),
-            iteration: task.iteration,
-            pass,
-            judgements: opinion.judgements,
-            summary: opinion.summary.clone(),
-            reasons: reasons.clone(),
-        });
+        let VerifierOpinion { judgements, summary } = opinion;
+        let verdict = TaskVerdict { pass, iteration: task.iteration, judgements, summary, reasons };
+        events.push(Event::Judged { task: id.clone(), verdict: verdict.clone() });
         if let Some((topic, reason)) = doubt {
             events.push(self.ask(topic, &reason));
         } else if !pass {
-            events.extend(self.send_back(id, &reasons.join("\n"), &opinion.summary, token));
+            events.extend(self.send_back(id, &verdict.reasons.join("\n"), &verdict.summary, token));
         }
         Ok(events)
     }
@@ -161,15 +156,9 @@ impl State {
     }
 
     /// Announces the commit of a passed task.
-    pub fn begin_commit(
-        &self,
-        id: &TaskId,
-        files: Vec<String>,
-        message: String,
-        head: String,
-    ) -> RunDecision {
+    pub fn begin_commit(&self, id: &TaskId, intent: CommitIntent) -> RunDecision {
         self.expect_passed(id)?;
-        Ok(vec![Event::CommitStarted { task: id.clone(), files, message, head }])
+        Ok(vec![Event::CommitStarted { task: id.clone(), intent }])
     }
 
     /// Completes a passed task, with its commit or the reason for having none.
