@@ -122,6 +122,20 @@ id_type!(
     dots: false
 );
 
+/// The id that a plan gets whose goal has no word for one.
+impl Default for PlanId {
+    fn default() -> Self {
+        Self("plan".to_owned())
+    }
+}
+
+/// The id of the root of a tree.
+impl Default for TaskId {
+    fn default() -> Self {
+        Self("root".to_owned())
+    }
+}
+
 impl AgentName {
     /// The name of a builder by its number, from 1: `builder-1` and so on, on `machine` of a shared plan `ada-builder-1`.
     pub fn builder(number: u32, machine: Option<&MachineId>) -> Option<Self> {

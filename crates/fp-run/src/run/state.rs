@@ -163,7 +163,7 @@ fn is_zero(number: &u32) -> bool {
 }
 
 /// The sum of all events in a log.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct State {
     pub plan_id: PlanId,
@@ -273,41 +273,7 @@ impl State {
 
     /// The state of an empty log.
     pub fn new(plan_id: PlanId) -> Self {
-        Self {
-            plan_id,
-            seq: 0,
-            last_at: None,
-            behind: None,
-            created_at: None,
-            interview_rounds: InterviewRounds::default(),
-            planning: Planning::default(),
-            imported: BTreeMap::new(),
-            approval: None,
-            head: None,
-            run: None,
-            checkout_left: None,
-            tried: false,
-            untried: BTreeSet::new(),
-            machine: None,
-            machines: BTreeMap::new(),
-            tasks: Vec::new(),
-            agents: BTreeMap::new(),
-            agent_ids: BTreeMap::new(),
-            processes: BTreeMap::new(),
-            costs: Vec::new(),
-            worktrees: BTreeMap::new(),
-            untold: Vec::new(),
-            unstarted: Vec::new(),
-            unwoken: Vec::new(),
-            questions: Vec::new(),
-            notes: Vec::new(),
-            messages: Vec::new(),
-            inboxes: BTreeMap::new(),
-            undone: Vec::new(),
-            end_checks: None,
-            lead_nudges: 0,
-            index: HashMap::new(),
-        }
+        Self { plan_id, ..Self::default() }
     }
 
     /// Rebuilds the index, which isn't stored. Must be called after reading a state from its snapshot.

@@ -124,7 +124,7 @@ pub struct Granted {
 }
 
 /// One leaf in its run.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TaskState {
     /// The leaf as approved.
@@ -225,39 +225,7 @@ fn is_none(count: &u32) -> bool {
 
 impl TaskState {
     pub fn new(leaf: Leaf) -> Self {
-        Self {
-            leaf,
-            status: Status::Pending,
-            iteration: 0,
-            claim: None,
-            machine: None,
-            base: None,
-            submission: None,
-            verification: None,
-            verdict: None,
-            failed: None,
-            dropped: BTreeSet::new(),
-            to_revise: false,
-            asked_after: None,
-            feedback: None,
-            resume_due: false,
-            reason: None,
-            because: None,
-            commit_intent: None,
-            commit: None,
-            note: None,
-            failed_verdicts: 0,
-            nudges: 0,
-            verifiers: 0,
-            granted: Vec::new(),
-            edited: BTreeSet::new(),
-            answered: None,
-            drift: None,
-            before: None,
-            imported: false,
-            started_at: None,
-            ended_at: None,
-        }
+        Self { leaf, ..Self::default() }
     }
 
     /// True if it counts as done without proof.
