@@ -31,21 +31,8 @@ pub struct VerifierOpinion {
 
 /// The reason why an opinion is incomplete or invalid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum InvalidOpinion {
-    /// The task doesn't have that criterion.
-    #[error("there is no criterion {given}: the task has {count}")]
-    UnknownCriterion {
-        given: usize,
-        /// The number of criteria.
-        count: usize,
-    },
-    /// A criterion is judged twice.
-    #[error("criterion {0} is judged twice")]
-    Twice(usize),
-    /// Some criteria aren't judged.
-    #[error("no judgement on criteria {0}")]
-    Missing(String),
-}
+#[error("{0}")]
+pub struct InvalidOpinion(String);
 
 impl VerifierOpinion {
     /// Sorts the judgements and checks that there is exactly one for each of `criteria` criteria.
@@ -54,15 +41,17 @@ impl VerifierOpinion {
         for (i, judgement) in self.judgements.iter().enumerate() {
             let given = judgement.criterion;
             if given == 0 || given > criteria {
-                return Err(InvalidOpinion::UnknownCriterion { given, count: criteria });
+                let said = format!("there is no criterion {given}: the task has {criteria}");
+                return Err(InvalidOpinion(said));
             }
             if i > 0 && self.judgements[i - 1].criterion == given {
-                return Err(InvalidOpinion::Twice(given));
+                return Err(InvalidOpinion(format!("criterion {given} is judged twice")));
             }
         }
         let judged = |n: &usize| self.judgements.iter().any(|j| j.criterion == *n);
         let missing: Vec<String> = (1..=criteria).filter(|n| !judged(n)).map(|n| n.to_string()).collect();
-        if missing.is_empty() { Ok(self) } else { Err(InvalidOpinion::Missing(missing.join(", "))) }
+        let said = || format!("no judgement on criteria {}", missing.join(", "));
+        if missing.is_empty() { Ok(self) } else { Err(InvalidOpinion(said())) }
     }
 }
 
