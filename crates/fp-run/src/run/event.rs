@@ -85,7 +85,7 @@ pub struct Leaf {
     /// From 1 to 10.
     pub complexity: u32,
     /// Its phase in the phased model, from 0.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub phase: usize,
 }
 
@@ -103,10 +103,6 @@ impl Leaf {
     pub fn held(&self) -> impl Iterator<Item = &str> {
         self.files.iter().chain(&self.exclusive).map(String::as_str)
     }
-}
-
-fn is_zero(number: &usize) -> bool {
-    *number == 0
 }
 
 /// The state a change is measured against. Taken at the first claim and kept when the claim is taken back, so half-done

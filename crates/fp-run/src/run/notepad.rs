@@ -1,6 +1,7 @@
 //! The notepad passes on what builders learned to the builders after them.
 
 use serde::{Deserialize, Serialize};
+use strum::{EnumString, IntoStaticStr};
 
 use super::event::Note;
 use super::state::State;
@@ -14,9 +15,7 @@ pub const NOTES_PER_PAYLOAD: usize = 10;
 /// Maximum length of a note in characters; longer ones are cut.
 pub const MAX_NOTE_CHARS: usize = 500;
 
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, strum::EnumString, strum::IntoStaticStr,
-)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, EnumString, IntoStaticStr)]
 #[serde(rename_all = "UPPERCASE")]
 #[strum(serialize_all = "UPPERCASE", ascii_case_insensitive, const_into_str)]
 pub enum NoteKind {

@@ -73,10 +73,6 @@ pub struct Seen {
 }
 
 impl Planning {
-    pub fn is_empty(&self) -> bool {
-        *self == Self::default()
-    }
-
     /// Resets the counters because the goal has changed. Keeps the last critique for reading.
     pub fn begin_anew(&mut self) {
         *self = Self { critique: self.critique.take(), ..Self::default() };

@@ -183,7 +183,7 @@ pub struct TaskState {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
     /// Verdicts that it did not pass, also before a retry.
-    #[serde(default, skip_serializing_if = "is_none")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub failed_verdicts: u32,
     /// Nudges in this iteration.
     #[serde(default)]
@@ -216,11 +216,6 @@ pub struct TaskState {
     /// Time when it reached a final state.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended_at: Option<Timestamp>,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-fn is_none(count: &u32) -> bool {
-    *count == 0
 }
 
 impl TaskState {
