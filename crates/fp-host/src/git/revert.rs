@@ -60,7 +60,7 @@ impl Git {
         let clean = |tree: Oid, changes| {
             Undoing::Clean(Undo { commit: commit.clone(), head: head.clone(), tree, changes })
         };
-        let patch = self.patch_of(commit)?;
+        let patch = self.patch(&self.parent(commit)?, commit)?;
         if patch.is_empty() {
             return Ok(clean(head.clone(), Vec::new()));
         }
@@ -101,23 +101,8 @@ impl Git {
     }
 
     fn files_of(&self, commit: &Oid) -> Result<Vec<RepoPath>, GitError> {
-        let arguments = ["diff-tree", "-r", "-z", "--root", "--no-commit-id", "--name-only"];
-        let call = self.call(
-            &[&arguments[..], &["--diff-merges=first-parent", "--end-of-options", commit.as_str()]].concat(),
-        );
-        let names = call.output()?;
-        Ok(names.split(|&b| b == 0).filter(|name| !name.is_empty()).map(RepoPath::from_bytes).collect())
-    }
-
-    fn patch_of(&self, commit: &Oid) -> Result<Vec<u8>, GitError> {
-        let mut call =
-            self.call(&["diff-tree", "-p", "--root", "--no-commit-id", "--diff-merges=first-parent"]);
-        let options =
-            ["--binary", "--full-index", "--no-renames", "--no-color", "--no-ext-diff", "--no-textconv"];
-        for option in options.iter().chain(&["--submodule=short", "--src-prefix=a/", "--dst-prefix=b/"]) {
-            call = call.arg(option);
-        }
-        call.arg("--end-of-options").arg(commit.as_str()).output()
+        let changes = self.diff(&self.parent(commit)?, commit)?;
+        Ok(changes.iter().flat_map(|change| change.ends().cloned().collect::<Vec<_>>()).collect())
     }
 
     /// The files in conflict in `index`; all files of the commit if git rejected the whole patch.

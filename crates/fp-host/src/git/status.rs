@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
-use std::{fmt, fs, io};
+use std::{fs, io};
 
 use fp_plan::plan::path;
 use fp_plan::repo_path::RepoPath;
@@ -93,10 +93,12 @@ impl GitHead {
 }
 
 /// An operation that the user began and git has not finished.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::Display)]
+#[strum(serialize_all = "kebab-case")]
 pub enum Operation {
     Merge,
     Rebase,
+    #[strum(to_string = "git am")]
     Am,
     CherryPick,
     Revert,
@@ -115,19 +117,6 @@ impl Operation {
                 format!("finish it with `git {command} --continue`, or drop it with `git {command} --abort`")
             }
         }
-    }
-}
-
-impl fmt::Display for Operation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Merge => "merge",
-            Self::Rebase => "rebase",
-            Self::Am => "git am",
-            Self::CherryPick => "cherry-pick",
-            Self::Revert => "revert",
-            Self::Bisect => "bisect",
-        })
     }
 }
 
