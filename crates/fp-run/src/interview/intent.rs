@@ -314,7 +314,6 @@ impl SpacedWords {
 
 #[cfg(test)]
 mod tests {
-    use VariantArray as _;
 
     use super::*;
 

@@ -111,7 +111,8 @@ pub(super) fn refuse(task: &TaskState, allowed: &str) -> Refusal {
     Refusal::Status { task: task.leaf.id.clone(), status: task.status, allowed: allowed.into() }
 }
 
-pub(super) fn decline(said: String, hint: impl Into<String>) -> Refusal {
+/// Refuses in words of the caller's own.
+pub fn decline(said: String, hint: impl Into<String>) -> Refusal {
     Refusal::Request { said, hint: hint.into() }
 }
 
