@@ -6,8 +6,8 @@ use std::{fs, io};
 
 use fp_plan::plan::path;
 use fp_plan::repo_path::RepoPath;
+use fp_run::run::approval;
 use fp_run::verification::GitSurroundings;
-use sha2::{Digest as _, Sha256};
 
 use super::{Git, GitError, Oid};
 use crate::file;
@@ -268,8 +268,8 @@ fn entry(record: &[u8]) -> Option<StatusEntry> {
 const OF_WORK: [&str; 2] = ["branch.", "remote."];
 const HOOKS_PATH: &str = "core.hookspath";
 const TOOL_FOLDERS: [&str; 4] = ["node_modules/.bin", "vendor/bin", ".venv/bin", "venv/bin"];
-/// Bytes of a hash that are kept.
-const KEPT: usize = 16;
+/// Digits of a hash that are kept.
+const KEPT: usize = 32;
 
 impl Git {
     /// The surroundings of this working tree without its branch: every setting that git reads here, in all its
@@ -376,7 +376,7 @@ fn from_home(value: &str) -> PathBuf {
 }
 
 pub(super) fn hash(content: &[u8]) -> String {
-    Sha256::digest(content).iter().take(KEPT).map(|byte| format!("{byte:02x}")).collect()
+    approval::hash(content)[..KEPT].to_owned()
 }
 
 #[cfg(test)]

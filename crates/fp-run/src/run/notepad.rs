@@ -61,11 +61,15 @@ pub fn relevant<'a>(state: &'a State, task: &TaskId) -> Vec<&'a Note> {
         let writer = note.task.as_ref().and_then(|id| state.task(id));
         writer.is_some_and(|t| overlap(&t.leaf.files, files))
     };
-    let (near, far): (Vec<usize>, Vec<usize>) =
-        (0..state.notes.len()).rev().partition(|&i| shares(&state.notes[i]));
-    let mut chosen: Vec<usize> = near.into_iter().chain(far).take(NOTES_PER_PAYLOAD).collect();
+    latest_first_near(state.notes.iter().collect(), NOTES_PER_PAYLOAD, shares)
+}
+
+/// At most `most` of `items`, in their order: those that are near, then the latest.
+pub(super) fn latest_first_near<T>(items: Vec<&T>, most: usize, is_near: impl Fn(&T) -> bool) -> Vec<&T> {
+    let (near, far): (Vec<usize>, Vec<usize>) = (0..items.len()).rev().partition(|&i| is_near(items[i]));
+    let mut chosen: Vec<usize> = near.into_iter().chain(far).take(most).collect();
     chosen.sort_unstable();
-    chosen.into_iter().map(|i| &state.notes[i]).collect()
+    chosen.into_iter().map(|i| items[i]).collect()
 }
 
 /// Reads the notes of a `notepad.md`, also one from fractal-planner 0.1, and ignores all other lines.

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use strum::{EnumString, IntoStaticStr};
 
 use super::event::Event;
+use super::notepad::latest_first_near;
 use super::refusal::{Refusal, decline};
 use super::state::{Role, State, TaskState};
 use fp_plan::plan::id::{AgentName, TaskId};
@@ -177,12 +178,8 @@ impl State {
         let came = self.messages.get(inbox.since..inbox.until).unwrap_or_default();
         let came: Vec<&PeerMessage> =
             came.iter().filter(|message| message.to.contains(&claim.owner)).collect();
-        let (near, far): (Vec<usize>, Vec<usize>) =
-            (0..came.len()).rev().partition(|&i| came[i].concerns(self, task));
-        let mut chosen: Vec<usize> = near.into_iter().chain(far).take(MESSAGES_PER_PAYLOAD).collect();
-        chosen.sort_unstable();
-        let left_out = came.len() - chosen.len();
-        (chosen.into_iter().map(|i| came[i]).collect(), left_out)
+        let left_out = came.len().saturating_sub(MESSAGES_PER_PAYLOAD);
+        (latest_first_near(came, MESSAGES_PER_PAYLOAD, |message| message.concerns(self, task)), left_out)
     }
 
     /// Starts a new claim of `owner`, who gets everything since the previous one.
