@@ -11,7 +11,7 @@ use fp_plan::plan::parse;
 use fp_plan::settings::closest_name;
 use fp_plan::text::{clipped, counted};
 use fp_run::critique::{
-    CriticOpinion, CriticRemark, CriticVerdict, Critique, CritiqueItem, FindingWeight, NotJudged, judge,
+    CriticOpinion, CriticRemark, CriticVerdict, Critique, CritiqueItem, NotJudged, judge,
 };
 use fp_run::run::approval;
 use fp_run::run::event::Event;
@@ -113,15 +113,15 @@ fn record(args: &RecordArgs, context: &Context) -> CommandResult {
 fn opinion(args: &RecordArgs, context: &Context) -> Result<CriticOpinion, CommandError> {
     let Some(path) = &args.file else {
         let pass = args.pass.iter().map(|id| id.trim().to_owned()).filter(|id| !id.is_empty()).collect();
-        let warned = args.warn.iter().map(|text| remark(text, FindingWeight::Warn));
-        let remarks = warned.chain(args.fail.iter().map(|text| remark(text, FindingWeight::Fail)));
+        let warned = args.warn.iter().map(|text| remark(text, CriticVerdict::Warn));
+        let remarks = warned.chain(args.fail.iter().map(|text| remark(text, CriticVerdict::Fail)));
         return Ok(CriticOpinion { pass, remarks: remarks.collect::<Result<_, _>>()? });
     };
     let Input { name, text } = Input::read(path, FILE_CAP, context)?;
     serde_json::from_str(&text).map_err(|error| CommandError::failed(format!("{name}: {error}")).hint(FORM))
 }
 
-fn remark(text: &str, verdict: FindingWeight) -> Result<CriticRemark, CommandError> {
+fn remark(text: &str, verdict: CriticVerdict) -> Result<CriticRemark, CommandError> {
     CriticRemark::parse(text, verdict).ok_or_else(|| {
         CommandError::failed(format!("{:?} is no finding", clipped(text, SHOWN)))
             .hint("write the leaf or `tree`, the item, a colon and what is wrong: '1.2 criteria: \"works\" is met by anything'")

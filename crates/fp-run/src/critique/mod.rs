@@ -112,30 +112,24 @@ pub struct CriticRemark {
     #[serde(rename = "leaf")]
     pub place: String,
     pub item: String,
-    pub verdict: FindingWeight,
+    #[serde(with = "FindingWeight")]
+    pub verdict: CriticVerdict,
     pub text: String,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-pub enum FindingWeight {
+/// The verdicts that a finding can have as written.
+#[derive(Deserialize)]
+#[serde(remote = "CriticVerdict")]
+enum FindingWeight {
     #[serde(rename = "WARN", alias = "warn")]
     Warn,
     #[serde(rename = "FAIL", alias = "fail")]
     Fail,
 }
 
-impl From<FindingWeight> for CriticVerdict {
-    fn from(weight: FindingWeight) -> Self {
-        match weight {
-            FindingWeight::Warn => Self::Warn,
-            FindingWeight::Fail => Self::Fail,
-        }
-    }
-}
-
 impl CriticRemark {
     /// Reads `1.2 criteria: TEXT`; `None` for any other form.
-    pub fn parse(written: &str, verdict: FindingWeight) -> Option<Self> {
+    pub fn parse(written: &str, verdict: CriticVerdict) -> Option<Self> {
         let (head, text) = written.split_once(':')?;
         let mut words = head.split_whitespace();
         let (place, item) = (words.next()?.to_owned(), words.next()?.to_owned());
@@ -256,7 +250,7 @@ impl<'p> Leaves<'p> {
             task: leaf.map(|(id, _)| id.clone()),
             title: leaf.map_or_else(String::new, |(_, title)| clipped(&one_line(title), MAX_TITLE)),
             item: remark.item.parse().map_err(|_| NotJudged::UnknownItem(clipped(&remark.item, SHOWN)))?,
-            verdict: remark.verdict.into(),
+            verdict: remark.verdict,
             text,
         };
         Ok((number, finding))
