@@ -51,7 +51,7 @@ impl Undo {
 
 impl Git {
     /// Computes HEAD without `commit`, relative to its first parent. Touches neither index nor working tree.
-    /// At most eight processes.
+    /// At most twelve processes.
     ///
     /// # Errors
     /// Git fails.
@@ -60,7 +60,7 @@ impl Git {
         let clean = |tree: Oid, changes| {
             Undoing::Clean(Undo { commit: commit.clone(), head: head.clone(), tree, changes })
         };
-        let patch = self.patch(&self.parent(commit)?, commit)?;
+        let patch = self.patch(&self.before(commit)?, commit)?;
         if patch.is_empty() {
             return Ok(clean(head.clone(), Vec::new()));
         }
@@ -100,8 +100,14 @@ impl Git {
         Ok(self.diff(commit, head)?.iter().any(moved))
     }
 
+    /// What was there before `commit`: its first parent, or nothing if it is the first one.
+    fn before(&self, commit: &Oid) -> Result<Oid, GitError> {
+        let nothing = || self.call(&["hash-object", "-t", "tree", "--stdin"]).input(Vec::new()).oid();
+        self.parent(commit).or_else(|_| nothing())
+    }
+
     fn files_of(&self, commit: &Oid) -> Result<Vec<RepoPath>, GitError> {
-        let changes = self.diff(&self.parent(commit)?, commit)?;
+        let changes = self.diff(&self.before(commit)?, commit)?;
         Ok(changes.iter().flat_map(|change| change.ends().cloned().collect::<Vec<_>>()).collect())
     }
 
