@@ -17,34 +17,13 @@ pub struct ChosenChanges {
     pub kept: Vec<RepoPath>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum Unfit {
-    #[error("it is outside of this repository")]
-    Outside,
-    #[error("it is a folder: name the files in it")]
-    Folder,
-    /// An unregistered repository inside this one.
-    #[error("it is a repository of its own")]
-    Repository,
-    /// A file of another repository.
-    #[error("it is in a repository of its own: commit it there")]
-    Elsewhere,
-    #[error("git ignores it")]
-    Ignored,
-    #[error("it has not changed since the last commit")]
-    Unchanged,
-    /// Neither the working tree nor the last commit has it.
-    #[error("there is no such file, and the last commit has none either")]
-    Missing,
-}
-
 #[derive(Debug, thiserror::Error)]
 pub enum ChoiceError {
     #[error(transparent)]
     Git(#[from] GitError),
     /// Some of the named files can't be committed, so none are.
     #[error("{}", listed(.0))]
-    Unfit(Vec<(PathBuf, Unfit)>),
+    Unfit(Vec<(PathBuf, &'static str)>),
     /// No file was named and none is staged; these have changed.
     #[error("no file is named, and nothing is staged")]
     NothingNamed(Vec<RepoPath>),
@@ -52,7 +31,7 @@ pub enum ChoiceError {
     NothingChanged,
 }
 
-fn listed(files: &[(PathBuf, Unfit)]) -> String {
+fn listed(files: &[(PathBuf, &str)]) -> String {
     let files = files.iter().map(|(name, why)| format!("{} can't be committed: {why}", name.display()));
     files.collect::<Vec<_>>().join("\n")
 }
@@ -90,34 +69,43 @@ pub fn choose(git: &Git, cwd: &Path, names: &[PathBuf]) -> Result<ChosenChanges,
     Ok(ChosenChanges { files: Some(files), stats, kept })
 }
 
-fn file(git: &Git, status: &WorkingTreeStatus, path: &Path) -> Result<Result<RepoPath, Unfit>, GitError> {
+const FOLDER: &str = "it is a folder: name the files in it";
+
+/// The file at `path`, or why it can't be committed.
+fn file(
+    git: &Git,
+    status: &WorkingTreeStatus,
+    path: &Path,
+) -> Result<Result<RepoPath, &'static str>, GitError> {
     let Some(file) = git.locate(path) else {
         let is_top = platform::real_path(path).is_ok_and(|path| path == git.worktree());
-        return Ok(Err(if is_top { Unfit::Folder } else { Unfit::Outside }));
+        return Ok(Err(if is_top { FOLDER } else { "it is outside of this repository" }));
     };
     let of = |entry: &&StatusEntry| entry.path == file;
     Ok(match status.entries.iter().find(of).map(|entry| &entry.state) {
-        Some(EntryState::NestedRepository) => Err(Unfit::Repository),
+        Some(EntryState::NestedRepository) => Err("it is a repository of its own"),
         Some(_) => Ok(file),
         None => Err(why_unfit(git, path, &file)?),
     })
 }
 
-fn why_unfit(git: &Git, path: &Path, file: &RepoPath) -> Result<Unfit, GitError> {
-    let Ok(found) = std::fs::symlink_metadata(path) else { return Ok(Unfit::Missing) };
+fn why_unfit(git: &Git, path: &Path, file: &RepoPath) -> Result<&'static str, GitError> {
+    let Ok(found) = std::fs::symlink_metadata(path) else {
+        return Ok("there is no such file, and the last commit has none either");
+    };
     let text = file.to_string();
     let absolute = git.absolute(file);
     let mut folders = absolute.ancestors().skip(1).take_while(|folder| *folder != git.worktree());
     if folders.any(|folder| folder.join(".git").exists()) {
-        return Ok(Unfit::Elsewhere);
+        return Ok("it is in a repository of its own: commit it there");
     }
     if !git.ignored(&[&text])?.is_empty() {
-        Ok(Unfit::Ignored)
+        Ok("git ignores it")
         // With a `.git` of its own it is a submodule: other nested repositories were ruled out above.
     } else if found.is_dir() && !path.join(".git").exists() {
-        Ok(Unfit::Folder)
+        Ok(FOLDER)
     } else {
-        Ok(Unfit::Unchanged)
+        Ok("it has not changed since the last commit")
     }
 }
 

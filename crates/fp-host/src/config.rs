@@ -8,6 +8,7 @@ use fp_plan::settings::{Settings, SettingsLayer};
 use fp_run::run::approval::hash;
 use serde::Serialize;
 use serde_json::{Map, Value};
+use strum::IntoStaticStr;
 
 use crate::claude::{MARKETPLACE, PLUGIN, client_home};
 use crate::config_file::{ConfigError, read_layer};
@@ -27,8 +28,9 @@ pub const PLUGIN_OPTIONS: [(&str, &str); 4] = [
 const CLIENT_CAP: u64 = 4 * 1024 * 1024;
 
 /// The source of a setting's value.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, IntoStaticStr)]
 #[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase", const_into_str)]
 pub enum SettingOrigin {
     Default,
     /// The plugin's options, set by the user in the client.
@@ -41,19 +43,6 @@ pub enum SettingOrigin {
     Plan,
     /// The environment or a flag.
     Runtime,
-}
-
-impl SettingOrigin {
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Default => "default",
-            Self::Plugin => "plugin",
-            Self::User => "user",
-            Self::Project => "project",
-            Self::Plan => "plan",
-            Self::Runtime => "runtime",
-        }
-    }
 }
 
 /// Reads one environment variable; `None` if it is absent or empty.

@@ -115,27 +115,18 @@ pub fn read_stranger(path: &Path, cap: u64) -> io::Result<Vec<u8>> {
 ///
 /// Fails if it can't be read, has more than `cap` bytes or is no regular file (a link to one is followed).
 pub fn read_bytes(path: &Path, cap: u64) -> Result<Vec<u8>, FileError> {
-    let failed = |source| FileError::Read { path: path.to_owned(), source };
-    // Checked before opening: opening a pipe would wait for its writer.
-    let metadata = fs::metadata(path).map_err(failed)?;
-    if !metadata.is_file() {
-        return Err(FileError::NotAFile { path: path.to_owned() });
+    let bytes = beginning(path, cap.saturating_add(1))?;
+    match bytes.len() as u64 > cap {
+        true => Err(FileError::TooLarge { path: path.to_owned(), cap }),
+        false => Ok(bytes),
     }
-    // One byte to spare, so that reading finds the end without growing the buffer.
-    let expected = usize::try_from(metadata.len().min(cap)).unwrap_or(0).saturating_add(1);
-    let mut bytes = Vec::with_capacity(expected);
-    let file = File::open(path).map_err(failed)?;
-    file.take(cap.saturating_add(1)).read_to_end(&mut bytes).map_err(failed)?;
-    if bytes.len() as u64 > cap {
-        return Err(FileError::TooLarge { path: path.to_owned(), cap });
-    }
-    Ok(bytes)
 }
 
 /// Reads the first `most` bytes of `path`, or all if it has fewer. Fails if it can't be read or is no regular
 /// file (a link to one is followed).
 pub fn beginning(path: &Path, most: u64) -> Result<Vec<u8>, FileError> {
     let failed = |source| FileError::Read { path: path.to_owned(), source };
+    // Checked before opening: opening a pipe would wait for its writer.
     if !fs::metadata(path).map_err(failed)?.is_file() {
         return Err(FileError::NotAFile { path: path.to_owned() });
     }
@@ -173,7 +164,7 @@ pub fn read_text_if_there(path: &Path, cap: u64) -> Result<Option<String>, FileE
 ///
 /// On failure the old content is still there.
 pub fn atomic_write(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
-    let written = write_beside(path, bytes).and_then(|beside| {
+    let written = write_beside(path, bytes, wanted_permissions(path)).and_then(|beside| {
         beside.as_file().sync_all()?;
         let (_, beside) = beside.keep()?;
         rename_over(&beside, path)?;
@@ -198,7 +189,7 @@ fn write_new_file(
     bytes: &[u8],
     permissions: Option<fs::Permissions>,
 ) -> Result<bool, FileError> {
-    let written = write_beside_with(path, bytes, permissions).and_then(|beside| {
+    let written = write_beside(path, bytes, permissions).and_then(|beside| {
         beside.as_file().sync_all()?;
         match beside.persist_noclobber(path) {
             Ok(_) => platform::sync_folder(folder_of(path)).map(|()| true),
@@ -241,11 +232,7 @@ fn folder_of(path: &Path) -> &Path {
     }
 }
 
-fn write_beside(path: &Path, bytes: &[u8]) -> io::Result<tempfile::NamedTempFile> {
-    write_beside_with(path, bytes, wanted_permissions(path))
-}
-
-fn write_beside_with(
+fn write_beside(
     path: &Path,
     bytes: &[u8],
     permissions: Option<fs::Permissions>,

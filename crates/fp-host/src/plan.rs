@@ -9,7 +9,7 @@ use fp_plan::hint::Hint;
 use fp_plan::plan::id::{PlanId, TaskId};
 use fp_plan::plan::{self, Plan, Task};
 use fp_plan::settings::Settings;
-use fp_plan::signals_record::{SignalsRecordError, composites_in};
+use fp_plan::signals_record::composites_in;
 use fp_run::run::event::Leaf;
 use fp_run::run::{State, approval};
 use serde::Deserialize;
@@ -46,8 +46,8 @@ pub enum SignalsError {
     #[error(transparent)]
     File(#[from] FileError),
     /// The file doesn't have the form that `fp signals` writes.
-    #[error("{}: {source}", path.display())]
-    Record { path: PathBuf, source: SignalsRecordError },
+    #[error("{}: {said}", path.display())]
+    Record { path: PathBuf, said: String },
 }
 
 impl Hint for SignalsError {
@@ -128,7 +128,7 @@ impl OpenPlan {
     pub fn composites(&self) -> Result<Option<HashMap<String, u8>>, SignalsError> {
         let path = self.signals_file();
         let Some(text) = file::read_text_if_there(&path, SIGNALS_CAP)? else { return Ok(None) };
-        composites_in(&text).map(Some).map_err(|source| SignalsError::Record { path, source })
+        composites_in(&text).map(Some).map_err(|said| SignalsError::Record { path, said })
     }
 
     /// Reads the task tree. Fails if there is none, or it is not text.

@@ -132,9 +132,11 @@ impl Plans {
         match candidates.len() {
             0 => Err(PlanError::NoneActive { existing }),
             1 => Ok(candidates.remove(0).2),
-            _ => Err(PlanError::SeveralActive {
-                candidates: candidates.into_iter().map(|(number, line, _)| (number, line)).collect(),
-            }),
+            count => {
+                let lines: Vec<_> = candidates.into_iter().map(|(number, line, _)| (number, line)).collect();
+                let said = format!("no plan was named and {count} are active:{}", Listed(&lines));
+                Err(PlanError::Said { said, hint: NAME_ONE })
+            }
         }
     }
 
@@ -156,7 +158,8 @@ impl Plans {
                 Err(source) => return Err(FileError::Write { path, source }.into()),
             }
         }
-        Err(PlanError::TooMany { base })
+        let said = format!("there are too many plans called {base}");
+        Err(PlanError::Said { said, hint: "say in the goal what is special about this plan" })
     }
 
     /// True if the folder of all plans exists; fails if a link takes it out of the repository.
@@ -222,20 +225,8 @@ pub enum PlanError {
         /// In the order of [`Plans::list`].
         existing: Vec<PlanId>,
     },
-    /// Several ids have that part.
-    #[error("{selector:?} matches {} plans:{}", candidates.len(), Listed(candidates))]
-    Ambiguous {
-        selector: String,
-        /// Number and id of each.
-        candidates: Vec<(usize, PlanId)>,
-    },
     #[error("{}", none_active(existing))]
     NoneActive { existing: Vec<PlanId> },
-    #[error("no plan was named and {} are active:{}", candidates.len(), Listed(candidates))]
-    SeveralActive {
-        /// Number and line of each.
-        candidates: Vec<(usize, String)>,
-    },
     #[error("{} leads out of the repository, to {}", path.display(), target.display())]
     Outside {
         /// The folder of all plans.
@@ -247,25 +238,13 @@ pub enum PlanError {
     /// A file is in the place of the plan's folder.
     #[error("{} is not a folder", path.display())]
     NotAFolder { path: PathBuf },
-    /// The same goal got too many plans on one day.
-    #[error("there are too many plans called {base}")]
-    TooMany {
-        /// The id without its number.
-        base: String,
-    },
-    /// `plan.json` has a fault.
-    #[error("{}:{line}:{column}: {detail}", path.display())]
-    Record {
-        path: PathBuf,
-        /// From 1.
-        line: usize,
-        /// From 1.
-        column: usize,
-        detail: String,
-    },
+    #[error("{said}")]
+    Said { said: String, hint: &'static str },
     #[error(transparent)]
     File(#[from] FileError),
 }
+
+const NAME_ONE: &str = "name a plan by its number, its id or a part of its id; `fp plans` lists them";
 
 impl Hint for PlanError {
     fn hint(&self) -> Option<Cow<'_, str>> {
@@ -273,12 +252,8 @@ impl Hint for PlanError {
             Self::NotFound { existing, .. } | Self::NoneActive { existing } if existing.is_empty() => {
                 Some("plan a goal with `/fp:plan GOAL` in Claude Code, or by hand with `fp new GOAL`".into())
             }
-            Self::Selector(_)
-            | Self::NotFound { .. }
-            | Self::Ambiguous { .. }
-            | Self::SeveralActive { .. } => {
-                Some("name a plan by its number, its id or a part of its id; `fp plans` lists them".into())
-            }
+            Self::Selector(_) | Self::NotFound { .. } => Some(NAME_ONE.into()),
+            Self::Said { hint, .. } => Some((*hint).into()),
             Self::NoneActive { .. } => Some(
                 "name a plan by its number, its id or a part of its id; `fp plans --all` lists them".into(),
             ),
@@ -287,11 +262,7 @@ impl Hint for PlanError {
                 "put a real folder in the link's place, or set `plansDir` to one inside the repository"
                     .into(),
             ),
-            Self::Record { .. } => {
-                Some("correct that place, or delete the file: the plan loses its goal and flags".into())
-            }
             Self::NotAFolder { .. } => Some("move the file out of the way".into()),
-            Self::TooMany { .. } => Some("say in the goal what is special about this plan".into()),
             Self::File(error) => error.hint(),
         }
     }
@@ -348,7 +319,10 @@ fn select(selector: &str, existing: Vec<PlanId>) -> Result<PlanId, PlanError> {
     match matching.len() {
         0 => Err(PlanError::NotFound { selector: selector.into(), existing }),
         1 => Ok(matching.remove(0).1),
-        _ => Err(PlanError::Ambiguous { selector: selector.into(), candidates: matching }),
+        count => {
+            let said = format!("{selector:?} matches {count} plans:{}", Listed(&matching));
+            Err(PlanError::Said { said, hint: NAME_ONE })
+        }
     }
 }
 

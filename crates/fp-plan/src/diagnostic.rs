@@ -64,11 +64,23 @@ pub struct Diagnostic {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
     /// The edits that resolve it, in source order; empty if it needs judgement.
-    #[serde(skip)]
+    #[serde(rename = "fix", skip_serializing_if = "Vec::is_empty")]
     pub fixes: Vec<TextFix>,
 }
 
 impl Diagnostic {
+    /// Adds the remedy.
+    pub(crate) fn hint(&mut self, hint: impl Into<String>) -> &mut Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// Adds the edits that resolve it.
+    pub(crate) fn fixes(&mut self, fixes: Vec<TextFix>) -> &mut Self {
+        self.fixes = fixes;
+        self
+    }
+
     /// True if it fails validation; under `strict`, warnings fail too.
     pub fn fails(&self, strict: bool) -> bool {
         strict || self.severity == Severity::Error

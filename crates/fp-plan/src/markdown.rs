@@ -86,7 +86,7 @@ fn may_be_markup(byte: u8) -> bool {
 }
 
 /// The length of the code span at the start of `rest`, which opens with `run` backticks; `None` if it isn't closed.
-fn span_length(rest: &str, run: usize) -> Option<usize> {
+pub(crate) fn span_length(rest: &str, run: usize) -> Option<usize> {
     let mut at = run;
     while let Some(found) = rest[at..].find('`') {
         let from = at + found;

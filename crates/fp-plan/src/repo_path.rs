@@ -33,6 +33,11 @@ impl RepoPath {
         &self.0
     }
 
+    /// The folders above it, from the top down.
+    pub fn folders(&self) -> impl Iterator<Item = &[u8]> {
+        self.0.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(end, _)| &self.0[..end])
+    }
+
     /// The path as text, with replacement characters for invalid UTF-8: fit for matching patterns, but not for opening
     /// files.
     pub fn to_lossy(&self) -> std::borrow::Cow<'_, str> {

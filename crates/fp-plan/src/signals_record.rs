@@ -7,17 +7,6 @@ use serde::Deserialize;
 
 pub const SIGNALS_VERSION: u32 = 1;
 
-/// The reason why a text isn't a `signals.json`.
-#[derive(Debug, thiserror::Error)]
-pub enum SignalsRecordError {
-    /// It is damaged, or something else.
-    #[error("line {}, column {}: it is not what `fp signals` writes", .0.line(), .0.column())]
-    Damaged(#[from] serde_json::Error),
-    /// A newer program wrote it.
-    #[error("its version is {0}, and this program knows {SIGNALS_VERSION}")]
-    Newer(u32),
-}
-
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Composites {
@@ -36,10 +25,14 @@ struct Composite {
 ///
 /// # Errors
 /// The text is damaged, or of a newer version.
-pub fn composites_in(text: &str) -> Result<HashMap<String, u8>, SignalsRecordError> {
-    let read: Composites = serde_json::from_str(text)?;
-    if read.schema_version > SIGNALS_VERSION {
-        return Err(SignalsRecordError::Newer(read.schema_version));
+pub fn composites_in(text: &str) -> Result<HashMap<String, u8>, String> {
+    let read: Composites = serde_json::from_str(text).map_err(|error| {
+        let (line, column) = (error.line(), error.column());
+        format!("line {line}, column {column}: it is not what `fp signals` writes")
+    })?;
+    let version = read.schema_version;
+    if version > SIGNALS_VERSION {
+        return Err(format!("its version is {version}, and this program knows {SIGNALS_VERSION}"));
     }
     Ok(read.tasks.into_iter().map(|task| (task.id, task.composite.clamp(1, 5))).collect())
 }
@@ -59,7 +52,7 @@ mod tests {
     #[test]
     fn composites_are_read_back() {
         let check = |text: &str, expect: Result<&[(&str, u8)], &str>| {
-            let read = composites_in(text).map_err(|error| error.to_string());
+            let read = composites_in(text);
             let expect = expect.map(|pairs| pairs.iter().map(|(id, n)| ((*id).to_owned(), *n)).collect());
             assert_eq!(read, expect.map_err(str::to_owned), "{text}");
         };

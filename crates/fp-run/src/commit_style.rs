@@ -10,6 +10,7 @@ use regex::Regex;
 use serde::{Deserialize, Serialize};
 use unicode_width::UnicodeWidthStr;
 
+use crate::regex;
 use fp_plan::reading_language::{is_hangul, is_korean};
 use fp_plan::repo_path::RepoPath;
 
@@ -68,12 +69,11 @@ impl std::fmt::Display for CommitMessage {
     }
 }
 
-static SEMANTIC: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"^([a-z]+)(?:\(([^()]+)\))?!?:\s+(\S.*)$").expect("the pattern is a constant")
-});
+static SEMANTIC: LazyLock<Regex> = LazyLock::new(|| regex(r"^([a-z]+)(?:\(([^()]+)\))?!?:\s+(\S.*)$"));
 static MADE_BY_GIT: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r#"^(?:Merge (?:branch|pull request|remote-tracking|tag|commit)\b|Revert "|(?:fixup|squash|amend)! )"#)
-        .expect("the pattern is a constant")
+    regex(
+        r#"^(?:Merge (?:branch|pull request|remote-tracking|tag|commit)\b|Revert "|(?:fixup|squash|amend)! )"#,
+    )
 });
 
 /// Splits a subject of the form `type(scope): words` if its type is a common one.

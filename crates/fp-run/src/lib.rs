@@ -10,6 +10,11 @@ pub mod run;
 pub mod test_files;
 pub mod verification;
 
+/// True for what a record leaves out, since reading it gives the same without.
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
 /// The regular expression that `pattern`, a constant, means.
 fn regex(pattern: &str) -> regex::Regex {
     regex::Regex::new(pattern).expect("the pattern is a constant")

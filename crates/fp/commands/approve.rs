@@ -13,8 +13,7 @@ use fp_plan::plan::id::TaskId;
 use fp_plan::text::{counted, prompt_quoted};
 use fp_run::commit_style::{CommitHistory, SUBJECTS};
 use fp_run::run::consent::{PrintedQuestion, changes_since, commands_by_program};
-use fp_run::run::decide::Approve;
-use fp_run::run::event::{Decider, Event};
+use fp_run::run::event::{Approve, Decider, Event};
 use fp_run::run::{State, approval};
 use serde_json::json;
 

@@ -137,8 +137,10 @@ fn show(with_origin: bool, context: &Context) -> CommandResult {
         Format::Json => {
             let mut report = json!({ "settings": context.settings()?, "ignored": ignored });
             if with_origin {
-                let origins: Map<String, Value> =
-                    explained.iter().map(|(key, (_, origin))| (key.clone(), origin.name().into())).collect();
+                let origins: Map<String, Value> = explained
+                    .iter()
+                    .map(|(key, (_, origin))| (key.clone(), origin.into_str().into()))
+                    .collect();
                 report["origins"] = origins.into();
                 report["files"] = json!({ "plugin": client, "user": user, "project": project });
             }
@@ -170,12 +172,12 @@ fn get(key: &str, with_origin: bool, context: &Context) -> CommandResult {
     settings::kind_of(key).map_err(ConfigError::from)?;
     let (value, origin) = context.config()?.explained().remove(key).expect("every setting is explained");
     let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-    let shown_origin = if with_origin { format!("{}  ", origin.name()) } else { String::new() };
+    let shown_origin = if with_origin { format!("{}  ", origin.into_str()) } else { String::new() };
     let ignored = ignored_value(&context.config()?.ignored, key);
     if ignored.is_some() {
         context.printer.note(&ignored_note(&context.repo().config_file(), context));
     }
-    let mut report = json!({ "key": key, "value": value, "origin": origin.name() });
+    let mut report = json!({ "key": key, "value": value, "origin": origin.into_str() });
     if let Some(ignored) = ignored {
         report["ignored"] = ignored;
     }
@@ -211,7 +213,7 @@ fn table(
     let mut text = String::new();
     for (key, (value, origin)) in explained {
         let is_default = *origin == SettingOrigin::Default;
-        let origin = if with_origin { format!("{:7}  ", origin.name()) } else { String::new() };
+        let origin = if with_origin { format!("{:7}  ", origin.into_str()) } else { String::new() };
         let value = fitted(&shown(value), WIDTH - key_width - origin.len() - 2);
         let look = if is_default { Look::Faint } else { Look::Plain };
         text.push_str(&(look.paint(format!("{key:key_width$}  {origin}{value}").trim_end()) + "\n"));
@@ -244,7 +246,7 @@ fn change(key: &str, value: Option<&Value>, which: &WhichFile, context: &Context
     }
     let (in_force, origin) = config.explained().remove(key).expect("every setting is explained");
     if origin > which.origin() || (value.is_none() && origin != SettingOrigin::Default) {
-        context.printer.note(&format!("note: in force is {}, from {}", shown(&in_force), origin.name()));
+        context.printer.note(&format!("note: in force is {}, from {}", shown(&in_force), origin.into_str()));
     }
     Ok(Exit::Done)
 }

@@ -5,13 +5,16 @@ use std::path::PathBuf;
 
 use fp_host::file;
 use fp_host::plan::OpenPlan;
+use std::collections::BTreeMap;
+
 use fp_plan::plan::parse;
 use fp_plan::settings::closest_name;
 use fp_plan::text::{clipped, counted};
 use fp_run::critique::{
-    CriticOpinion, CriticRemark, CriticVerdict, Critique, CritiqueItem, FindingWeight, NotJudged, judge,
+    CriticOpinion, CriticRemark, CriticVerdict, Critique, CritiqueItem, NotJudged, judge,
 };
 use fp_run::run::approval;
+use fp_run::run::event::Event;
 use fp_run::run::planning::ROUNDS;
 use serde_json::json;
 use strum::VariantArray as _;
@@ -96,10 +99,10 @@ fn record(args: &RecordArgs, context: &Context) -> CommandResult {
     let critique = ledger.state().criticise(approval::hash(text.as_bytes()), judged)?;
     let path = plan.folder.file("critique.md");
     file::atomic_write(&path, critique.to_markdown().as_bytes())?;
-    ledger.append(vec![critique.clone().into()], context.now())?;
+    ledger.append(vec![Event::Critiqued(critique.clone())], context.now())?;
     drop(ledger);
     let next = next(&critique);
-    let json = json!({ "planId": plan.id(), "rounds": ROUNDS, "critique": critique, "next": next });
+    let json = json!({ "planId": plan.id(), "rounds": ROUNDS, "critique": shown(&critique), "next": next });
     context.report(&json, &format!("{}\nnext: {next}\n", summary(&critique)))?;
     context.printer.note(&format!("note: written to {}", context.shown(&path)));
     Ok(if critique.verdict == CriticVerdict::Fail { Exit::Findings } else { Exit::Done })
@@ -109,15 +112,15 @@ fn record(args: &RecordArgs, context: &Context) -> CommandResult {
 fn opinion(args: &RecordArgs, context: &Context) -> Result<CriticOpinion, CommandError> {
     let Some(path) = &args.file else {
         let pass = args.pass.iter().map(|id| id.trim().to_owned()).filter(|id| !id.is_empty()).collect();
-        let warned = args.warn.iter().map(|text| remark(text, FindingWeight::Warn));
-        let remarks = warned.chain(args.fail.iter().map(|text| remark(text, FindingWeight::Fail)));
+        let warned = args.warn.iter().map(|text| remark(text, CriticVerdict::Warn));
+        let remarks = warned.chain(args.fail.iter().map(|text| remark(text, CriticVerdict::Fail)));
         return Ok(CriticOpinion { pass, remarks: remarks.collect::<Result<_, _>>()? });
     };
     let Input { name, text } = Input::read(path, FILE_CAP, context)?;
     serde_json::from_str(&text).map_err(|error| CommandError::failed(format!("{name}: {error}")).hint(FORM))
 }
 
-fn remark(text: &str, verdict: FindingWeight) -> Result<CriticRemark, CommandError> {
+fn remark(text: &str, verdict: CriticVerdict) -> Result<CriticRemark, CommandError> {
     CriticRemark::parse(text, verdict).ok_or_else(|| {
         CommandError::failed(format!("{:?} is no finding", clipped(text, SHOWN)))
             .hint("write the leaf or `tree`, the item, a colon and what is wrong: '1.2 criteria: \"works\" is met by anything'")
@@ -195,14 +198,20 @@ fn show(args: &ShowCritiqueArgs, context: &Context) -> CommandResult {
     };
     let list: String = due.iter().map(|(leaf, why)| format!("- {}: {why}\n", leaf.id)).collect();
     context.report(
-        &json!({ "planId": plan.id(), "rounds": ROUNDS, "critique": critique, "changed": changed, "due": ids }),
+        &json!({ "planId": plan.id(), "rounds": ROUNDS, "critique": shown(&critique), "changed": changed, "due": ids }),
         &(critique.to_markdown() + since + &list),
     )
+}
+
+/// The critique as it is printed: what passed is for the next round alone.
+fn shown(critique: &Critique) -> Critique {
+    Critique { passed: BTreeMap::new(), ..critique.clone() }
 }
 
 /// The last critique in the log of `plan`.
 pub(super) fn last_critique(plan: &OpenPlan) -> Result<Option<Critique>, CommandError> {
     let events =
         plan.store.past()?.entries.into_iter().rev().flat_map(|entry| entry.events.into_iter().rev());
-    Ok(events.filter_map(Critique::of).next())
+    let critique = |event| if let Event::Critiqued(critique) = event { Some(critique) } else { None };
+    Ok(events.filter_map(critique).next())
 }

@@ -22,8 +22,7 @@ use fp_run::hook::guard::{EditPlace, GuardedEdit, edit_seen};
 use fp_run::hook::own_command::{Caller, LineJudgement, judge_line};
 use fp_run::hook::recovery::{self, LedRun, RunLeader};
 use fp_run::hook::{
-    BUILDER, HookAgent, LeadDue, StoppingAgent, VERIFIER, agent_known, agent_stops, lead_due, lead_stops,
-    reached,
+    BUILDER, HookAgent, LeadDue, VERIFIER, agent_known, agent_stops, lead_due, lead_stops, reached,
 };
 use fp_run::run::State;
 use fp_run::run::crew::session_spent;
@@ -235,7 +234,7 @@ fn agent_stopped(hook: &IncomingHook, agent: &HookAgent<'_>) -> Result<(), Comma
     let Some(RunMember { run, name }) = hook.member(agent)? else { return Ok(()) };
     let nudges = run.plan.settings.nudge.times();
     let may_continue = !hook.event.stop_hook_active();
-    let decide = |state: &State| agent_stops(StoppingAgent { state, agent: &name, nudges, may_continue });
+    let decide = |state: &State| agent_stops(state, &name, nudges, may_continue);
     if decide(&run.state).events.is_empty() {
         return Ok(());
     }

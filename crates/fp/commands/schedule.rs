@@ -4,9 +4,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use fp_host::file;
 use fp_host::run::end_checks::end_commands;
 use fp_plan::plan::{Plan, parse};
-use fp_plan::schedule::{
-    DelayCause, Schedule, ScheduleError, ScheduleOptions, ScheduleStep, markdown, schedule,
-};
+use fp_plan::schedule::{DelayCause, Schedule, ScheduleOptions, ScheduleStep, markdown, schedule};
 use fp_plan::settings::ExecutionOrder;
 use fp_plan::text::{counted, fitted, wrapped};
 use fp_run::critique::{Critique, CritiqueLine};
@@ -67,7 +65,7 @@ pub(crate) fn run(args: ScheduleArgs, context: &Context) -> CommandResult {
         exclusive: settings.exclusive.clone(),
     };
     source.refuse_invalid(&tree, &problems)?;
-    let schedule = schedule(&tree, &options).map_err(|error @ ScheduleError::Cycle { .. }| {
+    let schedule = schedule(&tree, &options).map_err(|error| {
         CommandError::refused(error).hint(format!("`fp validate {}` shows the cycle", plan.id()))
     })?;
     let critique = CritiqueLine::new(&state, &tree_text);

@@ -235,7 +235,7 @@ fn next(args: &ValidateArgs, source: &PlanSource, gate: &Gate) -> String {
 }
 
 fn summary(name: &str, report: &ValidationReport<'_>, limit: usize) -> String {
-    let found = report.violations.found;
+    let found: Vec<_> = report.violations.iter().map(|violation| violation.found).collect();
     let mut text = String::new();
     if found.len() > limit {
         text.push_str(&format!("({} more: fp validate --all)\n\n", found.len() - limit));

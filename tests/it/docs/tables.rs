@@ -47,8 +47,12 @@ fn variants(path: &str, name: &str) -> Vec<(String, String)> {
     let on_one_line = |fields: &str| -> String {
         field.captures_iter(fields).map(|found| format!("        {}: \n", &found[1])).collect()
     };
+    let structs = ["event.rs", "task_state.rs", "planning.rs", "../critique/mod.rs"]
+        .map(|file| source(&format!("crates/fp-run/src/run/{file}")))
+        .concat();
+    let flattened = Regex::new(r"(?m)^        #\[serde\(flatten\)\]\n        \w+: (\w+),\n").unwrap();
     let held = |name: &str| {
-        let (_, fields) = text.split_once(&format!("pub struct {name} {{\n")).unwrap();
+        let (_, fields) = structs.split_once(&format!("pub struct {name} {{\n")).unwrap();
         let fields = fields.split("\n}\n").next().unwrap().replace("pub ", "");
         fields.lines().map(|line| format!("    {line}\n")).collect::<String>()
     };
@@ -56,7 +60,8 @@ fn variants(path: &str, name: &str) -> Vec<(String, String)> {
         let braces = found.get(3).map(|carries| carries.as_str().to_owned());
         let braces = braces.or_else(|| found.get(4).map(|fields| on_one_line(fields.as_str())));
         let carries = braces.or_else(|| found.get(5).map(|name| held(name.as_str()))).unwrap_or_default();
-        (found[1].to_lowercase() + &found[2], carries)
+        let carries = flattened.replace_all(&carries, |found: &regex::Captures<'_>| held(&found[1]));
+        (found[1].to_lowercase() + &found[2], carries.into_owned())
     });
     found.collect()
 }

@@ -44,34 +44,24 @@ pub enum AgentProgram {
     Own(OwnProgram),
 }
 
+/// Why a program can't play an agent.
 #[derive(Debug, thiserror::Error)]
-pub enum AgentError {
-    #[error("there is no program {name:?} for agents in the settings")]
-    Unknown { name: String, known: Vec<String> },
-    #[error("{name} is not installed")]
-    Missing { name: String, get: &'static str, found: Vec<&'static str> },
-    #[error("{path} says that it is {found:?}, and {name} {wanted} or newer is needed", path = path.display())]
-    Old { name: &'static str, path: PathBuf, found: String, wanted: &'static str },
-    #[error("{program} can't be started: {source}")]
-    NotStarted { program: String, source: io::Error },
+#[error("{said}")]
+pub struct AgentError {
+    said: String,
+    hint: String,
+}
+
+impl AgentError {
+    fn not_started(program: &str, source: &io::Error) -> Self {
+        let said = format!("{program} can't be started: {source}");
+        Self { said, hint: "see whether it runs by itself in a terminal".to_owned() }
+    }
 }
 
 impl Hint for AgentError {
     fn hint(&self) -> Option<Cow<'_, str>> {
-        Some(match self {
-            Self::Unknown { known, .. } => format!(
-                "`agents.builder.program` and `agents.verifier.program` take: {}; programs of your own are in \
-                 `agents.programs`",
-                known.join(", ")
-            )
-            .into(),
-            Self::Missing { get, found, .. } if found.is_empty() => format!("get it: {get}").into(),
-            Self::Missing { get, found, .. } => {
-                format!("get it: {get}; or take what is there with --agent: {}", found.join(", ")).into()
-            }
-            Self::Old { name, .. } => format!("update {name}, and see which one is first on PATH").into(),
-            Self::NotStarted { .. } => "see whether it runs by itself in a terminal".into(),
-        })
+        Some(self.hint.as_str().into())
     }
 }
 
@@ -224,17 +214,24 @@ impl AgentProgram {
         }
         let Some(known) = KNOWN.iter().find(|known| known.name == name) else {
             let own = agents.programs.keys().cloned();
-            let known = KNOWN.iter().map(|known| known.name.to_owned()).chain(own).collect();
-            return Err(AgentError::Unknown { name: name.to_owned(), known });
+            let known: Vec<String> = KNOWN.iter().map(|known| known.name.to_owned()).chain(own).collect();
+            let hint = format!(
+                "`agents.builder.program` and `agents.verifier.program` take: {}; programs of your own are in \
+                 `agents.programs`",
+                known.join(", ")
+            );
+            let said = format!("there is no program {name:?} for agents in the settings");
+            return Err(AgentError { said, hint });
         };
         let path_of = |known: &KnownProgram| find_program(known.name, search_path);
         let Some(path) = path_of(known) else {
             let found = KNOWN.iter().filter(|other| path_of(other).is_some()).map(|other| other.name);
-            return Err(AgentError::Missing {
-                name: name.to_owned(),
-                get: known.get,
-                found: found.collect(),
-            });
+            let found: Vec<&str> = found.collect();
+            let mut hint = format!("get it: {}", known.get);
+            if !found.is_empty() {
+                hint.push_str(&format!("; or take what is there with --agent: {}", found.join(", ")));
+            }
+            return Err(AgentError { said: format!("{name} is not installed"), hint });
         };
         known.check_version(&path)?;
         Ok((known.of)(path))
@@ -269,8 +266,8 @@ impl KnownProgram {
         // Not in a repository that may not be trusted yet.
         command.arg("--version").current_dir(std::env::temp_dir());
         let limits = Limits { time: Duration::from_secs(20), ..Limits::default() };
-        let answer = ask(command, b"", limits)
-            .map_err(|source| AgentError::NotStarted { program: self.name.to_owned(), source })?;
+        let answer =
+            ask(command, b"", limits).map_err(|source| AgentError::not_started(self.name, &source))?;
         let said = answer.stdout.to_text();
         let version = said.split(|c: char| c.is_whitespace()).find_map(version_of);
         match version.zip(version_of(self.since)) {
@@ -278,7 +275,11 @@ impl KnownProgram {
             _ => {
                 let (name, wanted) = (self.name, self.since);
                 let found = fitted(&one_line(&said), MAX_TOLD);
-                Err(AgentError::Old { name, path: path.to_owned(), found, wanted })
+                let path = path.display();
+                Err(AgentError {
+                    said: format!("{path} says that it is {found:?}, and {name} {wanted} or newer is needed"),
+                    hint: format!("update {name}, and see which one is first on PATH"),
+                })
             }
         }
     }
@@ -308,7 +309,7 @@ impl RunningAgent {
         key: K,
         news: SyncSender<(K, AgentNews)>,
     ) -> Result<Self, AgentError> {
-        let failed = |source| AgentError::NotStarted { program: order.player.program.clone(), source };
+        let failed = |source: io::Error| AgentError::not_started(&order.player.program, &source);
         let AgentCommand { mut command, input, session } = program.command(order).map_err(failed)?;
         command.env(AGENT_ROLE, if order.is_builder() { "builder" } else { "verifier" });
         let (running, stdout) =

@@ -358,13 +358,8 @@ fn without_replaced<'p>(entries: &[&'p StatusEntry]) -> impl Iterator<Item = &'p
             EntryState::Tracked { unstaged: b'D', .. } | EntryState::Tracked { staged: b'D', .. }
         )
     };
-    let folders: HashSet<&[u8]> =
-        entries.iter().filter(is_there).flat_map(|e| folders_of(e.path.as_bytes())).collect();
+    let folders: HashSet<&[u8]> = entries.iter().filter(is_there).flat_map(|e| e.path.folders()).collect();
     entries.iter().map(|e| &e.path).filter(move |path| !folders.contains(path.as_bytes()))
-}
-
-fn folders_of(path: &[u8]) -> impl Iterator<Item = &[u8]> {
-    path.iter().enumerate().filter(|(_, b)| **b == b'/').map(|(end, _)| &path[..end])
 }
 
 /// Updates an index by lines.

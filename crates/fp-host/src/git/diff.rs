@@ -61,10 +61,8 @@ impl Git {
             return Ok(Vec::new());
         }
         let args = ["diff-tree", "-r", "-M", "-z", "--raw", "--end-of-options", base.as_str(), tree.as_str()];
-        let finished = self.call(&args).run()?;
-        let shown = finished.shown.clone();
-        let output = finished.into_diff(base)?;
-        changes(&output).map_err(|record| GitError::unexpected(&shown, record))
+        let output = self.call(&args).run()?.into_diff(base)?;
+        changes(&output).ok_or_else(|| GitError::unexpected("git diff-tree", &output))
     }
 
     /// The lines that `changes`, from `base` to `tree`, add and remove. Leaves out binary files, files above
@@ -109,20 +107,20 @@ impl super::command::Finished {
     }
 }
 
-/// Parses `--raw -z`; fails with the record that it can't read.
-pub(super) fn changes(output: &[u8]) -> Result<Vec<(Change, Blobs)>, &[u8]> {
+/// Parses `--raw -z`.
+fn changes(output: &[u8]) -> Option<Vec<(Change, Blobs)>> {
     let mut records = output.split(|&b| b == 0).filter(|record| !record.is_empty());
     let mut changes = Vec::new();
     while let Some(record) = records.next() {
         let mut path = || records.next().map(RepoPath::from_bytes);
-        changes.push(change(record, &mut path).ok_or(record)?);
+        changes.push(change(record, &mut path)?);
     }
     changes.sort_by(|(a, _), (b, _)| a.path.cmp(&b.path));
-    Ok(changes)
+    Some(changes)
 }
 
 /// Parses one `:old-mode new-mode old-id new-id status` and the paths that follow it.
-pub(super) fn change(record: &[u8], path: &mut dyn FnMut() -> Option<RepoPath>) -> Option<(Change, Blobs)> {
+fn change(record: &[u8], path: &mut dyn FnMut() -> Option<RepoPath>) -> Option<(Change, Blobs)> {
     let fields: Vec<&[u8]> = record.strip_prefix(b":")?.split(|&b| b == b' ').collect();
     let &[old_mode, new_mode, old_id, new_id, status] = fields.as_slice() else { return None };
     let first = path()?;
@@ -287,8 +285,7 @@ impl Git {
             Side::Staged => call.arg("--cached"),
             Side::WorkingTree(revision) => call.arg("--end-of-options").arg(revision),
         };
-        let output = call.arg("--").output()?;
-        let mut changes = changes(&output).map_err(|record| GitError::unexpected("git diff", record))?;
+        let mut changes = call.arg("--").run()?.parsed(changes)?;
         changes.retain(|(change, _)| change.kind == FileKind::File && change.status != ChangeStatus::Deleted);
         let wanted: Vec<&Oid> =
             changes.iter().flat_map(|(_, blobs)| [&blobs.before, &blobs.after]).flatten().collect();
@@ -368,21 +365,17 @@ impl Git {
         if let Some(index) = index {
             call = call.env("GIT_INDEX_FILE", index);
         }
-        let finished = call.run()?;
-        let shown = finished.shown.clone();
-        let output = finished.into_output()?;
-        stats(&output).map_err(|record| GitError::unexpected(&shown, record))
+        call.run()?.parsed(stats)
     }
 }
 
-/// Parses `--raw --numstat -z`: all changes, then a line of numbers for each in the same order. Fails with
-/// the record that it can't read.
-fn stats(output: &[u8]) -> Result<Vec<FileStat>, &[u8]> {
+/// Parses `--raw --numstat -z`: all changes, then a line of numbers for each in the same order.
+fn stats(output: &[u8]) -> Option<Vec<FileStat>> {
     let mut records = output.split(|&b| b == 0).filter(|record| !record.is_empty()).peekable();
     let mut stats = Vec::new();
     while let Some(record) = records.next_if(|record| record.starts_with(b":")) {
         let mut path = || records.next().map(RepoPath::from_bytes);
-        let (change, _) = change(record, &mut path).ok_or(record)?;
+        let (change, _) = change(record, &mut path)?;
         stats.push(FileStat { change, added: None, removed: None });
     }
     for (stat, record) in stats.iter_mut().zip(records) {
@@ -390,10 +383,10 @@ fn stats(output: &[u8]) -> Result<Vec<FileStat>, &[u8]> {
         let mut number = || std::str::from_utf8(fields.next()?).ok()?.parse().ok();
         (stat.added, stat.removed) = (number(), number());
         if fields.next() != Some(stat.change.path.as_bytes()) {
-            return Err(record);
+            return None;
         }
     }
-    Ok(stats)
+    Some(stats)
 }
 
 #[cfg(test)]
@@ -436,7 +429,7 @@ mod tests {
         let check = |record: String, path: &str, status: ChangeStatus, kind: FileKind| {
             let expect = Change { path: path.into(), status, kind };
             let found = changes(record.as_bytes()).map(|found| found[0].0.clone());
-            assert_eq!(found, Ok(expect), "{record:?}");
+            assert_eq!(found, Some(expect), "{record:?}");
         };
         check(format!(":000000 100644 {a} {b} A\0x\0"), "x", ChangeStatus::Added, FileKind::File);
         check(format!(":120000 000000 {a} {b} D\0x\0"), "x", ChangeStatus::Deleted, FileKind::Symlink);
@@ -445,6 +438,6 @@ mod tests {
         check(format!(":100644 120000 {a} {b} T\0x\0"), "x", ChangeStatus::TypeChanged, FileKind::Symlink);
         let renamed = ChangeStatus::Renamed { from: "x".into() };
         check(format!(":100644 100644 {a} {b} R090\0x\0y\0"), "y", renamed, FileKind::File);
-        assert_eq!(changes(b"nonsense\0x\0"), Err(&b"nonsense"[..]));
+        assert_eq!(changes(b"nonsense\0x\0"), None);
     }
 }

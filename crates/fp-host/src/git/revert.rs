@@ -51,7 +51,7 @@ impl Undo {
 
 impl Git {
     /// Computes HEAD without `commit`, relative to its first parent. Touches neither index nor working tree.
-    /// At most eight processes.
+    /// At most twelve processes.
     ///
     /// # Errors
     /// Git fails.
@@ -60,7 +60,7 @@ impl Git {
         let clean = |tree: Oid, changes| {
             Undoing::Clean(Undo { commit: commit.clone(), head: head.clone(), tree, changes })
         };
-        let patch = self.patch_of(commit)?;
+        let patch = self.patch(&self.before(commit)?, commit)?;
         if patch.is_empty() {
             return Ok(clean(head.clone(), Vec::new()));
         }
@@ -100,24 +100,15 @@ impl Git {
         Ok(self.diff(commit, head)?.iter().any(moved))
     }
 
-    fn files_of(&self, commit: &Oid) -> Result<Vec<RepoPath>, GitError> {
-        let arguments = ["diff-tree", "-r", "-z", "--root", "--no-commit-id", "--name-only"];
-        let call = self.call(
-            &[&arguments[..], &["--diff-merges=first-parent", "--end-of-options", commit.as_str()]].concat(),
-        );
-        let names = call.output()?;
-        Ok(names.split(|&b| b == 0).filter(|name| !name.is_empty()).map(RepoPath::from_bytes).collect())
+    /// What was there before `commit`: its first parent, or nothing if it is the first one.
+    fn before(&self, commit: &Oid) -> Result<Oid, GitError> {
+        let nothing = || self.call(&["hash-object", "-t", "tree", "--stdin"]).input(Vec::new()).oid();
+        self.parent(commit).or_else(|_| nothing())
     }
 
-    fn patch_of(&self, commit: &Oid) -> Result<Vec<u8>, GitError> {
-        let mut call =
-            self.call(&["diff-tree", "-p", "--root", "--no-commit-id", "--diff-merges=first-parent"]);
-        let options =
-            ["--binary", "--full-index", "--no-renames", "--no-color", "--no-ext-diff", "--no-textconv"];
-        for option in options.iter().chain(&["--submodule=short", "--src-prefix=a/", "--dst-prefix=b/"]) {
-            call = call.arg(option);
-        }
-        call.arg("--end-of-options").arg(commit.as_str()).output()
+    fn files_of(&self, commit: &Oid) -> Result<Vec<RepoPath>, GitError> {
+        let changes = self.diff(&self.before(commit)?, commit)?;
+        Ok(changes.iter().flat_map(|change| change.ends().cloned().collect::<Vec<_>>()).collect())
     }
 
     /// The files in conflict in `index`; all files of the commit if git rejected the whole patch.

@@ -2,14 +2,13 @@
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
-use std::{fmt, fs, io};
+use std::{fs, io};
 
 use fp_plan::plan::path;
 use fp_plan::repo_path::RepoPath;
+use fp_run::run::approval;
 use fp_run::verification::GitSurroundings;
-use sha2::{Digest as _, Sha256};
 
-use super::command::GitCall;
 use super::{Git, GitError, Oid};
 use crate::file;
 use crate::platform::os_string;
@@ -93,10 +92,12 @@ impl GitHead {
 }
 
 /// An operation that the user began and git has not finished.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::Display)]
+#[strum(serialize_all = "kebab-case")]
 pub enum Operation {
     Merge,
     Rebase,
+    #[strum(to_string = "git am")]
     Am,
     CherryPick,
     Revert,
@@ -115,19 +116,6 @@ impl Operation {
                 format!("finish it with `git {command} --continue`, or drop it with `git {command} --abort`")
             }
         }
-    }
-}
-
-impl fmt::Display for Operation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Merge => "merge",
-            Self::Rebase => "rebase",
-            Self::Am => "git am",
-            Self::CherryPick => "cherry-pick",
-            Self::Revert => "revert",
-            Self::Bisect => "bisect",
-        })
     }
 }
 
@@ -184,25 +172,18 @@ impl Git {
     /// # Errors
     /// Git fails.
     pub fn status(&self) -> Result<WorkingTreeStatus, GitError> {
-        differences(self.call(&STATUS))
+        self.call(&STATUS).run()?.parsed(parse)
     }
 
     /// The differences from HEAD according to `index`, which is not the user's, and which remembers what was
     /// read. One process.
     pub(super) fn status_by(&self, index: &Path) -> Result<WorkingTreeStatus, GitError> {
-        differences(self.call_on(index, &STATUS))
+        self.call_on(index, &STATUS).run()?.parsed(parse)
     }
 }
 
 const STATUS: [&str; 7] =
     ["status", "--porcelain=v2", "--branch", "-z", "-uall", "--no-renames", "--ignore-submodules=none"];
-
-fn differences(status: GitCall) -> Result<WorkingTreeStatus, GitError> {
-    let finished = status.run()?;
-    let shown = finished.shown.clone();
-    let output = finished.into_output()?;
-    parse(&output).map_err(|record| GitError::unexpected(&shown, record))
-}
 
 impl Git {
     /// The `files`, paths below the working tree, that git ignores. A tracked file never counts as ignored.
@@ -244,8 +225,8 @@ impl Git {
     }
 }
 
-/// Parses porcelain v2 with `-z`; fails with the record that it can't read.
-fn parse(output: &[u8]) -> Result<WorkingTreeStatus, &[u8]> {
+/// Parses porcelain v2 with `-z`.
+fn parse(output: &[u8]) -> Option<WorkingTreeStatus> {
     let mut status = WorkingTreeStatus { commit: None, branch: None, entries: Vec::new() };
     for record in output.split(|&b| b == 0).filter(|record| !record.is_empty()) {
         if let Some(header) = record.strip_prefix(b"# ") {
@@ -256,10 +237,10 @@ fn parse(output: &[u8]) -> Result<WorkingTreeStatus, &[u8]> {
                 status.branch = (name != "(detached)").then(|| name.to_owned());
             }
         } else {
-            status.entries.push(entry(record).ok_or(record)?);
+            status.entries.push(entry(record)?);
         }
     }
-    Ok(status)
+    Some(status)
 }
 
 fn entry(record: &[u8]) -> Option<StatusEntry> {
@@ -287,8 +268,8 @@ fn entry(record: &[u8]) -> Option<StatusEntry> {
 const OF_WORK: [&str; 2] = ["branch.", "remote."];
 const HOOKS_PATH: &str = "core.hookspath";
 const TOOL_FOLDERS: [&str; 4] = ["node_modules/.bin", "vendor/bin", ".venv/bin", "venv/bin"];
-/// Bytes of a hash that are kept.
-const KEPT: usize = 16;
+/// Digits of a hash that are kept.
+const KEPT: usize = 32;
 
 impl Git {
     /// The surroundings of this working tree without its branch: every setting that git reads here, in all its
@@ -395,7 +376,7 @@ fn from_home(value: &str) -> PathBuf {
 }
 
 pub(super) fn hash(content: &[u8]) -> String {
-    Sha256::digest(content).iter().take(KEPT).map(|byte| format!("{byte:02x}")).collect()
+    approval::hash(content)[..KEPT].to_owned()
 }
 
 #[cfg(test)]
@@ -430,6 +411,6 @@ mod tests {
 
     #[test]
     fn a_record_that_is_not_understood_is_named() {
-        assert_eq!(parse(b"# branch.head main\0x y\0"), Err(&b"x y"[..]));
+        assert_eq!(parse(b"# branch.head main\0x y\0"), None);
     }
 }

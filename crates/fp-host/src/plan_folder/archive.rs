@@ -29,26 +29,10 @@ const VERSION: u32 = 1;
 /// Why a plan was not archived or restored. It has not moved.
 #[derive(Debug, thiserror::Error)]
 pub enum ArchiveError {
-    #[error("the run of {0} is on: it is not archived")]
-    Running(PlanId),
-    /// It still has worktrees, which git finds by their path.
-    #[error("{} has working trees in it, which would be lost to git", path.display())]
-    Worktrees {
-        /// The folder of the worktrees.
-        path: PathBuf,
-    },
-    /// A plan of that name is there already.
-    #[error("there is a plan in {} already", path.display())]
-    Taken {
-        /// Its folder.
-        path: PathBuf,
-    },
-    /// The archive is on another disk.
-    #[error("{} is on another disk than the plans: a folder can't be renamed into it", path.display())]
-    OtherDisk {
-        /// The archive.
-        path: PathBuf,
-    },
+    #[error("{said}")]
+    Refused { said: String, hint: String },
+    #[error("{} is on another disk than the plans: a folder can't be renamed into it", .0.display())]
+    OtherDisk(PathBuf),
     #[error(transparent)]
     Plan(#[from] PlanError),
     /// Its log can't be read, or another process has its lock.
@@ -59,12 +43,8 @@ pub enum ArchiveError {
 impl Hint for ArchiveError {
     fn hint(&self) -> Option<Cow<'_, str>> {
         match self {
-            Self::Running(plan) => Some(format!("`fp cancel {plan}` ends the run first").into()),
-            Self::Worktrees { .. } => {
-                Some("`git worktree list` shows them, `git worktree remove` takes one away".into())
-            }
-            Self::Taken { .. } => Some("give the folder of that plan another name".into()),
-            Self::OtherDisk { .. } => Some("put the archive, or `plansDir`, on the same disk".into()),
+            Self::Refused { hint, .. } => Some(hint.into()),
+            Self::OtherDisk(_) => Some("put the archive, or `plansDir`, on the same disk".into()),
             Self::Plan(error) => error.hint(),
             Self::Store(error) => error.hint(),
         }
@@ -72,8 +52,8 @@ impl Hint for ArchiveError {
 
     fn ends(&self) -> Exit {
         match self {
-            Self::Running(_) | Self::Worktrees { .. } | Self::Taken { .. } => Exit::Findings,
-            Self::OtherDisk { .. } | Self::Plan(_) | Self::Store(_) => Exit::Failed,
+            Self::Refused { .. } => Exit::Findings,
+            Self::OtherDisk(_) | Self::Plan(_) | Self::Store(_) => Exit::Failed,
         }
     }
 }
@@ -131,11 +111,18 @@ impl Plans {
         }
         let ledger = store.lock(patience)?;
         if ledger.state().is_running() {
-            return Err(ArchiveError::Running(plan.id().clone()));
+            return Err(ArchiveError::Refused {
+                said: format!("the run of {} is on: it is not archived", plan.id()),
+                hint: format!("`fp cancel {}` ends the run first", plan.id()),
+            });
         }
         let worktrees = plan.file("worktrees");
         if fs::read_dir(&worktrees).is_ok_and(|mut entries| entries.next().is_some()) {
-            return Err(ArchiveError::Worktrees { path: worktrees });
+            // Git finds them by their path.
+            return Err(ArchiveError::Refused {
+                said: format!("{} has working trees in it, which would be lost to git", worktrees.display()),
+                hint: "`git worktree list` shows them, `git worktree remove` takes one away".into(),
+            });
         }
         let target = archive.dir.join(plan.id().as_str());
         free(&target)?;
@@ -165,7 +152,10 @@ impl Plans {
 /// Fails if anything is at `target`.
 fn free(target: &Path) -> Result<(), ArchiveError> {
     match fs::symlink_metadata(target) {
-        Ok(_) => Err(ArchiveError::Taken { path: target.to_owned() }),
+        Ok(_) => Err(ArchiveError::Refused {
+            said: format!("there is a plan in {} already", target.display()),
+            hint: "give the folder of that plan another name".into(),
+        }),
         Err(_) => Ok(()),
     }
 }
@@ -173,7 +163,7 @@ fn free(target: &Path) -> Result<(), ArchiveError> {
 /// Renames the folder of `plan`, one of `from`, to `target`, in `to`.
 fn moved(plan: &PlanFolder, target: &Path, to: &Plans, from: &Plans) -> Result<(), ArchiveError> {
     fs::rename(plan.path(), target).map_err(|error| match error.kind() {
-        io::ErrorKind::CrossesDevices => ArchiveError::OtherDisk { path: to.dir.clone() },
+        io::ErrorKind::CrossesDevices => ArchiveError::OtherDisk(to.dir.clone()),
         _ => FileError::Write { path: target.to_owned(), source: error }.into(),
     })?;
     let synced = platform::sync_folder(&to.dir).and_then(|()| platform::sync_folder(&from.dir));

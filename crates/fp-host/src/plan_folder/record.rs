@@ -83,6 +83,14 @@ struct Written<'a> {
     roadmap: Option<&'a OfLayer>,
 }
 
+/// The parts of the record that are not about its purpose.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct SaidOfPlan {
+    settings: SettingsLayer,
+    roadmap: Option<OfLayer>,
+}
+
 impl PlanFolder {
     /// Writes `plan.json`; `roadmap` is the layer for which the plan was made, if any.
     pub fn describe(&self, record: &PlanRecord, roadmap: Option<&OfLayer>) -> Result<(), PlanError> {
@@ -96,22 +104,12 @@ impl PlanFolder {
     /// The settings for this plan alone; none without a `plan.json`. Those that a repository may not set don't count:
     /// the folder may have come with a clone.
     pub fn settings(&self) -> Result<SettingsLayer, PlanError> {
-        #[derive(Deserialize, Default)]
-        struct Read {
-            #[serde(default)]
-            settings: SettingsLayer,
-        }
-        Ok(self.read_record::<Read>()?.settings.split().0)
+        Ok(self.read_record::<SaidOfPlan>()?.settings.split().0)
     }
 
     /// The layer of a roadmap for which the plan was made, if any.
     pub fn layer(&self) -> Result<Option<OfLayer>, PlanError> {
-        #[derive(Deserialize, Default)]
-        struct Read {
-            #[serde(default)]
-            roadmap: Option<OfLayer>,
-        }
-        Ok(self.read_record::<Read>()?.roadmap)
+        Ok(self.read_record::<SaidOfPlan>()?.roadmap)
     }
 
     /// The purpose of the plan; the default without a `plan.json`.
@@ -126,7 +124,10 @@ impl PlanFolder {
         };
         serde_json::from_str(&text).map_err(|fault| {
             let (line, column, detail) = json_fault(&fault);
-            PlanError::Record { path, line, column, detail }
+            PlanError::Said {
+                said: format!("{}:{line}:{column}: {detail}", path.display()),
+                hint: "correct that place, or delete the file: the plan loses its goal and flags",
+            }
         })
     }
 }

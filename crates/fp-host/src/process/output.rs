@@ -1,7 +1,6 @@
 //! A command may print without end, so only the beginning, the end and a hash of its output stay in memory.
 
 use std::collections::VecDeque;
-use std::fmt::Write as _;
 use std::io::{PipeReader, Read};
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -30,16 +29,12 @@ impl CommandOutput {
     /// The output as text for people and models: replaces invalid UTF-8, removes control characters (but not
     /// line endings and tabs), and mentions the cut.
     pub fn to_text(&self) -> String {
-        let mut text = readable(&self.head);
-        if self.cut() > 0 {
-            let _ = write!(text, "\n[… {} bytes left out …]\n", self.cut());
-        }
-        if self.cut() == 0 {
+        let (head, tail) = (readable(&self.head), readable(&self.tail));
+        match self.cut() {
             // Decoded as one text, so that a character on the border stays whole.
-            return readable(&[self.head.as_slice(), &self.tail].concat());
+            0 => readable(&[self.head.as_slice(), &self.tail].concat()),
+            cut => format!("{head}\n[… {cut} bytes left out …]\n{tail}"),
         }
-        text.push_str(&readable(&self.tail));
-        text
     }
 }
 
@@ -90,15 +85,11 @@ impl Kept {
     }
 
     fn output(&self) -> CommandOutput {
-        let mut sha256 = String::with_capacity(64);
-        for byte in self.hash.clone().finalize() {
-            let _ = write!(sha256, "{byte:02x}");
-        }
         CommandOutput {
             head: self.head.clone(),
             tail: self.tail.iter().copied().collect(),
             total: self.total,
-            sha256,
+            sha256: self.hash.clone().finalize().iter().map(|byte| format!("{byte:02x}")).collect(),
         }
     }
 }

@@ -132,9 +132,7 @@ impl Settling<'_> {
         // If this process dies, its git still holds the lock until the commit succeeds or fails.
         let git = plan.checkout(&state)?.with_commit_lock(Arc::clone(lock));
         let before = task.commit_intent.as_ref();
-        let intended = |commit: &GitCommit, intent: &CommitIntent| {
-            intent.message.lines().next() == Some(&commit.subject)
-        };
+        let intended = |commit: &GitCommit, intent: &CommitIntent| intent.subject() == commit.subject;
         if let Some(hash) = made_before(&git, before, intended)? {
             return self.recovered(&git, &hash, task);
         }
@@ -167,7 +165,7 @@ impl Settling<'_> {
                 None => git.head()?.commit.to_string(),
             },
         };
-        self.record(|state| state.begin_commit(id, intent.files, intent.message, intent.head))?;
+        self.record(|state| state.begin_commit(id, intent))?;
         let placed = incoming.map(Incoming::place).transpose()?;
         match git.commit_tree(&tree, &files, &message)? {
             CommitOutcome::Committed { hash } => self.committed(&git, &hash, &tree, &files),

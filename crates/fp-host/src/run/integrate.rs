@@ -183,7 +183,7 @@ impl Placed {
         let overlooked = self.git.overlooked(&self.files.iter().map(|f| &f.path).collect::<Vec<_>>())?;
         for file in &self.files {
             let (path, target) = (&file.path, on_disk(top, &file.path));
-            let above: Vec<RepoPath> = folders(path).map(RepoPath::from_bytes).collect();
+            let above: Vec<RepoPath> = path.folders().map(RepoPath::from_bytes).collect();
             if let Some(folder) = above.iter().find(|f| {
                 let no_folder = fs::symlink_metadata(on_disk(top, f)).is_ok_and(|found| !found.is_dir());
                 no_folder && !removed.contains(f) || dirty.contains(f.as_bytes())
@@ -269,12 +269,6 @@ fn is_same(staged: Option<&Path>, target: &Path) -> Result<bool, RunError> {
 
 fn on_disk(top: &Path, path: &RepoPath) -> std::path::PathBuf {
     top.join(crate::platform::os_string(path.as_bytes()))
-}
-
-/// The folders above a path, from the top down.
-fn folders(path: &RepoPath) -> impl Iterator<Item = &[u8]> {
-    let bytes = path.as_bytes();
-    bytes.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(end, _)| &bytes[..end])
 }
 
 /// The message to the builder about a conflict.

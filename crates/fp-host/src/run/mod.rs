@@ -44,9 +44,6 @@ pub enum RunError {
     /// Something in the checkout blocks a task's files.
     #[error("{0}")]
     InTheWay(String),
-    /// A task can't be rolled back; nothing has changed.
-    #[error(transparent)]
-    Rollback(#[from] rollback::RollbackError),
     /// A hash in the log is not valid.
     #[error("{0}")]
     Oid(#[from] crate::git::InvalidOid),
@@ -65,7 +62,6 @@ impl Hint for RunError {
                 );
                 Some(again.into())
             }
-            Self::Rollback(error) => Some(error.hint().into()),
             Self::InTheWay(_) => Some("see to it, then answer again".into()),
             Self::Oid(_) => Some(
                 "the plan's events.jsonl was changed by hand: put back the commit that it named, `git log` shows it"
@@ -77,7 +73,7 @@ impl Hint for RunError {
     fn ends(&self) -> Exit {
         match self {
             Self::Refused(refusal) => refusal.ends(),
-            Self::NoWorktree { .. } | Self::InTheWay(_) | Self::Rollback(_) => Exit::Findings,
+            Self::NoWorktree { .. } | Self::InTheWay(_) => Exit::Findings,
             Self::Store(error) => error.ends(),
             Self::Git(_) | Self::File(_) | Self::Oid(_) => Exit::Failed,
         }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use fp_plan::plan::id::TaskId;
 use fp_plan::repo_path::RepoPath;
 use fp_run::run::State;
+use fp_run::run::decline;
 use fp_run::run::state::Status;
 use jiff::Timestamp;
 
@@ -16,46 +17,6 @@ use super::worktree::follow_branch;
 use crate::git::{Blocked, CommitOutcome, Git, GitError, Oid, Undo, Undoing, listed};
 use crate::plan::OpenPlan;
 use crate::store::acquire;
-
-/// Why a task was not rolled back. Nothing has changed.
-#[derive(Debug, thiserror::Error)]
-pub enum RollbackError {
-    /// HEAD's history doesn't contain the commit.
-    #[error("commit {} of task {task} is not in what is checked out", commit.short())]
-    Elsewhere { task: TaskId, commit: Oid },
-    /// The files have uncommitted changes of the user's.
-    #[error("files of the commit have uncommitted changes: {}", listed(.0))]
-    Uncommitted(Vec<RepoPath>),
-    /// Later commits changed the same lines.
-    #[error("later commits have changed the same lines: {}", listed(.0))]
-    Conflict(Vec<RepoPath>),
-    /// Git sees no difference, for example because a filter removes it.
-    #[error("git sees nothing to commit after undoing it: {}", listed(.0))]
-    NoDifference(Vec<RepoPath>),
-    /// The commit changes submodules, which `fp` can't reset.
-    #[error("the commit changes submodules: {}", listed(.0))]
-    Submodules(Vec<RepoPath>),
-    /// The reverting commit can't be made.
-    #[error("the commit that undoes it could not be made: {0}")]
-    Blocked(Blocked),
-}
-
-impl RollbackError {
-    pub(super) fn hint(&self) -> &'static str {
-        match self {
-            Self::Elsewhere { .. } => {
-                "check out the branch that has it; where the history was rewritten, undo the change by hand and add a \
-                 task that does it again"
-            }
-            Self::Uncommitted(_) => "commit or stash them first",
-            Self::Conflict(_) => "nothing is changed; undo it by hand and commit that, then run this again",
-            Self::Submodules(_) | Self::NoDifference(_) => {
-                "nothing is changed; `git revert` its commit by hand, and run this again"
-            }
-            Self::Blocked(_) => "nothing is changed; settle that and run this again",
-        }
-    }
-}
 
 /// A rollback that is possible.
 #[derive(Debug, Clone)]
@@ -107,21 +68,33 @@ fn place(plan: &OpenPlan, state: &State) -> Result<Git, GitError> {
 
 fn undo(git: &Git, id: &TaskId, commit: &Oid) -> Result<Undo, RunError> {
     if !git.contains(commit)? {
-        return Err(RollbackError::Elsewhere { task: id.clone(), commit: commit.clone() }.into());
+        return Err(decline(
+            format!("commit {} of task {id} is not in what is checked out", commit.short()),
+            "check out the branch that has it; where the history was rewritten, undo the change by hand and add a task \
+             that does it again",
+        )
+        .into());
     }
     let undo = match git.undo(commit)? {
         Undoing::Clean(undo) => undo,
-        Undoing::Conflict(files) => return Err(RollbackError::Conflict(files).into()),
+        Undoing::Conflict(files) => {
+            let hint = "nothing is changed; undo it by hand and commit that, then run this again";
+            return Err(of_files("later commits have changed the same lines", &files, hint));
+        }
     };
     let submodules = undo.submodules();
     if !submodules.is_empty() {
-        return Err(RollbackError::Submodules(submodules).into());
+        return Err(of_files("the commit changes submodules", &submodules, BY_HAND));
     }
     if let Some(blocked) = git.commit_obstacle()?.filter(|_| !undo.changes.is_empty()) {
-        return Err(RollbackError::Blocked(blocked).into());
+        return Err(impossible(&blocked));
     }
     let in_the_way = git.in_the_way(&undo)?;
-    if in_the_way.is_empty() { Ok(undo) } else { Err(RollbackError::Uncommitted(in_the_way).into()) }
+    if in_the_way.is_empty() {
+        return Ok(undo);
+    }
+    let said = "files of the commit have uncommitted changes";
+    Err(of_files(said, &in_the_way, "commit or stash them first"))
 }
 
 /// Rolls `id` back; calls `now` for the event. Returns the rollback and the reverting commit, if it took one.
@@ -158,7 +131,22 @@ fn revert(git: &Git, commit: &Oid, undo: &Undo) -> Result<Option<Oid>, RunError>
     }
     match git.commit_undo(undo)? {
         CommitOutcome::Committed { hash } => Ok(Some(hash)),
-        CommitOutcome::NothingToCommit => Err(RollbackError::NoDifference(undo.files()).into()),
-        CommitOutcome::Blocked(blocked) => Err(RollbackError::Blocked(blocked).into()),
+        // A filter may have removed the difference.
+        CommitOutcome::NothingToCommit => {
+            Err(of_files("git sees nothing to commit after undoing it", &undo.files(), BY_HAND))
+        }
+        CommitOutcome::Blocked(blocked) => Err(impossible(&blocked)),
     }
+}
+
+/// What is left where `fp` can't undo a commit.
+const BY_HAND: &str = "nothing is changed; `git revert` its commit by hand, and run this again";
+
+fn of_files(said: &str, files: &[RepoPath], hint: &str) -> RunError {
+    decline(format!("{said}: {}", listed(files)), hint).into()
+}
+
+fn impossible(blocked: &Blocked) -> RunError {
+    let said = format!("the commit that undoes it could not be made: {blocked}");
+    decline(said, "nothing is changed; settle that and run this again").into()
 }

@@ -12,7 +12,7 @@ use fp_plan::plan::{Task, parse};
 use fp_plan::repo_path::RepoPath;
 use fp_plan::settings::Settings;
 use fp_run::run::event::Event;
-use fp_run::run::state::{Status, TaskState};
+use fp_run::run::state::{MeasuredWork, Status, TaskState};
 use fp_run::run::{Refusal, State, approval};
 use fp_run::verification::change::{Change, ChangeStatus};
 use fp_run::verification::ownership::{OwnershipEvidence, divide};
@@ -292,13 +292,8 @@ fn record(
 ) -> Result<(), RunError> {
     let mut ledger = plan.lock()?;
     ledger.state().expect_submitted(id, Some(verified.iteration))?;
-    let event = Event::Verified {
-        task: id.clone(),
-        iteration: verified.iteration,
-        tree,
-        files: verified.files.clone(),
-        checks: verified.checks.clone(),
-    };
+    let work = MeasuredWork { tree, files: verified.files.clone(), checks: verified.checks.clone() };
+    let event = Event::Verified { task: id.clone(), iteration: verified.iteration, work };
     Ok(ledger.append(vec![event], now)?)
 }
 

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use fp_plan::hint::Hint as _;
 use fp_run::run::State;
 use fp_run::run::event::{Entry, SHARED_LOG_VERSION};
-use serde::Deserialize;
 use serde::de::IgnoredAny;
+use serde_json::Value;
 
 use super::snapshot;
 use super::{LOG, SNAPSHOT, Store, StoreError, io_error, open, replay, torn_off};
@@ -159,12 +159,8 @@ pub(crate) fn whole_lines(text: &[u8]) -> usize {
 
 /// The version of a line, whatever else it has.
 pub(crate) fn line_version(line: &[u8]) -> Option<u32> {
-    #[derive(Deserialize)]
-    #[serde(rename_all = "camelCase")]
-    struct Version {
-        schema_version: u32,
-    }
-    serde_json::from_slice::<Version>(line).ok().map(|found| found.schema_version)
+    let version = serde_json::from_slice::<Value>(line).ok()?.get("schemaVersion")?.as_u64()?;
+    u32::try_from(version).ok()
 }
 
 #[derive(Debug)]
@@ -201,8 +197,8 @@ impl Store {
         }
         let whole = whole_lines(&text);
         let fault = replay(&path, self.empty_state(), &text[..whole]).err();
-        let lines = text[..whole].split(|byte| *byte == b'\n');
-        let entries: Vec<Entry> = lines.map_while(readable).flatten().collect();
+        let lines = text[..whole].split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty());
+        let entries: Vec<Entry> = lines.map_while(|line| serde_json::from_slice(line).ok()).collect();
         let log = ExaminedLog {
             entries,
             fault: fault.map(|fault| (fault.to_string(), fault.hint().unwrap_or_default().into_owned())),
@@ -218,62 +214,5 @@ impl Store {
         }
         snapshot::stored(&path, &self.plan_id)
             .map_or(ExaminedSnapshot::Unreadable, |(_, state)| ExaminedSnapshot::Read(Box::new(state)))
-    }
-}
-
-/// The entry of a line, `Some(None)` for a blank one; `None` ends the reading.
-fn readable(line: &[u8]) -> Option<Option<Entry>> {
-    if line.iter().all(u8::is_ascii_whitespace) {
-        return Some(None);
-    }
-    serde_json::from_slice(line).ok().map(Some)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use fp_plan::plan::id::PlanId;
-    use std::fs::{self, OpenOptions};
-    use std::io::Write as _;
-
-    fn written(seq: u64) -> String {
-        format!(
-            "{{\"schemaVersion\":1,\"seq\":{seq},\"at\":\"2026-11-21T09:00:00Z\",\"events\":[\"told\"]}}\n"
-        )
-    }
-
-    fn seqs(portion: &Portion) -> Vec<u64> {
-        portion.lines.iter().map(|line| line.entry.seq).collect()
-    }
-
-    #[test]
-    fn a_log_is_read_on_as_it_grows() {
-        let folder = tempfile::tempdir().unwrap();
-        let store = Store::new(folder.path().to_owned(), PlanId::new("p").unwrap());
-        let mut reader = store.reader();
-        assert_eq!(seqs(&reader.more().unwrap()), [0; 0], "there is no log yet");
-        let path = folder.path().join(LOG);
-        let append = |text: &str| {
-            let mut log = OpenOptions::new().create(true).append(true).open(&path).unwrap();
-            log.write_all(text.as_bytes()).unwrap();
-        };
-        append(&written(1));
-        let second = written(2);
-        append(&second[..20]);
-        let portion = reader.more().unwrap();
-        assert_eq!((seqs(&portion), portion.torn), (vec![1], 20));
-        assert_eq!(portion.lines[0].text, written(1).trim_end());
-        assert_eq!(seqs(&reader.more().unwrap()), [0; 0]);
-        append(&second[20..]);
-        append(&format!("\n{}", written(3)));
-        assert_eq!(seqs(&reader.more().unwrap()), [2, 3]);
-        append(written(4).trim_end());
-        assert_eq!(seqs(&reader.more().unwrap()), [4], "it lacks nothing but its end");
-        append(&format!("\n{}", written(6)));
-        let gap = reader.more().unwrap_err().to_string();
-        assert!(gap.ends_with(":6: not an entry of this log: seq 6 where 5 is due"), "{gap}");
-        fs::write(&path, written(1)).unwrap();
-        let portion = reader.more().unwrap();
-        assert_eq!((seqs(&portion), portion.anew), (vec![1], true));
     }
 }

@@ -1,4 +1,4 @@
-use fp_run::run::event::{Decider, Leaf};
+use fp_run::run::event::{Approve, Leaf};
 use fp_run::run::notepad::NoteKind;
 
 use super::*;
@@ -50,14 +50,8 @@ fn the_snapshot_equals_the_log() {
         phase: 0,
     };
     let mut ledger = store.lock(PATIENCE).unwrap();
-    let approved = Event::Approved {
-        tree_hash: "x".into(),
-        leaves: vec![leaf],
-        base: None,
-        commits: None,
-        end_commands: Vec::new(),
-        by: Decider::User,
-    };
+    let approved =
+        Event::Approved(Approve { tree_hash: "x".into(), leaves: vec![leaf], ..Approve::default() });
     ledger.append(vec![approved], at(0)).unwrap();
     ledger.append(note("b"), at(1)).unwrap();
     drop(ledger);

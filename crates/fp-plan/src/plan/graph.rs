@@ -5,7 +5,6 @@
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
-use std::ops::Range;
 
 use super::field::FieldKind;
 use super::task::{Plan, Task, TaskIndex};
@@ -16,7 +15,7 @@ pub struct PlanIndex<'p> {
     plan: &'p Plan<'p>,
     by_id: HashMap<&'p str, TaskIndex>,
     leaves: Vec<TaskIndex>,
-    ranges: Vec<Range<usize>>,
+    /// Where the tasks below each end: they stand right behind it.
     ends: Vec<TaskIndex>,
 }
 
@@ -24,24 +23,17 @@ impl<'p> PlanIndex<'p> {
     /// Indexes `plan`. Among tasks with the same id, the first one counts.
     pub fn new(plan: &'p Plan<'p>) -> Self {
         let mut by_id = HashMap::with_capacity(plan.tasks.len());
-        let mut leaves = Vec::new();
-        let mut ranges = Vec::with_capacity(plan.tasks.len());
         for (index, task) in plan.tasks.iter().enumerate() {
             by_id.entry(&*task.id).or_insert(index);
-            let first = leaves.len();
-            if task.is_leaf() {
-                leaves.push(index);
-            }
-            ranges.push(first..leaves.len());
         }
+        let leaves = (0..plan.tasks.len()).filter(|&task| plan.tasks[task].is_leaf()).collect();
         let mut ends: Vec<TaskIndex> = (1..=plan.tasks.len()).collect();
         for (index, task) in plan.tasks.iter().enumerate().rev() {
             if let Some(parent) = task.parent {
-                ranges[parent].end = ranges[parent].end.max(ranges[index].end);
                 ends[parent] = ends[parent].max(ends[index]);
             }
         }
-        Self { plan, by_id, leaves, ranges, ends }
+        Self { plan, by_id, leaves, ends }
     }
 
     /// The first task with this id.
@@ -56,7 +48,8 @@ impl<'p> PlanIndex<'p> {
 
     /// The leaves of a task in document order; a leaf yields itself.
     pub fn leaves_of(&self, task: TaskIndex) -> &[TaskIndex] {
-        &self.leaves[self.ranges[task].clone()]
+        let place = |index: TaskIndex| self.leaves.partition_point(|&leaf| leaf < index);
+        &self.leaves[place(task)..place(self.ends[task])]
     }
 
     /// True if `ancestor` is above `task`.

@@ -10,22 +10,16 @@ pub const MAX_ID_BYTES: usize = 100;
 
 /// The reason why a text is not an id.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum InvalidId {
-    #[error("an id can't be empty")]
-    Empty,
-    #[error("an id has at most {MAX_ID_BYTES} bytes, this one has {0}")]
-    TooLong(usize),
-    /// It has a character that ids can't have; the text is quoted, cut to 60 characters.
-    #[error("{0:?} is not an id: ids are letters, digits, `-`, `_`{1}")]
-    Character(String, &'static str),
-}
+#[error("{0}")]
+pub struct InvalidId(String);
 
 fn check(text: &str, dots: bool) -> Result<(), InvalidId> {
     if text.is_empty() {
-        return Err(InvalidId::Empty);
+        return Err(InvalidId("an id can't be empty".to_owned()));
     }
     if text.len() > MAX_ID_BYTES {
-        return Err(InvalidId::TooLong(text.len()));
+        let length = text.len();
+        return Err(InvalidId(format!("an id has at most {MAX_ID_BYTES} bytes, this one has {length}")));
     }
     let segment = |s: &str| {
         s.bytes().next().is_some_and(|b| b.is_ascii_alphanumeric())
@@ -35,9 +29,9 @@ fn check(text: &str, dots: bool) -> Result<(), InvalidId> {
     if valid {
         Ok(())
     } else {
-        let shown = text.chars().take(60).collect();
+        let shown: String = text.chars().take(60).collect();
         let allowed = if dots { ", in segments joined by `.`" } else { ", and begin with a letter or digit" };
-        Err(InvalidId::Character(shown, allowed))
+        Err(InvalidId(format!("{shown:?} is not an id: ids are letters, digits, `-`, `_`{allowed}")))
     }
 }
 
@@ -121,6 +115,20 @@ id_type!(
     MachineId,
     dots: false
 );
+
+/// The id that a plan gets whose goal has no word for one.
+impl Default for PlanId {
+    fn default() -> Self {
+        Self("plan".to_owned())
+    }
+}
+
+/// The id of the root of a tree.
+impl Default for TaskId {
+    fn default() -> Self {
+        Self("root".to_owned())
+    }
+}
 
 impl AgentName {
     /// The name of a builder by its number, from 1: `builder-1` and so on, on `machine` of a shared plan `ada-builder-1`.

@@ -7,7 +7,7 @@ use std::collections::{HashMap, HashSet};
 use super::Rule;
 use super::missing_file::created_files;
 use crate::command_line::{is_builtin, program_of, words_behind_commas};
-use crate::diagnostic::{Diagnostic, Span, TextFix};
+use crate::diagnostic::{Diagnostic, Span};
 use crate::plan::field::FieldKind;
 use crate::plan::graph::{Graph, PlanIndex};
 use crate::plan::path::{Reference, literal_prefix, normal, reference};
@@ -190,12 +190,7 @@ impl<'f> FindingSink<'f> {
     }
 
     /// Reports a finding about `task` at `span`.
-    pub(super) fn report(
-        &mut self,
-        task: &Task,
-        span: Span,
-        detail: impl Into<String>,
-    ) -> ReportedFinding<'_> {
+    pub(super) fn report(&mut self, task: &Task, span: Span, detail: impl Into<String>) -> &mut Diagnostic {
         self.found.push(Diagnostic {
             rule: self.rule.id,
             severity: self.rule.severity,
@@ -208,31 +203,14 @@ impl<'f> FindingSink<'f> {
             hint: None,
             fixes: Vec::new(),
         });
-        ReportedFinding(self.found.last_mut().expect("it was just pushed"))
+        self.found.last_mut().expect("it was just pushed")
     }
 
     /// Reports a finding about the whole plan, at its root, or at the start if it has none.
-    pub(super) fn report_plan(&mut self, detail: impl Into<String>) -> ReportedFinding<'_> {
+    pub(super) fn report_plan(&mut self, detail: impl Into<String>) -> &mut Diagnostic {
         let nothing = Task::default();
         let plan = self.plan;
         let root = plan.root.map_or(&nothing, |root| &plan.tasks[root]);
         self.report(root, root.span, detail)
-    }
-}
-
-/// A reported finding, open for additions.
-pub(super) struct ReportedFinding<'d>(&'d mut Diagnostic);
-
-impl ReportedFinding<'_> {
-    /// Adds the remedy.
-    pub(super) fn hint(self, hint: impl Into<String>) -> Self {
-        self.0.hint = Some(hint.into());
-        self
-    }
-
-    /// Adds the edits that resolve it.
-    pub(super) fn fixes(self, fixes: Vec<TextFix>) -> Self {
-        self.0.fixes = fixes;
-        self
     }
 }

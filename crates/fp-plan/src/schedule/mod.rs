@@ -41,17 +41,14 @@ impl Default for ScheduleOptions {
     }
 }
 
-/// The reason why a tree can't be scheduled.
+/// The reason why a tree can't be scheduled: some tasks wait for each other.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum ScheduleError {
-    /// Some tasks wait for each other.
-    #[error("{count} tasks can never start, {first} among them: they wait for each other")]
-    Cycle {
-        /// Number of blocked leaves.
-        count: usize,
-        /// The first of them in the document.
-        first: String,
-    },
+#[error("{count} tasks can never start, {first} among them: they wait for each other")]
+pub struct ScheduleCycle {
+    /// Number of blocked leaves.
+    count: usize,
+    /// The first of them in the document.
+    first: String,
 }
 
 /// The numbers of builders for which a speed-up is computed.
@@ -122,7 +119,7 @@ pub struct Schedule<'p> {
 }
 
 /// Schedules the leaves of `plan`. Fails if tasks wait for each other; all other faults are left to the rules.
-pub fn schedule<'p>(plan: &'p Plan<'p>, options: &ScheduleOptions) -> Result<Schedule<'p>, ScheduleError> {
+pub fn schedule<'p>(plan: &'p Plan<'p>, options: &ScheduleOptions) -> Result<Schedule<'p>, ScheduleCycle> {
     let index = PlanIndex::new(plan);
     let graph = Graph::new(plan, &index);
     let groups =
@@ -154,7 +151,7 @@ pub fn schedule<'p>(plan: &'p Plan<'p>, options: &ScheduleOptions) -> Result<Sch
     })
 }
 
-fn held_up(plan: &Plan, order: &[TaskIndex]) -> ScheduleError {
+fn held_up(plan: &Plan, order: &[TaskIndex]) -> ScheduleCycle {
     let mut free = vec![false; plan.tasks.len()];
     order.iter().for_each(|&task| free[task] = true);
     let held: Vec<&Task> = plan
@@ -164,7 +161,7 @@ fn held_up(plan: &Plan, order: &[TaskIndex]) -> ScheduleError {
         .filter(|(task, free)| task.is_leaf() && !**free)
         .map(|(task, _)| task)
         .collect();
-    ScheduleError::Cycle {
+    ScheduleCycle {
         count: held.len(),
         first: held.first().map_or_else(String::new, |task| task.id.to_string()),
     }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use proptest::prelude::*;
 
-use super::{DelayCause, Schedule, ScheduleError, ScheduleOptions, markdown, schedule};
+use super::{DelayCause, Schedule, ScheduleCycle, ScheduleOptions, markdown, schedule};
 use crate::plan::field::FieldKind;
 use crate::plan::graph::{Graph, PlanIndex};
 use crate::plan::task::Plan;
@@ -122,7 +122,7 @@ fn a_cycle_is_refused() {
     let (plan, _) = parse(&text);
     assert_eq!(
         schedule(&plan, &ScheduleOptions::default()),
-        Err(ScheduleError::Cycle { count: 3, first: "2".to_owned() })
+        Err(ScheduleCycle { count: 3, first: "2".to_owned() })
     );
 }
 

@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
+use strum::{EnumString, IntoStaticStr, VariantArray};
 
 use crate::run::approval::hash_of;
-use crate::run::event::Event;
 use crate::run::planning::ROUNDS;
 use crate::run::{State, approval};
 use fp_plan::plan::id::{InvalidId, TaskId};
@@ -15,9 +15,7 @@ use fp_plan::plan::{Plan, Task};
 use fp_plan::text::{clipped, counted, first_few, one_line};
 
 /// The verdict of a finding or of a whole critique; greater is worse.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, strum::IntoStaticStr,
-)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, IntoStaticStr)]
 #[serde(rename_all = "UPPERCASE")]
 #[strum(serialize_all = "UPPERCASE", const_into_str)]
 pub enum CriticVerdict {
@@ -40,9 +38,9 @@ pub enum CriticVerdict {
     Hash,
     Serialize,
     Deserialize,
-    strum::EnumString,
-    strum::IntoStaticStr,
-    strum::VariantArray,
+    EnumString,
+    IntoStaticStr,
+    VariantArray,
 )]
 #[serde(rename_all = "lowercase")]
 #[strum(serialize_all = "lowercase", ascii_case_insensitive, const_into_str)]
@@ -114,30 +112,24 @@ pub struct CriticRemark {
     #[serde(rename = "leaf")]
     pub place: String,
     pub item: String,
-    pub verdict: FindingWeight,
+    #[serde(with = "FindingWeight")]
+    pub verdict: CriticVerdict,
     pub text: String,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-pub enum FindingWeight {
+/// The verdicts that a finding can have as written.
+#[derive(Deserialize)]
+#[serde(remote = "CriticVerdict")]
+enum FindingWeight {
     #[serde(rename = "WARN", alias = "warn")]
     Warn,
     #[serde(rename = "FAIL", alias = "fail")]
     Fail,
 }
 
-impl From<FindingWeight> for CriticVerdict {
-    fn from(weight: FindingWeight) -> Self {
-        match weight {
-            FindingWeight::Warn => Self::Warn,
-            FindingWeight::Fail => Self::Fail,
-        }
-    }
-}
-
 impl CriticRemark {
     /// Reads `1.2 criteria: TEXT`; `None` for any other form.
-    pub fn parse(written: &str, verdict: FindingWeight) -> Option<Self> {
+    pub fn parse(written: &str, verdict: CriticVerdict) -> Option<Self> {
         let (head, text) = written.split_once(':')?;
         let mut words = head.split_whitespace();
         let (place, item) = (words.next()?.to_owned(), words.next()?.to_owned());
@@ -258,7 +250,7 @@ impl<'p> Leaves<'p> {
             task: leaf.map(|(id, _)| id.clone()),
             title: leaf.map_or_else(String::new, |(_, title)| clipped(&one_line(title), MAX_TITLE)),
             item: remark.item.parse().map_err(|_| NotJudged::UnknownItem(clipped(&remark.item, SHOWN)))?,
-            verdict: remark.verdict.into(),
+            verdict: remark.verdict,
             text,
         };
         Ok((number, finding))
@@ -266,32 +258,26 @@ impl<'p> Leaves<'p> {
 }
 
 /// A recorded critique.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Critique {
+    /// From 1. The same tree again counts as the same round.
     pub round: u32,
     /// The severest verdict among its findings.
     pub verdict: CriticVerdict,
     /// Hash of the judged tree.
     pub tree_hash: String,
+    /// Number of leaves in the tree.
     pub leaves: usize,
     /// Worst first.
+    #[serde(default)]
     pub findings: Vec<CriticFinding>,
     /// The hash of each leaf without a finding.
-    #[serde(skip)]
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub passed: BTreeMap<TaskId, String>,
 }
 
 impl Critique {
-    pub fn of(event: Event) -> Option<Self> {
-        match event {
-            Event::Critiqued { round, verdict, tree_hash, leaves, findings, passed } => {
-                Some(Self { round, verdict, tree_hash, leaves, findings, passed })
-            }
-            _ => None,
-        }
-    }
-
     /// The leaves of `plan` that the next round judges, each with the reason; the others passed and have not changed.
     pub fn due_leaves<'p>(&self, plan: &'p Plan<'p>) -> Vec<(&'p Task<'p>, &'static str)> {
         let due = |leaf: &'p Task<'p>| match self.passed.get(&*leaf.id) {
@@ -336,12 +322,6 @@ impl CriticFinding {
             None => "the tree".to_owned(),
         };
         format!("- {} {place}, {}: {}\n", self.verdict.into_str(), self.item.into_str(), self.text)
-    }
-}
-
-impl From<Critique> for Event {
-    fn from(Critique { round, verdict, tree_hash, leaves, findings, passed }: Critique) -> Self {
-        Self::Critiqued { round, verdict, tree_hash, leaves, findings, passed }
     }
 }
 

@@ -15,7 +15,7 @@ fn text(odd: bool) -> String {
     text
 }
 
-fn opinion(pass: &[&str], remarks: &[(FindingWeight, &str)]) -> CriticOpinion {
+fn opinion(pass: &[&str], remarks: &[(CriticVerdict, &str)]) -> CriticOpinion {
     CriticOpinion {
         pass: pass.iter().map(|id| (*id).to_owned()).collect(),
         remarks: remarks.iter().map(|(verdict, text)| CriticRemark::parse(text, *verdict).unwrap()).collect(),
@@ -31,12 +31,12 @@ fn judged(text: &str, opinion: &CriticOpinion) -> String {
     }
 }
 
-const WARN: FindingWeight = FindingWeight::Warn;
-const FAIL: FindingWeight = FindingWeight::Fail;
+const WARN: CriticVerdict = CriticVerdict::Warn;
+const FAIL: CriticVerdict = CriticVerdict::Fail;
 
 #[test]
 fn every_leaf_is_judged_once() {
-    let check = |pass: &[&str], remarks: &[(FindingWeight, &str)], expect: &str| {
+    let check = |pass: &[&str], remarks: &[(CriticVerdict, &str)], expect: &str| {
         assert_eq!(judged(&text(false), &opinion(pass, remarks)), expect, "{pass:?} {remarks:?}");
     };
     check(&["1.1", "1.2"], &[], "");

@@ -131,21 +131,11 @@ pub struct StopDecision {
     pub told: Option<String>,
 }
 
-#[derive(Debug, Clone, Copy)]
-pub struct StoppingAgent<'a> {
-    /// The run it belongs to.
-    pub state: &'a State,
-    pub agent: &'a AgentName,
-    /// Maximum nudges of a builder in one iteration; 0 turns nudging off.
-    pub nudges: u32,
-    /// False if a stop hook has just prevented a stop.
-    pub may_continue: bool,
-}
-
 /// Nudges a builder that stops before it submits its task. All other agents may stop. Logs the stop, which makes the
 /// work left behind due.
-pub fn agent_stops(stopping: StoppingAgent<'_>) -> StopDecision {
-    let StoppingAgent { state, agent, nudges, may_continue } = stopping;
+///
+/// At most `nudges` times in one iteration, and only if it `may_continue`: no stop hook has just prevented a stop.
+pub fn agent_stops(state: &State, agent: &AgentName, nudges: u32, may_continue: bool) -> StopDecision {
     if !state.is_running() {
         return StopDecision::default();
     }

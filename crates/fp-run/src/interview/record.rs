@@ -60,30 +60,18 @@ pub struct Alternative {
 /// The reason why a text is not an interview.
 #[derive(Debug, thiserror::Error)]
 pub enum InvalidInterview {
-    #[error("{line}:{column}: not JSON: {detail}")]
-    Syntax {
-        /// From 1.
-        line: usize,
-        /// From 1.
-        column: usize,
-        /// The parser's message.
-        detail: String,
-    },
-    #[error("1:1: it is empty, which is not JSON")]
-    Empty,
+    #[error("{0}")]
+    Fault(String),
     /// A newer version wrote it.
     #[error("1:1: written by a newer fp (schemaVersion {0}, this fp writes {SCHEMA_VERSION})")]
     Newer(u64),
-    /// It is JSON, but not an object.
-    #[error("1:1: an interview is a JSON object, and this is none")]
-    NoObject,
 }
 
 impl Hint for InvalidInterview {
     fn hint(&self) -> Option<Cow<'_, str>> {
         Some(match self {
             Self::Newer(_) => "update fp: `fp --version` says what this one is".into(),
-            _ => "correct that place, or delete the file to begin anew".into(),
+            Self::Fault(_) => "correct that place, or delete the file to begin anew".into(),
         })
     }
 }
@@ -99,17 +87,21 @@ impl Interview {
     pub fn parse(text: &str) -> Result<Self, InvalidInterview> {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         if text.trim().is_empty() {
-            return Err(InvalidInterview::Empty);
+            return Err(InvalidInterview::Fault("1:1: it is empty, which is not JSON".to_owned()));
         }
         match serde_json::from_str(text) {
             Ok(Value::Object(document)) => match document.get("schemaVersion").and_then(Value::as_u64) {
                 Some(version) if version > SCHEMA_VERSION => Err(InvalidInterview::Newer(version)),
                 _ => Ok(Self { document }),
             },
-            Ok(_) => Err(InvalidInterview::NoObject),
+            Ok(_) => {
+                let said = "1:1: an interview is a JSON object, and this is none";
+                Err(InvalidInterview::Fault(said.to_owned()))
+            }
             Err(fault) => {
                 let (line, column, detail) = json_fault(&fault);
-                Err(InvalidInterview::Syntax { line, column, detail: detail.to_lowercase() })
+                let said = format!("{line}:{column}: not JSON: {}", detail.to_lowercase());
+                Err(InvalidInterview::Fault(said))
             }
         }
     }

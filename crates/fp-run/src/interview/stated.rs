@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use super::Interview;
 use super::answers::{text_of, wording};
+use crate::regex;
 use crate::run::event::Decider;
 
 impl Interview {
@@ -28,8 +29,7 @@ impl Interview {
 }
 
 /// The beginning of a list item, a heading or a quotation.
-static ITEM: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(r"^\s*(?:[-*+•>]|#+|\(?\d+[.)])\s").expect("the pattern is valid"));
+static ITEM: LazyLock<Regex> = LazyLock::new(|| regex(r"^\s*(?:[-*+•>]|#+|\(?\d+[.)])\s"));
 
 /// The sentences of `text` in lower case, without the punctuation at their ends. A list item ends one, a mere line end
 /// doesn't. Where it isn't certain that a sentence ends, it goes on: half of one may say the opposite.

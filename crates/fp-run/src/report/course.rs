@@ -12,6 +12,7 @@ use super::run_page::{
 use super::tree::TreeReport;
 use crate::run::State;
 use crate::run::event::{Decider, Dispatch, Entry, Event, Judgement};
+use crate::run::state::TaskVerdict;
 use crate::verification::Check;
 use crate::verification::change::{Change, ChangeStatus};
 use fp_plan::plan::id::{AgentName, TaskId};
@@ -129,8 +130,8 @@ impl Course {
 
     fn take(&mut self, event: &Event, at: Timestamp) {
         match event {
-            Event::Approved { leaves, .. } => {
-                for leaf in leaves {
+            Event::Approved(approved) => {
+                for leaf in &approved.leaves {
                     let before = self.approved.insert(leaf.id.clone(), leaf.hash.clone());
                     let has_started = self.started_at.is_some();
                     self.revisions += usize::from(has_started && before.as_ref() != Some(&leaf.hash));
@@ -168,9 +169,8 @@ impl Course {
                 }
                 self.settle(at, |asked| asked.id == *question);
             }
-            Event::CommitStarted { task, message, .. } => {
-                let subject = message.lines().next().unwrap_or_default();
-                self.subjects.insert(task.clone(), subject.to_owned());
+            Event::CommitStarted { task, intent } => {
+                self.subjects.insert(task.clone(), intent.subject().to_owned());
             }
             Event::RolledBack { commit: Some(hash), .. } => {
                 self.commits.iter_mut().filter(|made| made.hash == *hash).for_each(|made| made.undone = true);
@@ -234,14 +234,14 @@ impl Course {
                 self.verify(task, at);
                 self.change_try(task, |one| one.verifier = Some(name.clone()));
             }
-            Event::Verified { task, files, checks, .. } => {
+            Event::Verified { task, work, .. } => {
                 self.verify(task, at);
                 self.change_try(task, |one| {
-                    one.files = files.iter().map(changed_file).collect();
-                    one.checks = checks.iter().map(shortened_check).collect();
+                    one.files = work.files.iter().map(changed_file).collect();
+                    one.checks = work.checks.iter().map(shortened_check).collect();
                 });
             }
-            Event::Judged { task, pass, judgements, summary, reasons, .. } => {
+            Event::Judged { task, verdict: TaskVerdict { pass, judgements, summary, reasons, .. } } => {
                 if *pass {
                     self.turn(task, BarKind::Committing, at);
                 } else {
@@ -403,7 +403,8 @@ fn mark_kind(event: &Event) -> Option<MarkKind> {
         Event::Nudged { .. } => MarkKind::Nudge,
         Event::Asked { .. } | Event::Answered { .. } => MarkKind::Question,
         Event::Released { .. } => MarkKind::Released,
-        Event::Judged { pass: true, .. } | Event::Completed { commit: None, .. } => MarkKind::Passed,
+        Event::Judged { verdict: TaskVerdict { pass: true, .. }, .. }
+        | Event::Completed { commit: None, .. } => MarkKind::Passed,
         Event::Completed { .. } => MarkKind::Commit,
         Event::CommitBlocked { .. } => MarkKind::Blocked,
         Event::Judged { .. } | Event::SentBack { .. } => MarkKind::NotPassed,

@@ -6,10 +6,12 @@ use serde::Serialize;
 
 use super::cost::spent_in_words;
 use super::status::told_at_end;
-use crate::run::event::{Decider, Dispatch, Entry, Event, ImportedTask};
+use crate::critique::Critique;
+use crate::run::event::{Approve, Decider, Dispatch, Entry, Event, ImportedTask};
 use crate::run::payload::short;
+use crate::run::planning::Seen;
 use crate::run::ready::listed;
-use crate::run::state::Status;
+use crate::run::state::{Granted, Status, TaskVerdict};
 use crate::verification::change::Change;
 use crate::verification::{Check, CheckVerdict};
 use fp_plan::plan::id::TaskId;
@@ -60,7 +62,7 @@ pub fn is_minor(event: &Event) -> bool {
         | Event::CheckoutSeen { .. }
         | Event::CommitStarted { .. } => true,
         Event::HeadMoved { drifted, .. } => drifted.is_empty(),
-        Event::Verified { checks, .. } => !checks.iter().any(Check::fails),
+        Event::Verified { work, .. } => !work.checks.iter().any(Check::fails),
         _ => false,
     }
 }
@@ -92,16 +94,18 @@ fn words(event: &Event) -> ToldEvent {
             run(format!("imported from {from}; by its source, {tasks_done} done"))
                 .with(tasks.iter().map(done_before).collect())
         }
-        Event::Approved { leaves, by, .. } => {
+        Event::Approved(Approve { leaves, by, .. }) => {
             run(format!("approved {}: {}", by_whom(*by), counted(leaves.len(), "task")))
         }
-        Event::Validated { pass, errors: 0, .. } => run(format!("the tree is valid, pass {pass}")),
-        Event::Validated { pass, errors, warnings, .. } => run(format!(
+        Event::Validated { pass, seen: Seen { errors: 0, .. } } => {
+            run(format!("the tree is valid, pass {pass}"))
+        }
+        Event::Validated { pass, seen: Seen { errors, warnings, .. } } => run(format!(
             "the tree is not valid, pass {pass}: {}, {}",
             counted(*errors, "error"),
             counted(*warnings, "warning")
         )),
-        Event::Critiqued { round, verdict, findings, .. } => {
+        Event::Critiqued(Critique { round, verdict, findings, .. }) => {
             let found = counted(findings.len(), "finding");
             run(format!("critique, round {round}: {}, {found}", verdict.into_str()))
                 .with(findings.iter().map(ToString::to_string).collect())
@@ -177,18 +181,18 @@ fn words(event: &Event) -> ToldEvent {
         Event::Submitted { task, owner, files, .. } => {
             of_task(task, format!("{owner} hands it in: {}", changed(files)))
         }
-        Event::Verified { task, iteration, checks, .. } => {
-            let failed = || checks.iter().filter(|check| check.verdict == CheckVerdict::Fail);
+        Event::Verified { task, iteration, work } => {
+            let failed = || work.checks.iter().filter(|check| check.verdict == CheckVerdict::Fail);
             let text = match failed().count() {
                 0 => format!("checks passed (attempt {iteration})"),
                 number => format!("{} failed (attempt {iteration})", counted(number, "check")),
             };
             of_task(task, text).with(failed().flat_map(|check| paragraphs(&check.told())).collect())
         }
-        Event::Judged { task, iteration, pass: true, summary, .. } => {
+        Event::Judged { task, verdict: TaskVerdict { iteration, pass: true, summary, .. } } => {
             of_task(task, format!("attempt {iteration} passed")).with(vec![summary.clone()])
         }
-        Event::Judged { task, iteration, reasons, summary, .. } => {
+        Event::Judged { task, verdict: TaskVerdict { iteration, reasons, summary, .. } } => {
             let mut reasons = paragraphs(&reasons.join("\n"));
             reasons
                 .extend(Some(summary).filter(|said| !said.is_empty()).map(|said| format!("Summary: {said}")));
@@ -203,8 +207,8 @@ fn words(event: &Event) -> ToldEvent {
             let text = format!("goes back to its builder for attempt {iteration}");
             of_task(task, text).with(paragraphs(feedback))
         }
-        Event::CommitStarted { task, message, .. } => {
-            of_task(task, format!("is being committed: {}", message.lines().next().unwrap_or_default()))
+        Event::CommitStarted { task, intent } => {
+            of_task(task, format!("is being committed: {}", intent.subject()))
         }
         Event::CommitBlocked { task, reason, .. } => {
             of_task(task, "could not be committed".into()).with(paragraphs(reason))
@@ -245,7 +249,7 @@ fn words(event: &Event) -> ToldEvent {
         Event::Waived { task, by } => {
             of_task(task, format!("is built all the same, as decided {}", by_whom(*by)))
         }
-        Event::ScopeExtended { task, path, by, reason, .. } => {
+        Event::ScopeExtended { task, granted: Granted { path, by, reason } } => {
             let text = format!("may change {path} as well, granted {}", by_whom(*by));
             of_task(task, text).with(paragraphs(reason))
         }

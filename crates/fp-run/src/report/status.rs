@@ -48,15 +48,10 @@ pub struct TaskCounts {
     pub awaiting_verification: usize,
     pub completed: usize,
     /// Tasks completed before the import, without proof.
-    #[serde(skip_serializing_if = "is_none")]
+    #[serde(skip_serializing_if = "crate::is_default")]
     pub unverified: usize,
     pub failed: usize,
     pub skipped: usize,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-fn is_none(count: &usize) -> bool {
-    *count == 0
 }
 
 impl TaskCounts {

@@ -1,11 +1,10 @@
-//! Shapes the findings of validation for `fp validate --format json`, and the gate's verdict on them. A tree can have a
-//! million findings, so the report borrows them and converts each one only as it is written.
+//! Shapes the findings of validation for `fp validate --format json`, and the gate's verdict on them.
 
 use std::collections::BTreeMap;
 
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
-use fp_plan::diagnostic::{Diagnostic, TextFix};
+use fp_plan::diagnostic::Diagnostic;
 use fp_plan::plan::{Lines, Plan, parse};
 use fp_plan::rules::fix::fix_all;
 use fp_plan::rules::{RuleFacts, check};
@@ -20,33 +19,8 @@ pub struct ValidationReport<'p> {
     /// Number of leaves.
     pub total_leaf_tasks: usize,
     /// In source order.
-    pub violations: Violations<'p>,
+    pub violations: Vec<Violation<'p>>,
     pub stats: Stats,
-}
-
-/// Findings with their lines; serialized as a list in which every finding has its lines and columns.
-#[derive(Debug, Clone, Copy)]
-pub struct Violations<'p> {
-    pub found: &'p [Diagnostic],
-    pub lines: &'p Lines<'p>,
-}
-
-impl Serialize for Violations<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(self.found.iter().map(|found| {
-            let (start, end) = self.lines.range(found.span);
-            Violation {
-                found,
-                span: FindingSpan {
-                    line: start.line,
-                    column: start.column,
-                    end_line: end.line,
-                    end_column: end.column,
-                },
-                fix: &found.fixes,
-            }
-        }))
-    }
 }
 
 /// Figures about a tree.
@@ -60,17 +34,15 @@ pub struct Stats {
 }
 
 /// A finding with its place.
-#[derive(Serialize)]
-struct Violation<'d> {
+#[derive(Debug, Clone, Serialize)]
+pub struct Violation<'d> {
     #[serde(flatten)]
-    found: &'d Diagnostic,
+    pub found: &'d Diagnostic,
     span: FindingSpan,
-    #[serde(skip_serializing_if = "<[TextFix]>::is_empty")]
-    fix: &'d [TextFix],
 }
 
 /// Lines and columns from 1, columns in characters; the end is after the last character.
-#[derive(Serialize)]
+#[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct FindingSpan {
     line: usize,
@@ -79,11 +51,21 @@ struct FindingSpan {
     end_column: usize,
 }
 
+/// The findings with their places in `lines`.
+pub fn violations<'d>(found: &'d [Diagnostic], lines: &Lines<'_>) -> Vec<Violation<'d>> {
+    let place = |found: &'d Diagnostic| {
+        let (start, end) = lines.range(found.span);
+        let (line, column) = (start.line, start.column);
+        Violation { found, span: FindingSpan { line, column, end_line: end.line, end_column: end.column } }
+    };
+    found.iter().map(place).collect()
+}
+
 impl<'p> ValidationReport<'p> {
     /// Reports on `plan`, whose source has these `lines`. Under `strict`, warnings fail like errors.
     pub fn new(
         plan: &Plan,
-        lines: &'p Lines<'p>,
+        lines: &Lines<'_>,
         found: &'p [Diagnostic],
         max_complexity: u32,
         strict: bool,
@@ -96,7 +78,7 @@ impl<'p> ValidationReport<'p> {
             valid: !found.iter().any(|d| d.fails(strict)),
             max_complexity,
             total_leaf_tasks: plan.leaves().count(),
-            violations: Violations { found, lines },
+            violations: violations(found, lines),
             stats: Stats {
                 max_depth: plan.tasks.iter().map(|t| t.depth).max().unwrap_or(0),
                 leaf_complexity_distribution: distribution,

@@ -14,7 +14,7 @@ use crate::run::payload::short;
 use crate::run::question::AnswerChoice;
 use crate::run::ready::{Obstacle, Obstacles};
 use crate::run::state::{State, Status, TaskState};
-use crate::verification::CheckVerdict;
+use crate::verification::Check;
 use fp_plan::plan::id::{PlanId, TaskId};
 
 /// Maximum number of events; the last ones stay.
@@ -151,7 +151,7 @@ fn say_once(events: &mut [TaskEvent]) {
 /// True if an event can change a task's state, or explains a change.
 fn decides(event: &Event) -> bool {
     match event {
-        Event::Verified { checks, .. } => checks.iter().any(|check| check.verdict == CheckVerdict::Fail),
+        Event::Verified { work, .. } => work.checks.iter().any(Check::fails),
         Event::Dispatched { .. }
         | Event::Resumed { .. }
         | Event::CommitStarted { .. }
@@ -275,7 +275,7 @@ fn ways_out(state: &State, obstacles: &Obstacles<'_, '_>, task: &TaskState) -> V
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::run::event::{Base, Leaf};
+    use crate::run::event::{Approve, Base, Leaf};
     use crate::run::question::{Question, Topic};
 
     fn task(id: &str) -> TaskId {
@@ -304,14 +304,7 @@ mod tests {
             leaf("4", &["2", "3"], "d"),
             leaf("5", &[], "a"),
         ];
-        let approved = Event::Approved {
-            tree_hash: "h".into(),
-            leaves,
-            base: None,
-            commits: None,
-            end_commands: Vec::new(),
-            by: Default::default(),
-        };
+        let approved = Event::Approved(Approve { tree_hash: "h".into(), leaves, ..Default::default() });
         let started = Event::RunStarted(crate::run::event::RunTerms {
             builders: 1,
             max_iterations: 2,
@@ -424,14 +417,8 @@ mod tests {
             complexity: 1,
             phase: 0,
         });
-        let approved = Event::Approved {
-            tree_hash: "h".into(),
-            leaves: leaves.collect(),
-            base: None,
-            commits: None,
-            end_commands: Vec::new(),
-            by: Default::default(),
-        };
+        let leaves = leaves.collect();
+        let approved = Event::Approved(Approve { tree_hash: "h".into(), leaves, ..Default::default() });
         let log = [Entry {
             schema_version: 1,
             seq: 1,

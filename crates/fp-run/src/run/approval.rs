@@ -1,7 +1,6 @@
 //! Binds an approval to content: each leaf is hashed with everything it says, which makes a later edit visible.
 
 use std::collections::{BTreeSet, HashMap};
-use std::fmt::Write as _;
 
 use sha2::{Digest as _, Sha256};
 
@@ -18,11 +17,7 @@ use fp_plan::schedule;
 
 /// SHA-256 of `bytes` as 64 hexadecimal digits.
 pub fn hash(bytes: &[u8]) -> String {
-    let mut text = String::with_capacity(64);
-    for byte in Sha256::digest(bytes) {
-        let _ = write!(text, "{byte:02x}");
-    }
-    text
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Hash of everything approved in `state`, as the trust store keeps it: a log with other leaves has another one, whatever

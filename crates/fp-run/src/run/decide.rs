@@ -2,13 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::event::{Base, Decider, Dispatch, Event, Leaf, RunTerms};
+use super::event::{Approve, Base, Decider, Dispatch, Event, Leaf, RunTerms};
 use super::question::{AnswerChoice, ClosedUnanswered, Question, Topic};
 use super::ready::{Obstacle, listed};
-use super::refusal::{Refusal, refuse};
+use super::refusal::{Refusal, decline, refuse};
 use super::state::{Activity, Approval, Claim, RunStatus, State, Status, TaskState};
 use super::verdict::said_by_verifier;
-use crate::commit_style::CommitHistory;
 use crate::verification::change::Change;
 use fp_plan::plan::id::{AgentName, TaskId};
 use fp_plan::plan::path::overlap;
@@ -21,21 +20,6 @@ const MAX_LINES: usize = 3;
 
 /// Events, or the reason why there are none.
 pub type RunDecision = Result<Vec<Event>, Refusal>;
-
-/// The terms of an approval.
-#[derive(Debug, Clone)]
-pub struct Approve {
-    /// Hash of the whole task tree file.
-    pub tree_hash: String,
-    pub leaves: Vec<Leaf>,
-    /// HEAD at the approval.
-    pub base: Option<String>,
-    /// The commits until now.
-    pub commits: Option<CommitHistory>,
-    /// The commands to run once no task is left.
-    pub end_commands: Vec<String>,
-    pub by: Decider,
-}
 
 impl State {
     /// Approves the plan; approving the same tree again only accepts what its tasks have drifted to. Finished and running
@@ -77,11 +61,11 @@ impl State {
         let is_retried =
             |topic: &Topic| matches!(topic, Topic::FailsBefore { commands } if !commands.keys().any(stays));
         kept.extend(self.close_questions(is_retried, ClosedUnanswered::Withdrawn.into_str()));
-        let Approve { tree_hash, leaves, base, commits, end_commands, by } = approve;
         // A run keeps the style that it began with: its own commits are no habit of the repository.
-        let commits = if self.run.is_some() { self.commits().cloned() } else { commits };
-        let approved = Event::Approved { tree_hash, leaves, base, commits, end_commands, by };
-        Ok([approved].into_iter().chain(kept).collect())
+        if self.run.is_some() {
+            approve.commits = self.commits().cloned();
+        }
+        Ok([Event::Approved(approve)].into_iter().chain(kept).collect())
     }
 
     /// True if the log has something of a task that is not done.
@@ -140,7 +124,10 @@ impl State {
         if let Some(machine) = &self.machine
             && !owner.as_str().strip_prefix(machine.as_str()).is_some_and(|rest| rest.starts_with('-'))
         {
-            return Err(Refusal::NameOfOther { owner: owner.clone(), machine: machine.clone() });
+            return Err(decline(
+                format!("{owner} is no builder of this machine, which is {machine}"),
+                format!("claim as {machine}-builder-1, or with another number"),
+            ));
         }
         if let Some(held) = self.held_by(owner) {
             let same = held.status == Status::Implementing && wanted.is_none_or(|w| *w == held.leaf.id);
@@ -149,7 +136,18 @@ impl State {
             } else if same {
                 Ok(held)
             } else {
-                Err(Refusal::Holds { owner: owner.clone(), held: held.leaf.id.clone(), status: held.status })
+                let (held, status) = (&held.leaf.id, held.status);
+                let said =
+                    format!("{owner} holds task {held}, which is {}: one task at a time", status.into_str());
+                Err(decline(
+                    said,
+                    match status {
+                        Status::Implementing => {
+                            "run `fp claim` without a task for the payload of the one you hold"
+                        }
+                        _ => "end your turn: you are told when it has been judged",
+                    },
+                ))
             };
         }
         match wanted {
@@ -198,7 +196,10 @@ impl State {
                 if claim.token == token {
                     Ok(claim)
                 } else {
-                    Err(Refusal::OldToken(id.clone()))
+                    Err(decline(
+                        format!("the claim on task {id} is not yours any more: its token has changed"),
+                        "run `fp claim PLAN --as NAME`: if the task is still yours, it prints the token in force",
+                    ))
                 }
             }
             _ => Err(refuse(task, submit_advice(task.status))),
@@ -216,7 +217,13 @@ impl State {
         self.expect_running()?;
         let task = self.expect_task(id)?;
         if let Some(given) = given.filter(|g| *g != task.iteration) {
-            return Err(Refusal::OtherIteration { task: id.clone(), current: task.iteration, given });
+            return Err(decline(
+                format!(
+                    "task {id} is in iteration {}, this verdict is about iteration {given}",
+                    task.iteration
+                ),
+                "run `fp verify PLAN TASK` and judge what it shows",
+            ));
         }
         if task.status != Status::AwaitingVerification {
             return Err(refuse(task, "only a submitted task can be verified"));
@@ -477,20 +484,7 @@ impl State {
                 | Topic::BuildersSilent,
                 AnswerChoice::Retry,
             ) => Vec::new(),
-            (Topic::Scope { .. }, _)
-            | (Topic::Drift(_), _)
-            | (Topic::PassesBefore(_), _)
-            | (Topic::TaskFailed(_), _)
-            | (Topic::CheckFailed { .. } | Topic::CheckDoubted { .. }, _)
-            | (Topic::FailsBefore { .. }, _)
-            | (Topic::VerifierSilent(_), _)
-            | (Topic::CommitBlocked(_), _)
-            | (Topic::IndexLocked(_), _)
-            | (Topic::CommitRewritten(_), _)
-            | (Topic::CheckoutChanged { .. }, _)
-            | (Topic::EndChecks, _)
-            | (Topic::Budget { .. }, _)
-            | (Topic::BuildersSilent, _) => return Ok(None),
+            _ => return Ok(None),
         };
         Ok(Some(events))
     }

@@ -10,11 +10,13 @@ use serde::{Deserialize, Serialize};
 use super::crew::{AgentCost, AgentProcess};
 use super::drift::Drift;
 use super::peer_message::PeerMessage;
+use super::planning::Seen;
 use super::question::Question;
 use super::ready::Policy;
 use super::reference::StampedReference;
+use super::task_state::{CommitIntent, Granted, MeasuredWork, TaskVerdict};
 use crate::commit_style::CommitHistory;
-use crate::critique::{CriticFinding, CriticVerdict};
+use crate::critique::Critique;
 use crate::verification::Check;
 use crate::verification::GitSurroundings;
 use crate::verification::change::Change;
@@ -56,7 +58,7 @@ pub struct EntryOrigin {
 }
 
 /// An approved leaf with everything that scheduling needs, which saves every command from parsing the tree.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Leaf {
     pub id: TaskId,
@@ -83,7 +85,7 @@ pub struct Leaf {
     /// From 1 to 10.
     pub complexity: u32,
     /// Its phase in the phased model, from 0.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub phase: usize,
 }
 
@@ -101,10 +103,6 @@ impl Leaf {
     pub fn held(&self) -> impl Iterator<Item = &str> {
         self.files.iter().chain(&self.exclusive).map(String::as_str)
     }
-}
-
-fn is_zero(number: &usize) -> bool {
-    *number == 0
 }
 
 /// The state a change is measured against. Taken at the first claim and kept when the claim is taken back, so half-done
@@ -239,6 +237,26 @@ pub struct FoundCheckout {
     pub around: GitSurroundings,
 }
 
+/// The terms of an approval.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Approve {
+    /// Hash of the whole task tree file.
+    pub tree_hash: String,
+    /// In document order.
+    pub leaves: Vec<Leaf>,
+    /// HEAD at the approval, if there was one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub base: Option<String>,
+    /// The history before the run, which settles the style of its commits; `None` in logs that don't record it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub commits: Option<CommitHistory>,
+    /// The commands to run once no task is left.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub end_commands: Vec<String>,
+    pub by: Decider,
+}
+
 /// Everything that can happen in a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
@@ -256,53 +274,16 @@ pub enum Event {
         tasks: Vec<ImportedTask>,
     },
     /// The plan was approved exactly as it stands: these leaves and their commands.
-    Approved {
-        /// Hash of the whole task tree file.
-        tree_hash: String,
-        /// In document order.
-        leaves: Vec<Leaf>,
-        /// HEAD at the approval, if there was one.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        base: Option<String>,
-        /// The history before the run, which settles the style of its commits; `None` in logs that don't record it.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        commits: Option<CommitHistory>,
-        /// The commands to run once no task is left.
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        end_commands: Vec<String>,
-        by: Decider,
-    },
+    Approved(Approve),
     /// The task tree was checked after every mechanical fix.
     Validated {
         /// Number of this pass since the tree was last valid, from 1.
         pass: u32,
-        /// Hash of the whole task tree file.
-        tree_hash: String,
-        /// Number of findings that fail the tree.
-        errors: usize,
-        /// Number of findings that don't.
-        warnings: usize,
-        /// The rules behind the failing findings.
-        #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
-        failing: BTreeSet<String>,
+        #[serde(flatten)]
+        seen: Seen,
     },
     /// A critic judged every leaf of the task tree.
-    Critiqued {
-        /// The round, from 1. The same tree again counts as the same round.
-        round: u32,
-        /// The severest verdict among the findings.
-        verdict: CriticVerdict,
-        /// Hash of the whole task tree file.
-        tree_hash: String,
-        /// Number of leaves in the tree.
-        leaves: usize,
-        /// The findings, severest first.
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        findings: Vec<CriticFinding>,
-        /// The hash of each leaf without a finding.
-        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-        passed: BTreeMap<TaskId, String>,
-    },
+    Critiqued(Critique),
     /// A run began, or another session took it over; the previous session's claims and agents are void.
     RunStarted(RunTerms),
     /// Changes in the checkout that no task made are accepted.
@@ -399,36 +380,21 @@ pub enum Event {
     /// A task was granted a file beyond its own.
     ScopeExtended {
         task: TaskId,
-        /// In normal form.
-        path: String,
-        /// The builder's reason.
-        reason: String,
-        /// The user, or the plan's policy.
-        by: Decider,
+        #[serde(flatten)]
+        granted: Granted,
     },
     /// The mechanical checks ran.
     Verified {
         task: TaskId,
         iteration: u32,
-        /// The working tree that was checked.
-        tree: String,
-        /// The task's changes in that tree.
-        files: Vec<Change>,
-        checks: Vec<Check>,
+        #[serde(flatten)]
+        work: MeasuredWork,
     },
     /// A verifier judged. A fail sends the task back or ends it.
     Judged {
         task: TaskId,
-        iteration: u32,
-        /// True if every criterion and every mechanical check passed.
-        pass: bool,
-        /// One judgement per criterion.
-        judgements: Vec<Judgement>,
-        /// The verifier's summary.
-        summary: String,
-        /// The reasons for a fail; empty on a pass.
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        reasons: Vec<String>,
+        #[serde(flatten)]
+        verdict: TaskVerdict,
     },
     /// A task returns to its builder for another iteration.
     SentBack {
@@ -445,10 +411,8 @@ pub enum Event {
     /// A commit is about to be made.
     CommitStarted {
         task: TaskId,
-        files: Vec<String>,
-        message: String,
-        /// HEAD before the commit.
-        head: String,
+        #[serde(flatten)]
+        intent: CommitIntent,
     },
     /// The commit could not be made.
     CommitBlocked {

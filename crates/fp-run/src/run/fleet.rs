@@ -31,7 +31,7 @@ impl Event {
             Self::HeadMoved { drifted, .. } => drifted.is_empty(),
             Self::Interviewed { .. }
             | Self::Validated { .. }
-            | Self::Critiqued { .. }
+            | Self::Critiqued(_)
             | Self::CheckoutSeen { .. }
             | Self::CheckedBefore { .. }
             | Self::Dispatched { .. }
@@ -54,7 +54,7 @@ impl Event {
             | Self::Noted { .. }
             | Self::Messaged { .. } => true,
             Self::Imported { .. }
-            | Self::Approved { .. }
+            | Self::Approved(_)
             | Self::RunStarted(_)
             | Self::Kept { .. }
             | Self::CommandsTried { .. }

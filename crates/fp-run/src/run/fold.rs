@@ -5,12 +5,11 @@ use std::collections::BTreeSet;
 
 use jiff::Timestamp;
 
-use super::event::{Base, Decider, Dispatch, Entry, Event};
-use super::planning::LastCritique;
+use super::event::{Approve, Base, Decider, Dispatch, Entry, Event};
 use super::question::{ClosedUnanswered, Topic};
 use super::state::{
-    Activity, Approval, Asked, ChecksBefore, Claim, CommitIntent, Granted, MeasuredWork, Role, Run, RunAgent,
-    RunStatus, State, Status, TaskState, TaskVerdict, Untold,
+    Activity, Approval, Asked, ChecksBefore, Claim, MeasuredWork, Role, Run, RunAgent, RunStatus, State,
+    Status, TaskState, Untold,
 };
 use crate::verification::Check;
 use fp_plan::plan::id::{AgentName, TaskId};
@@ -59,7 +58,7 @@ impl State {
     pub(super) fn fold(&mut self, event: &Event, at: Timestamp) {
         self.lead_nudges = match event {
             Event::LeadNudged => self.lead_nudges + 1,
-            Event::Told | Event::Interviewed { .. } | Event::Validated { .. } | Event::Critiqued { .. } => {
+            Event::Told | Event::Interviewed { .. } | Event::Validated { .. } | Event::Critiqued(_) => {
                 self.lead_nudges
             }
             // Any other event shows progress.
@@ -76,7 +75,7 @@ impl State {
             Event::Imported { tasks, from: _ } => {
                 self.imported.extend(tasks.iter().map(|done| (done.task.clone(), done.clone())));
             }
-            Event::Approved { tree_hash, leaves, base, commits, end_commands, by } => {
+            Event::Approved(Approve { tree_hash, leaves, base, commits, end_commands, by }) => {
                 self.head = base.clone().or_else(|| self.head.take());
                 self.approval = Some(Approval {
                     tree_hash: tree_hash.clone(),
@@ -90,18 +89,8 @@ impl State {
                 self.planning.begin_anew();
                 self.tasks.iter_mut().for_each(|t| t.to_revise = false);
             }
-            Event::Validated { pass, tree_hash, errors, failing, warnings: _ } => {
-                self.planning.fold_validated(*pass, tree_hash, *errors, failing);
-            }
-            Event::Critiqued { round, verdict, tree_hash, findings, leaves: _, passed: _ } => {
-                let (tree_hash, findings) = (tree_hash.clone(), findings.len());
-                self.planning.fold_critiqued(LastCritique {
-                    round: *round,
-                    verdict: *verdict,
-                    tree_hash,
-                    findings,
-                });
-            }
+            Event::Validated { pass, seen } => self.planning.fold_validated(*pass, seen),
+            Event::Critiqued(critique) => self.planning.fold_critiqued(critique),
             Event::RunStarted(terms) => {
                 let started_at = self.run.as_ref().map_or(at, |r| r.started_at);
                 if !self.is_running() {
@@ -250,38 +239,27 @@ impl State {
                     t.edited.insert(path.clone());
                 }
             }
-            Event::ScopeExtended { task, path, reason, by } => {
+            Event::ScopeExtended { task, granted } => {
                 if let Some(t) = self.task_mut(task) {
-                    t.granted.push(Granted { path: path.clone(), reason: reason.clone(), by: *by });
+                    t.granted.push(granted.clone());
                 }
             }
-            Event::Verified { task, tree, files, checks, iteration: _ } => {
+            Event::Verified { task, work, iteration: _ } => {
                 if self.is_in_checkout(task) {
-                    self.leave_checkout(tree);
+                    self.leave_checkout(&work.tree);
                 }
                 // Whoever measures a submission is its verifier, as far as the log can tell.
                 self.lapse(task);
                 if let Some(t) = self.task_mut(task) {
-                    t.verification = Some(MeasuredWork {
-                        tree: tree.clone(),
-                        files: files.clone(),
-                        checks: checks.clone(),
-                    });
+                    t.verification = Some(work.clone());
                 }
             }
-            Event::Judged { task, iteration, pass, judgements, summary, reasons } => {
-                let verdict = TaskVerdict {
-                    pass: *pass,
-                    iteration: *iteration,
-                    judgements: judgements.clone(),
-                    summary: summary.clone(),
-                    reasons: reasons.clone(),
-                };
+            Event::Judged { task, verdict } => {
                 self.end_verifiers(task, at);
                 if let Some(t) = self.task_mut(task) {
-                    t.verdict = Some(verdict);
-                    t.failed_verdicts += u32::from(!pass);
-                    if !pass {
+                    t.verdict = Some(verdict.clone());
+                    t.failed_verdicts += u32::from(!verdict.pass);
+                    if !verdict.pass {
                         t.failed.clone_from(&t.verification);
                         t.failed.iter_mut().for_each(|failed| failed.checks.retain(Check::fails));
                     }
@@ -305,13 +283,9 @@ impl State {
                     t.begin_iteration();
                 }
             }
-            Event::CommitStarted { task, files, message, head } => {
+            Event::CommitStarted { task, intent } => {
                 if let Some(t) = self.task_mut(task) {
-                    t.commit_intent = Some(CommitIntent {
-                        files: files.clone(),
-                        message: message.clone(),
-                        head: head.clone(),
-                    });
+                    t.commit_intent = Some(intent.clone());
                 }
             }
             Event::CommitBlocked { task, reason } => {

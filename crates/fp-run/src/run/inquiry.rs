@@ -1,14 +1,11 @@
 //! Lets a builder ask in the middle of its task: one question in its first iteration, one after each check that failed,
 //! and extra files at any time. A builder that asked counts as ended, isn't nudged, and is woken with the answer.
 
-use std::borrow::Cow;
-
 use super::decide::RunDecision;
 use super::event::{Decider, Event};
 use super::question::{AnswerOption, Question, Topic};
-use super::refusal::Refusal;
-use super::state::{State, Status, TaskState};
-use fp_plan::hint::{Exit, Hint};
+use super::refusal::{Refusal, decline};
+use super::state::{Granted, State, Status, TaskState};
 use fp_plan::plan::id::{AgentName, TaskId};
 use fp_plan::plan::path::{self, covers, overlap};
 use fp_plan::settings::ExtensionPolicy;
@@ -18,64 +15,8 @@ pub const OPTIONS: std::ops::RangeInclusive<usize> = 2..=4;
 /// Maximum length of a question and of a reason, in characters.
 pub const MAX_CHARS: usize = 500;
 
-/// The reason why a builder's request is refused.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum NotAsked {
-    /// The builder doesn't hold that task.
-    #[error("{owner} does not hold task {task}")]
-    NotHeld { owner: AgentName, task: TaskId },
-    /// The task has come back from a verifier, which missed something in the work.
-    #[error(
-        "task {task} is in iteration {iteration}: questions are asked in the first one and after a failed check"
-    )]
-    Late { task: TaskId, iteration: u32 },
-    /// Only one question is allowed until another check fails.
-    #[error(
-        "a question about task {0} was asked already: there is one a task, and one for each failed check"
-    )]
-    Again(TaskId),
-    /// Too few options, too many, or two with the same label.
-    #[error("a question has 2 to 4 options with different labels, this one has {0}")]
-    Options(usize),
-    /// The path leaves the repository, or no task may change it.
-    #[error("{path:?} can't be part of a task: {why}")]
-    Path { path: String, why: String },
-    /// A running task may change the path.
-    #[error("running task {task} may change {path}: wait until it is over, or do without")]
-    Held {
-        path: String,
-        /// The running task.
-        task: TaskId,
-    },
-    /// The plan's policy grants nothing.
-    #[error("{0} is not in the task's files, and `guard.extend` is `deny`")]
-    Denied(String),
-    /// The run itself refuses.
-    #[error(transparent)]
-    Refused(#[from] Refusal),
-}
-
-impl Hint for NotAsked {
-    fn hint(&self) -> Option<Cow<'_, str>> {
-        let hint = match self {
-            Self::Refused(refusal) => return refusal.hint(),
-            Self::NotHeld { .. } => "`fp claim PLAN --as NAME` says which task is yours",
-            Self::Late { .. } | Self::Again(_) => {
-                "decide by the task and the code, and say what you decided with `fp submit --note`"
-            }
-            Self::Options(_) => "--option 'LABEL|what it means', two to four times",
-            Self::Path { .. } => "name one file, relative to the repository",
-            Self::Held { .. } | Self::Denied(_) => {
-                "do the task within its files, or submit it and say in a note what is missing"
-            }
-        };
-        Some(hint.into())
-    }
-
-    fn ends(&self) -> Exit {
-        if let Self::Refused(refusal) = self { refusal.ends() } else { Exit::Findings }
-    }
-}
+/// The way out for a builder that can't have a file.
+const DO_WITHOUT: &str = "do the task within its files, or submit it and say in a note what is missing";
 
 /// The outcome of a request for another file.
 #[derive(Debug, Clone, PartialEq)]
@@ -104,19 +45,30 @@ impl State {
     }
 
     /// Fails unless `owner` holds the task and may ask about it.
-    fn expect_may_ask(&self, id: &TaskId, owner: &AgentName) -> Result<(), NotAsked> {
+    fn expect_may_ask(&self, id: &TaskId, owner: &AgentName) -> Result<(), Refusal> {
         self.expect_running()?;
         let task = self.expect_task(id)?;
         if task.status != Status::Implementing
             || task.claim.as_ref().is_none_or(|claim| claim.owner != *owner)
         {
-            return Err(NotAsked::NotHeld { owner: owner.clone(), task: id.clone() });
+            return Err(decline(
+                format!("{owner} does not hold task {id}"),
+                "`fp claim PLAN --as NAME` says which task is yours",
+            ));
         }
         if !task.may_clarify() {
-            return Err(match task.iteration > 1 && task.failed_checks().is_empty() {
-                true => NotAsked::Late { task: id.clone(), iteration: task.iteration },
-                false => NotAsked::Again(id.clone()),
-            });
+            let said = match task.iteration {
+                // It has come back from a verifier, which missed something in the work.
+                iteration @ 2.. if task.failed_checks().is_empty() => format!(
+                    "task {id} is in iteration {iteration}: questions are asked in the first one and after a failed \
+                     check"
+                ),
+                _ => format!(
+                    "a question about task {id} was asked already: there is one a task, and one for each failed check"
+                ),
+            };
+            let hint = "decide by the task and the code, and say what you decided with `fp submit --note`";
+            return Err(decline(said, hint));
         }
         Ok(())
     }
@@ -128,7 +80,7 @@ impl State {
         owner: &AgentName,
         text: &str,
         command: &str,
-    ) -> Result<Vec<Event>, NotAsked> {
+    ) -> Result<Vec<Event>, Refusal> {
         self.expect_may_ask(id, owner)?;
         let commands = [command.to_owned()].into();
         let asked = self.ask(Topic::CheckDoubted { task: id.clone(), commands }, &cut(text));
@@ -142,7 +94,7 @@ impl State {
         owner: &AgentName,
         text: &str,
         options: Vec<AnswerOption>,
-    ) -> Result<Vec<Event>, NotAsked> {
+    ) -> Result<Vec<Event>, Refusal> {
         self.expect_may_ask(id, owner)?;
         let mut labels: Vec<String> = options.iter().map(|option| option.label.to_lowercase()).collect();
         labels.sort_unstable();
@@ -151,7 +103,11 @@ impl State {
             || !OPTIONS.contains(&options.len())
             || labels.contains(&String::new())
         {
-            return Err(NotAsked::Options(options.len()));
+            let said = "a question has 2 to 4 options with different labels, this one has";
+            return Err(decline(
+                format!("{said} {}", options.len()),
+                "--option 'LABEL|what it means', two to four times",
+            ));
         }
         let serial = self.questions.len() as u64 + 1;
         let question = Question::clarification(id, serial, &cut(text), options);
@@ -166,7 +122,7 @@ impl State {
         path: &str,
         reason: &str,
         (policy, plans): (ExtensionPolicy, &str),
-    ) -> Result<Extension, NotAsked> {
+    ) -> Result<Extension, Refusal> {
         let name = self.expect_claim(id, token)?.owner.clone();
         let path = allowed_path(path, plans)?;
         let task = self.expect_task(id)?;
@@ -178,15 +134,20 @@ impl State {
             other.leaf.id != *id && (wanted || shares(other, &path))
         });
         if let Some(other) = running {
-            return Err(NotAsked::Held { path, task: other.leaf.id.clone() });
+            let task = &other.leaf.id;
+            let said = format!("running task {task} may change {path}: wait until it is over, or do without");
+            return Err(decline(said, DO_WITHOUT));
         }
         let elsewhere = self.tasks.iter().find(|other| other.leaf.id != *id && shares(other, &path));
         let reason = cut(reason);
         match policy {
-            ExtensionPolicy::Deny => Err(NotAsked::Denied(path)),
+            ExtensionPolicy::Deny => {
+                let said = format!("{path} is not in the task's files, and `guard.extend` is `deny`");
+                Err(decline(said, DO_WITHOUT))
+            }
             ExtensionPolicy::Allow if elsewhere.is_none() => {
-                let event = Event::ScopeExtended { task: id.clone(), path, reason, by: Decider::Auto };
-                Ok(Extension::Allowed(vec![event]))
+                let granted = Granted { path, reason, by: Decider::Auto };
+                Ok(Extension::Allowed(vec![Event::ScopeExtended { task: id.clone(), granted }]))
             }
             ExtensionPolicy::Allow | ExtensionPolicy::Ask => {
                 let why = match elsewhere {
@@ -214,7 +175,8 @@ impl State {
         if task.status != Status::Implementing {
             return Ok(Vec::new());
         }
-        Ok(vec![Event::ScopeExtended { task: id.clone(), path: path.into(), reason, by }])
+        let granted = Granted { path: path.into(), reason, by };
+        Ok(vec![Event::ScopeExtended { task: id.clone(), granted }])
     }
 }
 
@@ -224,8 +186,11 @@ fn shares(other: &TaskState, path: &str) -> bool {
 }
 
 /// Returns `path` in normal form if a task may have it at all.
-fn allowed_path(path: &str, plans: &str) -> Result<String, NotAsked> {
-    let refused = |why: String| NotAsked::Path { path: path.to_owned(), why };
+fn allowed_path(path: &str, plans: &str) -> Result<String, Refusal> {
+    let refused = |why: String| {
+        let said = format!("{path:?} can't be part of a task: {why}");
+        decline(said, "name one file, relative to the repository")
+    };
     let normal = path::normal(path.trim()).map_err(|why| refused(why.to_string()))?.into_owned();
     if normal.is_empty() || normal == "." {
         return Err(refused("it is the whole repository".into()));

@@ -31,5 +31,5 @@ mod tests;
 
 pub use event::{Entry, Event};
 pub use ready::Policy;
-pub use refusal::Refusal;
+pub use refusal::{Refusal, decline};
 pub use state::State;

@@ -1,6 +1,7 @@
 //! The notepad passes on what builders learned to the builders after them.
 
 use serde::{Deserialize, Serialize};
+use strum::{EnumString, IntoStaticStr};
 
 use super::event::Note;
 use super::state::State;
@@ -14,9 +15,7 @@ pub const NOTES_PER_PAYLOAD: usize = 10;
 /// Maximum length of a note in characters; longer ones are cut.
 pub const MAX_NOTE_CHARS: usize = 500;
 
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, strum::EnumString, strum::IntoStaticStr,
-)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, EnumString, IntoStaticStr)]
 #[serde(rename_all = "UPPERCASE")]
 #[strum(serialize_all = "UPPERCASE", ascii_case_insensitive, const_into_str)]
 pub enum NoteKind {
@@ -62,11 +61,15 @@ pub fn relevant<'a>(state: &'a State, task: &TaskId) -> Vec<&'a Note> {
         let writer = note.task.as_ref().and_then(|id| state.task(id));
         writer.is_some_and(|t| overlap(&t.leaf.files, files))
     };
-    let (near, far): (Vec<usize>, Vec<usize>) =
-        (0..state.notes.len()).rev().partition(|&i| shares(&state.notes[i]));
-    let mut chosen: Vec<usize> = near.into_iter().chain(far).take(NOTES_PER_PAYLOAD).collect();
+    latest_first_near(state.notes.iter().collect(), NOTES_PER_PAYLOAD, shares)
+}
+
+/// At most `most` of `items`, in their order: those that are near, then the latest.
+pub(super) fn latest_first_near<T>(items: Vec<&T>, most: usize, is_near: impl Fn(&T) -> bool) -> Vec<&T> {
+    let (near, far): (Vec<usize>, Vec<usize>) = (0..items.len()).rev().partition(|&i| is_near(items[i]));
+    let mut chosen: Vec<usize> = near.into_iter().chain(far).take(most).collect();
     chosen.sort_unstable();
-    chosen.into_iter().map(|i| &state.notes[i]).collect()
+    chosen.into_iter().map(|i| items[i]).collect()
 }
 
 /// Reads the notes of a `notepad.md`, also one from fractal-planner 0.1, and ignores all other lines.

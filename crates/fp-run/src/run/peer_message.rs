@@ -1,15 +1,15 @@
 //! Carries messages between builders at work, through the log and the receiver's next payload, because the client may
 //! have no messaging of its own. They go one way, and nothing waits for them.
 
-use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
+use strum::{EnumString, IntoStaticStr};
 
 use super::event::Event;
-use super::refusal::Refusal;
+use super::notepad::latest_first_near;
+use super::refusal::{Refusal, decline};
 use super::state::{Role, State, TaskState};
-use fp_plan::hint::{Exit, Hint};
 use fp_plan::plan::id::{AgentName, TaskId};
 use fp_plan::plan::path::overlap;
 use fp_plan::text::one_line;
@@ -20,13 +20,13 @@ pub const MESSAGES_PER_TASK: usize = 2;
 pub const MESSAGES_PER_PAYLOAD: usize = 10;
 /// Maximum length of a message in characters; longer ones are cut.
 pub const MAX_MESSAGE_CHARS: usize = 300;
+/// The way to name receivers.
+const TO: &str = "--to NAME, or --to all for all others";
 /// The receiver name for all other builders.
 pub const ALL: &str = "all";
 
 /// The subject of a message.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, strum::EnumString, strum::IntoStaticStr,
-)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, EnumString, IntoStaticStr)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 #[strum(serialize_all = "SCREAMING_SNAKE_CASE", ascii_case_insensitive, const_into_str)]
 pub enum PeerKind {
@@ -102,60 +102,14 @@ pub struct Inbox {
     pub until: usize,
 }
 
-/// The reason why a message is refused.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum NotSent {
-    /// The kind or the text is missing.
-    #[error(
-        "a message is one line `KIND: text`, with INTERFACE_CREATED, PATTERN_FOUND, CONFLICT_WARNING or FILE_MOVED \
-         as its kind"
-    )]
-    Form,
-    /// The run has only one builder.
-    #[error("nobody else builds in this run: there is one builder")]
-    Alone,
-    /// The sender holds no task.
-    #[error("{0} holds no task")]
-    NoTask(AgentName),
-    /// The sender is among the receivers.
-    #[error("{0} can't send a message to itself")]
-    Itself(AgentName),
-    /// A receiver isn't a builder of this run.
-    #[error("{name} is no builder of this run: the others are {}", names(.others))]
-    NoBuilder {
-        name: AgentName,
-        /// The possible receivers.
-        others: Vec<AgentName>,
-    },
-    /// The task has used up its messages.
-    #[error("two messages of task {0} are sent")]
-    Spent(TaskId),
-    /// The run itself refuses.
-    #[error(transparent)]
-    Refused(#[from] Refusal),
-}
+/// The way out for a builder that can't send a message.
+const LATER: &str =
+    "what others should know later goes with the submission: `fp submit … --note 'PATTERN: TEXT'`";
 
-impl Hint for NotSent {
-    fn hint(&self) -> Option<Cow<'_, str>> {
-        let hint = match self {
-            Self::Refused(refusal) => return refusal.hint(),
-            Self::Alone | Self::Spent(_) => {
-                "what others should know later goes with the submission: `fp submit … --note 'PATTERN: TEXT'`"
-            }
-            Self::NoTask(_) => "messages are sent while a task is built; `fp claim PLAN --as NAME` takes one",
-            Self::Form => "such as 'INTERFACE_CREATED: parse_date(text) is in src/date.rs:10'",
-            Self::Itself(_) | Self::NoBuilder { .. } => "--to NAME, or --to all for all others",
-        };
-        Some(hint.into())
-    }
-
-    fn ends(&self) -> Exit {
-        if let Self::Refused(refusal) = self { refusal.ends() } else { Exit::Findings }
-    }
-}
-
-fn names(names: &[AgentName]) -> String {
-    names.iter().map(AgentName::as_str).collect::<Vec<_>>().join(", ")
+fn malformed() -> Refusal {
+    let said = "a message is one line `KIND: text`, with INTERFACE_CREATED, PATTERN_FOUND, CONFLICT_WARNING or \
+                FILE_MOVED as its kind";
+    decline(said.to_owned(), "such as 'INTERFACE_CREATED: parse_date(text) is in src/date.rs:10'")
 }
 
 impl State {
@@ -166,18 +120,18 @@ impl State {
         from: &AgentName,
         to: &[AgentName],
         text: &str,
-    ) -> Result<(PeerMessage, Vec<Event>), NotSent> {
+    ) -> Result<(PeerMessage, Vec<Event>), Refusal> {
         self.expect_running()?;
         let others = self.other_builders(from);
         if !self.has_peers() {
-            return Err(NotSent::Alone);
+            return Err(decline("nobody else builds in this run: there is one builder".to_owned(), LATER));
         }
-        let task = self.held_by(from).ok_or_else(|| NotSent::NoTask(from.clone()))?;
-        let (kind, text) = PeerKind::read(text).ok_or(NotSent::Form)?;
-        let line = one_line(text);
-        if line.is_empty() {
-            return Err(NotSent::Form);
-        }
+        let task = self.held_by(from).ok_or_else(|| {
+            let hint = "messages are sent while a task is built; `fp claim PLAN --as NAME` takes one";
+            decline(format!("{from} holds no task"), hint)
+        })?;
+        let read = PeerKind::read(text).map(|(kind, text)| (kind, one_line(text)));
+        let (kind, line) = read.filter(|(_, line)| !line.is_empty()).ok_or_else(malformed)?;
         let message = PeerMessage {
             from: from.clone(),
             task: task.leaf.id.clone(),
@@ -189,7 +143,7 @@ impl State {
             return Ok((message, Vec::new()));
         }
         if !self.may_tell(&message.task) {
-            return Err(NotSent::Spent(message.task));
+            return Err(decline(format!("two messages of task {} are sent", message.task), LATER));
         }
         let event = Event::Messaged { message: message.clone() };
         Ok((message, vec![event]))
@@ -224,12 +178,8 @@ impl State {
         let came = self.messages.get(inbox.since..inbox.until).unwrap_or_default();
         let came: Vec<&PeerMessage> =
             came.iter().filter(|message| message.to.contains(&claim.owner)).collect();
-        let (near, far): (Vec<usize>, Vec<usize>) =
-            (0..came.len()).rev().partition(|&i| came[i].concerns(self, task));
-        let mut chosen: Vec<usize> = near.into_iter().chain(far).take(MESSAGES_PER_PAYLOAD).collect();
-        chosen.sort_unstable();
-        let left_out = came.len() - chosen.len();
-        (chosen.into_iter().map(|i| came[i]).collect(), left_out)
+        let left_out = came.len().saturating_sub(MESSAGES_PER_PAYLOAD);
+        (latest_first_near(came, MESSAGES_PER_PAYLOAD, |message| message.concerns(self, task)), left_out)
     }
 
     /// Starts a new claim of `owner`, who gets everything since the previous one.
@@ -260,15 +210,17 @@ impl State {
     }
 }
 
-fn receivers(from: &AgentName, to: &[AgentName], others: Vec<AgentName>) -> Result<Vec<AgentName>, NotSent> {
+fn receivers(from: &AgentName, to: &[AgentName], others: Vec<AgentName>) -> Result<Vec<AgentName>, Refusal> {
     if to.iter().any(|name| name.as_str() == ALL) {
         return Ok(others);
     }
     if to.contains(from) {
-        return Err(NotSent::Itself(from.clone()));
+        return Err(decline(format!("{from} can't send a message to itself"), TO));
     }
     if let Some(name) = to.iter().find(|name| !others.contains(name)).cloned() {
-        return Err(NotSent::NoBuilder { name, others });
+        let others = others.iter().map(AgentName::as_str).collect::<Vec<_>>().join(", ");
+        let said = format!("{name} is no builder of this run: the others are {others}");
+        return Err(decline(said, TO));
     }
     Ok(others.into_iter().filter(|other| to.contains(other)).collect())
 }

@@ -59,7 +59,8 @@ pub struct LastCritique {
 }
 
 /// The result of validating a tree after every mechanical fix.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Seen {
     pub tree_hash: String,
     /// Number of findings that fail it.
@@ -67,14 +68,11 @@ pub struct Seen {
     /// Number of findings that don't.
     pub warnings: usize,
     /// The rules behind the failing findings.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub failing: BTreeSet<String>,
 }
 
 impl Planning {
-    pub fn is_empty(&self) -> bool {
-        *self == Self::default()
-    }
-
     /// Resets the counters because the goal has changed. Keeps the last critique for reading.
     pub fn begin_anew(&mut self) {
         *self = Self { critique: self.critique.take(), ..Self::default() };
@@ -91,8 +89,7 @@ impl Planning {
         if self.is_counted(seen) || self.is_over(seen) {
             return None;
         }
-        let Seen { tree_hash, errors, warnings, failing } = seen.clone();
-        Some(Event::Validated { pass: self.passes + 1, tree_hash, errors, warnings, failing })
+        Some(Event::Validated { pass: self.passes + 1, seen: seen.clone() })
     }
 
     fn is_counted(&self, seen: &Seen) -> bool {
@@ -106,15 +103,9 @@ impl Planning {
         if again && self.rounds > 0 { self.rounds } else { self.rounds + 1 }
     }
 
-    pub(super) fn fold_validated(
-        &mut self,
-        pass: u32,
-        tree_hash: &str,
-        errors: usize,
-        failing: &BTreeSet<String>,
-    ) {
-        let valid = errors == 0;
-        self.validated = Some(Validated { tree_hash: tree_hash.to_owned(), valid });
+    pub(super) fn fold_validated(&mut self, pass: u32, seen: &Seen) {
+        let (valid, failing) = (seen.errors == 0, &seen.failing);
+        self.validated = Some(Validated { tree_hash: seen.tree_hash.clone(), valid });
         if valid {
             self.passes = 0;
             self.failing.clear();
@@ -128,9 +119,14 @@ impl Planning {
         self.passes = pass;
     }
 
-    pub(super) fn fold_critiqued(&mut self, critique: LastCritique) {
+    pub(super) fn fold_critiqued(&mut self, critique: &Critique) {
         self.rounds = critique.round;
-        self.critique = Some(critique);
+        self.critique = Some(LastCritique {
+            round: critique.round,
+            verdict: critique.verdict,
+            tree_hash: critique.tree_hash.clone(),
+            findings: critique.findings.len(),
+        });
     }
 }
 

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::planning::ROUNDS;
 use super::state::{Status, TaskState};
 use fp_plan::hint::{Exit, Hint};
-use fp_plan::plan::id::{AgentName, MachineId, TaskId};
+use fp_plan::plan::id::TaskId;
 
 /// The reason for refusing a command; with the hint it names what was asked, the state, and what is allowed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -36,18 +36,6 @@ pub enum Refusal {
     /// The task can't be claimed now.
     #[error("task {0} is not ready: {1}")]
     NotReady(TaskId, String),
-    /// The builder holds another task.
-    #[error("{owner} holds task {held}, which is {}: one task at a time", status.into_str())]
-    Holds {
-        owner: AgentName,
-        /// The task it holds.
-        held: TaskId,
-        /// The state of that task.
-        status: Status,
-    },
-    /// In a shared plan, builders have the name of their machine in their own.
-    #[error("{owner} is no builder of this machine, which is {machine}")]
-    NameOfOther { owner: AgentName, machine: MachineId },
     /// A dependent of the task is completed or running.
     #[error("task {task} can't be rolled back: {} on it", built(.on_it))]
     BuiltOn {
@@ -64,18 +52,6 @@ pub enum Refusal {
         /// As listed by the running task.
         file: String,
     },
-    /// The token is out of date.
-    #[error("the claim on task {0} is not yours any more: its token has changed")]
-    OldToken(TaskId),
-    /// The verdict is for another iteration.
-    #[error("task {task} is in iteration {current}, this verdict is about iteration {given}")]
-    OtherIteration {
-        task: TaskId,
-        /// The task's iteration.
-        current: u32,
-        /// The verdict's iteration.
-        given: u32,
-    },
     #[error("there is no open question {0:?}")]
     UnknownQuestion(String),
     #[error("question {question} has no option {given:?}: it has {options}")]
@@ -89,6 +65,13 @@ pub enum Refusal {
     /// The leaf was edited after the approval.
     #[error("task {0} was edited after the plan was approved")]
     Edited(TaskId),
+    /// A request that is told by its words alone.
+    #[error("{said}")]
+    Request {
+        said: String,
+        /// What to do instead.
+        hint: String,
+    },
     /// A new approval may not change or remove a completed or running task.
     #[error("task {0} is {1} and can't be changed or removed any more")]
     Frozen(TaskId, &'static str),
@@ -97,9 +80,7 @@ pub enum Refusal {
 impl Hint for Refusal {
     fn hint(&self) -> Option<Cow<'_, str>> {
         let hint = match self {
-            Self::NameOfOther { machine, .. } => {
-                return Some(format!("claim as {machine}-builder-1, or with another number").into());
-            }
+            Self::Request { hint, .. } => hint,
             Self::NotApproved => "validate the plan and run `fp approve PLAN`",
             Self::RoundsOver => {
                 "`fp critique show PLAN` prints the last one: show the user what it still finds"
@@ -109,14 +90,6 @@ impl Hint for Refusal {
             Self::UnknownTask(_) => "`fp status PLAN` lists the leaves",
             Self::NothingReady(_) => "end your turn: you are told when there is something",
             Self::NotReady(..) => "`fp ready PLAN` says what each task waits for",
-            Self::Holds { status: Status::Implementing, .. } => {
-                "run `fp claim` without a task for the payload of the one you hold"
-            }
-            Self::Holds { .. } => "end your turn: you are told when it has been judged",
-            Self::OldToken(_) => {
-                "run `fp claim PLAN --as NAME`: if the task is still yours, it prints the token in force"
-            }
-            Self::OtherIteration { .. } => "run `fp verify PLAN TASK` and judge what it shows",
             Self::UnknownQuestion(_) => "`fp status PLAN` lists the open questions",
             Self::Edited(_) => "look at the change and run `fp approve PLAN` again",
             Self::Frozen(..) => {
@@ -136,6 +109,11 @@ impl Hint for Refusal {
 
 pub(super) fn refuse(task: &TaskState, allowed: &str) -> Refusal {
     Refusal::Status { task: task.leaf.id.clone(), status: task.status, allowed: allowed.into() }
+}
+
+/// Refuses in words of the caller's own.
+pub fn decline(said: String, hint: impl Into<String>) -> Refusal {
+    Refusal::Request { said, hint: hint.into() }
 }
 
 fn built(on_it: &[(TaskId, Status)]) -> String {

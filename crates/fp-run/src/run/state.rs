@@ -141,10 +141,6 @@ impl InterviewRounds {
         };
         *rounds = rounds.saturating_add(1);
     }
-
-    fn is_none(&self) -> bool {
-        *self == Self::default()
-    }
 }
 
 /// A dispatch that the lead may not have seen, because `fp next` was killed first, or hasn't acted on as far as anyone
@@ -158,12 +154,8 @@ pub struct Untold {
     pub task: Option<TaskId>,
 }
 
-fn is_zero(number: &u32) -> bool {
-    *number == 0
-}
-
 /// The sum of all events in a log.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct State {
     pub plan_id: PlanId,
@@ -178,10 +170,10 @@ pub struct State {
     /// Time of the first event.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub created_at: Option<Timestamp>,
-    #[serde(default, skip_serializing_if = "InterviewRounds::is_none")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub interview_rounds: InterviewRounds,
     /// The tree's validation and critique, with the counters and the last results.
-    #[serde(default, skip_serializing_if = "Planning::is_empty")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub planning: Planning,
     /// The leaves that count as done before the import, according to the plan's source.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -256,7 +248,7 @@ pub struct State {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end_checks: Option<Vec<Check>>,
     /// Number of times the lead was told to continue since anything else happened.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub lead_nudges: u32,
     /// Position of each task by id.
     #[serde(skip)]
@@ -273,41 +265,7 @@ impl State {
 
     /// The state of an empty log.
     pub fn new(plan_id: PlanId) -> Self {
-        Self {
-            plan_id,
-            seq: 0,
-            last_at: None,
-            behind: None,
-            created_at: None,
-            interview_rounds: InterviewRounds::default(),
-            planning: Planning::default(),
-            imported: BTreeMap::new(),
-            approval: None,
-            head: None,
-            run: None,
-            checkout_left: None,
-            tried: false,
-            untried: BTreeSet::new(),
-            machine: None,
-            machines: BTreeMap::new(),
-            tasks: Vec::new(),
-            agents: BTreeMap::new(),
-            agent_ids: BTreeMap::new(),
-            processes: BTreeMap::new(),
-            costs: Vec::new(),
-            worktrees: BTreeMap::new(),
-            untold: Vec::new(),
-            unstarted: Vec::new(),
-            unwoken: Vec::new(),
-            questions: Vec::new(),
-            notes: Vec::new(),
-            messages: Vec::new(),
-            inboxes: BTreeMap::new(),
-            undone: Vec::new(),
-            end_checks: None,
-            lead_nudges: 0,
-            index: HashMap::new(),
-        }
+        Self { plan_id, ..Self::default() }
     }
 
     /// Rebuilds the index, which isn't stored. Must be called after reading a state from its snapshot.

@@ -93,6 +93,13 @@ pub struct CommitIntent {
     pub head: String,
 }
 
+impl CommitIntent {
+    /// The first line of its message.
+    pub fn subject(&self) -> &str {
+        self.message.lines().next().unwrap_or_default()
+    }
+}
+
 /// The results of a task's checks before its work.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -117,7 +124,7 @@ pub struct Granted {
 }
 
 /// One leaf in its run.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TaskState {
     /// The leaf as approved.
@@ -176,7 +183,7 @@ pub struct TaskState {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
     /// Verdicts that it did not pass, also before a retry.
-    #[serde(default, skip_serializing_if = "is_none")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub failed_verdicts: u32,
     /// Nudges in this iteration.
     #[serde(default)]
@@ -211,46 +218,9 @@ pub struct TaskState {
     pub ended_at: Option<Timestamp>,
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-fn is_none(count: &u32) -> bool {
-    *count == 0
-}
-
 impl TaskState {
     pub fn new(leaf: Leaf) -> Self {
-        Self {
-            leaf,
-            status: Status::Pending,
-            iteration: 0,
-            claim: None,
-            machine: None,
-            base: None,
-            submission: None,
-            verification: None,
-            verdict: None,
-            failed: None,
-            dropped: BTreeSet::new(),
-            to_revise: false,
-            asked_after: None,
-            feedback: None,
-            resume_due: false,
-            reason: None,
-            because: None,
-            commit_intent: None,
-            commit: None,
-            note: None,
-            failed_verdicts: 0,
-            nudges: 0,
-            verifiers: 0,
-            granted: Vec::new(),
-            edited: BTreeSet::new(),
-            answered: None,
-            drift: None,
-            before: None,
-            imported: false,
-            started_at: None,
-            ended_at: None,
-        }
+        Self { leaf, ..Self::default() }
     }
 
     /// True if it counts as done without proof.

@@ -5,15 +5,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use jiff::{SignedDuration, Timestamp};
 use proptest::prelude::*;
 
-use super::decide::Approve;
 use super::drift::{Moved, SeenCommit};
-use super::event::{Base, Decider, Entry, Event, ImportedTask, Judgement, LOG_VERSION, Leaf, RunTerms};
+use super::event::{
+    Approve, Base, Decider, Entry, Event, ImportedTask, Judgement, LOG_VERSION, Leaf, RunTerms,
+};
 use super::inquiry::Extension;
 use super::next::{LeadAction, LeadTurn, RunSurroundings};
 use super::planning::{PASSES, Planning, ROUNDS, Seen};
 use super::question::{AnswerChoice, AnswerOption};
 use super::ready::Obstacle;
-use super::state::{State, Status, TaskState};
+use super::state::{CommitIntent, MeasuredWork, State, Status, TaskState};
 use super::verdict::VerifierOpinion;
 use crate::critique::JudgedTree;
 use crate::hook::{LeadDue, lead_due, lead_stops};
@@ -104,17 +105,15 @@ fn a_verdict_needs_every_check() {
     machine.claim(&owner);
     machine.submit(&owner);
     let checks = vec![Check { name: "boundary".into(), verdict: CheckVerdict::Fail, detail: "x.rs".into() }];
-    let verified =
-        Event::Verified { task: id("1"), iteration: 1, tree: "t".into(), files: Vec::new(), checks };
-    machine.take(vec![verified]);
+    let work = MeasuredWork { tree: "t".into(), files: Vec::new(), checks };
+    machine.take(vec![Event::Verified { task: id("1"), iteration: 1, work }]);
     let opinion = VerifierOpinion {
         judgements: vec![Judgement { criterion: 1, pass: true, evidence: "fine".into() }],
         summary: String::new(),
     };
     let events = machine.state.judge(&id("1"), None, opinion, &["c".into()], "t9".into()).unwrap();
-    assert!(
-        matches!(&events[0], Event::Judged { pass: false, reasons, .. } if reasons == &["Check boundary: x.rs"])
-    );
+    let Event::Judged { verdict, .. } = &events[0] else { panic!("{events:?}") };
+    assert_eq!((verdict.pass, verdict.reasons.as_slice()), (false, &["Check boundary: x.rs".to_owned()][..]));
     machine.take(events);
     assert_eq!(machine.state.task(&id("1")).unwrap().status, Status::Implementing);
 }

@@ -8,7 +8,7 @@ use super::event::{Base, Decider, Event, Judgement};
 use super::question::{AnswerChoice, ClosedUnanswered, Topic};
 use super::ready::Obstacle;
 use super::refusal::Refusal;
-use super::state::{ChecksBefore, State, Status, TaskState};
+use super::state::{ChecksBefore, CommitIntent, State, Status, TaskState, TaskVerdict};
 use crate::verification::{Check, CheckVerdict, list};
 use fp_plan::plan::id::TaskId;
 use fp_plan::repo_path::RepoPath;
@@ -31,21 +31,8 @@ pub struct VerifierOpinion {
 
 /// The reason why an opinion is incomplete or invalid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum InvalidOpinion {
-    /// The task doesn't have that criterion.
-    #[error("there is no criterion {given}: the task has {count}")]
-    UnknownCriterion {
-        given: usize,
-        /// The number of criteria.
-        count: usize,
-    },
-    /// A criterion is judged twice.
-    #[error("criterion {0} is judged twice")]
-    Twice(usize),
-    /// Some criteria aren't judged.
-    #[error("no judgement on criteria {0}")]
-    Missing(String),
-}
+#[error("{0}")]
+pub struct InvalidOpinion(String);
 
 impl VerifierOpinion {
     /// Sorts the judgements and checks that there is exactly one for each of `criteria` criteria.
@@ -54,15 +41,17 @@ impl VerifierOpinion {
         for (i, judgement) in self.judgements.iter().enumerate() {
             let given = judgement.criterion;
             if given == 0 || given > criteria {
-                return Err(InvalidOpinion::UnknownCriterion { given, count: criteria });
+                let said = format!("there is no criterion {given}: the task has {criteria}");
+                return Err(InvalidOpinion(said));
             }
             if i > 0 && self.judgements[i - 1].criterion == given {
-                return Err(InvalidOpinion::Twice(given));
+                return Err(InvalidOpinion(format!("criterion {given} is judged twice")));
             }
         }
         let judged = |n: &usize| self.judgements.iter().any(|j| j.criterion == *n);
         let missing: Vec<String> = (1..=criteria).filter(|n| !judged(n)).map(|n| n.to_string()).collect();
-        if missing.is_empty() { Ok(self) } else { Err(InvalidOpinion::Missing(missing.join(", "))) }
+        let said = || format!("no judgement on criteria {}", missing.join(", "));
+        if missing.is_empty() { Ok(self) } else { Err(InvalidOpinion(said())) }
     }
 }
 
@@ -139,18 +128,13 @@ impl State {
             ClosedUnanswered::Judged.into_str(),
         );
         let doubt = doubt_of_checks(task, &opinion);
-        events.push(Event::Judged {
-            task: id.clone(),
-            iteration: task.iteration,
-            pass,
-            judgements: opinion.judgements,
-            summary: opinion.summary.clone(),
-            reasons: reasons.clone(),
-        });
+        let VerifierOpinion { judgements, summary } = opinion;
+        let verdict = TaskVerdict { pass, iteration: task.iteration, judgements, summary, reasons };
+        events.push(Event::Judged { task: id.clone(), verdict: verdict.clone() });
         if let Some((topic, reason)) = doubt {
             events.push(self.ask(topic, &reason));
         } else if !pass {
-            events.extend(self.send_back(id, &reasons.join("\n"), &opinion.summary, token));
+            events.extend(self.send_back(id, &verdict.reasons.join("\n"), &verdict.summary, token));
         }
         Ok(events)
     }
@@ -161,15 +145,9 @@ impl State {
     }
 
     /// Announces the commit of a passed task.
-    pub fn begin_commit(
-        &self,
-        id: &TaskId,
-        files: Vec<String>,
-        message: String,
-        head: String,
-    ) -> RunDecision {
+    pub fn begin_commit(&self, id: &TaskId, intent: CommitIntent) -> RunDecision {
         self.expect_passed(id)?;
-        Ok(vec![Event::CommitStarted { task: id.clone(), files, message, head }])
+        Ok(vec![Event::CommitStarted { task: id.clone(), intent }])
     }
 
     /// Completes a passed task, with its commit or the reason for having none.

@@ -4,7 +4,7 @@ use fp_plan::plan::id::{LinearId, PlanId, TaskId};
 use fp_plan::plan::{Plan, parse};
 use fp_plan::settings::{Linear, LinearStatusMap};
 use fp_run::run::State;
-use fp_run::run::event::{Base, Decider, Entry, Event, LOG_VERSION};
+use fp_run::run::event::{Approve, Base, Entry, Event, LOG_VERSION};
 use fp_run::run::state::Status;
 use jiff::Timestamp;
 use proptest::prelude::*;
@@ -484,8 +484,7 @@ proptest! {
         let mut world = World { tree: &tree, state, mapping, server, ends };
         let leaf = |id| serde_json::json!({ "id": id, "title": "a", "hash": "h", "complexity": 1 });
         let leaves = LEAVES.iter().map(|id| serde_json::from_value(leaf(id)).unwrap()).collect();
-        world.happened(Event::Approved { tree_hash: String::new(), leaves, base: None, commits: None,
-end_commands: Vec::new(), by: Decider::User });
+        world.happened(Event::Approved(Approve { leaves, ..Approve::default() }));
         for one in steps {
             world.step(one);
         }

@@ -20,7 +20,7 @@ use fp_plan::plan::Lines;
 use fp_plan::plan::id::{RoadmapId, TaskId};
 use fp_plan::text::{counted, fitted, visible_line, wrapped_within};
 use fp_run::interview::slug;
-use fp_run::report::validation::Violations;
+use fp_run::report::validation::violations;
 use jiff::civil::Date;
 use serde_json::json;
 use unicode_width::UnicodeWidthStr as _;
@@ -127,7 +127,7 @@ fn check(selector: Option<&str>, context: &Context) -> CommandResult {
     let counts = counts.map(|(number, what)| counted(number, what)).join(", ");
     let valid = errors == 0;
     text += &format!("{name}: {}, {counts}\n", if valid { "valid" } else { "not valid" });
-    let violations = Violations { found: &page.found, lines: &lines };
+    let violations = violations(&page.found, &lines);
     let json = json!({ "roadmap": page.id, "valid": valid, "layers": layers, "violations": violations });
     context.styled_report(&json, &text)?;
     Ok(if valid { Exit::Done } else { Exit::Findings })

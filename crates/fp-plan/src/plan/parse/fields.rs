@@ -1,11 +1,11 @@
 //! Splits fields into labels and values, such as `Files: src/a.rs, src/b.rs`.
 
-use std::collections::HashMap;
 use std::ops::Range;
 
 use super::task_line::joined_lines;
 use crate::command_line::certain_commands;
 use crate::diagnostic::Span;
+use crate::markdown::span_length;
 use crate::plan::field::{FieldForm, FieldKind};
 use crate::plan::marker_length;
 use crate::plan::task::Item;
@@ -352,14 +352,18 @@ fn within_number(bytes: &[u8], at: usize) -> bool {
 /// The outermost protected ranges, in order.
 fn protected(text: &str) -> Vec<Range<usize>> {
     let bytes = text.as_bytes();
-    let mut ticks = TickRuns::new(bytes);
     let mut open: Vec<(u8, usize)> = Vec::new();
     let mut ranges: Vec<Range<usize>> = Vec::new();
     let mut at = 0;
     while at < bytes.len() {
         let mut end = at + 1;
         match bytes[at] {
-            b'`' => end = ticks.span_end(bytes, at, &mut ranges),
+            b'`' => {
+                let run = bytes[at..].iter().take_while(|&&byte| byte == b'`').count();
+                let span = span_length(&text[at..], run);
+                ranges.extend(span.map(|length| at..at + length));
+                end = at + span.unwrap_or(run);
+            }
             b'(' | b'[' | b'{' => open.push((bytes[at], at)),
             close @ (b')' | b']' | b'}') => close_bracket(&mut open, &mut ranges, close, at),
             quote @ (b'"' | b'\'') => quotation(bytes, quote, at, &mut open, &mut ranges),
@@ -413,45 +417,6 @@ fn quotation(
         ranges.push(start..at + 1);
     } else if !word(at.checked_sub(1)) {
         open.push((quote, at));
-    }
-}
-
-/// Runs of backticks by length, which lets the end of a code span be found without scanning a text twice.
-struct TickRuns {
-    by_length: HashMap<usize, Vec<usize>>,
-}
-
-impl TickRuns {
-    fn new(bytes: &[u8]) -> Self {
-        let mut by_length: HashMap<usize, Vec<usize>> = HashMap::new();
-        let mut at = bytes.len();
-        while at > 0 {
-            let end = at;
-            while at > 0 && bytes[at - 1] == b'`' {
-                at -= 1;
-            }
-            if at < end {
-                by_length.entry(end - at).or_default().push(at);
-            } else {
-                at -= 1;
-            }
-        }
-        Self { by_length }
-    }
-
-    /// The position after the run of backticks at `at`, or after its code span if it opens one.
-    fn span_end(&mut self, bytes: &[u8], at: usize, ranges: &mut Vec<Range<usize>>) -> usize {
-        let length = bytes[at..].iter().take_while(|&&b| b == b'`').count();
-        if let Some(starts) = self.by_length.get_mut(&length) {
-            while starts.last().is_some_and(|&start| start <= at) {
-                starts.pop();
-            }
-            if let Some(&start) = starts.last() {
-                ranges.push(at..start + length);
-                return start + length;
-            }
-        }
-        at + length
     }
 }
 

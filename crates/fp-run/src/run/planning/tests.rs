@@ -50,7 +50,7 @@ fn criticise(
     let judged =
         JudgedTree { leaves: 1, findings: verdicts.iter().map(finding).collect(), passed: BTreeMap::new() };
     let critique = state.criticise(tree.to_owned(), judged)?;
-    take(state, vec![critique.into()]);
+    take(state, vec![Event::Critiqued(critique)]);
     let last = state.planning.critique.as_ref().unwrap();
     Ok((last.round, last.verdict))
 }

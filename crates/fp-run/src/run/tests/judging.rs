@@ -131,14 +131,8 @@ fn a_command_that_fails_twice_in_one_tree_is_a_question() {
         let check =
             Check { name: "command: make".into(), verdict: CheckVerdict::Fail, detail: String::new() };
         let iteration = machine.state.task(&task).unwrap().iteration;
-        let (tree, checks) = (tree.to_owned(), vec![check]);
-        machine.take(vec![Event::Verified {
-            task: task.clone(),
-            iteration,
-            tree,
-            files: Vec::new(),
-            checks,
-        }]);
+        let work = MeasuredWork { tree: tree.to_owned(), files: Vec::new(), checks: vec![check] };
+        machine.take(vec![Event::Verified { task: task.clone(), iteration, work }]);
         machine.judge(&task, false);
         machine.state.open_questions().map(|question| question.text.clone()).collect::<Vec<_>>()
     };

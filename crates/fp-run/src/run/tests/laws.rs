@@ -143,7 +143,7 @@ pub(super) fn play(machine: &mut Machine, step: Step, sessions: &mut u32) {
         Step::Criticise(tree) => {
             let judged = JudgedTree { leaves: 6, findings: Vec::new(), passed: BTreeMap::new() };
             let critique = machine.state.criticise(tree.to_string(), judged);
-            machine.take(critique.ok().map(Event::from).into_iter().collect());
+            machine.take(critique.ok().map(Event::Critiqued).into_iter().collect());
         }
         Step::Tell(from, to) => messages::tell(machine, &builder(from), to),
         Step::LeadStops => {

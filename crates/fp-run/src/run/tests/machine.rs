@@ -245,14 +245,8 @@ impl Machine {
             verdict: CheckVerdict::Fail,
             detail: "exit status 2 after 0.1 s, output sha256 abc…\nfirst\n\nunexpected argument 'x'".into(),
         };
-        let verified = Event::Verified {
-            task: task.clone(),
-            iteration,
-            tree: tree.into(),
-            files: Vec::new(),
-            checks: vec![check],
-        };
-        self.take(vec![verified]);
+        let work = MeasuredWork { tree: tree.into(), files: Vec::new(), checks: vec![check] };
+        self.take(vec![Event::Verified { task: task.clone(), iteration, work }]);
         self.judge(task, true);
     }
 

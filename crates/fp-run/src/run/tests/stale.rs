@@ -81,7 +81,8 @@ fn releasing_a_task_withdraws_what_its_builder_asked() {
 #[test]
 fn a_task_whose_commit_is_being_made_is_not_given_up() {
     let mut machine = passed();
-    let events = machine.state.begin_commit(&id("1"), vec!["f0".into()], "m".into(), "h".into()).unwrap();
+    let intent = CommitIntent { files: vec!["f0".into()], message: "m".into(), head: "h".into() };
+    let events = machine.state.begin_commit(&id("1"), intent).unwrap();
     machine.take(events);
     let refusal = machine.state.fail(&id("1"), "no").unwrap_err();
     assert_eq!(
@@ -181,14 +182,8 @@ fn what_the_lead_lost_is_said_again() {
     assert_eq!(lose(&mut machine, std::slice::from_ref(&owner)), "resume builder-1");
     machine.submit(&owner);
     assert_eq!(lose(&mut machine, &[]), "verify verifier-1-i1");
-    let verified = Event::Verified {
-        task: id("1"),
-        iteration: 1,
-        tree: "t".into(),
-        files: Vec::new(),
-        checks: Vec::new(),
-    };
-    machine.take(vec![verified]);
+    let work = MeasuredWork { tree: "t".into(), files: Vec::new(), checks: Vec::new() };
+    machine.take(vec![Event::Verified { task: id("1"), iteration: 1, work }]);
     quiet(&mut machine);
     machine.judge(&id("1"), false);
     assert_eq!(lose(&mut machine, &[]), "resume builder-1");
