@@ -45,7 +45,10 @@ fn a_command_with_a_comma_is_asked_about_before_it_is_claimed() {
                  \"error: unexpected argument 'bb' found Usage: cargo test [OPTIONS] [TESTNAME]\". How should it continue?";
     assert!(next.contains(asked) && next.contains("- Run without this check: "), "{next}");
     let claim = environment.fp(&["claim", PLAN, "1", "--as", "builder-1"]);
-    assert!(claim.stderr.contains("a check of it fails before any work: answer the question about it"), "{claim}");
+    assert!(
+        claim.stderr.contains("a check of it fails before any work: answer the question about it"),
+        "{claim}"
+    );
     let (other, _) = environment.claim("builder-1").expect("the other task doesn't wait");
     assert_eq!(other, "2");
     let answer = environment.done(&["answer", PLAN, "q1", "--option", "Change the task"]);

@@ -20,7 +20,9 @@ use serde::{Deserialize, Serialize};
 use crate::clock;
 use crate::file::{self, FileError};
 use crate::git::{Git, GitError, LedgerCommit, Oid, Pushed, RefUpdate};
+use crate::repo::Repo;
 use crate::run::fresh_token;
+use crate::trust::{Consent, ConsentSource, TrustError, TrustStore};
 
 pub use redact::redacted;
 
@@ -74,6 +76,8 @@ pub enum FleetError {
     Git(#[from] GitError),
     #[error(transparent)]
     File(#[from] FileError),
+    #[error(transparent)]
+    Trust(#[from] TrustError),
     #[error("{0}")]
     Record(String),
 }
@@ -106,6 +110,7 @@ impl Hint for FleetError {
             Self::Impostor(_) => "a copy of this clone is at work: have one of them `fp leave` the plan and join under a name of its own".into(),
             Self::Git(error) => return error.hint(),
             Self::File(error) => return error.hint(),
+            Self::Trust(error) => return error.hint(),
             Self::Record(_) => "put the file back, or `fp join` the plan anew".into(),
         })
     }
@@ -114,7 +119,9 @@ impl Hint for FleetError {
         match self {
             Self::Overtaken => ErrorEnd::Overtaken,
             Self::Unreachable { .. } => ErrorEnd::CutOff,
-            Self::Git(_) | Self::File(_) | Self::Record(_) | Self::Foreign { .. } => ErrorEnd::Failed,
+            Self::Git(_) | Self::File(_) | Self::Trust(_) | Self::Record(_) | Self::Foreign { .. } => {
+                ErrorEnd::Failed
+            }
             _ => ErrorEnd::Refused,
         }
     }
@@ -206,6 +213,9 @@ pub struct FleetPlace {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Membership {
+    /// Random, so that nobody else can write a part that counts.
+    #[serde(default)]
+    key: String,
     pub machine: MachineId,
     #[serde(flatten)]
     pub place: FleetPlace,
@@ -226,11 +236,21 @@ pub struct Membership {
 }
 
 impl Membership {
-    pub(crate) fn read(folder: &Path) -> Result<Option<Self>, FleetError> {
-        let path = folder.join(MEMBERSHIP);
-        let Some(text) = file::read_text_if_there(&path, MEMBERSHIP_CAP)? else { return Ok(None) };
-        let read = serde_json::from_str(&text);
-        read.map(Some).map_err(|error| FleetError::Record(format!("{}: {error}", path.display())))
+    /// The part that this machine took on itself. A file that somebody else wrote, which a clone can bring along, is none.
+    pub(crate) fn read(folder: &Path, plan: &PlanId) -> Result<Option<Self>, FleetError> {
+        let Some(text) = file::read_text_if_there(&folder.join(MEMBERSHIP), MEMBERSHIP_CAP)? else {
+            return Ok(None);
+        };
+        let Ok(member) = serde_json::from_str::<Self>(&text) else { return Ok(None) };
+        let is_own = trust_around(folder)?.knows(&member.consent(plan)?)?;
+        Ok(is_own.then_some(member))
+    }
+
+    /// What the trust store has of this part: everything that never changes.
+    fn consent(&self, plan: &PlanId) -> Result<Consent, FleetError> {
+        let fixed = serde_json::to_vec(&(&self.key, &self.machine, &self.place));
+        let fixed = fixed.map_err(|error| FleetError::Record(error.to_string()))?;
+        Ok(Consent::Part { plan: plan.clone(), hash: approval::hash(&fixed) })
     }
 
     pub(crate) fn write(&self, folder: &Path) -> Result<(), FleetError> {
@@ -290,6 +310,12 @@ impl Membership {
     }
 }
 
+/// The user's trust store, for the repository around `folder`.
+fn trust_around(folder: &Path) -> Result<TrustStore, TrustError> {
+    let env = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+    TrustStore::of_user(&env, &Repo::find(folder))
+}
+
 /// What a fetch brought.
 #[derive(Debug)]
 pub struct News {
@@ -331,6 +357,7 @@ impl News {
 pub struct FleetRemote {
     git: Git,
     folder: std::path::PathBuf,
+    plan: PlanId,
     place: FleetPlace,
     /// Local copies of the log's ref and of the branch.
     seen_log: String,
@@ -346,7 +373,8 @@ impl FleetRemote {
     /// The place of `plan`, whose files are in `folder`. Touches nothing.
     pub fn new(git: Git, folder: &Path, plan: &PlanId, place: FleetPlace) -> Self {
         let seen = |what: &str| format!("refs/fp-seen/{plan}/{what}");
-        Self { git, folder: folder.to_owned(), place, seen_log: seen("log"), seen_branch: seen("branch") }
+        let (folder, plan) = (folder.to_owned(), plan.clone());
+        Self { git, folder, place, seen_log: seen("log"), seen_branch: seen("branch"), plan }
     }
 
     /// The text of the plan's file `name` in `news`, if it has one.
@@ -474,10 +502,16 @@ impl FleetRemote {
         }
     }
 
-    /// The part of `machine`, which has seen nothing but the branch at `tip`.
-    fn membership(&self, machine: MachineId, tip: Oid, heard: BTreeMap<MachineId, Timestamp>) -> Membership {
+    /// Takes on the part of `machine`, which has seen nothing but the branch at `tip`.
+    fn membership(
+        &self,
+        machine: MachineId,
+        tip: Oid,
+        heard: BTreeMap<MachineId, Timestamp>,
+    ) -> Result<Membership, FleetError> {
         let now = clock::now();
-        Membership {
+        let member = Membership {
+            key: fresh_token(),
             machine,
             place: self.place.clone(),
             seen: tip.clone(),
@@ -488,13 +522,15 @@ impl FleetRemote {
             fetched_at: now,
             pushed_at: now,
             files: BTreeMap::new(),
-        }
+        };
+        trust_around(&self.folder)?.add(member.consent(&self.plan)?, ConsentSource::Command, now)?;
+        Ok(member)
     }
 
     /// Begins the plan on the remote with its whole log, and the branch at `head`; fails if either is there.
     pub fn begin(&self, machine: &MachineId, lines: &[u8], head: &Oid) -> Result<Membership, FleetError> {
         let heard = BTreeMap::from([(machine.clone(), clock::now())]);
-        let mut member = self.membership(machine.clone(), head.clone(), heard);
+        let mut member = self.membership(machine.clone(), head.clone(), heard)?;
         let (tree, files) = self.stored_files(&member)?;
         let message = format!("fp: {machine} shares the plan\n\n{}", String::from_utf8_lossy(lines));
         let first = self.git.write_commit(&tree, None, message, self.place.signed)?;
@@ -515,7 +551,7 @@ impl FleetRemote {
         heard: BTreeMap<MachineId, Timestamp>,
     ) -> Result<(Membership, Vec<Entry>), FleetError> {
         let entries = news.entries(&self.place.log_ref)?;
-        let mut member = self.membership(machine, news.tip.clone(), heard);
+        let mut member = self.membership(machine, news.tip.clone(), heard)?;
         if let Some(last) = news.commits.last() {
             (member.seen, member.tree) = (last.id.clone(), last.tree.clone());
         }

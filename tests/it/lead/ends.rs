@@ -139,7 +139,10 @@ fn a_cancelled_run_ends_its_agents() {
     assert!(begun.elapsed() < Duration::from_secs(25), "it waited for its agents");
     expect_nothing_left(&environment);
     let home = environment.done(&[]);
-    assert!(home.stdout.contains(&format!("Next: fp run {PLAN}  (goes on where it was cancelled)")), "{home}");
+    assert!(
+        home.stdout.contains(&format!("Next: fp run {PLAN}  (goes on where it was cancelled)")),
+        "{home}"
+    );
 }
 
 #[test]

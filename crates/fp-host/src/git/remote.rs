@@ -60,6 +60,12 @@ impl Git {
         Ok(String::from_utf8_lossy(&names).lines().map(str::to_owned).collect())
     }
 
+    /// `name`, if it is that of a remote: git would take anything else as an option, an address or a folder.
+    fn known_remote<'r>(&self, name: &'r str) -> Result<&'r str, GitError> {
+        let is_known = !name.starts_with('-') && self.remotes()?.iter().any(|known| known == name);
+        is_known.then_some(name).ok_or_else(|| GitError::NoRemote(name.to_owned()))
+    }
+
     /// True if git takes `name` as the whole name of a ref. One process.
     ///
     /// # Errors
@@ -77,7 +83,8 @@ impl Git {
             .call(&["-c", "gc.auto=0", "-c", "maintenance.auto=false", "fetch", "--no-tags"])
             .arg("--no-write-fetch-head")
             .arg("--no-recurse-submodules")
-            .arg(remote);
+            .arg("--end-of-options")
+            .arg(self.known_remote(remote)?);
         for (from, to) in refs {
             call = call.arg(format!("{from}:{to}"));
         }
@@ -98,7 +105,7 @@ impl Git {
             let from = from.map_or("", Oid::as_str);
             call = call.arg(format!("--force-with-lease={name}:{from}"));
         }
-        call = call.arg(remote);
+        call = call.arg("--end-of-options").arg(self.known_remote(remote)?);
         for RefUpdate { name, to, .. } in updates {
             call = call.arg(format!("{to}:{name}"));
         }

@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, OpenOptions};
-use std::io::Read as _;
+use std::io::{ErrorKind, Read as _};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -66,12 +66,12 @@ impl Store {
         self.folder().join(WAITING)
     }
 
-    /// This clone's part in the plan, if it has one.
+    /// This clone's part in the plan, if this machine took one on.
     ///
     /// # Errors
-    /// Its file can't be read.
+    /// Its file, or the trust store, can't be read.
     pub fn membership(&self) -> Result<Option<Membership>, FleetError> {
-        Membership::read(self.folder())
+        Membership::read(self.folder(), &self.plan_id)
     }
 
     fn expect_membership(&self) -> Result<Membership, StoreError> {
@@ -97,8 +97,8 @@ impl Store {
             return Ok(());
         }
         // What was pushed is in the log by now, though a kill kept it here.
-        let in_flight = self.membership()?.map_or_else(Vec::new, |member| member.in_flight);
-        let landed = in_flight.last().filter(|pushed| loaded.mark.bytes > pushed.log_bytes);
+        let Some(member) = self.membership()? else { return Ok(()) };
+        let landed = member.in_flight.last().filter(|pushed| loaded.mark.bytes > pushed.log_bytes);
         let skipped = landed.map_or(0, |pushed| pushed.waited_in(&text));
         let entries = entries_in(&text[skipped..]);
         if entries.is_empty() {
@@ -194,6 +194,7 @@ impl Store {
             lines.extend(line_of(entry)?);
         }
         file::replace(&self.log(), &lines).map_err(FleetError::File)?;
+        self.forget_waiting()?;
         member.write(self.folder())?;
         self.remember(None);
         Ok(())
@@ -268,6 +269,15 @@ impl Store {
             file::replace(&self.folder().join("notepad.md"), text.as_bytes()).map_err(FleetError::File)?;
         }
         Ok(synced)
+    }
+
+    /// Drops everything that waits.
+    fn forget_waiting(&self) -> Result<(), StoreError> {
+        let path = self.waiting_file();
+        match fs::remove_file(&path) {
+            Err(error) if error.kind() != ErrorKind::NotFound => Err(io_error(&path)(error)),
+            _ => Ok(()),
+        }
     }
 
     /// Drops from what waits everything that has `landed`, and what needed a hold on tasks that are `lost`.
@@ -355,10 +365,12 @@ impl Ledger<'_> {
     }
 }
 
-/// The entries in whole lines; a torn one was never told anybody.
+/// The entries in whole lines that may wait; a torn one was never told anybody.
 fn entries_in(text: &[u8]) -> Vec<Entry> {
     let whole = reader::whole_lines(text);
-    text[..whole].split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok()).collect()
+    let lines = text[..whole].split(|byte| *byte == b'\n');
+    let entries = lines.filter_map(|line| serde_json::from_slice::<Entry>(line).ok());
+    entries.filter(|entry| entry.events.iter().all(Event::may_wait)).collect()
 }
 
 /// An entry as it is written and sent: without anybody's secrets.
