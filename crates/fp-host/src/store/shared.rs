@@ -193,11 +193,34 @@ impl Store {
             }
             lines.extend(line_of(entry)?);
         }
+        remote.expect_room(&member.seen, lines.len() as u64)?;
         file::replace(&self.log(), &lines).map_err(FleetError::File)?;
         self.forget_waiting()?;
         member.write(self.folder())?;
         self.remember(None);
         Ok(())
+    }
+
+    /// Ends this machine's part where the remote can't be used: writes `last` here alone, from the state, which it returns.
+    ///
+    /// # Errors
+    /// As for [`Store::lock`].
+    pub fn leave_alone(
+        &self,
+        last: impl FnOnce(&State) -> Vec<Event>,
+        now: Timestamp,
+    ) -> Result<Arc<State>, StoreError> {
+        let _sync = acquire(&self.folder().join(SYNC_LOCK), PATIENCE)?;
+        let ledger = self.lock(PATIENCE)?;
+        let entry = ledger.entry(last(ledger.state()), now);
+        let mut lines = Vec::new();
+        for entry in ledger.loaded.waiting.entries.iter().chain([&entry]) {
+            lines.extend(line_of(entry)?);
+        }
+        self.forget_waiting()?;
+        append_at(&self.log(), ledger.loaded.mark.bytes, &lines)?;
+        self.remember(None);
+        Ok(ledger.into_state())
     }
 
     /// Looks at the remote of a shared plan again and again, in the background, as long as this process lives.
@@ -252,6 +275,7 @@ impl Store {
             lines.extend(line_of(&entry)?);
         }
         let log = self.log();
+        remote.expect_room(&member.seen, loaded.mark.bytes + lines.len() as u64)?;
         let mark = match lines.is_empty() {
             true => loaded.mark,
             false => append_at(&log, loaded.mark.bytes, &lines)?,
