@@ -12,7 +12,7 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use fp_plan::hint::{Exit, Hint};
 use fp_plan::plan::id::{MachineId, PlanId};
-use fp_run::run::event::{Entry, EntryOrigin, SHARED_LOG_VERSION};
+use fp_run::run::event::{Entry, EntryOrigin, Event, SHARED_LOG_VERSION};
 use fp_run::run::{State, approval};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -20,13 +20,17 @@ use serde::{Deserialize, Serialize};
 use crate::clock;
 use crate::file::{self, FileError};
 use crate::git::{Git, GitError, LedgerCommit, Oid, Pushed, RefUpdate};
+use crate::repo::Repo;
 use crate::run::fresh_token;
+use crate::trust::{Consent, ConsentSource, TrustError, TrustStore};
 
 pub use redact::redacted;
 
 const MEMBERSHIP: &str = "fleet.json";
 /// Size limit of `fleet.json`, in bytes.
 const MEMBERSHIP_CAP: u64 = 16 * 1024 * 1024;
+/// Size limit of a shared plan's log, in bytes: what others push leaves room in the file for entries of this machine.
+const SHARED_LOG_CAP: u64 = 60 * 1024 * 1024;
 /// Size limit of a plan's file that travels, in bytes.
 const FILE_CAP: u64 = 16 * 1024 * 1024;
 /// The files of a plan that travel, beside its evidence.
@@ -74,6 +78,8 @@ pub enum FleetError {
     Git(#[from] GitError),
     #[error(transparent)]
     File(#[from] FileError),
+    #[error(transparent)]
+    Trust(#[from] TrustError),
     #[error("{0}")]
     Record(String),
 }
@@ -92,20 +98,24 @@ impl Hint for FleetError {
             Self::Refused { .. } => "ask for the right to push it, or set `fleet.branch` to a branch that you may push".into(),
             Self::Rewound { name, .. } => format!(
                 "nothing was pushed. Put back what {name} was before, from a clone that has it under \
-                 refs/fp-seen/, or `fp leave` the plan and share it anew"
+                 refs/fp-seen/, or `fp leave` the plan"
             )
             .into(),
             Self::Gone { remote, .. } => format!(
                 "`git ls-remote {remote} 'refs/fp/*'` lists the shared plans; one that was deleted has to be pushed again, \
-                 from a clone that has it under refs/fp-seen/"
+                 from a clone that has it under refs/fp-seen/; `fp leave` ends the part of this one"
             )
             .into(),
-            Self::Foreign { .. } => "somebody else pushed to it: take that commit away, and keep others from pushing there".into(),
+            Self::Foreign { .. } => {
+                "somebody else pushed to it: take that commit away, and keep others from pushing there, or `fp leave` the plan"
+                    .into()
+            }
             Self::Newer { .. } => "update fp: `fp --version` says what this one is".into(),
             Self::Unsigned { .. } => "find out who pushed it; `gpg.ssh.allowedSignersFile` names those that git trusts".into(),
             Self::Impostor(_) => "a copy of this clone is at work: have one of them `fp leave` the plan and join under a name of its own".into(),
             Self::Git(error) => return error.hint(),
             Self::File(error) => return error.hint(),
+            Self::Trust(error) => return error.hint(),
             Self::Record(_) => "put the file back, or `fp join` the plan anew".into(),
         })
     }
@@ -114,7 +124,9 @@ impl Hint for FleetError {
         match self {
             Self::Overtaken => Exit::Overtaken,
             Self::Unreachable { .. } => Exit::CutOff,
-            Self::Git(_) | Self::File(_) | Self::Record(_) | Self::Foreign { .. } => Exit::Failed,
+            Self::Git(_) | Self::File(_) | Self::Trust(_) | Self::Record(_) | Self::Foreign { .. } => {
+                Exit::Failed
+            }
             _ => Exit::Findings,
         }
     }
@@ -206,6 +218,9 @@ pub struct FleetPlace {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Membership {
+    /// Random, so that nobody else can write a part that counts.
+    #[serde(default)]
+    key: String,
     pub machine: MachineId,
     #[serde(flatten)]
     pub place: FleetPlace,
@@ -226,11 +241,21 @@ pub struct Membership {
 }
 
 impl Membership {
-    pub(crate) fn read(folder: &Path) -> Result<Option<Self>, FleetError> {
-        let path = folder.join(MEMBERSHIP);
-        let Some(text) = file::read_text_if_there(&path, MEMBERSHIP_CAP)? else { return Ok(None) };
-        let read = serde_json::from_str(&text);
-        read.map(Some).map_err(|error| FleetError::Record(format!("{}: {error}", path.display())))
+    /// The part that this machine took on itself. A file that somebody else wrote, which a clone can bring along, is none.
+    pub(crate) fn read(folder: &Path, plan: &PlanId) -> Result<Option<Self>, FleetError> {
+        let Some(text) = file::read_text_if_there(&folder.join(MEMBERSHIP), MEMBERSHIP_CAP)? else {
+            return Ok(None);
+        };
+        let Ok(member) = serde_json::from_str::<Self>(&text) else { return Ok(None) };
+        let is_own = trust_around(folder)?.knows(&member.consent(plan)?)?;
+        Ok(is_own.then_some(member))
+    }
+
+    /// What the trust store has of this part: everything that never changes.
+    fn consent(&self, plan: &PlanId) -> Result<Consent, FleetError> {
+        let fixed = serde_json::to_vec(&(&self.key, &self.machine, &self.place));
+        let fixed = fixed.map_err(|error| FleetError::Record(error.to_string()))?;
+        Ok(Consent::Part { plan: plan.clone(), hash: approval::hash(&fixed) })
     }
 
     pub(crate) fn write(&self, folder: &Path) -> Result<(), FleetError> {
@@ -290,6 +315,12 @@ impl Membership {
     }
 }
 
+/// The user's trust store, for the repository around `folder`.
+fn trust_around(folder: &Path) -> Result<TrustStore, TrustError> {
+    let env = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+    TrustStore::of_user(&env, &Repo::find(folder))
+}
+
 /// What a fetch brought.
 #[derive(Debug)]
 pub struct News {
@@ -331,10 +362,8 @@ impl News {
 pub struct FleetRemote {
     git: Git,
     folder: std::path::PathBuf,
+    plan: PlanId,
     place: FleetPlace,
-    /// Local copies of the log's ref and of the branch.
-    seen_log: String,
-    seen_branch: String,
 }
 
 impl FleetRemote {
@@ -345,8 +374,7 @@ impl FleetRemote {
 
     /// The place of `plan`, whose files are in `folder`. Touches nothing.
     pub fn new(git: Git, folder: &Path, plan: &PlanId, place: FleetPlace) -> Self {
-        let seen = |what: &str| format!("refs/fp-seen/{plan}/{what}");
-        Self { git, folder: folder.to_owned(), place, seen_log: seen("log"), seen_branch: seen("branch") }
+        Self { git, folder: folder.to_owned(), plan: plan.clone(), place }
     }
 
     /// The text of the plan's file `name` in `news`, if it has one.
@@ -362,6 +390,41 @@ impl FleetRemote {
         format!("refs/heads/{}", self.place.branch)
     }
 
+    /// The local ref for `what`: `log` and `branch` as they were taken, `new/log` and `new/branch` as fetched last.
+    fn local_ref(&self, what: &str) -> String {
+        format!("refs/fp-seen/{}/{what}", self.plan)
+    }
+
+    fn rewound(&self, name: String) -> FleetError {
+        FleetError::Rewound { remote: self.place.remote.clone(), name }
+    }
+
+    /// Fails if the log would have too many bytes with what was found at, or after, `commit`.
+    pub(crate) fn expect_room(&self, commit: &Oid, bytes: u64) -> Result<(), FleetError> {
+        if bytes <= SHARED_LOG_CAP {
+            return Ok(());
+        }
+        let (commit, name) = (commit.clone(), self.place.log_ref.clone());
+        let detail =
+            format!("{bytes} bytes would be in it, and the log of a shared plan may have {SHARED_LOG_CAP}");
+        Err(FleetError::Foreign { commit, name, detail })
+    }
+
+    /// Fails if entries have to be signed, and neither one of them names the new tip of the branch, nor somebody signed it.
+    fn expect_signed_tip(&self, news: &News) -> Result<(), FleetError> {
+        let tip = news.tip.as_str();
+        let names = |event: &Event| {
+            event.commit_to_push() == Some(tip) || matches!(event, Event::Joined { head } if head == tip)
+        };
+        let is_trusted = !self.place.signed
+            || news.entries(&self.place.log_ref)?.iter().flat_map(|entry| &entry.events).any(names)
+            || self.git.is_signed(&news.tip)?;
+        match is_trusted {
+            true => Ok(()),
+            false => Err(FleetError::Unsigned { commit: news.tip.clone(), name: self.branch_ref() }),
+        }
+    }
+
     fn fetch_error(&self, error: GitError) -> FleetError {
         let FleetPlace { remote, log_ref, .. } = self.place.clone();
         let GitError::Failed(failure) = &error else {
@@ -373,31 +436,28 @@ impl FleetRemote {
             let name = if said(&log_ref) { log_ref } else { branch };
             return FleetError::Gone { remote, name };
         }
-        if said("[rejected]") || said("non-fast-forward") {
-            let log_moved =
-                failure.stderr.lines().any(|l| l.contains("rejected") && l.contains(&self.seen_log));
-            return FleetError::Rewound { remote, name: if log_moved { log_ref } else { branch } };
-        }
         FleetError::Unreachable { remote, source: error }
     }
 
-    /// Fetches both refs; returns the newest commit of the log, and that of the branch.
+    /// Fetches both refs beside those that were taken; returns the newest commit of the log, and that of the branch.
     fn fetch_tips(&self) -> Result<(Oid, Oid), FleetError> {
         let branch = self.branch_ref();
-        let refs = [(self.place.log_ref.as_str(), self.seen_log.as_str()), (&branch, &self.seen_branch)];
+        let (new_log, new_branch) = (self.local_ref("new/log"), self.local_ref("new/branch"));
+        let refs = [(self.place.log_ref.as_str(), new_log.as_str()), (&branch, &new_branch)];
         self.git.fetch_refs(&self.place.remote, &refs).map_err(|error| self.fetch_error(error))?;
         let gone = |name: &str| FleetError::Gone { remote: self.place.remote.clone(), name: name.to_owned() };
         let of = |local: &str, name: &str| self.git.commit_of_ref(local)?.ok_or_else(|| gone(name));
-        Ok((of(&self.seen_log, &self.place.log_ref)?, of(&self.seen_branch, &branch)?))
+        Ok((of(&new_log, &self.place.log_ref)?, of(&new_branch, &branch)?))
     }
 
     fn commits(&self, seen: Option<&Oid>, to: &Oid) -> Result<Vec<LedgerCommit>, FleetError> {
         let name = || self.place.log_ref.clone();
+        self.expect_room(to, self.git.commits_size(seen, to)?)?;
         let commits = self.git.ledger_commits(seen, to, self.place.signed)?;
         let mut before = seen;
         for commit in &commits {
             if commit.parent.as_ref() != before {
-                return Err(FleetError::Rewound { remote: self.place.remote.clone(), name: name() });
+                return Err(self.rewound(name()));
             }
             if self.place.signed && commit.signature != "G" {
                 return Err(FleetError::Unsigned { commit: commit.id.clone(), name: name() });
@@ -406,12 +466,25 @@ impl FleetRemote {
         }
         match before {
             Some(last) if last == to => Ok(commits),
-            _ => Err(FleetError::Rewound { remote: self.place.remote.clone(), name: name() }),
+            _ => Err(self.rewound(name())),
         }
+    }
+
+    /// Has the local refs name what was taken, so that git keeps it whatever is fetched beside it.
+    fn keep_seen(&self, member: &Membership) -> Result<(), FleetError> {
+        let (log, branch) = (self.local_ref("log"), self.local_ref("branch"));
+        let names = |name: &str, commit: &Oid| {
+            Ok::<_, GitError>(self.git.commit_of_ref(name)?.as_ref() == Some(commit))
+        };
+        if !names(&log, &member.seen)? || !names(&branch, &member.tip)? {
+            self.git.set_refs(&[(&log, &member.seen), (&branch, &member.tip)])?;
+        }
+        Ok(())
     }
 
     /// What is new on the remote since `member` last looked. `None` if nothing is.
     pub(crate) fn fetch(&self, member: &Membership) -> Result<Option<News>, FleetError> {
+        self.keep_seen(member)?;
         let (to, tip) = self.fetch_tips()?;
         if to == member.seen && tip == member.tip && member.in_flight.is_empty() {
             let looked = Membership { fetched_at: clock::now(), ..member.clone() };
@@ -419,13 +492,22 @@ impl FleetRemote {
             return Ok(None);
         }
         let commits = if to == member.seen { Vec::new() } else { self.commits(Some(&member.seen), &to)? };
-        Ok(Some(News { commits, tip }))
+        let news = News { commits, tip };
+        if news.tip != member.tip {
+            if !self.git.goes_on(news.tip.as_str(), &member.tip)? {
+                return Err(self.rewound(self.branch_ref()));
+            }
+            self.expect_signed_tip(&news)?;
+        }
+        Ok(Some(news))
     }
 
     /// Everything that the remote has of the plan.
     pub fn fetch_all(&self) -> Result<News, FleetError> {
         let (to, tip) = self.fetch_tips()?;
-        Ok(News { commits: self.commits(None, &to)?, tip })
+        let news = News { commits: self.commits(None, &to)?, tip };
+        self.expect_signed_tip(&news)?;
+        Ok(news)
     }
 
     /// Pushes `lines`, the last of which is `entry`, and with it `commit` to the branch. On success `member` knows it, and
@@ -474,10 +556,16 @@ impl FleetRemote {
         }
     }
 
-    /// The part of `machine`, which has seen nothing but the branch at `tip`.
-    fn membership(&self, machine: MachineId, tip: Oid, heard: BTreeMap<MachineId, Timestamp>) -> Membership {
+    /// Takes on the part of `machine`, which has seen nothing but the branch at `tip`.
+    fn membership(
+        &self,
+        machine: MachineId,
+        tip: Oid,
+        heard: BTreeMap<MachineId, Timestamp>,
+    ) -> Result<Membership, FleetError> {
         let now = clock::now();
-        Membership {
+        let member = Membership {
+            key: fresh_token(),
             machine,
             place: self.place.clone(),
             seen: tip.clone(),
@@ -488,13 +576,15 @@ impl FleetRemote {
             fetched_at: now,
             pushed_at: now,
             files: BTreeMap::new(),
-        }
+        };
+        trust_around(&self.folder)?.add(member.consent(&self.plan)?, ConsentSource::Command, now)?;
+        Ok(member)
     }
 
     /// Begins the plan on the remote with its whole log, and the branch at `head`; fails if either is there.
     pub fn begin(&self, machine: &MachineId, lines: &[u8], head: &Oid) -> Result<Membership, FleetError> {
         let heard = BTreeMap::from([(machine.clone(), clock::now())]);
-        let mut member = self.membership(machine.clone(), head.clone(), heard);
+        let mut member = self.membership(machine.clone(), head.clone(), heard)?;
         let (tree, files) = self.stored_files(&member)?;
         let message = format!("fp: {machine} shares the plan\n\n{}", String::from_utf8_lossy(lines));
         let first = self.git.write_commit(&tree, None, message, self.place.signed)?;
@@ -515,7 +605,7 @@ impl FleetRemote {
         heard: BTreeMap<MachineId, Timestamp>,
     ) -> Result<(Membership, Vec<Entry>), FleetError> {
         let entries = news.entries(&self.place.log_ref)?;
-        let mut member = self.membership(machine, news.tip.clone(), heard);
+        let mut member = self.membership(machine, news.tip.clone(), heard)?;
         if let Some(last) = news.commits.last() {
             (member.seen, member.tree) = (last.id.clone(), last.tree.clone());
         }

@@ -38,6 +38,8 @@ pub enum ConsentSource {
     Terminal,
     /// By a flag on the command line.
     Flag,
+    /// By the command itself, which does nothing else.
+    Command,
 }
 
 /// The thing agreed to, by the hash of its content.
@@ -52,6 +54,8 @@ pub enum Consent {
     Agents,
     /// The protected settings in a project's file.
     Settings { hash: String },
+    /// This clone's part in a shared plan.
+    Part { plan: PlanId, hash: String },
 }
 
 /// A repository of this machine.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Arc;
 
 use fp_host::fleet::{FleetError, FleetPlace, FleetRemote, Membership};
 use fp_host::git::Git;
@@ -9,7 +10,7 @@ use fp_host::plan::OpenPlan;
 use fp_host::plan_folder::PlanError;
 use fp_host::platform::machine_name;
 use fp_host::run::worktree;
-use fp_host::store::Store;
+use fp_host::store::{Store, StoreError};
 use fp_host::trust::ConsentSource;
 use fp_plan::hint::Hint as _;
 use fp_plan::plan::id::{MachineId, PlanId, TaskId};
@@ -319,15 +320,29 @@ pub(crate) fn leave(args: LeaveArgs, context: &Context) -> CommandResult {
             .hint("`fp fleet` shows the machines of a plan"));
     };
     let _lead = lead_lock(&plan)?;
-    let mut ledger = plan.lock_in_order()?;
-    let before = ledger.state().clone();
-    let released = before.own_running().map(|task| Event::Released {
-        task: task.leaf.id.clone(),
-        reason: format!("{} takes part no more", member.machine),
-        iteration: task.iteration,
+    let last = |state: &State| {
+        let released = state.own_running().map(|task| Event::Released {
+            task: task.leaf.id.clone(),
+            reason: format!("{} takes part no more", member.machine),
+            iteration: task.iteration,
+        });
+        released.chain([Event::Left]).collect::<Vec<_>>()
+    };
+    let on_remote = plan.lock_in_order().and_then(|mut ledger| {
+        let before = ledger.state().clone();
+        ledger.append(last(&before), context.now())?;
+        Ok(Arc::new(before))
     });
-    ledger.append(released.chain([Event::Left]).collect(), context.now())?;
-    drop(ledger);
+    let before = match on_remote {
+        Err(StoreError::Fleet(error)) if error.ends() != ErrorEnd::Overtaken => {
+            let before = plan.store.leave_alone(last, context.now())?;
+            context.printer.note(&format!(
+                "note: no other machine was told, and each will know it by its silence: {error}"
+            ));
+            before
+        }
+        told => told?,
+    };
     worktree::leave(&plan, &before)?;
     Membership::remove(plan.folder.path())?;
     context.report(

@@ -101,7 +101,12 @@ impl Git {
     /// # Errors
     /// Git fails. A commit that git doesn't have is no error: HEAD doesn't contain it.
     pub fn contains(&self, commit: &Oid) -> Result<bool, GitError> {
-        let finished = self.call(&["merge-base", "--is-ancestor", commit.as_str(), "HEAD"]).run()?;
+        self.goes_on("HEAD", commit)
+    }
+
+    /// True if `tip` is `from` or a descendant. One process.
+    pub(crate) fn goes_on(&self, tip: &str, from: &Oid) -> Result<bool, GitError> {
+        let finished = self.call(&["merge-base", "--is-ancestor", from.as_str(), tip]).run()?;
         match &finished.failure {
             Some(failure)
                 if failure.status == Some(1) || failure.stderr.contains("Not a valid commit name") =>

@@ -90,6 +90,8 @@ pub enum GitError {
     /// Git doesn't have an object, or no longer has it.
     #[error("git does not have {object}: {failure}")]
     MissingObject { object: String, failure: Box<GitFailure> },
+    #[error("there is no remote {0:?}")]
+    NoRemote(String),
     /// A git process failed in another way.
     #[error("{0}")]
     Failed(Box<GitFailure>),
@@ -133,6 +135,7 @@ impl Hint for GitError {
             Self::MissingObject { .. } => {
                 "it was probably removed by `git gc`; release the task and let it be claimed again".into()
             }
+            Self::NoRemote(_) => "`git remote` lists those that there are".into(),
             Self::Failed(failure) => {
                 let said = |part: &str| failure.stderr.contains(part);
                 let kind = match () {

@@ -60,6 +60,12 @@ impl Git {
         Ok(String::from_utf8_lossy(&names).lines().map(str::to_owned).collect())
     }
 
+    /// `name`, if it is that of a remote: git would take anything else as an option, an address or a folder.
+    fn known_remote<'r>(&self, name: &'r str) -> Result<&'r str, GitError> {
+        let is_known = !name.starts_with('-') && self.remotes()?.iter().any(|known| known == name);
+        is_known.then_some(name).ok_or_else(|| GitError::NoRemote(name.to_owned()))
+    }
+
     /// True if git takes `name` as the whole name of a ref. One process.
     ///
     /// # Errors
@@ -68,18 +74,19 @@ impl Git {
         Ok(self.call(&["check-ref-format", name]).run()?.failure.is_none())
     }
 
-    /// Fetches refs of `remote`, each to a local one, which only ever moves forward.
+    /// Fetches refs of `remote`, each to a local one, whatever that was before.
     ///
     /// # Errors
-    /// Git fails: it can't reach the remote, a ref is not there, or was rewound.
+    /// Git fails: it can't reach the remote, or a ref is not there.
     pub fn fetch_refs(&self, remote: &str, refs: &[(&str, &str)]) -> Result<(), GitError> {
         let mut call = self
             .call(&["-c", "gc.auto=0", "-c", "maintenance.auto=false", "fetch", "--no-tags"])
             .arg("--no-write-fetch-head")
             .arg("--no-recurse-submodules")
-            .arg(remote);
+            .arg("--end-of-options")
+            .arg(self.known_remote(remote)?);
         for (from, to) in refs {
-            call = call.arg(format!("{from}:{to}"));
+            call = call.arg(format!("+{from}:{to}"));
         }
         call.run_within(LIMIT)?.into_output().map(drop)
     }
@@ -98,7 +105,7 @@ impl Git {
             let from = from.map_or("", Oid::as_str);
             call = call.arg(format!("--force-with-lease={name}:{from}"));
         }
-        call = call.arg(remote);
+        call = call.arg("--end-of-options").arg(self.known_remote(remote)?);
         for RefUpdate { name, to, .. } in updates {
             call = call.arg(format!("{to}:{name}"));
         }
@@ -126,6 +133,35 @@ impl Git {
         Ok(String::from_utf8_lossy(&finished.stdout).trim().parse().ok())
     }
 
+    /// Has each of these local refs name its commit. One process.
+    ///
+    /// # Errors
+    /// Git fails.
+    pub fn set_refs(&self, refs: &[(&str, &Oid)]) -> Result<(), GitError> {
+        let lines: String = refs.iter().map(|(name, commit)| format!("update {name} {commit}\n")).collect();
+        self.call(&["update-ref", "--stdin"]).input(lines.into_bytes()).output().map(drop)
+    }
+
+    /// The size in bytes of all commits of `to` that `seen` doesn't have, without their files. Two processes.
+    ///
+    /// # Errors
+    /// Git fails.
+    pub fn commits_size(&self, seen: Option<&Oid>, to: &Oid) -> Result<u64, GitError> {
+        let ids = self.call(&["rev-list", &unseen(seen, to), "--"]).output()?;
+        let sizes = self.call(&["cat-file", "--batch-check=%(objectsize)"]).input(ids).run()?;
+        sizes
+            .parsed(|sizes| String::from_utf8_lossy(sizes).lines().map(|size| size.parse::<u64>().ok()).sum())
+    }
+
+    /// True if git finds a good signature on `commit`. One process.
+    ///
+    /// # Errors
+    /// Git fails.
+    pub fn is_signed(&self, commit: &Oid) -> Result<bool, GitError> {
+        let call = self.call(&["-c", "log.showSignature=false", "log", "-1", "--format=%G?"]);
+        Ok(call.arg(commit.as_str()).arg("--").output()? == b"G\n")
+    }
+
     /// The commits of `to` that `seen` doesn't have, oldest first; with `signed`, git judges their signatures. One process.
     ///
     /// # Errors
@@ -138,7 +174,7 @@ impl Git {
     ) -> Result<Vec<LedgerCommit>, GitError> {
         let format =
             if signed { "%H%x00%P%x00%T%x00%G?%x00%B%x00%x00" } else { "%H%x00%P%x00%T%x00%x00%B%x00%x00" };
-        let mut call = self
+        let call = self
             .call(&[
                 "-c",
                 "i18n.logOutputEncoding=UTF-8",
@@ -148,10 +184,7 @@ impl Git {
                 "--reverse",
             ])
             .arg(format!("--format=tformat:{format}"))
-            .arg(to.as_str());
-        if let Some(seen) = seen {
-            call = call.arg(format!("^{seen}"));
-        }
+            .arg(unseen(seen, to));
         call.arg("--").run()?.parsed(|output| {
             let text = String::from_utf8_lossy(output);
             let commits = text.split("\0\0\n").map(str::trim_start).filter(|part| !part.is_empty());
@@ -277,6 +310,11 @@ fn refusal(printed: &str) -> Option<Pushed> {
         }
         None => (!lines.is_empty()).then_some(Pushed::Overtaken),
     }
+}
+
+/// The commits of `to` that `seen` doesn't have, for git.
+fn unseen(seen: Option<&Oid>, to: &Oid) -> String {
+    seen.map_or_else(|| to.to_string(), |seen| format!("{seen}..{to}"))
 }
 
 fn ledger_commit(text: &str) -> Option<LedgerCommit> {

@@ -110,7 +110,10 @@ impl Plans {
             file::replace(&ignore, b"*\n")?;
         }
         let ledger = store.lock(patience)?;
-        if ledger.state().is_running() {
+        // A run that other machines go on with is over for a clone that takes no part in it.
+        let is_elsewhere =
+            ledger.state().is_shared() && store.membership().is_ok_and(|member| member.is_none());
+        if ledger.state().is_running() && !is_elsewhere {
             return Err(ArchiveError::Refused {
                 said: format!("the run of {} is on: it is not archived", plan.id()),
                 hint: format!("`fp cancel {}` ends the run first", plan.id()),

@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, OpenOptions};
-use std::io::Read as _;
+use std::io::{ErrorKind, Read as _};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -66,12 +66,12 @@ impl Store {
         self.folder().join(WAITING)
     }
 
-    /// This clone's part in the plan, if it has one.
+    /// This clone's part in the plan, if this machine took one on.
     ///
     /// # Errors
-    /// Its file can't be read.
+    /// Its file, or the trust store, can't be read.
     pub fn membership(&self) -> Result<Option<Membership>, FleetError> {
-        Membership::read(self.folder())
+        Membership::read(self.folder(), &self.plan_id)
     }
 
     fn expect_membership(&self) -> Result<Membership, StoreError> {
@@ -97,8 +97,8 @@ impl Store {
             return Ok(());
         }
         // What was pushed is in the log by now, though a kill kept it here.
-        let in_flight = self.membership()?.map_or_else(Vec::new, |member| member.in_flight);
-        let landed = in_flight.last().filter(|pushed| loaded.mark.bytes > pushed.log_bytes);
+        let Some(member) = self.membership()? else { return Ok(()) };
+        let landed = member.in_flight.last().filter(|pushed| loaded.mark.bytes > pushed.log_bytes);
         let skipped = landed.map_or(0, |pushed| pushed.waited_in(&text));
         let entries = entries_in(&text[skipped..]);
         if entries.is_empty() {
@@ -193,10 +193,34 @@ impl Store {
             }
             lines.extend(line_of(entry)?);
         }
+        remote.expect_room(&member.seen, lines.len() as u64)?;
         file::replace(&self.log(), &lines).map_err(FleetError::File)?;
+        self.forget_waiting()?;
         member.write(self.folder())?;
         self.remember(None);
         Ok(())
+    }
+
+    /// Ends this machine's part where the remote can't be used: writes `last` here alone, from the state, which it returns.
+    ///
+    /// # Errors
+    /// As for [`Store::lock`].
+    pub fn leave_alone(
+        &self,
+        last: impl FnOnce(&State) -> Vec<Event>,
+        now: Timestamp,
+    ) -> Result<Arc<State>, StoreError> {
+        let _sync = acquire(&self.folder().join(SYNC_LOCK), PATIENCE)?;
+        let ledger = self.lock(PATIENCE)?;
+        let entry = ledger.entry(last(ledger.state()), now);
+        let mut lines = Vec::new();
+        for entry in ledger.loaded.waiting.entries.iter().chain([&entry]) {
+            lines.extend(line_of(entry)?);
+        }
+        self.forget_waiting()?;
+        append_at(&self.log(), ledger.loaded.mark.bytes, &lines)?;
+        self.remember(None);
+        Ok(ledger.into_state())
     }
 
     /// Looks at the remote of a shared plan again and again, in the background, as long as this process lives.
@@ -251,6 +275,7 @@ impl Store {
             lines.extend(line_of(&entry)?);
         }
         let log = self.log();
+        remote.expect_room(&member.seen, loaded.mark.bytes + lines.len() as u64)?;
         let mark = match lines.is_empty() {
             true => loaded.mark,
             false => append_at(&log, loaded.mark.bytes, &lines)?,
@@ -268,6 +293,15 @@ impl Store {
             file::replace(&self.folder().join("notepad.md"), text.as_bytes()).map_err(FleetError::File)?;
         }
         Ok(synced)
+    }
+
+    /// Drops everything that waits.
+    fn forget_waiting(&self) -> Result<(), StoreError> {
+        let path = self.waiting_file();
+        match fs::remove_file(&path) {
+            Err(error) if error.kind() != ErrorKind::NotFound => Err(io_error(&path)(error)),
+            _ => Ok(()),
+        }
     }
 
     /// Drops from what waits everything that has `landed`, and what needed a hold on tasks that are `lost`.
@@ -357,10 +391,12 @@ impl Ledger<'_> {
     }
 }
 
-/// The entries in whole lines; a torn one was never told anybody.
+/// The entries in whole lines that may wait; a torn one was never told anybody.
 fn entries_in(text: &[u8]) -> Vec<Entry> {
     let whole = reader::whole_lines(text);
-    text[..whole].split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok()).collect()
+    let lines = text[..whole].split(|byte| *byte == b'\n');
+    let entries = lines.filter_map(|line| serde_json::from_slice::<Entry>(line).ok());
+    entries.filter(|entry| entry.events.iter().all(Event::may_wait)).collect()
 }
 
 /// An entry as it is written and sent: without anybody's secrets.
