@@ -136,6 +136,10 @@ pub(super) fn take_turn<'p>(
     };
     let mut ledger = plan.lock()?;
     context.notices(ledger.notices());
+    // Another process may have brought another approval since.
+    if ledger.state().is_shared() {
+        plan.agreed_commands(ledger.state())?;
+    }
     let around = RunSurroundings {
         edited: tree.edited(ledger.state()),
         // If another call looked at HEAD meanwhile, it has reported the commits.
@@ -177,6 +181,7 @@ fn sync(plan: &OpenPlan, context: &Context) -> Result<Option<String>, CommandErr
     match plan.sync() {
         Ok(notices) => {
             context.notices(&notices);
+            plan.agreed_commands(&plan.load()?.state)?;
             Ok(None)
         }
         Err(error) if error.ends() == ErrorEnd::CutOff => {

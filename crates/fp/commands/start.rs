@@ -156,6 +156,9 @@ pub(super) fn begin(
     end_marked(&processes.filter(|mark| !mark.is_empty()).collect::<Vec<_>>());
     let mut ledger = plan.lock_in_order()?;
     context.notices(ledger.notices());
+    if is_shared {
+        plan.agreed_commands(ledger.state())?;
+    }
     let start = RunTerms {
         max_iterations: iterations,
         scaled_iterations: scaled_iterations(plan, ledger.state(), iterations, context)?,
