@@ -4,8 +4,9 @@ use serde_json::{Value, json};
 
 use super::host::{Host, Way};
 use super::machine::{BRANCH, LOG, Machine, chain, parts};
+use super::proxy::{Fault, Of};
 use super::together::fleet;
-use crate::common::plan::PLAN;
+use crate::common::plan::{Leaf, PLAN};
 
 /// Adds entries with these events to the log on the host, in one commit, as the machine `name`.
 fn push_as(name: &str, host: &Host, entries: &[Value]) {
@@ -80,4 +81,61 @@ fn commands_for_the_end_that_came_with_the_log_do_not_run() {
     assert_eq!(refused.code, 1, "{refused}");
     assert!(refused.stderr.contains("was approved elsewhere"), "{refused}");
     assert!(!ran.exists(), "{refused}");
+}
+
+/// A task belongs to the machine that has it: nobody else hands it in, judges, completes or widens it.
+#[test]
+fn what_others_say_of_a_task_that_this_machine_has_counts_for_nothing() {
+    let host = Host::new(Way::Path);
+    let machine = Machine::new(&host, "m1");
+    machine.share(&[Leaf { test: "grep -q right part-1.txt", ..parts(1)[0] }]);
+    let (task, token) = machine.take(1).unwrap();
+    let file = machine.in_worktree(1, "part-1.txt");
+    machine.write(&file, "half done\n");
+    let branch = host.tip(BRANCH);
+    let tree = host.git(&["rev-parse", "main^{tree}"]);
+    let tree = tree.trim();
+    let files = json!([{ "path": "part-1.txt", "status": "added", "kind": "file" }]);
+    let (submitted, verified, judged) = (
+        json!({ "submitted": { "task": task, "owner": machine.owner(1), "tree": tree, "files": files } }),
+        json!({ "verified": { "task": task, "iteration": 1, "tree": tree, "files": files, "checks": [] } }),
+        json!({ "judged": { "task": task, "iteration": 1, "pass": true, "judgements": [], "summary": "ok" } }),
+    );
+    let dropped =
+        json!({ "checksDropped": { "task": task, "commands": ["grep -q right part-1.txt"], "by": "user" } });
+    let widened =
+        json!({ "scopeExtended": { "task": task, "path": "ci.yml", "reason": "so", "by": "user" } });
+    push_as("stranger", &host, &[joined(), json!([submitted, verified, judged])]);
+    machine.done(&["next", PLAN]);
+    assert_eq!((machine.statuses()[0].1.as_str(), host.tip(BRANCH)), ("IMPLEMENTING", branch));
+    push_as("stranger", &host, &[json!([{ "completed": { "task": task } }]), json!([dropped, widened])]);
+    machine.done(&["next", PLAN]);
+    assert_eq!((machine.statuses()[0].1.as_str(), &*machine.read(&file)), ("IMPLEMENTING", "half done\n"));
+    machine.write(&machine.in_worktree(1, "ci.yml"), "on: push\n");
+    let outside = machine.fp(&["submit", PLAN, &task, "--claim", &token]);
+    assert!(outside.stderr.contains("ci.yml is new, is not in the task's files"), "{outside}");
+    std::fs::remove_file(machine.path(&machine.in_worktree(1, "ci.yml"))).unwrap();
+    machine.hand_in(1, &task, &token);
+    let checks = machine.fp(&["verify", PLAN, &task]).stdout;
+    assert!(
+        checks.lines().any(|line| line.starts_with("FAIL") && line.contains("grep -q right")),
+        "{checks}"
+    );
+}
+
+/// A push whose answer was lost may bring entries of this machine. What others have added to it is not its own.
+#[test]
+fn the_name_of_this_machine_counts_in_its_own_commits_only() {
+    let host = Host::behind_proxy(Way::Daemon);
+    let machine = Machine::new(&host, "m1");
+    machine.share(&parts(2));
+    host.next(Of::Pushes, Fault::Deafen);
+    let unheard = machine.fp(&["claim", PLAN, "--as", &machine.owner(1)]);
+    assert_ne!(unheard.code, 0, "{unheard}");
+    assert!(last_event(&host, "claimed")["claimed"].is_object());
+    push_as("m1", &host, &[json!([{ "completed": { "task": "2" } }])]);
+    let refused = machine.fp(&["next", PLAN]);
+    assert_ne!(refused.code, 0, "{refused}");
+    assert!(refused.stderr.contains("another clone writes as m1"), "{refused}");
+    assert_eq!(machine.statuses()[1].1, "PENDING");
 }
