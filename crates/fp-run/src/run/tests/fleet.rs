@@ -94,8 +94,13 @@ fn joined(number: usize, head: &str) -> Vec<Event> {
 impl Fleet {
     fn new(leaves: Vec<Leaf>) -> Self {
         let first = Machine::new(leaves, false);
-        let mut fleet =
-            Self { register: first.log.clone(), replicas: Vec::new(), late: Vec::new(), observer: first, forged: 0 };
+        let mut fleet = Self {
+            register: first.log.clone(),
+            replicas: Vec::new(),
+            late: Vec::new(),
+            observer: first,
+            forged: 0,
+        };
         fleet.observer.state.machine = None;
         for number in 0..MACHINES {
             let name = MachineId::new(format!("m{number}")).unwrap();
@@ -456,7 +461,11 @@ fn a_task_that_another_machine_completes_is_lost_to_its_holder() {
     fleet.bring(0, tried, Fate::Arrives);
     let before = fleet.replicas[0].machine.state.clone();
     fleet.forge(vec![
-        Event::Answered { question: "q1".into(), options: vec!["Leave uncommitted".into()], by: Decider::User },
+        Event::Answered {
+            question: "q1".into(),
+            options: vec!["Leave uncommitted".into()],
+            by: Decider::User,
+        },
         Event::Completed { task: id("1"), commit: None, note: Some("left".into()) },
     ]);
     fleet.sync(0);
