@@ -13,14 +13,15 @@ use fp_host::plan_folder::{PlanError, PlanFolder, Plans};
 use fp_host::repo::Repo;
 use fp_host::run::worktree;
 use fp_host::store::{Ledger, Store};
-use fp_host::trust::{Consent, TrustStore};
+use fp_host::trust::TrustStore;
+pub(crate) use fp_host::trust::consent_of;
 use fp_plan::settings::{Settings, SettingsLayer};
 use fp_plan::text::visible;
 use fp_run::interview::PlanningStep;
 use fp_run::report::lasted;
 use fp_run::report::status::{Phase, StatusReport};
+use fp_run::run::State;
 use fp_run::run::state::RunStatus;
-use fp_run::run::{State, approval};
 use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
@@ -170,11 +171,6 @@ impl Context {
     }
 }
 
-/// The user's consent to everything that `state` has as approved.
-pub(crate) fn consent_of(state: &State) -> Consent {
-    Consent::Plan { plan: state.plan_id.clone(), tree: approval::consent_hash(state) }
-}
-
 /// The path of this executable. Fails if the system doesn't tell.
 pub(crate) fn this_program() -> Result<PathBuf, CommandError> {
     std::env::current_exe().map_err(|error| {
@@ -258,11 +254,8 @@ impl Context {
     pub(crate) fn open_trusted(&self, selector: Option<&str>) -> Result<OpenPlan, CommandError> {
         let plan = self.open(selector)?;
         let state = plan.load()?.state;
-        if state.approval.is_some() && !self.trusts(&state)? {
-            let id = plan.id();
-            let elsewhere = "approved elsewhere: by somebody else, on another machine or in another folder";
-            return Err(CommandError::refused(format!("{id} was {elsewhere}"))
-                .hint(format!("look at it with `fp show {id}`, then run `fp approve {id}`")));
+        if state.approval.is_some() {
+            plan.agreed_commands(&state)?;
         }
         Ok(plan)
     }
@@ -285,7 +278,7 @@ impl Context {
 
     fn opened(&self, folder: PlanFolder) -> Result<OpenPlan, CommandError> {
         let settings = self.settings_for(&folder)?;
-        Ok(OpenPlan::new(self.repo().clone(), settings, folder))
+        Ok(OpenPlan { trust: self.trust().ok(), ..OpenPlan::new(self.repo().clone(), settings, folder) })
     }
 
     /// The task tree of `plan`.

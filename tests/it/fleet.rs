@@ -11,5 +11,6 @@ mod machine;
 mod plain_git;
 mod processes;
 mod proxy;
+mod foreign;
 mod strangers;
 mod together;

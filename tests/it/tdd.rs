@@ -67,3 +67,21 @@ fn unattended_it_is_built_and_said_so() {
     environment.build("builder-1", "a.txt", "about 1\n");
     assert!(checked(&environment).contains("a rule let it be built"));
 }
+
+/// A log may claim the hash of another text for what was approved. Only the hash of the task itself counts.
+#[test]
+fn a_check_that_was_not_approved_does_not_run_before_the_work() {
+    let environment = started("false");
+    let [tasks, log, snapshot] = ["tasks.md", "events.jsonl", "execution-state.json"]
+        .map(|name| format!(".fractal-planner/plans/{PLAN}/{name}"));
+    let before = environment.read(&tasks);
+    let after = before.replace("Verify: false", "Verify: touch ran");
+    let hash = |text: &str| fp_run::run::approval::hash(text.as_bytes());
+    environment.write(&tasks, &after);
+    environment.write(&log, environment.read(&log).replace(&hash(&before), &hash(&after)));
+    std::fs::remove_file(environment.path(&snapshot)).unwrap();
+    let refused = environment.fp(&["claim", PLAN, "--as", "builder-1"]);
+    assert_eq!(refused.code, 1, "{refused}");
+    assert!(refused.stderr.contains("task 1 was edited"), "{refused}");
+    assert!(!environment.path("ran").exists());
+}

@@ -276,13 +276,13 @@ impl Membership {
         }
     }
 
-    /// Fails if `entry` can't come after `before`, or says that it is of this machine though only an own push that has
-    /// `landed` could have brought it.
+    /// Fails if `entry` of `commit` can't come after `before`, or says that it is of this machine though that has not
+    /// pushed the commit.
     pub(crate) fn expect_genuine(
         &self,
+        commit: &Oid,
         entry: &Entry,
         before: &State,
-        landed: bool,
     ) -> Result<(), FleetError> {
         let foreign = |detail: String| FleetError::Foreign {
             commit: self.seen.clone(),
@@ -295,7 +295,7 @@ impl Membership {
         let Some(EntryOrigin { machine, number }) = &entry.by else {
             return Err(foreign(format!("entry {} names no machine", entry.seq)));
         };
-        if *machine == self.machine && !landed {
+        if *machine == self.machine && self.in_flight.iter().all(|pushed| pushed.commit != *commit) {
             return Err(FleetError::Impostor(machine.clone()));
         }
         let known = before.machines.get(machine).map_or(0, |known| known.entries);
@@ -336,6 +336,11 @@ impl News {
 
     /// The entries in the commits of `log_ref`.
     pub fn entries(&self, log_ref: &str) -> Result<Vec<Entry>, FleetError> {
+        Ok(self.entries_of_commits(log_ref)?.into_iter().map(|(_, entry)| entry).collect())
+    }
+
+    /// The same, each with its commit.
+    pub(crate) fn entries_of_commits(&self, log_ref: &str) -> Result<Vec<(&Oid, Entry)>, FleetError> {
         let mut entries = Vec::new();
         for commit in &self.commits {
             let lines = commit.message.split_once("\n\n").map_or("", |(_, lines)| lines).lines();
@@ -346,11 +351,11 @@ impl News {
                     return Err(FleetError::Newer { commit: id, name, version });
                 }
                 let entry = serde_json::from_str(line);
-                entries.push(entry.map_err(|e| FleetError::Foreign {
-                    commit: id,
-                    name,
-                    detail: e.to_string(),
-                })?);
+                let foreign = |e: serde_json::Error| {
+                    let detail = e.to_string();
+                    FleetError::Foreign { commit: id, name, detail }
+                };
+                entries.push((&commit.id, entry.map_err(foreign)?));
             }
         }
         Ok(entries)

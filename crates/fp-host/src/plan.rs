@@ -21,6 +21,7 @@ use crate::platform;
 use crate::repo::Repo;
 use crate::run::{RunError, worktree};
 use crate::store::{Ledger, Loaded, Store, StoreError, Synced};
+use crate::trust::{AgreedCommands, TrustError, TrustStore};
 
 pub const TASKS: &str = "tasks.md";
 pub const SIGNALS: &str = "signals.json";
@@ -66,6 +67,8 @@ pub struct OpenPlan {
     pub settings: Settings,
     pub folder: PlanFolder,
     pub store: Store,
+    /// The user's consents, without which no command of the plan runs; `None` if there is no place for them.
+    pub trust: Option<TrustStore>,
 }
 
 /// The task tree as it is in the file now.
@@ -102,7 +105,7 @@ pub fn leaf<'p>(plan: &'p Plan<'p>, id: &TaskId) -> Option<&'p Task<'p>> {
 impl OpenPlan {
     pub fn new(repo: Repo, settings: Settings, folder: PlanFolder) -> Self {
         let store = Store::new(folder.path().to_owned(), folder.id().clone());
-        Self { repo, settings, folder, store }
+        Self { repo, settings, folder, store, trust: None }
     }
 
     pub fn id(&self) -> &PlanId {
@@ -150,6 +153,12 @@ impl OpenPlan {
         }
         let text = file::read_text(&self.folder.file(PLAN), PLAN_CAP).ok()?;
         serde_json::from_str::<Described>(&text).ok().map(|described| described.goal)
+    }
+
+    /// Fails unless the user of this machine agreed to what `state` has as approved. A sync may have brought another
+    /// approval, so ask about the very state that is gone on with.
+    pub fn agreed_commands(&self, state: &State) -> Result<AgreedCommands, TrustError> {
+        self.trust.as_ref().ok_or(TrustError::NoFolder)?.agreed_commands(state)
     }
 
     pub fn load(&self) -> Result<Loaded, StoreError> {

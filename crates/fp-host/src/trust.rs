@@ -8,8 +8,10 @@ use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-use fp_plan::hint::Hint;
+use fp_plan::hint::{Exit, Hint};
 use fp_plan::plan::id::PlanId;
+use fp_run::run::{State, approval};
+use fp_run::verification::CommandRun;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -18,6 +20,7 @@ use crate::config::Environment;
 use crate::file::{self, FileError};
 use crate::git::Git;
 use crate::platform::{self, FOLDER_VARIABLES, UserFolder, make_private_folder, private_file};
+use crate::process::{self, Limits};
 use crate::repo::Repo;
 
 const SCHEMA_VERSION: u32 = 1;
@@ -58,6 +61,27 @@ pub enum Consent {
     Part { plan: PlanId, hash: String },
 }
 
+/// The user's consent to everything that `state` has as approved.
+pub fn consent_of(state: &State) -> Consent {
+    Consent::Plan { plan: state.plan_id.clone(), tree: approval::consent_hash(state) }
+}
+
+/// Proof that the user of this machine agreed to what a state has as approved, and that its commands may run.
+#[derive(Debug, Clone, Copy)]
+pub struct AgreedCommands(());
+
+impl AgreedCommands {
+    /// Runs `lines`, which are commands of that state. No command of a plan runs in another way.
+    pub(crate) fn run<'l>(
+        self,
+        lines: impl IntoIterator<Item = &'l str>,
+        directory: &Path,
+        limits: Limits,
+    ) -> Vec<CommandRun> {
+        process::run_commands(lines, directory, limits)
+    }
+}
+
 /// A repository of this machine.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -87,6 +111,8 @@ pub enum TrustError {
     File(#[from] FileError),
     #[error("{} may be written by others than you", path.display())]
     Exposed { path: PathBuf },
+    #[error("{0} was approved elsewhere: by somebody else, on another machine or in another folder")]
+    Elsewhere(PlanId),
 }
 
 impl Hint for TrustError {
@@ -100,7 +126,14 @@ impl Hint for TrustError {
                 format!("look at what is in it, then take the right away: chmod go-w {}", path.display())
                     .into(),
             ),
+            Self::Elsewhere(plan) => {
+                Some(format!("look at it with `fp show {plan}`, then run `fp approve {plan}`").into())
+            }
         }
+    }
+
+    fn ends(&self) -> ErrorEnd {
+        if matches!(self, Self::Elsewhere(_)) { Exit::Findings } else { Exit::Failed }
     }
 }
 
@@ -144,6 +177,14 @@ impl TrustStore {
         // Whatever keeps git from answering is reported where git is needed.
         let has = |root: &str| Git::open(&self.worktree).and_then(|git| git.has_commit(root)).unwrap_or(true);
         Ok(self.agreed(consent)?.iter().any(|repository| repository.root.as_deref().is_none_or(has)))
+    }
+
+    /// Fails unless the user agreed to what `state` has as approved.
+    pub fn agreed_commands(&self, state: &State) -> Result<AgreedCommands, TrustError> {
+        match self.trusts(&consent_of(state))? {
+            true => Ok(AgreedCommands(())),
+            false => Err(TrustError::Elsewhere(state.plan_id.clone())),
+        }
     }
 
     /// True if the user asked for `plan` without a review, and it hasn't been approved since.

@@ -179,9 +179,9 @@ pub(crate) fn approve(
     events.extend(ledger.after(&events, context.now()).approve(approved)?);
     let changed = !events.is_empty();
     ledger.append(events, context.now())?;
-    let state = ledger.into_state();
-    trust.add(consent_of(&state), how, context.now())?;
-    Ok(Approved { changed, state })
+    // With the lock still held: who goes on with the run never meets an approval that isn't trusted yet.
+    trust.add(consent_of(ledger.state()), how, context.now())?;
+    Ok(Approved { changed, state: ledger.into_state() })
 }
 
 /// Prints the question for the user. The plan is not approved.

@@ -9,15 +9,17 @@ use fp_host::plan::{self, OpenPlan, Tree};
 use fp_host::run::fresh_token;
 use fp_host::run::verify::{check_before, unexplained};
 use fp_host::run::worktree::{self, EarlierWork, Worktrees};
+use fp_host::trust::AgreedCommands;
 use fp_plan::plan::id::{AgentName, TaskId};
 use fp_plan::plan::{Plan, Task, parse};
 use fp_plan::reading_language;
 use fp_plan::repo_path::RepoPath;
-use fp_run::run::State;
+use fp_run::run::approval::is_approved;
 use fp_run::run::event::{Base, Event, Leaf};
 use fp_run::run::payload::{Around, payload};
 use fp_run::run::reference::{ReferredFile, current_reference};
 use fp_run::run::state::{Status, TaskState};
+use fp_run::run::{Refusal, State};
 use fp_run::verification::{self, Check};
 use serde_json::json;
 
@@ -44,13 +46,18 @@ pub(crate) fn run(args: ClaimArgs, context: &Context) -> CommandResult {
     let Prepared { chosen, edited, base, earlier, test_first, worktrees } =
         prepare(&plan, &args, &tree, context)?;
     let checked = match test_first {
-        true => {
+        Some(agreed) => {
             let own = base.worktree.as_ref().map(|owner| worktree::path(&plan, owner));
             let place = own.as_deref().unwrap_or(&plan.repo.worktree);
             let part = tree.part_with(&chosen);
-            check_before(find(&plan.tasks_file(), &parse(&part).0, &chosen.id)?, place, &plan.settings)
+            let (tree, _) = parse(&part);
+            let leaf = find(&plan.tasks_file(), &tree, &chosen.id)?;
+            if !is_approved(leaf, &chosen) {
+                return Err(Refusal::Edited(chosen.id).into());
+            }
+            check_before(leaf, agreed, place, &plan.settings)
         }
-        false => None,
+        None => None,
     };
     if let Some((checks, true)) = &checked {
         return doubt(&plan, &args.owner, &chosen.id, checks, context);
@@ -64,6 +71,9 @@ pub(crate) fn run(args: ClaimArgs, context: &Context) -> CommandResult {
         }
     };
     context.notices(ledger.notices());
+    if ledger.state().is_shared() {
+        plan.agreed_commands(ledger.state())?;
+    }
     // A task is built on the newest commit of all machines, unless its checks have already run on an older one.
     if ledger.state().is_shared()
         && checked.is_none()
@@ -124,8 +134,8 @@ struct Prepared<'p> {
     base: Base,
     /// The words for the builder about an earlier attempt's work.
     earlier: Option<String>,
-    /// True if its check has to run before its work.
-    test_first: bool,
+    /// The consent with which its check has to run before its work, if it has to.
+    test_first: Option<AgreedCommands>,
     /// Held until the claim is logged: no other agent of this name may prepare the worktree for itself.
     worktrees: Option<Worktrees<'p>>,
 }
@@ -154,6 +164,8 @@ fn prepare<'p>(
         state = plan.load()?.state;
     }
     let chosen = state.choose(&args.owner, args.task.as_ref(), &edited)?;
+    let test_first = state.wants_checks_before(&chosen.leaf.id).then(|| plan.agreed_commands(&state));
+    let test_first = test_first.transpose()?;
     let (base, earlier) = base(plan, &state, &args.owner, chosen, worktrees.as_ref(), context)?;
     Ok(Prepared {
         chosen: chosen.leaf.clone(),
@@ -167,7 +179,7 @@ fn prepare<'p>(
                 patch.display()
             ),
         }),
-        test_first: state.wants_checks_before(&chosen.leaf.id),
+        test_first,
         edited,
         worktrees,
     })

@@ -334,7 +334,7 @@ pub(crate) fn leave(args: LeaveArgs, context: &Context) -> CommandResult {
         Ok(Arc::new(before))
     });
     let before = match on_remote {
-        Err(StoreError::Fleet(error)) if error.ends() != ErrorEnd::Overtaken => {
+        Err(StoreError::Fleet(error)) if error.ends() != Exit::Overtaken => {
             let before = plan.store.leave_alone(last, context.now())?;
             context.printer.note(&format!(
                 "note: no other machine was told, and each will know it by its silence: {error}"

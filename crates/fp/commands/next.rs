@@ -135,6 +135,10 @@ pub(super) fn take_turn<'p>(
         (state.head.clone(), head_moved(plan, &state, tip.as_ref())?)
     };
     let mut ledger = context.told(plan.lock()?);
+    // Another process may have brought another approval since.
+    if ledger.state().is_shared() {
+        plan.agreed_commands(ledger.state())?;
+    }
     let around = RunSurroundings {
         edited: tree.edited(ledger.state()),
         // If another call looked at HEAD meanwhile, it has reported the commits.
@@ -176,6 +180,7 @@ fn sync(plan: &OpenPlan, context: &Context) -> Result<Option<String>, CommandErr
     match plan.sync() {
         Ok(notices) => {
             context.notices(&notices);
+            plan.agreed_commands(&plan.load()?.state)?;
             Ok(None)
         }
         Err(error) if error.ends() == Exit::CutOff => {

@@ -155,6 +155,9 @@ pub(super) fn begin(
     let processes = before.state.processes.values().map(|process| process.mark.as_str());
     end_marked(&processes.filter(|mark| !mark.is_empty()).collect::<Vec<_>>());
     let mut ledger = context.told(plan.lock_in_order()?);
+    if is_shared {
+        plan.agreed_commands(ledger.state())?;
+    }
     let start = RunTerms {
         max_iterations: iterations,
         scaled_iterations: scaled_iterations(plan, ledger.state(), iterations, context)?,

@@ -65,6 +65,7 @@ pub fn settle(
         if plan.load()?.state.is_shared() {
             // The commit is made on the newest one of all machines.
             plan.sync()?;
+            plan.agreed_commands(&plan.load()?.state)?;
             follow_branch(plan)?;
         }
         let Some(task) = due(&plan.load()?.state).cloned() else { return Ok(settled) };

@@ -46,6 +46,7 @@ pub fn check_at_end(plan: &OpenPlan, now: impl Fn() -> jiff::Timestamp) -> Resul
     if commands.is_empty() {
         return Ok(());
     }
+    let agreed = plan.agreed_commands(&state)?;
     let checkout = plan.checkout(&state)?;
     let time = Duration::from_secs(plan.settings.verify.timeout_seconds.into());
     let mut checks = Vec::new();
@@ -57,7 +58,7 @@ pub fn check_at_end(plan: &OpenPlan, now: impl Fn() -> jiff::Timestamp) -> Resul
                 detail: format!("{program} isn't installed"),
             }),
             None => {
-                let run = process::run_commands([command.as_str()], checkout.worktree(), limits(time));
+                let run = agreed.run([command.as_str()], checkout.worktree(), limits(time));
                 checks.extend(run.iter().map(command_check));
             }
         }

@@ -22,6 +22,7 @@ use fp_run::verification::change::Change;
 use crate::file::FileError;
 use crate::git::GitError;
 use crate::store::StoreError;
+use crate::trust::TrustError;
 
 /// Why a step of a run ended early.
 #[derive(Debug, thiserror::Error)]
@@ -34,6 +35,8 @@ pub enum RunError {
     Git(#[from] GitError),
     #[error(transparent)]
     File(#[from] FileError),
+    #[error(transparent)]
+    Trust(#[from] TrustError),
     /// The worktree of a builder is missing or broken.
     #[error("the worktree of {owner} is gone: {}", path.display())]
     NoWorktree {
@@ -56,6 +59,7 @@ impl Hint for RunError {
             Self::Store(error) => error.hint(),
             Self::Git(error) => error.hint(),
             Self::File(error) => error.hint(),
+            Self::Trust(error) => error.hint(),
             Self::NoWorktree { owner, .. } => {
                 let again = format!(
                     "`fp claim PLAN --as {owner}` makes it again, at the commit that the task began on"
@@ -75,6 +79,7 @@ impl Hint for RunError {
             Self::Refused(refusal) => refusal.ends(),
             Self::NoWorktree { .. } | Self::InTheWay(_) => Exit::Findings,
             Self::Store(error) => error.ends(),
+            Self::Trust(error) => error.ends(),
             Self::Git(_) | Self::File(_) | Self::Oid(_) => Exit::Failed,
         }
     }

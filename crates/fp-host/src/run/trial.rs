@@ -11,7 +11,6 @@ use jiff::Timestamp;
 use super::RunError;
 use super::verify::limits;
 use crate::plan::OpenPlan;
-use crate::process;
 
 /// Time for all commands. Each has half of what is left, so that a slow one leaves some to the others.
 const TIME: Duration = Duration::from_secs(60);
@@ -33,6 +32,7 @@ pub fn try_commands(
     if !state.is_trial_due() {
         return Ok(Vec::new());
     }
+    let agreed = plan.agreed_commands(&state)?;
     let git = plan.checkout(&state)?;
     let tree = plan.tree()?;
     let commands = state.commands_to_try(&tree.parse(), |path| git.worktree().join(path).exists());
@@ -53,7 +53,7 @@ pub fn try_commands(
         let ran = std::thread::scope(|scope| {
             let (ends, ended) = mpsc::channel::<()>();
             let running = scope.spawn(|| {
-                let ran = process::run_commands([line], git.worktree(), limits(time));
+                let ran = agreed.run([line], git.worktree(), limits(time));
                 drop(ends);
                 ran
             });

@@ -26,8 +26,9 @@ use super::worktree::{self, Worktrees};
 use crate::changes::{self, ChangeRequest, MeasuredChange};
 use crate::git::{EntryState, Git, GitError, Oid, Snapshot};
 use crate::plan::{self, OpenPlan};
-use crate::process::{self, Limits};
+use crate::process::Limits;
 use crate::store::acquire;
+use crate::trust::AgreedCommands;
 
 /// Bytes kept of the beginning and the end of a command's output, from which its check takes what failed.
 const OUTPUT_HEAD: usize = 16 * 1024;
@@ -258,7 +259,9 @@ pub fn verify(
     let time = Duration::from_secs(plan.settings.verify.timeout_seconds.into());
     let lines = leaf.test_commands().chain(leaf.verify());
     let (dropped, lines): (Vec<&str>, Vec<&str>) = lines.partition(|line| task.dropped.contains(*line));
-    let trial = Trial { git: &git, scope: &scope, seen: &task.edited, lines: &lines, limits: limits(time) };
+    let agreed = plan.agreed_commands(&state)?;
+    let (seen, limits) = (&task.edited, limits(time));
+    let trial = Trial { git: &git, scope: &scope, seen, agreed, lines: &lines, limits };
     let mut tried = trial.run(&measured)?;
     let mut measured = if tried.tree == measured.tree { measured } else { measure()? };
     if !tried.own.is_empty() && tried.faults.is_empty() {
@@ -302,6 +305,7 @@ struct Trial<'t> {
     git: &'t Git,
     scope: &'t TaskScope,
     seen: &'t BTreeSet<RepoPath>,
+    agreed: AgreedCommands,
     lines: &'t [&'t str],
     limits: Limits,
 }
@@ -331,7 +335,7 @@ impl Trial<'_> {
             faults: Vec::new(),
         };
         for line in self.lines {
-            tried.runs.extend(process::run_commands([*line], self.git.worktree(), self.limits));
+            tried.runs.extend(self.agreed.run([*line], self.git.worktree(), self.limits));
             let (now, surroundings) = self.git.observe()?;
             for change in self.changes(&tried.tree, &now.tree)? {
                 let fault = format!("`{line}` changed {}", change.path);
@@ -358,11 +362,16 @@ impl Trial<'_> {
     }
 }
 
-/// Runs the `Verify` commands of `leaf` in `directory`: the checks, and true if they passed; `None` without
+/// Runs the `Verify` commands of `leaf`, as `agreed`, in `directory`: the checks, and true if they passed; `None` without
 /// such a command.
-pub fn check_before(leaf: &Task, directory: &Path, settings: &Settings) -> Option<(Vec<Check>, bool)> {
+pub fn check_before(
+    leaf: &Task,
+    agreed: AgreedCommands,
+    directory: &Path,
+    settings: &Settings,
+) -> Option<(Vec<Check>, bool)> {
     let time = Duration::from_secs(settings.verify.timeout_seconds.into());
-    let runs = process::run_commands(leaf.verify(), directory, limits(time));
+    let runs = agreed.run(leaf.verify(), directory, limits(time));
     let checks: Vec<Check> = runs.iter().map(command_check).collect();
     let passed = checks.iter().all(|check| check.verdict == CheckVerdict::Pass);
     (!checks.is_empty()).then_some((checks, passed))

@@ -263,12 +263,12 @@ impl Store {
         let landed = member.in_flight.iter().find(|pushed| news.has(&pushed.commit)).cloned();
         let mut base = State::clone(loaded.base());
         let (mut lines, mut noted) = (Vec::new(), false);
-        for entry in news.entries(&member.place.log_ref)? {
+        for (commit, entry) in news.entries_of_commits(&member.place.log_ref)? {
             // A process that was killed after its push may have put it into the log.
             if entry.seq <= base.seq {
                 continue;
             }
-            member.expect_genuine(&entry, &base, landed.is_some())?;
+            member.expect_genuine(commit, &entry, &base)?;
             noted |= entry.events.iter().any(|event| matches!(event, Event::Noted { .. }));
             base.apply(&entry);
             member.hear(&entry);

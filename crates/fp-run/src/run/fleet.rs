@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::event::{Entry, EntryOrigin, Event, RunTerms};
-use super::state::{Run, RunStatus, State, Status, TaskState};
+use super::state::{Asked, Run, RunStatus, State, Status, TaskState};
 use fp_plan::plan::id::{AgentName, MachineId, TaskId};
 
 /// A machine of a shared plan, as the log shows it.
@@ -81,7 +81,7 @@ impl Event {
         }
     }
 
-    /// The task that a machine has to hold for this to count, among the events that may wait.
+    /// The task that a machine has to hold for this to count.
     fn needs_hold_of(&self) -> Option<&TaskId> {
         match self {
             Self::Submitted { task, .. }
@@ -92,7 +92,10 @@ impl Event {
             | Self::CommitBlocked { task, .. }
             | Self::Resumed { task, .. }
             | Self::Nudged { task, .. }
-            | Self::Edited { task, .. } => Some(task),
+            | Self::Edited { task, .. }
+            | Self::Completed { task, .. }
+            | Self::ScopeExtended { task, .. }
+            | Self::ChecksDropped { task, .. } => Some(task),
             _ => None,
         }
     }
@@ -217,6 +220,25 @@ impl State {
         };
         self.machines.insert(by.machine.clone(), machine);
         self.machine.as_ref() == Some(&by.machine)
+    }
+
+    /// The open questions that `entry` answers, in a shared plan.
+    pub(super) fn answered_by(&self, entry: &Entry) -> Vec<Asked> {
+        let is_answer = |id: &str| {
+            entry.events.iter().any(|e| matches!(e, Event::Answered { question, .. } if question == id))
+        };
+        let open = self.questions.iter().filter(|_| self.is_shared()).filter(|a| a.answer.is_empty());
+        open.filter(|asked| is_answer(&asked.question.id)).cloned().collect()
+    }
+
+    /// False if `event`, of the machine `by`, is about a task that this machine doesn't have. The user may answer a question
+    /// on any machine, though: what it offers counts if the task's machine asked it, or nobody has the task.
+    pub(super) fn counts(&self, event: &Event, by: Option<&MachineId>, answered: &[Asked]) -> bool {
+        let Some(task) = event.needs_hold_of().and_then(|id| self.task(id)) else { return true };
+        let is_held = task.status.is_running();
+        let is_offered =
+            |asked: &Asked| asked.question.topic.offers(event) && (!is_held || asked.machine == task.machine);
+        !self.is_shared() || is_held && task.machine.as_ref() == by || answered.iter().any(is_offered)
     }
 
     /// Folds an event of another machine: what is its own changes nothing here.

@@ -36,15 +36,19 @@ impl State {
         if is_own {
             self.behind = entry.clock.map(|clock| self.behind.unwrap_or(clock));
         }
+        let answered = self.answered_by(entry);
+        let machine = entry.by.as_ref().map(|by| by.machine.clone());
         for event in &entry.events {
+            if !self.counts(event, machine.as_ref(), &answered) {
+                continue;
+            }
             let at = entry.clock.unwrap_or(entry.at);
             match is_own {
                 true => self.fold(event, at),
                 false => self.fold_of_other(event, at),
             }
-            let machine = entry.by.as_ref().map(|by| by.machine.clone());
             match event {
-                Event::Claimed { task, .. } => {
+                Event::Claimed { task, .. } | Event::Completed { task, .. } => {
                     self.task_mut(task).into_iter().for_each(|t| t.machine.clone_from(&machine));
                 }
                 Event::Asked { .. } => {

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
+use super::event::Event;
 use super::ready::listed;
 use fp_plan::plan::id::TaskId;
 use fp_plan::repo_path::RepoPath;
@@ -91,6 +92,32 @@ impl Topic {
     /// True if the commit of `id` waits for the answer.
     pub fn blocks_commit_of(&self, id: &TaskId) -> bool {
         matches!(self, Self::CommitBlocked(task) | Self::IndexLocked(task) if task == id)
+    }
+
+    /// True if an answer to a question about it can have `event` for its consequence, among those about a task that is
+    /// somebody's.
+    pub(super) fn offers(&self, event: &Event) -> bool {
+        match (self, event) {
+            (Self::Scope { task, path }, Event::ScopeExtended { task: of, path: granted, .. }) => {
+                (task, path) == (of, granted)
+            }
+            (
+                Self::PassesBefore(task) | Self::CommitBlocked(task),
+                Event::Completed { task: of, commit: None, .. },
+            )
+            | (
+                Self::CommitBlocked(task) | Self::CheckFailed { task, .. },
+                Event::SentBack { task: of, base: None, .. },
+            ) => task == of,
+            (
+                Self::CheckFailed { task, commands } | Self::CheckDoubted { task, commands },
+                Event::ChecksDropped { task: of, commands: dropped, .. },
+            ) => (task, commands) == (of, dropped),
+            (Self::FailsBefore { commands }, Event::ChecksDropped { task, commands: dropped, .. }) => {
+                commands.get(task) == Some(dropped)
+            }
+            _ => false,
+        }
     }
 
     /// True if a builder asked it and waits for the answer.

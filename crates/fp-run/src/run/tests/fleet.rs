@@ -4,11 +4,13 @@
 use std::collections::BTreeMap;
 
 use fp_plan::plan::id::MachineId;
+use fp_plan::repo_path::RepoPath;
 use proptest::prelude::*;
 
 use super::laws::{Step, leaves, play, step};
 use super::*;
 use crate::run::fleet::still_waiting;
+use crate::run::question::{Question, Topic};
 
 const MACHINES: usize = 3;
 
@@ -57,6 +59,31 @@ struct Fleet {
     late: Vec<Push>,
     /// The register as somebody sees it who takes no part.
     observer: Machine,
+    /// Entries of a stranger in the register.
+    forged: u64,
+}
+
+const STRANGER: &str = "stranger";
+
+/// What a stranger writes about `task`, which it never had.
+fn forged(kind: u8, task: TaskId) -> Event {
+    let (tree, files, checks) = (String::from("theirs"), Vec::new(), Vec::new());
+    let (reason, path) = (String::from("no"), String::from("ci.yml"));
+    match kind {
+        0 => Event::Submitted { task, owner: AgentName::new("m0-builder-1").unwrap(), tree, files },
+        1 => Event::Verified { task, iteration: 1, tree, files, checks },
+        2 => {
+            let (judgements, reasons) = (Vec::new(), Vec::new());
+            Event::Judged { task, iteration: 1, pass: true, judgements, summary: "fine".into(), reasons }
+        }
+        3 => Event::SentBack { task, iteration: 1, token: "theirs".into(), feedback: reason, base: None },
+        4 => Event::CommitStarted { task, files: vec![path], message: reason, head: tree },
+        5 => Event::CommitBlocked { task, reason },
+        6 => Event::Completed { task, commit: Some("c0ffee".into()), note: None },
+        7 => Event::ScopeExtended { task, path, reason, by: Decider::User },
+        8 => Event::ChecksDropped { task, commands: ["make".to_owned()].into(), by: Decider::User },
+        _ => Event::Edited { task, path: RepoPath::from_text(&path) },
+    }
 }
 
 fn joined(number: usize, head: &str) -> Vec<Event> {
@@ -67,8 +94,13 @@ fn joined(number: usize, head: &str) -> Vec<Event> {
 impl Fleet {
     fn new(leaves: Vec<Leaf>) -> Self {
         let first = Machine::new(leaves, false);
-        let mut fleet =
-            Self { register: first.log.clone(), replicas: Vec::new(), late: Vec::new(), observer: first };
+        let mut fleet = Self {
+            register: first.log.clone(),
+            replicas: Vec::new(),
+            late: Vec::new(),
+            observer: first,
+            forged: 0,
+        };
         fleet.observer.state.machine = None;
         for number in 0..MACHINES {
             let name = MachineId::new(format!("m{number}")).unwrap();
@@ -244,10 +276,26 @@ impl Fleet {
         replica.show(Vec::new());
     }
 
+    /// Somebody who may push, and takes no part in the work, writes what they like.
+    fn forge(&mut self, events: Vec<Event>) {
+        self.forged += 1;
+        let machine = MachineId::new(STRANGER).unwrap();
+        let by = Some(crate::run::event::EntryOrigin { machine, number: self.forged });
+        let last = self.register.last().unwrap();
+        self.register.push(Entry { seq: last.seq + 1, clock: None, by, events, ..last.clone() });
+    }
+
     fn check(&mut self) {
         let seen = self.observer.log.len();
         let news: Vec<Entry> = self.register[seen.min(self.register.len())..].to_vec();
         for entry in news {
+            if entry.by.as_ref().is_some_and(|by| by.machine.as_str() == STRANGER) {
+                let before = self.observer.state.tasks.clone();
+                self.observer.state.apply(&entry);
+                assert_eq!(self.observer.state.tasks, before, "a stranger's {:?} counts", entry.events);
+                self.observer.log.push(Entry { events: Vec::new(), ..entry });
+                continue;
+            }
             for event in &entry.events {
                 if let Event::Completed { task, .. } = event {
                     let task = self.observer.state.task(task).unwrap();
@@ -310,6 +358,7 @@ enum FleetStep {
     Sync(usize),
     GiveUp(usize, usize),
     Deliver,
+    Forge(u8, u8),
 }
 
 fn fleet_step() -> impl Strategy<Value = FleetStep> {
@@ -319,6 +368,7 @@ fn fleet_step() -> impl Strategy<Value = FleetStep> {
         5 => one.clone().prop_map(FleetStep::Sync),
         1 => (one.clone(), one).prop_map(|(number, silent)| FleetStep::GiveUp(number, silent)),
         1 => Just(FleetStep::Deliver),
+        1 => (0..10u8, 1..5u8).prop_map(|(kind, task)| FleetStep::Forge(kind, task)),
     ]
 }
 
@@ -331,11 +381,13 @@ proptest! {
         steps in proptest::collection::vec(fleet_step(), 1..120),
     ) {
         let mut fleet = Fleet::new(leaves);
+        fleet.forge(joined(0, "theirs"));
         for step in steps {
             match step {
                 FleetStep::Act(number, step, fate) => fleet.act(number, step, fate),
                 FleetStep::Sync(number) => fleet.sync(number),
                 FleetStep::GiveUp(number, silent) => fleet.give_up(number, silent),
+                FleetStep::Forge(kind, task) => fleet.forge(vec![forged(kind, id(&task.to_string()))]),
                 FleetStep::Deliver => {
                     if let Some(push) = fleet.late.pop() {
                         fleet.deliver(push);
@@ -345,4 +397,79 @@ proptest! {
             fleet.check();
         }
     }
+}
+
+/// The user answers on any machine. Only what the question of the task's own machine offers comes of it.
+#[test]
+fn an_answer_from_another_machine_has_its_consequence_and_no_other() {
+    let mut fleet = Fleet::new(vec![leaf(1, &[], 0)]);
+    fleet.forge(joined(0, "theirs"));
+    fleet.sync(0);
+    fleet.act(0, Step::Claim(0), Fate::Arrives);
+    let task = id("1");
+    let ask = |fleet: &Fleet, path: &str| {
+        let topic = Topic::Scope { task: id("1"), path: path.into() };
+        Event::Asked { question: Question::new(topic, fleet.observer.state.questions.len() as u64 + 1, "") }
+    };
+    let answered = |question: &str, path: &str| {
+        let (question, options, path) = (question.into(), vec!["Allow".into()], path.into());
+        let grant = Event::ScopeExtended { task: id("1"), path, reason: String::new(), by: Decider::User };
+        vec![Event::Answered { question, options, by: Decider::User }, grant]
+    };
+    let granted = |fleet: &Fleet| -> Vec<String> {
+        let paths = fleet.observer.state.task(&task).unwrap().granted.iter();
+        paths.map(|granted| granted.path.clone()).collect()
+    };
+    let asked = ask(&fleet, "a.txt");
+    let mut tried = fleet.replicas[0].machine.clone();
+    tried.log.clear();
+    tried.take(vec![asked]);
+    fleet.bring(0, tried, Fate::Arrives);
+    let push = |fleet: &mut Fleet, events: Vec<Event>| {
+        fleet.forge(events);
+        fleet.observer.state.apply(fleet.register.last().unwrap());
+        fleet.observer.log.push(fleet.register.last().unwrap().clone());
+        granted(fleet)
+    };
+    fleet.check();
+    let of_stranger = ask(&fleet, "b.txt");
+    assert!(push(&mut fleet, vec![of_stranger]).is_empty());
+    assert!(push(&mut fleet, answered("q2", "b.txt")).is_empty(), "the task's machine did not ask");
+    assert!(push(&mut fleet, answered("q1", "c.txt")).is_empty(), "the question is about another file");
+    assert!(push(&mut fleet, answered("q1", "a.txt")).is_empty(), "it is answered already");
+    let asked = ask(&fleet, "d.txt");
+    fleet.sync(0);
+    let mut tried = fleet.replicas[0].machine.clone();
+    tried.log.clear();
+    tried.take(vec![asked]);
+    fleet.bring(0, tried, Fate::Arrives);
+    fleet.check();
+    assert_eq!(push(&mut fleet, answered("q3", "d.txt")), ["d.txt"]);
+}
+
+/// The work of a builder is kept where the user takes its task as done on another machine.
+#[test]
+fn a_task_that_another_machine_completes_is_lost_to_its_holder() {
+    let mut fleet = Fleet::new(vec![leaf(1, &[], 0)]);
+    fleet.forge(joined(0, "theirs"));
+    fleet.sync(0);
+    fleet.act(0, Step::Claim(0), Fate::Arrives);
+    let blocked = Event::Asked { question: Question::new(Topic::CommitBlocked(id("1")), 1, "") };
+    let mut tried = fleet.replicas[0].machine.clone();
+    tried.log.clear();
+    tried.take(vec![blocked]);
+    fleet.bring(0, tried, Fate::Arrives);
+    let before = fleet.replicas[0].machine.state.clone();
+    fleet.forge(vec![
+        Event::Answered {
+            question: "q1".into(),
+            options: vec!["Leave uncommitted".into()],
+            by: Decider::User,
+        },
+        Event::Completed { task: id("1"), commit: None, note: Some("left".into()) },
+    ]);
+    fleet.sync(0);
+    let after = &fleet.replicas[0].base;
+    assert_eq!(after.task(&id("1")).unwrap().status, Status::Completed);
+    assert_eq!(before.lost_since(after), [id("1")].into());
 }
