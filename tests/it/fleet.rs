@@ -11,4 +11,5 @@ mod machine;
 mod plain_git;
 mod processes;
 mod proxy;
+mod secrets;
 mod together;
