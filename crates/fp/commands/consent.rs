@@ -70,6 +70,7 @@ fn record_answer(
     let Some(open) = state.open_questions().find(|open| open.id == question) else {
         return Ok(format!("Question {question} is no longer open. Next: {}", state.lead_command()));
     };
+    let open = open.shown();
     expect_printed(
         &PrintedQuestion::of_run(id, &open.id, &open.text, &open.header, &open.options),
         asked,

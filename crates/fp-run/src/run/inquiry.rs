@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use super::decide::RunDecision;
 use super::event::{Decider, Event};
-use super::question::{AnswerOption, Question, Topic};
+use super::question::{AnswerOption, Question, Topic, said};
 use super::refusal::Refusal;
 use super::state::{State, Status, TaskState};
 use fp_plan::hint::{ErrorEnd, Hint};
@@ -144,6 +144,7 @@ impl State {
         options: Vec<AnswerOption>,
     ) -> Result<Vec<Event>, NotAsked> {
         self.expect_may_ask(id, owner)?;
+        let options: Vec<AnswerOption> = options.iter().map(|option| option.each(cut)).collect();
         let mut labels: Vec<String> = options.iter().map(|option| option.label.to_lowercase()).collect();
         labels.sort_unstable();
         labels.dedup();
@@ -224,7 +225,7 @@ fn shares(other: &TaskState, path: &str) -> bool {
 }
 
 /// Returns `path` in normal form if a task may have it at all.
-fn allowed_path(path: &str, plans: &str) -> Result<String, NotAsked> {
+pub(super) fn allowed_path(path: &str, plans: &str) -> Result<String, NotAsked> {
     let refused = |why: String| NotAsked::Path { path: path.to_owned(), why };
     let normal = path::normal(path.trim()).map_err(|why| refused(why.to_string()))?.into_owned();
     if normal.is_empty() || normal == "." {
@@ -241,5 +242,5 @@ fn allowed_path(path: &str, plans: &str) -> Result<String, NotAsked> {
 }
 
 fn cut(text: &str) -> String {
-    text.trim().chars().take(MAX_CHARS).collect()
+    said(text).chars().take(MAX_CHARS).collect()
 }
