@@ -186,7 +186,7 @@ fn by_program<'c>(commands: impl Iterator<Item = &'c str>, most: usize) -> Vec<S
         }
     }
     let line = |(program, mut commands): (&str, Vec<&str>)| {
-        if commands.len() > most {
+        if commands.len() > NAMED {
             commands.sort_by_key(|command| is_plain(command));
         }
         let most = most.max(commands.iter().filter(|command| !is_plain(command)).count());

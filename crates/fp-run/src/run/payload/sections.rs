@@ -10,7 +10,7 @@ use crate::run::state::{State, TaskState};
 use fp_plan::plan::field::FieldKind;
 use fp_plan::plan::id::TaskId;
 use fp_plan::plan::task::Task;
-use fp_plan::text::prompt_path;
+use fp_plan::text::{prompt_path, shell_quoted};
 
 /// Maximum quotation of the goal, in characters.
 const MAX_GOAL_CHARS: usize = 600;
@@ -289,6 +289,8 @@ fn verification(task: &TaskState, leaf: &Task<'_>) -> Vec<PayloadPart> {
 fn hand_in(state: &State, task: &TaskState, leaf: &Task<'_>) -> Vec<PayloadPart> {
     let (plan, id) = (&state.plan_id, &task.leaf.id);
     let (owner, token) = task.claim.as_ref().map_or(("", ""), |c| (c.owner.as_str(), c.token.as_str()));
+    // Another machine may have given it.
+    let token = shell_quoted(&said(token));
     let fixed = |text: String| PayloadPart::fixed("", vec![text]);
     let mut parts = Vec::new();
     if let Some(feedback) = &task.feedback {
