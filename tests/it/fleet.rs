@@ -4,6 +4,7 @@
 mod bad_hosts;
 mod daemon;
 mod faults;
+mod foreign;
 mod host;
 mod http;
 mod listener;
@@ -11,6 +12,6 @@ mod machine;
 mod plain_git;
 mod processes;
 mod proxy;
-mod foreign;
+mod secrets;
 mod strangers;
 mod together;

@@ -24,6 +24,7 @@ use crate::repo::Repo;
 use crate::run::fresh_token;
 use crate::trust::{Consent, ConsentSource, TrustError, TrustStore};
 
+pub(crate) use redact::redact;
 pub use redact::redacted;
 
 const MEMBERSHIP: &str = "fleet.json";
@@ -74,6 +75,10 @@ pub enum FleetError {
     Unsigned { commit: Oid, name: String },
     #[error("another clone writes as {0}")]
     Impostor(MachineId),
+    #[error(
+        "{0} has what looks like a secret; secrets don't travel, and without it the plan is not the approved one"
+    )]
+    Secret(String),
     #[error(transparent)]
     Git(#[from] GitError),
     #[error(transparent)]
@@ -113,6 +118,7 @@ impl Hint for FleetError {
             Self::Newer { .. } => "update fp: `fp --version` says what this one is".into(),
             Self::Unsigned { .. } => "find out who pushed it; `gpg.ssh.allowedSignersFile` names those that git trusts".into(),
             Self::Impostor(_) => "a copy of this clone is at work: have one of them `fp leave` the plan and join under a name of its own".into(),
+            Self::Secret(_) => "take it out: a command can read it from a file or a variable of each machine. Then approve the plan again".into(),
             Self::Git(error) => return error.hint(),
             Self::File(error) => return error.hint(),
             Self::Trust(error) => return error.hint(),
@@ -630,7 +636,7 @@ impl FleetRemote {
                 Some(known) => known,
                 None => {
                     let text = file::read_text(&path, FILE_CAP)?;
-                    let blob = self.git.write_blob(redacted(&text).into_owned().into_bytes())?;
+                    let blob = self.git.write_blob(redact::to_send(&name, text)?.into_bytes())?;
                     KnownFile { blob, bytes, modified }
                 }
             };

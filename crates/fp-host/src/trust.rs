@@ -132,7 +132,7 @@ impl Hint for TrustError {
         }
     }
 
-    fn ends(&self) -> ErrorEnd {
+    fn ends(&self) -> Exit {
         if matches!(self, Self::Elsewhere(_)) { Exit::Findings } else { Exit::Failed }
     }
 }

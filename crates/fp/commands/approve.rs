@@ -9,7 +9,7 @@ use fp_host::plan::OpenPlan;
 use fp_host::run::end_checks::{end_commands, missing_program};
 use fp_host::trust::ConsentSource;
 use fp_plan::plan::Plan;
-use fp_plan::plan::id::TaskId;
+use fp_plan::plan::id::{PlanId, TaskId};
 use fp_plan::text::{counted, prompt_quoted};
 use fp_run::commit_style::{CommitHistory, SUBJECTS};
 use fp_run::run::consent::{PrintedQuestion, changes_since, commands_by_program};
@@ -21,9 +21,6 @@ use crate::context::{Context, consent_of};
 use crate::error::{CommandError, CommandResult, Exit};
 use crate::input;
 use crate::source::PlanSource;
-
-/// Longest command that is shown as it runs at the end, in bytes.
-const WIDEST: usize = 300;
 
 /// Approve a plan, so that its tasks and their commands may run
 ///
@@ -52,7 +49,7 @@ pub(crate) fn run(args: ApproveArgs, context: &Context) -> CommandResult {
     let is_known = context.approved_here(&state);
     let known = Some(&*state).filter(|_| is_known && !is_of_this);
     let terms = match known {
-        Some(known) => changes_since(known, &tree, &commands) + "\n",
+        Some(known) => changes_since(known, &tree, &commands, usize::MAX) + "\n",
         None => commands_text(&tree, &commands),
     };
     let given = match is_of_this && is_known {
@@ -88,7 +85,7 @@ pub(crate) fn run(args: ApproveArgs, context: &Context) -> CommandResult {
 
 /// The commands that an approval allows, and which of them run at the end.
 pub(crate) fn commands_text(tree: &Plan, end_commands: &[String]) -> String {
-    let commands = commands_by_program(tree, end_commands);
+    let commands = commands_by_program(tree, end_commands, usize::MAX);
     if commands.is_empty() {
         return String::new();
     }
@@ -98,7 +95,7 @@ pub(crate) fn commands_text(tree: &Plan, end_commands: &[String]) -> String {
     }
     for command in end_commands {
         let missing = missing_program(command).map(|program| format!(": not run, {program} isn't installed"));
-        text.push_str(&format!("- {}{}\n", prompt_quoted(command, WIDEST), missing.unwrap_or_default()));
+        text.push_str(&format!("- {}{}\n", prompt_quoted(command, usize::MAX), missing.unwrap_or_default()));
     }
     text
 }
@@ -184,6 +181,24 @@ pub(crate) fn approve(
     Ok(Approved { changed, state: ledger.into_state() })
 }
 
+/// The question that approves `tree`, whose text is `text`.
+///
+/// # Errors
+/// The dialog of a client can't show all that the user has to see.
+pub(crate) fn approval_question(
+    plan: &PlanId,
+    text: &str,
+    tree: &Plan,
+    end_commands: &[String],
+    before: Option<&State>,
+) -> Result<PrintedQuestion, CommandError> {
+    let hash = approval::hash(text.as_bytes());
+    PrintedQuestion::of_approval(plan, tree, &hash, end_commands, before).ok_or_else(|| {
+        CommandError::refused(format!("plan {plan} has more commands to look at than a question can show"))
+            .hint(format!("have the user run `fp approve {plan}` at a terminal, which lists them all"))
+    })
+}
+
 /// Prints the question for the user. The plan is not approved.
 fn ask_for_consent(
     plan: &OpenPlan,
@@ -193,9 +208,9 @@ fn ask_for_consent(
     before: Option<&State>,
     context: &Context,
 ) -> CommandResult {
-    let (id, hash) = (plan.id(), approval::hash(text.as_bytes()));
+    let id = plan.id();
     let PrintedQuestion { question, header, options } =
-        PrintedQuestion::of_approval(id, tree, &hash, end_commands, before);
+        approval_question(id, text, tree, end_commands, before)?;
     let mut text = format!("Not approved. Ask the user, word for word:\n\nquestion: {question}\n");
     text.push_str(&format!("header: {header}\noptions:\n"));
     for option in &options {

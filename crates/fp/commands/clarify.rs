@@ -62,5 +62,5 @@ pub(super) fn asked(task: &TaskId) -> String {
 
 fn choice(text: &str) -> AnswerOption {
     let (label, description) = text.split_once('|').unwrap_or((text, ""));
-    AnswerOption { label: label.trim().into(), description: description.trim().into() }
+    AnswerOption { label: label.into(), description: description.into() }
 }

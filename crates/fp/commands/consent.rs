@@ -5,11 +5,11 @@ use fp_host::run::commit::before_answer;
 use fp_host::run::end_checks::end_commands;
 use fp_host::run::fresh_token;
 use fp_host::trust::ConsentSource;
+use fp_run::run::State;
 use fp_run::run::consent::{APPROVE, ConsentCode, PrintedQuestion};
 use fp_run::run::event::{Decider, Event};
-use fp_run::run::{State, approval};
 
-use super::approve::approve;
+use super::approve::{approval_question, approve};
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::source::PlanSource;
@@ -47,9 +47,8 @@ fn record_approval(
     let commands = end_commands(plan, &tree);
     let before = plan.load()?.state;
     let before = Some(&*before).filter(|_| context.approved_here(&before));
-    let hash = approval::hash(text.as_bytes());
     expect_printed(
-        &PrintedQuestion::of_approval(id, &tree, &hash, &commands, before),
+        &approval_question(id, &text, &tree, &commands, before)?,
         asked,
         &format!("fp approve {id}"),
     )?;
@@ -70,6 +69,7 @@ fn record_answer(
     let Some(open) = state.open_questions().find(|open| open.id == question) else {
         return Ok(format!("Question {question} is no longer open. Next: {}", state.lead_command()));
     };
+    let open = open.shown();
     expect_printed(
         &PrintedQuestion::of_run(id, &open.id, &open.text, &open.header, &open.options),
         asked,

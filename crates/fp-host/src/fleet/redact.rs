@@ -4,6 +4,9 @@ use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use regex::Regex;
+use serde_json::Value;
+
+use super::FleetError;
 
 /// Shortest value of a variable that is looked for; a shorter one would be in too many words.
 const SHORTEST: usize = 8;
@@ -50,6 +53,31 @@ static VALUES: LazyLock<Vec<String>> = LazyLock::new(|| {
     values
 });
 
+/// Takes the secrets out of each text in `value` by itself, so that it keeps its form.
+pub(crate) fn redact(value: &mut Value) {
+    match value {
+        Value::String(text) => *text = redacted(text).into_owned(),
+        Value::Array(items) => items.iter_mut().for_each(redact),
+        Value::Object(fields) => fields.values_mut().for_each(redact),
+        _ => {}
+    }
+}
+
+/// The `text` of the plan's file `name` as it travels. Fails for a secret in `tasks.md`, which machines know by its hash.
+pub(super) fn to_send(name: &str, text: String) -> Result<String, FleetError> {
+    if let Ok(value) = serde_json::from_str::<Value>(&text) {
+        let mut clean = value.clone();
+        redact(&mut clean);
+        return Ok(if clean == value { text } else { format!("{clean:#}\n") });
+    }
+    let clean = redacted(&text).into_owned();
+    if name == "tasks.md" && clean != text {
+        let same = text.lines().zip(clean.lines()).take_while(|(line, clean)| line == clean).count();
+        return Err(FleetError::Secret(format!("{name}:{}", same + 1)));
+    }
+    Ok(clean)
+}
+
 /// `text` without secrets.
 pub fn redacted(text: &str) -> Cow<'_, str> {
     without(text, &VALUES)
@@ -71,6 +99,19 @@ fn without<'t>(text: &'t str, values: &[String]) -> Cow<'t, str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn json_stays_json_and_a_plan_stays_what_was_approved() {
+        let sent = |name: &str, text: &str| to_send(name, text.to_owned()).map_err(|error| error.to_string());
+        let urls = "{\"a\":\"see http://localhost:3000\",\"b\":\"root@db\"}";
+        assert_eq!(sent("interview.json", urls), Ok(urls.to_owned()));
+        let secret = "{\"a\":[\"http://u:hunter2@h/\"],\"n\":1}";
+        let clean: Value = serde_json::from_str(&sent("plan.json", secret).unwrap()).unwrap();
+        assert_eq!(clean, serde_json::json!({ "a": ["http://u:[redacted]@h/"], "n": 1 }));
+        let text = "one\ncurl http://u:hunter2@h/\n";
+        assert_eq!(sent("research.md", text).unwrap(), "one\ncurl http://u:[redacted]@h/\n");
+        assert!(sent("tasks.md", text).unwrap_err().starts_with("tasks.md:2 has what looks like a secret"));
+    }
 
     #[test]
     fn secrets_by_their_form_and_by_the_name_of_their_variable() {

@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, OpenOptions};
 use std::io::{ErrorKind, Read as _};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ use super::{
     LOCK, Ledger, Loaded, SNAPSHOT, Store, StoreError, acquire, append_at, io_error, mend, open, reader,
 };
 use crate::file;
-use crate::fleet::{FleetError, FleetRemote, InFlight, Membership, News, redacted};
+use crate::fleet::{FleetError, FleetRemote, InFlight, Membership, News, redact, redacted};
 use crate::git::Oid;
 
 const WAITING: &str = "waiting.jsonl";
@@ -100,7 +100,7 @@ impl Store {
         let Some(member) = self.membership()? else { return Ok(()) };
         let landed = member.in_flight.last().filter(|pushed| loaded.mark.bytes > pushed.log_bytes);
         let skipped = landed.map_or(0, |pushed| pushed.waited_in(&text));
-        let entries = entries_in(&text[skipped..]);
+        let entries = entries_in(&path, &text, skipped)?;
         if entries.is_empty() {
             return Ok(());
         }
@@ -154,18 +154,20 @@ impl Store {
         now: Timestamp,
     ) -> Result<(), StoreError> {
         let ledger = self.lock(PATIENCE)?;
-        let path = self.log();
-        let mut lines = Vec::new();
-        if let Some(mut log) = open(&path, OpenOptions::new().read(true))? {
-            log.read_to_end(&mut lines).map_err(io_error(&path))?;
+        let mut end_commands = ledger.state().approval.iter().flat_map(|approval| &approval.end_commands);
+        if end_commands.any(|command| redacted(command) != *command) {
+            return Err(FleetError::Secret("a command that runs at the end".to_owned()).into());
         }
-        let mut lines = redacted(&String::from_utf8_lossy(&lines)).into_owned().into_bytes();
+        let mut lines = Vec::new();
+        for entry in self.past()?.entries {
+            lines.extend(line_of(&without_secrets(&entry)?)?);
+        }
         let entry = ledger.entry(vec![Event::Joined { head: head.to_string() }], now);
         let entry = Entry { by: Some(EntryOrigin { machine: machine.clone(), number: 1 }), ..entry };
         let line = line_of(&entry)?;
         lines.extend(&line);
         let member = remote.begin(machine, &lines, head)?;
-        append_at(&path, ledger.loaded.mark.bytes, &line)?;
+        append_at(&self.log(), ledger.loaded.mark.bytes, &line)?;
         member.write(self.folder())?;
         self.remember(None);
         Ok(())
@@ -317,7 +319,7 @@ impl Store {
             return Ok(());
         }
         let mut lines = Vec::new();
-        for entry in still_waiting(entries_in(&text[skipped..]), lost) {
+        for entry in still_waiting(entries_in(&path, &text, skipped)?, lost) {
             lines.extend(line_of(&entry)?);
         }
         Ok(file::replace(&path, &lines).map_err(FleetError::File)?)
@@ -329,7 +331,7 @@ impl Ledger<'_> {
     pub(super) fn append_shared(&mut self, events: Vec<Event>, now: Timestamp) -> Result<(), StoreError> {
         let waits = events.iter().all(Event::may_wait);
         let commit = events.iter().find_map(Event::commit_to_push).map(str::to_owned);
-        let entry = self.entry(events, now);
+        let entry = without_secrets(&self.entry(events, now))?;
         match waits {
             true => self.let_wait(entry),
             false => self.push(entry, commit.as_deref()),
@@ -391,18 +393,38 @@ impl Ledger<'_> {
     }
 }
 
-/// The entries in whole lines that may wait; a torn one was never told anybody.
-fn entries_in(text: &[u8]) -> Vec<Entry> {
-    let whole = reader::whole_lines(text);
-    let lines = text[..whole].split(|byte| *byte == b'\n');
-    let entries = lines.filter_map(|line| serde_json::from_slice::<Entry>(line).ok());
-    entries.filter(|entry| entry.events.iter().all(Event::may_wait)).collect()
+/// The entries that may wait in the whole lines of `text`, the file at `path`, from byte `skipped` on; a torn one was never
+/// told anybody.
+fn entries_in(path: &Path, text: &[u8], skipped: usize) -> Result<Vec<Entry>, StoreError> {
+    let rest = &text[skipped..];
+    let before = text[..skipped].iter().filter(|byte| **byte == b'\n').count();
+    let lines = rest[..reader::whole_lines(rest)].split(|byte| *byte == b'\n').zip(before + 1..);
+    let entry = |(line, number): (&[u8], usize)| {
+        serde_json::from_slice(line).map_err(|error| StoreError::Line {
+            path: path.to_owned(),
+            line: number,
+            detail: error.to_string(),
+        })
+    };
+    let mut entries: Vec<Entry> =
+        lines.filter(|(line, _)| !line.trim_ascii().is_empty()).map(entry).collect::<Result<_, _>>()?;
+    entries.retain(|entry| entry.events.iter().all(Event::may_wait));
+    Ok(entries)
 }
 
-/// An entry as it is written and sent: without anybody's secrets.
+/// `entry` as it is written and sent: without anybody's secrets.
+fn without_secrets(entry: &Entry) -> Result<Entry, StoreError> {
+    let clean = serde_json::to_value(entry).and_then(|mut value| {
+        redact(&mut value);
+        serde_json::from_value(value)
+    });
+    clean.map_err(|error| io_error("an entry".as_ref())(error.into()))
+}
+
 fn line_of(entry: &Entry) -> Result<Vec<u8>, StoreError> {
     let version = if entry.by.is_some() { SHARED_LOG_VERSION } else { entry.schema_version };
-    let text = serde_json::to_string(&Entry { schema_version: version, ..entry.clone() })
+    let mut line = serde_json::to_vec(&Entry { schema_version: version, ..entry.clone() })
         .map_err(|error| io_error("an entry".as_ref())(error.into()))?;
-    Ok(format!("{}\n", redacted(&text)).into_bytes())
+    line.push(b'\n');
+    Ok(line)
 }

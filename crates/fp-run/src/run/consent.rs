@@ -14,9 +14,12 @@ use super::state::State;
 
 /// Longest title in a question, in bytes.
 const MAX_TITLE: usize = 120;
-/// Longest command in a question, in bytes.
-const MAX_COMMAND: usize = 1000;
-/// Most commands of one program in a question; the tree shows the others.
+/// Longest command that a question may leave to the tree, in bytes.
+const MAX_PLAIN: usize = 1000;
+/// Longest question that a dialog is asked to show, in bytes.
+const MAX_QUESTION: usize = 10_000;
+/// Most items of one kind in a question; the tree shows the others. A command that is more than plain words is always
+/// named.
 const NAMED: usize = 8;
 
 /// The answer that approves a plan.
@@ -59,19 +62,19 @@ impl PrintedQuestion {
     }
 
     /// The question that approves `tree`, whose text has the hash `tree_hash`, and `end_commands`. `before` is the state
-    /// that the user approved on this machine, if there is one.
+    /// that the user approved on this machine, if there is one. `None` if it has to say more than a dialog shows.
     pub fn of_approval(
         plan: &PlanId,
         tree: &Plan,
         tree_hash: &str,
         end_commands: &[String],
         before: Option<&State>,
-    ) -> Self {
+    ) -> Option<Self> {
         let tasks = counted(tree.leaves().count(), "task");
         let title = tree.root.map_or("", |root| &tree.tasks[root].description);
-        let commands = commands_by_program(tree, end_commands);
+        let commands = commands_by_program(tree, end_commands, NAMED);
         let said = match before {
-            Some(before) => changes_since(before, tree, end_commands),
+            Some(before) => changes_since(before, tree, end_commands, NAMED),
             None if commands.is_empty() => "No task runs a command.".to_owned(),
             None => format!("These commands will run on this machine:\n{}", commands.join("\n")),
         };
@@ -90,7 +93,8 @@ impl PrintedQuestion {
         ];
         let content = format!("{tree_hash}\n{}", end_commands.join("\n"));
         let content = if end_commands.is_empty() { tree_hash } else { content.as_str() };
-        Self::with_code(plan, APPROVAL, content, &text, "Approve", options)
+        let asked = Self::with_code(plan, APPROVAL, content, &text, "Approve", options);
+        Some(asked).filter(|asked| asked.question.len() <= MAX_QUESTION)
     }
 
     /// The code also depends on `content`, which the question speaks of and doesn't repeat.
@@ -119,8 +123,9 @@ impl PrintedQuestion {
 }
 
 /// Tells how `tree` and `end_commands` differ from what the user approved `before`. The log has only the hash of what the
-/// user saw of a task, so the commands of a changed task count as new unless an unchanged task has them too.
-pub fn changes_since(before: &State, tree: &Plan, end_commands: &[String]) -> String {
+/// user saw of a task, so the commands of a changed task count as new unless an unchanged task has them too. Names at most
+/// `most` plain commands of a program.
+pub fn changes_since(before: &State, tree: &Plan, end_commands: &[String], most: usize) -> String {
     let known = |leaf: &Task| before.task(&TaskId::new(leaf.id.to_string()).ok()?);
     let is_same = |leaf: &&Task| known(leaf).is_some_and(|task| is_approved(leaf, &task.leaf));
     let (same, others): (Vec<&Task>, Vec<&Task>) = tree.leaves().partition(is_same);
@@ -142,35 +147,36 @@ pub fn changes_since(before: &State, tree: &Plan, end_commands: &[String]) -> St
         ("added", told(&added)),
         ("changed", told(&changed)),
         ("removed", removed.map(|leaf| named(leaf.id.as_str(), &leaf.title)).collect()),
-        ("no longer run at the end", dropped.map(|command| prompt_quoted(command, MAX_COMMAND)).collect()),
+        ("no longer run at the end", dropped.map(|command| prompt_quoted(command, MAX_PLAIN)).collect()),
     ];
     let changes = changes.iter().filter(|(_, items)| !items.is_empty());
     let mut lines = vec!["Since you approved it:".to_owned()];
-    lines.extend(changes.map(|(how, items)| format!("- {how}: {}", first_of(items))));
+    lines.extend(changes.map(|(how, items)| format!("- {how}: {}", first_of(items, NAMED))));
     lines.push(
         if new.is_empty() { "No command is new." } else { "New commands that will run on this machine:" }
             .into(),
     );
-    lines.extend(by_program(new.iter().map(String::as_str)));
+    lines.extend(by_program(new.iter().map(String::as_str), most));
     let (tasks, kept) = (counted(same.len(), "task"), counted(kept.len(), "command"));
     lines.push(format!("As you approved it: {tasks} with {kept}."));
     lines.join("\n")
 }
 
-/// At most [`NAMED`] of `items`.
-fn first_of(items: &[String]) -> String {
-    let more = items.len().saturating_sub(NAMED);
+/// At most `most` of `items`.
+fn first_of(items: &[String], most: usize) -> String {
+    let more = items.len().saturating_sub(most);
     let more = if more > 0 { format!(" and {more} more, see the tree") } else { String::new() };
-    format!("{}{more}", items[..items.len().min(NAMED)].join(", "))
+    format!("{}{more}", items[..items.len().min(most)].join(", "))
 }
 
-/// The commands of a tree's tasks and those at the end, one line a program with its commands, as a person judges them.
-pub fn commands_by_program(tree: &Plan, end_commands: &[String]) -> Vec<String> {
+/// The commands of a tree's tasks and those at the end, one line a program with its commands, as a person judges them. At
+/// most `most` plain ones of a program are named.
+pub fn commands_by_program(tree: &Plan, end_commands: &[String], most: usize) -> Vec<String> {
     let of_tasks = tree.leaves().flat_map(|leaf| leaf.test_commands().chain(leaf.verify()));
-    by_program(of_tasks.chain(end_commands.iter().map(String::as_str)))
+    by_program(of_tasks.chain(end_commands.iter().map(String::as_str)), most)
 }
 
-fn by_program<'c>(commands: impl Iterator<Item = &'c str>) -> Vec<String> {
+fn by_program<'c>(commands: impl Iterator<Item = &'c str>, most: usize) -> Vec<String> {
     let mut programs: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for command in commands {
         let program = command.split_whitespace().next().unwrap_or_default();
@@ -179,10 +185,18 @@ fn by_program<'c>(commands: impl Iterator<Item = &'c str>) -> Vec<String> {
             of_program.push(command);
         }
     }
-    let line = |(program, commands): (&str, Vec<&str>)| {
-        let quoted: Vec<String> =
-            commands.iter().map(|command| prompt_quoted(command, MAX_COMMAND)).collect();
-        format!("- {program}: {}", first_of(&quoted))
+    let line = |(program, mut commands): (&str, Vec<&str>)| {
+        if commands.len() > NAMED {
+            commands.sort_by_key(|command| is_plain(command));
+        }
+        let most = most.max(commands.iter().filter(|command| !is_plain(command)).count());
+        let quoted: Vec<String> = commands.iter().map(|command| prompt_quoted(command, usize::MAX)).collect();
+        format!("- {program}: {}", first_of(&quoted, most))
     };
     programs.into_iter().map(line).collect()
+}
+
+/// True for a command that runs the program that it begins with, and nothing else that a shell would.
+fn is_plain(command: &str) -> bool {
+    command.len() <= MAX_PLAIN && !command.contains(['&', '|', ';', '$', '>', '<', '`', '\n'])
 }

@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use jiff::Timestamp;
 
 use super::event::{Approve, Base, Decider, Dispatch, Entry, Event};
+use super::inquiry::allowed_path;
 use super::question::{ClosedUnanswered, Topic};
 use super::state::{
     Activity, Approval, Asked, ChecksBefore, Claim, MeasuredWork, Role, Run, RunAgent, RunStatus, State,
@@ -13,6 +14,9 @@ use super::state::{
 };
 use crate::verification::Check;
 use fp_plan::plan::id::{AgentName, TaskId};
+
+/// The folder that no task may have, wherever the settings put the plans.
+const PLANS: &str = ".fractal-planner";
 
 impl State {
     /// Replays a log from the start.
@@ -126,6 +130,9 @@ impl State {
                 self.processes.clear();
                 self.costs.clear();
                 self.questions.clear();
+                self.notes.clear();
+                self.messages.clear();
+                self.inboxes.clear();
             }
             Event::CheckoutSeen { tree } => self.checkout_left = Some(tree.clone()),
             Event::HeadMoved { head, drifted } => {
@@ -244,7 +251,10 @@ impl State {
                 }
             }
             Event::ScopeExtended { task, granted } => {
-                if let Some(t) = self.task_mut(task) {
+                // A log may come from anywhere.
+                let is_allowed =
+                    allowed_path(&granted.path, PLANS).is_ok_and(|allowed| allowed == granted.path);
+                if let Some(t) = self.task_mut(task).filter(|_| is_allowed) {
                     t.granted.push(granted.clone());
                 }
             }

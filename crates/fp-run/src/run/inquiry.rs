@@ -3,7 +3,7 @@
 
 use super::decide::RunDecision;
 use super::event::{Decider, Event};
-use super::question::{AnswerOption, Question, Topic};
+use super::question::{AnswerOption, Question, Topic, said};
 use super::refusal::{Refusal, decline};
 use super::state::{Granted, State, Status, TaskState};
 use fp_plan::plan::id::{AgentName, TaskId};
@@ -96,6 +96,7 @@ impl State {
         options: Vec<AnswerOption>,
     ) -> Result<Vec<Event>, Refusal> {
         self.expect_may_ask(id, owner)?;
+        let options: Vec<AnswerOption> = options.iter().map(|option| option.each(cut)).collect();
         let mut labels: Vec<String> = options.iter().map(|option| option.label.to_lowercase()).collect();
         labels.sort_unstable();
         labels.dedup();
@@ -186,7 +187,7 @@ fn shares(other: &TaskState, path: &str) -> bool {
 }
 
 /// Returns `path` in normal form if a task may have it at all.
-fn allowed_path(path: &str, plans: &str) -> Result<String, Refusal> {
+pub(super) fn allowed_path(path: &str, plans: &str) -> Result<String, Refusal> {
     let refused = |why: String| {
         let said = format!("{path:?} can't be part of a task: {why}");
         decline(said, "name one file, relative to the repository")
@@ -206,5 +207,5 @@ fn allowed_path(path: &str, plans: &str) -> Result<String, Refusal> {
 }
 
 fn cut(text: &str) -> String {
-    text.trim().chars().take(MAX_CHARS).collect()
+    said(text).chars().take(MAX_CHARS).collect()
 }

@@ -649,13 +649,8 @@ impl Draft<'_> {
 }
 
 fn ask_of(question: &Question) -> LeadAction {
-    LeadAction::Ask {
-        question: question.id.clone(),
-        text: question.text.clone(),
-        header: question.header.clone(),
-        options: question.options.clone(),
-        multi_select: false,
-    }
+    let Question { id: question, text, header, options, .. } = question.shown();
+    LeadAction::Ask { question, text, header, options, multi_select: false }
 }
 
 fn verifier_name(task: &TaskId, iteration: u32, nth: u32) -> Option<AgentName> {

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use strum::{EnumString, IntoStaticStr};
 
 use super::event::Note;
+use super::question::said;
 use super::state::State;
 use fp_plan::plan::id::TaskId;
 use fp_plan::plan::path::overlap;
@@ -49,7 +50,7 @@ impl Note {
     /// The note as a line of `notepad.md`, without the bullet.
     pub fn line(&self) -> String {
         let task = self.task.as_ref().map_or_else(|| "[plan]".to_owned(), |id| format!("[Task {id}]"));
-        format!("{task} {}: {}", self.kind.into_str(), self.text)
+        format!("{task} {}: {}", self.kind.into_str(), said(&self.text))
     }
 }
 

@@ -8,6 +8,7 @@ use strum::{EnumString, IntoStaticStr};
 
 use super::event::Event;
 use super::notepad::latest_first_near;
+use super::question::said;
 use super::refusal::{Refusal, decline};
 use super::state::{Role, State, TaskState};
 use fp_plan::plan::id::{AgentName, TaskId};
@@ -70,13 +71,13 @@ impl PeerMessage {
             self.from,
             self.to(),
             self.kind.into_str(),
-            self.text
+            said(&self.text)
         )
     }
 
     /// The message as one line for its receiver.
     pub fn received(&self) -> String {
-        format!("From {} (task {}) {}: {}", self.from, self.task, self.kind.into_str(), self.text)
+        format!("From {} (task {}) {}: {}", self.from, self.task, self.kind.into_str(), said(&self.text))
     }
 
     /// The receivers' names as one text.

@@ -9,16 +9,24 @@ use super::ready::listed;
 use fp_plan::plan::id::TaskId;
 use fp_plan::repo_path::RepoPath;
 use fp_plan::settings::SpendingLimit;
-use fp_plan::text::prompt_quoted;
+use fp_plan::text::{one_line, prompt_lines, prompt_quoted};
 
 /// Longest command in a question, in bytes.
 const MAX_COMMAND: usize = 500;
+/// Longest text of a builder or of another machine, in bytes.
+const MAX_SAID: usize = 8000;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AnswerOption {
     /// The text that the user sees and `fp answer --option` takes.
     pub label: String,
     pub description: String,
+}
+
+impl AnswerOption {
+    pub(super) fn each(&self, made: fn(&str) -> String) -> Self {
+        Self { label: made(&self.label), description: made(&self.description) }
+    }
 }
 
 /// The subject of a question; determines what its answers do.
@@ -98,8 +106,8 @@ impl Topic {
     /// somebody's.
     pub(super) fn offers(&self, event: &Event) -> bool {
         match (self, event) {
-            (Self::Scope { task, path }, Event::ScopeExtended { task: of, path: granted, .. }) => {
-                (task, path) == (of, granted)
+            (Self::Scope { task, path }, Event::ScopeExtended { task: of, granted }) => {
+                (task, path) == (of, &granted.path)
             }
             (
                 Self::PassesBefore(task) | Self::CommitBlocked(task),
@@ -296,6 +304,11 @@ impl Topic {
     }
 }
 
+/// What somebody said, on one line and safe for a prompt.
+pub(super) fn said(text: &str) -> String {
+    one_line(&prompt_lines(text, MAX_SAID))
+}
+
 impl Question {
     /// Words the question about `topic`. `serial` makes its id unique; `reason` tells what happened.
     pub fn new(topic: Topic, serial: u64, reason: &str) -> Self {
@@ -388,6 +401,14 @@ impl Question {
         let asked = Self::new(Topic::Clarify(task.clone()), serial, text);
         let header: String = format!("Task {task}").chars().take(12).collect();
         Self { header, options, ..asked }
+    }
+
+    /// The question as it is asked and compared: each text of it, which may come from a builder or another machine, on
+    /// one line.
+    #[must_use]
+    pub fn shown(&self) -> Self {
+        let options = self.options.iter().map(|option| option.each(said)).collect();
+        Self { text: said(&self.text), header: said(&self.header), options, ..self.clone() }
     }
 
     /// The answer taken if nobody can be asked: it continues with what can be done, and can't loop.

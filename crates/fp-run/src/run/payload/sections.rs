@@ -5,10 +5,12 @@ use std::collections::HashSet;
 use super::{Around, At, Cut, PayloadPart, Rank, Section, short};
 use crate::run::notepad;
 use crate::run::peer_message::ALL;
+use crate::run::question::said;
 use crate::run::state::{State, TaskState};
 use fp_plan::plan::field::FieldKind;
 use fp_plan::plan::id::TaskId;
 use fp_plan::plan::task::Task;
+use fp_plan::text::{prompt_path, shell_quoted};
 
 /// Maximum quotation of the goal, in characters.
 const MAX_GOAL_CHARS: usize = 600;
@@ -161,7 +163,8 @@ fn reference(text: &str) -> String {
 
 /// The three rules of every task, then the task's own, without repeats.
 fn must_not_do(task: &TaskState, leaf: &Task<'_>) -> Vec<PayloadPart> {
-    let granted: String = task.granted.iter().map(|granted| format!(", {}", granted.path)).collect();
+    let granted: String =
+        task.granted.iter().map(|granted| format!(", {}", prompt_path(&granted.path))).collect();
     let boundary = format!(
         "Do NOT modify files outside: {}{granted} (new test files beside them are fine)",
         files(leaf)
@@ -195,11 +198,12 @@ fn context(state: &State, task: &TaskState, leaf: &Task<'_>, around: &Around<'_>
     let files = vec![format!("Files: {}", files(leaf))];
     let log = format!("`fp log {plan} --task {id}` has them");
     let granted = task.granted.iter();
-    let granted = granted.map(|file| format!("Granted beyond them: {} ({})", file.path, file.reason));
+    let granted = granted
+        .map(|file| format!("Granted beyond them: {} ({})", prompt_path(&file.path), said(&file.reason)));
     let asked = state.questions.iter().filter(|a| a.question.topic.is_inquiry() && !a.answer.is_empty());
-    let answers = asked
-        .filter(|a| a.question.topic.task() == Some(id))
-        .map(|a| format!("You asked: {} — the answer: {}", a.question.text, a.answer.join(", ")));
+    let answers = asked.filter(|a| a.question.topic.task() == Some(id)).map(|a| {
+        format!("You asked: {} — the answer: {}", said(&a.question.text), said(&a.answer.join(", ")))
+    });
     let required = if leaf.tests_required() { "yes" } else { "no" };
     let mut fixed = vec![format!("Tests Required: {required}")];
     fixed
@@ -253,7 +257,7 @@ fn dependencies(state: &State, task: &TaskState) -> (Vec<String>, Vec<String>) {
     let full = direct.iter().map(|t| {
         let files: Vec<String> = t.changed().iter().map(|f| f.path.to_string()).collect();
         let summary = t.verdict.as_ref().map(|v| v.summary.as_str()).filter(|summary| !summary.is_empty());
-        let summary = summary.map_or_else(String::new, |summary| format!(": {summary}"));
+        let summary = summary.map_or_else(String::new, |summary| format!(": {}", said(summary)));
         let commit = t.commit.as_ref().map_or_else(String::new, |c| format!(", commit {}", short(c)));
         if t.imported {
             return format!(
@@ -285,6 +289,8 @@ fn verification(task: &TaskState, leaf: &Task<'_>) -> Vec<PayloadPart> {
 fn hand_in(state: &State, task: &TaskState, leaf: &Task<'_>) -> Vec<PayloadPart> {
     let (plan, id) = (&state.plan_id, &task.leaf.id);
     let (owner, token) = task.claim.as_ref().map_or(("", ""), |c| (c.owner.as_str(), c.token.as_str()));
+    // Another machine may have given it.
+    let token = shell_quoted(&said(token));
     let fixed = |text: String| PayloadPart::fixed("", vec![text]);
     let mut parts = Vec::new();
     if let Some(feedback) = &task.feedback {

@@ -11,6 +11,7 @@ use super::laws::{Step, leaves, play, step};
 use super::*;
 use crate::run::fleet::still_waiting;
 use crate::run::question::{Question, Topic};
+use crate::run::state::{CommitIntent, Granted, MeasuredWork, TaskVerdict};
 
 const MACHINES: usize = 3;
 
@@ -71,16 +72,23 @@ fn forged(kind: u8, task: TaskId) -> Event {
     let (reason, path) = (String::from("no"), String::from("ci.yml"));
     match kind {
         0 => Event::Submitted { task, owner: AgentName::new("m0-builder-1").unwrap(), tree, files },
-        1 => Event::Verified { task, iteration: 1, tree, files, checks },
+        1 => Event::Verified { task, iteration: 1, work: MeasuredWork { tree, files, checks } },
         2 => {
             let (judgements, reasons) = (Vec::new(), Vec::new());
-            Event::Judged { task, iteration: 1, pass: true, judgements, summary: "fine".into(), reasons }
+            let summary = "fine".into();
+            Event::Judged {
+                task,
+                verdict: TaskVerdict { iteration: 1, pass: true, judgements, summary, reasons },
+            }
         }
         3 => Event::SentBack { task, iteration: 1, token: "theirs".into(), feedback: reason, base: None },
-        4 => Event::CommitStarted { task, files: vec![path], message: reason, head: tree },
+        4 => Event::CommitStarted {
+            task,
+            intent: CommitIntent { files: vec![path], message: reason, head: tree },
+        },
         5 => Event::CommitBlocked { task, reason },
         6 => Event::Completed { task, commit: Some("c0ffee".into()), note: None },
-        7 => Event::ScopeExtended { task, path, reason, by: Decider::User },
+        7 => Event::ScopeExtended { task, granted: Granted { path, reason, by: Decider::User } },
         8 => Event::ChecksDropped { task, commands: ["make".to_owned()].into(), by: Decider::User },
         _ => Event::Edited { task, path: RepoPath::from_text(&path) },
     }
@@ -413,7 +421,10 @@ fn an_answer_from_another_machine_has_its_consequence_and_no_other() {
     };
     let answered = |question: &str, path: &str| {
         let (question, options, path) = (question.into(), vec!["Allow".into()], path.into());
-        let grant = Event::ScopeExtended { task: id("1"), path, reason: String::new(), by: Decider::User };
+        let grant = Event::ScopeExtended {
+            task: id("1"),
+            granted: Granted { path, reason: String::new(), by: Decider::User },
+        };
         vec![Event::Answered { question, options, by: Decider::User }, grant]
     };
     let granted = |fleet: &Fleet| -> Vec<String> {
