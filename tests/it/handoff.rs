@@ -109,7 +109,7 @@ fn a_run_under_way() {
     ## Next Commands
 
     - `fp answer sample-20261121 q1 --option Continue`: answers q1 (Continue, Retry, Change the task, Stop)
-    - `/fp:implement sample-20261121`: goes on with the run
+    - `/fp:implement sample-20261121`: goes on with the run, in Claude Code; in a terminal: `fp run sample-20261121`
 
     ## Resume Command
 
@@ -198,7 +198,7 @@ fn before_the_run_and_after_it() {
 
     ## Resume Command
 
-    /fp:implement sample-20261121
+    fp approve sample-20261121
     --- stderr
     note: written to .fractal-planner/plans/sample-20261121/handoff.md
     ");

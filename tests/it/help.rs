@@ -130,7 +130,7 @@ fn alone_it_says_where_the_repository_stands() {
     --- stdout
     sample-20261121 (running)
     0 of 2 tasks done, 1 ready, 1 waiting
-    Next: /fp:implement sample-20261121  (goes on with the run)
+    Next: /fp:implement sample-20261121  (goes on with the run, in Claude Code; in a terminal: `fp run sample-20261121`)
     More: fp help
     ");
     environment.fp(&["cancel", PLAN]);

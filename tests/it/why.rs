@@ -42,7 +42,7 @@ fn a_task_that_waits() {
 
     What unblocks it:
       /fp:implement sample-20261121
-          has task 1 built
+          has task 1 built, in Claude Code; in a terminal: `fp run sample-20261121`
     ");
     environment.claim("builder-1").unwrap();
     assert_snapshot!(why(&environment, "2"), @r"
@@ -143,7 +143,7 @@ fn a_task_that_failed_and_those_that_wait_for_it() {
 
     What unblocks it:
       /fp:implement sample-20261121
-          has task 1 built
+          has task 1 built, in Claude Code; in a terminal: `fp run sample-20261121`
     ");
 }
 
@@ -209,7 +209,7 @@ fn what_it_does_not_know() {
 
     What unblocks it:
       /fp:implement sample-20261121
-          has task 1 built
+          has task 1 built, in Claude Code; in a terminal: `fp run sample-20261121`
     ");
     assert_snapshot!(why(&environment, "9"), @r"
     exit status: 1

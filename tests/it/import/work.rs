@@ -53,7 +53,7 @@ fn what_was_done_is_done_with_the_approval_and_what_nothing_proves_is_said() {
     assert_snapshot!(environment.done(&["approve", &plan, "--yes"]).stdout, @r"
     Approved: three-parts-20261121 with 3 tasks
     Done before the import: 2 tasks, 1 of them unverified: only the source says so
-    Next: /fp:implement three-parts-20261121
+    Next: /fp:implement three-parts-20261121, or in a terminal: fp run three-parts-20261121
     ");
     assert_snapshot!(environment.done(&["status", &plan]).masked(), @r"
     exit status: 0
@@ -178,7 +178,7 @@ fn a_task_that_is_another_one_when_it_is_approved_is_built() {
     --- stdout
     Approved: three-parts-20261121 with 3 tasks
     Done before the import: 1 task
-    Next: /fp:implement three-parts-20261121
+    Next: /fp:implement three-parts-20261121, or in a terminal: fp run three-parts-20261121
     --- stderr
     note: what was done before the import as task 2 has another title or is gone: nothing counts as done for it
     ");

@@ -53,7 +53,7 @@ fn approval_names_the_commands_that_may_run() {
     These commands may run:
     - echo: "echo done"
     - sh: "sh test.sh"
-    Next: /fp:implement sample-20261121
+    Next: /fp:implement sample-20261121, or in a terminal: fp run sample-20261121
     "#);
     assert_snapshot!(environment.fp(&["approve", PLAN, "--format", "json"]), @r#"
     exit status: 0

@@ -64,7 +64,7 @@ fn the_last_iteration_skips_what_waits_and_asks() {
     exit status: 1
     --- stderr
     error: there is no open question "q1"
-    hint: `fp next PLAN` lists the open questions
+    hint: `fp status PLAN` lists the open questions
     "#);
     assert_snapshot!(environment.fp(&["status", PLAN]), @r"
     exit status: 0

@@ -13,7 +13,7 @@ fn from_approval_to_the_last_commit() {
     exit status: 0
     --- stdout
     Approved: sample-20261121 with 3 tasks
-    Next: /fp:implement sample-20261121
+    Next: /fp:implement sample-20261121, or in a terminal: fp run sample-20261121
     ");
     assert_snapshot!(environment.fp(&["approve", PLAN, "--yes"]), @r"
     exit status: 0
@@ -267,7 +267,7 @@ fn a_finished_run_shows_its_report_as_often_as_asked() {
     assert_snapshot!(environment.fp(&["cancel", PLAN]), @r"
     exit status: 0
     --- stdout
-    The run is over already; `fp start sample-20261121` goes on with what is left
+    The run is over already
     ");
     assert_snapshot!(environment.commits(), @r"
     * Write part 3
@@ -530,7 +530,7 @@ fn exit_codes_tell_refused_from_nothing_ready() {
     exit status: 1
     --- stderr
     error: there is no open question "q1"
-    hint: `fp next PLAN` lists the open questions
+    hint: `fp status PLAN` lists the open questions
     "#);
     assert_snapshot!(environment.fp(&["note", PLAN, "add", "remember this"]), @r"
     exit status: 2

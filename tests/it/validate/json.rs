@@ -63,12 +63,6 @@ fn the_whole_of_it() {
           "depth": 1,
           "detail": "no guardrail bounds the files that may be modified",
           "hint": "add `Do NOT modify files outside: …`",
-          "span": {
-            "line": 28,
-            "column": 7,
-            "endLine": 28,
-            "endColumn": 34
-          },
           "fix": [
             {
               "title": "add the file boundary",
@@ -78,7 +72,13 @@ fn the_whole_of_it() {
               },
               "replacement": "Do NOT modify files outside: b.txt\n    - "
             }
-          ]
+          ],
+          "span": {
+            "line": 28,
+            "column": 7,
+            "endLine": 28,
+            "endColumn": 34
+          }
         }
       ],
       "stats": {

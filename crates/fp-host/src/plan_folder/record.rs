@@ -83,11 +83,17 @@ struct Written<'a> {
     roadmap: Option<&'a OfLayer>,
 }
 
-/// The parts of the record that are not about its purpose.
+/// A part of the record, which is read also where another part is broken.
 #[derive(Deserialize, Default)]
 #[serde(default)]
-struct SaidOfPlan {
+struct SettingsOfPlan {
     settings: SettingsLayer,
+}
+
+/// The same of the layer.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct LayerOfPlan {
     roadmap: Option<OfLayer>,
 }
 
@@ -104,12 +110,12 @@ impl PlanFolder {
     /// The settings for this plan alone; none without a `plan.json`. Those that a repository may not set don't count:
     /// the folder may have come with a clone.
     pub fn settings(&self) -> Result<SettingsLayer, PlanError> {
-        Ok(self.read_record::<SaidOfPlan>()?.settings.split().0)
+        Ok(self.read_record::<SettingsOfPlan>()?.settings.split().0)
     }
 
     /// The layer of a roadmap for which the plan was made, if any.
     pub fn layer(&self) -> Result<Option<OfLayer>, PlanError> {
-        Ok(self.read_record::<SaidOfPlan>()?.roadmap)
+        Ok(self.read_record::<LayerOfPlan>()?.roadmap)
     }
 
     /// The purpose of the plan; the default without a `plan.json`.
