@@ -139,7 +139,7 @@ fn alone_it_says_where_the_repository_stands() {
     --- stdout
     sample-20261121 (cancelled)
     0 of 2 tasks done, 2 waiting
-    Next: /fp:implement sample-20261121  (goes on where it was cancelled)
+    Next: /fp:implement sample-20261121  (goes on where it was cancelled, in Claude Code; in a terminal: `fp run sample-20261121`)
     More: fp help
     ");
     environment.fp(&["new", "add auth"]);

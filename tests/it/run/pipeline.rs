@@ -19,7 +19,7 @@ fn from_approval_to_the_last_commit() {
     exit status: 0
     --- stdout
     Approved already: sample-20261121 with 3 tasks
-    Next: /fp:implement sample-20261121
+    Next: /fp:implement sample-20261121, or in a terminal: fp run sample-20261121
     ");
     assert_snapshot!(environment.fp(&["run", "start", PLAN, "--session", "s1"]), @r"
     exit status: 0
