@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::process::Stdio;
+use std::sync::Mutex;
 use std::thread;
 
 use crate::common::Environment;
@@ -172,12 +173,11 @@ fn a_command_killed_at_any_write_is_made_good_by_the_same_command() {
         return;
     }
     // Most of it is waiting, so more of them than cores run at once.
+    let cases = Mutex::new(CASES.iter());
+    let next = || cases.lock().unwrap().next();
     let killed: usize = thread::scope(|scope| {
-        let workers: Vec<_> = (0..WORKERS)
-            .map(|worker| {
-                scope.spawn(move || CASES.iter().skip(worker).step_by(WORKERS).map(check).sum::<usize>())
-            })
-            .collect();
+        let work = || std::iter::from_fn(next).map(check).sum::<usize>();
+        let workers: Vec<_> = (0..WORKERS).map(|_| scope.spawn(work)).collect();
         workers.into_iter().map(|worker| worker.join().unwrap()).sum()
     });
     println!("{} commands, killed at {killed} calls", CASES.len());
