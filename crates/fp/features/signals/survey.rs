@@ -20,10 +20,8 @@ use jiff::{Timestamp, ToSpan as _};
 use super::coupling::imported_words;
 use super::measure::{FileHistory, ListedEntry, RepositorySurvey, has_tests_inside};
 
-/// Largest part of a listed file that is read, in bytes; anything beyond doesn't count as lines.
-const LISTED_CAP: u64 = 8 * 1024 * 1024;
-/// Largest file that is read only for its imports, in bytes; nobody writes a larger one by hand.
-const SOURCE_CAP: u64 = 1024 * 1024;
+/// Largest part of a file that is read, in bytes; anything beyond doesn't count.
+const CAP: u64 = 8 * 1024 * 1024;
 /// Bytes examined for signs of a binary file.
 const SAMPLE: usize = 8000;
 
@@ -39,13 +37,10 @@ pub(super) fn survey(root: &Path, plans_dir: &str, plan: &Plan) -> RepositorySur
         if let ListedEntry::Path(path) = entry
             && path != "."
             && entry.covered(&survey.paths).is_empty()
-            && let Ok(metadata) = fs::symlink_metadata(root.join(path))
+            && fs::symlink_metadata(root.join(path)).is_ok_and(|metadata| metadata.is_file())
+            && is_without_links(root, path)
         {
-            if metadata.is_file() && is_without_links(root, path) {
-                files.insert(path.clone(), root.join(path));
-            } else {
-                survey.unread.insert(path.clone());
-            }
+            files.insert(path.clone(), root.join(path));
         }
     }
     survey.paths = files.keys().cloned().collect();
@@ -96,15 +91,8 @@ fn read_file(path: &Path, at: usize, is_listed: bool, survey: &mut RepositorySur
     if !is_listed && language.is_none() {
         return;
     }
-    let cap = if is_listed { LISTED_CAP } else { SOURCE_CAP + 1 };
-    let Ok(bytes) = read_stranger(path, cap) else {
-        if is_listed {
-            survey.unread.insert(survey.paths[at].clone());
-        }
-        return;
-    };
-    let is_binary = bytes[..bytes.len().min(SAMPLE)].contains(&0);
-    if is_binary || !is_listed && bytes.len() as u64 > SOURCE_CAP {
+    let Ok(bytes) = read_stranger(path, CAP) else { return };
+    if bytes[..bytes.len().min(SAMPLE)].contains(&0) {
         return;
     }
     if is_listed {
