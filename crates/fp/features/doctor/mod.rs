@@ -97,8 +97,6 @@ enum DoctorFix {
     RebuildSnapshot,
     /// Evidence files are missing.
     WriteEvidence,
-    /// The notepad does not match the log.
-    WriteNotepad,
 }
 
 /// The result of one check.
