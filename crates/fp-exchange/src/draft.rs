@@ -455,10 +455,7 @@ pub(crate) mod tests {
             ..PortablePlan::default()
         };
         let done = PlanDraft::new(plan).done();
-        assert_eq!(
-            done,
-            [(TaskId::new("1.1").unwrap(), "# Q q".into(), Some("abc".into()))]
-        );
+        assert_eq!(done, [(TaskId::new("1.1").unwrap(), "# Q q".into(), Some("abc".into()))]);
     }
 
     /// Texts that mean something in Markdown or in a tree, and any others.

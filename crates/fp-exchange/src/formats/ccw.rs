@@ -3,16 +3,21 @@
 //! within `plan.json`.
 
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
 use fp_plan::text::one_line;
+use regex::Regex;
 use serde_json::{Map, Value};
 
 use super::{ReadResult, place_tasks, report_mismatch};
 use crate::folder::{SourceFolder, base_of, folder_of, name_of};
 use crate::json_task::{id_of, ids_in, read_json_task, text_at};
-use crate::page::{list_entries, page_lines, plain_text, sections_of};
+use crate::page::{page_lines, plain_text, sections_of};
 use crate::portable::{ImportNotice, PortablePlan, PortableTask, TaskWork};
-use crate::words::{joined_paragraphs, title_of};
+use crate::words::{joined_paragraphs, pattern, title_of};
+
+/// A line of `TODO_LIST.md`.
+static BOX: LazyLock<Regex> = LazyLock::new(|| pattern(r"^\s*[-*+]\s+\[([ xX])\]\s+(.*)$"));
 
 /// A task by its folder, or by keys that only tasks of this format have.
 fn is_task_in(path: &str, map: &Map<String, Value>) -> bool {
@@ -155,9 +160,9 @@ impl TaskFolderReader {
     /// The list wins over the files: it is kept up while they are not.
     fn read_todo_list(&mut self, path: &str, text: &str) {
         let mut unknown = Vec::new();
-        for entry in list_entries(&page_lines(text)) {
-            let Some(ticked) = entry.ticked else { continue };
-            let text = plain_text(&entry.text);
+        for line in page_lines(text).iter().filter(|line| !line.in_code) {
+            let Some(found) = BOX.captures(line.text) else { continue };
+            let (ticked, text) = (&found[1] != " ", plain_text(&found[2]));
             let (first, title) = text.split_once(char::is_whitespace).unwrap_or((&text, ""));
             let first = first.trim_end_matches(':');
             let Some(task) = self.plan.tasks.iter_mut().find(|task| task.id == first) else {
@@ -172,7 +177,7 @@ impl TaskFolderReader {
                 let (list, file) = if ticked { ("done", "not done") } else { ("not done", "done") };
                 task.work = if ticked { TaskWork::Done { commit: None } } else { TaskWork::Todo };
                 let text = format!("{first} is {list} by this list and {file} by its file; the list counts");
-                self.plan.problem_at(path, entry.line, text);
+                self.plan.problem_at(path, line.number, text);
             }
         }
         if !unknown.is_empty() {
