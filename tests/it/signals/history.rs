@@ -142,24 +142,6 @@ fn a_repository_without_a_commit_has_no_history() {
 }
 
 #[test]
-fn a_shallow_clone_says_so() {
-    let environment = sample();
-    environment.write("src/a.rs", "2\n");
-    environment.commit_as("ann", "2026-11-02T09:00:00Z", "Fix a");
-    environment.write("src/b.rs", "2\n");
-    environment.commit_as("ann", "2026-11-03T09:00:00Z", "Change b");
-    let from = format!("file://{}", environment.path("").display());
-    let to = environment.beside("clone");
-    environment.git(&["clone", "--quiet", "--depth", "2", &from, to.to_str().unwrap()]);
-    fs::write(to.join("tree.md"), tree(&["src/a.rs, src/b.rs, src/c.rs"])).unwrap();
-    let output = environment.fp_in("../clone", &["signals", "tree.md", "--format", "json"]);
-    assert_eq!(output.stderr, "note: the clone is shallow: gitRisk knows only the history that is here\n");
-    let task = &output.json()["tasks"][0];
-    // The last commit but one is at the edge of the clone: to git it adds every file.
-    assert_eq!((&task["filesWithHistory"], &task["commits"]), (&json!(1), &json!(1)), "{output}");
-}
-
-#[test]
 fn a_git_that_fails_is_told_and_the_rest_is_measured() {
     let environment = planned(&["src/a.rs"]);
     fs::write(environment.path(".git/objects/info/alternates"), "/nowhere\n").unwrap();

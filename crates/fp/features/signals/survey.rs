@@ -114,17 +114,8 @@ pub(super) fn file_history(
     notes: &mut Vec<String>,
 ) -> BTreeMap<String, FileHistory> {
     let since = now.to_zoned(TimeZone::UTC).saturating_sub(6.months()).timestamp();
-    let log = git.map_err(ToString::to_string).and_then(|git| {
-        let log = git.file_log(since).map_err(|error| error.to_string())?;
-        Ok((log, git.shallow_commits()))
-    });
-    match log {
-        Ok((log, shallow)) => {
-            if !shallow.is_empty() {
-                notes.push("the clone is shallow: gitRisk knows only the history that is here".to_owned());
-            }
-            counted_log(&log, &shallow)
-        }
+    match git.map_err(ToString::to_string).and_then(|git| git.file_log(since).map_err(|e| e.to_string())) {
+        Ok(log) => counted_log(&log),
         Err(why) => {
             notes.push(format!("gitRisk is 1 everywhere, since there is no history: {why}"));
             BTreeMap::new()
@@ -132,21 +123,20 @@ pub(super) fn file_history(
     }
 }
 
-/// Counts the output of [`Git::file_log`], without the commits `left_out`. Relies on the position of records
-/// alone, so that no name and no message is mistaken for anything else.
-fn counted_log(log: &[u8], left_out: &HashSet<Vec<u8>>) -> BTreeMap<String, FileHistory> {
+/// Counts the output of [`Git::file_log`]. Relies on the position of records alone, so that no name and no message is
+/// mistaken for anything else.
+fn counted_log(log: &[u8]) -> BTreeMap<String, FileHistory> {
     let mut records = log.split(|byte| *byte == 0);
     let mut files: BTreeMap<String, FileHistory> = BTreeMap::new();
     let mut authors: HashSet<(String, Vec<u8>)> = HashSet::new();
     // The current names of files that had others; a log goes back in time.
     let mut names: HashMap<String, String> = HashMap::new();
-    let (mut counts, mut author, mut fixes) = (false, Vec::new(), false);
+    let (mut author, mut fixes) = (Vec::new(), false);
     while let Some(record) = records.next() {
         // Ids are in lower case; a capital letter tells the kind of a change.
         let Some(first) = record.trim_ascii_start().first() else { continue };
         let mut next = || records.next().unwrap_or_default();
         if !first.is_ascii_uppercase() {
-            counts = !left_out.contains(record);
             author = next().to_ascii_lowercase();
             fixes = is_fix(&String::from_utf8_lossy(next()));
             continue;
@@ -157,12 +147,10 @@ fn counted_log(log: &[u8], left_out: &HashSet<Vec<u8>>) -> BTreeMap<String, File
         if let Some(old) = old.filter(|_| *first == b'R') {
             names.insert(String::from_utf8_lossy(old).into_owned(), path.clone());
         }
-        if counts {
-            let count = files.entry(path.clone()).or_default();
-            count.commits += 1;
-            count.authors += usize::from(authors.insert((path, author.clone())));
-            count.fix_commits += usize::from(fixes);
-        }
+        let count = files.entry(path.clone()).or_default();
+        count.commits += 1;
+        count.authors += usize::from(authors.insert((path, author.clone())));
+        count.fix_commits += usize::from(fixes);
     }
     files
 }
