@@ -399,6 +399,25 @@ fn settings_that_are_wanted_are_shown_added_and_taken_out_again() {
     permissions  Edit(.fractal-planner/plans/*/*.md), Edit(.fractal-planner/roadmaps/*.md): would be added
     agent teams  CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS: would be added
     status line  [ROOT]/data/fractal-planner/bundle/fp/bin/fp statusline: would be added
+
+    --- [ROOT]/home/.claude/settings.json
+    +++ [ROOT]/home/.claude/settings.json
+    @@ -1,5 +1,12 @@
+     {
+     	"model": "opus",
+    -	"permissions": {"allow": ["Bash(make *)"]},
+    -	"hooks": {}
+    +	"permissions": {"allow": ["Bash(make *)", "Edit(.fractal-planner/plans/*/*.md)", "Edit(.fractal-planner/roadmaps/*.md)"]},
+    +	"hooks": {},
+    +	"env": {
+    +		"CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS": "1"
+    +	},
+    +	"statusLine": {
+    +		"command": "[ROOT]/data/fractal-planner/bundle/fp/bin/fp statusline",
+    +		"type": "command"
+    +	}
+     }
+    \ No newline at end of file
     "#);
     assert_eq!(
         (home.text(SETTINGS).as_str(), home.names("home/.claude")),

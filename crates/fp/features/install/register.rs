@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use fp_host::claude::{MARKETPLACE, PERMISSIONS, PLUGIN, TEAMS};
 use serde_json::{Value, json};
+use similar::TextDiff;
 
 use super::bundle::Bundle;
 use super::client::InstalledPlugin;
@@ -55,13 +56,15 @@ pub(crate) fn run(args: InstallArgs, context: &Context) -> CommandResult {
     if asks {
         ask(&mut offers, &prospect.settings, context);
     }
-    let backup = match dry_run {
-        true => None,
-        false => installation.install(&bundle, &prospect, &offers)?,
-    };
+    let (mut backup, mut diff) = (None, String::new());
+    if dry_run {
+        diff = diff_of(&prospect.settings, &offers)?;
+    } else {
+        backup = installation.install(&bundle, &prospect, &offers)?;
+    }
     let (mut report, text) = prospect.report(&installation, &offers, backup.as_deref(), dry_run);
     report["dryRun"] = dry_run.into();
-    context.report(&report, &text)?;
+    context.report(&report, &(text + &diff))?;
     let declined = offers.iter().filter(|(offer, is_wanted)| {
         offer.change(&prospect.settings.value, *is_wanted) == InstallChange::Declined
     });
@@ -101,6 +104,19 @@ fn ask(offers: &mut [(SettingsOffer, bool)], settings: &ClientSettingsFile, cont
             && input::agrees(&format!("{question}\nAdd to {file}?"), context);
     }
     context.printer.note("");
+}
+
+/// The difference that `offers` make to the text of `settings`.
+fn diff_of(settings: &ClientSettingsFile, offers: &[(SettingsOffer, bool)]) -> Result<String, CommandError> {
+    let mut wanted = settings.value.clone();
+    if add_wanted(offers, &mut wanted).is_empty() {
+        return Ok(String::new());
+    }
+    let file = settings.path.display().to_string();
+    // Line ends stay as they are, so the difference doesn't show them.
+    let before = settings.text.as_deref().unwrap_or_default().replace("\r\n", "\n");
+    let after = settings.edited(&wanted)?.replace("\r\n", "\n");
+    Ok(format!("\n{}", TextDiff::from_lines(&before, &after).unified_diff().header(&file, &file)))
 }
 
 /// The changes that an installation would make, before any of them.
