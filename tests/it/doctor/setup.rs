@@ -8,10 +8,8 @@ use std::path::{Path, PathBuf};
 use insta::assert_snapshot;
 use regex::Regex;
 
-use crate::common::plan::{PLAN, leaf, tree};
 use crate::common::program::write_program;
 use crate::common::{Environment, Output};
-use crate::doctor::{gone, running};
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 const ALLOWED: &str = r#"{"permissions": {"allow": ["Edit(.fractal-planner/plans/*/*.md)", "Edit(.fractal-planner/roadmaps/*.md)"]}}"#;
@@ -145,7 +143,6 @@ fn a_setup_in_which_all_is_well() {
       ok       identity     A Person <person@example.com>
       ok       repository   [ROOT]/work
       ok       settings     all can be read
-      ok       leftovers    none; there is no plan
 
     Everything looks good
     ");
@@ -156,17 +153,7 @@ fn a_setup_in_which_all_is_well() {
     let names: Vec<&str> = checks.iter().map(|check| check["name"].as_str().unwrap()).collect();
     assert_eq!(
         names,
-        [
-            "client",
-            "plugin",
-            "hooks",
-            "permissions",
-            "git",
-            "identity",
-            "repository",
-            "settings",
-            "leftovers"
-        ]
+        ["client", "plugin", "hooks", "permissions", "git", "identity", "repository", "settings"]
     );
     assert!(checks.iter().all(|check| check.get("fix").is_none()), "{report:#}");
 }
@@ -194,7 +181,6 @@ fn nothing_is_there() {
       warning  repository   the current folder is in none, and plans need one
                             → git init
       ok       settings     all can be read
-      ok       leftovers    none; there is no plan
 
     2 errors, 4 warnings
     ");
@@ -242,6 +228,9 @@ fn everything_is_wrong_at_once() {
                             ask when agents write roadmaps
                             → fp install --permissions
       ok       git          GIT
+      error    git          .git/index.lock keeps git from committing; if no git is
+                            running, a killed one has left it: remove it
+                            → rm [ROOT]/work/.git/index.lock
       error    identity     git does not know your name and address, and refuses to
                             commit
                             → git config --global user.name NAME; git config --global user.email ADDRESS
@@ -250,9 +239,6 @@ fn everything_is_wrong_at_once() {
                             maxComplexity: expected a whole number from 1 to 10,
                             found integer `12`; correct the value, or delete the
                             line for the default
-      error    leftovers    .git/index.lock keeps git from committing; if no git is
-                            running, a killed one has left it: remove it
-                            → rm [ROOT]/work/.git/index.lock
 
     6 errors, 2 warnings
     ");
@@ -439,34 +425,6 @@ fn a_folder_of_a_linked_worktree_is_named_with_its_repository() {
         said.contains(&format!("  ok       plugin       fp@fractal-planner {VERSION}, scope project, from")),
         "{said}"
     );
-}
-
-#[test]
-fn what_interrupted_runs_have_left() {
-    let home = Home::with(running(gone()));
-    assert_snapshot!(home.says("leftovers"), @"
-    warning  leftovers    sample-20261121: held: task 2; the session that led the
-                          run is gone
-                          → fp start sample-20261121
-    ");
-    home.0.done(&["cancel", PLAN]);
-    home.0.write(&home.0.plan_text("worktrees/builder-1/a.txt"), "");
-    assert_snapshot!(home.says("leftovers"), @"
-    warning  leftovers    sample-20261121: worktrees of a run that is over, in
-                          worktrees/: builder-1
-                          → git worktree list
-    warning  leftovers    sample-20261121: held: task 2; the run is over
-                          → fp start sample-20261121
-    ");
-    home.0.write(&home.0.plan_text("events.jsonl"), "no log\n");
-    assert!(home.says("leftovers").contains(&format!("→ fp doctor {PLAN}")));
-}
-
-#[test]
-fn plans_in_which_nothing_is_left_are_counted() {
-    let home = Home::with(Environment::new().repo());
-    home.0.plan(&tree(&[leaf("1", "none", "a.txt")]));
-    assert_eq!(home.says("leftovers"), "  ok       leftovers    none in 1 plan\n");
 }
 
 #[test]

@@ -26,8 +26,7 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// Check the setup or a plan, and show how to fix what is wrong
 ///
-/// Without a plan it checks Claude Code, the plugin and its hooks, git, the settings, and leftovers of interrupted runs.
-/// It changes nothing.
+/// Without a plan it checks Claude Code, the plugin and its hooks, git, and the settings. It changes nothing.
 #[derive(Debug, clap::Args)]
 pub(crate) struct DoctorArgs {
     /// The plan to check, instead of the setup.

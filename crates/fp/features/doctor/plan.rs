@@ -133,7 +133,7 @@ pub(super) fn snapshot(plan: &PlanId, entries: &[Entry], examined: &ExaminedSnap
 }
 
 /// The client's process that leads the run is there; `None` where nobody can tell.
-pub(super) fn is_led(state: &State) -> Option<bool> {
+fn is_led(state: &State) -> Option<bool> {
     platform::is_running(state.run.as_ref()?.terms.client?)
 }
 
@@ -213,7 +213,7 @@ pub(super) fn way_of_commit(git: &Git) -> DoctorFinding {
 }
 
 /// The worktrees of a run that is over.
-pub(super) fn leftovers(plan: &OpenPlan) -> DoctorFinding {
+fn leftovers(plan: &OpenPlan) -> DoctorFinding {
     let check = "leftovers";
     let worktrees = names_in(&plan.folder.path().join("worktrees"));
     let running = plan.load().is_ok_and(|loaded| loaded.state.is_running());

@@ -40,7 +40,6 @@ pub(super) fn examine(context: &Context, client: Option<&Path>) -> Vec<DoctorFin
     found.extend(git::examine(&context.cwd));
     found.push(place::repository(context));
     found.push(place::settings(context));
-    found.extend(place::leftovers(context));
     let home = context.env(HOME).map(PathBuf::from);
     if context.repo().git_dir.is_some() {
         show_paths(&mut found, &context.repo().root, "");
