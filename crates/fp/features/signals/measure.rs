@@ -109,12 +109,14 @@ pub(super) fn signals_of(plan: &Plan, survey: &RepositorySurvey) -> Vec<TaskSign
     let leaves: Vec<(&Task, Vec<ListedEntry>)> =
         plan.leaves().filter(|task| !task.broken).map(|leaf| (leaf, ListedEntry::all_of(leaf))).collect();
     let wanted = leaves.iter().flat_map(|(_, entries)| entries).flat_map(|entry| entry.covered(paths));
-    let links = file_links(paths, words, &wanted.collect());
+    let wanted: BTreeSet<usize> = wanted.collect();
+    let links = file_links(paths, words, &wanted);
     let tests = Tests::among(paths.iter().map(String::as_str));
-    let is_tested = |at: usize| {
-        let path = paths[at].as_str();
-        is_test_file(&path.into()) || with_tests.contains(&at) || tests.of(path).is_some()
+    let is_tested = |at: &usize| {
+        let path = paths[*at].as_str();
+        is_test_file(&path.into()) || with_tests.contains(at) || tests.of(path).is_some()
     };
+    let tested: BTreeSet<usize> = wanted.into_iter().filter(is_tested).collect();
     let signals = leaves.into_iter().map(|(task, entries)| {
         let mut inputs = SignalInputs { tests_required: task.tests_required(), ..SignalInputs::default() };
         // A file counts once, however often it is listed.
@@ -137,7 +139,7 @@ pub(super) fn signals_of(plan: &Plan, survey: &RepositorySurvey) -> Vec<TaskSign
                     inputs.authors += history.authors;
                     inputs.fix_commits += history.fix_commits;
                 }
-                inputs.tested += usize::from(is_tested(at));
+                inputs.tested += usize::from(tested.contains(&at));
             }
         }
         let (id, title) = (task.id.to_string(), task.description.to_string());
