@@ -82,7 +82,6 @@ fn a_healthy_plan() {
       ok       snapshot     matches the log
       ok       claims       held: task 2
       ok       evidence     complete
-      ok       notepad      1 note
       ok       commits      1 commit in the history of HEAD
       ok       git          ready to commit
       ok       leftovers    none
@@ -104,7 +103,6 @@ fn a_healthy_plan() {
       ok       snapshot     none; the next change writes it
       ok       claims       no task is held
       ok       evidence     complete
-      ok       notepad      no note
       ok       commits      0 commits in the history of HEAD
       ok       git          ready to commit
       ok       leftovers    none
@@ -119,7 +117,6 @@ fn everything_at_once_and_what_is_mended() {
     let before = environment.files();
     environment.edit("execution-state.json", "\"status\":\"COMPLETED\"", "\"status\":\"FAILED\"");
     environment.remove("evidence/task-1-verification.md");
-    environment.write(&environment.plan_text("notepad.md"), "scribbled\n");
     environment.edit("tasks.md", "Write part 2", "Write another part");
     environment.git(&["commit", "--quiet", "--amend", "--message", "Another"]);
     environment.write(".git/index.lock", "");
@@ -136,8 +133,6 @@ fn everything_at_once_and_what_is_mended() {
                             → fp start sample-20261121
       warning  evidence     no file for task 1; the log has its contents
                             → fp doctor sample-20261121 --fix
-      warning  notepad      notepad.md does not match the log
-                            → fp doctor sample-20261121 --fix
       warning  commits      not in the history of HEAD: task 1; another branch is
                             checked out, or the history was rewritten
                             → git branch --contains [COMMIT]
@@ -146,7 +141,7 @@ fn everything_at_once_and_what_is_mended() {
                             → rm [ROOT]/work/.git/index.lock
       ok       leftovers    none
 
-    1 error, 5 warnings
+    1 error, 4 warnings
     ");
     assert_snapshot!(environment.fp(&["doctor", PLAN, "--fix"]).masked(), @"
     exit status: 1
@@ -154,14 +149,12 @@ fn everything_at_once_and_what_is_mended() {
     Plan sample-20261121
       fixed    rebuilt the snapshot from the log
       fixed    wrote 1 evidence file from the log
-      fixed    wrote notepad.md from the log
       ok       files        all can be read
       ok       log          10 entries
       ok       snapshot     matches the log
       warning  claims       held: task 2; the session that led the run is gone
                             → fp start sample-20261121
       ok       evidence     complete
-      ok       notepad      1 note
       warning  commits      not in the history of HEAD: task 1; another branch is
                             checked out, or the history was rewritten
                             → git branch --contains [COMMIT]
@@ -174,7 +167,7 @@ fn everything_at_once_and_what_is_mended() {
     ");
     let after = environment.files();
     assert_eq!(after.keys().collect::<Vec<_>>(), before.keys().collect::<Vec<_>>());
-    for name in ["events.jsonl", "evidence/task-1-verification.md", "notepad.md"] {
+    for name in ["events.jsonl", "evidence/task-1-verification.md"] {
         assert_eq!(after[name], before[name], "{name}");
     }
     fs::remove_file(environment.path(".git/index.lock")).unwrap();
@@ -212,12 +205,6 @@ fn everything_at_once_and_what_is_mended() {
           "check": "evidence",
           "command": null,
           "detail": "complete",
-          "level": "ok"
-        },
-        {
-          "check": "notepad",
-          "command": null,
-          "detail": "1 note",
           "level": "ok"
         },
         {
@@ -294,7 +281,6 @@ fn a_log_that_is_none_is_left_alone() {
                             → fp doctor sample-20261121 --fix
       ok       claims       held: task 2
       ok       evidence     complete
-      ok       notepad      1 note
       ok       commits      1 commit in the history of HEAD
       ok       git          ready to commit
       ok       leftovers    none
@@ -331,7 +317,6 @@ fn files_that_can_not_be_read() {
       ok       snapshot     matches the log
       ok       claims       held: task 2
       ok       evidence     complete
-      ok       notepad      1 note
       ok       commits      1 commit in the history of HEAD
       ok       git          ready to commit
       ok       leftovers    none

@@ -149,45 +149,6 @@ fn github() {
 }
 
 #[test]
-fn a_file_is_written_where_it_should_be_and_replaces_nothing_unasked() {
-    let environment = planned();
-    assert_snapshot!(environment.fp(&["export", PLAN, "--to", "csv", "--out", "tasks.csv"]), @r"
-    exit status: 0
-    --- stderr
-    note: written to tasks.csv
-    ");
-    assert_eq!(environment.read("tasks.csv"), environment.done(&["export", PLAN, "--to", "csv"]).stdout);
-    assert_snapshot!(environment.fp(&["export", PLAN, "--to", "json", "--out", "tasks.csv"]), @r"
-    exit status: 1
-    --- stderr
-    error: tasks.csv is there already
-    hint: name another place, or add --force to replace what is there
-    ");
-    assert_snapshot!(environment.fp(&["export", PLAN, "--to", "json", "--out", "tasks.csv", "--force"]), @r"
-    exit status: 0
-    --- stderr
-    note: written to tasks.csv
-    ");
-    assert!(environment.read("tasks.csv").starts_with("{\n  \"schemaVersion\": 1,"));
-    let told =
-        environment.done(&["export", PLAN, "--to", "csv", "--out", "b.csv", "--format", "json"]).json();
-    assert_eq!(told["written"], serde_json::json!(["b.csv"]));
-    environment.write("folder/a.txt", "a");
-    assert_snapshot!(environment.fp(&["export", PLAN, "--to", "json", "--out", "folder"]), @r"
-    exit status: 2
-    --- stderr
-    error: [ROOT]/work/folder is not a file
-    hint: name the file too, such as --out folder/plan.json
-    ");
-    assert_snapshot!(environment.fp(&["export", PLAN, "--to", "json", "--out", "none/plan.json"]), @r"
-    exit status: 2
-    --- stderr
-    error: [ROOT]/work/none/plan.json can't be written: no such file or directory
-    hint: check the path
-    ");
-}
-
-#[test]
 fn a_drawing_is_the_one_that_is_shown() {
     let environment = begun();
     let shown = environment.done(&["show", PLAN, "--format", "mermaid"]);
@@ -281,7 +242,7 @@ fn tasks(environment: &Environment, plan: &str) -> Value {
 fn a_plan_that_was_exported_as_json_is_the_same_when_it_comes_back() {
     let environment = begun();
     environment.done(&["cancel", PLAN]);
-    environment.done(&["export", PLAN, "--to", "json", "--out", "plan.json"]);
+    environment.write("plan.json", environment.done(&["export", PLAN, "--to", "json"]).stdout);
     let told = environment.done(&["import", "plan.json", "--format", "json"]).json();
     let id = told["planId"].as_str().unwrap_or_else(|| panic!("{told:#}"));
     let (before, after) = (tasks(&environment, PLAN), tasks(&environment, id));
@@ -306,7 +267,9 @@ fn a_plan_that_was_exported_as_json_is_the_same_when_it_comes_back() {
 fn an_order_without_a_need_goes_out_and_comes_back() {
     let environment = Environment::new().repo();
     environment.plan("- [ID: 1] A\n- [ID: 2] B\n  - Dependencies: none\n  - After: 1\n");
-    let export = |to: &str| environment.done(&["export", PLAN, "--to", to, "--out", &format!("{to}.json")]);
+    let export = |to: &str| {
+        environment.write(&format!("{to}.json"), environment.done(&["export", PLAN, "--to", to]).stdout);
+    };
     export("json");
     let task =
         &serde_json::from_str::<serde_json::Value>(&environment.read("json.json")).unwrap()["tasks"][1];

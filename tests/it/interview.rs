@@ -192,7 +192,6 @@ fn a_round_is_in_the_log_when_it_records_something() {
       ok       snapshot     matches the log
       ok       claims       no task is held
       ok       evidence     complete
-      ok       notepad      no note
       ok       commits      0 commits in the history of HEAD
       ok       git          ready to commit
       ok       leftovers    none

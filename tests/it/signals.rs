@@ -47,12 +47,9 @@ fn signals(environment: &Environment, files: &[&str]) -> Value {
     output.json()["tasks"].clone()
 }
 
-/// The measurements of each file of a task that lists these.
+/// The sums of each of these files alone, with its path as a task would list it.
 fn measured(environment: &Environment, files: &str) -> Value {
-    environment.write("tree.md", tree(&[files]));
-    let output = environment.fp(&["signals", "tree.md", "--explain", "1", "--format", "json"]);
-    assert_eq!(output.code, 0, "{output}");
-    output.json()["measured"].clone()
+    signals(environment, &files.split(", ").collect::<Vec<_>>())
 }
 
 fn planned(files: &[&str]) -> Environment {
@@ -112,49 +109,16 @@ fn the_file_has_the_signals_and_what_they_are_made_of() {
 }
 
 #[test]
-fn an_explanation_shows_every_input() {
-    let environment = planned(&["src/a.rs, src/c.rs, src/new.rs (new), ../up, tests/a.rs"]);
-    assert_snapshot!(environment.fp(&["signals", PLAN, "--explain", "1"]), @"
-    exit status: 0
-    --- stdout
-    Task 1: Write part 1
-
-    fileScope     5  5 files, 103 lines
-    coupling      1  fan-in 5, fan-out 3
-    gitRisk       1  commits 3, authors 3, fixes 3 in 3 files
-    testCoverage  3  2 of 5 files tested, tests are required
-    composite     2  their weighted mean
-
-    Files
-      src/a.rs
-        100 lines; commits 1, authors 1, fixes 1
-        fan-in 4: src/b.rs, src/c.rs, src/lib.rs, tests/a.rs
-        fan-out 0
-        tested by tests/a.rs
-      src/c.rs
-        2 lines; commits 1, authors 1, fixes 1
-        fan-in 1: src/lib.rs
-        fan-out 2: src/a.rs, src/b.rs
-        no test
-      src/new.rs
-        not there yet
-        no test
-      ../up
-        not read: no plain file of the repository, or no permission
-        no test
-      tests/a.rs
-        1 line; commits 1, authors 1, fixes 1
-        fan-in 0
-        fan-out 1: src/a.rs
-        a test itself
-    ");
-    let unknown = environment.fp(&["signals", PLAN, "--explain", "9"]);
-    assert_snapshot!(unknown, @r#"
-    exit status: 1
-    --- stderr
-    error: .fractal-planner/plans/sample-20261121/tasks.md has no leaf "9"
-    hint: `fp signals` without --explain lists the leaves
-    "#);
+fn every_file_adds_to_the_sums() {
+    let environment = sample();
+    let files = measured(&environment, "src/a.rs, src/c.rs, src/new.rs (new), ../up, tests/a.rs");
+    let names = ["lines", "fanIn", "fanOut", "commits", "authors", "fixCommits", "tested"];
+    let sums = |at: usize| names.map(|name| files[at][name].as_u64().unwrap());
+    assert_eq!(sums(0), [100, 4, 0, 1, 1, 1, 1]);
+    assert_eq!(sums(1), [2, 1, 2, 1, 1, 1, 0]);
+    assert_eq!(sums(2), [0; 7], "not there yet");
+    assert_eq!(sums(3), [0; 7], "outside");
+    assert_eq!(sums(4), [1, 0, 1, 1, 1, 1, 1], "a test itself");
 }
 
 #[test]
@@ -212,11 +176,10 @@ fn folders_patterns_and_doubles() {
     assert_eq!(files("**/a.rs"), json!(2));
     assert_eq!(files("nowhere/"), json!(1));
     assert_eq!(files("none"), json!(0));
-    let ignored = measured(&environment, "made/by.rs, made");
-    assert_eq!((&ignored[0]["presence"], &ignored[0]["lines"]), (&json!("file"), &json!(3)));
+    let ignored = &signals(&environment, &["made/by.rs, made"])[0];
     assert_eq!(
-        ignored.as_array().unwrap().len(),
-        1,
+        (&ignored["lines"], &ignored["files"]),
+        (&json!(3), &json!(1)),
         "a folder that is ignored has what is listed in it: {ignored}"
     );
 }
@@ -224,8 +187,7 @@ fn folders_patterns_and_doubles() {
 #[test]
 fn ignored_files_do_not_import() {
     let environment = sample();
-    let fan_in = measured(&environment, "src/a.rs")[0]["fanIn"].clone();
-    assert_eq!(fan_in, json!(["src/b.rs", "src/c.rs", "src/lib.rs", "tests/a.rs"]));
+    assert_eq!(measured(&environment, "src/a.rs")[0]["fanIn"], json!(4), "b, c, lib and the test alone");
 }
 
 #[test]
@@ -237,7 +199,7 @@ fn other_repositories_inside_do_not_count() {
     environment.write("node_modules/a/index.rs", "use crate::a;\n");
     assert_eq!(signals(&environment, &["src/a.rs", "src"]), before);
     let inside = measured(&environment, "src/vendored/src/a.rs");
-    assert_eq!((&inside[0]["presence"], &inside[0]["lines"]), (&json!("file"), &json!(100)));
+    assert_eq!(inside[0]["lines"], json!(100));
 }
 
 #[test]

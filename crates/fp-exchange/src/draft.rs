@@ -37,17 +37,6 @@ pub struct PlanDraft {
     pub ids: Vec<String>,
 }
 
-/// A leaf that the source says is done.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct DoneBefore {
-    /// Its id in the tree.
-    pub id: String,
-    /// Its title in the tree.
-    pub title: String,
-    /// The commit that the source names.
-    pub commit: Option<String>,
-}
-
 impl PlanDraft {
     pub fn new(mut plan: PortablePlan) -> Self {
         settle(&mut plan);
@@ -68,14 +57,14 @@ impl PlanDraft {
         Self { plan, text, ids }
     }
 
-    /// The leaves that are done.
-    pub fn done(&self) -> Vec<DoneBefore> {
+    /// The leaves that are done: id and title in the tree, and the commit that the source names.
+    pub fn done(&self) -> Vec<(TaskId, String, Option<String>)> {
         let (tree, _) = parse(&self.text);
         let titles: HashMap<&str, &str> = tree.leaves().map(|leaf| (&*leaf.id, &*leaf.description)).collect();
         let done = self.plan.tasks.iter().zip(&self.ids).filter_map(|(task, id)| {
             let TaskWork::Done { commit } = &task.work else { return None };
-            let title = titles.get(id.as_str())?;
-            Some(DoneBefore { id: id.clone(), title: (*title).to_owned(), commit: commit.clone() })
+            let title = (*titles.get(id.as_str())?).to_owned();
+            Some((TaskId::new(id.as_str()).ok()?, title, commit.clone()))
         });
         done.collect()
     }
@@ -466,10 +455,7 @@ pub(crate) mod tests {
             ..PortablePlan::default()
         };
         let done = PlanDraft::new(plan).done();
-        assert_eq!(
-            done,
-            [DoneBefore { id: "1.1".into(), title: "# Q q".into(), commit: Some("abc".into()) }]
-        );
+        assert_eq!(done, [(TaskId::new("1.1").unwrap(), "# Q q".into(), Some("abc".into()))]);
     }
 
     /// Texts that mean something in Markdown or in a tree, and any others.

@@ -16,7 +16,7 @@ mod portable;
 mod settle;
 mod words;
 
-pub use draft::{DoneBefore, PlanDraft};
+pub use draft::PlanDraft;
 pub use export::{csv_text, github_text, json_text, markdown_text, portable_plan};
 pub use folder::SourceFolder;
 pub use formats::{ImportError, RecognisedSource, SourceFormat, read_source, recognise_source};

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use fp_plan::text::one_line;
 use regex::Regex;
 
-use crate::words::{bare_entry, pattern};
+use crate::words::pattern;
 
 /// A line of a text.
 #[derive(Debug, Clone, Copy)]
@@ -13,21 +13,15 @@ pub(crate) struct PageLine<'t> {
     /// From 1.
     pub(crate) number: usize,
     pub(crate) text: &'t str,
-    pub(crate) in_code: InCode,
+    /// It is fenced code, or one of its fences.
+    pub(crate) in_code: bool,
+    pub(crate) is_fence: bool,
 }
 
 impl PageLine<'_> {
     pub(crate) fn is_indented(&self) -> bool {
         self.text.starts_with(['\t', ' ']) && !self.text.trim().is_empty()
     }
-}
-
-/// The relation of a line to fenced code.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum InCode {
-    No,
-    Fence,
-    Yes,
 }
 
 /// A heading and the lines up to the next one.
@@ -47,43 +41,37 @@ impl PageSection<'_> {
         text.join("\n").trim().to_owned()
     }
 
-    /// The lines of its code; `None` where it has none.
+    /// The lines of its code without the fences; `None` where it has none.
     pub(crate) fn code(&self) -> Option<Vec<&str>> {
-        let of = |code: InCode| self.lines.iter().filter(move |line| line.in_code == code);
-        of(InCode::Fence).next()?;
-        Some(of(InCode::Yes).map(|line| line.text).collect())
+        let lines: Vec<&PageLine<'_>> = self.lines.iter().filter(|line| line.in_code).collect();
+        (!lines.is_empty())
+            .then(|| lines.iter().filter(|line| !line.is_fence).map(|line| line.text).collect())
     }
 }
 
 /// The lines of a text.
 pub(crate) fn page_lines(text: &str) -> Vec<PageLine<'_>> {
     let mut open: Option<&str> = None;
-    let fence = |line: &str| {
-        let line = line.trim_start();
-        let mark = line.chars().next().filter(|c| matches!(c, '`' | '~'))?;
-        let length = line.len() - line.trim_start_matches(mark).len();
-        (length >= 3).then_some(length)
-    };
     text.lines()
         .zip(1..)
         .map(|(text, number)| {
-            let in_code = match (open, fence(text)) {
-                (None, Some(length)) => {
-                    open = Some(&text.trim_start()[..length]);
-                    InCode::Fence
-                }
-                (Some(mark), Some(_))
-                    if text.trim().starts_with(mark) && text.trim().trim_matches(['`', '~']).is_empty() =>
-                {
-                    open = None;
-                    InCode::Fence
-                }
-                (Some(_), _) => InCode::Yes,
-                (None, None) => InCode::No,
-            };
-            PageLine { number, text, in_code }
+            let before = open;
+            match (open, fence_of(text)) {
+                (None, fence) => open = fence,
+                (Some(mark), Some(fence)) if fence.starts_with(mark) && text.trim() == fence => open = None,
+                (Some(_), _) => {}
+            }
+            PageLine { number, text, in_code: before.or(open).is_some(), is_fence: before != open }
         })
         .collect()
+}
+
+/// The marks of a line that begins or ends fenced code.
+fn fence_of(line: &str) -> Option<&str> {
+    let line = line.trim_start();
+    let mark = line.chars().next().filter(|c| matches!(c, '`' | '~'))?;
+    let length = line.len() - line.trim_start_matches(mark).len();
+    (length >= 3).then_some(&line[..length])
 }
 
 /// A text taken apart at its headings; the first part may have none.
@@ -103,7 +91,7 @@ pub(crate) fn sections_of(text: &str) -> Vec<PageSection<'_>> {
 fn heading(line: &PageLine<'_>) -> Option<(usize, String)> {
     let rest = line.text.trim_start_matches('#');
     let level = line.text.len() - rest.len();
-    let is_heading = line.in_code == InCode::No && (1..=6).contains(&level) && rest.starts_with([' ', '\t']);
+    let is_heading = !line.in_code && (1..=6).contains(&level) && rest.starts_with([' ', '\t']);
     is_heading.then(|| (level, plain_text(rest.trim_end_matches([' ', '#', '\t']))))
 }
 
@@ -136,7 +124,7 @@ pub(crate) fn tables_in(lines: &[PageLine<'_>]) -> Vec<PageTable> {
     let mut tables: Vec<PageTable> = Vec::new();
     let mut within = false;
     for line in lines {
-        let is_row = line.in_code == InCode::No && line.text.trim_start().starts_with('|');
+        let is_row = !line.in_code && line.text.trim_start().starts_with('|');
         if is_row {
             let cells = cells(line.text);
             let rule = cells
@@ -175,42 +163,6 @@ fn cells(row: &str) -> Vec<String> {
     cells.iter().map(|cell| one_line(cell)).collect()
 }
 
-/// An item of a list.
-#[derive(Debug)]
-pub(crate) struct ListEntry {
-    pub(crate) line: usize,
-    /// The state of its box; `None` without one.
-    pub(crate) ticked: Option<bool>,
-    /// The text behind bullet and box on one line, with its continuation lines.
-    pub(crate) text: String,
-    /// Blanks before the bullet.
-    pub(crate) indent: usize,
-}
-
-/// The items of lists among these lines.
-pub(crate) fn list_entries(lines: &[PageLine<'_>]) -> Vec<ListEntry> {
-    let mut entries: Vec<ListEntry> = Vec::new();
-    let mut open = false;
-    for line in lines.iter().filter(|line| line.in_code == InCode::No) {
-        let indent = line.text.len() - line.text.trim_start().len();
-        let bare = bare_entry(line.text);
-        let mark =
-            line.text[indent.min(line.text.len() - bare.len())..line.text.len() - bare.len()].to_lowercase();
-        if !mark.is_empty() {
-            let ticked = mark.contains('[').then(|| mark.contains('x'));
-            entries.push(ListEntry { line: line.number, ticked, text: one_line(bare), indent });
-            open = true;
-        } else if line.text.trim().is_empty() {
-            open = false;
-        } else if let Some(last) = entries.last_mut().filter(|last| open && indent > last.indent) {
-            last.text = format!("{} {}", last.text, one_line(line.text));
-        } else {
-            open = false;
-        }
-    }
-    entries
-}
-
 /// The two parts of a line that says `Label: value`, without marks.
 pub(crate) fn label_and_value(text: &str) -> Option<(String, &str)> {
     let (label, value) = text.split_once([':', '：'])?;
@@ -238,9 +190,7 @@ mod tests {
     #[test]
     fn items_and_labels() {
         let text = "- [x] one\n  goes on\n  * [ ] two\n3. three\nplain\n";
-        let listed = list_entries(&page_lines(text));
-        let found: Vec<_> = listed.iter().map(|e| (e.ticked, e.text.as_str(), e.indent)).collect();
-        assert_eq!(found, [(Some(true), "one goes on", 0), (Some(false), "two", 2), (None, "three", 0)]);
+        assert_eq!(crate::words::entries_of(text), ["one goes on", "two", "three", "plain"]);
         assert_eq!(label_and_value("> **Status**: done"), Some(("Status".into(), "done")));
         assert_eq!(label_and_value("- **상태:** 완료"), Some(("상태".into(), "완료")));
         assert_eq!(label_and_value("12:30 o'clock"), None);

@@ -42,9 +42,24 @@ pub(crate) fn is_none(text: &str) -> bool {
     bare.is_empty() || NONE.iter().any(|none| bare.eq_ignore_ascii_case(none))
 }
 
-/// The entries of a text that is a list: its lines without bullets, boxes and numbers.
+/// The entries of a text that is a list: its lines without bullets, boxes and numbers. An indented line without them goes
+/// on with the entry above it.
 pub(crate) fn entries_of(text: &str) -> Vec<String> {
-    text.lines().map(|line| one_line(bare_entry(line))).filter(|line| !is_none(line)).collect()
+    let mut entries: Vec<String> = Vec::new();
+    for line in text.lines() {
+        let words = one_line(bare_entry(line));
+        match entries.last_mut().filter(|last| !last.is_empty()) {
+            Some(last) if !is_entry(line) && line.starts_with([' ', '\t']) => *last += &format!(" {words}"),
+            _ => entries.push(words),
+        }
+    }
+    entries.retain(|entry| !is_none(entry));
+    entries
+}
+
+/// A line of a list that begins an entry.
+pub(crate) fn is_entry(line: &str) -> bool {
+    bare_entry(line).len() < line.trim_start().len()
 }
 
 /// A line of a list without its bullet, its number and its box.

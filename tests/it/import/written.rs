@@ -85,9 +85,6 @@ fn what_belongs_to_a_plan_of_fractal_planner_comes_along() {
     let environment = Environment::new().repo();
     lay_out(&environment, "fractal-planner/run", "old");
     environment.write("old/linear-mapping.json", r#"{"planId": "old", "tasks": {}}"#);
-    let notepad =
-        "# Implementation Notepad\n\n## Entries (most recent last)\n- [Task 1.1] GOTCHA: no umlauts\n";
-    environment.write("old/notepad.md", notepad);
     environment.done(&["import", "old"]);
     let plan = only_plan(&environment);
     let of_plan = |name: &str| environment.read(&format!(".fractal-planner/plans/{plan}/{name}"));
@@ -97,9 +94,6 @@ fn what_belongs_to_a_plan_of_fractal_planner_comes_along() {
     assert_eq!(mapping["planId"], plan.as_str(), "the mirror is that of the new plan");
     let evidence = of_plan("evidence/task-1.1-verification.md");
     assert_eq!(evidence, environment.read("old/evidence/task-1.1-verification.md"));
-    let notes = environment.done(&["note", &plan, "list"]).stdout;
-    assert!(notes.contains("[Task 1.1] GOTCHA: no umlauts"), "{notes}");
-    assert!(of_plan("notepad.md").contains("\n- [Task 1.1] GOTCHA: no umlauts\n"));
     let doctor = environment.fp(&["doctor", &plan]);
     assert_eq!(doctor.code, 0, "{doctor}");
 }

@@ -8,7 +8,7 @@ use regex::{Captures, Regex};
 
 use super::{ReadResult, place_tasks};
 use crate::folder::{SourceFolder, folder_of};
-use crate::page::{InCode, PageSection, plain_text, sections_of};
+use crate::page::{PageSection, plain_text, sections_of};
 use crate::portable::{PortablePlan, PortableTask, TaskWork};
 use crate::words::{files_named_in, pattern, pieces_of, title_of, work_of_box};
 
@@ -73,7 +73,7 @@ pub(super) fn read_boxes(
     // Sections without tasks have lists of other things.
     let has_tasks = section.lines.iter().any(|line| is_task.is_match(line.text));
     let mut below_task = false;
-    for line in section.lines.iter().filter(|line| line.in_code == InCode::No) {
+    for line in section.lines.iter().filter(|line| !line.in_code) {
         if let Some(found) = is_task.captures(line.text) {
             add(plan, &found);
             below_task = true;

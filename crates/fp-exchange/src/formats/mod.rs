@@ -5,12 +5,11 @@
 
 mod beads;
 mod boxes;
-mod ccw;
 mod fractal_planner;
 mod json;
-mod maestro;
 mod spec_kit;
 mod task_master;
+mod task_set;
 mod uctm;
 
 use std::borrow::Cow;
@@ -76,8 +75,8 @@ impl SourceFormat {
     fn reader(self) -> (&'static str, PlanFiles, ReadPlan) {
         match self {
             Self::Uctm => ("PLAN.md with `# WORK-NN`, or TASK-NN.md", uctm::files, uctm::read),
-            Self::Maestro => (MAESTRO_SIGN, maestro::files, maestro::read),
-            Self::Ccw => (".task/*.json, or plan.json with `task_ids`", ccw::files, ccw::read),
+            Self::Maestro => (MAESTRO_SIGN, task_set::maestro_files, task_set::read),
+            Self::Ccw => (".task/*.json, or plan.json with `task_ids`", task_set::ccw_files, task_set::read),
             Self::TaskMaster => {
                 ("tasks.json with `dependencies` or `subtasks`", task_master::files, task_master::read)
             }
@@ -153,7 +152,7 @@ impl Hint for ImportError {
 pub fn recognise_source(folder: &SourceFolder) -> Result<RecognisedSource, ImportError> {
     let recognised = |source: SourceFormat| {
         // The newer maestro writes the same files, and has a key of its own in them.
-        let is_maestro = source == SourceFormat::Ccw && ccw::reads_first(folder).is_some();
+        let is_maestro = source == SourceFormat::Ccw && task_set::reads_first(folder).is_some();
         let because = format!("by {}", source.reader().1(folder).first().filter(|_| !is_maestro)?);
         Some(RecognisedSource { source, because })
     };

@@ -9,14 +9,11 @@ use regex::Regex;
 
 use super::ReadResult;
 use crate::folder::{SourceFolder, folder_of, name_of};
-use crate::page::{
-    InCode, PageLine, PageSection, label_and_value, list_entries, page_lines, plain_text, sections_of,
-    tables_in,
-};
+use crate::page::{PageLine, PageSection, label_and_value, page_lines, plain_text, sections_of, tables_in};
 use crate::portable::{PortableFile, PortablePlan, PortableTask, TaskWork};
 use crate::words::{
-    bare_entry, commands_in, commit_in, entries_of, is_command, is_none, paths_in, pattern, pieces_of,
-    portable_file, work_of,
+    bare_entry, commands_in, commit_in, entries_of, is_command, is_entry, is_none, paths_in, pattern,
+    pieces_of, portable_file, work_of,
 };
 
 /// `TASK-01.md`, `TASK-01_result.md`, `WORK-01-TASK-01.md`.
@@ -190,7 +187,7 @@ impl UctmReader {
             UctmLabel::Dependencies => task.dependencies = Some(ids_named_in(cell)),
             _ if text.is_none() => {}
             _ => {
-                let lines = vec![PageLine { number: line, text: cell, in_code: InCode::No }];
+                let lines = vec![PageLine { number: line, text: cell, in_code: false, is_fence: false }];
                 self.read_part(id, path, &PageSection { level: 0, heading: heading.to_owned(), line, lines });
             }
         }
@@ -257,13 +254,10 @@ impl UctmReader {
             UctmLabel::Goal => task.description = Some(text).filter(|_| !nothing),
             UctmLabel::Files => task.files = Some(files_in_section(part)),
             UctmLabel::Acceptance => {
-                let listed = list_entries(&part.lines).into_iter().map(|entry| entry.text);
-                let mut criteria: Vec<String> = listed.collect();
-                if criteria.is_empty() {
-                    criteria = entries_of(&text);
-                }
-                criteria.retain(|criterion| !is_none(criterion));
-                task.acceptance = Some(criteria);
+                // What stands above the list is about it.
+                let lines = part.lines.iter().map(|line| line.text);
+                let listed: Vec<&str> = lines.skip_while(|line| !is_entry(line)).collect();
+                task.acceptance = Some(entries_of(&if listed.is_empty() { text } else { listed.join("\n") }));
             }
             UctmLabel::Verify => {
                 let bare = part.lines.iter().map(|line| bare_entry(line.text).trim().trim_matches('`'));
@@ -377,8 +371,7 @@ fn files_in_section(section: &PageSection<'_>) -> Vec<PortableFile> {
             named.push((path.unwrap_or_default().to_owned(), action.unwrap_or_default().to_owned()));
         }
     }
-    let lines =
-        section.lines.iter().filter(|line| line.in_code == InCode::No && !line.text.trim().starts_with('|'));
+    let lines = section.lines.iter().filter(|line| !line.in_code && !line.text.trim().starts_with('|'));
     for line in lines {
         let bare = bare_entry(line.text);
         if bare.len() < line.text.len() || !paths_in(bare).is_empty() {

@@ -1,7 +1,7 @@
 //! Reads commits that exist: to find who changed a file, whether HEAD contains a commit, and how the project
 //! writes messages.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 
 use fp_plan::repo_path::RepoPath;
 use jiff::Timestamp;
@@ -150,14 +150,6 @@ impl Git {
         let options = ["--no-merges", "--name-status", "-M", RENAMES, "--format=%H%x00%aE%x00%s", &since];
         // A partial clone would fetch every renamed file over the network.
         logged(self.log(&options, "HEAD").env("GIT_NO_LAZY_FETCH", "1"))
-    }
-
-    /// The commits at the edge of a shallow clone. Git doesn't have their parents, so they seem to add every
-    /// file.
-    pub fn shallow_commits(&self) -> HashSet<Vec<u8>> {
-        let shallow = crate::file::read_bytes(&self.common_dir().join("shallow"), 16 * 1024 * 1024);
-        let lines = shallow.unwrap_or_default();
-        lines.split(|&b| b == b'\n').filter(|line| !line.is_empty()).map(<[u8]>::to_vec).collect()
     }
 
     /// The subjects of the last `count` commits, without merges, newest first; empty in a repository without

@@ -2,9 +2,11 @@
 
 use std::path::Path;
 
+use fp_host::git::Git;
 use fp_host::git::command::ask;
 
-use super::DoctorFinding;
+use super::plan::way_of_commit;
+use super::{DoctorFinding, DoctorLevel};
 use crate::features::install::program::version_numbers;
 
 /// Oldest git with which several builders have a worktree each: it merges without a working tree.
@@ -18,6 +20,8 @@ pub(super) fn examine(cwd: &Path) -> Vec<DoctorFinding> {
         Err(error) => return vec![DoctorFinding::of_error("git", error)],
         Ok(said) => vec![version(&said)],
     };
+    let way = Git::open(cwd).map(|git| way_of_commit(&git));
+    found.extend(way.ok().filter(|found| found.level != DoctorLevel::Ok));
     let ident = |name: &str| ask(cwd, &["var", name]).ok();
     found.push(identity(ident("GIT_AUTHOR_IDENT").as_deref(), ident("GIT_COMMITTER_IDENT").as_deref()));
     found

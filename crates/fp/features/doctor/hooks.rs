@@ -1,16 +1,13 @@
-//! The plugin's hooks: their wiring, compared with this program's, and the answer of each to a sample of its event, in a
-//! repository of its own.
+//! The plugin's hooks: their wiring, compared with this program's, and whether the program that answers them starts.
 
-use std::fs;
-use std::io;
 use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
 use fp_host::file;
-use serde_json::{Map, Value, json};
+use serde_json::Value;
 
-use super::DoctorFinding;
+use super::{DoctorFinding, VERSION};
 use crate::assets;
 use crate::features::install::bundle::program_in;
 use crate::features::install::program::run_program;
@@ -38,73 +35,17 @@ pub(super) fn hooks(files: &[ClientSettingsFile], folder: Option<&Path>, renewed
     if wired.and_then(|text| serde_json::from_str(&text).ok()).as_ref() != Some(&wanted) {
         return wrong("the plugin's hooks.json is not the one of this version".into());
     }
-    let place = match repository() {
-        Ok(place) => place,
-        Err(error) => return wrong(format!("no temporary folder to try them in: {}", file::reason(&error))),
-    };
-    let commands = commands_in(&wanted);
     let program = program_in(folder);
-    for (event, words) in &commands {
-        if let Err(fault) = ask(&program, place.path(), event, words) {
-            return wrong(format!("on {event}, {} {fault}", program.display()));
+    let mut command = Command::new(&program);
+    command.arg("--version");
+    match run_program(command, b"", LIMIT).map(|answer| answer.stdout.to_text()) {
+        Ok(said) if said.trim_end() == format!("fp {VERSION}") => {
+            DoctorFinding::ok(check, format!("wired, and their program starts as fp {VERSION}"))
         }
-    }
-    DoctorFinding::ok(check, format!("{} events are wired and answered", commands.len()))
-}
-
-/// Each event of a `hooks.json`, with the arguments of each command that is wired to it.
-fn commands_in(wiring: &Value) -> Vec<(&str, Vec<&str>)> {
-    let mut found = Vec::new();
-    for (event, groups) in wiring["hooks"].as_object().into_iter().flatten() {
-        for hook in entries(groups).flat_map(|group| entries(&group["hooks"])) {
-            found.push((event.as_str(), entries(&hook["args"]).filter_map(Value::as_str).collect()));
+        Ok(said) => {
+            let said: String = said.trim().chars().take(60).collect();
+            wrong(format!("{} says {said:?}, and is not fp {VERSION}", program.display()))
         }
+        Err(fault) => wrong(format!("{} {fault}", program.display())),
     }
-    found
-}
-
-fn entries(list: &Value) -> impl Iterator<Item = &Value> {
-    list.as_array().into_iter().flatten()
-}
-
-/// A folder that git takes for an empty repository.
-fn repository() -> io::Result<tempfile::TempDir> {
-    let folder = tempfile::tempdir()?;
-    for part in ["objects", "refs"] {
-        fs::create_dir_all(folder.path().join(".git").join(part))?;
-    }
-    fs::write(folder.path().join(".git/HEAD"), "ref: refs/heads/main\n")?;
-    Ok(folder)
-}
-
-/// Fails unless the hook's answer is silence or one JSON object.
-fn ask(program: &Path, place: &Path, event: &str, words: &[&str]) -> Result<(), String> {
-    let mut command = Command::new(program);
-    command.args(words).current_dir(place);
-    let said = run_program(command, sample(event, place).to_string().as_bytes(), LIMIT)?.stdout.to_text();
-    if said.is_empty() || serde_json::from_str::<Map<String, Value>>(&said).is_ok() {
-        return Ok(());
-    }
-    Err(format!("says {:?}", said.trim().chars().take(60).collect::<String>()))
-}
-
-/// An event about a file of the empty repository `place`, with every field that the client sends with one or another.
-fn sample(event: &str, place: &Path) -> Value {
-    let file = place.join("sample.rs");
-    json!({
-        "session_id": "fp-doctor",
-        "transcript_path": place.join("transcript.jsonl"),
-        "cwd": place,
-        "hook_event_name": event,
-        "tool_name": if event == "PreToolUse" { "Bash" } else { "Write" },
-        "tool_input": { "command": "fp status", "file_path": file, "content": "fn sample() {}\n" },
-        "tool_response": { "type": "create", "filePath": file, "originalFile": null, "structuredPatch": [] },
-        "teammate_name": "builder-1",
-        "agent_id": "a1",
-        "agent_type": "fp:builder",
-        "source": "startup",
-        "trigger": "auto",
-        "stop_hook_active": false,
-        "background_tasks": [],
-    })
 }

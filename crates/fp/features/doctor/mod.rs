@@ -22,10 +22,11 @@ use crate::error::{CommandError, CommandResult, Exit};
 use crate::printer::WIDTH;
 use crate::theme::Look;
 
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
 /// Check the setup or a plan, and show how to fix what is wrong
 ///
-/// Without a plan it checks Claude Code, the plugin and its hooks, git, the settings, and leftovers of interrupted runs.
-/// It changes nothing.
+/// Without a plan it checks Claude Code, the plugin and its hooks, git, and the settings. It changes nothing.
 #[derive(Debug, clap::Args)]
 pub(crate) struct DoctorArgs {
     /// The plan to check, instead of the setup.
@@ -54,10 +55,9 @@ pub(crate) fn run(args: DoctorArgs, context: &Context) -> CommandResult {
 type DoctorReport = (Value, String, Vec<DoctorFinding>);
 
 fn of_setup(client: Option<&Path>, context: &Context) -> DoctorReport {
-    let version = env!("CARGO_PKG_VERSION");
     let findings = setup::examine(context, client);
     let checks: Vec<Value> = findings.iter().map(DoctorFinding::as_check).collect();
-    (json!({ "version": version, "checks": checks }), format!("Setup of fp {version}\n"), findings)
+    (json!({ "version": VERSION, "checks": checks }), format!("Setup of fp {VERSION}\n"), findings)
 }
 
 fn of_plan(plan: &str, fix: bool, context: &Context) -> Result<DoctorReport, CommandError> {
@@ -97,8 +97,6 @@ enum DoctorFix {
     RebuildSnapshot,
     /// Evidence files are missing.
     WriteEvidence,
-    /// The notepad does not match the log.
-    WriteNotepad,
 }
 
 /// The result of one check.

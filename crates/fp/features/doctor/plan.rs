@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use fp_host::file::{self, FileError, TASKS_CAP};
+use fp_host::file::FileError;
 use fp_host::git::{Git, GitError};
 use fp_host::plan::{OpenPlan, leaf};
 use fp_host::platform;
@@ -14,13 +14,10 @@ use fp_plan::plan::id::{PlanId, TaskId};
 use fp_plan::text::{counted, shell_quoted};
 use fp_run::run::event::{Entry, Event};
 use fp_run::run::state::Status;
-use fp_run::run::{Refusal, State, notepad};
+use fp_run::run::{Refusal, State};
 
 use super::{DoctorFinding, DoctorFix, DoctorLevel, listed_tasks, show_paths};
 use crate::error::CommandError;
-
-/// Name of the notepad in a plan's folder.
-const NOTEPAD: &str = "notepad.md";
 
 /// Checks everything that belongs to `plan`. Changes nothing, takes no lock, and continues after every fault. Without a
 /// log that can be read, the checks of the run are left out.
@@ -51,8 +48,7 @@ fn examined(plan: &OpenPlan) -> Vec<DoctorFinding> {
 }
 
 fn run(plan: &OpenPlan, state: &State) -> Vec<DoctorFinding> {
-    let mut found =
-        vec![claims(state, is_led(state)), evidence_files(plan, state), notepad_file(plan, state)];
+    let mut found = vec![claims(state, is_led(state)), evidence_files(plan, state)];
     match plan.git() {
         Ok(git) => {
             found.push(commits(&git, state).unwrap_or_else(|error| DoctorFinding::of_error("git", error)));
@@ -137,7 +133,7 @@ pub(super) fn snapshot(plan: &PlanId, entries: &[Entry], examined: &ExaminedSnap
 }
 
 /// The client's process that leads the run is there; `None` where nobody can tell.
-pub(super) fn is_led(state: &State) -> Option<bool> {
+fn is_led(state: &State) -> Option<bool> {
     platform::is_running(state.run.as_ref()?.terms.client?)
 }
 
@@ -173,17 +169,6 @@ fn evidence_files(plan: &OpenPlan, state: &State) -> DoctorFinding {
     }
     let detail = format!("no file for {}; the log has its contents", listed_tasks(&missing));
     DoctorFinding::warning(check, detail).fixable(&state.plan_id, DoctorFix::WriteEvidence)
-}
-
-fn notepad_file(plan: &OpenPlan, state: &State) -> DoctorFinding {
-    let check = "notepad";
-    let count = state.notes.len();
-    match file::read_text_if_there(&plan.folder.file(NOTEPAD), TASKS_CAP) {
-        Ok(None) if count == 0 => DoctorFinding::ok(check, "no note"),
-        Ok(Some(text)) if text == notepad::render(state) => DoctorFinding::ok(check, counted(count, "note")),
-        _ => DoctorFinding::warning(check, "notepad.md does not match the log")
-            .fixable(plan.id(), DoctorFix::WriteNotepad),
-    }
 }
 
 /// The commits of completed tasks, which should be in the history of HEAD.
@@ -228,7 +213,7 @@ pub(super) fn way_of_commit(git: &Git) -> DoctorFinding {
 }
 
 /// The worktrees of a run that is over.
-pub(super) fn leftovers(plan: &OpenPlan) -> DoctorFinding {
+fn leftovers(plan: &OpenPlan) -> DoctorFinding {
     let check = "leftovers";
     let worktrees = names_in(&plan.folder.path().join("worktrees"));
     let running = plan.load().is_ok_and(|loaded| loaded.state.is_running());
@@ -272,10 +257,6 @@ pub(super) fn fix(plan: &OpenPlan, findings: &[DoctorFinding]) -> Result<Vec<Str
                 let missing = without_evidence(plan, ledger.state());
                 write_evidence(plan, &missing)?;
                 format!("wrote {} from the log", counted(missing.len(), "evidence file"))
-            }
-            DoctorFix::WriteNotepad => {
-                evidence::write_notepad(plan, ledger.state())?;
-                "wrote notepad.md from the log".to_owned()
             }
         });
     }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use fp_host::claude::{PERMISSIONS, PLUGIN, client_home};
 use fp_host::platform::HOME;
 
-use super::{DoctorFinding, git, hooks, place, show_paths};
+use super::{DoctorFinding, VERSION, git, hooks, place, show_paths};
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::features::install::client::{ClaudeClient, ClientMarketplace, InstalledPlugin};
@@ -18,7 +18,6 @@ use crate::features::install::{bundle_folder, plugin_id, same_folder};
 const INSTALL: &str = "fp install";
 /// Time that the client gets for an answer; a busy machine takes its time to load it.
 const CLIENT_LIMIT: Duration = Duration::from_secs(10);
-const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// The client's scopes, weakest first.
 const SCOPES: [&str; 3] = ["user", "project", "local"];
 /// Rules by which agents can approve plans and change settings without a question to the user.
@@ -41,7 +40,6 @@ pub(super) fn examine(context: &Context, client: Option<&Path>) -> Vec<DoctorFin
     found.extend(git::examine(&context.cwd));
     found.push(place::repository(context));
     found.push(place::settings(context));
-    found.extend(place::leftovers(context));
     let home = context.env(HOME).map(PathBuf::from);
     if context.repo().git_dir.is_some() {
         show_paths(&mut found, &context.repo().root, "");

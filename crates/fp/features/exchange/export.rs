@@ -1,10 +1,8 @@
 //! `fp export`.
 
 use std::collections::HashSet;
-use std::path::{Path, PathBuf};
 
 use fp_exchange::{TaskWork, csv_text, github_text, json_text, markdown_text, portable_plan};
-use fp_host::file::{self, FileError};
 use fp_host::plan::OpenPlan;
 use fp_plan::plan::id::TaskId;
 use fp_plan::plan::{Plan, Task};
@@ -27,12 +25,6 @@ pub(crate) struct ExportArgs {
     /// The format.
     #[arg(long, value_name = "FORMAT")]
     to: ExportTarget,
-    /// The file to write; printed where left out.
-    #[arg(long, value_name = "PATH")]
-    out: Option<PathBuf>,
-    /// Replace the file if it is there.
-    #[arg(long, requires = "out")]
-    force: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -71,23 +63,11 @@ pub(crate) fn run(args: ExportArgs, context: &Context) -> CommandResult {
     refuse_ambiguous(&plan, &parsed)?;
     let text = text_of(context, &plan, &parsed, &state, args.to);
     let (name, file) = args.to.names();
-    let Some(out) = args.out else {
-        if context.format == Format::Json {
-            let files = [json!({ "path": file, "text": text })];
-            context.printer.json(&json!({ "planId": plan.id(), "to": name, "files": files }))?;
-        } else {
-            context.printer.exact(&text);
-        }
-        return Ok(Exit::Done);
-    };
-    let path = context.cwd.join(out);
-    write_file(context, &path, &text, args.force, file)?;
-    let shown = context.shown(&path);
-    match context.format {
-        Format::Json => {
-            context.printer.json(&json!({ "planId": plan.id(), "to": name, "written": [shown] }))?;
-        }
-        Format::Text => context.printer.note(&format!("note: written to {shown}")),
+    if context.format == Format::Json {
+        let files = [json!({ "path": file, "text": text })];
+        context.printer.json(&json!({ "planId": plan.id(), "to": name, "files": files }))?;
+    } else {
+        context.printer.exact(&text);
     }
     Ok(Exit::Done)
 }
@@ -140,24 +120,4 @@ fn work_of(state: &State, leaf: &Task<'_>) -> TaskWork {
         Status::Failed => TaskWork::Failed { reason: task.reason.clone() },
         Status::Skipped => TaskWork::Skipped,
     }
-}
-
-fn write_file(
-    context: &Context,
-    path: &Path,
-    text: &str,
-    force: bool,
-    name: &str,
-) -> Result<(), CommandError> {
-    if path.is_dir() {
-        let hint = format!("name the file too, such as --out {}", context.shown(&path.join(name)));
-        return Err(CommandError::failed(FileError::NotAFile { path: path.to_owned() }).hint(hint));
-    }
-    if force {
-        file::atomic_write(path, text.as_bytes())?;
-    } else if !file::write_if_absent(path, text.as_bytes())? {
-        return Err(CommandError::refused(format!("{} is there already", context.shown(path)))
-            .hint("name another place, or add --force to replace what is there"));
-    }
-    Ok(())
 }

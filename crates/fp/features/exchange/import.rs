@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use fp_exchange::{
-    DoneBefore, ImportError, ImportNotice, PlanDraft, PlanPart, PortablePlan, RecognisedSource, SourceFolder,
+    ImportError, ImportNotice, PlanDraft, PlanPart, PortablePlan, RecognisedSource, SourceFolder,
     SourceFormat, read_source, recognise_source, take_part,
 };
 use fp_host::facts;
@@ -18,7 +18,7 @@ use fp_host::plan_folder::{PlanFolder, PlanRecord};
 use fp_host::platform;
 use fp_host::store::Store;
 use fp_plan::diagnostic::Severity;
-use fp_plan::plan::id::{PlanId, TaskId};
+use fp_plan::plan::id::PlanId;
 use fp_plan::plan::parse;
 use fp_plan::rules::check;
 use fp_plan::settings::SettingsLayer;
@@ -26,7 +26,6 @@ use fp_plan::text::{counted, wrapped};
 use fp_run::interview::GoalReading;
 use fp_run::interview::{Interview, Mode};
 use fp_run::run::event::{Decider, Event, ImportedTask};
-use fp_run::run::notepad;
 use serde_json::{Value, json};
 use strum::VariantArray as _;
 
@@ -40,8 +39,6 @@ use crate::printer::Format;
 pub(crate) const ORIGIN: &str = "import.json";
 /// The mirror in Linear, in the plan's folder.
 const MAPPING: &str = "linear-mapping.json";
-/// The notes of builders, in the plan's folder.
-const NOTEPAD: &str = "notepad.md";
 /// Files that come along with a plan of fractal-planner, beside the evidence.
 const ALONG: [&str; 5] = ["interview.md", "research.md", "context.md", "pre-analysis.md", "analysis.md"];
 /// The largest plan of the mode that has one area of the code.
@@ -90,7 +87,7 @@ struct Import {
     path: String,
     draft: PlanDraft,
     /// Leaves that are done, with the commits that the repository has.
-    done: Vec<DoneBefore>,
+    done: Vec<ImportedTask>,
     /// The record of the interview, where it comes along.
     interview: Option<Interview>,
     /// The findings of the tree, with how often each rule has one.
@@ -215,7 +212,7 @@ impl Import {
         let max = context.settings()?.max_complexity;
         let programs = std::env::var_os("PATH").unwrap_or_default();
         let mut facts = facts::gather(&context.repo().root, &tree, max, interview.as_ref(), &programs);
-        facts.done = done.iter().map(|done| (done.id.clone(), done.title.clone())).collect();
+        facts.done = done.iter().map(|done| (done.task.to_string(), done.title.clone())).collect();
         let findings = check(&tree, &parsed, &facts);
         let mut by_rule = BTreeMap::new();
         findings.iter().for_each(|finding| *by_rule.entry(finding.rule).or_default() += 1);
@@ -275,14 +272,11 @@ impl Import {
                 .map_err(|source| FileError::Write { path: above.to_owned(), source })?;
             file::atomic_write(&path, text.as_bytes())?;
         }
-        let events = self.events(folder);
-        if !events.is_empty() {
+        if !self.done.is_empty() {
+            let from = self.recognised.source.into_str().to_owned();
+            let imported = Event::Imported { from, tasks: self.done.clone() };
             let store = Store::new(into.path().to_owned(), into.id().clone());
-            let mut ledger = store.lock(Duration::ZERO)?;
-            ledger.append(events, context.now())?;
-            if !ledger.state().notes.is_empty() {
-                file::atomic_write(&into.file(NOTEPAD), notepad::render(ledger.state()).as_bytes())?;
-            }
+            store.lock(Duration::ZERO)?.append(vec![imported], context.now())?;
         }
         Ok(file::atomic_write(&into.file(TASKS), self.draft.text.as_bytes())?)
     }
@@ -295,20 +289,6 @@ impl Import {
             _ => Mode::Full,
         };
         (mode, format!("imported with {}", counted(self.leaves, "task")))
-    }
-
-    /// The events before the import: finished work, and notes of builders.
-    fn events(&self, folder: &SourceFolder) -> Vec<Event> {
-        let tasks = self.done.iter().filter_map(|done| {
-            let task = TaskId::new(done.id.as_str()).ok()?;
-            Some(ImportedTask { task, title: done.title.clone(), commit: done.commit.clone() })
-        });
-        let tasks: Vec<ImportedTask> = tasks.collect();
-        let from = self.recognised.source.into_str().to_owned();
-        let done = (!tasks.is_empty()).then_some(Event::Imported { from, tasks });
-        let notepad =
-            folder.text(NOTEPAD).filter(|_| self.keeps_ids()).map(notepad::read).unwrap_or_default();
-        done.into_iter().chain(notepad.into_iter().map(|note| Event::Noted { note })).collect()
     }
 
     /// A plan of fractal-planner in which each task has the id that it had.
@@ -431,18 +411,21 @@ fn named_after(path: &Path) -> String {
 }
 
 /// The leaves that are done, each with its commit if the repository has it; reports a commit that it doesn't have.
-fn prove_done(draft: &mut PlanDraft, context: &Context) -> Vec<DoneBefore> {
-    let mut done = draft.done();
-    let trimmed = |hash: &String| hash.trim().to_lowercase();
-    let named: BTreeSet<String> = done.iter().filter_map(|done| done.commit.as_ref()).map(trimmed).collect();
+fn prove_done(draft: &mut PlanDraft, context: &Context) -> Vec<ImportedTask> {
+    let done = draft.done().into_iter().map(|(task, title, commit)| {
+        let commit = commit.map(|hash| hash.trim().to_lowercase());
+        ImportedTask { task, title, commit }
+    });
+    let mut done: Vec<ImportedTask> = done.collect();
+    let named: BTreeSet<String> = done.iter().filter_map(|done| done.commit.clone()).collect();
     let git = Git::open(&context.repo().root);
     let known = git.and_then(|git| git.behind_head(&named)).unwrap_or_default();
     for done in &mut done {
-        let Some(commit) = done.commit.take().as_ref().map(trimmed) else { continue };
+        let Some(commit) = done.commit.take() else { continue };
         done.commit = known.get(&commit).map(ToString::to_string);
         if done.commit.is_none() {
             let text =
-                format!("task {} names the commit {commit}, which is not in the history here", done.id);
+                format!("task {} names the commit {commit}, which is not in the history here", done.task);
             draft.plan.notices.push(ImportNotice::problem(text));
         }
     }

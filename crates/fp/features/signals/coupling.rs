@@ -5,7 +5,6 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use fp_plan::language::Language;
-use serde::Serialize;
 
 /// Words that begin an import in some language; some continue after an underscore.
 const IMPORTS: [&str; 7] = ["use", "import", "from", "using", "require", "include", "load"];
@@ -73,8 +72,7 @@ fn named(word: &str) -> String {
 }
 
 /// The files that import a file, and the files and folders that it imports, each sorted.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct FileLinks {
     pub(super) fan_in: Vec<String>,
     pub(super) fan_out: Vec<String>,

@@ -10,7 +10,7 @@ use fp_plan::plan::{Plan, Task};
 use fp_run::test_files::{Tests, is_test_file};
 use serde::Serialize;
 
-use super::coupling::{FileLinks, file_links};
+use super::coupling::file_links;
 use super::score::{SignalInputs, SignalValues};
 use crate::commands::comments::plain_glob;
 
@@ -68,20 +68,8 @@ impl ListedEntry {
     }
 }
 
-/// The kind of a listed path.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) enum FilePresence {
-    File,
-    #[default]
-    Missing,
-    /// It leads out of the repository, is a link, behind one or no regular file, or can't be read.
-    NotRead,
-}
-
 /// The history of a file in the last six months.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct FileHistory {
     pub(super) commits: usize,
     pub(super) authors: usize,
@@ -100,35 +88,8 @@ pub(super) struct RepositorySurvey {
     pub(super) with_tests: BTreeSet<usize>,
     /// The line counts of listed files, by position; none for a binary file.
     pub(super) lines: BTreeMap<usize, usize>,
-    /// The listed paths that exist but are not read.
-    pub(super) unread: BTreeSet<String>,
     /// The history of the files, by path.
     pub(super) history: BTreeMap<String, FileHistory>,
-}
-
-/// The place of a file's test.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) enum TestOfFile {
-    /// In another file.
-    File(String),
-    Inside,
-    /// It is a test.
-    Itself,
-}
-
-/// The measurements of one file.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct MeasuredFile {
-    /// Its path, or the task's entry if that is no file.
-    pub(super) path: String,
-    pub(super) presence: FilePresence,
-    pub(super) lines: usize,
-    #[serde(flatten)]
-    pub(super) links: FileLinks,
-    pub(super) history: Option<FileHistory>,
-    pub(super) tested_by: Option<TestOfFile>,
 }
 
 /// The signals of one leaf.
@@ -142,86 +103,49 @@ pub(super) struct TaskSignals {
     pub(super) inputs: SignalInputs,
 }
 
-/// All measurements for a tree.
-#[derive(Debug)]
-pub(super) struct MeasuredTree<'s> {
-    survey: &'s RepositorySurvey,
-    files: BTreeMap<usize, MeasuredFile>,
-}
-
-impl<'s> MeasuredTree<'s> {
-    pub(super) fn new(plan: &Plan, survey: &'s RepositorySurvey) -> Self {
-        let entries = plan.leaves().flat_map(ListedEntry::all_of).collect::<BTreeSet<_>>();
-        let wanted = entries.iter().flat_map(|entry| entry.covered(&survey.paths)).collect();
-        let mut links = file_links(&survey.paths, &survey.words, &wanted);
-        let tests = Tests::among(survey.paths.iter().map(String::as_str));
-        let measured = |at: usize| {
-            let path = &survey.paths[at];
-            let tested_by = if is_test_file(&path.as_str().into()) {
-                Some(TestOfFile::Itself)
-            } else if survey.with_tests.contains(&at) {
-                Some(TestOfFile::Inside)
-            } else {
-                tests.of(path).map(|test| TestOfFile::File(test.to_owned()))
-            };
-            let file = MeasuredFile {
-                path: path.clone(),
-                presence: match survey.unread.contains(path) {
-                    true => FilePresence::NotRead,
-                    false => FilePresence::File,
-                },
-                lines: survey.lines.get(&at).copied().unwrap_or(0),
-                links: links.remove(&at).unwrap_or_default(),
-                history: survey.history.get(path).copied(),
-                tested_by,
-            };
-            (at, file)
-        };
-        Self { survey, files: wanted.iter().copied().map(measured).collect() }
-    }
-
-    /// The files of `task` in the order of its list. A file counts once, however often it is listed; a listed
-    /// path that is no file counts as one without lines, links or history.
-    pub(super) fn files_of(&self, task: &Task) -> Vec<MeasuredFile> {
-        let mut known = BTreeSet::new();
-        let mut files = Vec::new();
-        for entry in ListedEntry::all_of(task) {
-            let covered = entry.covered(&self.survey.paths);
-            if covered.is_empty() {
-                files.push(self.absent(&entry));
-            }
-            files.extend(covered.iter().filter(|at| known.insert(**at)).map(|at| self.files[at].clone()));
-        }
-        files
-    }
-
-    fn absent(&self, entry: &ListedEntry) -> MeasuredFile {
-        let path = entry.as_str();
-        let is_unread = matches!(entry, ListedEntry::Outside(_)) || self.survey.unread.contains(path);
-        let presence = if is_unread { FilePresence::NotRead } else { FilePresence::Missing };
-        let is_test = presence == FilePresence::Missing && is_test_file(&path.into());
-        let tested_by = is_test.then_some(TestOfFile::Itself);
-        MeasuredFile { path: path.to_owned(), presence, tested_by, ..MeasuredFile::default() }
-    }
-
-    pub(super) fn signals_of(&self, task: &Task) -> TaskSignals {
+/// The signals of the leaves of `plan`, in document order.
+pub(super) fn signals_of(plan: &Plan, survey: &RepositorySurvey) -> Vec<TaskSignals> {
+    let RepositorySurvey { paths, words, with_tests, lines, history } = survey;
+    let leaves: Vec<(&Task, Vec<ListedEntry>)> =
+        plan.leaves().filter(|task| !task.broken).map(|leaf| (leaf, ListedEntry::all_of(leaf))).collect();
+    let wanted = leaves.iter().flat_map(|(_, entries)| entries).flat_map(|entry| entry.covered(paths));
+    let wanted: BTreeSet<usize> = wanted.collect();
+    let links = file_links(paths, words, &wanted);
+    let tests = Tests::among(paths.iter().map(String::as_str));
+    let is_tested = |at: &usize| {
+        let path = paths[*at].as_str();
+        is_test_file(&path.into()) || with_tests.contains(at) || tests.of(path).is_some()
+    };
+    let tested: BTreeSet<usize> = wanted.into_iter().filter(is_tested).collect();
+    let signals = leaves.into_iter().map(|(task, entries)| {
         let mut inputs = SignalInputs { tests_required: task.tests_required(), ..SignalInputs::default() };
-        for file in self.files_of(task) {
-            inputs.files += 1;
-            inputs.lines += file.lines;
-            inputs.fan_in += file.links.fan_in.len();
-            inputs.fan_out += file.links.fan_out.len();
-            if let Some(history) = file.history {
-                inputs.files_with_history += 1;
-                inputs.commits += history.commits;
-                inputs.authors += history.authors;
-                inputs.fix_commits += history.fix_commits;
+        // A file counts once, however often it is listed.
+        let mut known = BTreeSet::new();
+        for entry in &entries {
+            let covered = entry.covered(paths);
+            if covered.is_empty() {
+                // Not there yet, or nothing that may be read: a file without lines, links or history.
+                inputs.files += 1;
+                inputs.tested += usize::from(is_test_file(&entry.as_str().into()));
             }
-            inputs.tested += usize::from(file.tested_by.is_some());
+            for at in covered.into_iter().filter(|at| known.insert(*at)) {
+                inputs.files += 1;
+                inputs.lines += lines.get(&at).copied().unwrap_or(0);
+                inputs.fan_in += links[&at].fan_in.len();
+                inputs.fan_out += links[&at].fan_out.len();
+                if let Some(history) = history.get(&paths[at]) {
+                    inputs.files_with_history += 1;
+                    inputs.commits += history.commits;
+                    inputs.authors += history.authors;
+                    inputs.fix_commits += history.fix_commits;
+                }
+                inputs.tested += usize::from(tested.contains(&at));
+            }
         }
         let (id, title) = (task.id.to_string(), task.description.to_string());
         TaskSignals { id, title, values: SignalValues::of(&inputs), inputs }
-    }
+    });
+    signals.collect()
 }
 
 /// True if `text`, the content of a Rust file, has tests inside.
@@ -259,8 +183,7 @@ mod tests {
             "## Root\n- [ID: root] A (Complexity: 2)\n  - Files: {listed}\n  - Tests Required: yes\n"
         );
         let (plan, _) = parse(&text);
-        let leaf = plan.leaves().next().unwrap();
-        MeasuredTree::new(&plan, survey).signals_of(leaf).inputs
+        signals_of(&plan, survey).remove(0).inputs
     }
 
     #[test]

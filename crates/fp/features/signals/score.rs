@@ -1,7 +1,6 @@
-//! Turns sums into five integers: the bands, the composite, and the sums that they come from. All comparisons are of
+//! Turns sums into five integers: the bands and the composite. All comparisons are of
 //! whole numbers, so that a value on a boundary falls on the side that the table says, on every machine.
 
-use fp_plan::text::counted;
 use serde::Serialize;
 
 /// Sums over the files of one task.
@@ -38,16 +37,6 @@ pub(super) struct SignalValues {
     pub(super) composite: u8,
 }
 
-/// One signal and its explanation.
-#[derive(Debug, Serialize)]
-pub(super) struct ExplainedSignal {
-    /// Its name in `signals.json`.
-    pub(super) signal: &'static str,
-    pub(super) value: u8,
-    /// The sums that it comes from.
-    pub(super) formula: String,
-}
-
 /// Of each band but the last, most files, and the number of lines that it stays below.
 const FILE_SCOPE: [(usize, usize); 4] = [(1, 100), (2, 300), (3, 600), (4, 1000)];
 /// Largest mean of each band but the last.
@@ -73,27 +62,6 @@ impl SignalValues {
 }
 
 impl SignalInputs {
-    /// The five signals in their order, each with the sums that it comes from.
-    pub(super) fn explain(&self) -> [ExplainedSignal; 5] {
-        let values = SignalValues::of(self);
-        let signal = |signal, value, formula| ExplainedSignal { signal, value, formula };
-        let scope = format!("{}, {}", counted(self.files, "file"), counted(self.lines, "line"));
-        let coupling = format!("fan-in {}, fan-out {}", self.fan_in, self.fan_out);
-        let Self { commits, authors, fix_commits, .. } = self;
-        let changed = counted(self.files_with_history, "file");
-        let risk = format!("commits {commits}, authors {authors}, fixes {fix_commits} in {changed}");
-        let required = if self.tests_required { "are" } else { "are not" };
-        let coverage =
-            format!("{} of {} tested, tests {required} required", self.tested, counted(self.files, "file"));
-        [
-            signal("fileScope", values.file_scope, scope),
-            signal("coupling", values.coupling, coupling),
-            signal("gitRisk", values.git_risk, risk),
-            signal("testCoverage", values.test_coverage, coverage),
-            signal("composite", values.composite, "their weighted mean".to_owned()),
-        ]
-    }
-
     fn file_scope(&self) -> u8 {
         if self.files == 0 {
             1

@@ -20,10 +20,8 @@ use jiff::{Timestamp, ToSpan as _};
 use super::coupling::imported_words;
 use super::measure::{FileHistory, ListedEntry, RepositorySurvey, has_tests_inside};
 
-/// Largest part of a listed file that is read, in bytes; anything beyond doesn't count as lines.
-const LISTED_CAP: u64 = 8 * 1024 * 1024;
-/// Largest file that is read only for its imports, in bytes; nobody writes a larger one by hand.
-const SOURCE_CAP: u64 = 1024 * 1024;
+/// Largest part of a file that is read, in bytes; anything beyond doesn't count.
+const CAP: u64 = 8 * 1024 * 1024;
 /// Bytes examined for signs of a binary file.
 const SAMPLE: usize = 8000;
 
@@ -39,13 +37,10 @@ pub(super) fn survey(root: &Path, plans_dir: &str, plan: &Plan) -> RepositorySur
         if let ListedEntry::Path(path) = entry
             && path != "."
             && entry.covered(&survey.paths).is_empty()
-            && let Ok(metadata) = fs::symlink_metadata(root.join(path))
+            && fs::symlink_metadata(root.join(path)).is_ok_and(|metadata| metadata.is_file())
+            && is_without_links(root, path)
         {
-            if metadata.is_file() && is_without_links(root, path) {
-                files.insert(path.clone(), root.join(path));
-            } else {
-                survey.unread.insert(path.clone());
-            }
+            files.insert(path.clone(), root.join(path));
         }
     }
     survey.paths = files.keys().cloned().collect();
@@ -96,15 +91,8 @@ fn read_file(path: &Path, at: usize, is_listed: bool, survey: &mut RepositorySur
     if !is_listed && language.is_none() {
         return;
     }
-    let cap = if is_listed { LISTED_CAP } else { SOURCE_CAP + 1 };
-    let Ok(bytes) = read_stranger(path, cap) else {
-        if is_listed {
-            survey.unread.insert(survey.paths[at].clone());
-        }
-        return;
-    };
-    let is_binary = bytes[..bytes.len().min(SAMPLE)].contains(&0);
-    if is_binary || !is_listed && bytes.len() as u64 > SOURCE_CAP {
+    let Ok(bytes) = read_stranger(path, CAP) else { return };
+    if bytes[..bytes.len().min(SAMPLE)].contains(&0) {
         return;
     }
     if is_listed {
@@ -126,17 +114,8 @@ pub(super) fn file_history(
     notes: &mut Vec<String>,
 ) -> BTreeMap<String, FileHistory> {
     let since = now.to_zoned(TimeZone::UTC).saturating_sub(6.months()).timestamp();
-    let log = git.map_err(ToString::to_string).and_then(|git| {
-        let log = git.file_log(since).map_err(|error| error.to_string())?;
-        Ok((log, git.shallow_commits()))
-    });
-    match log {
-        Ok((log, shallow)) => {
-            if !shallow.is_empty() {
-                notes.push("the clone is shallow: gitRisk knows only the history that is here".to_owned());
-            }
-            counted_log(&log, &shallow)
-        }
+    match git.map_err(ToString::to_string).and_then(|git| git.file_log(since).map_err(|e| e.to_string())) {
+        Ok(log) => counted_log(&log),
         Err(why) => {
             notes.push(format!("gitRisk is 1 everywhere, since there is no history: {why}"));
             BTreeMap::new()
@@ -144,21 +123,20 @@ pub(super) fn file_history(
     }
 }
 
-/// Counts the output of [`Git::file_log`], without the commits `left_out`. Relies on the position of records
-/// alone, so that no name and no message is mistaken for anything else.
-fn counted_log(log: &[u8], left_out: &HashSet<Vec<u8>>) -> BTreeMap<String, FileHistory> {
+/// Counts the output of [`Git::file_log`]. Relies on the position of records alone, so that no name and no message is
+/// mistaken for anything else.
+fn counted_log(log: &[u8]) -> BTreeMap<String, FileHistory> {
     let mut records = log.split(|byte| *byte == 0);
     let mut files: BTreeMap<String, FileHistory> = BTreeMap::new();
     let mut authors: HashSet<(String, Vec<u8>)> = HashSet::new();
     // The current names of files that had others; a log goes back in time.
     let mut names: HashMap<String, String> = HashMap::new();
-    let (mut counts, mut author, mut fixes) = (false, Vec::new(), false);
+    let (mut author, mut fixes) = (Vec::new(), false);
     while let Some(record) = records.next() {
         // Ids are in lower case; a capital letter tells the kind of a change.
         let Some(first) = record.trim_ascii_start().first() else { continue };
         let mut next = || records.next().unwrap_or_default();
         if !first.is_ascii_uppercase() {
-            counts = !left_out.contains(record);
             author = next().to_ascii_lowercase();
             fixes = is_fix(&String::from_utf8_lossy(next()));
             continue;
@@ -169,12 +147,10 @@ fn counted_log(log: &[u8], left_out: &HashSet<Vec<u8>>) -> BTreeMap<String, File
         if let Some(old) = old.filter(|_| *first == b'R') {
             names.insert(String::from_utf8_lossy(old).into_owned(), path.clone());
         }
-        if counts {
-            let count = files.entry(path.clone()).or_default();
-            count.commits += 1;
-            count.authors += usize::from(authors.insert((path, author.clone())));
-            count.fix_commits += usize::from(fixes);
-        }
+        let count = files.entry(path.clone()).or_default();
+        count.commits += 1;
+        count.authors += usize::from(authors.insert((path, author.clone())));
+        count.fix_commits += usize::from(fixes);
     }
     files
 }

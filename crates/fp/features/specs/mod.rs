@@ -18,11 +18,11 @@ use serde_json::{Value, json};
 
 use self::disk::{ProjectSpecs, load_specs, load_with_warnings};
 use self::model::{
-    Spec, SpecCategory, SpecFault, SpecName, applicable_specs, named_line, payload_section, work_of_task,
+    Spec, SpecCategory, SpecFault, applicable_specs, named_line, payload_section, work_of_task,
 };
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
-use crate::printer::{Format, WIDTH, word_of};
+use crate::printer::{WIDTH, word_of};
 
 /// Columns of a name.
 const NAME: usize = 20;
@@ -88,11 +88,6 @@ enum SpecsAction {
         #[arg(long)]
         strict: bool,
     },
-    /// Print one spec as its file has it
-    Show {
-        /// Its name in `fp specs list`.
-        name: SpecName,
-    },
     /// Print the specs that apply to a piece of work
     ///
     /// Required specs of the stage always apply. Optional ones apply where one of their keywords occurs in the goal, title
@@ -112,7 +107,6 @@ enum SpecsAction {
 pub(crate) fn run(args: SpecsArgs, context: &Context) -> CommandResult {
     match args.action {
         SpecsAction::List { strict } => list(strict, context),
-        SpecsAction::Show { name } => show(&name, context),
         SpecsAction::For { plan, task, stage } => {
             let stages = match (stage.as_slice(), &task) {
                 ([], Some(_)) => &[SpecCategory::Execution][..],
@@ -133,22 +127,6 @@ fn list(strict: bool, context: &Context) -> CommandResult {
         context.printer.note("note: there are no specs; a spec is a Markdown file in .fractal-planner/specs");
     }
     Ok(if strict && !found.faults.is_empty() { Exit::Findings } else { Exit::Done })
-}
-
-fn show(name: &SpecName, context: &Context) -> CommandResult {
-    let found = load_specs(context.repo());
-    let spec = found.find(name)?.ok_or_else(|| {
-        CommandError::failed(format!("there is no spec `{name}`")).hint("`fp specs list` lists them")
-    })?;
-    match context.format {
-        Format::Text => context.printer.exact(&spec.page),
-        Format::Json => {
-            let mut value = spec_json(spec, &found);
-            value["text"] = spec.body.clone().into();
-            context.printer.json(&value)?;
-        }
-    }
-    Ok(Exit::Done)
 }
 
 fn spec_json(spec: &Spec, found: &ProjectSpecs) -> Value {
