@@ -22,7 +22,8 @@ use fp_run::hook::guard::{EditPlace, GuardedEdit, edit_seen};
 use fp_run::hook::own_command::{Caller, LineJudgement, judge_line};
 use fp_run::hook::recovery::{self, LedRun, RunLeader};
 use fp_run::hook::{
-    BUILDER, HookAgent, LeadDue, VERIFIER, agent_known, agent_stops, lead_due, lead_stops, reached,
+    BUILDER, HookAgent, LeadDue, StopDecision, VERIFIER, agent_known, agent_stops, lead_due, lead_stops,
+    reached,
 };
 use fp_run::run::State;
 use fp_run::run::crew::session_spent;
@@ -180,20 +181,25 @@ impl IncomingHook {
 }
 
 impl OngoingRun {
-    /// Appends the event that `decide` returns, if it also returns one for the newest state.
+    /// Appends the events that `decide` returns, if it also returns some for the newest state; what the agent is told.
     fn log(
         &self,
-        now: jiff::Timestamp,
-        decide: impl Fn(&State) -> Option<Event>,
-    ) -> Result<(), CommandError> {
-        if decide(&self.state).is_none() {
-            return Ok(());
+        hook: &IncomingHook,
+        decide: impl Fn(&State) -> Result<StopDecision, CommandError>,
+    ) -> Result<Option<String>, CommandError> {
+        if decide(&self.state)?.events.is_empty() {
+            return Ok(None);
         }
         let mut ledger = self.plan.store.lock(PATIENCE)?;
-        if let Some(event) = decide(ledger.state()) {
-            ledger.append(vec![event], now)?;
-        }
-        Ok(())
+        let decision = decide(ledger.state())?;
+        ledger.append(decision.events, hook.context.now())?;
+        Ok(decision.told)
+    }
+
+    /// The same for an event that the agent isn't told of.
+    fn note(&self, hook: &IncomingHook, decide: impl Fn(&State) -> Option<Event>) -> Result<(), CommandError> {
+        let decide = |state: &State| Ok(StopDecision::silent(decide(state).into_iter().collect()));
+        self.log(hook, decide).map(drop)
     }
 }
 
@@ -222,26 +228,14 @@ fn record_cost(hook: &IncomingHook) -> Result<(), CommandError> {
     let Some(RunMember { run, name }) = hook.member(&agent)? else { return Ok(()) };
     let RecordedUse { turns, tokens, model } = recorded_use(record);
     let spent = |state: &State| session_spent(state, &name, id, turns, tokens, model.clone());
-    if spent(&run.state).is_empty() {
-        return Ok(());
-    }
-    let mut ledger = run.plan.store.lock(PATIENCE)?;
-    let events = spent(ledger.state());
-    Ok(ledger.append(events, hook.context.now())?)
+    run.log(hook, |state| Ok(StopDecision::silent(spent(state)))).map(drop)
 }
 
 fn agent_stopped(hook: &IncomingHook, agent: &HookAgent<'_>) -> Result<(), CommandError> {
     let Some(RunMember { run, name }) = hook.member(agent)? else { return Ok(()) };
     let nudges = run.plan.settings.nudge.times();
     let may_continue = !hook.event.stop_hook_active();
-    let decide = |state: &State| agent_stops(state, &name, nudges, may_continue);
-    if decide(&run.state).events.is_empty() {
-        return Ok(());
-    }
-    let mut ledger = run.plan.store.lock(PATIENCE)?;
-    let decision = decide(ledger.state());
-    ledger.append(decision.events, hook.context.now())?;
-    if let Some(reason) = decision.told {
+    if let Some(reason) = run.log(hook, |state| Ok(agent_stops(state, &name, nudges, may_continue)))? {
         hook.reply(HookReply::Block(&reason));
     }
     Ok(())
@@ -324,7 +318,7 @@ fn learn_from_start(hook: &IncomingHook) -> Result<(), CommandError> {
     let Some((BUILDER | VERIFIER, name, id)) = hook.event.started_agent() else { return Ok(()) };
     let Ok(name) = AgentName::new(name) else { return Ok(()) };
     match hook.member(&HookAgent::Named(name))? {
-        Some(RunMember { run, name }) => run.log(hook.context.now(), |state| agent_known(state, &name, id)),
+        Some(RunMember { run, name }) => run.note(hook, |state| agent_known(state, &name, id)),
         None => Ok(()),
     }
 }
@@ -334,7 +328,7 @@ fn learn_from_message(hook: &IncomingHook) -> Result<(), CommandError> {
     let name = hook.event.messaged_agent().filter(|_| hook.event.agent_id.is_none());
     let Some(Ok(name)) = name.map(AgentName::new) else { return Ok(()) };
     match hook.member(&HookAgent::Named(name))? {
-        Some(RunMember { run, name }) => run.log(hook.context.now(), |state| reached(state, &name)),
+        Some(RunMember { run, name }) => run.note(hook, |state| reached(state, &name)),
         None => Ok(()),
     }
 }
@@ -384,7 +378,7 @@ fn after_edit(hook: &IncomingHook) -> Result<Option<String>, CommandError> {
     let Some(edit) = BuilderEdit::of(hook)? else { return Ok(None) };
     if let Some((GuardedEdit { task, place: EditPlace::Work(path), .. }, _)) = edit.guarded() {
         let id = &task.leaf.id;
-        edit.member.run.log(hook.context.now(), |state| edit_seen(state, state.task(id)?, &path))?;
+        edit.member.run.note(hook, |state| edit_seen(state, state.task(id)?, &path))?;
     }
     Ok(match edit.mode() {
         GuardMode::Warn => edit.objection(),
@@ -466,21 +460,14 @@ impl OngoingRun {
 fn reason_to_go_on(run: &OngoingRun, hook: &IncomingHook) -> Result<Option<String>, CommandError> {
     let nudges = run.plan.settings.nudge.times();
     let may_continue = !hook.event.stop_hook_active();
-    let decide = |state: &State, due| lead_stops(state, due, nudges, may_continue);
-    // Checked first, since most leads may stop, whatever is due.
-    if decide(&run.state, LeadDue::Work).told.is_none() {
-        return Ok(None);
-    }
-    let due = due_now(run, &run.state, hook)?;
-    if decide(&run.state, due).told.is_none() {
-        return Ok(None);
-    }
-    let mut ledger = run.plan.store.lock(PATIENCE)?;
-    let unchanged = ledger.state().seq == run.state.seq;
-    let due = if unchanged { due } else { due_now(run, ledger.state(), hook)? };
-    let decision = decide(ledger.state(), due);
-    ledger.append(decision.events, hook.context.now())?;
-    Ok(decision.told)
+    run.log(hook, |state| {
+        let decide = |due| lead_stops(state, due, nudges, may_continue);
+        // Most leads may stop, whatever is due.
+        match decide(LeadDue::Work).told {
+            Some(_) => Ok(decide(due_now(run, state, hook)?)),
+            None => Ok(StopDecision::default()),
+        }
+    })
 }
 
 /// The work that is due in `state`. Reads the tree only if something seems due: edits of it can only reduce

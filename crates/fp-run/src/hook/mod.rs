@@ -131,6 +131,13 @@ pub struct StopDecision {
     pub told: Option<String>,
 }
 
+impl StopDecision {
+    /// Records `events` and says nothing.
+    pub fn silent(events: Vec<Event>) -> Self {
+        Self { events, told: None }
+    }
+}
+
 /// Nudges a builder that stops before it submits its task. All other agents may stop. Logs the stop, which makes the
 /// work left behind due.
 ///
@@ -149,7 +156,7 @@ pub fn agent_stops(state: &State, agent: &AgentName, nudges: u32, may_continue: 
         _ => {
             let known = state.agents.get(agent).is_some_and(|a| a.activity != Activity::Idle);
             let events = if known { vec![Event::AgentEnded { name: agent.clone() }] } else { Vec::new() };
-            StopDecision { events, told: None }
+            StopDecision::silent(events)
         }
     }
 }

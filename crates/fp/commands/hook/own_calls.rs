@@ -64,7 +64,7 @@ pub(super) fn own_calls_are_about_to_run(
     }
     hook.reply(HookReply::Allow("a command of this plugin"));
     for (run, owner, id) in learned {
-        run.log(hook.context.now(), |state| agent_known(state, &owner, id))?;
+        run.note(hook, |state| agent_known(state, &owner, id))?;
     }
     Ok(())
 }
