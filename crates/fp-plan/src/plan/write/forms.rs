@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use super::layout::marker;
 use super::parse;
-use crate::markdown::longest_ticks;
+use crate::markdown::code_span;
 use crate::plan::field::{FieldForm, FieldKind};
 use crate::plan::meaning::same_items;
 use crate::plan::task::{Item, Task};
@@ -272,12 +272,6 @@ fn indented(text: &str, columns: usize) -> Cow<'_, str> {
         out.push_str(line);
     }
     out.into()
-}
-
-fn code_span(text: &str) -> String {
-    let ticks = "`".repeat(longest_ticks(text) + 1);
-    let pad = if text.starts_with('`') || text.ends_with('`') { " " } else { "" };
-    format!("{ticks}{pad}{text}{pad}{ticks}")
 }
 
 /// True for lists that go on one line if possible.
