@@ -316,7 +316,7 @@ impl LongestChain {
             }
         }
         let weights: Vec<u64> = tasks.iter().map(|task| spent(&task.leaf.id)).collect();
-        let behind = work_behind(&weights, &users);
+        let behind = work_behind(&weights, users.clone());
         let longest = |tasks: &mut dyn Iterator<Item = usize>| {
             tasks.max_by_key(|&task| (behind[task], Reverse(task))).filter(|&task| behind[task] > 0)
         };
