@@ -191,18 +191,8 @@ impl<'f> FindingSink<'f> {
 
     /// Reports a finding about `task` at `span`.
     pub(super) fn report(&mut self, task: &Task, span: Span, detail: impl Into<String>) -> &mut Diagnostic {
-        self.found.push(Diagnostic {
-            rule: self.rule.id,
-            severity: self.rule.severity,
-            span,
-            task_id: task.id.to_string(),
-            task_description: task.description.to_string(),
-            parent_id: task.parent.map(|parent| self.plan.tasks[parent].id.to_string()),
-            depth: task.depth,
-            detail: detail.into(),
-            hint: None,
-            fixes: Vec::new(),
-        });
+        let rule = (self.rule.id, self.rule.severity);
+        self.found.push(Diagnostic::new(rule, task, &self.plan.tasks, span, detail.into()));
         self.found.last_mut().expect("it was just pushed")
     }
 
