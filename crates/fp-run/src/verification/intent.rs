@@ -7,27 +7,25 @@ use regex::Regex;
 
 use crate::regex;
 
-/// Words for symbolic links.
-pub(super) const LINK: &[&str] = &["symlink", "symlinks", "symbolic link", "symbolic links", "심볼릭 링크"];
-/// Words for submodules.
-pub(super) const SUBMODULE: &[&str] = &["submodule", "submodules", "서브모듈"];
-/// Words for the entries of a manifest.
-const DEPENDENCY: &[&str] = &[
-    "dependency",
-    "dependencies",
-    "crate",
-    "crates",
-    "package",
-    "packages",
-    "library",
-    "libraries",
-    "gem",
-    "gems",
-    "의존성",
-    "패키지",
-    "라이브러리",
-    "크레이트",
-];
+/// A pattern for these words, parted by `|`: whole ones, in any case. Korean words take endings.
+fn word_pattern(words: &str) -> Regex {
+    regex(&format!("(?i)(?:^|[^a-z0-9_-])(?:{words})(?:[^a-z0-9_-]|$)"))
+}
+
+/// Symbolic links.
+pub(super) static LINK: LazyLock<Regex> =
+    LazyLock::new(|| word_pattern("symlinks?|symbolic links?|심볼릭 링크"));
+pub(super) static SUBMODULE: LazyLock<Regex> = LazyLock::new(|| word_pattern("submodules?|서브모듈"));
+pub(super) static TODO: LazyLock<Regex> = LazyLock::new(|| word_pattern("todos?|fixmes?"));
+/// What a debugging call serves, and its names.
+pub(super) static DEBUG: LazyLock<Regex> =
+    LazyLock::new(|| word_pattern("debug(?:ging|ger)?|breakpoints?|pdb|dbg|(?:var_)?dump"));
+/// The entries of a manifest.
+static DEPENDENCY: LazyLock<Regex> = LazyLock::new(|| {
+    word_pattern(
+        "dependency|dependencies|crates?|packages?|library|libraries|gems?|의존성|패키지|라이브러리|크레이트",
+    )
+});
 /// Words for tests.
 const TEST: &[&str] = &["test", "tests", "spec", "specs"];
 
@@ -70,15 +68,15 @@ const STOPS: &[&str] =
 const REACH: usize = 5;
 
 /// True if a sentence of `text` that doesn't forbid contains one of `words`.
-pub(super) fn mentions(text: &str, words: &[&str]) -> bool {
-    wishes(text).any(|sentence| words.iter().any(|word| has_word(sentence, word)))
+pub(super) fn mentions(text: &str, words: &Regex) -> bool {
+    wishes(text).any(|sentence| words.is_match(sentence))
 }
 
 /// True if the text asks for the dependency `name`, or for dependencies in general.
 pub(super) fn wants_dependency(text: &str, name: &str) -> bool {
+    let name = word_pattern(&regex::escape(name));
     wishes(text).any(|sentence| {
-        has_word(sentence, name)
-            || BRINGS_IN.is_match(sentence) && DEPENDENCY.iter().any(|word| has_word(sentence, word))
+        name.is_match(sentence) || BRINGS_IN.is_match(sentence) && DEPENDENCY.is_match(sentence)
     })
 }
 
@@ -114,20 +112,19 @@ fn wishes(text: &str) -> impl Iterator<Item = &str> {
     sentences.filter(|sentence| !FORBIDS.is_match(sentence))
 }
 
-/// True if `text` contains `word` as a whole word, in any case. Korean words take endings.
-fn has_word(text: &str, word: &str) -> bool {
-    let (text, word) = (text.to_lowercase(), word.to_lowercase());
-    let joins = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
-    text.match_indices(&word).any(|(start, found)| {
-        let before = text[..start].chars().next_back();
-        let after = text[start + found.len()..].chars().next();
-        !before.is_some_and(joins) && !after.is_some_and(joins)
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn words_are_whole() {
+        let check = |text: &str, expect: bool| assert_eq!(mentions(text, &LINK), expect, "{text}");
+        check("a symlink", true);
+        check("Symbolic links: two of them", true);
+        check("no symlink", false);
+        check("symlink-free", false);
+        check("심볼릭 링크를", true);
+    }
 
     #[test]
     fn dependencies_that_are_wanted() {
