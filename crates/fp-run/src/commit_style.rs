@@ -13,6 +13,7 @@ use unicode_width::UnicodeWidthStr;
 use crate::regex;
 use fp_plan::reading_language::{is_hangul, is_korean};
 use fp_plan::repo_path::RepoPath;
+use fp_plan::text;
 
 /// Number of recent subjects that determine the style of a repository.
 pub const SUBJECTS: usize = 30;
@@ -322,7 +323,7 @@ impl CommitHistory {
 }
 
 fn is_invisible(c: char) -> bool {
-    (c.is_control() && c != '\t') || subject::is_hidden(c)
+    (c.is_control() && c != '\t') || text::is_invisible(c)
 }
 
 /// The eight most frequent names with their counts.
