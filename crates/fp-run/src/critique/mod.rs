@@ -35,7 +35,6 @@ pub enum CriticVerdict {
     Eq,
     PartialOrd,
     Ord,
-    Hash,
     Serialize,
     Deserialize,
     EnumString,
@@ -137,15 +136,6 @@ impl CriticRemark {
     }
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct JudgedTree {
-    pub leaves: usize,
-    /// Worst first, then by position in the tree, then by item.
-    pub findings: Vec<CriticFinding>,
-    /// The hash of each leaf without a finding.
-    pub passed: BTreeMap<TaskId, String>,
-}
-
 /// The reason why an opinion is not a complete critique.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NotJudged {
@@ -174,10 +164,15 @@ fn left_out(leaves: &[TaskId]) -> String {
     format!("{} {noun} {verb} not judged: {}", ids.len(), first_few(&ids, NAMED))
 }
 
-/// Converts `opinion` into a critique of `plan`, a valid tree. A leaf that passed in `last`, the round before, and has
+/// Converts `opinion` into the first critique of `plan`, a valid tree whose text has the hash `tree_hash`. A leaf that passed in `last`, the round before, and has
 /// not changed still passes where the opinion doesn't name it. Fails if it omits another leaf, names an unknown one, or
 /// contradicts itself.
-pub fn judge(plan: &Plan, opinion: &CriticOpinion, last: Option<&Critique>) -> Result<JudgedTree, NotJudged> {
+pub fn judge(
+    plan: &Plan,
+    tree_hash: String,
+    opinion: &CriticOpinion,
+    last: Option<&Critique>,
+) -> Result<Critique, NotJudged> {
     let leaves = Leaves::of(plan)?;
     let due: Option<HashSet<&str>> =
         last.map(|last| last.due_leaves(plan).into_iter().map(|(leaf, _)| &*leaf.id).collect());
@@ -198,11 +193,9 @@ pub fn judge(plan: &Plan, opinion: &CriticOpinion, last: Option<&Critique>) -> R
     found.sort_by_key(|(number, finding)| (std::cmp::Reverse(finding.verdict), *number, finding.item));
     let all = leaves.all.iter().zip(plan.leaves()).enumerate();
     let passing = all.filter(|(number, _)| !faulty.contains(number));
-    Ok(JudgedTree {
-        leaves: leaves.all.len(),
-        findings: found.into_iter().map(|(_, finding)| finding).collect(),
-        passed: passing.map(|(_, ((id, _), leaf))| (id.clone(), hash_of(leaf))).collect(),
-    })
+    let passed = passing.map(|(_, ((id, _), leaf))| (id.clone(), hash_of(leaf))).collect();
+    let findings = found.into_iter().map(|(_, finding)| finding).collect();
+    Ok(Critique { passed, ..Critique::of_findings(tree_hash, leaves.all.len(), findings) })
 }
 
 /// The leaves of a tree, indexed by id.
@@ -278,6 +271,12 @@ pub struct Critique {
 }
 
 impl Critique {
+    /// A first critique; the worst finding is its verdict.
+    pub(crate) fn of_findings(tree_hash: String, leaves: usize, findings: Vec<CriticFinding>) -> Self {
+        let verdict = findings.iter().map(|finding| finding.verdict).max().unwrap_or(CriticVerdict::Pass);
+        Self { round: 1, verdict, tree_hash, leaves, findings, passed: BTreeMap::new() }
+    }
+
     /// The leaves of `plan` that the next round judges, each with the reason; the others passed and have not changed.
     pub fn due_leaves<'p>(&self, plan: &'p Plan<'p>) -> Vec<(&'p Task<'p>, &'static str)> {
         let due = |leaf: &'p Task<'p>| match self.passed.get(&*leaf.id) {

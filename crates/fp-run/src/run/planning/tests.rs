@@ -1,5 +1,3 @@
-use std::collections::BTreeMap;
-
 use jiff::Timestamp;
 use serde_json::json;
 
@@ -47,9 +45,8 @@ fn criticise(
         verdict: *verdict,
         text: "a".into(),
     };
-    let judged =
-        JudgedTree { leaves: 1, findings: verdicts.iter().map(finding).collect(), passed: BTreeMap::new() };
-    let critique = state.criticise(tree.to_owned(), judged)?;
+    let judged = Critique::of_findings(tree.to_owned(), 1, verdicts.iter().map(finding).collect());
+    let critique = state.criticise(judged)?;
     take(state, vec![Event::Critiqued(critique)]);
     let last = state.planning.critique.as_ref().unwrap();
     Ok((last.round, last.verdict))
