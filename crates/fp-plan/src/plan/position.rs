@@ -77,11 +77,6 @@ impl<'t> Lines<'t> {
             .unwrap_or_default()
             .trim_end_matches(['\r', '\n'])
     }
-
-    /// Number of lines; at least 1.
-    pub fn count(&self) -> usize {
-        self.starts.len()
-    }
 }
 
 /// Counts the characters that begin in a piece of UTF-8.

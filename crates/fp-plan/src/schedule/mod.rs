@@ -141,19 +141,10 @@ pub fn schedule<'p>(plan: &'p Plan<'p>, options: &ScheduleOptions) -> Result<Sch
 }
 
 fn held_up(plan: &Plan, order: &[TaskIndex]) -> ScheduleCycle {
-    let mut free = vec![false; plan.tasks.len()];
-    order.iter().for_each(|&task| free[task] = true);
-    let held: Vec<&Task> = plan
-        .tasks
-        .iter()
-        .zip(&free)
-        .filter(|(task, free)| task.is_leaf() && !**free)
-        .map(|(task, _)| task)
-        .collect();
-    ScheduleCycle {
-        count: held.len(),
-        first: held.first().map_or_else(String::new, |task| task.id.to_string()),
-    }
+    let is_held = |(number, task): &(TaskIndex, &Task)| task.is_leaf() && !order.contains(number);
+    let mut held = plan.tasks.iter().enumerate().filter(is_held).map(|(_, task)| task.id.to_string());
+    let first = held.next().unwrap_or_default();
+    ScheduleCycle { first, count: 1 + held.count() }
 }
 
 fn step<'p>(
