@@ -119,7 +119,6 @@ impl HandoffReport {
         section(&mut page, "Resume Notes", self.resume_notes(), &status);
         let step = |step: &NextStep| format!("{}: {}", code(&step.command), plain(&step.why));
         section(&mut page, "Next Commands", self.next.iter().map(step), &status);
-        let _ = write!(page, "\n## Resume Command\n\n{}\n", self.resume_command());
         page
     }
 
@@ -166,23 +165,10 @@ impl HandoffReport {
         }
         notes
     }
-
-    fn resume_command(&self) -> String {
-        let (plan, counts) = (&self.plan_id, &self.counts);
-        if counts.total > 0 && counts.completed == counts.total {
-            return "All tasks complete. No resume needed.".into();
-        }
-        let failed = self.tasks.iter().find(|task| task.line.status == Status::Failed);
-        if let Some(failed) = failed.filter(|_| counts.total == counts.over()) {
-            return NextStep::retry(plan, &failed.line.id).command;
-        }
-        self.next.last().map_or_else(|| format!("/fp:implement {plan}"), |step| step.command.clone())
-    }
 }
 
 /// A command and its purpose.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
 pub struct NextStep {
     /// As typed in a terminal, or, if it starts with `/`, in Claude Code.
     pub command: String,
