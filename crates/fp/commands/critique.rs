@@ -145,7 +145,6 @@ fn refused(error: &NotJudged, source: &PlanSource) -> CommandError {
         NotJudged::TooLong { .. } => {
             "say what is wrong and what would mend it; name evidence as path:line".to_owned()
         }
-        NotJudged::Id(_) => format!("`fp validate {}` shows where it is", source.argument()),
     };
     CommandError::refused(error).hint(hint)
 }

@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::{ScheduleOptions, weight};
 use crate::exclusive::exclusive_of;
 use crate::plan::graph::Graph;
-use crate::plan::path::{held, is_above};
+use crate::plan::path::{held, meet};
 use crate::plan::task::{Plan, Task, TaskIndex};
 
 /// The cause that keeps a task from an earlier wave.
@@ -27,7 +27,6 @@ pub enum DelayCause {
 
 /// The reason why a task isn't in an earlier wave. Its texts are those of the tree.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
 pub struct Delay<'p> {
     pub cause: DelayCause,
     /// The tasks it waits for; empty for the limit.
@@ -60,7 +59,6 @@ impl fmt::Display for Delay<'_> {
 
 /// Tasks that can run at once.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
 pub struct Wave<'p> {
     /// From 1.
     pub number: usize,
@@ -208,11 +206,6 @@ impl<'p> FilledWaves<'p> {
             _ => Delay { cause: DelayCause::Limit, on: Vec::new(), file: None },
         }
     }
-}
-
-/// True if two paths in normal form are equal, or one is above the other.
-fn meet(a: &str, b: &str) -> bool {
-    a == b || is_above(a, b) || is_above(b, a)
 }
 
 /// Collects the slots into a list of waves.

@@ -10,7 +10,7 @@ use strum::{EnumString, IntoStaticStr, VariantArray};
 use crate::run::approval::hash_of;
 use crate::run::planning::ROUNDS;
 use crate::run::{State, approval};
-use fp_plan::plan::id::{InvalidId, TaskId};
+use fp_plan::plan::id::TaskId;
 use fp_plan::plan::{Plan, Task};
 use fp_plan::text::{clipped, counted, first_few, one_line};
 
@@ -153,9 +153,6 @@ pub enum NotJudged {
     NoText(String),
     #[error("the finding on {place} has {length} characters: at most {MAX_TEXT} are taken")]
     TooLong { place: String, length: usize },
-    /// Unreachable after validation, which refuses such ids.
-    #[error(transparent)]
-    Id(#[from] InvalidId),
 }
 
 fn left_out(leaves: &[TaskId]) -> String {
@@ -173,7 +170,7 @@ pub fn judge(
     opinion: &CriticOpinion,
     last: Option<&Critique>,
 ) -> Result<Critique, NotJudged> {
-    let leaves = Leaves::of(plan)?;
+    let leaves = Leaves::of(plan);
     let due: Option<HashSet<&str>> =
         last.map(|last| last.due_leaves(plan).into_iter().map(|(leaf, _)| &*leaf.id).collect());
     let passed: HashSet<usize> = opinion.pass.iter().map(|id| leaves.number(id)).collect::<Result<_, _>>()?;
@@ -207,13 +204,11 @@ struct Leaves<'p> {
 }
 
 impl<'p> Leaves<'p> {
-    fn of(plan: &'p Plan<'p>) -> Result<Self, InvalidId> {
-        let all: Vec<(TaskId, &str)> = plan
-            .leaves()
-            .map(|leaf| Ok((TaskId::new(&*leaf.id)?, &*leaf.description)))
-            .collect::<Result<_, InvalidId>>()?;
+    fn of(plan: &'p Plan<'p>) -> Self {
+        let id = |leaf: &Task| TaskId::new(&*leaf.id).expect("a valid tree has no other ids");
+        let all = plan.leaves().map(|leaf| (id(leaf), &*leaf.description)).collect();
         let numbers = plan.leaves().enumerate().map(|(number, leaf)| (&*leaf.id, number)).collect();
-        Ok(Self { plan, all, numbers })
+        Self { plan, all, numbers }
     }
 
     fn number(&self, id: &str) -> Result<usize, NotJudged> {
@@ -326,7 +321,6 @@ impl CriticFinding {
 
 /// The last critique, and whether the tree has changed since.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
 pub struct CritiqueLine {
     /// The severest verdict among its findings.
     pub verdict: CriticVerdict,

@@ -12,7 +12,7 @@ use super::question::Topic;
 use super::state::{RunStatus, State, Status, TaskState};
 use fp_plan::plan::Graph;
 use fp_plan::plan::id::{AgentName, TaskId};
-use fp_plan::plan::path::{held, is_above};
+use fp_plan::plan::path::{held, meet};
 use fp_plan::settings::{ExecutionModel, ExecutionOrder, Settings};
 use fp_plan::text::first_few;
 
@@ -92,9 +92,7 @@ impl<'s, 'e> Obstacles<'s, 'e> {
     fn shares_a_file(&self, task: &TaskState) -> Option<Obstacle> {
         let files: Vec<(&str, Cow<str>)> = task.held().filter_map(|file| Some((file, held(file)?))).collect();
         self.running.iter().find_map(|(running, others)| {
-            let shared =
-                |path: &str| others.iter().any(|o| o == path || is_above(o, path) || is_above(path, o));
-            let (file, _) = files.iter().find(|(_, path)| shared(path))?;
+            let (file, _) = files.iter().find(|(_, path)| others.iter().any(|other| meet(other, path)))?;
             Some(Obstacle::File { task: running.leaf.id.clone(), file: (*file).to_owned() })
         })
     }
