@@ -3,6 +3,8 @@
 
 mod subject;
 
+pub use subject::is_fix;
+
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
@@ -331,11 +333,6 @@ fn by_count(counts: &BTreeMap<String, usize>) -> String {
     let mut sorted: Vec<_> = counts.iter().collect();
     sorted.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
     sorted.iter().take(8).map(|(name, count)| format!("{name} ({count})")).collect::<Vec<_>>().join(", ")
-}
-
-/// True if a commit with this subject fixes something.
-pub fn is_fix(subject: &str) -> bool {
-    subject::fixes(subject)
 }
 
 #[cfg(test)]

@@ -45,7 +45,6 @@ pub const BUILDERS: [u32; 4] = [1, 2, 4, 8];
 
 /// The chain of dependent tasks with the largest total complexity.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
-#[serde(rename_all = "camelCase")]
 pub struct CriticalPath<'p> {
     /// Ids in order.
     pub tasks: Vec<&'p str>,
@@ -54,7 +53,6 @@ pub struct CriticalPath<'p> {
 
 /// The ideal speed-up of several builders over one.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(rename_all = "camelCase")]
 pub struct SpeedUp {
     pub builders: u32,
     /// The factor, to two decimals: an upper bound, which assumes that no two tasks share a file.
@@ -63,7 +61,6 @@ pub struct SpeedUp {
 
 /// One leaf at its place in the order, in the words of the tree.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
 pub struct ScheduleStep<'p> {
     #[serde(skip)]
     pub task: TaskIndex,

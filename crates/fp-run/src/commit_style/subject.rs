@@ -154,8 +154,8 @@ static FIX_PATTERN: LazyLock<Regex> = LazyLock::new(|| regex(FIXES));
 static FILE_PATTERNS: LazyLock<TypePatterns> = LazyLock::new(|| compiled(&BY_FILES));
 static WORD_PATTERNS: LazyLock<TypePatterns> = LazyLock::new(|| compiled(&BY_WORDS));
 
-/// True if a subject announces a fix.
-pub(super) fn fixes(subject: &str) -> bool {
+/// True if a commit with this subject fixes something.
+pub fn is_fix(subject: &str) -> bool {
     FIX_PATTERN.is_match(subject)
 }
 

@@ -17,21 +17,15 @@ pub const ROUNDS: u32 = 3;
 
 /// The history of a tree since its last approval.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
 pub struct Planning {
     /// Validation passes since the tree was last valid.
-    #[serde(default)]
     pub passes: u32,
     /// The rules that failed in every one of those passes.
-    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub failing: BTreeSet<String>,
     /// The last counted tree.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub validated: Option<Validated>,
-    #[serde(default)]
     pub rounds: u32,
     /// The last critique, even one before the approval.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub critique: Option<LastCritique>,
 }
 
