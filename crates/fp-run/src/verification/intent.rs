@@ -26,9 +26,6 @@ static DEPENDENCY: LazyLock<Regex> = LazyLock::new(|| {
         "dependency|dependencies|crates?|packages?|library|libraries|gems?|의존성|패키지|라이브러리|크레이트",
     )
 });
-/// Words for tests.
-const TEST: &[&str] = &["test", "tests", "spec", "specs"];
-
 static FORBIDS: LazyLock<Regex> = LazyLock::new(|| {
     regex(
         r"(?i)\b(no|not|never|without|avoid|don't|doesn't|none|instead of|rather than)\b|않|말 것|마세요|없이|금지",
@@ -40,32 +37,20 @@ static BRINGS_IN: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
-/// Verbs for taking tests away that precede them.
-const TAKES_AWAY: &[&str] = &[
-    "remove", "removes", "removing", "delete", "deletes", "deleting", "drop", "drops", "skip", "skips",
-    "ignore", "ignores", "disable", "disables", "retire", "replace", "replaces", "rewrite", "rewrites",
-    "rename", "renames",
-];
-/// Verb forms that follow them.
-const TAKEN_AWAY: &[&str] = &[
-    "removed",
-    "deleted",
-    "dropped",
-    "skipped",
-    "ignored",
-    "disabled",
-    "retired",
-    "replaced",
-    "rewritten",
-    "renamed",
-];
-/// The same in Korean, whose verbs follow and take endings.
-const TAKEN_AWAY_KOREAN: &[&str] = &["삭제", "제거", "비활성", "건너", "교체", "다시 쓴", "이름을 바꾼"];
+/// Tests at most five words behind a verb that takes them away, or before the form of it that follows them.
+static FEWER_TESTS: LazyLock<Regex> = LazyLock::new(|| {
+    let takes =
+        "(?:remov|delet)(?:es?|ing)|drops?|skips?|ignores?|disables?|retire|replaces?|rewrites?|renames?";
+    let taken = "removed|deleted|dropped|skipped|ignored|disabled|retired|replaced|rewritten|renamed";
+    let (tests, between) = ("(?:test|spec)s?", r"(?:[\W_]+[^\W_]+){0,4}[\W_]+");
+    regex(&format!(r"(?i)\b(?:(?:{takes}){between}{tests}|{tests}{between}(?:{taken}))\b"))
+});
 /// Words that end the object of such a verb.
-const STOPS: &[&str] =
-    &["and", "with", "to", "for", "in", "on", "by", "from", "but", "keep", "add", "write", "pass"];
-/// Maximum words between such a verb and the tests.
-const REACH: usize = 5;
+static STOPS: LazyLock<Regex> =
+    LazyLock::new(|| regex(r"(?i)\b(?:and|with|to|for|in|on|by|from|but|keep|add|write|pass)\b"));
+/// The same verbs in Korean, where they follow and take endings.
+static FEWER_TESTS_KOREAN: LazyLock<Regex> =
+    LazyLock::new(|| regex("테스트.*(?:삭제|제거|비활성|건너|교체|다시 쓴|이름을 바꾼)"));
 
 /// True if a sentence of `text` that doesn't forbid contains one of `words`.
 pub(super) fn mentions(text: &str, words: &Regex) -> bool {
@@ -83,27 +68,8 @@ pub(super) fn wants_dependency(text: &str, name: &str) -> bool {
 /// True if the text asks to remove tests or switch them off.
 pub(super) fn wants_fewer_tests(text: &str) -> bool {
     wishes(text).any(|sentence| {
-        let korean = sentence.find("테스트").map(|at| &sentence[at..]);
-        korean.is_some_and(|rest| TAKEN_AWAY_KOREAN.iter().any(|verb| rest.contains(verb)))
-            || names_fewer_tests(&words(sentence))
+        FEWER_TESTS_KOREAN.is_match(sentence) || STOPS.split(sentence).any(|part| FEWER_TESTS.is_match(part))
     })
-}
-
-fn words(sentence: &str) -> Vec<String> {
-    let words = sentence.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
-    words.map(str::to_lowercase).collect()
-}
-
-fn names_fewer_tests(words: &[String]) -> bool {
-    let is = |word: &String, list: &[&str]| list.contains(&word.as_str());
-    let near = |from: usize, wanted: &[&str]| {
-        let rest = words[from + 1..].iter().take(REACH);
-        rest.take_while(|word| !is(word, STOPS)).any(|word| is(word, wanted))
-    };
-    words
-        .iter()
-        .enumerate()
-        .any(|(at, word)| is(word, TAKES_AWAY) && near(at, TEST) || is(word, TEST) && near(at, TAKEN_AWAY))
 }
 
 /// The sentences that don't forbid.
