@@ -3,10 +3,13 @@
 //! read the goal corrects it with `--intent` and `--mode`.
 
 use std::collections::HashSet;
+use std::sync::LazyLock;
 
+use regex::Regex;
 use serde::{Deserialize, Serialize};
 use strum::{EnumString, IntoStaticStr, VariantArray};
 
+use crate::regex;
 use fp_plan::settings::Settings;
 
 /// Kinds of work.
@@ -122,7 +125,7 @@ impl GoalReading {
         let words = start.to_lowercase();
         let words: Vec<&str> =
             words.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
-        let (text, items) = (format!(" {} ", words.join(" ")), list_items(goal));
+        let (text, items) = (format!(" {} ", words.join(" ")), ITEM.find_iter(goal).count());
         let is_short = words.len() <= TRIVIAL_WORDS && items < 2;
         let found = |(sign, phrases): &(GoalSign, &'static str)| {
             let phrase = phrases.split(", ").find(|phrase| has_phrase(&text, phrase))?;
@@ -179,16 +182,8 @@ fn has_phrase(text: &str, phrase: &str) -> bool {
     }
 }
 
-/// Counts the lines of `goal` that are list entries.
-fn list_items(goal: &str) -> usize {
-    let is_item = |line: &&str| {
-        let line = line.trim_start();
-        let numbered = line.trim_start_matches(|c: char| c.is_ascii_digit());
-        ["- ", "* ", "• "].iter().any(|bullet| line.starts_with(bullet))
-            || (numbered.len() < line.len() && (numbered.starts_with(". ") || numbered.starts_with(") ")))
-    };
-    goal.lines().filter(is_item).count()
-}
+/// The starts of list entries.
+static ITEM: LazyLock<Regex> = LazyLock::new(|| regex(r"(?m)^\s*(?:[-*•]|[0-9]+[.)]) "));
 
 /// Counts the different words of `goal` that name code: paths, flags, calls, and words with marks or capitals inside.
 fn code_names(goal: &str) -> usize {
@@ -215,8 +210,10 @@ impl Mode {
         let planned = self != Self::Direct;
         let explored = matches!(self, Self::Pipeline | Self::Full);
         let whole = !settings.research_only;
+        let analysed =
+            explored && intent != Intent::Trivial && (intent != Intent::MidSized || self == Self::Full);
         let steps = [
-            (PlanningStep::PreAnalysis, settings.pre_analysis && self.profits_from_analysis(intent)),
+            (PlanningStep::PreAnalysis, settings.pre_analysis && analysed),
             (PlanningStep::Interview, true),
             (PlanningStep::Research, explored || settings.research_only),
             (PlanningStep::Approach, explored && whole),
@@ -226,16 +223,6 @@ impl Mode {
             (PlanningStep::Approve, whole),
         ];
         steps.into_iter().filter(|(_, due)| *due).map(|(step, _)| step).collect()
-    }
-
-    fn profits_from_analysis(self, intent: Intent) -> bool {
-        match intent {
-            Intent::Trivial => false,
-            Intent::MidSized => self == Self::Full,
-            Intent::Refactoring | Intent::BuildFromScratch | Intent::Architecture => {
-                matches!(self, Self::Pipeline | Self::Full)
-            }
-        }
     }
 }
 
@@ -293,7 +280,7 @@ mod tests {
 
     #[test]
     fn items_of_a_list_are_counted() {
-        let check = |goal: &str, expect: usize| assert_eq!(list_items(goal), expect, "{goal:?}");
+        let check = |goal: &str, expect: usize| assert_eq!(ITEM.find_iter(goal).count(), expect, "{goal:?}");
         check("one line - with a dash", 0);
         check("Do:\n- a\n* b\n  • c\n1. d\n12) e\n3.5 is a number\n-x", 5);
     }
