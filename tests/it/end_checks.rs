@@ -45,7 +45,7 @@ fn a_failure_is_asked_about_once() {
     let environment = planned("- `test -f never.txt`\n", "");
     let last = built(&environment);
     assert!(
-        last.contains("No task is left, but a check fails: \"test -f never.txt\": exit status 1"),
+        last.contains("No task is left, but a check fails: \"test -f never.txt\" ended with exit status 1"),
         "{last}"
     );
     let last = environment.done(&["next", PLAN]).stdout;

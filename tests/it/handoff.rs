@@ -110,10 +110,6 @@ fn a_run_under_way() {
 
     - `fp answer sample-20261121 q1 --option Continue`: answers q1 (Continue, Retry, Change the task, Stop)
     - `/fp:implement sample-20261121`: goes on with the run, in Claude Code; in a terminal: `fp run sample-20261121`
-
-    ## Resume Command
-
-    /fp:implement sample-20261121
     --- stderr
     note: written to .fractal-planner/plans/sample-20261121/handoff.md
     "#);
@@ -136,7 +132,7 @@ fn the_commands_that_it_names_are_right() {
         environment.fp(&["fail", PLAN, task, "--reason", "given up"]);
     }
     let over = environment.done(&["handoff", PLAN]).stdout;
-    assert!(over.contains(&format!("\n## Resume Command\n\nfp retry {PLAN} 1\n")), "{over}");
+    assert!(over.contains(&format!("\n## Next Commands\n\n- `fp retry {PLAN} 1`: ")), "{over}");
     environment.done(&["retry", PLAN, "1"]);
 }
 
@@ -195,10 +191,6 @@ fn before_the_run_and_after_it() {
 
     - `fp validate sample-20261121`: checks the task tree
     - `fp approve sample-20261121`: approves it as it stands
-
-    ## Resume Command
-
-    fp approve sample-20261121
     --- stderr
     note: written to .fractal-planner/plans/sample-20261121/handoff.md
     ");
@@ -238,10 +230,6 @@ fn before_the_run_and_after_it() {
 
     - The log has the whole state; nothing has to be kept in mind
     - In the plan's folder: `tasks.md`, `evidence`
-
-    ## Resume Command
-
-    All tasks complete. No resume needed.
     --- stderr
     note: written to .fractal-planner/plans/sample-20261121/handoff.md
     ");

@@ -285,10 +285,6 @@ fn what_is_wrong_is_said_and_nothing_is_written() {
     error: [ROOT]/work/.fractal-planner/plans/add-greeting-20261121/interview.json:1:1: written by a newer fp (schemaVersion 2, this fp writes 1)
     hint: update fp: `fp --version` says what this one is
     ");
-    assert_snapshot!(check("{\"requirements\": 3}", &["--requirement", "a"]), @r"
-    error: [ROOT]/work/.fractal-planner/plans/add-greeting-20261121/interview.json: `requirements` is no list
-    hint: make a list of it, and run the command again
-    ");
     assert_snapshot!(check("{}", &["--objective", " "]), @r"
     error: invalid value ' ' for '--objective <TEXT>': it says nothing
 
@@ -322,10 +318,6 @@ fn what_is_wrong_is_said_and_nothing_is_written() {
     error: [ROOT]/work/.fractal-planner/plans/add-greeting-20261121/interview.json: "R1" can't be withdrawn: nothing required, in or out of scope has that id or these words
     hint: `fp interview` shows what is recorded, with the ids
     "#);
-    assert_snapshot!(check("{\"scopeInclusions\": 3}", &["--include", "a"]), @r"
-    error: [ROOT]/work/.fractal-planner/plans/add-greeting-20261121/interview.json: `scopeInclusions` is no list
-    hint: make a list of it, and run the command again
-    ");
     assert_snapshot!(check("{}", &["--decision", "no answer"]), @r"
     error: invalid value 'no answer' for '--decision <QUESTION|ANSWER>': question and answer are separated by `|`
 

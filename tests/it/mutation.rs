@@ -125,7 +125,8 @@ fn others<'t>(text: &'t str, plan: &Plan, id: &str, kind: FieldKind) -> Vec<&'t 
         let (first, last) = lines.range(span);
         first.line..=last.line
     });
-    let kept = (1..=lines.count()).filter(|line| own.as_ref().is_none_or(|own| !own.contains(line)));
+    let kept = (1..=lines.position(text.len()).line)
+        .filter(|line| own.as_ref().is_none_or(|own| !own.contains(line)));
     kept.map(|line| lines.line(line)).collect()
 }
 

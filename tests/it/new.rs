@@ -14,7 +14,7 @@ fn a_person_is_told_what_comes_next() {
     Plan add-greeting-command-20261121
       folder  [ROOT]/work/.fractal-planner/plans/add-greeting-command-20261121
       intent  mid-sized
-      mode    pipeline: a feature or a fix within one area of the code
+      mode    pipeline: a feature or a fix
       steps   interview, research, approach, decompose, critique, review, approve
 
     Next, by hand (`/fp:plan` in Claude Code does all of it):
@@ -31,7 +31,7 @@ fn a_person_is_told_what_comes_next() {
       "goal": "add a greeting command",
       "intent": "mid-sized",
       "mode": "pipeline",
-      "modeReason": "a feature or a fix within one area of the code",
+      "modeReason": "a feature or a fix",
       "createdAt": "2026-11-21T09:00:00Z",
       "by": "user",
       "settings": {}
@@ -133,7 +133,7 @@ fn flags_say_what_kind_of_plan_it_is() {
         &["--research-only", "파서 정리"],
         "mid-sized",
         "pipeline",
-        "a feature or a fix within one area of the code",
+        "a feature or a fix",
         "interview research",
     );
     let kept =
@@ -145,7 +145,7 @@ fn flags_say_what_kind_of_plan_it_is() {
         &["--plan-only", "--intent", "refactoring", "Parse numbers"],
         "refactoring",
         "pipeline",
-        "a refactoring within one area of the code (asked for with --intent)",
+        "a refactoring (asked for with --intent)",
         &format!("pre-analysis {gated}"),
     );
     assert_eq!(report["config"]["planOnly"], true);

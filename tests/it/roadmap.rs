@@ -465,7 +465,7 @@ fn a_goal_in_steps_is_offered_a_roadmap() {
     Plan rework-billing-phase-1-invoices-20261121
       folder  [ROOT]/work/.fractal-planner/plans/rework-billing-phase-1-invoices-20261121
       intent  mid-sized
-      mode    pipeline: a feature or a fix within one area of the code
+      mode    pipeline: a feature or a fix
       steps   interview, research, approach, decompose, critique, review, approve
       or      several plans, since it comes in steps ("phase 1"): fp roadmap new GOAL
     "#);

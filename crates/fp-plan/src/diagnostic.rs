@@ -2,6 +2,8 @@
 
 use serde::Serialize;
 
+use crate::plan::Task;
+
 /// Bytes `start..end` of the source text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize)]
 pub struct Span {
@@ -69,6 +71,28 @@ pub struct Diagnostic {
 }
 
 impl Diagnostic {
+    /// A finding at `span` about `task`, one of `tasks`.
+    pub(crate) fn new(
+        (rule, severity): (&'static str, Severity),
+        task: &Task<'_>,
+        tasks: &[Task<'_>],
+        span: Span,
+        detail: String,
+    ) -> Self {
+        Self {
+            rule,
+            severity,
+            span,
+            task_id: task.id.to_string(),
+            task_description: task.description.to_string(),
+            parent_id: task.parent.map(|parent| tasks[parent].id.to_string()),
+            depth: task.depth,
+            detail,
+            hint: None,
+            fixes: Vec::new(),
+        }
+    }
+
     /// Adds the remedy.
     pub(crate) fn hint(&mut self, hint: impl Into<String>) -> &mut Self {
         self.hint = Some(hint.into());

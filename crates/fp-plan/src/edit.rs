@@ -266,8 +266,7 @@ impl Edit {
         };
         let left = &plan.tasks[left];
         let ((start, outer), (left_start, inner)) = (line_of(&text, group)?, line_of(&text, left)?);
-        let lines = text[left_start..end_of(&text, left)].lines();
-        let lines: Vec<&str> = lines.map(|line| line.get(inner - outer..).unwrap_or("")).collect();
+        let lines = dedented(text[left_start..end_of(&text, left)].lines(), inner - outer);
         self.text = [&text[..start], &lines.join(plan.newline()), &text[end_of(&text, group)..]].concat();
         self.rename_dependency(&group.id, Some(&left.id));
         self.notes
@@ -291,8 +290,7 @@ fn leaves_of(text: &str) -> Option<(Vec<String>, String)> {
     let text = text.trim_start_matches('\u{feff}').trim_end();
     let mut lines = text.lines().skip_while(|line| line.trim().is_empty()).peekable();
     let indent = lines.peek().map_or(0, |first| first.len() - first.trim_start_matches(' ').len());
-    let dedented: Vec<&str> = lines.map(|line| line.get(indent..).unwrap_or("")).collect();
-    let dedented = dedented.join("\n");
+    let dedented = dedented(lines, indent).join("\n");
     let (plan, _) = parse(&dedented);
     let written: Vec<&Task> = plan.tasks.iter().filter(|task| !task.synthetic).collect();
     let are_leaves = written.iter().all(|task| task.is_leaf() && !task.broken);
@@ -337,8 +335,8 @@ fn put(text: &str, place: LeafPlace<'_>, leaf: &str) -> Result<String, NotPlaced
 fn cut(text: &str, task: &Task<'_>) -> Result<(String, String), NotPlaced> {
     let (start, indent) = line_of(text, task)?;
     let end = end_of(text, task);
-    let lines = text[start..end].lines().map(|line| line.get(indent..).unwrap_or(""));
-    Ok(([text[..start].trim_end(), &text[end..]].concat(), lines.collect::<Vec<_>>().join("\n")))
+    let lines = dedented(text[start..end].lines(), indent).join("\n");
+    Ok(([text[..start].trim_end(), &text[end..]].concat(), lines))
 }
 
 /// Where the last line of `task` ends.
@@ -362,6 +360,10 @@ fn line_of(text: &str, task: &Task<'_>) -> Result<(usize, usize), NotPlaced> {
     let indent = before.strip_suffix("- ").filter(|spaces| spaces.bytes().all(|byte| byte == b' '));
     let indent = indent.ok_or_else(|| NotPlaced::NotInAList(task.id.clone().into_owned()))?;
     Ok((start, indent.len()))
+}
+
+fn dedented<'t>(lines: impl Iterator<Item = &'t str>, indent: usize) -> Vec<&'t str> {
+    lines.map(|line| line.get(indent..).unwrap_or("")).collect()
 }
 
 fn indented(leaf: &str, indent: usize, plan: &Plan<'_>) -> String {

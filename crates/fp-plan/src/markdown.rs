@@ -1,29 +1,25 @@
 //! Escapes text from models and strangers for Markdown pages, so that it can't become markup there.
 
-use std::fmt::{self, Write as _};
-
 /// The length of the longest run of backticks in `text`.
 pub fn longest_ticks(text: &str) -> usize {
     text.split(|c| c != '`').map(str::len).max().unwrap_or(0)
 }
 
-/// Writes `text` as a code span, even if it contains backticks.
-pub fn code(out: &mut String, text: &str) -> fmt::Result {
-    let longest = longest_ticks(text);
-    let fence = "`".repeat(longest + 1);
-    let pad = if longest > 0 { " " } else { "" };
-    write!(out, "{fence}{pad}")?;
-    for (number, line) in text.split(['\n', '\r']).enumerate() {
-        if number > 0 {
-            out.push(' ');
-        }
-        out.push_str(line);
-    }
-    write!(out, "{pad}{fence}")
+/// `text` as a code span on one line, even if it contains backticks.
+pub fn code(text: &str) -> String {
+    code_span(&text.replace(['\n', '\r'], " "))
 }
 
-/// Writes `text` so that it can't be markup, except for its code spans, which stay as they are.
-pub fn inline(out: &mut String, text: &str) -> fmt::Result {
+/// `text` as a code span.
+pub(crate) fn code_span(text: &str) -> String {
+    let ticks = "`".repeat(longest_ticks(text) + 1);
+    let pad = if text.starts_with('`') || text.ends_with('`') { " " } else { "" };
+    format!("{ticks}{pad}{text}{pad}{ticks}")
+}
+
+/// `text` so that it can't be markup, except for its code spans, which stay as they are.
+pub fn inline(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
     let (mut at, mut line, mut written) = (0, 0, 0);
     while let Some(found) = text[at..].bytes().position(may_be_markup) {
         at += found;
@@ -52,7 +48,7 @@ pub fn inline(out: &mut String, text: &str) -> fmt::Result {
         }
     }
     out.push_str(&text[written..]);
-    Ok(())
+    out
 }
 
 /// Splits the output of [`inline`] into its parts, in order; the flag is true for a code span.
@@ -124,9 +120,7 @@ mod tests {
     use super::*;
 
     fn as_text(text: &str) -> String {
-        let mut out = String::new();
-        inline(&mut out, text).unwrap();
-        out
+        inline(text)
     }
 
     #[test]
@@ -145,11 +139,10 @@ mod tests {
         check("1. a", "1\\. a");
         check("first\n- second\n1. third", "first\n\\- second\n1\\. third");
         let check = |path: &str, expect: &str| {
-            let mut out = String::new();
-            code(&mut out, path).unwrap();
-            assert_eq!(out, expect);
+            assert_eq!(code(path), expect);
         };
-        check("a`b", "`` a`b ``");
+        check("a`b", "``a`b``");
+        check("`a", "`` `a ``");
         check("src/a.rs", "`src/a.rs`");
         check("a\nb\rc", "`a b c`");
     }

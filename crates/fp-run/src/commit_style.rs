@@ -3,6 +3,8 @@
 
 mod subject;
 
+pub use subject::is_fix;
+
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
@@ -13,6 +15,7 @@ use unicode_width::UnicodeWidthStr;
 use crate::regex;
 use fp_plan::reading_language::{is_hangul, is_korean};
 use fp_plan::repo_path::RepoPath;
+use fp_plan::text;
 
 /// Number of recent subjects that determine the style of a repository.
 pub const SUBJECTS: usize = 30;
@@ -322,7 +325,7 @@ impl CommitHistory {
 }
 
 fn is_invisible(c: char) -> bool {
-    (c.is_control() && c != '\t') || subject::is_hidden(c)
+    (c.is_control() && c != '\t') || text::is_invisible(c)
 }
 
 /// The eight most frequent names with their counts.
@@ -330,11 +333,6 @@ fn by_count(counts: &BTreeMap<String, usize>) -> String {
     let mut sorted: Vec<_> = counts.iter().collect();
     sorted.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
     sorted.iter().take(8).map(|(name, count)| format!("{name} ({count})")).collect::<Vec<_>>().join(", ")
-}
-
-/// True if a commit with this subject fixes something.
-pub fn is_fix(subject: &str) -> bool {
-    subject::fixes(subject)
 }
 
 #[cfg(test)]

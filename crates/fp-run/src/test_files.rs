@@ -163,23 +163,9 @@ fn stands_beside(folder: &str, listed: &str) -> bool {
         return true;
     }
     // The folder that contains the outermost test folder must be above the listed file.
-    let mut above = "";
-    for (end, part) in parts(folder) {
-        if is_test_folder(part) {
-            return above.is_empty() || listed.strip_prefix(above).is_some_and(|rest| rest.starts_with('/'));
-        }
-        above = &folder[..end];
-    }
-    false
-}
-
-/// The parts of a path, each with the index after its end.
-fn parts(path: &str) -> impl Iterator<Item = (usize, &str)> {
-    path.split('/').scan(0, |start, part| {
-        let end = *start + part.len();
-        *start = end + 1;
-        Some((end, part))
-    })
+    let Some(outermost) = folder.split('/').position(is_test_folder) else { return false };
+    let above: String = folder.split('/').take(outermost).map(|part| format!("{part}/")).collect();
+    listed.starts_with(&above)
 }
 
 fn is_test_folder(name: &str) -> bool {

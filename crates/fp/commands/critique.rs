@@ -93,10 +93,11 @@ fn record(args: &RecordArgs, context: &Context) -> CommandResult {
     let text = source.text()?;
     let is_first = plan.load()?.state.planning.rounds == 0;
     let before = if is_first { None } else { last_critique(plan)? };
-    let judged = judge(&source.valid_tree(&text)?, &opinion, before.as_ref());
+    let tree_hash = approval::hash(text.as_bytes());
+    let judged = judge(&source.valid_tree(&text)?, tree_hash, &opinion, before.as_ref());
     let judged = judged.map_err(|error| refused(&error, &source))?;
     let mut ledger = context.told(plan.lock()?);
-    let critique = ledger.state().criticise(approval::hash(text.as_bytes()), judged)?;
+    let critique = ledger.state().criticise(judged)?;
     let path = plan.folder.file("critique.md");
     file::atomic_write(&path, critique.to_markdown().as_bytes())?;
     ledger.append(vec![Event::Critiqued(critique.clone())], context.now())?;
@@ -144,7 +145,6 @@ fn refused(error: &NotJudged, source: &PlanSource) -> CommandError {
         NotJudged::TooLong { .. } => {
             "say what is wrong and what would mend it; name evidence as path:line".to_owned()
         }
-        NotJudged::Id(_) => format!("`fp validate {}` shows where it is", source.argument()),
     };
     CommandError::refused(error).hint(hint)
 }

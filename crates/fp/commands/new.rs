@@ -160,8 +160,8 @@ pub(crate) fn run(args: NewArgs, context: &Context) -> CommandResult {
     let known = context.known_plans()?;
     let interrupted = interrupted(&known, &mut warnings);
     let by = if args.auto { Decider::Auto } else { Decider::User };
-    let reading = GoalReading::of_goal(&words);
-    let several = if roadmap.is_none() { reading.several_plans() } else { None };
+    let reading = GoalReading::of_goal(&words, args.intent);
+    let several = reading.several_plans.clone().filter(|_| roadmap.is_none());
     let (path, record, import) = match &args.import {
         Some(path) => {
             let (path, record, import) = import_to_complete(path, args.part.clone(), flags, by, context)?;
@@ -267,16 +267,12 @@ fn flags(args: &NewArgs) -> SettingsLayer {
 
 /// The kind of work, the mode and its reason: from the flags, else proposed from the goal's words.
 fn intent_and_mode(reading: GoalReading, args: &NewArgs, settings: &Settings) -> (Intent, Mode, String) {
-    let reading = match args.intent {
-        Some(intent) => reading.with_intent(intent),
-        None => reading,
-    };
-    let (mode, reason) = match (args.mode, reading.propose_mode()) {
-        (Some(mode), _) => (mode, "asked for with --mode".to_owned()),
-        (None, (mode, reason)) if args.intent.is_some() => {
-            (mode, format!("{reason} (asked for with --intent)"))
+    let (mode, reason) = match args.mode {
+        Some(mode) => (mode, "asked for with --mode".to_owned()),
+        None if args.intent.is_some() => {
+            (reading.mode, format!("{} (asked for with --intent)", reading.mode_reason))
         }
-        (None, proposed) => proposed,
+        None => (reading.mode, reading.mode_reason),
     };
     match mode {
         Mode::Direct if settings.research_only => {

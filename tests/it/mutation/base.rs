@@ -237,5 +237,5 @@ pub(crate) fn without_ids(text: &str, plan: &Plan) -> Vec<String> {
         rest.replace_range(span.start..span.end, "");
     }
     let lines = Lines::new(&rest);
-    (1..=lines.count()).map(|line| lines.line(line).to_owned()).collect()
+    (1..=lines.position(rest.len()).line).map(|line| lines.line(line).to_owned()).collect()
 }

@@ -4,15 +4,8 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::LazyLock;
 
-static PLAIN: LazyLock<Directives> = LazyLock::new(|| Directives::read(include_str!("directives.txt")));
-static MARKED: LazyLock<Directives> =
-    LazyLock::new(|| Directives::read(include_str!("marked_directives.txt")));
-
-/// The forms of a table by their first byte, so that each comment is compared with only a few.
-struct Directives {
-    by_byte: Vec<Vec<DirectiveForm>>,
-    anywhere: Vec<DirectiveForm>,
-}
+static PLAIN: LazyLock<Vec<DirectiveForm>> = LazyLock::new(|| forms(include_str!("directives.txt")));
+static MARKED: LazyLock<Vec<DirectiveForm>> = LazyLock::new(|| forms(include_str!("marked_directives.txt")));
 
 /// A form, and the suffixes and prefixes of the names of its files; empty for every file.
 #[derive(Clone, Copy)]
@@ -23,37 +16,23 @@ struct DirectiveForm {
     files: &'static str,
 }
 
-impl Directives {
-    fn read(table: &'static str) -> Self {
-        let mut directives = Self { by_byte: vec![Vec::new(); 256], anywhere: Vec::new() };
-        for form in forms(table) {
-            match form.form.bytes().next().filter(|byte| !matches!(byte, b'*' | b'&')) {
-                Some(byte) => directives.by_byte[usize::from(byte.to_ascii_lowercase())].push(form),
-                None => directives.anywhere.push(form),
-            }
-        }
-        directives
-    }
-
-    fn has(&self, text: &str, path: &str) -> bool {
-        let Some(first) = text.bytes().next() else { return false };
-        let own = &self.by_byte[usize::from(first.to_ascii_lowercase())];
-        own.iter()
-            .chain(&self.anywhere)
-            .any(|form| fits_bytes(form.form.as_bytes(), text.as_bytes(), form.exact) && form.is_for(path))
-    }
-}
-
 /// The indented lines of a table, with the files from the heading above each.
-fn forms(table: &'static str) -> impl Iterator<Item = DirectiveForm> {
+fn forms(table: &'static str) -> Vec<DirectiveForm> {
     let mut files = "";
-    table.lines().filter_map(move |line| match line.strip_prefix("  ") {
+    let form = |line: &'static str| match line.strip_prefix("  ") {
         Some(form) => Some(DirectiveForm { form, exact: is_exact(form), files }),
         None => {
             files = line.split_once(" (").map_or("", |(_, files)| files.trim_end_matches(')'));
             None
         }
-    })
+    };
+    table.lines().filter_map(form).collect()
+}
+
+/// True if one of `forms` fits `text`, a comment in the file at `path`.
+fn has(forms: &[DirectiveForm], text: &str, path: &str) -> bool {
+    let fits = |form: &DirectiveForm| fits_bytes(form.form.as_bytes(), text.as_bytes(), form.exact);
+    !text.is_empty() && forms.iter().any(|form| fits(form) && form.is_for(path))
 }
 
 impl DirectiveForm {
@@ -68,11 +47,11 @@ impl DirectiveForm {
 /// True if a tool obeys the comment `raw` in the file at `path`; `said` is its text without marks. A
 /// directive may follow other words if it begins with marks of its own.
 pub(super) fn is_directive(raw: &str, said: &str, path: &str) -> bool {
-    if MARKED.has(raw, path) || PLAIN.has(said, path) {
+    if has(&MARKED, raw, path) || has(&PLAIN, said, path) {
         return true;
     }
     [" # ", " // ", " -- "].iter().any(|mark| {
-        said.split(mark).skip(1).any(|part| PLAIN.has(part.trim_start(), path) && !part.starts_with('@'))
+        said.split(mark).skip(1).any(|part| has(&PLAIN, part.trim_start(), path) && !part.starts_with('@'))
     })
 }
 

@@ -64,13 +64,17 @@ fn body_of(plan: &PortablePlan, at: usize) -> String {
         let named = ids.filter_map(|id| plan.tasks.iter().find(|task| task.id == *id));
         write_section(&mut body, title, named, write_reference);
     }
-    write_section(&mut body, "Files", task.files.iter().flatten(), |body, file| write_code(body, &file.path));
+    write_section(&mut body, "Files", task.files.iter().flatten(), |body, file| {
+        body.push_str(&markdown::code(&file.path))
+    });
     let prose = [("Hints", &task.hints), ("References", &task.references), ("Guardrails", &task.guardrails)];
     for (title, texts) in prose {
         write_section(&mut body, title, texts.iter().flatten(), |body, text| write_line(body, text));
     }
     let commands = task.test_commands.iter().flatten().chain(&task.verify);
-    write_section(&mut body, "Commands that have to pass", commands, |body, line| write_code(body, line));
+    write_section(&mut body, "Commands that have to pass", commands, |body, line| {
+        body.push_str(&markdown::code(line))
+    });
     body
 }
 
@@ -97,15 +101,9 @@ fn write_section<T>(
     }
 }
 
-fn write_code(body: &mut String, text: &str) {
-    markdown::code(body, text).expect("a text takes whatever is written to it");
-}
-
 /// Writes `text` on one line, without markup but its code spans.
 fn write_line(body: &mut String, text: &str) {
-    let mut line = String::new();
-    markdown::inline(&mut line, &one_line(text)).expect("a text takes whatever is written to it");
-    for (text, is_code) in markdown::spans(&line) {
+    for (text, is_code) in markdown::spans(&markdown::inline(&one_line(text))) {
         body.push_str(&if is_code { text.to_owned() } else { quiet(text) });
     }
 }

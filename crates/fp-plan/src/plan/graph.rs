@@ -100,6 +100,21 @@ impl Graph {
         Self { edges: edges.collect() }
     }
 
+    /// The graph with these edges: for each task, the tasks that it waits for.
+    pub fn of_edges(edges: Vec<Vec<TaskIndex>>) -> Self {
+        Self { edges }
+    }
+
+    /// The weight of the heaviest chain of tasks that ends with each. In `order` each comes after those it waits for.
+    pub fn chain_weights(&self, order: &[TaskIndex], weight: impl Fn(TaskIndex) -> u64) -> Vec<u64> {
+        let mut chains = vec![0; self.len()];
+        for &task in order {
+            let before = self.waits_for(task).iter().map(|&target| chains[target]).max();
+            chains[task] = weight(task) + before.unwrap_or(0);
+        }
+        chains
+    }
+
     /// Number of tasks.
     pub fn len(&self) -> usize {
         self.edges.len()

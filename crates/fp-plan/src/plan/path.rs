@@ -75,6 +75,11 @@ pub fn covers(listed: &str, path: &str) -> bool {
     listed == path || is_above(&listed, &path)
 }
 
+/// True if two paths in normal form are equal, or one is above the other.
+pub fn meet(a: &str, b: &str) -> bool {
+    a == b || is_above(a, b) || is_above(b, a)
+}
+
 /// True if an entry of one list covers an entry of the other.
 pub fn overlap<A: AsRef<str>, B: AsRef<str>>(one: &[A], other: &[B]) -> bool {
     let shared = |a: &str, b: &str| covers(a, b) || covers(b, a);

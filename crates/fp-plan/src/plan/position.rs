@@ -1,7 +1,5 @@
 //! Converts byte offsets to lines and columns, only for findings that are shown.
 
-use std::cell::OnceCell;
-
 use crate::diagnostic::Span;
 
 /// The byte-order mark that some editors write first.
@@ -20,15 +18,10 @@ pub struct Position {
 /// million findings.
 const STRIDE: usize = 1024;
 
-/// The line starts of a text, found in one pass when the first position is asked for.
+/// The line starts of a text.
 #[derive(Debug)]
 pub struct Lines<'t> {
     text: &'t str,
-    table: OnceCell<Table>,
-}
-
-#[derive(Debug)]
-struct Table {
     starts: Vec<usize>,
     /// Number of characters that begin before each [`STRIDE`] of bytes.
     counts: Vec<usize>,
@@ -36,63 +29,8 @@ struct Table {
 
 impl<'t> Lines<'t> {
     pub fn new(text: &'t str) -> Self {
-        Self { text, table: OnceCell::new() }
-    }
-
-    fn table(&self) -> &Table {
-        self.table.get_or_init(|| Table::new(self.text))
-    }
-
-    /// The position of byte `offset`; beyond the text, its end.
-    pub fn position(&self, offset: usize) -> Position {
-        let mut offset = offset.min(self.text.len());
-        while !self.text.is_char_boundary(offset) {
-            offset -= 1;
-        }
-        let starts = &self.table().starts;
-        let line = starts.partition_point(|&start| start <= offset).max(1);
-        let start = starts[line - 1].min(offset);
-        Position { line, column: self.characters_before(offset) - self.characters_before(start) + 1 }
-    }
-
-    fn characters_before(&self, offset: usize) -> usize {
-        let counted = offset / STRIDE;
-        self.table().counts[counted] + characters(&self.text.as_bytes()[counted * STRIDE..offset])
-    }
-
-    /// The first and the last position of `span`.
-    pub fn range(&self, span: Span) -> (Position, Position) {
-        (self.position(span.start), self.position(span.end))
-    }
-
-    /// Offset of the first byte of a line, counted from 1; the text's end if there is no such line.
-    pub fn start(&self, line: usize) -> usize {
-        line.checked_sub(1)
-            .and_then(|index| self.table().starts.get(index))
-            .copied()
-            .unwrap_or(self.text.len())
-    }
-
-    /// The text of a line, counted from 1, without its line ending; empty if there is no such line.
-    pub fn line(&self, line: usize) -> &'t str {
-        let Some(&start) = line.checked_sub(1).and_then(|index| self.table().starts.get(index)) else {
-            return "";
-        };
-        let end = self.table().starts.get(line).copied().unwrap_or(self.text.len());
-        self.text[start..end].trim_end_matches(['\r', '\n'])
-    }
-
-    /// Number of lines; at least 1.
-    pub fn count(&self) -> usize {
-        self.table().starts.len()
-    }
-}
-
-impl Table {
-    fn new(text: &str) -> Self {
-        let first = if text.starts_with(BOM) { BOM.len() } else { 0 };
-        let mut starts = vec![first];
         let bytes = text.as_bytes();
+        let mut starts = vec![if text.starts_with(BOM) { BOM.len() } else { 0 }];
         for (at, &byte) in bytes.iter().enumerate() {
             if byte == b'\n' || (byte == b'\r' && bytes.get(at + 1) != Some(&b'\n')) {
                 starts.push(at + 1);
@@ -102,7 +40,42 @@ impl Table {
         for chunk in bytes.chunks(STRIDE) {
             counts.push(counts[counts.len() - 1] + characters(chunk));
         }
-        Self { starts, counts }
+        Self { text, starts, counts }
+    }
+
+    /// The position of byte `offset`; beyond the text, its end.
+    pub fn position(&self, offset: usize) -> Position {
+        let mut offset = offset.min(self.text.len());
+        while !self.text.is_char_boundary(offset) {
+            offset -= 1;
+        }
+        let starts = &self.starts;
+        let line = starts.partition_point(|&start| start <= offset).max(1);
+        let start = starts[line - 1].min(offset);
+        Position { line, column: self.characters_before(offset) - self.characters_before(start) + 1 }
+    }
+
+    fn characters_before(&self, offset: usize) -> usize {
+        let counted = offset / STRIDE;
+        self.counts[counted] + characters(&self.text.as_bytes()[counted * STRIDE..offset])
+    }
+
+    /// The first and the last position of `span`.
+    pub fn range(&self, span: Span) -> (Position, Position) {
+        (self.position(span.start), self.position(span.end))
+    }
+
+    /// Offset of the first byte of a line, counted from 1; the text's end if there is no such line.
+    pub fn start(&self, line: usize) -> usize {
+        line.checked_sub(1).and_then(|index| self.starts.get(index)).copied().unwrap_or(self.text.len())
+    }
+
+    /// The text of a line, counted from 1, without its line ending; empty if there is no such line.
+    pub fn line(&self, line: usize) -> &'t str {
+        self.text
+            .get(self.start(line)..self.start(line + 1))
+            .unwrap_or_default()
+            .trim_end_matches(['\r', '\n'])
     }
 }
 

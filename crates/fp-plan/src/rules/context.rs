@@ -121,8 +121,6 @@ pub(super) struct RuleContext<'p> {
     pub(super) created: HashSet<&'p str>,
     /// The requirements that tasks cover, in lower case.
     pub(super) covered: HashSet<String>,
-    /// Number of uses of each repeated id.
-    repeated: HashMap<&'p str, usize>,
 }
 
 impl<'p> RuleContext<'p> {
@@ -130,13 +128,9 @@ impl<'p> RuleContext<'p> {
         let index = PlanIndex::new(plan);
         let graph = Graph::new(plan, &index);
         let order = graph.order(|_| ());
-        let mut repeated = HashMap::new();
         let mut created = HashSet::new();
         let mut covered = HashSet::new();
-        for (number, task) in plan.tasks.iter().enumerate() {
-            if index.find(&task.id) != Some(number) {
-                *repeated.entry(&*task.id).or_insert(1) += 1;
-            }
+        for task in &plan.tasks {
             if task.is_leaf() {
                 created.extend(created_files(task, facts));
             }
@@ -145,17 +139,7 @@ impl<'p> RuleContext<'p> {
                     .extend(task.fields.items(FieldKind::Covers).iter().map(|item| item.text.to_lowercase()));
             }
         }
-        Self {
-            plan,
-            index,
-            graph,
-            order,
-            facts,
-            has_syntax_errors: !parsed.is_empty(),
-            created,
-            covered,
-            repeated,
-        }
+        Self { plan, index, graph, order, facts, has_syntax_errors: !parsed.is_empty(), created, covered }
     }
 
     pub(super) fn task(&self, index: TaskIndex) -> &'p Task<'p> {
@@ -169,7 +153,7 @@ impl<'p> RuleContext<'p> {
 
     /// True if an id names exactly one task.
     pub(super) fn is_unique(&self, id: &str) -> bool {
-        self.index.find(id).is_some() && !self.repeated.contains_key(id)
+        self.plan.tasks.iter().filter(|task| task.id == id).take(2).count() == 1
     }
 }
 
@@ -191,18 +175,8 @@ impl<'f> FindingSink<'f> {
 
     /// Reports a finding about `task` at `span`.
     pub(super) fn report(&mut self, task: &Task, span: Span, detail: impl Into<String>) -> &mut Diagnostic {
-        self.found.push(Diagnostic {
-            rule: self.rule.id,
-            severity: self.rule.severity,
-            span,
-            task_id: task.id.to_string(),
-            task_description: task.description.to_string(),
-            parent_id: task.parent.map(|parent| self.plan.tasks[parent].id.to_string()),
-            depth: task.depth,
-            detail: detail.into(),
-            hint: None,
-            fixes: Vec::new(),
-        });
+        let rule = (self.rule.id, self.rule.severity);
+        self.found.push(Diagnostic::new(rule, task, &self.plan.tasks, span, detail.into()));
         self.found.last_mut().expect("it was just pushed")
     }
 

@@ -7,7 +7,7 @@ use super::fix::{set_ids, written_ids};
 use super::prelude::*;
 use crate::plan::id::TaskId;
 use crate::plan::path::{is_above, literal_prefix, normal};
-use crate::schedule::weight;
+use crate::schedule::leaf_weight;
 
 pub(super) static RULE: Rule = Rule {
     id: "file-conflict",
@@ -75,23 +75,12 @@ fn check(context: &RuleContext<'_>, sink: &mut FindingSink<'_>) {
 /// All tasks that can be scheduled, sorted so that the first of any two should come first: the other order would make
 /// the longest path through both longer. A task comes after those that it waits for.
 fn by_slack(context: &RuleContext<'_>) -> Vec<TaskIndex> {
-    let weight = |task: TaskIndex| match context.task(task).is_leaf() {
-        true => i64::from(weight(context.task(task))),
-        false => 0,
-    };
-    let mut end = vec![0; context.graph.len()];
-    for &task in &context.order {
-        let start = context.graph.waits_for(task).iter().map(|&before| end[before]).max().unwrap_or(0);
-        end[task] = start + weight(task);
-    }
-    let users = context.graph.reversed();
-    let mut behind = vec![0; context.graph.len()];
-    for &task in context.order.iter().rev() {
-        let longest = users.waits_for(task).iter().map(|&user| behind[user]).max().unwrap_or(0);
-        behind[task] = longest + weight(task);
-    }
+    let weight = |task: TaskIndex| leaf_weight(context.task(task));
+    let end = context.graph.chain_weights(&context.order, weight);
+    let backwards: Vec<TaskIndex> = context.order.iter().rev().copied().collect();
+    let behind = context.graph.reversed().chain_weights(&backwards, weight);
     let mut tasks = context.order.clone();
-    tasks.sort_by_key(|&task| (end[task] - behind[task], task));
+    tasks.sort_by_key(|&task| (end[task].cast_signed() - behind[task].cast_signed(), task));
     tasks
 }
 

@@ -2,8 +2,6 @@
 //! next round, on the text as it is then. Edits touch as little as possible, which preserves comments, order and
 //! spacing.
 
-use std::collections::BTreeMap;
-
 use super::{RuleFacts, check};
 use crate::diagnostic::{Diagnostic, Span, TextFix};
 use crate::plan::field::FieldKind;
@@ -58,11 +56,10 @@ fn what(finding: &Diagnostic) -> (&str, &str, &str) {
 /// text. Keeps comments in the replaced text. Returns the new text and what was done for each resolved finding.
 pub fn apply(source: &str, diagnostics: &[Diagnostic]) -> (String, Vec<String>) {
     let mut chosen: Vec<&TextFix> = Vec::new();
-    let mut taken: BTreeMap<usize, usize> = BTreeMap::new();
     let mut changes = Vec::new();
     for diagnostic in diagnostics.iter().filter(|diagnostic| !diagnostic.fixes.is_empty()) {
-        if diagnostic.fixes.iter().all(|fix| is_free(&taken, fix) && !takes_in(source, fix)) {
-            taken.extend(diagnostic.fixes.iter().map(|fix| (fix.span.start, fix.span.end)));
+        let is_taken = |fix: &TextFix| chosen.iter().any(|other| meets(other.span, fix.span));
+        if !diagnostic.fixes.iter().any(|fix| is_taken(fix) || takes_in(source, fix)) {
             chosen.extend(&diagnostic.fixes);
             changes.push(format!("{}: {}", diagnostic.task_id, diagnostic.fixes[0].title));
         }
@@ -127,12 +124,9 @@ fn takes_in(source: &str, fix: &TextFix) -> bool {
         && below.and_then(first).zip(first(&fix.replacement)).is_some_and(|(below, added)| below >= added + 2)
 }
 
-/// True if no chosen edit overlaps with this one or inserts at the same position.
-fn is_free(taken: &BTreeMap<usize, usize>, fix: &TextFix) -> bool {
-    let before = taken.range(..=fix.span.start).next_back();
-    let behind = taken.range(fix.span.start..).next();
-    before.is_none_or(|(&start, &end)| end <= fix.span.start && start != fix.span.start)
-        && behind.is_none_or(|(&start, _)| start >= fix.span.end && start != fix.span.start)
+/// True if two edits overlap or insert at the same position.
+fn meets(a: Span, b: Span) -> bool {
+    a.start == b.start || a.start < b.end && b.start < a.end
 }
 
 /// Adds a field below the last line of `task` itself.

@@ -1,6 +1,9 @@
 //! `missing-file`.
 
 use std::cell::LazyCell;
+use std::sync::LazyLock;
+
+use regex::Regex;
 
 use super::context::{PathFact, RuleFacts};
 use super::prelude::*;
@@ -41,34 +44,20 @@ pub(super) fn created_files<'f>(task: &'f Task<'_>, facts: &RuleFacts) -> impl I
             .chain(task.fields.text(FieldKind::Description))
             .chain(task.acceptance())
             .chain(task.hints());
-        texts.into_iter().any(creates)
+        texts.into_iter().any(|text| CREATES.is_match(text))
     });
     task.fields
         .items(FieldKind::Files)
         .iter()
         .filter(move |item| {
             facts.path(&item.text) == Some(PathFact::Missing)
-                && (item.note.as_deref().is_some_and(creates) || *says_so)
+                && (item.note.as_deref().is_some_and(|note| CREATES.is_match(note)) || *says_so)
         })
         .map(|item| &*item.text)
 }
 
-fn creates(text: &str) -> bool {
-    text.split(|c: char| !c.is_alphanumeric()).any(|word| {
-        let word = word.trim_end_matches(['s', 'd']);
-        [
-            "create",
-            "creating",
-            "new",
-            "add",
-            "adding",
-            "introduce",
-            "scaffold",
-            "generate",
-            "generating",
-            "write",
-        ]
-        .iter()
-        .any(|known| word.eq_ignore_ascii_case(known))
-    })
-}
+static CREATES: LazyLock<Regex> = LazyLock::new(|| {
+    let words =
+        r"creat(?:e[sd]?|ing)|news?|add(?:s|ed|ing)?|introduce[sd]?|scaffolds?|generat(?:e[sd]?|ing)|writes?";
+    Regex::new(&format!(r"(?i)(?:^|[\W_])(?:{words})(?:[\W_]|$)")).expect("the pattern is a constant")
+});

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use aho_corasick::{AhoCorasick, AhoCorasickKind, Match};
+use regex::Regex;
 
 use super::prelude::*;
 
@@ -17,25 +17,22 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Leaf(check),
 };
 
-/// Phrases that praise a result without describing it.
-const VAGUE: &str = "works correctly, work correctly, works properly, works as expected, works well, works fine, \
-    work well, functions correctly, function correctly, behaves correctly, is correct, are correct, \
-    correctly implemented, properly, as expected, as intended, as needed, as appropriate, \
-    appropriately, comprehensive, comprehensively, robust, user-friendly, intuitive, seamless, \
-    high quality, high-quality, best practices, good performance, gracefully, acceptable, reasonable, \
-    reasonably, easy to use, well tested, well documented, code is clean, edge cases are covered, \
-    edge cases are handled, without issues, without problems, production-ready, production ready, \
-    korrekt, wie erwartet, wie gewünscht, ordnungsgemäß, einwandfrei, correctement, comme prévu, \
-    correctamente, adecuadamente, corretamente, correttamente, poprawnie, \
-    정상적으로, 적절히, 적절하게, 올바르게, 제대로, 문제없이, 문제 없이, 正しく, 適切に, 正常に, 問題なく, 正确, 正常工作";
-
-/// Finds all of them in one pass over a criterion.
-static PHRASES: LazyLock<AhoCorasick> = LazyLock::new(|| {
-    AhoCorasick::builder()
-        .ascii_case_insensitive(true)
-        .kind(Some(AhoCorasickKind::ContiguousNFA))
-        .build(VAGUE.split(", "))
-        .expect("a few short phrases are no more than it takes")
+/// Phrases that praise a result without describing it. Those of the last line are in scripts that don't separate words,
+/// and `works` and `correctly` alone only count at the end.
+static PHRASES: LazyLock<Regex> = LazyLock::new(|| {
+    const WORDS: &str = "works correctly|work correctly|works properly|works as expected|works well|works fine|work well|\
+        functions correctly|function correctly|behaves correctly|is correct|are correct|correctly implemented|properly|\
+        as expected|as intended|as needed|as appropriate|appropriately|comprehensive|comprehensively|robust|\
+        user-friendly|intuitive|seamless|high quality|high-quality|best practices|good performance|gracefully|\
+        acceptable|reasonable|reasonably|easy to use|well tested|well documented|code is clean|edge cases are covered|\
+        edge cases are handled|without issues|without problems|production-ready|production ready|\
+        korrekt|wie erwartet|wie gewünscht|ordnungsgemäß|einwandfrei|correctement|comme prévu|\
+        correctamente|adecuadamente|corretamente|correttamente|poprawnie";
+    const GLUED: &str = "정상적으로|적절히|적절하게|올바르게|제대로|문제없이|문제 없이|正しく|適切に|正常に|問題なく|正确|正常工作";
+    let apart = "[^a-zA-Z0-9]";
+    let ends = r"(works|correctly)[.! ]*$";
+    let pattern = format!("(?i)(?:^|{apart})(?:({WORDS})(?:{apart}|$)|{ends})|({GLUED})");
+    Regex::new(&pattern).expect("the pattern is a constant")
 });
 
 fn check(_context: &RuleContext<'_>, task: &Task, sink: &mut FindingSink<'_>) {
@@ -53,23 +50,8 @@ pub fn vague_phrase(criterion: &str) -> Option<&str> {
     if criterion.contains(['`', '"', '“']) {
         return None;
     }
-    let bytes = criterion.as_bytes();
-    let within = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_alphanumeric);
-    let apart = |found: &Match| {
-        // Korean, Japanese and Chinese don't separate words.
-        let glued = criterion[found.range()].starts_with(|c| c >= '\u{1100}');
-        glued || !(found.start() > 0 && within(found.start() - 1) || within(found.end()))
-    };
-    let found = PHRASES.find_overlapping_iter(criterion).filter(apart).min_by_key(Match::start);
-    if let Some(found) = found {
-        return Some(&criterion[found.range()]);
-    }
-    let last = criterion.trim_end_matches(['.', '!', ' ']);
-    ["works", "correctly"].iter().find_map(|word| {
-        let at = last.len().checked_sub(word.len())?;
-        let ends = last.get(at..)?.eq_ignore_ascii_case(word) && (at == 0 || !within(at - 1));
-        ends.then(|| &last[at..])
-    })
+    let found = PHRASES.captures(criterion)?;
+    found.iter().skip(1).flatten().next().map(|phrase| phrase.as_str())
 }
 
 #[cfg(test)]

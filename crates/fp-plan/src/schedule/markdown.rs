@@ -1,114 +1,75 @@
 //! Writes `plan.md`, the schedule for people, and for tools that know the format of its first section.
 
-use std::fmt::{self, Write as _};
-
 use super::{Schedule, ScheduleStep};
 use crate::markdown::{code, inline};
 use crate::text::counted;
 
 pub fn markdown(schedule: &Schedule<'_>) -> String {
-    let mut out = String::new();
-    write_all(&mut out, schedule).expect("writing to a string can't fail");
-    out
-}
-
-fn write_all(out: &mut String, schedule: &Schedule<'_>) -> fmt::Result {
-    writeln!(
-        out,
-        "# Implementation Plan\n\n{} in {}, at most {} at once. A wave is the earliest step at which its tasks can run.",
+    let mut out = format!(
+        "# Implementation Plan\n\n{} in {}, at most {} at once. A wave is the earliest step at which its tasks can run.\n",
         counted(schedule.order.len(), "task"),
         counted(schedule.waves.len(), "wave"),
         schedule.max_parallel_tasks
-    )?;
+    );
     out.push_str("\n## Execution Order\n");
-    for step in &schedule.order {
-        write_step(out, step)?;
-    }
-    write_waves(out, schedule)?;
-    write_critical_path(out, schedule)
+    schedule.order.iter().for_each(|step| out.push_str(&step_text(step)));
+    out + &waves_text(schedule) + &critical_path_text(schedule)
 }
 
-fn write_step(out: &mut String, step: &ScheduleStep<'_>) -> fmt::Result {
-    write!(out, "{}. [Task ", step.position)?;
-    inline(out, step.id)?;
-    out.push_str("]: ");
-    inline(out, step.title)?;
+fn step_text(step: &ScheduleStep<'_>) -> String {
     // The text of an item is indented by its number's width.
     let pad = " ".repeat(step.position.to_string().len() + 2);
-    write!(out, "\n{pad}- Dependencies: ")?;
-    listed(out, &step.dependencies, ", ", inline)?;
+    let mut out = format!("{}. [Task {}]: {}\n", step.position, inline(step.id), inline(step.title));
+    let mut field = |label: &str, value: String| out.push_str(&format!("{pad}- {label}:{value}\n"));
+    field("Dependencies", listed(&step.dependencies, inline));
     if !step.after.is_empty() {
-        write!(out, "\n{pad}- After: ")?;
-        listed(out, &step.after, ", ", inline)?;
+        field("After", listed(&step.after, inline));
     }
-    write!(out, "\n{pad}- Complexity: {}\n{pad}- Files: ", step.complexity)?;
-    listed(out, &step.files, ", ", code)?;
-    write!(out, "\n{pad}- Commands: ")?;
-    listed(out, &step.commands, ", ", code)?;
-    writeln!(out, "\n{pad}- Acceptance:{}", if step.acceptance.is_empty() { " none" } else { "" })?;
+    field("Complexity", format!(" {}", step.complexity));
+    field("Files", listed(&step.files, code));
+    field("Commands", listed(&step.commands, code));
+    field("Acceptance", if step.acceptance.is_empty() { " none" } else { "" }.to_owned());
     for (criterion, number) in step.acceptance.iter().zip(1..) {
-        write!(out, "{pad}  {number}. ")?;
-        let start = out.len();
-        inline(out, criterion)?;
-        if criterion.contains('\n') {
-            let lines = out.split_off(start).replace('\n', &format!("\n{pad}     "));
-            out.push_str(&lines);
-        }
-        out.push('\n');
+        let criterion = inline(criterion).replace('\n', &format!("\n{pad}     "));
+        out.push_str(&format!("{pad}  {number}. {criterion}\n"));
     }
-    Ok(())
+    out
 }
 
-/// Writes a text escaped for its place.
-type Written = fn(&mut String, &str) -> fmt::Result;
-
-fn listed(out: &mut String, texts: &[&str], between: &str, written: Written) -> fmt::Result {
-    if texts.is_empty() {
-        out.push_str("none");
-    }
-    for (number, text) in texts.iter().enumerate() {
-        if number > 0 {
-            out.push_str(between);
-        }
-        written(out, text)?;
-    }
-    Ok(())
+/// The texts behind a label, each escaped for its place.
+fn listed(texts: &[&str], escaped: fn(&str) -> String) -> String {
+    let texts: Vec<String> = texts.iter().map(|text| escaped(text)).collect();
+    format!(" {}", if texts.is_empty() { "none".to_owned() } else { texts.join(", ") })
 }
 
-fn write_waves(out: &mut String, schedule: &Schedule<'_>) -> fmt::Result {
+fn waves_text(schedule: &Schedule<'_>) -> String {
     let mut steps: Vec<&ScheduleStep<'_>> = schedule.order.iter().collect();
     steps.sort_by_key(|step| step.wave);
     let mut steps = steps.into_iter().peekable();
-    out.push_str("\n## Waves\n");
+    let mut out = "\n## Waves\n".to_owned();
     for wave in &schedule.waves {
-        write!(out, "\n### Wave {} (complexity {})\n\n", wave.number, wave.complexity)?;
+        out.push_str(&format!("\n### Wave {} (complexity {})\n\n", wave.number, wave.complexity));
         while let Some(step) = steps.next_if(|step| step.wave == wave.number) {
-            out.push_str("- ");
-            inline(out, step.id)?;
-            out.push(' ');
-            inline(out, step.title)?;
-            write!(out, " ({})", step.complexity)?;
-            if let Some(delay) = &step.delay {
-                out.push_str(" — ");
-                delay.tell(out, inline, code)?;
-            }
-            out.push('\n');
+            let delay = step.delay.as_ref().map(|delay| format!(" — {}", delay.told(inline, code)));
+            let (id, title) = (inline(step.id), inline(step.title));
+            out.push_str(&format!("- {id} {title} ({}){}\n", step.complexity, delay.unwrap_or_default()));
         }
     }
-    Ok(())
+    out
 }
 
-fn write_critical_path(out: &mut String, schedule: &Schedule<'_>) -> fmt::Result {
+fn critical_path_text(schedule: &Schedule<'_>) -> String {
     let path = &schedule.critical_path;
     let waves: u64 = schedule.waves.iter().map(|wave| u64::from(wave.complexity)).sum();
-    out.push_str("\n## Critical Path\n\n");
-    listed(out, &path.tasks, " → ", inline)?;
-    writeln!(
-        out,
-        "\n\n- Complexity of the path: {} of {} in all, {waves} in waves",
-        path.complexity, schedule.total_complexity
-    )?;
+    let tasks: Vec<String> = path.tasks.iter().map(|task| inline(task)).collect();
     let gains: Vec<String> =
         schedule.speed_up.iter().map(|gain| format!("{} × {:.2}", gain.builders, gain.factor)).collect();
-    writeln!(out, "- Ideal speed-up by builders: {}", gains.join(", "))
+    format!(
+        "\n## Critical Path\n\n{}\n\n- Complexity of the path: {} of {} in all, {waves} in waves\n\
+         - Ideal speed-up by builders: {}\n",
+        if tasks.is_empty() { "none".to_owned() } else { tasks.join(" → ") },
+        path.complexity,
+        schedule.total_complexity,
+        gains.join(", ")
+    )
 }

@@ -4,6 +4,7 @@
 mod markdown;
 mod waves;
 
+use std::cmp::Reverse;
 use std::collections::HashMap;
 
 use serde::Serialize;
@@ -16,29 +17,17 @@ use crate::plan::graph::{Graph, PlanIndex};
 use crate::plan::task::{Plan, Task, TaskIndex};
 use crate::settings::{ExecutionModel, ExecutionOrder};
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ScheduleOptions {
     /// The order among the tasks that could be next.
     pub order: ExecutionOrder,
     pub model: ExecutionModel,
-    /// Maximum number of tasks at once, at least 1.
+    /// Maximum number of tasks at once; 0 counts as 1.
     pub max_parallel_tasks: u32,
     /// The composite signal of leaves, by id; a missing one counts as 0.
     pub composite: HashMap<String, u8>,
     /// Generated files that only one task at a time may change, in addition to lock files.
     pub exclusive: Vec<String>,
-}
-
-impl Default for ScheduleOptions {
-    fn default() -> Self {
-        Self {
-            order: ExecutionOrder::DocumentOrder,
-            model: ExecutionModel::Parallel,
-            max_parallel_tasks: 1,
-            composite: HashMap::new(),
-            exclusive: Vec::new(),
-        }
-    }
 }
 
 /// The reason why a tree can't be scheduled: some tasks wait for each other.
@@ -56,7 +45,6 @@ pub const BUILDERS: [u32; 4] = [1, 2, 4, 8];
 
 /// The chain of dependent tasks with the largest total complexity.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
-#[serde(rename_all = "camelCase")]
 pub struct CriticalPath<'p> {
     /// Ids in order.
     pub tasks: Vec<&'p str>,
@@ -65,7 +53,6 @@ pub struct CriticalPath<'p> {
 
 /// The ideal speed-up of several builders over one.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(rename_all = "camelCase")]
 pub struct SpeedUp {
     pub builders: u32,
     /// The factor, to two decimals: an upper bound, which assumes that no two tasks share a file.
@@ -74,7 +61,6 @@ pub struct SpeedUp {
 
 /// One leaf at its place in the order, in the words of the tree.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
 pub struct ScheduleStep<'p> {
     #[serde(skip)]
     pub task: TaskIndex,
@@ -152,19 +138,10 @@ pub fn schedule<'p>(plan: &'p Plan<'p>, options: &ScheduleOptions) -> Result<Sch
 }
 
 fn held_up(plan: &Plan, order: &[TaskIndex]) -> ScheduleCycle {
-    let mut free = vec![false; plan.tasks.len()];
-    order.iter().for_each(|&task| free[task] = true);
-    let held: Vec<&Task> = plan
-        .tasks
-        .iter()
-        .zip(&free)
-        .filter(|(task, free)| task.is_leaf() && !**free)
-        .map(|(task, _)| task)
-        .collect();
-    ScheduleCycle {
-        count: held.len(),
-        first: held.first().map_or_else(String::new, |task| task.id.to_string()),
-    }
+    let is_held = |(number, task): &(TaskIndex, &Task)| task.is_leaf() && !order.contains(number);
+    let mut held = plan.tasks.iter().enumerate().filter(is_held).map(|(_, task)| task.id.to_string());
+    let first = held.next().unwrap_or_default();
+    ScheduleCycle { first, count: 1 + held.count() }
 }
 
 fn step<'p>(
@@ -195,6 +172,11 @@ pub(crate) fn weight(task: &Task) -> u32 {
     task.complexity.unwrap_or(1).clamp(1, 1000)
 }
 
+/// The same in a chain of tasks, where parents take no time.
+pub(crate) fn leaf_weight(task: &Task) -> u64 {
+    if task.is_leaf() { weight(task).into() } else { 0 }
+}
+
 /// The sort key among tasks that could be next; smaller comes first. The document decides ties.
 fn rank(task: &Task, options: &ScheduleOptions) -> (i64, i64) {
     options.order.rank(options.composite.get(&*task.id).copied(), weight(task))
@@ -203,22 +185,11 @@ fn rank(task: &Task, options: &ScheduleOptions) -> (i64, i64) {
 /// The critical path. Among paths of equal length, the one that ends first in the order wins, and then at each step the
 /// first dependency listed.
 fn critical_path<'p>(plan: &'p Plan<'p>, graph: &Graph, order: &[TaskIndex]) -> CriticalPath<'p> {
-    let mut length = vec![0_u64; graph.len()];
-    let mut before: Vec<Option<TaskIndex>> = vec![None; graph.len()];
-    let mut last: Option<TaskIndex> = None;
-    for &task in order {
-        for &target in graph.waits_for(task) {
-            if before[task].is_none_or(|best| length[target] > length[best]) {
-                before[task] = Some(target);
-            }
-        }
-        let own = if plan.tasks[task].is_leaf() { u64::from(weight(&plan.tasks[task])) } else { 0 };
-        length[task] = own + before[task].map_or(0, |best| length[best]);
-        if last.is_none_or(|best| length[task] > length[best]) {
-            last = Some(task);
-        }
-    }
-    let way = std::iter::successors(last, |&task| before[task]);
+    let length = graph.chain_weights(order, |task| leaf_weight(&plan.tasks[task]));
+    let longest =
+        |tasks: &mut dyn Iterator<Item = TaskIndex>| tasks.min_by_key(|&task| Reverse(length[task]));
+    let last = longest(&mut order.iter().copied());
+    let way = std::iter::successors(last, |&task| longest(&mut graph.waits_for(task).iter().copied()));
     let leaves = way.filter(|&task| plan.tasks[task].is_leaf());
     let mut tasks: Vec<&str> = leaves.map(|task| &*plan.tasks[task].id).collect();
     tasks.reverse();

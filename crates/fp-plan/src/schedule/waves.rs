@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::{ScheduleOptions, weight};
 use crate::exclusive::exclusive_of;
 use crate::plan::graph::Graph;
-use crate::plan::path::{held, is_above};
+use crate::plan::path::{held, meet};
 use crate::plan::task::{Plan, Task, TaskIndex};
 
 /// The cause that keeps a task from an earlier wave.
@@ -27,7 +27,6 @@ pub enum DelayCause {
 
 /// The reason why a task isn't in an earlier wave. Its texts are those of the tree.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
 pub struct Delay<'p> {
     pub cause: DelayCause,
     /// The tasks it waits for; empty for the limit.
@@ -38,43 +37,28 @@ pub struct Delay<'p> {
 }
 
 impl Delay<'_> {
-    /// Writes the reason in a few words; `id` and `path` write an id or a path as the output needs it.
-    pub(super) fn tell<W: fmt::Write>(
-        &self,
-        out: &mut W,
-        id: impl Fn(&mut W, &str) -> fmt::Result,
-        path: impl Fn(&mut W, &str) -> fmt::Result,
-    ) -> fmt::Result {
+    /// The reason in a few words; `id` and `path` write an id or a path as the output needs it.
+    pub(super) fn told(&self, id: fn(&str) -> String, path: fn(&str) -> String) -> String {
+        let on = self.on.iter().map(|on| id(on)).collect::<Vec<_>>().join(", ");
         match (self.cause, &self.file) {
-            (DelayCause::Dependency, _) => out.write_str("after ")?,
-            (DelayCause::File, Some(file)) => {
-                path(out, file)?;
-                out.write_str(" is with ")?;
-            }
-            (DelayCause::File, None) => out.write_str("a file is with ")?,
-            (DelayCause::Group, _) => out.write_str("after the group of ")?,
-            (DelayCause::Limit, _) => out.write_str("no builder is free")?,
+            (DelayCause::Dependency, _) => format!("after {on}"),
+            (DelayCause::File, Some(file)) => format!("{} is with {on}", path(file)),
+            (DelayCause::File, None) => format!("a file is with {on}"),
+            (DelayCause::Group, _) => format!("after the group of {on}"),
+            (DelayCause::Limit, _) => "no builder is free".to_owned(),
         }
-        for (number, on) in self.on.iter().enumerate() {
-            if number > 0 {
-                out.write_str(", ")?;
-            }
-            id(out, on)?;
-        }
-        Ok(())
     }
 }
 
 /// Writes plain text.
 impl fmt::Display for Delay<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.tell(f, fmt::Write::write_str, fmt::Write::write_str)
+        f.write_str(&self.told(str::to_owned, str::to_owned))
     }
 }
 
 /// Tasks that can run at once.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
 pub struct Wave<'p> {
     /// From 1.
     pub number: usize,
@@ -222,11 +206,6 @@ impl<'p> FilledWaves<'p> {
             _ => Delay { cause: DelayCause::Limit, on: Vec::new(), file: None },
         }
     }
-}
-
-/// True if two paths in normal form are equal, or one is above the other.
-fn meet(a: &str, b: &str) -> bool {
-    a == b || is_above(a, b) || is_above(b, a)
 }
 
 /// Collects the slots into a list of waves.

@@ -4,12 +4,13 @@
 use std::sync::LazyLock;
 
 use regex::Regex;
-use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+use unicode_width::UnicodeWidthStr;
 
 use super::CommitHistory;
 use crate::regex;
 use crate::test_files::is_test_file;
 use fp_plan::repo_path::RepoPath;
+use fp_plan::text::{fitted, is_invisible, wrapped};
 
 /// Words at the start of a subject that git reads as instructions.
 const INSTRUCTIONS: [&str; 3] = ["fixup!", "squash!", "amend!"];
@@ -20,7 +21,7 @@ const SIGNS: [char; 5] = ['#', '-', '*', '>', ';'];
 /// reads as a comment, an option, a separator or an instruction. The result may be empty.
 pub(super) fn clean(title: &str) -> String {
     let visible: String =
-        title.chars().map(|c| if c.is_control() { ' ' } else { c }).filter(|c| !is_hidden(*c)).collect();
+        title.chars().map(|c| if c.is_control() { ' ' } else { c }).filter(|c| !is_invisible(*c)).collect();
     let joined = visible.split_whitespace().collect::<Vec<_>>().join(" ");
     let mut rest = joined.as_str();
     loop {
@@ -39,12 +40,6 @@ pub(super) fn clean(title: &str) -> String {
 pub(super) fn misread_start(subject: &str) -> Option<&str> {
     let sign = || subject.starts_with(SIGNS).then(|| &subject[..1]);
     INSTRUCTIONS.into_iter().find(|word| subject.starts_with(word)).or_else(sign)
-}
-
-/// True for characters that show nothing or change the direction of the text after them.
-pub(super) fn is_hidden(c: char) -> bool {
-    matches!(c, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}'
-        | '\u{e0000}'..='\u{e007f}')
 }
 
 /// The words for an empty title.
@@ -75,15 +70,7 @@ pub(super) fn fit(text: &str, room: usize) -> (String, bool) {
     if text.width() <= room {
         return (text.to_owned(), false);
     }
-    let mut width = 1;
-    let mut end = 0;
-    for (start, c) in text.char_indices() {
-        width += c.width().unwrap_or(0);
-        if width > room {
-            break;
-        }
-        end = start + c.len_utf8();
-    }
+    let end = fitted(text, room).len() - '…'.len_utf8();
     // The cut drops a whole word, unless that would leave almost nothing.
     let whole = match text[..end].rfind(' ') {
         Some(blank) if !text[end..].starts_with(' ') && blank * 2 >= end => blank,
@@ -94,17 +81,8 @@ pub(super) fn fit(text: &str, room: usize) -> (String, bool) {
 
 /// Wraps the text into lines of at most `columns`, none of which git reads as a comment or a separator.
 pub(super) fn wrap(text: &str, columns: usize) -> String {
-    let mut lines: Vec<String> = Vec::new();
-    for word in text.split(' ') {
-        match lines.last_mut() {
-            Some(line) if line.width() + 1 + word.width() <= columns => {
-                line.push(' ');
-                line.push_str(word);
-            }
-            _ => lines.push(if word.starts_with(['#', '-']) { format!(" {word}") } else { word.to_owned() }),
-        }
-    }
-    lines.join("\n")
+    let apart = |line: &String| if line.starts_with(['#', '-']) { format!(" {line}") } else { line.clone() };
+    wrapped(text, columns - 1).iter().map(apart).collect::<Vec<_>>().join("\n")
 }
 
 /// The types in common use.
@@ -176,8 +154,8 @@ static FIX_PATTERN: LazyLock<Regex> = LazyLock::new(|| regex(FIXES));
 static FILE_PATTERNS: LazyLock<TypePatterns> = LazyLock::new(|| compiled(&BY_FILES));
 static WORD_PATTERNS: LazyLock<TypePatterns> = LazyLock::new(|| compiled(&BY_WORDS));
 
-/// True if a subject announces a fix.
-pub(super) fn fixes(subject: &str) -> bool {
+/// True if a commit with this subject fixes something.
+pub fn is_fix(subject: &str) -> bool {
     FIX_PATTERN.is_match(subject)
 }
 

@@ -10,7 +10,7 @@ use strum::{EnumString, IntoStaticStr, VariantArray};
 use crate::run::approval::hash_of;
 use crate::run::planning::ROUNDS;
 use crate::run::{State, approval};
-use fp_plan::plan::id::{InvalidId, TaskId};
+use fp_plan::plan::id::TaskId;
 use fp_plan::plan::{Plan, Task};
 use fp_plan::text::{clipped, counted, first_few, one_line};
 
@@ -35,7 +35,6 @@ pub enum CriticVerdict {
     Eq,
     PartialOrd,
     Ord,
-    Hash,
     Serialize,
     Deserialize,
     EnumString,
@@ -137,15 +136,6 @@ impl CriticRemark {
     }
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct JudgedTree {
-    pub leaves: usize,
-    /// Worst first, then by position in the tree, then by item.
-    pub findings: Vec<CriticFinding>,
-    /// The hash of each leaf without a finding.
-    pub passed: BTreeMap<TaskId, String>,
-}
-
 /// The reason why an opinion is not a complete critique.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NotJudged {
@@ -163,9 +153,6 @@ pub enum NotJudged {
     NoText(String),
     #[error("the finding on {place} has {length} characters: at most {MAX_TEXT} are taken")]
     TooLong { place: String, length: usize },
-    /// Unreachable after validation, which refuses such ids.
-    #[error(transparent)]
-    Id(#[from] InvalidId),
 }
 
 fn left_out(leaves: &[TaskId]) -> String {
@@ -174,11 +161,16 @@ fn left_out(leaves: &[TaskId]) -> String {
     format!("{} {noun} {verb} not judged: {}", ids.len(), first_few(&ids, NAMED))
 }
 
-/// Converts `opinion` into a critique of `plan`, a valid tree. A leaf that passed in `last`, the round before, and has
+/// Converts `opinion` into the first critique of `plan`, a valid tree whose text has the hash `tree_hash`. A leaf that passed in `last`, the round before, and has
 /// not changed still passes where the opinion doesn't name it. Fails if it omits another leaf, names an unknown one, or
 /// contradicts itself.
-pub fn judge(plan: &Plan, opinion: &CriticOpinion, last: Option<&Critique>) -> Result<JudgedTree, NotJudged> {
-    let leaves = Leaves::of(plan)?;
+pub fn judge(
+    plan: &Plan,
+    tree_hash: String,
+    opinion: &CriticOpinion,
+    last: Option<&Critique>,
+) -> Result<Critique, NotJudged> {
+    let leaves = Leaves::of(plan);
     let due: Option<HashSet<&str>> =
         last.map(|last| last.due_leaves(plan).into_iter().map(|(leaf, _)| &*leaf.id).collect());
     let passed: HashSet<usize> = opinion.pass.iter().map(|id| leaves.number(id)).collect::<Result<_, _>>()?;
@@ -198,11 +190,9 @@ pub fn judge(plan: &Plan, opinion: &CriticOpinion, last: Option<&Critique>) -> R
     found.sort_by_key(|(number, finding)| (std::cmp::Reverse(finding.verdict), *number, finding.item));
     let all = leaves.all.iter().zip(plan.leaves()).enumerate();
     let passing = all.filter(|(number, _)| !faulty.contains(number));
-    Ok(JudgedTree {
-        leaves: leaves.all.len(),
-        findings: found.into_iter().map(|(_, finding)| finding).collect(),
-        passed: passing.map(|(_, ((id, _), leaf))| (id.clone(), hash_of(leaf))).collect(),
-    })
+    let passed = passing.map(|(_, ((id, _), leaf))| (id.clone(), hash_of(leaf))).collect();
+    let findings = found.into_iter().map(|(_, finding)| finding).collect();
+    Ok(Critique { passed, ..Critique::of_findings(tree_hash, leaves.all.len(), findings) })
 }
 
 /// The leaves of a tree, indexed by id.
@@ -214,13 +204,11 @@ struct Leaves<'p> {
 }
 
 impl<'p> Leaves<'p> {
-    fn of(plan: &'p Plan<'p>) -> Result<Self, InvalidId> {
-        let all: Vec<(TaskId, &str)> = plan
-            .leaves()
-            .map(|leaf| Ok((TaskId::new(&*leaf.id)?, &*leaf.description)))
-            .collect::<Result<_, InvalidId>>()?;
+    fn of(plan: &'p Plan<'p>) -> Self {
+        let id = |leaf: &Task| TaskId::new(&*leaf.id).expect("a valid tree has no other ids");
+        let all = plan.leaves().map(|leaf| (id(leaf), &*leaf.description)).collect();
         let numbers = plan.leaves().enumerate().map(|(number, leaf)| (&*leaf.id, number)).collect();
-        Ok(Self { plan, all, numbers })
+        Self { plan, all, numbers }
     }
 
     fn number(&self, id: &str) -> Result<usize, NotJudged> {
@@ -278,6 +266,12 @@ pub struct Critique {
 }
 
 impl Critique {
+    /// A first critique; the worst finding is its verdict.
+    pub(crate) fn of_findings(tree_hash: String, leaves: usize, findings: Vec<CriticFinding>) -> Self {
+        let verdict = findings.iter().map(|finding| finding.verdict).max().unwrap_or(CriticVerdict::Pass);
+        Self { round: 1, verdict, tree_hash, leaves, findings, passed: BTreeMap::new() }
+    }
+
     /// The leaves of `plan` that the next round judges, each with the reason; the others passed and have not changed.
     pub fn due_leaves<'p>(&self, plan: &'p Plan<'p>) -> Vec<(&'p Task<'p>, &'static str)> {
         let due = |leaf: &'p Task<'p>| match self.passed.get(&*leaf.id) {
@@ -327,7 +321,6 @@ impl CriticFinding {
 
 /// The last critique, and whether the tree has changed since.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
 pub struct CritiqueLine {
     /// The severest verdict among its findings.
     pub verdict: CriticVerdict,

@@ -25,7 +25,7 @@ fn opinion(pass: &[&str], remarks: &[(CriticVerdict, &str)]) -> CriticOpinion {
 /// The findings, a line each, or the error.
 fn judged(text: &str, opinion: &CriticOpinion) -> String {
     let (plan, _) = parse(text);
-    match judge(&plan, opinion, None) {
+    match judge(&plan, String::new(), opinion, None) {
         Ok(judged) => judged.findings.iter().map(|finding| format!("{finding}\n")).collect(),
         Err(error) => error.to_string(),
     }
@@ -84,7 +84,10 @@ fn a_leaf_may_be_called_tree() {
     let opinion = opinion(&["1.1", "1.2"], &[(WARN, "tree hints: a")]);
     let text = text(true);
     let (plan, _) = parse(&text);
-    assert_eq!(judge(&plan, &opinion, None).unwrap().findings[0].task.as_ref().unwrap().as_str(), "tree");
+    assert_eq!(
+        judge(&plan, String::new(), &opinion, None).unwrap().findings[0].task.as_ref().unwrap().as_str(),
+        "tree"
+    );
 }
 
 #[test]
@@ -115,15 +118,8 @@ fn a_page_has_the_verdict_first_and_the_critics_own_words() {
     let opinion = opinion(&["1.2"], &[(WARN, "1.1 hints: <b> & [x](y)"), (FAIL, "tree scope: `a` *b*")]);
     let text = text(false);
     let (plan, _) = parse(&text);
-    let judged = judge(&plan, &opinion, None).unwrap();
-    let critique = Critique {
-        round: 2,
-        verdict: CriticVerdict::Fail,
-        tree_hash: "h".into(),
-        leaves: judged.leaves,
-        findings: judged.findings,
-        passed: judged.passed,
-    };
+    let judged = judge(&plan, String::new(), &opinion, None).unwrap();
+    let critique = Critique { round: 2, ..judged };
     let expect = "FAIL\n\nRound 2 of 3\n\n- FAIL the tree, scope: `a` *b*\n\
                   - WARN 1.1 (Parse *numbers*), hints: <b> & [x](y)\n\n1 leaf passes\n";
     assert_eq!(critique.to_markdown(), expect);
@@ -142,6 +138,6 @@ fn a_page_has_the_verdict_first_and_the_critics_own_words() {
 fn a_long_title_is_cut() {
     let text = text(false).replace("Print them", &"é".repeat(200));
     let (plan, _) = parse(&text);
-    let judged = judge(&plan, &opinion(&["1.1"], &[(WARN, "1.2 hints: a")]), None).unwrap();
+    let judged = judge(&plan, String::new(), &opinion(&["1.1"], &[(WARN, "1.2 hints: a")]), None).unwrap();
     assert_eq!(judged.findings[0].title, "é".repeat(119) + "…");
 }

@@ -11,14 +11,10 @@ pub mod recovery;
 use crate::run::State;
 use crate::run::event::Event;
 use crate::run::message;
+pub use crate::run::next::{BUILDER, VERIFIER};
 use crate::run::next::{LeadAction, RunSurroundings};
 use crate::run::state::{Activity, Role, RunAgent, Status, TaskState};
 use fp_plan::plan::id::{AgentName, TaskId};
-
-/// Type of the plugin's builders, unless they are teammates.
-pub const BUILDER: &str = "fp:builder";
-/// Type of the plugin's verifiers, unless they are teammates.
-pub const VERIFIER: &str = "fp:verifier";
 
 /// Maximum length in bytes of a client id that is remembered.
 pub const MAX_ID_BYTES: usize = 200;

@@ -40,34 +40,14 @@ pub struct Answers {
 
 /// The reason why answers were not recorded.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum NotRecorded {
-    #[error("`{0}` is no list")]
-    NotAList(&'static str),
-    #[error("{0:?} can't be withdrawn: nothing required, in or out of scope has that id or these words")]
-    NeverSaid(String),
-}
+#[error("{0:?} can't be withdrawn: nothing required, in or out of scope has that id or these words")]
+pub struct NeverSaid(String);
 
-impl Hint for NotRecorded {
+impl Hint for NeverSaid {
     fn hint(&self) -> Option<Cow<'_, str>> {
-        Some(match self {
-            Self::NotAList(_) => "make a list of it, and run the command again".into(),
-            Self::NeverSaid(_) => "`fp interview` shows what is recorded, with the ids".into(),
-        })
+        Some("`fp interview` shows what is recorded, with the ids".into())
     }
 }
-
-/// Fields of the record that grow.
-const LISTS: [&str; 9] = [
-    "requirements",
-    "scopeInclusions",
-    "scopeExclusions",
-    "decisions",
-    "assumptions",
-    "openQuestions",
-    "seen",
-    "alternatives",
-    "superseded",
-];
 
 impl Answers {
     pub fn is_empty(&self) -> bool {
@@ -101,16 +81,7 @@ impl Interview {
     /// Adds `answers`, given by `by`. Lists grow without repeats, and an assumption that the user confirms becomes the
     /// user's. Replaced and withdrawn entries move to `superseded`, a decided question is no longer open, and
     /// everything else in the record stays. An error adds nothing.
-    pub fn merge(&mut self, answers: &Answers, by: Decider) -> Result<(), NotRecorded> {
-        let grows = |field: &&str| match self.document.get(*field) {
-            None | Some(Value::Null | Value::String(_) | Value::Array(_)) => true,
-            // Requirements may be an object keyed by id.
-            Some(Value::Object(_)) => *field == "requirements",
-            Some(Value::Bool(_) | Value::Number(_)) => false,
-        };
-        if let Some(field) = LISTS.into_iter().find(|field| !grows(field)) {
-            return Err(NotRecorded::NotAList(field));
-        }
+    pub fn merge(&mut self, answers: &Answers, by: Decider) -> Result<(), NeverSaid> {
         let mut round = Round { document: self.document.clone(), by };
         round.document.entry("schemaVersion").or_insert_with(|| SCHEMA_VERSION.into());
         answers.withdraw.iter().try_for_each(|text| round.withdraw(text))?;
@@ -164,7 +135,7 @@ impl Round {
         self.list("superseded").push(json!({ "field": field, "was": was }));
     }
 
-    fn withdraw(&mut self, what: &str) -> Result<(), NotRecorded> {
+    fn withdraw(&mut self, what: &str) -> Result<(), NeverSaid> {
         self.number_requirements();
         let is_meant = |entry: &mut Value| {
             entry.get("id").and_then(Value::as_str) == Some(what)
@@ -179,7 +150,7 @@ impl Round {
             found |= !gone.is_empty();
             gone.into_iter().for_each(|entry| self.supersede(field, entry));
         }
-        if found { Ok(()) } else { Err(NotRecorded::NeverSaid(what.to_owned())) }
+        if found { Ok(()) } else { Err(NeverSaid(what.to_owned())) }
     }
 
     /// Leaves an empty list, which is a decision once `saidBy` tells who made it.
@@ -259,13 +230,8 @@ impl Round {
 
     /// Turns the requirements into a list in which each has its id.
     fn number_requirements(&mut self) {
-        match self.document.get_mut("requirements") {
-            None => return,
-            Some(by_id @ Value::Object(_)) => {
-                let Value::Object(entries) = by_id.take() else { return };
-                *by_id = entries.into_iter().map(|(id, entry)| with_id(id, entry)).collect();
-            }
-            Some(_) => {}
+        if !self.document.contains_key("requirements") {
+            return;
         }
         for (index, entry) in self.list("requirements").iter_mut().enumerate() {
             if text_of(entry).is_some() && entry.get("id").is_none() {

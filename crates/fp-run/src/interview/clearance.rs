@@ -11,7 +11,7 @@ use super::record::{Interview, ScopeStatement};
 use crate::run::event::Decider;
 use crate::run::state::InterviewRounds;
 use fp_plan::rules::vague_phrase;
-use fp_plan::text::prompt_quoted;
+use fp_plan::text::{first_few, prompt_quoted};
 
 /// Number of rounds after which nobody is asked again.
 pub const MAX_ROUNDS: u32 = 30;
@@ -285,10 +285,10 @@ fn ambiguities(interview: &Interview) -> Found {
     let torn: Vec<String> = torn.map(|said| prompt_quoted(said.text, QUOTED)).collect();
     let mut problems = Vec::new();
     if !vague.is_empty() {
-        problems.push(format!("{}, which nobody can observe", named(&vague)));
+        problems.push(format!("{}, which nobody can observe", first_few(&vague, NAMED)));
     }
     if !torn.is_empty() {
-        problems.push(format!("{}, in and out of scope at once", named(&torn)));
+        problems.push(format!("{}, in and out of scope at once", first_few(&torn, NAMED)));
     }
     if problems.is_empty() {
         return Found::ByUser;
@@ -309,22 +309,13 @@ fn questions(interview: &Interview) -> Found {
     if open.is_empty() {
         return Found::ByUser;
     }
-    Found::Lacking(format!("nobody has answered {}: --decision 'QUESTION|ANSWER'", named(&open)))
+    Found::Lacking(format!("nobody has answered {}: --decision 'QUESTION|ANSWER'", first_few(&open, NAMED)))
 }
 
 fn tests(interview: &Interview) -> Found {
     match interview.test_strategy() {
         Some(_) => confirmed(is_user(interview.said_by("testStrategy")), "--tests TEXT"),
         None => lacking("nobody has said how it is tested: --tests TEXT"),
-    }
-}
-
-/// Joins the first of `texts` and counts the others.
-fn named(texts: &[String]) -> String {
-    let shown = texts[..texts.len().min(NAMED)].join(", ");
-    match texts.len().saturating_sub(NAMED) {
-        0 => shown,
-        more => format!("{shown} (and {more} more)"),
     }
 }
 

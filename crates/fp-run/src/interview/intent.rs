@@ -3,10 +3,13 @@
 //! read the goal corrects it with `--intent` and `--mode`.
 
 use std::collections::HashSet;
+use std::sync::LazyLock;
 
+use regex::Regex;
 use serde::{Deserialize, Serialize};
 use strum::{EnumString, IntoStaticStr, VariantArray};
 
+use crate::regex;
 use fp_plan::settings::Settings;
 
 /// Kinds of work.
@@ -64,15 +67,13 @@ pub enum PlanningStep {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum GoalSign {
     Kind(Intent),
-    /// It touches an area of the code.
-    Area(&'static str),
     /// It touches the whole code base.
     Everywhere,
     /// It takes several plans.
     InSteps,
 }
 
-use GoalSign::{Area, Everywhere, InSteps, Kind};
+use GoalSign::{Everywhere, InSteps, Kind};
 
 /// Words, and prefixes marked with `*`. Of the `Kind` rows, the first with a word of the goal decides.
 const SIGNS: &[(GoalSign, &str)] = &[
@@ -90,13 +91,6 @@ const SIGNS: &[(GoalSign, &str)] = &[
     (Kind(Intent::Refactoring), "simplif*, decoupl*, deduplicat*, moderni*, rename, migrate, replace"),
     (Kind(Intent::Refactoring), "dead code, tech debt, 리팩터, 리팩토, 코드 정리, 재구성, 재작성, 이름 변경"),
     (Kind(Intent::Refactoring), "마이그레이션, 중복 제거, 기술 부채"),
-    (Area("interface"), "frontend, front end, ui, page, screen, button, form, css, component, 화면, 페이지"),
-    (Area("interface"), "버튼"),
-    (Area("server"), "backend, back end, server, api, endpoint*, webhook*, 백엔드, 서버"),
-    (Area("data"), "database, schema, table, sql, postgres*, sqlite, migration, 데이터베이스, 스키마"),
-    (Area("data"), "테이블"),
-    (Area("operations"), "ci, docker*, deploy*, kubernetes, terraform, monitoring, 배포, 도커, 모니터링"),
-    (Area("mobile"), "ios, android, mobile app, 모바일"),
     (Everywhere, "entire codebase, whole codebase, across the codebase, across all, everywhere"),
     (Everywhere, "every module, 전체, 모든 모듈"),
     (InSteps, "roadmap, milestone*, phase 1, phase one, first phase, in phases, in stages, 로드맵, 단계별"),
@@ -107,121 +101,89 @@ const TRIVIAL_WORDS: usize = 20;
 /// List items from which a goal gets full planning, and from which it may be several plans.
 const MANY_ITEMS: usize = 5;
 const TOO_MANY_ITEMS: usize = 10;
-/// Areas from which a goal may be several plans.
-const TOO_MANY_AREAS: usize = 4;
 /// Words and code names that a specification has at least.
 const SPECIFIED_WORDS: usize = 20;
 const SPECIFIED_NAMES: usize = 3;
+/// Maximum number of characters read: a goal tells its subject at the start.
+const LOOKED_AT: usize = 20_000;
 
 /// The kind and size of work that the words of a goal suggest.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GoalReading {
     pub intent: Intent,
-    /// The word that decided.
-    because: Option<&'static str>,
-    areas: Vec<&'static str>,
-    everywhere: Option<&'static str>,
-    in_steps: Option<&'static str>,
-    /// Number of list entries in the goal.
-    items: usize,
-    /// Number of names of code, such as `parse_line()`, in a goal that reads like a specification.
-    specified: Option<usize>,
+    pub mode: Mode,
+    /// The reason for the mode, as a clause.
+    pub mode_reason: String,
+    /// The reason why the goal may be more than one plan, as a clause.
+    pub several_plans: Option<String>,
 }
 
 impl GoalReading {
-    pub fn of_goal(goal: &str) -> Self {
-        let words = SpacedWords::new(goal);
-        let items = list_items(goal);
-        let is_short = words.count() <= TRIVIAL_WORDS && items < 2;
-        let found = |row: &'static (GoalSign, &str)| {
-            let phrase = row.1.split(", ").find(|phrase| words.have(phrase))?;
-            Some((row.0, phrase.trim_end_matches('*')))
+    /// Reads `goal`, whose kind of work may be `known`.
+    pub fn of_goal(goal: &str, known: Option<Intent>) -> Self {
+        let start: String = goal.chars().take(LOOKED_AT).collect();
+        let words = start.to_lowercase();
+        let words: Vec<&str> =
+            words.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
+        let (text, items) = (format!(" {} ", words.join(" ")), ITEM.find_iter(goal).count());
+        let is_short = words.len() <= TRIVIAL_WORDS && items < 2;
+        let found = |(sign, phrases): &(GoalSign, &'static str)| {
+            let phrase = phrases.split(", ").find(|phrase| has_phrase(&text, phrase))?;
+            let counts = is_short || *sign != Kind(Intent::Trivial);
+            counts.then_some((*sign, phrase.trim_end_matches('*')))
         };
-        let mut reading = Self {
-            intent: Intent::MidSized,
-            because: None,
-            areas: Vec::new(),
-            everywhere: None,
-            in_steps: None,
-            items,
-            specified: None,
+        let signs: Vec<(GoalSign, &str)> = SIGNS.iter().filter_map(found).collect();
+        let phrase_of = |wanted| signs.iter().find(|(sign, _)| *sign == wanted).map(|(_, phrase)| *phrase);
+        let kind = signs.iter().find_map(|(sign, phrase)| match sign {
+            Kind(intent) => Some((*intent, format!(" (\"{phrase}\")"))),
+            Everywhere | InSteps => None,
+        });
+        let (intent, because) = match known {
+            Some(intent) => (intent, String::new()),
+            None => kind.unwrap_or((Intent::MidSized, String::new())),
         };
         let names = code_names(goal);
         let asks = goal.split_whitespace().any(|word| word.ends_with('?'));
-        if words.count() >= SPECIFIED_WORDS && names >= items.max(SPECIFIED_NAMES) && !asks {
-            reading.specified = Some(names);
-        }
-        for (sign, phrase) in SIGNS.iter().filter_map(found) {
-            match sign {
-                Kind(Intent::Trivial) if !is_short => {}
-                Kind(intent) if reading.because.is_none() => {
-                    (reading.intent, reading.because) = (intent, Some(phrase));
-                }
-                Kind(_) => {}
-                Area(area) => reading.areas.push(area),
-                Everywhere => reading.everywhere = Some(phrase),
-                InSteps => reading.in_steps = Some(phrase),
+        let is_specified = words.len() >= SPECIFIED_WORDS && names >= items.max(SPECIFIED_NAMES) && !asks;
+        let listed = format!("it lists {items} things to do");
+        let (mode, mode_reason) = match (intent, phrase_of(Everywhere)) {
+            (Intent::Trivial, _) => (Mode::Direct, format!("a change that one task holds{because}")),
+            (Intent::BuildFromScratch, _) => {
+                (Mode::Full, format!("something new that stands by itself{because}"))
             }
-        }
-        reading
-    }
-
-    /// The same reading with a known intent.
-    pub fn with_intent(self, intent: Intent) -> Self {
-        Self { intent, because: None, ..self }
-    }
-
-    /// Proposes a mode, with the reason as a clause.
-    pub fn propose_mode(&self) -> (Mode, String) {
-        let because = self.because.map(|phrase| format!(" (\"{phrase}\")")).unwrap_or_default();
-        let what = match self.intent {
-            Intent::Trivial => return (Mode::Direct, format!("a change that one task holds{because}")),
-            Intent::BuildFromScratch => {
-                return (Mode::Full, format!("something new that stands by itself{because}"));
+            (Intent::Architecture, _) => {
+                (Mode::Full, format!("a decision about how the parts work together{because}"))
             }
-            Intent::Architecture => {
-                return (Mode::Full, format!("a decision about how the parts work together{because}"));
+            (_, Some(phrase)) => {
+                (Mode::Full, format!("it reaches through the whole code base (\"{phrase}\")"))
             }
-            Intent::Refactoring => "a refactoring",
-            Intent::MidSized => "a feature or a fix",
+            _ if is_specified => {
+                (Mode::Specified, format!("it says what to build, by {names} names of code"))
+            }
+            _ if items >= MANY_ITEMS => (Mode::Full, listed.clone()),
+            (Intent::Refactoring, _) => (Mode::Pipeline, format!("a refactoring{because}")),
+            (Intent::MidSized, _) => (Mode::Pipeline, format!("a feature or a fix{because}")),
         };
-        if let Some(phrase) = self.everywhere {
-            return (Mode::Full, format!("it reaches through the whole code base (\"{phrase}\")"));
-        }
-        if let Some(names) = self.specified {
-            return (Mode::Specified, format!("it says what to build, by {names} names of code"));
-        }
-        if self.areas.len() >= 2 {
-            return (Mode::Full, format!("it touches several areas: {}", self.areas.join(", ")));
-        }
-        if self.items >= MANY_ITEMS {
-            return (Mode::Full, format!("it lists {} things to do", self.items));
-        }
-        (Mode::Pipeline, format!("{what} within one area of the code{because}"))
-    }
-
-    /// The reason why the goal may be more than one plan, as a clause.
-    pub fn several_plans(&self) -> Option<String> {
-        if let Some(phrase) = self.in_steps {
-            return Some(format!("it comes in steps (\"{phrase}\")"));
-        }
-        if self.items >= TOO_MANY_ITEMS {
-            return Some(format!("it lists {} things to do", self.items));
-        }
-        (self.areas.len() >= TOO_MANY_AREAS).then(|| format!("it touches {}", self.areas.join(", ")))
+        let several_plans = match phrase_of(InSteps) {
+            Some(phrase) => Some(format!("it comes in steps (\"{phrase}\")")),
+            None => (items >= TOO_MANY_ITEMS).then_some(listed),
+        };
+        Self { intent, mode, mode_reason, several_plans }
     }
 }
 
-/// Counts the lines of `goal` that are list entries.
-fn list_items(goal: &str) -> usize {
-    let is_item = |line: &&str| {
-        let line = line.trim_start();
-        let numbered = line.trim_start_matches(|c: char| c.is_ascii_digit());
-        ["- ", "* ", "• "].iter().any(|bullet| line.starts_with(bullet))
-            || (numbered.len() < line.len() && (numbered.starts_with(". ") || numbered.starts_with(") ")))
-    };
-    goal.lines().filter(is_item).count()
+/// True if `text` has `phrase` as whole words, or, with a final `*`, as a prefix of a word. A phrase in a script that
+/// glues particles to words matches anywhere.
+fn has_phrase(text: &str, phrase: &str) -> bool {
+    match phrase.strip_suffix('*') {
+        _ if !phrase.is_ascii() => text.contains(phrase),
+        Some(start) => text.contains(&format!(" {start}")),
+        None => text.contains(&format!(" {phrase} ")),
+    }
 }
+
+/// The starts of list entries.
+static ITEM: LazyLock<Regex> = LazyLock::new(|| regex(r"(?m)^\s*(?:[-*•]|[0-9]+[.)]) "));
 
 /// Counts the different words of `goal` that name code: paths, flags, calls, and words with marks or capitals inside.
 fn code_names(goal: &str) -> usize {
@@ -248,8 +210,10 @@ impl Mode {
         let planned = self != Self::Direct;
         let explored = matches!(self, Self::Pipeline | Self::Full);
         let whole = !settings.research_only;
+        let analysed =
+            explored && intent != Intent::Trivial && (intent != Intent::MidSized || self == Self::Full);
         let steps = [
-            (PlanningStep::PreAnalysis, settings.pre_analysis && self.profits_from_analysis(intent)),
+            (PlanningStep::PreAnalysis, settings.pre_analysis && analysed),
             (PlanningStep::Interview, true),
             (PlanningStep::Research, explored || settings.research_only),
             (PlanningStep::Approach, explored && whole),
@@ -259,56 +223,6 @@ impl Mode {
             (PlanningStep::Approve, whole),
         ];
         steps.into_iter().filter(|(_, due)| *due).map(|(step, _)| step).collect()
-    }
-
-    fn profits_from_analysis(self, intent: Intent) -> bool {
-        match intent {
-            Intent::Trivial => false,
-            Intent::MidSized => self == Self::Full,
-            Intent::Refactoring | Intent::BuildFromScratch | Intent::Architecture => {
-                matches!(self, Self::Pipeline | Self::Full)
-            }
-        }
-    }
-}
-
-/// A text in lower case, its words separated and enclosed by single blanks.
-#[derive(Debug)]
-struct SpacedWords(String);
-
-/// Maximum number of characters read: a text tells its subject at the start.
-const LOOKED_AT: usize = 20_000;
-
-impl SpacedWords {
-    fn new(text: &str) -> Self {
-        let mut spaced = String::from(" ");
-        for c in text.chars().take(LOOKED_AT) {
-            if c.is_alphanumeric() {
-                spaced.extend(c.to_lowercase());
-            } else if !spaced.ends_with(' ') {
-                spaced.push(' ');
-            }
-        }
-        if !spaced.ends_with(' ') {
-            spaced.push(' ');
-        }
-        Self(spaced)
-    }
-
-    /// True if `phrase` occurs as whole words, or, with a final `*`, as a prefix of a word. A phrase in a script that
-    /// glues particles to words matches anywhere.
-    fn have(&self, phrase: &str) -> bool {
-        if !phrase.is_ascii() {
-            return self.0.contains(phrase);
-        }
-        match phrase.strip_suffix('*') {
-            Some(start) => self.0.contains(&format!(" {start}")),
-            None => self.0.contains(&format!(" {phrase} ")),
-        }
-    }
-
-    fn count(&self) -> usize {
-        self.0.split_whitespace().count()
     }
 }
 
@@ -321,8 +235,14 @@ mod tests {
     fn intents_by_their_words() {
         use Intent::{Architecture, BuildFromScratch, MidSized, Refactoring, Trivial};
         let check = |goal: &str, intent: Intent, because: Option<&str>| {
-            let found = GoalReading::of_goal(goal);
-            assert_eq!((found.intent, found.because), (intent, because), "{goal:?}");
+            let found = GoalReading::of_goal(goal, None);
+            assert_eq!(found.intent, intent, "{goal:?}");
+            let because = because.map_or_else(String::new, |word| format!(" (\"{word}\")"));
+            assert!(found.mode_reason.ends_with(&because), "{goal:?}: {found:?}");
+            assert_eq!(found.mode_reason.contains('"'), !because.is_empty(), "{goal:?}: {found:?}");
+            let known = GoalReading::of_goal(goal, Some(intent));
+            assert_eq!((known.intent, known.mode), (intent, found.mode), "{goal:?}");
+            assert!(!known.mode_reason.contains('"'), "{goal:?}: {known:?}");
         };
         check("Fix a typo in the architecture page", Trivial, Some("typo"));
         check("Update the README", Trivial, Some("readme"));
@@ -351,7 +271,7 @@ mod tests {
 
     #[test]
     fn much_is_never_trivial() {
-        let intent = |goal: &str| GoalReading::of_goal(goal).intent;
+        let intent = |goal: &str| GoalReading::of_goal(goal, None).intent;
         let long = format!("Fix the typo, {}", "and then another thing, ".repeat(10));
         assert_eq!(intent(&long), Intent::MidSized);
         assert_eq!(intent("Fix:\n- a typo\n- the login"), Intent::MidSized);
@@ -360,7 +280,7 @@ mod tests {
 
     #[test]
     fn items_of_a_list_are_counted() {
-        let check = |goal: &str, expect: usize| assert_eq!(list_items(goal), expect, "{goal:?}");
+        let check = |goal: &str, expect: usize| assert_eq!(ITEM.find_iter(goal).count(), expect, "{goal:?}");
         check("one line - with a dash", 0);
         check("Do:\n- a\n* b\n  • c\n1. d\n12) e\n3.5 is a number\n-x", 5);
     }
@@ -368,15 +288,12 @@ mod tests {
     #[test]
     fn a_mode_comes_with_its_reason() {
         let check = |goal: &str, name: Mode, reason: &str| {
-            assert_eq!(GoalReading::of_goal(goal).propose_mode(), (name, reason.into()), "{goal:?}");
+            let found = GoalReading::of_goal(goal, None);
+            assert_eq!((found.mode, found.mode_reason.as_str()), (name, reason), "{goal:?}");
         };
         check("Fix a typo", Mode::Direct, "a change that one task holds (\"typo\")");
-        check("add a greeting command", Mode::Pipeline, "a feature or a fix within one area of the code");
-        check(
-            "Refactor the parser",
-            Mode::Pipeline,
-            "a refactoring within one area of the code (\"refactor\")",
-        );
+        check("add a greeting command", Mode::Pipeline, "a feature or a fix");
+        check("Refactor the parser", Mode::Pipeline, "a refactoring (\"refactor\")");
         check(
             "Refactor error handling across the codebase",
             Mode::Full,
@@ -388,19 +305,13 @@ mod tests {
             Mode::Full,
             "a decision about how the parts work together (\"monolith\")",
         );
-        check(
-            "Add a settings page and an API endpoint that stores it in the database",
-            Mode::Full,
-            "it touches several areas: interface, server, data",
-        );
-        check("화면과 서버에 알림 추가", Mode::Full, "it touches several areas: interface, server");
         check("Todo:\n- a\n- b\n- c\n- d\n- e", Mode::Full, "it lists 5 things to do");
     }
 
     #[test]
     fn a_goal_that_names_what_to_build_is_a_specification() {
         let check = |goal: &str, expect: Mode| {
-            assert_eq!(GoalReading::of_goal(goal).propose_mode().0, expect, "{goal:?}");
+            assert_eq!(GoalReading::of_goal(goal, None).mode, expect, "{goal:?}");
         };
         let points = "Make these additions to src/words.py, each with a test in tests/test_words.py:\n\
              - `count_words(text)` returns how many words a text has\n\
@@ -423,7 +334,7 @@ mod tests {
     #[test]
     fn some_goals_are_several_plans() {
         let check = |goal: &str, expect: Option<&str>| {
-            assert_eq!(GoalReading::of_goal(goal).several_plans().as_deref(), expect, "{goal:?}");
+            assert_eq!(GoalReading::of_goal(goal, None).several_plans.as_deref(), expect, "{goal:?}");
         };
         check("Add a greeting command", None);
         check("Build a todo app with a page and an API", None);
@@ -432,10 +343,6 @@ mod tests {
         check("결제를 단계별로 개편", Some("it comes in steps (\"단계별\")"));
         check(&format!("Do:{}", "\n- a".repeat(9)), None);
         check(&format!("Do:{}", "\n- a".repeat(10)), Some("it lists 10 things to do"));
-        check(
-            "A page, an API, a database table and docker for it",
-            Some("it touches interface, server, data, operations"),
-        );
     }
 
     #[test]

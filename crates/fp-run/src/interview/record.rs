@@ -116,17 +116,16 @@ impl Interview {
         self.document.keys().all(|key| matches!(key.as_str(), "schemaVersion" | "planId"))
     }
 
-    /// The requirements. Accepts objects with `text`, plain strings, and an object of texts by id.
+    /// The requirements. Accepts objects with `text`, and plain strings.
     pub fn requirements(&self) -> Vec<RecordedRequirement> {
-        let read = |(index, (key, value)): (usize, (Option<&str>, &Value))| {
-            let id =
-                key.or_else(|| text_of(value, &["id"])).map_or_else(|| format!("R{}", index + 1), Into::into);
+        let read = |(index, value): (usize, &Value)| {
+            let id = text_of(value, &["id"]).map_or_else(|| format!("R{}", index + 1), Into::into);
             let text = value.as_str().or_else(|| text_of(value, &["text", "description", "requirement"]))?;
             let by = text_of(value, &["by"]).unwrap_or_default().to_owned();
             Some(RecordedRequirement { id, text: text.trim().to_owned(), by })
                 .filter(|found| !found.text.is_empty())
         };
-        self.entries("requirements").into_iter().enumerate().filter_map(read).collect()
+        self.entries("requirements").iter().enumerate().filter_map(read).collect()
     }
 
     pub fn objective(&self) -> Option<&str> {
@@ -160,7 +159,7 @@ impl Interview {
 
     /// The answered questions.
     pub fn decisions(&self) -> Vec<Decided> {
-        let read = |(_, value): (_, &Value)| {
+        let read = |value: &Value| {
             let field = |name: &str| text_of(value, &[name]).unwrap_or_default().to_owned();
             let decided = match value.as_str() {
                 Some(text) => Decided { question: String::new(), answer: text.to_owned(), by: String::new() },
@@ -168,7 +167,7 @@ impl Interview {
             };
             Some(decided).filter(|decided| !decided.answer.is_empty())
         };
-        self.entries("decisions").into_iter().filter_map(read).collect()
+        self.entries("decisions").iter().filter_map(read).collect()
     }
 
     /// The ids of the requirements that `decided` speaks of.
@@ -191,11 +190,11 @@ impl Interview {
 
     /// The rejected alternatives that have both a name and a reason.
     pub fn alternatives(&self) -> Vec<Alternative> {
-        let read = |(_, value): (_, &Value)| {
+        let read = |value: &Value| {
             let field = |name: &str| text_of(value, &[name]).filter(|text| !text.is_empty());
             Some(Alternative { name: field("name")?.into(), why_not: field("whyNot")?.into() })
         };
-        self.entries("alternatives").into_iter().filter_map(read).collect()
+        self.entries("alternatives").iter().filter_map(read).collect()
     }
 
     pub fn test_strategy(&self) -> Option<&str> {
@@ -226,22 +225,18 @@ impl Interview {
     }
 
     fn said(&self, field: &str) -> Vec<ScopeStatement<'_>> {
-        let said = self.entries(field).into_iter().filter_map(|(_, value)| {
+        let said = self.entries(field).iter().filter_map(|value| {
             let text = value.as_str().or_else(|| text_of(value, &["text", "question", "description"]))?;
             Some(ScopeStatement { text: text.trim(), by: text_of(value, &["by"]).unwrap_or_default() })
         });
         said.filter(|said| !said.text.is_empty()).collect()
     }
 
-    /// The entries of a list. A single text counts as a list of one, an object as a list with keys.
-    fn entries(&self, field: &str) -> Vec<(Option<&str>, &Value)> {
+    /// The entries of a list. Anything else counts as a list of one.
+    fn entries(&self, field: &str) -> &[Value] {
         match self.document.get(field) {
-            Some(Value::Array(entries)) => entries.iter().map(|entry| (None, entry)).collect(),
-            Some(Value::Object(entries)) => {
-                entries.iter().map(|(key, entry)| (Some(key.as_str()), entry)).collect()
-            }
-            Some(text @ Value::String(_)) => vec![(None, text)],
-            _ => Vec::new(),
+            Some(Value::Array(entries)) => entries,
+            single => single.map_or(&[], std::slice::from_ref),
         }
     }
 }
@@ -363,7 +358,6 @@ mod tests {
             &[("R7", "a"), ("R2", "b")],
         );
         check(r#"{"requirements": ["a", "", 3, null, "b"]}"#, &[("R1", "a"), ("R5", "b")]);
-        check(r#"{"requirements": {"R1": "a", "R2": {"text": "b"}}}"#, &[("R1", "a"), ("R2", "b")]);
         check(r#"{"requirements": "a"}"#, &[("R1", "a")]);
         check(r#"{"requirements": 3}"#, &[]);
     }

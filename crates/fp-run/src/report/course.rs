@@ -13,17 +13,12 @@ use super::tree::TreeReport;
 use crate::run::State;
 use crate::run::event::{Decider, Dispatch, Entry, Event, Judgement};
 use crate::run::state::TaskVerdict;
-use crate::verification::Check;
 use crate::verification::change::{Change, ChangeStatus};
 use fp_plan::plan::id::{AgentName, TaskId};
 use fp_plan::text::clipped;
 
 /// Maximum length of a mark's detail, in characters.
 const DETAIL: usize = 300;
-/// Number of last lines and characters kept from a check's output.
-const OUTPUT_LINES: usize = 30;
-const OUTPUT_CHARS: usize = 4000;
-
 #[derive(Debug, Default)]
 pub(super) struct Course {
     pub(super) started_at: Option<Timestamp>,
@@ -238,7 +233,7 @@ impl Course {
                 self.verify(task, at);
                 self.change_try(task, |one| {
                     one.files = work.files.iter().map(changed_file).collect();
-                    one.checks = work.checks.iter().map(shortened_check).collect();
+                    one.checks.clone_from(&work.checks);
                 });
             }
             Event::Judged { task, verdict: TaskVerdict { pass, judgements, summary, reasons, .. } } => {
@@ -422,22 +417,6 @@ fn changed_file(change: &Change) -> String {
         ChangeStatus::ModeChanged => format!("{path} (mode)"),
         ChangeStatus::TypeChanged => format!("{path} (type)"),
     }
-}
-
-/// Keeps only the end of a check's output: the page is for reading, and the evidence file has all of it.
-pub(super) fn shortened_check(check: &Check) -> Check {
-    let (first, output) = check.detail.split_once('\n').unwrap_or((&check.detail, ""));
-    let lines: Vec<&str> = output.lines().collect();
-    let mut tail = lines[lines.len().saturating_sub(OUTPUT_LINES)..].join("\n");
-    if let Some((start, _)) = tail.char_indices().rev().nth(OUTPUT_CHARS - 1) {
-        tail.replace_range(..start, "");
-    }
-    let detail = match (output.is_empty(), tail.len() < output.trim_end().len()) {
-        (true, _) => first.to_owned(),
-        (_, true) => format!("{first}\n…\n{tail}"),
-        _ => format!("{first}\n{tail}"),
-    };
-    Check { detail, ..check.clone() }
 }
 
 fn judged_criterion(judgement: &Judgement) -> JudgedCriterion {

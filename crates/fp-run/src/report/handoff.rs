@@ -117,9 +117,8 @@ impl HandoffReport {
         let notes = self.notes.iter().map(note_item).collect();
         latest(&mut page, "Key Discoveries", notes, &format!("`fp note {plan} list`"));
         section(&mut page, "Resume Notes", self.resume_notes(), &status);
-        let step = |step: &NextStep| format!("{}: {}", code_span(&step.command), plain(&step.why));
+        let step = |step: &NextStep| format!("{}: {}", code(&step.command), plain(&step.why));
         section(&mut page, "Next Commands", self.next.iter().map(step), &status);
-        let _ = write!(page, "\n## Resume Command\n\n{}\n", self.resume_command());
         page
     }
 
@@ -157,32 +156,19 @@ impl HandoffReport {
     fn resume_notes(&self) -> Vec<String> {
         let mut notes = vec!["The log has the whole state; nothing has to be kept in mind".to_owned()];
         if !self.read.is_empty() {
-            let files: Vec<String> = self.read.iter().map(|file| code_span(file)).collect();
+            let files: Vec<String> = self.read.iter().map(|file| code(file)).collect();
             notes.push(format!("In the plan's folder: {}", files.join(", ")));
         }
         if !self.messages.is_empty() {
-            let list = code_span(&format!("fp note {} list", self.plan_id));
+            let list = code(&format!("fp note {} list", self.plan_id));
             notes.push(format!("Messages between builders: {} ({list})", self.messages.len()));
         }
         notes
-    }
-
-    fn resume_command(&self) -> String {
-        let (plan, counts) = (&self.plan_id, &self.counts);
-        if counts.total > 0 && counts.completed == counts.total {
-            return "All tasks complete. No resume needed.".into();
-        }
-        let failed = self.tasks.iter().find(|task| task.line.status == Status::Failed);
-        if let Some(failed) = failed.filter(|_| counts.total == counts.over()) {
-            return NextStep::retry(plan, &failed.line.id).command;
-        }
-        self.next.last().map_or_else(|| format!("/fp:implement {plan}"), |step| step.command.clone())
     }
 }
 
 /// A command and its purpose.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
 pub struct NextStep {
     /// As typed in a terminal, or, if it starts with `/`, in Claude Code.
     pub command: String,
@@ -351,12 +337,6 @@ fn latest(page: &mut String, title: &str, mut items: Vec<String>, rest: &str) {
 /// A text on one line, in its own characters: whoever reads the page quotes from it.
 fn plain(text: &str) -> String {
     clipped(&one_line(text), TEXT)
-}
-
-pub(super) fn code_span(text: &str) -> String {
-    let mut out = String::new();
-    let _ = code(&mut out, text);
-    out
 }
 
 #[cfg(test)]

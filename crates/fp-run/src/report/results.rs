@@ -4,13 +4,12 @@
 
 use std::fmt::Write as _;
 
-use super::handoff::code_span;
 use super::run_page::{RunPage, RunTask};
 use super::status::Phase;
 use super::took;
 use crate::run::event::Decider;
 use crate::run::payload::short;
-use fp_plan::markdown::inline;
+use fp_plan::markdown::{code, inline};
 use fp_plan::text::one_line;
 
 pub fn results_page(run: &RunPage<'_>) -> String {
@@ -86,11 +85,8 @@ fn task_list(page: &mut String, run: &RunPage<'_>) {
 }
 
 fn outcome(task: &RunTask) -> String {
-    let commit = task
-        .line
-        .commit
-        .as_ref()
-        .map_or_else(String::new, |commit| format!(", {}", code_span(short(commit))));
+    let commit =
+        task.line.commit.as_ref().map_or_else(String::new, |commit| format!(", {}", code(short(commit))));
     format!(": {}{commit}", task.line.state_word())
 }
 
@@ -112,7 +108,7 @@ fn task_section(page: &mut String, task: &RunTask) {
     }
     page.push('\n');
     if let Some(commit) = &line.commit {
-        let _ = writeln!(page, "- Commit: {}", code_span(commit));
+        let _ = writeln!(page, "- Commit: {}", code(commit));
     }
     if let Some(reason) = reason {
         let label = if line.commit.is_some() { "Note" } else { "Reason" };
@@ -133,7 +129,7 @@ fn task_section(page: &mut String, task: &RunTask) {
         let _ = writeln!(page, "  - {}", text(&judged.evidence));
     }
     for file in &last.files {
-        let _ = writeln!(page, "- Changed: {}", code_span(file));
+        let _ = writeln!(page, "- Changed: {}", code(file));
     }
 }
 
@@ -153,7 +149,5 @@ fn decisions(page: &mut String, run: &RunPage<'_>) {
 }
 
 fn text(text: &str) -> String {
-    let mut out = String::new();
-    let _ = inline(&mut out, &one_line(text));
-    out
+    inline(&one_line(text))
 }

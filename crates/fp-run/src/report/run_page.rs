@@ -60,7 +60,6 @@ pub struct RunPage<'p> {
 
 /// Milliseconds by activity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
-#[serde(rename_all = "camelCase")]
 pub struct RunTimes {
     pub building: u64,
     pub asking: u64,
@@ -93,7 +92,6 @@ impl RunTimes {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
 pub struct RunPause {
     pub from: Timestamp,
     pub to: Timestamp,
@@ -135,7 +133,6 @@ pub(super) fn worked_between(from: Timestamp, to: Timestamp, pauses: &[RunPause]
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
 pub struct RunLane {
     pub name: String,
     /// True for the user's lane, whose bars are questions.
@@ -147,7 +144,6 @@ pub struct RunLane {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
 pub struct LaneBar {
     pub kind: BarKind,
     pub task: Option<TaskId>,
@@ -175,7 +171,6 @@ pub enum BarKind {
 
 /// An event, in the words of the log.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
 pub struct RunMark {
     pub at: Timestamp,
     pub kind: MarkKind,
@@ -221,7 +216,6 @@ pub struct RunQuestion {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
 pub struct RunCommit {
     pub task: TaskId,
     pub hash: String,
@@ -261,7 +255,6 @@ pub struct TaskTry {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
 pub struct TaskAttempt {
     pub iteration: u32,
     pub builder: AgentName,
@@ -288,7 +281,6 @@ impl AttemptEnd {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
 pub struct JudgedCriterion {
     pub number: usize,
     /// Empty if the tree no longer has the criterion.
@@ -299,7 +291,6 @@ pub struct JudgedCriterion {
 
 /// The chain of dependent tasks that took longest in total: more builders would not have made it shorter.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
-#[serde(rename_all = "camelCase")]
 pub struct LongestChain {
     pub tasks: Vec<TaskId>,
     pub millis: u64,
@@ -316,7 +307,7 @@ impl LongestChain {
             }
         }
         let weights: Vec<u64> = tasks.iter().map(|task| spent(&task.leaf.id)).collect();
-        let behind = work_behind(&weights, &users);
+        let behind = work_behind(&weights, users.clone());
         let longest = |tasks: &mut dyn Iterator<Item = usize>| {
             tasks.max_by_key(|&task| (behind[task], Reverse(task))).filter(|&task| behind[task] > 0)
         };

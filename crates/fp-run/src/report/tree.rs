@@ -16,7 +16,7 @@ use fp_plan::plan::field::FieldKind;
 use fp_plan::plan::graph::{Graph, PlanIndex};
 use fp_plan::plan::id::PlanId;
 use fp_plan::plan::task::{Plan, Task, TaskFields, TaskIndex};
-use fp_plan::schedule::{CriticalPath, Delay, Schedule, ScheduleOptions, SpeedUp, schedule};
+use fp_plan::schedule::{CriticalPath, Delay, Schedule, ScheduleOptions, ScheduleStep, SpeedUp, schedule};
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -49,7 +49,6 @@ pub struct TreeReport<'p> {
 
 /// The waves for one number of builders.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
 pub struct Waves<'p> {
     pub builders: u32,
     /// Number of waves.
@@ -60,7 +59,6 @@ pub struct Waves<'p> {
 
 /// A leaf's place in the waves.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
 pub struct WavePlace<'p> {
     pub id: &'p str,
     pub wave: usize,
@@ -70,7 +68,6 @@ pub struct WavePlace<'p> {
 
 /// An error of the tree.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
 pub struct Problem {
     pub rule: &'static str,
     /// Id of the task; empty if there is none.
@@ -165,12 +162,10 @@ impl<'p> TreeReport<'p> {
     /// Adds the waves of `tree` for each number of builders, and the critical path. Adds neither if the dependencies
     /// form a cycle.
     pub fn with_schedules(mut self, tree: &'p Plan<'p>, options: &ScheduleOptions, builders: &[u32]) -> Self {
-        let leaves: Vec<TaskIndex> =
-            (0..tree.tasks.len()).filter(|&task| tree.tasks[task].is_leaf()).collect();
         for &builders in builders {
             let options = ScheduleOptions { max_parallel_tasks: builders, ..options.clone() };
             let Ok(found) = schedule(tree, &options) else { return self };
-            self.schedules.push(waves(tree, &leaves, &found, builders));
+            self.schedules.push(waves(&found, builders));
             self.speed_up = found.speed_up;
             self.critical_path = found.critical_path;
         }
@@ -198,16 +193,12 @@ impl<'p> TreeReport<'p> {
 
 const EDITED: &str = "it was edited after the approval";
 
-fn waves<'p>(tree: &Plan, leaves: &[TaskIndex], found: &Schedule<'p>, builders: u32) -> Waves<'p> {
-    let mut steps: Vec<usize> = vec![0; tree.tasks.len()];
-    for (at, step) in found.order.iter().enumerate() {
-        steps[step.task] = at;
-    }
-    let places = leaves.iter().map(|&leaf| {
-        let step = &found.order[steps[leaf]];
-        WavePlace { id: step.id, wave: step.wave, delay: step.delay.clone() }
-    });
-    Waves { builders, waves: found.waves.len(), places: places.collect() }
+fn waves<'p>(found: &Schedule<'p>, builders: u32) -> Waves<'p> {
+    let mut steps: Vec<&ScheduleStep<'p>> = found.order.iter().collect();
+    steps.sort_by_key(|step| step.task);
+    let place =
+        |step: &ScheduleStep<'p>| WavePlace { id: step.id, wave: step.wave, delay: step.delay.clone() };
+    Waves { builders, waves: found.waves.len(), places: steps.into_iter().map(place).collect() }
 }
 
 fn row(tree: &Plan, graph: &Graph, number: TaskIndex) -> TaskRow {

@@ -46,7 +46,6 @@ pub struct WhyReport {
 
 /// An event of the task's history.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
 pub struct TaskEvent {
     /// Number of the log entry.
     pub seq: u64,
@@ -58,7 +57,6 @@ pub struct TaskEvent {
 
 /// A task of the chain.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
 pub struct WhyLink {
     pub id: TaskId,
     pub title: String,

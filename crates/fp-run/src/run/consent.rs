@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use fp_plan::plan::id::{PlanId, TaskId};
 use fp_plan::plan::{Plan, Task};
-use fp_plan::text::{counted, prompt_quoted};
+use fp_plan::text::{counted, first_few, prompt_quoted};
 use serde::{Deserialize, Serialize};
 
 use super::approval::{hash, is_approved};
@@ -164,9 +164,7 @@ pub fn changes_since(before: &State, tree: &Plan, end_commands: &[String], most:
 
 /// At most `most` of `items`.
 fn first_of(items: &[String], most: usize) -> String {
-    let more = items.len().saturating_sub(most);
-    let more = if more > 0 { format!(" and {more} more, see the tree") } else { String::new() };
-    format!("{}{more}", items[..items.len().min(most)].join(", "))
+    first_few(items, most) + if items.len() > most { ", see the tree" } else { "" }
 }
 
 /// The commands of a tree's tasks and those at the end, one line a program with its commands, as a person judges them. At

@@ -37,7 +37,6 @@ pub struct AgentProcess {
 
 /// Tokens, as the program counts them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
 pub struct TokenUse {
     /// Read anew.
     pub input: u64,

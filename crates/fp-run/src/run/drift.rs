@@ -39,7 +39,6 @@ pub struct Moved {
 
 /// The changes beneath one task.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
 pub struct Drift {
     /// The changed files among those that the task lists or refers to.
     pub files: BTreeSet<String>,

@@ -5,17 +5,15 @@ use super::decide::RunDecision;
 use super::event::Event;
 use super::question::{AnswerChoice, Topic};
 use super::state::{State, Status};
-use crate::verification::{COMMAND_CHECK, Check, CheckVerdict};
+use super::verdict::told_end;
+use crate::verification::{Check, CheckVerdict};
 use fp_plan::plan::Plan;
-use fp_plan::text::prompt_quoted;
 
 /// The heading in `context.md` or `research.md` below which the CI's commands stand, one an item.
 const HEADING: &str = "## CI Checks";
 /// Most commands, and the longest one, in bytes.
 const MOST: usize = 20;
 const LONGEST: usize = 300;
-/// Longest quotation of a command's result in a question, in bytes.
-const MAX_RESULT: usize = 200;
 
 /// The commands in backticks in the interview's test strategy, then those of the CI in `pages`. A command that each task of `tree` runs isn't repeated.
 pub fn end_commands(tree: &Plan, strategy: &str, pages: [&str; 2]) -> Vec<String> {
@@ -58,10 +56,11 @@ impl State {
             return Ok(Vec::new());
         }
         let failed = checks.iter().filter(|check| check.verdict == CheckVerdict::Fail);
-        let told: Vec<String> = failed.map(told_failure).collect();
+        let told: Vec<String> =
+            failed.map(|check| told_end(check, false).unwrap_or_else(|| check.name.clone())).collect();
         let mut events = vec![Event::CheckedAtEnd { checks }];
         if !told.is_empty() {
-            events.push(self.ask(Topic::EndChecks, &told.join("; ")));
+            events.push(self.ask(Topic::EndChecks, told.join(" ").trim_end_matches('.')));
         }
         Ok(events)
     }
@@ -72,14 +71,6 @@ impl State {
         let has_failed = self.end_checks.iter().flatten().any(|check| check.verdict == CheckVerdict::Fail);
         has_failed && last.is_some_and(|asked| asked.answer == [AnswerChoice::AddTask.into_str()])
     }
-}
-
-fn told_failure(check: &Check) -> String {
-    let command = check.name.strip_prefix(COMMAND_CHECK).unwrap_or(&check.name);
-    let mut lines = check.detail.lines();
-    let ended = lines.next().and_then(|line| line.split(',').next()).unwrap_or_default();
-    let last = lines.rfind(|line| !line.trim().is_empty()).unwrap_or_default();
-    format!("{}: {ended}, {}", prompt_quoted(command, LONGEST), prompt_quoted(last, MAX_RESULT))
 }
 
 #[cfg(test)]

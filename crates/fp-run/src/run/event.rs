@@ -59,7 +59,6 @@ pub struct EntryOrigin {
 
 /// An approved leaf with everything that scheduling needs, which saves every command from parsing the tree.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
 pub struct Leaf {
     pub id: TaskId,
     pub title: String,

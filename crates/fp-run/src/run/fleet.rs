@@ -20,7 +20,6 @@ pub struct FleetMachine {
     /// Time of its last entry by its own clock.
     pub at: Timestamp,
     /// True if it takes part no more.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub has_left: bool,
 }
 

@@ -53,7 +53,7 @@ impl State {
             }
             match event {
                 Event::Claimed { task, .. } | Event::Completed { task, .. } => {
-                    self.task_mut(task).into_iter().for_each(|t| t.machine.clone_from(&machine));
+                    self.change(task, |t| t.machine.clone_from(&machine));
                 }
                 Event::Asked { .. } => {
                     self.questions.last_mut().into_iter().for_each(|q| q.machine.clone_from(&machine))
@@ -108,9 +108,7 @@ impl State {
                 if !self.run.as_ref().is_some_and(|r| r.is_led_by(session, client)) {
                     let keeps_sessions = self.keeps_sessions(terms);
                     self.agents.clear();
-                    self.untold.clear();
-                    self.unstarted.clear();
-                    self.unwoken.clear();
+                    self.forget(|_| true);
                     self.tasks.iter_mut().for_each(|t| t.verifiers = 0);
                     if keeps_sessions {
                         self.wake_holders(at);
@@ -138,44 +136,27 @@ impl State {
             Event::HeadMoved { head, drifted } => {
                 self.head = Some(head.clone());
                 for (id, drift) in drifted {
-                    if let Some(t) = self.task_mut(id) {
-                        t.drift.get_or_insert_default().add(drift);
-                    }
+                    self.change(id, |t| t.drift.get_or_insert_default().add(drift));
                 }
             }
-            Event::Kept { tasks } => {
-                for id in tasks {
-                    if let Some(t) = self.task_mut(id) {
-                        t.drift = None;
-                    }
-                }
-            }
+            Event::Kept { tasks } => tasks.iter().for_each(|id| self.change(id, |t| t.drift = None)),
             Event::CommandsTried { .. } => {
                 self.tried = true;
                 self.untried.clear();
             }
             Event::CheckedBefore { task, checks, passed } => {
-                if let Some(t) = self.task_mut(task) {
-                    t.before = Some(ChecksBefore { checks: checks.clone(), passed: *passed, waived: None });
-                }
+                let before = ChecksBefore { checks: checks.clone(), passed: *passed, waived: None };
+                self.change(task, |t| t.before = Some(before));
             }
-            Event::ChecksDropped { task, commands, by: _ } => {
-                if let Some(t) = self.task_mut(task) {
-                    t.dropped.extend(commands.iter().cloned());
-                    t.verification = None;
-                    t.verifiers = 0;
-                }
-            }
-            Event::RevisionDue { task } => {
-                if let Some(t) = self.task_mut(task) {
-                    t.to_revise = true;
-                }
-            }
-            Event::Waived { task, by } => {
-                if let Some(before) = self.task_mut(task).and_then(|t| t.before.as_mut()) {
-                    before.waived = Some(*by);
-                }
-            }
+            Event::ChecksDropped { task, commands, by: _ } => self.change(task, |t| {
+                t.dropped.extend(commands.iter().cloned());
+                t.verification = None;
+                t.verifiers = 0;
+            }),
+            Event::RevisionDue { task } => self.change(task, |t| t.to_revise = true),
+            Event::Waived { task, by } => self.change(task, |t| {
+                t.before.iter_mut().for_each(|before| before.waived = Some(*by));
+            }),
             Event::Dispatched { dispatch, name, task } => self.dispatched(*dispatch, name, task.as_ref(), at),
             Event::Told => {
                 let told = self.untold.drain(..);
@@ -207,55 +188,47 @@ impl State {
                 } else {
                     self.leave_checkout(&base.tree);
                 }
-                if let Some(t) = self.task_mut(task) {
+                self.change(task, |t| {
                     t.status = Status::Implementing;
                     t.claim = Some(Claim { owner: owner.clone(), token: token.clone(), since: at });
                     t.iteration = *iteration;
                     t.take_base(base);
                     t.started_at.get_or_insert(at);
                     t.begin_iteration();
-                }
+                });
             }
             Event::Resumed { task, owner } => {
                 self.working(owner, at);
                 self.refill_inbox(owner);
-                if let Some(t) = self.task_mut(task) {
+                self.change(task, |t| {
                     t.resume_due = false;
                     t.answered = None;
-                }
+                });
             }
             Event::Nudged { task, owner } => {
                 self.working(owner, at);
-                if let Some(t) = self.task_mut(task) {
-                    t.nudges += 1;
-                }
+                self.change(task, |t| t.nudges += 1);
             }
             Event::Submitted { task, owner, tree, files } => {
                 self.heard_of(owner);
                 self.idle(owner, at);
-                self.withdraw_inquiries(task);
+                self.close_unanswered(task, ClosedUnanswered::Withdrawn);
                 if self.is_in_checkout(task) {
                     self.leave_checkout(tree);
                 }
-                if let Some(t) = self.task_mut(task) {
+                self.change(task, |t| {
                     t.status = Status::AwaitingVerification;
                     t.submission =
                         Some(MeasuredWork { tree: tree.clone(), files: files.clone(), checks: Vec::new() });
                     t.verification = None;
                     t.verifiers = 0;
-                }
+                });
             }
-            Event::Edited { task, path } => {
-                if let Some(t) = self.task_mut(task) {
-                    t.edited.insert(path.clone());
-                }
-            }
+            Event::Edited { task, path } => self.change(task, |t| t.edited.extend([path.clone()])),
             Event::ScopeExtended { task, granted } => {
                 // A log may come from anywhere.
-                let is_allowed =
-                    allowed_path(&granted.path, PLANS).is_ok_and(|allowed| allowed == granted.path);
-                if let Some(t) = self.task_mut(task).filter(|_| is_allowed) {
-                    t.granted.push(granted.clone());
+                if allowed_path(&granted.path, PLANS).is_ok_and(|allowed| allowed == granted.path) {
+                    self.change(task, |t| t.granted.push(granted.clone()));
                 }
             }
             Event::Verified { task, work, iteration: _ } => {
@@ -263,27 +236,25 @@ impl State {
                     self.leave_checkout(&work.tree);
                 }
                 // Whoever measures a submission is its verifier, as far as the log can tell.
-                self.lapse(task);
-                if let Some(t) = self.task_mut(task) {
-                    t.verification = Some(work.clone());
-                }
+                self.forget(|told| told.task.as_ref() == Some(task));
+                self.change(task, |t| t.verification = Some(work.clone()));
             }
             Event::Judged { task, verdict } => {
                 self.end_verifiers(task, at);
-                if let Some(t) = self.task_mut(task) {
+                self.change(task, |t| {
                     t.verdict = Some(verdict.clone());
                     t.failed_verdicts += u32::from(!verdict.pass);
                     if !verdict.pass {
                         t.failed.clone_from(&t.verification);
                         t.failed.iter_mut().for_each(|failed| failed.checks.retain(Check::fails));
                     }
-                }
+                });
             }
             Event::SentBack { task, iteration, token, feedback, base } => {
                 if let Some(owner) = self.owner_of(task) {
                     self.close_inbox(&owner);
                 }
-                if let Some(t) = self.task_mut(task) {
+                self.change(task, |t| {
                     t.base = base.clone().or(t.base.take());
                     t.status = Status::Implementing;
                     t.iteration = *iteration;
@@ -295,91 +266,75 @@ impl State {
                         claim.since = at;
                     }
                     t.begin_iteration();
-                }
+                });
             }
             Event::CommitStarted { task, intent } => {
-                if let Some(t) = self.task_mut(task) {
-                    t.commit_intent = Some(intent.clone());
-                }
+                self.change(task, |t| t.commit_intent = Some(intent.clone()));
             }
             Event::CommitBlocked { task, reason } => {
-                if let Some(t) = self.task_mut(task) {
-                    t.reason = Some(reason.clone());
-                }
+                self.change(task, |t| t.reason = Some(reason.clone()));
             }
-            Event::Completed { task, commit, note } => {
-                if let Some(t) = self.task_mut(task) {
-                    t.end(Status::Completed, at);
-                    t.commit.clone_from(commit);
-                    t.note.clone_from(note);
-                    t.reason = None;
-                    t.feedback = None;
-                    t.submission = None;
-                    if let Some(verified) = &mut t.verification {
-                        // The log keeps the other checks. Unfinished work that was let through is needed when the next
-                        // plan starts.
-                        verified.checks.retain(Check::lets_go);
-                    }
-                }
-            }
+            Event::Completed { task, commit, note } => self.change(task, |t| {
+                t.end(Status::Completed, at);
+                t.commit.clone_from(commit);
+                t.note.clone_from(note);
+                t.reason = None;
+                t.feedback = None;
+                t.submission = None;
+                // The log keeps the other checks. Unfinished work that was let through is needed when the next plan
+                // starts.
+                t.verification.iter_mut().for_each(|verified| verified.checks.retain(Check::lets_go));
+            }),
             Event::Released { task, iteration, reason: _ } => {
                 if let Some(owner) = self.owner_of(task) {
                     self.return_inbox(&owner);
                 }
-                self.withdraw_inquiries(task);
-                if let Some(t) = self.task_mut(task) {
+                self.close_unanswered(task, ClosedUnanswered::Withdrawn);
+                self.change(task, |t| {
                     t.status = Status::Pending;
                     t.claim = None;
                     t.commit_intent = None;
                     t.iteration = *iteration;
                     t.begin_iteration();
-                }
+                });
             }
             Event::Failed { task, reason } => {
                 self.end_verifiers(task, at);
-                self.close_questions_about(task);
-                if let Some(t) = self.task_mut(task) {
+                self.close_unanswered(task, ClosedUnanswered::GivenUp);
+                self.change(task, |t| {
                     t.end(Status::Failed, at);
                     t.reason = Some(reason.clone());
-                }
+                });
             }
             Event::Skipped { task, because } => {
-                self.close_questions_about(task);
-                if let Some(t) = self.task_mut(task) {
+                self.close_unanswered(task, ClosedUnanswered::GivenUp);
+                self.change(task, |t| {
                     t.end(Status::Skipped, at);
                     t.because = Some(because.clone());
                     t.reason = Some(format!("Blocked by {because}"));
-                }
+                });
             }
             Event::Retried { task, restored } => {
                 for id in std::iter::once(task).chain(restored) {
                     self.imported.remove(id);
-                    if let Some(t) = self.task_mut(id) {
-                        t.restart();
-                    }
+                    self.change(id, TaskState::restart);
                 }
                 self.reopen();
             }
             Event::RolledBack { task, commit, revert } => {
                 self.undone.extend(commit.iter().chain(revert).cloned());
                 self.imported.remove(task);
-                if let Some(t) = self.task_mut(task) {
-                    t.roll_back(commit.is_some());
-                }
+                self.change(task, |t| t.roll_back(commit.is_some()));
                 self.reopen();
             }
             Event::Asked { question } => {
                 if let Topic::Drift(tasks) = &question.topic {
                     for id in tasks {
-                        if let Some(drift) = self.task_mut(id).and_then(|t| t.drift.as_mut()) {
-                            drift.asked = true;
-                        }
+                        self.change(id, |t| t.drift.iter_mut().for_each(|drift| drift.asked = true));
                     }
                 }
-                if let Topic::Clarify(id) | Topic::CheckDoubted { task: id, .. } = &question.topic
-                    && let Some(t) = self.task_mut(id)
-                {
-                    t.asked_after = Some(t.failed_checks());
+                if let Topic::Clarify(id) | Topic::CheckDoubted { task: id, .. } = &question.topic {
+                    self.change(id, |t| t.asked_after = Some(t.failed_checks()));
                 }
                 self.questions.push(Asked {
                     question: question.clone(),
@@ -406,6 +361,13 @@ impl State {
             Event::Left | Event::Renewed => {}
             Event::Cancelled { .. } => self.set_run_status(RunStatus::Cancelled),
             Event::Finished => self.set_run_status(RunStatus::Finished),
+        }
+    }
+
+    /// Changes the task `id`, if the plan has it.
+    fn change(&mut self, id: &TaskId, change: impl FnOnce(&mut TaskState)) {
+        if let Some(task) = self.task_mut(id) {
+            change(task);
         }
     }
 
@@ -490,15 +452,14 @@ impl State {
         let role = if dispatch == Dispatch::Verify { Role::Verifier } else { Role::Builder };
         self.untold.push(Untold { dispatch, name: name.clone(), task: task.cloned() });
         let agent = self.agent(name, role, at);
-        agent.activity = Activity::Dispatched;
-        agent.since = at;
+        agent.turn(Activity::Dispatched, at);
         agent.task = task.filter(|_| role == Role::Verifier).cloned();
-        if let Some(t) = task.and_then(|id| self.task_mut(id)) {
-            match dispatch {
+        task.into_iter().for_each(|id| {
+            self.change(id, |t| match dispatch {
                 Dispatch::Verify => t.verifiers += 1,
                 Dispatch::Spawn | Dispatch::Resume => t.resume_due = false,
-            }
-        }
+            });
+        });
     }
 
     fn agent_ended(&mut self, name: &AgentName, at: Timestamp) {
@@ -508,58 +469,44 @@ impl State {
             if agent.role == Role::Builder && !holds && agent.activity == Activity::Dispatched {
                 agent.fruitless += 1;
             }
-            agent.activity = Activity::Idle;
-            agent.since = at;
+            agent.turn(Activity::Idle, at);
         }
     }
 
     /// The lead has started `name`, or no longer needs to.
     fn heard_of(&mut self, name: &AgentName) {
-        self.untold.retain(|u| u.name != *name);
-        self.unstarted.retain(|u| u.name != *name);
-        self.unwoken.retain(|u| u.name != *name);
+        self.forget(|told| told.name == *name);
     }
 
-    /// Nothing that the lead was told to do about `task` is due any more.
-    fn lapse(&mut self, task: &TaskId) {
-        self.untold.retain(|u| u.task.as_ref() != Some(task));
-        self.unstarted.retain(|u| u.task.as_ref() != Some(task));
-        self.unwoken.retain(|u| u.task.as_ref() != Some(task));
+    /// Nothing that the lead was told to do is due any more, as far as it `is_gone`.
+    fn forget(&mut self, is_gone: impl Fn(&Untold) -> bool) {
+        for told in [&mut self.untold, &mut self.unstarted, &mut self.unwoken] {
+            told.retain(|told| !is_gone(told));
+        }
     }
 
     fn working(&mut self, name: &AgentName, at: Timestamp) {
         self.heard_of(name);
-        let agent = self.agent(name, Role::Builder, at);
-        agent.activity = Activity::Working;
-        agent.since = at;
+        self.agent(name, Role::Builder, at).turn(Activity::Working, at);
     }
 
     fn idle(&mut self, name: &AgentName, at: Timestamp) {
-        let agent = self.agent(name, Role::Builder, at);
-        agent.activity = Activity::Idle;
-        agent.since = at;
+        self.agent(name, Role::Builder, at).turn(Activity::Idle, at);
     }
 
     fn end_verifiers(&mut self, task: &TaskId, at: Timestamp) {
-        self.lapse(task);
-        for agent in self.agents.values_mut().filter(|a| a.task.as_ref() == Some(task)) {
-            agent.activity = Activity::Idle;
-            agent.since = at;
-        }
+        self.forget(|told| told.task.as_ref() == Some(task));
+        let verifiers = self.agents.values_mut().filter(|agent| agent.task.as_ref() == Some(task));
+        verifiers.for_each(|agent| agent.turn(Activity::Idle, at));
     }
 
-    fn close_questions_about(&mut self, task: &TaskId) {
+    /// Closes the questions about a task that was given up, or, where a builder continued without an answer or lost its
+    /// claim, its own ones.
+    fn close_unanswered(&mut self, task: &TaskId, how: ClosedUnanswered) {
         let open = self.questions.iter_mut().filter(|a| a.answer.is_empty());
-        for asked in open.filter(|a| a.question.topic.task() == Some(task)) {
-            asked.answer = vec![ClosedUnanswered::GivenUp.into_str().into()];
-        }
-    }
-
-    /// A builder that continued without an answer, or lost its claim, no longer needs one.
-    fn withdraw_inquiries(&mut self, task: &TaskId) {
-        let open = self.questions.iter_mut().filter(|a| a.answer.is_empty() && a.question.topic.is_inquiry());
-        for asked in open.filter(|a| a.question.topic.task() == Some(task)) {
-            asked.answer = vec![ClosedUnanswered::Withdrawn.into_str().into()];
+        let about = open.filter(|a| a.question.topic.task() == Some(task));
+        for asked in about.filter(|a| how == ClosedUnanswered::GivenUp || a.question.topic.is_inquiry()) {
+            asked.answer = vec![how.into_str().into()];
         }
     }
 
@@ -573,6 +520,12 @@ impl State {
         if self.run.as_ref().is_some_and(|r| r.status == RunStatus::Finished) {
             self.set_run_status(RunStatus::Running);
         }
+    }
+}
+
+impl RunAgent {
+    fn turn(&mut self, activity: Activity, at: Timestamp) {
+        (self.activity, self.since) = (activity, at);
     }
 }
 

@@ -1,6 +1,8 @@
 //! Lets a builder ask in the middle of its task: one question in its first iteration, one after each check that failed,
 //! and extra files at any time. A builder that asked counts as ended, isn't nudged, and is woken with the answer.
 
+use std::collections::HashSet;
+
 use super::decide::RunDecision;
 use super::event::{Decider, Event};
 use super::question::{AnswerOption, Question, Topic, said};
@@ -97,13 +99,8 @@ impl State {
     ) -> Result<Vec<Event>, Refusal> {
         self.expect_may_ask(id, owner)?;
         let options: Vec<AnswerOption> = options.iter().map(|option| option.each(cut)).collect();
-        let mut labels: Vec<String> = options.iter().map(|option| option.label.to_lowercase()).collect();
-        labels.sort_unstable();
-        labels.dedup();
-        if labels.len() != options.len()
-            || !OPTIONS.contains(&options.len())
-            || labels.contains(&String::new())
-        {
+        let labels: HashSet<String> = options.iter().map(|option| option.label.to_lowercase()).collect();
+        if labels.len() != options.len() || !OPTIONS.contains(&options.len()) || labels.contains("") {
             let said = "a question has 2 to 4 options with different labels, this one has";
             return Err(decline(
                 format!("{said} {}", options.len()),

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::event::Event;
 use super::refusal::Refusal;
 use super::state::State;
-use crate::critique::{CriticVerdict, Critique, JudgedTree};
+use crate::critique::{CriticVerdict, Critique};
 
 /// Validation passes a tree gets to become valid.
 pub const PASSES: u32 = 6;
@@ -17,21 +17,15 @@ pub const ROUNDS: u32 = 3;
 
 /// The history of a tree since its last approval.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
 pub struct Planning {
     /// Validation passes since the tree was last valid.
-    #[serde(default)]
     pub passes: u32,
     /// The rules that failed in every one of those passes.
-    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub failing: BTreeSet<String>,
     /// The last counted tree.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub validated: Option<Validated>,
-    #[serde(default)]
     pub rounds: u32,
     /// The last critique, even one before the approval.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub critique: Option<LastCritique>,
 }
 
@@ -131,15 +125,10 @@ impl Planning {
 }
 
 impl State {
-    /// Turns a critic's findings on every leaf into the critique to record. Refused after the last round.
-    pub fn criticise(&self, tree_hash: String, judged: JudgedTree) -> Result<Critique, Refusal> {
-        let round = self.planning.round_of(&tree_hash);
-        if round > ROUNDS {
-            return Err(Refusal::RoundsOver);
-        }
-        let JudgedTree { leaves, findings, passed } = judged;
-        let verdict = findings.iter().map(|finding| finding.verdict).max().unwrap_or(CriticVerdict::Pass);
-        Ok(Critique { round, verdict, tree_hash, leaves, findings, passed })
+    /// Gives a critique its round. Refused after the last one.
+    pub fn criticise(&self, judged: Critique) -> Result<Critique, Refusal> {
+        let round = self.planning.round_of(&judged.tree_hash);
+        if round > ROUNDS { Err(Refusal::RoundsOver) } else { Ok(Critique { round, ..judged }) }
     }
 }
 

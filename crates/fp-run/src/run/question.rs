@@ -136,7 +136,6 @@ impl Topic {
 
 /// A question to the user.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
 pub struct Question {
     /// Unique in the run.
     pub id: String,
@@ -341,10 +340,7 @@ impl Question {
                 "No verdict",
                 format!("Two verifiers of task {task} ended without a verdict. How should it continue?"),
             ),
-            Topic::CommitBlocked(task) => {
-                ("Commit", format!("Task {task} passed, but its commit could not be made: {reason}"))
-            }
-            Topic::IndexLocked(task) => {
+            Topic::CommitBlocked(task) | Topic::IndexLocked(task) => {
                 ("Commit", format!("Task {task} passed, but its commit could not be made: {reason}"))
             }
             Topic::CommitRewritten(task) => (

@@ -10,8 +10,9 @@ use super::drift::Drift;
 use super::event::Leaf;
 use super::question::Topic;
 use super::state::{RunStatus, State, Status, TaskState};
+use fp_plan::plan::Graph;
 use fp_plan::plan::id::{AgentName, TaskId};
-use fp_plan::plan::path::{held, is_above};
+use fp_plan::plan::path::{held, meet};
 use fp_plan::settings::{ExecutionModel, ExecutionOrder, Settings};
 use fp_plan::text::first_few;
 
@@ -91,9 +92,7 @@ impl<'s, 'e> Obstacles<'s, 'e> {
     fn shares_a_file(&self, task: &TaskState) -> Option<Obstacle> {
         let files: Vec<(&str, Cow<str>)> = task.held().filter_map(|file| Some((file, held(file)?))).collect();
         self.running.iter().find_map(|(running, others)| {
-            let shared =
-                |path: &str| others.iter().any(|o| o == path || is_above(o, path) || is_above(path, o));
-            let (file, _) = files.iter().find(|(_, path)| shared(path))?;
+            let (file, _) = files.iter().find(|(_, path)| others.iter().any(|other| meet(other, path)))?;
             Some(Obstacle::File { task: running.leaf.id.clone(), file: (*file).to_owned() })
         })
     }
@@ -317,24 +316,9 @@ impl Policy {
 
 /// For each task, the total complexity of the heaviest chain of dependents that starts with it. `users` lists the
 /// direct dependents of each task and must have no cycle.
-pub(crate) fn work_behind(weights: &[u64], users: &[Vec<usize>]) -> Vec<u64> {
-    let mut open: Vec<usize> = users.iter().map(Vec::len).collect();
-    let mut before: Vec<Vec<usize>> = vec![Vec::new(); users.len()];
-    for (task, users) in users.iter().enumerate() {
-        users.iter().for_each(|&user| before[user].push(task));
-    }
-    let mut behind = weights.to_vec();
-    let mut done: Vec<usize> = (0..users.len()).filter(|&task| open[task] == 0).collect();
-    while let Some(task) = done.pop() {
-        for &earlier in &before[task] {
-            behind[earlier] = behind[earlier].max(weights[earlier] + behind[task]);
-            open[earlier] -= 1;
-            if open[earlier] == 0 {
-                done.push(earlier);
-            }
-        }
-    }
-    behind
+pub(crate) fn work_behind(weights: &[u64], users: Vec<Vec<usize>>) -> Vec<u64> {
+    let graph = Graph::of_edges(users);
+    graph.chain_weights(&graph.order(|_| ()), |task| weights[task])
 }
 
 impl State {
@@ -368,7 +352,7 @@ impl State {
             }
         }
         let weights: Vec<u64> = self.tasks.iter().map(|task| u64::from(task.leaf.complexity)).collect();
-        work_behind(&weights, &users)
+        work_behind(&weights, users)
     }
 }
 

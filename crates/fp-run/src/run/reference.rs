@@ -1,7 +1,5 @@
 //! Follows references: `src/a.rs:15` means the text that stood there when the plan was approved, wherever it stands now.
 
-use std::collections::HashMap;
-
 use serde::{Deserialize, Serialize};
 
 use fp_plan::plan::path;
@@ -21,24 +19,25 @@ pub struct StampedReference {
 #[derive(Debug, Clone)]
 pub struct ReferredFile {
     hashes: Vec<u64>,
-    counts: HashMap<u64, usize>,
 }
 
 impl ReferredFile {
     pub fn of(text: &str) -> Self {
-        let hashes: Vec<u64> = text.lines().map(hash_of_line).collect();
-        let mut counts = HashMap::new();
-        for hash in &hashes {
-            *counts.entry(*hash).or_default() += 1;
-        }
-        Self { hashes, counts }
+        Self { hashes: text.lines().map(hash_of_line).collect() }
+    }
+
+    /// The index of the only line with this hash.
+    fn only(&self, wanted: u64) -> Option<usize> {
+        let mut found = self.hashes.iter().enumerate().filter(|(_, hash)| **hash == wanted);
+        let (at, _) = found.next()?;
+        found.next().is_none().then_some(at)
     }
 
     /// Stamps a reference to `line` of this file at `path`. `None` if the line could not be found again.
     pub fn stamp(&self, path: &str, line: u64) -> Option<StampedReference> {
         let at = usize::try_from(line).ok()?.checked_sub(1)?;
         let hash = *self.hashes.get(at)?;
-        let is_found = hash != hash_of_line("") && self.counts[&hash] == 1;
+        let is_found = hash != hash_of_line("") && self.only(hash).is_some();
         is_found.then(|| StampedReference { path: path.to_owned(), line, hash: format!("{hash:016x}") })
     }
 
@@ -49,9 +48,7 @@ impl ReferredFile {
         if usize::try_from(before).ok().and_then(|at| self.hashes.get(at)) == Some(&wanted) {
             return Some(0);
         }
-        let alone = self.counts.get(&wanted) == Some(&1);
-        let at = self.hashes.iter().position(|hash| *hash == wanted).filter(|_| alone)?;
-        Some(i64::try_from(at).ok()? - before)
+        Some(i64::try_from(self.only(wanted)?).ok()? - before)
     }
 }
 

@@ -42,17 +42,14 @@ pub enum Activity {
 
 /// An agent of the current session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
 pub struct RunAgent {
     pub role: Role,
     pub activity: Activity,
     /// Start of the current activity.
     pub since: Timestamp,
     /// The task that a verifier judges.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task: Option<TaskId>,
     /// Consecutive dispatches that ended without the builder taking a task.
-    #[serde(default)]
     pub fruitless: u32,
 }
 
@@ -99,26 +96,20 @@ pub struct Approval {
     pub at: Timestamp,
     pub by: Decider,
     /// The history that settles the style of the run's commits.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commits: Option<CommitHistory>,
     /// The commands to run once no task is left.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub end_commands: Vec<String>,
 }
 
 /// A question with its answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
 pub struct Asked {
     pub question: Question,
     /// The chosen labels; empty while the question is open.
-    #[serde(default)]
     pub answer: Vec<String>,
     /// The user, or a rule, if nobody could be asked.
-    #[serde(default)]
     pub by: Decider,
     /// The machine that asked, in a shared plan.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub machine: Option<MachineId>,
 }
 
@@ -126,10 +117,8 @@ pub struct Asked {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct InterviewRounds {
     /// From the user.
-    #[serde(default)]
     pub user: u32,
     /// Without a user to ask.
-    #[serde(default)]
     pub auto: u32,
 }
 
@@ -150,7 +139,6 @@ pub struct Untold {
     pub dispatch: Dispatch,
     pub name: AgentName,
     /// The task it concerns, if any.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task: Option<TaskId>,
 }
 
@@ -162,93 +150,63 @@ pub struct State {
     /// Sequence number of the last event; 0 for an empty log.
     pub seq: u64,
     /// Time of the last event.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_at: Option<Timestamp>,
     /// The clock at the first of the entries since which the log is ahead of it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub behind: Option<Timestamp>,
     /// Time of the first event.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub created_at: Option<Timestamp>,
-    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub interview_rounds: InterviewRounds,
     /// The tree's validation and critique, with the counters and the last results.
-    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub planning: Planning,
     /// The leaves that count as done before the import, according to the plan's source.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub imported: BTreeMap<TaskId, ImportedTask>,
     /// The approval in force.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approval: Option<Approval>,
     /// HEAD at the last look.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub head: Option<String>,
     /// The run, once started.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run: Option<Run>,
     /// The working tree of the checkout as the run or its tasks last left it, as a git tree.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub checkout_left: Option<String>,
     /// True if the approved commands were tried before any work.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub tried: bool,
     /// The tasks that a new approval during the run added or changed, and whose commands were not tried since.
-    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub untried: BTreeSet<TaskId>,
     /// This machine, in a shared plan.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub machine: Option<MachineId>,
     /// All machines that share the plan, or did.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub machines: BTreeMap<MachineId, FleetMachine>,
     /// The leaves in document order.
-    #[serde(default)]
     pub tasks: Vec<TaskState>,
     /// The agents of the current session.
-    #[serde(default)]
     pub agents: BTreeMap<AgentName, RunAgent>,
     /// The known agents by the client's ids.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub agent_ids: BTreeMap<String, AgentName>,
     /// The last process of each agent.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub processes: BTreeMap<AgentName, AgentProcess>,
     /// The cost of agents, by task, iteration, role, program and model.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub costs: Vec<AgentCost>,
     /// The last task that each builder claimed in its own worktree, which is the task whose work is there.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub worktrees: BTreeMap<AgentName, TaskId>,
     /// Dispatches that the lead may not have seen.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub untold: Vec<Untold>,
     /// Agents that the lead was told to start, and that haven't been heard of yet.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unstarted: Vec<Untold>,
     /// Agents that the lead was told to message, and that haven't been heard of since.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unwoken: Vec<Untold>,
     /// Every question in the order of asking.
-    #[serde(default)]
     pub questions: Vec<Asked>,
     /// The notepad.
-    #[serde(default)]
     pub notes: Vec<Note>,
     /// The messages between builders, oldest first.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub messages: Vec<PeerMessage>,
     /// Each builder's position in `messages`.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub inboxes: BTreeMap<AgentName, Inbox>,
     /// Commits that were rolled back, and their reverts: neither counts as a change.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub undone: Vec<String>,
     /// The checks at the end, since no task is left.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end_checks: Option<Vec<Check>>,
     /// Number of times the lead was told to continue since anything else happened.
-    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub lead_nudges: u32,
     /// Position of each task by id.
     #[serde(skip)]

@@ -45,7 +45,6 @@ impl Status {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
 pub struct Claim {
     pub owner: AgentName,
     /// The secret the builder must show to submit.
@@ -56,7 +55,6 @@ pub struct Claim {
 
 /// A measured change and the results of its checks.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
 pub struct MeasuredWork {
     /// The measured working tree.
     pub tree: String,
@@ -69,7 +67,6 @@ pub struct MeasuredWork {
 
 /// The last verdict on a task.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
 pub struct TaskVerdict {
     pub pass: bool,
     /// The judged iteration.
@@ -85,7 +82,6 @@ pub struct TaskVerdict {
 
 /// A commit that is about to be made.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
 pub struct CommitIntent {
     pub files: Vec<String>,
     pub message: String,
@@ -102,7 +98,6 @@ impl CommitIntent {
 
 /// The results of a task's checks before its work.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
 pub struct ChecksBefore {
     pub checks: Vec<Check>,
     /// True if all of them passed.
@@ -114,7 +109,6 @@ pub struct ChecksBefore {
 
 /// A file granted to a task after the approval.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
 pub struct Granted {
     /// The file.
     pub path: String,

@@ -16,7 +16,7 @@ use super::question::{AnswerChoice, AnswerOption};
 use super::ready::Obstacle;
 use super::state::{CommitIntent, MeasuredWork, State, Status, TaskState};
 use super::verdict::VerifierOpinion;
-use crate::critique::JudgedTree;
+use crate::critique::Critique;
 use crate::hook::{LeadDue, lead_due, lead_stops};
 use crate::verification::{Check, CheckVerdict};
 use fp_plan::plan::id::{AgentName, PlanId, TaskId};

@@ -138,8 +138,8 @@ fn problem(
     let (name, words) = match change.kind {
         _ if change.status == ChangeStatus::Deleted => return None,
         FileKind::File => return None,
-        FileKind::Symlink => ("a symbolic link", intent::LINK),
-        FileKind::Submodule => ("a repository of its own", intent::SUBMODULE),
+        FileKind::Symlink => ("a symbolic link", &intent::LINK),
+        FileKind::Submodule => ("a repository of its own", &intent::SUBMODULE),
     };
     (!intent::mentions(&scope.text, words))
         .then(|| format!("{} is {name}, which the task doesn't ask for", change.path))

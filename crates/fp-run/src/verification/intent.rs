@@ -7,30 +7,25 @@ use regex::Regex;
 
 use crate::regex;
 
-/// Words for symbolic links.
-pub(super) const LINK: &[&str] = &["symlink", "symlinks", "symbolic link", "symbolic links", "심볼릭 링크"];
-/// Words for submodules.
-pub(super) const SUBMODULE: &[&str] = &["submodule", "submodules", "서브모듈"];
-/// Words for the entries of a manifest.
-const DEPENDENCY: &[&str] = &[
-    "dependency",
-    "dependencies",
-    "crate",
-    "crates",
-    "package",
-    "packages",
-    "library",
-    "libraries",
-    "gem",
-    "gems",
-    "의존성",
-    "패키지",
-    "라이브러리",
-    "크레이트",
-];
-/// Words for tests.
-const TEST: &[&str] = &["test", "tests", "spec", "specs"];
+/// A pattern for these words, parted by `|`: whole ones, in any case. Korean words take endings.
+fn word_pattern(words: &str) -> Regex {
+    regex(&format!("(?i)(?:^|[^a-z0-9_-])(?:{words})(?:[^a-z0-9_-]|$)"))
+}
 
+/// Symbolic links.
+pub(super) static LINK: LazyLock<Regex> =
+    LazyLock::new(|| word_pattern("symlinks?|symbolic links?|심볼릭 링크"));
+pub(super) static SUBMODULE: LazyLock<Regex> = LazyLock::new(|| word_pattern("submodules?|서브모듈"));
+pub(super) static TODO: LazyLock<Regex> = LazyLock::new(|| word_pattern("todos?|fixmes?"));
+/// What a debugging call serves, and its names.
+pub(super) static DEBUG: LazyLock<Regex> =
+    LazyLock::new(|| word_pattern("debug(?:ging|ger)?|breakpoints?|pdb|dbg|(?:var_)?dump"));
+/// The entries of a manifest.
+static DEPENDENCY: LazyLock<Regex> = LazyLock::new(|| {
+    word_pattern(
+        "dependency|dependencies|crates?|packages?|library|libraries|gems?|의존성|패키지|라이브러리|크레이트",
+    )
+});
 static FORBIDS: LazyLock<Regex> = LazyLock::new(|| {
     regex(
         r"(?i)\b(no|not|never|without|avoid|don't|doesn't|none|instead of|rather than)\b|않|말 것|마세요|없이|금지",
@@ -42,70 +37,39 @@ static BRINGS_IN: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
-/// Verbs for taking tests away that precede them.
-const TAKES_AWAY: &[&str] = &[
-    "remove", "removes", "removing", "delete", "deletes", "deleting", "drop", "drops", "skip", "skips",
-    "ignore", "ignores", "disable", "disables", "retire", "replace", "replaces", "rewrite", "rewrites",
-    "rename", "renames",
-];
-/// Verb forms that follow them.
-const TAKEN_AWAY: &[&str] = &[
-    "removed",
-    "deleted",
-    "dropped",
-    "skipped",
-    "ignored",
-    "disabled",
-    "retired",
-    "replaced",
-    "rewritten",
-    "renamed",
-];
-/// The same in Korean, whose verbs follow and take endings.
-const TAKEN_AWAY_KOREAN: &[&str] = &["삭제", "제거", "비활성", "건너", "교체", "다시 쓴", "이름을 바꾼"];
+/// Tests at most five words behind a verb that takes them away, or before the form of it that follows them.
+static FEWER_TESTS: LazyLock<Regex> = LazyLock::new(|| {
+    let takes =
+        "(?:remov|delet)(?:es?|ing)|drops?|skips?|ignores?|disables?|retire|replaces?|rewrites?|renames?";
+    let taken = "removed|deleted|dropped|skipped|ignored|disabled|retired|replaced|rewritten|renamed";
+    let (tests, between) = ("(?:test|spec)s?", r"(?:[\W_]+[^\W_]+){0,4}[\W_]+");
+    regex(&format!(r"(?i)\b(?:(?:{takes}){between}{tests}|{tests}{between}(?:{taken}))\b"))
+});
 /// Words that end the object of such a verb.
-const STOPS: &[&str] =
-    &["and", "with", "to", "for", "in", "on", "by", "from", "but", "keep", "add", "write", "pass"];
-/// Maximum words between such a verb and the tests.
-const REACH: usize = 5;
+static STOPS: LazyLock<Regex> =
+    LazyLock::new(|| regex(r"(?i)\b(?:and|with|to|for|in|on|by|from|but|keep|add|write|pass)\b"));
+/// The same verbs in Korean, where they follow and take endings.
+static FEWER_TESTS_KOREAN: LazyLock<Regex> =
+    LazyLock::new(|| regex("테스트.*(?:삭제|제거|비활성|건너|교체|다시 쓴|이름을 바꾼)"));
 
 /// True if a sentence of `text` that doesn't forbid contains one of `words`.
-pub(super) fn mentions(text: &str, words: &[&str]) -> bool {
-    wishes(text).any(|sentence| words.iter().any(|word| has_word(sentence, word)))
+pub(super) fn mentions(text: &str, words: &Regex) -> bool {
+    wishes(text).any(|sentence| words.is_match(sentence))
 }
 
 /// True if the text asks for the dependency `name`, or for dependencies in general.
 pub(super) fn wants_dependency(text: &str, name: &str) -> bool {
+    let name = word_pattern(&regex::escape(name));
     wishes(text).any(|sentence| {
-        has_word(sentence, name)
-            || BRINGS_IN.is_match(sentence) && DEPENDENCY.iter().any(|word| has_word(sentence, word))
+        name.is_match(sentence) || BRINGS_IN.is_match(sentence) && DEPENDENCY.is_match(sentence)
     })
 }
 
 /// True if the text asks to remove tests or switch them off.
 pub(super) fn wants_fewer_tests(text: &str) -> bool {
     wishes(text).any(|sentence| {
-        let korean = sentence.find("테스트").map(|at| &sentence[at..]);
-        korean.is_some_and(|rest| TAKEN_AWAY_KOREAN.iter().any(|verb| rest.contains(verb)))
-            || names_fewer_tests(&words(sentence))
+        FEWER_TESTS_KOREAN.is_match(sentence) || STOPS.split(sentence).any(|part| FEWER_TESTS.is_match(part))
     })
-}
-
-fn words(sentence: &str) -> Vec<String> {
-    let words = sentence.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
-    words.map(str::to_lowercase).collect()
-}
-
-fn names_fewer_tests(words: &[String]) -> bool {
-    let is = |word: &String, list: &[&str]| list.contains(&word.as_str());
-    let near = |from: usize, wanted: &[&str]| {
-        let rest = words[from + 1..].iter().take(REACH);
-        rest.take_while(|word| !is(word, STOPS)).any(|word| is(word, wanted))
-    };
-    words
-        .iter()
-        .enumerate()
-        .any(|(at, word)| is(word, TAKES_AWAY) && near(at, TEST) || is(word, TEST) && near(at, TAKEN_AWAY))
 }
 
 /// The sentences that don't forbid.
@@ -114,20 +78,19 @@ fn wishes(text: &str) -> impl Iterator<Item = &str> {
     sentences.filter(|sentence| !FORBIDS.is_match(sentence))
 }
 
-/// True if `text` contains `word` as a whole word, in any case. Korean words take endings.
-fn has_word(text: &str, word: &str) -> bool {
-    let (text, word) = (text.to_lowercase(), word.to_lowercase());
-    let joins = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
-    text.match_indices(&word).any(|(start, found)| {
-        let before = text[..start].chars().next_back();
-        let after = text[start + found.len()..].chars().next();
-        !before.is_some_and(joins) && !after.is_some_and(joins)
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn words_are_whole() {
+        let check = |text: &str, expect: bool| assert_eq!(mentions(text, &LINK), expect, "{text}");
+        check("a symlink", true);
+        check("Symbolic links: two of them", true);
+        check("no symlink", false);
+        check("symlink-free", false);
+        check("심볼릭 링크를", true);
+    }
 
     #[test]
     fn dependencies_that_are_wanted() {

@@ -17,10 +17,6 @@ use fp_plan::language::Language;
 use fp_plan::repo_path::RepoPath;
 use fp_plan::text::one_line;
 
-/// Words of a task that may leave a debugging call.
-const DEBUG_WORDS: [&str; 9] =
-    ["debug", "debugging", "debugger", "breakpoint", "breakpoints", "pdb", "dbg", "var_dump", "dump"];
-
 /// Name of the check.
 pub(super) const NAME: &str = "leftovers";
 
@@ -77,8 +73,8 @@ pub(super) fn check(scope: &TaskScope, facts: &ChangeFacts) -> Check {
         return Check::new(NAME, CheckVerdict::NotApplicable, "no line was added");
     }
     // A task about TODOs may write them.
-    let may_todo = intent::mentions(&scope.text, &["todo", "todos", "fixme", "fixmes"]);
-    let may_debug = intent::mentions(&scope.text, &DEBUG_WORDS);
+    let may_todo = intent::mentions(&scope.text, &intent::TODO);
+    let may_debug = intent::mentions(&scope.text, &intent::DEBUG);
     let mut moved: HashMap<&str, usize> = HashMap::new();
     for line in facts.lines.iter().flat_map(|file| &file.removed) {
         *moved.entry(line.text.trim()).or_default() += 1;

@@ -42,7 +42,6 @@ pub enum CheckVerdict {
 
 /// One mechanical check.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
 pub struct Check {
     /// The subject, such as `boundary`.
     pub name: String,

@@ -1,11 +1,10 @@
 //! Cuts the output of a command to what its readers need: the result if it passed, the failures if it didn't. The lines
 //! that are kept are whole.
 
-use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-use fp_plan::text::counted;
+use fp_plan::text::{clipped, counted};
 use regex::Regex;
 
 use crate::regex;
@@ -17,8 +16,8 @@ const MARKS: usize = 200;
 /// Bytes of the end of an output that has failures, and of the beginning of one that has none.
 const END: usize = 640;
 const BEGINNING: usize = 512;
-/// Most characters of a line.
-const LINE: usize = 300;
+/// Most characters of a line, with the sign that it is cut.
+const LINE: usize = 301;
 /// Most results that are shown of a command that ran several programs.
 const RESULTS: usize = 4;
 
@@ -52,7 +51,7 @@ static PASSED: LazyLock<Regex> = LazyLock::new(|| {
 
 /// The part of the `output` that is shown of a command that `passed` or not: at most [`LIMIT`] bytes.
 pub(super) fn cut_output(output: &str, passed: bool) -> String {
-    let lines: Vec<Cow<'_, str>> = output.trim_end().lines().map(shortened).collect();
+    let lines: Vec<String> = output.trim_end().lines().map(|line| clipped(line, LINE)).collect();
     let results = (0..lines.len()).filter(|line| RESULT.is_match(&lines[*line]));
     let (empty, told): (Vec<usize>, Vec<usize>) =
         results.partition(|line| EMPTY_RESULT.is_match(&lines[*line]));
@@ -80,16 +79,9 @@ pub(super) fn cut_output(output: &str, passed: bool) -> String {
     chosen.text()
 }
 
-fn shortened(line: &str) -> Cow<'_, str> {
-    match line.char_indices().nth(LINE) {
-        Some((end, _)) => format!("{}…", &line[..end]).into(),
-        None => line.into(),
-    }
-}
-
 /// The lines of an output that are kept.
 struct ChosenLines<'l> {
-    lines: &'l [Cow<'l, str>],
+    lines: &'l [String],
     /// False for a line that nobody misses.
     telling: Vec<bool>,
     kept: BTreeSet<usize>,

@@ -47,8 +47,7 @@ pub(super) fn check(scope: &TaskScope, facts: &ChangeFacts) -> Check {
         let why = if allowed { "; the task's own words allow it" } else { "" };
         return Check::new("tests", verdict, format!("{}{why}", list(&problems)));
     }
-    let fewer = if rewritten.is_empty() { fewer_assertions(&texts) } else { rewritten };
-    let notes = [renamed, off_in_new, fewer, unread].concat();
+    let notes = [renamed, off_in_new, rewritten, unread].concat();
     if notes.is_empty() {
         return Check::new(
             "tests",
@@ -208,22 +207,6 @@ fn hollowed(texts: &[TestText]) -> (Vec<String>, Vec<String>) {
         }
     }
     (hollow, rewritten)
-}
-
-/// The files with fewer lines that check a result, although they still have tests.
-fn fewer_assertions(texts: &[TestText]) -> Vec<String> {
-    let count = |path: &str, text: &Option<String>| {
-        text.iter().flat_map(|text| text.lines()).filter(|line| is_check(path, line)).count()
-    };
-    let fewer = texts.iter().filter(|text| !text.before.is_empty() && text.file.after.is_some());
-    fewer
-        .filter_map(|text| {
-            let (before, after) =
-                (count(&text.names.0, &text.file.before), count(&text.names.1, &text.file.after));
-            let path = &text.file.path;
-            (after < before).then(|| format!("{path}: {after} lines assert something, {before} did before"))
-        })
-        .collect()
 }
 
 #[cfg(test)]

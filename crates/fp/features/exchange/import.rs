@@ -236,7 +236,7 @@ impl Import {
         let (mode, mode_reason) = self.mode();
         let record = PlanRecord {
             plan_id: into.id().clone(),
-            intent: GoalReading::of_goal(&goal).intent,
+            intent: GoalReading::of_goal(&goal, None).intent,
             goal,
             mode,
             mode_reason,

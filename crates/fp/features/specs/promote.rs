@@ -167,10 +167,8 @@ fn addition(page: Option<&str>, title: &str, note: &Note, found: &[String], toda
             format!("---\ntitle: {title}\ncategory: execution\nreadMode: optional\n---\n\n")
         }
     };
-    text.push_str("- ");
-    // Writing to a string can't fail.
-    let _ = markdown::inline(&mut text, &kind_and_text(note));
-    text += &format!("\n  - learnt in {}; kept on {today}\n", found.join(", "));
+    let said = markdown::inline(&kind_and_text(note));
+    text += &format!("- {said}\n  - learnt in {}; kept on {today}\n", found.join(", "));
     let crlf = page.is_some_and(|page| page.contains("\r\n"));
     if crlf { text.replace('\n', "\r\n") } else { text }
 }

@@ -307,17 +307,9 @@ fn measure(tasks: &mut [Task<'_>]) {
 }
 
 fn diagnostic(finding: Misreading, tasks: &[Task<'_>]) -> Diagnostic {
-    let task = finding.task.map(|task| &tasks[task]);
-    Diagnostic {
-        rule: "syntax",
-        severity: Severity::Error,
-        span: finding.span,
-        task_id: task.map(|task| task.id.to_string()).unwrap_or_default(),
-        task_description: task.map(|task| task.description.to_string()).unwrap_or_default(),
-        parent_id: task.and_then(|task| task.parent).map(|parent| tasks[parent].id.to_string()),
-        depth: task.map_or(0, |task| task.depth),
-        detail: finding.fault.detail,
-        hint: Some(finding.fault.hint),
-        fixes: Vec::new(),
-    }
+    let nothing = Task::default();
+    let task = finding.task.map_or(&nothing, |task| &tasks[task]);
+    let SyntaxFault { detail, hint } = finding.fault;
+    let rule = ("syntax", Severity::Error);
+    Diagnostic { hint: Some(hint), ..Diagnostic::new(rule, task, tasks, finding.span, detail) }
 }

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use super::layout::marker;
 use super::parse;
-use crate::markdown::longest_ticks;
+use crate::markdown::code_span;
 use crate::plan::field::{FieldForm, FieldKind};
 use crate::plan::meaning::same_items;
 use crate::plan::task::{Item, Task};
@@ -47,19 +47,12 @@ pub(super) fn head(task: &Task) -> String {
         _ => format!("- [ID: {}] {title}", task.id),
     };
     let title = &*task.description;
-    let harmless = is_word(&task.id) && is_plain(title);
     let value = task.fields.text(FieldKind::Description);
     let described = value.is_some_and(|value| value.lines().next().map(str::trim_end) == Some(title));
     let titles = [title, if described { "" } else { title }];
     let Some(complexity) = task.complexity_source.as_ref().map(|item| &*item.text) else {
-        return match harmless {
-            true => line(title),
-            false => choose(titles.map(line), |form| heads(form, task, described)),
-        };
+        return choose(titles.map(line), |form| heads(form, task, described));
     };
-    if harmless && complexity.bytes().all(|b| b.is_ascii_digit()) {
-        return format!("{} (Complexity: {complexity})", line(title));
-    }
     let forms = titles.into_iter().flat_map(|title| {
         let line = line(title);
         let field = |inline| list_form(FieldKind::Complexity, &[complexity.into()], inline);
@@ -114,13 +107,10 @@ fn list(kind: FieldKind, items: &[Item]) -> String {
         })
     };
     let one_line = prefers_one_line(kind.form());
-    let harmless = |item: &Item| {
-        item.note.is_none()
-            && if one_line { is_harmless_piece(kind, &item.text) } else { is_plain_entry(&item.text) }
-    };
-    if items.iter().all(harmless) {
-        let entries: Vec<Cow<'_, str>> = items.iter().map(|item| (*item.text).into()).collect();
-        return list_form(kind, &entries, if one_line { entries.len() } else { 0 });
+    let plain: Vec<Cow<'_, str>> = items.iter().map(|item| (*item.text).into()).collect();
+    let form = list_form(kind, &plain, if one_line { plain.len() } else { 0 });
+    if reads_back(&form, items) {
+        return form;
     }
     let nests = |entry: &str, item: &Item| {
         reads_back(&list_form(kind, &[entry.into()], 0), std::slice::from_ref(item))
@@ -176,12 +166,6 @@ fn entry_forms(kind: FieldKind, item: &Item) -> Vec<String> {
 
 /// A field with one value; the values before the last are unreadable.
 fn scalar(kind: FieldKind, task: &Task, values: &[&str]) -> String {
-    if let [value] = values
-        && is_plain(value)
-        && !value.eq_ignore_ascii_case("none")
-    {
-        return format!("- {}: {value}", kind.label());
-    }
     let reads_back = |form: &str| {
         let unreadable = |task: &Task| {
             let of_kind = task.fields.unreadable.iter().filter(|(of, _)| *of == kind);
@@ -232,11 +216,7 @@ pub(super) fn duplicate(label: &str, text: &str) -> String {
 }
 
 fn labelled(label: &str, text: &str, reads_back: impl Fn(&Task) -> bool) -> String {
-    let mut forms = labelled_forms(label, text);
-    if is_plain(text) {
-        return forms.swap_remove(0);
-    }
-    choose(forms, |form| field_reads(form, &reads_back))
+    choose(labelled_forms(label, text), |form| field_reads(form, &reads_back))
 }
 
 /// A label with any text after or below it; text that begins a block is first tried below.
@@ -274,49 +254,9 @@ fn indented(text: &str, columns: usize) -> Cow<'_, str> {
     out.into()
 }
 
-fn code_span(text: &str) -> String {
-    let ticks = "`".repeat(longest_ticks(text) + 1);
-    let pad = if text.starts_with('`') || text.ends_with('`') { " " } else { "" };
-    format!("{ticks}{pad}{text}{pad}{ticks}")
-}
-
 /// True for lists that go on one line if possible.
 fn prefers_one_line(form: FieldForm) -> bool {
     form.is_list_of_words() || form == FieldForm::Commands
-}
-
-/// True if `text` is one line that begins with a letter and mentions no complexity in brackets: after a bullet or a
-/// label, such a line is plain text.
-fn is_plain(text: &str) -> bool {
-    text.starts_with(char::is_alphabetic)
-        && !text.contains(['\n', '\r'])
-        && !(text.contains(['(', '[']) && text.to_ascii_lowercase().contains("complexity"))
-}
-
-/// The same for text directly after a bullet, which may begin with a code span.
-fn is_plain_entry(text: &str) -> bool {
-    is_plain(text.strip_prefix('`').unwrap_or(text))
-}
-
-/// True if `text` stays one entry among others on the label's line.
-fn is_harmless_piece(kind: FieldKind, text: &str) -> bool {
-    let command = |c: char| c.is_ascii_alphanumeric() || "-_./=: +@%".contains(c);
-    let name = |c: char| c.is_ascii_alphanumeric() || "-_./".contains(c);
-    match kind.form() {
-        FieldForm::Commands => text.starts_with(char::is_alphabetic) && text.chars().all(command),
-        _ => {
-            text.starts_with(|c: char| c.is_ascii_alphanumeric())
-                && text.chars().all(name)
-                && !text.ends_with('.')
-        }
-    }
-}
-
-/// True if an id needs no further check.
-fn is_word(id: &str) -> bool {
-    id.starts_with(|c: char| c.is_ascii_alphanumeric())
-        && id.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'-' | b'_'))
-        && !id.ends_with('.')
 }
 
 /// True if a text begins a list, a quote, a heading, code or HTML.

@@ -1,8 +1,8 @@
 //! Writes a plan in the one form of `fp fmt`, the list dialect with fields in a fixed order.
 //!
-//! Every text of a plan is source text, and source text can begin anything in Markdown. Any text that isn't plainly
-//! harmless is therefore written in the first of several forms ([`forms`]) that the parser reads back unchanged. The
-//! output depends only on the plan's meaning, never on positions in its source.
+//! Every text of a plan is source text, and source text can begin anything in Markdown. It is therefore written in the
+//! first of several forms ([`forms`]) that the parser reads back unchanged. The output depends only on the plan's
+//! meaning, never on positions in its source.
 
 mod forms;
 mod layout;

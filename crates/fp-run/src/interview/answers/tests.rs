@@ -195,37 +195,15 @@ fn an_alternative_has_one_reason() {
 }
 
 #[test]
-fn requirements_by_id_become_a_list() {
-    let before = json!({ "requirements": { "R1": "one", "R4": { "text": "four" } } });
-    let answers = Answers { requirements: texts(&["five"]), ..Answers::default() };
+fn what_is_no_list_becomes_its_first_entry() {
+    let answers = Answers { requirements: texts(&["a"]), open: texts(&["b"]), ..Answers::default() };
+    let before = json!({ "requirements": 3, "openQuestions": { "a": 1 } });
     let after = json!({
         "schemaVersion": 1,
-        "requirements": [
-            { "id": "R1", "text": "one" },
-            { "id": "R4", "text": "four" },
-            { "id": "R5", "text": "five", "by": "user" },
-        ],
+        "requirements": [3, { "id": "R2", "text": "a", "by": "user" }],
+        "openQuestions": [{ "a": 1 }, "b"],
     });
     check(before, &answers, Decider::User, after);
-}
-
-#[test]
-fn what_can_not_be_added_to_is_left_alone() {
-    let answers = Answers {
-        objective: Some("New".into()),
-        requirements: texts(&["a"]),
-        open: texts(&["b"]),
-        ..Answers::default()
-    };
-    for (before, message) in [
-        (json!({ "requirements": 3 }), "`requirements` is no list"),
-        (json!({ "openQuestions": { "a": 1 } }), "`openQuestions` is no list"),
-        (json!({ "requirements": true }), "`requirements` is no list"),
-    ] {
-        let mut interview = Interview::parse(&before.to_string()).unwrap();
-        assert_eq!(interview.merge(&answers, Decider::User).unwrap_err().to_string(), message);
-        assert_eq!(Value::Object(interview.document), before);
-    }
 }
 
 fn any_json() -> impl Strategy<Value = Value> {

@@ -303,23 +303,6 @@ fn a_commit_that_was_rolled_back_is_undone() {
 }
 
 #[test]
-fn of_an_output_the_end_is_kept() {
-    let check = |detail: String| {
-        let check: crate::verification::Check =
-            serde_json::from_value(json!({ "name": "command: x", "verdict": "pass", "detail": detail }))
-                .unwrap();
-        crate::report::course::shortened_check(&check).detail
-    };
-    assert_eq!(check("exit status 0".into()), "exit status 0");
-    assert_eq!(check("exit status 0\na\nb".into()), "exit status 0\na\nb");
-    let lines: Vec<String> = (1..=40).map(|line| line.to_string()).collect();
-    let long = check(format!("exit status 1\n{}", lines.join("\n")));
-    assert!(long.starts_with("exit status 1\n…\n11\n") && long.ends_with("\n40"), "{long}");
-    let wide = check(format!("exit status 1\n{}", "한".repeat(5000)));
-    assert_eq!(wide.chars().filter(|c| *c == '한').count(), 4000);
-}
-
-#[test]
 fn each_try_has_its_builder_and_its_end() {
     let retried = json!({ "retried": { "task": "1", "restored": [] } });
     let released = json!({ "released": { "task": "1", "reason": "gone", "iteration": 2 } });

@@ -141,8 +141,8 @@ pub(super) fn play(machine: &mut Machine, step: Step, sessions: &mut u32) {
             machine.take(machine.state.planning.count(&seen).into_iter().collect());
         }
         Step::Criticise(tree) => {
-            let judged = JudgedTree { leaves: 6, findings: Vec::new(), passed: BTreeMap::new() };
-            let critique = machine.state.criticise(tree.to_string(), judged);
+            let judged = Critique::of_findings(tree.to_string(), 6, Vec::new());
+            let critique = machine.state.criticise(judged);
             machine.take(critique.ok().map(Event::Critiqued).into_iter().collect());
         }
         Step::Tell(from, to) => messages::tell(machine, &builder(from), to),
