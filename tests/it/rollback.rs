@@ -97,7 +97,7 @@ fn what_was_built_on_it_goes_first() {
     let environment = done();
     assert_snapshot!(environment.refused_rollback("1"), @r"
     error: task 1 can't be rolled back: task 2 (COMPLETED) builds on it
-    hint: roll back what builds on it first: `fp rollback sample-20261121 2`
+    hint: roll back what builds on it first: `fp rollback PLAN 2`
     ");
     environment.done(&["rollback", PLAN, "2"]);
     assert_snapshot!(environment.rollback("1", &[]), @r"
@@ -127,7 +127,7 @@ fn what_is_under_way_on_it_is_named() {
     environment.claim("builder-1");
     assert_snapshot!(environment.refused_rollback("1"), @r"
     error: task 1 can't be rolled back: task 2 (IMPLEMENTING) builds on it
-    hint: wait until it is over, or take it back: `fp release sample-20261121 2`
+    hint: wait until it is over, or take it back: `fp release PLAN 2`
     ");
     let (_, token) = environment.claim("builder-1").unwrap();
     environment.write("b.txt", "again\n");
