@@ -19,7 +19,6 @@ use serde::Serialize;
 use crate::commands::hook::IncomingHook;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
-use crate::printer::Format;
 
 /// Size limit of a file, in bytes.
 const CAP: u64 = fp_comments::MAX_BYTES as u64;
@@ -89,7 +88,7 @@ pub(crate) fn run(args: CommentsArgs, context: &Context) -> CommandResult {
         format!("{}:{}: {}\n", visible_line(&found.path), found.line, visible_line(&found.text))
     });
     context.report(&report, &lines.collect::<String>())?;
-    if context.format == Format::Text {
+    if !context.is_json() {
         context.printer.note(&report.counts());
     }
     Ok(if report.comments.is_empty() { Exit::Done } else { Exit::Findings })

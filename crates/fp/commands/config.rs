@@ -14,7 +14,6 @@ use unicode_width::UnicodeWidthStr as _;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
 use crate::input;
-use crate::printer::Format;
 use crate::theme::Look;
 
 /// Columns of a line.
@@ -129,8 +128,8 @@ fn show(with_origin: bool, context: &Context) -> CommandResult {
     let user = config::user_file(&|name| context.env(name));
     let client = config::client_file(&|name| context.env(name));
     let project = context.repo().config_file();
-    match context.format {
-        Format::Json => {
+    match context.is_json() {
+        true => {
             let mut report = json!({ "settings": context.settings()?, "ignored": ignored });
             if with_origin {
                 let origins: Map<String, Value> = explained
@@ -142,7 +141,7 @@ fn show(with_origin: bool, context: &Context) -> CommandResult {
             }
             context.printer.json(&report)?;
         }
-        Format::Text => {
+        false => {
             let has_options = explained.values().any(|(_, origin)| *origin == SettingOrigin::Plugin);
             context.printer.styled(&table(&explained, &ignored, with_origin));
             if !ignored.is_empty() {

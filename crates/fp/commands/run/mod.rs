@@ -32,7 +32,6 @@ use super::status::watch_plan;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
 use crate::input;
-use crate::printer::Format;
 use crew::{AgentTask, Crew, CrewNews};
 use view::{LeadInput, LeadView};
 
@@ -163,7 +162,7 @@ fn watch_another(plan: &OpenPlan, holder: Option<String>, context: &Context) -> 
     let by =
         holder.map_or_else(|| "another process".to_owned(), |id| format!("process {id} of this machine"));
     let id = plan.id();
-    if context.format == Format::Text && Screen::is_there(context.env("TERM").as_deref()) {
+    if !context.is_json() && Screen::is_there(context.env("TERM").as_deref()) {
         context.printer.note(&format!("note: {by} leads the run of {id}: this only watches"));
         return watch_plan(plan, context);
     }

@@ -15,7 +15,6 @@ use serde_json::json;
 use crate::commands::show;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
-use crate::printer::Format;
 
 /// Export a plan with the state of each task, as JSON, CSV, Mermaid or Markdown
 ///
@@ -72,7 +71,7 @@ pub(crate) fn run(args: ExportArgs, context: &Context) -> CommandResult {
     let text = text_of(context, &plan, &parsed, &state, args.to);
     let (name, file) = args.to.names();
     let Some(out) = args.out else {
-        if context.format == Format::Json {
+        if context.is_json() {
             let files = [json!({ "path": file, "text": text })];
             context.printer.json(&json!({ "planId": plan.id(), "to": name, "files": files }))?;
         } else {
@@ -83,11 +82,11 @@ pub(crate) fn run(args: ExportArgs, context: &Context) -> CommandResult {
     let path = context.cwd.join(out);
     write_file(context, &path, &text, args.force, file)?;
     let shown = context.shown(&path);
-    match context.format {
-        Format::Json => {
+    match context.is_json() {
+        true => {
             context.printer.json(&json!({ "planId": plan.id(), "to": name, "written": [shown] }))?;
         }
-        Format::Text => context.printer.note(&format!("note: written to {shown}")),
+        false => context.printer.note(&format!("note: written to {shown}")),
     }
     Ok(Exit::Done)
 }

@@ -22,7 +22,7 @@ use self::model::{
 };
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
-use crate::printer::{Format, WIDTH, word_of};
+use crate::printer::{WIDTH, word_of};
 
 /// Columns of a name.
 const NAME: usize = 20;
@@ -140,9 +140,9 @@ fn show(name: &SpecName, context: &Context) -> CommandResult {
     let spec = found.find(name)?.ok_or_else(|| {
         CommandError::failed(format!("there is no spec `{name}`")).hint("`fp specs list` lists them")
     })?;
-    match context.format {
-        Format::Text => context.printer.exact(&spec.page),
-        Format::Json => {
+    match context.is_json() {
+        false => context.printer.exact(&spec.page),
+        true => {
             let mut value = spec_json(spec, &found);
             value["text"] = spec.body.clone().into();
             context.printer.json(&value)?;
