@@ -160,7 +160,7 @@ impl Git {
     }
 
     /// Updates `index` to the working tree at the paths in `status`.
-    fn update(&self, index: &Path, status: &WorkingTreeStatus) -> Result<(), GitError> {
+    pub(super) fn update(&self, index: &Path, status: &WorkingTreeStatus) -> Result<(), GitError> {
         let (taken_out, read) = edits(status);
         if !taken_out.is_empty() {
             self.call_on(index, &["update-index", "-z", "--index-info"]).input(taken_out).output()?;
