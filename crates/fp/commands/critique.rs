@@ -33,14 +33,8 @@ const FORM: &str =
     r#"{"pass": ["1.1"], "findings": [{"leaf": "1.2", "item": "criteria", "verdict": "FAIL", "text": "…"}]}"#;
 
 /// Record what a critic found in a task tree, or show it
-#[derive(Debug, clap::Args)]
-pub(crate) struct CritiqueArgs {
-    #[command(subcommand)]
-    action: Action,
-}
-
 #[derive(Debug, clap::Subcommand)]
-enum Action {
+pub(crate) enum CritiqueArgs {
     Record(RecordArgs),
     Show(ShowCritiqueArgs),
 }
@@ -52,7 +46,7 @@ enum Action {
 /// verdict.
 #[derive(Debug, clap::Args)]
 #[group(skip)]
-struct RecordArgs {
+pub(crate) struct RecordArgs {
     /// The plan.
     plan: String,
     /// Leaves in which nothing was found.
@@ -73,15 +67,15 @@ struct RecordArgs {
 /// Print the last critique, and the leaves that have changed since
 #[derive(Debug, clap::Args)]
 #[group(skip)]
-struct ShowCritiqueArgs {
+pub(crate) struct ShowCritiqueArgs {
     /// The plan; defaults to the only active one.
     plan: Option<String>,
 }
 
 pub(crate) fn run(args: CritiqueArgs, context: &Context) -> CommandResult {
-    match args.action {
-        Action::Record(args) => record(&args, context),
-        Action::Show(args) => show(&args, context),
+    match args {
+        CritiqueArgs::Record(args) => record(&args, context),
+        CritiqueArgs::Show(args) => show(&args, context),
     }
 }
 

@@ -70,17 +70,12 @@ impl Git {
     /// Git can't be run or its output can't be read. A problem that a person can settle is
     /// [`CommitOutcome::Blocked`].
     pub fn commit(&self, files: &[RepoPath], message: &str) -> Result<CommitOutcome, GitError> {
-        let mut status = match self.before_commit()? {
+        let status = match self.before_commit()? {
             Ok(status) => status,
             Err(blocked) => return Ok(CommitOutcome::Blocked(blocked)),
         };
-        let recorded: HashSet<&RepoPath> = files.iter().collect();
-        status.entries.retain(|entry| recorded.contains(&entry.path));
-        // What is staged may be another version.
-        status.entries.iter_mut().for_each(|entry| entry.state = entry.state.unstaged());
-        let folder = self.temporary_index_of_head()?;
-        let index = folder.path().join(INDEX);
-        let tree = match self.update(&index, &status).and_then(|()| self.tree_of(&index)) {
+        let with_files = self.index_with(&status, files);
+        let tree = match with_files.and_then(|folder| self.tree_of(&folder.path().join(INDEX))) {
             Err(GitError::Failed(failure)) => return Ok(CommitOutcome::Blocked(Blocked::Other(*failure))),
             tree => tree?,
         };
