@@ -251,9 +251,7 @@ impl Lead<'_> {
             });
             loop {
                 let begun = Instant::now();
-                let Some((actions, state, cut_off)) = self.turn(&ask, &told)? else {
-                    return Ok(LeadEnd::Stopped);
-                };
+                let (actions, state, cut_off) = self.turn(&ask, &told)?;
                 if self.cut_off != cut_off {
                     self.view.tell(match &cut_off {
                         Some(reason) => reason,
@@ -269,12 +267,12 @@ impl Lead<'_> {
         })
     }
 
-    /// Finds out what is due; `None` if the user wants to end at once. Listens to the user while commands of the plan run.
+    /// Finds out what is due. Listens to the user while commands of the plan run.
     fn turn(
         &mut self,
         ask: &Sender<Vec<AgentName>>,
         told: &Receiver<Result<TurnOfRun, CommandError>>,
-    ) -> Result<Option<TurnOfRun>, CommandError> {
+    ) -> Result<TurnOfRun, CommandError> {
         let mut ended = std::mem::take(&mut self.ended);
         let known = self.plan.load()?.state;
         // Whoever has no process has ended, such as one that claimed under a name of its own choice.
@@ -297,7 +295,7 @@ impl Lead<'_> {
             }
             match (told.try_recv(), fault.take()) {
                 (Ok(_), Some(error)) => return Err(error),
-                (Ok(turn), None) => return turn.map(Some),
+                (Ok(turn), None) => return turn,
                 (Err(TryRecvError::Empty), waiting) => fault = waiting,
                 (Err(TryRecvError::Disconnected), _) => return Err(failed()),
             }
