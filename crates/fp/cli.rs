@@ -49,18 +49,21 @@ enum Command {
     Validate(commands::validate::ValidateArgs),
     Fmt(commands::fmt::FmtArgs),
     Explain(commands::explain::ExplainArgs),
+    #[command(subcommand)]
     Critique(commands::critique::CritiqueArgs),
     Show(commands::show::ShowTreeArgs),
     Signals(signals::SignalsArgs),
     #[command(alias = "plan")]
     Schedule(commands::schedule::ScheduleArgs),
     Approve(commands::approve::ApproveArgs),
+    #[command(subcommand)]
     Task(commands::task::TaskArgs),
     Run(Box<commands::run::RunArgs>),
     Start(commands::start::StartArgs),
     Next(commands::next::NextArgs),
     Claim(commands::claim::ClaimArgs),
     Clarify(commands::clarify::ClarifyArgs),
+    #[command(subcommand)]
     Scope(commands::scope::ScopeArgs),
     Submit(commands::submit::SubmitArgs),
     Verify(commands::verify::VerifyArgs),
@@ -77,6 +80,7 @@ enum Command {
     Debt(features::debt::DebtArgs),
     Roadmap(features::roadmap::RoadmapArgs),
     Commit(commands::commit::CommitArgs),
+    #[command(subcommand)]
     Comments(commands::comments::CommentsArgs),
     Linear(linear::LinearArgs),
     Status(commands::status::StatusArgs),
@@ -92,6 +96,7 @@ enum Command {
     Join(commands::fleet::JoinArgs),
     Leave(commands::fleet::LeaveArgs),
     Fleet(commands::fleet::FleetArgs),
+    #[command(subcommand)]
     Ci(commands::ci::CiArgs),
     Doctor(doctor::DoctorArgs),
     Config(commands::config::ConfigArgs),

@@ -28,7 +28,7 @@ use jiff::tz::TimeZone;
 use serde::Serialize;
 
 use crate::error::{CommandError, CommandResult, Exit};
-use crate::printer::{Format, Output, Printer};
+use crate::printer::{Output, Printer};
 
 /// The surroundings of one command. Anything that costs a read is read on first use, so that a hook with
 /// nothing to do reads nothing.
@@ -36,9 +36,7 @@ use crate::printer::{Format, Output, Printer};
 pub(crate) struct Context {
     /// The working directory.
     pub(crate) cwd: PathBuf,
-    /// The format of results.
-    pub(crate) format: Format,
-    /// The format including exports; only a command that has an export runs with one.
+    /// The format of results; only a command that has an export runs with one.
     pub(crate) output: Output,
     pub(crate) printer: Printer,
     repo: OnceCell<Repo>,
@@ -59,7 +57,6 @@ impl Context {
     fn in_folder(cwd: PathBuf, output: Output) -> Self {
         Self {
             cwd,
-            format: output.format(),
             output,
             printer: Printer::default(),
             repo: OnceCell::new(),
@@ -78,6 +75,11 @@ impl Context {
         Self { printer: Printer { is_silent: true }, ..self.at(self.cwd.clone()) }
     }
 
+    /// True if results are for programs.
+    pub(crate) fn is_json(&self) -> bool {
+        self.output == Output::Json
+    }
+
     /// Prints a result in the requested format.
     pub(crate) fn report(&self, json: &impl Serialize, text: &str) -> CommandResult {
         self.styled_report(json, &visible(text))
@@ -85,9 +87,9 @@ impl Context {
 
     /// Does the same for text in the colours of the theme, whose pieces have visible control characters.
     pub(crate) fn styled_report(&self, json: &impl Serialize, text: &str) -> CommandResult {
-        match self.format {
-            Format::Text => self.printer.styled(text),
-            Format::Json => self.printer.json(json)?,
+        match self.is_json() {
+            false => self.printer.styled(text),
+            true => self.printer.json(json)?,
         }
         Ok(Exit::Done)
     }

@@ -9,7 +9,6 @@ use fp_host::interrupt::Interrupt;
 
 use crate::context::Context;
 use crate::error::CommandError;
-use crate::printer::Format;
 
 /// The text, with its name for messages.
 pub(crate) struct Input {
@@ -48,7 +47,7 @@ pub(crate) fn interrupt(without: &str) -> Result<Interrupt, CommandError> {
 
 /// True if a person can be asked: at a terminal, and not in an unattended session.
 pub(crate) fn can_ask(context: &Context) -> bool {
-    context.format == Format::Text
+    !context.is_json()
         && context.attended()
         && std::io::stdin().is_terminal()
         && std::io::stderr().is_terminal()

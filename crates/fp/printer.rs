@@ -13,16 +13,6 @@ use serde::Serialize;
 use crate::error::CommandError;
 use crate::theme::{self, Look};
 
-/// The format of results; every command supports these two.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) enum Format {
-    /// For people.
-    #[default]
-    Text,
-    /// For programs: one JSON value with `schemaVersion`.
-    Json,
-}
-
 /// The values of `--format`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
 pub(crate) enum Output {
@@ -35,13 +25,6 @@ pub(crate) enum Output {
     Mermaid,
     /// A page that needs nothing else (`fp show`, `fp report`).
     Html,
-}
-
-impl Output {
-    /// The common format that it implies; text for an export.
-    pub(crate) fn format(self) -> Format {
-        if self == Self::Json { Format::Json } else { Format::Text }
-    }
 }
 
 /// Parses one of `names` as an [`Output`].
@@ -104,9 +87,9 @@ impl Printer {
 
     /// Prints and flushes a piece of continuous output, with control characters made visible except in JSON that a
     /// program reads; false if nobody reads it any more.
-    pub(crate) fn stream(&self, text: &str, format: Format) -> bool {
+    pub(crate) fn stream(&self, text: &str, is_json: bool) -> bool {
         let mut out = io::stdout();
-        if format == Format::Json && !out.is_terminal() {
+        if is_json && !out.is_terminal() {
             return out.write_all(text.as_bytes()).and_then(|()| out.flush()).is_ok();
         }
         let mut out = anstream::stdout();

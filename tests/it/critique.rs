@@ -417,12 +417,10 @@ fn only_a_valid_tree_is_criticised_and_none_whose_run_is_on() {
 }
 
 #[test]
-fn long_ones_come_from_a_file() {
+fn a_text_of_several_lines_is_one_line() {
     let environment = planned();
-    let written = r#"{"pass": ["1", "2"], "findings": [
-        {"leaf": "3", "item": "Guardrails", "verdict": "FAIL", "text": "first\n\n# second \u001b[31m\u0000"}]}"#;
-    environment.write("critique.json", written);
-    assert_snapshot!(environment.record(&["--file", "critique.json"]), @r"
+    let finding = "3 Guardrails: first\n\n# second \u{1b}[31m";
+    assert_snapshot!(environment.record(&["--pass", "1,2", "--fail", finding]), @r"
     exit status: 1
     --- stdout
     FAIL in round 1 of 3: 1 finding, 2 of 3 leaves pass
@@ -439,55 +437,10 @@ fn long_ones_come_from_a_file() {
 
     2 leaves pass
     ");
-    let mut command = environment.command(env!("CARGO_BIN_EXE_fp"));
-    command.args(["critique", "record", PLAN, "--file", "-"]);
-    command.stdin(std::fs::File::open(environment.path("critique.json")).unwrap());
-    assert_eq!(command.output().unwrap().status.code(), Some(1));
 }
 
 #[test]
-fn a_file_that_is_none_is_refused_by_line_and_column() {
-    let environment = planned();
-    let file = |text: &str| {
-        environment.write("critique.json", text);
-        environment.refused_critique(&["--file", "critique.json"], 2)
-    };
-    assert_snapshot!(file("{\"pass\": [\"1\",\n  2]}"), @r#"
-    error: critique.json: invalid type: integer `2`, expected a string at line 2 column 3
-    hint: {"pass": ["1.1"], "findings": [{"leaf": "1.2", "item": "criteria", "verdict": "FAIL", "text": "…"}]}
-    "#);
-    assert_snapshot!(file("{\"pass\": []"), @r#"
-    error: critique.json: EOF while parsing an object at line 1 column 11
-    hint: {"pass": ["1.1"], "findings": [{"leaf": "1.2", "item": "criteria", "verdict": "FAIL", "text": "…"}]}
-    "#);
-    assert_snapshot!(file("{\"passed\": []}"), @r#"
-    error: critique.json: unknown field `passed`, expected `pass` or `findings` at line 1 column 9
-    hint: {"pass": ["1.1"], "findings": [{"leaf": "1.2", "item": "criteria", "verdict": "FAIL", "text": "…"}]}
-    "#);
-    assert_snapshot!(file("{\"findings\": [{\"leaf\": \"1\", \"item\": \"hints\", \"verdict\": \"PASS\", \"text\": \"a\"}]}"), @r#"
-    error: critique.json: unknown variant `PASS`, expected one of `WARN`, `warn`, `FAIL`, `fail` at line 1 column 62
-    hint: {"pass": ["1.1"], "findings": [{"leaf": "1.2", "item": "criteria", "verdict": "FAIL", "text": "…"}]}
-    "#);
-    let large = format!("{{\"pass\": [\"{}\"]}}", "x".repeat(1 << 20));
-    assert_snapshot!(file(&large), @r"
-    error: [ROOT]/work/critique.json is too large: at most 1048576 bytes are read
-    hint: check that it is the file you mean, or split it
-    ");
-    assert_snapshot!(environment.refused_critique(&["--file", "none.json"], 2), @r"
-    error: [ROOT]/work/none.json can't be read: no such file or directory
-    hint: check the path
-    ");
-    assert_snapshot!(environment.refused_critique(&["--file", "critique.json", "--pass", "1"], 2), @r"
-    error: the argument '--file <FILE>' cannot be used with '--pass <LEAF,…>'
-
-    Usage: fp critique record --file <FILE> <PLAN>
-
-    For more information, try '--help'.
-    ");
-}
-
-#[test]
-fn a_large_tree_is_judged_by_a_file() {
+fn a_large_tree_is_judged_at_once() {
     let environment = Environment::new().repo();
     let (mut tree, mut pass) = (String::from("- [ID: root] Goal (Complexity: 9)\n"), Vec::new());
     for group in 0..1000 {
@@ -506,14 +459,12 @@ fn a_large_tree_is_judged_by_a_file() {
     }
     environment.plan(&tree);
     let last = pass.pop().unwrap();
-    environment.write("critique.json", serde_json::json!({ "pass": pass }).to_string());
-    assert_snapshot!(environment.refused_critique(&["--file", "critique.json"], 1), @r"
+    assert_snapshot!(environment.refused_critique(&["--pass", &pass.join(",")], 1), @r"
     error: 1 leaf is not judged: 999.4
     hint: read them, and name each with --pass or in a finding, together with all that you have
     ");
     pass.push(last);
-    environment.write("critique.json", serde_json::json!({ "pass": pass }).to_string());
-    assert_snapshot!(environment.record(&["--file", "critique.json"]), @r"
+    assert_snapshot!(environment.record(&["--pass", &pass.join(",")]), @r"
     exit status: 0
     --- stdout
     PASS in round 1 of 3: 0 findings, 5000 of 5000 leaves pass

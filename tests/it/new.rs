@@ -98,7 +98,7 @@ fn without_git_it_works_and_warns() {
     let environment = Environment::new();
     let output = environment.fp(&["new", "--mode", "full", "--auto", "Fix a typo"]);
     assert_eq!(output.code, 0);
-    assert_snapshot!(output.stderr, @"warning: there is no git repository here; run `git init` and commit before the plan is implemented, since every task becomes a commit");
+    assert_snapshot!(output.stderr, @"warning: every task becomes a commit, and [ROOT]/work is not in a git working tree; run it inside a repository, or make one with `git init`");
     assert_snapshot!(output.stdout.lines().take(5).collect::<Vec<_>>().join("\n"), @r"
     Plan fix-typo-20261121
       folder  [ROOT]/work/.fractal-planner/plans/fix-typo-20261121
@@ -107,10 +107,10 @@ fn without_git_it_works_and_warns() {
       steps   interview, research, approach, decompose, critique, review, approve
     ");
     let output = environment.fp(&["new", "--format", "json", "Fix a typo"]);
-    assert_snapshot!(output.json()["warnings"], @r#"["there is no git repository here; run `git init` and commit before the plan is implemented, since every task becomes a commit"]"#);
+    assert_snapshot!(output.json()["warnings"], @r#"["every task becomes a commit, and [ROOT]/work is not in a git working tree; run it inside a repository, or make one with `git init`"]"#);
 
     environment.git(&["init", "--quiet"]);
-    assert_snapshot!(environment.fp(&["new", "Fix a typo"]).stderr, @"warning: the repository has no commit yet; make one before the plan is implemented, since every task becomes a commit");
+    assert_snapshot!(environment.fp(&["new", "Fix a typo"]).stderr, @"warning: every task becomes a commit, and the repository has no commit yet; commit something first: a run needs a state to start from");
 }
 
 #[test]

@@ -217,17 +217,6 @@ fn take_out(fields: &mut Value, key: &str) {
     }
 }
 
-/// Creates the file `path` with nothing but the link to its schema, unless it exists.
-///
-/// # Errors
-/// The file can't be written.
-pub fn create_file(path: &Path) -> Result<(), FileError> {
-    match fs::symlink_metadata(path) {
-        Ok(_) => Ok(()),
-        Err(_) => write(path, &empty()),
-    }
-}
-
 /// The text of a file that sets nothing.
 fn empty() -> String {
     format!("{:#}\n", json!({ "$schema": SCHEMA_URL }))

@@ -4,8 +4,7 @@
 
 use std::collections::HashMap;
 use std::ffi::OsStr;
-use std::fs::{self, File};
-use std::io::Read as _;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use fp_plan::plan::Plan;
@@ -15,10 +14,7 @@ use fp_run::interview::Interview;
 use crate::file;
 use crate::platform::{self, find_program};
 
-/// Size limit of a file whose lines are counted, in bytes; in a larger one every line number is accepted.
-const LINES_CAP: u64 = 32 * 1024 * 1024;
-
-/// Size limit of a file in which references are followed, in bytes.
+/// Size limit of a file in which references are followed, in bytes; in a larger one every line number is accepted.
 const REFERENCE_CAP: u64 = 2 * 1024 * 1024;
 
 /// Gathers the facts about `plan` in the repository at `root`, which is absolute and without links.
@@ -35,10 +31,10 @@ pub fn gather(
     let paths = mentioned_paths(plan).into_iter().map(|(path, counted)| {
         let fact = match folders.look(&path) {
             PathFact::File { .. } if counted => {
-                if let Ok(text) = file::read_text(&root.join(&*path), REFERENCE_CAP) {
-                    texts.insert(path.to_string(), text);
-                }
-                PathFact::File { lines: lines(&root.join(&*path)) }
+                let text = file::read_bytes(&root.join(&*path), REFERENCE_CAP).ok();
+                let lines = text.as_ref().map(|text| lines(text));
+                texts.extend(text.and_then(|text| Some((path.to_string(), String::from_utf8(text).ok()?))));
+                PathFact::File { lines }
             }
             fact => fact,
         };
@@ -131,14 +127,9 @@ impl Folders {
     }
 }
 
-fn lines(path: &Path) -> Option<u64> {
-    if fs::metadata(path).ok()?.len() > LINES_CAP {
-        return None;
-    }
-    let mut bytes = Vec::new();
-    File::open(path).ok()?.take(LINES_CAP).read_to_end(&mut bytes).ok()?;
-    let unfinished = bytes.last().is_some_and(|last| *last != b'\n');
-    Some(bytes.iter().filter(|byte| **byte == b'\n').count() as u64 + u64::from(unfinished))
+fn lines(text: &[u8]) -> u64 {
+    let unfinished = text.last().is_some_and(|last| *last != b'\n');
+    text.iter().filter(|byte| **byte == b'\n').count() as u64 + u64::from(unfinished)
 }
 
 #[cfg(test)]
@@ -168,6 +159,6 @@ mod tests {
         check("out/passwd", PathFact::Outside);
         check("in/a.rs", PathFact::File { lines: None });
         check("broken", PathFact::Outside);
-        assert_eq!(lines(&root.join("src/a.rs")), Some(2));
+        assert_eq!(lines(b"1\n2"), 2);
     }
 }

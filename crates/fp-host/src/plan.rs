@@ -5,7 +5,6 @@ use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use fp_plan::hint::Hint;
 use fp_plan::plan::id::{PlanId, TaskId};
 use fp_plan::plan::{self, Plan, Task};
 use fp_plan::settings::Settings;
@@ -16,7 +15,7 @@ use serde::Deserialize;
 
 use crate::file::{self, FileError, TASKS_CAP};
 use crate::git::{Git, GitError, Oid};
-use crate::plan_folder::PlanFolder;
+use crate::plan_folder::{PlanError, PlanFolder};
 use crate::platform;
 use crate::repo::Repo;
 use crate::run::{RunError, worktree};
@@ -41,24 +40,6 @@ pub const PLAN: &str = "plan.json";
 const PLAN_CAP: u64 = 16 * 1024 * 1024;
 /// Size limit of `signals.json`, in bytes.
 const SIGNALS_CAP: u64 = 64 * 1024 * 1024;
-
-#[derive(Debug, thiserror::Error)]
-pub enum SignalsError {
-    #[error(transparent)]
-    File(#[from] FileError),
-    /// The file doesn't have the form that `fp signals` writes.
-    #[error("{}: {said}", path.display())]
-    Record { path: PathBuf, said: String },
-}
-
-impl Hint for SignalsError {
-    fn hint(&self) -> Option<Cow<'_, str>> {
-        match self {
-            Self::File(error) => error.hint(),
-            Self::Record { .. } => Some("run `fp signals` again, or remove the file".into()),
-        }
-    }
-}
 
 /// A plan and everything that a command needs from it.
 #[derive(Debug)]
@@ -128,10 +109,13 @@ impl OpenPlan {
 
     /// The composite signal of each task, by id, as last measured; `None` if never measured. Fails if the
     /// file is damaged.
-    pub fn composites(&self) -> Result<Option<HashMap<String, u8>>, SignalsError> {
+    pub fn composites(&self) -> Result<Option<HashMap<String, u8>>, PlanError> {
         let path = self.signals_file();
         let Some(text) = file::read_text_if_there(&path, SIGNALS_CAP)? else { return Ok(None) };
-        composites_in(&text).map(Some).map_err(|said| SignalsError::Record { path, said })
+        composites_in(&text).map(Some).map_err(|said| PlanError::Said {
+            said: format!("{}: {said}", path.display()),
+            hint: "run `fp signals` again, or remove the file",
+        })
     }
 
     /// Reads the task tree. Fails if there is none, or it is not text.

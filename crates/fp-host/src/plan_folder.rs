@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::{fmt, fs, io};
 
-use fp_plan::hint::Hint;
+use fp_plan::hint::{Exit, Hint};
 use fp_plan::plan::id::{InvalidId, PlanId};
 use fp_plan::settings::Settings;
 use fp_run::interview::slug;
@@ -17,8 +17,9 @@ use jiff::civil::Date;
 use crate::file::{self, FileError};
 use crate::platform;
 use crate::repo::Repo;
+use crate::store::StoreError;
 
-pub use archive::{ARCHIVED, ArchiveError};
+pub use archive::ARCHIVED;
 pub use record::{OfLayer, PlanRecord, Purpose};
 
 /// Most plans for the same goal on one day.
@@ -212,7 +213,7 @@ impl Plans {
 /// Most plans that an error lists.
 const MAX_LISTED: usize = 20;
 
-/// Why a plan was not found or created. [`PlanError::hint`] has the remedy.
+/// Why a plan was not found, created, read or moved. [`PlanError::hint`] has the remedy.
 #[derive(Debug, thiserror::Error)]
 pub enum PlanError {
     /// The text given as a plan can't be an id.
@@ -240,8 +241,14 @@ pub enum PlanError {
     NotAFolder { path: PathBuf },
     #[error("{said}")]
     Said { said: String, hint: &'static str },
+    /// It is not as it has to be for this; nothing has changed.
+    #[error("{said}")]
+    Refused { said: String, hint: String },
     #[error(transparent)]
     File(#[from] FileError),
+    /// Its log can't be read, or another process has its lock.
+    #[error(transparent)]
+    Store(#[from] StoreError),
 }
 
 const NAME_ONE: &str = "name a plan by its number, its id or a part of its id; `fp plans` lists them";
@@ -254,6 +261,7 @@ impl Hint for PlanError {
             }
             Self::Selector(_) | Self::NotFound { .. } => Some(NAME_ONE.into()),
             Self::Said { hint, .. } => Some((*hint).into()),
+            Self::Refused { hint, .. } => Some(hint.into()),
             Self::NoneActive { .. } => Some(
                 "name a plan by its number, its id or a part of its id; `fp plans --all` lists them".into(),
             ),
@@ -264,7 +272,12 @@ impl Hint for PlanError {
             ),
             Self::NotAFolder { .. } => Some("move the file out of the way".into()),
             Self::File(error) => error.hint(),
+            Self::Store(error) => error.hint(),
         }
+    }
+
+    fn ends(&self) -> Exit {
+        if matches!(self, Self::Refused { .. }) { Exit::Findings } else { Exit::Failed }
     }
 }
 

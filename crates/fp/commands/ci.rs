@@ -18,20 +18,14 @@ const OWN: &str = "# Written by `fp ci github`, which replaces it.";
 const WORKFLOW_CAP: u64 = 1024 * 1024;
 
 /// Have machines of a host take part in a shared plan
-#[derive(Debug, clap::Args)]
-pub(crate) struct CiArgs {
-    #[command(subcommand)]
-    host: CiHost,
-}
-
 #[derive(Debug, clap::Subcommand)]
-enum CiHost {
+pub(crate) enum CiArgs {
     Github(GithubArgs),
 }
 
 /// Print a GitHub workflow whose runners join the plan and run it
 #[derive(Debug, clap::Args)]
-struct GithubArgs {
+pub(crate) struct GithubArgs {
     /// The plan; the only active one where left out.
     plan: Option<String>,
     /// How many builders work at once on each runner.
@@ -49,7 +43,7 @@ struct GithubArgs {
 }
 
 #[derive(Debug, Clone, Copy, Default, clap::ValueEnum)]
-enum CiAgent {
+pub(crate) enum CiAgent {
     #[default]
     Claude,
     Codex,
@@ -67,7 +61,7 @@ impl CiAgent {
 }
 
 pub(crate) fn run(args: CiArgs, context: &Context) -> CommandResult {
-    let CiHost::Github(args) = args.host;
+    let CiArgs::Github(args) = args;
     let plan = context.open_to_read(args.plan.as_deref())?;
     let (id, state) = (plan.id(), plan.load()?.state);
     let Some(member) = plan.store.membership()? else {

@@ -13,14 +13,14 @@ use fp_host::trust::AgreedCommands;
 use fp_plan::plan::id::{AgentName, TaskId};
 use fp_plan::plan::{Plan, Task, parse};
 use fp_plan::reading_language;
-use fp_plan::repo_path::RepoPath;
 use fp_run::run::approval::is_approved;
+use fp_run::run::decide::RunDecision;
 use fp_run::run::event::{Base, Event, Leaf};
 use fp_run::run::payload::{Around, payload};
 use fp_run::run::reference::{ReferredFile, current_reference};
 use fp_run::run::state::{Status, TaskState};
 use fp_run::run::{Refusal, State};
-use fp_run::verification::{self, Check};
+use fp_run::verification;
 use serde_json::json;
 
 use crate::context::Context;
@@ -60,7 +60,9 @@ pub(crate) fn run(args: ClaimArgs, context: &Context) -> CommandResult {
         None => None,
     };
     if let Some((checks, true)) = &checked {
-        return doubt(&plan, &args.owner, &chosen.id, checks, context);
+        let why = format!("the Verify command of task {} passes before its work", chosen.id);
+        let decide = |state: &State| state.doubt(&chosen.id, checks.clone());
+        return Err(doubt(&plan, &args.owner, why, decide, context)?);
     }
     let mut ledger = match plan.try_lock_in_order()? {
         Ok(ledger) => ledger,
@@ -209,7 +211,11 @@ fn base(
             let head = snapshot.status.head()?.commit;
             let paths = unexplained(plan, &git, state, &snapshot)?;
             if !paths.is_empty() {
-                return Err(doubt_checkout(plan, owner, snapshot.tree.to_string(), paths, context)?);
+                let names: Vec<String> = paths.iter().map(ToString::to_string).collect();
+                let names = verification::list(&names);
+                let why = format!("changed in the checkout while no task had it: {names}");
+                let decide = |state: &State| Ok(state.doubt_checkout(snapshot.tree.to_string(), paths));
+                return Err(doubt(plan, owner, why, decide, context)?);
             }
             let around = Some(surroundings.since(state.around(), false));
             let base =
@@ -230,48 +236,17 @@ fn find<'p>(file: &Path, tree: &'p Plan<'p>, id: &TaskId) -> Result<&'p Task<'p>
     })
 }
 
-/// The task's check proves nothing: asks the user, and tells the builder.
+/// Asks the user what `decide` asks, and tells the builder `why` it gets nothing.
 fn doubt(
     plan: &OpenPlan,
     owner: &AgentName,
-    id: &TaskId,
-    checks: &[Check],
-    context: &Context,
-) -> CommandResult {
-    let mut ledger = plan.lock_in_order()?;
-    let mut events = ledger.state().doubt(id, checks.to_vec())?;
-    events.push(Event::AgentEnded { name: owner.clone() });
-    ledger.append(events, context.now())?;
-    Err(CommandError::refused(format!("the Verify command of task {id} passes before its work"))
-        .hint("end your turn: the user is asked, and you are told"))
-}
-
-/// The checkout is not as the last task left it: asks the user, and tells the builder.
-fn doubt_checkout(
-    plan: &OpenPlan,
-    owner: &AgentName,
-    tree: String,
-    paths: Vec<RepoPath>,
+    why: String,
+    decide: impl FnOnce(&State) -> RunDecision,
     context: &Context,
 ) -> Result<CommandError, CommandError> {
-    let names = verification::list(&paths.iter().map(ToString::to_string).collect::<Vec<_>>());
     let mut ledger = plan.lock_in_order()?;
-    let mut events = ledger.state().doubt_checkout(tree, paths);
+    let mut events = decide(ledger.state())?;
     events.push(Event::AgentEnded { name: owner.clone() });
     ledger.append(events, context.now())?;
-    Ok(CommandError::refused(format!("changed in the checkout while no task had it: {names}"))
-        .hint("end your turn: the user is asked, and you are told"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_task_of_a_later_approval() {
-        let (tree, _) = parse("- [ID: 1] One\n");
-        let error = find(Path::new("plans/p/tasks.md"), &tree, &TaskId::new("2").unwrap()).unwrap_err();
-        assert_eq!(error.message, "plans/p/tasks.md: task 2 was not in it yet");
-        assert_eq!(error.hints, ["run the same command again: the tree was approved anew in the meantime"]);
-    }
+    Ok(CommandError::refused(why).hint("end your turn: the user is asked, and you are told"))
 }

@@ -19,7 +19,6 @@ use serde::Serialize;
 use crate::commands::hook::IncomingHook;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
-use crate::printer::Format;
 
 /// Size limit of a file, in bytes.
 const CAP: u64 = fp_comments::MAX_BYTES as u64;
@@ -28,14 +27,8 @@ const CAP: u64 = fp_comments::MAX_BYTES as u64;
 const SHOWN: usize = 80;
 
 /// Find comments that restate the code
-#[derive(Debug, clap::Args)]
-pub(crate) struct CommentsArgs {
-    #[command(subcommand)]
-    command: CommentsCommand,
-}
-
 #[derive(Debug, clap::Subcommand)]
-enum CommentsCommand {
+pub(crate) enum CommentsArgs {
     Check(CheckArgs),
 }
 
@@ -45,7 +38,7 @@ enum CommentsCommand {
 /// comment that the change adds, except for documentation, directives of tools, licences and markers.
 #[derive(Debug, clap::Args)]
 #[group(skip)]
-struct CheckArgs {
+pub(crate) struct CheckArgs {
     /// Files, or folders with all their files that git knows.
     #[arg(required_unless_present_any = ["staged", "diff"], conflicts_with_all = ["staged", "diff"])]
     files: Vec<PathBuf>,
@@ -79,7 +72,7 @@ struct ListedComment {
 }
 
 pub(crate) fn run(args: CommentsArgs, context: &Context) -> CommandResult {
-    let CommentsCommand::Check(args) = args.command;
+    let CommentsArgs::Check(args) = args;
     let report = match (&args.diff, args.staged) {
         (Some(revision), _) => check_change(&args, Side::WorkingTree(revision), context),
         (None, true) => check_change(&args, Side::Staged, context),
@@ -89,7 +82,7 @@ pub(crate) fn run(args: CommentsArgs, context: &Context) -> CommandResult {
         format!("{}:{}: {}\n", visible_line(&found.path), found.line, visible_line(&found.text))
     });
     context.report(&report, &lines.collect::<String>())?;
-    if context.format == Format::Text {
+    if !context.is_json() {
         context.printer.note(&report.counts());
     }
     Ok(if report.comments.is_empty() { Exit::Done } else { Exit::Findings })

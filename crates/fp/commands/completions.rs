@@ -7,7 +7,6 @@ use serde_json::json;
 use crate::cli::Cli;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
-use crate::printer::Format;
 
 /// Print shell completions
 ///
@@ -21,9 +20,9 @@ pub(crate) fn run(args: CompletionsArgs, context: &Context) -> CommandResult {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut Cli::command(), "fp", &mut script);
     let script = String::from_utf8(script).map_err(CommandError::failed)?;
-    match context.format {
-        Format::Text => context.printer.exact(&script),
-        Format::Json => {
+    match context.is_json() {
+        false => context.printer.exact(&script),
+        true => {
             context.printer.json(&json!({ "shell": args.shell.to_string(), "script": script }))?;
         }
     }

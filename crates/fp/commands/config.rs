@@ -1,11 +1,10 @@
-//! `fp config`: shows the settings in force, changes them, and opens their files.
+//! `fp config`: shows the settings in force and changes them.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use fp_host::config::{self, SettingOrigin, consent_to};
-use fp_host::config_file::{ConfigError, change_setting, create_file, parse_value, read_layer};
+use fp_host::config_file::{ConfigError, change_setting, parse_value};
 use fp_host::trust::{ConsentSource, TrustStore};
 use fp_plan::settings::{self, SettingsLayer};
 use fp_plan::text::fitted;
@@ -15,7 +14,6 @@ use unicode_width::UnicodeWidthStr as _;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
 use crate::input;
-use crate::printer::Format;
 use crate::theme::Look;
 
 /// Columns of a line.
@@ -61,8 +59,6 @@ enum ConfigCommand {
     },
     /// Print the JSON Schema of the files, for editors
     Schema,
-    /// Open a file in your editor and check it afterwards
-    Edit(WhichFile),
     /// Accept the settings of the project's file that are ignored without your word, as they are now
     ///
     /// Shows them and asks. After a change of one of them they are ignored again.
@@ -121,7 +117,6 @@ pub(crate) fn run(args: ConfigArgs, context: &Context) -> CommandResult {
             context.printer.document(&settings::schema())?;
             Ok(Exit::Done)
         }
-        ConfigCommand::Edit(file) => edit(&file, context),
         ConfigCommand::Trust { yes } => trust(yes, context),
     }
 }
@@ -133,8 +128,8 @@ fn show(with_origin: bool, context: &Context) -> CommandResult {
     let user = config::user_file(&|name| context.env(name));
     let client = config::client_file(&|name| context.env(name));
     let project = context.repo().config_file();
-    match context.format {
-        Format::Json => {
+    match context.is_json() {
+        true => {
             let mut report = json!({ "settings": context.settings()?, "ignored": ignored });
             if with_origin {
                 let origins: Map<String, Value> = explained
@@ -146,7 +141,7 @@ fn show(with_origin: bool, context: &Context) -> CommandResult {
             }
             context.printer.json(&report)?;
         }
-        Format::Text => {
+        false => {
             let has_options = explained.values().any(|(_, origin)| *origin == SettingOrigin::Plugin);
             context.printer.styled(&table(&explained, &ignored, with_origin));
             if !ignored.is_empty() {
@@ -251,31 +246,6 @@ fn change(key: &str, value: Option<&Value>, which: &WhichFile, context: &Context
     Ok(Exit::Done)
 }
 
-fn edit(which: &WhichFile, context: &Context) -> CommandResult {
-    let file = which.path(context)?;
-    let shown = context.shown(&file);
-    let editor = context.env("VISUAL").or_else(|| context.env("EDITOR")).unwrap_or_default();
-    let words = words(&editor);
-    let Some((program, arguments)) = words.split_first() else {
-        return Err(CommandError::failed("no editor is set")
-            .hint(format!("set VISUAL or EDITOR, or open {shown} yourself")));
-    };
-    create_file(&file)?;
-    let status = Command::new(program).args(arguments).arg(&file).status();
-    let status = status.map_err(|error| {
-        CommandError::failed(format!("the editor `{program}` can't be started: {error}"))
-            .hint("VISUAL, or else EDITOR, has to name a program")
-    })?;
-    if !status.success() {
-        return Err(CommandError::failed(format!("the editor ended with {status}"))
-            .hint(format!("{shown} is as the editor left it")));
-    }
-    read_layer(&file).map_err(|error| {
-        CommandError::from(error).hint("the file is kept as you wrote it; run this again to go on")
-    })?;
-    context.report(&json!({ "file": file }), &format!("{shown} is valid\n"))
-}
-
 fn trust(yes: bool, context: &Context) -> CommandResult {
     let ignored = &context.config()?.ignored;
     let settings = ignored.by_key();
@@ -302,40 +272,4 @@ fn trust(yes: bool, context: &Context) -> CommandResult {
     let store = TrustStore::of_user(&|name| context.env(name), context.repo())?;
     store.add(consent_to(ignored), how, context.now())?;
     context.report(&json!({ "accepted": ignored }), &format!("Accepted from {file}:\n{list}"))
-}
-
-/// Splits a command line that no shell sees: at blanks, except within quotes.
-fn words(line: &str) -> Vec<String> {
-    let (mut words, mut word, mut quote) = (Vec::new(), None::<String>, None);
-    for c in line.chars() {
-        match quote {
-            Some(open) if open == c => quote = None,
-            None if matches!(c, '"' | '\'') => {
-                quote = Some(c);
-                word.get_or_insert_default();
-            }
-            None if c.is_whitespace() => words.extend(word.take()),
-            _ => word.get_or_insert_default().push(c),
-        }
-    }
-    words.extend(word);
-    words
-}
-
-#[cfg(test)]
-mod tests {
-    use super::words;
-
-    #[test]
-    fn an_editor_is_a_program_and_its_arguments() {
-        let check = |line: &str, expect: &[&str]| assert_eq!(words(line), expect, "{line:?}");
-        check("", &[]);
-        check("  ", &[]);
-        check("vi", &["vi"]);
-        check(" code  --wait ", &["code", "--wait"]);
-        check(r#""C:\Program Files\Editor\editor.exe" -n"#, &[r"C:\Program Files\Editor\editor.exe", "-n"]);
-        check(r#"emacsclient -a """#, &["emacsclient", "-a", ""]);
-        check("'/opt/my editor'/run", &["/opt/my editor/run"]);
-        check("vi; touch x && $(touch y)", &["vi;", "touch", "x", "&&", "$(touch", "y)"]);
-    }
 }

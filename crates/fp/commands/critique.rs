@@ -1,8 +1,6 @@
 //! `fp critique`: records a critic's judgement on every leaf, so that the program and not the model counts
 //! it.
 
-use std::path::PathBuf;
-
 use fp_host::file;
 use fp_host::plan::OpenPlan;
 use std::collections::BTreeMap;
@@ -21,26 +19,14 @@ use strum::VariantArray as _;
 
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
-use crate::input::Input;
 use crate::source::PlanSource;
 
-/// Size limit of a file of findings, in bytes.
-const FILE_CAP: u64 = 1024 * 1024;
 /// Most characters of the input that an error repeats.
 const SHOWN: usize = 60;
-/// The form of a file of findings.
-const FORM: &str =
-    r#"{"pass": ["1.1"], "findings": [{"leaf": "1.2", "item": "criteria", "verdict": "FAIL", "text": "…"}]}"#;
 
 /// Record what a critic found in a task tree, or show it
-#[derive(Debug, clap::Args)]
-pub(crate) struct CritiqueArgs {
-    #[command(subcommand)]
-    action: Action,
-}
-
 #[derive(Debug, clap::Subcommand)]
-enum Action {
+pub(crate) enum CritiqueArgs {
     Record(RecordArgs),
     Show(ShowCritiqueArgs),
 }
@@ -52,7 +38,7 @@ enum Action {
 /// verdict.
 #[derive(Debug, clap::Args)]
 #[group(skip)]
-struct RecordArgs {
+pub(crate) struct RecordArgs {
     /// The plan.
     plan: String,
     /// Leaves in which nothing was found.
@@ -64,24 +50,20 @@ struct RecordArgs {
     /// Something with which a leaf can't be finished, or can be finished and be wrong.
     #[arg(long, value_name = "LEAF ITEM: TEXT")]
     fail: Vec<String>,
-    /// Read all of it from a file instead; `-` is standard input. JSON: `{"pass": ["1.1"], "findings": [{"leaf":
-    /// "1.2", "item": "criteria", "verdict": "FAIL", "text": "…"}]}`.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["pass", "warn", "fail"])]
-    file: Option<PathBuf>,
 }
 
 /// Print the last critique, and the leaves that have changed since
 #[derive(Debug, clap::Args)]
 #[group(skip)]
-struct ShowCritiqueArgs {
+pub(crate) struct ShowCritiqueArgs {
     /// The plan; defaults to the only active one.
     plan: Option<String>,
 }
 
 pub(crate) fn run(args: CritiqueArgs, context: &Context) -> CommandResult {
-    match args.action {
-        Action::Record(args) => record(&args, context),
-        Action::Show(args) => show(&args, context),
+    match args {
+        CritiqueArgs::Record(args) => record(&args, context),
+        CritiqueArgs::Show(args) => show(&args, context),
     }
 }
 
@@ -89,7 +71,7 @@ fn record(args: &RecordArgs, context: &Context) -> CommandResult {
     let source = PlanSource::open(context, Some(&args.plan))?;
     let plan = source.plan()?;
     source.refuse_running()?;
-    let opinion = opinion(args, context)?;
+    let opinion = opinion(args)?;
     let text = source.text()?;
     let is_first = plan.load()?.state.planning.rounds == 0;
     let before = if is_first { None } else { last_critique(plan)? };
@@ -109,16 +91,11 @@ fn record(args: &RecordArgs, context: &Context) -> CommandResult {
     Ok(if critique.verdict == CriticVerdict::Fail { Exit::Findings } else { Exit::Done })
 }
 
-/// The judgements from the command line, or from the file that it names.
-fn opinion(args: &RecordArgs, context: &Context) -> Result<CriticOpinion, CommandError> {
-    let Some(path) = &args.file else {
-        let pass = args.pass.iter().map(|id| id.trim().to_owned()).filter(|id| !id.is_empty()).collect();
-        let warned = args.warn.iter().map(|text| remark(text, CriticVerdict::Warn));
-        let remarks = warned.chain(args.fail.iter().map(|text| remark(text, CriticVerdict::Fail)));
-        return Ok(CriticOpinion { pass, remarks: remarks.collect::<Result<_, _>>()? });
-    };
-    let Input { name, text } = Input::read(path, FILE_CAP, context)?;
-    serde_json::from_str(&text).map_err(|error| CommandError::failed(format!("{name}: {error}")).hint(FORM))
+fn opinion(args: &RecordArgs) -> Result<CriticOpinion, CommandError> {
+    let pass = args.pass.iter().map(|id| id.trim().to_owned()).filter(|id| !id.is_empty()).collect();
+    let warned = args.warn.iter().map(|text| remark(text, CriticVerdict::Warn));
+    let remarks = warned.chain(args.fail.iter().map(|text| remark(text, CriticVerdict::Fail)));
+    Ok(CriticOpinion { pass, remarks: remarks.collect::<Result<_, _>>()? })
 }
 
 fn remark(text: &str, verdict: CriticVerdict) -> Result<CriticRemark, CommandError> {

@@ -6,7 +6,6 @@ use similar::TextDiff;
 
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
-use crate::printer::Format;
 use crate::source::PlanSource;
 
 /// Write a task tree in its canonical form
@@ -31,13 +30,13 @@ pub(crate) fn run(args: FmtArgs, context: &Context) -> CommandResult {
     if written {
         source.write(&formatted)?;
     }
-    match context.format {
-        Format::Json => context.printer.json(&json!({ "changed": changed, "written": written }))?,
-        Format::Text if args.diff => {
+    match context.is_json() {
+        true => context.printer.json(&json!({ "changed": changed, "written": written }))?,
+        false if args.diff => {
             let diff = TextDiff::from_lines(&text, &formatted);
             context.printer.data(&diff.unified_diff().header(&source.name, &source.name).to_string());
         }
-        Format::Text => context.printer.note(&format!("note: {} {}", source.name, outcome(changed, written))),
+        false => context.printer.note(&format!("note: {} {}", source.name, outcome(changed, written))),
     }
     Ok(if changed && !written { Exit::Findings } else { Exit::Done })
 }

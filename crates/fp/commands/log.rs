@@ -16,7 +16,7 @@ use jiff::tz::TimeZone;
 use crate::context::{Context, planning_step};
 use crate::error::{CommandResult, Exit};
 use crate::input::interrupt;
-use crate::printer::{Format, columns};
+use crate::printer::columns;
 use crate::theme::{Look, StyledLine};
 
 /// Interval between reads of a log that is followed.
@@ -48,7 +48,7 @@ pub(crate) struct LogArgs {
 
 pub(crate) fn run(args: LogArgs, context: &Context) -> CommandResult {
     let plan = context.open_to_read(args.plan.as_deref())?;
-    let mut view = LogView::new(&plan, &args, context.format);
+    let mut view = LogView::new(&plan, &args, context.is_json());
     let mut reader = plan.store.reader();
     let portion = reader.more()?;
     let torn = portion.torn;
@@ -56,7 +56,7 @@ pub(crate) fn run(args: LogArgs, context: &Context) -> CommandResult {
     if let Some(task) = &args.task {
         view.state.expect_task(task)?;
     }
-    let mut read = context.printer.stream(&text, context.format);
+    let mut read = context.printer.stream(&text, context.is_json());
     if !args.follow {
         if torn > 0 {
             context.printer.note(&format!(
@@ -77,7 +77,7 @@ pub(crate) fn run(args: LogArgs, context: &Context) -> CommandResult {
             context.printer.note("note: the log was cut back or replaced: from its beginning");
         }
         let text = view.read(portion);
-        read = text.is_empty() || context.printer.stream(&text, context.format);
+        read = text.is_empty() || context.printer.stream(&text, context.is_json());
     }
     Ok(Exit::Done)
 }
@@ -85,17 +85,17 @@ pub(crate) fn run(args: LogArgs, context: &Context) -> CommandResult {
 /// The log as it is shown, and its state so far.
 struct LogView {
     state: State,
-    format: Format,
+    is_json: bool,
     concern: Option<TaskConcern>,
     verbose: bool,
     text: LogText,
 }
 
 impl LogView {
-    fn new(plan: &OpenPlan, args: &LogArgs, format: Format) -> Self {
+    fn new(plan: &OpenPlan, args: &LogArgs, is_json: bool) -> Self {
         let state = plan.store.empty_state();
         let concern = args.task.clone().map(TaskConcern::with);
-        Self { state, format, concern, verbose: args.verbose, text: LogText::default() }
+        Self { state, is_json, concern, verbose: args.verbose, text: LogText::default() }
     }
 
     fn is_over(&self) -> bool {
@@ -115,10 +115,10 @@ impl LogView {
     fn shown(&mut self, line: &LogLine) -> String {
         let concerned = self.concern.as_mut().map(|concern| concern.of(&line.entry));
         let is_shown = |at: usize| concerned.as_ref().is_none_or(|all| all[at]);
-        match self.format {
-            Format::Json if concerned.as_ref().is_some_and(|all| !all.contains(&true)) => String::new(),
-            Format::Json => format!("{}\n", line.text),
-            Format::Text => {
+        match self.is_json {
+            true if concerned.as_ref().is_some_and(|all| !all.contains(&true)) => String::new(),
+            true => format!("{}\n", line.text),
+            false => {
                 let events = line.entry.events.iter().enumerate();
                 let shown = events.map(|(at, event)| is_shown(at) && (self.verbose || !is_minor(event)));
                 let told = tell(&line.entry).into_iter().zip(shown);

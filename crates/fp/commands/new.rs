@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use clap::{Args as _, FromArgMatches as _};
 use fp_host::config::SettingOrigin;
-use fp_host::git::{Git, GitError};
+use fp_host::git::Git;
 use fp_host::plan_folder::{OfLayer, PlanRecord};
 use fp_host::trust::{Consent, ConsentSource};
+use fp_plan::hint::Hint as _;
 use fp_plan::plan::id::{PlanId, TaskId};
 use fp_plan::reading_language;
 use fp_plan::settings::{self, Settings, SettingsLayer};
@@ -284,21 +285,9 @@ fn intent_and_mode(reading: GoalReading, args: &NewArgs, settings: &Settings) ->
 
 /// The obstacle to implementing a plan here, if any; it doesn't prevent planning.
 fn git_warning(context: &Context) -> Option<String> {
-    let repo = context.repo();
-    let found = match repo.git_dir {
-        Some(_) => Git::open(&repo.root).and_then(|git| git.head()),
-        None => Err(GitError::NotARepository(repo.root.clone())),
-    };
-    let missing = match found {
-        Ok(_) => return None,
-        Err(GitError::NotARepository(_)) => {
-            "there is no git repository here; run `git init` and commit".to_owned()
-        }
-        Err(GitError::NoCommit) => "the repository has no commit yet; make one".to_owned(),
-        Err(GitError::NotInstalled) => "git was not found on PATH; install it".to_owned(),
-        Err(error) => return Some(error.to_string()),
-    };
-    Some(format!("{missing} before the plan is implemented, since every task becomes a commit"))
+    let error = Git::open(&context.repo().root).and_then(|git| git.head()).err()?;
+    let hint = error.hint().map_or_else(String::new, |hint| format!("; {hint}"));
+    Some(format!("every task becomes a commit, and {error}{hint}"))
 }
 
 /// The recent subjects: titles of tasks become subjects, so they should be in the same language.

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use fp_host::file;
-use fp_host::plan::{OpenPlan, Tree};
+use fp_host::plan::OpenPlan;
 use fp_host::store::Past;
 use fp_plan::plan::{Plan, parse};
 use fp_run::interview::Interview;
@@ -12,9 +12,8 @@ use fp_run::report::requirements::RequirementLine;
 use fp_run::report::results::results_page;
 use fp_run::report::run_page::RunPage;
 use fp_run::report::status::Phase;
-use fp_run::report::tree::TreeReport;
 
-use super::show::schedule_options;
+use super::show::scheduled_tree;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
 use crate::input::interrupt;
@@ -54,9 +53,8 @@ pub(crate) fn run(args: ReportArgs, context: &Context) -> CommandResult {
     }
     let past = plan.store.past()?;
     context.notices(&past.notices);
-    let tree = tree(&plan)?;
-    let text = tree.as_ref().map_or("", |tree| tree.text.as_str());
-    let parsed = parse(text).0;
+    let text = tree_text(&plan)?;
+    let parsed = parse(&text).0;
     let report = report(&plan, &past, &parsed);
     let is_markdown = args.out.as_ref().is_some_and(|out| out.extension().is_some_and(|end| end == "md"));
     let page = match context.output {
@@ -89,8 +87,8 @@ fn watch(plan: &OpenPlan, args: ReportArgs, context: &Context) -> CommandResult 
     let interrupt = interrupt("without --watch, the page is written once")?;
     let write_page = |is_stopped: bool, force: bool| {
         let past = plan.store.past()?;
-        let tree = tree(plan)?;
-        let parsed = parse(tree.as_ref().map_or("", |tree| tree.text.as_str())).0;
+        let text = tree_text(plan)?;
+        let parsed = parse(&text).0;
         let report = report(plan, &past, &parsed);
         let is_over = matches!(report.phase, Phase::Finished | Phase::Cancelled);
         write(context, &path, &run_page(&report, !is_over && !is_stopped), force)?;
@@ -113,22 +111,17 @@ fn watch(plan: &OpenPlan, args: ReportArgs, context: &Context) -> CommandResult 
     Ok(Exit::Done)
 }
 
-fn tree(plan: &OpenPlan) -> Result<Option<Tree>, CommandError> {
+/// The text of the tree; none where there is no tree.
+fn tree_text(plan: &OpenPlan) -> Result<String, CommandError> {
     match plan.tree() {
-        Ok(tree) => Ok(Some(tree)),
-        Err(error) if error.is_missing() => Ok(None),
+        Ok(tree) => Ok(tree.text),
+        Err(error) if error.is_missing() => Ok(String::new()),
         Err(error) => Err(error.into()),
     }
 }
 
 fn report<'p>(plan: &OpenPlan, past: &Past, parsed: &'p Plan<'p>) -> RunPage<'p> {
-    let settings = &plan.settings;
-    let builders = past.state.run.as_ref().map_or(settings.max_parallel_tasks, |run| run.terms.builders);
-    let tree = TreeReport::new(parsed, plan.goal_if_kept()).with_run(parsed, &past.state).with_schedules(
-        parsed,
-        &schedule_options(settings),
-        &[builders],
-    );
+    let tree = scheduled_tree(parsed, &past.state, &plan.settings, plan.goal_if_kept());
     let interview = interview_of(plan);
     RunPage {
         requirements: RequirementLine::all(&interview, parsed, &past.state),

@@ -1,15 +1,13 @@
 //! `fp rollback`: undoes a completed task with a commit of its own.
 
 use fp_host::git::Oid;
-use fp_host::run::RunError;
 use fp_host::run::rollback::{Prepared, prepare, roll_back};
 use fp_plan::plan::id::TaskId;
-use fp_run::run::Refusal;
 use fp_run::run::state::Status;
 use serde_json::json;
 
 use crate::context::Context;
-use crate::error::{CommandError, CommandResult};
+use crate::error::CommandResult;
 
 /// Undo a completed task by a commit of its own; the task is pending again
 ///
@@ -29,11 +27,10 @@ pub(crate) struct RollbackArgs {
 pub(crate) fn run(args: RollbackArgs, context: &Context) -> CommandResult {
     let plan = context.open(args.plan.as_deref())?;
     context.state(&plan)?;
-    let failed = |error| explained(error, plan.id().as_str());
     let (prepared, revert) = if args.dry_run {
-        (prepare(&plan, &args.task).map_err(failed)?, None)
+        (prepare(&plan, &args.task)?, None)
     } else {
-        roll_back(&plan, &args.task, || context.now()).map_err(failed)?
+        roll_back(&plan, &args.task, || context.now())?
     };
     let mut text = if args.dry_run {
         would(&args.task, &prepared)
@@ -98,28 +95,4 @@ fn waiting(waiting: &[(TaskId, Status)]) -> String {
     let told: Vec<String> =
         waiting.iter().map(|(id, status)| format!("{id} ({})", status.into_str())).collect();
     format!("What waits for it: {}\n", told.join(", "))
-}
-
-/// Adds the plan's name to the hint of a refusal.
-fn explained(error: RunError, plan: &str) -> CommandError {
-    match error {
-        RunError::Refused(refusal) => about_refusal(refusal, plan),
-        error => error.into(),
-    }
-}
-
-fn about_refusal(refusal: Refusal, plan: &str) -> CommandError {
-    let hint = match &refusal {
-        Refusal::BuiltOn { on_it, .. } => on_it.last().map(|(id, status)| match status {
-            Status::Completed => format!("roll back what builds on it first: `fp rollback {plan} {id}`"),
-            Status::Implementing => {
-                format!("wait until it is over, or take it back: `fp release {plan} {id}`")
-            }
-            _ => format!("wait until task {id} has been judged"),
-        }),
-        Refusal::Shared { .. } => Some("wait until it is over, or take it back with `fp release`".to_owned()),
-        _ => None,
-    };
-    let error = CommandError::from(refusal);
-    hint.into_iter().fold(error, CommandError::hint)
 }

@@ -9,21 +9,15 @@ use crate::context::Context;
 use crate::error::{CommandError, CommandResult};
 
 /// Ask for files beyond those of a claimed task
-#[derive(Debug, clap::Args)]
-pub(crate) struct ScopeArgs {
-    #[command(subcommand)]
-    action: Action,
-}
-
 #[derive(Debug, clap::Subcommand)]
-enum Action {
+pub(crate) enum ScopeArgs {
     Extend(Extend),
 }
 
 /// Ask to change a file that the task doesn't list: granted at once, or a question to the user, as `guard.extend`
 /// says
 #[derive(Debug, clap::Args)]
-struct Extend {
+pub(crate) struct Extend {
     /// The plan.
     plan: String,
     /// The task.
@@ -39,7 +33,7 @@ struct Extend {
 }
 
 pub(crate) fn run(args: ScopeArgs, context: &Context) -> CommandResult {
-    let Action::Extend(args) = args.action;
+    let ScopeArgs::Extend(args) = args;
     if args.reason.trim().is_empty() {
         return Err(CommandError::failed("the reason is empty")
             .hint("say why the task can't be done without the file: the report shows it"));

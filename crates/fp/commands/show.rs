@@ -95,18 +95,25 @@ pub(crate) fn chart(
     settings: &Settings,
     goal: Option<String>,
 ) -> String {
-    let at_once = state.run.as_ref().map_or(settings.max_parallel_tasks, |run| run.terms.builders);
-    let report = TreeReport::new(tree, goal).with_run(tree, state).with_schedules(
-        tree,
-        &schedule_options(settings),
-        &[at_once],
-    );
+    let report = scheduled_tree(tree, state, settings, goal);
     let chart = mermaid::flowchart(&report);
     context.notices(mermaid::limit(&report, &chart).as_slice());
     chart
 }
 
-pub(super) fn schedule_options(settings: &Settings) -> ScheduleOptions {
+/// `tree` with its run, and its schedule for as many builders as there are.
+pub(super) fn scheduled_tree<'p>(
+    tree: &'p Plan<'p>,
+    state: &State,
+    settings: &Settings,
+    goal: Option<String>,
+) -> TreeReport<'p> {
+    let at_once = state.run.as_ref().map_or(settings.max_parallel_tasks, |run| run.terms.builders);
+    let report = TreeReport::new(tree, goal).with_run(tree, state);
+    report.with_schedules(tree, &schedule_options(settings), &[at_once])
+}
+
+fn schedule_options(settings: &Settings) -> ScheduleOptions {
     ScheduleOptions {
         order: settings.execution_order,
         model: settings.execution_model,

@@ -21,7 +21,7 @@ pub(crate) use self::watch::{Beside, RunWatch, watch_plan};
 use super::fleet::short_time;
 use crate::context::Context;
 use crate::error::CommandResult;
-use crate::printer::{Format, WIDTH, columns};
+use crate::printer::{WIDTH, columns};
 use crate::theme::{self, Look, StyledLine};
 
 /// The files of planning, in order.
@@ -44,7 +44,7 @@ pub(crate) struct StatusArgs {
 pub(crate) fn run(args: StatusArgs, context: &Context) -> CommandResult {
     let plan = context.open_to_read(args.plan.as_deref())?;
     if args.watch {
-        if context.format == Format::Text && Screen::is_there(context.env("TERM").as_deref()) {
+        if !context.is_json() && Screen::is_there(context.env("TERM").as_deref()) {
             return watch_plan(&plan, context);
         }
         context.printer.note("note: --watch shows text on a terminal: this is the status at the moment");

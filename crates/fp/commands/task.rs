@@ -24,14 +24,8 @@ use crate::source::PlanSource;
 const SHOWN: usize = 5;
 
 /// Add, change, split, remove or move a task that has not begun; approve the plan again afterwards
-#[derive(Debug, clap::Args)]
-pub(crate) struct TaskArgs {
-    #[command(subcommand)]
-    command: Command,
-}
-
 #[derive(Debug, clap::Subcommand)]
-enum Command {
+pub(crate) enum TaskArgs {
     /// Put a new leaf behind the last subtask of a task
     Add {
         /// The plan; defaults to the only active one.
@@ -87,7 +81,7 @@ enum Command {
 
 #[derive(Debug, clap::Args)]
 #[group(required = true, multiple = false)]
-struct Destination {
+pub(crate) struct Destination {
     /// Behind this task, and begun when that is over.
     #[arg(long, value_name = "TASK")]
     after: Option<String>,
@@ -108,12 +102,12 @@ impl Destination {
 }
 
 pub(crate) fn run(args: TaskArgs, context: &Context) -> CommandResult {
-    let (plan, file, done) = match &args.command {
-        Command::Add { plan, file, .. } => (plan, Some(file), "added"),
-        Command::Revise { plan, file, .. } => (plan, Some(file), "revised"),
-        Command::Split { plan, file, .. } => (plan, Some(file), "split"),
-        Command::Remove { plan, .. } => (plan, None, "removed"),
-        Command::Move { plan, .. } => (plan, None, "moved"),
+    let (plan, file, done) = match &args {
+        TaskArgs::Add { plan, file, .. } => (plan, Some(file), "added"),
+        TaskArgs::Revise { plan, file, .. } => (plan, Some(file), "revised"),
+        TaskArgs::Split { plan, file, .. } => (plan, Some(file), "split"),
+        TaskArgs::Remove { plan, .. } => (plan, None, "removed"),
+        TaskArgs::Move { plan, .. } => (plan, None, "moved"),
     };
     let given = file.map(|file| Input::read(file, TASKS_CAP, context)).transpose()?;
     let leaf = given.as_ref().map_or("", |given| &*given.text);
@@ -122,12 +116,12 @@ pub(crate) fn run(args: TaskArgs, context: &Context) -> CommandResult {
     // The lock keeps others from approving a tree that is being edited, or claiming from it.
     let mut ledger = plan.lock()?;
     let text = source.text()?;
-    let edited = match &args.command {
-        Command::Add { under, .. } => with_leaf(&text, LeafPlace::Below(under), leaf),
-        Command::Revise { task, .. } => with_leaf(&text, LeafPlace::Instead(task.as_str()), leaf),
-        Command::Split { task, .. } => split_leaf(&text, task.as_str(), leaf),
-        Command::Remove { task, .. } => without_leaf(&text, task.as_str()),
-        Command::Move { task, destination, .. } => moved_leaf(&text, task.as_str(), destination.place()),
+    let edited = match &args {
+        TaskArgs::Add { under, .. } => with_leaf(&text, LeafPlace::Below(under), leaf),
+        TaskArgs::Revise { task, .. } => with_leaf(&text, LeafPlace::Instead(task.as_str()), leaf),
+        TaskArgs::Split { task, .. } => split_leaf(&text, task.as_str(), leaf),
+        TaskArgs::Remove { task, .. } => without_leaf(&text, task.as_str()),
+        TaskArgs::Move { task, destination, .. } => moved_leaf(&text, task.as_str(), destination.place()),
     };
     let edited = edited.map_err(|error| refused(&error, &source))?;
     refuse_needed(&edited, ledger.state())?;

@@ -19,7 +19,7 @@ use unicode_width::UnicodeWidthChar as _;
 
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
-use crate::printer::{Format, SCHEMA_VERSION, WIDTH};
+use crate::printer::{SCHEMA_VERSION, WIDTH};
 use crate::source::PlanSource;
 use crate::theme::Look;
 
@@ -138,9 +138,9 @@ fn show_diff(context: &Context, source: &PlanSource, checked: &Checked<'_>) -> C
     let fixed = fix::fix_all(checked.text, &checked.facts);
     let diff = TextDiff::from_lines(checked.text, &fixed.text);
     let unified = diff.unified_diff().header(&source.name, &source.name).to_string();
-    match context.format {
-        Format::Text => context.printer.exact(&unified),
-        Format::Json => {
+    match context.is_json() {
+        false => context.printer.exact(&unified),
+        true => {
             context.printer.json(&json!({ "resolved": fixed.changes.len(), "diff": unified }))?;
         }
     }
@@ -183,8 +183,8 @@ fn report(
         Gated { gate, next: next(args, source, &gate) }
     });
     let printer = &context.printer;
-    match (context.format, gate) {
-        (Format::Json, gate) => {
+    match (context.is_json(), gate) {
+        (true, gate) => {
             printer.document(&PrintedReport {
                 schema_version: SCHEMA_VERSION,
                 report: &report,
@@ -192,8 +192,8 @@ fn report(
                 pass,
             })?;
         }
-        (Format::Text, Some(gated)) => printer.data(&verdict(&gated)),
-        (Format::Text, None) => {
+        (false, Some(gated)) => printer.data(&verdict(&gated)),
+        (false, None) => {
             let limit = if args.all { usize::MAX } else { SHOWN };
             let shown = found.iter().take(limit);
             let findings: String =

@@ -6,7 +6,6 @@ use std::path::PathBuf;
 use insta::assert_snapshot;
 
 use crate::common::Environment;
-use crate::common::program::write_program;
 use crate::config::with_user_file;
 
 const PROJECT: &str = ".fractal-planner/config.json";
@@ -260,60 +259,5 @@ fn a_link_is_followed_and_a_folder_that_cannot_be_written_is_named() {
     --- stderr
     error: [ROOT]/work/.fractal-planner/config.json can't be read: not a directory
     hint: a file stands where a folder of that path should be: move it out of the way
-    ");
-}
-
-#[cfg(unix)]
-#[test]
-fn the_editor_is_the_users_and_what_it_wrote_is_kept() {
-    let environment = Environment::new().repo();
-    assert_snapshot!(environment.fp(&["config", "edit"]), @"
-    exit status: 2
-    --- stderr
-    error: no editor is set
-    hint: set VISUAL or EDITOR, or open .fractal-planner/config.json yourself
-    ");
-    let editor = environment.beside("my editor");
-    write_program(&editor, "#!/bin/sh\n[ \"$1\" = --wait ] && cat \"$2\" && printf '%s' \"$TEXT\" >\"$2\"\n");
-    let command = format!("'{}' --wait", editor.display());
-    let environment = environment
-        .env("EDITOR", "false")
-        .env("VISUAL", command)
-        .env("TEXT", "{\n  \"maxComplexity\": 12\n}");
-    assert_snapshot!(environment.fp(&["config", "edit"]), @r#"
-    exit status: 2
-    --- stdout
-    {
-      "$schema": "https://raw.githubusercontent.com/fractal-planner/fractal-planner/dist/settings.schema.json"
-    }
-    --- stderr
-    error: [ROOT]/work/.fractal-planner/config.json:2:20: maxComplexity: expected a whole number from 1 to 10, found integer `12`
-    hint: correct the value, or delete the line for the default
-    hint: the file is kept as you wrote it; run this again to go on
-    "#);
-    assert_eq!(environment.read(PROJECT), "{\n  \"maxComplexity\": 12\n}");
-    let environment = environment.env("TEXT", "{ \"maxComplexity\": 2 }");
-    assert_snapshot!(environment.fp(&["config", "edit", "--user"]), @r#"
-    exit status: 0
-    --- stdout
-    {
-      "$schema": "https://raw.githubusercontent.com/fractal-planner/fractal-planner/dist/settings.schema.json"
-    }
-    [ROOT]/home/.config/fractal-planner/config.json is valid
-    "#);
-    assert_eq!(fs::read_to_string(user_file(&environment)).unwrap(), "{ \"maxComplexity\": 2 }");
-    let environment = environment.env("VISUAL", "false");
-    assert_snapshot!(environment.fp(&["config", "edit", "--user"]), @"
-    exit status: 2
-    --- stderr
-    error: the editor ended with exit status: 1
-    hint: [ROOT]/home/.config/fractal-planner/config.json is as the editor left it
-    ");
-    let environment = environment.env("VISUAL", "/nowhere/editor");
-    assert_snapshot!(environment.fp(&["config", "edit", "--user"]), @"
-    exit status: 2
-    --- stderr
-    error: the editor `/nowhere/editor` can't be started: No such file or directory (os error 2)
-    hint: VISUAL, or else EDITOR, has to name a program
     ");
 }

@@ -331,19 +331,19 @@ impl RunningAgent {
         Ok(Self { program: running, session })
     }
 
-    /// The mark in the environment of all its processes.
+    /// The mark in the environment of all its processes; empty where a system shows nobody's environment.
     pub fn mark(&self) -> &str {
-        self.program.mark()
+        self.program.group.mark()
     }
 
     /// How it ended, if it has.
     pub fn poll(&mut self) -> Option<CommandEnd> {
-        self.program.poll().unwrap_or(Some(CommandEnd::Signalled(0)))
+        self.program.group.poll().unwrap_or(Some(CommandEnd::Signalled(0)))
     }
 
     /// Asks it to end.
     pub fn ask_to_end(&self) {
-        self.program.ask_to_end();
+        self.program.group.ask_to_end();
     }
 
     /// Ends what is left of it, and returns what it said on standard error.

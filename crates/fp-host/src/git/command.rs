@@ -1,20 +1,26 @@
 //! Every git process starts here, so that its environment, input and failures are handled in one place.
 
 use std::ffi::OsStr;
-use std::io::{self, PipeWriter, Write as _};
+use std::io::{self, Write as _};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
-use std::time::Duration;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 use fp_plan::repo_path::RepoPath;
 
 use super::{Git, GitError, GitFailure};
 use crate::platform::os_string;
-use crate::process::{self, CommandEnd, Limits};
+use crate::process::OutputReader;
 
 /// Bytes of standard error that a failure keeps, from its end.
 const STDERR_TAIL: usize = 4096;
 const SHOWN_COMMAND: usize = 200;
+/// Longest pause between two looks at a process.
+const POLL: Duration = Duration::from_millis(5);
+/// Bytes of output kept from each end.
+const MAX_OUTPUT: usize = 8 * 1024;
+/// Time to wait for output once git has ended.
+const DRAIN: Duration = Duration::from_secs(1);
 
 /// Variables that would point git at another repository or index, or make it read paths as patterns.
 pub(super) const REMOVED: [&str; 16] = [
@@ -94,21 +100,9 @@ impl Git {
     }
 
     fn bare_call(&self, args: &[&str]) -> GitCall {
-        let mut command = Command::new("git");
-        for name in REMOVED {
-            command.env_remove(name);
-        }
-        command
-            .current_dir(self.worktree())
-            .env("GIT_TERMINAL_PROMPT", "0")
-            .env("GIT_NO_REPLACE_OBJECTS", "1")
-            .envs(self.env.iter().map(|(name, value)| (name, value)))
-            .args(FIXED_VIEW)
-            .args(args)
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
-        GitCall { command, shown: String::new(), input: Vec::new() }
+        let mut call = GitCall::in_folder(self.worktree());
+        call.command.envs(self.env.iter().map(|(name, value)| (name, value))).args(args);
+        call
     }
 }
 
@@ -117,6 +111,23 @@ fn cut(text: &str) -> String {
 }
 
 impl GitCall {
+    /// A call of git in `folder`, without input.
+    fn in_folder(folder: &Path) -> Self {
+        let mut command = Command::new("git");
+        for name in REMOVED {
+            command.env_remove(name);
+        }
+        command
+            .current_dir(folder)
+            .env("GIT_TERMINAL_PROMPT", "0")
+            .env("GIT_NO_REPLACE_OBJECTS", "1")
+            .args(FIXED_VIEW)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        Self { command, shown: String::new(), input: Vec::new() }
+    }
+
     /// Sets the command and its arguments, which errors show.
     fn args(mut self, args: &[&str]) -> Self {
         self.command.args(args);
@@ -166,16 +177,6 @@ impl GitCall {
         self
     }
 
-    /// Starts the call with these outputs.
-    pub(super) fn spawn_into(mut self, out: PipeWriter, err: PipeWriter) -> io::Result<Child> {
-        self.command.stdout(out).stderr(err).spawn()
-    }
-
-    /// The command as errors show it.
-    pub(super) fn shown(&self) -> &str {
-        &self.shown
-    }
-
     /// Runs the call and returns its output, or the failure as an error.
     pub(super) fn output(self) -> Result<Vec<u8>, GitError> {
         self.run()?.into_output()
@@ -200,9 +201,43 @@ impl GitCall {
         });
         Ok(Finished { stdout: output.stdout, failure, shown: self.shown })
     }
+
+    /// Runs the call to its end, whatever its status, but not longer than `limit`.
+    pub(super) fn run_within(self, limit: Duration) -> Result<Finished, GitError> {
+        let deadline = Instant::now() + limit;
+        let Self { mut command, shown, .. } = self;
+        let failed = || GitError::io(format!("wait for `{shown}`"));
+        // A helper that outlives git, such as a connection that others share, may hold the pipes.
+        let [(stdout, out), (stderr, err)] = [io::pipe().map_err(failed())?, io::pipe().map_err(failed())?];
+        let mut child = command.stdout(out).stderr(err).spawn().map_err(not_started)?;
+        // The output would not end while this process holds it open.
+        drop(command);
+        let [stdout, stderr] = [stdout, stderr].map(|pipe| OutputReader::start(pipe, MAX_OUTPUT, MAX_OUTPUT));
+        let mut pause = Duration::from_micros(200);
+        let status = loop {
+            if let Some(status) = child.try_wait().map_err(failed())? {
+                break Some(status);
+            }
+            if Instant::now() >= deadline {
+                drop(child.kill());
+                child.wait().map_err(failed())?;
+                break None;
+            }
+            std::thread::sleep(pause);
+            pause = (pause * 2).min(POLL);
+        };
+        let [stdout, stderr] = [stdout, stderr].map(|reader| reader.finish(DRAIN).to_text());
+        let failure = match status {
+            Some(status) if status.success() => None,
+            Some(status) => Some((status.code(), readable_tail(stderr.as_bytes(), MAX_OUTPUT))),
+            None => Some((None, format!("it gave no answer in {} seconds", limit.as_secs()))),
+        };
+        let failure = failure.map(|(status, stderr)| GitFailure { command: shown.clone(), status, stderr });
+        Ok(Finished { stdout: stdout.into_bytes(), failure, shown })
+    }
 }
 
-pub(super) fn not_started(source: io::Error) -> GitError {
+fn not_started(source: io::Error) -> GitError {
     match source.kind() {
         io::ErrorKind::NotFound => GitError::NotInstalled,
         _ => GitError::Io { action: "start git".into(), source },
@@ -245,32 +280,12 @@ fn classify(failure: GitFailure) -> GitError {
 
 /// Time limit of [`ask`].
 const LIMIT: Duration = Duration::from_secs(10);
-/// Size limit of an answer, in bytes.
-const MAX_ANSWER: usize = 64 * 1024;
 
 /// Runs `git ARGS` in `folder` and returns its trimmed output.
 ///
 /// # Errors
 /// Git is missing, takes too long, or ends with a status other than 0.
 pub fn ask(folder: &Path, args: &[&str]) -> Result<String, GitError> {
-    let shown = format!("git {}", args.join(" "));
-    let mut command = Command::new("git");
-    for name in REMOVED {
-        command.env_remove(name);
-    }
-    command.args(FIXED_VIEW).args(args).current_dir(folder);
-    command.env("LC_ALL", "C").env("GIT_TERMINAL_PROMPT", "0").env("GIT_NO_REPLACE_OBJECTS", "1");
-    let limits = Limits { time: LIMIT, head: MAX_ANSWER, tail: 0 };
-    let answer = process::ask(command, b"", limits).map_err(not_started)?;
-    let failed = |status, stderr| GitError::Failed(Box::new(GitFailure { command: shown, status, stderr }));
-    match answer.end {
-        CommandEnd::Exited(0) => Ok(String::from_utf8_lossy(&answer.stdout.head).trim().to_owned()),
-        CommandEnd::Exited(status) => {
-            Err(failed(Some(status), readable_tail(&answer.stderr.head, MAX_ANSWER)))
-        }
-        CommandEnd::Signalled(_) => Err(failed(None, String::new())),
-        CommandEnd::TimedOut(_) => {
-            Err(failed(None, format!("it gave no answer in {} seconds", LIMIT.as_secs())))
-        }
-    }
+    let output = GitCall::in_folder(folder).literal().args(args).run_within(LIMIT)?.into_output()?;
+    Ok(String::from_utf8_lossy(&output).trim().to_owned())
 }

@@ -1,7 +1,6 @@
 //! Commits exactly the recorded files. Plain `git commit` would take what the user has staged along.
 
 use std::collections::HashSet;
-use std::ffi::OsString;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -10,7 +9,7 @@ use fp_plan::repo_path::RepoPath;
 
 use super::command::{Finished, GitCall, readable_tail};
 use super::tree::INDEX;
-use super::{EntryState, Git, GitError, GitFailure, Oid, Operation, StatusEntry};
+use super::{EntryState, Git, GitError, GitFailure, Oid, Operation, StatusEntry, WorkingTreeStatus};
 
 /// Time that another process may hold the index before that is reported; editors hold it for moments.
 const LOCK_PATIENCE: Duration = Duration::from_secs(2);
@@ -71,26 +70,16 @@ impl Git {
     /// Git can't be run or its output can't be read. A problem that a person can settle is
     /// [`CommitOutcome::Blocked`].
     pub fn commit(&self, files: &[RepoPath], message: &str) -> Result<CommitOutcome, GitError> {
-        let before = match self.before_commit()? {
-            Ok(before) => before,
+        let status = match self.before_commit()? {
+            Ok(status) => status,
             Err(blocked) => return Ok(CommitOutcome::Blocked(blocked)),
         };
-        let recorded: HashSet<&RepoPath> = files.iter().collect();
-        let entries: Vec<&StatusEntry> =
-            before.iter().filter(|entry| recorded.contains(&entry.path)).collect();
-        if entries.is_empty() {
-            return Ok(CommitOutcome::NothingToCommit);
-        }
-        let staged: HashSet<&RepoPath> = before.iter().filter(|e| e.is_staged()).map(|e| &e.path).collect();
-        let result = match self.announce(&entries)? {
-            Some(blocked) => Ok(CommitOutcome::Blocked(blocked)),
-            None => self.commit_only(&entries, message),
+        let with_files = self.index_with(&status, files);
+        let tree = match with_files.and_then(|folder| self.tree_of(&folder.path().join(INDEX))) {
+            Err(GitError::Failed(failure)) => return Ok(CommitOutcome::Blocked(Blocked::Other(*failure))),
+            tree => tree?,
         };
-        match &result {
-            Ok(CommitOutcome::Committed { .. }) => self.follow_hooks(&recorded, &staged)?,
-            _ => self.take_back(entries.iter().map(|e| &e.path).filter(|path| !staged.contains(path)))?,
-        }
-        result
+        self.commit_tree(&tree, files, message)
     }
 
     /// Commits `files` (both ends of a rename) as they are in `tree`, whatever the working tree has by now.
@@ -110,7 +99,8 @@ impl Git {
             Ok(before) => before,
             Err(blocked) => return Ok(CommitOutcome::Blocked(blocked)),
         };
-        let lines = self.lines_between(&self.head()?.commit, tree, Some(files))?;
+        let base = before.commit.map_or_else(|| self.empty_tree(), Ok)?;
+        let lines = self.lines_between(&base, tree, Some(files))?;
         if lines.is_empty() {
             return Ok(CommitOutcome::NothingToCommit);
         }
@@ -123,9 +113,9 @@ impl Git {
         if let Some(failure) = staged.failure {
             return Ok(CommitOutcome::Blocked(blocked(failure, &[], false)));
         }
-        let result = self.make(&[], None, Some(&index), message);
+        let result = self.make(Some(&index), message);
         if let Ok(CommitOutcome::Committed { .. }) = &result {
-            let staged = before.iter().filter(|e| e.is_staged()).map(|e| &e.path).collect();
+            let staged = before.entries.iter().filter(|e| e.is_staged()).map(|e| &e.path).collect();
             self.follow_hooks(&files.iter().collect(), &staged)?;
         } else {
             self.call(&STAGE).input(entries).output()?;
@@ -182,8 +172,10 @@ impl Git {
     pub fn commit_staged(&self, message: &str) -> Result<CommitOutcome, GitError> {
         match self.before_commit()? {
             Err(blocked) => Ok(CommitOutcome::Blocked(blocked)),
-            Ok(entries) if !entries.iter().any(StatusEntry::is_staged) => Ok(CommitOutcome::NothingToCommit),
-            Ok(_) => self.make(&[], None, None, message),
+            Ok(status) if !status.entries.iter().any(StatusEntry::is_staged) => {
+                Ok(CommitOutcome::NothingToCommit)
+            }
+            Ok(_) => self.make(None, message),
         }
     }
 
@@ -196,17 +188,17 @@ impl Git {
     }
 
     /// The differences from HEAD, or the reason why no commit can be made.
-    fn before_commit(&self) -> Result<Result<Vec<StatusEntry>, Blocked>, GitError> {
+    fn before_commit(&self) -> Result<Result<WorkingTreeStatus, Blocked>, GitError> {
         if let Some(operation) = self.state().filter(|&operation| operation != Operation::Bisect) {
             return Ok(Err(Blocked::InProgress(operation)));
         }
         if !self.wait_for_index() {
             return Ok(Err(Blocked::IndexLocked));
         }
-        let entries = self.status()?.entries;
-        let unmerged = entries.iter().filter(|entry| entry.state == EntryState::Unmerged);
+        let status = self.status()?;
+        let unmerged = status.entries.iter().filter(|entry| entry.state == EntryState::Unmerged);
         let unmerged: Vec<RepoPath> = unmerged.map(|entry| entry.path.clone()).collect();
-        Ok(if unmerged.is_empty() { Ok(entries) } else { Err(Blocked::Conflict(unmerged)) })
+        Ok(if unmerged.is_empty() { Ok(status) } else { Err(Blocked::Conflict(unmerged)) })
     }
 
     /// Resets the index entries of `files` to HEAD, in case the git that committed them died before it wrote
@@ -244,30 +236,12 @@ impl Git {
         (age > LOCK_AGE && !git_is_alive()?).then_some(lock)
     }
 
-    /// Tells git of new files without staging their content; otherwise git would not commit them.
-    fn announce(&self, entries: &[&StatusEntry]) -> Result<Option<Blocked>, GitError> {
-        let new = entries.iter().filter(|e| e.state == EntryState::Untracked).map(|e| &e.path);
-        self.intend(new, &[])
-    }
-
-    /// [`Git::announce`] for any files, with further options of `git add`.
-    pub(super) fn intend<'p>(
-        &self,
-        new: impl IntoIterator<Item = &'p RepoPath>,
-        options: &[&str],
-    ) -> Result<Option<Blocked>, GitError> {
-        let list = nul_ended("", new);
-        if list.is_empty() {
-            return Ok(None);
-        }
-        let args = ["add", "--intent-to-add", "--pathspec-from-file=-", "--pathspec-file-nul"];
-        let finished = self.call(&[&args, options].concat()).input(list).run()?;
-        Ok(finished.failure.map(|failure| blocked(failure, &[], false)))
-    }
-
     /// Resets the index entries of `paths` to HEAD.
-    fn take_back<'p>(&self, paths: impl IntoIterator<Item = &'p RepoPath>) -> Result<(), GitError> {
-        let list = nul_ended("", paths);
+    pub(super) fn take_back<'p>(
+        &self,
+        paths: impl IntoIterator<Item = &'p RepoPath>,
+    ) -> Result<(), GitError> {
+        let list = nul_ended(paths);
         if list.is_empty() {
             return Ok(());
         }
@@ -275,28 +249,11 @@ impl Git {
         self.call(&args).input(list).output().map(drop)
     }
 
-    fn commit_only(&self, entries: &[&StatusEntry], message: &str) -> Result<CommitOutcome, GitError> {
-        // The paths go into a file: arguments have a size limit, and hooks would inherit
-        // GIT_LITERAL_PATHSPECS.
-        let list = temporary(&nul_ended(":(top,literal)", without_replaced(entries)))?;
-        let mut pathspecs = OsString::from("--pathspec-from-file=");
-        pathspecs.push(list.path());
-        self.make(&["--only", "--pathspec-file-nul"], Some(pathspecs), None, message)
-    }
-
-    fn make(
-        &self,
-        options: &[&str],
-        pathspecs: Option<OsString>,
-        index: Option<&Path>,
-        message: &str,
-    ) -> Result<CommitOutcome, GitError> {
+    /// Commits what the user's index has, or another `index`.
+    fn make(&self, index: Option<&Path>, message: &str) -> Result<CommitOutcome, GitError> {
         let message = temporary(message.as_bytes())?;
-        let arguments = [&["commit", "--cleanup=whitespace", "--no-edit"], options].concat();
-        let mut call = self.call_with_hooks(&arguments).arg("-F").arg(message.path());
-        if let Some(pathspecs) = pathspecs {
-            call = call.arg(pathspecs);
-        }
+        let mut call = self.call_with_hooks(&["commit", "--cleanup=whitespace", "--no-edit"]);
+        call = call.arg("-F").arg(message.path());
         if let Some(index) = index {
             call = call.env("GIT_INDEX_FILE", index);
         }
@@ -349,19 +306,6 @@ fn git_is_alive() -> Option<bool> {
     Some(found.any(|is_git| is_git))
 }
 
-/// The paths, except those of files that a folder of recorded files has replaced: adding these removes the
-/// file, and git refuses to commit a folder under the name of a file.
-fn without_replaced<'p>(entries: &[&'p StatusEntry]) -> impl Iterator<Item = &'p RepoPath> {
-    let is_there = |e: &&&StatusEntry| {
-        !matches!(
-            e.state,
-            EntryState::Tracked { unstaged: b'D', .. } | EntryState::Tracked { staged: b'D', .. }
-        )
-    };
-    let folders: HashSet<&[u8]> = entries.iter().filter(is_there).flat_map(|e| e.path.folders()).collect();
-    entries.iter().map(|e| &e.path).filter(move |path| !folders.contains(path.as_bytes()))
-}
-
 /// Updates an index by lines.
 const STAGE: [&str; 4] = ["update-index", "--replace", "-z", "--index-info"];
 
@@ -381,14 +325,9 @@ fn temporary(content: &[u8]) -> Result<tempfile::NamedTempFile, GitError> {
     Ok(file)
 }
 
-fn nul_ended<'p>(prefix: &str, paths: impl IntoIterator<Item = &'p RepoPath>) -> Vec<u8> {
-    let mut list = Vec::new();
-    for path in paths {
-        list.extend_from_slice(prefix.as_bytes());
-        list.extend_from_slice(path.as_bytes());
-        list.push(0);
-    }
-    list
+/// The paths for git, each ended by NUL.
+pub(super) fn nul_ended<'p>(paths: impl IntoIterator<Item = &'p RepoPath>) -> Vec<u8> {
+    paths.into_iter().flat_map(|path| [path.as_bytes(), b"\0"].concat()).collect()
 }
 
 fn is_nothing(failure: &GitFailure, stdout: &[u8]) -> bool {

@@ -340,7 +340,7 @@ impl Git {
     }
 
     /// The changes of `files` between HEAD and the working tree, by path; `status` has all differences. At
-    /// most three processes, none of which touches the user's index.
+    /// most four processes, none of which touches the user's index.
     ///
     /// # Errors
     /// Git fails.
@@ -349,13 +349,8 @@ impl Git {
         status: &WorkingTreeStatus,
         files: &[RepoPath],
     ) -> Result<Vec<FileStat>, GitError> {
-        let wanted: HashSet<&RepoPath> = files.iter().collect();
-        let mut status = status.clone();
-        status.entries.retain(|entry| wanted.contains(&entry.path));
-        let index = self.copied_index(&status)?;
-        let mut stats = self.stat_index(Some(&index.path().join(INDEX)))?;
-        stats.retain(|stat| wanted.contains(&stat.change.path));
-        Ok(stats)
+        let index = self.index_with(status, files)?;
+        self.stat_index(Some(&index.path().join(INDEX)))
     }
 
     fn stat_index(&self, index: Option<&std::path::Path>) -> Result<Vec<FileStat>, GitError> {

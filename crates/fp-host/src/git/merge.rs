@@ -6,6 +6,7 @@ use std::path::Path;
 use fp_plan::repo_path::RepoPath;
 
 use super::command::{Finished, GitCall};
+use super::commit::nul_ended;
 use super::tree::INDEX;
 use super::{Git, GitError, Oid};
 
@@ -91,9 +92,8 @@ impl Git {
         let mut prefix = std::ffi::OsString::from("--prefix=");
         prefix.push(folder);
         prefix.push("/");
-        let list = files.iter().flat_map(|file| [file.as_bytes(), b"\0"].concat()).collect();
         let call = self.call(&["checkout-index", "--quiet", "-z", "--stdin"]).arg(prefix);
-        call.env("GIT_INDEX_FILE", &index).input(list).output().map(drop)
+        call.env("GIT_INDEX_FILE", &index).input(nul_ended(files.iter().copied())).output().map(drop)
     }
 
     /// A temporary folder with an index, [`INDEX`], of `tree`, a tree or a commit.

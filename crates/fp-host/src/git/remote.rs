@@ -2,23 +2,14 @@
 //! for a network, and ends within a limit.
 
 use std::collections::BTreeMap;
-use std::io;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use super::command::{Finished, GitCall, not_started, readable_tail};
 use super::merge::NOBODY;
 use super::tree::INDEX;
-use super::{Git, GitError, GitFailure, Oid};
-use crate::process::OutputReader;
+use super::{Git, GitError, Oid};
 
 /// Time that one exchange with a remote may take.
 const LIMIT: Duration = Duration::from_secs(120);
-/// Longest pause between two looks at a process.
-const POLL: Duration = Duration::from_millis(5);
-/// Bytes of output kept from each end.
-const MAX_OUTPUT: usize = 8 * 1024;
-/// Time to wait for output once git has ended.
-const DRAIN: Duration = Duration::from_secs(1);
 
 /// A change of a ref on a remote.
 #[derive(Debug, Clone)]
@@ -248,40 +239,6 @@ impl Git {
             }
         };
         call.input(message.into_bytes()).oid()
-    }
-}
-
-impl GitCall {
-    /// Runs the call to its end, whatever its status, but not longer than `limit`.
-    fn run_within(self, limit: Duration) -> Result<Finished, GitError> {
-        let deadline = Instant::now() + limit;
-        let shown = self.shown().to_owned();
-        let failed = || GitError::io(format!("wait for `{shown}`"));
-        // A helper that outlives git, such as a connection that others share, may hold the pipes.
-        let [(stdout, out), (stderr, err)] = [io::pipe().map_err(failed())?, io::pipe().map_err(failed())?];
-        let mut child = self.spawn_into(out, err).map_err(not_started)?;
-        let [stdout, stderr] = [stdout, stderr].map(|pipe| OutputReader::start(pipe, MAX_OUTPUT, MAX_OUTPUT));
-        let mut pause = Duration::from_micros(200);
-        let status = loop {
-            if let Some(status) = child.try_wait().map_err(failed())? {
-                break Some(status);
-            }
-            if Instant::now() >= deadline {
-                drop(child.kill());
-                child.wait().map_err(failed())?;
-                break None;
-            }
-            std::thread::sleep(pause);
-            pause = (pause * 2).min(POLL);
-        };
-        let [stdout, stderr] = [stdout, stderr].map(|reader| reader.finish(DRAIN).to_text());
-        let failure = match status {
-            Some(status) if status.success() => None,
-            Some(status) => Some((status.code(), readable_tail(stderr.as_bytes(), MAX_OUTPUT))),
-            None => Some((None, format!("it gave no answer in {} seconds", limit.as_secs()))),
-        };
-        let failure = failure.map(|(status, stderr)| GitFailure { command: shown.clone(), status, stderr });
-        Ok(Finished { stdout: stdout.into_bytes(), failure, shown })
     }
 }
 

@@ -7,9 +7,10 @@ use fp_plan::repo_path::RepoPath;
 use fp_run::verification::change::{Change, ChangeStatus, FileKind};
 
 use super::command::Finished;
+use super::commit::nul_ended;
 use super::history::reverts;
 use super::tree::INDEX;
-use super::{CommitOutcome, Git, GitError, Oid};
+use super::{CommitOutcome, Git, GitError, Oid, StatusEntry};
 
 /// The result of trying to undo a commit.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -102,8 +103,11 @@ impl Git {
 
     /// What was there before `commit`: its first parent, or nothing if it is the first one.
     fn before(&self, commit: &Oid) -> Result<Oid, GitError> {
-        let nothing = || self.call(&["hash-object", "-t", "tree", "--stdin"]).input(Vec::new()).oid();
-        self.parent(commit).or_else(|_| nothing())
+        self.parent(commit).or_else(|_| self.empty_tree())
+    }
+
+    pub(super) fn empty_tree(&self) -> Result<Oid, GitError> {
+        self.call(&["hash-object", "-t", "tree", "--stdin"]).input(Vec::new()).oid()
     }
 
     fn files_of(&self, commit: &Oid) -> Result<Vec<RepoPath>, GitError> {
@@ -138,7 +142,11 @@ impl Git {
         let left: HashSet<&RepoPath> = left.iter().flat_map(Change::ends).collect();
         let status = self.status()?;
         let differing = status.entries.iter().filter(|entry| files.contains(&entry.path));
-        let the_users = differing.filter(|entry| entry.is_staged() || left.contains(&entry.path));
+        let staged =
+            self.call(&["diff-index", "--cached", "--name-only", "-z", undo.tree.as_str()]).output()?;
+        let staged: HashSet<&[u8]> = staged.split(|&b| b == 0).collect();
+        let is_staged = |entry: &StatusEntry| entry.is_staged() && staged.contains(entry.path.as_bytes());
+        let the_users = differing.filter(|entry| is_staged(entry) || left.contains(&entry.path));
         let mut found: Vec<RepoPath> = the_users.map(|entry| entry.path.clone()).collect();
         // Status doesn't list ignored files.
         let unknown = |path: &&RepoPath| status.entries.iter().all(|entry| entry.path != **path);
@@ -162,13 +170,10 @@ impl Git {
         let files = undo.files();
         let subject = self.subject_of(&undo.commit)?;
         let message = format!("Revert \"{subject}\"\n\n{}\n", reverts(&undo.commit));
-        let made = self.restore(&undo.tree, &files).and_then(|()| {
-            // A restored file may be one that git ignores, which status would not list.
-            match self.intend(undo.created(), &["--force"])? {
-                Some(blocked) => Ok(CommitOutcome::Blocked(blocked)),
-                None => self.commit(&files, &message),
-            }
-        });
+        // One that was killed may have left it staged.
+        self.take_back(&files)?;
+        let made =
+            self.restore(&undo.tree, &files).and_then(|()| self.commit_tree(&undo.tree, &files, &message));
         if !matches!(made, Ok(CommitOutcome::Committed { .. })) {
             self.put_back(undo)?;
         }
@@ -188,8 +193,7 @@ impl Git {
         }
         let source = format!("--source={tree}");
         let arguments = ["restore", "--worktree", &source, "--pathspec-from-file=-", "--pathspec-file-nul"];
-        let list = files.iter().flat_map(|path| [path.as_bytes(), b"\0"].concat()).collect();
-        self.call(&arguments).input(list).output().map(drop)
+        self.call(&arguments).input(nul_ended(files)).output().map(drop)
     }
 
     fn put_back(&self, undo: &Undo) -> Result<(), GitError> {

@@ -44,6 +44,16 @@ pub enum EntryState {
     NestedRepository,
 }
 
+impl EntryState {
+    /// The state of the same file where nothing is staged.
+    pub(super) fn unstaged(self) -> Self {
+        let Self::Tracked { staged, unstaged, .. } = self else { return self };
+        let is_gone = unstaged == b'D' || (staged, unstaged) == (b'D', b'.');
+        let unstaged = if is_gone { b'D' } else { b'M' };
+        Self::Tracked { staged: b'.', unstaged, dirty_submodule: false }
+    }
+}
+
 /// One path that differs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StatusEntry {

@@ -1,13 +1,11 @@
 //! Archives plans without deleting anything: writes the time into the plan's folder, then renames the folder
 //! into the archive. A process killed before the rename has archived nothing.
 
-use std::borrow::Cow;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use fp_plan::hint::{Exit, Hint};
 use fp_plan::plan::id::PlanId;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -16,7 +14,7 @@ use super::{PlanError, PlanFolder, Plans};
 use crate::file::{self, FileError};
 use crate::platform;
 use crate::repo::HOME;
-use crate::store::{Store, StoreError, acquire};
+use crate::store::{Store, acquire};
 
 /// The record in an archived plan's folder.
 pub const ARCHIVED: &str = "archived.json";
@@ -25,44 +23,6 @@ const LOCK: &str = "lock";
 /// Size limit of the record, in bytes.
 const CAP: u64 = 64 * 1024;
 const VERSION: u32 = 1;
-
-/// Why a plan was not archived or restored. It has not moved.
-#[derive(Debug, thiserror::Error)]
-pub enum ArchiveError {
-    #[error("{said}")]
-    Refused { said: String, hint: String },
-    #[error("{} is on another disk than the plans: a folder can't be renamed into it", .0.display())]
-    OtherDisk(PathBuf),
-    #[error(transparent)]
-    Plan(#[from] PlanError),
-    /// Its log can't be read, or another process has its lock.
-    #[error(transparent)]
-    Store(#[from] StoreError),
-}
-
-impl Hint for ArchiveError {
-    fn hint(&self) -> Option<Cow<'_, str>> {
-        match self {
-            Self::Refused { hint, .. } => Some(hint.into()),
-            Self::OtherDisk(_) => Some("put the archive, or `plansDir`, on the same disk".into()),
-            Self::Plan(error) => error.hint(),
-            Self::Store(error) => error.hint(),
-        }
-    }
-
-    fn ends(&self) -> Exit {
-        match self {
-            Self::Refused { .. } => Exit::Findings,
-            Self::OtherDisk(_) | Self::Plan(_) | Self::Store(_) => Exit::Failed,
-        }
-    }
-}
-
-impl From<FileError> for ArchiveError {
-    fn from(error: FileError) -> Self {
-        Self::Plan(error.into())
-    }
-}
 
 /// The content of [`ARCHIVED`].
 #[derive(Debug, Serialize, Deserialize)]
@@ -100,7 +60,7 @@ impl Plans {
         plan: &PlanFolder,
         at: Timestamp,
         patience: Duration,
-    ) -> Result<PathBuf, ArchiveError> {
+    ) -> Result<PathBuf, PlanError> {
         let archive = self.archived();
         archive.make_bare_dir()?;
         let store = Store::new(plan.path().to_owned(), plan.id().clone());
@@ -114,15 +74,16 @@ impl Plans {
         let is_elsewhere =
             ledger.state().is_shared() && store.membership().is_ok_and(|member| member.is_none());
         if ledger.state().is_running() && !is_elsewhere {
-            return Err(ArchiveError::Refused {
-                said: format!("the run of {} is on: it is not archived", plan.id()),
+            let said = format!("the run of {} is on: it is not archived", plan.id());
+            return Err(PlanError::Refused {
+                said,
                 hint: format!("`fp cancel {}` ends the run first", plan.id()),
             });
         }
         let worktrees = plan.file("worktrees");
         if fs::read_dir(&worktrees).is_ok_and(|mut entries| entries.next().is_some()) {
             // Git finds them by their path.
-            return Err(ArchiveError::Refused {
+            return Err(PlanError::Refused {
                 said: format!("{} has working trees in it, which would be lost to git", worktrees.display()),
                 hint: "`git worktree list` shows them, `git worktree remove` takes one away".into(),
             });
@@ -139,7 +100,7 @@ impl Plans {
     }
 
     /// Moves `plan`, an archived one, back to these plans. Waits up to `patience` for others who move plans.
-    pub fn restore(&self, plan: &PlanFolder, patience: Duration) -> Result<PathBuf, ArchiveError> {
+    pub fn restore(&self, plan: &PlanFolder, patience: Duration) -> Result<PathBuf, PlanError> {
         self.make_dir()?;
         let archive = self.archived();
         let _alone = acquire(&archive.dir.join(LOCK), patience)?;
@@ -153,9 +114,9 @@ impl Plans {
 }
 
 /// Fails if anything is at `target`.
-fn free(target: &Path) -> Result<(), ArchiveError> {
+fn free(target: &Path) -> Result<(), PlanError> {
     match fs::symlink_metadata(target) {
-        Ok(_) => Err(ArchiveError::Refused {
+        Ok(_) => Err(PlanError::Refused {
             said: format!("there is a plan in {} already", target.display()),
             hint: "give the folder of that plan another name".into(),
         }),
@@ -164,9 +125,15 @@ fn free(target: &Path) -> Result<(), ArchiveError> {
 }
 
 /// Renames the folder of `plan`, one of `from`, to `target`, in `to`.
-fn moved(plan: &PlanFolder, target: &Path, to: &Plans, from: &Plans) -> Result<(), ArchiveError> {
+fn moved(plan: &PlanFolder, target: &Path, to: &Plans, from: &Plans) -> Result<(), PlanError> {
     fs::rename(plan.path(), target).map_err(|error| match error.kind() {
-        io::ErrorKind::CrossesDevices => ArchiveError::OtherDisk(to.dir.clone()),
+        io::ErrorKind::CrossesDevices => PlanError::Said {
+            said: format!(
+                "{} is on another disk than the plans: a folder can't be renamed into it",
+                to.dir.display()
+            ),
+            hint: "put the archive, or `plansDir`, on the same disk",
+        },
         _ => FileError::Write { path: target.to_owned(), source: error }.into(),
     })?;
     let synced = platform::sync_folder(&to.dir).and_then(|()| platform::sync_folder(&from.dir));

@@ -20,30 +20,19 @@ const CAP: u64 = 16 * 1024 * 1024;
 
 /// The parts of the record that shape an interview.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(default)]
 pub struct Purpose {
-    /// Mid-sized if not recorded.
-    #[serde(default = "mid_sized")]
     pub intent: Intent,
-    /// A pipeline if not recorded.
-    #[serde(default = "pipeline")]
     pub mode: Mode,
     /// Who answers for the plan's choices.
-    #[serde(default)]
     pub by: Decider,
 }
 
+/// The purpose of a plan that records none.
 impl Default for Purpose {
     fn default() -> Self {
-        Self { intent: mid_sized(), mode: pipeline(), by: Decider::default() }
+        Self { intent: Intent::MidSized, mode: Mode::Pipeline, by: Decider::default() }
     }
-}
-
-fn mid_sized() -> Intent {
-    Intent::MidSized
-}
-
-fn pipeline() -> Mode {
-    Mode::Pipeline
 }
 
 /// The content of `plan.json`.

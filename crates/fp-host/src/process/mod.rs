@@ -135,8 +135,8 @@ pub fn ask(command: Command, input: &[u8], limits: Limits) -> io::Result<Program
 }
 
 /// A program that runs beside this process, with all that it starts.
-pub struct RunningProgram {
-    group: ProcessGroup,
+pub(crate) struct RunningProgram {
+    pub(crate) group: ProcessGroup,
     stderr: OutputReader,
 }
 
@@ -147,34 +147,16 @@ impl RunningProgram {
     ///
     /// # Errors
     /// It can't be started.
-    pub fn start(command: Command, input: Vec<u8>, keep: usize) -> io::Result<(Self, PipeReader)> {
+    pub(crate) fn start(command: Command, input: Vec<u8>, keep: usize) -> io::Result<(Self, PipeReader)> {
         let (group, [stdout, stderr]) = spawn_with(command, input, GRACE)?;
         Ok((Self { group, stderr: OutputReader::start(stderr, keep, keep) }, stdout))
-    }
-
-    /// The mark in the environment of all its processes; empty where a system shows nobody's environment.
-    pub fn mark(&self) -> &str {
-        self.group.mark()
-    }
-
-    /// How the program itself ended, if it has.
-    ///
-    /// # Errors
-    /// The system doesn't say.
-    pub fn poll(&mut self) -> io::Result<Option<CommandEnd>> {
-        self.group.poll()
-    }
-
-    /// Asks the program to end.
-    pub fn ask_to_end(&self) {
-        self.group.ask_to_end();
     }
 
     /// Ends everything that is left of it within `grace`, and returns what it said on standard error.
     ///
     /// # Errors
     /// The system doesn't say that it has ended.
-    pub fn end(mut self, grace: Duration) -> io::Result<CommandOutput> {
+    pub(crate) fn end(mut self, grace: Duration) -> io::Result<CommandOutput> {
         self.group.end(grace)?;
         Ok(self.stderr.finish(DRAIN))
     }

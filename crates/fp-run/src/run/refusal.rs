@@ -97,7 +97,21 @@ impl Hint for Refusal {
                  released first, a failed one retried"
             }
             Self::Status { .. } => "`fp why PLAN TASK` says how it came to that, and what is next",
-            Self::UnknownOption { .. } | Self::BuiltOn { .. } | Self::Shared { .. } => return None,
+            Self::BuiltOn { on_it, .. } => match on_it.last()? {
+                (id, Status::Completed) => {
+                    return Some(
+                        format!("roll back what builds on it first: `fp rollback PLAN {id}`").into(),
+                    );
+                }
+                (id, Status::Implementing) => {
+                    return Some(
+                        format!("wait until it is over, or take it back: `fp release PLAN {id}`").into(),
+                    );
+                }
+                (id, _) => return Some(format!("wait until task {id} has been judged").into()),
+            },
+            Self::Shared { .. } => "wait until it is over, or take it back with `fp release`",
+            Self::UnknownOption { .. } => return None,
         };
         Some(hint.into())
     }

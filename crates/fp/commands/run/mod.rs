@@ -32,7 +32,6 @@ use super::status::watch_plan;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
 use crate::input;
-use crate::printer::Format;
 use crew::{AgentTask, Crew, CrewNews};
 use view::{LeadInput, LeadView};
 
@@ -163,7 +162,7 @@ fn watch_another(plan: &OpenPlan, holder: Option<String>, context: &Context) -> 
     let by =
         holder.map_or_else(|| "another process".to_owned(), |id| format!("process {id} of this machine"));
     let id = plan.id();
-    if context.format == Format::Text && Screen::is_there(context.env("TERM").as_deref()) {
+    if !context.is_json() && Screen::is_there(context.env("TERM").as_deref()) {
         context.printer.note(&format!("note: {by} leads the run of {id}: this only watches"));
         return watch_plan(plan, context);
     }
@@ -252,9 +251,7 @@ impl Lead<'_> {
             });
             loop {
                 let begun = Instant::now();
-                let Some((actions, state, cut_off)) = self.turn(&ask, &told)? else {
-                    return Ok(LeadEnd::Stopped);
-                };
+                let (actions, state, cut_off) = self.turn(&ask, &told)?;
                 if self.cut_off != cut_off {
                     self.view.tell(match &cut_off {
                         Some(reason) => reason,
@@ -270,12 +267,12 @@ impl Lead<'_> {
         })
     }
 
-    /// Finds out what is due; `None` if the user wants to end at once. Listens to the user while commands of the plan run.
+    /// Finds out what is due. Listens to the user while commands of the plan run.
     fn turn(
         &mut self,
         ask: &Sender<Vec<AgentName>>,
         told: &Receiver<Result<TurnOfRun, CommandError>>,
-    ) -> Result<Option<TurnOfRun>, CommandError> {
+    ) -> Result<TurnOfRun, CommandError> {
         let mut ended = std::mem::take(&mut self.ended);
         let known = self.plan.load()?.state;
         // Whoever has no process has ended, such as one that claimed under a name of its own choice.
@@ -298,7 +295,7 @@ impl Lead<'_> {
             }
             match (told.try_recv(), fault.take()) {
                 (Ok(_), Some(error)) => return Err(error),
-                (Ok(turn), None) => return turn.map(Some),
+                (Ok(turn), None) => return turn,
                 (Err(TryRecvError::Empty), waiting) => fault = waiting,
                 (Err(TryRecvError::Disconnected), _) => return Err(failed()),
             }

@@ -14,7 +14,7 @@ use super::crew::Crew;
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::input::interrupt;
-use crate::printer::{Format, Printer};
+use crate::printer::Printer;
 
 /// The user's wish, by a key.
 pub(super) enum LeadInput {
@@ -56,12 +56,12 @@ impl LeadView {
 
     /// True if there is a terminal for the live view.
     pub(super) fn has_screen(context: &Context) -> bool {
-        context.format == Format::Text && Screen::is_there(context.env("TERM").as_deref())
+        !context.is_json() && Screen::is_there(context.env("TERM").as_deref())
     }
 
     /// The live view if it `has_screen`, else lines.
     pub(super) fn open(plan: &OpenPlan, has_screen: bool, context: &Context) -> Result<Self, CommandError> {
-        if context.format == Format::Json {
+        if context.is_json() {
             return Ok(Self::silent());
         }
         let mut watch = RunWatch::new(plan);
@@ -124,7 +124,7 @@ impl LeadView {
                     let told =
                         tell(&entry).into_iter().zip(&entry.events).filter(|(_, event)| !is_minor(event));
                     let told: Vec<_> = told.map(|(told, _)| told.without_details()).collect();
-                    is_read &= context.printer.stream(&text.lines(entry.at, entry.seq, &told), Format::Text);
+                    is_read &= context.printer.stream(&text.lines(entry.at, entry.seq, &told), false);
                 }
                 Ok(match (is_read, interrupt.take()) {
                     (false, _) => LeadInput::Gone,

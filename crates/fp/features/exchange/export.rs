@@ -13,7 +13,6 @@ use serde_json::json;
 use crate::commands::show;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
-use crate::printer::Format;
 
 /// Export a plan with the state of each task, as JSON, CSV, Mermaid or Markdown
 ///
@@ -63,7 +62,7 @@ pub(crate) fn run(args: ExportArgs, context: &Context) -> CommandResult {
     refuse_ambiguous(&plan, &parsed)?;
     let text = text_of(context, &plan, &parsed, &state, args.to);
     let (name, file) = args.to.names();
-    if context.format == Format::Json {
+    if context.is_json() {
         let files = [json!({ "path": file, "text": text })];
         context.printer.json(&json!({ "planId": plan.id(), "to": name, "files": files }))?;
     } else {

@@ -33,7 +33,6 @@ use super::gather::gather_texts;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult};
 use crate::features::linear::mapping_moved_to;
-use crate::printer::Format;
 
 /// The record of where a plan came from, in its folder.
 pub(crate) const ORIGIN: &str = "import.json";
@@ -99,7 +98,7 @@ struct Import {
 
 pub(crate) fn run(args: ImportArgs, context: &Context) -> CommandResult {
     let (import, folder) = Import::read(&args.path, args.from, args.part, context)?;
-    if context.format == Format::Text {
+    if !context.is_json() {
         context.printer.data(&import.found_text());
     }
     let written = match args.dry_run {
