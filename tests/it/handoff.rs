@@ -21,8 +21,8 @@ fn planned() -> Environment {
 
 fn handoff(environment: &Environment) -> Output {
     let output = environment.fp(&["handoff", PLAN]);
-    let mask = regex::Regex::new("Commit: [0-9a-f]{7}").unwrap();
-    Output { stdout: mask.replace_all(&output.stdout, "Commit: [COMMIT]").into_owned(), ..output }
+    let mask = regex::Regex::new("commit [0-9a-f]{7}").unwrap();
+    Output { stdout: mask.replace_all(&output.stdout, "commit [COMMIT]").into_owned(), ..output }
 }
 
 fn file(name: &str) -> String {
@@ -61,9 +61,9 @@ fn a_run_under_way() {
 
     ## Progress
 
-    Completed: 1/4 | Failed: 1 | Skipped: 1 | Remaining: 1
+    1 of 4 tasks done, 1 being built, 1 failed, 1 skipped
 
-    ## Open Questions
+    ## Open questions
 
     - q1: Task 1 failed for good: Criterion 1 (`a.txt` has a line about 1): not seen. The verifier says: "not yet". How should it continue?
       - Continue: go on with the tasks that don't depend on it
@@ -71,22 +71,22 @@ fn a_run_under_way() {
       - Change the task: correct it with `fp task revise`, then `fp approve`; it goes on with its work
       - Stop: end the run; what is done stays
 
-    ## Failed Tasks
+    ## Failed
 
-    - 1: Write part 1 | Iterations: 1/1
-      - iteration 1, builder-1: Criterion 1 (`a.txt` has a line about 1): not seen
+    - 1: Write part 1 | attempt 1 of 1
+      - attempt 1, builder-1: Criterion 1 (`a.txt` has a line about 1): not seen
 
-    ## In Progress (Interrupted)
+    ## Begun
 
-    - 4: Write part 4 | Iteration: 1/1 | IMPLEMENTING | Owner: builder-2
+    - 4: Write part 4 | attempt 1 of 1 | IMPLEMENTING | builder-2
 
-    ## Skipped Tasks
+    ## Skipped
 
-    - 2: Write part 2 | Reason: Blocked by 1
+    - 2: Write part 2 | Blocked by 1
 
-    ## Completed Tasks
+    ## Completed, the last first
 
-    - 3: Write part 3 | Iterations: 1/1 | Commit: [COMMIT]
+    - 3: Write part 3 | attempt 1 of 1 | commit [COMMIT]
 
     ## Decisions
 
@@ -97,16 +97,17 @@ fn a_run_under_way() {
 
     - UTF-8 everywhere
 
-    ## Key Discoveries
+    ## Notes, the last first
 
     - [Task 4] GOTCHA: d.txt ends with `\n`
 
-    ## Resume Notes
+    ## Worth reading
 
-    - The log has the whole state; nothing has to be kept in mind
-    - In the plan's folder: `tasks.md`, `notepad.md`, `evidence`
+    - `tasks.md` in the plan's folder
+    - `notepad.md` in the plan's folder
+    - `evidence` in the plan's folder
 
-    ## Next Commands
+    ## Next commands
 
     - `fp answer sample-20261121 q1 --option Continue`: answers q1 (Continue, Retry, Change the task, Stop)
     - `/fp:implement sample-20261121`: goes on with the run, in Claude Code; in a terminal: `fp run sample-20261121`
@@ -132,7 +133,7 @@ fn the_commands_that_it_names_are_right() {
         environment.fp(&["fail", PLAN, task, "--reason", "given up"]);
     }
     let over = environment.done(&["handoff", PLAN]).stdout;
-    assert!(over.contains(&format!("\n## Next Commands\n\n- `fp retry {PLAN} 1`: ")), "{over}");
+    assert!(over.contains(&format!("\n## Next commands\n\n- `fp retry {PLAN} 1`: ")), "{over}");
     environment.done(&["retry", PLAN, "1"]);
 }
 
@@ -159,7 +160,7 @@ fn titles_and_reasons_stay_on_one_line_as_they_are() {
     environment.build("builder-1", "a.txt", "x\n");
     environment.done(&["verdict", PLAN, "1", "--fail", "1: <img src=x>\n# heading", "--summary", "s"]);
     let page = handoff(&environment).stdout;
-    let expect = "- 1: # <b>a</b> *b* | [c](d) | Iterations: 1/1\n  - iteration 1, builder-1: \
+    let expect = "- 1: # <b>a</b> *b* | [c](d) | attempt 1 of 1\n  - attempt 1, builder-1: \
                   Criterion 1 (`a.txt` has a line about 1): <img src=x> # heading\n";
     assert!(page.contains(expect), "{page}");
 }
@@ -180,14 +181,13 @@ fn before_the_run_and_after_it() {
 
     ## Progress
 
-    Completed: 0/0 | Failed: 0 | Skipped: 0 | Remaining: 0
+    0 of 0 tasks done
 
-    ## Resume Notes
+    ## Worth reading
 
-    - The log has the whole state; nothing has to be kept in mind
-    - In the plan's folder: `tasks.md`
+    - `tasks.md` in the plan's folder
 
-    ## Next Commands
+    ## Next commands
 
     - `fp validate sample-20261121`: checks the task tree
     - `fp approve sample-20261121`: approves it as it stands
@@ -213,23 +213,23 @@ fn before_the_run_and_after_it() {
 
     ## Progress
 
-    Completed: 4/4 | Failed: 0 | Skipped: 0 | Remaining: 0
+    4 of 4 tasks done
 
-    ## Completed Tasks
+    ## Completed, the last first
 
-    - 1: Write part 1 | Iterations: 1/3 | Commit: [COMMIT]
-    - 2: Write part 2 | Iterations: 1/3 | Commit: [COMMIT]
-    - 3: Write part 3 | Iterations: 1/3 | Commit: [COMMIT]
-    - 4: Write part 4 | Iterations: 1/3 | Commit: [COMMIT]
+    - 1: Write part 1 | attempt 1 of 3 | commit [COMMIT]
+    - 2: Write part 2 | attempt 1 of 3 | commit [COMMIT]
+    - 3: Write part 3 | attempt 1 of 3 | commit [COMMIT]
+    - 4: Write part 4 | attempt 1 of 3 | commit [COMMIT]
 
     ## Decisions
 
     - The plan of 4 tasks was approved by the user
 
-    ## Resume Notes
+    ## Worth reading
 
-    - The log has the whole state; nothing has to be kept in mind
-    - In the plan's folder: `tasks.md`, `evidence`
+    - `tasks.md` in the plan's folder
+    - `evidence` in the plan's folder
     --- stderr
     note: written to .fractal-planner/plans/sample-20261121/handoff.md
     ");
@@ -250,7 +250,9 @@ fn a_large_plan_is_told_in_two_screenfuls() {
     assert!(page.lines().count() < 80, "{page}");
     assert!(page.contains(&format!("- and 288 more: `fp status {PLAN}`")), "{page}");
     assert!(
-        page.contains("- 28 earlier: ") && page.contains("UTIL: note 28") && !page.contains("UTIL: note 27"),
+        page.contains("- and 28 more: `fp note")
+            && page.contains("UTIL: note 28")
+            && !page.contains("UTIL: note 27"),
         "{page}"
     );
 }

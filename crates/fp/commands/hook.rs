@@ -197,7 +197,11 @@ impl OngoingRun {
     }
 
     /// The same for an event that the agent isn't told of.
-    fn note(&self, hook: &IncomingHook, decide: impl Fn(&State) -> Option<Event>) -> Result<(), CommandError> {
+    fn note(
+        &self,
+        hook: &IncomingHook,
+        decide: impl Fn(&State) -> Option<Event>,
+    ) -> Result<(), CommandError> {
         let decide = |state: &State| Ok(StopDecision::silent(decide(state).into_iter().collect()));
         self.log(hook, decide).map(drop)
     }

@@ -1,5 +1,5 @@
-//! Tells a person or a new session how to continue a plan, as data and as `handoff.md`. The page has the sections of
-//! fractal-planner 0.1 for older tools, and is short enough to be read.
+//! Tells a person or a new session how to continue a plan, as data and as `handoff.md`, which is short enough to be
+//! read.
 
 use std::cmp::Reverse;
 use std::fmt::Write as _;
@@ -106,64 +106,37 @@ impl HandoffReport {
             "# Handoff: {plan}\n\nState of: {at} ({})\n\n## Goal\n\n{}\n## Progress\n\n{}\n",
             self.phase.into_str(),
             quoted_lines(&self.goal),
-            progress_line(&self.counts)
+            self.counts.in_words()
         );
         let status = format!("`fp status {plan}`");
-        section(&mut page, "Open Questions", self.questions.iter().map(question_item), &status);
-        self.task_sections(&mut page, &status);
-        let lines = |texts: &[String]| texts.iter().map(|text| plain(text)).collect::<Vec<String>>();
-        section(&mut page, "Decisions", lines(&self.decisions), &format!("`fp log {plan}`"));
-        section(&mut page, "Assumptions", lines(&self.assumptions), "`interview.md`");
-        let notes = self.notes.iter().map(note_item).collect();
-        latest(&mut page, "Key Discoveries", notes, &format!("`fp note {plan} list`"));
-        section(&mut page, "Resume Notes", self.resume_notes(), &status);
-        let step = |step: &NextStep| format!("{}: {}", code(&step.command), plain(&step.why));
-        section(&mut page, "Next Commands", self.next.iter().map(step), &status);
-        page
-    }
-
-    fn task_sections(&self, page: &mut String, status: &str) {
-        let mut list = |title: &str, states: &[Status], told: fn(&HandoffTask) -> String| {
-            let within = |task: &&HandoffTask| states.contains(&task.line.status);
-            let mut tasks: Vec<&HandoffTask> = self.tasks.iter().filter(within).collect();
+        section(&mut page, "Open questions", self.questions.iter().map(question_item), &status);
+        for (title, states) in [
+            ("Failed", &[Status::Failed][..]),
+            ("Begun", &[Status::Implementing, Status::AwaitingVerification]),
+            ("Pending", &[Status::Pending]),
+            ("Skipped", &[Status::Skipped]),
+            ("Completed, the last first", &[Status::Completed]),
+        ] {
+            let is_in = |task: &&HandoffTask| states.contains(&task.line.status);
+            let mut tasks: Vec<&HandoffTask> = self.tasks.iter().filter(is_in).collect();
             if states == [Status::Completed] {
                 tasks.sort_by_key(|task| Reverse(task.ended_at));
             }
-            section(page, title, tasks.into_iter().map(|task| task_item(task, &told(task))), status);
-        };
-        list("Failed Tasks", &[Status::Failed], |task| iterations(task, "Iterations"));
-        list("In Progress (Interrupted)", &[Status::Implementing, Status::AwaitingVerification], |task| {
-            let owner =
-                task.line.owner.as_ref().map_or_else(String::new, |owner| format!(" | Owner: {owner}"));
-            format!(
-                "{} | {}{owner}{}",
-                iterations(task, "Iteration"),
-                task.line.status.into_str(),
-                reason(task)
-            )
-        });
-        list("Pending Tasks", &[Status::Pending], |task| match &task.line.detail {
-            Some(detail) => format!(" | {}", plain(detail)),
-            None => " | ready".into(),
-        });
-        list("Skipped Tasks", &[Status::Skipped], reason);
-        list("Completed Tasks", &[Status::Completed], |task| {
-            let commit = task.line.commit.as_ref().map(|commit| format!(" | Commit: {}", short(commit)));
-            format!("{}{}", iterations(task, "Iterations"), commit.unwrap_or_else(|| reason(task)))
-        });
-    }
-
-    fn resume_notes(&self) -> Vec<String> {
-        let mut notes = vec!["The log has the whole state; nothing has to be kept in mind".to_owned()];
-        if !self.read.is_empty() {
-            let files: Vec<String> = self.read.iter().map(|file| code(file)).collect();
-            notes.push(format!("In the plan's folder: {}", files.join(", ")));
+            section(&mut page, title, tasks.into_iter().map(task_item), &status);
         }
-        if !self.messages.is_empty() {
-            let list = code(&format!("fp note {} list", self.plan_id));
-            notes.push(format!("Messages between builders: {} ({list})", self.messages.len()));
-        }
-        notes
+        let decisions = self.decisions.iter().map(|text| plain(text));
+        section(&mut page, "Decisions", decisions, &format!("`fp log {plan}`"));
+        section(&mut page, "Assumptions", self.assumptions.iter().map(|text| plain(text)), "`interview.md`");
+        let list = format!("`fp note {plan} list`");
+        section(&mut page, "Notes, the last first", self.notes.iter().rev().map(note_item), &list);
+        let messages = Some(self.messages.len()).filter(|count| *count > 0);
+        let messages =
+            messages.map(|count| format!("{list}: {} between builders", counted(count, "message")));
+        let files = self.read.iter().map(|file| format!("{} in the plan's folder", code(file)));
+        section(&mut page, "Worth reading", files.chain(messages), &status);
+        let step = |step: &NextStep| format!("{}: {}", code(&step.command), plain(&step.why));
+        section(&mut page, "Next commands", self.next.iter().map(step), &status);
+        page
     }
 }
 
@@ -255,45 +228,30 @@ fn decisions_of(state: &State, interview: Option<&Interview>) -> Vec<String> {
     confirmed.iter().map(ToString::to_string).chain(approved).chain(answered).collect()
 }
 
-fn progress_line(counts: &TaskCounts) -> String {
-    format!(
-        "Completed: {}/{} | Failed: {} | Skipped: {} | Remaining: {}",
-        counts.completed,
-        counts.total,
-        counts.failed,
-        counts.skipped,
-        counts.total - counts.over()
-    )
-}
-
 /// A task, with the end of its last attempt unless it is done.
-fn task_item(task: &HandoffTask, told: &str) -> String {
+fn task_item(task: &HandoffTask) -> String {
     let line = &task.line;
-    let mut item = format!("{}: {}{told}", plain(line.id.as_str()), plain(&line.title));
     let is_over = matches!(line.status, Status::Completed | Status::Skipped);
-    match task.attempts.iter().rev().find_map(lost_try).filter(|_| !is_over) {
-        Some(lost) => item.push_str(&format!("\n  - {lost}")),
-        None if line.status == Status::Failed => item.push_str(&reason(task)),
-        None => {}
-    }
+    let is_begun = matches!(line.status, Status::Implementing | Status::AwaitingVerification);
+    let lost = task.attempts.iter().rev().find_map(lost_try).filter(|_| !is_over);
+    let detail = line.detail.as_deref().filter(|_| lost.is_none()).map(plain);
+    let facts = [
+        (line.iteration > 0).then(|| format!("attempt {} of {}", line.iteration, line.max_iterations)),
+        is_begun.then(|| line.status.into_str().to_owned()),
+        line.owner.as_ref().filter(|_| is_begun).map(ToString::to_string),
+        line.commit.as_ref().map(|commit| format!("commit {}", short(commit))),
+        detail.or_else(|| (line.status == Status::Pending).then(|| "ready".into())),
+    ];
+    let mut item = format!("{}: {}", plain(line.id.as_str()), plain(&line.title));
+    item.extend(facts.into_iter().flatten().map(|fact| format!(" | {fact}")));
+    item.extend(lost.map(|lost| format!("\n  - {lost}")));
     item
 }
 
 fn lost_try(attempt: &TaskAttempt) -> Option<String> {
     let reason = plain(attempt.end.as_ref()?.reason()?);
     let how = if matches!(attempt.end, Some(AttemptEnd::Released(_))) { "taken back, " } else { "" };
-    Some(format!("iteration {}, {}: {how}{reason}", attempt.iteration, attempt.builder))
-}
-
-fn iterations(task: &HandoffTask, word: &str) -> String {
-    if task.line.iteration == 0 && task.line.status == Status::Completed {
-        return String::new();
-    }
-    format!(" | {word}: {}/{}", task.line.iteration, task.line.max_iterations)
-}
-
-fn reason(task: &HandoffTask) -> String {
-    task.line.detail.as_ref().map_or_else(String::new, |detail| format!(" | Reason: {}", plain(detail)))
+    Some(format!("attempt {}, {}: {how}{reason}", attempt.iteration, attempt.builder))
 }
 
 fn question_item(question: &Question) -> String {
@@ -322,16 +280,6 @@ fn section(page: &mut String, title: &str, items: impl IntoIterator<Item = Strin
     if let Some(more @ 1..) = items.len().checked_sub(ITEMS) {
         let _ = writeln!(page, "- and {more} more: {rest}");
     }
-}
-
-/// Like `section`, but with the last items.
-fn latest(page: &mut String, title: &str, mut items: Vec<String>, rest: &str) {
-    let earlier = items.len().saturating_sub(ITEMS);
-    items.drain(..earlier);
-    if earlier > 0 {
-        items[0].insert_str(0, &format!("{earlier} earlier: {rest}\n- "));
-    }
-    section(page, title, items, rest);
 }
 
 /// A text on one line, in its own characters: whoever reads the page quotes from it.
