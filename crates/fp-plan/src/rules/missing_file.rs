@@ -57,7 +57,6 @@ pub(super) fn created_files<'f>(task: &'f Task<'_>, facts: &RuleFacts) -> impl I
 }
 
 static CREATES: LazyLock<Regex> = LazyLock::new(|| {
-    let words =
-        r"creat(?:e[sd]?|ing)|news?|add(?:s|ed|ing)?|introduce[sd]?|scaffolds?|generat(?:e[sd]?|ing)|writes?";
+    let words = r"creat(?:e[sd]?|ing)|news?|adding|introduce[sd]?|generat(?:e[sd]?|ing)|writes?";
     Regex::new(&format!(r"(?i)(?:^|[\W_])(?:{words})(?:[\W_]|$)")).expect("the pattern is a constant")
 });
