@@ -263,38 +263,18 @@ fn the_page_tells_what_came_of_it() {
     ## Tasks
 
     - root Sample goal
-      - 1 Write part 1: done, `[COMMIT]`
-      - 2 Write part 2: failed
+      - 1 Write part 1: done, attempt 1, `[COMMIT]`
+        - fine
+        - Criterion 1, met: `a.txt` has a line about 1: seen
+        - Changed: `a.txt`
+      - 2 Write part 2: failed, attempt 1
+        - Criterion 1 (`b.txt` has a line about 2): not seen
+        - not yet
+        - Criterion 1, not met: `b.txt` has a line about 2: not seen
+        - Changed: `b.txt`
       - 3 Write part 3: skipped
+        - Blocked by 2
       - 4 Write part 4: waiting
-
-    ## 1 Write part 1
-
-    - State: done, iteration 1
-    - Commit: `[COMMIT]`
-    - Begun: 2026-11-21T09:00:00Z
-    - Ended: 2026-11-21T09:00:00Z
-    - Verdict: fine
-    - Criterion 1, met: `a.txt` has a line about 1
-      - seen
-    - Changed: `a.txt`
-
-    ## 2 Write part 2
-
-    - State: failed, iteration 1
-    - Reason: Criterion 1 (`b.txt` has a line about 2): not seen
-    - Begun: 2026-11-21T09:00:00Z
-    - Ended: 2026-11-21T09:00:00Z
-    - Verdict: not yet
-    - Criterion 1, not met: `b.txt` has a line about 2
-      - not seen
-    - Changed: `b.txt`
-
-    ## 3 Write part 3
-
-    - State: skipped
-    - Reason: Blocked by 2
-    - Ended: 2026-11-21T09:00:00Z
 
     ## Decisions
 

@@ -104,33 +104,14 @@ fn a_run_under_way() {
     ## Tasks
 
     - root Sample goal
-      - 1 Write part 1: done, `[HASH]`
-      - 2 Write part 2: failed
-      - 3 Write part 3: building
+      - 1 Write part 1: done, attempt 2, `[HASH]`
+        - fine
+        - Criterion 1, met: `a.txt` has a line about 1: seen
+        - Changed: `a.txt`
+      - 2 Write part 2: failed, attempt 1
+        - it can't be done
+      - 3 Write part 3: building, attempt 1
       - 4 Write part 4: waiting
-
-    ## 1 Write part 1
-
-    - State: done, iteration 2
-    - Commit: `[HASH]`
-    - Begun: 2026-11-21T09:01:00Z
-    - Ended: 2026-11-21T09:10:20Z
-    - Verdict: fine
-    - Criterion 1, met: `a.txt` has a line about 1
-      - seen
-    - Changed: `a.txt`
-
-    ## 2 Write part 2
-
-    - State: failed, iteration 1
-    - Reason: it can't be done
-    - Begun: 2026-11-21T09:11:00Z
-    - Ended: 2026-11-21T09:15:00Z
-
-    ## 3 Write part 3
-
-    - State: building, iteration 1
-    - Begun: 2026-11-21T09:16:00Z
 
     ## Notes
 

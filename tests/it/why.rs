@@ -80,12 +80,10 @@ fn a_task_that_failed_and_those_that_wait_for_it() {
     History:
     2026-11-21 (UTC)
     09:00:00      3  1  builder-1 claims it (attempt 1)
-    09:00:00      4  1  builder-1 hands it in: a.txt
     09:00:00      6  1  attempt 1 did not pass
                           Criterion 1 (`a.txt` has a line about 1): not seen
                           Summary: not yet
     09:00:00      6  1  goes back to its builder for attempt 2
-    09:00:00      8  1  builder-1 hands it in: a.txt
     09:00:00     10  1  attempt 2 did not pass
                           as said above
     09:00:00     10  1  failed
@@ -163,7 +161,6 @@ fn a_task_that_is_done_and_one_that_was_edited() {
     History:
     2026-11-21 (UTC)
     09:00:00      3  1  builder-1 claims it (attempt 1)
-    09:00:00      4  1  builder-1 hands it in: a.txt
     09:00:00      6  1  attempt 1 passed
                           fine
     09:00:00      8  1  completed, commit [COMMIT]

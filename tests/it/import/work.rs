@@ -107,12 +107,8 @@ fn reports_read_well_with_it() {
     - root Three parts
       - 1 Write part 1: done, `1237c6c`
       - 2 Write part 2: done
+        - done before the import; not verified
       - 3 Write part 3: ready
-
-    ## 2 Write part 2
-
-    - State: done
-    - Reason: done before the import; not verified
     ");
     let done = |command: &str| {
         let told = environment.done(&[command, &plan]).stdout;
@@ -123,8 +119,8 @@ fn reports_read_well_with_it() {
     };
     assert_snapshot!(done("handoff"), @r"
     - 3: Write part 3 | ready
-    - 1: Write part 1 | Commit: 1237c6c
-    - 2: Write part 2 | Reason: done before the import; not verified
+    - 1: Write part 1 | commit 1237c6c
+    - 2: Write part 2 | done before the import; not verified
     ");
     let page = environment.done(&["report", "--markdown", &plan]).stdout;
     assert!(page.contains("done before the import; not verified"), "{page}");

@@ -307,12 +307,6 @@ mod tests {
             "{page}"
         );
         let mut page = String::new();
-        latest(&mut page, "T", items().collect(), "there");
-        assert!(
-            page.starts_with("\n## T\n\n- 2 earlier: there\n- 3\n") && page.ends_with("- 14\n"),
-            "{page}"
-        );
-        let mut page = String::new();
         section(&mut page, "T", [], "there");
         assert_eq!(page, "");
     }

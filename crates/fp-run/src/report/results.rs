@@ -58,9 +58,13 @@ pub fn results_page(run: &RunPage<'_>) -> String {
         }
     }
     page.push_str("\n## Tasks\n\n");
-    task_list(&mut page, run);
-    for task in &run.tasks {
-        task_section(&mut page, task);
+    let in_run = |id: &str| run.tasks.iter().find(|task| task.line.id.as_str() == id);
+    for row in run.tree.tasks.iter().filter(|row| !row.synthetic) {
+        task_item(&mut page, row.depth, (&row.id, &row.title), in_run(&row.id).filter(|_| row.leaf));
+    }
+    let in_tree = |task: &&RunTask| run.tree.tasks.iter().any(|row| row.id == task.line.id.as_str());
+    for task in run.tasks.iter().filter(|task| !in_tree(task)) {
+        task_item(&mut page, 0, (task.line.id.as_str(), &task.line.title), Some(task));
     }
     decisions(&mut page, run);
     if !run.notes.is_empty() {
@@ -70,67 +74,30 @@ pub fn results_page(run: &RunPage<'_>) -> String {
     page
 }
 
-/// Lists the tasks of the tree, indented, then those that only the log has.
-fn task_list(page: &mut String, run: &RunPage<'_>) {
-    let in_run = |id: &str| run.tasks.iter().find(|task| task.line.id.as_str() == id);
-    for row in run.tree.tasks.iter().filter(|row| !row.synthetic) {
-        let outcome = in_run(&row.id).filter(|_| row.leaf).map_or_else(String::new, outcome);
-        let _ = writeln!(page, "{}- {} {}{outcome}", "  ".repeat(row.depth), text(&row.id), text(&row.title));
-    }
-    let in_tree = |task: &&RunTask| run.tree.tasks.iter().any(|row| row.id == task.line.id.as_str());
-    for task in run.tasks.iter().filter(|task| !in_tree(task)) {
-        let _ =
-            writeln!(page, "- {} {}{}", text(task.line.id.as_str()), text(&task.line.title), outcome(task));
-    }
-}
-
-fn outcome(task: &RunTask) -> String {
-    let commit =
-        task.line.commit.as_ref().map_or_else(String::new, |commit| format!(", {}", code(short(commit))));
-    format!(": {}{commit}", task.line.state_word())
-}
-
-fn task_section(page: &mut String, task: &RunTask) {
-    let line = &task.line;
-    let reason = line.detail.as_ref().filter(|_| line.status.is_final());
-    if line.iteration == 0 && reason.is_none() {
+/// Adds a task of the tree, or one that only the log has, with what its last attempt left.
+fn task_item(page: &mut String, depth: usize, (id, title): (&str, &str), task: Option<&RunTask>) {
+    let indent = "  ".repeat(depth);
+    let _ = write!(page, "{indent}- {} {}", text(id), text(title));
+    let Some(RunTask { line, tries, .. }) = task else {
+        page.push('\n');
         return;
+    };
+    let attempt = Some(line.iteration).filter(|count| *count > 0).map(|count| format!("attempt {count}"));
+    let commit = line.commit.as_ref().map(|commit| code(short(commit)));
+    let outcome = [Some(line.state_word().to_owned()), attempt, commit].into_iter().flatten();
+    let _ = writeln!(page, ": {}", outcome.collect::<Vec<_>>().join(", "));
+    let reason = line.detail.as_deref().filter(|_| line.status.is_final());
+    let verdict = tries.last().map(|last| last.summary.as_str()).filter(|summary| !summary.is_empty());
+    let mut facts: Vec<String> = reason.into_iter().chain(verdict).map(text).collect();
+    if let Some(last) = tries.last() {
+        facts.extend(last.criteria.iter().map(|judged| {
+            let met = if judged.pass { "met" } else { "not met" };
+            let (criterion, evidence) = (text(&judged.text), text(&judged.evidence));
+            format!("Criterion {}, {met}: {criterion}: {evidence}", judged.number)
+        }));
+        facts.extend(last.files.iter().map(|file| format!("Changed: {}", code(file))));
     }
-    let _ = write!(
-        page,
-        "\n## {} {}\n\n- State: {}",
-        text(line.id.as_str()),
-        text(&line.title),
-        line.state_word()
-    );
-    if line.iteration > 0 {
-        let _ = write!(page, ", iteration {}", line.iteration);
-    }
-    page.push('\n');
-    if let Some(commit) = &line.commit {
-        let _ = writeln!(page, "- Commit: {}", code(commit));
-    }
-    if let Some(reason) = reason {
-        let label = if line.commit.is_some() { "Note" } else { "Reason" };
-        let _ = writeln!(page, "- {label}: {}", text(reason));
-    }
-    for (what, at) in [("Begun", task.started_at), ("Ended", task.ended_at)] {
-        if let Some(at) = at {
-            let _ = writeln!(page, "- {what}: {at:.0}");
-        }
-    }
-    let Some(last) = task.tries.last() else { return };
-    if !last.summary.is_empty() {
-        let _ = writeln!(page, "- Verdict: {}", text(&last.summary));
-    }
-    for judged in &last.criteria {
-        let met = if judged.pass { "met" } else { "not met" };
-        let _ = writeln!(page, "- Criterion {}, {met}: {}", judged.number, text(&judged.text));
-        let _ = writeln!(page, "  - {}", text(&judged.evidence));
-    }
-    for file in &last.files {
-        let _ = writeln!(page, "- Changed: {}", code(file));
-    }
+    facts.iter().for_each(|fact| page.push_str(&format!("{indent}  - {fact}\n")));
 }
 
 fn decisions(page: &mut String, run: &RunPage<'_>) {

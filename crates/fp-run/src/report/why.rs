@@ -7,14 +7,13 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use super::handoff::NextStep;
-use super::log::{TaskConcern, ToldEvent, tell};
+use super::log::{TaskConcern, ToldEvent, is_minor, tell};
 use crate::run::Refusal;
 use crate::run::event::{Entry, Event};
 use crate::run::payload::short;
 use crate::run::question::AnswerChoice;
 use crate::run::ready::{Obstacle, Obstacles};
 use crate::run::state::{State, Status, TaskState};
-use crate::verification::Check;
 use fp_plan::plan::id::{PlanId, TaskId};
 
 /// Maximum number of events; the last ones stay.
@@ -114,22 +113,13 @@ impl WhyReport {
 fn happened<'e>(entries: impl IntoIterator<Item = &'e Entry>, id: &TaskId) -> Vec<TaskEvent> {
     let mut concern = TaskConcern::with(id.clone());
     let mut all = Vec::new();
-    let mut verified = None;
     for entry in entries {
         let concerned = concern.of(entry);
-        if !concerned.contains(&true) {
-            continue;
-        }
         let events = entry.events.iter().zip(tell(entry)).zip(concerned);
-        for ((event, told), _) in events.filter(|((event, _), concerned)| *concerned && decides(event)) {
-            match event {
-                Event::Verified { .. } => verified = Some(all.len()),
-                // The reasons of a verdict include the checks that failed.
-                Event::Judged { .. } => drop(verified.take().map(|at| all.remove(at))),
-                _ => {}
-            }
-            all.push(TaskEvent { seq: entry.seq, at: entry.at, told });
-        }
+        // The verdict says again which checks failed.
+        let tells = |event: &Event| !is_minor(event) && !matches!(event, Event::Verified { .. });
+        let events = events.filter(|((event, _), concerned)| *concerned && tells(event));
+        all.extend(events.map(|((_, told), _)| TaskEvent { seq: entry.seq, at: entry.at, told }));
     }
     all
 }
@@ -143,19 +133,6 @@ fn say_once(events: &mut [TaskEvent]) {
         if told.details.len() < all {
             told.details.push("as said above".into());
         }
-    }
-}
-
-/// True if an event can change a task's state, or explains a change.
-fn decides(event: &Event) -> bool {
-    match event {
-        Event::Verified { work, .. } => work.checks.iter().any(Check::fails),
-        Event::Dispatched { .. }
-        | Event::Resumed { .. }
-        | Event::CommitStarted { .. }
-        | Event::Noted { .. }
-        | Event::Messaged { .. } => false,
-        _ => true,
     }
 }
 
