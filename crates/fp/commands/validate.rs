@@ -8,14 +8,14 @@ use fp_host::store::StoreError;
 use fp_plan::diagnostic::{Diagnostic, Severity};
 use fp_plan::plan::{Lines, Plan, parse};
 use fp_plan::rules::{RuleFacts, check, fix};
-use fp_plan::text::{counted, one_column, visible, visible_line};
+use fp_plan::text::{counted, fitted, visible, visible_line};
 use fp_run::report::validation::{Gate, GateVerdict, ValidationReport};
 use fp_run::run::approval;
 use fp_run::run::planning::{PASSES, Planning, Seen};
 use serde::Serialize;
 use serde_json::json;
 use similar::TextDiff;
-use unicode_width::UnicodeWidthChar as _;
+use unicode_width::UnicodeWidthStr as _;
 
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
@@ -26,7 +26,7 @@ use crate::theme::Look;
 /// Most findings in the text without `--all`.
 const SHOWN: usize = 50;
 
-/// Columns shown before the marked part if the line is cut there.
+/// Characters shown before the marked part if the line is cut there.
 const LEAD: usize = 24;
 
 /// Check a task tree and report every finding
@@ -360,55 +360,21 @@ struct Excerpt {
     marked: usize,
 }
 
-/// The part of `line` around the bytes `span` that fits `room` columns. Reads no more of the line than that.
+/// The part of `line` around `span` that fits into `room` columns, and the place of `span` in it.
 fn excerpt(line: &str, span: Range<usize>, room: usize) -> Excerpt {
-    let start = floor(line, span.start);
-    let end = floor(line, span.end).max(start);
-    let first = if fitting(line, room) == line.len() { 0 } else { back(line, start) };
-    let lead = if first > 0 { "…" } else { "" };
-    let rest = &line[first..];
-    let whole = fitting(rest, room - columns(lead)) == rest.len();
-    let last = first + if whole { rest.len() } else { fitting(rest, room - columns(lead) - 1) };
-    let part = visible_line(&line[first..last]);
-    Excerpt {
-        shown: format!("{lead}{part}{}", if whole { "" } else { "…" }),
-        before: columns(lead) + columns(&line[first..start.min(last)]),
-        marked: columns(&line[start.min(last)..end.min(last)]).max(1),
-    }
-}
-
-/// The nearest character boundary of `line` at or before byte `at`.
-fn floor(line: &str, at: usize) -> usize {
-    (0..=at.min(line.len())).rev().find(|&at| line.is_char_boundary(at)).unwrap_or(0)
-}
-
-/// The byte where the [`LEAD`] columns before byte `start` begin.
-fn back(line: &str, start: usize) -> usize {
-    let mut used = 0;
-    let fits = |c: &(usize, char)| {
-        used += width(c.1);
-        used <= LEAD
+    let boundary =
+        |at: usize| (0..=at.min(line.len())).rev().find(|&at| line.is_char_boundary(at)).unwrap_or(0);
+    let start = boundary(span.start);
+    let meant = &line[start..boundary(span.end).max(start)];
+    let lead = line[..start].char_indices().rev().nth(LEAD - 1).map_or(0, |(at, _)| at);
+    let head = match visible_line(line).width() < room || lead == 0 {
+        true => visible_line(&line[..start]),
+        false => format!("…{}", visible_line(&line[lead..start])),
     };
-    line[..start].char_indices().rev().take_while(fits).last().map_or(start, |(at, _)| at)
-}
-
-/// Number of bytes of `text` that fit into less than `room` columns, which leaves room for a caret after
-/// them.
-fn fitting(text: &str, room: usize) -> usize {
-    let mut used = 0;
-    let over = |&(_, c): &(usize, char)| {
-        used += width(c);
-        used >= room
-    };
-    text.char_indices().find(over).map_or(text.len(), |(at, _)| at)
-}
-
-fn columns(text: &str) -> usize {
-    text.chars().map(width).sum()
-}
-
-fn width(c: char) -> usize {
-    one_column(c).width().unwrap_or(0)
+    let before = head.width();
+    let shown = fitted(&format!("{head}{}", &line[start..]), room);
+    let marked = visible_line(meant).width().clamp(1, room.saturating_sub(before).max(1));
+    Excerpt { shown, before, marked }
 }
 
 #[cfg(test)]
@@ -430,8 +396,8 @@ mod tests {
         check("ab", 2..2, "ab", 2, 1);
         check("ab", 9..20, "ab", 2, 1);
         let long = format!("{}X{}", "a".repeat(200), "b".repeat(200));
-        check(&long, 200..201, &format!("…{}X{}…", "a".repeat(24), "b".repeat(47)), 25, 1);
-        check(&long, 0..401, &format!("{}…", "a".repeat(73)), 0, 73);
+        check(&long, 200..201, &format!("…{}X{}…", "a".repeat(24), "b".repeat(48)), 25, 1);
+        check(&long, 0..401, &format!("{}…", "a".repeat(74)), 0, 75);
         check(&long, 401..401, &format!("…{}", "b".repeat(24)), 25, 1);
     }
 
@@ -439,8 +405,8 @@ mod tests {
         #[test]
         fn an_excerpt_fits(line in r"(a|한|\t|\x1b|é|😀|\u{301}){0,120}", from in 0_usize..400, len in 0_usize..400) {
             let Excerpt { shown, before, marked } = excerpt(&line, from..from + len, 75);
-            prop_assert!(columns(&shown) <= 75 && before + marked <= 75, "{shown:?} {before} {marked}");
-            prop_assert!(before + marked <= columns(&shown) + 1);
+            prop_assert!(shown.width() <= 75 && before + marked <= 75, "{shown:?} {before} {marked}");
+            prop_assert!(before + marked <= shown.width() + 1);
         }
     }
 }
