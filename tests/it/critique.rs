@@ -221,9 +221,9 @@ fn it_is_shown_and_said_when_the_tree_has_changed() {
     "#);
     assert_snapshot!(environment.done(&["plan", PLAN]).stdout, @r"
     3 tasks in 3 waves, at most 1 at once; 2 could run at once
-    1. wave 1  1  Write part 1 (2)
-    2. wave 2  2  Write part 2 (2)   after 1
-    3. wave 3  3  Write part 3 (2)
+    1. wave 1  1 Write part 1 (2)
+    2. wave 2  2 Write part 2 (2): after 1
+    3. wave 3  3 Write part 3 (2)
 
     Critical path, 4 of 6 complexity: 1 → 2
     Ideal speed-up: 1.0x with 1, 1.5x with 2, 1.5x with 4, 1.5x with 8 builders

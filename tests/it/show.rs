@@ -271,7 +271,6 @@ fn the_drawings_as_text() {
       classDef critical stroke-width:3px
       class t1 critical
       class t2 critical
-      linkStyle 0 stroke:#c2410c,stroke-width:3px
     "#);
 }
 

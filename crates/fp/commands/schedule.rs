@@ -6,10 +6,9 @@ use fp_host::run::end_checks::end_commands;
 use fp_plan::plan::{Plan, parse};
 use fp_plan::schedule::{DelayCause, Schedule, ScheduleOptions, ScheduleStep, markdown, schedule};
 use fp_plan::settings::ExecutionOrder;
-use fp_plan::text::{counted, fitted, wrapped};
+use fp_plan::text::{counted, wrapped, wrapped_within};
 use fp_run::critique::{Critique, CritiqueLine};
 use serde::Serialize;
-use unicode_width::UnicodeWidthStr as _;
 
 use super::approve::commands_text;
 use super::critique::last_critique;
@@ -18,10 +17,8 @@ use crate::error::{CommandError, CommandResult, Exit};
 use crate::printer::WIDTH;
 use crate::source::PlanSource;
 
-/// Most columns of an id.
-const ID: usize = 20;
-/// Most columns of the reason for a delay.
-const WHY: usize = 30;
+/// Most lines of a task.
+const LINES: usize = 3;
 
 /// Order the tasks and write plan.md
 #[derive(Debug, clap::Args)]
@@ -114,18 +111,14 @@ fn text(schedule: &Schedule<'_>, width: usize) -> String {
         let told = delay.filter(|delay| delay.cause != DelayCause::Limit || schedule.max_parallel_tasks > 1);
         told.map_or_else(String::new, ToString::to_string)
     };
-    let widest = |width: fn(&ScheduleStep<'_>) -> usize, most: usize| {
-        schedule.order.iter().map(width).max().unwrap_or(0).min(most)
-    };
-    let columns = ScheduleColumns {
-        position: schedule.order.len().to_string().len(),
-        wave: schedule.waves.len().to_string().len(),
-        why: schedule.order.iter().map(|step| why(step).width()).max().unwrap_or(0).min(WHY),
-        id: widest(|step| step.id.width(), ID),
-        title: widest(|step| step.title.width() + 5, WIDTH),
-    };
+    let (number, wave) = (schedule.order.len().to_string().len(), schedule.waves.len().to_string().len());
     for step in &schedule.order {
-        text.push_str(&columns.row(step, &why(step)));
+        let ScheduleStep { position, wave: at, id, title, complexity, .. } = step;
+        let reason = Some(why(step)).filter(|why| !why.is_empty()).map(|why| format!(": {why}"));
+        let line = format!("{id} {title} ({complexity}){}", reason.unwrap_or_default());
+        let head = format!("{position:>number$}. wave {at:<wave$}  ");
+        let lines = wrapped_within(&line, WIDTH - head.len(), LINES);
+        text.push_str(&format!("{head}{}\n", lines.join(&format!("\n{}", " ".repeat(head.len())))));
     }
     let path = &schedule.critical_path;
     let way = if path.tasks.is_empty() { "none".to_owned() } else { path.tasks.join(" → ") };
@@ -135,31 +128,4 @@ fn text(schedule: &Schedule<'_>, width: usize) -> String {
     let factors = schedule.speed_up.iter().map(|gain| format!("{:.1}x with {}", gain.factor, gain.builders));
     text.push_str(&format!("Ideal speed-up: {} builders\n", factors.collect::<Vec<_>>().join(", ")));
     text
-}
-
-struct ScheduleColumns {
-    position: usize,
-    wave: usize,
-    id: usize,
-    title: usize,
-    why: usize,
-}
-
-impl ScheduleColumns {
-    fn row(&self, step: &ScheduleStep<'_>, why: &str) -> String {
-        let (number, wave) = (self.position, self.wave);
-        let head = format!("{:>number$}. wave {:<wave$}  ", step.position, step.wave);
-        let id = padded(&fitted(step.id, self.id), self.id);
-        let complexity = format!(" ({})", step.complexity);
-        let room = WIDTH.saturating_sub(head.len() + self.id + 2 + self.why + 2).min(self.title);
-        let title = fitted(step.title, room.saturating_sub(complexity.len()).max(8));
-        let title = padded(&fitted(&(title + &complexity), room), room);
-        let row = format!("{head}{id}  {title}  {}", fitted(why, self.why));
-        format!("{}\n", row.trim_end())
-    }
-}
-
-/// `text`, padded with blanks to `width` columns.
-fn padded(text: &str, width: usize) -> String {
-    format!("{text}{}", " ".repeat(width.saturating_sub(text.width())))
 }

@@ -366,14 +366,16 @@ fn excerpt(line: &str, span: Range<usize>, room: usize) -> Excerpt {
         |at: usize| (0..=at.min(line.len())).rev().find(|&at| line.is_char_boundary(at)).unwrap_or(0);
     let start = boundary(span.start);
     let meant = &line[start..boundary(span.end).max(start)];
+    // A line may have megabytes, and as many findings.
+    let near = |text: &str| visible_line(&text.chars().take(2 * room).collect::<String>());
     let lead = line[..start].char_indices().rev().nth(LEAD - 1).map_or(0, |(at, _)| at);
-    let head = match visible_line(line).width() < room || lead == 0 {
+    let head = match near(line).width() < room || lead == 0 {
         true => visible_line(&line[..start]),
         false => format!("…{}", visible_line(&line[lead..start])),
     };
     let before = head.width();
-    let shown = fitted(&format!("{head}{}", &line[start..]), room);
-    let marked = visible_line(meant).width().clamp(1, room.saturating_sub(before).max(1));
+    let shown = fitted(&(head + &near(&line[start..])), room);
+    let marked = near(meant).width().clamp(1, room.saturating_sub(before).max(1));
     Excerpt { shown, before, marked }
 }
 

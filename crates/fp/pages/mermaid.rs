@@ -1,8 +1,6 @@
 //! Draws the task tree as a Mermaid flowchart, which GitHub and editors render: a frame for each parent, an
 //! arrow for each dependency.
 
-use std::collections::{HashMap, HashSet};
-
 use fp_run::report::tree::{TaskRow, TreeReport};
 
 use crate::commands::show::complexity_and_state;
@@ -42,16 +40,9 @@ pub(crate) fn flowchart(report: &TreeReport<'_>) -> String {
     for depth in (0..frames).rev() {
         text.push_str(&format!("{}end\n", indent(depth)));
     }
-    let mut arrows = 0;
-    let mut critical = Vec::new();
-    let on_path = critical_arrows(report);
     for (number, task) in report.tasks.iter().enumerate() {
         for &target in &task.after {
             text.push_str(&format!("  {} --> t{number}\n", name(report, target)));
-            if on_path.contains(&(target, number)) {
-                critical.push(arrows.to_string());
-            }
-            arrows += 1;
         }
     }
     text.push_str(CLASSES);
@@ -59,9 +50,6 @@ pub(crate) fn flowchart(report: &TreeReport<'_>) -> String {
         if let Some(classes) = classes(task) {
             text.push_str(&format!("  class t{number} {classes}\n"));
         }
-    }
-    if !critical.is_empty() {
-        text.push_str(&format!("  linkStyle {} stroke:#c2410c,stroke-width:3px\n", critical.join(",")));
     }
     text
 }
@@ -111,22 +99,4 @@ fn label(task: &TaskRow) -> String {
     let facts = if facts.is_empty() { facts } else { format!(" ({facts})") };
     let label = format!("{} {}{facts}", task.id, task.title);
     label.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
-}
-
-/// The arrows along the critical path, each as the tasks at its ends; the first may be a parent.
-fn critical_arrows(report: &TreeReport<'_>) -> HashSet<(usize, usize)> {
-    let mut positions: HashMap<&str, usize> = HashMap::new();
-    for (number, task) in report.tasks.iter().enumerate().filter(|(_, task)| task.leaf) {
-        positions.entry(&task.id).or_insert(number);
-    }
-    let path: Vec<usize> =
-        report.critical_path.tasks.iter().filter_map(|id| positions.get(id).copied()).collect();
-    let mut arrows = HashSet::new();
-    for pair in path.windows(2) {
-        let above: HashSet<usize> =
-            std::iter::successors(Some(pair[0]), |&task| report.tasks[task].parent).collect();
-        let along = report.tasks[pair[1]].after.iter().find(|target| above.contains(target));
-        arrows.extend(along.map(|&target| (target, pair[1])));
-    }
-    arrows
 }

@@ -160,7 +160,7 @@ fn long_lines_are_cut_around_the_caret() {
     exit status: 1
     --- stdout
     tasks.md:22:9902: error[path-escape]: `../out.rs` is outside the repository: it has `..` in it
-    22 | …rc/module_399.rs (new), ../out.rs, src/module_0.rs (new), src/module_1.r…
+    22 | …rc/module_399.rs (new), ../out.rs, src/module_0.rs (new), src/module_1.rs…
        |                          ^^^^^^^^^
       hint: name files relative to the repository
 
@@ -171,8 +171,8 @@ fn long_lines_are_cut_around_the_caret() {
     exit status: 1
     --- stdout
     tasks.md:22:320: error[path-escape]: `../밖.rs` is outside the repository: it has `..` in it
-    22 | …가가가가가가가가 (new), ../밖.rs
-       |                          ^^^^^^^^
+    22 | …가가가가가가가가가가가가가가가가 (new), ../밖.rs
+       |                                          ^^^^^^^^
       hint: name files relative to the repository
 
     tasks.md: not valid, 2 leaf tasks, 1 error, 0 warnings
