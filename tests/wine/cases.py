@@ -367,7 +367,7 @@ def a_command_ends_with_fp_when_that_is_killed_and_its_lock_is_free():
 AGENT = f"""@echo off
 echo %1 %2 %cd%>>%TEMP%\\agents.log
 if %1==verifier goto verify
-fp claim {PLAN} --as %2 --format json >%TEMP%\\%2.json 2>>%TEMP%\\errors.log
+fp claim {PLAN} --as %2 --format json >%TEMP%\\%2.json 2>>%TEMP%\\%2.log
 if errorlevel 1 exit /b 0
 for /f "tokens=1,2 delims=:, " %%a in (%TEMP%\\%2.json) do (
   if %%a=="task" set task=%%~b
