@@ -167,7 +167,7 @@ fn settings_that_fp_adds_hold_and_are_taken_out_again() {
 fn options_that_the_client_keeps_are_settings() {
     let sample = Sample::new();
     let stand_in = StandIn::start(|request| match request.turns() {
-        0 => bash("fp config get maxParallelTasks --origin"),
+        0 => bash("fp config get maxParallelTasks --json"),
         _ => text("all done"),
     });
     let client = Client::new(&stand_in, sample.path());
@@ -177,7 +177,8 @@ fn options_that_the_client_keeps_are_settings() {
     client.fp(&["install", "--client", program]);
     succeed(&client, &["plugin", "install", INSTALLED, "--config", "maxParallelTasks=3"]);
     assert_eq!(client.print("how many builders work at once?").end().result(), "all done");
-    assert_eq!(stand_in.of_lead()[1].last_result(), "plugin  3");
+    let told = stand_in.of_lead()[1].last_result();
+    assert!(told.contains(r#""origin": "plugin""#) && told.contains(r#""value": 3"#), "{told}");
     client.fp(&["uninstall", "--client", program]);
     assert_eq!(client.settings_text(), before);
 }

@@ -8,7 +8,6 @@ use crate::common::plan::{PLAN, leaf, tree};
 use crate::common::{Environment, Output};
 
 const ACTIONLINT: &str = include_str!("ci/ACTIONLINT_VERSION");
-const WORKFLOW: &str = ".github/workflows/fp-sample-20261121.yml";
 
 /// A repository with a plan that is shared, under these settings.
 fn shared(settings: &str) -> Environment {
@@ -100,50 +99,6 @@ fn odd_names_stay_texts() {
     assert_eq!(yaml["env"]["BRANCH"], branch.replace("${{", "${{ '${{' }}"));
     assert_eq!(yaml["env"]["LOG_REF"], "refs/fp/%2a!sample-20261121'|");
     assert!(!workflow.contains("${{github"), "{workflow}");
-}
-
-#[test]
-fn a_workflow_is_written_and_brought_up_to_date() {
-    let environment = shared("{}");
-    let written = github(&environment, &["--write"]);
-    insta::assert_snapshot!(written, @r"
-    exit status: 0
-    --- stdout
-    Written: .github/workflows/fp-sample-20261121.yml
-    Next: commit it to the default branch, and start it there
-    ");
-    assert_eq!(environment.read(WORKFLOW), github(&environment, &[]).stdout);
-    let json = github(&environment, &["--write", "-j", "2", "--format", "json"]).json();
-    assert_eq!(
-        (&json["path"], json["workflow"].as_str()),
-        (&WORKFLOW.into(), Some(&*environment.read(WORKFLOW)))
-    );
-    assert!(environment.read(WORKFLOW).contains("-j 2 "));
-}
-
-#[test]
-fn what_somebody_else_wrote_stays() {
-    let environment = shared("{}");
-    environment.write(WORKFLOW, "name: mine\n");
-    insta::assert_snapshot!(github(&environment, &["--write"]), @r"
-    exit status: 1
-    --- stderr
-    error: [ROOT]/work/.github/workflows/fp-sample-20261121.yml is not a workflow of `fp ci`, and is left alone
-    hint: without --write the workflow is printed
-    ");
-    assert_eq!(environment.read(WORKFLOW), "name: mine\n");
-}
-
-#[test]
-fn a_folder_outside_the_repository_is_not_written_to() {
-    let environment = shared("{}");
-    let outside = environment.beside("outside");
-    std::fs::create_dir_all(outside.join("workflows")).unwrap();
-    std::os::unix::fs::symlink(&outside, environment.path(".github")).unwrap();
-    let refused = github(&environment, &["--write"]);
-    assert_eq!(refused.code, 1, "{refused}");
-    assert!(refused.stderr.contains("is outside the repository"), "{refused}");
-    assert_eq!(std::fs::read_dir(outside.join("workflows")).unwrap().count(), 0);
 }
 
 #[test]

@@ -376,7 +376,7 @@ fn what_is_not_there_is_refused() {
     "#);
     assert_snapshot!(environment.refused_critique(&["--fail", "1 hints: "], 1), @r"
     error: the finding on 1 says nothing
-    hint: say what is wrong, and what would mend it
+    hint: say what is wrong and what would mend it; name evidence as path:line
     ");
     let long = format!("1 hints: {}", "x".repeat(5000));
     assert_snapshot!(environment.refused_critique(&["--fail", &long], 1), @r"

@@ -3,7 +3,7 @@
 use crate::edit::FileEdit;
 use crate::lex::SourceLanguage;
 use crate::policy::{self, CommentRemark};
-use crate::{SourceComment, added, comments, head};
+use crate::{added, comments, head};
 
 /// Longest text that is checked, in bytes. Longer ones are generated.
 pub const MAX_BYTES: usize = 4 * 1024 * 1024;
@@ -49,15 +49,6 @@ pub fn remarks_between(file: SourceFile<'_>, before: &str, after: &str) -> Vec<C
         return Vec::new();
     }
     policy::remarks(file, after, &now, &added(&comments(language, before), &now))
-}
-
-/// The `remarks` that only repeat the words of the code beside them.
-#[must_use]
-pub fn restating_in(file: SourceFile<'_>, text: &str, remarks: Vec<CommentRemark>) -> Vec<CommentRemark> {
-    let Some(language) = SourceLanguage::of(file.path, first_line(text)) else { return Vec::new() };
-    let comments = comments(language, text);
-    let restates = |remark: &CommentRemark| restates(text, &comments[remark.comments.clone()]);
-    remarks.into_iter().filter(restates).collect()
 }
 
 fn first_line(text: &str) -> &str {
@@ -135,105 +126,6 @@ pub fn reply<'l>(
     format!("{}…", &whole[..end.unwrap_or_default()])
 }
 
-/// Words without a meaning of their own, or with one that the form of the code already expresses.
-const EMPTY: &str = "a an the this that these those it its is are be to of in on for with from by and or as at all each \
-                     every new now we then first next here into up our my your do does have has function method \
-                     variable value values define declare create make using use loop through over iterate some there \
-                     them";
-
-/// Words that give a reason, a condition or a purpose: with one of them, a comment says more than the code.
-const REASONS: &str = "because since so otherwise else why unless until workaround hack bug avoid avoids prevent prevents \
-                       ensure must never always not no only but although though instead however even still already may \
-                       might can cannot should would before after see note when if";
-
-/// Words for symbols in code.
-const SIGNS: [(char, &str); 9] = [
-    ('(', "call invoke run"),
-    ('+', "add plus sum increment increase append"),
-    ('-', "subtract minus decrement decrease"),
-    ('*', "multiply times"),
-    ('/', "divide"),
-    ('=', "set assign store initialize initialise init"),
-    ('1', "one"),
-    ('0', "zero"),
-    ('<', "less compare check"),
-];
-
-/// Percentage of a comment's words that must occur in the code.
-const SHARE: usize = 75;
-
-/// Fewest meaningful words: a single one is a heading.
-const MIN_CONTENT: usize = 2;
-
-/// Most words of a comment that can be mere repetition.
-const MAX_WORDS: usize = 12;
-
-/// True if `comments`, adjacent ones of `text`, only repeat the words of the code on their line or below:
-/// most of their words occur in that code, and none gives a reason. A heuristic that finds only the obvious
-/// cases.
-fn restates(text: &str, comments: &[SourceComment<'_>]) -> bool {
-    let words: Vec<String> = comments.iter().flat_map(|comment| words_of(&comment.said())).collect();
-    let is_in = |list: &str, word: &str| list.split(' ').any(|other| other == word);
-    let content: Vec<&String> = words.iter().filter(|word| !is_in(EMPTY, word)).collect();
-    let gives_reason = words.iter().any(|word| is_in(REASONS, word));
-    if content.len() < MIN_CONTENT || words.len() > MAX_WORDS || gives_reason {
-        return false;
-    }
-    let Some(code) = code_beside(text, comments) else { return false };
-    let mut said = words_of(code);
-    for (sign, names) in SIGNS {
-        if code.contains(sign) {
-            said.extend(names.split(' ').map(str::to_owned));
-        }
-    }
-    let common = content.iter().filter(|word| said.iter().any(|other| are_forms(word, other))).count();
-    common * 100 >= content.len() * SHARE
-}
-
-/// Most bytes before or after a comment that are code beside it. Many comments can share a line.
-const MAX_NEAR: usize = 2000;
-
-/// The code before the comment on its line, or the line right below the last one.
-fn code_beside<'t>(text: &'t str, comments: &[SourceComment<'_>]) -> Option<&'t str> {
-    let (first, last) = (comments.first()?, comments.last()?);
-    if first.trails {
-        let end = first.span.start;
-        let near = (end.saturating_sub(MAX_NEAR)..=end).find_map(|start| text.get(start..end));
-        return near.and_then(|near| near.rsplit('\n').next());
-    }
-    head(&text[last.span.end..], MAX_NEAR).lines().nth(1).filter(|line| !line.trim().is_empty())
-}
-
-/// The words of prose or code in lower case; names are split at capitals and underscores.
-fn words_of(text: &str) -> Vec<String> {
-    let mut words: Vec<String> = Vec::new();
-    let mut before = ' ';
-    for c in text.chars() {
-        if c.is_alphanumeric() {
-            let is_hump = c.is_uppercase() && before.is_lowercase();
-            match words.last_mut().filter(|_| before.is_alphanumeric() && !is_hump) {
-                Some(word) => word.extend(c.to_lowercase()),
-                None => words.push(c.to_lowercase().collect()),
-            }
-        }
-        before = c;
-    }
-    words
-}
-
-/// True if `a` and `b`, both in lower case, are forms of the same word, such as `parse` and `parsing`.
-fn are_forms(a: &str, b: &str) -> bool {
-    let (a, b) = (stem(a), stem(b));
-    // A name is often the beginning of its word, as `config` is; `msg` is not.
-    a == b || (a.len().min(b.len()) >= 4 && (a.starts_with(b) || b.starts_with(a)))
-}
-
-fn stem(word: &str) -> &str {
-    let endings = ["ing", "ed", "es", "s", "e"];
-    let cut = |ending: &&str| word.strip_suffix(*ending).filter(|stem| stem.len() >= 3);
-    endings.iter().find_map(cut).unwrap_or(word)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -260,27 +152,5 @@ mod tests {
                 }
             }
         }
-    }
-
-    #[test]
-    fn what_restates_the_code() {
-        let check = |code: &str, expect: bool| {
-            let all = comments(SourceLanguage::of("a.rs", "").unwrap(), code);
-            assert_eq!(restates(code, &all), expect, "{code}");
-        };
-        check("// sort the items\nitems.sort();", true);
-        check("// Increment the counter\ncounter += 1;", true);
-        check("let total = a + b; // total of a and b", true);
-        check("// parse the config file\nlet config = parse_config(file);", true);
-        check("// return the user name\nreturn user.name;", true);
-        check("// call y\ny()", true);
-        check("// the order decides which one wins\nitems.sort();", false);
-        check("// sort the items, since the log needs it\nitems.sort();", false);
-        check("// sort the items\n\nitems.sort();", false);
-        check("// a first look costs less\nread(head);", false);
-        check("// the tree\ntree();", false);
-        check("// set x to one\nx = 1;", true);
-        check("// the\nx();", false);
-        check("// sort the items", false);
     }
 }

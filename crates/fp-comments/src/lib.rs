@@ -16,7 +16,7 @@ mod policy;
 use std::borrow::Cow;
 use std::ops::Range;
 
-pub use check::{MAX_BYTES, SourceFile, remarks_between, remarks_of_edit, reply, restating_in};
+pub use check::{MAX_BYTES, SourceFile, remarks_between, remarks_of_edit, reply};
 pub use edit::{EditAction, EditTexts, FileEdit, TextReplacement, added};
 pub use lex::{SourceLanguage, comments};
 pub use policy::CommentRemark;

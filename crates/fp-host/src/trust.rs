@@ -84,7 +84,6 @@ impl AgreedCommands {
 
 /// A repository of this machine.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
 struct RepositoryIdentity {
     /// The git directory that its worktrees share; without git, its folder.
     path: PathBuf,

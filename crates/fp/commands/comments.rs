@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use fp_comments::{SourceFile, remarks_between, remarks_of_edit, reply, restating_in};
+use fp_comments::{SourceFile, remarks_between, remarks_of_edit, reply};
 use fp_host::config::is_set;
 use fp_host::file;
 use fp_host::git::{Git, Side};
@@ -26,16 +26,15 @@ const CAP: u64 = fp_comments::MAX_BYTES as u64;
 /// Longest text of a comment in a reply to a model, in characters.
 const SHOWN: usize = 80;
 
-/// Find comments that restate the code
+/// Find the comments that a model would be asked about
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum CommentsArgs {
     Check(CheckArgs),
 }
 
-/// List comments that restate the code, or all that a change adds
+/// List the comments of files, or those that a change adds
 ///
-/// In files, it lists the comments that only repeat the words of the code beside them. In a change, it lists every
-/// comment that the change adds, except for documentation, directives of tools, licences and markers.
+/// It leaves out documentation, directives of tools, licences and markers.
 #[derive(Debug, clap::Args)]
 #[group(skip)]
 pub(crate) struct CheckArgs {
@@ -48,12 +47,6 @@ pub(crate) struct CheckArgs {
     /// Check the working tree against this revision.
     #[arg(long, value_name = "REV")]
     diff: Option<String>,
-    /// List every comment of the files, as if the files were new.
-    #[arg(long, conflicts_with_all = ["staged", "diff"])]
-    all: bool,
-    /// List only comments of the change that restate the code.
-    #[arg(long, conflicts_with = "all")]
-    restating: bool,
 }
 
 /// The output of `--format json`.
@@ -74,8 +67,8 @@ struct ListedComment {
 pub(crate) fn run(args: CommentsArgs, context: &Context) -> CommandResult {
     let CommentsArgs::Check(args) = args;
     let report = match (&args.diff, args.staged) {
-        (Some(revision), _) => check_change(&args, Side::WorkingTree(revision), context),
-        (None, true) => check_change(&args, Side::Staged, context),
+        (Some(revision), _) => check_change(Side::WorkingTree(revision), context),
+        (None, true) => check_change(Side::Staged, context),
         (None, false) => check_files(&args, context),
     }?;
     let lines = report.comments.iter().map(|found| {
@@ -93,13 +86,9 @@ impl CommentsReport {
         format!("note: {} in {}", counted(self.comments.len(), "comment"), counted(self.files, "file"))
     }
 
-    /// Adds the comments that are new in `after`; if `restating`, only those that restate the code.
-    fn add(&mut self, path: &str, before: &str, after: &str, restating: bool) {
-        let file = source_file(path);
-        let mut remarks = remarks_between(file, before, after);
-        if restating {
-            remarks = restating_in(file, after, remarks);
-        }
+    /// Adds the comments that are new in `after`.
+    fn add(&mut self, path: &str, before: &str, after: &str) {
+        let remarks = remarks_between(source_file(path), before, after);
         self.files += 1;
         self.comments.extend(remarks.into_iter().map(|remark| ListedComment {
             path: path.to_owned(),
@@ -109,7 +98,7 @@ impl CommentsReport {
     }
 }
 
-fn check_change(args: &CheckArgs, side: Side<'_>, context: &Context) -> Result<CommentsReport, CommandError> {
+fn check_change(side: Side<'_>, context: &Context) -> Result<CommentsReport, CommandError> {
     let git = Git::open(&context.cwd)?;
     let settings = context.settings()?;
     let mut report = CommentsReport::default();
@@ -126,7 +115,7 @@ fn check_change(args: &CheckArgs, side: Side<'_>, context: &Context) -> Result<C
         if ignores(&settings.comment_checker.ignore, &path) {
             continue;
         }
-        report.add(&path, &before, &after, args.restating);
+        report.add(&path, &before, &after);
     }
     Ok(report)
 }
@@ -149,7 +138,7 @@ fn check_files(args: &CheckArgs, context: &Context) -> Result<CommentsReport, Co
             if is_folder && is_ignored(&path, &settings.comment_checker.ignore, context) {
                 continue;
             }
-            report.add(&name, "", &text, !args.all);
+            report.add(&name, "", &text);
         }
     }
     Ok(report)

@@ -37,8 +37,6 @@ enum ConfigCommand {
     Get {
         /// The setting, such as nudge.maxRetries.
         key: String,
-        #[command(flatten)]
-        show: ShowArgs,
     },
     /// Set a setting in a file; everything else in the file stays as it is
     Set {
@@ -107,7 +105,7 @@ impl WhichFile {
 pub(crate) fn run(args: ConfigArgs, context: &Context) -> CommandResult {
     match args.command.unwrap_or(ConfigCommand::Show(args.show)) {
         ConfigCommand::Show(args) => show(args.origin, context),
-        ConfigCommand::Get { key, show } => get(&key, show.origin, context),
+        ConfigCommand::Get { key } => get(&key, context),
         ConfigCommand::Set { key, value, file } => {
             change(&key, parse_value(&key, &value)?.as_ref(), &file, context)
         }
@@ -163,11 +161,10 @@ fn show(with_origin: bool, context: &Context) -> CommandResult {
     Ok(Exit::Done)
 }
 
-fn get(key: &str, with_origin: bool, context: &Context) -> CommandResult {
+fn get(key: &str, context: &Context) -> CommandResult {
     settings::kind_of(key).map_err(ConfigError::from)?;
     let (value, origin) = context.config()?.explained().remove(key).expect("every setting is explained");
     let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-    let shown_origin = if with_origin { format!("{}  ", origin.into_str()) } else { String::new() };
     let ignored = ignored_value(&context.config()?.ignored, key);
     if ignored.is_some() {
         context.printer.note(&ignored_note(&context.repo().config_file(), context));
@@ -176,7 +173,7 @@ fn get(key: &str, with_origin: bool, context: &Context) -> CommandResult {
     if let Some(ignored) = ignored {
         report["ignored"] = ignored;
     }
-    context.report(&report, &format!("{shown_origin}{text}\n"))
+    context.report(&report, &format!("{text}\n"))
 }
 
 /// A value for people: text without quotes, `-` for none.

@@ -118,8 +118,7 @@ fn refused(error: &NotJudged, source: &PlanSource) -> CommandError {
             "read them, and name each with --pass or in a finding, together with all that you have".to_owned()
         }
         NotJudged::UnknownItem(word) => meant(word),
-        NotJudged::NoText(_) => "say what is wrong, and what would mend it".to_owned(),
-        NotJudged::TooLong { .. } => {
+        NotJudged::NoText(_) | NotJudged::TooLong { .. } => {
             "say what is wrong and what would mend it; name evidence as path:line".to_owned()
         }
     };

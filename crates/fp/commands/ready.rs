@@ -39,7 +39,6 @@ struct ReadyReport {
 }
 
 #[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
 struct ReadyLine {
     id: String,
     title: String,
@@ -60,13 +59,7 @@ pub(crate) fn run(args: ReadyArgs, context: &Context) -> CommandResult {
         let tasks = state.tasks.iter().map(line).collect();
         let ready = if bar.is_some() { Vec::new() } else { state.ready(&edited) };
         let ready = ready.into_iter().map(|task| task.leaf.id.to_string()).collect();
-        ReadyReport {
-            plan_id: state.plan_id.clone(),
-            phase: Phase::of(state),
-            ready,
-            tasks,
-            bar: bar.clone(),
-        }
+        ReadyReport { plan_id: state.plan_id.clone(), phase: Phase::of(state), bar, ready, tasks }
     };
     context.styled_report(&report, &ready_text(&report))?;
     Ok(if report.ready.is_empty() { Exit::NothingReady } else { Exit::Done })

@@ -76,11 +76,7 @@ fn rendered(
     at_once: u32,
 ) -> Result<String, CommandError> {
     Ok(match context.output {
-        Output::Mermaid => {
-            let chart = mermaid::flowchart(report);
-            context.notices(mermaid::limit(report, &chart).as_slice());
-            chart
-        }
+        Output::Mermaid => drawn(context, report),
         Output::Html => plan::plan_page(report, &source.name, at_once),
         Output::Json => json(report)?,
         Output::Text => tree_text(report),
@@ -95,9 +91,12 @@ pub(crate) fn chart(
     settings: &Settings,
     goal: Option<String>,
 ) -> String {
-    let report = scheduled_tree(tree, state, settings, goal);
-    let chart = mermaid::flowchart(&report);
-    context.notices(mermaid::limit(&report, &chart).as_slice());
+    drawn(context, &scheduled_tree(tree, state, settings, goal))
+}
+
+fn drawn(context: &Context, report: &TreeReport<'_>) -> String {
+    let chart = mermaid::flowchart(report);
+    context.notices(mermaid::limit(report, &chart).as_slice());
     chart
 }
 

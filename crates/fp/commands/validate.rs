@@ -13,8 +13,6 @@ use fp_run::report::validation::{Gate, GateVerdict, ValidationReport};
 use fp_run::run::approval;
 use fp_run::run::planning::{PASSES, Planning, Seen};
 use serde::Serialize;
-use serde_json::json;
-use similar::TextDiff;
 use unicode_width::UnicodeWidthStr as _;
 
 use crate::context::Context;
@@ -43,9 +41,6 @@ pub(crate) struct ValidateArgs {
     /// Apply every mechanical fix, then report what is left.
     #[arg(long)]
     fix: bool,
-    /// Show what --fix would change, and change nothing, with --fix as well.
-    #[arg(long, conflicts_with = "gate")]
-    diff: bool,
     /// Print only whether the plan may go on: PASS, CAUTION, FIX or BLOCK, and the next command.
     #[arg(long)]
     gate: bool,
@@ -66,9 +61,6 @@ pub(crate) fn run(args: ValidateArgs, context: &Context) -> CommandResult {
     let source = PlanSource::open_to_read(context, args.plan.as_deref())?;
     let text = source.text()?;
     let checked = Checked::read(&source, &text, args.max_complexity)?;
-    if args.diff {
-        return show_diff(context, &source, &checked);
-    }
     if args.fix {
         fix_and_report(&args, context, &source, &checked)
     } else {
@@ -132,19 +124,6 @@ fn fix_and_report(
     }
     let pass = seen.and_then(|(plan, seen)| count_pass(plan, seen, context));
     report(args, context, source, after, pass)
-}
-
-fn show_diff(context: &Context, source: &PlanSource, checked: &Checked<'_>) -> CommandResult {
-    let fixed = fix::fix_all(checked.text, &checked.facts);
-    let diff = TextDiff::from_lines(checked.text, &fixed.text);
-    let unified = diff.unified_diff().header(&source.name, &source.name).to_string();
-    match context.is_json() {
-        false => context.printer.exact(&unified),
-        true => {
-            context.printer.json(&json!({ "resolved": fixed.changes.len(), "diff": unified }))?;
-        }
-    }
-    Ok(if fixed.changes.is_empty() { Exit::Done } else { Exit::Findings })
 }
 
 /// The verdict and the next command.

@@ -27,7 +27,7 @@ fn a_value_is_printed_alone() {
     check(&["exclusive"], "[\"a b\",\"c\"]\n");
     check(&["linear.team"], "null\n");
     check(&["iterationScaling.base"], "2.0\n");
-    check(&["commentChecker.enabled", "--origin"], "runtime  false\n");
+    check(&["commentChecker.enabled"], "false\n");
     let report = environment.done(&["config", "get", "language", "--format", "json"]).json();
     assert_eq!(
         report,
@@ -109,7 +109,8 @@ fn a_file_is_made_changed_and_left_as_it_was() {
       "value": 3
     }
     "#);
-    assert_eq!(environment.done(&["config", "get", "maxComplexity", "--origin"]).stdout, "user  3\n");
+    let found = environment.done(&["config", "get", "maxComplexity", "--format", "json"]).json();
+    assert_eq!((&found["value"], &found["origin"]), (&3.into(), &"user".into()));
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use insta::{allow_duplicates, assert_snapshot};
+use insta::assert_snapshot;
 
 use crate::common::Environment;
 use crate::common::plan::PLAN;
@@ -37,52 +37,6 @@ fn a_tree_without_fixes_is_not_written() {
         let before = fs::metadata(environment.path(FILE)).unwrap().modified().unwrap();
         environment.fp(&["validate", FILE, "--fix"]);
         assert_eq!(fs::metadata(environment.path(FILE)).unwrap().modified().unwrap(), before);
-    }
-}
-
-#[test]
-fn a_diff_shows_and_changes_nothing() {
-    for flags in [["--diff"].as_slice(), &["--fix", "--diff"], &["--diff", "--strict"]] {
-        let environment = with(&waits_for_itself());
-        let output = environment.fp(&[&["validate", FILE], flags].concat());
-        assert_eq!(environment.read(FILE), waits_for_itself(), "{flags:?}");
-        allow_duplicates! { assert_snapshot!(output, @r"
-        exit status: 1
-        --- stdout
-        --- tasks.md
-        +++ tasks.md
-        @@ -18,7 +18,7 @@
-         - [ID: 2] Write part 2 (Complexity: 2)
-           - Acceptance:
-             - `b.txt` has a line about 2
-        -  - Dependencies: 1, 2
-        +  - Dependencies: 1
-           - Files: b.txt
-           - Tests Required: no
-           - Hints:
-        ") }
-    }
-    let output = with(&large_leaf()).fp(&["validate", FILE, "--diff"]);
-    assert_eq!((output.code, output.stdout.as_str()), (0, ""), "{output}");
-}
-
-/// What `--diff` prints is a patch: applied, it gives what `--fix` writes.
-#[test]
-fn a_diff_is_a_patch() {
-    let awkward = format!("{}- [ID: 3] Ésc\u{1b}ape (Complexity: 2)\n  - Files: c.txt (new)", unbounded());
-    for tree in [waits_for_itself(), unbounded(), unbounded().replace('\n', "\r\n"), awkward] {
-        let environment = with(&tree);
-        let diff = environment
-            .command(env!("CARGO_BIN_EXE_fp"))
-            .args(["validate", FILE, "--diff"])
-            .output()
-            .unwrap();
-        environment.write("fix.patch", &diff.stdout);
-        environment.git(&["apply", "-p0", "--whitespace=nowarn", "fix.patch"]);
-        let patched = fs::read(environment.path(FILE)).unwrap();
-        environment.write(FILE, &tree);
-        environment.fp(&["validate", FILE, "--fix"]);
-        assert_eq!(patched, fs::read(environment.path(FILE)).unwrap(), "{tree}");
     }
 }
 

@@ -29,8 +29,6 @@ pub struct CommentRemark {
     pub line: usize,
     /// The beginning of its text on one line, with the marks of its first comment.
     pub text: String,
-    /// Positions of its comments among all comments of the text.
-    pub comments: std::ops::Range<usize>,
 }
 
 /// The remarks among the `added` ones of the `comments` of `text`, the content of `file`.
@@ -133,17 +131,12 @@ impl RemarkedFile<'_> {
             let asked = added[at] && !is_none;
             match remarks.last_mut() {
                 Some(remark) if asked && open => {
-                    if remark.text.len() < MAX_TEXT {
-                        remark.text =
-                            head(&format!("{} {}", remark.text, head(text, MAX_TEXT)), MAX_TEXT).to_owned();
-                    }
-                    remark.comments.end = offset + at + 1;
+                    let longer = format!("{} {}", remark.text, head(text, MAX_TEXT));
+                    remark.text = head(&longer, MAX_TEXT).to_owned();
                 }
-                _ if asked => remarks.push(CommentRemark {
-                    line: comment.line,
-                    text: one_line(comment, text),
-                    comments: offset + at..offset + at + 1,
-                }),
+                _ if asked => {
+                    remarks.push(CommentRemark { line: comment.line, text: one_line(comment, text) })
+                }
                 _ => {}
             }
             open = asked;

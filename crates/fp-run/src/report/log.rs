@@ -68,12 +68,6 @@ pub fn is_minor(event: &Event) -> bool {
 }
 
 impl ToldEvent {
-    /// This in one line.
-    #[must_use]
-    pub fn without_details(self) -> Self {
-        self.with(Vec::new())
-    }
-
     fn with(self, details: Vec<String>) -> Self {
         Self { details, ..self }
     }

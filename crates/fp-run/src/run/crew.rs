@@ -47,7 +47,6 @@ pub struct TokenUse {
 
 impl TokenUse {
     /// The use since `before`.
-    #[must_use]
     pub fn since(&self, before: Self) -> Self {
         Self {
             input: self.input.saturating_sub(before.input),

@@ -130,7 +130,6 @@ impl Event {
 
 impl State {
     /// The state of an empty log, for the same plan and machine.
-    #[must_use]
     pub fn emptied(&self) -> Self {
         let mut empty = Self::new(self.plan_id.clone());
         empty.machine.clone_from(&self.machine);
@@ -181,7 +180,6 @@ impl State {
     }
 
     /// This state with `waiting`, the entries of this machine that wait, and those entries as they count there.
-    #[must_use]
     pub fn with_waiting(&self, waiting: Vec<Entry>) -> (Self, Vec<Entry>) {
         let mut state = self.clone();
         let entries = waiting

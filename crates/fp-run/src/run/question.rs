@@ -401,7 +401,6 @@ impl Question {
 
     /// The question as it is asked and compared: each text of it, which may come from a builder or another machine, on
     /// one line.
-    #[must_use]
     pub fn shown(&self) -> Self {
         let options = self.options.iter().map(|option| option.each(said)).collect();
         Self { text: said(&self.text), header: said(&self.header), options, ..self.clone() }

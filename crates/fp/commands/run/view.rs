@@ -5,7 +5,7 @@ use std::time::Duration;
 use fp_host::interrupt::Interrupt;
 use fp_host::plan::OpenPlan;
 use fp_host::screen::{Screen, ScreenInput};
-use fp_run::report::log::{is_minor, tell};
+use fp_run::report::log::{ToldEvent, is_minor, tell};
 use fp_run::run::next::LeadAction;
 
 use super::super::log::LogText;
@@ -123,7 +123,8 @@ impl LeadView {
                 for entry in watch.take()? {
                     let told =
                         tell(&entry).into_iter().zip(&entry.events).filter(|(_, event)| !is_minor(event));
-                    let told: Vec<_> = told.map(|(told, _)| told.without_details()).collect();
+                    let told: Vec<_> =
+                        told.map(|(told, _)| ToldEvent { details: Vec::new(), ..told }).collect();
                     is_read &= context.printer.stream(&text.lines(entry.at, entry.seq, &told), false);
                 }
                 Ok(match (is_read, interrupt.take()) {
