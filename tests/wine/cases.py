@@ -395,6 +395,8 @@ def agents():
     own = {"start": ["own", "{role}", "{name}", "{prompt}"]}
     ROAMING.mkdir(parents=True)
     settings = {"agents": {"builder": player, "verifier": player, "programs": {"own": own}}}
+    (PLACE / "bin/told.cmd").write_bytes(b"@echo %1>%TEMP%\\told.txt\r\n")
+    settings["notify"] = {"command": ["told", "{text}"]}
     (ROAMING / "config.json").write_text(json.dumps(settings))
 
 
@@ -413,6 +415,7 @@ def a_run_is_led_to_its_commits():
     approve("grep -q about 1.txt", "grep -q about 2.txt", "grep -q about 3.txt")
     assert "3 of 3 tasks done" in lead("-j", "2")
     expect_led(3)
+    assert PLAN in (WORK / "temp/told.txt").read_text()
 
 
 @case

@@ -42,7 +42,8 @@ pub(crate) fn flowchart(report: &TreeReport<'_>) -> String {
     }
     for (number, task) in report.tasks.iter().enumerate() {
         for &target in &task.after {
-            text.push_str(&format!("  {} --> t{number}\n", name(report, target)));
+            let kind = if report.tasks[target].leaf { 't' } else { 'p' };
+            text.push_str(&format!("  {kind}{target} --> t{number}\n"));
         }
     }
     text.push_str(CLASSES);
@@ -66,10 +67,6 @@ pub(crate) fn limit(report: &TreeReport<'_>, text: &str) -> Option<String> {
 
 fn indent(depth: usize) -> String {
     "  ".repeat(depth.min(20) + 1)
-}
-
-fn name(report: &TreeReport<'_>, task: usize) -> String {
-    format!("{}{task}", if report.tasks[task].leaf { 't' } else { 'p' })
 }
 
 fn classes(task: &TaskRow) -> Option<String> {

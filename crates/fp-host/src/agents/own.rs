@@ -3,13 +3,12 @@
 
 use std::fs;
 use std::io;
-use std::process::Command;
 
 use fp_plan::settings::OwnProgram;
 use serde_json::Value;
 
 use super::{AgentCommand, AgentNews, AgentOrder, TokenUse, micro_usd, number};
-use crate::platform::find_program;
+use crate::platform::program_command;
 
 pub(super) fn command(own: &OwnProgram, order: &AgentOrder<'_>) -> io::Result<AgentCommand> {
     let resumed = order.session.filter(|_| !own.resume.is_empty());
@@ -25,9 +24,7 @@ pub(super) fn command(own: &OwnProgram, order: &AgentOrder<'_>) -> io::Result<Ag
             .replace("{prompt}", &prompt.to_string_lossy())
     };
     let name = words.next().map(filled).unwrap_or_default();
-    // Windows by itself finds no script, such as npm makes of a program.
-    let found = find_program(&name, order.search_path).filter(|_| !name.contains(['/', '\\']));
-    let mut command = Command::new(found.unwrap_or_else(|| name.into()));
+    let mut command = program_command(&name, order.search_path);
     command.args(words.map(filled)).args(&order.player.args);
     Ok(AgentCommand { command, input: String::new(), session: None })
 }

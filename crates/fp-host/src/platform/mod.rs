@@ -6,6 +6,7 @@
 mod system;
 
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 pub use system::*;
 
@@ -42,6 +43,13 @@ impl UserFolder {
 pub fn find_program(name: &str, search_path: &std::ffi::OsStr) -> Option<PathBuf> {
     let names: Vec<String> = PROGRAM_ENDINGS.iter().map(|ending| format!("{name}{ending}")).collect();
     program_on_path(&names, search_path)
+}
+
+/// A command of the program `name`: a path, or one in the folders of `search_path`. Windows by itself finds no script
+/// there, such as npm makes of a program.
+pub fn program_command(name: &str, search_path: &std::ffi::OsStr) -> Command {
+    let found = find_program(name, search_path).filter(|_| !name.contains(['/', '\\']));
+    Command::new(found.unwrap_or_else(|| name.into()))
 }
 
 /// `path` with `/` between its parts, whatever the system writes there.

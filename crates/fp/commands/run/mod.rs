@@ -508,7 +508,8 @@ fn over(state: &State) -> Exit {
 fn notify(plan: &OpenPlan, told: &str, context: &Context) {
     let mut words = plan.settings.notify.command.iter().map(|word| word.replace("{text}", told));
     let Some(program) = words.next() else { return };
-    let mut command = std::process::Command::new(program);
+    let mut command =
+        fp_host::platform::program_command(&program, &std::env::var_os("PATH").unwrap_or_default());
     command.args(words).current_dir(Path::new(&plan.repo.root));
     let limits = fp_host::process::Limits { time: Duration::from_secs(10), ..Default::default() };
     if let Err(error) = fp_host::process::ask(command, b"", limits) {
