@@ -214,7 +214,7 @@ fn a_process_ends_while_its_service_says_nothing() {
 }
 
 fn codex_names_what_it_has_used_and_changed() {
-    let sample = Sample::new();
+    let sample = Sample::for_codex();
     let path = sample.path().join("made");
     let stand_in = StandIn::start(move |request| match request.turns() {
         0 => bash("echo it works; exit 3"),
@@ -247,7 +247,7 @@ fn codex_names_what_it_has_used_and_changed() {
 }
 
 fn codex_outlives_a_cut_and_ends_at_a_refused_key() {
-    let sample = Sample::new();
+    let sample = Sample::for_codex();
     let stand_in = StandIn::start(|_| text("all done"));
     stand_in.fail(1, Fault::Cut(50), |_| true);
     let client = Client::new(&stand_in, sample.path()).with_agents();

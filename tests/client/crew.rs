@@ -38,7 +38,11 @@ const TASKS: [(&str, &str, &str); 6] = [
 
 /// A sample with the approved plan in it.
 pub(crate) fn sample() -> Sample {
-    let sample = Sample::new();
+    planned(Sample::new())
+}
+
+/// `sample` with the plan, approved.
+pub(crate) fn planned(sample: Sample) -> Sample {
     sample.fp(&["new", "Say the numbers", "--mode", "pipeline"]);
     sample.write(&format!(".fractal-planner/plans/{PLAN}/tasks.md"), &tree());
     sample.fp(&["approve", PLAN, "--yes"]);

@@ -74,7 +74,7 @@ fn claude_builds_and_judges() {
 }
 
 fn codex_builds_and_judges() {
-    let (sample, cast) = (crew::sample(), crew::cast());
+    let (sample, cast) = (crew::planned(Sample::for_codex()), crew::cast());
     let wish = "Words are written in English.";
     sample.write("CLAUDE.md", wish);
     sample.git(&["add", "CLAUDE.md"]);
@@ -89,7 +89,7 @@ fn codex_builds_and_judges() {
 }
 
 fn codex_builds_and_claude_judges() {
-    let (sample, cast) = (crew::sample(), crew::cast());
+    let (sample, cast) = (crew::planned(Sample::for_codex()), crew::cast());
     let stand_in = StandIn::start(move |request| cast.reply(request));
     let client = Client::new(&stand_in, sample.path())
         .with_agents()

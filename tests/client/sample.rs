@@ -27,7 +27,17 @@ pub(crate) struct Commit {
 impl Sample {
     /// A repository with two commits and a clean tree.
     pub(crate) fn new() -> Self {
-        let directory = TempDir::new().expect("a temporary directory can be made");
+        Self::within(&std::env::temp_dir())
+    }
+
+    /// The same where a command of Codex sees what is around it too: it gets a `/dev` of its own, and temporary folders may
+    /// be in `/dev/shm`.
+    pub(crate) fn for_codex() -> Self {
+        Self::within(Path::new(env!("CARGO_TARGET_TMPDIR")))
+    }
+
+    fn within(folder: &Path) -> Self {
+        let directory = TempDir::new_in(folder).expect("a temporary directory can be made");
         let repository = directory.path().join("repository");
         let sample = Self { directory, repository };
         sample.write("README.md", README);

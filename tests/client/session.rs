@@ -44,8 +44,9 @@ pub(crate) struct Client<'a> {
 impl<'a> Client<'a> {
     /// A new user who has seen the first-run dialogs and trusts `directory`.
     pub(crate) fn new(stand_in: &'a StandIn, directory: &Path) -> Self {
-        let home = TempDir::new().expect("a temporary directory can be made");
         let directory = directory.canonicalize().expect("the working directory exists");
+        let beside = directory.parent().expect("the working directory isn't the root");
+        let home = TempDir::new_in(beside).expect("a temporary directory can be made");
         let state = json!({
             "hasCompletedOnboarding": true,
             "theme": "dark",
