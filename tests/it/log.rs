@@ -213,7 +213,7 @@ impl Drop for Follower {
 }
 
 fn wait_until(mut condition: impl FnMut() -> bool, complaint: impl Fn() -> String) {
-    let end = Instant::now() + Duration::from_secs(30);
+    let end = Instant::now() + Duration::from_secs(60);
     while !condition() {
         assert!(Instant::now() < end, "{}", complaint());
         std::thread::sleep(Duration::from_millis(10));

@@ -96,7 +96,7 @@ fn a_message_is_in_the_log_and_in_the_next_payload() {
         "{log}"
     );
     let handoff = environment.done(&["handoff", PLAN]).stdout;
-    assert!(handoff.contains("Messages between builders: 1 (`fp note sample-20261121 list`)"), "{handoff}");
+    assert!(handoff.contains("- `fp note sample-20261121 list`: 1 message between builders"), "{handoff}");
 }
 
 #[test]

@@ -100,7 +100,8 @@ fn what_the_work_is_to_bring_about_is_no_question() {
     let check = |leaves: &[Leaf<'_>]| {
         let (start, next) = started(&planned(leaves));
         assert!(next.contains("spawn builder-1") && !next.contains("ask q"), "{next}");
-        assert_eq!(start.stderr, "", "{start}");
+        // Named while it takes over a second, as on a busy machine.
+        assert!(start.stderr.lines().all(|line| line.starts_with("note: trying ")), "{start}");
     };
     // The task's own new file, by its path, its name or its module.
     check(&[tested("1", "tests/test_new.py", "sh tests/test_new.py"), leaf("2", "none", "b/c.txt")]);

@@ -102,7 +102,7 @@ impl Terminal {
     }
 
     fn wait_until(&self, what: &str, condition: impl Fn(&str) -> bool) {
-        let end = Instant::now() + Duration::from_secs(30);
+        let end = Instant::now() + Duration::from_secs(120);
         while !condition(&self.shown()) {
             assert!(Instant::now() < end, "waited in vain for {what}:\n{}", self.shown());
             std::thread::sleep(Duration::from_millis(10));
@@ -243,7 +243,7 @@ fn a_terminal_that_is_closed_ends_it() {
     terminal.wait_for("q ends");
     terminal.keyboard = Box::new(std::io::sink());
     drop(terminal.master.take());
-    let end = Instant::now() + Duration::from_secs(30);
+    let end = Instant::now() + Duration::from_secs(60);
     while terminal.child.try_wait().unwrap().is_none() {
         assert!(Instant::now() < end, "it goes on without a terminal");
         std::thread::sleep(Duration::from_millis(20));
@@ -261,7 +261,7 @@ fn a_terminal_that_goes_without_a_signal_ends_it() {
     let id = environment.read("pid");
     terminal.keyboard = Box::new(std::io::sink());
     drop(terminal.master.take());
-    let end = Instant::now() + Duration::from_secs(30);
+    let end = Instant::now() + Duration::from_secs(60);
     while Path::new(&format!("/proc/{}/exe", id.trim())).read_link().is_ok() {
         assert!(Instant::now() < end, "it goes on without a terminal");
         std::thread::sleep(Duration::from_millis(20));

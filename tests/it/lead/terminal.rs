@@ -25,6 +25,7 @@ fn it_asks_for_trust_and_answers_and_shows_the_report() {
     terminal.press("1");
     terminal.wait_for("builder-1  builds 1");
     terminal.wait_for(": starts");
+    fs::write(environment.beside("home/wait"), "0").unwrap();
     terminal.wait_for("3 of 3 tasks done");
     terminal.wait_for("Cost: ");
     terminal.given_back("0");

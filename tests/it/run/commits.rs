@@ -85,17 +85,21 @@ fn a_hook_that_is_slow_holds_up_no_claim() {
     let environment = Environment::new().repo().shared();
     environment.plan(&tree(&[leaf("1", "none", "a.txt"), leaf("2", "none", "b.txt")]));
     environment.start(&["--builders", "2"]);
-    environment.git_hook("pre-commit", "touch .git/begun; sleep 3");
+    environment.git_hook(
+        "pre-commit",
+        "touch .git/begun\nfor i in $(seq 1200); do [ -e .git/claimed ] && exit; sleep 0.05; done",
+    );
     environment.build("builder-1", "a.txt", "about 1\n");
     let mut verdict = environment.command(env!("CARGO_BIN_EXE_fp"));
     let mut verdict = verdict.args(["verdict", PLAN, "1", "--pass", "1: seen"]).spawn().unwrap();
     let start = Instant::now();
     while !environment.path(".git/begun").exists() {
-        assert!(start.elapsed() < Duration::from_secs(20), "the commit never began");
+        assert!(start.elapsed() < Duration::from_secs(60), "the commit never began");
         std::thread::sleep(Duration::from_millis(10));
     }
     let claimed = environment.claim("builder-2");
     assert!(verdict.try_wait().unwrap().is_none(), "the commit is still being made");
+    environment.write(".git/claimed", "");
     assert_eq!(claimed.unwrap().0, "2");
     assert!(verdict.wait().unwrap().success());
     assert_eq!(environment.statuses()[0].1, "COMPLETED");
