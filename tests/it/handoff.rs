@@ -161,7 +161,7 @@ fn titles_and_reasons_stay_on_one_line_as_they_are() {
     environment.done(&["verdict", PLAN, "1", "--fail", "1: <img src=x>\n# heading", "--summary", "s"]);
     let page = handoff(&environment).stdout;
     let expect = "- 1: # <b>a</b> *b* | [c](d) | attempt 1 of 1\n  - attempt 1, builder-1: \
-                  Criterion 1 (`a.txt` has a line about 1): <img src=x> # heading\n";
+                  Criterion 1 (`a.txt` has a line about 1): <img src=x>; # heading\n";
     assert!(page.contains(expect), "{page}");
 }
 

@@ -289,4 +289,11 @@ fn a_failure_ends_with_what_the_command_printed_last() {
         question.as_str().unwrap().contains("; left: 3; 2 of 99 tests failed. The verifier"),
         "{question}"
     );
+    environment.done(&["answer", PLAN, "q1", "--option", "Stop"]);
+    let chain = why(&environment, "1").stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(chain.contains("not seen; left: 3; 2 of 99 tests failed History:"), "{chain}");
+    let handoff = environment.done(&["handoff"]).stdout;
+    assert!(handoff.contains("not seen; left: 3; 2 of 99 tests failed\n"), "{handoff}");
+    let report = environment.done(&["report", "--markdown"]).stdout;
+    assert!(report.contains("  - left: 3\n"), "{report}");
 }

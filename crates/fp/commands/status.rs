@@ -8,8 +8,8 @@ use fp_plan::text::{counted, fitted, wrapped_within};
 use fp_run::critique::CritiqueLine;
 use fp_run::report::cost::{CostReport, spent_in_words};
 use fp_run::report::handoff::next_steps;
-use fp_run::report::lasted;
 use fp_run::report::status::{Phase, StatusReport, TaskLine, time_left};
+use fp_run::report::{lasted, reason_lines};
 use fp_run::run::State;
 use fp_run::run::event::Decider;
 use fp_run::run::payload::short;
@@ -328,11 +328,7 @@ fn task_lines(report: &StatusReport, task: &TaskLine, columns: TaskColumns) -> V
     let below = below.chain(task.dropped.iter().map(|line| format!("- not checked, by your choice: {line}")));
     let indent = " ".repeat(head.width());
     let room = columns.saturating_sub(indent.len()).max(20);
-    let detail: Vec<&str> =
-        task.detail.iter().flat_map(|detail| detail.lines()).filter(|line| !line.trim().is_empty()).collect();
-    // A failure begins with its first reason, and ends with the last lines of what a command printed.
-    let cut = detail.len().saturating_sub(2).max(1);
-    let detail = detail.iter().take(1).chain(detail.iter().skip(cut)).map(|line| (*line).to_owned());
+    let detail = task.detail.iter().flat_map(|detail| reason_lines(detail)).map(str::to_owned);
     let below = detail.chain(task.drift.iter().cloned()).chain(below);
     let below =
         below.map(|line| StyledLine::default().and(Look::Plain, indent.clone() + &fitted(&line, room)));

@@ -24,7 +24,7 @@ pub enum Difference {
 /// Everything else does: ids, titles, structure, order, every field present, unrecognised content that was kept, and
 /// prose with its place among the tasks.
 pub fn difference(a: &Plan, b: &Plan) -> Option<Difference> {
-    let shared = a.tasks.iter().zip(&b.tasks).position(|(a, b)| !same_task(a, b));
+    let shared = a.tasks.iter().zip(&b.tasks).position(|(a, b)| without_places(a) != without_places(b));
     if let Some(index) = shared {
         return Some(Difference::Task(index));
     }
@@ -35,10 +35,6 @@ pub fn difference(a: &Plan, b: &Plan) -> Option<Difference> {
         |plan: &Plan| plan.prose.iter().map(|(at, item)| (*at, item.text.to_string())).collect::<Vec<_>>();
     let same = a.root == b.root && a.crlf == b.crlf && prose(a) == prose(b);
     (!same).then_some(Difference::Prose)
-}
-
-fn same_task(a: &Task, b: &Task) -> bool {
-    without_places(a) == without_places(b)
 }
 
 /// Returns `task` without its position: no spans, no layout, and unreadable fields in a fixed order.

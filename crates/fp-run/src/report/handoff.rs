@@ -249,7 +249,7 @@ fn task_item(task: &HandoffTask) -> String {
 }
 
 fn lost_try(attempt: &TaskAttempt) -> Option<String> {
-    let reason = plain(attempt.end.as_ref()?.reason()?);
+    let reason = plain(&super::reason_lines(attempt.end.as_ref()?.reason()?).join("; "));
     let how = if matches!(attempt.end, Some(AttemptEnd::Released(_))) { "taken back, " } else { "" };
     Some(format!("attempt {}, {}: {how}{reason}", attempt.iteration, attempt.builder))
 }

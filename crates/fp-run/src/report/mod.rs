@@ -27,6 +27,15 @@ pub fn lasted(since: Timestamp, now: Timestamp) -> String {
     }
 }
 
+/// What a person needs of a failure's `reason`: its first line, and the last two, with which the output of a command ends.
+pub fn reason_lines(reason: &str) -> Vec<&str> {
+    let mut lines: Vec<&str> = reason.lines().filter(|line| !line.trim().is_empty()).collect();
+    if lines.len() > 3 {
+        lines.drain(1..lines.len() - 2);
+    }
+    lines
+}
+
 /// Words a duration in at most two units: `0.3 s`, `42 s`, `2 min 8 s`, `1 h 5 min`, `2 d 3 h`.
 pub fn took(millis: u64) -> String {
     let seconds = (millis + 500) / 1000;

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 use super::run_page::{RunPage, RunTask};
 use super::status::Phase;
-use super::took;
+use super::{reason_lines, took};
 use crate::run::event::Decider;
 use crate::run::payload::short;
 use fp_plan::markdown::{code, inline};
@@ -88,7 +88,7 @@ fn task_item(page: &mut String, depth: usize, (id, title): (&str, &str), task: O
     let _ = writeln!(page, ": {}", outcome.collect::<Vec<_>>().join(", "));
     let reason = line.detail.as_deref().filter(|_| line.status.is_final());
     let verdict = tries.last().map(|last| last.summary.as_str()).filter(|summary| !summary.is_empty());
-    let mut facts: Vec<String> = reason.into_iter().chain(verdict).map(text).collect();
+    let mut facts: Vec<String> = reason.into_iter().flat_map(reason_lines).chain(verdict).map(text).collect();
     if let Some(last) = tries.last() {
         facts.extend(last.criteria.iter().map(|judged| {
             let met = if judged.pass { "met" } else { "not met" };

@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use super::handoff::NextStep;
 use super::log::{TaskConcern, ToldEvent, is_minor, tell};
+use super::reason_lines;
 use crate::run::Refusal;
 use crate::run::event::{Entry, Event};
 use crate::run::payload::short;
@@ -198,7 +199,7 @@ fn reason(state: &State, obstacles: &Obstacles<'_, '_>, task: &TaskState) -> Str
             Some(note) => format!("it passed, without a commit: {note}"),
             None => "it passed".into(),
         },
-        Obstacle::Failed => task.reason.clone().unwrap_or_else(|| "it was given up".into()),
+        Obstacle::Failed => reason_lines(task.reason.as_deref().unwrap_or("it was given up")).join("; "),
         Obstacle::Blocked { by } if task.status == Status::Skipped => {
             format!("it can't be done without {by}")
         }

@@ -28,8 +28,8 @@ struct TestText<'f> {
 
 pub(super) fn check(scope: &TaskScope, facts: &ChangeFacts) -> Check {
     let texts: Vec<TestText> = facts.texts.iter().filter_map(|file| read(file, &facts.changes)).collect();
-    let unread: Vec<String> =
-        facts.unread.iter().filter(|path| is_of_interest(path)).map(too_large).collect();
+    let unread = facts.unread.iter().filter(|path| is_of_interest(path));
+    let unread: Vec<String> = unread.map(|path| format!("{path} is too large to be looked at")).collect();
     if texts.is_empty() && unread.is_empty() {
         return Check::new("tests", CheckVerdict::NotApplicable, "no test was touched");
     }
@@ -56,10 +56,6 @@ pub(super) fn check(scope: &TaskScope, facts: &ChangeFacts) -> Check {
         );
     }
     Check::new("tests", CheckVerdict::Note, list(&notes))
-}
-
-fn too_large(path: &RepoPath) -> String {
-    format!("{path} is too large to be looked at")
 }
 
 fn read<'f>(file: &'f ChangedText, changes: &[Change]) -> Option<TestText<'f>> {
