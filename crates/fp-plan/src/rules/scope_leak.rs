@@ -47,7 +47,7 @@ static DENIAL: LazyLock<Regex> = LazyLock::new(|| {
     const WORDS: &str = "no|not|never|without|don['’]t|except|avoid|ohne|nicht|nie|kein(?:e[nr]?)?|außer|sans|pas|jamais|\
                          sauf|sin|nunca|excepto|sem|não|senza|bez";
     const GLUED: &str = "없이|않|말고|말 것|제외|なし|ない|せず|除く|不|无";
-    let apart = r"[^\p{Alphabetic}\p{N}'’]";
+    let apart = r"[\W_--['’]]";
     Regex::new(&format!("(?i)(?:^|{apart})(?:{WORDS})(?:{apart}|$)|{GLUED}"))
         .expect("the pattern is a constant")
 });
