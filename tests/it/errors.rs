@@ -35,6 +35,17 @@ fn sources() -> Vec<(PathBuf, String)> {
     sources.collect()
 }
 
+/// Tests link `regex` with all tables of Unicode, since other crates of theirs ask for them; the program has those of `\w`,
+/// `\d`, `\s` and `(?i)`. There, a pattern that asks for another would panic.
+#[test]
+fn no_pattern_needs_a_table_that_the_program_lacks() {
+    let class = Regex::new(r"\\[pP](\{|[A-Z])").unwrap();
+    assert!(class.is_match(r"[^\p{Alphabetic}]") && class.is_match(r"\PL"));
+    for (path, code) in sources() {
+        assert_eq!(class.find(&code).map(|found| found.as_str()), None, "{}", path.display());
+    }
+}
+
 /// Messages without a hint, by file and beginning, each with the reason.
 const WITHOUT_HINT: &[(&str, &str, &str)] = &[
     ("commands/commit.rs", "\"there is nothing to commit", "nothing is left to do"),
