@@ -86,7 +86,7 @@ mod tests {
     fn denials() {
         let denies = |text: &str| DENIAL.is_match(text);
         assert!(denies("Do not touch OAuth") && denies("Works without OAuth") && denies("Don't add OAuth"));
-        assert!(!denies("Add OAuth to the notes"));
+        assert!(!denies("Add OAuth to the notes") && !denies("Add OAuth as 'no'") && denies("OAuth_not_now"));
         assert!(denies("Ohne SMS: der Kanal ist fest") && denies("Keine SMS") && denies("Alles außer SMS"));
         assert!(denies("Sans SMS") && denies("Sin SMS") && denies("NÃO usar SMS") && denies("Bez SMS"));
         assert!(denies("SMS 없이 보낸다") && denies("SMSを使わない") && denies("不发短信"));
