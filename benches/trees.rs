@@ -40,7 +40,10 @@ pub(crate) fn tree(shape: Shape, leaves: usize) -> String {
     let mut previous = String::new();
     for group in 0..groups.len() {
         let parent = format!("{}", group + 1);
-        let _ = writeln!(text, "- [ID: {parent}] Part {parent} of the service (Complexity: 6)");
+        let _ = writeln!(
+            text,
+            "- [ID: {parent}] Part {parent} of the service (Complexity: 6)"
+        );
         for number in 0..SIBLINGS.min(leaves - group * SIBLINGS).max(2) {
             let id = format!("{parent}.{}", number + 1);
             let after = match shape {

@@ -1,6 +1,10 @@
 //! What the benchmarks are measured against and with: writes trees, and reads one with nothing but
 //! `pulldown-cmark`, which is as fast as a program on top of it could be.
-#![allow(clippy::print_stdout, clippy::print_stderr, reason = "it is a program of its own")]
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "it is a program of its own"
+)]
 
 use std::process::ExitCode;
 
@@ -10,7 +14,12 @@ mod trees;
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
-    match args.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
+    match args
+        .iter()
+        .map(String::as_str)
+        .collect::<Vec<_>>()
+        .as_slice()
+    {
         ["tree", shape, leaves] => match (trees::Shape::named(shape), leaves.parse()) {
             (Some(shape), Ok(leaves)) => print!("{}", trees::tree(shape, leaves)),
             _ => return usage(),

@@ -30,14 +30,19 @@ pub(crate) fn plugin_files() -> Vec<PluginFile<'static>> {
     for (folder, tree) in &TREES {
         collect(folder, tree, &mut files);
     }
-    files.push(PluginFile { path: "settings.schema.json".into(), contents: SCHEMA.as_bytes() });
+    files.push(PluginFile {
+        path: "settings.schema.json".into(),
+        contents: SCHEMA.as_bytes(),
+    });
     files.sort_by(|a, b| a.path.cmp(&b.path));
     files
 }
 
 /// The bytes of one file of the plugin, by its path in it.
 pub(crate) fn plugin_file(path: &str) -> Option<&'static [u8]> {
-    TREES.iter().find_map(|(folder, tree)| Some(tree.get_file(path.strip_prefix(folder)?)?.contents()))
+    TREES
+        .iter()
+        .find_map(|(folder, tree)| Some(tree.get_file(path.strip_prefix(folder)?)?.contents()))
 }
 
 fn collect(folder: &str, tree: &'static Dir<'static>, files: &mut Vec<PluginFile<'static>>) {
@@ -45,9 +50,16 @@ fn collect(folder: &str, tree: &'static Dir<'static>, files: &mut Vec<PluginFile
         match entry {
             DirEntry::Dir(inner) => collect(folder, inner, files),
             DirEntry::File(file) => {
-                let parts: Vec<_> = file.path().iter().map(|part| part.to_string_lossy()).collect();
+                let parts: Vec<_> = file
+                    .path()
+                    .iter()
+                    .map(|part| part.to_string_lossy())
+                    .collect();
                 let path = format!("{folder}{}", parts.join("/"));
-                files.push(PluginFile { path, contents: file.contents() });
+                files.push(PluginFile {
+                    path,
+                    contents: file.contents(),
+                });
             }
         }
     }

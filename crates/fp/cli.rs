@@ -119,8 +119,14 @@ impl Cli {
     /// Parses `words` as a command line; returns its claim or verdict, if it is one.
     pub(crate) fn role_call(words: &[String]) -> Option<RoleCall> {
         match Self::try_parse_from(words).ok()?.command? {
-            Command::Claim(args) => Some(RoleCall::Claim { plan: args.plan, owner: args.owner }),
-            Command::Verdict(args) => Some(RoleCall::Verdict { plan: args.plan, task: args.task }),
+            Command::Claim(args) => Some(RoleCall::Claim {
+                plan: args.plan,
+                owner: args.owner,
+            }),
+            Command::Verdict(args) => Some(RoleCall::Verdict {
+                plan: args.plan,
+                task: args.task,
+            }),
             _ => None,
         }
     }
@@ -200,18 +206,29 @@ impl Cli {
         let command = match (arguments.next(), arguments.next()) {
             (None, _) if first == "statusline" => Command::Statusline(Default::default()),
             (Some(event), None) if first == "hook" => {
-                let event = event.into_string().ok().filter(|event| !event.starts_with('-'))?;
+                let event = event
+                    .into_string()
+                    .ok()
+                    .filter(|event| !event.starts_with('-'))?;
                 Command::Hook(hook::HookArgs::new(event))
             }
             _ => return None,
         };
-        Some(Self { json: false, folder: None, quiet: false, format: None, command: Some(command) })
+        Some(Self {
+            json: false,
+            folder: None,
+            quiet: false,
+            format: None,
+            command: Some(command),
+        })
     }
 
     /// Recognises a request for the help of the whole program, which isn't in clap's words.
     fn of_help() -> Option<Self> {
         let mut arguments = std::env::args_os().skip(1);
-        let is_asked = arguments.next().is_some_and(|word| word == "--help" || word == "-h");
+        let is_asked = arguments
+            .next()
+            .is_some_and(|word| word == "--help" || word == "-h");
         (is_asked && arguments.next().is_none()).then(|| Self::parse_from(["fp", "help"]))
     }
 }
@@ -219,8 +236,13 @@ impl Cli {
 /// Parses the command line, runs the command, prints its error.
 pub(crate) fn main() -> Exit {
     // To the client, the exit status for bad usage means that the hook blocks.
-    let is_hook = std::env::args_os().nth(1).is_some_and(|first| first == "hook");
-    let cli = match Cli::of_client().or_else(Cli::of_help).map_or_else(Cli::try_parse, Ok) {
+    let is_hook = std::env::args_os()
+        .nth(1)
+        .is_some_and(|first| first == "hook");
+    let cli = match Cli::of_client()
+        .or_else(Cli::of_help)
+        .map_or_else(Cli::try_parse, Ok)
+    {
         Ok(cli) => cli,
         Err(message) if is_hook && message.use_stderr() => {
             Printer::default().note(&hook::complaint("fp hook", &message.to_string()));
@@ -233,7 +255,11 @@ pub(crate) fn main() -> Exit {
             }
             // Fails if the reader is gone, and then nobody would see an error.
             drop(message.print());
-            return if message.use_stderr() { Exit::Failed } else { Exit::Done };
+            return if message.use_stderr() {
+                Exit::Failed
+            } else {
+                Exit::Done
+            };
         }
     };
     match run(cli) {
@@ -253,14 +279,21 @@ fn run(cli: Cli) -> CommandResult {
     refuse_agent()?;
     if let Some(folder) = &cli.folder {
         std::env::set_current_dir(folder).map_err(|error| {
-            CommandError::failed(format!("can't change to {}: {}", folder.display(), file::reason(&error)))
-                .hint("name a folder that exists after `-C`")
+            CommandError::failed(format!(
+                "can't change to {}: {}",
+                folder.display(),
+                file::reason(&error)
+            ))
+            .hint("name a folder that exists after `-C`")
         })?;
     }
     let mut begun = Instant::now();
     let mut ended = carry_out(cli);
     for tries in 1..=fleet::TRIES {
-        if !ended.as_ref().is_err_and(|error| error.exit == Exit::Overtaken) {
+        if !ended
+            .as_ref()
+            .is_err_and(|error| error.exit == Exit::Overtaken)
+        {
             break;
         }
         fleet::pause(tries, begun.elapsed());
@@ -273,7 +306,11 @@ fn run(cli: Cli) -> CommandResult {
 }
 
 fn carry_out(cli: Cli) -> CommandResult {
-    let output = if cli.json { Output::Json } else { cli.format.unwrap_or_default() };
+    let output = if cli.json {
+        Output::Json
+    } else {
+        cli.format.unwrap_or_default()
+    };
     let mut context = Context::new(output)?;
     context.printer.is_silent = cli.quiet;
     match cli.command {
@@ -287,8 +324,12 @@ fn unknown_command(message: &clap::Error) -> Option<CommandError> {
     if message.kind() != ErrorKind::InvalidSubcommand {
         return None;
     }
-    let Some(ContextValue::String(word)) = message.get(ContextKind::InvalidSubcommand) else { return None };
-    let (_, hint) = MEANT.iter().find(|(words, _)| words.contains(&word.as_str()))?;
+    let Some(ContextValue::String(word)) = message.get(ContextKind::InvalidSubcommand) else {
+        return None;
+    };
+    let (_, hint) = MEANT
+        .iter()
+        .find(|(words, _)| words.contains(&word.as_str()))?;
     Some(CommandError::failed(format!("there is no command {word:?}")).hint(hint))
 }
 
@@ -298,12 +339,27 @@ const MEANT: [(&[&str], &str); 9] = [
         &["init", "create", "goal"],
         "`fp new GOAL` makes a plan; in Claude Code, `/fp:plan GOAL` does all of it",
     ),
-    (&["ls", "list"], "`fp plans` lists the plans, `fp status` the tasks of one"),
-    (&["watch", "top", "monitor"], "`fp status --watch` follows a run"),
-    (&["implement", "build", "execute", "go"], "in Claude Code: `/fp:implement`; without it: `fp run`"),
-    (&["resume", "continue"], "`fp run` goes on with a run; in Claude Code, `/fp:implement`"),
+    (
+        &["ls", "list"],
+        "`fp plans` lists the plans, `fp status` the tasks of one",
+    ),
+    (
+        &["watch", "top", "monitor"],
+        "`fp status --watch` follows a run",
+    ),
+    (
+        &["implement", "build", "execute", "go"],
+        "in Claude Code: `/fp:implement`; without it: `fp run`",
+    ),
+    (
+        &["resume", "continue"],
+        "`fp run` goes on with a run; in Claude Code, `/fp:implement`",
+    ),
     (&["version"], "`fp --version`"),
-    (&["open", "view", "page"], "`fp show --format html --out plan.html` writes a page"),
+    (
+        &["open", "view", "page"],
+        "`fp show --format html --out plan.html` writes a page",
+    ),
     (&["stop", "abort", "kill"], "`fp cancel` ends the run"),
     (&["undo", "revert"], "`fp rollback PLAN TASK` undoes a task"),
 ];
@@ -318,10 +374,8 @@ fn refuse_agent() -> Result<(), CommandError> {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     match refuse_process(role, &words) {
-        Some(reason) => {
-            Err(CommandError::refused(reason)
-                .hint("the lead of the run, or its user, does what is yours to ask"))
-        }
+        Some(reason) => Err(CommandError::refused(reason)
+            .hint("the lead of the run, or its user, does what is yours to ask")),
         None => Ok(()),
     }
 }

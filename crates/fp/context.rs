@@ -48,8 +48,11 @@ impl Context {
     /// The context of this process; fails if the working directory is gone.
     pub(crate) fn new(output: Output) -> Result<Self, CommandError> {
         let cwd = std::env::current_dir().map_err(|e| {
-            CommandError::failed(format!("the working directory can't be read: {}", reason(&e)))
-                .hint("change to a directory that exists")
+            CommandError::failed(format!(
+                "the working directory can't be read: {}",
+                reason(&e)
+            ))
+            .hint("change to a directory that exists")
         })?;
         Ok(Self::in_folder(cwd, output))
     }
@@ -72,7 +75,10 @@ impl Context {
 
     /// This context for a thread of its own, without notes.
     pub(crate) fn silent(&self) -> Self {
-        Self { printer: Printer { is_silent: true }, ..self.at(self.cwd.clone()) }
+        Self {
+            printer: Printer { is_silent: true },
+            ..self.at(self.cwd.clone())
+        }
     }
 
     /// True if results are for programs.
@@ -137,7 +143,9 @@ impl Context {
 
     /// A path for messages, relative to the working directory or the repository if it is below one of them.
     pub(crate) fn shown(&self, path: &Path) -> String {
-        let below = path.strip_prefix(&self.cwd).or_else(|_| path.strip_prefix(&self.repo().root));
+        let below = path
+            .strip_prefix(&self.cwd)
+            .or_else(|_| path.strip_prefix(&self.repo().root));
         below.unwrap_or(path).display().to_string()
     }
 
@@ -206,7 +214,11 @@ impl Context {
     pub(crate) fn warn_of_unread(&self, known: &[Known]) {
         for Known { folder, state, .. } in known {
             if let Err(error) = state {
-                self.printer.note(&format!("warning: plan {} is left out: {}", folder.id(), error.message));
+                self.printer.note(&format!(
+                    "warning: plan {} is left out: {}",
+                    folder.id(),
+                    error.message
+                ));
             }
         }
     }
@@ -215,7 +227,10 @@ impl Context {
     pub(crate) fn open(&self, selector: Option<&str>) -> Result<OpenPlan, CommandError> {
         let plans = self.plans()?;
         let folder = choose(&plans, selector).map_err(|error| {
-            match (&error, selector.and_then(|selector| archived(&plans, selector))) {
+            match (
+                &error,
+                selector.and_then(|selector| archived(&plans, selector)),
+            ) {
                 (PlanError::NotFound { .. }, Some(folder)) => {
                     let shown = self.shown(folder.path());
                     CommandError::failed(format!("{} is archived, in {shown}", folder.id()))
@@ -240,15 +255,27 @@ impl Context {
             (Err(error), _) => return Err(error.into()),
         };
         let touched = |folder: &PlanFolder| {
-            std::fs::metadata(folder.file("events.jsonl")).and_then(|log| log.modified()).ok()
+            std::fs::metadata(folder.file("events.jsonl"))
+                .and_then(|log| log.modified())
+                .ok()
         };
-        let folders = existing.iter().map(|id| plans.open(id)).collect::<Result<Vec<_>, _>>()?;
-        let Some(last) = folders.into_iter().max_by_key(touched) else { return self.open(selector) };
+        let folders = existing
+            .iter()
+            .map(|id| plans.open(id))
+            .collect::<Result<Vec<_>, _>>()?;
+        let Some(last) = folders.into_iter().max_by_key(touched) else {
+            return self.open(selector);
+        };
         let plan = self.opened(last)?;
         let state = plan.load()?.state;
-        let ago = state.last_at.map_or_else(String::new, |at| format!(" {} ago", lasted(at, self.now())));
+        let ago = state
+            .last_at
+            .map_or_else(String::new, |at| format!(" {} ago", lasted(at, self.now())));
         let phase = Phase::of(&state).into_str();
-        self.printer.note(&format!("note: this is the last plan, {}, {phase}{ago}", plan.id()));
+        self.printer.note(&format!(
+            "note: this is the last plan, {}, {phase}{ago}",
+            plan.id()
+        ));
         Ok(plan)
     }
 
@@ -280,7 +307,10 @@ impl Context {
 
     fn opened(&self, folder: PlanFolder) -> Result<OpenPlan, CommandError> {
         let settings = self.settings_for(&folder)?;
-        Ok(OpenPlan { trust: self.trust().ok(), ..OpenPlan::new(self.repo().clone(), settings, folder) })
+        Ok(OpenPlan {
+            trust: self.trust().ok(),
+            ..OpenPlan::new(self.repo().clone(), settings, folder)
+        })
     }
 
     /// The task tree of `plan`.
@@ -303,7 +333,9 @@ impl Context {
     /// Says where unfinished work is kept.
     pub(crate) fn say_kept(&self, patch: &Path) {
         let patch = self.shown(patch);
-        self.printer.note(&format!("note: what was not finished is kept: `git apply {patch}` takes it up"));
+        self.printer.note(&format!(
+            "note: what was not finished is kept: `git apply {patch}` takes it up"
+        ));
     }
 
     /// The state of `plan`, with the notices from reading its log printed.
@@ -332,9 +364,13 @@ pub(crate) fn tree_error(plan: &OpenPlan, error: FileError) -> CommandError {
     if !error.is_missing() {
         return error.into();
     }
-    if plan.load().is_ok_and(|loaded| loaded.state.approval.is_some()) {
-        return CommandError::failed(error)
-            .hint("put it back as it was approved; what is done so far is in the log, and is not lost");
+    if plan
+        .load()
+        .is_ok_and(|loaded| loaded.state.approval.is_some())
+    {
+        return CommandError::failed(error).hint(
+            "put it back as it was approved; what is done so far is in the log, and is not lost",
+        );
     }
     let id = plan.id();
     let step = planning_step(plan).into_str();
@@ -355,19 +391,28 @@ pub(crate) fn planning_step(plan: &OpenPlan) -> PlanningStep {
         PlanningStep::Approve => true,
     };
     let steps = purpose.mode.steps(purpose.intent, &plan.settings);
-    steps.into_iter().find(is_due).unwrap_or(PlanningStep::Approve)
+    steps
+        .into_iter()
+        .find(is_due)
+        .unwrap_or(PlanningStep::Approve)
 }
 
 fn known_in(plans: &Plans, archived: bool) -> Result<Vec<Known>, CommandError> {
     let known = |id| {
         let folder = plans.open(&id)?;
-        Ok(Known { state: state(&folder), folder, archived })
+        Ok(Known {
+            state: state(&folder),
+            folder,
+            archived,
+        })
     };
     plans.list()?.into_iter().map(known).collect()
 }
 
 fn state(folder: &PlanFolder) -> Result<Arc<State>, CommandError> {
-    Ok(Store::new(folder.path().to_owned(), folder.id().clone()).load()?.state)
+    Ok(Store::new(folder.path().to_owned(), folder.id().clone())
+        .load()?
+        .state)
 }
 
 /// The plan that `selector` names; without one, the only one whose run is not over.
@@ -375,8 +420,14 @@ fn choose(plans: &Plans, selector: Option<&str>) -> Result<PlanFolder, PlanError
     let active = |folder: &PlanFolder| {
         let store = Store::new(folder.path().to_owned(), folder.id().clone());
         // A plan with an unreadable log counts as active: the command that opens it reports the error.
-        let Ok(loaded) = store.load() else { return Some(folder.id().to_string()) };
-        let is_active = loaded.state.run.as_ref().is_none_or(|run| run.status == RunStatus::Running);
+        let Ok(loaded) = store.load() else {
+            return Some(folder.id().to_string());
+        };
+        let is_active = loaded
+            .state
+            .run
+            .as_ref()
+            .is_none_or(|run| run.status == RunStatus::Running);
         is_active.then(|| StatusReport::new(&loaded.state).line())
     };
     plans.choose(selector, active)
@@ -384,5 +435,9 @@ fn choose(plans: &Plans, selector: Option<&str>) -> Result<PlanFolder, PlanError
 
 /// The archived plan that `selector` names. A number never names an archived plan.
 fn archived(plans: &Plans, selector: &str) -> Option<PlanFolder> {
-    plans.archived().resolve(selector).ok().filter(|_| selector.parse::<usize>().is_err())
+    plans
+        .archived()
+        .resolve(selector)
+        .ok()
+        .filter(|_| selector.parse::<usize>().is_err())
 }

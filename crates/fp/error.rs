@@ -20,18 +20,29 @@ pub(crate) struct CommandError {
 impl CommandError {
     /// The command could not run.
     pub(crate) fn failed(message: impl fmt::Display) -> Self {
-        Self { exit: Exit::Failed, message: message.to_string(), hints: Vec::new() }
+        Self {
+            exit: Exit::Failed,
+            message: message.to_string(),
+            hints: Vec::new(),
+        }
     }
 
     /// The command ran and the answer is no.
     pub(crate) fn refused(message: impl fmt::Display) -> Self {
-        Self { exit: Exit::Findings, ..Self::failed(message) }
+        Self {
+            exit: Exit::Findings,
+            ..Self::failed(message)
+        }
     }
 
     /// Converts `error`, with `message` in place of its own text.
     pub(crate) fn worded(message: impl fmt::Display, error: &impl Hint) -> Self {
         let hints = error.hint().map(Cow::into_owned);
-        Self { exit: error.ends(), message: message.to_string(), hints: hints.into_iter().collect() }
+        Self {
+            exit: error.ends(),
+            message: message.to_string(),
+            hints: hints.into_iter().collect(),
+        }
     }
 
     /// Adds a line that says what to do next.

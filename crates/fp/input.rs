@@ -24,25 +24,36 @@ impl Input {
     pub(crate) fn read(path: &Path, cap: u64, context: &Context) -> Result<Self, CommandError> {
         if path != Path::new("-") {
             let text = file::read_text(&context.cwd.join(path), cap)?;
-            return Ok(Self { name: path.display().to_string(), text });
+            return Ok(Self {
+                name: path.display().to_string(),
+                text,
+            });
         }
         let mut text = String::new();
-        std::io::stdin().take(cap.saturating_add(1)).read_to_string(&mut text).map_err(|error| {
-            CommandError::failed(format!("standard input can't be read: {error}"))
-                .hint("pipe the text into it, as UTF-8")
-        })?;
+        std::io::stdin()
+            .take(cap.saturating_add(1))
+            .read_to_string(&mut text)
+            .map_err(|error| {
+                CommandError::failed(format!("standard input can't be read: {error}"))
+                    .hint("pipe the text into it, as UTF-8")
+            })?;
         if text.len() as u64 > cap {
             let message = format!("standard input is too large: at most {cap} bytes are read");
-            return Err(CommandError::failed(message).hint("check that it is the text you mean, or split it"));
+            return Err(CommandError::failed(message)
+                .hint("check that it is the text you mean, or split it"));
         }
-        Ok(Self { name: "standard input".to_owned(), text })
+        Ok(Self {
+            name: "standard input".to_owned(),
+            text,
+        })
     }
 }
 
 /// Listens for Ctrl-C; `without` says how to do without that.
 pub(crate) fn interrupt(without: &str) -> Result<Interrupt, CommandError> {
-    Interrupt::listen()
-        .map_err(|error| CommandError::failed(format!("signals can't be watched: {error}")).hint(without))
+    Interrupt::listen().map_err(|error| {
+        CommandError::failed(format!("signals can't be watched: {error}")).hint(without)
+    })
 }
 
 /// True if a person can be asked: at a terminal, and not in an unattended session.

@@ -35,7 +35,11 @@ pub(crate) fn output_of(names: &'static [&'static str]) -> impl TypedValueParser
 /// `--format` of a command that has `names` besides text.
 pub(crate) fn format_option(names: &'static [&'static str]) -> clap::Arg {
     let help = "Print the result in this format, in place of text";
-    clap::Arg::new("format").long("format").value_name("FORMAT").value_parser(output_of(names)).help(help)
+    clap::Arg::new("format")
+        .long("format")
+        .value_name("FORMAT")
+        .value_parser(output_of(names))
+        .help(help)
 }
 
 /// Version of the JSON that commands print.
@@ -90,10 +94,15 @@ impl Printer {
     pub(crate) fn stream(&self, text: &str, is_json: bool) -> bool {
         let mut out = io::stdout();
         if is_json && !out.is_terminal() {
-            return out.write_all(text.as_bytes()).and_then(|()| out.flush()).is_ok();
+            return out
+                .write_all(text.as_bytes())
+                .and_then(|()| out.flush())
+                .is_ok();
         }
         let mut out = anstream::stdout();
-        out.write_all(theme::shown(text).as_bytes()).and_then(|()| out.flush()).is_ok()
+        out.write_all(theme::shown(text).as_bytes())
+            .and_then(|()| out.flush())
+            .is_ok()
     }
 
     /// Prints `value` as indented JSON, its fields in their own order.
@@ -114,7 +123,13 @@ impl Printer {
         if self.is_silent {
             return;
         }
-        let look = |label: &str| if label == "warning:" { Look::Building } else { Look::Faint };
+        let look = |label: &str| {
+            if label == "warning:" {
+                Look::Building
+            } else {
+                Look::Faint
+            }
+        };
         match text.split_once(' ') {
             Some((label @ ("note:" | "warning:"), rest)) => {
                 self.line(&format!("{} {}", look(label).paint(label), visible(rest)));
@@ -140,7 +155,11 @@ impl Printer {
 
     /// Prints an error and its hints.
     pub(crate) fn error(&self, error: &CommandError) {
-        self.line(&format!("{} {}", Look::Failed.paint("error:"), visible(&error.message)));
+        self.line(&format!(
+            "{} {}",
+            Look::Failed.paint("error:"),
+            visible(&error.message)
+        ));
         for hint in &error.hints {
             self.line(&format!("{} {}", Look::Hint.paint("hint:"), visible(hint)));
         }

@@ -49,7 +49,10 @@ impl PlanSource {
     }
 
     /// Does the same to read it: without `argument` it may be the plan that was touched last.
-    pub(crate) fn open_to_read(context: &Context, argument: Option<&str>) -> Result<Self, CommandError> {
+    pub(crate) fn open_to_read(
+        context: &Context,
+        argument: Option<&str>,
+    ) -> Result<Self, CommandError> {
         match argument.filter(|a| is_markdown(a)) {
             Some(_) => Self::open(context, argument),
             None => Self::of_plan(context, context.open_to_read(argument)?),
@@ -59,8 +62,18 @@ impl PlanSource {
     fn of_plan(context: &Context, plan: OpenPlan) -> Result<Self, CommandError> {
         let root = context.repo().root.clone();
         let path = plan.tasks_file();
-        let name = path.strip_prefix(&root).unwrap_or(&path).display().to_string();
-        Ok(Self { name, path, root, max_complexity: plan.settings.max_complexity, plan: Some(plan) })
+        let name = path
+            .strip_prefix(&root)
+            .unwrap_or(&path)
+            .display()
+            .to_string();
+        Ok(Self {
+            name,
+            path,
+            root,
+            max_complexity: plan.settings.max_complexity,
+            plan: Some(plan),
+        })
     }
 
     pub(crate) fn text(&self) -> Result<String, CommandError> {
@@ -72,7 +85,10 @@ impl PlanSource {
 
     /// Its argument on a command line, quoted for a shell if necessary.
     pub(crate) fn argument(&self) -> String {
-        let name = self.plan.as_ref().map_or(self.name.as_str(), |plan| plan.id().as_str());
+        let name = self
+            .plan
+            .as_ref()
+            .map_or(self.name.as_str(), |plan| plan.id().as_str());
         shell_quoted(name)
     }
 
@@ -80,13 +96,24 @@ impl PlanSource {
     pub(crate) fn facts(&self, plan: &Plan) -> Result<RuleFacts, CommandError> {
         let interview = interview_at(&self.path.with_file_name("interview.json"))?;
         let programs = std::env::var_os("PATH").unwrap_or_default();
-        let mut facts = facts::gather(&self.root, plan, self.max_complexity, interview.as_ref(), &programs);
+        let mut facts = facts::gather(
+            &self.root,
+            plan,
+            self.max_complexity,
+            interview.as_ref(),
+            &programs,
+        );
         // Only the log of an import says what was done before; no other is read, since that takes its time. One that
         // can't be read is for the doctor: it doesn't keep anybody from correcting the tree.
-        let imported = self.plan.as_ref().filter(|plan| plan.folder.file(ORIGIN).exists());
+        let imported = self
+            .plan
+            .as_ref()
+            .filter(|plan| plan.folder.file(ORIGIN).exists());
         if let Some(Ok(loaded)) = imported.map(OpenPlan::load) {
             let imported = loaded.state.imported.iter();
-            facts.done = imported.map(|(id, done)| (id.to_string(), done.title.clone())).collect();
+            facts.done = imported
+                .map(|(id, done)| (id.to_string(), done.title.clone()))
+                .collect();
         }
         Ok(facts)
     }
@@ -99,13 +126,23 @@ impl PlanSource {
     }
 
     /// Fails unless `plan`, its tree, is valid; `problems` are the parser's findings.
-    pub(crate) fn refuse_invalid(&self, plan: &Plan, problems: &[Diagnostic]) -> Result<(), CommandError> {
+    pub(crate) fn refuse_invalid(
+        &self,
+        plan: &Plan,
+        problems: &[Diagnostic],
+    ) -> Result<(), CommandError> {
         let found = check(plan, problems, &self.facts(plan)?);
-        let errors = found.iter().filter(|d| d.severity == Severity::Error).count();
+        let errors = found
+            .iter()
+            .filter(|d| d.severity == Severity::Error)
+            .count();
         if errors > 0 {
             let what = counted(errors, "error");
-            return Err(CommandError::refused(format!("{} is not valid: it has {what}", self.name))
-                .hint(format!("`fp validate {}` shows them", self.argument())));
+            return Err(CommandError::refused(format!(
+                "{} is not valid: it has {what}",
+                self.name
+            ))
+            .hint(format!("`fp validate {}` shows them", self.argument())));
         }
         Ok(())
     }
@@ -116,7 +153,9 @@ impl PlanSource {
         let (plan, problems) = parse(&text);
         let mut facts = self.facts(&plan)?;
         facts.done.remove(id.as_str());
-        Ok(check(&plan, &problems, &facts).iter().all(|found| found.severity != Severity::Error))
+        Ok(check(&plan, &problems, &facts)
+            .iter()
+            .all(|found| found.severity != Severity::Error))
     }
 
     /// The plan that it belongs to. Fails for a mere file.
@@ -131,32 +170,40 @@ impl PlanSource {
     pub(crate) fn write(&self, text: &str) -> Result<(), CommandError> {
         self.refuse_running()?;
         if self.path.is_symlink() {
-            return Err(CommandError::refused(format!("{} is unchanged: it is a symbolic link", self.name))
-                .hint("name the file that it leads to"));
+            return Err(CommandError::refused(format!(
+                "{} is unchanged: it is a symbolic link",
+                self.name
+            ))
+            .hint("name the file that it leads to"));
         }
         Ok(file::atomic_write(&self.path, text.as_bytes())?)
     }
 
     /// Fails while the plan's run is on: its tree must not change then.
     pub(crate) fn refuse_running(&self) -> Result<(), CommandError> {
-        let Some(plan) = &self.plan else { return Ok(()) };
+        let Some(plan) = &self.plan else {
+            return Ok(());
+        };
         if plan.load()?.state.is_running() {
             let message = format!("the run of {} is on: its tree is not changed", plan.id());
-            return Err(
-                CommandError::refused(message).hint("`fp task` edits one task; `fp cancel` ends the run")
-            );
+            return Err(CommandError::refused(message)
+                .hint("`fp task` edits one task; `fp cancel` ends the run"));
         }
         Ok(())
     }
 }
 
 fn is_markdown(argument: &str) -> bool {
-    Path::new(argument).extension().is_some_and(|extension| extension.eq_ignore_ascii_case("md"))
+    Path::new(argument)
+        .extension()
+        .is_some_and(|extension| extension.eq_ignore_ascii_case("md"))
 }
 
 /// The record of the interview in the file at `path`, if there is one.
 pub(crate) fn interview_at(path: &Path) -> Result<Option<Interview>, CommandError> {
-    let Some(text) = file::read_text_if_there(path, INTERVIEW_CAP)? else { return Ok(None) };
+    let Some(text) = file::read_text_if_there(path, INTERVIEW_CAP)? else {
+        return Ok(None);
+    };
     let failed = |error| CommandError::worded(format!("{}:{error}", path.display()), &error);
     Interview::parse(&text).map(Some).map_err(failed)
 }

@@ -120,7 +120,9 @@ impl StyledLine {
 /// A bar of `width` columns, full as far as `done` is of `total`.
 pub(crate) fn bar(done: usize, total: usize, width: usize) -> StyledLine {
     let full = (width * done).checked_div(total).unwrap_or(0).min(width);
-    StyledLine::default().and(Look::Done, "▰".repeat(full)).and(Look::Faint, "▱".repeat(width - full))
+    StyledLine::default()
+        .and(Look::Done, "▰".repeat(full))
+        .and(Look::Faint, "▱".repeat(width - full))
 }
 
 /// `text` with every control character made visible that isn't a colour of this file, and with plain signs on a
@@ -129,14 +131,24 @@ pub(crate) fn shown(text: &str) -> Cow<'_, str> {
     let mut parts = text.split('\x1b');
     let mut shown = visible(parts.next().unwrap_or_default());
     for part in parts {
-        let mut sequences = Look::VARIANTS.iter().map(|look| look.sequence()).chain([END]);
-        let own = sequences.find_map(|own| own.strip_prefix('\x1b').filter(|own| part.starts_with(own)));
+        let mut sequences = Look::VARIANTS
+            .iter()
+            .map(|look| look.sequence())
+            .chain([END]);
+        let own =
+            sequences.find_map(|own| own.strip_prefix('\x1b').filter(|own| part.starts_with(own)));
         let own = own.unwrap_or_default();
-        shown.to_mut().push(if own.is_empty() { '␛' } else { '\x1b' });
+        shown
+            .to_mut()
+            .push(if own.is_empty() { '␛' } else { '\x1b' });
         shown.to_mut().push_str(own);
         shown.to_mut().push_str(&visible(&part[own.len()..]));
     }
-    if is_ascii() { Cow::Owned(shown.chars().map(plain).collect()) } else { shown }
+    if is_ascii() {
+        Cow::Owned(shown.chars().map(plain).collect())
+    } else {
+        shown
+    }
 }
 
 /// `text` without colours.
@@ -149,7 +161,11 @@ pub(crate) fn for_terminal(lines: Vec<String>) -> Vec<String> {
     let has_colours = anstream::AutoStream::choice(&io::stdout()) != anstream::ColorChoice::Never;
     let line = |line: String| {
         let line = shown(&line);
-        if has_colours { line.into_owned() } else { without_colours(&line) }
+        if has_colours {
+            line.into_owned()
+        } else {
+            without_colours(&line)
+        }
     };
     lines.into_iter().map(line).collect()
 }
@@ -193,7 +209,8 @@ mod tests {
             .and(Look::Plain, " ")
             .and(Look::Strong, "1.2")
             .and(Look::Plain, "  a title\x1b[31m of many words");
-        let check = |columns: usize, expect: &str| assert_eq!(line.painted(columns), expect, "{columns}");
+        let check =
+            |columns: usize, expect: &str| assert_eq!(line.painted(columns), expect, "{columns}");
         check(12, "\x1b[32m✓\x1b[0m \x1b[1m1.2\x1b[0m  a ti…");
         check(4, "\x1b[32m✓\x1b[0m \x1b[1m1…\x1b[0m");
         check(0, "");
@@ -213,10 +230,16 @@ mod tests {
 
     #[test]
     fn every_state_has_a_sign_of_its_own() {
-        let signs: Vec<&str> =
-            Look::VARIANTS.iter().map(|look| look.sign()).filter(|sign| !sign.is_empty()).collect();
-        let plain_signs: std::collections::BTreeSet<char> =
-            signs.iter().flat_map(|sign| sign.chars()).map(plain).collect();
+        let signs: Vec<&str> = Look::VARIANTS
+            .iter()
+            .map(|look| look.sign())
+            .filter(|sign| !sign.is_empty())
+            .collect();
+        let plain_signs: std::collections::BTreeSet<char> = signs
+            .iter()
+            .flat_map(|sign| sign.chars())
+            .map(plain)
+            .collect();
         assert_eq!((signs.len(), plain_signs.len()), (7, 7));
         assert!(plain_signs.iter().all(char::is_ascii));
     }

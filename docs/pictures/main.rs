@@ -19,7 +19,11 @@ const STRETCH: f64 = 90.0;
 type Outcome<T> = Result<T, Box<dyn Error>>;
 
 fn main() -> Outcome<()> {
-    let fp = std::env::current_exe()?.ancestors().nth(2).ok_or("no folder of programs")?.join("fp");
+    let fp = std::env::current_exe()?
+        .ancestors()
+        .nth(2)
+        .ok_or("no folder of programs")?
+        .join("fp");
     let out = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/pictures");
     let scratch = tempfile::tempdir()?;
     let stage = sample::Stage::new(&fp, scratch.path())?;
@@ -48,7 +52,10 @@ fn stretch(log: &Path) -> Outcome<()> {
     let mut stretched = String::new();
     for line in fs::read_to_string(log)?.lines() {
         let mut entry: serde_json::Value = serde_json::from_str(line)?;
-        let at: jiff::Timestamp = entry["at"].as_str().ok_or("an entry without a time")?.parse()?;
+        let at: jiff::Timestamp = entry["at"]
+            .as_str()
+            .ok_or("an entry without a time")?
+            .parse()?;
         let first = *first.get_or_insert(at);
         let later = at.duration_since(first).as_secs_f64() * STRETCH;
         let begin: jiff::Timestamp = "2026-11-23T09:12:00Z".parse()?;
@@ -69,8 +76,17 @@ fn stretch(log: &Path) -> Outcome<()> {
 /// Captures the top of a page.
 fn capture(page: &Path, picture: &Path, (width, height): (u32, u32)) -> Outcome<()> {
     let status = Command::new("chromium")
-        .args(["--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--force-dark-mode"])
-        .args(["--blink-settings=preferredColorScheme=0", "--force-device-scale-factor=1.5"])
+        .args([
+            "--headless",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--hide-scrollbars",
+            "--force-dark-mode",
+        ])
+        .args([
+            "--blink-settings=preferredColorScheme=0",
+            "--force-device-scale-factor=1.5",
+        ])
         .args(["--virtual-time-budget=3000", "--timezone=UTC"])
         .arg(format!("--window-size={width},{height}"))
         .arg(format!("--screenshot={}", picture.display()))

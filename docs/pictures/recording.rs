@@ -41,7 +41,11 @@ pub(crate) struct Recording {
 impl Recording {
     /// Runs `fp` with these words in a terminal of this many columns and rows.
     pub(crate) fn of(stage: &Stage, words: &[&str], (columns, rows): (u16, u16)) -> Outcome<Self> {
-        let size = PtySize { rows, cols: columns, ..PtySize::default() };
+        let size = PtySize {
+            rows,
+            cols: columns,
+            ..PtySize::default()
+        };
         let pair = native_pty_system().openpty(size)?;
         let mut command = CommandBuilder::new(stage.program());
         command.args(words);
@@ -65,8 +69,15 @@ impl Recording {
             }
         });
         let title = format!("fp {}", words.join(" "));
-        let mut recording = Self { title, columns, rows, shown: Vec::new(), seconds: 0.0 };
-        let mut screen = vt100::Parser::new(NonZero::try_from(rows)?, NonZero::try_from(columns)?, 0);
+        let mut recording = Self {
+            title,
+            columns,
+            rows,
+            shown: Vec::new(),
+            seconds: 0.0,
+        };
+        let mut screen =
+            vt100::Parser::new(NonZero::try_from(rows)?, NonZero::try_from(columns)?, 0);
         let begin = Instant::now();
         let mut is_over = false;
         while !is_over {
@@ -85,7 +96,11 @@ impl Recording {
         }
         recording.seconds = begin.elapsed().as_secs_f64() + REST;
         let end = recording.seconds;
-        recording.shown.iter_mut().filter(|one| one.to.is_infinite()).for_each(|one| one.to = end);
+        recording
+            .shown
+            .iter_mut()
+            .filter(|one| one.to.is_infinite())
+            .for_each(|one| one.to = end);
         Ok(recording)
     }
 
@@ -93,14 +108,23 @@ impl Recording {
     fn look(&mut self, screen: &vt100::Screen, now: f64) {
         for row in 0..self.rows {
             let text = line(screen, row, self.columns);
-            let last = self.shown.iter_mut().rev().find(|one| one.row == row && one.to.is_infinite());
+            let last = self
+                .shown
+                .iter_mut()
+                .rev()
+                .find(|one| one.row == row && one.to.is_infinite());
             match last {
                 Some(one) if one.text == text => continue,
                 Some(one) => one.to = now,
                 None => {}
             }
             if !text.is_empty() {
-                self.shown.push(Shown { row, text, from: now, to: f64::INFINITY });
+                self.shown.push(Shown {
+                    row,
+                    text,
+                    from: now,
+                    to: f64::INFINITY,
+                });
             }
         }
     }
@@ -117,8 +141,15 @@ impl Recording {
         for (number, one) in self.shown.iter().enumerate() {
             let share = |at: f64| at / self.seconds * 100.0;
             let (from, to) = (share(one.from), share(one.to));
-            let hidden = if to < 99.9 { format!("{to:.2}%{{visibility:hidden}}") } else { String::new() };
-            let _ = write!(svg, "@keyframes k{number}{{{from:.2}%{{visibility:visible}}{hidden}}}");
+            let hidden = if to < 99.9 {
+                format!("{to:.2}%{{visibility:hidden}}")
+            } else {
+                String::new()
+            };
+            let _ = write!(
+                svg,
+                "@keyframes k{number}{{{from:.2}%{{visibility:visible}}{hidden}}}"
+            );
         }
         // Whoever wants no motion sees the end.
         svg.push_str("@media (prefers-reduced-motion:reduce){g.l{animation:none!important}g.end{visibility:visible}}</style>\n");
@@ -157,12 +188,22 @@ struct Look {
 fn line(screen: &vt100::Screen, row: u16, columns: u16) -> String {
     let mut spans: Vec<(u16, Look, String)> = Vec::new();
     for column in 0..columns {
-        let Some(cell) = screen.cell(row, column) else { continue };
+        let Some(cell) = screen.cell(row, column) else {
+            continue;
+        };
         if cell.is_wide_continuation() {
             continue;
         }
-        let look = Look { colour: cell.fgcolor(), bold: cell.bold(), dim: cell.dim() };
-        let text = if cell.has_contents() { cell.contents() } else { " " };
+        let look = Look {
+            colour: cell.fgcolor(),
+            bold: cell.bold(),
+            dim: cell.dim(),
+        };
+        let text = if cell.has_contents() {
+            cell.contents()
+        } else {
+            " "
+        };
         match spans.last_mut() {
             Some((_, last, span)) if *last == look => span.push_str(text),
             _ => spans.push((column, look, text.to_owned())),
@@ -176,7 +217,11 @@ fn line(screen: &vt100::Screen, row: u16, columns: u16) -> String {
         }
         let x = MARGIN.0 + (f64::from(column) + skipped as f64) * CELL.0;
         let width = text.trim_start().chars().count() as f64 * CELL.0;
-        let weight = if look.bold { " font-weight=\"700\"" } else { "" };
+        let weight = if look.bold {
+            " font-weight=\"700\""
+        } else {
+            ""
+        };
         let fill = fill(look).map_or_else(String::new, |fill| format!(" style=\"fill:{fill}\""));
         let text = text.trim_start().replace('&', "&amp;").replace('<', "&lt;");
         let _ = write!(

@@ -28,11 +28,23 @@ const fn leaf(
     file: &'static str,
     criteria: [&'static str; 2],
 ) -> Leaf {
-    Leaf { id, title, complexity, after, file, criteria }
+    Leaf {
+        id,
+        title,
+        complexity,
+        after,
+        file,
+        criteria,
+    }
 }
 
-const PARENTS: [(&str, &str); 5] =
-    [("1", "Store"), ("2", "Intake"), ("3", "Delivery"), ("4", "Dashboard"), ("5", "Operations")];
+const PARENTS: [(&str, &str); 5] = [
+    ("1", "Store"),
+    ("2", "Intake"),
+    ("3", "Delivery"),
+    ("4", "Dashboard"),
+    ("5", "Operations"),
+];
 
 #[rustfmt::skip]
 const LEAVES: [Leaf; 16] = [
@@ -90,12 +102,18 @@ pub(crate) struct Stage {
 
 impl Stage {
     pub(crate) fn new(fp: &Path, root: &Path) -> Outcome<Self> {
-        let stage = Self { fp: fp.to_owned(), root: root.to_owned() };
+        let stage = Self {
+            fp: fp.to_owned(),
+            root: root.to_owned(),
+        };
         let repository = stage.repository();
         fs::create_dir_all(repository.join("tests"))?;
         fs::create_dir_all(root.join("home/.config/fractal-planner"))?;
         fs::write(repository.join("README.md"), "# Relay\n")?;
-        fs::write(repository.join("tests/run.sh"), "grep -q def \"relay/$1.py\" && echo '4 passed'\n")?;
+        fs::write(
+            repository.join("tests/run.sh"),
+            "grep -q def \"relay/$1.py\" && echo '4 passed'\n",
+        )?;
         let agent = root.join("agent");
         fs::write(&agent, AGENT)?;
         fp_host::platform::set_shared(&agent, true)?;
@@ -104,7 +122,10 @@ impl Stage {
             "builder": { "program": "scripted" }, "verifier": { "program": "scripted" },
             "programs": { "scripted": { "start": start } },
         } });
-        fs::write(root.join("home/.config/fractal-planner/config.json"), settings.to_string())?;
+        fs::write(
+            root.join("home/.config/fractal-planner/config.json"),
+            settings.to_string(),
+        )?;
         for words in [
             &["init", "--quiet", "--initial-branch", "main"][..],
             &["config", "user.name", "Ada"],
@@ -132,7 +153,8 @@ impl Stage {
         let home = self.root.join("home");
         let folder = self.fp.parent().unwrap_or(&self.root).to_owned();
         let path = std::env::var_os("PATH").unwrap_or_default();
-        let path = std::env::join_paths(std::iter::once(folder).chain(std::env::split_paths(&path)));
+        let path =
+            std::env::join_paths(std::iter::once(folder).chain(std::env::split_paths(&path)));
         [
             ("HOME", home.clone().into()),
             ("XDG_CONFIG_HOME", home.join(".config").into()),
@@ -158,13 +180,19 @@ impl Stage {
 
     fn plan(&self) -> Outcome<PathBuf> {
         let plans = fs::read_dir(self.repository().join(".fractal-planner/plans"))?;
-        let folder = plans.flatten().map(|entry| entry.path()).find(|path| path.is_dir());
+        let folder = plans
+            .flatten()
+            .map(|entry| entry.path())
+            .find(|path| path.is_dir());
         Ok(folder.ok_or("there is no plan")?)
     }
 
     fn run(&self, program: &str, words: &[&str]) -> Outcome<String> {
         let mut command = Command::new(program);
-        command.args(words).current_dir(self.repository()).envs(self.variables());
+        command
+            .args(words)
+            .current_dir(self.repository())
+            .envs(self.variables());
         let output = command.output()?;
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
         if output.status.success() {
@@ -182,7 +210,14 @@ fn tree() -> String {
     for (parent, title) in PARENTS {
         let _ = writeln!(text, "- [ID: {parent}] {title} (Complexity: 6)");
         for leaf in LEAVES.iter().filter(|leaf| leaf.id.starts_with(parent)) {
-            let Leaf { id, title, complexity, after, file, criteria: [first, second] } = leaf;
+            let Leaf {
+                id,
+                title,
+                complexity,
+                after,
+                file,
+                criteria: [first, second],
+            } = leaf;
             let name = file.trim_start_matches("relay/").trim_end_matches(".py");
             let _ = write!(
                 text,

@@ -39,7 +39,9 @@ impl Program {
         });
         match self {
             Self::Claude => {
-                command.args(["-p", prompt, "--output-format", "stream-json", "--verbose"]).args(further);
+                command
+                    .args(["-p", prompt, "--output-format", "stream-json", "--verbose"])
+                    .args(further);
                 let agent = ["--agent", "fp:builder", "--permission-mode", "acceptEdits"];
                 command.args(agent).arg("--strict-mcp-config");
                 command.arg("--plugin-dir").arg(plugin());
@@ -49,7 +51,11 @@ impl Program {
                 let scratch = state.join("scratch");
                 std::fs::create_dir_all(&scratch).expect("the folder of the sample is writable");
                 command.env("TMPDIR", scratch);
-                let roots = [sample.path().join(".git"), sample.path().join(".fractal-planner"), state];
+                let roots = [
+                    sample.path().join(".git"),
+                    sample.path().join(".fractal-planner"),
+                    state,
+                ];
                 // No command runs where one of them is missing.
                 let roots: Vec<_> = roots.into_iter().filter(|root| root.is_dir()).collect();
                 let roots = json!(roots);
@@ -58,7 +64,9 @@ impl Program {
                 // The sample is below the temporary folder, which may be written to.
                 command.args(["-c", "sandbox_workspace_write.exclude_slash_tmp=true"]);
                 // A login shell sets a PATH of its own.
-                command.args(["-c", "allow_login_shell=false"]).args(further);
+                command
+                    .args(["-c", "allow_login_shell=false"])
+                    .args(further);
                 let page = include_str!("../../agents/builder.md");
                 let page = page.splitn(3, "---\n").last().unwrap_or(page);
                 command.arg(format!("{page}\n# Now\n\n{prompt}"));
@@ -82,7 +90,10 @@ tests![
 
 /// The tests that need Codex.
 pub(crate) const CODEX_TESTS: &[(&str, fn())] = &[
-    ("agents::codex_names_what_it_has_used_and_changed", codex_names_what_it_has_used_and_changed),
+    (
+        "agents::codex_names_what_it_has_used_and_changed",
+        codex_names_what_it_has_used_and_changed,
+    ),
     (
         "agents::codex_outlives_a_cut_and_ends_at_a_refused_key",
         codex_outlives_a_cut_and_ends_at_a_refused_key,
@@ -95,7 +106,9 @@ const PROMPT: &str = "You are builder-1 of plan probe.";
 fn of_type<'a>(events: &'a [Value], kind: &str, subtype: &str) -> Vec<&'a Value> {
     events
         .iter()
-        .filter(|event| event["type"] == kind && (subtype.is_empty() || event["subtype"] == subtype))
+        .filter(|event| {
+            event["type"] == kind && (subtype.is_empty() || event["subtype"] == subtype)
+        })
         .collect()
 }
 
@@ -113,24 +126,42 @@ fn a_refused_call_is_named_at_once_and_at_the_end() {
 
     assert_eq!(ended.result(), "all done");
     assert_eq!(sample.read("made"), "here");
-    assert_eq!(stand_in.requests()[2].last_result(), "ok tests/hello_test.sh");
-    assert_eq!(of_type(&ended.events, "system", "permission_denied").len(), 1);
+    assert_eq!(
+        stand_in.requests()[2].last_result(),
+        "ok tests/hello_test.sh"
+    );
+    assert_eq!(
+        of_type(&ended.events, "system", "permission_denied").len(),
+        1
+    );
     let result = of_type(&ended.events, "result", "")[0];
-    assert_eq!(result["permission_denials"].as_array().map(Vec::len), Some(1), "{result:#}");
-    assert_eq!(result["permission_denials"][0]["tool_input"]["command"], "npm ci");
+    assert_eq!(
+        result["permission_denials"].as_array().map(Vec::len),
+        Some(1),
+        "{result:#}"
+    );
+    assert_eq!(
+        result["permission_denials"][0]["tool_input"]["command"],
+        "npm ci"
+    );
 }
 
 fn an_overload_is_told_and_outlived() {
     let sample = Sample::new();
     let stand_in = StandIn::start(|_| text("all done"));
-    stand_in.fail(2, Fault::Status(529), |request| request.speaker.is("builder-1"));
+    stand_in.fail(2, Fault::Status(529), |request| {
+        request.speaker.is("builder-1")
+    });
     let client = Client::new(&stand_in, sample.path()).with_agents();
     let ended = Program::Claude.start(&client, &sample, PROMPT, &[]).end();
 
     assert_eq!(ended.result(), "all done");
     let retries = of_type(&ended.events, "system", "api_retry");
     assert_eq!(retries.len(), 2, "{retries:?}");
-    assert_eq!((&retries[0]["error_status"], &retries[0]["error"]), (&json!(529), &json!("overloaded")));
+    assert_eq!(
+        (&retries[0]["error_status"], &retries[0]["error"]),
+        (&json!(529), &json!("overloaded"))
+    );
 }
 
 fn a_refused_key_ends_with_its_status() {
@@ -142,7 +173,10 @@ fn a_refused_key_ends_with_its_status() {
 
     let result = of_type(&ended.events, "result", "")[0];
     assert_eq!(result["is_error"], true);
-    assert_eq!((&result["api_error_status"], &result["terminal_reason"]), (&json!(403), &json!("api_error")));
+    assert_eq!(
+        (&result["api_error_status"], &result["terminal_reason"]),
+        (&json!(403), &json!("api_error"))
+    );
 }
 
 fn a_cut_answer_is_asked_for_again() {
@@ -161,15 +195,31 @@ fn a_process_goes_on_with_its_session() {
     let stand_in = StandIn::start(|request: &Request| text(format!("turn {}", request.turns())));
     let client = Client::new(&stand_in, sample.path()).with_agents();
     let first = Program::Claude.start(&client, &sample, PROMPT, &[]).end();
-    let session = first.events[0]["session_id"].as_str().expect("the first event names it");
-    let again = Program::Claude.start(&client, &sample, "Go on.", &["--resume", session]).end();
+    let session = first.events[0]["session_id"]
+        .as_str()
+        .expect("the first event names it");
+    let again = Program::Claude
+        .start(&client, &sample, "Go on.", &["--resume", session])
+        .end();
 
     assert_eq!((first.result(), again.result()), ("turn 0", "turn 1"));
-    let cost = |events: &[Value], key: &str| of_type(events, "result", "")[0][key].as_f64().expect("a cost");
-    let usage = |events: &[Value]| of_type(events, "result", "")[0]["usage"]["input_tokens"].clone();
-    assert_eq!(usage(&first.events), usage(&again.events), "usage is of the process");
+    let cost = |events: &[Value], key: &str| {
+        of_type(events, "result", "")[0][key]
+            .as_f64()
+            .expect("a cost")
+    };
+    let usage =
+        |events: &[Value]| of_type(events, "result", "")[0]["usage"]["input_tokens"].clone();
+    assert_eq!(
+        usage(&first.events),
+        usage(&again.events),
+        "usage is of the process"
+    );
     let [one, two] = [&first.events, &again.events].map(|events| cost(events, "total_cost_usd"));
-    assert!(two > 1.9 * one, "the cost is of the session: {one} and {two}");
+    assert!(
+        two > 1.9 * one,
+        "the cost is of the session: {one} and {two}"
+    );
 }
 
 /// How long a command may take to end.
@@ -183,13 +233,19 @@ fn outlives(signal: &str) -> bool {
     let client = Client::new(&stand_in, sample.path()).with_agents();
     let rule = ["--allowedTools", "Bash(sh wait.sh)"];
     let session = Program::Claude.start(&client, &sample, PROMPT, &rule);
-    session.wait_until("a command that runs", || sample.read("number").ends_with('\n'));
+    session.wait_until("a command that runs", || {
+        sample.read("number").ends_with('\n')
+    });
     let command = Path::new("/proc").join(sample.read("number").trim());
     let mut runs = command.exists();
     assert!(runs, "it runs before the signal");
-    let ended =
-        session.signal(signal, || runs = wait::poll(SOON, || (!command.exists()).then_some(())).is_none());
-    assert!(of_type(&ended.events, "result", "").is_empty(), "it has no time for a result");
+    let ended = session.signal(signal, || {
+        runs = wait::poll(SOON, || (!command.exists()).then_some(())).is_none()
+    });
+    assert!(
+        of_type(&ended.events, "result", "").is_empty(),
+        "it has no time for a result"
+    );
     runs
 }
 
@@ -210,7 +266,11 @@ fn a_process_ends_while_its_service_says_nothing() {
     let session = Program::Claude.start(&client, &sample, PROMPT, &[]);
     session.wait_until("a request", || !stand_in.requests().is_empty());
     let ended = session.signal("TERM", || ());
-    assert!(of_type(&ended.events, "result", "").is_empty(), "{:?}", ended.events);
+    assert!(
+        of_type(&ended.events, "result", "").is_empty(),
+        "{:?}",
+        ended.events
+    );
 }
 
 fn codex_names_what_it_has_used_and_changed() {
@@ -225,25 +285,44 @@ fn codex_names_what_it_has_used_and_changed() {
     let client = Client::new(&stand_in, sample.path()).with_agents();
     let ended = Program::Codex.start(&client, &sample, PROMPT, &[]).end();
 
-    let items: Vec<_> =
-        of_type(&ended.events, "item.completed", "").into_iter().map(|event| &event["item"]).collect();
+    let items: Vec<_> = of_type(&ended.events, "item.completed", "")
+        .into_iter()
+        .map(|event| &event["item"])
+        .collect();
     let first = (&items[0]["type"], &items[0]["exit_code"]);
-    assert_eq!(first, (&json!("command_execution"), &json!(3)), "{}", items[0]);
+    assert_eq!(
+        first,
+        (&json!("command_execution"), &json!(3)),
+        "{}",
+        items[0]
+    );
     assert_eq!(items[1]["type"], "file_change");
     assert!(
-        items[1]["changes"][0]["path"].as_str().is_some_and(|path| path.ends_with("/made")),
+        items[1]["changes"][0]["path"]
+            .as_str()
+            .is_some_and(|path| path.ends_with("/made")),
         "{}",
         items[1]
     );
     // Codex may list no item for a command.
-    let printed = stand_in.requests().last().expect("it was asked").last_result();
+    let printed = stand_in
+        .requests()
+        .last()
+        .expect("it was asked")
+        .last_result();
     let version = format!("here\nfp {}\n", env!("CARGO_PKG_VERSION"));
-    assert!(printed.contains(&version) && printed.contains("Read-only file system"), "{printed}");
+    assert!(
+        printed.contains(&version) && printed.contains("Read-only file system"),
+        "{printed}"
+    );
     assert_eq!(items.last().expect("a last item")["text"], "all done");
     let thread = &of_type(&ended.events, "thread.started", "")[0]["thread_id"];
     assert!(thread.is_string());
     let usage = &of_type(&ended.events, "turn.completed", "")[0]["usage"];
-    assert_eq!((&usage["input_tokens"], &usage["output_tokens"]), (&json!(40), &json!(20)));
+    assert_eq!(
+        (&usage["input_tokens"], &usage["output_tokens"]),
+        (&json!(40), &json!(20))
+    );
 }
 
 fn codex_outlives_a_cut_and_ends_at_a_refused_key() {
@@ -252,11 +331,19 @@ fn codex_outlives_a_cut_and_ends_at_a_refused_key() {
     stand_in.fail(1, Fault::Cut(50), |_| true);
     let client = Client::new(&stand_in, sample.path()).with_agents();
     let ended = Program::Codex.start(&client, &sample, PROMPT, &[]).end();
-    assert_eq!(of_type(&ended.events, "error", "").len(), 1, "{:?}", ended.events);
+    assert_eq!(
+        of_type(&ended.events, "error", "").len(),
+        1,
+        "{:?}",
+        ended.events
+    );
 
     stand_in.fail(usize::MAX, Fault::Status(401), |_| true);
     let ended = Program::Codex.start(&client, &sample, PROMPT, &[]).fail();
     let failed = of_type(&ended.events, "turn.failed", "")[0];
     let message = failed["error"]["message"].as_str().expect("it says why");
-    assert!(message.starts_with("unexpected status 401 Unauthorized"), "{message}");
+    assert!(
+        message.starts_with("unexpected status 401 Unauthorized"),
+        "{message}"
+    );
 }

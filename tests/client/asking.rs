@@ -30,7 +30,9 @@ fn run(sample: &Sample, cast: Cast, flags: &str, choices: &[&str]) -> (StandIn, 
     let ended = {
         let client = Client::new(&stand_in, sample.path()).with_plugin(&plugin());
         let session = client.converse(&format!("/fp:implement {PLAN} --builders 1 {flags}"));
-        let session = choices.iter().fold(session, |session, choice| session.choosing_once(choice));
+        let session = choices
+            .iter()
+            .fold(session, |session, choice| session.choosing_once(choice));
         session.wait_for_result(OVER);
         session.end()
     };
@@ -44,18 +46,25 @@ fn losing(loss: Loss) -> BTreeMap<String, usize> {
     cast.loss = loss;
     let stand_in = StandIn::start(move |request| cast.reply(request));
     let client = Client::new(&stand_in, sample.path()).with_plugin(&plugin());
-    let session = client.converse(&format!("/fp:implement {PLAN} --builders 2")).choosing_once("Quiet");
+    let session = client
+        .converse(&format!("/fp:implement {PLAN} --builders 2"))
+        .choosing_once("Quiet");
     session.wait_for_result(OVER);
     session.end();
     assert_built(&sample);
 
     let lead = stand_in.of_lead();
-    let lists = lead.last().expect("it leads").entries().iter().filter_map(|entry| match entry {
-        Entry::Returned { text, .. } => {
-            serde_json::from_str::<Value>(text).ok()?["actions"].as_array().cloned()
-        }
-        _ => None,
-    });
+    let lists = lead
+        .last()
+        .expect("it leads")
+        .entries()
+        .iter()
+        .filter_map(|entry| match entry {
+            Entry::Returned { text, .. } => serde_json::from_str::<Value>(text).ok()?["actions"]
+                .as_array()
+                .cloned(),
+            _ => None,
+        });
     let lists: Vec<_> = lists.collect();
     let said = |action: &Value| {
         ["action", "name", "prompt", "message", "question", "on"].map(|key| action[key].clone())
@@ -63,7 +72,10 @@ fn losing(loss: Loss) -> BTreeMap<String, usize> {
     let mut again = BTreeMap::new();
     for pair in lists.windows(2) {
         let before: Vec<_> = pair[0].iter().map(said).collect();
-        for action in pair[1].iter().filter(|action| before.contains(&said(action))) {
+        for action in pair[1]
+            .iter()
+            .filter(|action| before.contains(&said(action)))
+        {
             let kind = action["action"].as_str().expect("a kind");
             *again.entry(kind.to_owned()).or_default() += 1;
         }
@@ -73,9 +85,19 @@ fn losing(loss: Loss) -> BTreeMap<String, usize> {
 
 fn each_action_that_gets_lost_once_is_done_later() {
     let again = losing(Loss::Everything);
-    let least = [("ask", 1), ("finish", 1), ("resume", 3), ("spawn", 2), ("verify", 4), ("wait", 5)];
+    let least = [
+        ("ask", 1),
+        ("finish", 1),
+        ("resume", 3),
+        ("spawn", 2),
+        ("verify", 4),
+        ("wait", 5),
+    ];
     for (kind, times) in least {
-        assert!(again.get(kind).is_some_and(|known| *known >= times), "{kind}: {again:?}");
+        assert!(
+            again.get(kind).is_some_and(|known| *known >= times),
+            "{kind}: {again:?}"
+        );
     }
 }
 
@@ -85,10 +107,15 @@ fn one_of_several_actions_that_gets_lost_is_done_later() {
 }
 
 fn questions(ended: &Ended) -> Vec<String> {
-    let asked = ended.prompts.iter().filter(|prompt| prompt.tool == "AskUserQuestion");
+    let asked = ended
+        .prompts
+        .iter()
+        .filter(|prompt| prompt.tool == "AskUserQuestion");
     let texts = asked.filter_map(|prompt| prompt.input["questions"][0]["question"].as_str());
     // The code at the end changes with the plan.
-    texts.map(|text| text.rsplit_once(" [").expect("it has a code").0.to_owned()).collect()
+    texts
+        .map(|text| text.rsplit_once(" [").expect("it has a code").0.to_owned())
+        .collect()
 }
 
 fn what_a_builder_asks_is_answered_by_the_user() {
@@ -98,9 +125,18 @@ fn what_a_builder_asks_is_answered_by_the_user() {
     assert_built(&sample);
     assert_eq!(questions(&ended), [format!("Task 1.2: {QUESTION}")]);
     let builder = stand_in.of_agent("builder-1");
-    let told = builder.iter().find(|request| request.was_told("the answer: Quiet"));
-    assert!(told.is_some(), "the answer is in the payload: {}", stand_in.summary());
-    assert!(events(&sample, "nudged").is_empty(), "nobody urges a builder that waits for an answer");
+    let told = builder
+        .iter()
+        .find(|request| request.was_told("the answer: Quiet"));
+    assert!(
+        told.is_some(),
+        "the answer is in the payload: {}",
+        stand_in.summary()
+    );
+    assert!(
+        events(&sample, "nudged").is_empty(),
+        "nobody urges a builder that waits for an answer"
+    );
 }
 
 fn a_verifier_that_never_answers_is_replaced_and_then_asked_about() {
@@ -109,35 +145,59 @@ fn a_verifier_that_never_answers_is_replaced_and_then_asked_about() {
     let (stand_in, ended) = run(&sample, cast, "", &["Retry"]);
     assert_built(&sample);
     for verifier in ["verifier-1-2-i1", "verifier-1-2-i1-2", "verifier-1-2-i1-3"] {
-        assert!(!stand_in.of_agent(verifier).is_empty(), "{verifier} was started");
+        assert!(
+            !stand_in.of_agent(verifier).is_empty(),
+            "{verifier} was started"
+        );
     }
     let asked = questions(&ended);
-    assert_eq!(asked, ["Two verifiers of task 1.2 ended without a verdict. How should it continue?"]);
+    assert_eq!(
+        asked,
+        ["Two verifiers of task 1.2 ended without a verdict. How should it continue?"]
+    );
 }
 
 fn a_task_that_failed_for_good_is_retried_when_the_rest_is_done() {
     let (sample, cast) = (sample(), cast());
     let stand_in = StandIn::start(move |request| cast.reply(request));
     let client = Client::new(&stand_in, sample.path()).with_plugin(&plugin());
-    let session = client.converse(&format!("/fp:implement {PLAN} --builders 1 --max-iterations 1"));
+    let session = client.converse(&format!(
+        "/fp:implement {PLAN} --builders 1 --max-iterations 1"
+    ));
     let session = session.choosing(&["Continue"]);
     session.wait_for_result(OVER);
     let after = status(&sample);
-    let states: Vec<_> =
-        after["tasks"].as_array().expect("tasks").iter().map(|task| &task["status"]).collect();
+    let states: Vec<_> = after["tasks"]
+        .as_array()
+        .expect("tasks")
+        .iter()
+        .map(|task| &task["status"])
+        .collect();
     assert_eq!(states, ["FAILED", "COMPLETED", "SKIPPED"], "{after:#}");
     assert_eq!(sample.new_commits().len(), 1, "what could be done is");
 
     session.say(&format!("/fp:retry {PLAN} 1.1"));
     session.wait_for_result("is pending again");
     // A model that is given another chance does it right.
-    session.say(&format!("/fp:implement {PLAN} --builders 1 --max-iterations 3"));
+    session.say(&format!(
+        "/fp:implement {PLAN} --builders 1 --max-iterations 3"
+    ));
     session.wait_until("the end of the second run", || {
         status(&sample)["phase"] == "finished" && { sample.new_commits().len() == 3 }
     });
     let ended = session.end();
     assert!(ended.result().contains(OVER), "{}", ended.result());
-    assert!(stand_in.of_agent("builder-1").iter().any(|request| request.was_told(FEEDBACK)));
-    assert_eq!(questions(&ended).len(), 1, "the user is asked once: {:?}", questions(&ended));
+    assert!(
+        stand_in
+            .of_agent("builder-1")
+            .iter()
+            .any(|request| request.was_told(FEEDBACK))
+    );
+    assert_eq!(
+        questions(&ended).len(),
+        1,
+        "the user is asked once: {:?}",
+        questions(&ended)
+    );
     assert_eq!(events(&sample, "retried").len(), 1);
 }

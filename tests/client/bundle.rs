@@ -29,7 +29,9 @@ fn bundle() -> &'static Path {
     static BUNDLE: OnceLock<PathBuf> = OnceLock::new();
     BUNDLE.get_or_init(|| {
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("client-bundle");
-        let path = folder.to_str().expect("the target directory has a readable name");
+        let path = folder
+            .to_str()
+            .expect("the target directory has a readable name");
         Sample::new().fp(&["bundle", "--out", path]);
         folder
     })
@@ -48,14 +50,21 @@ fn run(client: &Client<'_>, arguments: &[&str]) -> Output {
 
 fn succeed(client: &Client<'_>, arguments: &[&str]) -> String {
     let output = run(client, arguments);
-    let (out, errors) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    assert!(output.status.success(), "{arguments:?} failed: {out}{errors}");
+    let (out, errors) = (
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr),
+    );
+    assert!(
+        output.status.success(),
+        "{arguments:?} failed: {out}{errors}"
+    );
     out.into_owned()
 }
 
 fn json_of(client: &Client<'_>, arguments: &[&str]) -> Value {
     let printed = succeed(client, arguments);
-    serde_json::from_str(&printed).unwrap_or_else(|error| panic!("{arguments:?}: {error}: {printed}"))
+    serde_json::from_str(&printed)
+        .unwrap_or_else(|error| panic!("{arguments:?}: {error}: {printed}"))
 }
 
 fn silent() -> StandIn {
@@ -73,20 +82,48 @@ fn the_client_finds_nothing_wrong_with_the_plugin() {
     let (sample, stand_in) = (Sample::new(), silent());
     let client = Client::new(&stand_in, sample.path());
     let plugin = plugin();
-    let path = plugin.to_str().expect("the target directory has a readable name");
-    let report =
-        json_of(&client, &["plugin", "validate", path, "--strict", "--json", "--profile", "directory"]);
+    let path = plugin
+        .to_str()
+        .expect("the target directory has a readable name");
+    let report = json_of(
+        &client,
+        &[
+            "plugin",
+            "validate",
+            path,
+            "--strict",
+            "--json",
+            "--profile",
+            "directory",
+        ],
+    );
     assert_eq!(report["success"], true, "{report:#}");
-    for findings in ["/manifest/errors", "/manifest/warnings", "/contents", "/directory/findings"] {
-        assert_eq!(report.pointer(findings), Some(&json!([])), "{findings}: {report:#}");
+    for findings in [
+        "/manifest/errors",
+        "/manifest/warnings",
+        "/contents",
+        "/directory/findings",
+    ] {
+        assert_eq!(
+            report.pointer(findings),
+            Some(&json!([])),
+            "{findings}: {report:#}"
+        );
     }
     assert_eq!(report["directory"]["incomplete"], false, "{report:#}");
     for skill in ["fp:plan", "fp:implement", "fp:status", "fp:commit"] {
-        let skills = report["provides"]["skills"].as_array().expect("it says what it has looked at");
+        let skills = report["provides"]["skills"]
+            .as_array()
+            .expect("it says what it has looked at");
         assert!(skills.contains(&json!(skill)), "{report:#}");
     }
-    let marketplace = bundle().to_str().expect("the target directory has a readable name");
-    let report = json_of(&client, &["plugin", "validate", marketplace, "--strict", "--json"]);
+    let marketplace = bundle()
+        .to_str()
+        .expect("the target directory has a readable name");
+    let report = json_of(
+        &client,
+        &["plugin", "validate", marketplace, "--strict", "--json"],
+    );
     assert_eq!(report["manifest"]["warnings"], json!([]), "{report:#}");
 }
 
@@ -97,15 +134,24 @@ fn the_client_installs_the_plugin_from_its_marketplace() {
         _ => text("all done"),
     });
     let client = Client::new(&stand_in, sample.path());
-    let marketplace = bundle().to_str().expect("the target directory has a readable name");
+    let marketplace = bundle()
+        .to_str()
+        .expect("the target directory has a readable name");
     succeed(&client, &["plugin", "marketplace", "add", marketplace]);
     succeed(&client, &["plugin", "install", INSTALLED]);
     assert_eq!(installed(&client), [INSTALLED]);
 
     assert_eq!(client.print("/fp:status").end().result(), "all done");
     let requests = stand_in.of_lead();
-    assert!(requests[0].was_told("Show where a plan stands"), "{}", requests[0].summary());
-    assert_eq!(requests[1].last_result(), format!("fp {}", env!("CARGO_PKG_VERSION")));
+    assert!(
+        requests[0].was_told("Show where a plan stands"),
+        "{}",
+        requests[0].summary()
+    );
+    assert_eq!(
+        requests[1].last_result(),
+        format!("fp {}", env!("CARGO_PKG_VERSION"))
+    );
 
     succeed(&client, &["plugin", "uninstall", INSTALLED]);
     assert!(installed(&client).is_empty());
@@ -125,28 +171,44 @@ fn fp_installs_and_uninstalls_itself() {
 
     client.fp(&["uninstall", "--client", program]);
     assert!(installed(&client).is_empty());
-    assert_eq!(json_of(&client, &["plugin", "marketplace", "list", "--json"]), json!([]));
+    assert_eq!(
+        json_of(&client, &["plugin", "marketplace", "list", "--json"]),
+        json!([])
+    );
     assert_eq!(client.settings_text(), before);
 }
 
 /// What a session with hooks switched off gets when it calls `fp`: its answer, or the client's refusal.
 fn answer_without_hooks(client: &Client<'_>, stand_in: &StandIn) -> String {
-    assert_eq!(client.print("which plans are there?").end().result(), "all done");
-    stand_in.of_lead().last().expect("the session has asked").last_result()
+    assert_eq!(
+        client.print("which plans are there?").end().result(),
+        "all done"
+    );
+    stand_in
+        .of_lead()
+        .last()
+        .expect("the session has asked")
+        .last_result()
 }
 
 fn settings_that_fp_adds_hold_and_are_taken_out_again() {
     let sample = Sample::new();
-    let page = sample.path().join(".fractal-planner/plans/greet-20261121/tasks.md");
+    let page = sample
+        .path()
+        .join(".fractal-planner/plans/greet-20261121/tasks.md");
     let written = page.clone();
     let stand_in = StandIn::start(move |request| match request.turns() {
-        0 => call("Write", json!({ "file_path": written, "content": "a page\n" })),
+        0 => call(
+            "Write",
+            json!({ "file_path": written, "content": "a page\n" }),
+        ),
         _ => text("all done"),
     });
     // A form that is nobody else's, so that it shows when it is lost.
     let mine = "{\r\n\t\"disableAllHooks\":  true,\r\n\t\"permissions\": {\"deny\": [ \"WebFetch\" ]}\r\n}";
-    let client =
-        Client::new(&stand_in, sample.path()).with_permissions(Permissions::Default).with_settings(mine);
+    let client = Client::new(&stand_in, sample.path())
+        .with_permissions(Permissions::Default)
+        .with_settings(mine);
     let program = client_binary::path();
     let program = program.to_str().expect("the client has a readable path");
     client.fp(&["install", "--client", program]);
@@ -155,7 +217,10 @@ fn settings_that_fp_adds_hold_and_are_taken_out_again() {
     client.fp(&["install", "--yes", "--client", program]);
     assert_eq!(installed(&client), [INSTALLED]);
     let added = client.settings_text();
-    assert!(added.starts_with("{\r\n\t\"disableAllHooks\":  true,\r\n\t\"permissions\": {"), "{added}");
+    assert!(
+        added.starts_with("{\r\n\t\"disableAllHooks\":  true,\r\n\t\"permissions\": {"),
+        "{added}"
+    );
     let answer = answer_without_hooks(&client, &stand_in);
     assert!(page.exists(), "{answer}");
 
@@ -175,10 +240,28 @@ fn options_that_the_client_keeps_are_settings() {
     let program = client_binary::path();
     let program = program.to_str().expect("the client has a readable path");
     client.fp(&["install", "--client", program]);
-    succeed(&client, &["plugin", "install", INSTALLED, "--config", "maxParallelTasks=3"]);
-    assert_eq!(client.print("how many builders work at once?").end().result(), "all done");
+    succeed(
+        &client,
+        &[
+            "plugin",
+            "install",
+            INSTALLED,
+            "--config",
+            "maxParallelTasks=3",
+        ],
+    );
+    assert_eq!(
+        client
+            .print("how many builders work at once?")
+            .end()
+            .result(),
+        "all done"
+    );
     let told = stand_in.of_lead()[1].last_result();
-    assert!(told.contains(r#""origin": "plugin""#) && told.contains(r#""value": 3"#), "{told}");
+    assert!(
+        told.contains(r#""origin": "plugin""#) && told.contains(r#""value": 3"#),
+        "{told}"
+    );
     client.fp(&["uninstall", "--client", program]);
     assert_eq!(client.settings_text(), before);
 }
@@ -197,7 +280,11 @@ fn a_bundle_of_several_platforms_works_through_its_launcher() {
     std::fs::copy(program, target.join("fp")).expect("it can be copied");
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("release/plugin");
     let mut command = Command::new(script);
-    let status = command.arg(program).arg(folder.path().join("programs")).arg(&out).status();
+    let status = command
+        .arg(program)
+        .arg(folder.path().join("programs"))
+        .arg(&out)
+        .status();
     assert!(status.expect("it can be started").success());
     let plugin = out.join("fp");
     let launcher = std::fs::read_to_string(plugin.join("bin/fp")).expect("the launcher is text");
@@ -206,8 +293,15 @@ fn a_bundle_of_several_platforms_works_through_its_launcher() {
     let client = Client::new(&stand_in, sample.path()).with_plugin(&plugin);
     assert_eq!(client.print("/fp:status").end().result(), "all done");
     let requests = stand_in.of_lead();
-    assert!(requests[0].was_told("Show where a plan stands"), "{}", requests[0].summary());
-    assert_eq!(requests[1].last_result(), format!("fp {}", env!("CARGO_PKG_VERSION")));
+    assert!(
+        requests[0].was_told("Show where a plan stands"),
+        "{}",
+        requests[0].summary()
+    );
+    assert_eq!(
+        requests[1].last_result(),
+        format!("fp {}", env!("CARGO_PKG_VERSION"))
+    );
 }
 
 /// The target triple of this platform, among those that a bundle can hold.

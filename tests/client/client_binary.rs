@@ -28,7 +28,10 @@ pub(crate) fn find() -> Result<Option<PathBuf>, String> {
 
 /// The client's path, in a test that runs only where there is one.
 pub(crate) fn path() -> PathBuf {
-    find().ok().flatten().expect("a test runs only when the client was found")
+    find()
+        .ok()
+        .flatten()
+        .expect("a test runs only when the client was found")
 }
 
 fn look() -> Result<Option<PathBuf>, String> {
@@ -39,8 +42,13 @@ fn look() -> Result<Option<PathBuf>, String> {
             false => Err(format!("FP_CLIENT names no file: {}", named.display())),
         };
     }
-    let cached = target_directory().join("client").join(PINNED_VERSION.trim()).join("claude");
-    let found = std::iter::once(cached).chain(on_path("claude")).find(|path| path.is_file());
+    let cached = target_directory()
+        .join("client")
+        .join(PINNED_VERSION.trim())
+        .join("claude");
+    let found = std::iter::once(cached)
+        .chain(on_path("claude"))
+        .find(|path| path.is_file());
     match found {
         None if is_required() => {
             Err("no client, and FP_REQUIRE_CLIENT=1 requires it: run .ci/fetch-client".to_owned())
@@ -58,7 +66,10 @@ const PINNED_CODEX: &str = include_str!("CODEX_VERSION");
 ///
 /// When it isn't there and `FP_REQUIRE_CLIENT=1` is set.
 pub(crate) fn find_codex() -> Result<Option<PathBuf>, String> {
-    let cached = target_directory().join("codex").join(PINNED_CODEX.trim()).join("bin/codex");
+    let cached = target_directory()
+        .join("codex")
+        .join(PINNED_CODEX.trim())
+        .join("bin/codex");
     match cached.is_file() {
         false if is_required() => {
             Err("no Codex, and FP_REQUIRE_CLIENT=1 requires it: run .ci/fetch-codex".to_owned())
@@ -69,7 +80,10 @@ pub(crate) fn find_codex() -> Result<Option<PathBuf>, String> {
 
 /// The path of Codex, in a test that runs only where it is.
 pub(crate) fn codex_path() -> PathBuf {
-    find_codex().ok().flatten().expect("a test runs only when Codex was found")
+    find_codex()
+        .ok()
+        .flatten()
+        .expect("a test runs only when Codex was found")
 }
 
 fn is_required() -> bool {
@@ -78,13 +92,22 @@ fn is_required() -> bool {
 
 fn on_path(program: &str) -> Vec<PathBuf> {
     let path = env::var_os("PATH").unwrap_or_default();
-    env::split_paths(&path).map(|directory| directory.join(program)).collect()
+    env::split_paths(&path)
+        .map(|directory| directory.join(program))
+        .collect()
 }
 
 /// A `PATH` for cleared environments: the system's own directories, and that of `git` where it is elsewhere.
 pub(crate) fn search_path() -> String {
     let system = ["/usr/local/bin", "/usr/bin", "/bin"].map(PathBuf::from);
     let git = on_path("git").into_iter().find(|path| path.is_file());
-    let directories = git.iter().filter_map(|path| path.parent()).map(Path::to_owned).chain(system);
-    env::join_paths(directories).expect("directories of a PATH have no colon").to_string_lossy().into_owned()
+    let directories = git
+        .iter()
+        .filter_map(|path| path.parent())
+        .map(Path::to_owned)
+        .chain(system);
+    env::join_paths(directories)
+        .expect("directories of a PATH have no colon")
+        .to_string_lossy()
+        .into_owned()
 }

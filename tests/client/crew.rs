@@ -51,20 +51,27 @@ pub(crate) fn planned(sample: Sample) -> Sample {
 
 /// Builders and verifiers that do it right at once.
 pub(crate) fn cast() -> Cast {
-    let builder = TASKS.iter().fold(Builder::default(), |builder, (task, word, _)| {
-        let [program, test] = files(word);
-        builder.writing(task, &program, &format!("#!/bin/sh\necho {word}\n")).writing(
-            task,
-            &test,
-            &format!("[ \"$(sh bin/{word})\" = {word} ]\n"),
-        )
-    });
-    Cast { builder, ..Cast::default() }
+    let builder = TASKS
+        .iter()
+        .fold(Builder::default(), |builder, (task, word, _)| {
+            let [program, test] = files(word);
+            builder
+                .writing(task, &program, &format!("#!/bin/sh\necho {word}\n"))
+                .writing(task, &test, &format!("[ \"$(sh bin/{word})\" = {word} ]\n"))
+        });
+    Cast {
+        builder,
+        ..Cast::default()
+    }
 }
 
 /// Asserts that each task has one commit of its own files, whichever came first, and that nothing else is there.
 pub(crate) fn assert_built(sample: &Sample) {
-    let mut commits: Vec<_> = sample.new_commits().into_iter().map(|commit| commit.files).collect();
+    let mut commits: Vec<_> = sample
+        .new_commits()
+        .into_iter()
+        .map(|commit| commit.files)
+        .collect();
     commits.sort();
     let mut expected = TASKS.map(|(_, word, _)| files(word).to_vec());
     expected.sort();
@@ -82,7 +89,10 @@ fn tree() -> String {
         .to_owned();
     for (task, word, dependencies) in TASKS {
         if let Some(group) = task.strip_suffix(".1") {
-            let _ = writeln!(tree, "- [ID: {group}] Group {group} of the numbers (Complexity: 4)");
+            let _ = writeln!(
+                tree,
+                "- [ID: {group}] Group {group} of the numbers (Complexity: 4)"
+            );
         }
         let indent = if task.contains('.') { "  " } else { "" };
         let [program, test] = files(word);

@@ -12,7 +12,10 @@ use crate::session::Client;
 use crate::stand_in::StandIn;
 use crate::tests;
 
-tests![a_lead_spends_little_on_a_task, a_lead_spends_little_on_a_task_of_three_builders];
+tests![
+    a_lead_spends_little_on_a_task,
+    a_lead_spends_little_on_a_task_of_three_builders
+];
 
 /// How many tasks the measured plan has.
 const TASKS: usize = 6;
@@ -54,7 +57,11 @@ struct Spent {
 }
 
 fn tokens(request: &Request, parts: &[&str]) -> usize {
-    parts.iter().map(|part| request.body[part].to_string().len()).sum::<usize>() / CHARACTERS
+    parts
+        .iter()
+        .map(|part| request.body[part].to_string().len())
+        .sum::<usize>()
+        / CHARACTERS
 }
 
 fn asks_next(request: &Request) -> bool {
@@ -73,12 +80,18 @@ fn spent(stand_in: &StandIn) -> Spent {
             .iter()
             .any(|entry| matches!(entry, Entry::Heard(text) if text.contains("task-notification")))
     };
-    let (first, last) = (leading.first().expect("it led"), leading.last().expect("it led"));
+    let (first, last) = (
+        leading.first().expect("it led"),
+        leading.last().expect("it led"),
+    );
     Spent {
         turns: 1 + leading.iter().filter(begins).count(),
         requests: leading.len() + 1,
         grown: tokens(last, &["messages"]) - tokens(first, &["messages"]),
-        sent: leading.iter().map(|request| tokens(request, &["system", "tools", "messages"])).sum(),
+        sent: leading
+            .iter()
+            .map(|request| tokens(request, &["system", "tools", "messages"]))
+            .sum(),
         own: tokens(last, &["system", "tools"]),
     }
 }
@@ -86,18 +99,39 @@ fn spent(stand_in: &StandIn) -> Spent {
 fn measure(builders: usize) {
     let sample = sample();
     let builder = (1..=TASKS).fold(Builder::default(), |builder, number| {
-        builder.writing(&number.to_string(), &format!("pages/{number}.txt"), &format!("{number}\n"))
+        builder.writing(
+            &number.to_string(),
+            &format!("pages/{number}.txt"),
+            &format!("{number}\n"),
+        )
     });
-    let cast = Cast { builder, ..Cast::default() };
+    let cast = Cast {
+        builder,
+        ..Cast::default()
+    };
     let stand_in = StandIn::start(move |request| cast.reply(request));
     let client = Client::new(&stand_in, sample.path()).with_plugin(&plugin());
-    let ended = client.print(&format!("/fp:implement {PLAN} --builders {builders}")).end();
-    assert!(ended.result().contains(OVER), "{}\n{}", ended.result(), stand_in.summary());
+    let ended = client
+        .print(&format!("/fp:implement {PLAN} --builders {builders}"))
+        .end();
+    assert!(
+        ended.result().contains(OVER),
+        "{}\n{}",
+        ended.result(),
+        stand_in.summary()
+    );
     assert_eq!(sample.new_commits().len(), TASKS);
     assert!(events(&sample, "sentBack").is_empty(), "nothing failed");
 
-    let Spent { turns, requests, grown, sent, own } = spent(&stand_in);
-    let of_a_task = |total: usize| f64::from(u32::try_from(total).expect("it is small")) / TASKS as f64;
+    let Spent {
+        turns,
+        requests,
+        grown,
+        sent,
+        own,
+    } = spent(&stand_in);
+    let of_a_task =
+        |total: usize| f64::from(u32::try_from(total).expect("it is small")) / TASKS as f64;
     let line = format!(
         "{builders} builder(s), a task: {:.1} turns, {:.1} requests, {:.0} tokens new, {:.0} sent; {own} of each request \
          are the client's own\n",
@@ -106,7 +140,9 @@ fn measure(builders: usize) {
         of_a_task(grown),
         of_a_task(sent)
     );
-    std::io::stdout().write_all(line.as_bytes()).expect("standard output is open");
+    std::io::stdout()
+        .write_all(line.as_bytes())
+        .expect("standard output is open");
     assert!(of_a_task(turns) <= TURNS, "{line}");
 }
 

@@ -56,7 +56,10 @@ impl<'a> Headless<'a> {
     pub(crate) fn start(stand_in: &'a StandIn, mut command: Command, mark: Mark) -> Self {
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().expect("the client can be started");
-        let shared = Arc::new(Shared { input: Mutex::new(child.stdin.take()), ..Shared::default() });
+        let shared = Arc::new(Shared {
+            input: Mutex::new(child.stdin.take()),
+            ..Shared::default()
+        });
         let output = child.stdout.take().expect("standard output is piped");
         let mut errors = child.stderr.take().expect("standard error is piped");
         let (events, complaints) = (Arc::clone(&shared), Arc::clone(&shared));
@@ -72,7 +75,13 @@ impl<'a> Headless<'a> {
                 *lock(&complaints.errors) = text;
             }),
         ];
-        Self { stand_in, shared, child, readers, mark }
+        Self {
+            stand_in,
+            shared,
+            child,
+            readers,
+            mark,
+        }
     }
 
     /// The label that the user chooses the next time that a question offers it, before [`Self::choosing`] counts;
@@ -97,7 +106,8 @@ impl<'a> Headless<'a> {
     /// Sends a prompt of the user.
     pub(crate) fn say(&self, prompt: &str) {
         let message = json!({ "role": "user", "content": prompt });
-        self.shared.send(&json!({ "type": "user", "message": message }));
+        self.shared
+            .send(&json!({ "type": "user", "message": message }));
     }
 
     /// Waits until the lead has ended a turn with words that have `needle`.
@@ -125,7 +135,11 @@ impl<'a> Headless<'a> {
             let broken = self.stand_in.broken().is_some();
             (broken || condition()).then_some(!broken)
         });
-        assert!(met == Some(true), "waited in vain for {what}\n{}", self.story());
+        assert!(
+            met == Some(true),
+            "waited in vain for {what}\n{}",
+            self.story()
+        );
     }
 
     /// Says that no more prompts come and waits for the end, which background agents delay.
@@ -146,15 +160,29 @@ impl<'a> Headless<'a> {
 
     fn ending(mut self, well: bool, looks: impl FnOnce()) -> Ended {
         drop(lock(&self.shared.input).take());
-        let status = wait::poll(wait::LIMIT, || self.child.try_wait().expect("a child can be waited for"));
-        let Some(status) = status else { panic!("the session did not end\n{}", self.story()) };
+        let status = wait::poll(wait::LIMIT, || {
+            self.child.try_wait().expect("a child can be waited for")
+        });
+        let Some(status) = status else {
+            panic!("the session did not end\n{}", self.story())
+        };
         looks();
         // What it left running would keep its output open.
         self.mark.kill();
-        self.readers.drain(..).for_each(|reader| drop(reader.join()));
-        assert_eq!(status.success(), well, "the client ended with {status}\n{}", self.story());
+        self.readers
+            .drain(..)
+            .for_each(|reader| drop(reader.join()));
+        assert_eq!(
+            status.success(),
+            well,
+            "the client ended with {status}\n{}",
+            self.story()
+        );
         assert!(self.stand_in.broken().is_none(), "{}", self.story());
-        let (events, prompts) = (lock(&self.shared.events).clone(), lock(&self.shared.prompts).clone());
+        let (events, prompts) = (
+            lock(&self.shared.events).clone(),
+            lock(&self.shared.prompts).clone(),
+        );
         Ended { events, prompts }
     }
 
@@ -166,10 +194,18 @@ impl<'a> Headless<'a> {
     fn story(&self) -> String {
         const SHOWN: usize = 5;
         let events = lock(&self.shared.events);
-        let last = events.iter().rev().take(SHOWN).rev().map(|event| shortened(&event.to_string()));
+        let last = events
+            .iter()
+            .rev()
+            .take(SHOWN)
+            .rev()
+            .map(|event| shortened(&event.to_string()));
         let last: Vec<_> = last.collect();
         let (events, errors) = (last.join("\n"), lock(&self.shared.errors));
-        format!("{}\nlast events:\n{events}\nstandard error:\n{errors}", self.stand_in.summary())
+        format!(
+            "{}\nlast events:\n{events}\nstandard error:\n{errors}",
+            self.stand_in.summary()
+        )
     }
 }
 
@@ -185,18 +221,24 @@ impl Ended {
     /// The lead's last words.
     pub(crate) fn result(&self) -> &str {
         let last = self.events.iter().rfind(|event| event["type"] == "result");
-        last.and_then(|event| event["result"].as_str()).unwrap_or_default()
+        last.and_then(|event| event["result"].as_str())
+            .unwrap_or_default()
     }
 
     /// The permissions that the client has asked for: all prompts but the questions.
     pub(crate) fn permission_prompts(&self) -> Vec<&Prompt> {
-        self.prompts.iter().filter(|prompt| prompt.tool != "AskUserQuestion").collect()
+        self.prompts
+            .iter()
+            .filter(|prompt| prompt.tool != "AskUserQuestion")
+            .collect()
     }
 }
 
 impl Shared {
     fn handle(&self, line: &str) {
-        let Ok(event) = serde_json::from_str::<Value>(line) else { return };
+        let Ok(event) = serde_json::from_str::<Value>(line) else {
+            return;
+        };
         if event["type"] == "control_request" {
             self.answer(&event);
         }
@@ -207,7 +249,10 @@ impl Shared {
         let request = &event["request"];
         let tool = request["tool_name"].as_str().unwrap_or_default().to_owned();
         let mut input = request["input"].clone();
-        lock(&self.prompts).push(Prompt { tool: tool.clone(), input: input.clone() });
+        lock(&self.prompts).push(Prompt {
+            tool: tool.clone(),
+            input: input.clone(),
+        });
         if tool == "AskUserQuestion" {
             input["answers"] = self.choose(&input["questions"]);
         }
@@ -215,23 +260,35 @@ impl Shared {
             true => json!({ "behavior": "deny", "message": "Not that." }),
             false => json!({ "behavior": "allow", "updatedInput": input }),
         };
-        let response =
-            json!({ "subtype": "success", "request_id": event["request_id"], "response": decision });
+        let response = json!({ "subtype": "success", "request_id": event["request_id"], "response": decision });
         self.send(&json!({ "type": "control_response", "response": response }));
     }
 
     fn choose(&self, questions: &Value) -> Value {
         let choices = lock(&self.choices);
         let answers = questions.as_array().into_iter().flatten().map(|question| {
-            let options = question["options"].as_array().map(Vec::as_slice).unwrap_or_default();
-            let labels: Vec<_> = options.iter().filter_map(|option| option["label"].as_str()).collect();
+            let options = question["options"]
+                .as_array()
+                .map(Vec::as_slice)
+                .unwrap_or_default();
+            let labels: Vec<_> = options
+                .iter()
+                .filter_map(|option| option["label"].as_str())
+                .collect();
             let mut once = lock(&self.once);
-            let now = labels.iter().find_map(|label| once.iter().position(|choice| choice == label));
+            let now = labels
+                .iter()
+                .find_map(|label| once.iter().position(|choice| choice == label));
             let now = now.map(|at| once.remove(at));
-            let chosen = labels.iter().find(|label| choices.iter().any(|choice| choice == *label));
+            let chosen = labels
+                .iter()
+                .find(|label| choices.iter().any(|choice| choice == *label));
             let chosen = chosen.or(labels.first()).map(|label| (*label).to_owned());
             let chosen = now.or(chosen).unwrap_or_default();
-            (question["question"].as_str().unwrap_or_default().to_owned(), json!(chosen))
+            (
+                question["question"].as_str().unwrap_or_default().to_owned(),
+                json!(chosen),
+            )
         });
         Value::Object(answers.collect())
     }

@@ -25,7 +25,10 @@ tests![
 /// The tests that need Codex.
 pub(crate) const CODEX_TESTS: &[(&str, fn())] = &[
     ("lead::codex_builds_and_judges", codex_builds_and_judges),
-    ("lead::codex_builds_and_claude_judges", codex_builds_and_claude_judges),
+    (
+        "lead::codex_builds_and_claude_judges",
+        codex_builds_and_claude_judges,
+    ),
 ];
 
 fn run(client: &Client<'_>, flags: &[&str]) -> (Command, Mark) {
@@ -38,7 +41,11 @@ fn lead(sample: &Sample, client: &Client<'_>, flags: &[&str], stand_in: &StandIn
     let output = command.stdin(Stdio::null()).output().expect("fp starts");
     let [said, noted] =
         [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned());
-    assert!(output.status.success(), "{said}\n{noted}\n{}", stand_in.summary());
+    assert!(
+        output.status.success(),
+        "{said}\n{noted}\n{}",
+        stand_in.summary()
+    );
     crew::assert_built(sample);
     assert!(mark.processes().is_empty(), "processes are left");
     said + &noted
@@ -64,12 +71,25 @@ fn claude_builds_and_judges() {
     assert!(said.contains("6 of 6 tasks done"), "{said}");
 
     let cost = status(&sample)["cost"].clone();
-    assert!(cost["microUsd"].as_u64().is_some_and(|cost| cost > 0), "{cost}");
-    assert_eq!(cost["agents"].as_array().map(Vec::len), Some(12), "{cost:#}");
-    assert_eq!(cost["denied"], Value::Null, "the task's own command and `fp` are allowed");
+    assert!(
+        cost["microUsd"].as_u64().is_some_and(|cost| cost > 0),
+        "{cost}"
+    );
+    assert_eq!(
+        cost["agents"].as_array().map(Vec::len),
+        Some(12),
+        "{cost:#}"
+    );
+    assert_eq!(
+        cost["denied"],
+        Value::Null,
+        "the task's own command and `fp` are allowed"
+    );
     // The first request of a builder: the role's page, the tools, the prompt.
     let first = &stand_in.of_agent("builder-1")[0];
-    let length = serde_json::to_string(&first.body).expect("it is JSON").len();
+    let length = serde_json::to_string(&first.body)
+        .expect("it is JSON")
+        .len();
     assert!(length < 20_000, "{length} characters");
 }
 
@@ -85,7 +105,10 @@ fn codex_builds_and_judges() {
     expect_one_try_each(&sample);
     assert!(status(&sample)["cost"]["tokens"]["input"].as_u64() > Some(0));
     let told = stand_in.requests();
-    assert!(told.iter().all(|request| request.was_told(wish)), "it has the repository's own page");
+    assert!(
+        told.iter().all(|request| request.was_told(wish)),
+        "it has the repository's own page"
+    );
 }
 
 fn codex_builds_and_claude_judges() {
@@ -103,19 +126,30 @@ fn codex_builds_and_claude_judges() {
         .map(|part| (&part["role"], &part["program"]))
         .collect();
     assert!(
-        programs.iter().all(|(role, program)| (*role == "builder") == (*program == "codex")),
+        programs
+            .iter()
+            .all(|(role, program)| (*role == "builder") == (*program == "codex")),
         "{programs:?}"
     );
-    assert_eq!(cost["denied"], Value::Null, "a verifier may run the task's own command and `fp`");
+    assert_eq!(
+        cost["denied"],
+        Value::Null,
+        "a verifier may run the task's own command and `fp`"
+    );
 }
 
 fn a_service_that_fails_uses_no_try() {
     let (sample, cast) = (crew::sample(), crew::cast());
     let stand_in = StandIn::start(move |request| cast.reply(request));
-    stand_in.fail(3, Fault::Status(529), |request| request.speaker.is("builder-2"));
-    stand_in.fail(2, Fault::Cut(300), |request| request.speaker.is("builder-1"));
-    let client =
-        Client::new(&stand_in, sample.path()).with_agents().with_variable("CLAUDE_CODE_MAX_RETRIES", "1");
+    stand_in.fail(3, Fault::Status(529), |request| {
+        request.speaker.is("builder-2")
+    });
+    stand_in.fail(2, Fault::Cut(300), |request| {
+        request.speaker.is("builder-1")
+    });
+    let client = Client::new(&stand_in, sample.path())
+        .with_agents()
+        .with_variable("CLAUDE_CODE_MAX_RETRIES", "1");
     let said = lead(&sample, &client, &[], &stand_in);
     assert!(said.contains("note: builder-2: "), "{said}");
     expect_one_try_each(&sample);
@@ -142,7 +176,10 @@ fn killed_again_and_again_it_loses_nothing() {
     }
     lead(&sample, &client, &[], &stand_in);
     expect_one_try_each(&sample);
-    assert!(marks.iter().all(|mark| mark.processes().is_empty()), "processes are left");
+    assert!(
+        marks.iter().all(|mark| mark.processes().is_empty()),
+        "processes are left"
+    );
 }
 
 /// Has a session hand over the run of `cast`, whose user takes the first option but once `choice`. Returns how many
@@ -154,10 +191,16 @@ fn hand_over(cast: Cast, choice: &str) -> (StandIn, usize) {
         .with_agents()
         .with_plugin(&plugin())
         .with_configuration(r#"{ "engine": "processes" }"#);
-    let session = client.converse(&format!("/fp:implement {PLAN} --builders 3")).choosing_once(choice);
+    let session = client
+        .converse(&format!("/fp:implement {PLAN} --builders 3"))
+        .choosing_once(choice);
     session.wait_for_result(OVER);
     let ended = session.end();
-    assert!(ended.permission_prompts().is_empty(), "{:?}", ended.permission_prompts());
+    assert!(
+        ended.permission_prompts().is_empty(),
+        "{:?}",
+        ended.permission_prompts()
+    );
     crew::assert_built(&sample);
     let requests = stand_in.of_lead().len();
     drop(client);
@@ -166,7 +209,12 @@ fn hand_over(cast: Cast, choice: &str) -> (StandIn, usize) {
 
 fn a_session_hands_the_run_over() {
     let (stand_in, requests) = hand_over(crew::cast(), "");
-    assert_eq!(requests, 5, "what a run costs the session is in ARCHITECTURE.md\n{}", stand_in.summary());
+    assert_eq!(
+        requests,
+        5,
+        "what a run costs the session is in ARCHITECTURE.md\n{}",
+        stand_in.summary()
+    );
 }
 
 fn a_question_costs_the_session_two_requests() {
@@ -175,5 +223,9 @@ fn a_question_costs_the_session_two_requests() {
     let (stand_in, requests) = hand_over(cast, "Quiet");
     assert_eq!(requests, 5 + 2, "{}", stand_in.summary());
     let mut told = stand_in.requests().into_iter();
-    assert!(told.any(|request| request.was_told("the answer: Quiet")), "{}", stand_in.summary());
+    assert!(
+        told.any(|request| request.was_told("the answer: Quiet")),
+        "{}",
+        stand_in.summary()
+    );
 }

@@ -78,8 +78,10 @@ fn main() -> ExitCode {
     .into_iter()
     .map(|(name, test)| trial(name, test, client_binary::find));
     let codex = || Ok(client_binary::find()?.and(client_binary::find_codex()?));
-    let with_codex =
-        agents::CODEX_TESTS.iter().chain(lead::CODEX_TESTS).map(|(name, test)| trial(name, *test, codex));
+    let with_codex = agents::CODEX_TESTS
+        .iter()
+        .chain(lead::CODEX_TESTS)
+        .map(|(name, test)| trial(name, *test, codex));
     libtest_mimic::run(&arguments, trials.chain(with_codex).collect()).exit_code()
 }
 

@@ -20,23 +20,42 @@ fn a_message_is_in_the_next_payload_of_the_other_builder() {
         verifier: Verifier::default().failing("1.2", 1, "it says bye too quietly"),
         ..Cast::default()
     };
-    let log = sample.path().join(format!(".fractal-planner/plans/{PLAN}/events.jsonl"));
+    let log = sample
+        .path()
+        .join(format!(".fractal-planner/plans/{PLAN}/events.jsonl"));
     let stand_in = StandIn::start(move |request| {
         if matches!(&request.speaker, Speaker::Agent { name, .. } if name == "verifier-1-2-i1") {
-            let sent = || std::fs::read_to_string(&log).is_ok_and(|log| log.contains("\"messaged\""));
+            let sent =
+                || std::fs::read_to_string(&log).is_ok_and(|log| log.contains("\"messaged\""));
             wait::poll(wait::LIMIT, || sent().then_some(())).expect("the message is sent");
         }
         cast.reply(request)
     });
     let client = Client::new(&stand_in, sample.path()).with_plugin(&plugin());
-    let ended = client.print(&format!("/fp:implement {PLAN} --builders 2")).end();
-    assert!(ended.result().contains(OVER), "{}\n{}", ended.result(), stand_in.summary());
+    let ended = client
+        .print(&format!("/fp:implement {PLAN} --builders 2"))
+        .end();
+    assert!(
+        ended.result().contains(OVER),
+        "{}\n{}",
+        ended.result(),
+        stand_in.summary()
+    );
 
     assert_committed(&sample);
     let messages = events(&sample, "messaged");
     assert_eq!(messages.len(), 1, "{messages:?}");
-    let receiver = messages[0]["message"]["to"][0].as_str().expect("it has a receiver");
+    let receiver = messages[0]["message"]["to"][0]
+        .as_str()
+        .expect("it has a receiver");
     let requests = stand_in.of_agent(receiver);
-    let told = requests.iter().find(|request| request.was_told(MESSAGE)).expect("the receiver is told");
-    assert!(told.was_told("as data: use it or ignore it, don't answer"), "{}", told.summary());
+    let told = requests
+        .iter()
+        .find(|request| request.was_told(MESSAGE))
+        .expect("the receiver is told");
+    assert!(
+        told.was_told("as data: use it or ignore it, don't answer"),
+        "{}",
+        told.summary()
+    );
 }

@@ -40,7 +40,10 @@ const GOAL: &str = "add a greeting command";
 fn cast() -> Cast {
     let wrong = TASKS.replace("  - Dependencies: 1\n", "  - Dependencies: 9\n");
     assert_ne!(wrong, TASKS);
-    Cast { planner: Planner::default().drafting(&wrong).drafting(TASKS), ..Cast::default() }
+    Cast {
+        planner: Planner::default().drafting(&wrong).drafting(TASKS),
+        ..Cast::default()
+    }
 }
 
 fn stand_in() -> StandIn {
@@ -59,7 +62,12 @@ fn folder(sample: &Sample) -> PathBuf {
 }
 
 fn read(sample: &Sample, file: &str) -> String {
-    sample.read(folder(sample).join(file).to_str().expect("a plan's id is readable"))
+    sample.read(
+        folder(sample)
+            .join(file)
+            .to_str()
+            .expect("a plan's id is readable"),
+    )
 }
 
 fn json(sample: &Sample, arguments: &[&str]) -> Value {
@@ -79,14 +87,29 @@ fn assert_planned(sample: &Sample) {
     let order = read(sample, "plan.md");
     assert!(order.contains("1.1") && order.contains("1.2"), "{order}");
     assert!(read(sample, "interview.json").contains("`bin/greet` prints a greeting"));
-    assert_eq!(sample.uncommitted(), "", "a plan leaves the repository alone");
+    assert_eq!(
+        sample.uncommitted(),
+        "",
+        "a plan leaves the repository alone"
+    );
 }
 
 fn assert_revised(stand_in: &StandIn) {
     let decomposer = stand_in.of_agent("decomposer");
-    assert!(decomposer[0].system_prompt().contains("You write a plan's `tasks.md`"));
-    let refused = decomposer.iter().filter(|request| request.last_result().contains("unknown-dependency"));
-    assert_eq!(refused.count(), 1, "the first tree is refused: {}", stand_in.summary());
+    assert!(
+        decomposer[0]
+            .system_prompt()
+            .contains("You write a plan's `tasks.md`")
+    );
+    let refused = decomposer
+        .iter()
+        .filter(|request| request.last_result().contains("unknown-dependency"));
+    assert_eq!(
+        refused.count(),
+        1,
+        "the first tree is refused: {}",
+        stand_in.summary()
+    );
 }
 
 /// What a session of `/fp:plan` with these flags leaves behind, whose user takes the first options but for `choices`.
@@ -96,7 +119,9 @@ fn planned(cast: Cast, flags: &str, choices: &[&str]) -> (Sample, StandIn, Ended
     let ended = {
         let client = Client::new(&stand_in, sample.path()).with_plugin(&plugin());
         let session = client.converse(&format!("/fp:plan {flags} {GOAL}"));
-        let session = choices.iter().fold(session, |session, choice| session.choosing_once(choice));
+        let session = choices
+            .iter()
+            .fold(session, |session, choice| session.choosing_once(choice));
         session.wait_for_any_result(&[PLANNED, STOPPED, RESEARCHED]);
         session.end()
     };
@@ -105,9 +130,22 @@ fn planned(cast: Cast, flags: &str, choices: &[&str]) -> (Sample, StandIn, Ended
 
 /// What the user was asked, in order; of the question about the plan, its beginning.
 fn asked(ended: &Ended) -> Vec<&str> {
-    let questions = ended.prompts.iter().flat_map(|prompt| prompt.input["questions"].as_array());
-    let texts = questions.flatten().filter_map(|question| question["question"].as_str());
-    texts.map(|text| if text.starts_with(REVIEW) { REVIEW } else { text }).collect()
+    let questions = ended
+        .prompts
+        .iter()
+        .flat_map(|prompt| prompt.input["questions"].as_array());
+    let texts = questions
+        .flatten()
+        .filter_map(|question| question["question"].as_str());
+    texts
+        .map(|text| {
+            if text.starts_with(REVIEW) {
+                REVIEW
+            } else {
+                text
+            }
+        })
+        .collect()
 }
 
 /// The agents that were started, in order.
@@ -125,14 +163,23 @@ fn agents(stand_in: &StandIn) -> Vec<String> {
 
 fn log(sample: &Sample, wanted: &str) -> Vec<Value> {
     let lines = read(sample, "events.jsonl");
-    let entries = lines.lines().map(|line| serde_json::from_str::<Value>(line).expect("the log is JSON"));
+    let entries = lines
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).expect("the log is JSON"));
     let events = entries.flat_map(|entry| entry["events"].as_array().cloned().unwrap_or_default());
-    events.filter_map(|event| event.get(wanted).cloned()).collect()
+    events
+        .filter_map(|event| event.get(wanted).cloned())
+        .collect()
 }
 
 fn the_user_is_asked_and_the_plan_is_approved() {
     let (sample, stand_in, ended) = planned(cast(), "--mode pipeline", &["HELLO, ADA"]);
-    assert!(ended.result().contains(PLANNED), "{}\n{}", ended.result(), stand_in.summary());
+    assert!(
+        ended.result().contains(PLANNED),
+        "{}\n{}",
+        ended.result(),
+        stand_in.summary()
+    );
     assert_planned(&sample);
     assert_revised(&stand_in);
     assert_eq!(asked(&ended), [INTERVIEW, TESTING, APPROACH, REVIEW]);
@@ -140,7 +187,11 @@ fn the_user_is_asked_and_the_plan_is_approved() {
     agents.sort();
     let roles = ["critic", "decomposer", "interviewer", "researcher"];
     assert_eq!(agents, roles.map(|role| format!("fp:{role}")));
-    assert_eq!(log(&sample, "interviewed").len(), 3, "two rounds and the approach");
+    assert_eq!(
+        log(&sample, "interviewed").len(),
+        3,
+        "two rounds and the approach"
+    );
     let interview = read(&sample, "interview.md");
     for words in ["HELLO, ADA", "A flag of bin/hello"] {
         assert!(interview.contains(words), "{interview}");
@@ -167,25 +218,49 @@ fn the_user_is_asked_in_a_terminal() {
 fn nothing_is_planned_when_nobody_can_be_asked() {
     let (sample, stand_in) = (Sample::new(), stand_in());
     let client = Client::new(&stand_in, sample.path()).with_plugin(&plugin());
-    let ended = client.print(&format!("/fp:plan --mode pipeline {GOAL}")).end();
+    let ended = client
+        .print(&format!("/fp:plan --mode pipeline {GOAL}"))
+        .end();
 
     assert!(ended.result().contains(UNCONFIRMED), "{}", ended.result());
     let told = &stand_in.of_lead()[0];
-    assert!(told.was_told("With neither `--auto` nor AskUserQuestion, stop"), "{}", told.summary());
+    assert!(
+        told.was_told("With neither `--auto` nor AskUserQuestion, stop"),
+        "{}",
+        told.summary()
+    );
     let new = stand_in.of_lead()[1].last_result();
-    assert!(new.contains("\"attended\": false"), "fp knows that nobody is there: {new}");
-    assert_eq!(agents(&stand_in), ["fp:interviewer"], "it says what there would have been to ask");
+    assert!(
+        new.contains("\"attended\": false"),
+        "fp knows that nobody is there: {new}"
+    );
+    assert_eq!(
+        agents(&stand_in),
+        ["fp:interviewer"],
+        "it says what there would have been to ask"
+    );
     assert_eq!(read(&sample, "tasks.md"), "");
     assert_eq!(json(&sample, &["status"])["phase"], "planning");
 }
 
 fn a_direct_plan_stays_unapproved_when_nobody_can_be_asked() {
-    let (sample, cast) =
-        (Sample::new(), Cast { planner: Planner::default().drafting(TASKS), ..Cast::default() });
+    let (sample, cast) = (
+        Sample::new(),
+        Cast {
+            planner: Planner::default().drafting(TASKS),
+            ..Cast::default()
+        },
+    );
     let stand_in = StandIn::start(move |request| cast.reply(request));
     let client = Client::new(&stand_in, sample.path()).with_plugin(&plugin());
-    let ended = client.print(&format!("/fp:plan --mode direct {GOAL}")).end();
-    assert!(ended.result().contains(UNCONFIRMED) && ended.result().contains(REVIEW), "{}", ended.result());
+    let ended = client
+        .print(&format!("/fp:plan --mode direct {GOAL}"))
+        .end();
+    assert!(
+        ended.result().contains(UNCONFIRMED) && ended.result().contains(REVIEW),
+        "{}",
+        ended.result()
+    );
     assert!(log(&sample, "approved").is_empty());
     assert_eq!(sample.consents(), Vec::<Value>::new());
 }
@@ -193,13 +268,23 @@ fn a_direct_plan_stays_unapproved_when_nobody_can_be_asked() {
 fn assumptions_are_recorded_as_such_with_auto() {
     let (sample, stand_in) = (Sample::new(), stand_in());
     let client = Client::new(&stand_in, sample.path()).with_plugin(&plugin());
-    let ended = client.print(&format!("/fp:plan --auto --mode pipeline {GOAL}")).end();
+    let ended = client
+        .print(&format!("/fp:plan --auto --mode pipeline {GOAL}"))
+        .end();
 
-    assert!(ended.result().contains(PLANNED), "{}\n{}", ended.result(), stand_in.summary());
+    assert!(
+        ended.result().contains(PLANNED),
+        "{}\n{}",
+        ended.result(),
+        stand_in.summary()
+    );
     assert_planned(&sample);
     assert_revised(&stand_in);
     let interview = read(&sample, "interview.md");
-    assert!(interview.contains("The greeting is Hello, Ada"), "{interview}");
+    assert!(
+        interview.contains("The greeting is Hello, Ada"),
+        "{interview}"
+    );
     assert!(interview.contains("(assumed)"), "{interview}");
     assert_eq!(log(&sample, "approved")[0]["by"], "auto");
 }
@@ -208,9 +293,17 @@ fn a_full_plan_is_analysed_first() {
     let (sample, stand_in, ended) = planned(cast(), "--mode full", &[]);
     assert_planned(&sample);
     assert_eq!(agents(&stand_in)[..2], ["fp:analyst", "fp:interviewer"]);
-    assert_eq!(asked(&ended)[..2], [INTERVIEW, AMBIGUITY], "what is ambiguous is asked");
+    assert_eq!(
+        asked(&ended)[..2],
+        [INTERVIEW, AMBIGUITY],
+        "what is ambiguous is asked"
+    );
     let interview = json(&sample, &["interview"]);
-    assert_eq!(interview["openQuestions"], serde_json::json!([]), "and its answer closes it: {interview:#}");
+    assert_eq!(
+        interview["openQuestions"],
+        serde_json::json!([]),
+        "and its answer closes it: {interview:#}"
+    );
 }
 
 fn a_user_who_changes_the_plan_is_shown_the_changed_one() {
@@ -222,9 +315,16 @@ fn a_user_who_changes_the_plan_is_shown_the_changed_one() {
     assert_eq!(asked(&ended)[3..], [REVIEW, REVIEW, REVIEW]);
     assert_eq!(read(&sample, "tasks.md"), changed);
     assert!(read(&sample, "interview.md").contains(WISH));
-    let shown =
-        stand_in.of_lead().iter().filter(|lead| lead.last_result().contains("goodbye loudly")).count();
-    assert!(shown > 0, "the user is shown what was changed: {}", stand_in.summary());
+    let shown = stand_in
+        .of_lead()
+        .iter()
+        .filter(|lead| lead.last_result().contains("goodbye loudly"))
+        .count();
+    assert!(
+        shown > 0,
+        "the user is shown what was changed: {}",
+        stand_in.summary()
+    );
     assert_eq!(log(&sample, "approved").len(), 1);
 }
 
@@ -243,13 +343,24 @@ fn a_tree_that_fails_its_critique_is_revised() {
         TASKS.replace("prints `BYE`", "prints just `BYE`"),
     );
     let mut cast = cast();
-    cast.planner = cast.planner.revising(&once).revising(&twice).criticising(FAILING).criticising(FAILING);
+    cast.planner = cast
+        .planner
+        .revising(&once)
+        .revising(&twice)
+        .criticising(FAILING)
+        .criticising(FAILING);
     let (sample, stand_in, _ended) = planned(cast, "--mode pipeline", &[]);
     assert_planned(&sample);
-    let verdicts: Vec<_> = log(&sample, "critiqued").iter().map(|round| round["verdict"].clone()).collect();
+    let verdicts: Vec<_> = log(&sample, "critiqued")
+        .iter()
+        .map(|round| round["verdict"].clone())
+        .collect();
     assert_eq!(verdicts, ["FAIL", "FAIL", "PASS"]);
     assert_eq!(read(&sample, "tasks.md"), twice);
-    let critics = agents(&stand_in).iter().filter(|agent| *agent == "fp:critic").count();
+    let critics = agents(&stand_in)
+        .iter()
+        .filter(|agent| *agent == "fp:critic")
+        .count();
     assert_eq!(critics, 3);
     assert!(read(&sample, "critique.md").starts_with("PASS"));
 }
@@ -265,8 +376,17 @@ fn a_critique_that_never_passes_is_left_to_the_user() {
     }
     let (sample, stand_in, ended) = planned(cast, "--mode pipeline", &[]);
     assert_planned(&sample);
-    assert_eq!(log(&sample, "critiqued").len(), 3, "three rounds and no more: {}", stand_in.summary());
-    assert_eq!(asked(&ended).last(), Some(&REVIEW), "the user decides about what is left");
+    assert_eq!(
+        log(&sample, "critiqued").len(),
+        3,
+        "three rounds and no more: {}",
+        stand_in.summary()
+    );
+    assert_eq!(
+        asked(&ended).last(),
+        Some(&REVIEW),
+        "the user decides about what is left"
+    );
 }
 
 fn research_alone_ends_with_what_was_found() {
@@ -291,8 +411,13 @@ const OTHER_SYSTEM: &str = r#"{ "master": { "tasks": [
 "#;
 
 fn a_plan_of_another_system_is_completed_and_what_was_done_stays_done() {
-    let (sample, cast) =
-        (Sample::new(), Cast { planner: Planner::default().drafting(TASKS), ..Cast::default() });
+    let (sample, cast) = (
+        Sample::new(),
+        Cast {
+            planner: Planner::default().drafting(TASKS),
+            ..Cast::default()
+        },
+    );
     sample.write("planning/tasks/tasks.json", OTHER_SYSTEM);
     sample.git(&["add", "--all"]);
     sample.git(&["commit", "--quiet", "--message", "docs: plan the greeting"]);
@@ -301,30 +426,56 @@ fn a_plan_of_another_system_is_completed_and_what_was_done_stays_done() {
     let session = client.converse("/fp:plan --import planning");
     session.wait_for_any_result(&[PLANNED, STOPPED]);
     let ended = session.end();
-    assert!(ended.result().contains(PLANNED), "{}\n{}", ended.result(), stand_in.summary());
-    assert_eq!(asked(&ended), [REVIEW], "an imported plan has its goal already");
+    assert!(
+        ended.result().contains(PLANNED),
+        "{}\n{}",
+        ended.result(),
+        stand_in.summary()
+    );
+    assert_eq!(
+        asked(&ended),
+        [REVIEW],
+        "an imported plan has its goal already"
+    );
     assert_eq!(agents(&stand_in), ["fp:decomposer", "fp:critic"]);
     let decomposer = &stand_in.of_agent("decomposer")[1];
-    assert!(decomposer.last_result().contains("[ID: 1.1] Capitalise a name"), "{}", decomposer.summary());
+    assert!(
+        decomposer
+            .last_result()
+            .contains("[ID: 1.1] Capitalise a name"),
+        "{}",
+        decomposer.summary()
+    );
     assert_eq!(json(&sample, &["validate"])["valid"], true);
     let imported = &log(&sample, "imported")[0];
-    assert_eq!((&imported["from"], &imported["tasks"][0]["task"]), (&"task-master".into(), &"1.1".into()));
+    assert_eq!(
+        (&imported["from"], &imported["tasks"][0]["task"]),
+        (&"task-master".into(), &"1.1".into())
+    );
     let status = json(&sample, &["status"]);
     assert_eq!(status["phase"], "approved");
-    let states: Vec<_> =
-        status["tasks"].as_array().expect("a list").iter().map(|task| &task["status"]).collect();
+    let states: Vec<_> = status["tasks"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(|task| &task["status"])
+        .collect();
     assert_eq!(states, ["COMPLETED", "PENDING", "PENDING"], "{status:#}");
     let plan = status["planId"].as_str().expect("a plan has an id");
     sample.fp(&["run", "start", plan]);
     let claimed = json(&sample, &["claim", plan, "--as", "builder-1"]);
-    assert_eq!(claimed["task"], "1.2", "1.1 is not built again: {claimed:#}");
+    assert_eq!(
+        claimed["task"], "1.2",
+        "1.1 is not built again: {claimed:#}"
+    );
 }
 
 /// In the default permission mode, in the turn that the user started and in those that an agent's end starts.
 fn planning_asks_for_none_of_its_own_commands() {
     let (sample, stand_in) = (Sample::new(), stand_in());
-    let client =
-        Client::new(&stand_in, sample.path()).with_plugin(&plugin()).with_permissions(Permissions::Default);
+    let client = Client::new(&stand_in, sample.path())
+        .with_plugin(&plugin())
+        .with_permissions(Permissions::Default);
     let session = client.converse(&format!("/fp:plan --mode full {GOAL}"));
     session.wait_for_result(PLANNED);
     let ended = session.end();
@@ -335,14 +486,27 @@ fn planning_asks_for_none_of_its_own_commands() {
 
 fn a_plan_goes_to_linear_and_is_none_the_worse_without_it() {
     let sample = Sample::new();
-    sample.write(".fractal-planner/config.json", "{\"linear\": {\"enabled\": true, \"team\": \"ENG\"}}\n");
+    sample.write(
+        ".fractal-planner/config.json",
+        "{\"linear\": {\"enabled\": true, \"team\": \"ENG\"}}\n",
+    );
     sample.git(&["add", "--all"]);
     sample.git(&["commit", "--quiet", "--message", "chore: mirror plans"]);
     let stand_in = stand_in();
     let client = Client::new(&stand_in, sample.path()).with_plugin(&plugin());
-    let ended = client.print(&format!("/fp:plan --auto --mode pipeline {GOAL}")).end();
-    assert!(ended.result().contains(PLANNED), "{}\n{}", ended.result(), stand_in.summary());
-    assert_eq!(agents(&stand_in).last().map(String::as_str), Some("fp:linear-sync"));
+    let ended = client
+        .print(&format!("/fp:plan --auto --mode pipeline {GOAL}"))
+        .end();
+    assert!(
+        ended.result().contains(PLANNED),
+        "{}\n{}",
+        ended.result(),
+        stand_in.summary()
+    );
+    assert_eq!(
+        agents(&stand_in).last().map(String::as_str),
+        Some("fp:linear-sync")
+    );
     assert!(read(&sample, "linear-mapping.json").contains("absent"));
     assert_eq!(json(&sample, &["status"])["phase"], "approved");
 }

@@ -20,13 +20,19 @@ pub(crate) struct Probe {
 impl Probe {
     /// A plugin whose hook on `nagging`, an event's name, has the agent go on the first time.
     pub(crate) fn nagging(nagging: &str) -> Self {
-        let probe = Self { directory: TempDir::new().expect("a temporary directory can be made") };
-        let manifest = json!({ "name": "probe", "version": "0.0.1", "author": { "name": "probe" } });
+        let probe = Self {
+            directory: TempDir::new().expect("a temporary directory can be made"),
+        };
+        let manifest =
+            json!({ "name": "probe", "version": "0.0.1", "author": { "name": "probe" } });
         probe.write(".claude-plugin/plugin.json", &manifest.to_string());
         probe.write("skills/hello/SKILL.md", SKILL);
         probe.write("agents/worker.md", AGENT);
         probe.write("hooks/hooks.json", &hooks().to_string());
-        probe.write_program("bin/probe-tool", "#!/bin/sh\necho \"the tool ran with $*\"\n");
+        probe.write_program(
+            "bin/probe-tool",
+            "#!/bin/sh\necho \"the tool ran with $*\"\n",
+        );
         let hook = HOOK
             .replace("DIRECTORY", &probe.directory.path().to_string_lossy())
             .replace("NAGGING", nagging)
@@ -47,9 +53,12 @@ impl Probe {
 
     /// What the hooks got, oldest first.
     pub(crate) fn hook_events(&self) -> Vec<Value> {
-        let text = std::fs::read_to_string(self.directory.path().join("events.jsonl")).unwrap_or_default();
+        let text =
+            std::fs::read_to_string(self.directory.path().join("events.jsonl")).unwrap_or_default();
         let lines = text.lines().filter(|line| !line.is_empty());
-        lines.map(|line| serde_json::from_str(line).expect("the client sends hooks JSON")).collect()
+        lines
+            .map(|line| serde_json::from_str(line).expect("the client sends hooks JSON"))
+            .collect()
     }
 
     fn write(&self, path: &str, content: &str) {

@@ -19,7 +19,11 @@ impl Mark {
     /// A mark that no other session of this machine has.
     pub(crate) fn new() -> Self {
         static COUNT: AtomicUsize = AtomicUsize::new(0);
-        Self(format!("{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed)))
+        Self(format!(
+            "{}-{}",
+            std::process::id(),
+            COUNT.fetch_add(1, Ordering::Relaxed)
+        ))
     }
 
     /// The value of [`VARIABLE`].
@@ -32,7 +36,9 @@ impl Mark {
         let variable = format!("{VARIABLE}={}", self.0);
         let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
         let numbers = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-        numbers.filter(|number| is_marked(*number, &variable)).collect()
+        numbers
+            .filter(|number| is_marked(*number, &variable))
+            .collect()
     }
 
     /// Kills them all, at once and without a chance to clean up.
@@ -57,11 +63,17 @@ impl Drop for Mark {
 
 /// Sends a signal by the system's program, which may find that the process has ended.
 pub(crate) fn send_signal(signal: &str, process: u32) -> bool {
-    let sent = Command::new("kill").args(["-s", signal, &process.to_string()]).output();
+    let sent = Command::new("kill")
+        .args(["-s", signal, &process.to_string()])
+        .output();
     sent.expect("the system has `kill`").status.success()
 }
 
 fn is_marked(process: u32, variable: &str) -> bool {
     let environment = std::fs::read(Path::new("/proc").join(process.to_string()).join("environ"));
-    environment.is_ok_and(|bytes| bytes.split(|byte| *byte == 0).any(|entry| entry == variable.as_bytes()))
+    environment.is_ok_and(|bytes| {
+        bytes
+            .split(|byte| *byte == 0)
+            .any(|entry| entry == variable.as_bytes())
+    })
 }

@@ -51,8 +51,7 @@ fn resume(message: &str) -> Value {
 }
 
 fn ask() -> Value {
-    let options =
-        json!([{ "label": "Left", "description": "One" }, { "label": "Right", "description": "Other" }]);
+    let options = json!([{ "label": "Left", "description": "One" }, { "label": "Right", "description": "Other" }]);
     json!({
         "action": "ask", "question": "q1", "printed": "Which way?", "header": "Way", "options": options,
         "multiSelect": false,
@@ -74,10 +73,16 @@ fn plugin(lists: &[&[Value]]) -> TempDir {
     let manifest = json!({ "name": "fp", "version": "0.0.1", "author": { "name": "rehearsal" } });
     file(".claude-plugin/plugin.json", &manifest.to_string());
     let described = "description: Use when rehearsing.\n";
-    file("skills/implement/SKILL.md", &format!("---\nname: implement\n{described}---\n\nRun $ARGUMENTS.\n"));
+    file(
+        "skills/implement/SKILL.md",
+        &format!("---\nname: implement\n{described}---\n\nRun $ARGUMENTS.\n"),
+    );
     for role in ["builder", "verifier"] {
         let head = format!("name: {role}\n{described}tools: Read, Write, Bash\n");
-        file(&format!("agents/{role}.md"), &format!("---\n{head}---\n\nThe {role}.\n"));
+        file(
+            &format!("agents/{role}.md"),
+            &format!("---\n{head}---\n\nThe {role}.\n"),
+        );
     }
     for (index, actions) in lists.iter().enumerate() {
         let list = json!({ "schemaVersion": 1, "actions": actions });
@@ -126,7 +131,9 @@ fn lists_of_every_action() -> [Vec<Value>; 6] {
 
 fn cast() -> Cast {
     Cast {
-        builder: Builder::default().writing("1.1", "made", "once").writing_from(2, "1.1", "made", "twice"),
+        builder: Builder::default()
+            .writing("1.1", "made", "once")
+            .writing_from(2, "1.1", "made", "twice"),
         verifier: Verifier::default().failing("1.1", 1, "it isn't right"),
         ..Cast::default()
     }
@@ -137,7 +144,9 @@ fn every_action_is_played_with_background_subagents() {
     let (sample, cast) = (Sample::new(), cast());
     let stand_in = StandIn::start(move |request| cast.reply(request));
     let client = Client::new(&stand_in, sample.path()).with_plugin(plugin.path());
-    let session = client.converse("/fp:implement sample --builders 1").choosing(&["Right"]);
+    let session = client
+        .converse("/fp:implement sample --builders 1")
+        .choosing(&["Right"]);
     session.wait_for_result(OVER);
     session.end();
     assert_eq!(calls_of_fp(plugin.path()), EVERY_ACTION);
@@ -148,7 +157,9 @@ fn every_action_is_played_with_teammates() {
     let plugin = plugin(&lists_of_every_action().each_ref().map(Vec::as_slice));
     let (sample, cast) = (Sample::new(), cast());
     let stand_in = StandIn::start(move |request| cast.reply(request));
-    let client = Client::new(&stand_in, sample.path()).with_plugin(plugin.path()).with_teams();
+    let client = Client::new(&stand_in, sample.path())
+        .with_plugin(plugin.path())
+        .with_teams();
     let mut terminal = client.open();
     terminal.enter("/fp:implement sample --builders 1");
     terminal.answer("Which way?", 2);
@@ -160,8 +171,13 @@ fn every_action_is_played_with_teammates() {
 fn a_builder_that_stops_goes_on_when_it_is_told_to() {
     let plugin = plugin(&[&[spawn(), wait()], &[resume("Go on."), wait()], &[finish()]]);
     let sample = Sample::new();
-    let builder = Builder::default().writing("1.1", "made", "once").stopping_at("1.1");
-    let cast = Cast { builder, ..Cast::default() };
+    let builder = Builder::default()
+        .writing("1.1", "made", "once")
+        .stopping_at("1.1");
+    let cast = Cast {
+        builder,
+        ..Cast::default()
+    };
     let stand_in = StandIn::start(move |request| cast.reply(request));
     let client = Client::new(&stand_in, sample.path()).with_plugin(plugin.path());
     let ended = client.print("/fp:implement sample").end();

@@ -18,12 +18,18 @@ pub(crate) fn text(words: impl Into<String>) -> Vec<Block> {
 
 /// A reply with one tool call.
 pub(crate) fn call(tool: &str, input: Value) -> Vec<Block> {
-    vec![Block::Call { tool: tool.to_owned(), input }]
+    vec![Block::Call {
+        tool: tool.to_owned(),
+        input,
+    }]
 }
 
 /// A reply that runs one command line.
 pub(crate) fn bash(command: impl Into<String>) -> Vec<Block> {
-    call("Bash", json!({ "command": command.into(), "description": "A step of the script" }))
+    call(
+        "Bash",
+        json!({ "command": command.into(), "description": "A step of the script" }),
+    )
 }
 
 /// Who speaks in a request.
@@ -57,9 +63,17 @@ pub(crate) enum Entry {
     /// Words of the model.
     Said(String),
     /// A tool call of the model.
-    Called { id: String, tool: String, input: Value },
+    Called {
+        id: String,
+        tool: String,
+        input: Value,
+    },
     /// What came back from the call of the same id.
-    Returned { id: String, text: String, failed: bool },
+    Returned {
+        id: String,
+        text: String,
+        failed: bool,
+    },
 }
 
 impl Entry {
@@ -69,8 +83,11 @@ impl Entry {
 
     /// Whether it is what the client tells every agent at the start.
     fn is_routine(&self) -> bool {
-        const OPENINGS: [&str; 3] =
-            ["<system-reminder>\nAs you answer", "<system-reminder>\nAttribution", "# Environment"];
+        const OPENINGS: [&str; 3] = [
+            "<system-reminder>\nAs you answer",
+            "<system-reminder>\nAttribution",
+            "# Environment",
+        ];
         matches!(self, Self::Heard(text) if OPENINGS.iter().any(|opening| text.starts_with(opening)))
     }
 }
@@ -91,7 +108,12 @@ impl Request {
     /// Reads `body`; whose it is, is known to the stand-in.
     pub(crate) fn new(number: usize, body: Value, speaker: impl FnOnce(&Self) -> Speaker) -> Self {
         let entries = entries(&body);
-        let mut request = Self { number, speaker: Speaker::Client, body, entries };
+        let mut request = Self {
+            number,
+            speaker: Speaker::Client,
+            body,
+            entries,
+        };
         if !request.tools().is_empty() {
             request.speaker = speaker(&request);
         }
@@ -105,14 +127,26 @@ impl Request {
 
     /// How many turns the model has had.
     pub(crate) fn turns(&self) -> usize {
-        let messages = self.body["messages"].as_array().map(Vec::as_slice).unwrap_or_default();
-        messages.iter().filter(|message| message["role"] == "assistant").count()
+        let messages = self.body["messages"]
+            .as_array()
+            .map(Vec::as_slice)
+            .unwrap_or_default();
+        messages
+            .iter()
+            .filter(|message| message["role"] == "assistant")
+            .count()
     }
 
     /// The tools offered, by name; deferred ones are not among them until `ToolSearch` has loaded them.
     pub(crate) fn tools(&self) -> Vec<&str> {
-        let tools = self.body["tools"].as_array().map(Vec::as_slice).unwrap_or_default();
-        tools.iter().filter_map(|tool| tool["name"].as_str()).collect()
+        let tools = self.body["tools"]
+            .as_array()
+            .map(Vec::as_slice)
+            .unwrap_or_default();
+        tools
+            .iter()
+            .filter_map(|tool| tool["name"].as_str())
+            .collect()
     }
 
     /// Whether `tool` is offered.
@@ -127,7 +161,11 @@ impl Request {
 
     /// What was sent before the model first spoke.
     pub(crate) fn opening(&self) -> &[Entry] {
-        let end = self.entries.iter().position(Entry::is_of_model).unwrap_or(self.entries.len());
+        let end = self
+            .entries
+            .iter()
+            .position(Entry::is_of_model)
+            .unwrap_or(self.entries.len());
         &self.entries[..end]
     }
 
@@ -146,15 +184,25 @@ impl Request {
             _ => return None,
         };
         let greeting = format!("You are {role}-");
-        let number = told.iter().find_map(|text| Some(text.split_once(&greeting)?.1))?;
-        let end =
-            number.find(|sign: char| !sign.is_ascii_alphanumeric() && sign != '-').unwrap_or(number.len());
-        Some(Speaker::Agent { name: format!("{role}-{}", &number[..end]), kind: format!("fp:{role}") })
+        let number = told
+            .iter()
+            .find_map(|text| Some(text.split_once(&greeting)?.1))?;
+        let end = number
+            .find(|sign: char| !sign.is_ascii_alphanumeric() && sign != '-')
+            .unwrap_or(number.len());
+        Some(Speaker::Agent {
+            name: format!("{role}-{}", &number[..end]),
+            kind: format!("fp:{role}"),
+        })
     }
 
     /// What has come since the model last spoke: tool results, notifications, messages.
     pub(crate) fn news(&self) -> &[Entry] {
-        let start = self.entries.iter().rposition(Entry::is_of_model).map_or(0, |last| last + 1);
+        let start = self
+            .entries
+            .iter()
+            .rposition(Entry::is_of_model)
+            .map_or(0, |last| last + 1);
         &self.entries[start..]
     }
 
@@ -181,7 +229,13 @@ impl Request {
         let news = self.news().iter().filter(|entry| !entry.is_routine());
         let news = news.map(|entry| shortened(&format!("{entry:?}")));
         let lines: Vec<_> = news.collect();
-        format!("#{} {:?}, turn {}\n    {}", self.number, self.speaker, self.turns(), lines.join("\n    "))
+        format!(
+            "#{} {:?}, turn {}\n    {}",
+            self.number,
+            self.speaker,
+            self.turns(),
+            lines.join("\n    ")
+        )
     }
 }
 
@@ -195,7 +249,10 @@ pub(crate) fn shortened(text: &str) -> String {
 }
 
 fn entries(body: &Value) -> Vec<Entry> {
-    let messages = body["messages"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let messages = body["messages"]
+        .as_array()
+        .map(Vec::as_slice)
+        .unwrap_or_default();
     messages.iter().flat_map(entries_of_message).collect()
 }
 
@@ -207,7 +264,10 @@ fn entries_of_message(message: &Value) -> Vec<Entry> {
     };
     match &message["content"] {
         Value::String(text) => vec![spoken(text)],
-        Value::Array(blocks) => blocks.iter().filter_map(|block| entry_of_block(block, spoken)).collect(),
+        Value::Array(blocks) => blocks
+            .iter()
+            .filter_map(|block| entry_of_block(block, spoken))
+            .collect(),
         _ => Vec::new(),
     }
 }
@@ -218,7 +278,11 @@ fn entry_of_block(block: &Value, spoken: impl Fn(&str) -> Entry) -> Option<Entry
         "text" => Some(spoken(block["text"].as_str()?)),
         "tool_use" => {
             let input = block["input"].clone();
-            Some(Entry::Called { id: string("id"), tool: string("name"), input })
+            Some(Entry::Called {
+                id: string("id"),
+                tool: string("name"),
+                input,
+            })
         }
         "tool_result" => Some(Entry::Returned {
             id: string("tool_use_id"),

@@ -12,8 +12,14 @@ const SHELL: &str = "exec_command";
 
 /// A request of the Responses API as one of the Messages API.
 pub(crate) fn as_messages(body: &Value) -> Value {
-    let items = body["input"].as_array().map(Vec::as_slice).unwrap_or_default();
-    let system = items.iter().filter(|item| item["role"] == "developer").map(|item| words(&item["content"]));
+    let items = body["input"]
+        .as_array()
+        .map(Vec::as_slice)
+        .unwrap_or_default();
+    let system = items
+        .iter()
+        .filter(|item| item["role"] == "developer")
+        .map(|item| words(&item["content"]));
     let system: Vec<_> = std::iter::once(words(&body["instructions"]))
         .chain(system)
         .map(|text| json!({ "type": "text", "text": text }))
@@ -51,27 +57,43 @@ fn message_of(item: &Value) -> Option<Value> {
 
 /// What a command printed, and whether it failed.
 fn result_of(output: &str) -> (&str, bool) {
-    let printed = output.split_once("Output:\n").map_or(output, |(_, printed)| printed);
-    (printed.trim_end(), !output.contains("xited with code 0\n") && !output.contains("Exit code: 0\n"))
+    let printed = output
+        .split_once("Output:\n")
+        .map_or(output, |(_, printed)| printed);
+    (
+        printed.trim_end(),
+        !output.contains("xited with code 0\n") && !output.contains("Exit code: 0\n"),
+    )
 }
 
 /// An answer of the Messages API as the events of the Responses API.
 pub(crate) fn server_sent_events(message: &Value) -> String {
     let response = &message["id"];
-    let blocks = message["content"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let blocks = message["content"]
+        .as_array()
+        .map(Vec::as_slice)
+        .unwrap_or_default();
     let items = blocks.iter().enumerate().map(|(index, block)| {
         json!({ "type": "response.output_item.done", "output_index": index, "item": item_of(block) })
     });
-    let (input, output) = (&message["usage"]["input_tokens"], &message["usage"]["output_tokens"]);
+    let (input, output) = (
+        &message["usage"]["input_tokens"],
+        &message["usage"]["output_tokens"],
+    );
     let usage = json!({
         "input_tokens": input, "input_tokens_details": { "cached_tokens": 0 }, "output_tokens": output,
         "output_tokens_details": { "reasoning_tokens": 0 }, "total_tokens": input,
     });
     let created = json!({ "type": "response.created", "response": { "id": response } });
-    let completed = json!({ "type": "response.completed", "response": { "id": response, "usage": usage } });
+    let completed =
+        json!({ "type": "response.completed", "response": { "id": response, "usage": usage } });
     let events = std::iter::once(created).chain(items).chain([completed]);
-    let lines = events
-        .map(|event| format!("event: {}\ndata: {event}\n\n", event["type"].as_str().unwrap_or_default()));
+    let lines = events.map(|event| {
+        format!(
+            "event: {}\ndata: {event}\n\n",
+            event["type"].as_str().unwrap_or_default()
+        )
+    });
     lines.collect()
 }
 

@@ -30,7 +30,11 @@ struct Moment {
 
 impl Moment {
     fn new(is_now: fn(&Request) -> bool) -> Self {
-        Self { is_now, reached: AtomicBool::new(false), over: (Mutex::new(false), Condvar::new()) }
+        Self {
+            is_now,
+            reached: AtomicBool::new(false),
+            over: (Mutex::new(false), Condvar::new()),
+        }
     }
 
     /// Called by the script: lasts until [`Moment::pass`], the first time that it is now.
@@ -73,7 +77,11 @@ impl Story {
             held.hold(request);
             cast.reply(request)
         });
-        Self { sample, stand_in, moment }
+        Self {
+            sample,
+            stand_in,
+            moment,
+        }
     }
 
     fn client(&self) -> Client<'_> {
@@ -88,17 +96,38 @@ impl Story {
     fn killed(&self) -> Before {
         self.moment.pass();
         let done = completed(&self.sample);
-        let commits: Vec<_> = self.sample.new_commits().into_iter().map(|commit| commit.hash).collect();
+        let commits: Vec<_> = self
+            .sample
+            .new_commits()
+            .into_iter()
+            .map(|commit| commit.hash)
+            .collect();
         assert_eq!(done.len(), commits.len());
-        Before { done, commits, claims: events(&self.sample, "claimed").len() }
+        Before {
+            done,
+            commits,
+            claims: events(&self.sample, "claimed").len(),
+        }
     }
 
     fn assert_finished_after(&self, before: &Before) {
         assert_built(&self.sample);
-        let after: Vec<_> = self.sample.new_commits().into_iter().map(|commit| commit.hash).collect();
-        assert!(after.starts_with(&before.commits), "{after:?} goes on from {:?}", before.commits);
+        let after: Vec<_> = self
+            .sample
+            .new_commits()
+            .into_iter()
+            .map(|commit| commit.hash)
+            .collect();
+        assert!(
+            after.starts_with(&before.commits),
+            "{after:?} goes on from {:?}",
+            before.commits
+        );
         for claim in &events(&self.sample, "claimed")[before.claims..] {
-            assert!(!before.done.contains(&claim["task"]), "it was done: {claim}");
+            assert!(
+                !before.done.contains(&claim["task"]),
+                "it was done: {claim}"
+            );
         }
     }
 }
@@ -114,13 +143,20 @@ fn kill_and_resume(is_now: fn(&Request) -> bool) {
     let before = story.killed();
 
     let ended = client.print(&prompt).end();
-    assert!(ended.result().contains(OVER), "{}\n{}", ended.result(), story.stand_in.summary());
+    assert!(
+        ended.result().contains(OVER),
+        "{}\n{}",
+        ended.result(),
+        story.stand_in.summary()
+    );
     story.assert_finished_after(&before);
 }
 
 fn completed(sample: &Sample) -> Vec<Value> {
     let status = status(sample);
-    let tasks = status["tasks"].as_array().expect("a status lists the tasks");
+    let tasks = status["tasks"]
+        .as_array()
+        .expect("a status lists the tasks");
     let completed = tasks.iter().filter(|task| task["status"] == "COMPLETED");
     completed.map(|task| task["id"].clone()).collect()
 }
@@ -131,20 +167,24 @@ fn is_agent(request: &Request, wanted: &str) -> bool {
 
 fn ran(request: &Request, command: &str) -> bool {
     request.entries().iter().any(|entry| match entry {
-        Entry::Called { input, .. } => {
-            input["command"].as_str().is_some_and(|line| line.starts_with(command))
-        }
+        Entry::Called { input, .. } => input["command"]
+            .as_str()
+            .is_some_and(|line| line.starts_with(command)),
         _ => false,
     })
 }
 
 fn killed_while_a_builder_is_about_to_submit() {
-    kill_and_resume(|request| is_agent(request, "fp:builder") && ran(request, "sh tests/bye_test.sh"));
+    kill_and_resume(|request| {
+        is_agent(request, "fp:builder") && ran(request, "sh tests/bye_test.sh")
+    });
 }
 
 fn killed_while_a_verifier_is_about_to_judge() {
     kill_and_resume(|request| {
-        is_agent(request, "fp:verifier") && ran(request, "fp verify") && request.was_told("Task 1.2")
+        is_agent(request, "fp:verifier")
+            && ran(request, "fp verify")
+            && request.was_told("Task 1.2")
     });
 }
 
@@ -153,7 +193,9 @@ fn killed_before_the_lead_starts_anybody() {
 }
 
 fn killed_while_a_teammate_works() {
-    let story = Story::new(|request| is_agent(request, "fp:builder") && ran(request, "sh tests/bye_test.sh"));
+    let story = Story::new(|request| {
+        is_agent(request, "fp:builder") && ran(request, "sh tests/bye_test.sh")
+    });
     let client = story.client().with_teams();
     let prompt = format!("/fp:implement {PLAN} --builders 1");
     let mut session = client.open();

@@ -28,10 +28,15 @@ pub(crate) fn sample() -> Sample {
 
 /// Builders that do the work, the first time wrong for task 1.1; verifiers that see it.
 pub(crate) fn cast() -> Cast {
-    let builder =
-        builder().writing("1.1", "lib/text.sh", WRONG_TEXT).writing_from(2, "1.1", "lib/text.sh", TEXT);
+    let builder = builder()
+        .writing("1.1", "lib/text.sh", WRONG_TEXT)
+        .writing_from(2, "1.1", "lib/text.sh", TEXT);
     let verifier = Verifier::default().failing("1.1", 1, FEEDBACK);
-    Cast { builder, verifier, ..Cast::default() }
+    Cast {
+        builder,
+        verifier,
+        ..Cast::default()
+    }
 }
 
 /// Builders that do it right at once.
@@ -54,11 +59,15 @@ pub(crate) fn status(sample: &Sample) -> Value {
 /// The events in the run's log of the given type, such as `claimed`, oldest first.
 pub(crate) fn events(sample: &Sample, wanted: &str) -> Vec<Value> {
     let log = sample.read(&format!(".fractal-planner/plans/{PLAN}/events.jsonl"));
-    let lines = log.lines().map(|line| serde_json::from_str::<Value>(line).expect("the log is JSON"));
+    let lines = log
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).expect("the log is JSON"));
     let events = lines.flat_map(|line| line["events"].as_array().cloned().unwrap_or_default());
     // An event that says no more than that it happened is its name alone.
     let bare = |event: &Value| (event == wanted).then_some(Value::Null);
-    events.filter_map(|event| event.get(wanted).cloned().or_else(|| bare(&event))).collect()
+    events
+        .filter_map(|event| event.get(wanted).cloned().or_else(|| bare(&event)))
+        .collect()
 }
 
 /// Asserts that the repository is as the plan wants it: one commit a task, with that task's files only, the
@@ -68,10 +77,20 @@ pub(crate) fn assert_built(sample: &Sample) {
     let status = status(sample);
     assert_eq!(status["phase"], "finished", "{status:#}");
     let task = |id: &str| {
-        let tasks = status["tasks"].as_array().expect("a status lists the tasks");
-        tasks.iter().find(|task| task["id"] == id).cloned().expect("every task is in the status")
+        let tasks = status["tasks"]
+            .as_array()
+            .expect("a status lists the tasks");
+        tasks
+            .iter()
+            .find(|task| task["id"] == id)
+            .cloned()
+            .expect("every task is in the status")
     };
-    for (id, commit) in [("1.2", &commits[0]), ("2", &commits[1]), ("1.1", &commits[2])] {
+    for (id, commit) in [
+        ("1.2", &commits[0]),
+        ("2", &commits[1]),
+        ("1.1", &commits[2]),
+    ] {
         assert_eq!(task(id)["status"], "COMPLETED", "{status:#}");
         assert_eq!(task(id)["commit"], commit.hash, "{status:#}");
     }
@@ -82,9 +101,15 @@ pub(crate) fn assert_built(sample: &Sample) {
 pub(crate) fn assert_committed(sample: &Sample) -> Vec<Commit> {
     let mut commits = sample.new_commits();
     commits.sort_by(|one, other| one.files.cmp(&other.files));
-    let files: Vec<_> = commits.iter().map(|commit| commit.files.join(" ")).collect();
-    let expected =
-        ["bin/bye tests/bye_test.sh", "bin/greet tests/greet_test.sh", "lib/text.sh tests/text_test.sh"];
+    let files: Vec<_> = commits
+        .iter()
+        .map(|commit| commit.files.join(" "))
+        .collect();
+    let expected = [
+        "bin/bye tests/bye_test.sh",
+        "bin/greet tests/greet_test.sh",
+        "lib/text.sh tests/text_test.sh",
+    ];
     assert_eq!(files, expected);
     assert_eq!(sample.uncommitted(), "");
     assert!(sample.tests_pass());

@@ -39,7 +39,10 @@ impl Sample {
     fn within(folder: &Path) -> Self {
         let directory = TempDir::new_in(folder).expect("a temporary directory can be made");
         let repository = directory.path().join("repository");
-        let sample = Self { directory, repository };
+        let sample = Self {
+            directory,
+            repository,
+        };
         sample.write("README.md", README);
         sample.git(&["init", "--quiet", "--initial-branch=main"]);
         sample.git(&["config", "user.name", "Sample Author"]);
@@ -83,7 +86,10 @@ impl Sample {
         let hashes = self.git(&["log", "--reverse", "--format=%H"]);
         let commit = |hash: &str| {
             let shown = self.git(&["show", "--name-only", "--format=", hash]);
-            Commit { hash: hash.to_owned(), files: shown.lines().map(str::to_owned).collect() }
+            Commit {
+                hash: hash.to_owned(),
+                files: shown.lines().map(str::to_owned).collect(),
+            }
         };
         hashes.lines().skip(OWN).map(commit).collect()
     }
@@ -114,7 +120,10 @@ impl Sample {
     /// When it does what they say.
     pub(crate) fn refusal(&self, arguments: &[&str]) -> String {
         let output = self.run(env!("CARGO_BIN_EXE_fp"), arguments);
-        assert!(!output.status.success(), "`fp {arguments:?}` is not refused");
+        assert!(
+            !output.status.success(),
+            "`fp {arguments:?}` is not refused"
+        );
         String::from_utf8_lossy(&output.stderr).into_owned()
     }
 
@@ -122,7 +131,10 @@ impl Sample {
     pub(crate) fn consents(&self) -> Vec<Value> {
         let store = state_home(self.path()).join("fractal-planner/trust.jsonl");
         let lines = std::fs::read_to_string(store).unwrap_or_default();
-        lines.lines().map(|line| serde_json::from_str(line).expect("the store is JSON")).collect()
+        lines
+            .lines()
+            .map(|line| serde_json::from_str(line).expect("the store is JSON"))
+            .collect()
     }
 
     /// A clone on the machine of somebody who has agreed to nothing, with all that this one's folder holds.
@@ -131,9 +143,14 @@ impl Sample {
         self.git(&["commit", "--quiet", "--message", "chore: share the plans"]);
         let directory = TempDir::new().expect("a temporary directory can be made");
         let repository = directory.path().join("repository");
-        let target = repository.to_str().expect("a temporary directory has a readable name");
+        let target = repository
+            .to_str()
+            .expect("a temporary directory has a readable name");
         self.git(&["clone", "--quiet", ".", target]);
-        Self { directory, repository }
+        Self {
+            directory,
+            repository,
+        }
     }
 
     fn commit(&self, subject: &str) {
@@ -145,18 +162,31 @@ impl Sample {
         let date = "2026-01-05T12:00:00Z";
         let mut command = Command::new(program);
         command.args(arguments).current_dir(self.path()).env_clear();
-        command.env("PATH", client_binary::search_path()).env("HOME", self.directory.path().join("home"));
+        command
+            .env("PATH", client_binary::search_path())
+            .env("HOME", self.directory.path().join("home"));
         command.env("XDG_STATE_HOME", state_home(self.path()));
-        command.env("GIT_CONFIG_NOSYSTEM", "1").env("GIT_AUTHOR_DATE", date).env("GIT_COMMITTER_DATE", date);
+        command
+            .env("GIT_CONFIG_NOSYSTEM", "1")
+            .env("GIT_AUTHOR_DATE", date)
+            .env("GIT_COMMITTER_DATE", date);
         command.env("FP_NOW", date);
-        command.output().expect("git and sh are installed, and cargo has built fp")
+        command
+            .output()
+            .expect("git and sh are installed, and cargo has built fp")
     }
 }
 
 fn printed(program: &str, output: Output) -> String {
     let errors = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{program} failed with {}: {errors}", output.status);
-    String::from_utf8_lossy(&output.stdout).trim_end().to_owned()
+    assert!(
+        output.status.success(),
+        "{program} failed with {}: {errors}",
+        output.status
+    );
+    String::from_utf8_lossy(&output.stdout)
+        .trim_end()
+        .to_owned()
 }
 
 const README: &str = "\

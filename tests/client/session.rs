@@ -44,8 +44,12 @@ pub(crate) struct Client<'a> {
 impl<'a> Client<'a> {
     /// A new user who has seen the first-run dialogs and trusts `directory`.
     pub(crate) fn new(stand_in: &'a StandIn, directory: &Path) -> Self {
-        let directory = directory.canonicalize().expect("the working directory exists");
-        let beside = directory.parent().expect("the working directory isn't the root");
+        let directory = directory
+            .canonicalize()
+            .expect("the working directory exists");
+        let beside = directory
+            .parent()
+            .expect("the working directory isn't the root");
         let home = TempDir::new_in(beside).expect("a temporary directory can be made");
         let state = json!({
             "hasCompletedOnboarding": true,
@@ -55,7 +59,10 @@ impl<'a> Client<'a> {
         });
         let settings = json!({ "skipDangerousModePermissionPrompt": true });
         write(&home.path().join(".claude.json"), &state.to_string());
-        write(&home.path().join(".claude/settings.json"), &settings.to_string());
+        write(
+            &home.path().join(".claude/settings.json"),
+            &settings.to_string(),
+        );
         let path = client_binary::search_path();
         Self {
             stand_in,
@@ -72,11 +79,19 @@ impl<'a> Client<'a> {
     /// Has `fp`, `claude` and, where it is, `codex` on the PATH, and Codex configured for the stand-in: as a user has who
     /// lets `fp` start agents.
     pub(crate) fn with_agents(mut self) -> Self {
-        let programs = [Some(PathBuf::from(env!("CARGO_BIN_EXE_fp"))), client_binary::find().ok().flatten()];
+        let programs = [
+            Some(PathBuf::from(env!("CARGO_BIN_EXE_fp"))),
+            client_binary::find().ok().flatten(),
+        ];
         let codex = client_binary::find_codex().ok().flatten();
         let programs: Vec<_> = programs.into_iter().chain([codex]).flatten().collect();
-        let folders = programs.iter().filter_map(|program| program.parent()?.to_str());
-        self.path = folders.chain([self.path.as_str()]).collect::<Vec<_>>().join(":");
+        let folders = programs
+            .iter()
+            .filter_map(|program| program.parent()?.to_str());
+        self.path = folders
+            .chain([self.path.as_str()])
+            .collect::<Vec<_>>()
+            .join(":");
         let settings = format!(
             "model_provider = \"stand-in\"\n[model_providers.stand-in]\nname = \"stand-in\"\nbase_url = \"{}/v1\"\n\
              wire_api = \"responses\"\nenv_key = \"OPENAI_API_KEY\"\nrequest_max_retries = 2\nstream_max_retries = 2\n",
@@ -88,7 +103,10 @@ impl<'a> Client<'a> {
 
     /// The user's own file of settings for `fp`.
     pub(crate) fn with_configuration(self, text: &str) -> Self {
-        write(&self.home.path().join(".config/fractal-planner/config.json"), text);
+        write(
+            &self.home.path().join(".config/fractal-planner/config.json"),
+            text,
+        );
         self
     }
 
@@ -99,7 +117,10 @@ impl<'a> Client<'a> {
             "skipDangerousModePermissionPrompt": true,
             "statusLine": { "type": "command", "command": command },
         });
-        write(&self.home.path().join(".claude/settings.json"), &settings.to_string());
+        write(
+            &self.home.path().join(".claude/settings.json"),
+            &settings.to_string(),
+        );
         self
     }
 
@@ -125,7 +146,10 @@ impl<'a> Client<'a> {
     pub(crate) fn agent_command(&self, program: PathBuf) -> (Command, Mark) {
         let mark = Mark::new();
         let mut command = Command::new(program);
-        command.env_clear().envs(self.environment(&mark)).current_dir(&self.directory);
+        command
+            .env_clear()
+            .envs(self.environment(&mark))
+            .current_dir(&self.directory);
         (command, mark)
     }
 
@@ -155,7 +179,9 @@ impl<'a> Client<'a> {
     /// A headless session with one prompt; nobody is there to answer anything.
     pub(crate) fn print(&self, prompt: &str) -> Headless<'_> {
         let mut arguments = self.session_arguments();
-        arguments.extend(["-p", prompt, "--output-format", "stream-json", "--verbose"].map(OsString::from));
+        arguments.extend(
+            ["-p", prompt, "--output-format", "stream-json", "--verbose"].map(OsString::from),
+        );
         let (mut command, mark) = self.command(&arguments);
         command.stdin(Stdio::null());
         Headless::start(self.stand_in, command, mark)
@@ -164,7 +190,13 @@ impl<'a> Client<'a> {
     /// A headless session whose user answers questions and allows what is asked for.
     pub(crate) fn converse(&self, prompt: &str) -> Headless<'_> {
         let mut arguments = self.session_arguments();
-        let driven = ["-p", "--input-format", "stream-json", "--output-format", "stream-json"];
+        let driven = [
+            "-p",
+            "--input-format",
+            "stream-json",
+            "--output-format",
+            "stream-json",
+        ];
         let asked = ["--verbose", "--permission-prompt-tool", "stdio"];
         arguments.extend(driven.iter().chain(&asked).map(OsString::from));
         let (mut command, mark) = self.command(&arguments);
@@ -178,7 +210,13 @@ impl<'a> Client<'a> {
     pub(crate) fn open(&self) -> Terminal<'_> {
         let mark = Mark::new();
         let environment = self.environment(&mark);
-        Terminal::open(self.stand_in, &self.directory, self.session_arguments(), environment, mark)
+        Terminal::open(
+            self.stand_in,
+            &self.directory,
+            self.session_arguments(),
+            environment,
+            mark,
+        )
     }
 
     /// A command of the client that is no session, such as `plugin list`; ready to run, and killed with the
@@ -198,7 +236,11 @@ impl<'a> Client<'a> {
         let (mut command, _mark) = self.fp_command(arguments);
         let output = command.output().expect("cargo has built fp");
         let errors = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success(), "fp {arguments:?} failed with {}: {errors}", output.status);
+        assert!(
+            output.status.success(),
+            "fp {arguments:?} failed with {}: {errors}",
+            output.status
+        );
         String::from_utf8_lossy(&output.stdout).into_owned()
     }
 

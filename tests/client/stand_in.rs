@@ -98,7 +98,11 @@ impl StandIn {
                 std::thread::spawn(move || model.serve(request));
             }
         });
-        Self { server, model, listener: Some(listener) }
+        Self {
+            server,
+            model,
+            listener: Some(listener),
+        }
     }
 
     /// Says of its answers to the requests of which `is_full` that they fill the model's window, which has the client
@@ -120,7 +124,11 @@ impl StandIn {
         fault: Fault,
         concerns: impl Fn(&Request) -> bool + Send + 'static,
     ) {
-        lock(&self.model.faults).push(Due { fault, times, concerns: Box::new(concerns) });
+        lock(&self.model.faults).push(Due {
+            fault,
+            times,
+            concerns: Box::new(concerns),
+        });
     }
 
     /// What `ANTHROPIC_BASE_URL` has to be; for Codex, with `/v1` behind it.
@@ -144,7 +152,10 @@ impl StandIn {
     }
 
     fn filtered(&self, wanted: impl Fn(&Speaker) -> bool) -> Vec<Arc<Request>> {
-        self.requests().into_iter().filter(|request| wanted(&request.speaker)).collect()
+        self.requests()
+            .into_iter()
+            .filter(|request| wanted(&request.speaker))
+            .collect()
     }
 
     /// Why the script could not answer, when it panicked: the client shows a model's failure only in passing.
@@ -156,20 +167,40 @@ impl StandIn {
     pub(crate) fn summary(&self) -> String {
         const SHOWN: usize = 6;
         let requests = self.requests();
-        let last: Vec<_> = requests.iter().rev().take(SHOWN).rev().map(|request| request.summary()).collect();
-        let broken = self.broken().map(|reason| format!("the script panicked: {reason}\n"));
-        format!("{}last of {} requests:\n{}", broken.unwrap_or_default(), requests.len(), last.join("\n"))
+        let last: Vec<_> = requests
+            .iter()
+            .rev()
+            .take(SHOWN)
+            .rev()
+            .map(|request| request.summary())
+            .collect();
+        let broken = self
+            .broken()
+            .map(|reason| format!("the script panicked: {reason}\n"));
+        format!(
+            "{}last of {} requests:\n{}",
+            broken.unwrap_or_default(),
+            requests.len(),
+            last.join("\n")
+        )
     }
 
     fn dump(&self) -> std::io::Result<PathBuf> {
         let directory = target_directory().join("client-failures");
         std::fs::create_dir_all(&directory)?;
-        let port = self.server.server_addr().to_ip().map_or(0, |address| address.port());
+        let port = self
+            .server
+            .server_addr()
+            .to_ip()
+            .map_or(0, |address| address.port());
         let path = directory.join(format!("{}-{port}.jsonl", std::process::id()));
         let requests = self.requests();
         let lines = requests.iter().map(|request| {
             let speaker = format!("{:?}", request.speaker);
-            format!("{}\n", json!({ "number": request.number, "speaker": speaker, "body": request.body }))
+            format!(
+                "{}\n",
+                json!({ "number": request.number, "speaker": speaker, "body": request.body })
+            )
         });
         std::fs::write(&path, lines.collect::<String>())?;
         Ok(path)
@@ -185,7 +216,11 @@ impl Drop for StandIn {
         if std::thread::panicking()
             && let Ok(path) = self.dump()
         {
-            drop(writeln!(std::io::stderr(), "all requests: {}", path.display()));
+            drop(writeln!(
+                std::io::stderr(),
+                "all requests: {}",
+                path.display()
+            ));
         }
     }
 }
@@ -194,7 +229,12 @@ impl Model {
     fn serve(&self, mut request: tiny_http::Request) {
         let mut body = String::new();
         let read = request.as_reader().read_to_string(&mut body);
-        let path = request.url().split('?').next().unwrap_or_default().to_owned();
+        let path = request
+            .url()
+            .split('?')
+            .next()
+            .unwrap_or_default()
+            .to_owned();
         let posted = *request.method() == Method::Post;
         let sent = match (posted, path.as_str()) {
             (true, "/v1/messages") if read.is_ok() => self.answer(&body, Api::Messages, request),
@@ -219,7 +259,10 @@ impl Model {
         });
         let fault = self.fault_of(&asked);
         if let Some(Fault::Status(status)) = fault {
-            return request.respond(json_response(status, &error("the service fails as it was told to")));
+            return request.respond(json_response(
+                status,
+                &error("the service fails as it was told to"),
+            ));
         }
         if let Some(Fault::Hang) = fault {
             std::thread::sleep(2 * wait::LIMIT);
@@ -251,7 +294,9 @@ impl Model {
 
     fn fault_of(&self, asked: &Request) -> Option<Fault> {
         let mut faults = lock(&self.faults);
-        let due = faults.iter_mut().find(|due| due.times > 0 && (due.concerns)(asked))?;
+        let due = faults
+            .iter_mut()
+            .find(|due| due.times > 0 && (due.concerns)(asked))?;
         due.times -= 1;
         Some(due.fault)
     }
@@ -273,22 +318,40 @@ impl Model {
             })
         };
         let started = lock(&self.started);
-        match started.iter().rev().find(|agent| opened_with(&agent.prompt)) {
-            Some(agent) => Speaker::Agent { name: agent.name.clone(), kind: agent.kind.clone() },
+        match started
+            .iter()
+            .rev()
+            .find(|agent| opened_with(&agent.prompt))
+        {
+            Some(agent) => Speaker::Agent {
+                name: agent.name.clone(),
+                kind: agent.kind.clone(),
+            },
             None => request.process().unwrap_or(Speaker::Lead),
         }
     }
 
     fn remember_agents(&self, blocks: Vec<Block>) -> Vec<Block> {
-        let blocks = if blocks.is_empty() { text("ok") } else { blocks };
+        let blocks = if blocks.is_empty() {
+            text("ok")
+        } else {
+            blocks
+        };
         for block in &blocks {
             if let Block::Call { tool, input } = block
                 && tool == "Agent"
             {
                 let string = |key: &str| input[key].as_str().unwrap_or_default().to_owned();
-                let name = if input["name"].is_string() { "name" } else { "description" };
-                let agent =
-                    Started { name: string(name), kind: string("subagent_type"), prompt: string("prompt") };
+                let name = if input["name"].is_string() {
+                    "name"
+                } else {
+                    "description"
+                };
+                let agent = Started {
+                    name: string(name),
+                    kind: string("subagent_type"),
+                    prompt: string("prompt"),
+                };
                 lock(&self.started).push(agent);
             }
         }
@@ -303,7 +366,9 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 fn panic_message(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<String>().map(String::as_str);
-    text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no message").to_owned()
+    text.or_else(|| panic.downcast_ref::<&str>().copied())
+        .unwrap_or("no message")
+        .to_owned()
 }
 
 fn header(name: &str, value: &str) -> Header {
@@ -319,7 +384,8 @@ fn json_response(status: u16, body: &Value) -> Response<Cursor<Vec<u8>>> {
 /// The beginning of an answer, then something that is no HTTP: a client takes it for a lost connection.
 fn cut(request: tiny_http::Request, sent: &[u8]) -> std::io::Result<()> {
     let mut writer = request.into_writer();
-    let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n";
+    let head =
+        "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n";
     write!(writer, "{head}{:x}\r\n", sent.len())?;
     writer.write_all(sent)?;
     writer.write_all(b"\r\nthe connection is lost\r\n")?;
@@ -339,7 +405,9 @@ fn message(asked: &Request, blocks: &[Block], tokens: u32) -> Value {
         }
     });
     let content: Vec<_> = content.collect();
-    let calls = blocks.iter().any(|block| matches!(block, Block::Call { .. }));
+    let calls = blocks
+        .iter()
+        .any(|block| matches!(block, Block::Call { .. }));
     json!({
         "id": format!("msg_{number}"), "type": "message", "role": "assistant", "model": model,
         "content": content, "stop_reason": if calls { "tool_use" } else { "end_turn" }, "stop_sequence": null,
@@ -352,15 +420,24 @@ fn server_sent_events(message: &Value) -> String {
     opening["content"] = json!([]);
     opening["stop_reason"] = Value::Null;
     let mut events = vec![json!({ "type": "message_start", "message": opening })];
-    for (index, block) in message["content"].as_array().into_iter().flatten().enumerate() {
+    for (index, block) in message["content"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .enumerate()
+    {
         events.extend(block_events(index, block));
     }
     let delta = json!({ "stop_reason": message["stop_reason"], "stop_sequence": null });
-    events.push(json!({ "type": "message_delta", "delta": delta, "usage": { "output_tokens": 5 } }));
+    events
+        .push(json!({ "type": "message_delta", "delta": delta, "usage": { "output_tokens": 5 } }));
     events.push(json!({ "type": "message_stop" }));
-    let lines = events
-        .iter()
-        .map(|event| format!("event: {}\ndata: {event}\n\n", event["type"].as_str().unwrap_or_default()));
+    let lines = events.iter().map(|event| {
+        format!(
+            "event: {}\ndata: {event}\n\n",
+            event["type"].as_str().unwrap_or_default()
+        )
+    });
     lines.collect()
 }
 
@@ -369,7 +446,9 @@ fn block_events(index: usize, block: &Value) -> [Value; 3] {
         block.clone(),
         match block["type"] == "text" {
             true => json!({ "type": "text_delta", "text": block["text"] }),
-            false => json!({ "type": "input_json_delta", "partial_json": block["input"].to_string() }),
+            false => {
+                json!({ "type": "input_json_delta", "partial_json": block["input"].to_string() })
+            }
         },
     );
     match block["type"] == "text" {

@@ -41,7 +41,10 @@ fn an_idle_teammate_is_nudged_into_finishing() {
         rendezvous.meet(request);
         cast.reply(request)
     });
-    let client = Client::new(&stand_in, sample.path()).with_plugin(&plugin()).with_teams().with_status_line();
+    let client = Client::new(&stand_in, sample.path())
+        .with_plugin(&plugin())
+        .with_teams()
+        .with_status_line();
     let mut terminal = client.open();
     terminal.enter(&format!("/fp:implement {PLAN} --builders 2"));
     // The client asks for it when something is said, so which state it shows is a matter of time.
@@ -49,14 +52,22 @@ fn an_idle_teammate_is_nudged_into_finishing() {
         let has = |words: &[&str]| words.iter().any(|word| line.contains(word));
         has(&["fp 0/3 ▱", "fp 1/3 ▰", "fp 2/3 ▰"]) && has(&[" building", " verifying"])
     };
-    terminal.wait_until("the status line", || terminal.screen().lines().any(is_there));
+    terminal.wait_until("the status line", || {
+        terminal.screen().lines().any(is_there)
+    });
     terminal.wait_for(OVER);
 
     assert_built(&sample);
     let first = &stand_in.of_agent("builder-1")[0];
-    assert!(first.was_told("<teammate-message teammate_id=\"team-lead\""), "{}", first.summary());
-    let nudged =
-        stand_in.requests().into_iter().find(|request| request.was_told("TeammateIdle hook feedback"));
+    assert!(
+        first.was_told("<teammate-message teammate_id=\"team-lead\""),
+        "{}",
+        first.summary()
+    );
+    let nudged = stand_in
+        .requests()
+        .into_iter()
+        .find(|request| request.was_told("TeammateIdle hook feedback"));
     let nudged = nudged.expect("the hook speaks to the idle teammate");
     assert!(nudged.was_told("hold task 1.2"), "{}", nudged.summary());
     assert_eq!(events(&sample, "nudged").len(), 1, "one nudge is enough");

@@ -44,19 +44,41 @@ impl<'a> Terminal<'a> {
         let mut command = CommandBuilder::new(client_binary::path());
         command.args(arguments);
         command.env_clear();
-        environment.into_iter().for_each(|(name, value)| command.env(name, value));
+        environment
+            .into_iter()
+            .for_each(|(name, value)| command.env(name, value));
         command.cwd(directory);
 
-        let size = PtySize { rows: ROWS, cols: COLUMNS, pixel_width: 0, pixel_height: 0 };
-        let pair = native_pty_system().openpty(size).expect("a pseudo-terminal can be opened");
-        let child = pair.slave.spawn_command(command).expect("the client can be started");
-        let reader = pair.master.try_clone_reader().expect("a pseudo-terminal can be read");
+        let size = PtySize {
+            rows: ROWS,
+            cols: COLUMNS,
+            pixel_width: 0,
+            pixel_height: 0,
+        };
+        let pair = native_pty_system()
+            .openpty(size)
+            .expect("a pseudo-terminal can be opened");
+        let child = pair
+            .slave
+            .spawn_command(command)
+            .expect("the client can be started");
+        let reader = pair
+            .master
+            .try_clone_reader()
+            .expect("a pseudo-terminal can be read");
         let keyboard = pair.master.take_writer().expect("the writer is taken once");
         let screen = Screen::new(Mutex::new(empty_screen()));
         let drawn = Arc::clone(&screen);
         std::thread::spawn(move || draw(reader, &drawn));
 
-        let terminal = Self { stand_in, screen, keyboard, child, mark, _master: pair.master };
+        let terminal = Self {
+            stand_in,
+            screen,
+            keyboard,
+            child,
+            mark,
+            _master: pair.master,
+        };
         terminal.wait_for(READY);
         terminal
     }
@@ -98,11 +120,17 @@ impl<'a> Terminal<'a> {
                 return;
             }
         }
-        panic!("the answer {number} to {question:?} was not taken\n{}", self.story());
+        panic!(
+            "the answer {number} to {question:?} was not taken\n{}",
+            self.story()
+        );
     }
 
     fn press(&mut self, keys: &str) {
-        let typed = self.keyboard.write_all(keys.as_bytes()).and_then(|()| self.keyboard.flush());
+        let typed = self
+            .keyboard
+            .write_all(keys.as_bytes())
+            .and_then(|()| self.keyboard.flush());
         assert!(typed.is_ok(), "the terminal is gone\n{}", self.story());
     }
 
@@ -113,7 +141,9 @@ impl<'a> Terminal<'a> {
 
     /// Waits until the screen shows `text`.
     pub(crate) fn wait_for(&self, text: &str) {
-        self.wait_until(&format!("{text:?} on the screen"), || self.screen().contains(text));
+        self.wait_until(&format!("{text:?} on the screen"), || {
+            self.screen().contains(text)
+        });
     }
 
     /// Waits until `condition` holds.
@@ -126,7 +156,11 @@ impl<'a> Terminal<'a> {
             let broken = self.stand_in.broken().is_some();
             (broken || condition()).then_some(!broken)
         });
-        assert!(met == Some(true), "waited in vain for {what}\n{}", self.story());
+        assert!(
+            met == Some(true),
+            "waited in vain for {what}\n{}",
+            self.story()
+        );
     }
 
     /// Kills the client and everything it started, as a power cut does.
@@ -136,7 +170,10 @@ impl<'a> Terminal<'a> {
 
     fn story(&self) -> String {
         let screen = self.screen();
-        let lines: Vec<_> = screen.lines().filter(|line| !line.trim().is_empty()).collect();
+        let lines: Vec<_> = screen
+            .lines()
+            .filter(|line| !line.trim().is_empty())
+            .collect();
         format!("{}\nscreen:\n{}", self.stand_in.summary(), lines.join("\n"))
     }
 }

@@ -46,23 +46,32 @@ shout \"hello, ${1:-world}\"
 
 /// How many agents of each kind were started.
 fn started(stand_in: &StandIn, kind: &str) -> usize {
-    let is_first =
-        |speaker: &Speaker| matches!(speaker, Speaker::Agent { kind: theirs, .. } if theirs == kind);
+    let is_first = |speaker: &Speaker| matches!(speaker, Speaker::Agent { kind: theirs, .. } if theirs == kind);
     let requests = stand_in.requests();
-    requests.iter().filter(|request| request.turns() == 0 && is_first(&request.speaker)).count()
+    requests
+        .iter()
+        .filter(|request| request.turns() == 0 && is_first(&request.speaker))
+        .count()
 }
 
 /// How many agents were started.
 fn agents(stand_in: &StandIn) -> usize {
     let is_agent = |speaker: &Speaker| matches!(speaker, Speaker::Agent { .. });
-    stand_in.requests().iter().filter(|request| request.turns() == 0 && is_agent(&request.speaker)).count()
+    stand_in
+        .requests()
+        .iter()
+        .filter(|request| request.turns() == 0 && is_agent(&request.speaker))
+        .count()
 }
 
 /// The only plan's id.
 fn plan(sample: &Sample) -> String {
     let plans: serde_json::Value =
         serde_json::from_str(&sample.fp(&["plans", "--format", "json"])).expect("JSON");
-    plans["plans"][0]["planId"].as_str().expect("there is a plan").to_owned()
+    plans["plans"][0]["planId"]
+        .as_str()
+        .expect("there is a plan")
+        .to_owned()
 }
 
 fn a_small_goal_is_a_small_matter() {
@@ -80,10 +89,19 @@ fn a_small_goal_is_a_small_matter() {
     session.wait_for_result(OVER);
     let ended = session.end();
 
-    let asked: Vec<_> = ended.prompts.iter().map(|prompt| &prompt.input["questions"][0]["header"]).collect();
+    let asked: Vec<_> = ended
+        .prompts
+        .iter()
+        .map(|prompt| &prompt.input["questions"][0]["header"])
+        .collect();
     assert_eq!(asked, ["Approve"], "one question");
     assert_eq!(started(&stand_in, "fp:builder"), 1);
-    assert_eq!(agents(&stand_in), 1, "and nobody else: {}", stand_in.summary());
+    assert_eq!(
+        agents(&stand_in),
+        1,
+        "and nobody else: {}",
+        stand_in.summary()
+    );
     let commits = sample.new_commits();
     assert_eq!(commits.len(), 1);
     assert_eq!(commits[0].files, ["bin/hello"]);
@@ -103,11 +121,23 @@ fn what_the_lead_fails_goes_back_to_the_builder() {
     };
     let stand_in = StandIn::start(move |request| cast.reply(request));
     let client = Client::new(&stand_in, sample.path()).with_plugin(&plugin());
-    let ended = client.print("/fp:plan --auto fix a typo in the comment of bin/hello").end();
-    assert!(ended.result().contains(PLANNED), "{}\n{}", ended.result(), stand_in.summary());
+    let ended = client
+        .print("/fp:plan --auto fix a typo in the comment of bin/hello")
+        .end();
+    assert!(
+        ended.result().contains(PLANNED),
+        "{}\n{}",
+        ended.result(),
+        stand_in.summary()
+    );
     let id = plan(&sample);
     let ended = client.print(&format!("/fp:implement {id}")).end();
-    assert!(ended.result().contains(OVER), "{}\n{}", ended.result(), stand_in.summary());
+    assert!(
+        ended.result().contains(OVER),
+        "{}\n{}",
+        ended.result(),
+        stand_in.summary()
+    );
     assert_eq!(agents(&stand_in), 1, "{}", stand_in.summary());
     let tasks = sample.fp(&["status", &id, "--format", "json"]);
     let tasks: serde_json::Value = serde_json::from_str(&tasks).expect("JSON");
@@ -118,7 +148,11 @@ fn what_the_lead_fails_goes_back_to_the_builder() {
 
 fn a_full_goal_goes_from_words_to_commits() {
     let sample = Sample::new();
-    let cast = Cast { planner: Planner::default().drafting(TASKS), builder: builder(), ..Cast::default() };
+    let cast = Cast {
+        planner: Planner::default().drafting(TASKS),
+        builder: builder(),
+        ..Cast::default()
+    };
     let stand_in = StandIn::start(move |request| cast.reply(request));
     let client = Client::new(&stand_in, sample.path()).with_plugin(&plugin());
     let session = client.converse("/fp:plan --mode full add a greeting command");
@@ -127,9 +161,20 @@ fn a_full_goal_goes_from_words_to_commits() {
     session.wait_for_result(OVER);
     let ended = session.end();
 
-    let asked: Vec<_> = ended.prompts.iter().map(|prompt| &prompt.input["questions"][0]["header"]).collect();
+    let asked: Vec<_> = ended
+        .prompts
+        .iter()
+        .map(|prompt| &prompt.input["questions"][0]["header"])
+        .collect();
     assert_eq!(asked, ["Greeting", "Tests", "Approach", "Approve"]);
-    for role in ["analyst", "interviewer", "researcher", "context-builder", "decomposer", "critic"] {
+    for role in [
+        "analyst",
+        "interviewer",
+        "researcher",
+        "context-builder",
+        "decomposer",
+        "critic",
+    ] {
         assert_eq!(started(&stand_in, &format!("fp:{role}")), 1, "{role}");
     }
     assert_eq!(sample.new_commits().len(), 3);
@@ -140,7 +185,11 @@ fn a_full_goal_goes_from_words_to_commits() {
 fn a_goal_of_several_plans_begins_with_its_first_layer() {
     let sample = Sample::new();
     sample.fp(&["debt", "add", "The greeting is not translated"]);
-    let cast = Cast { planner: Planner::default().drafting(TASKS), builder: builder(), ..Cast::default() };
+    let cast = Cast {
+        planner: Planner::default().drafting(TASKS),
+        builder: builder(),
+        ..Cast::default()
+    };
     let stand_in = StandIn::start(move |request| cast.reply(request));
     let client = Client::new(&stand_in, sample.path()).with_plugin(&plugin());
     let session = client.converse("/fp:plan --roadmap --mode pipeline add a greeting service");
@@ -156,28 +205,62 @@ fn a_goal_of_several_plans_begins_with_its_first_layer() {
     let ended = session.end();
 
     assert_eq!(ended.prompts[0].input["questions"][0]["question"], ROADMAP);
-    let told = |words: &str| stand_in.of_lead().iter().any(|lead| lead.last_result().contains(words));
-    assert!(told("The greeting is not translated"), "what is left over is offered: {}", stand_in.summary());
+    let told = |words: &str| {
+        stand_in
+            .of_lead()
+            .iter()
+            .any(|lead| lead.last_result().contains(words))
+    };
+    assert!(
+        told("The greeting is not translated"),
+        "what is left over is offered: {}",
+        stand_in.summary()
+    );
     assert_eq!((shown(0), shown(1)), ("done".into(), "none".into()));
-    assert!(ended.result().contains("roadmap"), "the next layer is due: {}", ended.result());
+    assert!(
+        ended.result().contains("roadmap"),
+        "the next layer is due: {}",
+        ended.result()
+    );
     assert_eq!(sample.new_commits().len(), 3);
     let left = sample.git(&["status", "--short", "--untracked-files=all"]);
-    let names: Vec<&str> =
-        left.lines().map(|line| line.split_once("fractal-planner/").expect("ours").1).collect();
+    let names: Vec<&str> = left
+        .lines()
+        .map(|line| line.split_once("fractal-planner/").expect("ours").1)
+        .collect();
     assert_eq!(names.len(), 2, "{left}");
-    assert!(names[0] == "debt.jsonl" && names[1].starts_with("roadmaps/"), "no task's change: {left}");
+    assert!(
+        names[0] == "debt.jsonl" && names[1].starts_with("roadmaps/"),
+        "no task's change: {left}"
+    );
 }
 
 fn a_headless_goal_goes_from_words_to_commits() {
     let sample = Sample::new();
-    let cast = Cast { planner: Planner::default().drafting(TASKS), builder: builder(), ..Cast::default() };
+    let cast = Cast {
+        planner: Planner::default().drafting(TASKS),
+        builder: builder(),
+        ..Cast::default()
+    };
     let stand_in = StandIn::start(move |request| cast.reply(request));
     let client = Client::new(&stand_in, sample.path()).with_plugin(&plugin());
-    let ended = client.print("/fp:plan --auto --mode pipeline add a greeting command").end();
-    assert!(ended.result().contains(PLANNED), "{}\n{}", ended.result(), stand_in.summary());
+    let ended = client
+        .print("/fp:plan --auto --mode pipeline add a greeting command")
+        .end();
+    assert!(
+        ended.result().contains(PLANNED),
+        "{}\n{}",
+        ended.result(),
+        stand_in.summary()
+    );
 
     let ended = client.print("/fp:implement").end();
-    assert!(ended.result().contains(OVER), "{}\n{}", ended.result(), stand_in.summary());
+    assert!(
+        ended.result().contains(OVER),
+        "{}\n{}",
+        ended.result(),
+        stand_in.summary()
+    );
     assert_eq!(sample.new_commits().len(), 3);
     assert!(sample.tests_pass());
     assert_eq!(sample.uncommitted(), "");
@@ -196,7 +279,11 @@ fn the_thin_skills_do_what_their_commands_do() {
     );
 
     let handoff = client.print(&format!("/fp:handoff {id}")).end();
-    assert!(handoff.result().contains("the greeting is in capitals"), "{}", handoff.result());
+    assert!(
+        handoff.result().contains("the greeting is in capitals"),
+        "{}",
+        handoff.result()
+    );
     let page = sample.read(&format!(".fractal-planner/plans/{id}/handoff.md"));
     assert!(page.contains(&format!("/fp:implement {id}")), "{page}");
 

@@ -20,7 +20,10 @@ impl Fixture {
         let entries = fs::read_dir(base).unwrap().map(|entry| entry.unwrap());
         let folders = entries.filter(|entry| entry.file_type().unwrap().is_dir());
         let mut all: Vec<Self> = folders
-            .map(|entry| Self { rule: entry.file_name().into_string().unwrap(), folder: entry.path() })
+            .map(|entry| Self {
+                rule: entry.file_name().into_string().unwrap(),
+                folder: entry.path(),
+            })
             .collect();
         all.sort_by(|a, b| a.rule.cmp(&b.rule));
         all
@@ -29,7 +32,8 @@ impl Fixture {
     /// The text of one of its files, byte for byte; `None` if it doesn't exist.
     pub(crate) fn text(&self, name: &str) -> Option<String> {
         let path = self.folder.join(name);
-        path.exists().then(|| String::from_utf8(fs::read(path).unwrap()).unwrap())
+        path.exists()
+            .then(|| String::from_utf8(fs::read(path).unwrap()).unwrap())
     }
 
     /// Creates the repository of its trees in `root`, with the interview beside them. In `repo.txt`, `PATH

@@ -1,7 +1,10 @@
 //! A hermetic environment for running `fp`: no inherited variables, a home of its own, a fixed clock and
 //! identity.
 #![allow(dead_code, reason = "each test file uses its part")]
-#![allow(clippy::unwrap_used, reason = "a place that can't be set up fails the test")]
+#![allow(
+    clippy::unwrap_used,
+    reason = "a place that can't be set up fails the test"
+)]
 
 pub(crate) mod fixture;
 pub(crate) mod plan;
@@ -38,9 +41,15 @@ impl Environment {
         for name in ["work", "home"] {
             fs::create_dir(root.join(name)).unwrap();
         }
-        let mut environment = Self { _folder: folder, root, variables: Vec::new() };
+        let mut environment = Self {
+            _folder: folder,
+            root,
+            variables: Vec::new(),
+        };
         let home = environment.root.join("home");
-        environment = environment.env("HOME", home).env("PATH", search_path::of_tests());
+        environment = environment
+            .env("HOME", home)
+            .env("PATH", search_path::of_tests());
         [
             ("FP_NOW", "2026-11-21T09:00:00Z"),
             ("TZ", "UTC"),
@@ -56,7 +65,9 @@ impl Environment {
             ("GIT_EDITOR", "false"),
         ]
         .into_iter()
-        .fold(environment, |environment, (name, value)| environment.env(name, value))
+        .fold(environment, |environment, (name, value)| {
+            environment.env(name, value)
+        })
     }
 
     /// Makes `work` a git repository on branch `main` with one commit. Git makes the first one of a process, and the
@@ -88,7 +99,11 @@ impl Environment {
         while let Some(folder) = open.pop() {
             for entry in fs::read_dir(folder).unwrap() {
                 let path = entry.unwrap().path();
-                let content = if path.is_dir() { None } else { Some(fs::read(&path).unwrap()) };
+                let content = if path.is_dir() {
+                    None
+                } else {
+                    Some(fs::read(&path).unwrap())
+                };
                 found.push((path.strip_prefix(&top).unwrap().to_owned(), content));
                 if path.is_dir() {
                     open.push(path);
@@ -128,7 +143,10 @@ impl Environment {
 
     /// Installs a hook of git that runs this shell script.
     pub(crate) fn git_hook(&self, name: &str, script: &str) {
-        self.write_program(&format!(".git/hooks/{name}"), format!("#!/bin/sh\n{script}\n"));
+        self.write_program(
+            &format!(".git/hooks/{name}"),
+            format!("#!/bin/sh\n{script}\n"),
+        );
     }
 
     /// The text of a file within `work`, with temporary paths replaced.
@@ -161,13 +179,21 @@ impl Environment {
     /// `fp` with this environment, ready to run in `work`.
     pub(crate) fn command(&self, program: &str) -> Command {
         let mut command = Command::new(program);
-        command.current_dir(self.path("")).env_clear().stdin(Stdio::null());
+        command
+            .current_dir(self.path(""))
+            .env_clear()
+            .stdin(Stdio::null());
         command.envs(self.variables.iter().map(|(name, value)| (name, value)));
         command
     }
 
     fn run_in(&self, folder: &str, program: &str, args: &[&str]) -> Output {
-        let output = self.command(program).args(args).current_dir(self.path(folder)).output().unwrap();
+        let output = self
+            .command(program)
+            .args(args)
+            .current_dir(self.path(folder))
+            .output()
+            .unwrap();
         Output {
             stdout: self.shown(&output.stdout),
             stderr: self.shown(&output.stderr),
@@ -182,17 +208,28 @@ impl Environment {
 }
 
 /// Arguments under which a program can't register signal handlers: its first attempt is that of its runtime.
-pub(crate) const DEAF: [&str; 5] =
-    ["strace", "-o", "/dev/null", "-e", "inject=rt_sigaction:error=EPERM:when=2+"];
+pub(crate) const DEAF: [&str; 5] = [
+    "strace",
+    "-o",
+    "/dev/null",
+    "-e",
+    "inject=rt_sigaction:error=EPERM:when=2+",
+];
 
 impl Environment {
     /// True if [`DEAF`] works here; prints a note if not.
     #[allow(clippy::print_stdout, reason = "what was skipped")]
     pub(crate) fn can_trace(&self) -> bool {
-        let tried = self.command("strace").args(["-o", "/dev/null", "true"]).status();
+        let tried = self
+            .command("strace")
+            .args(["-o", "/dev/null", "true"])
+            .status();
         let traced = tried.is_ok_and(|status| status.success());
         if !traced {
-            assert!(std::env::var_os("FP_REQUIRE_STRACE").is_none(), "strace is missing, or may not trace");
+            assert!(
+                std::env::var_os("FP_REQUIRE_STRACE").is_none(),
+                "strace is missing, or may not trace"
+            );
             println!("skipped: no strace");
         }
         traced
@@ -210,10 +247,17 @@ impl Output {
             ]
             .into_iter()
             .fold(text.to_owned(), |text, (pattern, name)| {
-                regex::Regex::new(pattern).unwrap().replace_all(&text, name).into_owned()
+                regex::Regex::new(pattern)
+                    .unwrap()
+                    .replace_all(&text, name)
+                    .into_owned()
             })
         };
-        Self { stdout: mask(&self.stdout), stderr: mask(&self.stderr), code: self.code }
+        Self {
+            stdout: mask(&self.stdout),
+            stderr: mask(&self.stderr),
+            code: self.code,
+        }
     }
 
     /// The standard output as JSON.

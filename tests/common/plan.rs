@@ -19,18 +19,42 @@ pub(crate) struct Leaf<'a> {
 
 /// A leaf that changes `file` and has no test.
 pub(crate) const fn leaf<'a>(id: &'a str, after: &'a str, file: &'a str) -> Leaf<'a> {
-    Leaf { id, after, file, test: "none" }
+    Leaf {
+        id,
+        after,
+        file,
+        test: "none",
+    }
 }
 
 /// The words of a question of `builder-1` about task 1, with the options or the check in `ways`.
 pub(crate) fn clarify_words<'a>(question: &'a str, ways: &[&'a str]) -> Vec<&'a str> {
-    [&["clarify", PLAN, "1", "--as", "builder-1", "--question", question], ways].concat()
+    [
+        &[
+            "clarify",
+            PLAN,
+            "1",
+            "--as",
+            "builder-1",
+            "--question",
+            question,
+        ],
+        ways,
+    ]
+    .concat()
 }
 
 /// A valid tree with these leaves below one root.
 pub(crate) fn tree(leaves: &[Leaf<'_>]) -> String {
-    let mut text = String::from("## Root Task\n- [ID: root] Sample goal (Complexity: 5)\n\n### Subtasks\n");
-    for Leaf { id, after, file, test } in leaves {
+    let mut text =
+        String::from("## Root Task\n- [ID: root] Sample goal (Complexity: 5)\n\n### Subtasks\n");
+    for Leaf {
+        id,
+        after,
+        file,
+        test,
+    } in leaves
+    {
         let _ = write!(
             text,
             "- [ID: {id}] Write part {id} (Complexity: 2)\n  - Acceptance:\n    - `{file}` has a line about {id}\n  \
@@ -90,7 +114,10 @@ impl Environment {
             return None;
         }
         let claim = output.json();
-        Some((claim["task"].as_str()?.to_owned(), claim["claim"].as_str()?.to_owned()))
+        Some((
+            claim["task"].as_str()?.to_owned(),
+            claim["claim"].as_str()?.to_owned(),
+        ))
     }
 
     /// Claims for `owner`, writes `file` and submits. Returns the task.
@@ -103,7 +130,9 @@ impl Environment {
 
     /// Claims `task` for `owner` and returns the token.
     pub(crate) fn claim_task(&self, owner: &str, task: &str) -> String {
-        let claim = self.done(&["claim", PLAN, task, "--as", owner, "--format", "json"]).json();
+        let claim = self
+            .done(&["claim", PLAN, task, "--as", owner, "--format", "json"])
+            .json();
         claim["claim"].as_str().unwrap_or_default().to_owned()
     }
 
@@ -116,12 +145,28 @@ impl Environment {
 
     /// Passes the only criterion of `task`.
     pub(crate) fn pass(&self, task: &str) -> Output {
-        self.fp(&["verdict", PLAN, task, "--pass", "1: seen", "--summary", "fine"])
+        self.fp(&[
+            "verdict",
+            PLAN,
+            task,
+            "--pass",
+            "1: seen",
+            "--summary",
+            "fine",
+        ])
     }
 
     /// Fails the only criterion of `task`.
     pub(crate) fn fail(&self, task: &str) -> Output {
-        self.fp(&["verdict", PLAN, task, "--fail", "1: not seen", "--summary", "not yet"])
+        self.fp(&[
+            "verdict",
+            PLAN,
+            task,
+            "--fail",
+            "1: not seen",
+            "--summary",
+            "not yet",
+        ])
     }
 
     /// The reasons of the last verdict, as the log has them.
@@ -129,13 +174,22 @@ impl Environment {
         let log = self.read(&format!(".fractal-planner/plans/{PLAN}/events.jsonl"));
         let judged = |line: &str| {
             let entry: serde_json::Value = serde_json::from_str(line).unwrap();
-            let reasons =
-                entry["events"].as_array()?.iter().find_map(|event| event["judged"]["reasons"].as_array());
+            let reasons = entry["events"]
+                .as_array()?
+                .iter()
+                .find_map(|event| event["judged"]["reasons"].as_array());
             reasons.map(|reasons| {
-                reasons.iter().filter_map(|reason| reason.as_str()).collect::<Vec<_>>().join("\n")
+                reasons
+                    .iter()
+                    .filter_map(|reason| reason.as_str())
+                    .collect::<Vec<_>>()
+                    .join("\n")
             })
         };
-        log.lines().filter_map(judged).next_back().unwrap_or_default()
+        log.lines()
+            .filter_map(judged)
+            .next_back()
+            .unwrap_or_default()
     }
 
     /// The state of each task, in document order.
@@ -143,7 +197,10 @@ impl Environment {
         let report = self.done(&["status", PLAN, "--format", "json"]).json();
         let tasks = report["tasks"].as_array().cloned().unwrap_or_default();
         let text = |value: &serde_json::Value| value.as_str().unwrap_or_default().to_owned();
-        tasks.iter().map(|task| (text(&task["id"]), text(&task["status"]))).collect()
+        tasks
+            .iter()
+            .map(|task| (text(&task["id"]), text(&task["status"])))
+            .collect()
     }
 
     /// `fp next PLAN` with these arguments.

@@ -10,12 +10,28 @@ use std::process::{Command, Stdio};
 /// A child does the writing. While this process holds a file open for writing, a child that another test
 /// starts at that moment inherits the descriptor. Until that child has become another program, running the
 /// file fails with "Text file busy".
-#[allow(clippy::unwrap_used, reason = "a program that can't be written fails the test")]
+#[allow(
+    clippy::unwrap_used,
+    reason = "a program that can't be written fails the test"
+)]
 pub(crate) fn write_program(path: &Path, text: impl AsRef<[u8]>) {
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     let script = "cat >\"$1\" && chmod 755 \"$1\"";
-    let mut shell =
-        Command::new("sh").args(["-c", script, "sh"]).arg(path).stdin(Stdio::piped()).spawn().unwrap();
-    shell.stdin.take().unwrap().write_all(text.as_ref()).unwrap();
-    assert!(shell.wait().unwrap().success(), "{} can't be written", path.display());
+    let mut shell = Command::new("sh")
+        .args(["-c", script, "sh"])
+        .arg(path)
+        .stdin(Stdio::piped())
+        .spawn()
+        .unwrap();
+    shell
+        .stdin
+        .take()
+        .unwrap()
+        .write_all(text.as_ref())
+        .unwrap();
+    assert!(
+        shell.wait().unwrap().success(),
+        "{} can't be written",
+        path.display()
+    );
 }

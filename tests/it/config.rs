@@ -82,13 +82,21 @@ fn the_defaults() {
 
 #[test]
 fn where_each_value_comes_from() {
-    let environment = Environment::new().repo().env("COMMENT_CHECKER_DISABLED", "1");
-    with_user_file(&environment, r#"{"maxComplexity": 3, "nudge": {"maxRetries": 5}, "language": "한국어"}"#);
+    let environment = Environment::new()
+        .repo()
+        .env("COMMENT_CHECKER_DISABLED", "1");
+    with_user_file(
+        &environment,
+        r#"{"maxComplexity": 3, "nudge": {"maxRetries": 5}, "language": "한국어"}"#,
+    );
     let prompt = "x".repeat(200) + "\n\u{1b}[31m";
     let config = serde_json::json!({ "maxComplexity": 5, "commentChecker": { "customPrompt": prompt, "ignore": ["a", "b"] } });
     environment.write(".fractal-planner/config.json", config.to_string());
     let output = environment.fp(&["config", "show", "--origin"]);
-    assert!(output.stdout.lines().all(|line| line.chars().count() <= 80), "{output}");
+    assert!(
+        output.stdout.lines().all(|line| line.chars().count() <= 80),
+        "{output}"
+    );
     assert_snapshot!(output, @r"
     exit status: 0
     --- stdout
@@ -157,14 +165,22 @@ fn where_each_value_comes_from() {
     project: [ROOT]/work/.fractal-planner/config.json
     ");
 
-    let report = environment.fp(&["--format", "json", "config", "--origin"]).json();
+    let report = environment
+        .fp(&["--format", "json", "config", "--origin"])
+        .json();
     assert_eq!(report["settings"]["maxComplexity"], 5);
     assert_eq!(report["settings"]["commentChecker"]["enabled"], false);
     assert_eq!(report["origins"]["maxComplexity"], "project");
     assert_eq!(report["origins"]["nudge.maxRetries"], "user");
     assert_eq!(report["origins"]["commentChecker.enabled"], "runtime");
-    assert_eq!(report["files"]["project"], "[ROOT]/work/.fractal-planner/config.json");
-    assert_eq!(environment.fp(&["--format", "json", "config"]).json()["origins"], serde_json::Value::Null);
+    assert_eq!(
+        report["files"]["project"],
+        "[ROOT]/work/.fractal-planner/config.json"
+    );
+    assert_eq!(
+        environment.fp(&["--format", "json", "config"]).json()["origins"],
+        serde_json::Value::Null
+    );
 }
 
 #[test]
@@ -179,12 +195,24 @@ fn options_of_the_plugin_are_the_lowest_layer() {
     options(r#"{"language": "한국어", "maxParallelTasks": 4}"#);
     environment.write(".fractal-planner/config.json", r#"{"maxParallelTasks": 2}"#);
     let output = environment.fp(&["config", "show", "--origin"]);
-    let lines: Vec<&str> = output.stdout.lines().filter(|line| !line.contains(" default ")).collect();
+    let lines: Vec<&str> = output
+        .stdout
+        .lines()
+        .filter(|line| !line.contains(" default "))
+        .collect();
     assert_eq!(
         lines,
-        ["language                     plugin   한국어", "maxParallelTasks             project  2"]
+        [
+            "language                     plugin   한국어",
+            "maxParallelTasks             project  2"
+        ]
     );
-    assert!(output.stderr.starts_with("plugin:  [ROOT]/home/.claude/settings.json\n"), "{output}");
+    assert!(
+        output
+            .stderr
+            .starts_with("plugin:  [ROOT]/home/.claude/settings.json\n"),
+        "{output}"
+    );
 
     options(r#"{"maxParallelTasks": 99}"#);
     assert_snapshot!(environment.fp(&["config", "get", "maxParallelTasks"]), @"
@@ -200,9 +228,16 @@ fn the_users_file_follows_xdg() {
     let environment = Environment::new().repo();
     let base = environment.beside("xdg");
     fs::create_dir_all(base.join("fractal-planner")).unwrap();
-    fs::write(base.join("fractal-planner/config.json"), r#"{"maxComplexity": 2}"#).unwrap();
+    fs::write(
+        base.join("fractal-planner/config.json"),
+        r#"{"maxComplexity": 2}"#,
+    )
+    .unwrap();
     let environment = environment.env("XDG_CONFIG_HOME", &base);
-    assert_eq!(environment.fp(&["--format", "json", "config"]).json()["settings"]["maxComplexity"], 2);
+    assert_eq!(
+        environment.fp(&["--format", "json", "config"]).json()["settings"]["maxComplexity"],
+        2
+    );
 }
 
 #[test]
@@ -264,7 +299,10 @@ fn a_fault_is_shown_whole_and_stops_the_command() {
 #[test]
 fn plans_are_where_the_configuration_has_them() {
     let environment = Environment::new().repo();
-    environment.write(".fractal-planner/config.json", r#"{"plansDir": "work/plans"}"#);
+    environment.write(
+        ".fractal-planner/config.json",
+        r#"{"plansDir": "work/plans"}"#,
+    );
     let report = environment.fp(&["new", "--format", "json", "x"]).json();
     assert_eq!(report["path"], "[ROOT]/work/work/plans/x-20261121");
 }

@@ -14,7 +14,11 @@ fn planned() -> Environment {
 }
 
 fn three() -> String {
-    tree(&[leaf("1", "none", "a.txt"), leaf("2", "1", "b.txt"), leaf("3", "none", "c.txt")])
+    tree(&[
+        leaf("1", "none", "a.txt"),
+        leaf("2", "1", "b.txt"),
+        leaf("3", "none", "c.txt"),
+    ])
 }
 
 impl Environment {
@@ -35,9 +39,21 @@ impl Environment {
     #[track_caller]
     fn refused_critique(&self, args: &[&str], code: i32) -> String {
         let output = self.record(args);
-        assert_eq!((output.code, output.stdout.as_str()), (code, ""), "{output}");
-        assert!(!self.path(&format!(".fractal-planner/plans/{PLAN}/critique.md")).exists());
-        assert!(!self.path(&format!(".fractal-planner/plans/{PLAN}/events.jsonl")).exists());
+        assert_eq!(
+            (output.code, output.stdout.as_str()),
+            (code, ""),
+            "{output}"
+        );
+        assert!(
+            !self
+                .path(&format!(".fractal-planner/plans/{PLAN}/critique.md"))
+                .exists()
+        );
+        assert!(
+            !self
+                .path(&format!(".fractal-planner/plans/{PLAN}/events.jsonl"))
+                .exists()
+        );
         output.stderr
     }
 }
@@ -45,8 +61,14 @@ impl Environment {
 #[test]
 fn the_worst_finding_is_the_verdict() {
     let environment = planned();
-    let args =
-        ["--pass", "1", "--warn", "2 hints: `b.txt` is *not* there", "--fail", "3 Criteria: met by anything"];
+    let args = [
+        "--pass",
+        "1",
+        "--warn",
+        "2 hints: `b.txt` is *not* there",
+        "--fail",
+        "3 Criteria: met by anything",
+    ];
     assert_snapshot!(environment.record(&args), @r"
     exit status: 1
     --- stdout
@@ -95,13 +117,24 @@ fn the_worst_finding_is_the_verdict() {
 #[test]
 fn three_rounds_end_with_the_user() {
     let environment = planned();
-    let fail =
-        ["--pass", "1,2", "--fail", "3 scope: nobody asked for it", "--fail", "tree coverage: R2 is missing"];
+    let fail = [
+        "--pass",
+        "1,2",
+        "--fail",
+        "3 scope: nobody asked for it",
+        "--fail",
+        "tree coverage: R2 is missing",
+    ];
     for round in 1..=3 {
         environment.revise(round);
         let output = environment.record(&fail);
         assert_eq!(output.code, 1, "{output}");
-        assert!(output.stdout.starts_with(&format!("FAIL in round {round} of 3: ")), "{output}");
+        assert!(
+            output
+                .stdout
+                .starts_with(&format!("FAIL in round {round} of 3: ")),
+            "{output}"
+        );
         let again = environment.record(&fail);
         assert_eq!(again, output, "a critic that repeats itself costs no round");
     }
@@ -231,9 +264,16 @@ fn it_is_shown_and_said_when_the_tree_has_changed() {
     critique: FAIL in round 1, 1 finding (critique.md); the tree has changed since
     - FAIL 3 (Write part 3), scope: nobody asked for it
     ");
-    let line =
-        |command: &str| environment.done(&[command, PLAN, "--format", "json"]).json()["critique"].clone();
-    assert_eq!(line("show").to_string(), r#"{"changed":true,"findings":1,"round":1,"verdict":"FAIL"}"#);
+    let line = |command: &str| {
+        environment
+            .done(&[command, PLAN, "--format", "json"])
+            .json()["critique"]
+            .clone()
+    };
+    assert_eq!(
+        line("show").to_string(),
+        r#"{"changed":true,"findings":1,"round":1,"verdict":"FAIL"}"#
+    );
     assert_eq!(line("plan"), line("show"));
     assert_snapshot!(environment.done(&["log", PLAN]).stdout, @r"
     2026-11-21 (UTC)
@@ -246,8 +286,14 @@ fn it_is_shown_and_said_when_the_tree_has_changed() {
 fn the_next_round_judges_what_has_changed() {
     let environment = planned();
     environment.record(&["--pass", "1,2", "--fail", "3 scope: nobody asked for it"]);
-    let revised = [leaf("1", "none", "a.txt"), leaf("2", "1", "bb.txt"), leaf("3", "none", "c.txt")];
-    environment.plan(&tree(&[&revised[..], &[leaf("4", "none", "d.txt")]].concat()));
+    let revised = [
+        leaf("1", "none", "a.txt"),
+        leaf("2", "1", "bb.txt"),
+        leaf("3", "none", "c.txt"),
+    ];
+    environment.plan(&tree(
+        &[&revised[..], &[leaf("4", "none", "d.txt")]].concat(),
+    ));
     let shown = environment.done(&["critique", "show", PLAN]).stdout;
     assert!(
         shown.ends_with(
@@ -257,24 +303,51 @@ fn the_next_round_judges_what_has_changed() {
         "{shown}"
     );
     let refused = environment.record(&["--pass", "2,4"]);
-    assert!(refused.stderr.starts_with("error: 1 leaf is not judged: 3\n"), "{refused}");
+    assert!(
+        refused
+            .stderr
+            .starts_with("error: 1 leaf is not judged: 3\n"),
+        "{refused}"
+    );
     let warned = environment.record(&["--pass", "2,4", "--warn", "3 scope: wide"]);
-    assert!(warned.stdout.starts_with("WARN in round 2 of 3: 1 finding, 3 of 4 leaves pass"), "{warned}");
+    assert!(
+        warned
+            .stdout
+            .starts_with("WARN in round 2 of 3: 1 finding, 3 of 4 leaves pass"),
+        "{warned}"
+    );
     environment.plan(&tree(&revised));
     let left = environment.record(&["--pass", "3"]);
-    assert!(left.stdout.starts_with("PASS in round 3 of 3: 0 findings, 3 of 3 leaves pass"), "{left}");
+    assert!(
+        left.stdout
+            .starts_with("PASS in round 3 of 3: 0 findings, 3 of 3 leaves pass"),
+        "{left}"
+    );
     environment.done(&["approve", PLAN, "--yes"]);
     let anew = environment.record(&["--pass", "3"]);
-    assert!(anew.stderr.starts_with("error: 2 leaves are not judged: 1, 2\n"), "{anew}");
+    assert!(
+        anew.stderr
+            .starts_with("error: 2 leaves are not judged: 1, 2\n"),
+        "{anew}"
+    );
 }
 
 #[test]
 fn texts_stay_as_they_were_given() {
     let environment = planned();
     let said = "`say \"it's\"` prints # and **not** <b>, \\\\, 10**20";
-    environment.record(&["--pass", "1,2", "--warn", &format!("3 hints: # one\n## {said}")]);
+    environment.record(&[
+        "--pass",
+        "1,2",
+        "--warn",
+        &format!("3 hints: # one\n## {said}"),
+    ]);
     let expect = format!("- WARN 3 (Write part 3), hints: # one ## {said}\n");
-    assert!(environment.page().contains(&expect), "{}", environment.page());
+    assert!(
+        environment.page().contains(&expect),
+        "{}",
+        environment.page()
+    );
     environment.done(&[
         "interview",
         PLAN,
@@ -286,7 +359,10 @@ fn texts_stay_as_they_were_given() {
     let handoff = environment.done(&["handoff", PLAN]).stdout;
     let expect = format!("- # {said}? ## {said} - no (by the user)\n");
     assert!(handoff.contains(&expect), "{handoff}");
-    assert_eq!(environment.read(&format!(".fractal-planner/plans/{PLAN}/handoff.md")), handoff);
+    assert_eq!(
+        environment.read(&format!(".fractal-planner/plans/{PLAN}/handoff.md")),
+        handoff
+    );
 }
 
 #[test]
@@ -442,7 +518,10 @@ fn a_text_of_several_lines_is_one_line() {
 #[test]
 fn a_large_tree_is_judged_at_once() {
     let environment = Environment::new().repo();
-    let (mut tree, mut pass) = (String::from("- [ID: root] Goal (Complexity: 9)\n"), Vec::new());
+    let (mut tree, mut pass) = (
+        String::from("- [ID: root] Goal (Complexity: 9)\n"),
+        Vec::new(),
+    );
     for group in 0..1000 {
         let _ = writeln!(tree, "  - [ID: {group}] Group (Complexity: 5)");
         for step in 0..5 {

@@ -190,7 +190,10 @@ fn what_is_noted_stays_until_it_is_closed() {
     {"schemaVersion":1,"at":"2026-11-21T09:00:00Z","event":"dropped","id":"D3"}
     {"schemaVersion":1,"at":"2026-11-21T09:00:00Z","event":"closed","id":"D4","plan":"sample-20261121"}
     "#);
-    assert_eq!(environment.git(&["status", "--short", "--untracked-files=all"]), format!("?? {LOG}\n"));
+    assert_eq!(
+        environment.git(&["status", "--short", "--untracked-files=all"]),
+        format!("?? {LOG}\n")
+    );
 }
 
 #[test]
@@ -211,12 +214,25 @@ fn what_a_run_left_over_is_found_in_its_log() {
       Write part 3 (skipped, since 2 failed)
       c.txt
     "#);
-    fs::remove_file(environment.path(&format!(".fractal-planner/plans/{PLAN}/execution-state.json")))
-        .unwrap();
-    assert_eq!(environment.fp(&["debt", "list"]), listed, "with the snapshot and without");
+    fs::remove_file(environment.path(&format!(
+        ".fractal-planner/plans/{PLAN}/execution-state.json"
+    )))
+    .unwrap();
+    assert_eq!(
+        environment.fp(&["debt", "list"]),
+        listed,
+        "with the snapshot and without"
+    );
     archived(&environment);
-    assert_eq!(environment.fp(&["debt", "list"]), listed, "an archived plan counts as well");
-    assert!(!environment.path(LOG).exists(), "nothing of it is written down twice");
+    assert_eq!(
+        environment.fp(&["debt", "list"]),
+        listed,
+        "an archived plan counts as well"
+    );
+    assert!(
+        !environment.path(LOG).exists(),
+        "nothing of it is written down twice"
+    );
     environment.done(&["debt", "close", "sample-20261121:2", "--drop"]);
     assert_snapshot!(environment.fp(&["debt", "list"]), @r#"
     exit status: 0
@@ -246,11 +262,18 @@ fn a_run_that_goes_on_has_nothing_left_over() {
 #[test]
 fn a_plan_takes_up_a_debt_and_may_drop_it_again() {
     let environment = Environment::new().repo();
-    environment.plan(&tree(&[leaf("1", "none", "a.txt"), leaf("2", "none", "b.txt")]));
+    environment.plan(&tree(&[
+        leaf("1", "none", "a.txt"),
+        leaf("2", "none", "b.txt"),
+    ]));
     environment.done(&["debt", "add", "Refresh expired tokens"]);
     environment.done(&["debt", "close", "D1", "--plan", PLAN]);
-    let state =
-        || environment.fp(&["debt", "list", "--all", "--format", "json"]).json()["debts"][0]["state"].clone();
+    let state = || {
+        environment
+            .fp(&["debt", "list", "--all", "--format", "json"])
+            .json()["debts"][0]["state"]
+            .clone()
+    };
     assert_eq!(state(), "taken");
     environment.start(&["--max-iterations", "1"]);
     environment.build("builder-1", "a.txt", "about 1\n");
@@ -307,7 +330,14 @@ fn a_new_plan_is_offered_what_is_left() {
       (3 more: fp debt list)
       to take one up: fp debt close ID --plan refresh-src-token-rs-20261121
     ");
-    let report = environment.fp(&["new", "--format", "json", "make the login robust: src/login.rs"]).json();
+    let report = environment
+        .fp(&[
+            "new",
+            "--format",
+            "json",
+            "make the login robust: src/login.rs",
+        ])
+        .json();
     assert_snapshot!(serde_json::to_string_pretty(&report["debts"].as_array().unwrap()[..2]).unwrap(), @r#"
     [
       {
@@ -330,7 +360,10 @@ fn a_new_plan_is_offered_what_is_left() {
     ]
     "#);
     assert_eq!(
-        (report["debts"].as_array().unwrap().len(), &report["moreDebts"]),
+        (
+            report["debts"].as_array().unwrap().len(),
+            &report["moreDebts"]
+        ),
         (10, &serde_json::json!(3))
     );
 }
@@ -340,24 +373,50 @@ fn a_new_plan_is_offered_what_is_left() {
 fn a_debt_is_no_change_of_the_task_it_is_noticed_in() {
     for shared in [true, false] {
         let environment = Environment::new().repo();
-        let environment = if shared { environment.shared() } else { environment };
+        let environment = if shared {
+            environment.shared()
+        } else {
+            environment
+        };
         environment.write(LOG, "");
         environment.git(&["add", "--all", "--force"]);
         environment.git(&["commit", "--quiet", "--message", "Debts"]);
-        environment.plan(&tree(&[leaf("1", "none", "a.txt"), leaf("2", "none", "b.txt")]));
+        environment.plan(&tree(&[
+            leaf("1", "none", "a.txt"),
+            leaf("2", "none", "b.txt"),
+        ]));
         environment.start(&["--builders", if shared { "1" } else { "2" }]);
         let (task, token) = environment.claim("builder-1").unwrap();
-        let place =
-            if shared { String::new() } else { format!(".fractal-planner/plans/{PLAN}/worktrees/builder-1") };
-        environment.write(format!("{place}/a.txt").trim_start_matches('/'), "about 1\n");
-        let noted =
-            environment.fp_in(&place, &["debt", "add", "Refresh tokens", "--plan", PLAN, "--task", "1"]);
+        let place = if shared {
+            String::new()
+        } else {
+            format!(".fractal-planner/plans/{PLAN}/worktrees/builder-1")
+        };
+        environment.write(
+            format!("{place}/a.txt").trim_start_matches('/'),
+            "about 1\n",
+        );
+        let noted = environment.fp_in(
+            &place,
+            &[
+                "debt",
+                "add",
+                "Refresh tokens",
+                "--plan",
+                PLAN,
+                "--task",
+                "1",
+            ],
+        );
         assert_eq!(noted.code, 0, "{noted}");
         environment.done(&["submit", PLAN, &task, "--claim", &token]);
         let verdict = environment.pass(&task);
         assert_eq!(verdict.code, 0, "{verdict}");
         assert_eq!(environment.statuses()[0].1, "COMPLETED", "{verdict}");
-        assert_eq!(environment.git(&["show", "--name-only", "--format=", "HEAD"]), "a.txt\n");
+        assert_eq!(
+            environment.git(&["show", "--name-only", "--format=", "HEAD"]),
+            "a.txt\n"
+        );
         assert!(environment.read(LOG).contains("Refresh tokens"));
     }
 }
@@ -372,20 +431,37 @@ fn of_sixteen_processes_each_gets_its_own_number() {
                 scope.spawn(move || -> Vec<String> {
                     let add = |n: usize| {
                         let mut command = environment.command(env!("CARGO_BIN_EXE_fp"));
-                        command.args(["debt", "add", &format!("Thing {worker} {n}"), "--format", "json"]);
+                        command.args([
+                            "debt",
+                            "add",
+                            &format!("Thing {worker} {n}"),
+                            "--format",
+                            "json",
+                        ]);
                         let output = command.stderr(Stdio::piped()).output().unwrap();
-                        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-                        let added: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+                        assert!(
+                            output.status.success(),
+                            "{}",
+                            String::from_utf8_lossy(&output.stderr)
+                        );
+                        let added: serde_json::Value =
+                            serde_json::from_slice(&output.stdout).unwrap();
                         added["id"].as_str().unwrap().to_owned()
                     };
                     (0..5).map(add).collect()
                 })
             })
             .collect();
-        workers.into_iter().flat_map(|worker| worker.join().unwrap()).collect()
+        workers
+            .into_iter()
+            .flat_map(|worker| worker.join().unwrap())
+            .collect()
     });
     let expected: BTreeSet<String> = (1..=80).map(|number| format!("D{number}")).collect();
-    assert_eq!((ids.len(), ids.into_iter().collect::<BTreeSet<_>>()), (80, expected));
+    assert_eq!(
+        (ids.len(), ids.into_iter().collect::<BTreeSet<_>>()),
+        (80, expected)
+    );
     assert_eq!(environment.read(LOG).lines().count(), 80);
 }
 
@@ -426,7 +502,13 @@ fn a_damaged_log_says_where_and_loses_nothing() {
     ");
     assert_eq!(environment.read(LOG), before);
     let output = environment.fp(&["new", "--format", "json", "add tokens"]);
-    assert_eq!((output.code, output.json()["debts"].as_array().unwrap().len()), (0, 0));
+    assert_eq!(
+        (
+            output.code,
+            output.json()["debts"].as_array().unwrap().len()
+        ),
+        (0, 0)
+    );
     assert_snapshot!(output.json()["warnings"], @r#"["[ROOT]/work/.fractal-planner/debt.jsonl:2: not a debt: expected ident at line 1 column 2"]"#);
 }
 
@@ -444,15 +526,27 @@ fn links_are_not_followed() {
     ");
     fs::remove_dir_all(environment.path(".fractal-planner")).unwrap();
     fs::create_dir(environment.beside("home/elsewhere")).unwrap();
-    symlink(environment.beside("home/elsewhere"), environment.path(".fractal-planner")).unwrap();
+    symlink(
+        environment.beside("home/elsewhere"),
+        environment.path(".fractal-planner"),
+    )
+    .unwrap();
     assert_snapshot!(environment.fp(&["debt", "add", "one"]), @"
     exit status: 2
     --- stderr
     error: [ROOT]/work/.fractal-planner is a symbolic link, which is not followed
     hint: remove the link, or put the real folder in its place
     ");
-    assert_eq!(fs::read_dir(environment.beside("home/elsewhere")).unwrap().count(), 0);
-    assert_eq!(fs::read_to_string(environment.beside("outside")).unwrap(), "");
+    assert_eq!(
+        fs::read_dir(environment.beside("home/elsewhere"))
+            .unwrap()
+            .count(),
+        0
+    );
+    assert_eq!(
+        fs::read_to_string(environment.beside("outside")).unwrap(),
+        ""
+    );
 }
 
 #[test]
@@ -557,8 +651,13 @@ fn no_line_is_wider_than_a_terminal() {
     environment.done(&["debt", "add", &long, "--file", &file, "--file", "b.rs"]);
     for args in [&["debt", "list"][..], &["new", "add something"]] {
         let output = environment.fp(args);
-        let debts = output.stdout.lines().skip_while(|line| !line.contains("D1"));
-        let wide = debts.clone().find(|line| unicode_width::UnicodeWidthStr::width(*line) > 80);
+        let debts = output
+            .stdout
+            .lines()
+            .skip_while(|line| !line.contains("D1"));
+        let wide = debts
+            .clone()
+            .find(|line| unicode_width::UnicodeWidthStr::width(*line) > 80);
         assert_eq!((wide, debts.count() > 1), (None, true), "{output}");
     }
 }

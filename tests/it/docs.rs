@@ -65,20 +65,32 @@ const OTHERS: [&str; 17] = [
 
 /// Shell blocks that are only inspected, each with the reason for not running it.
 const NOT_RUN: &[(&str, &str)] = &[
-    ("cargo build\ncargo test --workspace\n", "it is what runs this test"),
+    (
+        "cargo build\ncargo test --workspace\n",
+        "it is what runs this test",
+    ),
     ("cargo test --workspace\n", "it is what runs this test"),
     (
         "cargo test -p fp-plan rules\ncargo test -p fp-host store\ncargo test --test it config::\n",
         "they run as a part of all tests",
     ),
-    ("cargo test --test it -- --nocapture rules:: mutation::\n", "they run as a part of all tests"),
+    (
+        "cargo test --test it -- --nocapture rules:: mutation::\n",
+        "they run as a part of all tests",
+    ),
     (
         ".ci/fetch-client\n.ci/fetch-codex\ncargo test --test client\n",
         "it needs the network; .ci/run does both",
     ),
     (".ci/run\n", "it runs this test"),
-    ("cargo test --bin fp plugin_lint -- --nocapture\n", "it runs as a part of all tests"),
-    ("cargo test --bin fp figures -- --nocapture\n", "it runs as a part of all tests"),
+    (
+        "cargo test --bin fp plugin_lint -- --nocapture\n",
+        "it runs as a part of all tests",
+    ),
+    (
+        "cargo test --bin fp figures -- --nocapture\n",
+        "it runs as a part of all tests",
+    ),
     (
         "cargo test --test client figures -- --nocapture\n",
         "it needs Claude Code, and runs as a part of all tests",
@@ -87,9 +99,18 @@ const NOT_RUN: &[(&str, &str)] = &[
         "cargo +nightly fuzz run fmt -- -max_len=400\n",
         "it needs a nightly compiler, and ends when it is stopped",
     ),
-    ("cargo install --path .\n", "it would take minutes, and builds what is built here"),
-    ("cargo run --release -- install\n", "it needs Claude Code; tests/install.rs and tests/client show it"),
-    ("cargo run --release -- uninstall\n", "it needs Claude Code; tests/install.rs and tests/client show it"),
+    (
+        "cargo install --path .\n",
+        "it would take minutes, and builds what is built here",
+    ),
+    (
+        "cargo run --release -- install\n",
+        "it needs Claude Code; tests/install.rs and tests/client show it",
+    ),
+    (
+        "cargo run --release -- uninstall\n",
+        "it needs Claude Code; tests/install.rs and tests/client show it",
+    ),
 ];
 
 fn pages() -> Vec<Page> {
@@ -102,7 +123,11 @@ fn guides() -> Vec<Page> {
 
 /// The blocks of a kind in all guides; there must be at least one.
 fn blocks(kind: &str) -> Vec<Block> {
-    let found: Vec<Block> = guides().iter().flat_map(|page| page.blocks(kind)).cloned().collect();
+    let found: Vec<Block> = guides()
+        .iter()
+        .flat_map(|page| page.blocks(kind))
+        .cloned()
+        .collect();
     assert!(!found.is_empty(), "no {kind} block was found");
     found
 }
@@ -116,9 +141,13 @@ fn every_block_is_of_a_kind_that_is_tested() {
     for page in guides() {
         assert!(!page.blocks.is_empty(), "{}: no block was found", page.path);
         for block in &page.blocks {
-            let tested =
-                ["sh", "console", "json", "markdown", "mermaid", "text"].contains(&block.kind.as_str());
-            assert!(tested, "{}: nothing tests a block of kind {:?}", block.place, block.kind);
+            let tested = ["sh", "console", "json", "markdown", "mermaid", "text"]
+                .contains(&block.kind.as_str());
+            assert!(
+                tested,
+                "{}: nothing tests a block of kind {:?}",
+                block.place, block.kind
+            );
         }
     }
 }
@@ -127,14 +156,19 @@ fn every_block_is_of_a_kind_that_is_tested() {
 fn commands_run() {
     let mut only_looked_at = BTreeSet::new();
     let mut run = 0;
-    for block in blocks("sh")
-        .into_iter()
-        .chain(Page::read("docs/internals/prompts.md").blocks("sh").into_iter().cloned())
-    {
+    for block in blocks("sh").into_iter().chain(
+        Page::read("docs/internals/prompts.md")
+            .blocks("sh")
+            .into_iter()
+            .cloned(),
+    ) {
         let syntax = Place::bare().understands(&block.text);
         assert_eq!(syntax.code, 0, "{}: {syntax}", block.place);
         if NOT_RUN.iter().any(|(text, _)| *text == block.text) {
-            block.text.lines().for_each(|line| look_at(line, &block.place));
+            block
+                .text
+                .lines()
+                .for_each(|line| look_at(line, &block.place));
             only_looked_at.insert(block.text);
         } else {
             let output = Place::started().shell(&block.text);
@@ -144,7 +178,10 @@ fn commands_run() {
     }
     assert!(run > 0, "no block was run");
     let listed: BTreeSet<String> = NOT_RUN.iter().map(|(text, _)| (*text).to_owned()).collect();
-    assert_eq!(listed, only_looked_at, "a block that is listed as not run is gone from the pages");
+    assert_eq!(
+        listed, only_looked_at,
+        "a block that is listed as not run is gone from the pages"
+    );
 }
 
 /// Checks a command without running it: the command, test or package that it names must exist.
@@ -157,9 +194,14 @@ fn look_at(line: &str, place: &str) {
         ["cargo", "test", "--test", test, ..] => there(format!("tests/{test}/main.rs")),
         ["cargo", "test", "--bin", "fp", module, ..] => {
             let sources = std::fs::read_to_string(root().join("tests/plugin_lint/mod.rs")).unwrap();
-            assert!(module == "plugin_lint" || sources.contains(&format!("fn {module}")), "{place}: {line}");
+            assert!(
+                module == "plugin_lint" || sources.contains(&format!("fn {module}")),
+                "{place}: {line}"
+            );
         }
-        ["cargo", "+nightly", "fuzz", "run", target, ..] => there(format!("fuzz/fuzz_targets/{target}.rs")),
+        ["cargo", "+nightly", "fuzz", "run", target, ..] => {
+            there(format!("fuzz/fuzz_targets/{target}.rs"))
+        }
         ["cargo", "build" | "test" | "install", ..] => {}
         [script] => there(script.to_owned()),
         _ => panic!("{place}: nothing looks at {line:?}"),
@@ -175,14 +217,20 @@ fn knows(words: &[&str], place: &str) {
         command[..],
         ["run", "start", ..]
             | ["comments", "check", ..]
-            | ["ci" | "config" | "critique" | "debt" | "linear" | "roadmap" | "specs" | "task", _, ..]
+            | [
+                "ci" | "config" | "critique" | "debt" | "linear" | "roadmap" | "specs" | "task",
+                _,
+                ..
+            ]
             | ["plans", "archive" | "export" | "restore", ..]
     );
     command.truncate(if has_inner { 2 } else { 1 });
     let help = Place::bare().0.fp(&[&command[..], &["--help"]].concat());
     assert_eq!(help.code, 0, "{place}: `fp {}`: {help}", words.join(" "));
     for flag in words.iter().filter(|word| word.starts_with("--")) {
-        let known = Regex::new(&format!("{}\\b", regex::escape(flag))).unwrap().is_match(&help.stdout);
+        let known = Regex::new(&format!("{}\\b", regex::escape(flag)))
+            .unwrap()
+            .is_match(&help.stdout);
         // The name from before `--json`, which every command still takes.
         let known = known || *flag == "--format";
         assert!(known, "{place}: `fp {}` has no {flag}", command.join(" "));
@@ -193,8 +241,15 @@ fn knows(words: &[&str], place: &str) {
 fn commands_that_are_mentioned_exist() {
     let mut checked = 0;
     // The page of commands is generated from the command line.
-    for page in pages().into_iter().filter(|page| page.path != "docs/commands.md") {
-        for span in page.spans.iter().filter_map(|span| span.strip_prefix("fp ")) {
+    for page in pages()
+        .into_iter()
+        .filter(|page| page.path != "docs/commands.md")
+    {
+        for span in page
+            .spans
+            .iter()
+            .filter_map(|span| span.strip_prefix("fp "))
+        {
             let words: Vec<&str> = span.split_whitespace().collect();
             if words[0] != "…" {
                 knows(&words, &format!("{}: `fp {span}`", page.path));
@@ -207,7 +262,10 @@ fn commands_that_are_mentioned_exist() {
 
 #[test]
 fn transcripts_are_what_the_program_prints() {
-    for block in blocks("console").iter().filter(|block| !block.place.starts_with(TUTORIAL)) {
+    for block in blocks("console")
+        .iter()
+        .filter(|block| !block.place.starts_with(TUTORIAL))
+    {
         plays(block, &Place::started());
     }
 }
@@ -221,7 +279,9 @@ fn the_tutorial_can_be_followed() {
     let page = Page::read(TUTORIAL);
     let transcripts = page.blocks("console");
     assert!(transcripts.len() > 4, "{} transcripts", transcripts.len());
-    transcripts.into_iter().for_each(|block| plays(block, &place));
+    transcripts
+        .into_iter()
+        .for_each(|block| plays(block, &place));
     let report = place.0.read("report.html");
     assert!(report.contains("Greet people by name"), "{report}");
 }
@@ -231,7 +291,12 @@ fn the_tutorial_can_be_followed() {
 fn plays(block: &Block, place: &Place) {
     let hash = Regex::new(r"\b[0-9a-f]{7}\b").unwrap();
     let mut parts = block.text.split("$ ");
-    assert_eq!(parts.next(), Some(""), "{}: a transcript begins with a command", block.place);
+    assert_eq!(
+        parts.next(),
+        Some(""),
+        "{}: a transcript begins with a command",
+        block.place
+    );
     for part in parts {
         let (command, expect) = part.split_once('\n').unwrap();
         let output = place.shell(&format!("{command} 2>&1"));
@@ -254,7 +319,10 @@ fn settings_that_are_shown_are_understood() {
         let value: Value =
             serde_json::from_str(&block.text).unwrap_or_else(|e| panic!("{}: {e}", block.place));
         let fields = value.as_object().unwrap();
-        if fields.keys().any(|key| key == "permissions" || key == "env") {
+        if fields
+            .keys()
+            .any(|key| key == "permissions" || key == "env")
+        {
             client_settings(&value, &block.place);
         } else {
             let place = Place::bare();
@@ -298,12 +366,22 @@ fn diagrams_have_something_in_them() {
     for block in blocks("mermaid") {
         let mut lines = block.text.lines();
         let first = lines.next().unwrap_or_default();
-        assert!(first == "flowchart LR" || first == "stateDiagram-v2", "{}: {first}", block.place);
+        assert!(
+            first == "flowchart LR" || first == "stateDiagram-v2",
+            "{}: {first}",
+            block.place
+        );
         let arrows = lines.filter(|line| line.contains("--")).count();
         assert!(arrows >= 5, "{}: {arrows} arrows", block.place);
         for word in state.find_iter(&block.text) {
-            let state: Result<fp_run::run::state::Status, _> = serde_json::from_value(word.as_str().into());
-            assert!(state.is_ok(), "{}: {} is no state", block.place, word.as_str());
+            let state: Result<fp_run::run::state::Status, _> =
+                serde_json::from_value(word.as_str().into());
+            assert!(
+                state.is_ok(),
+                "{}: {} is no state",
+                block.place,
+                word.as_str()
+            );
         }
     }
 }
@@ -326,7 +404,11 @@ fn links_lead_somewhere() {
     let mut checked = 0;
     let pages = pages();
     for page in &pages {
-        for link in page.links.iter().filter(|link| !link.starts_with("https://")) {
+        for link in page
+            .links
+            .iter()
+            .filter(|link| !link.starts_with("https://"))
+        {
             let (file, anchor) = link.split_once('#').unwrap_or((link, ""));
             let folder = Path::new(page.path).parent().unwrap();
             let target = root().join(folder).join(file);
@@ -335,7 +417,9 @@ fn links_lead_somewhere() {
             let there = if file.is_empty() {
                 has(page)
             } else {
-                pages.iter().any(|other| target.ends_with(other.path) && has(other))
+                pages
+                    .iter()
+                    .any(|other| target.ends_with(other.path) && has(other))
             };
             assert!(anchor.is_empty() || there, "{}: {link}", page.path);
             checked += 1;
@@ -347,20 +431,33 @@ fn links_lead_somewhere() {
 /// The pages for whoever works on the project name a file by the end of its path.
 #[test]
 fn source_files_that_are_mentioned_exist() {
-    let mut open = ["crates", "tests", "benches", "docs"].map(|folder| root().join(folder)).to_vec();
+    let mut open = ["crates", "tests", "benches", "docs"]
+        .map(|folder| root().join(folder))
+        .to_vec();
     let mut files = Vec::new();
     while let Some(folder) = open.pop() {
         for entry in std::fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
-            if path.is_dir() { open.push(path) } else { files.push(path) }
+            if path.is_dir() {
+                open.push(path)
+            } else {
+                files.push(path)
+            }
         }
     }
     let mut checked = 0;
     for page in pages() {
         let is_internal = page.path.starts_with("docs/internals/") || !page.path.contains('/');
-        let names = page.spans.iter().filter(|span| is_internal && !span.contains("your"));
+        let names = page
+            .spans
+            .iter()
+            .filter(|span| is_internal && !span.contains("your"));
         for name in names.filter(|span| span.ends_with(".rs") && !span.contains([' ', '*'])) {
-            assert!(files.iter().any(|file| file.ends_with(name)), "{}: there is no {name}", page.path);
+            assert!(
+                files.iter().any(|file| file.ends_with(name)),
+                "{}: there is no {name}",
+                page.path
+            );
             checked += 1;
         }
     }
@@ -370,5 +467,8 @@ fn source_files_that_are_mentioned_exist() {
 #[test]
 fn the_changelog_has_this_version() {
     let page = Page::read("CHANGELOG.md");
-    assert!(page.text.contains(&format!("\n## [{}] - ", env!("CARGO_PKG_VERSION"))));
+    assert!(
+        page.text
+            .contains(&format!("\n## [{}] - ", env!("CARGO_PKG_VERSION")))
+    );
 }

@@ -12,8 +12,13 @@ use insta::assert_snapshot;
 
 /// A run with a task that passed and one that is being built, led by a client's process that is there or gone.
 fn running(client: u32) -> Environment {
-    let environment = Environment::new().env("CLAUDE_PID", client.to_string()).repo();
-    environment.plan(&tree(&[leaf("1", "none", "a.txt"), leaf("2", "none", "b.txt")]));
+    let environment = Environment::new()
+        .env("CLAUDE_PID", client.to_string())
+        .repo();
+    environment.plan(&tree(&[
+        leaf("1", "none", "a.txt"),
+        leaf("2", "none", "b.txt"),
+    ]));
     environment.start(&[]);
     environment.done(&["note", PLAN, "add", "WARN: mind the step"]);
     environment.build("builder-1", "a.txt", "about 1\n");
@@ -57,7 +62,12 @@ impl Environment {
         while let Some(below) = open.pop() {
             for entry in fs::read_dir(below).unwrap() {
                 let path = entry.unwrap().path();
-                let name = path.strip_prefix(&folder).unwrap().to_str().unwrap().to_owned();
+                let name = path
+                    .strip_prefix(&folder)
+                    .unwrap()
+                    .to_str()
+                    .unwrap()
+                    .to_owned();
                 if path.is_dir() {
                     open.push(path);
                 } else {
@@ -115,7 +125,11 @@ fn a_healthy_plan() {
 fn everything_at_once_and_what_is_mended() {
     let environment = running(gone());
     let before = environment.files();
-    environment.edit("execution-state.json", "\"status\":\"COMPLETED\"", "\"status\":\"FAILED\"");
+    environment.edit(
+        "execution-state.json",
+        "\"status\":\"COMPLETED\"",
+        "\"status\":\"FAILED\"",
+    );
     environment.remove("evidence/task-1-verification.md");
     environment.edit("tasks.md", "Write part 2", "Write another part");
     environment.git(&["commit", "--quiet", "--amend", "--message", "Another"]);
@@ -166,7 +180,10 @@ fn everything_at_once_and_what_is_mended() {
     1 error, 2 warnings
     ");
     let after = environment.files();
-    assert_eq!(after.keys().collect::<Vec<_>>(), before.keys().collect::<Vec<_>>());
+    assert_eq!(
+        after.keys().collect::<Vec<_>>(),
+        before.keys().collect::<Vec<_>>()
+    );
     for name in ["events.jsonl", "evidence/task-1-verification.md"] {
         assert_eq!(after[name], before[name], "{name}");
     }
@@ -241,10 +258,22 @@ fn a_torn_line_is_dropped() {
     let whole = environment.read(&log);
     environment.write(&log, format!("{whole}{{\"schemaVer"));
     let found = environment.fp(&["doctor", PLAN]);
-    assert!(found.stdout.contains("its last line was cut off"), "{found}");
-    assert_eq!(environment.read(&log).len(), whole.len() + 11, "looking changes nothing");
+    assert!(
+        found.stdout.contains("its last line was cut off"),
+        "{found}"
+    );
+    assert_eq!(
+        environment.read(&log).len(),
+        whole.len() + 11,
+        "looking changes nothing"
+    );
     let mended = environment.fp(&["doctor", PLAN, "--fix"]);
-    assert!(mended.stdout.contains("fixed    dropped the torn line of the log"), "{mended}");
+    assert!(
+        mended
+            .stdout
+            .contains("fixed    dropped the torn line of the log"),
+        "{mended}"
+    );
     assert_eq!(environment.read(&log), whole);
 }
 
@@ -266,9 +295,15 @@ fn a_log_that_is_none_is_left_alone() {
 
     1 error
     ");
-    environment.write(&log, whole.replacen("\"schemaVersion\":1", "\"schemaVersion\":99", 1));
+    environment.write(
+        &log,
+        whole.replacen("\"schemaVersion\":1", "\"schemaVersion\":99", 1),
+    );
     let newer = environment.fp(&["doctor", PLAN, "--fix"]);
-    assert!(newer.code == 1 && newer.stdout.contains("written by a newer fp"), "{newer}");
+    assert!(
+        newer.code == 1 && newer.stdout.contains("written by a newer fp"),
+        "{newer}"
+    );
     let other = whole.replacen("builder-1", "builder-2", 1);
     environment.write(&log, &other);
     assert_snapshot!(environment.fp(&["doctor", PLAN]), @"
@@ -292,17 +327,26 @@ fn a_log_that_is_none_is_left_alone() {
     let shorter = shorter[..shorter.len() - 1].join("\n") + "\n";
     environment.write(&log, &shorter);
     let cut = environment.fp(&["doctor", PLAN, "--fix"]);
-    assert!(cut.code == 1 && cut.stdout.contains("the log ends at entry 9"), "{cut}");
+    assert!(
+        cut.code == 1 && cut.stdout.contains("the log ends at entry 9"),
+        "{cut}"
+    );
     assert_eq!(environment.read(&log), shorter);
 }
 
 #[test]
 fn files_that_can_not_be_read() {
     let environment = led();
-    environment
-        .write(&environment.plan_text("plan.json"), "{\"goal\": 7,\n \"settings\": {\"maxComplexity\": 99}}");
+    environment.write(
+        &environment.plan_text("plan.json"),
+        "{\"goal\": 7,\n \"settings\": {\"maxComplexity\": 99}}",
+    );
     environment.remove("tasks.md");
-    std::os::unix::fs::symlink("/etc", environment.path(&environment.plan_text("worktrees"))).unwrap();
+    std::os::unix::fs::symlink(
+        "/etc",
+        environment.path(&environment.plan_text("worktrees")),
+    )
+    .unwrap();
     assert_snapshot!(environment.fp(&["doctor", PLAN]), @"
     exit status: 1
     --- stdout
@@ -333,13 +377,24 @@ fn a_run_that_is_over_leaves_nothing() {
     let leftovers = |environment: &Environment| {
         let found = environment.fp(&["doctor", PLAN, "--format", "json"]).json();
         let findings = found["findings"].as_array().unwrap().clone();
-        findings.into_iter().find(|f| f["check"] == "leftovers").unwrap()["detail"].clone()
+        findings
+            .into_iter()
+            .find(|f| f["check"] == "leftovers")
+            .unwrap()["detail"]
+            .clone()
     };
     assert_eq!(leftovers(&environment), "none");
     environment.done(&["cancel", PLAN]);
-    assert_eq!(leftovers(&environment), "none", "the end of a run takes its worktrees away");
+    assert_eq!(
+        leftovers(&environment),
+        "none",
+        "the end of a run takes its worktrees away"
+    );
     environment.write(&left, "work\n");
-    assert_eq!(leftovers(&environment), "worktrees of a run that is over, in worktrees/: builder-1");
+    assert_eq!(
+        leftovers(&environment),
+        "worktrees of a run that is over, in worktrees/: builder-1"
+    );
 }
 
 #[test]
@@ -355,5 +410,8 @@ fn nothing_is_written_behind_a_link() {
     error: [ROOT]/work/.fractal-planner/plans/sample-20261121/evidence is a symbolic link, which is not followed
     hint: remove the link, or put the real folder in its place
     ");
-    assert_eq!(fs::read_dir(environment.beside("outside")).unwrap().count(), 0);
+    assert_eq!(
+        fs::read_dir(environment.beside("outside")).unwrap().count(),
+        0
+    );
 }

@@ -7,11 +7,15 @@ use insta::assert_snapshot;
 /// Task 2 depends on 1, and 3 refers to a file that no task lists.
 fn started() -> Environment {
     let environment = Environment::new().repo();
-    let tree = tree(&[leaf("1", "none", "a.txt"), leaf("2", "1", "a.txt"), leaf("3", "none", "c.txt")])
-        .replace(
-            "  - Files: c.txt",
-            "  - References: docs/guide.md:3 - how parts are written\n  - Files: c.txt",
-        );
+    let tree = tree(&[
+        leaf("1", "none", "a.txt"),
+        leaf("2", "1", "a.txt"),
+        leaf("3", "none", "c.txt"),
+    ])
+    .replace(
+        "  - Files: c.txt",
+        "  - References: docs/guide.md:3 - how parts are written\n  - Files: c.txt",
+    );
     environment.write("docs/guide.md", "one\ntwo\nthree\n");
     environment.git(&["add", "docs"]);
     environment.git(&["commit", "-qm", "Add a guide"]);
@@ -27,7 +31,10 @@ fn commit(environment: &Environment, file: &str, subject: &str) {
 }
 
 fn next(environment: &Environment) -> Vec<serde_json::Value> {
-    environment.done(&["next", PLAN, "--format", "json"]).json()["actions"].as_array().unwrap().clone()
+    environment.done(&["next", PLAN, "--format", "json"]).json()["actions"]
+        .as_array()
+        .unwrap()
+        .clone()
 }
 
 fn asked(environment: &Environment) -> Option<String> {
@@ -39,7 +46,9 @@ fn asked(environment: &Environment) -> Option<String> {
 /// Changes task 3 in the tree.
 fn revise_task(environment: &Environment) {
     let path = format!(".fractal-planner/plans/{PLAN}/tasks.md");
-    let revised = environment.read(&path).replace("has a line about 3", "has two lines about 3");
+    let revised = environment
+        .read(&path)
+        .replace("has a line about 3", "has two lines about 3");
     environment.write(&path, revised);
 }
 
@@ -57,10 +66,23 @@ fn exactly_the_tasks_concerned_are_asked_about() {
     commit(&environment, "docs/guide.md", "Rewrite the guide");
     commit(&environment, "docs/other.md", "Add another page");
     let text = asked(&environment).unwrap();
-    let text = regex::Regex::new("[0-9a-f]{7,}").unwrap().replace_all(&text, "[hash]").into_owned();
+    let text = regex::Regex::new("[0-9a-f]{7,}")
+        .unwrap()
+        .replace_all(&text, "[hash]")
+        .into_owned();
     assert_snapshot!(text, @r#"What a task was planned on has changed since the approval: docs/guide.md:3, which it refers to, is gone (task 3); docs/guide.md +1 -3 (task 3) in [hash] "Rewrite the guide". Do the tasks still fit?"#);
-    assert_eq!(environment.fp(&["claim", PLAN, "3", "--as", "builder-2"]).code, 1, "it waits for the answer");
-    assert_eq!(environment.claim("builder-1").unwrap().0, "1", "the others go on");
+    assert_eq!(
+        environment
+            .fp(&["claim", PLAN, "3", "--as", "builder-2"])
+            .code,
+        1,
+        "it waits for the answer"
+    );
+    assert_eq!(
+        environment.claim("builder-1").unwrap().0,
+        "1",
+        "the others go on"
+    );
     environment.done(&["answer", PLAN, "q1", "--option", "Keep"]);
     assert_eq!(environment.claim("builder-2").unwrap().0, "3");
     assert_eq!(asked(&environment), None, "it is asked once");
@@ -86,7 +108,11 @@ fn one_question_names_all_tasks_that_a_commit_concerns() {
     environment.done(&["answer", PLAN, "q1", "--option", "Keep"]);
     let task = environment.build("builder-1", "a.txt", "about 1\n");
     environment.pass(&task);
-    assert_eq!(asked(&environment), None, "task 2 was asked about with task 1");
+    assert_eq!(
+        asked(&environment),
+        None,
+        "task 2 was asked about with task 1"
+    );
 }
 
 #[test]
@@ -100,7 +126,9 @@ fn what_a_task_of_the_plan_commits_is_drift_for_nobody() {
     let task = environment.build("builder-1", "docs/guide.md", "other text\n");
     environment.pass(&task);
     assert_eq!(asked(&environment), None);
-    let payload = environment.done(&["claim", PLAN, "--as", "builder-1"]).stdout;
+    let payload = environment
+        .done(&["claim", PLAN, "--as", "builder-1"])
+        .stdout;
     let gone = "Read docs/guide.md, no longer the text that was at line 3 — how parts are written";
     assert!(payload.contains(gone), "{payload}");
 }
@@ -112,13 +140,21 @@ fn a_reference_is_followed_and_only_text_that_is_gone_is_drift() {
     environment.write("docs/guide.md", above);
     environment.git(&["commit", "-qam", "Begin the guide earlier"]);
     assert_eq!(asked(&environment), None);
-    let payload = environment.done(&["claim", PLAN, "3", "--as", "builder-2"]).stdout;
-    assert!(payload.contains("Read docs/guide.md:5, was 3 — how parts are written"), "{payload}");
+    let payload = environment
+        .done(&["claim", PLAN, "3", "--as", "builder-2"])
+        .stdout;
+    assert!(
+        payload.contains("Read docs/guide.md:5, was 3 — how parts are written"),
+        "{payload}"
+    );
     environment.done(&["release", PLAN, "3"]);
     environment.write("docs/guide.md", "zero\none\n");
     environment.git(&["commit", "-qam", "Shorten the guide"]);
     let text = asked(&environment).unwrap();
-    assert!(text.contains("docs/guide.md:3, which it refers to, is gone (task 3)"), "{text}");
+    assert!(
+        text.contains("docs/guide.md:3, which it refers to, is gone (task 3)"),
+        "{text}"
+    );
     assert!(text.contains("docs/guide.md +0 -3 (task 3) in "), "{text}");
 }
 
@@ -133,10 +169,18 @@ fn a_new_approval_follows_the_references_that_were_followed_before() {
     let tasks = format!(".fractal-planner/plans/{PLAN}/tasks.md");
     let tree = environment.read(&tasks);
     assert!(tree.contains("Write part 1 "), "{tree}");
-    environment.write(&tasks, tree.replace("Write part 1 ", "Write the first part "));
+    environment.write(
+        &tasks,
+        tree.replace("Write part 1 ", "Write the first part "),
+    );
     environment.done(&["approve", PLAN, "--yes"]);
-    let payload = environment.done(&["claim", PLAN, "3", "--as", "builder-2"]).stdout;
-    assert!(payload.contains("Read docs/guide.md:5, was 3 — how parts are written"), "{payload}");
+    let payload = environment
+        .done(&["claim", PLAN, "3", "--as", "builder-2"])
+        .stdout;
+    assert!(
+        payload.contains("Read docs/guide.md:5, was 3 — how parts are written"),
+        "{payload}"
+    );
 }
 
 #[test]
@@ -145,11 +189,21 @@ fn the_same_tree_approved_again_lets_a_task_run_as_it_is() {
     commit(&environment, "docs/guide.md", "Rewrite the guide");
     next(&environment);
     environment.done(&["answer", PLAN, "q1", "--option", "Revise"]);
-    assert_eq!(environment.fp(&["claim", PLAN, "3", "--as", "builder-2"]).code, 1);
+    assert_eq!(
+        environment
+            .fp(&["claim", PLAN, "3", "--as", "builder-2"])
+            .code,
+        1
+    );
     environment.done(&["approve", PLAN, "--yes"]);
     assert_eq!(asked(&environment), None);
-    let payload = environment.done(&["claim", PLAN, "3", "--as", "builder-2"]).stdout;
-    assert!(payload.contains("Read docs/guide.md:3 — how parts are written"), "{payload}");
+    let payload = environment
+        .done(&["claim", PLAN, "3", "--as", "builder-2"])
+        .stdout;
+    assert!(
+        payload.contains("Read docs/guide.md:3 — how parts are written"),
+        "{payload}"
+    );
 }
 
 #[test]
@@ -158,9 +212,12 @@ fn a_task_to_be_revised_waits_for_a_new_approval() {
     commit(&environment, "docs/guide.md", "Rewrite the guide");
     next(&environment);
     environment.done(&["answer", PLAN, "q1", "--option", "Revise"]);
-    let why = environment.fp(&["claim", PLAN, "3", "--as", "builder-2"]).stderr;
-    let way_out =
-        format!("If the task still fits, run `fp approve {PLAN}`; if not, `fp task revise {PLAN} 3` first");
+    let why = environment
+        .fp(&["claim", PLAN, "3", "--as", "builder-2"])
+        .stderr;
+    let way_out = format!(
+        "If the task still fits, run `fp approve {PLAN}`; if not, `fp task revise {PLAN} 3` first"
+    );
     assert!(why.contains(&way_out), "{why}");
     revise_task(&environment);
     approve_and_claim(&environment);
@@ -192,8 +249,14 @@ fn the_question_and_its_answer_are_part_of_the_history_of_each_task() {
     asked(&environment);
     environment.done(&["answer", PLAN, "q1", "--option", "Keep"]);
     let told = |command: &[&str]| {
-        let events = environment.done(command).json()["events"].as_array().unwrap().clone();
-        events.iter().map(|event| event["text"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+        let events = environment.done(command).json()["events"]
+            .as_array()
+            .unwrap()
+            .clone();
+        events
+            .iter()
+            .map(|event| event["text"].as_str().unwrap().to_owned())
+            .collect::<Vec<_>>()
     };
     assert_eq!(
         told(&["why", PLAN, "3", "--format", "json"]),
@@ -204,9 +267,16 @@ fn the_question_and_its_answer_are_part_of_the_history_of_each_task() {
             "stays as it is, for all that has changed: 3",
         ]
     );
-    assert_eq!(told(&["why", PLAN, "1", "--format", "json"]), [""; 0], "it is not concerned");
+    assert_eq!(
+        told(&["why", PLAN, "1", "--format", "json"]),
+        [""; 0],
+        "it is not concerned"
+    );
     let log = environment.done(&["log", PLAN, "--task", "3"]).stdout;
-    assert!(log.contains("question q1: Drift") && log.contains("answered by the user: Keep"), "{log}");
+    assert!(
+        log.contains("question q1: Drift") && log.contains("answered by the user: Keep"),
+        "{log}"
+    );
 }
 
 #[test]
@@ -222,7 +292,10 @@ fn a_change_that_moves_nothing_that_a_task_refers_to_is_not_asked_about() {
     environment.write("docs/guide.md", "zero\ntwo\nfour\n");
     environment.git(&["commit", "-qam", "Shorten the guide"]);
     let text = asked(&environment).unwrap();
-    assert!(text.contains("docs/guide.md +0 -1 (task 3) in ") && !text.contains("around it"), "{text}");
+    assert!(
+        text.contains("docs/guide.md +0 -1 (task 3) in ") && !text.contains("around it"),
+        "{text}"
+    );
 }
 
 #[test]
@@ -235,11 +308,17 @@ fn a_question_names_each_commit_once() {
     environment.git(&["add", "."]);
     environment.git(&["commit", "-qm", "Write two parts by hand"]);
     let text = asked(&environment).unwrap();
-    let text = regex::Regex::new("[0-9a-f]{7,}").unwrap().replace_all(&text, "[hash]").into_owned();
+    let text = regex::Regex::new("[0-9a-f]{7,}")
+        .unwrap()
+        .replace_all(&text, "[hash]")
+        .into_owned();
     for subject in ["Rewrite the guide", "Write two parts by hand"] {
         assert_eq!(text.matches(subject).count(), 1, "{text}");
     }
-    assert!(text.contains("a.txt +1 -0 (tasks 1, 2), c.txt +1 -0 (task 3) in [hash] "), "{text}");
+    assert!(
+        text.contains("a.txt +1 -0 (tasks 1, 2), c.txt +1 -0 (task 3) in [hash] "),
+        "{text}"
+    );
 }
 
 #[test]
@@ -277,13 +356,27 @@ fn the_status_shows_what_drifted_beside_what_a_task_waits_for() {
     let environment = started();
     commit(&environment, "a.txt", "Write a part by hand");
     asked(&environment);
-    let status = environment.done(&["status", PLAN, "--format", "json"]).json();
+    let status = environment
+        .done(&["status", PLAN, "--format", "json"])
+        .json();
     let task = &status["tasks"][1];
     assert_eq!(task["detail"], "it waits for 1");
     let drift = task["drift"].as_str().unwrap();
-    assert!(drift.starts_with("a.txt +1 -0 in ") && drift.ends_with("by hand\""), "{drift}");
-    assert!(status["tasks"][0]["drift"].is_null(), "its obstacle says so");
+    assert!(
+        drift.starts_with("a.txt +1 -0 in ") && drift.ends_with("by hand\""),
+        "{drift}"
+    );
+    assert!(
+        status["tasks"][0]["drift"].is_null(),
+        "its obstacle says so"
+    );
     let text = environment.done(&["status", PLAN]).stdout;
-    assert!(text.contains("it waits for 1\n") && text.contains(drift), "{text}");
-    assert!(text.contains("\n? What tasks were planned on has changed"), "{text}");
+    assert!(
+        text.contains("it waits for 1\n") && text.contains(drift),
+        "{text}"
+    );
+    assert!(
+        text.contains("\n? What tasks were planned on has changed"),
+        "{text}"
+    );
 }

@@ -7,14 +7,18 @@ use crate::common::plan::{PLAN, leaf, tree};
 fn planned(ci: &str, strategy: &str) -> Environment {
     let environment = Environment::new().repo();
     let folder = format!(".fractal-planner/plans/{PLAN}");
-    environment.write(&format!("{folder}/context.md"), format!("# Context\n\n## CI Checks\n\n{ci}"));
+    environment.write(
+        &format!("{folder}/context.md"),
+        format!("# Context\n\n## CI Checks\n\n{ci}"),
+    );
     let interview = serde_json::json!({
         "requirements": [{ "id": "R1", "text": "The line is there" }, { "id": "R2", "text": "Another thing" }],
         "testStrategy": strategy,
     });
     environment.write(&format!("{folder}/interview.json"), interview.to_string());
-    environment
-        .plan(&tree(&[leaf("1", "none", "a.txt")]).replace("  - Files:", "  - Covers: R1\n  - Files:"));
+    environment.plan(
+        &tree(&[leaf("1", "none", "a.txt")]).replace("  - Files:", "  - Covers: R1\n  - Files:"),
+    );
     environment
 }
 
@@ -28,16 +32,28 @@ fn built(environment: &Environment) -> String {
 
 #[test]
 fn what_passes_is_in_the_report_with_what_is_not_installed_and_the_requirements() {
-    let environment = planned("- `no-such-linter --check .`\n", "All of it: `grep -q about a.txt`.");
+    let environment = planned(
+        "- `no-such-linter --check .`\n",
+        "All of it: `grep -q about a.txt`.",
+    );
     let last = built(&environment);
     let expect = "\nChecks at the end:\n  passed: grep -q about a.txt\n  \
                   not run: no-such-linter --check .: no-such-linter isn't installed\n\n\
                   Requirements:\n  R1 met: The line is there (1)\n  \
                   R2 not met: Another thing (no task covers it)\n";
-    assert!(last.starts_with("1. finish\n") && last.contains(expect), "{last}");
+    assert!(
+        last.starts_with("1. finish\n") && last.contains(expect),
+        "{last}"
+    );
     let report = environment.done(&["report", PLAN]).stdout;
-    assert!(report.contains("## Requirements\n\n- R1 met: The line is there (1)\n"), "{report}");
-    assert!(report.contains("## Checks at the end\n\n- passed: grep -q about a.txt\n"), "{report}");
+    assert!(
+        report.contains("## Requirements\n\n- R1 met: The line is there (1)\n"),
+        "{report}"
+    );
+    assert!(
+        report.contains("## Checks at the end\n\n- passed: grep -q about a.txt\n"),
+        "{report}"
+    );
 }
 
 #[test]
@@ -45,7 +61,9 @@ fn a_failure_is_asked_about_once() {
     let environment = planned("- `test -f never.txt`\n", "");
     let last = built(&environment);
     assert!(
-        last.contains("No task is left, but a check fails: \"test -f never.txt\" ended with exit status 1"),
+        last.contains(
+            "No task is left, but a check fails: \"test -f never.txt\" ended with exit status 1"
+        ),
         "{last}"
     );
     let last = environment.done(&["next", PLAN]).stdout;
@@ -53,7 +71,8 @@ fn a_failure_is_asked_about_once() {
     environment.done(&["answer", PLAN, "q1", "--option", "Finish anyway"]);
     let last = environment.done(&["next", PLAN]).stdout;
     assert!(
-        last.starts_with("1. finish\n") && last.contains("failed: test -f never.txt: exit status 1"),
+        last.starts_with("1. finish\n")
+            && last.contains("failed: test -f never.txt: exit status 1"),
         "{last}"
     );
 }
@@ -64,7 +83,10 @@ fn an_added_task_runs_before_the_checks_run_again() {
     built(&environment);
     environment.done(&["answer", PLAN, "q1", "--option", "Add a task"]);
     let wanted = environment.done(&["next", PLAN]).stdout;
-    assert!(wanted.contains(&format!("`fp task add {PLAN} …`")), "{wanted}");
+    assert!(
+        wanted.contains(&format!("`fp task add {PLAN} …`")),
+        "{wanted}"
+    );
     let path = format!(".fractal-planner/plans/{PLAN}/tasks.md");
     let more = tree(&[leaf("2", "none", "b.txt")]);
     let more = &more[more.find("- [ID: 2]").unwrap()..];
@@ -73,7 +95,10 @@ fn an_added_task_runs_before_the_checks_run_again() {
     let task = environment.build("builder-1", "b.txt", "about 2\n");
     environment.pass(&task);
     let last = environment.done(&["next", PLAN]).stdout;
-    assert!(last.starts_with("1. finish\n") && last.contains("passed: test -f b.txt"), "{last}");
+    assert!(
+        last.starts_with("1. finish\n") && last.contains("passed: test -f b.txt"),
+        "{last}"
+    );
 }
 
 #[test]
@@ -82,11 +107,19 @@ fn they_are_approved_with_the_plan_and_nothing_else_runs() {
     let asked = environment.fp(&["approve", PLAN]).stdout;
     assert!(asked.contains("- touch: \"touch made.txt\""), "{asked}");
     let reviewed = environment.done(&["plan", PLAN]).stdout;
-    assert!(reviewed.contains("These commands may run:\n- touch: \"touch made.txt\"\n"), "{reviewed}");
-    assert!(reviewed.contains("Once no task is left, these run:\n- \"touch made.txt\"\n"), "{reviewed}");
+    assert!(
+        reviewed.contains("These commands may run:\n- touch: \"touch made.txt\"\n"),
+        "{reviewed}"
+    );
+    assert!(
+        reviewed.contains("Once no task is left, these run:\n- \"touch made.txt\"\n"),
+        "{reviewed}"
+    );
     environment.start(&[]);
-    environment
-        .write(&format!(".fractal-planner/plans/{PLAN}/context.md"), "## CI Checks\n- `touch other.txt`\n");
+    environment.write(
+        &format!(".fractal-planner/plans/{PLAN}/context.md"),
+        "## CI Checks\n- `touch other.txt`\n",
+    );
     // The commands of the changed file are no part of what was approved.
     assert_eq!(environment.fp(&["approve", PLAN]).code, 1);
     let task = environment.build("builder-1", "a.txt", "about 1\n");
@@ -114,8 +147,10 @@ fn a_status_counts_failed_verdicts_and_questions() {
 fn what_the_ci_runs_is_read_from_the_research_too() {
     let environment = planned("- `true one`\n", "");
     let folder = format!(".fractal-planner/plans/{PLAN}");
-    environment
-        .write(&format!("{folder}/research.md"), "## Tests\n\n- `false`\n\n## CI Checks\n\n- `true two`\n");
+    environment.write(
+        &format!("{folder}/research.md"),
+        "## Tests\n\n- `false`\n\n## CI Checks\n\n- `true two`\n",
+    );
     let reviewed = environment.done(&["plan", PLAN]).stdout;
     assert!(
         reviewed.contains("Once no task is left, these run:\n- \"true one\"\n- \"true two\"\n"),
@@ -123,5 +158,8 @@ fn what_the_ci_runs_is_read_from_the_research_too() {
     );
     std::fs::remove_file(environment.path(&format!("{folder}/context.md"))).unwrap();
     let reviewed = environment.done(&["plan", PLAN]).stdout;
-    assert!(reviewed.contains("Once no task is left, these run:\n- \"true two\"\n"), "{reviewed}");
+    assert!(
+        reviewed.contains("Once no task is left, these run:\n- \"true two\"\n"),
+        "{reviewed}"
+    );
 }

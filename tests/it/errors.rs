@@ -8,14 +8,21 @@ use regex::Regex;
 fn files(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
-        if path.is_dir() { files(&path, found) } else { found.push(path) }
+        if path.is_dir() {
+            files(&path, found)
+        } else {
+            found.push(path)
+        }
     }
 }
 
 /// Removes the line breaks that the source's layout puts into a text.
 fn flat(text: &str) -> String {
-    let text =
-        Regex::new(r"\\\n\s*").unwrap().replace_all(text, "").replace("\\\"", "\"").replace(r"\\", r"\");
+    let text = Regex::new(r"\\\n\s*")
+        .unwrap()
+        .replace_all(text, "")
+        .replace("\\\"", "\"")
+        .replace(r"\\", r"\");
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
@@ -24,12 +31,15 @@ fn sources() -> Vec<(PathBuf, String)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut paths = Vec::new();
     files(&root.join("crates"), &mut paths);
-    let is_source =
-        |path: &PathBuf| path.extension().is_some_and(|kind| kind == "rs") && !path.ends_with("tests.rs");
+    let is_source = |path: &PathBuf| {
+        path.extension().is_some_and(|kind| kind == "rs") && !path.ends_with("tests.rs")
+    };
     let sources = paths.into_iter().filter(is_source).map(|path| {
         let text = fs::read_to_string(&path).unwrap();
-        let code =
-            text.split_once("#[cfg(test)]\nmod tests {").map_or(text.as_str(), |(code, _)| code).to_owned();
+        let code = text
+            .split_once("#[cfg(test)]\nmod tests {")
+            .map_or(text.as_str(), |(code, _)| code)
+            .to_owned();
         (path.strip_prefix(root).unwrap().to_owned(), code)
     });
     sources.collect()
@@ -42,19 +52,48 @@ fn no_pattern_needs_a_table_that_the_program_lacks() {
     let class = Regex::new(r"\\[pP](\{|[A-Z])").unwrap();
     assert!(class.is_match(r"[^\p{Alphabetic}]") && class.is_match(r"\PL"));
     for (path, code) in sources() {
-        assert_eq!(class.find(&code).map(|found| found.as_str()), None, "{}", path.display());
+        assert_eq!(
+            class.find(&code).map(|found| found.as_str()),
+            None,
+            "{}",
+            path.display()
+        );
     }
 }
 
 /// Messages without a hint, by file and beginning, each with the reason.
 const WITHOUT_HINT: &[(&str, &str, &str)] = &[
-    ("commands/commit.rs", "\"there is nothing to commit", "nothing is left to do"),
-    ("commands/commit.rs", "format!(\"nothing is committed: {blocked}\"", "added for each obstacle"),
+    (
+        "commands/commit.rs",
+        "\"there is nothing to commit",
+        "nothing is left to do",
+    ),
+    (
+        "commands/commit.rs",
+        "format!(\"nothing is committed: {blocked}\"",
+        "added for each obstacle",
+    ),
     ("commands/commit.rs", "&error", "added for each error"),
-    ("commands/explain.rs", "format!(\"there is no rule", "the rule that was meant, or all of them"),
-    ("commands/help.rs", "format!(\"there is no command", "the one that was meant, or all of them"),
-    ("commands/hook.rs", "format!(\"the event has", "a hook has one line to say what is wrong"),
-    ("commands/task.rs", "format!(\"{edit}, the tree is not", "the findings are its hints"),
+    (
+        "commands/explain.rs",
+        "format!(\"there is no rule",
+        "the rule that was meant, or all of them",
+    ),
+    (
+        "commands/help.rs",
+        "format!(\"there is no command",
+        "the one that was meant, or all of them",
+    ),
+    (
+        "commands/hook.rs",
+        "format!(\"the event has",
+        "a hook has one line to say what is wrong",
+    ),
+    (
+        "commands/task.rs",
+        "format!(\"{edit}, the tree is not",
+        "the findings are its hints",
+    ),
     ("commands/task.rs", "error", "added for each error"),
 ];
 
@@ -86,8 +125,14 @@ fn every_error_says_what_to_do() {
         path == &format!("crates/fp/{file}") && text.starts_with(begins)
     };
     for known in WITHOUT_HINT {
-        assert!(without.iter().any(|one| is(one, known)), "this one is gone, or has a hint: {known:?}");
+        assert!(
+            without.iter().any(|one| is(one, known)),
+            "this one is gone, or has a hint: {known:?}"
+        );
     }
     without.retain(|one| !WITHOUT_HINT.iter().any(|known| is(one, known)));
-    assert!(without.is_empty(), "without a hint, and without a reason for it: {without:#?}");
+    assert!(
+        without.is_empty(),
+        "without a hint, and without a reason for it: {without:#?}"
+    );
 }

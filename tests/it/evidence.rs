@@ -10,16 +10,26 @@ const FILE: &str = ".fractal-planner/plans/sample-20261121/evidence/task-1-verif
 fn shown(environment: &Environment, flags: &[&str]) -> Output {
     let output = environment.fp(&[&["evidence", PLAN, "1"], flags].concat());
     let time = regex::Regex::new(r"\d+\.\d+ s\b").unwrap();
-    Output { stdout: time.replace(&output.stdout, "[TIME]").into_owned(), ..output }
+    Output {
+        stdout: time.replace(&output.stdout, "[TIME]").into_owned(),
+        ..output
+    }
 }
 
 fn judged(pass: bool) -> Environment {
     let environment = Environment::new().repo();
-    let tested = Leaf { test: "cat a.txt", ..leaf("1", "none", "a.txt") };
+    let tested = Leaf {
+        test: "cat a.txt",
+        ..leaf("1", "none", "a.txt")
+    };
     environment.plan(&tree(&[tested, leaf("2", "1", "b.txt")]));
     environment.start(&[]);
     environment.build("builder-1", "a.txt", "about | 1\n```\n## Summary\n");
-    let output = if pass { environment.pass("1") } else { environment.fail("1") };
+    let output = if pass {
+        environment.pass("1")
+    } else {
+        environment.fail("1")
+    };
     assert_eq!(output.code, 0, "{output}");
     environment
 }
@@ -72,9 +82,14 @@ fn what_a_verdict_rests_on() {
 
     fine
     ");
-    let json = environment.done(&["evidence", PLAN, "1", "--format", "json"]).json();
+    let json = environment
+        .done(&["evidence", PLAN, "1", "--format", "json"])
+        .json();
     assert_eq!(json["text"], environment.read(FILE));
-    assert!(FILE.ends_with(json["file"].as_str().unwrap()) && json["task"] == "1", "{json}");
+    assert!(
+        FILE.ends_with(json["file"].as_str().unwrap()) && json["task"] == "1",
+        "{json}"
+    );
     let failed = judged(false).fp(&["evidence", PLAN, "1"]);
     assert!(failed.stdout.contains("\nResult: FAIL\n"), "{failed}");
     assert_eq!(failed.code, 0, "reading it went well");
@@ -112,10 +127,16 @@ fn a_file_that_says_other_than_the_log_is_noted() {
     let text = environment.read(FILE);
     environment.write(FILE, text.replace("Result: FAIL", "Result: PASS"));
     let output = environment.fp(&["evidence", PLAN, "1"]);
-    assert_eq!(output.stderr, "note: the file was edited: by the log the task did not pass\n");
+    assert_eq!(
+        output.stderr,
+        "note: the file was edited: by the log the task did not pass\n"
+    );
     environment.write(FILE, text.replace("Task 1\n", "Task 2\n"));
     let output = environment.fp(&["evidence", PLAN, "1"]);
-    assert_eq!(output.stderr, "note: the file was edited: by the log the task did not pass\n");
+    assert_eq!(
+        output.stderr,
+        "note: the file was edited: by the log the task did not pass\n"
+    );
 }
 
 #[cfg(unix)]
@@ -135,9 +156,22 @@ fn each_try_is_kept_the_last_one_first() {
     environment.build("builder-1", "a.txt", "about 1\n");
     environment.pass("1");
     let text = environment.read(FILE);
-    let told: Vec<&str> =
-        text.lines().filter(|line| line.starts_with("Result: ") || line.starts_with("Iteration: ")).collect();
-    assert_eq!(told, ["Result: PASS", "Iteration: 2", "Result: FAIL", "Iteration: 1"]);
-    assert!(text.contains("\n\nfine\n\n# Verification Evidence: Task 1\n"), "{text}");
+    let told: Vec<&str> = text
+        .lines()
+        .filter(|line| line.starts_with("Result: ") || line.starts_with("Iteration: "))
+        .collect();
+    assert_eq!(
+        told,
+        [
+            "Result: PASS",
+            "Iteration: 2",
+            "Result: FAIL",
+            "Iteration: 1"
+        ]
+    );
+    assert!(
+        text.contains("\n\nfine\n\n# Verification Evidence: Task 1\n"),
+        "{text}"
+    );
     assert_eq!(environment.fp(&["evidence", PLAN, "1"]).stderr, "");
 }

@@ -14,7 +14,11 @@ fn all_rules() {
     let output = explain(&[]);
     assert_snapshot!(output);
     for rule in RULES {
-        assert!(output.stdout.contains(&format!("{} (", rule.id)), "{}", rule.id);
+        assert!(
+            output.stdout.contains(&format!("{} (", rule.id)),
+            "{}",
+            rule.id
+        );
     }
 }
 
@@ -24,7 +28,10 @@ fn every_page_fits_eighty_columns() {
     for page in pages.chain([explain(&[])]) {
         assert_eq!(page.code, 0, "{page}");
         // Examples are shown as written, however long their lines are.
-        let text = page.stdout.lines().filter(|line| !line.starts_with("    - "));
+        let text = page
+            .stdout
+            .lines()
+            .filter(|line| !line.starts_with("    - "));
         assert!(text.into_iter().all(|line| line.width() <= 80), "{page}");
     }
 }
@@ -81,8 +88,16 @@ fn a_name_that_is_none() {
     error: there is no rule "missing-hint"
     hint: did you mean `missing-hints`?
     "#);
-    for (name, meant) in [("Missing_Files", "missing-files"), ("dependancy-cycle", "dependency-cycle")] {
-        assert!(explain(&[name]).stderr.contains(&format!("did you mean `{meant}`?")), "{name}");
+    for (name, meant) in [
+        ("Missing_Files", "missing-files"),
+        ("dependancy-cycle", "dependency-cycle"),
+    ] {
+        assert!(
+            explain(&[name])
+                .stderr
+                .contains(&format!("did you mean `{meant}`?")),
+            "{name}"
+        );
     }
     assert_snapshot!(explain(&["zzz"]), @r#"
     exit status: 2
@@ -103,6 +118,14 @@ fn the_json_has_every_rule() {
     let report = explain(&["--format", "json"]).json();
     let rules = report["rules"].as_array().unwrap();
     assert_eq!(rules.len(), RULES.len());
-    let keys: Vec<&str> = rules[0].as_object().unwrap().keys().map(String::as_str).collect();
-    assert_eq!(keys, ["bad", "finds", "fix", "good", "id", "severity", "why"]);
+    let keys: Vec<&str> = rules[0]
+        .as_object()
+        .unwrap()
+        .keys()
+        .map(String::as_str)
+        .collect();
+    assert_eq!(
+        keys,
+        ["bad", "finds", "fix", "good", "id", "severity", "why"]
+    );
 }

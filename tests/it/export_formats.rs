@@ -119,7 +119,10 @@ fn begun() -> Environment {
 }
 
 fn exported(to: &str) -> String {
-    begun().fp(&["export", PLAN, "--to", to]).masked().to_string()
+    begun()
+        .fp(&["export", PLAN, "--to", to])
+        .masked()
+        .to_string()
 }
 
 #[test]
@@ -145,14 +148,21 @@ fn markdown() {
 #[test]
 fn github() {
     assert_snapshot!(exported("github"));
-    assert_eq!(exported("github-issues"), exported("github"), "its earlier name");
+    assert_eq!(
+        exported("github-issues"),
+        exported("github"),
+        "its earlier name"
+    );
 }
 
 #[test]
 fn a_drawing_is_the_one_that_is_shown() {
     let environment = begun();
     let shown = environment.done(&["show", PLAN, "--format", "mermaid"]);
-    assert_eq!(environment.done(&["export", PLAN, "--to", "mermaid"]), shown);
+    assert_eq!(
+        environment.done(&["export", PLAN, "--to", "mermaid"]),
+        shown
+    );
 }
 
 #[test]
@@ -161,7 +171,10 @@ fn an_archived_plan_is_exported_as_well() {
     environment.done(&["cancel", PLAN]);
     let before = environment.done(&["export", PLAN, "--to", "json"]).stdout;
     environment.done(&["plans", "archive", PLAN]);
-    assert_eq!(environment.done(&["export", PLAN, "--to", "json"]).stdout, before);
+    assert_eq!(
+        environment.done(&["export", PLAN, "--to", "json"]).stdout,
+        before
+    );
 }
 
 #[test]
@@ -242,16 +255,29 @@ fn tasks(environment: &Environment, plan: &str) -> Value {
 fn a_plan_that_was_exported_as_json_is_the_same_when_it_comes_back() {
     let environment = begun();
     environment.done(&["cancel", PLAN]);
-    environment.write("plan.json", environment.done(&["export", PLAN, "--to", "json"]).stdout);
-    let told = environment.done(&["import", "plan.json", "--format", "json"]).json();
-    let id = told["planId"].as_str().unwrap_or_else(|| panic!("{told:#}"));
+    environment.write(
+        "plan.json",
+        environment.done(&["export", PLAN, "--to", "json"]).stdout,
+    );
+    let told = environment
+        .done(&["import", "plan.json", "--format", "json"])
+        .json();
+    let id = told["planId"]
+        .as_str()
+        .unwrap_or_else(|| panic!("{told:#}"));
     let (before, after) = (tasks(&environment, PLAN), tasks(&environment, id));
-    assert_eq!((&after["title"], &after["goal"]), (&before["title"], &before["goal"]));
+    assert_eq!(
+        (&after["title"], &after["goal"]),
+        (&before["title"], &before["goal"])
+    );
     assert_eq!(after["tasks"], before["tasks"]);
     environment.done(&["fmt", PLAN]);
     let old = environment.read(&format!("{FOLDER}/tasks.md"));
     let new = environment.read(&format!(".fractal-planner/plans/{id}/tasks.md"));
-    let gone: Vec<&str> = old.lines().filter(|line| !new.lines().any(|new| new == *line)).collect();
+    let gone: Vec<&str> = old
+        .lines()
+        .filter(|line| !new.lines().any(|new| new == *line))
+        .collect();
     // What stands in import.json instead, and prose that became a description.
     assert_snapshot!(gone.join("\n"), @r"
     - Owner: somebody
@@ -268,30 +294,52 @@ fn an_order_without_a_need_goes_out_and_comes_back() {
     let environment = Environment::new().repo();
     environment.plan("- [ID: 1] A\n- [ID: 2] B\n  - Dependencies: none\n  - After: 1\n");
     let export = |to: &str| {
-        environment.write(&format!("{to}.json"), environment.done(&["export", PLAN, "--to", to]).stdout);
+        environment.write(
+            &format!("{to}.json"),
+            environment.done(&["export", PLAN, "--to", to]).stdout,
+        );
     };
     export("json");
-    let task =
-        &serde_json::from_str::<serde_json::Value>(&environment.read("json.json")).unwrap()["tasks"][1];
-    assert_eq!((&task["after"], &task["ext"]), (&serde_json::json!(["1"]), &serde_json::Value::Null));
+    let task = &serde_json::from_str::<serde_json::Value>(&environment.read("json.json")).unwrap()
+        ["tasks"][1];
+    assert_eq!(
+        (&task["after"], &task["ext"]),
+        (&serde_json::json!(["1"]), &serde_json::Value::Null)
+    );
     export("csv");
     assert!(
-        environment.read("csv.json").lines().nth(2).unwrap().ends_with(",1"),
+        environment
+            .read("csv.json")
+            .lines()
+            .nth(2)
+            .unwrap()
+            .ends_with(",1"),
         "{}",
         environment.read("csv.json")
     );
     export("github");
     assert!(
-        environment.read("github.json").contains("## After\\n\\n- {{fp:1}} A"),
+        environment
+            .read("github.json")
+            .contains("## After\\n\\n- {{fp:1}} A"),
         "{}",
         environment.read("github.json")
     );
-    let imported = environment.done(&["import", "json.json", "--dry-run"]).stdout;
+    let imported = environment
+        .done(&["import", "json.json", "--dry-run"])
+        .stdout;
     assert!(imported.contains("  - After: 1\n"), "{imported}");
     environment.write(
         "json.json",
-        environment.read("json.json").replace("\"after\": [\n        \"1\"", "\"after\": [\"2\", \"9\""),
+        environment
+            .read("json.json")
+            .replace("\"after\": [\n        \"1\"", "\"after\": [\"2\", \"9\""),
     );
-    let imported = environment.done(&["import", "json.json", "--dry-run"]).stdout;
-    assert!(imported.contains("  - After: none\n"), "neither itself nor what is not there: {imported}");
+    let imported = environment
+        .done(&["import", "json.json", "--dry-run"])
+        .stdout;
+    assert!(
+        imported.contains("  - After: none\n"),
+        "neither itself nor what is not there: {imported}"
+    );
 }

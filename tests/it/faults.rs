@@ -15,7 +15,11 @@ use insta::assert_snapshot;
 /// [`PLAN`] with three tasks: the first is done and the second claimed.
 fn under_way() -> Environment {
     let environment = Environment::new().repo();
-    let leaves = [leaf("1", "none", "a.txt"), leaf("2", "none", "b.txt"), leaf("3", "1", "c.txt")];
+    let leaves = [
+        leaf("1", "none", "a.txt"),
+        leaf("2", "none", "b.txt"),
+        leaf("3", "1", "c.txt"),
+    ];
     environment.plan(&tree(&leaves));
     environment.start(&[]);
     environment.build("builder-1", "a.txt", "about 1\n");
@@ -49,7 +53,10 @@ impl Environment {
     /// The number of entries in the log, all of which must be valid.
     fn logged_entries(&self) -> usize {
         let report = self.done(&["log", PLAN, "--format", "json"]);
-        let entries = report.stdout.lines().map(serde_json::from_str::<serde_json::Value>);
+        let entries = report
+            .stdout
+            .lines()
+            .map(serde_json::from_str::<serde_json::Value>);
         entries.map(Result::unwrap).count()
     }
 }
@@ -61,11 +68,18 @@ fn a_last_line_that_lacks_only_its_end_is_kept() {
     let before = environment.status();
     let entries = environment.logged_entries();
     environment.write_log(whole.trim_end());
-    assert_eq!(environment.status(), before, "nothing is lost, and there is nothing to say");
+    assert_eq!(
+        environment.status(),
+        before,
+        "nothing is lost, and there is nothing to say"
+    );
     assert_eq!(environment.logged_entries(), entries);
     assert_eq!(environment.done(&["doctor", PLAN]).code, 0);
     assert_eq!(environment.add_note().stderr, "");
-    assert!(environment.log().starts_with(&whole), "the end is put back, and nothing else");
+    assert!(
+        environment.log().starts_with(&whole),
+        "the end is put back, and nothing else"
+    );
     assert_eq!(environment.logged_entries(), entries + 1);
 }
 
@@ -82,8 +96,15 @@ fn every_part_of_a_last_line_is_torn_until_it_is_whole() {
         environment.status()
     };
     let without = kept(&whole.as_bytes()[..=last]);
-    for length in (last + 2..whole.len() - 2).step_by(37).chain([whole.len() - 2]) {
-        assert_eq!(kept(&whole.as_bytes()[..length]).stdout, without.stdout, "{length}");
+    for length in (last + 2..whole.len() - 2)
+        .step_by(37)
+        .chain([whole.len() - 2])
+    {
+        assert_eq!(
+            kept(&whole.as_bytes()[..length]).stdout,
+            without.stdout,
+            "{length}"
+        );
     }
     // A disk may leave this after a power cut: room for data that was never written.
     let nothing = [&whole.as_bytes()[..last], &[0; 80]].concat();
@@ -103,18 +124,37 @@ fn a_log_edited_in_its_middle_is_refused_by_the_line_and_left_alone() {
         edited[2] = third;
         let edited = edited.join("\n") + "\n";
         environment.write_log(&edited);
-        for output in [environment.status(), environment.add_note(), environment.fp(&["next", PLAN])] {
+        for output in [
+            environment.status(),
+            environment.add_note(),
+            environment.fp(&["next", PLAN]),
+        ] {
             assert_eq!((output.code, output.stdout.as_str()), (2, ""), "{output}");
             assert!(output.stderr.contains(expect), "{expect}: {output}");
             assert!(output.stderr.contains("\nhint: "), "{output}");
         }
         assert_eq!(environment.log(), edited);
     };
-    refused(&lines[2][..40], "events.jsonl:3: not an entry of this log: EOF while parsing");
-    refused("{}", "events.jsonl:3: not an entry of this log: missing field `schemaVersion`");
-    refused(lines[3], "events.jsonl:3: not an entry of this log: seq 4 where 3 is due");
-    refused(lines[1], "events.jsonl:3: not an entry of this log: seq 2 where 3 is due");
-    refused("", "events.jsonl:4: not an entry of this log: seq 4 where 3 is due");
+    refused(
+        &lines[2][..40],
+        "events.jsonl:3: not an entry of this log: EOF while parsing",
+    );
+    refused(
+        "{}",
+        "events.jsonl:3: not an entry of this log: missing field `schemaVersion`",
+    );
+    refused(
+        lines[3],
+        "events.jsonl:3: not an entry of this log: seq 4 where 3 is due",
+    );
+    refused(
+        lines[1],
+        "events.jsonl:3: not an entry of this log: seq 2 where 3 is due",
+    );
+    refused(
+        "",
+        "events.jsonl:4: not an entry of this log: seq 4 where 3 is due",
+    );
     let changed = |from: &str, to: &str| lines[2].replacen(from, to, 1);
     refused(
         &changed("\"schemaVersion\":1", "\"schemaVersion\":7"),
@@ -132,7 +172,9 @@ fn a_log_edited_in_its_middle_is_refused_by_the_line_and_left_alone() {
 fn a_field_that_fp_does_not_know_stays_where_it_is() {
     let environment = under_way();
     let before = environment.status();
-    let edited = environment.log().replace("\"seq\":2,", "\"seq\":2,\"remark\":{\"by\":\"me\"},");
+    let edited = environment
+        .log()
+        .replace("\"seq\":2,", "\"seq\":2,\"remark\":{\"by\":\"me\"},");
     environment.write_log(&edited);
     assert_eq!(environment.status(), before);
     assert_eq!(environment.add_note().code, 0);
@@ -147,7 +189,14 @@ fn time_goes_on_from_the_last_entry_whatever_one_before_it_was_dated() {
     assert_ne!(edited, whole);
     environment.write_log(edited);
     assert_eq!(environment.add_note().code, 0);
-    assert!(environment.log().lines().last().unwrap().contains("2026-11-21T09:00:00Z"));
+    assert!(
+        environment
+            .log()
+            .lines()
+            .last()
+            .unwrap()
+            .contains("2026-11-21T09:00:00Z")
+    );
 }
 
 #[test]
@@ -166,11 +215,29 @@ fn what_a_snapshot_says_never_outdoes_the_log() {
         ("empty", Some(String::new())),
         ("torn", Some(good[..good.len() / 2].to_owned())),
         ("no JSON", Some("\0".repeat(100))),
-        ("older", replaced("{\"schemaVersion\":3", "{\"schemaVersion\":2")),
-        ("newer", replaced("{\"schemaVersion\":3", "{\"schemaVersion\":99,\"more\":true")),
-        ("edited", replaced("\"status\":\"IMPLEMENTING\"", "\"status\":\"COMPLETED\"")),
-        ("of another plan", Some(good.replace(PLAN, "another-20261121"))),
-        ("of no state", replaced("\"state\":{", "\"state\":null,\"was\":{")),
+        (
+            "older",
+            replaced("{\"schemaVersion\":3", "{\"schemaVersion\":2"),
+        ),
+        (
+            "newer",
+            replaced(
+                "{\"schemaVersion\":3",
+                "{\"schemaVersion\":99,\"more\":true",
+            ),
+        ),
+        (
+            "edited",
+            replaced("\"status\":\"IMPLEMENTING\"", "\"status\":\"COMPLETED\""),
+        ),
+        (
+            "of another plan",
+            Some(good.replace(PLAN, "another-20261121")),
+        ),
+        (
+            "of no state",
+            replaced("\"state\":{", "\"state\":null,\"was\":{"),
+        ),
     ];
     for (what, text) in cases {
         match text {
@@ -181,7 +248,10 @@ fn what_a_snapshot_says_never_outdoes_the_log() {
         environment.done(&["next", PLAN]);
         assert_eq!(environment.status(), before, "{what}");
         let text = fs::read_to_string(&snapshot).unwrap();
-        assert!(text.starts_with("{\"schemaVersion\":3") && text.contains("IMPLEMENTING"), "{what}");
+        assert!(
+            text.starts_with("{\"schemaVersion\":3") && text.contains("IMPLEMENTING"),
+            "{what}"
+        );
     }
 }
 
@@ -192,9 +262,13 @@ fn a_log_that_was_cut_back_counts_and_says_so() {
     let cut: String = whole.split_inclusive('\n').take(2).collect();
     environment.write_log(&cut);
     let written = whole.lines().count();
-    let note = format!("events.jsonl: it ends at entry 2, and {written} were written: put the file back");
+    let note =
+        format!("events.jsonl: it ends at entry 2, and {written} were written: put the file back");
     let output = environment.status();
-    assert!(output.code == 0 && output.stderr.contains(&note), "{output}");
+    assert!(
+        output.code == 0 && output.stderr.contains(&note),
+        "{output}"
+    );
     assert!(output.stdout.contains("0 of 3 tasks done"), "{output}");
     fs::remove_file(environment.ledger("events.jsonl")).unwrap();
     let gone = environment.status().stderr;
@@ -221,9 +295,13 @@ fn nothing_is_written_where_a_link_leads() {
             assert!(!file.is_symlink(), "it was made anew");
             continue;
         }
-        let expect =
-            format!("{name} is a symbolic link, which is not followed\nhint: move what is in its place");
-        assert!(output.code == 2 && output.stderr.contains(&expect), "{output}");
+        let expect = format!(
+            "{name} is a symbolic link, which is not followed\nhint: move what is in its place"
+        );
+        assert!(
+            output.code == 2 && output.stderr.contains(&expect),
+            "{output}"
+        );
         fs::remove_file(&file).unwrap();
         fs::write(&file, kept).unwrap();
         assert_eq!(environment.add_note().code, 0, "{name}");
@@ -244,7 +322,10 @@ fn a_folder_or_a_pipe_in_place_of_a_file_is_named() {
                 assert_eq!(output.code, 0, "{program}: {output}");
             } else {
                 let expect = format!("{name} is not a file\nhint: move what is in its place");
-                assert!(output.code == 2 && output.stderr.contains(&expect), "{program}: {output}");
+                assert!(
+                    output.code == 2 && output.stderr.contains(&expect),
+                    "{program}: {output}"
+                );
             }
             drop(fs::remove_dir(&file).or_else(|_| fs::remove_file(&file)));
         }
@@ -256,12 +337,19 @@ fn a_folder_or_a_pipe_in_place_of_a_file_is_named() {
 #[test]
 fn a_clock_that_goes_back_turns_nothing_back_and_gives_up_nobody() {
     let environment = Environment::new().repo();
-    environment.plan(&tree(&[leaf("1", "none", "a.txt"), leaf("2", "1", "b.txt")]));
+    environment.plan(&tree(&[
+        leaf("1", "none", "a.txt"),
+        leaf("2", "1", "b.txt"),
+    ]));
     environment.start(&[]);
     environment.done(&["next", PLAN]);
     let (task, token) = environment.claim("builder-1").unwrap();
     // A day earlier, then two minutes after the claim.
-    for now in ["2026-11-20T09:00:00Z", "1971-01-01T00:00:00Z", "2026-11-21T09:02:00Z"] {
+    for now in [
+        "2026-11-20T09:00:00Z",
+        "1971-01-01T00:00:00Z",
+        "2026-11-21T09:02:00Z",
+    ] {
         let late = |args: &[&str]| {
             let mut command = environment.command(env!("CARGO_BIN_EXE_fp"));
             command.args(args).env("FP_NOW", now).output().unwrap()
@@ -269,16 +357,27 @@ fn a_clock_that_goes_back_turns_nothing_back_and_gives_up_nobody() {
         let next = late(&["next", PLAN, "--format", "json"]);
         assert!(next.status.success());
         let actions: serde_json::Value = serde_json::from_slice(&next.stdout).unwrap();
-        let kinds: Vec<&str> =
-            actions["actions"].as_array().unwrap().iter().map(|a| a["action"].as_str().unwrap()).collect();
+        let kinds: Vec<&str> = actions["actions"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|a| a["action"].as_str().unwrap())
+            .collect();
         assert_eq!(kinds, ["wait"], "{now}: the builder works");
-        assert!(late(&["note", PLAN, "add", &format!("UTIL: {now}")]).status.success());
+        assert!(
+            late(&["note", PLAN, "add", &format!("UTIL: {now}")])
+                .status
+                .success()
+        );
     }
     let times: Vec<String> = environment
         .log()
         .lines()
         .map(|line| {
-            serde_json::from_str::<serde_json::Value>(line).unwrap()["at"].as_str().unwrap().to_owned()
+            serde_json::from_str::<serde_json::Value>(line).unwrap()["at"]
+                .as_str()
+                .unwrap()
+                .to_owned()
         })
         .collect();
     assert!(times.is_sorted(), "{times:?}");
@@ -290,10 +389,19 @@ fn a_clock_that_goes_back_turns_nothing_back_and_gives_up_nobody() {
 /// Another process that holds the lock and has written its id into it, like a command of fp.
 fn holder(environment: &Environment) -> Child {
     let mut command = environment.command("sh");
-    command.args(["-c", "exec 9>>\"$0\" && flock 9 && echo $$ > \"$0\" && echo held && exec sleep 600"]);
-    let mut child = command.arg(environment.ledger("lock")).stdout(Stdio::piped()).spawn().unwrap();
+    command.args([
+        "-c",
+        "exec 9>>\"$0\" && flock 9 && echo $$ > \"$0\" && echo held && exec sleep 600",
+    ]);
+    let mut child = command
+        .arg(environment.ledger("lock"))
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
     let mut line = String::new();
-    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    BufReader::new(child.stdout.take().unwrap())
+        .read_line(&mut line)
+        .unwrap();
     assert_eq!(line, "held\n");
     child
 }
@@ -301,12 +409,18 @@ fn holder(environment: &Environment) -> Child {
 #[test]
 fn the_lock_of_a_living_process_is_waited_for_and_that_of_a_dead_one_is_none() {
     let environment = under_way();
-    environment.write(".fractal-planner/config.json", r#"{"lockTimeoutSeconds": 1}"#);
+    environment.write(
+        ".fractal-planner/config.json",
+        r#"{"lockTimeoutSeconds": 1}"#,
+    );
     let mut held = holder(&environment);
     let start = Instant::now();
     let output = environment.add_note();
     let waited = start.elapsed();
-    assert!(waited >= Duration::from_secs(1) && waited < Duration::from_secs(10), "{waited:?}");
+    assert!(
+        waited >= Duration::from_secs(1) && waited < Duration::from_secs(10),
+        "{waited:?}"
+    );
     assert_snapshot!(output.to_string().replace(&held.id().to_string(), "[PID]"), @r"
     exit status: 2
     --- stderr
@@ -316,7 +430,16 @@ fn the_lock_of_a_living_process_is_waited_for_and_that_of_a_dead_one_is_none() {
     assert_eq!(environment.status().code, 0, "reading needs no lock");
     held.kill().unwrap();
     held.wait().unwrap();
-    assert_eq!(fs::read_to_string(environment.ledger("lock")).unwrap().trim(), held.id().to_string());
+    assert_eq!(
+        fs::read_to_string(environment.ledger("lock"))
+            .unwrap()
+            .trim(),
+        held.id().to_string()
+    );
     let output = environment.add_note();
-    assert_eq!((output.code, output.stderr.as_str()), (0, ""), "the dead one is not waited for");
+    assert_eq!(
+        (output.code, output.stderr.as_str()),
+        (0, ""),
+        "the dead one is not waited for"
+    );
 }

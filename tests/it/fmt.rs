@@ -59,7 +59,12 @@ fn a_tree_is_written_in_the_list_dialect() {
         - ends with 0
       - Dependencies: 1
     ");
-    let modified = || fs::metadata(environment.path("tree.md")).unwrap().modified().unwrap();
+    let modified = || {
+        fs::metadata(environment.path("tree.md"))
+            .unwrap()
+            .modified()
+            .unwrap()
+    };
     let before = modified();
     assert_snapshot!(environment.fp(&["fmt", "tree.md"]), @r"
     exit status: 0
@@ -135,7 +140,11 @@ fn checking_and_showing_write_nothing() {
     "#);
     for flag in ["--check", "--diff"] {
         let output = environment.fp(&["fmt", "tree.md", flag]);
-        assert_eq!((output.code, output.stdout.as_str()), (0, ""), "{flag}: {output}");
+        assert_eq!(
+            (output.code, output.stdout.as_str()),
+            (0, ""),
+            "{flag}: {output}"
+        );
     }
 }
 
@@ -190,7 +199,10 @@ fn an_approval_outlives_formatting_and_a_run_forbids_it() {
     let loose = tree(&[leaf("1", "none", "a.txt"), leaf("2", "1", "b.txt")])
         .replace("- Files:", "* **Files**:")
         .replace("  - Dependencies: none\n", "")
-        .replace("  - Acceptance:", "  - Dependencies: none\n\n  - Acceptance Criteria:");
+        .replace(
+            "  - Acceptance:",
+            "  - Dependencies: none\n\n  - Acceptance Criteria:",
+        );
     environment.plan(&loose.replace(
         "  - Dependencies: none\n\n  - Acceptance Criteria:\n    - `b.txt`",
         "  - Acceptance Criteria:\n    - `b.txt`",
@@ -203,7 +215,12 @@ fn an_approval_outlives_formatting_and_a_run_forbids_it() {
     ");
     environment.done(&["run", "start", PLAN, "--session", "s1"]);
     assert_eq!(environment.build("builder-1", "a.txt", "about 1\n"), "1");
-    assert!(environment.pass("1").stdout.starts_with("Task 1 passed: commit "));
+    assert!(
+        environment
+            .pass("1")
+            .stdout
+            .starts_with("Task 1 passed: commit ")
+    );
     environment.done(&["fmt", PLAN]);
     let path = format!(".fractal-planner/plans/{PLAN}/tasks.md");
     let text = environment.read(&path).replace("- Files:", "* Files:");

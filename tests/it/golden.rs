@@ -18,7 +18,9 @@ use crate::common::plan::{Leaf, PLAN, clarify_words, leaf, tree};
 use crate::common::{Environment, Output};
 
 fn folder(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name)
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/golden")
+        .join(name)
 }
 
 /// Compares `value` with the file at `path`, or writes a missing file if recording is on.
@@ -45,9 +47,11 @@ fn difference(at: &str, recorded: &Value, now: &Value) -> Option<String> {
                 b.get(key).unwrap_or(&json!("(absent)")),
             )
         }),
-        (Value::Array(a), Value::Array(b)) if a.len() == b.len() => {
-            a.iter().zip(b).enumerate().find_map(|(i, (a, b))| difference(&format!("{at}/{i}"), a, b))
-        }
+        (Value::Array(a), Value::Array(b)) if a.len() == b.len() => a
+            .iter()
+            .zip(b)
+            .enumerate()
+            .find_map(|(i, (a, b))| difference(&format!("{at}/{i}"), a, b)),
         _ if recorded == now => None,
         (Value::String(recorded), Value::String(now)) if reworded(recorded) == *now => None,
         _ => Some(format!("{at}: recorded {recorded}, now {now}")),
@@ -64,15 +68,23 @@ fn reworded(recorded: &str) -> String {
         // What a task before did is told behind a colon.
         (r"(?m)^(- Task \S+ did: .*, commit [0-9a-f]+\)) ", "$1: "),
         // The claim alone has the feedback.
-        (r"(?s)^(Task \S+ did not pass):\n.*\nRun (`fp claim [^`]+` for what to mend.*)$", "$1: run $2"),
+        (
+            r"(?s)^(Task \S+ did not pass):\n.*\nRun (`fp claim [^`]+` for what to mend.*)$",
+            "$1: run $2",
+        ),
         (
             r": answer `fp next`, or revise it and run `fp approve (\S+)`$",
             ". If the task still fits, run `fp approve $1`; if not, `fp task revise $1 2` first",
         ),
     ];
-    changes.iter().fold(recorded.to_owned(), |text, (before, now)| {
-        regex::Regex::new(before).unwrap().replace_all(&text, *now).into_owned()
-    })
+    changes
+        .iter()
+        .fold(recorded.to_owned(), |text, (before, now)| {
+            regex::Regex::new(before)
+                .unwrap()
+                .replace_all(&text, *now)
+                .into_owned()
+        })
 }
 
 /// The recorded logs, by name.
@@ -91,7 +103,8 @@ fn entries(log: &Path) -> Vec<Entry> {
     let text = fs::read_to_string(log).unwrap();
     text.lines()
         .map(|line| {
-            serde_json::from_str(line).unwrap_or_else(|error| panic!("{}: {error}: {line}", log.display()))
+            serde_json::from_str(line)
+                .unwrap_or_else(|error| panic!("{}: {error}: {line}", log.display()))
         })
         .collect()
 }
@@ -137,7 +150,9 @@ fn logs_have_the_recorded_status() {
     let mut differences = Vec::new();
     let environment = Environment::new().repo();
     for log in logs() {
-        drop(fs::remove_dir_all(environment.path(&format!(".fractal-planner/plans/{PLAN}"))));
+        drop(fs::remove_dir_all(
+            environment.path(&format!(".fractal-planner/plans/{PLAN}")),
+        ));
         environment.plan(&tree(&[leaf("1", "none", "a.txt")]));
         let folder = format!(".fractal-planner/plans/{PLAN}");
         environment.write(&format!("{folder}/events.jsonl"), fs::read(&log).unwrap());
@@ -146,7 +161,12 @@ fn logs_have_the_recorded_status() {
         }
         let shown: Vec<Value> = [&["status", PLAN][..], &["ready", PLAN], &["log", PLAN]]
             .iter()
-            .map(|args| told(args, &environment.fp(&[args, &["--format", "json"][..]].concat())))
+            .map(|args| {
+                told(
+                    args,
+                    &environment.fp(&[args, &["--format", "json"][..]].concat()),
+                )
+            })
             .collect();
         differences.extend(compare(&log.with_extension("status.json"), &Value::Array(shown)).err());
     }
@@ -163,7 +183,13 @@ fn told(args: &[&str], output: &Output) -> Value {
 }
 
 fn mask(text: &str) -> String {
-    Output { stdout: text.to_owned(), stderr: String::new(), code: 0 }.masked().stdout
+    Output {
+        stdout: text.to_owned(),
+        stderr: String::new(),
+        code: 0,
+    }
+    .masked()
+    .stdout
 }
 
 /// A run recorded command by command.
@@ -175,9 +201,17 @@ struct Session {
 impl Session {
     fn new(leaves: &[Leaf<'_>], shared: bool, flags: &[&str]) -> Self {
         let environment = Environment::new();
-        let environment = if shared { environment.shared() } else { environment }.repo();
+        let environment = if shared {
+            environment.shared()
+        } else {
+            environment
+        }
+        .repo();
         environment.plan(&tree(leaves));
-        let mut session = Self { environment, said: Vec::new() };
+        let mut session = Self {
+            environment,
+            said: Vec::new(),
+        };
         session.tell(&["approve", PLAN, "--yes"]);
         session.tell(&[&["run", "start", PLAN, "--session", "s1"], flags].concat());
         session
@@ -203,7 +237,8 @@ impl Session {
         let token = claim["claim"].as_str().unwrap().to_owned();
         match claim["worktree"].as_str() {
             Some(place) => fs::write(
-                Path::new(&place.replace("[ROOT]", self.environment.beside("").to_str().unwrap())).join(file),
+                Path::new(&place.replace("[ROOT]", self.environment.beside("").to_str().unwrap()))
+                    .join(file),
                 text,
             )
             .unwrap(),
@@ -215,7 +250,15 @@ impl Session {
 
     fn judge(&mut self, task: &str, word: &str) {
         self.tell(&["verify", PLAN, task]);
-        self.tell(&["verdict", PLAN, task, word, "1: seen in the file", "--summary", "as it should be"]);
+        self.tell(&[
+            "verdict",
+            PLAN,
+            task,
+            word,
+            "1: seen in the file",
+            "--summary",
+            "as it should be",
+        ]);
     }
 
     fn status(&mut self) {
@@ -228,15 +271,27 @@ impl Session {
     /// may have lost, or the answer for a builder that counts as ended. Ids of actions count entries of the log, so later
     /// ones are the recorded ones, and so is what the pointers in `reworded` name: a question that says and offers more.
     fn end_with_resume(mut self, at: usize, reworded: &[&str], name: &str) {
-        let recorded = fs::read_to_string(folder("sessions").join(name).with_extension("json")).unwrap();
+        let recorded =
+            fs::read_to_string(folder("sessions").join(name).with_extension("json")).unwrap();
         let recorded: Value = serde_json::from_str(&recorded).unwrap();
         let actions = self.said[at]["printed"]["actions"].as_array_mut().unwrap();
         assert_eq!(actions.remove(0)["action"], "resume");
-        for (said, recorded) in self.said.iter_mut().zip(recorded.as_array().unwrap()).skip(at) {
-            let actions = said["printed"]["actions"].as_array_mut().into_iter().flatten();
-            for (action, recorded) in
-                actions.zip(recorded["printed"]["actions"].as_array().into_iter().flatten())
-            {
+        for (said, recorded) in self
+            .said
+            .iter_mut()
+            .zip(recorded.as_array().unwrap())
+            .skip(at)
+        {
+            let actions = said["printed"]["actions"]
+                .as_array_mut()
+                .into_iter()
+                .flatten();
+            for (action, recorded) in actions.zip(
+                recorded["printed"]["actions"]
+                    .as_array()
+                    .into_iter()
+                    .flatten(),
+            ) {
                 action["id"] = recorded["id"].clone();
             }
         }
@@ -256,16 +311,26 @@ impl Session {
     }
 }
 
-const CHAIN: [Leaf<'static>; 3] =
-    [leaf("1", "none", "a.txt"), leaf("2", "1", "b.txt"), leaf("3", "2", "c.txt")];
-const APART: [Leaf<'static>; 3] =
-    [leaf("1", "none", "a.txt"), leaf("2", "none", "b.txt"), leaf("3", "1, 2", "c.txt")];
+const CHAIN: [Leaf<'static>; 3] = [
+    leaf("1", "none", "a.txt"),
+    leaf("2", "1", "b.txt"),
+    leaf("3", "2", "c.txt"),
+];
+const APART: [Leaf<'static>; 3] = [
+    leaf("1", "none", "a.txt"),
+    leaf("2", "none", "b.txt"),
+    leaf("3", "1, 2", "c.txt"),
+];
 
 #[test]
 fn one_builder_from_claim_to_commit() {
     let mut session = Session::new(&CHAIN, true, &[]);
     session.next(&[]);
-    for (file, text) in [("a.txt", "about 1\n"), ("b.txt", "about 2\n"), ("c.txt", "about 3\n")] {
+    for (file, text) in [
+        ("a.txt", "about 1\n"),
+        ("b.txt", "about 2\n"),
+        ("c.txt", "about 3\n"),
+    ] {
         let task = session.build("builder-1", file, text);
         session.next(&["--ended", "builder-1"]);
         session.judge(&task, "--pass");
@@ -288,11 +353,20 @@ fn an_attempt_that_fails_and_is_done_again() {
     session.status();
     let question = session.next(&[]);
     let question = question["actions"].as_array().and_then(|actions| {
-        actions
-            .iter()
-            .find_map(|action| action["question"].as_str().or(action["id"].as_str()).map(str::to_owned))
+        actions.iter().find_map(|action| {
+            action["question"]
+                .as_str()
+                .or(action["id"].as_str())
+                .map(str::to_owned)
+        })
     });
-    session.tell(&["answer", PLAN, &question.unwrap_or_else(|| "q1".to_owned()), "--option", "Retry"]);
+    session.tell(&[
+        "answer",
+        PLAN,
+        &question.unwrap_or_else(|| "q1".to_owned()),
+        "--option",
+        "Retry",
+    ]);
     session.next(&[]);
     session.tell(&["retry", PLAN, "1"]);
     session.next(&[]);
@@ -302,10 +376,10 @@ fn an_attempt_that_fails_and_is_done_again() {
     session.status();
     // The claim after the retry says since then that the work is still there.
     let payload = &mut session.said[21]["printed"]["payload"];
-    let without = payload
-        .as_str()
-        .unwrap()
-        .replace("- Your checkout has the earlier attempt's work: go on from there\n", "");
+    let without = payload.as_str().unwrap().replace(
+        "- Your checkout has the earlier attempt's work: go on from there\n",
+        "",
+    );
     *payload = json!(without);
     let reworded = ["/13/printed/questions/0", "/16/printed/actions/0"];
     session.end_with_resume(20, &reworded, "failed_and_retried");
@@ -319,17 +393,29 @@ fn a_boundary_that_is_broken() {
     let claim = session.tell(&["claim", PLAN, "--as", "builder-1"]);
     session.environment.write("a.txt", "about 1\n");
     session.environment.write("elsewhere.txt", "of nobody\n");
-    let submit = ["submit", PLAN, "1", "--claim", claim["claim"].as_str().unwrap()];
+    let submit = [
+        "submit",
+        PLAN,
+        "1",
+        "--claim",
+        claim["claim"].as_str().unwrap(),
+    ];
     let refused = session.environment.fp(&submit);
     assert!(
-        refused.stderr.contains("boundary: elsewhere.txt is new, is not in the task's files"),
+        refused
+            .stderr
+            .contains("boundary: elsewhere.txt is new, is not in the task's files"),
         "{refused}"
     );
     // The recorded submission had the file. Now it has to come behind it.
     fs::remove_file(session.environment.path("elsewhere.txt")).unwrap();
     session.tell(&submit);
     session.environment.write("elsewhere.txt", "of nobody\n");
-    let handed_in = session.said.last_mut().and_then(|said| said["printed"]["files"].as_array_mut()).unwrap();
+    let handed_in = session
+        .said
+        .last_mut()
+        .and_then(|said| said["printed"]["files"].as_array_mut())
+        .unwrap();
     handed_in.push(json!({ "kind": "file", "path": "elsewhere.txt", "status": "added" }));
     session.judge("1", "--pass");
     session.next(&[]);
@@ -361,10 +447,21 @@ fn what_is_refused() {
     session.tell(&["claim", PLAN, "3", "--as", "builder-1"]);
     session.tell(&["claim", PLAN, "9", "--as", "builder-1"]);
     session.tell(&["verify", PLAN, "1"]);
-    session.tell(&["verdict", PLAN, "1", "--pass", "1: seen", "--summary", "fine"]);
+    session.tell(&[
+        "verdict",
+        PLAN,
+        "1",
+        "--pass",
+        "1: seen",
+        "--summary",
+        "fine",
+    ]);
     let claim = session.tell(&["claim", PLAN, "--as", "builder-1"]);
     session.tell(&["claim", PLAN, "2", "--as", "builder-1"]);
-    session.tell(&clarify_words("Which?", &["--option", "A|the first", "--option", "B|the second"]));
+    session.tell(&clarify_words(
+        "Which?",
+        &["--option", "A|the first", "--option", "B|the second"],
+    ));
     session.next(&[]);
     session.tell(&["answer", PLAN, "q1", "--option", "A"]);
     session.next(&[]);

@@ -22,7 +22,12 @@ fn planned() -> Environment {
 fn handoff(environment: &Environment) -> Output {
     let output = environment.fp(&["handoff", PLAN]);
     let mask = regex::Regex::new("commit [0-9a-f]{7}").unwrap();
-    Output { stdout: mask.replace_all(&output.stdout, "commit [COMMIT]").into_owned(), ..output }
+    Output {
+        stdout: mask
+            .replace_all(&output.stdout, "commit [COMMIT]")
+            .into_owned(),
+        ..output
+    }
 }
 
 fn file(name: &str) -> String {
@@ -38,7 +43,14 @@ fn under_way() -> Environment {
     environment.build("builder-1", "c.txt", "about 3\n");
     environment.pass("3");
     environment.claim("builder-2").unwrap();
-    environment.done(&["note", PLAN, "add", "GOTCHA: d.txt ends with `\\n`", "--task", "4"]);
+    environment.done(&[
+        "note",
+        PLAN,
+        "add",
+        "GOTCHA: d.txt ends with `\\n`",
+        "--task",
+        "4",
+    ]);
     environment
 }
 
@@ -46,7 +58,8 @@ fn under_way() -> Environment {
 fn a_run_under_way() {
     let environment = under_way();
     let decision = r#"{"question": "Which words?", "answer": "Plain ones", "by": "user"}"#;
-    let interview = format!(r#"{{"decisions": [{decision}], "assumptions": ["UTF-8 everywhere"]}}"#);
+    let interview =
+        format!(r#"{{"decisions": [{decision}], "assumptions": ["UTF-8 everywhere"]}}"#);
     environment.write(&file("interview.json"), interview);
     assert_snapshot!(handoff(&environment), @r#"
     exit status: 0
@@ -114,26 +127,46 @@ fn a_run_under_way() {
     --- stderr
     note: written to .fractal-planner/plans/sample-20261121/handoff.md
     "#);
-    assert_eq!(environment.read(&file("handoff.md")), environment.fp(&["handoff", PLAN]).stdout);
+    assert_eq!(
+        environment.read(&file("handoff.md")),
+        environment.fp(&["handoff", PLAN]).stdout
+    );
 }
 
 #[test]
 fn the_commands_that_it_names_are_right() {
     let environment = under_way();
-    let report = environment.done(&["handoff", PLAN, "--format", "json"]).json();
-    let commands: Vec<&str> =
-        report["next"].as_array().unwrap().iter().map(|step| step["command"].as_str().unwrap()).collect();
-    assert_eq!(commands, [format!("fp answer {PLAN} q1 --option Continue"), format!("/fp:implement {PLAN}")]);
+    let report = environment
+        .done(&["handoff", PLAN, "--format", "json"])
+        .json();
+    let commands: Vec<&str> = report["next"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|step| step["command"].as_str().unwrap())
+        .collect();
+    assert_eq!(
+        commands,
+        [
+            format!("fp answer {PLAN} q1 --option Continue"),
+            format!("/fp:implement {PLAN}")
+        ]
+    );
     let script = commands[0].replacen("fp", env!("CARGO_BIN_EXE_fp"), 1);
     assert_eq!(environment.run("sh", &["-c", &script]).code, 0);
-    let report = environment.done(&["handoff", PLAN, "--format", "json"]).json();
+    let report = environment
+        .done(&["handoff", PLAN, "--format", "json"])
+        .json();
     assert_eq!(report["next"][0]["command"], format!("fp retry {PLAN} 1"));
     assert_eq!(report["questions"].as_array().unwrap().len(), 0);
     for task in ["3", "4"] {
         environment.fp(&["fail", PLAN, task, "--reason", "given up"]);
     }
     let over = environment.done(&["handoff", PLAN]).stdout;
-    assert!(over.contains(&format!("\n## Next commands\n\n- `fp retry {PLAN} 1`: ")), "{over}");
+    assert!(
+        over.contains(&format!("\n## Next commands\n\n- `fp retry {PLAN} 1`: ")),
+        "{over}"
+    );
     environment.done(&["retry", PLAN, "1"]);
 }
 
@@ -146,7 +179,9 @@ fn json_has_every_try() {
     environment.done(&["release", PLAN, "1"]);
     environment.build("builder-2", "a.txt", "nothing\n");
     environment.fail("1");
-    let report = environment.done(&["handoff", PLAN, "--format", "json"]).json();
+    let report = environment
+        .done(&["handoff", PLAN, "--format", "json"])
+        .json();
     assert_eq!(report["counts"]["failed"], 1);
     assert_snapshot!(report["tasks"][0]["attempts"], @r#"[{"builder":"builder-1","end":"failed","iteration":1,"reason":"Criterion 1 (`a.txt` has a line about 1): not seen"},{"builder":"builder-1","end":"released","iteration":2,"reason":"released by hand"},{"builder":"builder-2","end":"failed","iteration":2,"reason":"Criterion 1 (`a.txt` has a line about 1): not seen"}]"#);
 }
@@ -154,11 +189,20 @@ fn json_has_every_try() {
 #[test]
 fn titles_and_reasons_stay_on_one_line_as_they_are() {
     let environment = Environment::new().repo();
-    let hostile = tree(&[leaf("1", "none", "a.txt")]).replace("Write part 1", "# <b>a</b> *b* | [c](d)");
+    let hostile =
+        tree(&[leaf("1", "none", "a.txt")]).replace("Write part 1", "# <b>a</b> *b* | [c](d)");
     environment.plan(&hostile);
     environment.start(&["--max-iterations", "1"]);
     environment.build("builder-1", "a.txt", "x\n");
-    environment.done(&["verdict", PLAN, "1", "--fail", "1: <img src=x>\n# heading", "--summary", "s"]);
+    environment.done(&[
+        "verdict",
+        PLAN,
+        "1",
+        "--fail",
+        "1: <img src=x>\n# heading",
+        "--summary",
+        "s",
+    ]);
     let page = handoff(&environment).stdout;
     let expect = "- 1: # <b>a</b> *b* | [c](d) | attempt 1 of 1\n  - attempt 1, builder-1: \
                   Criterion 1 (`a.txt` has a line about 1): <img src=x>; # heading\n";
@@ -195,7 +239,12 @@ fn before_the_run_and_after_it() {
     note: written to .fractal-planner/plans/sample-20261121/handoff.md
     ");
     environment.start(&[]);
-    for (task, name) in [("1", "a.txt"), ("2", "b.txt"), ("3", "c.txt"), ("4", "d.txt")] {
+    for (task, name) in [
+        ("1", "a.txt"),
+        ("2", "b.txt"),
+        ("3", "c.txt"),
+        ("4", "d.txt"),
+    ] {
         environment.build("builder-1", name, "a line\n");
         environment.pass(task);
     }
@@ -240,7 +289,11 @@ fn a_large_plan_is_told_in_two_screenfuls() {
     let environment = Environment::new().repo();
     let ids: Vec<String> = (1..=300).map(|number| number.to_string()).collect();
     let files: Vec<String> = ids.iter().map(|id| format!("{id}.txt")).collect();
-    let leaves: Vec<_> = ids.iter().zip(&files).map(|(id, file)| leaf(id, "none", file)).collect();
+    let leaves: Vec<_> = ids
+        .iter()
+        .zip(&files)
+        .map(|(id, file)| leaf(id, "none", file))
+        .collect();
     environment.plan(&tree(&leaves));
     environment.start(&[]);
     for number in 0..40 {
@@ -248,7 +301,10 @@ fn a_large_plan_is_told_in_two_screenfuls() {
     }
     let page = handoff(&environment).stdout;
     assert!(page.lines().count() < 80, "{page}");
-    assert!(page.contains(&format!("- and 288 more: `fp status {PLAN}`")), "{page}");
+    assert!(
+        page.contains(&format!("- and 288 more: `fp status {PLAN}`")),
+        "{page}"
+    );
     assert!(
         page.contains("- and 28 more: `fp note")
             && page.contains("UTIL: note 28")

@@ -70,8 +70,11 @@ fn the_first_page_has_what_people_need() {
 #[test]
 fn every_command_is_listed_once() {
     let named = |page: &str| -> Vec<String> {
-        let rows = page.lines().filter(|line| line.starts_with("  ") && !line.starts_with("   "));
-        rows.map(|line| line.split_whitespace().next().unwrap().to_owned()).collect()
+        let rows = page
+            .lines()
+            .filter(|line| line.starts_with("  ") && !line.starts_with("   "));
+        rows.map(|line| line.split_whitespace().next().unwrap().to_owned())
+            .collect()
     };
     assert_snapshot!(named(&help(&["agents"])).join(" "), @"interview critique signals schedule start next claim clarify scope submit verify verdict release fail evidence note linear statusline handoff hook bundle");
     let all = help(&["--all"]);
@@ -107,7 +110,8 @@ fn what_people_try_gets_the_right_hint() {
     environment.fp(&["new", "add auth"]);
     let goal = environment.fp(&["plan", "Add dark mode"]);
     assert!(
-        goal.stderr.ends_with("hint: to plan a goal: `/fp:plan GOAL` in Claude Code, or `fp new GOAL`\n"),
+        goal.stderr
+            .ends_with("hint: to plan a goal: `/fp:plan GOAL` in Claude Code, or `fp new GOAL`\n"),
         "{goal}"
     );
 }
@@ -123,7 +127,10 @@ fn alone_it_says_where_the_repository_stands() {
     Next: /fp:plan GOAL  (in Claude Code; `fp demo` shows it without)
     More: fp help
     ");
-    environment.plan(&tree(&[leaf("1", "none", "a.txt"), leaf("2", "1", "b.txt")]));
+    environment.plan(&tree(&[
+        leaf("1", "none", "a.txt"),
+        leaf("2", "1", "b.txt"),
+    ]));
     environment.start(&[]);
     assert_snapshot!(environment.fp(&[]), @r"
     exit status: 0
@@ -159,7 +166,10 @@ fn alone_it_says_where_the_repository_stands() {
     Next: fp status PLAN  (shows one of them)
     More: fp help
     ");
-    assert_eq!(environment.fp(&["--json"]).json()["plans"][0]["phase"], "planning");
+    assert_eq!(
+        environment.fp(&["--json"]).json()["plans"][0]["phase"],
+        "planning"
+    );
 }
 
 #[test]
@@ -167,12 +177,22 @@ fn options_of_every_command() {
     let environment = Environment::new().repo();
     environment.fp(&["new", "add auth"]);
     let status = environment.fp(&["status", "--json"]);
-    assert_eq!(status.stdout, environment.fp(&["--format", "json", "status"]).stdout);
+    assert_eq!(
+        status.stdout,
+        environment.fp(&["--format", "json", "status"]).stdout
+    );
     assert_eq!(status.json()["phase"], "planning");
     std::fs::create_dir(environment.beside("elsewhere")).unwrap();
-    assert!(environment.fp(&["-C", "../elsewhere"]).stdout.contains("Nothing is planned"));
+    assert!(
+        environment
+            .fp(&["-C", "../elsewhere"])
+            .stdout
+            .contains("Nothing is planned")
+    );
     assert_eq!(
-        environment.fp(&["-C", "../elsewhere", "status", "-C", "../work", "--json"]).stdout,
+        environment
+            .fp(&["-C", "../elsewhere", "status", "-C", "../work", "--json"])
+            .stdout,
         status.stdout
     );
     assert_snapshot!(environment.fp(&["-C", "nowhere"]), @r"
@@ -185,19 +205,34 @@ fn options_of_every_command() {
     let quiet = environment.fp(&["status", "--watch", "-q"]);
     assert_eq!((loud.stdout, quiet.stderr.as_str()), (quiet.stdout, ""));
     assert!(loud.stderr.starts_with("note: "));
-    assert!(environment.fp(&["status", "nowhere", "--quiet"]).stderr.starts_with("error: "));
+    assert!(
+        environment
+            .fp(&["status", "nowhere", "--quiet"])
+            .stderr
+            .starts_with("error: ")
+    );
 }
 
 #[test]
 fn every_topic_is_a_page_that_fits_the_terminal() {
     let topics = Environment::new().fp(&["help", "--json"]).json()["topics"].clone();
     assert!(topics.as_array().unwrap().len() > 6, "{topics}");
-    for topic in topics.as_array().unwrap().iter().map(|topic| topic.as_str().unwrap()) {
+    for topic in topics
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|topic| topic.as_str().unwrap())
+    {
         let page = help(&[topic]);
         let page = &page[page.find("\n# ").map_or(0, |at| at + 1)..];
-        assert!(page.starts_with("# ") && page.lines().count() > 10, "{topic}: {page}");
-        let wide: Vec<&str> =
-            page.lines().filter(|line| line.chars().count() > 80 && !line.starts_with("    ")).collect();
+        assert!(
+            page.starts_with("# ") && page.lines().count() > 10,
+            "{topic}: {page}"
+        );
+        let wide: Vec<&str> = page
+            .lines()
+            .filter(|line| line.chars().count() > 80 && !line.starts_with("    "))
+            .collect();
         assert!(wide.is_empty(), "{topic}: {wide:#?}");
     }
 }
@@ -206,11 +241,17 @@ fn every_topic_is_a_page_that_fits_the_terminal() {
 fn the_help_of_a_command_is_its_own() {
     let environment = Environment::new();
     for command in [&["status"][..], &["plans", "archive"], &["explain"]] {
-        assert_eq!(help(command), environment.fp(&[command, &["--help"]].concat()).stdout);
+        assert_eq!(
+            help(command),
+            environment.fp(&[command, &["--help"]].concat()).stdout
+        );
     }
     let both = help(&["log"]);
     let command = environment.fp(&["log", "--help"]).stdout;
-    assert!(both.starts_with(&command) && both[command.len()..].starts_with("\n# The event log\n"), "{both}");
+    assert!(
+        both.starts_with(&command) && both[command.len()..].starts_with("\n# The event log\n"),
+        "{both}"
+    );
 }
 
 #[test]
@@ -228,8 +269,13 @@ fn what_is_neither_is_said_so() {
     error: there is no command or topic "nowhere at all"
     hint: `fp help` lists them all
     "#);
-    let json = environment.fp(&["help", "hooks", "--format", "json"]).json();
-    assert!(json["text"].as_str().unwrap().starts_with("# Hooks\n"), "{json}");
+    let json = environment
+        .fp(&["help", "hooks", "--format", "json"])
+        .json();
+    assert!(
+        json["text"].as_str().unwrap().starts_with("# Hooks\n"),
+        "{json}"
+    );
 }
 
 #[test]
@@ -237,12 +283,18 @@ fn bash_completes_commands() {
     let environment = Environment::new();
     let script = environment.fp(&["completions", "bash"]).stdout;
     environment.write("fp.bash", script);
-    assert_eq!(environment.run("bash", &["-n", "fp.bash"]).to_string(), "exit status: 0\n");
+    assert_eq!(
+        environment.run("bash", &["-n", "fp.bash"]).to_string(),
+        "exit status: 0\n"
+    );
     let complete = "source ./fp.bash
         COMP_WORDS=(fp sta); COMP_CWORD=1; _fp fp sta fp; printf '%s\\n' \"${COMPREPLY[@]}\"
         COMP_WORDS=(fp status --wa); COMP_CWORD=2; _fp fp --wa status; printf '%s\\n' \"${COMPREPLY[@]}\"";
     let said = environment.run("bash", &["--norc", "-c", complete]);
-    assert_eq!(said.to_string(), "exit status: 0\n--- stdout\nstart\nstatus\nstatusline\n--watch\n");
+    assert_eq!(
+        said.to_string(),
+        "exit status: 0\n--- stdout\nstart\nstatus\nstatusline\n--watch\n"
+    );
 }
 
 #[test]
@@ -250,10 +302,17 @@ fn every_shell_has_its_completions() {
     let environment = Environment::new();
     for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
         let said = environment.fp(&["completions", shell]);
-        let named = ["critique", "rollback"].iter().all(|command| said.stdout.contains(command));
+        let named = ["critique", "rollback"]
+            .iter()
+            .all(|command| said.stdout.contains(command));
         assert!(said.code == 0 && named, "{shell}: {said}");
     }
-    let json = environment.fp(&["completions", "fish", "--format", "json"]).json();
-    assert_eq!(json["script"], environment.fp(&["completions", "fish"]).stdout);
+    let json = environment
+        .fp(&["completions", "fish", "--format", "json"])
+        .json();
+    assert_eq!(
+        json["script"],
+        environment.fp(&["completions", "fish"]).stdout
+    );
     assert_eq!(environment.fp(&["completions", "csh"]).code, 2);
 }

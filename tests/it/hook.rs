@@ -22,8 +22,12 @@ const HEADLESS_STOP: &str = "headless-subagent-stop-builder.json";
 
 /// An event as the client sent it.
 fn recorded(name: &str) -> String {
-    fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/events").join(name))
-        .unwrap()
+    fs::read_to_string(
+        Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("tests/fixtures/events")
+            .join(name),
+    )
+    .unwrap()
 }
 
 /// A run in session `s1` of tasks 1 and 2; `builder-1` holds the first.
@@ -34,7 +38,10 @@ fn held() -> Environment {
 /// The same with two tasks, for this many builders.
 fn held_of_two(builders: &str) -> Environment {
     let environment = Environment::new().repo();
-    environment.plan(&tree(&[leaf("1", "none", "a.txt"), leaf("2", "none", "b.txt")]));
+    environment.plan(&tree(&[
+        leaf("1", "none", "a.txt"),
+        leaf("2", "none", "b.txt"),
+    ]));
     environment.start(&["--builders", builders]);
     environment.done(&["next", PLAN]);
     environment.claim("builder-1").unwrap();
@@ -45,7 +52,11 @@ impl Environment {
     /// The hook's answer to these bytes.
     pub(crate) fn hook(&self, event: &str, input: &[u8]) -> Output {
         let mut command = self.command(env!("CARGO_BIN_EXE_fp"));
-        command.args(["hook", event]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+            .args(["hook", event])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let mut stdin = child.stdin.take().unwrap();
         let input = input.to_vec();
@@ -55,7 +66,11 @@ impl Environment {
         writer.join().unwrap();
         let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
         let code = output.status.code().unwrap_or(-1);
-        Output { stdout: text(output.stdout), stderr: text(output.stderr), code }
+        Output {
+            stdout: text(output.stdout),
+            stderr: text(output.stderr),
+            code,
+        }
     }
 
     /// The hook's answer to a recorded event, as if sent in session `s1` of this repository about
@@ -68,12 +83,21 @@ impl Environment {
     fn replay_with(&self, event: &str, name: &str, edits: &[(&str, &str)]) -> Output {
         let work = self.path("");
         let own = [
-            ("/home/dev/shop", work.to_str().unwrap().trim_end_matches('/')),
+            (
+                "/home/dev/shop",
+                work.to_str().unwrap().trim_end_matches('/'),
+            ),
             ("4086f10a-9781-4722-a1c8-84a529e4a70e", "s1"),
             ("a7057955-3099-4d3b-bf92-d24ef157124f", "s1"),
-            ("\"description\": \"build it\"", "\"description\": \"builder-1\""),
+            (
+                "\"description\": \"build it\"",
+                "\"description\": \"builder-1\"",
+            ),
         ];
-        let text = edits.iter().chain(&own).fold(recorded(name), |text, (from, to)| text.replace(from, to));
+        let text = edits
+            .iter()
+            .chain(&own)
+            .fold(recorded(name), |text, (from, to)| text.replace(from, to));
         self.hook(event, text.as_bytes())
     }
 
@@ -96,31 +120,50 @@ impl Environment {
     /// The names of the log's events after `seq`.
     fn logged_since(&self, seq: usize) -> Vec<String> {
         let log = self.read(&format!(".fractal-planner/plans/{PLAN}/events.jsonl"));
-        let entries =
-            log.lines().skip(seq).map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
+        let entries = log
+            .lines()
+            .skip(seq)
+            .map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
         let name = |event: &serde_json::Value| match event {
             serde_json::Value::Object(fields) => fields.keys().next().unwrap().clone(),
             other => other.as_str().unwrap().to_owned(),
         };
         entries
-            .flat_map(|entry| entry["events"].as_array().unwrap().iter().map(name).collect::<Vec<_>>())
+            .flat_map(|entry| {
+                entry["events"]
+                    .as_array()
+                    .unwrap()
+                    .iter()
+                    .map(name)
+                    .collect::<Vec<_>>()
+            })
             .collect()
     }
 
     fn entries(&self) -> usize {
-        self.read(&format!(".fractal-planner/plans/{PLAN}/events.jsonl")).lines().count()
+        self.read(&format!(".fractal-planner/plans/{PLAN}/events.jsonl"))
+            .lines()
+            .count()
     }
 }
 
 fn silent() -> Output {
-    Output { stdout: String::new(), stderr: String::new(), code: 0 }
+    Output {
+        stdout: String::new(),
+        stderr: String::new(),
+        code: 0,
+    }
 }
 
 #[test]
 fn a_teammate_that_goes_idle_with_a_task_is_told_to_go_on() {
     let environment = held();
     let before = environment.entries();
-    assert_eq!(environment.replay("subagent-stop", TEAMMATE_STOP), silent(), "only one of the two answers");
+    assert_eq!(
+        environment.replay("subagent-stop", TEAMMATE_STOP),
+        silent(),
+        "only one of the two answers"
+    );
     assert_eq!(environment.entries(), before);
     assert_snapshot!(environment.replay("teammate-idle", TEAMMATE_IDLE), @r#"
     exit status: 0
@@ -128,7 +171,10 @@ fn a_teammate_that_goes_idle_with_a_task_is_told_to_go_on() {
     {"decision":"block","reason":"builder-1, you hold task 1 of plan sample-20261121 and have not handed it in. Run `fp claim sample-20261121 --as builder-1` for its payload, go on with it, and submit it when it is done."}
     "#);
     assert_eq!(environment.logged_since(before), ["nudged"]);
-    assert_eq!(environment.replay("subagent-stop", TEAMMATE_STOP_AGAIN), silent());
+    assert_eq!(
+        environment.replay("subagent-stop", TEAMMATE_STOP_AGAIN),
+        silent()
+    );
     assert_snapshot!(environment.fp(&["next", PLAN]), @r"
     exit status: 0
     --- stdout
@@ -148,16 +194,25 @@ fn a_headless_builder_is_known_by_its_own_description() {
     {"decision":"block","reason":"builder-1, you hold task 1 of plan sample-20261121 and have not handed it in. Run `fp claim sample-20261121 --as builder-1` for its payload, go on with it, and submit it when it is done."}
     "#);
     let again = [("\"stop_hook_active\": false", "\"stop_hook_active\": true")];
-    assert_eq!(environment.replay_with("subagent-stop", HEADLESS_STOP, &again), silent());
+    assert_eq!(
+        environment.replay_with("subagent-stop", HEADLESS_STOP, &again),
+        silent()
+    );
     assert_eq!(environment.logged_since(before), ["nudged", "agentEnded"]);
     let other = [("\"id\": \"a59a4098352b54a52\"", "\"id\": \"another\"")];
-    assert_eq!(environment.replay_with("subagent-stop", HEADLESS_STOP, &other), silent());
+    assert_eq!(
+        environment.replay_with("subagent-stop", HEADLESS_STOP, &other),
+        silent()
+    );
 }
 
 #[test]
 fn the_only_builder_is_known_without_a_name() {
     let environment = held();
-    let unnamed = [("\"description\": \"build it\"", "\"description\": \"Build it\"")];
+    let unnamed = [(
+        "\"description\": \"build it\"",
+        "\"description\": \"Build it\"",
+    )];
     assert!(
         environment
             .replay_with("subagent-stop", HEADLESS_STOP, &unnamed)
@@ -165,7 +220,10 @@ fn the_only_builder_is_known_without_a_name() {
             .contains("builder-1, you hold")
     );
     let verifier = [unnamed[0], ("\"fp:builder\"", "\"fp:verifier\"")];
-    assert_eq!(environment.replay_with("subagent-stop", HEADLESS_STOP, &verifier), silent());
+    assert_eq!(
+        environment.replay_with("subagent-stop", HEADLESS_STOP, &verifier),
+        silent()
+    );
 }
 
 #[test]
@@ -173,7 +231,10 @@ fn an_event_from_a_folder_that_is_gone_is_about_this_one() {
     let environment = held();
     let gone = [("/home/dev/shop", "/home/dev/gone")];
     assert!(
-        environment.replay_with("teammate-idle", TEAMMATE_IDLE, &gone).stdout.contains("builder-1, you hold")
+        environment
+            .replay_with("teammate-idle", TEAMMATE_IDLE, &gone)
+            .stdout
+            .contains("builder-1, you hold")
     );
 }
 
@@ -182,18 +243,36 @@ fn an_event_from_a_folder_that_is_gone_is_about_this_one() {
 fn a_builder_that_waits_for_an_answer_is_not_nudged() {
     let environment = held();
     environment.asks();
-    for (event, name) in [("teammate-idle", TEAMMATE_IDLE), ("subagent-stop", HEADLESS_STOP)] {
+    for (event, name) in [
+        ("teammate-idle", TEAMMATE_IDLE),
+        ("subagent-stop", HEADLESS_STOP),
+    ] {
         let output = environment.replay(event, name);
-        assert_eq!((output.code, output.stdout.as_str(), output.stderr.as_str()), (0, "", ""), "{event}");
+        assert_eq!(
+            (output.code, output.stdout.as_str(), output.stderr.as_str()),
+            (0, "", ""),
+            "{event}"
+        );
     }
 }
 
 #[test]
 fn a_builder_is_nudged_so_often_in_an_iteration_and_again_in_the_next() {
     let environment = held();
-    environment.write("../home/.config/fractal-planner/config.json", r#"{"nudge": {"maxRetries": 2}}"#);
-    let nudged = || !environment.replay("teammate-idle", TEAMMATE_IDLE).stdout.is_empty();
-    assert_eq!([nudged(), nudged(), nudged(), nudged()], [true, true, false, false]);
+    environment.write(
+        "../home/.config/fractal-planner/config.json",
+        r#"{"nudge": {"maxRetries": 2}}"#,
+    );
+    let nudged = || {
+        !environment
+            .replay("teammate-idle", TEAMMATE_IDLE)
+            .stdout
+            .is_empty()
+    };
+    assert_eq!(
+        [nudged(), nudged(), nudged(), nudged()],
+        [true, true, false, false]
+    );
     environment.build("builder-1", "a.txt", "one\n");
     assert!(!nudged(), "what is handed in needs no nudge");
     environment.fail("1");
@@ -205,44 +284,89 @@ fn a_builder_is_nudged_so_often_in_an_iteration_and_again_in_the_next() {
 fn whoever_is_no_builder_with_a_task_may_stop() {
     let check = |what: &str, environment: &Environment, edits: &[(&str, &str)]| {
         let before = environment.entries();
-        for (event, name) in [("teammate-idle", TEAMMATE_IDLE), ("subagent-stop", HEADLESS_STOP)] {
-            assert_eq!(environment.replay_with(event, name, edits), silent(), "{what}, {event}");
+        for (event, name) in [
+            ("teammate-idle", TEAMMATE_IDLE),
+            ("subagent-stop", HEADLESS_STOP),
+        ] {
+            assert_eq!(
+                environment.replay_with(event, name, edits),
+                silent(),
+                "{what}, {event}"
+            );
         }
         environment.logged_since(before)
     };
-    let named = |name: &str| (format!("\"{name}\""), format!("\"description\": \"{name}\""));
+    let named = |name: &str| {
+        (
+            format!("\"{name}\""),
+            format!("\"description\": \"{name}\""),
+        )
+    };
     let as_name = |environment: &Environment, name: &str, what: &str| {
         let (idle, description) = named(name);
-        check(what, environment, &[("\"builder-1\"", &idle), ("\"description\": \"build it\"", &description)])
+        check(
+            what,
+            environment,
+            &[
+                ("\"builder-1\"", &idle),
+                ("\"description\": \"build it\"", &description),
+            ],
+        )
     };
     let none: [String; 0] = [];
 
     let environment = held_of_two("2");
-    assert_eq!(as_name(&environment, "reviewer", "a teammate of another plugin"), none);
-    assert_eq!(as_name(&environment, "builder-2", "a builder without a task"), ["agentEnded"]);
-    assert_eq!(as_name(&environment, "no name at all", "what is no name"), none);
-    let other_session =
-        [("4086f10a-9781-4722-a1c8-84a529e4a70e", "s2"), ("a7057955-3099-4d3b-bf92-d24ef157124f", "s2")];
+    assert_eq!(
+        as_name(&environment, "reviewer", "a teammate of another plugin"),
+        none
+    );
+    assert_eq!(
+        as_name(&environment, "builder-2", "a builder without a task"),
+        ["agentEnded"]
+    );
+    assert_eq!(
+        as_name(&environment, "no name at all", "what is no name"),
+        none
+    );
+    let other_session = [
+        ("4086f10a-9781-4722-a1c8-84a529e4a70e", "s2"),
+        ("a7057955-3099-4d3b-bf92-d24ef157124f", "s2"),
+    ];
     assert_eq!(check("another session", &environment, &other_session), none);
-    assert_eq!(check("another folder", &environment, &[("/home/dev/shop", "/")]), none);
+    assert_eq!(
+        check("another folder", &environment, &[("/home/dev/shop", "/")]),
+        none
+    );
     let active = [
         ("\"stop_hook_active\": false", "\"stop_hook_active\": true"),
         ("\"team_name\"", "\"stop_hook_active\": true, \"team_name\""),
     ];
-    assert_eq!(check("nudged just now", &environment, &active), ["agentEnded"]);
+    assert_eq!(
+        check("nudged just now", &environment, &active),
+        ["agentEnded"]
+    );
 
     let environment = held().env("NUDGE_DISABLED", "1");
-    assert_eq!(check("nudging is off here", &environment, &[]), ["agentEnded"]);
+    assert_eq!(
+        check("nudging is off here", &environment, &[]),
+        ["agentEnded"]
+    );
 
     let environment = held();
-    environment.write("../home/.config/fractal-planner/config.json", r#"{"nudge": {"enabled": false}}"#);
+    environment.write(
+        "../home/.config/fractal-planner/config.json",
+        r#"{"nudge": {"enabled": false}}"#,
+    );
     assert_eq!(check("nudging is off", &environment, &[]), ["agentEnded"]);
 
     let environment = held();
     environment.build("builder-1", "a.txt", "one\n");
     environment.done(&["next", PLAN]);
     assert_eq!(check("handed in", &environment, &[]), none);
-    assert_eq!(as_name(&environment, "verifier-1-i1", "a verifier"), ["agentEnded"]);
+    assert_eq!(
+        as_name(&environment, "verifier-1-i1", "a verifier"),
+        ["agentEnded"]
+    );
 
     let environment = held();
     environment.done(&["cancel", PLAN]);
@@ -258,17 +382,30 @@ fn whoever_is_no_builder_with_a_task_may_stop() {
 fn the_run_of_the_session_comes_before_one_that_knows_none() {
     let environment = held();
     let folder = environment.path(".fractal-planner/plans");
-    let copied =
-        environment.command("cp").arg("-a").args([folder.join(PLAN), folder.join("older-20261122")]).status();
+    let copied = environment
+        .command("cp")
+        .arg("-a")
+        .args([folder.join(PLAN), folder.join("older-20261122")])
+        .status();
     assert!(copied.unwrap().success());
     environment.trust_copy("older-20261122");
     // Without a recorded session the run could be anybody's.
     fs::remove_file(folder.join("older-20261122/execution-state.json")).unwrap();
     let log = folder.join("older-20261122/events.jsonl");
-    fs::write(&log, fs::read_to_string(&log).unwrap().replace("\"session\":\"s1\",", "")).unwrap();
+    fs::write(
+        &log,
+        fs::read_to_string(&log)
+            .unwrap()
+            .replace("\"session\":\"s1\",", ""),
+    )
+    .unwrap();
     let reply = |session: &str| {
         environment
-            .replay_with("teammate-idle", TEAMMATE_IDLE, &[("4086f10a-9781-4722-a1c8-84a529e4a70e", session)])
+            .replay_with(
+                "teammate-idle",
+                TEAMMATE_IDLE,
+                &[("4086f10a-9781-4722-a1c8-84a529e4a70e", session)],
+            )
             .stdout
     };
     assert!(reply("s1").contains(PLAN), "{}", reply("s1"));
@@ -285,12 +422,25 @@ fn every_recorded_event_is_answered_in_silence_where_nothing_runs() {
         .collect();
     assert!(names.len() > 40, "the recorded events are there");
     for name in names {
-        for event in ["teammate-idle", "subagent-stop", "session-start", "", "../x"] {
+        for event in [
+            "teammate-idle",
+            "subagent-stop",
+            "session-start",
+            "",
+            "../x",
+        ] {
             assert_eq!(environment.replay(event, &name), silent(), "{event} {name}");
         }
         // The recorded edits add comments, and checking these needs no run.
-        if !["post-tool-use-edit", "post-tool-use-write"].iter().any(|part| name.contains(part)) {
-            assert_eq!(environment.replay("post-tool-use", &name), silent(), "{name}");
+        if !["post-tool-use-edit", "post-tool-use-write"]
+            .iter()
+            .any(|part| name.contains(part))
+        {
+            assert_eq!(
+                environment.replay("post-tool-use", &name),
+                silent(),
+                "{name}"
+            );
         }
     }
 }
@@ -320,9 +470,16 @@ fn what_is_no_event_costs_one_line_and_nothing_else() {
         for event in ["teammate-idle", "subagent-stop"] {
             let output = environment.hook(event, input);
             assert_eq!((output.code, output.stdout.as_str()), (0, ""), "{what}");
-            assert_eq!(output.stderr.lines().count(), 1, "{what}: {}", output.stderr);
+            assert_eq!(
+                output.stderr.lines().count(),
+                1,
+                "{what}: {}",
+                output.stderr
+            );
             assert!(
-                output.stderr.starts_with(&format!("fp hook {event}: the event ")),
+                output
+                    .stderr
+                    .starts_with(&format!("fp hook {event}: the event ")),
                 "{what}: {}",
                 output.stderr
             );
@@ -348,18 +505,31 @@ fn wrong_types_and_unknown_fields_are_passed_over() {
         r#"{"teammate_name": "../../builder-1", "session_id": "s1"}"#,
     ] {
         for event in ["teammate-idle", "subagent-stop"] {
-            assert_eq!(environment.hook(event, input.as_bytes()), silent(), "{input}");
+            assert_eq!(
+                environment.hook(event, input.as_bytes()),
+                silent(),
+                "{input}"
+            );
         }
     }
-    let more = [("\"team_name\"", "\"a_field_of_tomorrow\": {\"x\": [1, 2]}, \"team_name\"")];
+    let more = [(
+        "\"team_name\"",
+        "\"a_field_of_tomorrow\": {\"x\": [1, 2]}, \"team_name\"",
+    )];
     let output = environment.replay_with("teammate-idle", TEAMMATE_IDLE, &more);
-    assert!(output.stdout.starts_with("{\"decision\":\"block\""), "{output}");
+    assert!(
+        output.stdout.starts_with("{\"decision\":\"block\""),
+        "{output}"
+    );
 }
 
 #[test]
 fn seventy_megabytes_are_one_line() {
     let environment = held();
-    let input = format!("{{\"teammate_name\": \"builder-1\", \"x\": \"{}\"}}", "x".repeat(70 << 20));
+    let input = format!(
+        "{{\"teammate_name\": \"builder-1\", \"x\": \"{}\"}}",
+        "x".repeat(70 << 20)
+    );
     assert_snapshot!(environment.hook("teammate-idle", input.as_bytes()), @r"
     exit status: 0
     --- stderr
@@ -367,17 +537,26 @@ fn seventy_megabytes_are_one_line() {
     ");
     // The client sends whole files with its edits, so a large event within bounds is read.
     let edits = format!("\"x\": \"{}\", \"team_name\"", "x".repeat(8 << 20));
-    let output = environment.replay_with("teammate-idle", TEAMMATE_IDLE, &[("\"team_name\"", &edits)]);
-    assert!(output.stdout.starts_with("{\"decision\":\"block\""), "{output}");
+    let output =
+        environment.replay_with("teammate-idle", TEAMMATE_IDLE, &[("\"team_name\"", &edits)]);
+    assert!(
+        output.stdout.starts_with("{\"decision\":\"block\""),
+        "{output}"
+    );
 }
 
 #[test]
 fn nothing_that_is_broken_breaks_the_client() {
     let check = |environment: &Environment, expect_stderr: &str| {
-        for (event, name) in [("teammate-idle", TEAMMATE_IDLE), ("subagent-stop", HEADLESS_STOP)] {
+        for (event, name) in [
+            ("teammate-idle", TEAMMATE_IDLE),
+            ("subagent-stop", HEADLESS_STOP),
+        ] {
             let output = environment.replay(event, name);
             assert_eq!((output.code, output.stdout.as_str()), (0, ""), "{output}");
-            let said = output.stderr.replace(environment.path("").to_str().unwrap(), "");
+            let said = output
+                .stderr
+                .replace(environment.path("").to_str().unwrap(), "");
             let expect = if expect_stderr.is_empty() {
                 String::new()
             } else {
@@ -395,7 +574,10 @@ fn nothing_that_is_broken_breaks_the_client() {
         ".fractal-planner/config.json:1:11: nudge: expected an object of settings, found integer `5`",
     );
     environment.write(".fractal-planner/config.json", "");
-    check(&environment, ".fractal-planner/config.json:1:1: not JSON: eof while parsing a value");
+    check(
+        &environment,
+        ".fractal-planner/config.json:1:1: not JSON: eof while parsing a value",
+    );
 
     let environment = held();
     environment.write(&plan("events.jsonl"), "not a log\n");
@@ -412,7 +594,10 @@ fn nothing_that_is_broken_breaks_the_client() {
     fs::remove_file(environment.path(&plan("execution-state.json"))).unwrap();
     environment.write(&plan("tasks.md"), [0xff; 100]);
     let output = environment.replay("teammate-idle", TEAMMATE_IDLE);
-    assert!(output.stdout.starts_with("{\"decision\":\"block\""), "neither is needed: {output}");
+    assert!(
+        output.stdout.starts_with("{\"decision\":\"block\""),
+        "neither is needed: {output}"
+    );
 
     let environment = Environment::new();
     check(&environment, "");
@@ -429,7 +614,12 @@ fn the_exit_status_that_blocks_never_reaches_the_client() {
     ] {
         let output = environment.fp(args);
         assert_eq!((output.code, output.stdout.as_str()), (0, ""), "{args:?}");
-        assert_eq!(output.stderr.lines().count(), 1, "{args:?}: {}", output.stderr);
+        assert_eq!(
+            output.stderr.lines().count(),
+            1,
+            "{args:?}: {}",
+            output.stderr
+        );
     }
     assert_snapshot!(environment.fp(&["hook"]), @r"
     exit status: 0
@@ -498,9 +688,18 @@ fn what_an_agent_has_used_is_in_its_record() {
         "hook_event_name": "SubagentStop", "session_id": "s1", "agent_id": "a1", "agent_type": "builder-1",
         "cwd": environment.path(""), "agent_transcript_path": record,
     });
-    let cost = || environment.done(&["status", PLAN, "--format", "json"]).json()["cost"].clone();
+    let cost = || {
+        environment
+            .done(&["status", PLAN, "--format", "json"])
+            .json()["cost"]
+            .clone()
+    };
     for messages in [1, 2] {
-        fs::write(&record, (0..messages).map(line).collect::<Vec<_>>().join("\n")).unwrap();
+        fs::write(
+            &record,
+            (0..messages).map(line).collect::<Vec<_>>().join("\n"),
+        )
+        .unwrap();
         // Said twice, it counts once.
         for _ in 0..2 {
             environment.hook("subagent-stop", event.to_string().as_bytes());

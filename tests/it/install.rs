@@ -45,15 +45,27 @@ impl Home {
         let file = self.path("bin/calls");
         let calls = fs::read_to_string(&file).unwrap_or_default();
         drop(fs::remove_file(file));
-        let reads = ["--version", "plugin marketplace list --json", "plugin list --json"];
-        let changes = calls.lines().filter(|call| !reads.contains(call)).map(|call| format!("{call}\n"));
-        changes.collect::<String>().replace(self.path("").to_str().unwrap(), "[ROOT]/")
+        let reads = [
+            "--version",
+            "plugin marketplace list --json",
+            "plugin list --json",
+        ];
+        let changes = calls
+            .lines()
+            .filter(|call| !reads.contains(call))
+            .map(|call| format!("{call}\n"));
+        changes
+            .collect::<String>()
+            .replace(self.path("").to_str().unwrap(), "[ROOT]/")
     }
 
     /// What `fp` said, with its version as `VERSION`.
     fn fp(&self, arguments: &[&str]) -> Output {
         let output = self.0.fp(arguments);
-        Output { stdout: output.stdout.replace(VERSION, "VERSION"), ..output }
+        Output {
+            stdout: output.stdout.replace(VERSION, "VERSION"),
+            ..output
+        }
     }
 
     /// Writes a settings file of the client's, below the home.
@@ -70,8 +82,9 @@ impl Home {
     /// The names in a folder, sorted.
     fn names(&self, folder: &str) -> Vec<String> {
         let entries = fs::read_dir(self.path(folder)).into_iter().flatten();
-        let mut names: Vec<_> =
-            entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        let mut names: Vec<_> = entries
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
         names.sort();
         names
     }
@@ -81,7 +94,11 @@ impl Home {
 const SETTINGS: &str = "home/.claude/settings.json";
 
 /// The data folder on this system, below the home.
-const DATA: &str = if cfg!(target_os = "macos") { "home/Library/Application Support" } else { "data" };
+const DATA: &str = if cfg!(target_os = "macos") {
+    "home/Library/Application Support"
+} else {
+    "data"
+};
 
 #[test]
 fn a_bundle_is_complete_and_runs() {
@@ -95,11 +112,22 @@ fn a_bundle_is_complete_and_runs() {
     assert_eq!(home.names("work/out"), [".claude-plugin", "fp"]);
     assert_eq!(
         home.names("work/out/fp"),
-        [".claude-plugin", "README.md", "agents", "bin", "hooks", "settings.schema.json", "skills"]
+        [
+            ".claude-plugin",
+            "README.md",
+            "agents",
+            "bin",
+            "hooks",
+            "settings.schema.json",
+            "skills"
+        ]
     );
     let program = home.path("work/out/fp/bin/fp");
     let output = Command::new(program).arg("--version").output().unwrap();
-    assert_eq!(String::from_utf8(output.stdout).unwrap(), format!("fp {VERSION}\n"));
+    assert_eq!(
+        String::from_utf8(output.stdout).unwrap(),
+        format!("fp {VERSION}\n")
+    );
 }
 
 #[test]
@@ -206,7 +234,9 @@ fn an_older_or_disabled_plugin_is_brought_up() {
         "scope user: updated",
     );
     check(
-        &format!(r#"[{{"id":"fp@fractal-planner","version":"{VERSION}","scope":"user","enabled":false}}]"#),
+        &format!(
+            r#"[{{"id":"fp@fractal-planner","version":"{VERSION}","scope":"user","enabled":false}}]"#
+        ),
         "plugin install fp@fractal-planner --scope user\n",
         "scope user: enabled",
     );
@@ -233,7 +263,11 @@ fn a_project_that_is_gone_does_not_stop_an_uninstallation() {
         r#"[{"id":"fp@fractal-planner","version":"0.2.0","scope":"project","enabled":true,"projectPath":"/gone/away"}]"#,
     );
     home.calls();
-    assert!(home.fp(&["uninstall"]).stdout.starts_with("marketplace  removed\n"));
+    assert!(
+        home.fp(&["uninstall"])
+            .stdout
+            .starts_with("marketplace  removed\n")
+    );
     assert_eq!(home.calls(), "plugin marketplace remove fractal-planner\n");
 }
 
@@ -242,18 +276,31 @@ fn each_reason_not_to_install_says_what_to_do() {
     let home = Home::new();
     let refused = |arguments: &[&str]| {
         let said = home.fp(arguments);
-        assert_eq!((home.calls().as_str(), home.names(DATA)), ("", vec![]), "{said}");
+        assert_eq!(
+            (home.calls().as_str(), home.names(DATA)),
+            ("", vec![]),
+            "{said}"
+        );
         said
     };
-    home.client("marketplaces.json", r#"[{"name":"fractal-planner","source":"github","repo":"o/r"}]"#);
+    home.client(
+        "marketplaces.json",
+        r#"[{"name":"fractal-planner","source":"github","repo":"o/r"}]"#,
+    );
     assert_snapshot!(refused(&["install"]), @"
     exit status: 2
     --- stderr
     error: the client has another marketplace named `fractal-planner`, from o/r
     hint: `claude plugin marketplace remove fractal-planner` removes it with its plugins; then run this again
     ");
-    home.client("marketplaces.json", r#"[{"name":"other","source":"github","repo":"o/r"}]"#);
-    home.client("plugins.json", r#"[{"id":"fp@other","version":"9.0.0","scope":"local","enabled":true}]"#);
+    home.client(
+        "marketplaces.json",
+        r#"[{"name":"other","source":"github","repo":"o/r"}]"#,
+    );
+    home.client(
+        "plugins.json",
+        r#"[{"id":"fp@other","version":"9.0.0","scope":"local","enabled":true}]"#,
+    );
     assert_snapshot!(refused(&["install"]), @"
     exit status: 2
     --- stderr
@@ -299,7 +346,10 @@ fn each_reason_not_to_install_says_what_to_do() {
 #[test]
 fn what_is_from_elsewhere_is_not_uninstalled() {
     let home = Home::new();
-    home.client("marketplaces.json", r#"[{"name":"fractal-planner","source":"github","repo":"o/r"}]"#);
+    home.client(
+        "marketplaces.json",
+        r#"[{"name":"fractal-planner","source":"github","repo":"o/r"}]"#,
+    );
     home.client(
         "plugins.json",
         r#"[{"id":"fp@fractal-planner","version":"9.0.0","scope":"user","enabled":true}]"#,
@@ -333,11 +383,27 @@ fn an_interrupted_installation_has_the_settings_from_before_it() {
     home.settings(NOTED);
     fs::remove_file(home.path("bin/refuses")).unwrap();
     let said = home.fp(&["install", "--yes"]);
-    assert!(said.stdout.contains("backup       [ROOT]/home/.claude/settings.json.fp-backup\n"), "{said}");
-    assert!(home.text(SETTINGS).contains("Edit(.fractal-planner/plans/*/*.md)"));
-    home.client("forgotten", &NOTED.replace("{\n    \"fp@fractal-planner\": true\n  }", "{}"));
+    assert!(
+        said.stdout
+            .contains("backup       [ROOT]/home/.claude/settings.json.fp-backup\n"),
+        "{said}"
+    );
+    assert!(
+        home.text(SETTINGS)
+            .contains("Edit(.fractal-planner/plans/*/*.md)")
+    );
+    home.client(
+        "forgotten",
+        &NOTED.replace("{\n    \"fp@fractal-planner\": true\n  }", "{}"),
+    );
     home.fp(&["uninstall"]);
-    assert_eq!((home.text(SETTINGS).as_str(), home.names("home/.claude").len()), (MINE, 1));
+    assert_eq!(
+        (
+            home.text(SETTINGS).as_str(),
+            home.names("home/.claude").len()
+        ),
+        (MINE, 1)
+    );
 }
 
 #[cfg(target_os = "linux")]
@@ -360,7 +426,11 @@ fn without_client_and_bundle_there_is_nothing_to_uninstall() {
     home.fp(&["install"]);
     fs::remove_file(home.path("bin/claude")).unwrap();
     let said = home.fp(&["uninstall"]);
-    assert!(said.stderr.starts_with("error: Claude Code is not installed here"), "{said}");
+    assert!(
+        said.stderr
+            .starts_with("error: Claude Code is not installed here"),
+        "{said}"
+    );
     fs::remove_dir_all(home.path(DATA)).unwrap();
     assert_eq!(home.fp(&["uninstall"]).stdout, "nothing is installed\n");
 }
@@ -424,7 +494,10 @@ fn settings_that_are_wanted_are_shown_added_and_taken_out_again() {
         (MINE, vec!["settings.json".into()])
     );
     home.client("noted", NOTED);
-    home.client("forgotten", &NOTED.replace("{\n    \"fp@fractal-planner\": true\n  }", "{}"));
+    home.client(
+        "forgotten",
+        &NOTED.replace("{\n    \"fp@fractal-planner\": true\n  }", "{}"),
+    );
     assert_snapshot!(home.fp(&["install", "--yes"]), @"
     exit status: 0
     --- stdout
@@ -449,7 +522,10 @@ fn settings_that_are_wanted_are_shown_added_and_taken_out_again() {
         "\t\"statusLine\": {\r\n\t\t\"command\": \"[ROOT]/data/fractal-planner/bundle/fp/bin/fp statusline\",\r\n",
         "\t\t\"type\": \"command\"\r\n\t}\r\n}"
     );
-    let there = there.replace("[ROOT]", home.path("").to_str().unwrap().trim_end_matches('/'));
+    let there = there.replace(
+        "[ROOT]",
+        home.path("").to_str().unwrap().trim_end_matches('/'),
+    );
     assert_eq!(home.text(SETTINGS), there);
     assert_eq!(home.text("home/.claude/settings.json.fp-backup"), MINE);
     assert_snapshot!(home.fp(&["install", "--yes"]), @"
@@ -485,7 +561,9 @@ fn settings_that_are_wanted_are_shown_added_and_taken_out_again() {
 fn a_part_of_the_settings_can_be_chosen_and_the_other_one_later() {
     let home = Home::new();
     let check = |arguments: &[&str], permissions: &str, teams: &str| {
-        let json = home.fp(&[&["install", "--format", "json"], arguments].concat()).json();
+        let json = home
+            .fp(&[&["install", "--format", "json"], arguments].concat())
+            .json();
         let settings = &json["settings"];
         assert_eq!(
             (&settings["permissions"], &settings["teams"]),
@@ -503,13 +581,24 @@ fn a_part_of_the_settings_can_be_chosen_and_the_other_one_later() {
         "{\n  \"permissions\": {\n    \"allow\": [\"Edit(.fractal-planner/plans/*/*.md)\", \"Edit(.fractal-planner/roadmaps/*.md)\"]\n  }\n}\n"
     );
     check(&["--teams"], "kept", "added");
-    assert_eq!(check(&["--yes"], "kept", "kept"), serde_json::Value::Null, "there was no file to copy");
+    assert_eq!(
+        check(&["--yes"], "kept", "kept"),
+        serde_json::Value::Null,
+        "there was no file to copy"
+    );
     let said = home.fp(&["uninstall"]);
-    assert!(said.stdout.contains("settings.json: removed, as there was none before\n"), "{said}");
+    assert!(
+        said.stdout
+            .contains("settings.json: removed, as there was none before\n"),
+        "{said}"
+    );
     assert!(!home.path(SETTINGS).exists(), "and there is none now");
     home.settings(r#"{"env": {"CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS": "0"}}"#);
     check(&["--yes"], "added", "otherwise");
-    assert!(home.text(SETTINGS).contains(r#""CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS": "0""#));
+    assert!(
+        home.text(SETTINGS)
+            .contains(r#""CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS": "0""#)
+    );
 }
 
 /// The status line of the user stays the last line, with the plan above it where there is one.
@@ -539,10 +628,20 @@ fn a_status_line_is_put_above_the_one_that_is_there() {
     home.0.start(&[]);
     assert_eq!(line(&home), "fp 0/1 ▱▱▱▱▱▱▱▱ running\nmine: {\"a\": 1}\n");
     let again = home.text(SETTINGS);
-    assert!(home.fp(&["install", "--statusline"]).stdout.contains("statusline: already there"));
+    assert!(
+        home.fp(&["install", "--statusline"])
+            .stdout
+            .contains("statusline: already there")
+    );
     assert_eq!(home.text(SETTINGS), again);
     home.fp(&["uninstall"]);
-    assert_eq!((home.text(SETTINGS).as_str(), home.names("home/.claude").len()), (mine, 1));
+    assert_eq!(
+        (
+            home.text(SETTINGS).as_str(),
+            home.names("home/.claude").len()
+        ),
+        (mine, 1)
+    );
 }
 
 /// The record counts, not the rules that are offered now.
@@ -552,14 +651,22 @@ fn rules_that_an_older_version_added_are_taken_out() {
     home.settings(MINE);
     home.fp(&["install", "--permissions"]);
     for file in [SETTINGS, &format!("{DATA}/fractal-planner/installed.json")] {
-        let text = home.text(file).replace("Edit(.fractal-planner/plans/*/*.md)", "Bash(fp *)");
+        let text = home
+            .text(file)
+            .replace("Edit(.fractal-planner/plans/*/*.md)", "Bash(fp *)");
         fs::write(
             home.path(file),
-            text.replace("Edit(.fractal-planner/roadmaps/*.md)", "Edit(.fractal-planner/**)"),
+            text.replace(
+                "Edit(.fractal-planner/roadmaps/*.md)",
+                "Edit(.fractal-planner/**)",
+            ),
         )
         .unwrap();
     }
-    assert!(home.text(SETTINGS).contains(r#""Bash(fp *)", "Edit(.fractal-planner/**)"]"#));
+    assert!(
+        home.text(SETTINGS)
+            .contains(r#""Bash(fp *)", "Edit(.fractal-planner/**)"]"#)
+    );
     home.fp(&["uninstall"]);
     assert_eq!(home.text(SETTINGS), MINE);
 }
@@ -569,19 +676,30 @@ fn what_was_changed_since_stays() {
     let home = Home::new();
     home.settings(MINE);
     home.fp(&["install", "--yes"]);
-    let since = home.text(SETTINGS).replace("opus", "haiku").replace("Bash(make *)", "Bash(just *)");
+    let since = home
+        .text(SETTINGS)
+        .replace("opus", "haiku")
+        .replace("Bash(make *)", "Bash(just *)");
     home.settings(&since);
     let said = home.fp(&["uninstall"]);
     assert!(
-        said.stdout.contains("settings.json: without what fp had added\nbackup       [ROOT]/home"),
+        said.stdout
+            .contains("settings.json: without what fp had added\nbackup       [ROOT]/home"),
         "{said}"
     );
-    assert_eq!(home.text(SETTINGS), MINE.replace("opus", "haiku").replace("Bash(make *)", "Bash(just *)"));
+    assert_eq!(
+        home.text(SETTINGS),
+        MINE.replace("opus", "haiku")
+            .replace("Bash(make *)", "Bash(just *)")
+    );
     assert_eq!(home.text("home/.claude/settings.json.fp-backup"), MINE);
     // A copy of something else is not written over.
     home.fp(&["install", "--permissions"]);
     assert_eq!(home.text("home/.claude/settings.json.fp-backup"), MINE);
-    assert!(home.text("home/.claude/settings.json.fp-backup.2").contains("haiku"));
+    assert!(
+        home.text("home/.claude/settings.json.fp-backup.2")
+            .contains("haiku")
+    );
 }
 
 #[test]
@@ -596,12 +714,24 @@ fn settings_that_are_a_link_stay_one_and_stay_private() {
     symlink(&target, &link).unwrap();
     home.fp(&["install", "--yes"]);
     assert!(link.symlink_metadata().unwrap().is_symlink());
-    assert!(home.text("dotfiles/claude.json").contains("Edit(.fractal-planner/plans/*/*.md)"));
+    assert!(
+        home.text("dotfiles/claude.json")
+            .contains("Edit(.fractal-planner/plans/*/*.md)")
+    );
     for file in [&target, &home.path("home/.claude/settings.json.fp-backup")] {
-        assert_eq!(fs::metadata(file).unwrap().permissions().mode() & 0o777, 0o600);
+        assert_eq!(
+            fs::metadata(file).unwrap().permissions().mode() & 0o777,
+            0o600
+        );
     }
     home.fp(&["uninstall"]);
-    assert_eq!((home.text("dotfiles/claude.json").as_str(), home.names("dotfiles").len()), (MINE, 1));
+    assert_eq!(
+        (
+            home.text("dotfiles/claude.json").as_str(),
+            home.names("dotfiles").len()
+        ),
+        (MINE, 1)
+    );
     assert!(link.symlink_metadata().unwrap().is_symlink());
 }
 
@@ -611,8 +741,18 @@ fn settings_that_cannot_be_used_stop_the_installation_before_it_begins() {
     let refused = |text: &str| {
         home.settings(text);
         let said = home.fp(&["install", "--yes"]);
-        assert_eq!((home.calls().as_str(), home.names(DATA)), ("", vec![]), "{said}");
-        assert_eq!((home.text(SETTINGS).as_str(), home.names("home/.claude").len()), (text, 1));
+        assert_eq!(
+            (home.calls().as_str(), home.names(DATA)),
+            ("", vec![]),
+            "{said}"
+        );
+        assert_eq!(
+            (
+                home.text(SETTINGS).as_str(),
+                home.names("home/.claude").len()
+            ),
+            (text, 1)
+        );
         said
     };
     assert_snapshot!(refused("{\n  \"model\": \"opus\",\n  // mine\n}"), @"
@@ -688,7 +828,13 @@ fn a_disk_that_takes_nothing_leaves_everything_as_it_was() {
     error: [ROOT]/home/.claude/settings.json.fp-backup can't be written: file too large
     hint: the limit on the size of files is reached: `ulimit -f` says what it is
     ");
-    assert_eq!((home.text(SETTINGS).as_str(), home.names("home/.claude").len()), (MINE, 1));
+    assert_eq!(
+        (
+            home.text(SETTINGS).as_str(),
+            home.names("home/.claude").len()
+        ),
+        (MINE, 1)
+    );
     assert_eq!(home.names("data"), Vec::<String>::new());
 }
 
@@ -698,7 +844,11 @@ fn the_folder_of_settings_is_the_clients_own() {
     let chosen = home.path("chosen");
     home.0 = home.0.env("CLAUDE_CONFIG_DIR", chosen);
     let said = home.fp(&["install", "--teams"]);
-    assert!(said.stdout.contains("settings     [ROOT]/chosen/settings.json\n"), "{said}");
+    assert!(
+        said.stdout
+            .contains("settings     [ROOT]/chosen/settings.json\n"),
+        "{said}"
+    );
     assert!(home.text("chosen/settings.json").contains("AGENT_TEAMS"));
     assert!(!home.path("home/.claude").exists());
     home.0 = home.0.env("CLAUDE_CONFIG_DIR", "").env("HOME", "");
@@ -716,8 +866,11 @@ fn a_broken_record_is_named_before_anything_is_done() {
     let home = Home::new();
     home.fp(&["install", "--yes"]);
     home.calls();
-    fs::write(home.path("data/fractal-planner/installed.json"), "{\"schemaVersion\": 2, \"settings\": []}")
-        .unwrap();
+    fs::write(
+        home.path("data/fractal-planner/installed.json"),
+        "{\"schemaVersion\": 2, \"settings\": []}",
+    )
+    .unwrap();
     for command in ["install", "uninstall"] {
         insta::allow_duplicates! { assert_snapshot!(home.fp(&[command]), @"
         exit status: 2
@@ -769,7 +922,11 @@ fn every_scope_is_updated_and_uninstalled() {
     assert_eq!(home.text(SETTINGS), MINE);
     home.client("plugins.json", &plugins);
     let said = home.fp(&["uninstall"]);
-    assert!(said.stdout.contains("plugin       scope project in [ROOT]/work: removed\n"), "{said}");
+    assert!(
+        said.stdout
+            .contains("plugin       scope project in [ROOT]/work: removed\n"),
+        "{said}"
+    );
 }
 
 /// The output of `fp` in a terminal where `answers` are typed.
@@ -779,18 +936,33 @@ fn in_a_terminal(home: &Home, arguments: &[&str], answers: &str) -> String {
     command.args(arguments);
     command.cwd(home.path("work"));
     command.env_clear();
-    for (name, value) in plain.get_envs().filter_map(|(name, value)| Some((name, value?))) {
+    for (name, value) in plain
+        .get_envs()
+        .filter_map(|(name, value)| Some((name, value?)))
+    {
         command.env(name, value);
     }
     let pty = native_pty_system().openpty(PtySize::default()).unwrap();
     let mut child = pty.slave.spawn_command(command).unwrap();
     drop(pty.slave);
-    pty.master.take_writer().unwrap().write_all(answers.as_bytes()).unwrap();
+    pty.master
+        .take_writer()
+        .unwrap()
+        .write_all(answers.as_bytes())
+        .unwrap();
     let mut shown = Vec::new();
     // Linux ends a terminal that nobody has open any more with an error.
-    drop(pty.master.try_clone_reader().unwrap().read_to_end(&mut shown));
+    drop(
+        pty.master
+            .try_clone_reader()
+            .unwrap()
+            .read_to_end(&mut shown),
+    );
     assert!(child.wait().unwrap().success());
-    home.0.shown(&shown).replace("\r\n", "\n").replace(VERSION, "VERSION")
+    home.0
+        .shown(&shown)
+        .replace("\r\n", "\n")
+        .replace(VERSION, "VERSION")
 }
 
 #[cfg(target_os = "linux")]
@@ -820,7 +992,10 @@ fn in_a_terminal_each_setting_is_asked_for() {
     status line  [ROOT]/data/fractal-planner/bundle/fp/bin/fp statusline: not added
     Start Claude Code in a repository and type: /fp:plan GOAL
     ");
-    assert!(home.text(SETTINGS).contains("Edit(.fractal-planner/plans/*/*.md)"));
+    assert!(
+        home.text(SETTINGS)
+            .contains("Edit(.fractal-planner/plans/*/*.md)")
+    );
     assert!(!home.text(SETTINGS).contains("TEAMS"));
     // A flag answers for all of them.
     let shown = in_a_terminal(&home, &["install", "--permissions"], "");

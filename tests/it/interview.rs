@@ -139,7 +139,14 @@ fn what_was_not_chosen_is_kept_with_its_reason() {
 #[test]
 fn what_does_not_hold_is_withdrawn() {
     let environment = planned();
-    let first = ["interview", "greeting", "--requirement", "It works", "--include", "the command"];
+    let first = [
+        "interview",
+        "greeting",
+        "--requirement",
+        "It works",
+        "--include",
+        "the command",
+    ];
     assert_eq!(environment.fp(&first).code, 0);
     #[rustfmt::skip]
     let second = ["interview", "--withdraw", "R1", "--withdraw", "The  command", "--requirement", "It prints `hello`"];
@@ -203,7 +210,10 @@ fn a_round_is_in_the_log_when_it_records_something() {
 #[test]
 fn a_record_that_a_model_wrote_is_kept() {
     let environment = planned();
-    environment.write(JSON, r#"{"requirements": ["It greets"], "mood": {"good": true}}"#);
+    environment.write(
+        JSON,
+        r#"{"requirements": ["It greets"], "mood": {"good": true}}"#,
+    );
     let output = environment.fp(&["--format", "json", "interview", "--requirement", "It ends"]);
     assert_snapshot!(output, @r#"
     exit status: 0
@@ -262,7 +272,10 @@ fn what_is_wrong_is_said_and_nothing_is_written() {
     let environment = planned();
     let check = |content: &str, args: &[&str]| {
         environment.write(JSON, content);
-        let args: Vec<&str> = ["interview", "greeting"].into_iter().chain(args.iter().copied()).collect();
+        let args: Vec<&str> = ["interview", "greeting"]
+            .into_iter()
+            .chain(args.iter().copied())
+            .collect();
         let output = environment.fp(&args);
         assert_eq!((output.code, output.stdout.as_str()), (2, ""));
         assert_eq!(environment.read(JSON), content);

@@ -73,7 +73,8 @@ fn scene(tasks: usize) -> Environment {
     let bin = environment.beside("bin");
     let of_tests = search_path::of_tests();
     let path =
-        std::env::join_paths(std::iter::once(bin.clone()).chain(std::env::split_paths(&of_tests))).unwrap();
+        std::env::join_paths(std::iter::once(bin.clone()).chain(std::env::split_paths(&of_tests)))
+            .unwrap();
     let environment = environment.env("PATH", path).repo();
     write_program(&bin.join("own"), OWN);
     write_program(&bin.join("claude"), CLAUDE);
@@ -81,9 +82,17 @@ fn scene(tasks: usize) -> Environment {
     settings(&environment, "own", "");
     let ids: Vec<String> = (1..=tasks).map(|id| id.to_string()).collect();
     let files: Vec<String> = ids.iter().map(|id| format!("part-{id}.txt")).collect();
-    let tests: Vec<String> = files.iter().map(|file| format!("grep -q line {file}")).collect();
+    let tests: Vec<String> = files
+        .iter()
+        .map(|file| format!("grep -q line {file}"))
+        .collect();
     let leaves: Vec<Leaf<'_>> = (0..tasks)
-        .map(|at| Leaf { id: &ids[at], after: "none", file: &files[at], test: &tests[at] })
+        .map(|at| Leaf {
+            id: &ids[at],
+            after: "none",
+            file: &files[at],
+            test: &tests[at],
+        })
         .collect();
     environment.plan(&tree(&leaves));
     environment.done(&["approve", PLAN, "--yes"]);
@@ -109,7 +118,11 @@ fn lead(environment: &Environment, args: &[&str]) -> Output {
 
 fn lead_in_background(environment: &Environment, args: &[&str]) -> Child {
     let mut command = environment.command(env!("CARGO_BIN_EXE_fp"));
-    command.args(["run", PLAN, "--yes"]).args(args).stdout(Stdio::null()).stderr(Stdio::null());
+    command
+        .args(["run", PLAN, "--yes"])
+        .args(args)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
     command.spawn().unwrap()
 }
 
@@ -134,9 +147,14 @@ fn until(what: &str, is_true: impl Fn() -> bool) {
 /// The processes whose environment has this home folder.
 fn processes(environment: &Environment) -> Vec<PathBuf> {
     let mark = format!("HOME={}\0", environment.beside("home").display()).into_bytes();
-    let entries = fs::read_dir("/proc").into_iter().flatten().flatten().map(|entry| entry.path());
+    let entries = fs::read_dir("/proc")
+        .into_iter()
+        .flatten()
+        .flatten()
+        .map(|entry| entry.path());
     let has_mark = |path: &PathBuf| {
-        fs::read(path.join("environ")).is_ok_and(|text| text.windows(mark.len()).any(|part| part == mark))
+        fs::read(path.join("environ"))
+            .is_ok_and(|text| text.windows(mark.len()).any(|part| part == mark))
     };
     entries.filter(has_mark).collect()
 }
@@ -154,7 +172,10 @@ fn expect_all_done(environment: &Environment, tasks: usize) {
     let subjects = environment.git(&["log", "--format=%s"]);
     for id in 1..=tasks {
         let own = format!("write part {id}");
-        let commits = subjects.lines().filter(|subject| subject.to_lowercase() == own).count();
+        let commits = subjects
+            .lines()
+            .filter(|subject| subject.to_lowercase() == own)
+            .count();
         assert_eq!(commits, 1, "{own}:\n{subjects}");
     }
     assert_eq!(environment.git_status(), "");

@@ -20,7 +20,10 @@ const STATUSES: &str = r#"[
 fn mirrored(config: &str) -> Environment {
     let environment = Environment::new().repo();
     environment.write(".fractal-planner/config.json", config);
-    environment.plan(&tree(&[leaf("1", "none", "a.txt"), leaf("2", "1", "b.txt")]));
+    environment.plan(&tree(&[
+        leaf("1", "none", "a.txt"),
+        leaf("2", "1", "b.txt"),
+    ]));
     environment
 }
 
@@ -30,24 +33,43 @@ fn on() -> Environment {
 
 impl Environment {
     fn linear(&self, words: &str) -> Output {
-        let words: Vec<&str> =
-            words.split(' ').map(|word| if word == "PLAN" { PLAN } else { word }).collect();
+        let words: Vec<&str> = words
+            .split(' ')
+            .map(|word| if word == "PLAN" { PLAN } else { word })
+            .collect();
         self.fp(&[&["linear"], &words[..]].concat())
     }
 
     /// Says what the team's statuses are, on standard input.
     fn tell_statuses(&self, text: &str) -> Output {
         let mut command = self.command(env!("CARGO_BIN_EXE_fp"));
-        command.args(["linear", "statuses", PLAN, "--file", "-"]).stdin(Stdio::piped());
-        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        child.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
+        command
+            .args(["linear", "statuses", PLAN, "--file", "-"])
+            .stdin(Stdio::piped());
+        let mut child = command
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        child
+            .stdin
+            .take()
+            .unwrap()
+            .write_all(text.as_bytes())
+            .unwrap();
         let output = child.wait_with_output().unwrap();
         let (stdout, stderr) = (self.shown(&output.stdout), self.shown(&output.stderr));
-        Output { stdout, stderr, code: output.status.code().unwrap() }
+        Output {
+            stdout,
+            stderr,
+            code: output.status.code().unwrap(),
+        }
     }
 
     fn mapping(&self) -> String {
-        self.read(&format!(".fractal-planner/plans/{PLAN}/linear-mapping.json"))
+        self.read(&format!(
+            ".fractal-planner/plans/{PLAN}/linear-mapping.json"
+        ))
     }
 
     /// Creates all issues, the one of task ID as `i-ID`.
@@ -69,7 +91,11 @@ impl Environment {
     /// The keys of what is due.
     fn due(&self, command: &str) -> Vec<String> {
         let found = self.linear(&format!("{command} PLAN --format json")).json();
-        let keys = found["calls"].as_array().unwrap().iter().map(|change| change["key"].as_str().unwrap());
+        let keys = found["calls"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|change| change["key"].as_str().unwrap());
         keys.map(str::to_owned).collect()
     }
 
@@ -86,7 +112,9 @@ impl Environment {
 /// What was printed, with commits and digests replaced.
 fn without_digits(output: &Output) -> String {
     let digits = regex::Regex::new(r"(comment/\w+/|/\w+ |Commit )[0-9a-f]{7,8}\b").unwrap();
-    digits.replace_all(&output.to_string(), "$1[DIGITS]").into_owned()
+    digits
+        .replace_all(&output.to_string(), "$1[DIGITS]")
+        .into_owned()
 }
 
 #[test]
@@ -101,10 +129,20 @@ fn off_means_silent() {
         "retry PLAN",
     ] {
         let output = environment.linear(words);
-        let silent = Output { stdout: String::new(), stderr: String::new(), code: 0 };
+        let silent = Output {
+            stdout: String::new(),
+            stderr: String::new(),
+            code: 0,
+        };
         assert_eq!(output, silent, "{words}");
     }
-    assert!(!environment.path(&format!(".fractal-planner/plans/{PLAN}/linear-mapping.json")).exists());
+    assert!(
+        !environment
+            .path(&format!(
+                ".fractal-planner/plans/{PLAN}/linear-mapping.json"
+            ))
+            .exists()
+    );
 }
 
 #[test]
@@ -325,10 +363,16 @@ fn what_the_log_implies_is_sent_once() {
       "status": "st-doing"
     }
     "#);
-    assert_eq!((environment.send("outbox"), environment.send("outbox")), (3, 0));
+    assert_eq!(
+        (environment.send("outbox"), environment.send("outbox")),
+        (3, 0)
+    );
     environment.build("builder-1", "b.txt", "about 2\n");
     environment.pass("2");
-    assert_eq!(environment.due("outbox").last().unwrap(), "status/root/completed");
+    assert_eq!(
+        environment.due("outbox").last().unwrap(),
+        "status/root/completed"
+    );
     assert_eq!(environment.send("outbox"), 3);
 }
 
@@ -369,14 +413,20 @@ fn a_failed_task_says_why() {
     assert_eq!(environment.due("outbox").len(), 3);
     assert_eq!(environment.send("outbox"), 3);
     environment.done(&["retry", PLAN, "1"]);
-    assert_eq!(environment.due("outbox"), ["status/1/pending", "status/root/pending"]);
+    assert_eq!(
+        environment.due("outbox"),
+        ["status/1/pending", "status/root/pending"]
+    );
 }
 
 #[test]
 fn what_fails_is_tried_three_times() {
     let environment = on();
     for _ in 0..3 {
-        assert_eq!(environment.linear("create PLAN --format json").json()["calls"][0]["key"], "create/root");
+        assert_eq!(
+            environment.linear("create PLAN --format json").json()["calls"][0]["key"],
+            "create/root"
+        );
         environment.linear("ack PLAN create/root --failed down");
     }
     assert_snapshot!(environment.linear("create PLAN"), @"
@@ -428,7 +478,10 @@ fn what_fails_is_tried_three_times() {
       `fp linear retry sample-20261121` offers these again
     ");
     environment.linear("retry PLAN");
-    assert_eq!(environment.linear("create PLAN --format json").json()["calls"][0]["key"], "create/root");
+    assert_eq!(
+        environment.linear("create PLAN --format json").json()["calls"][0]["key"],
+        "create/root"
+    );
 }
 
 #[test]
@@ -442,14 +495,21 @@ fn an_absent_server_is_said_once() {
     ");
     for words in ["absent PLAN", "create PLAN", "outbox PLAN"] {
         let output = environment.linear(words);
-        assert_eq!((output.code, output.stdout + &output.stderr), (0, String::new()), "{words}");
+        assert_eq!(
+            (output.code, output.stdout + &output.stderr),
+            (0, String::new()),
+            "{words}"
+        );
     }
     assert_snapshot!(environment.linear("retry PLAN"), @"
     exit status: 0
     --- stdout
     Failed calls are offered again, and Linear counts as reachable
     ");
-    assert_eq!(environment.linear("create PLAN --format json").json()["calls"][0]["key"], "create/root");
+    assert_eq!(
+        environment.linear("create PLAN --format json").json()["calls"][0]["key"],
+        "create/root"
+    );
 }
 
 #[test]
@@ -525,8 +585,14 @@ fn a_mapping_that_is_none_is_left_alone() {
     error: [ROOT]/work/.fractal-planner/plans/sample-20261121/linear-mapping.json: invalid type: integer `7`, expected a map at line 2 column 11
     hint: update fp if a newer one wrote it; otherwise correct that place, or move the file away: each issue is found again by the marker in its description
     ");
-    assert_eq!(environment.read(&path), "{\"planId\": \"sample-20261121\",\n \"tasks\": 7}");
-    environment.write(&path, r#"{"planId": "sample-20261121", "schemaVersion": 9}"#);
+    assert_eq!(
+        environment.read(&path),
+        "{\"planId\": \"sample-20261121\",\n \"tasks\": 7}"
+    );
+    environment.write(
+        &path,
+        r#"{"planId": "sample-20261121", "schemaVersion": 9}"#,
+    );
     assert_snapshot!(environment.linear("outbox PLAN"), @"
     exit status: 2
     --- stderr
@@ -557,7 +623,10 @@ fn a_mapping_that_is_none_holds_up_no_run() {
     hint: update fp if a newer one wrote it; otherwise correct that place, or move the file away: each issue is found again by the marker in its description
     ");
     environment.claim("builder-1");
-    assert_eq!(environment.read(&path), "{\"planId\": \"sample-20261121\",\n \"tasks\": 7}");
+    assert_eq!(
+        environment.read(&path),
+        "{\"planId\": \"sample-20261121\",\n \"tasks\": 7}"
+    );
 }
 
 /// The mapping of fractal-planner 0.1, with a field that nobody here knows.
@@ -573,7 +642,10 @@ fn a_mapping_of_the_first_version_is_read_and_kept() {
     );
     environment.start(&[]);
     environment.claim("builder-1");
-    assert_eq!(environment.due("outbox"), ["status/1/in-progress", "status/root/in-progress"]);
+    assert_eq!(
+        environment.due("outbox"),
+        ["status/1/in-progress", "status/root/in-progress"]
+    );
     assert_eq!(environment.send("outbox"), 2);
     let mapping: Value = serde_json::from_str(&environment.mapping()).unwrap();
     assert_eq!(mapping["labels"][0], "plan");
@@ -609,7 +681,9 @@ fn acknowledgements_at_once_are_all_kept() {
     Nothing is due
     ");
     let folder = environment.path(&format!(".fractal-planner/plans/{PLAN}"));
-    let left = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let left = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap());
     assert!(left.into_iter().all(|name| !name.ends_with(".tmp")));
 }
 
@@ -617,9 +691,19 @@ fn acknowledgements_at_once_are_all_kept() {
 fn tracker(environment: &Environment, ended: &[&str]) -> Vec<Value> {
     let ended: Vec<&str> = ended.iter().flat_map(|name| ["--ended", name]).collect();
     let words = [&["next", PLAN, "--format", "json"], &ended[..]].concat();
-    let actions = environment.fp(&words).json()["actions"].as_array().unwrap().clone();
-    assert_ne!(actions.last().unwrap()["name"], "tracker", "what ends the turn comes last: {actions:?}");
-    actions.into_iter().filter(|action| action["name"] == "tracker").collect()
+    let actions = environment.fp(&words).json()["actions"]
+        .as_array()
+        .unwrap()
+        .clone();
+    assert_ne!(
+        actions.last().unwrap()["name"],
+        "tracker",
+        "what ends the turn comes last: {actions:?}"
+    );
+    actions
+        .into_iter()
+        .filter(|action| action["name"] == "tracker")
+        .collect()
 }
 
 #[test]
@@ -628,7 +712,10 @@ fn a_run_starts_one_agent_at_a_time_for_what_is_due() {
     environment.tell_statuses(STATUSES);
     environment.create_all();
     environment.start(&[]);
-    assert!(tracker(&environment, &[]).is_empty(), "nothing has changed yet");
+    assert!(
+        tracker(&environment, &[]).is_empty(),
+        "nothing has changed yet"
+    );
     environment.claim("builder-1");
     let started = tracker(&environment, &[]);
     assert_eq!(started.len(), 1);
@@ -639,19 +726,37 @@ fn a_run_starts_one_agent_at_a_time_for_what_is_due() {
     assert_eq!(started[0]["prompt"], prompt);
     assert!(started[0].get("again").is_none());
     let again = tracker(&environment, &[]);
-    assert_eq!((again.len(), &again[0]["again"]), (1, &Value::Bool(true)), "it has not been heard of");
+    assert_eq!(
+        (again.len(), &again[0]["again"]),
+        (1, &Value::Bool(true)),
+        "it has not been heard of"
+    );
     environment.linear("outbox PLAN");
     assert!(tracker(&environment, &[]).is_empty(), "it is under way");
-    assert_eq!(tracker(&environment, &["tracker"]).len(), 1, "it has left something undone");
+    assert_eq!(
+        tracker(&environment, &["tracker"]).len(),
+        1,
+        "it has left something undone"
+    );
     environment.send("outbox");
-    assert!(tracker(&environment, &["tracker"]).is_empty(), "nothing is due");
+    assert!(
+        tracker(&environment, &["tracker"]).is_empty(),
+        "nothing is due"
+    );
     environment.build("builder-1", "a.txt", "about 1\n");
     environment.pass("1");
     environment.build("builder-1", "b.txt", "about 2\n");
     environment.pass("2");
-    assert_eq!(tracker(&environment, &["builder-1"]).len(), 1, "at the end as well");
+    assert_eq!(
+        tracker(&environment, &["builder-1"]).len(),
+        1,
+        "at the end as well"
+    );
     environment.linear("absent PLAN");
-    assert!(tracker(&environment, &["tracker"]).is_empty(), "Linear is left alone");
+    assert!(
+        tracker(&environment, &["tracker"]).is_empty(),
+        "Linear is left alone"
+    );
 }
 
 #[test]

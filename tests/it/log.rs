@@ -35,7 +35,14 @@ fn eventful() -> Environment {
     environment.build("builder-1", "a.txt", "nothing much\n");
     environment.fail("1");
     environment.done(&["answer", PLAN, "q1", "--option", "Retry"]);
-    environment.done(&["note", PLAN, "add", "GOTCHA: c.txt comes last", "--task", "3"]);
+    environment.done(&[
+        "note",
+        PLAN,
+        "add",
+        "GOTCHA: c.txt comes last",
+        "--task",
+        "3",
+    ]);
     environment.done(&["claim", PLAN, "--as", "builder-2", "3"]);
     environment.done(&["release", PLAN, "3"]);
     environment
@@ -110,8 +117,13 @@ fn what_concerns_one_task() {
 fn json_is_the_log_itself() {
     let environment = eventful();
     let whole = environment.read(&log_file());
-    assert_eq!(environment.fp(&["log", PLAN, "--format", "json"]).stdout, whole);
-    let some = environment.fp(&["log", PLAN, "--task", "3", "--format", "json"]).stdout;
+    assert_eq!(
+        environment.fp(&["log", PLAN, "--format", "json"]).stdout,
+        whole
+    );
+    let some = environment
+        .fp(&["log", PLAN, "--task", "3", "--format", "json"])
+        .stdout;
     let expect: String = whole
         .lines()
         .filter(|line| line.contains("\"task\":\"3\""))
@@ -167,7 +179,10 @@ fn texts_of_strangers_keep_to_their_line() {
     let long = format!("GOTCHA: \u{1b}[31mred {}", "word ".repeat(40));
     environment.done(&["note", PLAN, "add", &long]);
     let output = log(&environment, &[]);
-    assert!(output.stdout.lines().all(|line| line.chars().count() <= 80), "{output}");
+    assert!(
+        output.stdout.lines().all(|line| line.chars().count() <= 80),
+        "{output}"
+    );
     assert!(output.stdout.contains("GOTCHA: [31mred word"), "{output}");
 }
 
@@ -179,7 +194,9 @@ impl Follower {
         let path = environment.beside("followed");
         let mut command = environment.command(env!("CARGO_BIN_EXE_fp"));
         command.args(["log", PLAN, "--follow"]).args(args);
-        command.stdout(fs::File::create(&path).unwrap()).stderr(Stdio::null());
+        command
+            .stdout(fs::File::create(&path).unwrap())
+            .stderr(Stdio::null());
         Self(command.spawn().unwrap(), path)
     }
 
@@ -188,7 +205,10 @@ impl Follower {
     }
 
     fn wait_for(&self, text: &str) {
-        wait_until(|| self.shown().contains(text), || format!("no {text:?} in\n{}", self.shown()));
+        wait_until(
+            || self.shown().contains(text),
+            || format!("no {text:?} in\n{}", self.shown()),
+        );
     }
 
     /// Waits for its end and returns the exit status, or -1 for a signal.
@@ -230,7 +250,10 @@ fn following_shows_what_comes_and_ends_with_the_run() {
     follower.wait_for("builder-1 hands it in: a.txt");
     // A line that comes in two pieces is shown when it is whole.
     let line = "{\"schemaVersion\":1,\"seq\":5,\"at\":\"2026-11-22T10:00:00Z\",\"events\":[{\"agentEnded\":{\"name\":\"builder-7\"}}]}\n";
-    let mut file = OpenOptions::new().append(true).open(environment.path(&log_file())).unwrap();
+    let mut file = OpenOptions::new()
+        .append(true)
+        .open(environment.path(&log_file()))
+        .unwrap();
     file.write_all(&line.as_bytes()[..50]).unwrap();
     std::thread::sleep(Duration::from_millis(500));
     assert!(!follower.shown().contains("2026-11-22"));
@@ -238,8 +261,17 @@ fn following_shows_what_comes_and_ends_with_the_run() {
     follower.wait_for("2026-11-22 (UTC)\n10:00:00      5     builder-7 has ended its turn\n");
     environment.done(&["cancel", PLAN]);
     assert_eq!(follower.end(), 0);
-    assert!(follower.shown().ends_with("the run was cancelled by the user\n"), "{}", follower.shown());
-    assert_eq!(follower.shown(), environment.done(&["log", PLAN, "--verbose"]).stdout);
+    assert!(
+        follower
+            .shown()
+            .ends_with("the run was cancelled by the user\n"),
+        "{}",
+        follower.shown()
+    );
+    assert_eq!(
+        follower.shown(),
+        environment.done(&["log", PLAN, "--verbose"]).stdout
+    );
 }
 
 #[test]
@@ -252,7 +284,9 @@ fn following_ends_on_request_and_when_nobody_reads() {
         assert_eq!(follower.end(), 0, "{signal:?}");
     }
     let mut command = environment.command(env!("CARGO_BIN_EXE_fp"));
-    command.args(["log", PLAN, "--follow"]).stdout(Stdio::piped());
+    command
+        .args(["log", PLAN, "--follow"])
+        .stdout(Stdio::piped());
     let mut child = command.spawn().unwrap();
     let mut reader = child.stdout.take().unwrap();
     reader.read_exact(&mut [0; 10]).unwrap();
@@ -268,9 +302,16 @@ fn without_signals_it_is_the_log_once() {
     if !environment.can_trace() {
         return;
     }
-    let words = [&DEAF[1..], &[env!("CARGO_BIN_EXE_fp"), "log", "--follow", PLAN]].concat();
+    let words = [
+        &DEAF[1..],
+        &[env!("CARGO_BIN_EXE_fp"), "log", "--follow", PLAN],
+    ]
+    .concat();
     let output = environment.run(DEAF[0], &words);
-    assert_eq!((output.code, output.stdout), (2, environment.done(&["log", PLAN]).stdout));
+    assert_eq!(
+        (output.code, output.stdout),
+        (2, environment.done(&["log", PLAN]).stdout)
+    );
     assert_snapshot!(output.stderr, @"
     error: signals can't be watched: Operation not permitted (os error 1)
     hint: without --follow, the log is printed as it is now
@@ -285,7 +326,10 @@ fn a_log_that_is_replaced_begins_anew() {
     let mut follower = Follower::new(&environment, &[]);
     follower.wait_for("UTIL: x");
     environment.write(&log_file(), &short);
-    wait_until(|| follower.shown().matches("the run starts").count() == 2, || follower.shown());
+    wait_until(
+        || follower.shown().matches("the run starts").count() == 2,
+        || follower.shown(),
+    );
     environment.done(&["cancel", PLAN]);
     assert_eq!(follower.end(), 0);
 }
@@ -309,11 +353,18 @@ fn a_long_log_is_not_slow() {
     let best = |args: &[&str]| (0..3).map(|_| time(args).0).min().unwrap();
     let replay = best(&["status", PLAN]);
     let shown = best(&["log", PLAN, "--verbose"]);
-    assert_eq!(time(&["log", PLAN]).1.stdout.lines().count(), 4, "what matters");
+    assert_eq!(
+        time(&["log", PLAN]).1.stdout.lines().count(),
+        4,
+        "what matters"
+    );
     assert_eq!(
         time(&["log", PLAN, "--verbose"]).1.stdout.lines().count(),
         10_002,
         "and the day, and the session"
     );
-    assert!(shown < replay * 10 + Duration::from_millis(200), "{shown:?}, a replay takes {replay:?}");
+    assert!(
+        shown < replay * 10 + Duration::from_millis(200),
+        "{shown:?}, a replay takes {replay:?}"
+    );
 }

@@ -4,7 +4,11 @@
 #![allow(clippy::print_stdout, reason = "figures, and what was skipped")]
 #![cfg_attr(
     not(target_os = "linux"),
-    allow(dead_code, unused_imports, reason = "some tests need Linux, others Unix")
+    allow(
+        dead_code,
+        unused_imports,
+        reason = "some tests need Linux, others Unix"
+    )
 )]
 
 #[path = "../common/mod.rs"]

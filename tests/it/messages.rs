@@ -14,20 +14,29 @@ fn started(builders: &str) -> (Environment, String, String) {
         leaf("4", "none", "d.txt"),
     ]));
     environment.start(&["--builders", builders]);
-    let (first, second) =
-        (environment.claim_task("builder-1", "1"), environment.claim_task("builder-2", "2"));
+    let (first, second) = (
+        environment.claim_task("builder-1", "1"),
+        environment.claim_task("builder-2", "2"),
+    );
     (environment, first, second)
 }
 
 fn tell(environment: &Environment, text: &str, from: &str, to: &[&str]) -> Output {
     let to = to.iter().flat_map(|name| ["--to", name]);
-    environment.fp(&["note", PLAN, "add", text, "--as", from].into_iter().chain(to).collect::<Vec<_>>())
+    environment.fp(&["note", PLAN, "add", text, "--as", from]
+        .into_iter()
+        .chain(to)
+        .collect::<Vec<_>>())
 }
 
 /// The lines that `fp claim` gives `owner` from other builders.
 fn received(environment: &Environment, owner: &str) -> Vec<String> {
     let payload = environment.done(&["claim", PLAN, "--as", owner]).stdout;
-    payload.lines().filter(|line| line.starts_with("- From builder")).map(str::to_owned).collect()
+    payload
+        .lines()
+        .filter(|line| line.starts_with("- From builder"))
+        .map(str::to_owned)
+        .collect()
 }
 
 #[test]
@@ -42,7 +51,9 @@ fn a_message_is_in_the_log_and_in_the_next_payload() {
     environment.write("b.txt", "about 2\n");
     environment.done(&["submit", PLAN, "2", "--claim", &token]);
     environment.pass("2");
-    let payload = environment.done(&["claim", PLAN, "--as", "builder-2"]).masked();
+    let payload = environment
+        .done(&["claim", PLAN, "--as", "builder-2"])
+        .masked();
     assert_snapshot!(payload, @r"
     exit status: 0
     --- stdout
@@ -90,36 +101,68 @@ fn a_message_is_in_the_log_and_in_the_next_payload() {
     --- stdout
     [Task 1] builder-1 to builder-2: INTERFACE_CREATED: read_date(text) is in a.txt
     ");
-    let log = environment.done(&["log", PLAN]).stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    let log = environment
+        .done(&["log", PLAN])
+        .stdout
+        .split_whitespace()
+        .collect::<Vec<_>>()
+        .join(" ");
     assert!(
         log.contains("1 builder-1 tells builder-2: INTERFACE_CREATED: read_date(text) is in a.txt"),
         "{log}"
     );
     let handoff = environment.done(&["handoff", PLAN]).stdout;
-    assert!(handoff.contains("- `fp note sample-20261121 list`: 1 message between builders"), "{handoff}");
+    assert!(
+        handoff.contains("- `fp note sample-20261121 list`: 1 message between builders"),
+        "{handoff}"
+    );
 }
 
 #[test]
 fn a_claim_that_is_printed_again_shows_it_again_and_the_next_one_does_not() {
     let (environment, _, token) = started("2");
     let line = ["- From builder-1 (task 1) FILE_MOVED: a.txt is now parts/a.txt"];
-    tell(&environment, "FILE_MOVED: a.txt is now parts/a.txt", "builder-1", &["all"]);
+    tell(
+        &environment,
+        "FILE_MOVED: a.txt is now parts/a.txt",
+        "builder-1",
+        &["all"],
+    );
     assert_eq!(received(&environment, "builder-2"), line);
-    assert_eq!(received(&environment, "builder-2"), line, "the first print may have been lost");
-    assert!(received(&environment, "builder-1").is_empty(), "nobody writes to itself");
+    assert_eq!(
+        received(&environment, "builder-2"),
+        line,
+        "the first print may have been lost"
+    );
+    assert!(
+        received(&environment, "builder-1").is_empty(),
+        "nobody writes to itself"
+    );
     environment.write("b.txt", "about 2\n");
     environment.done(&["submit", PLAN, "2", "--claim", &token]);
     environment.fail("2");
-    assert!(received(&environment, "builder-2").is_empty(), "with the feedback it has read it");
+    assert!(
+        received(&environment, "builder-2").is_empty(),
+        "with the feedback it has read it"
+    );
 }
 
 #[test]
 fn who_takes_the_name_over_gets_what_the_one_before_got() {
     let (environment, _, _) = started("2");
-    tell(&environment, "CONFLICT_WARNING: a.txt gets a header", "builder-1", &["builder-2"]);
+    tell(
+        &environment,
+        "CONFLICT_WARNING: a.txt gets a header",
+        "builder-1",
+        &["builder-2"],
+    );
     assert_eq!(received(&environment, "builder-2").len(), 1);
     environment.done(&["run", "start", PLAN, "--session", "s2", "--builders", "2"]);
-    assert_eq!(received(&environment, "builder-2").len(), 1, "the session that had read it is gone");
+    assert_eq!(
+        received(&environment, "builder-2").len(),
+        1,
+        "the session that had read it is gone"
+    );
 }
 
 #[test]
@@ -127,7 +170,12 @@ fn a_task_has_two_messages() {
     let (environment, _, _) = started("3");
     for (text, code) in [("a", 0), ("a", 0), ("b", 0), ("c", 1)] {
         let text = format!("PATTERN_FOUND: {text}");
-        let told = tell(&environment, &text, "builder-1", &["builder-2", "builder-3"]);
+        let told = tell(
+            &environment,
+            &text,
+            "builder-1",
+            &["builder-2", "builder-3"],
+        );
         assert_eq!(told.code, code, "the same again is once: {told}");
     }
     assert_snapshot!(tell(&environment, "PATTERN_FOUND: c", "builder-1", &["all"]), @r"
@@ -136,9 +184,17 @@ fn a_task_has_two_messages() {
     error: two messages of task 1 are sent
     hint: what others should know later goes with the submission: `fp submit … --note 'PATTERN: TEXT'`
     ");
-    let payload = environment.done(&["claim", PLAN, "--as", "builder-1"]).stdout;
-    assert!(!payload.contains("fp note"), "what would be refused is not offered: {payload}");
-    assert_eq!(tell(&environment, "PATTERN_FOUND: c", "builder-2", &["all"]).code, 0);
+    let payload = environment
+        .done(&["claim", PLAN, "--as", "builder-1"])
+        .stdout;
+    assert!(
+        !payload.contains("fp note"),
+        "what would be refused is not offered: {payload}"
+    );
+    assert_eq!(
+        tell(&environment, "PATTERN_FOUND: c", "builder-2", &["all"]).code,
+        0
+    );
     let long = format!("PATTERN_FOUND: {}", "가".repeat(400));
     let message = environment.done(&[
         "note",
@@ -152,7 +208,14 @@ fn a_task_has_two_messages() {
         "--format",
         "json",
     ]);
-    assert_eq!(message.json()["message"]["text"].as_str().unwrap().chars().count(), 300);
+    assert_eq!(
+        message.json()["message"]["text"]
+            .as_str()
+            .unwrap()
+            .chars()
+            .count(),
+        300
+    );
 }
 
 #[test]
@@ -217,9 +280,14 @@ fn what_is_no_message_says_how_it_is_one() {
 #[test]
 fn one_builder_has_nobody_to_tell() {
     let environment = Environment::new().repo();
-    environment.plan(&tree(&[leaf("1", "none", "a.txt"), leaf("2", "none", "b.txt")]));
+    environment.plan(&tree(&[
+        leaf("1", "none", "a.txt"),
+        leaf("2", "none", "b.txt"),
+    ]));
     environment.start(&["--builders", "1"]);
-    let payload = environment.done(&["claim", PLAN, "--as", "builder-1"]).stdout;
+    let payload = environment
+        .done(&["claim", PLAN, "--as", "builder-1"])
+        .stdout;
     assert!(!payload.contains("fp note"), "{payload}");
     assert_snapshot!(tell(&environment, "FILE_MOVED: a", "builder-1", &["all"]), @r"
     exit status: 1

@@ -19,7 +19,11 @@ use fp_plan::rules::{RULES, check, rule};
 const FOUND: f64 = 0.95;
 
 fn mutants(base: &Base) -> Vec<Mutant> {
-    mutators::ALL.iter().flat_map(|mutator| mutator(base)).filter(|mutant| mutant.text != base.text).collect()
+    mutators::ALL
+        .iter()
+        .flat_map(|mutator| mutator(base))
+        .filter(|mutant| mutant.text != base.text)
+        .collect()
 }
 
 /// A mutant and its findings.
@@ -31,8 +35,11 @@ struct Examined {
 
 static EXAMINED: LazyLock<Vec<Examined>> = LazyLock::new(|| {
     let examined = |base: &Base| -> Vec<Examined> {
-        let examine =
-            |mutant: Mutant| Examined { base: base.name.clone(), found: base.found(&mutant.text), mutant };
+        let examine = |mutant: Mutant| Examined {
+            base: base.name.clone(),
+            found: base.found(&mutant.text),
+            mutant,
+        };
         mutants(base).into_iter().map(examine).collect()
     };
     Base::all().iter().flat_map(examined).collect()
@@ -40,19 +47,27 @@ static EXAMINED: LazyLock<Vec<Examined>> = LazyLock::new(|| {
 
 fn is_found(mutant: &Mutant, found: &[Diagnostic]) -> bool {
     let lines = Lines::new(&mutant.text);
-    found.iter().filter(|diagnostic| diagnostic.rule == mutant.rule).any(|diagnostic| match &mutant.at {
-        At::Task(id) => diagnostic.task_id == *id,
-        At::OneOf(ids) => ids.contains(&diagnostic.task_id),
-        At::Line(line) => lines.position(diagnostic.span.start).line == *line,
-        At::Anywhere => true,
-    })
+    found
+        .iter()
+        .filter(|diagnostic| diagnostic.rule == mutant.rule)
+        .any(|diagnostic| match &mutant.at {
+            At::Task(id) => diagnostic.task_id == *id,
+            At::OneOf(ids) => ids.contains(&diagnostic.task_id),
+            At::Line(line) => lines.position(diagnostic.span.start).line == *line,
+            At::Anywhere => true,
+        })
 }
 
 #[test]
 fn mutants_are_found_where_they_are() {
     let mut counts: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
     let mut misses = Vec::new();
-    for Examined { base, mutant, found } in EXAMINED.iter() {
+    for Examined {
+        base,
+        mutant,
+        found,
+    } in EXAMINED.iter()
+    {
         let count = counts.entry(mutant.rule).or_default();
         count.0 += 1;
         if is_found(mutant, found) {
@@ -61,18 +76,30 @@ fn mutants_are_found_where_they_are() {
             misses.push(format!("{} in {base}: {}", mutant.rule, mutant.what));
         }
     }
-    let (all, found) = counts.values().fold((0, 0), |sum, count| (sum.0 + count.0, sum.1 + count.1));
+    let (all, found) = counts
+        .values()
+        .fold((0, 0), |sum, count| (sum.0 + count.0, sum.1 + count.1));
     println!("{found} of {all} mutants were found");
     for (rule, (all, found)) in &counts {
         println!("  {rule}: {found} of {all}");
     }
     misses.iter().for_each(|miss| println!("not found: {miss}"));
     assert!(all >= 300, "only {all} mutants");
-    assert!(found as f64 >= FOUND * all as f64, "{found} of {all} mutants were found");
+    assert!(
+        found as f64 >= FOUND * all as f64,
+        "{found} of {all} mutants were found"
+    );
     let rules: BTreeSet<&str> = RULES.iter().map(|rule| rule.id).collect();
-    assert_eq!(counts.keys().copied().collect::<BTreeSet<&str>>(), rules, "rules with mutants");
+    assert_eq!(
+        counts.keys().copied().collect::<BTreeSet<&str>>(),
+        rules,
+        "rules with mutants"
+    );
     for (rule, (all, found)) in counts {
-        assert!(found * 2 > all, "{rule}: {found} of {all} mutants were found");
+        assert!(
+            found * 2 > all,
+            "{rule}: {found} of {all} mutants were found"
+        );
     }
 }
 
@@ -87,10 +114,16 @@ fn nothing_is_found_before_they_are_broken() {
 fn nothing_is_said_of_tasks_that_were_not_touched() {
     let mut used = BTreeSet::new();
     let mut unfounded = BTreeMap::new();
-    for Examined { base, mutant, found } in EXAMINED.iter() {
+    for Examined {
+        base,
+        mutant,
+        found,
+    } in EXAMINED.iter()
+    {
         for diagnostic in found {
             let id = &diagnostic.task_id;
-            let meant = matches!(&mutant.at, At::Task(at) if at == id) && diagnostic.rule == mutant.rule;
+            let meant =
+                matches!(&mutant.at, At::Task(at) if at == id) && diagnostic.rule == mutant.rule;
             if meant || mutant.touched.contains(id) {
                 continue;
             }
@@ -98,7 +131,10 @@ fn nothing_is_said_of_tasks_that_were_not_touched() {
             match consequences::place(pair) {
                 Some(place) => drop(used.insert(place)),
                 None => drop(unfounded.entry(pair).or_insert_with(|| {
-                    format!("{base}, {}: {id}: {}\n{}", mutant.what, diagnostic.detail, mutant.text)
+                    format!(
+                        "{base}, {}: {id}: {}\n{}",
+                        mutant.what, diagnostic.detail, mutant.text
+                    )
                 })),
             }
         }
@@ -121,10 +157,13 @@ fn written(rule: &str) -> Option<FieldKind> {
 /// The lines of `text`, except those of the field `kind` of the task `id`.
 fn others<'t>(text: &'t str, plan: &Plan, id: &str, kind: FieldKind) -> Vec<&'t str> {
     let lines = Lines::new(text);
-    let own = plan.find(id).and_then(|task| base::field(task, kind)).map(|span| {
-        let (first, last) = lines.range(span);
-        first.line..=last.line
-    });
+    let own = plan
+        .find(id)
+        .and_then(|task| base::field(task, kind))
+        .map(|span| {
+            let (first, last) = lines.range(span);
+            first.line..=last.line
+        });
     let kept = (1..=lines.position(text.len()).line)
         .filter(|line| own.as_ref().is_none_or(|own| !own.contains(line)));
     kept.map(|line| lines.line(line)).collect()
@@ -138,8 +177,9 @@ fn fixes_resolve_and_leave_the_rest_alone() {
         for mutant in mutants(&base).into_iter().filter(with_fix) {
             let text = base::commented(&mutant.text);
             let found = base.found(&text);
-            let fixable =
-                |diagnostic: &&Diagnostic| diagnostic.rule == mutant.rule && !diagnostic.fixes.is_empty();
+            let fixable = |diagnostic: &&Diagnostic| {
+                diagnostic.rule == mutant.rule && !diagnostic.fixes.is_empty()
+            };
             if !found.iter().any(|diagnostic| fixable(&diagnostic)) {
                 continue;
             }
@@ -165,7 +205,10 @@ fn fixes_resolve_and_leave_the_rest_alone() {
             let one: Vec<Diagnostic> = found.iter().filter(fixable).take(1).cloned().collect();
             let (text_after, _) = apply(&text, &one);
             let (plan_after, parsed) = parse(&text_after);
-            let left = check(&plan_after, &parsed, &facts).iter().filter(|d| d.rule == mutant.rule).count();
+            let left = check(&plan_after, &parsed, &facts)
+                .iter()
+                .filter(|d| d.rule == mutant.rule)
+                .count();
             assert!(
                 left < found.iter().filter(|d| d.rule == mutant.rule).count(),
                 "{place}\n--- fixed\n{text_after}"
@@ -188,8 +231,11 @@ fn fixes_resolve_and_leave_the_rest_alone() {
         }
     }
     println!("fixed: {fixed_mutants:?}");
-    let fixable: BTreeSet<&str> =
-        RULES.iter().filter(|rule| rule.fix.is_some()).map(|rule| rule.id).collect();
+    let fixable: BTreeSet<&str> = RULES
+        .iter()
+        .filter(|rule| rule.fix.is_some())
+        .map(|rule| rule.id)
+        .collect();
     assert_eq!(
         fixed_mutants.keys().copied().collect::<BTreeSet<&str>>(),
         fixable,

@@ -37,7 +37,11 @@ fn a_person_is_told_what_comes_next() {
       "settings": {}
     }
     "#);
-    assert_eq!(environment.git(&["status", "--short"]), "", "plans are ignored by git");
+    assert_eq!(
+        environment.git(&["status", "--short"]),
+        "",
+        "plans are ignored by git"
+    );
 }
 
 #[test]
@@ -47,7 +51,14 @@ fn the_skill_gets_all_of_it_as_json() {
         "../home/.config/fractal-planner/config.json",
         r#"{"skipPlanReview": true, "language": "Korean"}"#,
     );
-    let output = environment.fp(&["new", "--format", "json", "--max-complexity", "3", "오타를 고쳐 줘"]);
+    let output = environment.fp(&[
+        "new",
+        "--format",
+        "json",
+        "--max-complexity",
+        "3",
+        "오타를 고쳐 줘",
+    ]);
     assert_snapshot!(output, @r#"
     exit status: 0
     --- stdout
@@ -117,12 +128,21 @@ fn without_git_it_works_and_warns() {
 fn flags_say_what_kind_of_plan_it_is() {
     let environment = Environment::new().repo();
     let check = |args: &[&str], intent: &str, mode: &str, reason: &str, steps: &str| {
-        let args: Vec<&str> = ["new", "--format", "json"].into_iter().chain(args.iter().copied()).collect();
+        let args: Vec<&str> = ["new", "--format", "json"]
+            .into_iter()
+            .chain(args.iter().copied())
+            .collect();
         let report = environment.fp(&args).json();
-        let listed: Vec<&str> =
-            report["steps"].as_array().unwrap().iter().map(|step| step.as_str().unwrap()).collect();
-        let mode_told =
-            (report["mode"]["name"].as_str().unwrap(), report["mode"]["reason"].as_str().unwrap());
+        let listed: Vec<&str> = report["steps"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|step| step.as_str().unwrap())
+            .collect();
+        let mode_told = (
+            report["mode"]["name"].as_str().unwrap(),
+            report["mode"]["reason"].as_str().unwrap(),
+        );
         assert_eq!(report["intent"], intent, "{args:?}");
         assert_eq!(mode_told, (mode, reason), "{args:?}");
         assert_eq!(listed.join(" "), steps, "{args:?}");
@@ -136,10 +156,15 @@ fn flags_say_what_kind_of_plan_it_is() {
         "a feature or a fix",
         "interview research",
     );
-    let kept =
-        environment.read(&format!(".fractal-planner/plans/{}/plan.json", report["planId"].as_str().unwrap()));
+    let kept = environment.read(&format!(
+        ".fractal-planner/plans/{}/plan.json",
+        report["planId"].as_str().unwrap()
+    ));
     let kept: serde_json::Value = serde_json::from_str(&kept).unwrap();
-    assert_eq!(kept["settings"], serde_json::json!({ "researchOnly": true }));
+    assert_eq!(
+        kept["settings"],
+        serde_json::json!({ "researchOnly": true })
+    );
     assert_eq!(report["config"]["researchOnly"], true);
     let report = check(
         &["--plan-only", "--intent", "refactoring", "Parse numbers"],
@@ -157,7 +182,13 @@ fn flags_say_what_kind_of_plan_it_is() {
         "interview decompose approve",
     );
     check(
-        &["--intent", "architecture", "--mode", "pipeline", "Fix a typo"],
+        &[
+            "--intent",
+            "architecture",
+            "--mode",
+            "pipeline",
+            "Fix a typo",
+        ],
         "architecture",
         "pipeline",
         "asked for with --mode",
@@ -184,15 +215,27 @@ fn flags_say_what_kind_of_plan_it_is() {
 fn a_goal_may_be_any_text() {
     let environment = Environment::new().repo();
     let check = |args: &[&str], goal: &str, id: &str| {
-        let args: Vec<&str> = ["new", "--format", "json"].into_iter().chain(args.iter().copied()).collect();
+        let args: Vec<&str> = ["new", "--format", "json"]
+            .into_iter()
+            .chain(args.iter().copied())
+            .collect();
         let report = environment.fp(&args).json();
-        assert_eq!((report["goal"].as_str(), report["planId"].as_str()), (None, Some(id)), "{args:?}");
-        let record: serde_json::Value =
-            serde_json::from_str(&environment.read(&format!(".fractal-planner/plans/{id}/plan.json")))
-                .unwrap();
+        assert_eq!(
+            (report["goal"].as_str(), report["planId"].as_str()),
+            (None, Some(id)),
+            "{args:?}"
+        );
+        let record: serde_json::Value = serde_json::from_str(
+            &environment.read(&format!(".fractal-planner/plans/{id}/plan.json")),
+        )
+        .unwrap();
         assert_eq!(record["goal"], goal);
     };
-    check(&["several", "words"], "several words", "several-words-20261121");
+    check(
+        &["several", "words"],
+        "several words",
+        "several-words-20261121",
+    );
     check(&["--", "--weird", "-x"], "--weird -x", "weird-x-20261121");
     check(&["로그인 추가"], "로그인 추가", "plan-20261121");
     check(&["결제 추가"], "결제 추가", "plan-20261121-2");
@@ -215,9 +258,13 @@ fn a_goal_comes_from_standard_input() {
     command.args(["new", "--mode", "full", "-"]);
     command.stdin(fs::File::open(environment.path("goal.txt")).unwrap());
     assert!(command.output().unwrap().status.success());
-    let record = environment.read(".fractal-planner/plans/dont-print-x-when-its-home-20261121/plan.json");
+    let record =
+        environment.read(".fractal-planner/plans/dont-print-x-when-its-home-20261121/plan.json");
     let record: serde_json::Value = serde_json::from_str(&record).unwrap();
-    assert_eq!((&record["goal"], &record["mode"]), (&goal.trim().into(), &"full".into()));
+    assert_eq!(
+        (&record["goal"], &record["mode"]),
+        (&goal.trim().into(), &"full".into())
+    );
     assert_eq!(environment.fp(&["new", "-"]).code, 2, "an empty goal");
 }
 
@@ -226,7 +273,9 @@ fn a_goal_of_which_there_are_too_many_plans() {
     let environment = Environment::new().repo();
     let plan = |suffix: &str| format!(".fractal-planner/plans/fix-typo-20261121{suffix}");
     std::fs::create_dir_all(environment.path(&plan(""))).unwrap();
-    (2..=999).for_each(|number| std::fs::create_dir(environment.path(&plan(&format!("-{number}")))).unwrap());
+    (2..=999).for_each(|number| {
+        std::fs::create_dir(environment.path(&plan(&format!("-{number}")))).unwrap()
+    });
     assert_snapshot!(environment.fp(&["new", "Fix a typo"]), @"
     exit status: 2
     --- stderr
@@ -282,8 +331,13 @@ fn from_a_linked_worktree_the_plan_is_made_in_the_main_one() {
     let environment = Environment::new().repo();
     environment.git(&["worktree", "add", "--quiet", "../linked"]);
     fs::create_dir(environment.beside("linked/src")).unwrap();
-    let report = environment.fp_in("../linked/src", &["new", "--format", "json", "x"]).json();
-    assert_eq!(report["path"], "[ROOT]/work/.fractal-planner/plans/x-20261121");
+    let report = environment
+        .fp_in("../linked/src", &["new", "--format", "json", "x"])
+        .json();
+    assert_eq!(
+        report["path"],
+        "[ROOT]/work/.fractal-planner/plans/x-20261121"
+    );
 }
 
 #[test]
@@ -299,20 +353,31 @@ fn a_plan_whose_run_is_not_over_is_named() {
          Files: b.txt\n    - Tests Required: no\n    - Hints:\n      - a\n      - b\n    - Guardrails:\n      - Do \
          NOT modify files outside: b.txt\n",
     );
-    for args in [&["approve", "first", "--yes"][..], &["run", "start", "first"]] {
+    for args in [
+        &["approve", "first", "--yes"][..],
+        &["run", "start", "first"],
+    ] {
         let output = environment.fp(args);
         assert_eq!(output.code, 0, "{args:?}\n{output}");
     }
-    let report = environment.fp(&["new", "--format", "json", "second"]).json();
+    let report = environment
+        .fp(&["new", "--format", "json", "second"])
+        .json();
     assert_snapshot!(report["interruptedPlans"], @r#"[{"done":0,"planId":"first-20261121","total":2}]"#);
 }
 
 #[test]
 fn attended_says_whether_somebody_can_be_asked() {
     let environment = Environment::new().repo();
-    assert_eq!(environment.fp(&["new", "--format", "json", "x"]).json()["attended"], true);
+    assert_eq!(
+        environment.fp(&["new", "--format", "json", "x"]).json()["attended"],
+        true
+    );
     let environment = environment.env("CLAUDE_CODE_SESSION_ATTENDED", "0");
-    assert_eq!(environment.fp(&["new", "--format", "json", "x"]).json()["attended"], false);
+    assert_eq!(
+        environment.fp(&["new", "--format", "json", "x"]).json()["attended"],
+        false
+    );
 }
 
 #[cfg(unix)]
@@ -325,14 +390,21 @@ mod links_and_disks {
     fn nothing_is_made_outside_the_repository() {
         let environment = Environment::new().repo();
         fs::create_dir(environment.beside("outside")).unwrap();
-        symlink(environment.beside("outside"), environment.path(".fractal-planner")).unwrap();
+        symlink(
+            environment.beside("outside"),
+            environment.path(".fractal-planner"),
+        )
+        .unwrap();
         assert_snapshot!(environment.fp(&["new", "x"]), @r"
         exit status: 2
         --- stderr
         error: [ROOT]/work/.fractal-planner/plans leads out of the repository, to [ROOT]/outside
         hint: put a real folder in the link's place, or set `plansDir` to one inside the repository
         ");
-        assert_eq!(fs::read_dir(environment.beside("outside")).unwrap().count(), 0);
+        assert_eq!(
+            fs::read_dir(environment.beside("outside")).unwrap().count(),
+            0
+        );
     }
 
     #[test]
@@ -350,7 +422,11 @@ mod links_and_disks {
         let plans = fs::read_dir(environment.path(".fractal-planner/plans")).unwrap();
         let mut left: Vec<_> = plans.map(|entry| entry.unwrap().file_name()).collect();
         left.sort();
-        assert_eq!(left, [".gitignore", "first-20261121"], "nothing half made is left");
+        assert_eq!(
+            left,
+            [".gitignore", "first-20261121"],
+            "nothing half made is left"
+        );
     }
 
     #[test]

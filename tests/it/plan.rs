@@ -11,9 +11,27 @@ type Leaf<'a> = (&'a str, &'a str, u32, &'a str, &'a str);
 const LEAVES: &[Leaf<'_>] = &[
     ("1", "Write the parser", 3, "none", "src/parser.rs"),
     ("2", "Write the printer", 2, "none", "src/printer.rs"),
-    ("3", "Tell the parser's errors", 2, "1", "src/parser.rs, src/error.rs"),
-    ("4", "Print <b>bold</b> `code` and 한국어", 1, "2", "src/printer.rs"),
-    ("5", "Mend the docs of the parser", 4, "none", "src/parser.rs"),
+    (
+        "3",
+        "Tell the parser's errors",
+        2,
+        "1",
+        "src/parser.rs, src/error.rs",
+    ),
+    (
+        "4",
+        "Print <b>bold</b> `code` and 한국어",
+        1,
+        "2",
+        "src/printer.rs",
+    ),
+    (
+        "5",
+        "Mend the docs of the parser",
+        4,
+        "none",
+        "src/parser.rs",
+    ),
     ("6", "Read the configuration", 1, "none", "src/config.rs"),
 ];
 
@@ -270,14 +288,23 @@ fn json_has_all_of_it() {
 fn the_order_of_ties() {
     let environment = planned(LEAVES);
     let ids = |args: &[&str]| {
-        let output = environment.fp(&[&["plan", "--format", "json"], args].concat()).json();
+        let output = environment
+            .fp(&[&["plan", "--format", "json"], args].concat())
+            .json();
         let order = output["order"].as_array().unwrap();
-        order.iter().map(|step| step["id"].as_str().unwrap().to_owned()).collect::<Vec<_>>().join(" ")
+        order
+            .iter()
+            .map(|step| step["id"].as_str().unwrap().to_owned())
+            .collect::<Vec<_>>()
+            .join(" ")
     };
     assert_eq!(ids(&[]), "1 2 3 4 5 6");
     assert_eq!(ids(&["--order", "risk-first"]), "5 1 2 3 4 6");
     assert_eq!(ids(&["--order", "easy-first"]), "6 2 4 1 3 5");
-    environment.write(".fractal-planner/config.json", r#"{"executionOrder": "risk-first"}"#);
+    environment.write(
+        ".fractal-planner/config.json",
+        r#"{"executionOrder": "risk-first"}"#,
+    );
     assert_eq!(ids(&[]), "5 1 2 3 4 6");
     assert_eq!(ids(&["--order", "document-order"]), "1 2 3 4 5 6");
 }
@@ -286,7 +313,9 @@ fn the_order_of_ties() {
 fn the_settings_say_how_many_run_at_once() {
     let environment = planned(LEAVES);
     let waves = |args: &[&str]| {
-        let output = environment.fp(&[&["plan", "--format", "json"], args].concat()).json();
+        let output = environment
+            .fp(&[&["plan", "--format", "json"], args].concat())
+            .json();
         output["waves"].as_array().unwrap().len()
     };
     assert_eq!(waves(&[]), 6);
@@ -299,14 +328,24 @@ fn it_fits_80_columns_whatever_is_in_it() {
     let long = "한국어 제목이 아주 길어서 ".repeat(12);
     let leaves: Vec<(String, String, String)> = (1..=60)
         .map(|id| {
-            let after = if id == 1 { "none".to_owned() } else { format!("{}", id - 1) };
+            let after = if id == 1 {
+                "none".to_owned()
+            } else {
+                format!("{}", id - 1)
+            };
             (id.to_string(), format!("{long} {id}"), after)
         })
         .collect();
     let leaves: Vec<Leaf<'_>> = leaves
         .iter()
         .map(|(id, title, after)| {
-            (id.as_str(), title.as_str(), 2, after.as_str(), "src/a/very/long/path/to/some/file.rs")
+            (
+                id.as_str(),
+                title.as_str(),
+                2,
+                after.as_str(),
+                "src/a/very/long/path/to/some/file.rs",
+            )
         })
         .collect();
     let output = planned(&leaves).fp(&["plan", "--parallel", "3"]);
@@ -379,7 +418,8 @@ fn the_same_input_gives_the_same_bytes() {
 #[test]
 fn each_task_has_its_commands() {
     let environment = Environment::new().repo();
-    let commands = "  - Test Commands:\n    - sh a.sh, b\n    - sh `c`\n  - Verify: test -f a.txt\n";
+    let commands =
+        "  - Test Commands:\n    - sh a.sh, b\n    - sh `c`\n  - Verify: test -f a.txt\n";
     let tree = tree(&[leaf("1", "none", "a.txt"), leaf("2", "1", "b.txt")]);
     environment.plan(&tree.replacen("  - Test Commands: none\n", commands, 1));
     let json = environment.done(&["plan", PLAN, "--format", "json"]).json();
@@ -389,6 +429,9 @@ fn each_task_has_its_commands() {
         (&expect, &serde_json::json!([]))
     );
     let page = environment.read(&format!(".fractal-planner/plans/{PLAN}/plan.md"));
-    assert!(page.contains("   - Commands: `sh a.sh, b`, `` sh `c` ``, `test -f a.txt`\n"), "{page}");
+    assert!(
+        page.contains("   - Commands: `sh a.sh, b`, `` sh `c` ``, `test -f a.txt`\n"),
+        "{page}"
+    );
     assert!(page.contains("   - Commands: none\n"), "{page}");
 }

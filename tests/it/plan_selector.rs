@@ -20,7 +20,11 @@ fn named(environment: &Environment, selector: &str) -> Output {
 fn an_id_a_part_or_a_number() {
     let environment = with_plans(&["add auth", "fix auth", "add auth"]);
     let check = |selector: &str, expect: &str| {
-        assert_eq!(named(&environment, selector).json()["planId"], expect, "{selector:?}");
+        assert_eq!(
+            named(&environment, selector).json()["planId"],
+            expect,
+            "{selector:?}"
+        );
     };
     check("add-auth-20261121", "add-auth-20261121");
     check("fix", "fix-auth-20261121");
@@ -93,10 +97,27 @@ fn a_name_that_no_plan_can_have() {
     error: no plan has such a name: "a\nb" is not an id: ids are letters, digits, `-`, `_`, and begin with a letter or digit
     hint: name a plan by its number, its id or a part of its id; `fp plans` lists them
     "#);
-    for selector in ["/etc", "..", ".", "-x", "a\\b", "한글", &"x".repeat(100_000)] {
+    for selector in [
+        "/etc",
+        "..",
+        ".",
+        "-x",
+        "a\\b",
+        "한글",
+        &"x".repeat(100_000),
+    ] {
         let output = named(&environment, selector);
-        assert_eq!((output.code, output.stdout.as_str()), (2, ""), "{selector:?}");
-        assert!(output.stderr.starts_with("error: no plan has such a name: "), "{output}");
+        assert_eq!(
+            (output.code, output.stdout.as_str()),
+            (2, ""),
+            "{selector:?}"
+        );
+        assert!(
+            output
+                .stderr
+                .starts_with("error: no plan has such a name: "),
+            "{output}"
+        );
     }
 }
 
@@ -109,7 +130,10 @@ fn without_a_name() {
     hint: plan a goal with `/fp:plan GOAL` in Claude Code, or by hand with `fp new GOAL`
     ");
     let environment = with_plans(&["add auth"]);
-    assert_eq!(environment.fp(&["--format", "json", "interview"]).json()["planId"], "add-auth-20261121");
+    assert_eq!(
+        environment.fp(&["--format", "json", "interview"]).json()["planId"],
+        "add-auth-20261121"
+    );
     environment.fp(&["new", "fix auth"]);
     assert_snapshot!(environment.fp(&["interview"]), @r"
     exit status: 2
@@ -140,9 +164,17 @@ fn a_plan_folder_that_is_a_link_is_refused() {
 #[cfg(unix)]
 fn with_failure() -> Environment {
     let environment = Environment::new().repo();
-    environment.plan(&tree(&[leaf("1.1", "none", "a.txt"), leaf("1.2", "1.1", "b.txt")]));
+    environment.plan(&tree(&[
+        leaf("1.1", "none", "a.txt"),
+        leaf("1.2", "1.1", "b.txt"),
+    ]));
     environment.start(&[]);
-    assert_eq!(environment.fp(&["fail", "1.1", "--reason", "it can't be done"]).code, 0);
+    assert_eq!(
+        environment
+            .fp(&["fail", "1.1", "--reason", "it can't be done"])
+            .code,
+        0
+    );
     environment
 }
 
@@ -152,12 +184,18 @@ fn a_task_alone_is_enough() {
     let environment = with_failure();
     let check = |words: &[&str], expect: &str| {
         let said = environment.fp(words);
-        assert!((said.stdout.clone() + &said.stderr).contains(expect), "{words:?}: {said}");
+        assert!(
+            (said.stdout.clone() + &said.stderr).contains(expect),
+            "{words:?}: {said}"
+        );
     };
     check(&["why", "1.1"], "it can't be done");
     check(&["evidence", "1.1"], "task 1.1 has no evidence");
     check(&["rollback", "1.1"], "1.1");
-    check(&["retry", "1.1"], "Task 1.1 is pending again, and so are 1.2");
+    check(
+        &["retry", "1.1"],
+        "Task 1.1 is pending again, and so are 1.2",
+    );
     check(&["release", "1.2"], "task 1.2");
     check(&["task", "remove", "1.2"], "1.2");
     check(&["retry", PLAN, "1.1"], "1.1");
@@ -187,10 +225,16 @@ fn without_an_active_plan_the_last_one_is_read() {
         let said = later.fp(words);
         assert!(said.stderr.starts_with(note), "{words:?}: {said}");
     }
-    for words in [&["cancel"][..], &["approve"], &["rollback", "1.1"], &["fail", "1.2", "--reason", "x"]] {
+    for words in [
+        &["cancel"][..],
+        &["approve"],
+        &["rollback", "1.1"],
+        &["fail", "1.2", "--reason", "x"],
+    ] {
         let said = later.fp(words);
         assert!(
-            said.stderr.contains("no plan was named and none is active; there are:"),
+            said.stderr
+                .contains("no plan was named and none is active; there are:"),
             "{words:?}: {said}"
         );
     }
@@ -208,14 +252,24 @@ fn a_plan_without_a_tree_says_what_its_planning_is_at() {
     error: add-auth-20261121 has no task tree yet; planning is at: interview
     hint: `/fp:plan` in Claude Code plans; by hand, write its tasks.md, and `fp validate add-auth-20261121` checks it
     ");
-    for words in
-        [&["schedule"][..], &["validate"], &["approve"], &["signals"], &["ready"], &["export", "--to", "csv"]]
-    {
+    for words in [
+        &["schedule"][..],
+        &["validate"],
+        &["approve"],
+        &["signals"],
+        &["ready"],
+        &["export", "--to", "csv"],
+    ] {
         assert_eq!(environment.fp(words).stderr, said.stderr, "{words:?}");
     }
     environment.write(".fractal-planner/plans/add-auth-20261121/interview.md", "");
     environment.write(".fractal-planner/plans/add-auth-20261121/research.md", "");
-    assert!(environment.fp(&["show"]).stderr.contains("planning is at: decompose"));
+    assert!(
+        environment
+            .fp(&["show"])
+            .stderr
+            .contains("planning is at: decompose")
+    );
     let mut messages = String::new();
     for words in [
         &["next"][..],

@@ -7,7 +7,8 @@ use std::path::Path;
 use crate::common::Environment;
 
 /// The part of `docs/internals/prompts.md` that this holds.
-const TABLE: &str = "| goal | mode | agents | rounds | calls of fp | pages and output | files of the plan |";
+const TABLE: &str =
+    "| goal | mode | agents | rounds | calls of fp | pages and output | files of the plan |";
 
 struct Cost {
     environment: Environment,
@@ -35,7 +36,10 @@ impl Cost {
 
     /// Runs `fp`; the plan's id stands for `PLAN`.
     fn fp(&mut self, args: &[&str]) -> String {
-        let args: Vec<&str> = args.iter().map(|arg| if *arg == "PLAN" { &*self.plan } else { arg }).collect();
+        let args: Vec<&str> = args
+            .iter()
+            .map(|arg| if *arg == "PLAN" { &*self.plan } else { arg })
+            .collect();
         let output = self.environment.fp(&args);
         assert!(output.code < 2, "{args:?}\n{output}");
         self.calls += 1;
@@ -51,8 +55,15 @@ impl Cost {
     /// Plans a goal of `points` points in `mode`, up to its approval.
     fn of(points: usize, mode: &str) -> Self {
         let environment = Environment::new().repo();
-        let mut cost =
-            Self { environment, plan: String::new(), agents: 0, rounds: 0, calls: 0, read: 0, files: 0 };
+        let mut cost = Self {
+            environment,
+            plan: String::new(),
+            agents: 0,
+            rounds: 0,
+            calls: 0,
+            read: 0,
+            files: 0,
+        };
         cost.page("skills/plan/SKILL.md");
         let goal = goal(points);
         let mut new = vec!["new", "--format", "json"];
@@ -62,7 +73,11 @@ impl Cost {
         new.extend(["--", &goal]);
         let new: serde_json::Value = serde_json::from_str(&cost.fp(&new)).unwrap();
         cost.plan = new["planId"].as_str().unwrap().to_owned();
-        let steps = new["steps"].as_array().unwrap().iter().map(|step| step.as_str().unwrap());
+        let steps = new["steps"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|step| step.as_str().unwrap());
         for step in steps {
             cost.step(step, new["mode"]["name"].as_str().unwrap(), points);
         }
@@ -71,9 +86,15 @@ impl Cost {
 
     fn step(&mut self, step: &str, mode: &str, points: usize) {
         let requirements: Vec<String> = (1..=points).map(point).collect();
-        let mut record =
-            vec!["interview", "PLAN", "--objective", "The functions are there, each with a test"];
-        requirements.iter().for_each(|text| record.extend(["--requirement", text]));
+        let mut record = vec![
+            "interview",
+            "PLAN",
+            "--objective",
+            "The functions are there, each with a test",
+        ];
+        requirements
+            .iter()
+            .for_each(|text| record.extend(["--requirement", text]));
         record.extend([
             "--include",
             "src/words.py",
@@ -85,7 +106,14 @@ impl Cost {
         match step {
             "pre-analysis" => {
                 self.agent("analyst");
-                self.fp(&["interview", "PLAN", "--by", "auto", "--open", "Which encoding?"]);
+                self.fp(&[
+                    "interview",
+                    "PLAN",
+                    "--by",
+                    "auto",
+                    "--open",
+                    "Which encoding?",
+                ]);
             }
             "interview" if mode == "direct" => {
                 self.page("skills/plan/references/direct.md");
@@ -96,7 +124,12 @@ impl Cost {
                 self.fp(&["interview", "PLAN"]);
                 self.fp(&["interview", "check", "PLAN"]);
                 self.fp(&["specs", "for", "PLAN", "--stage", "exploration"]);
-                let seen = ["--by", "auto", "--seen", "src/words.py:12 - the function to follow"];
+                let seen = [
+                    "--by",
+                    "auto",
+                    "--seen",
+                    "src/words.py:12 - the function to follow",
+                ];
                 self.fp(&[&record[..], &seen].concat());
                 if mode != "specified" {
                     self.rounds += 1;
@@ -133,8 +166,10 @@ impl Cost {
                     self.file("interview.md");
                     self.fp(&["specs", "for", "PLAN", "--stage", "planning"]);
                 }
-                self.environment
-                    .write(&format!(".fractal-planner/plans/{}/tasks.md", self.plan), tree(points));
+                self.environment.write(
+                    &format!(".fractal-planner/plans/{}/tasks.md", self.plan),
+                    tree(points),
+                );
                 let found = self.fp(&["validate", "PLAN", "--fix"]);
                 assert!(found.contains(" 0 warnings"), "{found}");
                 if points >= 10 {
@@ -165,7 +200,12 @@ impl Cost {
 
     fn row(&self, goal: &str, mode: &str) -> String {
         let hundreds = |characters: usize| characters.div_ceil(100) * 100;
-        let Self { agents, rounds, calls, .. } = self;
+        let Self {
+            agents,
+            rounds,
+            calls,
+            ..
+        } = self;
         let (read, files) = (hundreds(self.read), hundreds(self.files));
         format!("| {goal} | `{mode}` | {agents} | {rounds} | {calls} | {read} | {files} |")
     }
@@ -179,7 +219,9 @@ fn point(number: usize) -> String {
 
 /// A goal that is a specification.
 fn goal(points: usize) -> String {
-    let points = (1..=points).fold(String::new(), |text, number| text + &format!("- {}\n", point(number)));
+    let points = (1..=points).fold(String::new(), |text, number| {
+        text + &format!("- {}\n", point(number))
+    });
     format!(
         "Add to src/words.py, each with a test in tests/test_words.py:\n\n{points}\nDon't change anything else."
     )
@@ -191,11 +233,16 @@ fn id(number: usize) -> String {
 }
 
 fn tree(points: usize) -> String {
-    let mut text =
-        String::from("# Task Decomposition\n\n## Root Task\n- [ID: root] Count words (Complexity: 7)\n\n");
+    let mut text = String::from(
+        "# Task Decomposition\n\n## Root Task\n- [ID: root] Count words (Complexity: 7)\n\n",
+    );
     for number in 1..=points {
         if points > 1 && number % 5 == 1 {
-            let _ = writeln!(text, "- [ID: {}] Words of some lengths (Complexity: 5)", number.div_ceil(5));
+            let _ = writeln!(
+                text,
+                "- [ID: {}] Words of some lengths (Complexity: 5)",
+                number.div_ceil(5)
+            );
         }
         let indent = if points > 1 { "  " } else { "" };
         let leaf = format!(
@@ -244,6 +291,15 @@ fn the_way_to_an_approval_costs_what_the_table_says() {
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/internals/prompts.md");
     let page = std::fs::read_to_string(page).unwrap();
     let table = page.split_once(TABLE).expect("the page has the table").1;
-    let told: Vec<&str> = table.lines().skip(2).take_while(|line| !line.is_empty()).collect();
-    assert_eq!(told, rows, "the figures of docs/internals/prompts.md are now:\n{}", rows.join("\n"));
+    let told: Vec<&str> = table
+        .lines()
+        .skip(2)
+        .take_while(|line| !line.is_empty())
+        .collect();
+    assert_eq!(
+        told,
+        rows,
+        "the figures of docs/internals/prompts.md are now:\n{}",
+        rows.join("\n")
+    );
 }

@@ -10,7 +10,9 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
         let path = entry.unwrap().path();
         if path.is_dir() && !path.ends_with("tests") {
             sources(&path, found);
-        } else if path.extension().is_some_and(|ending| ending == "rs") && !path.ends_with("tests.rs") {
+        } else if path.extension().is_some_and(|ending| ending == "rs")
+            && !path.ends_with("tests.rs")
+        {
             found.push(path);
         }
     }
@@ -19,10 +21,14 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
 /// The lines of `text`, without its tests, that ask for the system, or for a path with the prefix that Windows gives it.
 fn asks(text: &str) -> Vec<&str> {
     let asks =
-        Regex::new(r"cfg(_attr)?!?\(.*\b(unix|windows|target_os|target_family)\b|\bcanonicalize\(").unwrap();
+        Regex::new(r"cfg(_attr)?!?\(.*\b(unix|windows|target_os|target_family)\b|\bcanonicalize\(")
+            .unwrap();
     let tests = Regex::new(r"(?m)^#\[cfg\((all\()?test\b[^\n]*\nmod \w+ \{").unwrap();
     let end = tests.find(text).map_or(text.len(), |found| found.start());
-    text[..end].lines().filter(|line| asks.is_match(line)).collect()
+    text[..end]
+        .lines()
+        .filter(|line| asks.is_match(line))
+        .collect()
 }
 
 #[test]
@@ -30,8 +36,9 @@ fn one_module_asks_for_the_system() {
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("crates");
     let mut files = Vec::new();
     sources(&crates, &mut files);
-    let (own, others): (Vec<_>, Vec<_>) =
-        files.iter().partition(|file| file.starts_with(crates.join("fp-host/src/platform")));
+    let (own, others): (Vec<_>, Vec<_>) = files
+        .iter()
+        .partition(|file| file.starts_with(crates.join("fp-host/src/platform")));
     let read = |file: &Path| std::fs::read_to_string(file).unwrap();
     assert!(
         own.iter().any(|file| !asks(&read(file)).is_empty()),
@@ -39,6 +46,10 @@ fn one_module_asks_for_the_system() {
     );
     for file in others {
         let (name, text) = (file.strip_prefix(&crates).unwrap().display(), read(file));
-        assert_eq!(asks(&text), Vec::<&str>::new(), "{name}: put it into fp-host/src/platform");
+        assert_eq!(
+            asks(&text),
+            Vec::<&str>::new(),
+            "{name}: put it into fp-host/src/platform"
+        );
     }
 }

@@ -11,7 +11,9 @@ use proptest::prelude::*;
 /// Words that occur nowhere else.
 fn marks(text: &str) -> BTreeSet<&str> {
     let words = text.split(|c: char| !c.is_ascii_alphanumeric());
-    words.filter(|word| word.len() == 2 && word.starts_with('w')).collect()
+    words
+        .filter(|word| word.len() == 2 && word.starts_with('w'))
+        .collect()
 }
 
 proptest! {

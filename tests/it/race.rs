@@ -16,7 +16,11 @@ fn two_hundred_tasks_are_claimed_once_each() {
     let tasks = 200;
     let ids: Vec<String> = (1..=tasks).map(|n| n.to_string()).collect();
     let files: Vec<String> = ids.iter().map(|id| format!("part-{id}.txt")).collect();
-    let leaves: Vec<_> = ids.iter().zip(&files).map(|(id, file)| leaf(id, "none", file)).collect();
+    let leaves: Vec<_> = ids
+        .iter()
+        .zip(&files)
+        .map(|(id, file)| leaf(id, "none", file))
+        .collect();
     let environment = Environment::new().repo();
     environment.plan(&tree(&leaves));
     environment.start(&[]);
@@ -28,10 +32,17 @@ fn two_hundred_tasks_are_claimed_once_each() {
                 scope.spawn(move || claim_all(environment, worker))
             })
             .collect();
-        workers.into_iter().flat_map(|worker| worker.join().unwrap()).collect()
+        workers
+            .into_iter()
+            .flat_map(|worker| worker.join().unwrap())
+            .collect()
     });
     let seconds = start.elapsed().as_secs_f64();
-    println!("{} claims by {PROCESSES} processes: {:.0} a second", claimed.len(), tasks as f64 / seconds);
+    println!(
+        "{} claims by {PROCESSES} processes: {:.0} a second",
+        claimed.len(),
+        tasks as f64 / seconds
+    );
     let unique: BTreeSet<&String> = claimed.iter().collect();
     assert_eq!(unique.len(), claimed.len(), "a task was claimed twice");
     assert_eq!(unique, ids.iter().collect(), "a task was lost");
@@ -61,11 +72,19 @@ fn claim_all(environment: &Environment, worker: usize) -> Vec<String> {
 #[test]
 fn two_agents_of_one_name_get_the_same_task() {
     let environment = Environment::new().repo();
-    environment.plan(&tree(&[leaf("1", "none", "a.txt"), leaf("2", "none", "b.txt")]));
+    environment.plan(&tree(&[
+        leaf("1", "none", "a.txt"),
+        leaf("2", "none", "b.txt"),
+    ]));
     environment.start(&["--builders", "2"]);
     let claims: BTreeSet<Option<(String, String)>> = std::thread::scope(|scope| {
-        let workers: Vec<_> = (0..8).map(|_| scope.spawn(|| environment.claim("builder-1"))).collect();
-        workers.into_iter().map(|worker| worker.join().unwrap()).collect()
+        let workers: Vec<_> = (0..8)
+            .map(|_| scope.spawn(|| environment.claim("builder-1")))
+            .collect();
+        workers
+            .into_iter()
+            .map(|worker| worker.join().unwrap())
+            .collect()
     });
     assert_eq!(claims.len(), 1, "{claims:?}");
     assert!(claims.iter().all(Option::is_some));

@@ -11,21 +11,31 @@ fn started(goal: &str, configured: Option<&str>) -> Environment {
     }
     environment.plan(&tree(&[leaf("1", "none", "a.txt")]));
     let record = serde_json::json!({ "goal": goal });
-    environment.write(&format!(".fractal-planner/plans/{PLAN}/plan.json"), record.to_string());
+    environment.write(
+        &format!(".fractal-planner/plans/{PLAN}/plan.json"),
+        record.to_string(),
+    );
     environment.done(&["approve", PLAN, "--yes"]);
     environment
 }
 
 /// The lines about it for the lead, the builder and the verifier.
 fn told(environment: &Environment) -> Vec<String> {
-    let lead = environment.done(&["run", "start", PLAN, "--session", "s1"]).stdout;
-    let builder = environment.done(&["claim", PLAN, "--as", "builder-1"]).stdout;
+    let lead = environment
+        .done(&["run", "start", PLAN, "--session", "s1"])
+        .stdout;
+    let builder = environment
+        .done(&["claim", PLAN, "--as", "builder-1"])
+        .stdout;
     environment.build("builder-1", "a.txt", "about 1\n");
     let verifier = environment.fp(&["verify", PLAN, "1"]).stdout;
     let signs = ["Words to the user", "- Write notes", "One flag a criterion"];
     let lines = [lead, builder, verifier].into_iter().zip(signs);
-    let line =
-        |(text, sign): (String, &str)| text.lines().find(|line| line.starts_with(sign)).map(str::to_owned);
+    let line = |(text, sign): (String, &str)| {
+        text.lines()
+            .find(|line| line.starts_with(sign))
+            .map(str::to_owned)
+    };
     lines.filter_map(line).collect()
 }
 
@@ -51,7 +61,10 @@ fn the_setting_outweighs_them() {
 #[test]
 fn where_nobody_knows_nothing_is_said() {
     let told = told(&started("Mend the expiry of tokens", None));
-    assert_eq!(told, ["One flag a criterion, --pass or --fail, in single quotes:"]);
+    assert_eq!(
+        told,
+        ["One flag a criterion, --pass or --fail, in single quotes:"]
+    );
 }
 
 #[test]
@@ -62,6 +75,11 @@ fn a_message_of_a_commit_is_in_it() {
     assert!(guide.contains("- in ko\n"), "{guide}");
     let refused = environment.fp(&["commit", "b.txt", "--message", "Add b"]);
     assert_eq!(refused.code, 1, "{refused}");
-    assert!(refused.stdout.contains("not in Korean, and the setting `language` asks for ko"), "{refused}");
+    assert!(
+        refused
+            .stdout
+            .contains("not in Korean, and the setting `language` asks for ko"),
+        "{refused}"
+    );
     environment.done(&["commit", "b.txt", "--message", "b를 더한다"]);
 }

@@ -85,9 +85,17 @@ fn what_is_ready_comes_in_the_order_of_claims() {
                   it waits for 1, 2
     ");
     let listed = ready(&environment).stdout;
-    let first = listed.lines().skip_while(|line| !line.starts_with("Ready")).nth(1).unwrap().to_owned();
+    let first = listed
+        .lines()
+        .skip_while(|line| !line.starts_with("Ready"))
+        .nth(1)
+        .unwrap()
+        .to_owned();
     let (claimed, _) = environment.claim("builder-1").unwrap();
-    assert!(first.trim_start().starts_with(&format!("{claimed} ")), "{first}");
+    assert!(
+        first.trim_start().starts_with(&format!("{claimed} ")),
+        "{first}"
+    );
 }
 
 #[test]
@@ -134,7 +142,10 @@ fn a_task_that_shares_a_file_names_it() {
                   it waits for 1, 2
     ");
     let refused = environment.fp(&["claim", PLAN, "--as", "builder-3", "3"]);
-    assert!(refused.stderr.contains("running task 1 may change a.txt"), "{refused}");
+    assert!(
+        refused.stderr.contains("running task 1 may change a.txt"),
+        "{refused}"
+    );
 }
 
 #[test]
@@ -161,7 +172,11 @@ fn a_failure_is_named_by_what_it_blocks() {
     environment.plan(&tree(&more));
     environment.done(&["approve", PLAN, "--yes"]);
     let late = ready(&environment);
-    assert!(late.stdout.contains("it waits for 2, which was given up: retry that first"), "{late}");
+    assert!(
+        late.stdout
+            .contains("it waits for 2, which was given up: retry that first"),
+        "{late}"
+    );
 }
 
 #[test]
@@ -192,7 +207,12 @@ fn programs_get_the_kind_of_each_reason() {
     assert_eq!(output.code, 0, "{output}");
     let report = output.json();
     assert_eq!(report["ready"], serde_json::json!(["2"]));
-    let kinds: Vec<_> = report["tasks"].as_array().unwrap().iter().map(|task| &task["why"]).collect();
+    let kinds: Vec<_> = report["tasks"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|task| &task["why"])
+        .collect();
     assert_eq!(
         serde_json::json!(kinds),
         serde_json::json!([
@@ -220,11 +240,26 @@ fn a_plan_that_is_not_there_is_an_error() {
 #[test]
 fn a_thousand_tasks_are_quick() {
     let environment = Environment::new().repo();
-    let ids: Vec<(String, String)> = (1..=1000).map(|n| (n.to_string(), format!("src/part{n}.rs"))).collect();
-    let leaves: Vec<Leaf<'_>> = ids.iter().map(|(id, file)| leaf(id, "none", file)).collect();
+    let ids: Vec<(String, String)> = (1..=1000)
+        .map(|n| (n.to_string(), format!("src/part{n}.rs")))
+        .collect();
+    let leaves: Vec<Leaf<'_>> = ids
+        .iter()
+        .map(|(id, file)| leaf(id, "none", file))
+        .collect();
     environment.plan(&tree(&leaves).replace("### Subtasks", ""));
-    environment.write(".fractal-planner/config.json", r#"{"maxParallelTasks": 16}"#);
+    environment.write(
+        ".fractal-planner/config.json",
+        r#"{"maxParallelTasks": 16}"#,
+    );
     let output = ready(&environment);
     assert_eq!(output.code, 3, "{output}");
-    assert_eq!(output.stdout.lines().filter(|line| line.contains("Write part")).count(), 1000);
+    assert_eq!(
+        output
+            .stdout
+            .lines()
+            .filter(|line| line.contains("Write part"))
+            .count(),
+        1000
+    );
 }

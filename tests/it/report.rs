@@ -32,10 +32,18 @@ fn under_way() -> Environment {
     let environment = at(environment, "09:03:30");
     environment.fail("1");
     let environment = at(environment, "09:04:00");
-    let claim = environment.done(&["claim", PLAN, "--as", "builder-1", "--format", "json"]).json();
+    let claim = environment
+        .done(&["claim", PLAN, "--as", "builder-1", "--format", "json"])
+        .json();
     environment.write("a.txt", "about 1\n");
     let environment = at(environment, "09:10:00");
-    environment.done(&["submit", PLAN, "1", "--claim", claim["claim"].as_str().unwrap()]);
+    environment.done(&[
+        "submit",
+        PLAN,
+        "1",
+        "--claim",
+        claim["claim"].as_str().unwrap(),
+    ]);
     environment.done(&["verify", PLAN, "1"]);
     let environment = at(environment, "09:10:20");
     environment.pass("1");
@@ -52,7 +60,10 @@ fn under_way() -> Environment {
 
 fn masked(output: &Output) -> Output {
     let mask = regex::Regex::new(r"\b[0-9a-f]{7}([0-9a-f]{33})?\b").unwrap();
-    Output { stdout: mask.replace_all(&output.stdout, "[HASH]").into_owned(), ..output.clone() }
+    Output {
+        stdout: mask.replace_all(&output.stdout, "[HASH]").into_owned(),
+        ..output.clone()
+    }
 }
 
 #[test]
@@ -60,7 +71,10 @@ fn a_page_that_is_watched_follows_the_run() {
     let environment = planned();
     environment.start(&[]);
     let mut watch = environment.command(env!("CARGO_BIN_EXE_fp"));
-    let mut watch = watch.args(["report", "--watch", "--out", "live.html"]).spawn().unwrap();
+    let mut watch = watch
+        .args(["report", "--watch", "--out", "live.html"])
+        .spawn()
+        .unwrap();
     let page = |expect: &str| {
         let begin = Instant::now();
         loop {
@@ -68,7 +82,10 @@ fn a_page_that_is_watched_follows_the_run() {
             if page.contains(expect) {
                 return page;
             }
-            assert!(begin.elapsed() < Duration::from_secs(60), "{expect:?} is not in\n{page}");
+            assert!(
+                begin.elapsed() < Duration::from_secs(60),
+                "{expect:?} is not in\n{page}"
+            );
             std::thread::sleep(Duration::from_millis(50));
         }
     };
@@ -78,10 +95,17 @@ fn a_page_that_is_watched_follows_the_run() {
     assert!(page("builder-1").contains(refresh));
     environment.done(&["cancel", PLAN]);
     assert!(watch.wait().unwrap().success(), "it ends with the run");
-    assert!(!page("cancelled").contains(refresh), "a page of a run that is over stays as it is");
+    assert!(
+        !page("cancelled").contains(refresh),
+        "a page of a run that is over stays as it is"
+    );
     // Without --out the page is in the plan's folder.
     environment.done(&["report", PLAN, "--watch"]);
-    assert!(environment.path(&format!(".fractal-planner/plans/{PLAN}/report.html")).exists());
+    assert!(
+        environment
+            .path(&format!(".fractal-planner/plans/{PLAN}/report.html"))
+            .exists()
+    );
 }
 
 #[test]
@@ -159,18 +183,28 @@ fn before_the_run() {
       - 3 Write part 3: ready
       - 4 Write part 4: waiting
     ");
-    let page = environment.done(&["report", PLAN, "--format", "html"]).stdout;
+    let page = environment
+        .done(&["report", PLAN, "--format", "html"])
+        .stdout;
     assert!(page.contains("The run has not started."));
 }
 
 #[test]
 fn json_has_lanes_marks_and_tries() {
     let environment = under_way();
-    let report = environment.done(&["report", PLAN, "--format", "json"]).json();
-    assert_eq!((&report["schemaVersion"], &report["phase"]), (&1.into(), &"running".into()));
+    let report = environment
+        .done(&["report", PLAN, "--format", "json"])
+        .json();
+    assert_eq!(
+        (&report["schemaVersion"], &report["phase"]),
+        (&1.into(), &"running".into())
+    );
     assert_eq!(
         (&report["startedAt"], &report["endedAt"]),
-        (&"2026-11-21T09:00:00Z".into(), &"2026-11-21T10:20:00Z".into())
+        (
+            &"2026-11-21T09:00:00Z".into(),
+            &"2026-11-21T10:20:00Z".into()
+        )
     );
     assert_snapshot!(report["lanes"][0]["millis"], @r#"{"asking":0,"building":4440000,"committing":0,"verifying":20000,"waiting":180000}"#);
     assert_snapshot!(report["lanes"][0]["bars"][0], @r#"{"from":"2026-11-21T09:01:00Z","kind":"building","nth":1,"open":false,"outcome":"failed","question":null,"task":"1","to":"2026-11-21T09:01:00Z"}"#);
@@ -208,12 +242,28 @@ fn only_a_page_of_its_own_is_replaced() {
     let page = environment.read("report.html");
     assert!(page.starts_with("<!doctype html>") && page.ends_with("</html>\n"));
     environment.done(&["report", PLAN, "--out", "report.html"]);
-    assert_eq!(environment.read("report.html"), page, "the same log is the same page");
-    assert_eq!(environment.done(&["report", PLAN, "--format", "html"]).stdout, page);
-    for (name, text) in [("notes.html", "<!doctype html>\n<p>mine</p>\n"), ("empty.txt", "")] {
+    assert_eq!(
+        environment.read("report.html"),
+        page,
+        "the same log is the same page"
+    );
+    assert_eq!(
+        environment
+            .done(&["report", PLAN, "--format", "html"])
+            .stdout,
+        page
+    );
+    for (name, text) in [
+        ("notes.html", "<!doctype html>\n<p>mine</p>\n"),
+        ("empty.txt", ""),
+    ] {
         environment.write(name, text);
         let refused = environment.fp(&["report", PLAN, "--out", name]);
-        assert_eq!((refused.code, environment.read(name).as_str()), (1, text), "{refused}");
+        assert_eq!(
+            (refused.code, environment.read(name).as_str()),
+            (1, text),
+            "{refused}"
+        );
     }
     assert_snapshot!(environment.fp(&["report", PLAN, "--out", "notes.html"]), @r"
     exit status: 1
@@ -236,9 +286,15 @@ fn only_a_page_of_its_own_is_replaced() {
 fn a_file_of_markdown_gets_markdown() {
     let environment = under_way();
     environment.done(&["report", PLAN, "--out", "report.md"]);
-    assert_eq!(environment.read("report.md"), environment.done(&["report", PLAN]).stdout);
+    assert_eq!(
+        environment.read("report.md"),
+        environment.done(&["report", PLAN]).stdout
+    );
     environment.done(&["report", PLAN, "--format", "html", "--out", "page.md"]);
-    assert!(environment.read("page.md").starts_with("<!doctype html>"), "it was asked for");
+    assert!(
+        environment.read("page.md").starts_with("<!doctype html>"),
+        "it was asked for"
+    );
 }
 
 #[test]
@@ -288,9 +344,15 @@ fn what_is_in_the_way_is_named() {
 fn an_archived_plan_and_one_without_a_tree_are_reported() {
     let environment = under_way();
     environment.done(&["cancel", PLAN]);
-    std::fs::remove_file(environment.path(&format!(".fractal-planner/plans/{PLAN}/tasks.md"))).unwrap();
+    std::fs::remove_file(environment.path(&format!(".fractal-planner/plans/{PLAN}/tasks.md")))
+        .unwrap();
     let before = environment.done(&["report", PLAN]).stdout;
-    assert!(environment.done(&["report", PLAN, "--format", "html"]).stdout.contains("Write part 1"));
+    assert!(
+        environment
+            .done(&["report", PLAN, "--format", "html"])
+            .stdout
+            .contains("Write part 1")
+    );
     environment.done(&["plans", "archive", PLAN]);
     assert_eq!(environment.done(&["report", PLAN]).stdout, before);
 }
@@ -298,21 +360,45 @@ fn an_archived_plan_and_one_without_a_tree_are_reported() {
 #[test]
 fn what_was_agreed_and_what_was_revised_is_told() {
     let environment = planned();
-    environment.done(&["interview", PLAN, "--by", "user", "--decision", "Which *words*?|Plain ones"]);
-    environment.done(&["interview", PLAN, "--by", "auto", "--decision", "Colours?|No"]);
+    environment.done(&[
+        "interview",
+        PLAN,
+        "--by",
+        "user",
+        "--decision",
+        "Which *words*?|Plain ones",
+    ]);
+    environment.done(&[
+        "interview",
+        PLAN,
+        "--by",
+        "auto",
+        "--decision",
+        "Colours?|No",
+    ]);
     environment.start(&[]);
     let revised = tree(&[leaf("4", "3", "e.txt")]);
     environment.write("new.md", revised.split_once("### Subtasks\n").unwrap().1);
     environment.done(&["task", "revise", PLAN, "4", "--file", "new.md"]);
     environment.done(&["approve", PLAN, "--yes"]);
     let report = environment.done(&["report", PLAN]).stdout;
-    assert!(report.contains("\n- Tasks revised after the start: 1\n"), "{report}");
+    assert!(
+        report.contains("\n- Tasks revised after the start: 1\n"),
+        "{report}"
+    );
     let decisions =
         "## Decisions\n\n- Which \\*words\\*? Plain ones (by the user)\n- Colours? No (assumed)\n";
     assert!(report.contains(decisions), "{report}");
-    let json = environment.done(&["report", PLAN, "--format", "json"]).json();
+    let json = environment
+        .done(&["report", PLAN, "--format", "json"])
+        .json();
     assert_eq!(json["revisions"], 1);
     assert_eq!(json["interviewDecisions"][1], "Colours? No (assumed)");
-    let page = environment.done(&["report", PLAN, "--format", "html"]).stdout;
-    assert!(page.contains("Which *words*? Plain ones") && page.contains("Revisions"), "{page}");
+    let page = environment
+        .done(&["report", PLAN, "--format", "html"])
+        .stdout;
+    assert!(
+        page.contains("Which *words*? Plain ones") && page.contains("Revisions"),
+        "{page}"
+    );
 }

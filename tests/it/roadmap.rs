@@ -52,19 +52,37 @@ fn page(layers: &str) -> Environment {
 impl Environment {
     /// Makes the plan of a layer and builds `done` of its two tasks; with one of them, the run is ended.
     fn build_layer(&self, layer: &str, done: usize) -> String {
-        let made = self.done(&["new", "--roadmap", ID, "--layer", layer, "--format", "json"]).json();
+        let made = self
+            .done(&["new", "--roadmap", ID, "--layer", layer, "--format", "json"])
+            .json();
         let plan = made["planId"].as_str().unwrap().to_owned();
         let files = [format!("{layer}-a.txt"), format!("{layer}-b.txt")];
         let leaves = [leaf("1", "none", &files[0]), leaf("2", "none", &files[1])];
-        self.write(&format!(".fractal-planner/plans/{plan}/tasks.md"), tree(&leaves));
+        self.write(
+            &format!(".fractal-planner/plans/{plan}/tasks.md"),
+            tree(&leaves),
+        );
         self.done(&["approve", &plan, "--yes"]);
         self.done(&["run", "start", &plan, "--session", "s1"]);
         for file in files.iter().take(done) {
-            let claim = self.done(&["claim", &plan, "--as", "builder-1", "--format", "json"]).json();
-            let (task, token) = (claim["task"].as_str().unwrap(), claim["claim"].as_str().unwrap());
+            let claim = self
+                .done(&["claim", &plan, "--as", "builder-1", "--format", "json"])
+                .json();
+            let (task, token) = (
+                claim["task"].as_str().unwrap(),
+                claim["claim"].as_str().unwrap(),
+            );
             self.write(file, format!("a line of {plan}\n"));
             self.done(&["submit", &plan, task, "--claim", token]);
-            self.done(&["verdict", &plan, task, "--pass", "1: seen", "--summary", "fine"]);
+            self.done(&[
+                "verdict",
+                &plan,
+                task,
+                "--pass",
+                "1: seen",
+                "--summary",
+                "fine",
+            ]);
         }
         if done == 2 {
             let over = self.done(&["next", &plan]);
@@ -114,9 +132,18 @@ fn a_page_is_begun_and_says_how_to_go_on() {
     > Accounts for everybody,
     > with a log
     ");
-    let second =
-        environment.roadmap(&["new", "--format", "json", "Accounts for everybody, with a log"]).json();
-    assert_eq!(second["roadmap"], "accounts-for-everybody-with-log-20261121-2");
+    let second = environment
+        .roadmap(&[
+            "new",
+            "--format",
+            "json",
+            "Accounts for everybody, with a log",
+        ])
+        .json();
+    assert_eq!(
+        second["roadmap"],
+        "accounts-for-everybody-with-log-20261121-2"
+    );
     assert_snapshot!(environment.roadmap(&["check", "log-20261121-2"]), @"
     exit status: 1
     --- stdout
@@ -229,7 +256,8 @@ fn every_finding_has_its_place() {
 
 #[test]
 fn a_warning_leaves_a_page_valid() {
-    let environment = page(&LAYERS.replace("`app login Ada` prints a token", "login works properly"));
+    let environment =
+        page(&LAYERS.replace("`app login Ada` prints a token", "login works properly"));
     assert_snapshot!(environment.roadmap(&["check"]), @r#"
     exit status: 0
     --- stdout
@@ -274,9 +302,10 @@ fn layers_become_plans_one_after_the_other() {
 
     let made = environment.fp(&["new", "--roadmap", ID]);
     assert_eq!(made.code, 0, "{made}");
-    let record: serde_json::Value =
-        serde_json::from_str(&environment.read(".fractal-planner/plans/accounts-20261121/plan.json"))
-            .unwrap();
+    let record: serde_json::Value = serde_json::from_str(
+        &environment.read(".fractal-planner/plans/accounts-20261121/plan.json"),
+    )
+    .unwrap();
     assert_snapshot!(record["goal"].as_str().unwrap(), @"
     Somebody can have an account
 
@@ -287,7 +316,10 @@ fn layers_become_plans_one_after_the_other() {
     - `app account add Ada` prints `1`
     - `app account list` lists Ada
     ");
-    assert_eq!(record["roadmap"], serde_json::json!({ "id": ID, "layer": "1" }));
+    assert_eq!(
+        record["roadmap"],
+        serde_json::json!({ "id": ID, "layer": "1" })
+    );
     assert_snapshot!(environment.roadmap(&["next"]), @"
     exit status: 3
     --- stdout
@@ -301,17 +333,40 @@ fn layers_become_plans_one_after_the_other() {
     error: layer 1 already has a plan: accounts-20261121
     hint: `fp status accounts-20261121` shows its state; `fp plans archive` puts it away
     ");
-    let early =
-        environment.fp(&["new", "--roadmap", ID, "--layer", "4", "--format", "json", "My own words"]).json();
-    assert_eq!(early["warnings"], serde_json::json!(["layer 4 builds on layers that are not done: 2, 3"]));
-    assert!(early["goal"].as_str().unwrap().starts_with("My own words\n\nLayer 4 of the roadmap"), "{early}");
+    let early = environment
+        .fp(&[
+            "new",
+            "--roadmap",
+            ID,
+            "--layer",
+            "4",
+            "--format",
+            "json",
+            "My own words",
+        ])
+        .json();
+    assert_eq!(
+        early["warnings"],
+        serde_json::json!(["layer 4 builds on layers that are not done: 2, 3"])
+    );
+    assert!(
+        early["goal"]
+            .as_str()
+            .unwrap()
+            .starts_with("My own words\n\nLayer 4 of the roadmap"),
+        "{early}"
+    );
     for plan in ["accounts-20261121", "report-20261121"] {
         environment.done(&["plans", "archive", plan]);
     }
 
     environment.build_layer("1", 2);
     fs::remove_file(environment.path("README.md")).unwrap();
-    assert_eq!(environment.roadmap(&["check"]).code, 1, "what it was made of is gone");
+    assert_eq!(
+        environment.roadmap(&["check"]).code,
+        1,
+        "what it was made of is gone"
+    );
     assert_snapshot!(environment.roadmap(&["next"]), @"
     exit status: 0
     --- stdout
@@ -435,26 +490,53 @@ fn layers_become_plans_one_after_the_other() {
 fn a_roadmap_is_no_change_of_a_task() {
     let environment = page(LAYERS).shared();
     let plan = environment.build_layer("1", 1);
-    let claim = environment.done(&["claim", &plan, "--as", "builder-1", "--format", "json"]).json();
+    let claim = environment
+        .done(&["claim", &plan, "--as", "builder-1", "--format", "json"])
+        .json();
     environment.write(FILE, environment.read(FILE) + "\n");
     environment.done(&["roadmap", "new", "Another one"]);
     environment.write("1-b.txt", "a line\n");
-    environment.done(&["submit", &plan, "2", "--claim", claim["claim"].as_str().unwrap()]);
-    let verdict = environment.fp(&["verdict", &plan, "2", "--pass", "1: seen", "--summary", "fine"]);
+    environment.done(&[
+        "submit",
+        &plan,
+        "2",
+        "--claim",
+        claim["claim"].as_str().unwrap(),
+    ]);
+    let verdict = environment.fp(&[
+        "verdict",
+        &plan,
+        "2",
+        "--pass",
+        "1: seen",
+        "--summary",
+        "fine",
+    ]);
     assert_eq!(verdict.code, 0, "{verdict}");
-    assert_eq!(environment.git(&["show", "--name-only", "--format=", "HEAD"]), "1-b.txt\n");
+    assert_eq!(
+        environment.git(&["show", "--name-only", "--format=", "HEAD"]),
+        "1-b.txt\n"
+    );
 }
 
 #[test]
 fn a_run_ends_although_its_layer_can_not_be_read() {
     let environment = Environment::new().repo();
     environment.plan(&tree(&[leaf("1", "none", "a.txt")]));
-    environment.write(&format!(".fractal-planner/plans/{PLAN}/plan.json"), r#"{"roadmap": 5}"#);
+    environment.write(
+        &format!(".fractal-planner/plans/{PLAN}/plan.json"),
+        r#"{"roadmap": 5}"#,
+    );
     environment.start(&[]);
     environment.done(&["fail", PLAN, "1", "--reason", "no"]);
     let ended = environment.done(&["next", PLAN]);
     assert!(ended.stdout.starts_with("1. finish\n"), "{ended}");
-    assert!(ended.stderr.starts_with("warning: which roadmap it belongs to can't be read: "), "{ended}");
+    assert!(
+        ended
+            .stderr
+            .starts_with("warning: which roadmap it belongs to can't be read: "),
+        "{ended}"
+    );
 }
 
 #[test]
@@ -469,10 +551,19 @@ fn a_goal_in_steps_is_offered_a_roadmap() {
       steps   interview, research, approach, decompose, critique, review, approve
       or      several plans, since it comes in steps ("phase 1"): fp roadmap new GOAL
     "#);
-    let report = environment.fp(&["new", "--format", "json", "Rework billing, phase 1: invoices"]).json();
+    let report = environment
+        .fp(&[
+            "new",
+            "--format",
+            "json",
+            "Rework billing, phase 1: invoices",
+        ])
+        .json();
     assert_eq!(report["severalPlans"], "it comes in steps (\"phase 1\")");
     let environment = page(&LAYERS.replace("can have an account", "has phase 1 of accounts"));
-    let report = environment.fp(&["new", "--format", "json", "--roadmap", ID]).json();
+    let report = environment
+        .fp(&["new", "--format", "json", "--roadmap", ID])
+        .json();
     assert_eq!(report["severalPlans"], serde_json::Value::Null);
 }
 
@@ -480,12 +571,26 @@ fn a_goal_in_steps_is_offered_a_roadmap() {
 fn of_sixteen_processes_each_gets_its_own_roadmap() {
     let environment = Environment::new().repo();
     let ids: BTreeSet<String> = std::thread::scope(|scope| {
-        let new =
-            || environment.done(&["roadmap", "new", "Accounts for everybody", "--format", "json"]).json();
+        let new = || {
+            environment
+                .done(&[
+                    "roadmap",
+                    "new",
+                    "Accounts for everybody",
+                    "--format",
+                    "json",
+                ])
+                .json()
+        };
         let workers: Vec<_> = (0..16).map(|_| scope.spawn(new)).collect();
         workers
             .into_iter()
-            .map(|worker| worker.join().unwrap()["roadmap"].as_str().unwrap().to_owned())
+            .map(|worker| {
+                worker.join().unwrap()["roadmap"]
+                    .as_str()
+                    .unwrap()
+                    .to_owned()
+            })
             .collect()
     });
     assert_eq!(ids.len(), 16, "{ids:?}");
@@ -509,7 +614,11 @@ fn what_is_no_roadmap() {
     environment.write(&format!("{folder}/bytes.md"), b"one\n\xff");
     environment.write(&format!("{folder}/large.md"), vec![b'a'; 2 * 1024 * 1024]);
     fs::write(environment.beside("outside.md"), LAYERS).unwrap();
-    symlink(environment.beside("outside.md"), environment.path(&format!("{folder}/link.md"))).unwrap();
+    symlink(
+        environment.beside("outside.md"),
+        environment.path(&format!("{folder}/link.md")),
+    )
+    .unwrap();
     let told = [
         &["roadmap", "new", " "][..],
         &["roadmap", "show"],
@@ -638,7 +747,14 @@ fn no_line_is_wider_than_a_terminal() {
     environment.build_layer("3", 2);
     for command in ["show", "next"] {
         let output = environment.roadmap(&[command]);
-        let wide = output.stdout.lines().find(|line| unicode_width::UnicodeWidthStr::width(*line) > 80);
-        assert_eq!((wide, output.stdout.contains("wide")), (None, true), "{output}");
+        let wide = output
+            .stdout
+            .lines()
+            .find(|line| unicode_width::UnicodeWidthStr::width(*line) > 80);
+        assert_eq!(
+            (wide, output.stdout.contains("wide")),
+            (None, true),
+            "{output}"
+        );
     }
 }

@@ -33,17 +33,26 @@ impl Environment {
     fn rollback(&self, task: &str, flags: &[&str]) -> Output {
         let output = self.fp(&[&["rollback", PLAN, task], flags].concat());
         let mask = |text: &str| {
-            regex::Regex::new(r"\b[0-9a-f]{10}\b").unwrap().replace_all(text, "[COMMIT]").into_owned()
+            regex::Regex::new(r"\b[0-9a-f]{10}\b")
+                .unwrap()
+                .replace_all(text, "[COMMIT]")
+                .into_owned()
         };
-        Output { stdout: mask(&output.stdout), stderr: mask(&output.stderr), code: output.code }
+        Output {
+            stdout: mask(&output.stdout),
+            stderr: mask(&output.stderr),
+            code: output.code,
+        }
     }
 
     /// The same, but it must be refused and change nothing.
     #[track_caller]
     fn refused_rollback(&self, task: &str) -> String {
         let state = || {
-            let log = fs::read(self.path(&format!(".fractal-planner/plans/{PLAN}/events.jsonl"))).unwrap();
-            let files = self.git(&["ls-files", "--stage"]) + &self.git(&["status", "--short", "--ignored"]);
+            let log = fs::read(self.path(&format!(".fractal-planner/plans/{PLAN}/events.jsonl")))
+                .unwrap();
+            let files =
+                self.git(&["ls-files", "--stage"]) + &self.git(&["status", "--short", "--ignored"]);
             (log, files, self.git(&["for-each-ref"]))
         };
         let before = state();
@@ -54,11 +63,21 @@ impl Environment {
     }
 
     fn states(&self) -> Vec<String> {
-        self.statuses().into_iter().map(|(_, status)| status).collect()
+        self.statuses()
+            .into_iter()
+            .map(|(_, status)| status)
+            .collect()
     }
 
     fn commit_of(&self, subject: &str) -> String {
-        self.git(&["log", "--format=%H", "--fixed-strings", &format!("--grep={subject}")]).trim().to_owned()
+        self.git(&[
+            "log",
+            "--format=%H",
+            "--fixed-strings",
+            &format!("--grep={subject}"),
+        ])
+        .trim()
+        .to_owned()
     }
 }
 
@@ -141,7 +160,10 @@ fn what_is_under_way_on_it_is_named() {
 #[test]
 fn a_running_task_that_may_change_its_files_is_waited_for() {
     let environment = Environment::new().repo();
-    environment.plan(&tree(&[leaf("1", "none", "a.txt"), leaf("2", "none", "a.txt")]));
+    environment.plan(&tree(&[
+        leaf("1", "none", "a.txt"),
+        leaf("2", "none", "a.txt"),
+    ]));
     environment.start(&[]);
     complete(&environment, "a.txt", "one\n");
     environment.claim("builder-1");
@@ -160,8 +182,14 @@ fn what_the_user_has_staged_stays_staged() {
     environment.write("README.md", "# Staged, then edited\n");
     environment.write("untracked", "mine\n");
     environment.done(&["rollback", PLAN, "3"]);
-    assert_eq!(environment.git_status(), "MM README.md\nA  new\n?? untracked\n");
-    assert_eq!(environment.git(&["show", "--name-only", "--format=", "HEAD"]), "c/d.txt\n");
+    assert_eq!(
+        environment.git_status(),
+        "MM README.md\nA  new\n?? untracked\n"
+    );
+    assert_eq!(
+        environment.git(&["show", "--name-only", "--format=", "HEAD"]),
+        "c/d.txt\n"
+    );
     assert!(!environment.path("c").exists(), "no empty folder is left");
 }
 
@@ -188,7 +216,10 @@ fn a_file_that_would_come_back_over_another_is_refused() {
     environment.write("old.log", "old\n");
     environment.git(&["add", "--force", "."]);
     environment.git(&["commit", "--quiet", "--message", "More"]);
-    environment.plan(&tree(&[leaf("1", "none", "old.txt"), leaf("2", "none", "old.log")]));
+    environment.plan(&tree(&[
+        leaf("1", "none", "old.txt"),
+        leaf("2", "none", "old.log"),
+    ]));
     environment.start(&[]);
     for (task, file) in [("1", "old.txt"), ("2", "old.log")] {
         let (_, token) = environment.claim("builder-1").unwrap();
@@ -198,7 +229,11 @@ fn a_file_that_would_come_back_over_another_is_refused() {
         environment.write(file, "mine\n");
     }
     for (task, file) in [("1", "old.txt"), ("2", "old.log")] {
-        assert!(environment.refused_rollback(task).contains(&format!("uncommitted changes: {file}\n")));
+        assert!(
+            environment
+                .refused_rollback(task)
+                .contains(&format!("uncommitted changes: {file}\n"))
+        );
         assert_eq!(environment.read(file), "mine\n");
         fs::remove_file(environment.path(file)).unwrap();
         environment.done(&["rollback", PLAN, task]);
@@ -217,7 +252,13 @@ fn a_conflict_changes_nothing_and_says_so() {
     hint: nothing is changed; undo it by hand and commit that, then run this again
     ");
     environment.write("b.txt", "about b.txt\nand more\n");
-    environment.git(&["commit", "--quiet", "--all", "--message", "Change it back, and more"]);
+    environment.git(&[
+        "commit",
+        "--quiet",
+        "--all",
+        "--message",
+        "Change it back, and more",
+    ]);
     environment.refused_rollback("2");
     environment.git(&["mv", "b.txt", "moved.txt"]);
     environment.git(&["commit", "--quiet", "--message", "Move it"]);
@@ -233,11 +274,23 @@ fn lines_that_others_have_added_elsewhere_stay() {
     environment.git(&["commit", "--quiet", "--message", "Lines"]);
     environment.plan(&tree(&[leaf("1", "none", "a.txt")]));
     environment.start(&[]);
-    complete(&environment, "a.txt", &lines.replace("line 2\n", "line two about 1\n"));
-    environment.write("a.txt", environment.read("a.txt").replace("line 17\n", "line seventeen\n"));
+    complete(
+        &environment,
+        "a.txt",
+        &lines.replace("line 2\n", "line two about 1\n"),
+    );
+    environment.write(
+        "a.txt",
+        environment
+            .read("a.txt")
+            .replace("line 17\n", "line seventeen\n"),
+    );
     environment.git(&["commit", "--quiet", "--all", "--message", "Another line"]);
     environment.done(&["rollback", PLAN, "1"]);
-    assert_eq!(environment.read("a.txt"), lines.replace("line 17\n", "line seventeen\n"));
+    assert_eq!(
+        environment.read("a.txt"),
+        lines.replace("line 17\n", "line seventeen\n")
+    );
     assert_eq!(environment.git_status(), "");
 }
 
@@ -253,7 +306,13 @@ fn a_hook_that_refuses_the_revert_leaves_everything_as_it_was() {
     fs::remove_file(environment.path(".git/hooks/pre-commit")).unwrap();
     environment.done(&["rollback", PLAN, "3"]);
     environment.git_hook("pre-commit", "echo 'not today' >&2; exit 1");
-    environment.git(&["-c", "core.hooksPath=/dev/null", "revert", "--no-edit", "HEAD"]);
+    environment.git(&[
+        "-c",
+        "core.hooksPath=/dev/null",
+        "revert",
+        "--no-edit",
+        "HEAD",
+    ]);
     fs::remove_file(environment.path(".git/hooks/pre-commit")).unwrap();
 }
 
@@ -267,7 +326,11 @@ fn a_filter_does_not_take_the_undoing_out_again() {
     environment.start(&[]);
     complete(&environment, "a.txt", "about 1\n");
     environment.write(".git/info/attributes", "a.txt filter=same\n");
-    environment.git(&["config", "filter.same.clean", "git cat-file blob HEAD:a.txt"]);
+    environment.git(&[
+        "config",
+        "filter.same.clean",
+        "git cat-file blob HEAD:a.txt",
+    ]);
     environment.done(&["rollback", PLAN, "1"]);
     assert_eq!(environment.git(&["show", "HEAD:a.txt"]), "one\n");
     assert_eq!(environment.read("a.txt"), "one\n");
@@ -279,13 +342,38 @@ fn a_submodule_is_not_set_back() {
     let part = environment.beside("part");
     let part = part.to_str().unwrap();
     environment.git(&["init", "--quiet", "--initial-branch", "main", part]);
-    environment.git(&["-C", part, "commit", "--quiet", "--allow-empty", "--message", "One"]);
-    environment.git(&["-c", "protocol.file.allow=always", "submodule", "--quiet", "add", part, "part"]);
+    environment.git(&[
+        "-C",
+        part,
+        "commit",
+        "--quiet",
+        "--allow-empty",
+        "--message",
+        "One",
+    ]);
+    environment.git(&[
+        "-c",
+        "protocol.file.allow=always",
+        "submodule",
+        "--quiet",
+        "add",
+        part,
+        "part",
+    ]);
     environment.git(&["commit", "--quiet", "--message", "Add the part"]);
-    environment.plan(&tree(&[leaf("1", "none", "part")]).replace("One line", "Move the submodule on"));
+    environment
+        .plan(&tree(&[leaf("1", "none", "part")]).replace("One line", "Move the submodule on"));
     environment.start(&[]);
     let (_, token) = environment.claim("builder-1").unwrap();
-    environment.git(&["-C", "part", "commit", "--quiet", "--allow-empty", "--message", "Two"]);
+    environment.git(&[
+        "-C",
+        "part",
+        "commit",
+        "--quiet",
+        "--allow-empty",
+        "--message",
+        "Two",
+    ]);
     environment.done(&["submit", PLAN, "1", "--claim", &token]);
     let verdict = environment.pass("1");
     assert!(verdict.stdout.contains("passed: commit"), "{verdict}");
@@ -301,7 +389,13 @@ fn a_log_that_names_no_commit() {
     let log = environment.path(&format!(".fractal-planner/plans/{PLAN}/events.jsonl"));
     let text = fs::read_to_string(&log).unwrap();
     let commit = regex::Regex::new("\"commit\":\"[0-9a-f]{40}\"").unwrap();
-    fs::write(&log, commit.replace_all(&text, "\"commit\":\"--output=x\"").as_ref()).unwrap();
+    fs::write(
+        &log,
+        commit
+            .replace_all(&text, "\"commit\":\"--output=x\"")
+            .as_ref(),
+    )
+    .unwrap();
     assert_snapshot!(environment.rollback("3", &[]), @r#"
     exit status: 2
     --- stderr
@@ -326,7 +420,11 @@ fn an_operation_in_progress_is_finished_first() {
     ");
     environment.git(&["merge", "--abort"]);
     environment.git(&["switch", "--quiet", "side"]);
-    assert!(environment.refused_rollback("3").contains("is not in what is checked out"));
+    assert!(
+        environment
+            .refused_rollback("3")
+            .contains("is not in what is checked out")
+    );
 }
 
 #[test]
@@ -347,7 +445,11 @@ fn a_commit_that_was_reverted_by_hand_is_found() {
     Task 3 is rolled back and pending again: commit [COMMIT] had been undone by [COMMIT]
     Next: fp next sample-20261121
     ");
-    assert_eq!(environment.git(&["rev-list", "--count", "HEAD"]), count, "no other commit is made");
+    assert_eq!(
+        environment.git(&["rev-list", "--count", "HEAD"]),
+        count,
+        "no other commit is made"
+    );
     assert_eq!(environment.states()[2], "PENDING");
 }
 
@@ -376,19 +478,35 @@ fn a_task_without_a_commit_is_pending_with_its_change() {
     assert_eq!(environment.read("a.txt"), "about 1\n");
     let (_, token) = environment.claim("builder-1").unwrap();
     let submit = environment.done(&["submit", PLAN, "1", "--claim", &token]);
-    assert!(submit.stdout.contains("1 file changed\n  a.txt\n"), "it is still the task's: {submit}");
+    assert!(
+        submit.stdout.contains("1 file changed\n  a.txt\n"),
+        "it is still the task's: {submit}"
+    );
 }
 
 #[test]
 fn a_finished_run_goes_on() {
     let environment = done();
-    assert!(environment.done(&["next", PLAN, "--ended", "builder-1"]).stdout.contains("finish"));
+    assert!(
+        environment
+            .done(&["next", PLAN, "--ended", "builder-1"])
+            .stdout
+            .contains("finish")
+    );
     environment.done(&["rollback", PLAN, "2"]);
-    assert!(environment.done(&["next", PLAN]).stdout.starts_with("1. resume builder-1\n"));
+    assert!(
+        environment
+            .done(&["next", PLAN])
+            .stdout
+            .starts_with("1. resume builder-1\n")
+    );
     environment.done(&["cancel", PLAN]);
     let output = environment.rollback("3", &["--format", "json"]);
     assert_eq!(
-        (output.json()["task"].as_str(), output.json()["files"][0].as_str()),
+        (
+            output.json()["task"].as_str(),
+            output.json()["files"][0].as_str()
+        ),
         (Some("3"), Some("c/d.txt"))
     );
     environment.done(&["run", "start", PLAN, "--session", "s2"]);
@@ -399,14 +517,20 @@ fn a_finished_run_goes_on() {
 #[test]
 fn a_revert_is_nobodys_change() {
     let environment = Environment::new().repo().shared();
-    environment.plan(&tree(&[leaf("1", "none", "a.txt"), leaf("2", "none", "b.txt")]));
+    environment.plan(&tree(&[
+        leaf("1", "none", "a.txt"),
+        leaf("2", "none", "b.txt"),
+    ]));
     environment.start(&["--builders", "2"]);
     complete(&environment, "a.txt", "about 1\n");
     let (_, token) = environment.claim("builder-2").unwrap();
     environment.write("b.txt", "about 2\n");
     environment.done(&["rollback", PLAN, "1"]);
     let submit = environment.done(&["submit", PLAN, "2", "--claim", &token]);
-    assert!(submit.stdout.contains("1 file changed\n  b.txt\n"), "{submit}");
+    assert!(
+        submit.stdout.contains("1 file changed\n  b.txt\n"),
+        "{submit}"
+    );
     let verdict = environment.pass("2");
     assert!(verdict.stdout.contains("passed: commit"), "{verdict}");
 }
@@ -414,7 +538,15 @@ fn a_revert_is_nobodys_change() {
 #[test]
 fn in_a_linked_worktree_the_branch_of_the_run_is_the_one_that_counts() {
     let environment = done();
-    environment.git(&["worktree", "add", "--quiet", "-b", "side", "../linked", "HEAD~3"]);
+    environment.git(&[
+        "worktree",
+        "add",
+        "--quiet",
+        "-b",
+        "side",
+        "../linked",
+        "HEAD~3",
+    ]);
     let elsewhere = environment.fp_in("../linked", &["rollback", PLAN, "3"]);
     assert_eq!(elsewhere.code, 1, "{elsewhere}");
     environment.done(&["rollback", PLAN, "3"]);
@@ -425,15 +557,24 @@ fn in_a_linked_worktree_the_branch_of_the_run_is_the_one_that_counts() {
 fn who_claims_what_waits_for_it_in_the_meantime_loses_it_again() {
     let environment = done();
     environment.done(&["rollback", PLAN, "2"]);
-    let claim =
-        format!("{} claim {PLAN} --as builder-7 --format json >.git/claimed", env!("CARGO_BIN_EXE_fp"));
+    let claim = format!(
+        "{} claim {PLAN} --as builder-7 --format json >.git/claimed",
+        env!("CARGO_BIN_EXE_fp")
+    );
     environment.git_hook("pre-commit", &claim);
     let output = environment.rollback("1", &[]);
     assert_eq!(output.code, 0, "{output}");
-    let claimed: serde_json::Value = serde_json::from_str(&environment.read(".git/claimed")).unwrap();
+    let claimed: serde_json::Value =
+        serde_json::from_str(&environment.read(".git/claimed")).unwrap();
     assert_eq!(claimed["task"], "2");
     assert_eq!(environment.states(), ["PENDING", "PENDING", "COMPLETED"]);
-    let late = environment.fp(&["submit", PLAN, "2", "--claim", claimed["claim"].as_str().unwrap()]);
+    let late = environment.fp(&[
+        "submit",
+        PLAN,
+        "2",
+        "--claim",
+        claimed["claim"].as_str().unwrap(),
+    ]);
     assert_eq!(late.code, 1);
     assert_snapshot!(late.stderr, @"
     error: task 2 is PENDING: claim it first

@@ -22,7 +22,11 @@ fn sample() -> Environment {
 }
 
 fn chain() -> String {
-    tree(&[leaf("1", "none", "a.txt"), leaf("2", "1", "b.txt"), leaf("3", "2", "c.txt")])
+    tree(&[
+        leaf("1", "none", "a.txt"),
+        leaf("2", "1", "b.txt"),
+        leaf("3", "2", "c.txt"),
+    ])
 }
 
 /// [`sample`], approved and started.
@@ -37,7 +41,10 @@ impl Environment {
     fn complete(&self, file: &str) -> String {
         let task = self.build("builder-1", file, &format!("about {file}\n"));
         let verdict = self.pass(&task);
-        assert!(verdict.stdout.starts_with(&format!("Task {task} passed")), "{verdict}");
+        assert!(
+            verdict.stdout.starts_with(&format!("Task {task} passed")),
+            "{verdict}"
+        );
         task
     }
 }

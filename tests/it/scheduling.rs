@@ -29,7 +29,11 @@ fn several_builders_take_the_longest_chain_first() {
     let environment = planned(&tree(&CHAIN), "{}");
     environment.start(&["--builders", "2"]);
     let ready = environment.fp(&["ready", PLAN, "--format", "json"]).json();
-    assert_eq!(ready["ready"], serde_json::json!(["2", "1"]), "the order of claims");
+    assert_eq!(
+        ready["ready"],
+        serde_json::json!(["2", "1"]),
+        "the order of claims"
+    );
     assert_eq!(first(&environment), "2");
 }
 
@@ -42,10 +46,16 @@ fn one_builder_keeps_to_the_order_of_the_plan() {
 
 #[test]
 fn the_order_is_the_one_that_was_set_when_the_run_began() {
-    let harder = tree(&CHAIN).replace("Write part 2 (Complexity: 2)", "Write part 2 (Complexity: 3)");
+    let harder = tree(&CHAIN).replace(
+        "Write part 2 (Complexity: 2)",
+        "Write part 2 (Complexity: 3)",
+    );
     let environment = planned(&harder, r#"{"executionOrder": "risk-first"}"#);
     environment.start(&[]);
-    environment.write(".fractal-planner/config.json", r#"{"executionOrder": "easy-first"}"#);
+    environment.write(
+        ".fractal-planner/config.json",
+        r#"{"executionOrder": "easy-first"}"#,
+    );
     assert_eq!(first(&environment), "2");
 }
 
@@ -53,7 +63,9 @@ fn the_order_is_the_one_that_was_set_when_the_run_began() {
 fn the_sequential_model_has_one_builder() {
     let environment = planned(&tree(&CHAIN), r#"{"executionModel": "sequential"}"#);
     environment.done(&["approve", PLAN, "--yes"]);
-    let started = environment.done(&["run", "start", PLAN, "--builders", "3", "--format", "json"]).json();
+    let started = environment
+        .done(&["run", "start", PLAN, "--builders", "3", "--format", "json"])
+        .json();
     assert_eq!(started["builders"], 1);
 }
 
@@ -77,7 +89,10 @@ fn a_phase_begins_when_the_one_before_is_over() {
 
 #[test]
 fn an_exclusive_file_is_held_by_whoever_may_change_it() {
-    let manifests = [leaf("1", "none", "a/Cargo.toml"), leaf("2", "none", "b/Cargo.toml")];
+    let manifests = [
+        leaf("1", "none", "a/Cargo.toml"),
+        leaf("2", "none", "b/Cargo.toml"),
+    ];
     let environment = planned(&tree(&manifests), "{}");
     environment.start(&["--builders", "2"]);
     assert_eq!(first(&environment), "1");
@@ -91,7 +106,10 @@ fn an_exclusive_file_is_held_by_whoever_may_change_it() {
 
 #[test]
 fn files_that_are_made_are_exclusive_where_they_are_named() {
-    let made = [leaf("1", "none", "made/a.rs"), leaf("2", "none", "made/b.rs")];
+    let made = [
+        leaf("1", "none", "made/a.rs"),
+        leaf("2", "none", "made/b.rs"),
+    ];
     let claims = |config: &str| {
         let environment = planned(&tree(&made), config);
         environment.start(&["--builders", "2"]);

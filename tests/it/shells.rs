@@ -7,10 +7,14 @@ mod law;
 
 /// The shells of this machine.
 fn shells() -> Vec<&'static str> {
-    let (found, missing): (Vec<_>, Vec<_>) =
-        law::SHELLS.into_iter().partition(|name| law::which(name).is_file());
+    let (found, missing): (Vec<_>, Vec<_>) = law::SHELLS
+        .into_iter()
+        .partition(|name| law::which(name).is_file());
     if !missing.is_empty() {
-        assert!(std::env::var_os("FP_REQUIRE_SHELLS").is_none(), "not installed: {missing:?}");
+        assert!(
+            std::env::var_os("FP_REQUIRE_SHELLS").is_none(),
+            "not installed: {missing:?}"
+        );
         println!("skipped: not installed: {missing:?}");
     }
     found
@@ -47,7 +51,11 @@ fn any_line() -> impl Strategy<Value = String> {
     let glue = prop_oneof![6 => Just(" "), 2 => Just(""), 1 => Just("\t")];
     let words = prop::collection::vec((glue, word), 0..6);
     words.prop_map(|words| {
-        words.into_iter().fold("fp status".to_owned(), |line, (glue, word)| line + glue + &word)
+        words
+            .into_iter()
+            .fold("fp status".to_owned(), |line, (glue, word)| {
+                line + glue + &word
+            })
     })
 }
 

@@ -67,7 +67,10 @@ fn an_edited_task_is_not_ready() {
     let shown = environment.fp(&["show", PLAN]).stdout;
     assert!(shown.contains("4  Write part four (2, waiting)"), "{shown}");
     let json = environment.fp(&["show", PLAN, "--format", "json"]).json();
-    assert_eq!(json["tasks"][4]["state"]["detail"], "it was edited after the approval");
+    assert_eq!(
+        json["tasks"][4]["state"]["detail"],
+        "it was edited after the approval"
+    );
 }
 
 #[test]
@@ -286,7 +289,10 @@ fn an_export_goes_to_a_file() {
     assert!(page.starts_with("<!doctype html>") && page.ends_with("</html>\n"));
     assert_eq!(page, environment.fp(&["show", "--format", "html"]).stdout);
     assert_eq!(environment.fp(&["show", "--out", "plan.txt"]).stdout, "");
-    assert_eq!(environment.read("plan.txt"), environment.fp(&["show"]).stdout);
+    assert_eq!(
+        environment.read("plan.txt"),
+        environment.fp(&["show"]).stdout
+    );
     assert_snapshot!(environment.fp(&["show", "--format", "html", "--out", "not/there/plan.html"]), @r"
     exit status: 2
     --- stderr
@@ -305,7 +311,9 @@ fn mermaid_has_limits_that_are_told() {
         .map(|(at, id)| leaf(id, if at == 0 { "none" } else { &ids[at - 1] }, "a.txt"))
         .collect();
     environment.write("tree.md", tree(&leaves));
-    let output = environment.fp(&["show", "tree.md", "--format", "mermaid", "--out", "plan.mmd"]);
+    let output = environment.fp(&[
+        "show", "tree.md", "--format", "mermaid", "--out", "plan.mmd",
+    ]);
     assert_snapshot!(output, @r"
     exit status: 0
     --- stderr
@@ -329,7 +337,13 @@ fn a_tree_that_is_not_valid_is_shown() {
     └─ 2  B  after 1
     ");
     for format in ["json", "mermaid", "html"] {
-        assert_eq!(environment.fp(&["show", "tree.md", "--format", format]).code, 0, "{format}");
+        assert_eq!(
+            environment
+                .fp(&["show", "tree.md", "--format", format])
+                .code,
+            0,
+            "{format}"
+        );
     }
     environment.write("empty.md", "Nothing\n");
     assert_snapshot!(environment.fp(&["show", "empty.md"]), @r"
@@ -387,24 +401,53 @@ fn states_and_findings_have_their_colours_where_the_terminal_has_any() {
     let environment = planned();
     environment.start(&[]);
     environment.done(&["fail", "1", "--reason", "no"]);
-    let broken = tree(&[Leaf { after: "7", ..LEAVES[0] }]);
-    environment.write("broken.md", broken.replace("Write part 1", "\u{1b}[32mDone\u{1b}[0m"));
+    let broken = tree(&[Leaf {
+        after: "7",
+        ..LEAVES[0]
+    }]);
+    environment.write(
+        "broken.md",
+        broken.replace("Write part 1", "\u{1b}[32mDone\u{1b}[0m"),
+    );
     let environment = environment.env("LANG", "C.UTF-8");
     let told = |environment: &Environment, args: &[&str]| {
         let output = environment.fp(args);
-        assert_eq!(output.stdout.contains('\u{1b}'), environment.fp(&["config"]).stdout.contains('\u{1b}'));
+        assert_eq!(
+            output.stdout.contains('\u{1b}'),
+            environment.fp(&["config"]).stdout.contains('\u{1b}')
+        );
         output.stdout.replace('\u{1b}', "~")
     };
-    let commands: [&[&str]; 4] = [&["show"], &["ready"], &["doctor", PLAN], &["validate", "broken.md"]];
+    let commands: [&[&str]; 4] = [
+        &["show"],
+        &["ready"],
+        &["doctor", PLAN],
+        &["validate", "broken.md"],
+    ];
     let plain = commands.map(|args| told(&environment, args));
     assert!(!plain.concat().contains('~'), "{plain:?}");
     let environment = environment.env("CLICOLOR_FORCE", "1");
     let [shown, ready, doctor, validated] = commands.map(|args| told(&environment, args));
-    assert!(shown.contains("├─ ~[1m1  ~[0mWrite part 1~[31m (2, failed)~[0m\n"), "{shown}");
-    assert!(shown.contains("└─ ~[1m4  ~[0mWrite part 4~[34m (2, ready)~[0m\n"), "{shown}");
-    assert!(ready.contains("~[1m  2  ~[0m~[2mblocked  ~[0mWrite part 2\n"), "{ready}");
-    assert!(doctor.contains("  ~[32mok~[0m       files        all can be read\n"), "{doctor}");
-    assert!(validated.contains(": ~[31merror[unknown-dependency]:~[0m "), "{validated}");
+    assert!(
+        shown.contains("├─ ~[1m1  ~[0mWrite part 1~[31m (2, failed)~[0m\n"),
+        "{shown}"
+    );
+    assert!(
+        shown.contains("└─ ~[1m4  ~[0mWrite part 4~[34m (2, ready)~[0m\n"),
+        "{shown}"
+    );
+    assert!(
+        ready.contains("~[1m  2  ~[0m~[2mblocked  ~[0mWrite part 2\n"),
+        "{ready}"
+    );
+    assert!(
+        doctor.contains("  ~[32mok~[0m       files        all can be read\n"),
+        "{doctor}"
+    );
+    assert!(
+        validated.contains(": ~[31merror[unknown-dependency]:~[0m "),
+        "{validated}"
+    );
     // Nobody else's colours.
     assert!(!validated.contains("~[32m"), "{validated}");
     environment.done(&["show", "--out", "tree.txt"]);
@@ -417,9 +460,29 @@ fn states_and_findings_have_their_colours_where_the_terminal_has_any() {
 fn nothing_is_ready_once_the_run_is_cancelled() {
     let environment = planned();
     environment.start(&[]);
-    assert!(environment.done(&["show"]).stdout.contains("Write part 1 (2, ready)"));
+    assert!(
+        environment
+            .done(&["show"])
+            .stdout
+            .contains("Write part 1 (2, ready)")
+    );
     environment.done(&["cancel"]);
-    assert!(environment.done(&["show"]).stdout.contains("Write part 1 (2, waiting)"));
-    assert!(environment.done(&["status"]).stdout.contains("1  waiting    Write part 1"));
-    assert!(environment.done(&["report"]).stdout.contains("Write part 1: waiting"));
+    assert!(
+        environment
+            .done(&["show"])
+            .stdout
+            .contains("Write part 1 (2, waiting)")
+    );
+    assert!(
+        environment
+            .done(&["status"])
+            .stdout
+            .contains("1  waiting    Write part 1")
+    );
+    assert!(
+        environment
+            .done(&["report"])
+            .stdout
+            .contains("Write part 1: waiting")
+    );
 }

@@ -11,7 +11,8 @@ use serde_json::{Value, json};
 
 /// A tree whose leaves, from 1, list these files.
 fn tree(files: &[&str]) -> String {
-    let mut text = String::from("## Root Task\n- [ID: root] Sample (Complexity: 5)\n\n### Subtasks\n");
+    let mut text =
+        String::from("## Root Task\n- [ID: root] Sample (Complexity: 5)\n\n### Subtasks\n");
     for (number, files) in (1..).zip(files) {
         text.push_str(&format!(
             "- [ID: {number}] Write part {number} (Complexity: 2)\n  - Acceptance:\n    - `x` is {number}\n  \
@@ -60,8 +61,12 @@ fn planned(files: &[&str]) -> Environment {
 
 #[test]
 fn a_table_of_all_tasks() {
-    let environment =
-        planned(&["src/a.rs", "src/b.rs, src/c.rs, src/d.rs (new)", "src/, Cargo.toml", "none"]);
+    let environment = planned(&[
+        "src/a.rs",
+        "src/b.rs, src/c.rs, src/d.rs (new)",
+        "src/, Cargo.toml",
+        "none",
+    ]);
     assert_snapshot!(environment.fp(&["signals", PLAN]), @r"
     exit status: 0
     --- stdout
@@ -111,8 +116,19 @@ fn the_file_has_the_signals_and_what_they_are_made_of() {
 #[test]
 fn every_file_adds_to_the_sums() {
     let environment = sample();
-    let files = measured(&environment, "src/a.rs, src/c.rs, src/new.rs (new), ../up, tests/a.rs");
-    let names = ["lines", "fanIn", "fanOut", "commits", "authors", "fixCommits", "tested"];
+    let files = measured(
+        &environment,
+        "src/a.rs, src/c.rs, src/new.rs (new), ../up, tests/a.rs",
+    );
+    let names = [
+        "lines",
+        "fanIn",
+        "fanOut",
+        "commits",
+        "authors",
+        "fixCommits",
+        "tested",
+    ];
     let sums = |at: usize| names.map(|name| files[at][name].as_u64().unwrap());
     assert_eq!(sums(0), [100, 4, 0, 1, 1, 1, 1]);
     assert_eq!(sums(1), [2, 1, 2, 1, 1, 1, 0]);
@@ -128,11 +144,18 @@ fn what_deserves_another_look_is_said() {
         environment.write(&format!("src/user{number}.rs"), "use crate::a::A;\n");
     }
     for number in 0..40 {
-        environment.write("src/big.rs", format!("use crate::a;\nuse crate::b;\n// {number}\n").repeat(400));
+        environment.write(
+            "src/big.rs",
+            format!("use crate::a;\nuse crate::b;\n// {number}\n").repeat(400),
+        );
         environment.git(&["add", "--all"]);
         environment.git(&["commit", "--quiet", "--message", "Fix it again"]);
     }
-    environment.plan(&tree(&["src/a.rs, src/big.rs, src/user0.rs, src/user1.rs", "src/big.rs", "src/b.rs"]));
+    environment.plan(&tree(&[
+        "src/a.rs, src/big.rs, src/user0.rs, src/user1.rs",
+        "src/big.rs",
+        "src/b.rs",
+    ]));
     assert_snapshot!(environment.fp(&["signals", PLAN]), @r"
     exit status: 0
     --- stdout
@@ -151,7 +174,10 @@ fn nothing_is_written_for_a_file() {
     environment.write("tree.md", tree(&["src/a.rs"]));
     let before = environment.git(&["status", "--porcelain", "--ignored"]);
     assert_eq!(environment.fp(&["signals", "tree.md"]).code, 0);
-    assert_eq!(environment.git(&["status", "--porcelain", "--ignored"]), before);
+    assert_eq!(
+        environment.git(&["status", "--porcelain", "--ignored"]),
+        before
+    );
 }
 
 #[test]
@@ -187,14 +213,25 @@ fn folders_patterns_and_doubles() {
 #[test]
 fn ignored_files_do_not_import() {
     let environment = sample();
-    assert_eq!(measured(&environment, "src/a.rs")[0]["fanIn"], json!(4), "b, c, lib and the test alone");
+    assert_eq!(
+        measured(&environment, "src/a.rs")[0]["fanIn"],
+        json!(4),
+        "b, c, lib and the test alone"
+    );
 }
 
 #[test]
 fn other_repositories_inside_do_not_count() {
     let environment = sample();
     let before = signals(&environment, &["src/a.rs", "src"]);
-    environment.git(&["worktree", "add", "--quiet", "-b", "side", ".worktrees/side"]);
+    environment.git(&[
+        "worktree",
+        "add",
+        "--quiet",
+        "-b",
+        "side",
+        ".worktrees/side",
+    ]);
     environment.git(&["clone", "--quiet", ".", "src/vendored"]);
     environment.write("node_modules/a/index.rs", "use crate::a;\n");
     assert_eq!(signals(&environment, &["src/a.rs", "src"]), before);
@@ -210,21 +247,39 @@ fn the_repository_to_measure_on_is_always_the_same() {
         let made = environment.run("sh", &[script, folder, "60", "30", "6"]);
         assert_eq!(made.code, 0, "{made}");
         let path = |path: &str| environment.path(folder).join(path);
-        let tree = std::fs::read_to_string(path(".fractal-planner/plans/bench-20261121/tasks.md")).unwrap();
-        (environment.fp_in(folder, &["signals", "bench", "--format", "json"]), tree)
+        let tree = std::fs::read_to_string(path(".fractal-planner/plans/bench-20261121/tasks.md"))
+            .unwrap();
+        (
+            environment.fp_in(folder, &["signals", "bench", "--format", "json"]),
+            tree,
+        )
     };
     let (first, tree) = make("one");
     assert_eq!((first, tree), make("two"));
     let validated = environment.fp_in("one", &["validate", "bench"]);
-    assert!(validated.stdout.contains("valid, 6 leaf tasks, 0 errors"), "{validated}");
-    let tasks = environment.fp_in("one", &["signals", "bench", "--format", "json"]).json();
+    assert!(
+        validated.stdout.contains("valid, 6 leaf tasks, 0 errors"),
+        "{validated}"
+    );
+    let tasks = environment
+        .fp_in("one", &["signals", "bench", "--format", "json"])
+        .json();
     let sum = |name: &str| {
-        tasks["tasks"].as_array().unwrap().iter().map(|t| t[name].as_u64().unwrap()).sum::<u64>()
+        tasks["tasks"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|t| t[name].as_u64().unwrap())
+            .sum::<u64>()
     };
     for name in ["lines", "fanIn", "fanOut", "commits", "fixCommits"] {
         assert!(sum(name) > 0, "{name}: {tasks}");
     }
-    assert_eq!(environment.run("sh", &[script, "one"]).code, 2, "it never writes over anything");
+    assert_eq!(
+        environment.run("sh", &[script, "one"]).code,
+        2,
+        "it never writes over anything"
+    );
 }
 
 #[test]
@@ -240,7 +295,10 @@ fn the_order_of_files_makes_no_difference() {
 fn it_works_from_a_folder_and_in_a_linked_worktree() {
     let environment = planned(&["src/a.rs"]);
     let here = environment.fp(&["signals", PLAN, "--format", "json"]);
-    assert_eq!(environment.fp_in("src", &["signals", PLAN, "--format", "json"]), here);
+    assert_eq!(
+        environment.fp_in("src", &["signals", PLAN, "--format", "json"]),
+        here
+    );
     environment.git(&["worktree", "add", "--quiet", "-b", "side", "../side"]);
     std::fs::write(environment.beside("side/src/a.rs"), "1\n").unwrap();
     let there = environment.fp_in("../side", &["signals", PLAN, "--format", "json"]);

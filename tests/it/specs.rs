@@ -44,8 +44,14 @@ fn project() -> Environment {
 
 /// Two tasks, of which the first is about tokens.
 fn planned(environment: Environment) -> Environment {
-    environment.plan(&tree(&[leaf("1", "none", "src/jwt.rs"), leaf("2", "1", "b.txt")]));
-    environment.write(&format!(".fractal-planner/plans/{PLAN}/plan.json"), r#"{"goal": "Write two parts"}"#);
+    environment.plan(&tree(&[
+        leaf("1", "none", "src/jwt.rs"),
+        leaf("2", "1", "b.txt"),
+    ]));
+    environment.write(
+        &format!(".fractal-planner/plans/{PLAN}/plan.json"),
+        r#"{"goal": "Write two parts"}"#,
+    );
     environment
 }
 
@@ -61,8 +67,16 @@ fn broken() -> Environment {
     environment.write(&file(".hidden.md"), "hidden");
     environment.write(&file("line\nend.md"), "text");
     std::fs::write(environment.beside("outside.md"), "secret").unwrap();
-    std::os::unix::fs::symlink(environment.beside("outside.md"), environment.path(&file("link.md"))).unwrap();
-    std::os::unix::fs::symlink(environment.path("README.md"), environment.path(&file("readme.md"))).unwrap();
+    std::os::unix::fs::symlink(
+        environment.beside("outside.md"),
+        environment.path(&file("link.md")),
+    )
+    .unwrap();
+    std::os::unix::fs::symlink(
+        environment.path("README.md"),
+        environment.path(&file("readme.md")),
+    )
+    .unwrap();
     environment
 }
 
@@ -104,7 +118,10 @@ fn what_can_not_be_read_is_named_and_hides_nothing() {
     warning: [ROOT]/work/.fractal-planner/specs/yaml.md:3:1: did not find expected ',' or ']' (correct it, or leave the key out for its default)
     ");
     assert_eq!(environment.fp(&["specs", "list", "--strict"]).code, 1);
-    let faults = environment.fp(&["specs", "list", "--format", "json"]).json()["faults"].clone();
+    let faults = environment
+        .fp(&["specs", "list", "--format", "json"])
+        .json()["faults"]
+        .clone();
     assert_eq!(faults.as_array().unwrap().len(), 6, "{faults}");
 }
 
@@ -140,9 +157,14 @@ fn those_for_a_piece_of_work() {
     Plain words.
     ");
     let names = |args: &[&str]| {
-        let rows = environment.fp(&[&["specs", "for"], args, &["--format", "json"]].concat()).json();
-        let names =
-            rows["specs"].as_array().unwrap().iter().map(|row| row["name"].as_str().unwrap().to_owned());
+        let rows = environment
+            .fp(&[&["specs", "for"], args, &["--format", "json"]].concat())
+            .json();
+        let names = rows["specs"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|row| row["name"].as_str().unwrap().to_owned());
         names.collect::<Vec<_>>().join(" ")
     };
     assert_eq!(names(&[PLAN, "1"]), "errors api/tokens names");
@@ -219,7 +241,9 @@ fn those_for_a_piece_of_work() {
 #[test]
 fn a_new_plan_names_those_of_planning() {
     let environment = broken();
-    let output = environment.fp(&["new", "Keep JWT tokens", "--format", "json"]).json();
+    let output = environment
+        .fp(&["new", "Keep JWT tokens", "--format", "json"])
+        .json();
     assert_snapshot!(environment.shown(output["specs"].to_string().as_bytes()), @r#"[{"category":"general","path":"[ROOT]/work/.fractal-planner/specs/errors.md","readMode":"required","title":"Errors say what to do"},{"category":"general","path":"[ROOT]/work/.fractal-planner/specs/names.md","readMode":"optional","title":"Names of things"},{"category":"general","path":"[ROOT]/work/.fractal-planner/specs/readme.md","readMode":"optional","title":"Sample"}]"#);
     let warnings = output["warnings"].as_array().unwrap();
     assert_eq!(warnings.len(), 6, "{warnings:?}");
@@ -251,7 +275,10 @@ fn a_builder_is_given_those_of_its_task() {
     - Where it helps, read [ROOT]/work/.fractal-planner/specs/names.md: Names of things
     ");
 
-    environment.write(&file("long.md"), format!("---\nreadMode: required\n---\n{}", "word ".repeat(2000)));
+    environment.write(
+        &file("long.md"),
+        format!("---\nreadMode: required\n---\n{}", "word ".repeat(2000)),
+    );
     environment.write(&file("mode.md"), "---\nreadMode: requird\n---\n");
     let output = environment.fp(&["claim", PLAN, "--as", "builder-1"]);
     assert!(output.stdout.len() <= 8 * 1024);
@@ -265,7 +292,10 @@ fn a_builder_is_given_those_of_its_task() {
     assert_snapshot!(output.stderr, @r"warning: [ROOT]/work/.fractal-planner/specs/mode.md:2:11: readMode: unknown value `requird`, expected `required` or `optional` (correct it, or leave the key out for its default)");
 
     (0..100).for_each(|number| {
-        environment.write(&file(&format!("r{number}.md")), "---\nreadMode: required\n---\ntext\n");
+        environment.write(
+            &file(&format!("r{number}.md")),
+            "---\nreadMode: required\n---\ntext\n",
+        );
     });
     let payload = environment.fp(&["claim", PLAN, "--as", "builder-1"]).stdout;
     assert!(payload.len() <= 8 * 1024);
@@ -277,15 +307,32 @@ fn without_specs_a_payload_has_no_section() {
     let environment = planned(Environment::new().repo());
     environment.start(&[]);
     let payload = environment.fp(&["claim", PLAN, "--as", "builder-1"]).stdout;
-    assert!(payload.contains("\n## CONTEXT\n") && !payload.contains("SPECS"), "{payload}");
+    assert!(
+        payload.contains("\n## CONTEXT\n") && !payload.contains("SPECS"),
+        "{payload}"
+    );
 }
 
 /// A run in which two tasks have noted the same, in other words, and one something else.
 fn learnt() -> Environment {
     let environment = planned(project());
     environment.start(&[]);
-    environment.done(&["note", PLAN, "add", "GOTCHA: `b.txt` ends with a *newline*", "--task", "1"]);
-    environment.done(&["note", PLAN, "add", "WARN: B.txt ends with a newline.", "--task", "2"]);
+    environment.done(&[
+        "note",
+        PLAN,
+        "add",
+        "GOTCHA: `b.txt` ends with a *newline*",
+        "--task",
+        "1",
+    ]);
+    environment.done(&[
+        "note",
+        PLAN,
+        "add",
+        "WARN: B.txt ends with a newline.",
+        "--task",
+        "2",
+    ]);
     environment.done(&["note", PLAN, "add", "UTIL: use `fmt()`"]);
     environment
 }
@@ -392,7 +439,9 @@ fn a_note_that_was_learnt_once_takes_a_yes() {
     "#);
     let listed = environment.fp(&["specs", "list"]).stdout;
     assert!(
-        listed.lines().any(|line| line.starts_with("api/calls ") && line.ends_with(" calls")),
+        listed
+            .lines()
+            .any(|line| line.starts_with("api/calls ") && line.ends_with(" calls")),
         "{listed}"
     );
 }
@@ -412,7 +461,10 @@ fn what_a_spec_has_stays_byte_for_byte() {
     check("text\n", item);
     check("- one\n  - more\n", item);
     check("- one", &format!("\n{item}"));
-    check("\u{feff}---\r\ntitle: A\r\n---\r\n\r\ntext\r\n", &item.replace('\n', "\r\n"));
+    check(
+        "\u{feff}---\r\ntitle: A\r\n---\r\n\r\ntext\r\n",
+        &item.replace('\n', "\r\n"),
+    );
 }
 
 #[test]
@@ -452,9 +504,21 @@ fn what_can_not_be_promoted() {
     hint: correct it, or leave the key out for its default
     ");
     std::fs::write(environment.beside("outside.md"), "theirs").unwrap();
-    std::os::unix::fs::symlink(environment.beside("outside.md"), environment.path(&file("link.md"))).unwrap();
-    assert_eq!(environment.fp(&["note", PLAN, "promote", "3", "--spec", "link", "--yes"]).code, 2);
-    assert_eq!(std::fs::read_to_string(environment.beside("outside.md")).unwrap(), "theirs");
+    std::os::unix::fs::symlink(
+        environment.beside("outside.md"),
+        environment.path(&file("link.md")),
+    )
+    .unwrap();
+    assert_eq!(
+        environment
+            .fp(&["note", PLAN, "promote", "3", "--spec", "link", "--yes"])
+            .code,
+        2
+    );
+    assert_eq!(
+        std::fs::read_to_string(environment.beside("outside.md")).unwrap(),
+        "theirs"
+    );
     environment.claim("builder-1").unwrap();
     assert_snapshot!(environment.fp(&["note", PLAN, "promote", "3", "--yes"]), @r"
     exit status: 1

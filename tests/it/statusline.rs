@@ -7,7 +7,10 @@ use crate::common::{Environment, Output};
 fn fed(environment: &Environment, args: &[&str], input: &str) -> Output {
     std::fs::write(environment.beside("input"), input).unwrap();
     let script = "exec \"$0\" \"$@\" < ../input";
-    environment.run("sh", &[&["-c", script, env!("CARGO_BIN_EXE_fp")], args].concat())
+    environment.run(
+        "sh",
+        &[&["-c", script, env!("CARGO_BIN_EXE_fp")], args].concat(),
+    )
 }
 
 fn line(environment: &Environment, input: &str) -> String {
@@ -22,7 +25,10 @@ fn nothing_without_an_active_plan() {
     let environment = Environment::new().repo();
     environment.fp(&["new", "add auth"]);
     assert_eq!(line(&environment, "{}"), "");
-    environment.write(".fractal-planner/plans/add-auth-20261121/events.jsonl", "no log");
+    environment.write(
+        ".fractal-planner/plans/add-auth-20261121/events.jsonl",
+        "no log",
+    );
     assert_eq!(line(&environment, "no json"), "");
 }
 
@@ -49,7 +55,10 @@ fn the_run_in_a_line() {
     let sent = serde_json::json!({ "workspace": { "project_dir": folder } }).to_string();
     std::fs::create_dir(environment.beside("elsewhere")).unwrap();
     let elsewhere = ["statusline", "-C", "../elsewhere"];
-    assert_eq!(fed(&environment, &elsewhere, &sent).stdout, "fp 1/3 ▰▰▱▱▱▱▱▱ 1 failed\n");
+    assert_eq!(
+        fed(&environment, &elsewhere, &sent).stdout,
+        "fp 1/3 ▰▰▱▱▱▱▱▱ 1 failed\n"
+    );
     environment.done(&["cancel"]);
     assert_eq!(line(&environment, ""), "");
 }

@@ -62,7 +62,9 @@ fn a_waiting_task_is_revised_and_built_when_it_is_approved() {
     Task 3 revised in .fractal-planner/plans/sample-20261121/tasks.md
     Next: fp approve sample-20261121 when the user has seen it; until then it is not built
     ");
-    assert!(environment.tasks().contains("- Files: d.txt") && !environment.tasks().contains("c.txt"));
+    assert!(
+        environment.tasks().contains("- Files: d.txt") && !environment.tasks().contains("c.txt")
+    );
     let ready = |expect: &str| {
         let why = environment.fp(&["why", PLAN, "3"]);
         assert!(why.stdout.contains(expect), "{why}");
@@ -85,7 +87,10 @@ fn a_task_is_added_and_nothing_else_is_touched() {
     Task 4 added in .fractal-planner/plans/sample-20261121/tasks.md
     Next: fp approve sample-20261121 when the user has seen it; until then it is not built
     ");
-    assert_eq!(environment.tasks(), format!("{before}{}", new_leaf("4", "d.txt")));
+    assert_eq!(
+        environment.tasks(),
+        format!("{before}{}", new_leaf("4", "d.txt"))
+    );
     environment.done(&["approve", PLAN, "--yes"]);
     let statuses = environment.statuses();
     assert_eq!(statuses.len(), 4);
@@ -149,13 +154,19 @@ fn what_is_refused() {
 /// Task 1 is completed; 2 is a group of 2.1 and 2.2; 3 waits for 2.1, 4 for the group.
 fn grouped() -> Environment {
     let environment = Environment::new().repo();
-    let (first, rest) = (leaf("1", "none", "a.txt"), [leaf("3", "2.1", "d.txt"), leaf("4", "2", "e.txt")]);
+    let (first, rest) = (
+        leaf("1", "none", "a.txt"),
+        [leaf("3", "2.1", "d.txt"), leaf("4", "2", "e.txt")],
+    );
     let parts = tree(&[leaf("2.1", "1", "b.txt"), leaf("2.2", "1, 2.1", "c.txt")]);
     let parts = parts.split_once("### Subtasks\n").unwrap().1;
     let parts: String = parts.lines().map(|line| format!("  {line}\n")).collect();
     let rest = tree(&rest);
     let rest = rest.split_once("### Subtasks\n").unwrap().1;
-    environment.plan(&format!("{}- [ID: 2] The group (Complexity: 4)\n{parts}{rest}", tree(&[first])));
+    environment.plan(&format!(
+        "{}- [ID: 2] The group (Complexity: 4)\n{parts}{rest}",
+        tree(&[first])
+    ));
     environment.start(&["--no-commit"]);
     environment.build_task("builder-1", "1", "a.txt", "about 1\n");
     assert_eq!(environment.pass("1").code, 0);
@@ -166,8 +177,16 @@ impl Environment {
     /// The lines of the tree that have an id or say what a task waits for.
     fn order(&self) -> String {
         let tasks = self.tasks();
-        let says = |line: &&str| ["[ID:", "Dependencies:", "After:"].iter().any(|part| line.contains(part));
-        tasks.lines().filter(says).map(|line| format!("{line}\n")).collect()
+        let says = |line: &&str| {
+            ["[ID:", "Dependencies:", "After:"]
+                .iter()
+                .any(|part| line.contains(part))
+        };
+        tasks
+            .lines()
+            .filter(says)
+            .map(|line| format!("{line}\n"))
+            .collect()
     }
 
     /// Edits the tree by `fp task`, shows what it says and the order afterwards, and approves the tree.
@@ -182,7 +201,11 @@ impl Environment {
 fn a_task_is_split() {
     let environment = grouped();
     let part = |id: &str, after: &str, file: &str| {
-        tree(&[leaf(id, after, file)]).split_once("### Subtasks\n").unwrap().1.to_owned()
+        tree(&[leaf(id, after, file)])
+            .split_once("### Subtasks\n")
+            .unwrap()
+            .1
+            .to_owned()
     };
     let parts = part("2.1.1", "none", "b.txt") + &part("2.1.2", "2.1.1", "f.txt");
     assert_snapshot!(environment.task(&["split", PLAN, "2.1"], &parts), @r"
@@ -211,7 +234,10 @@ fn a_task_is_split() {
     ");
     environment.done(&["approve", PLAN, "--yes"]);
     let why = environment.fp(&["why", PLAN, "3"]);
-    assert!(why.stdout.contains("2.1.1") && why.stdout.contains("2.1.2"), "{why}");
+    assert!(
+        why.stdout.contains("2.1.1") && why.stdout.contains("2.1.2"),
+        "{why}"
+    );
 
     let split = |task: &str, parts: &str| environment.refused_task(&["split", PLAN, task], parts);
     assert_snapshot!(split("3", &part("3.1", "none", "d.txt")), @r"
@@ -281,7 +307,8 @@ fn a_task_is_removed() {
     }
     "#);
 
-    let remove = |task: &str| environment.refused_edit(|| environment.fp(&["task", "remove", PLAN, task]));
+    let remove =
+        |task: &str| environment.refused_edit(|| environment.fp(&["task", "remove", PLAN, task]));
     assert_snapshot!(remove("1"), @r"
     error: task 1 is COMPLETED and can't be changed or removed any more
     hint: undo the edit of that task in tasks.md and add a new task instead; one that is being built can be released first, a failed one retried
@@ -302,12 +329,16 @@ fn what_a_begun_task_waits_for_stays() {
     let environment = Environment::new().repo();
     let sample = tree(&[leaf("1", "none", "a.txt"), leaf("2", "none", "b.txt")]);
     let (first, second) = sample.split_at(sample.find("- [ID: 2]").unwrap());
-    let second = second.replace("  - Dependencies: none\n", "  - Dependencies: none\n  - After: 1\n");
+    let second = second.replace(
+        "  - Dependencies: none\n",
+        "  - Dependencies: none\n  - After: 1\n",
+    );
     environment.plan(&format!("{first}{second}"));
     environment.start(&["--no-commit"]);
     environment.done(&["fail", PLAN, "1", "--reason", "no need"]);
     environment.claim_task("builder-1", "2");
-    let remove = |task: &str| environment.refused_edit(|| environment.fp(&["task", "remove", PLAN, task]));
+    let remove =
+        |task: &str| environment.refused_edit(|| environment.fp(&["task", "remove", PLAN, task]));
     assert_snapshot!(remove("1"), @r"
     error: task 1 stays: task 2, which is IMPLEMENTING, waits for it
     hint: `fp task revise` changes a task that nobody has begun
@@ -322,7 +353,8 @@ fn what_a_begun_task_waits_for_stays() {
 #[test]
 fn a_group_is_not_removed() {
     let environment = grouped();
-    let remove = |task: &str| environment.refused_edit(|| environment.fp(&["task", "remove", PLAN, task]));
+    let remove =
+        |task: &str| environment.refused_edit(|| environment.fp(&["task", "remove", PLAN, task]));
     assert_snapshot!(remove("2"), @r"
     error: task 2 has subtasks; each of them is edited by itself
     hint: `fp show sample-20261121` shows the tree

@@ -20,7 +20,11 @@ fn nothing_stands_before_the_json() {
     let valid = tree(&[leaf("1", "none", "a.txt"), leaf("2", "1", "b.txt")]);
     let invalid = valid.replace("Dependencies: 1", "Dependencies: 7");
     let mut seen = Vec::new();
-    for (name, text) in [("valid", &valid), ("invalid", &invalid), ("empty", &String::new())] {
+    for (name, text) in [
+        ("valid", &valid),
+        ("invalid", &invalid),
+        ("empty", &String::new()),
+    ] {
         let environment = place(text);
         for args in [
             &["validate", PLAN][..],
@@ -33,8 +37,15 @@ fn nothing_stands_before_the_json() {
         ] {
             let output = environment.fp(&[args, &["--format", "json"]].concat());
             if !output.stdout.is_empty() {
-                assert_eq!(output.json()["schemaVersion"], 1, "{name} {args:?}: {output}");
-                assert!(output.stdout.starts_with("{\n"), "{name} {args:?}: {output}");
+                assert_eq!(
+                    output.json()["schemaVersion"],
+                    1,
+                    "{name} {args:?}: {output}"
+                );
+                assert!(
+                    output.stdout.starts_with("{\n"),
+                    "{name} {args:?}: {output}"
+                );
             }
             seen.push(format!("{name} {}: {}", args.join(" "), output.code));
         }
@@ -68,10 +79,23 @@ fn nothing_stands_before_the_json() {
 fn a_limit_that_is_no_number_is_not_taken() {
     let environment = place(&tree(&[leaf("1", "none", "a.txt")]));
     let mut said = String::new();
-    for limit in ["four", "", "4.5", "0", "11", "-1", "4x", "99999999999999999999"] {
+    for limit in [
+        "four",
+        "",
+        "4.5",
+        "0",
+        "11",
+        "-1",
+        "4x",
+        "99999999999999999999",
+    ] {
         let flag = format!("--max-complexity={limit}");
         let output = environment.fp(&["validate", "tree.md", &flag]);
-        assert_eq!((output.code, output.stdout.as_str()), (2, ""), "{limit:?}: {output}");
+        assert_eq!(
+            (output.code, output.stdout.as_str()),
+            (2, ""),
+            "{limit:?}: {output}"
+        );
         said.push_str(output.stderr.lines().next().unwrap_or_default());
         said.push('\n');
     }
@@ -92,7 +116,9 @@ fn a_limit_that_is_no_number_is_not_taken() {
 fn what_counts_as_a_task_is_the_same_for_every_command() {
     let text = "\u{feff}# [root] R\n\n```md\n- [ID: 9] no task (Complexity: 9)\n```\n\n## [1] A\n\n- Complexity: 2\n- Dependencies:\n\n  - 2\n\n## [2] B (Complexity: 3)\n\n- [ID: 2.1] C (Complexity: 1)\n- [ID: 2.2] D (Complexity: 1)\n";
     let environment = place(&text.replace('\n', "\r\n"));
-    let report = environment.fp(&["validate", "tree.md", "--format", "json"]).json();
+    let report = environment
+        .fp(&["validate", "tree.md", "--format", "json"])
+        .json();
     assert_eq!(report["totalLeafTasks"], 3);
     assert_snapshot!(environment.fp(&["show", "tree.md"]), @r"
     exit status: 0
@@ -104,7 +130,12 @@ fn what_counts_as_a_task_is_the_same_for_every_command() {
        └─ 2.2  D (1)
     ");
     environment.done(&["fmt", "tree.md"]);
-    assert_eq!(environment.fp(&["validate", "tree.md", "--format", "json"]).json()["totalLeafTasks"], 3);
+    assert_eq!(
+        environment
+            .fp(&["validate", "tree.md", "--format", "json"])
+            .json()["totalLeafTasks"],
+        3
+    );
 }
 
 /// Reading and formatting take about the same time for text of any shape and equal size; anything quadratic
@@ -121,34 +152,83 @@ fn no_shape_of_text_takes_long() {
         });
         runs.min().unwrap()
     };
-    let tree = "- [ID: 1] A (Complexity: 3)\n  - Acceptance:\n    - `a, b` is, (c, d)\n  - Files: a, b\n";
+    let tree =
+        "- [ID: 1] A (Complexity: 3)\n  - Acceptance:\n    - `a, b` is, (c, d)\n  - Files: a, b\n";
     let reference = time(&filled(tree));
     for (name, text) in [
-        ("blanks in a title", format!("- [ID: 1] a{}b\n", " ".repeat(SIZE))),
+        (
+            "blanks in a title",
+            format!("- [ID: 1] a{}b\n", " ".repeat(SIZE)),
+        ),
         ("blanks alone", " ".repeat(SIZE)),
-        ("blanks before a complexity", format!("- [ID: 1] a{}(Complexity: 3)", " ".repeat(SIZE))),
-        ("blanks in a file", format!("- [ID: 1] a\n  - Files: a{}b\n", " ".repeat(SIZE))),
-        ("blanks in a label", format!("- [ID: 1] a\n  - Files{}: b\n", " ".repeat(SIZE))),
-        ("open complexities", format!("- [ID: 1] a{}", filled("(Complexity: "))),
+        (
+            "blanks before a complexity",
+            format!("- [ID: 1] a{}(Complexity: 3)", " ".repeat(SIZE)),
+        ),
+        (
+            "blanks in a file",
+            format!("- [ID: 1] a\n  - Files: a{}b\n", " ".repeat(SIZE)),
+        ),
+        (
+            "blanks in a label",
+            format!("- [ID: 1] a\n  - Files{}: b\n", " ".repeat(SIZE)),
+        ),
+        (
+            "open complexities",
+            format!("- [ID: 1] a{}", filled("(Complexity: ")),
+        ),
         ("open ids", filled("- [ID: ")),
-        ("brackets", format!("- [ID: 1] a\n  - Acceptance: {}", filled("([{"))),
-        ("backticks", format!("- [ID: 1] a\n  - Acceptance: {}", filled("` `` ``` "))),
-        ("quotes", format!("- [ID: 1] a\n  - Acceptance: {}", filled("\"a, 'b"))),
-        ("ands", format!("- [ID: 1] a\n  - Dependencies: {}", filled("1 and "))),
-        ("words of a file", format!("- [ID: 1] a\n  - Files: {}", filled("a "))),
+        (
+            "brackets",
+            format!("- [ID: 1] a\n  - Acceptance: {}", filled("([{")),
+        ),
+        (
+            "backticks",
+            format!("- [ID: 1] a\n  - Acceptance: {}", filled("` `` ``` ")),
+        ),
+        (
+            "quotes",
+            format!("- [ID: 1] a\n  - Acceptance: {}", filled("\"a, 'b")),
+        ),
+        (
+            "ands",
+            format!("- [ID: 1] a\n  - Dependencies: {}", filled("1 and ")),
+        ),
+        (
+            "words of a file",
+            format!("- [ID: 1] a\n  - Files: {}", filled("a ")),
+        ),
         ("emphasis", format!("- {}[ID: 1] a", filled("*_"))),
         ("definitions", filled("[a]: b\n")),
-        ("definitions of many links", (0..SIZE / 10).map(|n| format!("[{n}]: b\n")).collect()),
+        (
+            "definitions of many links",
+            (0..SIZE / 10).map(|n| format!("[{n}]: b\n")).collect(),
+        ),
         ("empty items", filled("-\n")),
         ("headings", filled("# [1] a\n")),
         ("notes", format!("- [ID: 1] a\n{}", filled("\n  b\n"))),
-        ("duplicates", format!("- [ID: 1] a\n{}", filled("  - Files: b\n"))),
-        ("comments", format!("- [ID: 1] a\n{}", filled("  <!-- b -->\n\n"))),
-        ("lazy lines", format!("- [ID: 1] a\n  - - b\n{}", filled("=c\n"))),
-        ("tabs", format!("- [ID: 1] a\n  - b\n\n{}", filled("\t\t- c\n"))),
+        (
+            "duplicates",
+            format!("- [ID: 1] a\n{}", filled("  - Files: b\n")),
+        ),
+        (
+            "comments",
+            format!("- [ID: 1] a\n{}", filled("  <!-- b -->\n\n")),
+        ),
+        (
+            "lazy lines",
+            format!("- [ID: 1] a\n  - - b\n{}", filled("=c\n")),
+        ),
+        (
+            "tabs",
+            format!("- [ID: 1] a\n  - b\n\n{}", filled("\t\t- c\n")),
+        ),
         ("fences", format!("- [ID: 1] a\n{}", filled("  ```\n  b\n"))),
     ] {
         let taken = time(&text);
-        assert!(taken < reference * 25, "{name}: {taken:?}, a tree of the same size {reference:?}");
+        assert!(
+            taken < reference * 25,
+            "{name}: {taken:?}, a tree of the same size {reference:?}"
+        );
     }
 }

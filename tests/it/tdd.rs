@@ -6,7 +6,10 @@ use insta::assert_snapshot;
 
 fn started(verify: &str) -> Environment {
     let environment = Environment::new().repo();
-    environment.write(".fractal-planner/config.json", r#"{"executionModel": "tdd"}"#);
+    environment.write(
+        ".fractal-planner/config.json",
+        r#"{"executionModel": "tdd"}"#,
+    );
     let verify = format!("  - Test Commands: none\n  - Verify: {verify}\n");
     let two = tree(&[leaf("1", "none", "a.txt"), leaf("2", "1", "b.txt")]);
     environment.plan(&two.replacen("  - Test Commands: none\n", &verify, 1));
@@ -16,7 +19,11 @@ fn started(verify: &str) -> Environment {
 
 fn checked(environment: &Environment) -> String {
     let verified = environment.fp(&["verify", PLAN, "1"]).stdout;
-    verified.lines().find(|line| line.contains("test first")).unwrap().to_owned()
+    verified
+        .lines()
+        .find(|line| line.contains("test first"))
+        .unwrap()
+        .to_owned()
 }
 
 #[test]
@@ -24,13 +31,22 @@ fn a_check_that_fails_before_and_passes_after() {
     let environment = started("grep -q about a.txt");
     environment.build("builder-1", "a.txt", "about 1\n");
     let line = checked(&environment);
-    assert!(line.starts_with("pass  test first: before the work: exit status 2"), "{line}");
+    assert!(
+        line.starts_with("pass  test first: before the work: exit status 2"),
+        "{line}"
+    );
     assert_eq!(environment.pass("1").code, 0);
     let log = environment.read(&format!(".fractal-planner/plans/{PLAN}/events.jsonl"));
-    assert!(log.contains(r#""checkedBefore":{"task":"1""#), "both are recorded: {log}");
+    assert!(
+        log.contains(r#""checkedBefore":{"task":"1""#),
+        "both are recorded: {log}"
+    );
     environment.build("builder-1", "b.txt", "about 2\n");
     let without = environment.fp(&["verify", PLAN, "2"]).stdout;
-    assert!(without.contains("n/a   test first: the task has no Verify command"), "{without}");
+    assert!(
+        without.contains("n/a   test first: the task has no Verify command"),
+        "{without}"
+    );
 }
 
 #[test]
@@ -44,7 +60,10 @@ fn a_check_that_passes_before_proves_nothing() {
     ");
     let next = environment.done(&["next", PLAN, "--format", "json"]).json();
     assert_snapshot!(next["actions"][0]["text"].as_str().unwrap(), @"The Verify command of task 1 passes before its work, so that it proves nothing. How should it continue?");
-    assert_eq!(environment.fp(&["claim", PLAN, "--as", "builder-1"]).code, 3);
+    assert_eq!(
+        environment.fp(&["claim", PLAN, "--as", "builder-1"]).code,
+        3
+    );
     environment.done(&["answer", PLAN, "q1", "--option", "Build it"]);
     environment.build("builder-1", "a.txt", "about 1\n");
     assert_snapshot!(checked(&environment), @"note  test first: Verify passed before the work already; the user let it be built");
@@ -78,7 +97,12 @@ fn a_check_that_was_not_approved_does_not_run_before_the_work() {
     let after = before.replace("Verify: false", "Verify: touch ran");
     let hash = |text: &str| fp_run::run::approval::hash(text.as_bytes());
     environment.write(&tasks, &after);
-    environment.write(&log, environment.read(&log).replace(&hash(&before), &hash(&after)));
+    environment.write(
+        &log,
+        environment
+            .read(&log)
+            .replace(&hash(&before), &hash(&after)),
+    );
     std::fs::remove_file(environment.path(&snapshot)).unwrap();
     let refused = environment.fp(&["claim", PLAN, "--as", "builder-1"]);
     assert_eq!(refused.code, 1, "{refused}");

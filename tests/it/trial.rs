@@ -4,7 +4,10 @@ use crate::common::plan::{Leaf, PLAN, leaf, tree};
 use crate::common::{Environment, Output};
 
 fn tested<'a>(id: &'a str, file: &'a str, test: &'a str) -> Leaf<'a> {
-    Leaf { test, ..leaf(id, "none", file) }
+    Leaf {
+        test,
+        ..leaf(id, "none", file)
+    }
 }
 
 fn planned(leaves: &[Leaf<'_>]) -> Environment {
@@ -43,17 +46,34 @@ fn a_command_with_a_comma_is_asked_about_before_it_is_claimed() {
     let (_, next) = started(&environment);
     let asked = "question: A check of task 1 fails before any work. \"cargo test a, bb\" ended with exit status 1: \
                  \"error: unexpected argument 'bb' found Usage: cargo test [OPTIONS] [TESTNAME]\". How should it continue?";
-    assert!(next.contains(asked) && next.contains("- Run without this check: "), "{next}");
+    assert!(
+        next.contains(asked) && next.contains("- Run without this check: "),
+        "{next}"
+    );
     let claim = environment.fp(&["claim", PLAN, "1", "--as", "builder-1"]);
     assert!(
-        claim.stderr.contains("a check of it fails before any work: answer the question about it"),
+        claim
+            .stderr
+            .contains("a check of it fails before any work: answer the question about it"),
         "{claim}"
     );
-    let (other, _) = environment.claim("builder-1").expect("the other task doesn't wait");
+    let (other, _) = environment
+        .claim("builder-1")
+        .expect("the other task doesn't wait");
     assert_eq!(other, "2");
     let answer = environment.done(&["answer", PLAN, "q1", "--option", "Change the task"]);
-    assert!(answer.stdout.contains(&format!("fp task revise {PLAN} 1 --file -")), "{answer}");
-    assert!(environment.done(&["why", PLAN, "1"]).stdout.contains("it has to be changed"));
+    assert!(
+        answer
+            .stdout
+            .contains(&format!("fp task revise {PLAN} 1 --file -")),
+        "{answer}"
+    );
+    assert!(
+        environment
+            .done(&["why", PLAN, "1"])
+            .stdout
+            .contains("it has to be changed")
+    );
 }
 
 #[test]
@@ -67,13 +87,19 @@ fn a_missing_program_is_one_question_for_all_its_commands() {
         next.contains("A check of tasks 1, 2 fails before any work.") && !next.contains("ask q2"),
         "{next}"
     );
-    assert!(next.contains("ended with exit status 127") && !next.contains("spawn"), "{next}");
+    assert!(
+        next.contains("ended with exit status 127") && !next.contains("spawn"),
+        "{next}"
+    );
     environment.done(&["answer", PLAN, "q1", "--option", "Run without this check"]);
     let token = environment.claim_task("builder-1", "1");
     environment.write("src/one.txt", "about 1\n");
     environment.done(&["submit", PLAN, "1", "--claim", &token]);
     let verified = environment.done(&["verify", PLAN, "1"]).stdout;
-    assert!(verified.contains("by the user's choice it is no check of this task"), "{verified}");
+    assert!(
+        verified.contains("by the user's choice it is no check of this task"),
+        "{verified}"
+    );
 }
 
 #[test]
@@ -90,39 +116,83 @@ fn a_suite_that_is_red_already_is_asked_about_once() {
     environment.done(&["answer", PLAN, "q1", "--option", "Keep"]);
     environment.done(&["run", "start", PLAN, "--session", "s1"]);
     let next = environment.next(&[]).stdout;
-    assert!(next.contains("spawn builder-1") && !next.contains("ask"), "{next}");
+    assert!(
+        next.contains("spawn builder-1") && !next.contains("ask"),
+        "{next}"
+    );
     let log = environment.done(&["log", PLAN]).stdout;
-    assert_eq!(log.matches("the plan's commands were tried before any work").count(), 1, "{log}");
+    assert_eq!(
+        log.matches("the plan's commands were tried before any work")
+            .count(),
+        1,
+        "{log}"
+    );
 }
 
 #[test]
 fn what_the_work_is_to_bring_about_is_no_question() {
     let check = |leaves: &[Leaf<'_>]| {
         let (start, next) = started(&planned(leaves));
-        assert!(next.contains("spawn builder-1") && !next.contains("ask q"), "{next}");
+        assert!(
+            next.contains("spawn builder-1") && !next.contains("ask q"),
+            "{next}"
+        );
         // Named while it takes over a second, as on a busy machine.
-        assert!(start.stderr.lines().all(|line| line.starts_with("note: trying ")), "{start}");
+        assert!(
+            start
+                .stderr
+                .lines()
+                .all(|line| line.starts_with("note: trying ")),
+            "{start}"
+        );
     };
     // The task's own new file, by its path, its name or its module.
-    check(&[tested("1", "tests/test_new.py", "sh tests/test_new.py"), leaf("2", "none", "b/c.txt")]);
-    check(&[tested("1", "src/one.txt", "grep -q about src/one.txt"), leaf("2", "none", "b/c.txt")]);
+    check(&[
+        tested("1", "tests/test_new.py", "sh tests/test_new.py"),
+        leaf("2", "none", "b/c.txt"),
+    ]);
+    check(&[
+        tested("1", "src/one.txt", "grep -q about src/one.txt"),
+        leaf("2", "none", "b/c.txt"),
+    ]);
     check(&[
         tested("1", "tests/one/new.rs", "false --test new"),
         tested("2", "src/two.rs", "false --test new"),
     ]);
-    check(&[tested("1", "web/src/a.js", "cd web && true"), tested("2", "web/src/b.js", "cd web && true")]);
-    check(&[tested("1", "bin/run.sh", "bin/run.sh"), tested("2", "src/two.txt", "bin/run.sh")]);
+    check(&[
+        tested("1", "web/src/a.js", "cd web && true"),
+        tested("2", "web/src/b.js", "cd web && true"),
+    ]);
+    check(&[
+        tested("1", "bin/run.sh", "bin/run.sh"),
+        tested("2", "src/two.txt", "bin/run.sh"),
+    ]);
     // A project that is set up by the plan, and tests of which there are none yet.
-    check(&[tested("1", "Makefile", "make test"), tested("2", "src/two.txt", "make test")]);
+    check(&[
+        tested("1", "Makefile", "make test"),
+        tested("2", "src/two.txt", "make test"),
+    ]);
     let none = "sh -c 'echo no tests ran && exit 5'";
-    check(&[tested("1", "src/one.txt", none), tested("2", "src/two.txt", none)]);
+    check(&[
+        tested("1", "src/one.txt", none),
+        tested("2", "src/two.txt", none),
+    ]);
     // A command of one task among several.
-    check(&[tested("1", "src/one.txt", "sh -c 'exit 3'"), leaf("2", "none", "src/two.txt")]);
+    check(&[
+        tested("1", "src/one.txt", "sh -c 'exit 3'"),
+        leaf("2", "none", "src/two.txt"),
+    ]);
     // A file that a tool leaves.
-    check(&[tested("1", "src/one.txt", "touch made.txt"), leaf("2", "none", "src/two.txt")]);
+    check(&[
+        tested("1", "src/one.txt", "touch made.txt"),
+        leaf("2", "none", "src/two.txt"),
+    ]);
     // Arguments of what the plan builds.
     let own = "sh -c 'echo error: unexpected argument --json found && exit 2'";
-    check(&[tested("1", "src/one.txt", own), leaf("2", "none", "src/two.txt")]);
+    check(&[
+        tested("1", "src/one.txt", own),
+        leaf("2", "none", "src/two.txt"),
+    ]);
 }
 
 #[test]
@@ -139,7 +209,11 @@ fn a_slow_command_is_left_out_and_leaves_nothing_behind() {
     let slow = tested("1", "src/one.txt", "sh -c 'touch ../begun && sleep 30'");
     let environment = planned(&[slow, tested("2", "src/two.txt", "true")]);
     let settings = r#"{ "isolation": "shared", "verify": { "timeoutSeconds": 2 } }"#;
-    std::fs::write(environment.beside("home/.config/fractal-planner/config.json"), settings).unwrap();
+    std::fs::write(
+        environment.beside("home/.config/fractal-planner/config.json"),
+        settings,
+    )
+    .unwrap();
     let (start, next) = started(&environment);
     assert!(environment.beside("begun").exists(), "{start}");
     assert_eq!(
@@ -153,7 +227,11 @@ fn a_slow_command_is_left_out_and_leaves_nothing_behind() {
 
 #[test]
 fn a_command_that_changes_files_is_named() {
-    let environment = planned(&[tested("1", "src/one.txt", "sed -i s/Sample/Other/ README.md")]);
+    let environment = planned(&[tested(
+        "1",
+        "src/one.txt",
+        "sed -i s/Sample/Other/ README.md",
+    )]);
     let (start, _) = started(&environment);
     assert_eq!(
         start.stderr,
@@ -167,7 +245,11 @@ fn nothing_runs_without_consent() {
     environment.done(&["approve", PLAN, "--yes"]);
     std::fs::remove_file(environment.trust_store()).unwrap();
     let start = environment.fp(&["run", "start", PLAN, "--session", "s1"]);
-    assert_eq!((start.code, environment.beside("ran").exists()), (1, false), "{start}");
+    assert_eq!(
+        (start.code, environment.beside("ran").exists()),
+        (1, false),
+        "{start}"
+    );
 }
 
 #[test]
@@ -208,16 +290,26 @@ fn a_command_that_is_revised_during_the_run_is_tried_again() {
     let path = format!(".fractal-planner/plans/{PLAN}/tasks.md");
     let leaf = environment.read(&path);
     let leaf = &leaf[leaf.find("- [ID: 2]").unwrap()..leaf.find("- [ID: 3]").unwrap()];
-    environment.write("../leaf.md", leaf.replace("Commands: true", "Commands: no-such-runner src/two.txt"));
+    environment.write(
+        "../leaf.md",
+        leaf.replace("Commands: true", "Commands: no-such-runner src/two.txt"),
+    );
     let revised = environment.beside("leaf.md").display().to_string();
     environment.done(&["task", "revise", PLAN, "2", "--file", &revised]);
     environment.done(&["approve", PLAN, "--yes"]);
     let next = environment.next(&[]);
-    assert!(next.stdout.contains("A check of task 2 fails before any work."), "{next}");
+    assert!(
+        next.stdout
+            .contains("A check of task 2 fails before any work."),
+        "{next}"
+    );
     assert_eq!(next.stderr, "", "the file that task 1 changed is its own");
     assert_eq!(tried(), "x\n", "what was not revised is not tried again");
     environment.done(&["answer", PLAN, "q1", "--option", "Keep"]);
-    assert!(!environment.next(&[]).stdout.contains("fails before"), "it is tried once");
+    assert!(
+        !environment.next(&[]).stdout.contains("fails before"),
+        "it is tried once"
+    );
     environment.done(&["submit", PLAN, "1", "--claim", &token]);
 }
 
@@ -238,10 +330,16 @@ fn a_new_approval_ends_the_question_about_a_check_that_it_corrects() {
     };
     environment.done(&["answer", PLAN, "q1", "--option", "Keep"]);
     let next = correct("no-such-runner src/two.txt", "true");
-    assert!(!next.contains("ask q"), "what the user keeps is no question again: {next}");
+    assert!(
+        !next.contains("ask q"),
+        "what the user keeps is no question again: {next}"
+    );
     let next = correct("no-such-helper src/three.txt", "no-such-helper src");
     let asked = "A check of task 3 fails before any work.";
-    assert!(!next.contains("task 2 fails") && next.matches(asked).count() == 1, "{next}");
+    assert!(
+        !next.contains("task 2 fails") && next.matches(asked).count() == 1,
+        "{next}"
+    );
 
     // Once work has begun only what was changed is tried again.
     environment.claim("builder-1").unwrap();

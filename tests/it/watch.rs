@@ -23,7 +23,11 @@ fn started(tasks: usize) -> Environment {
     let environment = Environment::new().repo();
     let ids: Vec<String> = (1..=tasks).map(|number| number.to_string()).collect();
     let files: Vec<String> = ids.iter().map(|id| format!("{id}.txt")).collect();
-    let leaves: Vec<_> = ids.iter().zip(&files).map(|(id, file)| leaf(id, "none", file)).collect();
+    let leaves: Vec<_> = ids
+        .iter()
+        .zip(&files)
+        .map(|(id, file)| leaf(id, "none", file))
+        .collect();
     environment.plan(&tree(&leaves));
     environment.start(&[]);
     environment
@@ -39,7 +43,11 @@ pub(crate) struct Terminal {
 }
 
 fn size(rows: u16, cols: u16) -> PtySize {
-    PtySize { rows, cols, ..PtySize::default() }
+    PtySize {
+        rows,
+        cols,
+        ..PtySize::default()
+    }
 }
 
 fn cells(number: u16) -> NonZeroU16 {
@@ -49,12 +57,18 @@ fn cells(number: u16) -> NonZeroU16 {
 impl Terminal {
     /// A shell that runs `program` and reports the terminal's settings.
     pub(crate) fn shell(environment: &Environment, program: &[&str]) -> Self {
-        Self::open(environment, &[&["sh", "-c", SCRIPT, "sh"], program].concat())
+        Self::open(
+            environment,
+            &[&["sh", "-c", SCRIPT, "sh"], program].concat(),
+        )
     }
 
     /// A shell that watches the plan.
     fn watching(environment: &Environment) -> Self {
-        let terminal = Self::shell(environment, &[env!("CARGO_BIN_EXE_fp"), "status", "--watch", PLAN]);
+        let terminal = Self::shell(
+            environment,
+            &[env!("CARGO_BIN_EXE_fp"), "status", "--watch", PLAN],
+        );
         terminal.wait_for("q ends, arrows scroll");
         terminal
     }
@@ -65,7 +79,10 @@ impl Terminal {
         command.args(&words[1..]);
         command.cwd(environment.path(""));
         command.env_clear();
-        for (name, value) in plain.get_envs().filter_map(|(name, value)| Some((name, value?))) {
+        for (name, value) in plain
+            .get_envs()
+            .filter_map(|(name, value)| Some((name, value?)))
+        {
             command.env(name, value);
         }
         command.env("TERM", "xterm-256color");
@@ -80,7 +97,13 @@ impl Terminal {
             }
         });
         let keyboard = pty.master.take_writer().unwrap();
-        Self { screen, keyboard, child, master: Some(pty.master), folder: environment.path("") }
+        Self {
+            screen,
+            keyboard,
+            child,
+            master: Some(pty.master),
+            folder: environment.path(""),
+        }
     }
 
     pub(crate) fn shown(&self) -> String {
@@ -93,18 +116,32 @@ impl Terminal {
     }
 
     fn resize(&self, rows: u16, columns: u16) {
-        self.screen.lock().unwrap().screen_mut().set_size(cells(rows), cells(columns));
-        self.master.as_ref().unwrap().resize(size(rows, columns)).unwrap();
+        self.screen
+            .lock()
+            .unwrap()
+            .screen_mut()
+            .set_size(cells(rows), cells(columns));
+        self.master
+            .as_ref()
+            .unwrap()
+            .resize(size(rows, columns))
+            .unwrap();
     }
 
     pub(crate) fn wait_for(&self, text: &str) {
-        self.wait_until(&format!("{text:?} to be shown"), |shown| shown.contains(text));
+        self.wait_until(&format!("{text:?} to be shown"), |shown| {
+            shown.contains(text)
+        });
     }
 
     fn wait_until(&self, what: &str, condition: impl Fn(&str) -> bool) {
         let end = Instant::now() + Duration::from_secs(120);
         while !condition(&self.shown()) {
-            assert!(Instant::now() < end, "waited in vain for {what}:\n{}", self.shown());
+            assert!(
+                Instant::now() < end,
+                "waited in vain for {what}:\n{}",
+                self.shown()
+            );
             std::thread::sleep(Duration::from_millis(10));
         }
     }
@@ -126,8 +163,16 @@ impl Terminal {
         let read = |name: &str| fs::read_to_string(self.folder.join(name)).unwrap();
         let settings = |name: &str| sizes.replace_all(&read(name), "").into_owned();
         assert_eq!(settings("after"), settings("before"));
-        assert!(settings("before").contains("icanon"), "{}", settings("before"));
-        assert!(self.shown().starts_with("in front"), "the first screen is back:\n{}", self.shown());
+        assert!(
+            settings("before").contains("icanon"),
+            "{}",
+            settings("before")
+        );
+        assert!(
+            self.shown().starts_with("in front"),
+            "the first screen is back:\n{}",
+            self.shown()
+        );
         let screen = self.screen.lock().unwrap();
         assert!(!screen.screen().alternate_screen() && !screen.screen().hide_cursor());
     }
@@ -205,7 +250,14 @@ fn it_follows_the_size_and_scrolls() {
     terminal.wait_for("1-20 of 40");
     terminal.resize(12, 40);
     terminal.wait_for("1-8 of 40");
-    assert!(terminal.shown().lines().all(|line| line.chars().count() <= 40), "{}", terminal.shown());
+    assert!(
+        terminal
+            .shown()
+            .lines()
+            .all(|line| line.chars().count() <= 40),
+        "{}",
+        terminal.shown()
+    );
     terminal.press("\x1b[B");
     terminal.wait_for("2-9 of 40");
     terminal.press("\x1b[6~");
@@ -239,7 +291,10 @@ fn ctrl_c_and_signals_give_the_terminal_back() {
 #[test]
 fn a_terminal_that_is_closed_ends_it() {
     let environment = started(2);
-    let mut terminal = Terminal::open(&environment, &[env!("CARGO_BIN_EXE_fp"), "status", "--watch", PLAN]);
+    let mut terminal = Terminal::open(
+        &environment,
+        &[env!("CARGO_BIN_EXE_fp"), "status", "--watch", PLAN],
+    );
     terminal.wait_for("q ends");
     terminal.keyboard = Box::new(std::io::sink());
     drop(terminal.master.take());
@@ -255,14 +310,19 @@ fn a_terminal_that_goes_without_a_signal_ends_it() {
     let environment = started(2);
     let fp = env!("CARGO_BIN_EXE_fp");
     let script = "setsid sh -c 'echo $$ > pid; exec \"$0\" \"$@\"' \"$@\"";
-    let mut terminal =
-        Terminal::open(&environment, &["sh", "-c", script, "sh", fp, "status", "--watch", PLAN]);
+    let mut terminal = Terminal::open(
+        &environment,
+        &["sh", "-c", script, "sh", fp, "status", "--watch", PLAN],
+    );
     terminal.wait_for("q ends");
     let id = environment.read("pid");
     terminal.keyboard = Box::new(std::io::sink());
     drop(terminal.master.take());
     let end = Instant::now() + Duration::from_secs(60);
-    while Path::new(&format!("/proc/{}/exe", id.trim())).read_link().is_ok() {
+    while Path::new(&format!("/proc/{}/exe", id.trim()))
+        .read_link()
+        .is_ok()
+    {
         assert!(Instant::now() < end, "it goes on without a terminal");
         std::thread::sleep(Duration::from_millis(20));
     }
@@ -276,10 +336,17 @@ fn a_log_that_breaks_is_said_after_the_terminal_is_back() {
     let whole = environment.read(&log);
     environment.write(&log, format!("{whole}{{\"schem"));
     std::thread::sleep(Duration::from_millis(600));
-    assert!(terminal.shown().contains("q ends"), "half a line may become a whole one");
+    assert!(
+        terminal.shown().contains("q ends"),
+        "half a line may become a whole one"
+    );
     environment.write(&log, format!("{whole}{{\"schem\n"));
     terminal.given_back("2");
-    assert!(terminal.shown().contains("not an entry of this log"), "{}", terminal.shown());
+    assert!(
+        terminal.shown().contains("not an entry of this log"),
+        "{}",
+        terminal.shown()
+    );
 }
 
 /// Run in a terminal by the test below.
@@ -295,10 +362,20 @@ fn a_panic_gives_the_terminal_back_and_is_seen() {
     let environment = started(1);
     let itself = std::env::current_exe().unwrap();
     let itself = Path::new(&itself).to_str().unwrap();
-    let words = [itself, "--exact", "watch::panics_on_the_screen", "--ignored", "--nocapture"];
+    let words = [
+        itself,
+        "--exact",
+        "watch::panics_on_the_screen",
+        "--ignored",
+        "--nocapture",
+    ];
     let terminal = Terminal::shell(&environment, &words);
     terminal.given_back("101");
-    assert!(terminal.shown().contains("a panic that is seen"), "{}", terminal.shown());
+    assert!(
+        terminal.shown().contains("a panic that is seen"),
+        "{}",
+        terminal.shown()
+    );
 }
 
 #[test]
@@ -307,7 +384,11 @@ fn a_screen_that_can_not_be_taken_over() {
     if !environment.can_trace() {
         return;
     }
-    let words = [&DEAF[..], &[env!("CARGO_BIN_EXE_fp"), "status", "--watch", PLAN]].concat();
+    let words = [
+        &DEAF[..],
+        &[env!("CARGO_BIN_EXE_fp"), "status", "--watch", PLAN],
+    ]
+    .concat();
     let terminal = Terminal::shell(&environment, &words);
     terminal.given_back("2");
     assert_snapshot!(terminal.shown(), @"
@@ -324,8 +405,17 @@ fn without_a_terminal_it_is_the_status_once() {
     let once = environment.fp(&["status", "--watch", PLAN]);
     assert_eq!(once.stdout, environment.fp(&["status", PLAN]).stdout);
     assert_snapshot!(once.stderr, @r"note: --watch shows text on a terminal: this is the status at the moment");
-    let script = format!("TERM=dumb '{}' status --watch {PLAN}", env!("CARGO_BIN_EXE_fp"));
+    let script = format!(
+        "TERM=dumb '{}' status --watch {PLAN}",
+        env!("CARGO_BIN_EXE_fp")
+    );
     let terminal = Terminal::shell(&environment, &["sh", "-c", &script]);
     terminal.wait_for("ended with 0");
-    assert!(terminal.shown().contains("note: --watch shows text on a terminal"), "{}", terminal.shown());
+    assert!(
+        terminal
+            .shown()
+            .contains("note: --watch shows text on a terminal"),
+        "{}",
+        terminal.shown()
+    );
 }

@@ -24,7 +24,12 @@ fn started() -> Environment {
 fn why(environment: &Environment, task: &str) -> Output {
     let output = environment.fp(&["why", PLAN, task]).masked();
     let commit = regex::Regex::new("commit [0-9a-f]{7}").unwrap();
-    Output { stdout: commit.replace_all(&output.stdout, "commit [COMMIT]").into_owned(), ..output }
+    Output {
+        stdout: commit
+            .replace_all(&output.stdout, "commit [COMMIT]")
+            .into_owned(),
+        ..output
+    }
 }
 
 #[test]
@@ -118,9 +123,14 @@ fn a_task_that_failed_and_those_that_wait_for_it() {
       fp task revise sample-20261121 1 --file -
           changes task 1, if it is at fault; then `fp approve sample-20261121`
     ");
-    let report = environment.done(&["why", PLAN, "3", "--format", "json"]).json();
+    let report = environment
+        .done(&["why", PLAN, "3", "--format", "json"])
+        .json();
     let chain = report["chain"].as_array().unwrap();
-    let ids: Vec<&str> = chain.iter().map(|link| link["id"].as_str().unwrap()).collect();
+    let ids: Vec<&str> = chain
+        .iter()
+        .map(|link| link["id"].as_str().unwrap())
+        .collect();
     assert_eq!(ids, ["3", "2", "1"]);
     assert_eq!(report["next"][0]["command"], format!("fp retry {PLAN} 1"));
     environment.done(&["retry", PLAN, "1"]);
@@ -169,7 +179,9 @@ fn a_task_that_is_done_and_one_that_was_edited() {
       nothing: it is done
     ");
     let tasks = format!(".fractal-planner/plans/{PLAN}/tasks.md");
-    let text = environment.read(&tasks).replace("Write part 4", "Write another part 4");
+    let text = environment
+        .read(&tasks)
+        .replace("Write part 4", "Write another part 4");
     environment.write(&tasks, text);
     assert_snapshot!(why(&environment, "4"), @r"
     exit status: 0
@@ -237,14 +249,26 @@ fn what_it_does_not_know() {
 #[test]
 fn the_output_of_a_command_is_told_once() {
     let environment = Environment::new().repo();
-    let leaf = Leaf { id: "1", after: "none", file: "a.txt", test: "`grep -H wanted a.txt b.txt`" };
+    let leaf = Leaf {
+        id: "1",
+        after: "none",
+        file: "a.txt",
+        test: "`grep -H wanted a.txt b.txt`",
+    };
     environment.plan(&tree(&[leaf]));
     environment.start(&["--max-iterations", "2"]);
     for text in ["first\n", "second\n"] {
         environment.build("builder-1", "a.txt", text);
         let seen = environment.fp(&["verify", PLAN, "1"]).stdout;
-        let before = seen.lines().filter(|line| line.starts_with("- failed before")).count();
-        assert_eq!(before, if text == "first\n" { 0 } else { 2 }, "one line a reason: {seen}");
+        let before = seen
+            .lines()
+            .filter(|line| line.starts_with("- failed before"))
+            .count();
+        assert_eq!(
+            before,
+            if text == "first\n" { 0 } else { 2 },
+            "one line a reason: {seen}"
+        );
         environment.fail("1");
     }
     let told = environment.done(&["why", PLAN, "1"]).stdout;
@@ -261,18 +285,33 @@ fn the_output_of_a_command_is_told_once() {
 #[test]
 fn a_failure_ends_with_what_the_command_printed_last() {
     let environment = Environment::new().repo();
-    environment.write("check.sh", "seq 1 99; echo; echo 'left: 3'; echo '2 of 99 tests failed'; exit 1\n");
-    environment.plan(&tree(&[Leaf { id: "1", after: "none", file: "a.txt", test: "`sh check.sh`" }]));
+    environment.write(
+        "check.sh",
+        "seq 1 99; echo; echo 'left: 3'; echo '2 of 99 tests failed'; exit 1\n",
+    );
+    environment.plan(&tree(&[Leaf {
+        id: "1",
+        after: "none",
+        file: "a.txt",
+        test: "`sh check.sh`",
+    }]));
     environment.start(&["--max-iterations", "1"]);
     environment.build("builder-1", "a.txt", "first\n");
     environment.fp(&["verify", PLAN, "1"]);
     environment.fail("1");
-    for told in [environment.done(&["status"]).stdout, environment.done(&["status", "--all"]).stdout] {
+    for told in [
+        environment.done(&["status"]).stdout,
+        environment.done(&["status", "--all"]).stdout,
+    ] {
         let task = &told[told.find("failed     Write part 1").unwrap()..];
         let lines: Vec<&str> = task.lines().skip(1).map(str::trim_start).collect();
         assert_eq!(
             lines,
-            ["Criterion 1 (`a.txt` has a line about 1): not seen", "left: 3", "2 of 99 tests failed"],
+            [
+                "Criterion 1 (`a.txt` has a line about 1): not seen",
+                "left: 3",
+                "2 of 99 tests failed"
+            ],
             "{told}"
         );
     }
@@ -280,20 +319,35 @@ fn a_failure_ends_with_what_the_command_printed_last() {
     let lines = "\n                      `sh check.sh` failed: exit status 1\n";
     assert!(told.contains(lines), "{told}");
     assert!(
-        told.contains("                      left: 3\n                      2 of 99 tests failed\n"),
+        told.contains(
+            "                      left: 3\n                      2 of 99 tests failed\n"
+        ),
         "{told}"
     );
     assert!(!told.contains("sha256"), "{told}");
     let question = environment.done(&["status", "--json"]).json()["questions"][0].clone();
     assert!(
-        question.as_str().unwrap().contains("; left: 3; 2 of 99 tests failed. The verifier"),
+        question
+            .as_str()
+            .unwrap()
+            .contains("; left: 3; 2 of 99 tests failed. The verifier"),
         "{question}"
     );
     environment.done(&["answer", PLAN, "q1", "--option", "Stop"]);
-    let chain = why(&environment, "1").stdout.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(chain.contains("not seen; left: 3; 2 of 99 tests failed History:"), "{chain}");
+    let chain = why(&environment, "1")
+        .stdout
+        .split_whitespace()
+        .collect::<Vec<_>>()
+        .join(" ");
+    assert!(
+        chain.contains("not seen; left: 3; 2 of 99 tests failed History:"),
+        "{chain}"
+    );
     let handoff = environment.done(&["handoff"]).stdout;
-    assert!(handoff.contains("not seen; left: 3; 2 of 99 tests failed\n"), "{handoff}");
+    assert!(
+        handoff.contains("not seen; left: 3; 2 of 99 tests failed\n"),
+        "{handoff}"
+    );
     let report = environment.done(&["report", "--markdown"]).stdout;
     assert!(report.contains("  - left: 3\n"), "{report}");
 }

@@ -69,6 +69,9 @@ impl Output {
     /// This output with shortened commit ids replaced.
     fn with_short_ids(self) -> Self {
         let ids = regex::Regex::new(r"\b[0-9a-f]{10}\b").unwrap();
-        Self { stdout: ids.replace_all(&self.stdout, "[ID]").into_owned(), ..self }
+        Self {
+            stdout: ids.replace_all(&self.stdout, "[ID]").into_owned(),
+            ..self
+        }
     }
 }

@@ -21,8 +21,14 @@ impl Environment {
     /// The entries of the log, each of which has to be one, with no number left out.
     fn log(&self) -> Vec<Value> {
         let log = self.read(&format!(".fractal-planner/plans/{PLAN}/events.jsonl"));
-        let entries: Vec<Value> = log.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-        let numbers: Vec<u64> = entries.iter().map(|entry| entry["seq"].as_u64().unwrap()).collect();
+        let entries: Vec<Value> = log
+            .lines()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect();
+        let numbers: Vec<u64> = entries
+            .iter()
+            .map(|entry| entry["seq"].as_u64().unwrap())
+            .collect();
         assert_eq!(numbers, (1..=entries.len() as u64).collect::<Vec<_>>());
         entries
     }
@@ -30,8 +36,12 @@ impl Environment {
     /// The events of one kind in the log.
     fn logged(&self, kind: &str) -> Vec<Value> {
         let entries = self.log();
-        let events = entries.iter().flat_map(|entry| entry["events"].as_array().unwrap());
-        events.filter_map(|event| event.get(kind).cloned()).collect()
+        let events = entries
+            .iter()
+            .flat_map(|entry| entry["events"].as_array().unwrap());
+        events
+            .filter_map(|event| event.get(kind).cloned())
+            .collect()
     }
 
     /// The files of the plan's folder and beside it, sorted.
@@ -46,7 +56,11 @@ impl Environment {
                     open.push(path);
                 } else {
                     let name = path.strip_prefix(&plans).unwrap().to_str().unwrap();
-                    files.insert(name.strip_prefix(&format!("{PLAN}/")).unwrap_or(name).to_owned());
+                    files.insert(
+                        name.strip_prefix(&format!("{PLAN}/"))
+                            .unwrap_or(name)
+                            .to_owned(),
+                    );
                 }
             }
         }
@@ -57,8 +71,10 @@ impl Environment {
     fn assert_snapshot_is_the_log(&self) -> String {
         let report = || self.done(&["status", PLAN, "--format", "json"]).stdout;
         let by_snapshot = report();
-        std::fs::remove_file(self.path(&format!(".fractal-planner/plans/{PLAN}/execution-state.json")))
-            .unwrap();
+        std::fs::remove_file(self.path(&format!(
+            ".fractal-planner/plans/{PLAN}/execution-state.json"
+        )))
+        .unwrap();
         assert_eq!(by_snapshot, report());
         by_snapshot
     }

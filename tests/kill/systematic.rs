@@ -38,7 +38,9 @@ struct Case {
 }
 
 fn words(text: &str) -> Vec<String> {
-    text.split(' ').map(|word| word.replace("PLAN", PLAN)).collect()
+    text.split(' ')
+        .map(|word| word.replace("PLAN", PLAN))
+        .collect()
 }
 
 fn token(environment: &Environment) -> String {
@@ -56,7 +58,10 @@ fn in_worktrees(environment: &Environment) {
 /// Has `owner` hand in task 1 from its worktree.
 fn hand_in(environment: &Environment, owner: &str) {
     let token = environment.claim(owner).unwrap().1;
-    environment.write(&format!(".fractal-planner/plans/{PLAN}/worktrees/{owner}/a.txt"), "about 1\n");
+    environment.write(
+        &format!(".fractal-planner/plans/{PLAN}/worktrees/{owner}/a.txt"),
+        "about 1\n",
+    );
     environment.done(&["submit", PLAN, "1", "--claim", &token]);
 }
 
@@ -84,7 +89,10 @@ const CASES: [Case; 14] = [
     Case {
         name: "approve",
         before: |environment| {
-            environment.plan(&tree(&[leaf("1", "none", "a.txt"), leaf("2", "none", "c.txt")]))
+            environment.plan(&tree(&[
+                leaf("1", "none", "a.txt"),
+                leaf("2", "none", "c.txt"),
+            ]))
         },
         args: |_| words("approve PLAN --yes"),
         done_before: "",
@@ -95,8 +103,18 @@ const CASES: [Case; 14] = [
         args: |_| words("run start PLAN --session s2"),
         done_before: "",
     },
-    Case { name: "next", before: |_| {}, args: |_| words("next PLAN"), done_before: "" },
-    Case { name: "claim", before: |_| {}, args: |_| words("claim PLAN --as builder-1"), done_before: "" },
+    Case {
+        name: "next",
+        before: |_| {},
+        args: |_| words("next PLAN"),
+        done_before: "",
+    },
+    Case {
+        name: "claim",
+        before: |_| {},
+        args: |_| words("claim PLAN --as builder-1"),
+        done_before: "",
+    },
     Case {
         name: "submit",
         before: |environment| {
@@ -161,14 +179,25 @@ const CASES: [Case; 14] = [
         args: |_| words("verdict PLAN 1 --pass 1:seen --summary fine"),
         done_before: "it has passed already|is COMPLETED",
     },
-    Case { name: "note", before: |_| {}, args: |_| words("note PLAN add WARN:x"), done_before: "" },
+    Case {
+        name: "note",
+        before: |_| {},
+        args: |_| words("note PLAN add WARN:x"),
+        done_before: "",
+    },
 ];
 
 #[test]
 fn a_command_killed_at_any_write_is_made_good_by_the_same_command() {
-    let tried = Environment::new().command("strace").args(["-o", "/dev/null", "true"]).status();
+    let tried = Environment::new()
+        .command("strace")
+        .args(["-o", "/dev/null", "true"])
+        .status();
     if !tried.is_ok_and(|status| status.success()) {
-        assert!(std::env::var_os("FP_REQUIRE_STRACE").is_none(), "strace is missing, or may not trace");
+        assert!(
+            std::env::var_os("FP_REQUIRE_STRACE").is_none(),
+            "strace is missing, or may not trace"
+        );
         println!("skipped: no strace");
         return;
     }
@@ -178,7 +207,10 @@ fn a_command_killed_at_any_write_is_made_good_by_the_same_command() {
     let killed: usize = thread::scope(|scope| {
         let work = || std::iter::from_fn(next).map(check).sum::<usize>();
         let workers: Vec<_> = (0..WORKERS).map(|_| scope.spawn(work)).collect();
-        workers.into_iter().map(|worker| worker.join().unwrap()).sum()
+        workers
+            .into_iter()
+            .map(|worker| worker.join().unwrap())
+            .sum()
     });
     println!("{} commands, killed at {killed} calls", CASES.len());
     assert!(killed > 100, "hardly anything was killed");
@@ -187,7 +219,10 @@ fn a_command_killed_at_any_write_is_made_good_by_the_same_command() {
 /// Kills the case's command at each of its [`CALLS`]; how many there are.
 fn check(case: &Case) -> usize {
     let environment = Environment::new().repo();
-    environment.plan(&tree(&[leaf("1", "none", "a.txt"), leaf("2", "none", "b.txt")]));
+    environment.plan(&tree(&[
+        leaf("1", "none", "a.txt"),
+        leaf("2", "none", "b.txt"),
+    ]));
     environment.start(&[]);
     (case.before)(&environment);
     let args = (case.args)(&environment);
@@ -196,12 +231,23 @@ fn check(case: &Case) -> usize {
     let (answer, calls) = environment.traced(&args);
     let expected = environment.seen();
     // Most steps in a shared plan are those of the others, and git makes them slow.
-    let every = if case.name.ends_with("shared plan") { 3 } else { 1 };
+    let every = if case.name.ends_with("shared plan") {
+        3
+    } else {
+        1
+    };
     for (call, n) in calls.iter().step_by(every) {
         environment.restore();
         let place = format!("{} at {call} {n}", case.name);
         let said = environment.killed_at(call, *n, &args);
-        make_good(case, &environment, &args, (&said, &answer), &expected, &place);
+        make_good(
+            case,
+            &environment,
+            &args,
+            (&said, &answer),
+            &expected,
+            &place,
+        );
     }
     calls.len() / every
 }
@@ -216,8 +262,14 @@ fn make_good(
     place: &str,
 ) {
     let again = environment.fp(args);
-    let known = case.done_before.split('|').any(|text| !text.is_empty() && again.stderr.contains(text));
-    assert!(again.code == 0 || again.code == 1 && known, "{place}: {again}");
+    let known = case
+        .done_before
+        .split('|')
+        .any(|text| !text.is_empty() && again.stderr.contains(text));
+    assert!(
+        again.code == 0 || again.code == 1 && known,
+        "{place}: {again}"
+    );
     // What `next` tells, it tells at least once.
     assert!(
         case.name != "next" || said == answer || again.stdout == answer,
@@ -284,13 +336,19 @@ impl Environment {
     /// The repository and the home of its user, and the remote of a shared plan, as far as they are in `place`.
     fn repositories(&self, place: &str) -> Vec<&'static str> {
         let place = self.beside(place);
-        ["work", "home", "remote.git"].into_iter().filter(|folder| place.join(folder).exists()).collect()
+        ["work", "home", "remote.git"]
+            .into_iter()
+            .filter(|folder| place.join(folder).exists())
+            .collect()
     }
 
     /// Copies all of that.
     fn copy(&self, from: &str, to: &str) {
         let mut command = self.command("cp");
-        command.current_dir(self.beside(from)).arg("-a").args(self.repositories(from));
+        command
+            .current_dir(self.beside(from))
+            .arg("-a")
+            .args(self.repositories(from));
         assert!(command.arg(self.beside(to)).status().unwrap().success());
     }
 
@@ -299,17 +357,29 @@ impl Environment {
     fn traced(&self, args: &[&str]) -> (String, Vec<(String, usize)>) {
         let trace = self.beside("trace");
         let mut command = self.command("strace");
-        command.arg("-o").arg(&trace).arg("-e").arg(format!("trace={}", CALLS.join(",")));
-        let output = command.arg(env!("CARGO_BIN_EXE_fp")).args(args).output().unwrap();
+        command
+            .arg("-o")
+            .arg(&trace)
+            .arg("-e")
+            .arg(format!("trace={}", CALLS.join(",")));
+        let output = command
+            .arg(env!("CARGO_BIN_EXE_fp"))
+            .args(args)
+            .output()
+            .unwrap();
         assert!(output.status.success(), "{args:?}: {output:?}");
         let mut numbers = BTreeMap::<String, usize>::new();
         let mut calls = Vec::new();
         for line in std::fs::read_to_string(trace).unwrap().lines() {
-            let Some((call, arguments)) = line.split_once('(') else { continue };
+            let Some((call, arguments)) = line.split_once('(') else {
+                continue;
+            };
             let number = numbers.entry(call.to_owned()).or_default();
             *number += 1;
             if call != "openat"
-                || ["O_CREAT", "O_WRONLY", "O_RDWR"].iter().any(|flag| arguments.contains(flag))
+                || ["O_CREAT", "O_WRONLY", "O_RDWR"]
+                    .iter()
+                    .any(|flag| arguments.contains(flag))
             {
                 calls.push((call.to_owned(), *number));
             }
@@ -320,11 +390,23 @@ impl Environment {
     /// Runs `fp` and kills it at its `n`th `call`; what it had said by then.
     fn killed_at(&self, call: &str, n: usize, args: &[&str]) -> String {
         let mut command = self.command("strace");
-        command.args(["-o", "/dev/null", "-e"]).arg(format!("trace={call}"));
-        command.arg("-e").arg(format!("inject={call}:signal=KILL:when={n}"));
-        let output = command.arg(env!("CARGO_BIN_EXE_fp")).args(args).stdin(Stdio::null()).output().unwrap();
+        command
+            .args(["-o", "/dev/null", "-e"])
+            .arg(format!("trace={call}"));
+        command
+            .arg("-e")
+            .arg(format!("inject={call}:signal=KILL:when={n}"));
+        let output = command
+            .arg(env!("CARGO_BIN_EXE_fp"))
+            .args(args)
+            .stdin(Stdio::null())
+            .output()
+            .unwrap();
         // A tracer ends as what it traced has ended.
-        assert!(output.status.code().is_none(), "{args:?} came to its end before {call} {n}: {output:?}");
+        assert!(
+            output.status.code().is_none(),
+            "{args:?} came to its end before {call} {n}: {output:?}"
+        );
         String::from_utf8(output.stdout).unwrap()
     }
 }

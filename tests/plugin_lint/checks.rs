@@ -18,12 +18,17 @@ impl Outcome {
     /// Counts one thing, and its problem if it has one.
     fn look(&mut self, page: &Page, problem: Option<String>) {
         self.checked += 1;
-        self.findings.extend(problem.map(|problem| format!("{}: {problem}", page.path)));
+        self.findings
+            .extend(problem.map(|problem| format!("{}: {problem}", page.path)));
     }
 
     /// Findings; that nothing was checked is one as well.
     pub(super) fn into_findings(self) -> Vec<String> {
-        if self.checked == 0 { vec!["nothing was checked".into()] } else { self.findings }
+        if self.checked == 0 {
+            vec!["nothing was checked".into()]
+        } else {
+            self.findings
+        }
     }
 }
 
@@ -119,7 +124,8 @@ pub(super) fn links(plugin: &Plugin) -> Outcome {
             outcome.look(page, problem);
         }
         for found in rooted.captures_iter(&page.text) {
-            let problem = (!plugin.files.contains(&found[1])).then(|| format!("path {}", &found[0]));
+            let problem =
+                (!plugin.files.contains(&found[1])).then(|| format!("path {}", &found[0]));
             outcome.look(page, problem);
         }
     }
@@ -157,7 +163,8 @@ pub(super) fn references(plugin: &Plugin) -> Outcome {
                 "/" => format!("skills/{}/SKILL.md", &found[2]),
                 _ => format!("agents/{}.md", &found[2]),
             };
-            let problem = (!plugin.files.contains(&file)).then(|| format!("{} does not exist", &found[0]));
+            let problem =
+                (!plugin.files.contains(&file)).then(|| format!("{} does not exist", &found[0]));
             outcome.look(page, problem);
         }
     }
@@ -168,17 +175,27 @@ pub(super) fn references(plugin: &Plugin) -> Outcome {
 pub(super) fn keys(plugin: &Plugin) -> Outcome {
     let mut outcome = Outcome::default();
     for page in plugin.described() {
-        let allowed = if page.kind == PageKind::Skill { SKILL_KEYS } else { AGENT_KEYS };
+        let allowed = if page.kind == PageKind::Skill {
+            SKILL_KEYS
+        } else {
+            AGENT_KEYS
+        };
         let Some(keys) = &page.keys else {
             outcome.look(page, Some("no readable keys".into()));
             continue;
         };
         for key in keys.keys() {
             let known = key.as_str().is_some_and(|key| allowed.contains(&key));
-            outcome.look(page, (!known).then(|| format!("key {key:?} is ignored by the client")));
+            outcome.look(
+                page,
+                (!known).then(|| format!("key {key:?} is ignored by the client")),
+            );
         }
         let name = page.key("name");
-        outcome.look(page, (name != page.name()).then(|| format!("name {name:?} is not its own")));
+        outcome.look(
+            page,
+            (name != page.name()).then(|| format!("name {name:?} is not its own")),
+        );
     }
     outcome
 }
@@ -187,8 +204,15 @@ pub(super) fn keys(plugin: &Plugin) -> Outcome {
 pub(super) fn tools(plugin: &Plugin) -> Outcome {
     let mut outcome = Outcome::default();
     for page in plugin.described() {
-        for key in ["tools", "disallowedTools", "allowed-tools", "disallowed-tools"] {
-            let Some(value) = page.keys.as_ref().and_then(|keys| keys.get(key)) else { continue };
+        for key in [
+            "tools",
+            "disallowedTools",
+            "allowed-tools",
+            "disallowed-tools",
+        ] {
+            let Some(value) = page.keys.as_ref().and_then(|keys| keys.get(key)) else {
+                continue;
+            };
             let Value::String(value) = value else {
                 outcome.look(page, Some(format!("{key} is not a line of names")));
                 continue;
@@ -207,8 +231,13 @@ pub(super) fn own_commands(plugin: &Plugin) -> Outcome {
     let mut outcome = Outcome::default();
     for page in plugin.of_kind(PageKind::Skill) {
         let allowed = page.key("allowed-tools");
-        let allows = ["Bash(fp *", "Bash(fp:*"].iter().any(|rule| allowed.contains(rule));
-        outcome.look(page, allows.then(|| "allowed-tools has every command of fp".into()));
+        let allows = ["Bash(fp *", "Bash(fp:*"]
+            .iter()
+            .any(|rule| allowed.contains(rule));
+        outcome.look(
+            page,
+            allows.then(|| "allowed-tools has every command of fp".into()),
+        );
     }
     outcome
 }
@@ -224,7 +253,9 @@ fn names(list: &str) -> Vec<&str> {
         }
         c == ',' && depth == 0
     };
-    list.split(outside).map(|tool| tool.split('(').next().unwrap_or_default().trim()).collect()
+    list.split(outside)
+        .map(|tool| tool.split('(').next().unwrap_or_default().trim())
+        .collect()
 }
 
 /// A skill's description says to people what it does, and `when_to_use` says to the model when; an agent's description
@@ -235,13 +266,24 @@ pub(super) fn descriptions(plugin: &Plugin) -> Outcome {
         let description = page.key("description");
         let when = page.key("when_to_use");
         let length = description.chars().count() + when.chars().count();
-        let told = if page.kind == PageKind::Agent { description } else { when };
+        let told = if page.kind == PageKind::Agent {
+            description
+        } else {
+            when
+        };
         let starts = told.starts_with("Use when ");
-        outcome.look(page, (!starts).then(|| "it does not say when to use it, in \"Use when\"".into()));
-        let both =
-            page.kind != PageKind::Agent && (description.is_empty() || description.starts_with("Use when"));
-        outcome.look(page, both.then(|| "the description is not for people".into()));
-        let long = (length > DESCRIPTION_LIMIT).then(|| format!("a description of {length} characters"));
+        outcome.look(
+            page,
+            (!starts).then(|| "it does not say when to use it, in \"Use when\"".into()),
+        );
+        let both = page.kind != PageKind::Agent
+            && (description.is_empty() || description.starts_with("Use when"));
+        outcome.look(
+            page,
+            both.then(|| "the description is not for people".into()),
+        );
+        let long =
+            (length > DESCRIPTION_LIMIT).then(|| format!("a description of {length} characters"));
         outcome.look(page, long);
     }
     outcome
@@ -259,9 +301,14 @@ pub(super) fn budgets(plugin: &Plugin) -> Outcome {
         };
         let words = page.words();
         *total += words;
-        always += (page.key("name").len() + page.key("description").len() + page.key("when_to_use").len())
-            .div_ceil(4);
-        outcome.look(page, (words > limit).then(|| format!("{words} words, of at most {limit}")));
+        always += (page.key("name").len()
+            + page.key("description").len()
+            + page.key("when_to_use").len())
+        .div_ceil(4);
+        outcome.look(
+            page,
+            (words > limit).then(|| format!("{words} words, of at most {limit}")),
+        );
     }
     let totals = [
         ("all skills: words", skills, ALL_SKILLS_WORDS),
@@ -270,7 +317,9 @@ pub(super) fn budgets(plugin: &Plugin) -> Outcome {
     ];
     for (what, found, limit) in totals {
         if found > limit {
-            outcome.findings.push(format!("{what}: {found}, of at most {limit}"));
+            outcome
+                .findings
+                .push(format!("{what}: {found}, of at most {limit}"));
         }
     }
     outcome
@@ -278,8 +327,13 @@ pub(super) fn budgets(plugin: &Plugin) -> Outcome {
 
 /// A placeholder that the client does not substitute would be read as it stands.
 pub(super) fn placeholders(plugin: &Plugin) -> Outcome {
-    const SKILL: &[&str] =
-        &["ARGUMENTS", "CLAUDE_SESSION_ID", "CLAUDE_PLUGIN_ROOT", "CLAUDE_PLUGIN_DATA", "CLAUDE_SKILL_DIR"];
+    const SKILL: &[&str] = &[
+        "ARGUMENTS",
+        "CLAUDE_SESSION_ID",
+        "CLAUDE_PLUGIN_ROOT",
+        "CLAUDE_PLUGIN_DATA",
+        "CLAUDE_SKILL_DIR",
+    ];
     let mut outcome = Outcome::default();
     let placeholder = pattern(r"\$\{?([A-Za-z_][A-Za-z0-9_]*|[0-9]+)\}?");
     for page in &plugin.pages {
@@ -289,8 +343,8 @@ pub(super) fn placeholders(plugin: &Plugin) -> Outcome {
             PageKind::Reference | PageKind::Other => &[],
         };
         for found in placeholder.captures_iter(&page.text) {
-            let problem =
-                (!substituted.contains(&&found[1])).then(|| format!("{} is not substituted here", &found[0]));
+            let problem = (!substituted.contains(&&found[1]))
+                .then(|| format!("{} is not substituted here", &found[0]));
             outcome.look(page, problem);
         }
     }

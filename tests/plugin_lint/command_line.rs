@@ -12,7 +12,10 @@ pub(super) fn calls(code: &Code) -> Vec<String> {
         None => vec![code.text.replace('\n', " ")],
         Some("" | "sh" | "bash" | "console") => {
             let joined = code.text.replace("\\\n", " ");
-            joined.lines().map(|line| line.trim().trim_start_matches("$ ").to_owned()).collect()
+            joined
+                .lines()
+                .map(|line| line.trim().trim_start_matches("$ ").to_owned())
+                .collect()
         }
         Some(_) => Vec::new(),
     }
@@ -23,16 +26,27 @@ pub(super) fn calls(code: &Code) -> Vec<String> {
 
 /// What is wrong with the call `line`, if anything. A span may also mention a command by its bare name.
 pub(super) fn mistake(line: &str, may_be_a_mention: bool) -> Option<String> {
-    let Some(words) = split(line) else { return Some("a quote is not closed".into()) };
+    let Some(words) = split(line) else {
+        return Some("a quote is not closed".into());
+    };
     let tree = Cli::command();
     let command = follow(&tree, &words[1..]);
-    let Some((_, rest)) = command else { return Some("there is no such command".into()) };
+    let Some((_, rest)) = command else {
+        return Some("there is no such command".into());
+    };
     if may_be_a_mention && rest.is_empty() {
         return None;
     }
     match Cli::command().try_get_matches_from(words) {
         Ok(_) => None,
-        Err(error) if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) => None,
+        Err(error)
+            if matches!(
+                error.kind(),
+                ErrorKind::DisplayHelp | ErrorKind::DisplayVersion
+            ) =>
+        {
+            None
+        }
         Err(error) => Some(error.to_string().lines().next().unwrap_or_default().into()),
     }
 }
@@ -40,7 +54,9 @@ pub(super) fn mistake(line: &str, may_be_a_mention: bool) -> Option<String> {
 /// The innermost command that `words` name, and what follows its name; `None` if the first word is neither a
 /// command nor a flag.
 fn follow<'a, 'w>(tree: &'a Command, words: &'w [String]) -> Option<(&'a Command, &'w [String])> {
-    let Some(first) = words.first() else { return Some((tree, words)) };
+    let Some(first) = words.first() else {
+        return Some((tree, words));
+    };
     if let Some(inner) = tree.find_subcommand(first) {
         return follow(inner, &words[1..]);
     }
@@ -58,7 +74,11 @@ fn split(line: &str) -> Option<Vec<String>> {
             (None, '\'' | '"') => (quote, quoted) = (Some(c), true),
             (None, ' ') => {
                 if quoted || !word.is_empty() {
-                    words.push(if quoted { word.clone() } else { value_for(&word) });
+                    words.push(if quoted {
+                        word.clone()
+                    } else {
+                        value_for(&word)
+                    });
                 }
                 word.clear();
                 quoted = false;
@@ -86,7 +106,10 @@ mod tests {
     #[test]
     fn calls_are_found_where_a_shell_would_be() {
         let check = |text: &str, block: Option<&str>, expect: &[&str]| {
-            let code = Code { text: text.into(), block: block.map(Into::into) };
+            let code = Code {
+                text: text.into(),
+                block: block.map(Into::into),
+            };
             assert_eq!(calls(&code), expect);
         };
         check("fp next PLAN", None, &["fp next PLAN"]);
@@ -105,12 +128,20 @@ mod tests {
         let check = |line: &str, expect: Option<&[&str]>| {
             let words = split(line);
             assert_eq!(
-                words.as_ref().map(|words| words.iter().map(String::as_str).collect()),
+                words
+                    .as_ref()
+                    .map(|words| words.iter().map(String::as_str).collect()),
                 expect.map(<[_]>::to_vec)
             );
         };
-        check("fp verify PLAN TASK", Some(&["fp", "verify", "add-greeting-20261121", "1.2"]));
-        check("fp a 'b PLAN' \"c'd\"  ''", Some(&["fp", "a", "b PLAN", "c'd", ""]));
+        check(
+            "fp verify PLAN TASK",
+            Some(&["fp", "verify", "add-greeting-20261121", "1.2"]),
+        );
+        check(
+            "fp a 'b PLAN' \"c'd\"  ''",
+            Some(&["fp", "a", "b PLAN", "c'd", ""]),
+        );
         check("fp 'a", None);
     }
 
@@ -122,8 +153,16 @@ mod tests {
         check("fp bundle --out DIR", false, None);
         check("fp --version", false, None);
         check("fp bundle", true, None);
-        check("fp bundle", false, Some("error: the following required arguments were not provided:"));
-        check("fp bundle --to DIR", true, Some("error: unexpected argument '--to' found"));
+        check(
+            "fp bundle",
+            false,
+            Some("error: the following required arguments were not provided:"),
+        );
+        check(
+            "fp bundle --to DIR",
+            true,
+            Some("error: unexpected argument '--to' found"),
+        );
         check("fp bungle", true, Some("there is no such command"));
         check("fp bundle --out 'DIR", false, Some("a quote is not closed"));
     }

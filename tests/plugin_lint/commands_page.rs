@@ -19,10 +19,14 @@ fn generated() -> String {
 }
 
 fn table(page: &mut String, title: &str, commands: &[&Command]) {
-    page.push_str(&format!("\n## {title}\n\n| command | what it does |\n| --- | --- |\n"));
+    page.push_str(&format!(
+        "\n## {title}\n\n| command | what it does |\n| --- | --- |\n"
+    ));
     for command in commands {
-        let inner: Vec<&Command> =
-            command.get_subcommands().filter(|one| one.get_name() != "help" && !one.is_hide_set()).collect();
+        let inner: Vec<&Command> = command
+            .get_subcommands()
+            .filter(|one| one.get_name() != "help" && !one.is_hide_set())
+            .collect();
         if inner.is_empty() || !command.is_subcommand_required_set() {
             row(page, command);
         }
@@ -32,9 +36,19 @@ fn table(page: &mut String, title: &str, commands: &[&Command]) {
 
 fn row(page: &mut String, command: &Command) {
     let usage = command.clone().render_usage().to_string();
-    let usage = usage.lines().next().unwrap_or_default().trim_start_matches("Usage: ");
-    let usage = usage.replace(" [OPTIONS]", "").replace(" [COMMAND]", "").replace('|', "\\|");
-    let about = command.get_about().map(ToString::to_string).unwrap_or_default();
+    let usage = usage
+        .lines()
+        .next()
+        .unwrap_or_default()
+        .trim_start_matches("Usage: ");
+    let usage = usage
+        .replace(" [OPTIONS]", "")
+        .replace(" [COMMAND]", "")
+        .replace('|', "\\|");
+    let about = command
+        .get_about()
+        .map(ToString::to_string)
+        .unwrap_or_default();
     page.push_str(&format!("| `{usage}` | {} |\n", about.replace('|', "\\|")));
 }
 

@@ -22,21 +22,61 @@ fn checks() -> Vec<(Check, &'static str, String, &'static str)> {
     let how = "it does not say when to use it, in \"Use when\"";
     let whose = "the description is not for people";
     vec![
-        (checks::commands, skill, "```\nfp no-such\n```".into(), "`fp no-such`: there is no such command"),
-        (checks::links, skill, "[b](references/b.md)".into(), "link to references/b.md"),
-        (checks::references, "README.md", "start `fp:nobody`".into(), "fp:nobody does not exist"),
+        (
+            checks::commands,
+            skill,
+            "```\nfp no-such\n```".into(),
+            "`fp no-such`: there is no such command",
+        ),
+        (
+            checks::links,
+            skill,
+            "[b](references/b.md)".into(),
+            "link to references/b.md",
+        ),
+        (
+            checks::references,
+            "README.md",
+            "start `fp:nobody`".into(),
+            "fp:nobody does not exist",
+        ),
         (checks::keys, agent, front("name: a\nhooks: none"), ignored),
-        (checks::tools, agent, front("tools: Read, Task"), "no tool \"Task\""),
+        (
+            checks::tools,
+            agent,
+            front("tools: Read, Task"),
+            "no tool \"Task\"",
+        ),
         (
             checks::own_commands,
             skill,
             front("allowed-tools: Read, Bash(fp *)"),
             "allowed-tools has every command of fp",
         ),
-        (checks::descriptions, agent, front("description: Spawns builders"), how),
-        (checks::descriptions, skill, front("description: Use when a\nwhen_to_use: Use when a"), whose),
-        (checks::budgets, agent, "word ".repeat(701), "701 words, of at most 700"),
-        (checks::placeholders, skill, "fp next $PLAN".into(), "$PLAN is not substituted here"),
+        (
+            checks::descriptions,
+            agent,
+            front("description: Spawns builders"),
+            how,
+        ),
+        (
+            checks::descriptions,
+            skill,
+            front("description: Use when a\nwhen_to_use: Use when a"),
+            whose,
+        ),
+        (
+            checks::budgets,
+            agent,
+            "word ".repeat(701),
+            "701 words, of at most 700",
+        ),
+        (
+            checks::placeholders,
+            skill,
+            "fp next $PLAN".into(),
+            "$PLAN is not substituted here",
+        ),
     ]
 }
 
@@ -54,7 +94,10 @@ fn json(path: &str) -> Value {
 #[test]
 fn what_ships_passes_every_check() {
     let plugin = shipped();
-    let findings: Vec<_> = checks().iter().flat_map(|(check, ..)| check(&plugin).into_findings()).collect();
+    let findings: Vec<_> = checks()
+        .iter()
+        .flat_map(|(check, ..)| check(&plugin).into_findings())
+        .collect();
     assert!(findings.is_empty(), "{findings:#?}");
 }
 
@@ -62,7 +105,10 @@ fn what_ships_passes_every_check() {
 fn every_check_finds_what_it_is_for() {
     for (check, path, text, objection) in checks() {
         let sample = Plugin::new([(path, text.as_bytes())]);
-        assert_eq!(check(&sample).into_findings(), [format!("{path}: {objection}")]);
+        assert_eq!(
+            check(&sample).into_findings(),
+            [format!("{path}: {objection}")]
+        );
     }
 }
 
@@ -70,7 +116,11 @@ fn every_check_finds_what_it_is_for() {
 fn a_check_that_has_checked_nothing_fails() {
     let empty = Plugin::new([("README.md", b"nothing to see".as_slice())]);
     for (check, _, _, objection) in checks() {
-        assert_eq!(check(&empty).into_findings(), ["nothing was checked"], "{objection}");
+        assert_eq!(
+            check(&empty).into_findings(),
+            ["nothing was checked"],
+            "{objection}"
+        );
     }
 }
 
@@ -81,22 +131,80 @@ fn the_finer_points_of_the_checks() {
         assert_eq!(check(&sample).findings, expect, "{text}");
     };
     let page = "skills/a/SKILL.md";
-    check(checks::links, page, "[b](references/b.md#part) [c](https://example.com)", &[]);
-    check(checks::links, page, "[b](../../../b.md)", &["skills/a/SKILL.md: link to ../../../b.md"]);
-    check(checks::links, page, "${CLAUDE_PLUGIN_ROOT}/skills/a/references/b.md", &[]);
+    check(
+        checks::links,
+        page,
+        "[b](references/b.md#part) [c](https://example.com)",
+        &[],
+    );
+    check(
+        checks::links,
+        page,
+        "[b](../../../b.md)",
+        &["skills/a/SKILL.md: link to ../../../b.md"],
+    );
+    check(
+        checks::links,
+        page,
+        "${CLAUDE_PLUGIN_ROOT}/skills/a/references/b.md",
+        &[],
+    );
     let root = "skills/a/SKILL.md: path ${CLAUDE_PLUGIN_ROOT}/b.md";
-    check(checks::links, page, "see ${CLAUDE_PLUGIN_ROOT}/b.md.", &[root]);
+    check(
+        checks::links,
+        page,
+        "see ${CLAUDE_PLUGIN_ROOT}/b.md.",
+        &[root],
+    );
     check(checks::references, page, "`/fp:a`", &[]);
-    check(checks::tools, page, "---\nallowed-tools: Bash(git log, x), Read\n---\n", &[]);
+    check(
+        checks::tools,
+        page,
+        "---\nallowed-tools: Bash(git log, x), Read\n---\n",
+        &[],
+    );
     let list = "skills/a/SKILL.md: allowed-tools is not a line of names";
-    check(checks::tools, page, "---\nallowed-tools: [Read]\n---\n", &[list]);
-    check(checks::keys, page, "no keys", &["skills/a/SKILL.md: no readable keys"]);
-    check(checks::keys, page, "---\nname: b\n---\n", &["skills/a/SKILL.md: name \"b\" is not its own"]);
-    check(checks::placeholders, page, "$ARGUMENTS ${CLAUDE_SKILL_DIR}", &[]);
+    check(
+        checks::tools,
+        page,
+        "---\nallowed-tools: [Read]\n---\n",
+        &[list],
+    );
+    check(
+        checks::keys,
+        page,
+        "no keys",
+        &["skills/a/SKILL.md: no readable keys"],
+    );
+    check(
+        checks::keys,
+        page,
+        "---\nname: b\n---\n",
+        &["skills/a/SKILL.md: name \"b\" is not its own"],
+    );
+    check(
+        checks::placeholders,
+        page,
+        "$ARGUMENTS ${CLAUDE_SKILL_DIR}",
+        &[],
+    );
     let one = "agents/a.md: $ARGUMENTS is not substituted here";
-    check(checks::placeholders, "agents/a.md", "$ARGUMENTS ${CLAUDE_PLUGIN_ROOT}", &[one]);
-    let long = format!("---\nname: a\ndescription: Do it\nwhen_to_use: Use when {}\n---\n", "x".repeat(287));
-    check(checks::descriptions, page, &long, &["skills/a/SKILL.md: a description of 301 characters"]);
+    check(
+        checks::placeholders,
+        "agents/a.md",
+        "$ARGUMENTS ${CLAUDE_PLUGIN_ROOT}",
+        &[one],
+    );
+    let long = format!(
+        "---\nname: a\ndescription: Do it\nwhen_to_use: Use when {}\n---\n",
+        "x".repeat(287)
+    );
+    check(
+        checks::descriptions,
+        page,
+        &long,
+        &["skills/a/SKILL.md: a description of 301 characters"],
+    );
 }
 
 #[test]
@@ -115,16 +223,27 @@ fn the_manifest_agrees_with_the_program() {
 fn the_plugins_options_are_settings() {
     let manifest = json(".claude-plugin/plugin.json");
     let options = manifest["userConfig"].as_object().unwrap();
-    let mut names: Vec<&str> = fp_host::config::PLUGIN_OPTIONS.iter().map(|(option, _)| *option).collect();
+    let mut names: Vec<&str> = fp_host::config::PLUGIN_OPTIONS
+        .iter()
+        .map(|(option, _)| *option)
+        .collect();
     names.sort_unstable();
     assert_eq!(options.keys().collect::<Vec<_>>(), names);
     let schema = fp_plan::settings::schema();
     for (option, setting) in fp_host::config::PLUGIN_OPTIONS {
         let said = &options[option];
-        let meant = setting.split('.').fold(&schema, |group, key| &group["properties"][key]);
-        let kind = said["type"].as_str().map(|kind| if kind == "number" { "integer" } else { kind });
+        let meant = setting
+            .split('.')
+            .fold(&schema, |group, key| &group["properties"][key]);
+        let kind = said["type"]
+            .as_str()
+            .map(|kind| if kind == "number" { "integer" } else { kind });
         assert_eq!(kind, meant["type"][0].as_str(), "{option}");
-        assert_eq!((&said["min"], &said["max"]), (&meant["minimum"], &meant["maximum"]), "{option}");
+        assert_eq!(
+            (&said["min"], &said["max"]),
+            (&meant["minimum"], &meant["maximum"]),
+            "{option}"
+        );
         let defaults = serde_json::to_value(fp_plan::settings::Settings::default()).unwrap();
         let default = setting.split('.').fold(&defaults, |group, key| &group[key]);
         assert_eq!(&said["default"], default, "{option}");
@@ -151,12 +270,27 @@ fn every_hook_calls_this_program_and_gives_up_soon() {
     let wiring = json("hooks/hooks.json");
     let mut events = Vec::new();
     for (event, groups) in wiring["hooks"].as_object().unwrap() {
-        for hook in groups.as_array().unwrap().iter().flat_map(|group| group["hooks"].as_array().unwrap()) {
+        for hook in groups
+            .as_array()
+            .unwrap()
+            .iter()
+            .flat_map(|group| group["hooks"].as_array().unwrap())
+        {
             assert_eq!(hook["command"], "${CLAUDE_PLUGIN_ROOT}/bin/fp", "{event}");
-            assert!(hook["timeout"].as_u64().is_some_and(|seconds| seconds <= 5), "{event}");
-            let words: Vec<_> =
-                hook["args"].as_array().unwrap().iter().map(|word| word.as_str().unwrap()).collect();
-            assert_eq!(command_line::mistake(&format!("fp {}", words.join(" ")), false), None);
+            assert!(
+                hook["timeout"].as_u64().is_some_and(|seconds| seconds <= 5),
+                "{event}"
+            );
+            let words: Vec<_> = hook["args"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .map(|word| word.as_str().unwrap())
+                .collect();
+            assert_eq!(
+                command_line::mistake(&format!("fp {}", words.join(" ")), false),
+                None
+            );
             events.push(event.as_str());
         }
     }
@@ -171,15 +305,30 @@ fn every_hook_calls_this_program_and_gives_up_soon() {
         "UserPromptSubmit",
     ];
     assert_eq!(events, every);
-    let matcher = |event: &str| wiring["hooks"][event][0]["matcher"].as_str().unwrap().to_owned();
-    assert_eq!(matcher("PreToolUse"), "Bash|Write|Edit|MultiEdit|NotebookEdit|CronCreate|ScheduleWakeup");
-    assert_eq!(matcher("PostToolUse"), "Write|Edit|MultiEdit|NotebookEdit|Agent|SendMessage|AskUserQuestion");
+    let matcher = |event: &str| {
+        wiring["hooks"][event][0]["matcher"]
+            .as_str()
+            .unwrap()
+            .to_owned()
+    };
+    assert_eq!(
+        matcher("PreToolUse"),
+        "Bash|Write|Edit|MultiEdit|NotebookEdit|CronCreate|ScheduleWakeup"
+    );
+    assert_eq!(
+        matcher("PostToolUse"),
+        "Write|Edit|MultiEdit|NotebookEdit|Agent|SendMessage|AskUserQuestion"
+    );
 }
 
 #[test]
 fn the_icon_is_a_square_picture() {
     let files = assets::plugin_files();
-    let icon = files.iter().find(|file| file.path == ".claude-plugin/icon.png").unwrap().contents;
+    let icon = files
+        .iter()
+        .find(|file| file.path == ".claude-plugin/icon.png")
+        .unwrap()
+        .contents;
     assert!(icon.starts_with(b"\x89PNG\r\n\x1a\n") && icon.ends_with(b"IEND\xaeB`\x82"));
     let side = |at: usize| u32::from_be_bytes(icon[at..at + 4].try_into().unwrap());
     assert_eq!(side(16), side(20));
@@ -188,21 +337,39 @@ fn the_icon_is_a_square_picture() {
 
 /// The figures of the pages of some kinds, as rows of a table, with a row for all of them.
 fn figures(plugin: &Plugin, all: &str, kinds: &[PageKind]) -> String {
-    let row = |name: &str, words: usize, tokens: usize| format!("| {name} | {words} | {tokens} |\n");
-    let pages: Vec<_> = kinds.iter().flat_map(|kind| plugin.of_kind(*kind)).collect();
+    let row =
+        |name: &str, words: usize, tokens: usize| format!("| {name} | {words} | {tokens} |\n");
+    let pages: Vec<_> = kinds
+        .iter()
+        .flat_map(|kind| plugin.of_kind(*kind))
+        .collect();
     assert!(!pages.is_empty(), "{all}");
-    let rows: String = pages.iter().map(|page| row(&page.path, page.words(), page.tokens())).collect();
+    let rows: String = pages
+        .iter()
+        .map(|page| row(&page.path, page.words(), page.tokens()))
+        .collect();
     let sum = |of: fn(&page::Page) -> usize| pages.iter().map(|page| of(page)).sum();
-    rows + &row(&format!("**{all}**"), sum(page::Page::words), sum(page::Page::tokens))
+    rows + &row(
+        &format!("**{all}**"),
+        sum(page::Page::words),
+        sum(page::Page::tokens),
+    )
 }
 
 #[test]
 #[expect(clippy::print_stdout, reason = "its table is what it is run for")]
 fn figures_of_every_page() {
     let plugin = shipped();
-    let skills = figures(&plugin, "all skills", &[PageKind::Skill, PageKind::Reference]);
+    let skills = figures(
+        &plugin,
+        "all skills",
+        &[PageKind::Skill, PageKind::Reference],
+    );
     let agents = figures(&plugin, "all agents", &[PageKind::Agent]);
     println!("| page | words | tokens, about |\n| --- | --- | --- |\n{skills}{agents}");
     let described = include_str!("../../docs/internals/prompts.md");
-    assert!(described.contains(&(skills + &agents)), "docs/internals/prompts.md has other figures");
+    assert!(
+        described.contains(&(skills + &agents)),
+        "docs/internals/prompts.md has other figures"
+    );
 }

@@ -42,7 +42,10 @@ pub(super) struct Code {
 
 impl Plugin {
     pub(super) fn new<'a>(files: impl IntoIterator<Item = (&'a str, &'a [u8])>) -> Self {
-        let mut plugin = Self { pages: Vec::new(), files: BTreeSet::new() };
+        let mut plugin = Self {
+            pages: Vec::new(),
+            files: BTreeSet::new(),
+        };
         for (path, contents) in files {
             plugin.files.insert(path.to_owned());
             if path.ends_with(".md") {
@@ -59,7 +62,9 @@ impl Plugin {
 
     /// Skills and agents: the pages whose keys the client reads.
     pub(super) fn described(&self) -> impl Iterator<Item = &Page> {
-        self.pages.iter().filter(|page| matches!(page.kind, PageKind::Skill | PageKind::Agent))
+        self.pages
+            .iter()
+            .filter(|page| matches!(page.kind, PageKind::Skill | PageKind::Agent))
     }
 }
 
@@ -68,19 +73,34 @@ impl Page {
         let (front, body) = split_front(&text);
         let keys = front.and_then(|front| serde_yaml::from_str(front).ok());
         let (links, code) = take_apart(body);
-        Self { path: path.into(), kind: kind_of(path), keys, links, code, text }
+        Self {
+            path: path.into(),
+            kind: kind_of(path),
+            keys,
+            links,
+            code,
+            text,
+        }
     }
 
     /// The value of a key that is text, or empty.
     pub(super) fn key(&self, name: &str) -> &str {
-        self.keys.as_ref().and_then(|keys| keys.get(name)).and_then(Value::as_str).unwrap_or_default()
+        self.keys
+            .as_ref()
+            .and_then(|keys| keys.get(name))
+            .and_then(Value::as_str)
+            .unwrap_or_default()
     }
 
     /// What the client calls it: the folder of a skill, the file of an agent.
     pub(super) fn name(&self) -> &str {
         let mut parts = self.path.trim_end_matches(".md").rsplit('/');
         let last = parts.next().unwrap_or_default();
-        if self.kind == PageKind::Skill { parts.next().unwrap_or_default() } else { last }
+        if self.kind == PageKind::Skill {
+            parts.next().unwrap_or_default()
+        } else {
+            last
+        }
     }
 
     pub(super) fn words(&self) -> usize {
@@ -103,7 +123,9 @@ fn kind_of(path: &str) -> PageKind {
 }
 
 fn split_front(text: &str) -> (Option<&str>, &str) {
-    let Some(rest) = text.strip_prefix("---\n") else { return (None, text) };
+    let Some(rest) = text.strip_prefix("---\n") else {
+        return (None, text);
+    };
     match rest.split_once("\n---\n") {
         Some((front, body)) => (Some(front), body),
         None => (None, text),
@@ -123,7 +145,10 @@ fn take_apart(body: &str) -> (Vec<String>, Vec<Code>) {
                     CodeBlockKind::Fenced(language) => language,
                     CodeBlockKind::Indented => CowStr::Borrowed(""),
                 };
-                block = Some(Code { text: String::new(), block: Some(language.into_string()) });
+                block = Some(Code {
+                    text: String::new(),
+                    block: Some(language.into_string()),
+                });
             }
             Event::Text(text) => {
                 if let Some(block) = &mut block {
@@ -131,7 +156,10 @@ fn take_apart(body: &str) -> (Vec<String>, Vec<Code>) {
                 }
             }
             Event::End(TagEnd::CodeBlock) => code.extend(block.take()),
-            Event::Code(text) => code.push(Code { text: text.into_string(), block: None }),
+            Event::Code(text) => code.push(Code {
+                text: text.into_string(),
+                block: None,
+            }),
             _ => {}
         }
     }

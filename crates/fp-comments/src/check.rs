@@ -43,7 +43,9 @@ pub fn remarks_between(file: SourceFile<'_>, before: &str, after: &str) -> Vec<C
     if before == after || before.len().max(after.len()) > MAX_BYTES {
         return Vec::new();
     }
-    let Some(language) = SourceLanguage::of(file.path, first_line(after)) else { return Vec::new() };
+    let Some(language) = SourceLanguage::of(file.path, first_line(after)) else {
+        return Vec::new();
+    };
     let now = comments(language, after);
     if now.is_empty() {
         return Vec::new();
@@ -69,7 +71,11 @@ fn is_whole(fragment: &str) -> bool {
         let last = |mark: &str| fragment.rfind(mark).map_or(0, |at| at + 1);
         first(open) <= first(close) && last(open) <= last(close)
     };
-    is_even("\"\"\"") && is_even("'''") && is_even("`") && opened("/*", "*/") && opened("<!--", "-->")
+    is_even("\"\"\"")
+        && is_even("'''")
+        && is_even("`")
+        && opened("/*", "*/")
+        && opened("<!--", "-->")
 }
 
 /// Longest reply, in bytes.
@@ -100,7 +106,11 @@ pub fn reply<'l>(
 ) -> String {
     let count = lines.len();
     let path = head(path, MAX_PATH);
-    let what = if count == 1 { "a comment".to_owned() } else { format!("{count} comments") };
+    let what = if count == 1 {
+        "a comment".to_owned()
+    } else {
+        format!("{count} comments")
+    };
     let mut list = format!("This edit added {what} to {path}:\n");
     for (line, text) in lines.take(MAX_SHOWN) {
         let shown = match text.char_indices().nth(MAX_REMARK) {
@@ -117,12 +127,17 @@ pub fn reply<'l>(
         list.push_str(&format!("  and {} more\n", count - shown));
     }
     let request = request.unwrap_or(REQUEST);
-    let whole =
-        if request.contains(PLACE) { request.replacen(PLACE, list.trim_end(), 1) } else { list + request };
+    let whole = if request.contains(PLACE) {
+        request.replacen(PLACE, list.trim_end(), 1)
+    } else {
+        list + request
+    };
     if whole.len() <= MAX_REPLY {
         return whole;
     }
-    let end = (0..=MAX_REPLY - '…'.len_utf8()).rev().find(|end| whole.is_char_boundary(*end));
+    let end = (0..=MAX_REPLY - '…'.len_utf8())
+        .rev()
+        .find(|end| whole.is_char_boundary(*end));
     format!("{}…", &whole[..end.unwrap_or_default()])
 }
 
@@ -133,22 +148,37 @@ mod tests {
     #[test]
     fn what_the_model_reads() {
         let one = reply("src/a.rs", [(2, "// sort it")].into_iter(), None);
-        assert_eq!(one, format!("This edit added a comment to src/a.rs:\n  2: // sort it\n{REQUEST}"));
+        assert_eq!(
+            one,
+            format!("This edit added a comment to src/a.rs:\n  2: // sort it\n{REQUEST}")
+        );
         let own = |request| reply("a.rs", [(2, "// x")].into_iter(), Some(request));
-        assert_eq!(own("Why?"), "This edit added a comment to a.rs:\n  2: // x\nWhy?");
-        assert_eq!(own("See {{comments}} Why?"), "See This edit added a comment to a.rs:\n  2: // x Why?");
+        assert_eq!(
+            own("Why?"),
+            "This edit added a comment to a.rs:\n  2: // x\nWhy?"
+        );
+        assert_eq!(
+            own("See {{comments}} Why?"),
+            "See This edit added a comment to a.rs:\n  2: // x Why?"
+        );
     }
 
     #[test]
     fn it_is_bounded_whatever_the_edit() {
-        for (text, path) in [("// x", "a.rs"), (&*"// 한글 ".repeat(500), &*"é".repeat(5000))] {
+        for (text, path) in [
+            ("// x", "a.rs"),
+            (&*"// 한글 ".repeat(500), &*"é".repeat(5000)),
+        ] {
             for count in [1, 10, 11, 20_000] {
                 for request in [None, Some("요청 ".repeat(3000))] {
                     let lines = vec![(1_000_000, text); count];
                     let reply = reply(path, lines.into_iter(), request.as_deref());
                     assert!(reply.len() <= MAX_REPLY, "{}", reply.len());
                     let rest = count.saturating_sub(MAX_SHOWN);
-                    assert!(count <= MAX_SHOWN || reply.contains("more\n"), "{rest}: {reply}");
+                    assert!(
+                        count <= MAX_SHOWN || reply.contains("more\n"),
+                        "{rest}: {reply}"
+                    );
                 }
             }
         }

@@ -54,20 +54,30 @@ impl FileEdit<'_> {
     /// editor didn't send enough.
     #[must_use]
     pub fn texts(&self, on_disk: impl FnOnce() -> Option<String>) -> EditTexts {
-        let whole = |before: String, after: String| EditTexts { before, after, fragments: false };
+        let whole = |before: String, after: String| EditTexts {
+            before,
+            after,
+            fragments: false,
+        };
         match (&self.action, self.original) {
-            (EditAction::Written(content), original) => {
-                whole(original.unwrap_or_default().to_owned(), (*content).to_owned())
-            }
+            (EditAction::Written(content), original) => whole(
+                original.unwrap_or_default().to_owned(),
+                (*content).to_owned(),
+            ),
             (EditAction::Replaced(replacements), Some(before)) => {
-                let done = if self.changed_by_user { None } else { replaced(before, replacements) };
+                let done = if self.changed_by_user {
+                    None
+                } else {
+                    replaced(before, replacements)
+                };
                 match done.or_else(on_disk) {
                     Some(after) => whole(before.to_owned(), after),
                     None => fragments(replacements),
                 }
             }
             (EditAction::Replaced(replacements), None) => {
-                let found = on_disk().and_then(|after| Some(whole(undone(&after, replacements)?, after)));
+                let found =
+                    on_disk().and_then(|after| Some(whole(undone(&after, replacements)?, after)));
                 found.unwrap_or_else(|| fragments(replacements))
             }
         }
@@ -77,9 +87,18 @@ impl FileEdit<'_> {
 /// `text` after the replacements; `None` if one of them doesn't apply.
 fn replaced(text: &str, replacements: &[TextReplacement<'_>]) -> Option<String> {
     let mut text = text.to_owned();
-    for &TextReplacement { old, new, everywhere } in replacements {
+    for &TextReplacement {
+        old,
+        new,
+        everywhere,
+    } in replacements
+    {
         if old.is_empty() {
-            text = if text.is_empty() { new.to_owned() } else { return None };
+            text = if text.is_empty() {
+                new.to_owned()
+            } else {
+                return None;
+            };
         } else {
             text = put(&text, old, new, everywhere)?;
         }
@@ -89,7 +108,10 @@ fn replaced(text: &str, replacements: &[TextReplacement<'_>]) -> Option<String> 
 
 /// `text` with `new` in place of `old`; `None` if it doesn't have `old`, or would become too long to be checked.
 fn put(text: &str, old: &str, new: &str, everywhere: bool) -> Option<String> {
-    let times = text.matches(old).take(if everywhere { usize::MAX } else { 1 }).count();
+    let times = text
+        .matches(old)
+        .take(if everywhere { usize::MAX } else { 1 })
+        .count();
     let grown = text.len().saturating_add(new.len().saturating_mul(times));
     (times > 0 && grown <= 2 * MAX_BYTES).then(|| text.replacen(old, new, times))
 }
@@ -97,7 +119,12 @@ fn put(text: &str, old: &str, new: &str, everywhere: bool) -> Option<String> {
 /// `text` before the replacements that led to it; `None` if one of them left no trace.
 fn undone(text: &str, replacements: &[TextReplacement<'_>]) -> Option<String> {
     let mut text = text.to_owned();
-    for &TextReplacement { old, new, everywhere } in replacements.iter().rev() {
+    for &TextReplacement {
+        old,
+        new,
+        everywhere,
+    } in replacements.iter().rev()
+    {
         if new.is_empty() {
             // A deletion adds no comment, wherever it was.
             continue;
@@ -108,9 +135,19 @@ fn undone(text: &str, replacements: &[TextReplacement<'_>]) -> Option<String> {
 }
 
 fn fragments(replacements: &[TextReplacement<'_>]) -> EditTexts {
-    let before: Vec<&str> = replacements.iter().map(|replacement| replacement.old).collect();
-    let after: Vec<&str> = replacements.iter().map(|replacement| replacement.new).collect();
-    EditTexts { before: before.join("\n"), after: after.join("\n"), fragments: true }
+    let before: Vec<&str> = replacements
+        .iter()
+        .map(|replacement| replacement.old)
+        .collect();
+    let after: Vec<&str> = replacements
+        .iter()
+        .map(|replacement| replacement.new)
+        .collect();
+    EditTexts {
+        before: before.join("\n"),
+        after: after.join("\n"),
+        fragments: true,
+    }
 }
 
 /// Percentage of equal words from which one comment counts as an edited form of another.
@@ -171,9 +208,13 @@ fn forgive(
     if left.is_empty() || left.len().saturating_mul(wanted.len()) > MAX_PAIRS {
         return;
     }
-    let words = |comments: &[SourceComment<'_>]| comments.iter().flat_map(words_of).collect::<Vec<_>>();
+    let words =
+        |comments: &[SourceComment<'_>]| comments.iter().flat_map(words_of).collect::<Vec<_>>();
     let mut room = MAX_WORD_PAIRS;
-    let mut left: Vec<_> = left.into_iter().map(|run| Some((words(&old[run.clone()]), run))).collect();
+    let mut left: Vec<_> = left
+        .into_iter()
+        .map(|run| Some((words(&old[run.clone()]), run)))
+        .collect();
     for run in wanted {
         let own = words(&new[run.clone()]);
         let mut is_twin = |words: &[String]| {
@@ -181,7 +222,9 @@ fn forgive(
             room = room.saturating_sub(pairs.max(words.len()).max(own.len()));
             room > 0 && are_alike(words, &own)
         };
-        let twin = left.iter_mut().find(|l| l.as_ref().is_some_and(|(words, _)| is_twin(words)));
+        let twin = left
+            .iter_mut()
+            .find(|l| l.as_ref().is_some_and(|(words, _)| is_twin(words)));
         if let Some((_, from)) = twin.and_then(Option::take) {
             gone[from].fill(false);
             added[run].fill(false);
@@ -190,7 +233,12 @@ fn forgive(
 }
 
 fn one_by_one(_: &[SourceComment<'_>], flags: &[bool]) -> Runs {
-    flags.iter().enumerate().filter(|(_, is)| **is).map(|(at, _)| at..at + 1).collect()
+    flags
+        .iter()
+        .enumerate()
+        .filter(|(_, is)| **is)
+        .map(|(at, _)| at..at + 1)
+        .collect()
 }
 
 /// Runs of flagged comments on adjacent lines.
@@ -198,7 +246,9 @@ fn adjacent(comments: &[SourceComment<'_>], flags: &[bool]) -> Runs {
     let mut runs: Runs = Vec::new();
     for at in (0..comments.len()).filter(|at| flags[*at]) {
         match runs.last_mut() {
-            Some(run) if run.end == at && comments[at].line <= comments[at - 1].line + 1 => run.end += 1,
+            Some(run) if run.end == at && comments[at].line <= comments[at - 1].line + 1 => {
+                run.end += 1
+            }
             _ => runs.push(at..at + 1),
         }
     }
@@ -207,7 +257,9 @@ fn adjacent(comments: &[SourceComment<'_>], flags: &[bool]) -> Runs {
 
 fn words_of(comment: &SourceComment<'_>) -> Vec<String> {
     let said = comment.said();
-    let words = said.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    let words = said
+        .split(|c: char| !c.is_alphanumeric())
+        .filter(|word| !word.is_empty());
     words.map(str::to_lowercase).collect()
 }
 
@@ -225,7 +277,12 @@ fn are_alike(a: &[String], b: &[String]) -> bool {
         return false;
     }
     let head = a.iter().zip(b).take_while(|(a, b)| a == b).count();
-    let tail = a[head..].iter().rev().zip(b[head..].iter().rev()).take_while(|(a, b)| a == b).count();
+    let tail = a[head..]
+        .iter()
+        .rev()
+        .zip(b[head..].iter().rev())
+        .take_while(|(a, b)| a == b)
+        .count();
     let mut common = head + tail;
     let (a, b) = (&a[head..a.len() - tail], &b[head..b.len() - tail]);
     if a.len().max(b.len()) > MAX_WORDS {
@@ -251,7 +308,12 @@ fn is_slip(a: &str, b: &str) -> bool {
         return false;
     }
     let head = a.iter().zip(&b).take_while(|(a, b)| a == b).count();
-    let tail = a[head..].iter().rev().zip(b[head..].iter().rev()).take_while(|(a, b)| a == b).count();
+    let tail = a[head..]
+        .iter()
+        .rev()
+        .zip(b[head..].iter().rev())
+        .take_while(|(a, b)| a == b)
+        .count();
     let (a, b) = (&a[head..a.len() - tail], &b[head..b.len() - tail]);
     matches!((a, b), ([a, b], [c, d]) if a == d && b == c)
         || (short >= 4 && a.len().max(b.len()) <= 1)
@@ -264,8 +326,16 @@ mod tests {
     use crate::CommentKind;
 
     fn edit<'e>(old: &'e str, new: &'e str, original: Option<&'e str>) -> FileEdit<'e> {
-        let action = EditAction::Replaced(vec![TextReplacement { old, new, everywhere: false }]);
-        FileEdit { action, original, changed_by_user: false }
+        let action = EditAction::Replaced(vec![TextReplacement {
+            old,
+            new,
+            everywhere: false,
+        }]);
+        FileEdit {
+            action,
+            original,
+            changed_by_user: false,
+        }
     }
 
     fn texts(edit: &FileEdit<'_>, disk: Option<&str>) -> (String, String, bool) {
@@ -280,34 +350,67 @@ mod tests {
     #[test]
     fn the_whole_file_where_the_client_sends_it() {
         let known = Some("a\nb\na\n");
-        assert_eq!(texts(&edit("a", "x", known), None), expect("a\nb\na\n", "x\nb\na\n", false));
-        let everywhere = EditAction::Replaced(vec![TextReplacement { old: "a", new: "x", everywhere: true }]);
-        let edit = FileEdit { action: everywhere, ..edit("", "", known) };
+        assert_eq!(
+            texts(&edit("a", "x", known), None),
+            expect("a\nb\na\n", "x\nb\na\n", false)
+        );
+        let everywhere = EditAction::Replaced(vec![TextReplacement {
+            old: "a",
+            new: "x",
+            everywhere: true,
+        }]);
+        let edit = FileEdit {
+            action: everywhere,
+            ..edit("", "", known)
+        };
         assert_eq!(texts(&edit, None), expect("a\nb\na\n", "x\nb\nx\n", false));
-        let two = ["a", "x"].map(|old| TextReplacement { old, new: "y", everywhere: false });
-        let edit = FileEdit { action: EditAction::Replaced(two.into()), ..edit };
+        let two = ["a", "x"].map(|old| TextReplacement {
+            old,
+            new: "y",
+            everywhere: false,
+        });
+        let edit = FileEdit {
+            action: EditAction::Replaced(two.into()),
+            ..edit
+        };
         assert_eq!(
             texts(&edit, Some("disk")),
             expect("a\nb\na\n", "disk", false),
             "the second finds nothing"
         );
-        let written = FileEdit { action: EditAction::Written("new"), original: Some(""), ..edit };
+        let written = FileEdit {
+            action: EditAction::Written("new"),
+            original: Some(""),
+            ..edit
+        };
         assert_eq!(texts(&written, None), expect("", "new", false));
     }
 
     #[test]
     fn the_disk_where_the_edit_does_not_fit() {
         let quotes = edit("“a”", "x", Some("\"a\"\nb\n"));
-        assert_eq!(texts(&quotes, Some("x\nb\n")), expect("\"a\"\nb\n", "x\nb\n", false));
+        assert_eq!(
+            texts(&quotes, Some("x\nb\n")),
+            expect("\"a\"\nb\n", "x\nb\n", false)
+        );
         assert_eq!(texts(&quotes, None), expect("“a”", "x", true));
-        let changed = FileEdit { changed_by_user: true, ..edit("a", "q", Some("a\nb\n")) };
-        assert_eq!(texts(&changed, Some("// x\na2\nb\n")), expect("a\nb\n", "// x\na2\nb\n", false));
+        let changed = FileEdit {
+            changed_by_user: true,
+            ..edit("a", "q", Some("a\nb\n"))
+        };
+        assert_eq!(
+            texts(&changed, Some("// x\na2\nb\n")),
+            expect("a\nb\n", "// x\na2\nb\n", false)
+        );
     }
 
     #[test]
     fn the_disk_and_then_the_fragment_where_the_client_is_old() {
         let old = edit("a", "// x\na", None);
-        assert_eq!(texts(&old, Some("b\n// x\na\n")), expect("b\na\n", "b\n// x\na\n", false));
+        assert_eq!(
+            texts(&old, Some("b\n// x\na\n")),
+            expect("b\na\n", "b\n// x\na\n", false)
+        );
         assert_eq!(texts(&old, Some("b\n")), expect("a", "// x\na", true));
         assert_eq!(texts(&old, None), expect("a", "// x\na", true));
         let gone = edit("// x\n", "", None);
@@ -341,8 +444,12 @@ mod tests {
         let check = |before: &str, after: &str, expect: &[usize]| {
             let after = comments(after);
             let flags = added(&comments(before), &after);
-            let lines: Vec<usize> =
-                after.iter().zip(flags).filter(|(_, is)| *is).map(|(comment, _)| comment.line).collect();
+            let lines: Vec<usize> = after
+                .iter()
+                .zip(flags)
+                .filter(|(_, is)| *is)
+                .map(|(comment, _)| comment.line)
+                .collect();
             assert_eq!(lines, expect, "{before:?} -> {lines:?}");
         };
         check("", "// a\nx\n// b", &[1, 3]);
@@ -363,24 +470,47 @@ mod tests {
         check("// set x to 1", "// set y to 2", &[1]);
         check("// version 1234 of it", "// version 1235 of it", &[]);
         check("// call a", "// write everything to the disk", &[1]);
-        check("// one two three\n// four five six", "// one two\n// three four\n// five six", &[]);
-        check("// a b c d e f", "// a b c d e f\n// and much more of it", &[2]);
-        check("// a b c d e f", "// a b c d e f g\nx\n// a b c d e f h", &[3]);
+        check(
+            "// one two three\n// four five six",
+            "// one two\n// three four\n// five six",
+            &[],
+        );
+        check(
+            "// a b c d e f",
+            "// a b c d e f\n// and much more of it",
+            &[2],
+        );
+        check(
+            "// a b c d e f",
+            "// a b c d e f g\nx\n// a b c d e f h",
+            &[3],
+        );
     }
 
     #[test]
     fn a_word_in_a_long_comment() {
         let words: String = (0..1000).map(|n| format!("word{n} ")).collect();
-        let (before, after) = (format!("// {words}"), format!("// {}", words.replace("word500 ", "other ")));
+        let (before, after) = (
+            format!("// {words}"),
+            format!("// {}", words.replace("word500 ", "other ")),
+        );
         assert_eq!(added(&comments(&before), &comments(&after)), [false]);
         let other: String = (0..1000).map(|n| format!("thing{n} ")).collect();
-        assert_eq!(added(&comments(&before), &comments(&format!("// {other}"))), [true]);
+        assert_eq!(
+            added(&comments(&before), &comments(&format!("// {other}"))),
+            [true]
+        );
     }
 
     #[test]
     fn many_comments_are_quick() {
-        let text = |word: &str| -> String { (0..20_000).map(|n| format!("// {word} {n}\n")).collect() };
+        let text =
+            |word: &str| -> String { (0..20_000).map(|n| format!("// {word} {n}\n")).collect() };
         let (before, after) = (text("old"), text("new"));
-        assert!(added(&comments(&before), &comments(&after)).iter().all(|is| *is));
+        assert!(
+            added(&comments(&before), &comments(&after))
+                .iter()
+                .all(|is| *is)
+        );
     }
 }

@@ -69,7 +69,9 @@ const PAIRS: [(&str, &str); 16] = [
 
 /// The beginning of `text`, at most `most` bytes.
 fn head(text: &str, most: usize) -> &str {
-    let end = (0..=most.min(text.len())).rev().find(|end| text.is_char_boundary(*end));
+    let end = (0..=most.min(text.len()))
+        .rev()
+        .find(|end| text.is_char_boundary(*end));
     &text[..end.unwrap_or_default()]
 }
 
@@ -87,16 +89,28 @@ impl<'t> SourceComment<'t> {
                 && (rest.contains('\n') || rest.ends_with(close))
             {
                 let is_rim = |c: char| c == '*' || c.is_whitespace();
-                return rest.strip_suffix(close).unwrap_or(rest).trim_matches(is_rim);
+                return rest
+                    .strip_suffix(close)
+                    .unwrap_or(rest)
+                    .trim_matches(is_rim);
             }
         }
         if text.starts_with("--[=") {
-            return text.trim_start_matches(['-', '[', '=']).trim_end_matches([']', '=']).trim();
+            return text
+                .trim_start_matches(['-', '[', '='])
+                .trim_end_matches([']', '='])
+                .trim();
         }
-        let Some(mark) = text.chars().next().filter(|c| LINE_MARKS.contains(c)) else { return text };
+        let Some(mark) = text.chars().next().filter(|c| LINE_MARKS.contains(c)) else {
+            return text;
+        };
         let rest = text.trim_start_matches(mark);
         // `//!` is a mark of its own; after the other marks an exclamation mark belongs to the text.
-        let rest = if mark == '/' { rest.strip_prefix('!').unwrap_or(rest) } else { rest };
+        let rest = if mark == '/' {
+            rest.strip_prefix('!').unwrap_or(rest)
+        } else {
+            rest
+        };
         rest.trim()
     }
 
@@ -108,8 +122,14 @@ impl<'t> SourceComment<'t> {
         if !inner.contains(['\n', '\t']) && !inner.contains("  ") {
             return Cow::Borrowed(inner);
         }
-        let bare = |line: &'t str| line.trim_start().trim_start_matches(['*', '#', '-', ';', '|']);
-        let words: Vec<&str> = inner.lines().flat_map(|line| bare(line).split_whitespace()).collect();
+        let bare = |line: &'t str| {
+            line.trim_start()
+                .trim_start_matches(['*', '#', '-', ';', '|'])
+        };
+        let words: Vec<&str> = inner
+            .lines()
+            .flat_map(|line| bare(line).split_whitespace())
+            .collect();
         Cow::Owned(words.join(" "))
     }
 }
@@ -122,7 +142,13 @@ mod tests {
     fn what_a_comment_says() {
         let check = |text: &str, expect: &str| {
             let kind = CommentKind::Line;
-            let comment = SourceComment { kind, span: 0..text.len(), line: 1, text, trails: false };
+            let comment = SourceComment {
+                kind,
+                span: 0..text.len(),
+                line: 1,
+                text,
+                trails: false,
+            };
             assert_eq!(comment.said(), expect, "{text}");
         };
         check("// add  one", "add one");

@@ -50,8 +50,14 @@ impl PlanDraft {
         for at in 0..plan.tasks.len() {
             let PortableTask { id, ext, .. } = &plan.tasks[at];
             if let Some(Value::Object(left)) = ext.get(UNWRITTEN) {
-                let fields = left.keys().map(String::as_str).collect::<Vec<_>>().join(", ");
-                plan.note(format!("{id}: a tree can't hold this, so import.json keeps it: {fields}"));
+                let fields = left
+                    .keys()
+                    .map(String::as_str)
+                    .collect::<Vec<_>>()
+                    .join(", ");
+                plan.note(format!(
+                    "{id}: a tree can't hold this, so import.json keeps it: {fields}"
+                ));
             }
         }
         Self { plan, text, ids }
@@ -60,12 +66,22 @@ impl PlanDraft {
     /// The leaves that are done: id and title in the tree, and the commit that the source names.
     pub fn done(&self) -> Vec<(TaskId, String, Option<String>)> {
         let (tree, _) = parse(&self.text);
-        let titles: HashMap<&str, &str> = tree.leaves().map(|leaf| (&*leaf.id, &*leaf.description)).collect();
-        let done = self.plan.tasks.iter().zip(&self.ids).filter_map(|(task, id)| {
-            let TaskWork::Done { commit } = &task.work else { return None };
-            let title = (*titles.get(id.as_str())?).to_owned();
-            Some((TaskId::new(id.as_str()).ok()?, title, commit.clone()))
-        });
+        let titles: HashMap<&str, &str> = tree
+            .leaves()
+            .map(|leaf| (&*leaf.id, &*leaf.description))
+            .collect();
+        let done = self
+            .plan
+            .tasks
+            .iter()
+            .zip(&self.ids)
+            .filter_map(|(task, id)| {
+                let TaskWork::Done { commit } = &task.work else {
+                    return None;
+                };
+                let title = (*titles.get(id.as_str())?).to_owned();
+                Some((TaskId::new(id.as_str()).ok()?, title, commit.clone()))
+            });
         done.collect()
     }
 
@@ -91,7 +107,10 @@ impl PlanDraft {
             #[serde(skip_serializing_if = "Map::is_empty")]
             ext: &'p Map<String, Value>,
         }
-        let origins = self.plan.tasks.iter().map(|task| TaskOrigin { id: &task.id, ext: &task.ext });
+        let origins = self.plan.tasks.iter().map(|task| TaskOrigin {
+            id: &task.id,
+            ext: &task.ext,
+        });
         pretty_json(&PlanOrigin {
             schema_version: 1,
             from,
@@ -121,10 +140,12 @@ fn number_in_id(task: &PortableTask) -> Option<String> {
     static NUMBER: LazyLock<Regex> =
         LazyLock::new(|| pattern(r"^(?:[A-Za-z]+[-_]?)?(\d{1,9}(?:\.\d{1,9})*)$"));
     let found = NUMBER.captures(&task.id)?;
-    let segments = found[1].split('.').map(|segment| match segment.trim_start_matches('0') {
-        "" => "0",
-        digits => digits,
-    });
+    let segments = found[1]
+        .split('.')
+        .map(|segment| match segment.trim_start_matches('0') {
+            "" => "0",
+            digits => digits,
+        });
     Some(segments.collect::<Vec<_>>().join("."))
 }
 
@@ -138,7 +159,9 @@ fn own_id(task: &PortableTask) -> Option<String> {
 /// Each id is used once, on disks that ignore case as well, and extends its parent's.
 fn are_valid_ids(plan: &PortablePlan, ids: &[String]) -> bool {
     let mut seen = HashSet::new();
-    let unique = ids.iter().all(|id| id != "root" && seen.insert(id.to_lowercase()));
+    let unique = ids
+        .iter()
+        .all(|id| id != "root" && seen.insert(id.to_lowercase()));
     let extends = |(task, id): (&PortableTask, &String)| match task.parent {
         Some(parent) => id
             .strip_prefix(ids[parent].as_str())
@@ -194,7 +217,11 @@ fn readable_task(portable: &mut PortableTask, id: &str) -> Task<'static> {
 }
 
 /// The `items` that are read back from the field `kind` of the task `bare`.
-fn readable_items(bare: &Task<'static>, kind: FieldKind, items: &[Item<'static>]) -> Vec<Item<'static>> {
+fn readable_items(
+    bare: &Task<'static>,
+    kind: FieldKind,
+    items: &[Item<'static>],
+) -> Vec<Item<'static>> {
     let reads = |items: &[Item<'static>]| {
         let mut alone = bare.clone();
         *alone.fields.slot(kind) = Some(items.to_vec().into());
@@ -205,10 +232,16 @@ fn readable_items(bare: &Task<'static>, kind: FieldKind, items: &[Item<'static>]
     }
     let mut readable = items.to_vec();
     if kind == FieldKind::Description {
-        readable.iter_mut().for_each(|item| item.text = one_line(&item.text).into());
+        readable
+            .iter_mut()
+            .for_each(|item| item.text = one_line(&item.text).into());
     }
     readable.retain(|item| reads(std::slice::from_ref(item)));
-    if reads(&readable) { readable } else { Vec::new() }
+    if reads(&readable) {
+        readable
+    } else {
+        Vec::new()
+    }
 }
 
 fn keep_field(task: &mut PortableTask, kind: FieldKind) {
@@ -219,7 +252,10 @@ fn keep_field(task: &mut PortableTask, kind: FieldKind) {
 
 /// Keeps what a tree can't hold.
 fn keep_unwritten(task: &mut PortableTask, name: &str, value: Value) {
-    let unwritten = task.ext.entry(UNWRITTEN).or_insert_with(|| Map::new().into());
+    let unwritten = task
+        .ext
+        .entry(UNWRITTEN)
+        .or_insert_with(|| Map::new().into());
     unwritten[name] = value;
 }
 
@@ -240,14 +276,20 @@ fn said_fields(task: &PortableTask) -> Vec<(FieldKind, Vec<Item<'static>>)> {
         (FieldKind::Covers, &task.covers),
     ];
     let lists = lists.into_iter().filter_map(|(kind, list)| {
-        let lines = list.as_ref()?.iter().map(|entry| one_line(entry)).filter(|line| !says_nothing(line));
+        let lines = list
+            .as_ref()?
+            .iter()
+            .map(|entry| one_line(entry))
+            .filter(|line| !says_nothing(line));
         Some((kind, lines.map(text_item).collect()))
     });
     let files = task.files.iter().map(|files| {
         let files = files.iter().filter(|file| !says_nothing(&file.path));
         (FieldKind::Files, files.map(file_item).collect())
     });
-    let required = task.tests_required.map(|required| if required { "yes" } else { "no" }.to_owned());
+    let required = task
+        .tests_required
+        .map(|required| if required { "yes" } else { "no" }.to_owned());
     let description = task.description.as_deref().map(clean_lines);
     let texts = [
         (FieldKind::Verify, task.verify.as_deref().map(one_line)),
@@ -255,29 +297,52 @@ fn said_fields(task: &PortableTask) -> Vec<(FieldKind, Vec<Item<'static>>)> {
         (FieldKind::Priority, task.priority.as_deref().map(one_line)),
         (FieldKind::Risk, task.risk.as_deref().map(one_line)),
         (FieldKind::TestsRequired, required),
-        (FieldKind::Description, description.filter(|text| *text != one_line(&task.title))),
+        (
+            FieldKind::Description,
+            description.filter(|text| *text != one_line(&task.title)),
+        ),
     ];
     let texts = texts.into_iter().filter_map(|(kind, text)| {
         let text = text.filter(|text| !says_nothing(text))?;
-        let same = |text: &String| matches!(kind.form(), FieldForm::Choice(_)).then(|| text.to_lowercase());
+        let same = |text: &String| {
+            matches!(kind.form(), FieldForm::Choice(_)).then(|| text.to_lowercase())
+        };
         Some((kind, vec![text_item(same(&text).unwrap_or(text))]))
     });
     lists.chain(files).chain(texts).collect()
 }
 
 fn text_item(text: String) -> Item<'static> {
-    Item { text: text.into(), ..Item::default() }
+    Item {
+        text: text.into(),
+        ..Item::default()
+    }
 }
 
 fn file_item(file: &PortableFile) -> Item<'static> {
-    let note = file.note.as_deref().map(one_line).filter(|note| !note.is_empty());
-    Item { note: note.map(Into::into), ..text_item(one_line(&file.path)) }
+    let note = file
+        .note
+        .as_deref()
+        .map(one_line)
+        .filter(|note| !note.is_empty());
+    Item {
+        note: note.map(Into::into),
+        ..text_item(one_line(&file.path))
+    }
 }
 
 /// The task is read as it was meant, and so is the one behind it.
 fn reads_back(task: &Task<'static>) -> bool {
-    let next = Task { id: "next".into(), description: "The task behind it".into(), ..Task::default() };
-    let plan = tree_of("Plan".into(), None, vec![(task.clone(), None), (next, None)]);
+    let next = Task {
+        id: "next".into(),
+        description: "The task behind it".into(),
+        ..Task::default()
+    };
+    let plan = tree_of(
+        "Plan".into(),
+        None,
+        vec![(task.clone(), None), (next, None)],
+    );
     let text = write(&plan);
     let (again, findings) = parse(&text);
     findings.is_empty() && difference(&plan, &again).is_none()
@@ -287,9 +352,17 @@ fn reads_back(task: &Task<'static>) -> bool {
 fn readable_title(text: &str, id: &str) -> String {
     let reads = |title: &String| {
         let (id, description) = (id.to_owned().into(), title.clone().into());
-        !text.is_empty() && reads_back(&Task { id, description, ..Task::default() })
+        !text.is_empty()
+            && reads_back(&Task {
+                id,
+                description,
+                ..Task::default()
+            })
     };
-    [text.to_owned(), format!("“{text}”")].into_iter().find(reads).unwrap_or_else(|| format!("Task {id}"))
+    [text.to_owned(), format!("“{text}”")]
+        .into_iter()
+        .find(reads)
+        .unwrap_or_else(|| format!("Task {id}"))
 }
 
 /// The tree of `tasks`, each with the position of its parent among them, in document order.
@@ -310,17 +383,32 @@ fn tree_of(
         let (index, parent) = (all.len(), parent.map_or(0, |parent| parent + 1));
         let depth = all[parent].depth + 1;
         all[parent].children.push(index);
-        all.push(Task { parent: Some(parent), depth, ..task });
+        all.push(Task {
+            parent: Some(parent),
+            depth,
+            ..task
+        });
     }
-    Plan { tasks: all, root: Some(0), ..Plan::default() }
+    Plan {
+        tasks: all,
+        root: Some(0),
+        ..Plan::default()
+    }
 }
 
 /// The text of the whole tree. Should it be read as another tree although each task by itself is read right, the tasks
 /// keep no fields but their dependencies.
 fn write_readable(plan: &mut PortablePlan, ids: &[String]) -> String {
     let title = one_line(&plan.title);
-    let title = if title.is_empty() { "Imported plan".to_owned() } else { readable_title(&title, "root") };
-    let complexity = plan.ext.get("root").and_then(|root| root.get("complexity")?.as_u64());
+    let title = if title.is_empty() {
+        "Imported plan".to_owned()
+    } else {
+        readable_title(&title, "root")
+    };
+    let complexity = plan
+        .ext
+        .get("root")
+        .and_then(|root| root.get("complexity")?.as_u64());
     let complexity = complexity.and_then(|complexity| u32::try_from(complexity).ok());
     let mut positions = HashMap::new();
     for (at, task) in plan.tasks.iter().enumerate() {
@@ -328,16 +416,25 @@ fn write_readable(plan: &mut PortablePlan, ids: &[String]) -> String {
     }
     let order = document_order(plan);
     let mut rank = vec![0; order.len()];
-    order.iter().enumerate().for_each(|(at, &task)| rank[task] = at);
+    order
+        .iter()
+        .enumerate()
+        .for_each(|(at, &task)| rank[task] = at);
     let mut drafted = Vec::with_capacity(order.len());
     for &at in &order {
         let portable = &mut plan.tasks[at];
         let mut task = readable_task(portable, &ids[at]);
         let known = |list: &Vec<String>| -> Vec<Item<'static>> {
-            let known = list.iter().filter_map(|id| positions.get(id)).filter(|&&other| other != at);
+            let known = list
+                .iter()
+                .filter_map(|id| positions.get(id))
+                .filter(|&&other| other != at);
             known.map(|&at| text_item(ids[at].clone())).collect()
         };
-        let edges = [(FieldKind::Dependencies, &portable.dependencies), (FieldKind::After, &portable.after)];
+        let edges = [
+            (FieldKind::Dependencies, &portable.dependencies),
+            (FieldKind::After, &portable.after),
+        ];
         for (kind, list) in edges {
             *task.fields.slot(kind) = list.as_ref().map(|list| known(list).into());
         }
@@ -362,8 +459,10 @@ fn write_readable(plan: &mut PortablePlan, ids: &[String]) -> String {
 fn document_order(plan: &PortablePlan) -> Vec<usize> {
     let children = children_of(plan);
     let mut order = Vec::with_capacity(plan.tasks.len());
-    let mut open: Vec<usize> =
-        (0..plan.tasks.len()).rev().filter(|&at| plan.tasks[at].parent.is_none()).collect();
+    let mut open: Vec<usize> = (0..plan.tasks.len())
+        .rev()
+        .filter(|&at| plan.tasks[at].parent.is_none())
+        .collect();
     while let Some(at) = open.pop() {
         order.push(at);
         open.extend(children[at].iter().rev());
@@ -379,9 +478,19 @@ fn says_nothing(text: &str) -> bool {
 
 /// `text` with its lines, without control characters and blanks at their ends.
 fn clean_lines(text: &str) -> String {
-    let text = text.replace("\r\n", "\n").replace('\r', "\n").replace('\t', "    ");
-    let lines = text.split('\n').map(|line| line.replace(char::is_control, " ").trim_end().to_owned());
-    lines.skip_while(String::is_empty).collect::<Vec<_>>().join("\n").trim().to_owned()
+    let text = text
+        .replace("\r\n", "\n")
+        .replace('\r', "\n")
+        .replace('\t', "    ");
+    let lines = text
+        .split('\n')
+        .map(|line| line.replace(char::is_control, " ").trim_end().to_owned());
+    lines
+        .skip_while(String::is_empty)
+        .collect::<Vec<_>>()
+        .join("\n")
+        .trim()
+        .to_owned()
 }
 
 #[cfg(test)]
@@ -401,12 +510,19 @@ pub(crate) mod tests {
     }
 
     fn task(id: &str, title: &str) -> PortableTask {
-        PortableTask { id: id.into(), title: title.into(), ..PortableTask::default() }
+        PortableTask {
+            id: id.into(),
+            title: title.into(),
+            ..PortableTask::default()
+        }
     }
 
     #[test]
     fn a_plan_without_a_title_has_one() {
-        let plan = PortablePlan { tasks: vec![task("1", "")], ..PortablePlan::default() };
+        let plan = PortablePlan {
+            tasks: vec![task("1", "")],
+            ..PortablePlan::default()
+        };
         let draft = PlanDraft::new(plan);
         assert_eq!(
             draft.text,
@@ -421,10 +537,17 @@ pub(crate) mod tests {
             acceptance: Some(vec!["It is there".into(), "none".into(), "  ".into()]),
             ..task("x", "(Complexity: 99)")
         };
-        let plan = PortablePlan { title: "T".into(), tasks: vec![hostile], ..PortablePlan::default() };
+        let plan = PortablePlan {
+            title: "T".into(),
+            tasks: vec![hostile],
+            ..PortablePlan::default()
+        };
         let draft = PlanDraft::new(plan);
         let tree = tree(&draft);
-        assert_eq!(tree.tasks[1].acceptance().collect::<Vec<_>>(), ["It is there"]);
+        assert_eq!(
+            tree.tasks[1].acceptance().collect::<Vec<_>>(),
+            ["It is there"]
+        );
         let origin = draft.origin(SourceFormat::Json, "x.json", Timestamp::UNIX_EPOCH);
         let origin: Value = serde_json::from_str(&origin).unwrap();
         assert_eq!(
@@ -438,24 +561,47 @@ pub(crate) mod tests {
     fn a_long_description_stays_whole() {
         let long = "a line of words\n".repeat(100_000);
         let plan = PortablePlan {
-            tasks: vec![PortableTask { description: Some(long.clone()), ..task("1", "A") }],
+            tasks: vec![PortableTask {
+                description: Some(long.clone()),
+                ..task("1", "A")
+            }],
             ..PortablePlan::default()
         };
         let draft = PlanDraft::new(plan);
         let tree = tree(&draft);
-        assert_eq!(tree.tasks[1].fields.text(FieldKind::Description), Some(long.trim()));
+        assert_eq!(
+            tree.tasks[1].fields.text(FieldKind::Description),
+            Some(long.trim())
+        );
     }
 
     #[test]
     fn done_leaves_are_named_as_in_the_tree() {
-        let done =
-            |task: PortableTask| PortableTask { work: TaskWork::Done { commit: Some("abc".into()) }, ..task };
+        let done = |task: PortableTask| PortableTask {
+            work: TaskWork::Done {
+                commit: Some("abc".into()),
+            },
+            ..task
+        };
         let plan = PortablePlan {
-            tasks: vec![done(task("p", "P")), done(PortableTask { parent: Some(0), ..task("q", "# Q  q") })],
+            tasks: vec![
+                done(task("p", "P")),
+                done(PortableTask {
+                    parent: Some(0),
+                    ..task("q", "# Q  q")
+                }),
+            ],
             ..PortablePlan::default()
         };
         let done = PlanDraft::new(plan).done();
-        assert_eq!(done, [(TaskId::new("1.1").unwrap(), "# Q q".into(), Some("abc".into()))]);
+        assert_eq!(
+            done,
+            [(
+                TaskId::new("1.1").unwrap(),
+                "# Q q".into(),
+                Some("abc".into())
+            )]
+        );
     }
 
     /// Texts that mean something in Markdown or in a tree, and any others.
@@ -491,16 +637,22 @@ pub(crate) mod tests {
             texts(),
             texts(),
             texts(),
-            prop::collection::vec(prop_oneof![Just("a".to_owned()), Just("1".to_owned()), text()], 0..3),
+            prop::collection::vec(
+                prop_oneof![Just("a".to_owned()), Just("1".to_owned()), text()],
+                0..3,
+            ),
         );
         let others = (
-            prop::option::of(prop::collection::vec((text(), prop::option::of(text())), 0..3)),
+            prop::option::of(prop::collection::vec(
+                (text(), prop::option::of(text())),
+                0..3,
+            )),
             prop::option::of(text()),
             prop::option::of(text()),
             prop::option::of(any::<bool>()),
         );
-        (head, lists, others).prop_map(|((id, title, description, complexity, parent), lists, others)| {
-            PortableTask {
+        (head, lists, others).prop_map(
+            |((id, title, description, complexity, parent), lists, others)| PortableTask {
                 id,
                 title,
                 description,
@@ -512,15 +664,18 @@ pub(crate) mod tests {
                 references: lists.3,
                 test_commands: lists.4,
                 dependencies: Some(lists.5),
-                files: others
-                    .0
-                    .map(|files| files.into_iter().map(|(path, note)| PortableFile { path, note }).collect()),
+                files: others.0.map(|files| {
+                    files
+                        .into_iter()
+                        .map(|(path, note)| PortableFile { path, note })
+                        .collect()
+                }),
                 group: others.1,
                 verify: others.2,
                 tests_required: others.3,
                 ..PortableTask::default()
-            }
-        })
+            },
+        )
     }
 
     pub(crate) fn any_plan() -> impl Strategy<Value = PortablePlan> {
@@ -528,7 +683,11 @@ pub(crate) mod tests {
             for (at, task) in tasks.iter_mut().enumerate() {
                 task.parent = task.parent.filter(|parent| *parent < at);
             }
-            PortablePlan { title, tasks, ..PortablePlan::default() }
+            PortablePlan {
+                title,
+                tasks,
+                ..PortablePlan::default()
+            }
         })
     }
 
@@ -568,17 +727,40 @@ pub(crate) mod tests {
                 parent: *parent,
                 ..PortableTask::default()
             };
-            let plan = PortablePlan { tasks: tasks.iter().map(task).collect(), ..PortablePlan::default() };
+            let plan = PortablePlan {
+                tasks: tasks.iter().map(task).collect(),
+                ..PortablePlan::default()
+            };
             let expect: Vec<String> = expect.iter().map(|id| (*id).to_owned()).collect();
             assert_eq!(assign_ids(&plan), (expect, kept), "{tasks:?}");
         };
-        check(&[("1", None), ("1.1", Some(0)), ("2", None)], &["1", "1.1", "2"], true);
-        check(&[("IMPL-1", None), ("IMPL-1.1", Some(0))], &["1", "1.1"], true);
+        check(
+            &[("1", None), ("1.1", Some(0)), ("2", None)],
+            &["1", "1.1", "2"],
+            true,
+        );
+        check(
+            &[("IMPL-1", None), ("IMPL-1.1", Some(0))],
+            &["1", "1.1"],
+            true,
+        );
         check(&[("TASK-00", None), ("TASK-10", None)], &["0", "10"], true);
         check(&[("T001", None), ("T002", None)], &["1", "2"], true);
-        check(&[("PLAN-001", None), ("IMPL-001", None)], &["PLAN-001", "IMPL-001"], true);
-        check(&[("bd-a1b2", None), ("bd-a1b2.1", Some(0))], &["bd-a1b2", "bd-a1b2.1"], true);
-        check(&[("bd-a1b2", None), ("bd-c3", Some(0))], &["1", "1.1"], false);
+        check(
+            &[("PLAN-001", None), ("IMPL-001", None)],
+            &["PLAN-001", "IMPL-001"],
+            true,
+        );
+        check(
+            &[("bd-a1b2", None), ("bd-a1b2.1", Some(0))],
+            &["bd-a1b2", "bd-a1b2.1"],
+            true,
+        );
+        check(
+            &[("bd-a1b2", None), ("bd-c3", Some(0))],
+            &["1", "1.1"],
+            false,
+        );
         check(&[("a", None), ("A", None)], &["1", "2"], false);
         check(&[("x y", None), ("../..", None)], &["1", "2"], false);
         check(&[("1", None), ("1", None)], &["1", "2"], false);

@@ -27,7 +27,10 @@ impl<P: Into<String>, T: Into<String>> FromIterator<(P, T)> for SourceFolder {
             }
             if has_extension(&path, "json") {
                 let value = serde_json::from_str(&text);
-                folder.json.insert(path.clone(), value.map_err(|fault| not_json(&fault).in_file(&path)));
+                folder.json.insert(
+                    path.clone(),
+                    value.map_err(|fault| not_json(&fault).in_file(&path)),
+                );
             }
             folder.texts.insert(path, text);
         }
@@ -46,7 +49,10 @@ impl SourceFolder {
 
     /// Path and text of the files with this extension.
     pub(crate) fn files_in(&self, extension: &str) -> impl Iterator<Item = (&str, &str)> {
-        let files = self.texts.iter().map(|(path, text)| (path.as_str(), text.as_str()));
+        let files = self
+            .texts
+            .iter()
+            .map(|(path, text)| (path.as_str(), text.as_str()));
         files.filter(move |(path, _)| has_extension(path, extension))
     }
 
@@ -54,7 +60,9 @@ impl SourceFolder {
     pub(crate) fn task_pages(&self, has_tasks: impl Fn(&str) -> bool) -> Vec<&str> {
         let alone = self.files_in("md").count() == 1;
         let is_named = |path: &str| alone || name_of(path).eq_ignore_ascii_case("tasks.md");
-        let pages = self.files_in("md").filter(|(path, text)| is_named(path) && has_tasks(text));
+        let pages = self
+            .files_in("md")
+            .filter(|(path, text)| is_named(path) && has_tasks(text));
         pages.map(|(path, _)| path).collect()
     }
 
@@ -66,16 +74,23 @@ impl SourceFolder {
 
     /// The pages of `folder` as they are, by name.
     pub(crate) fn pages_of(&self, folder: &str) -> Map<String, Value> {
-        let pages = self.files_in("md").filter(|(path, _)| folder_of(path) == folder);
-        pages.map(|(path, text)| (name_of(path).to_owned(), text.into())).collect()
+        let pages = self
+            .files_in("md")
+            .filter(|(path, _)| folder_of(path) == folder);
+        pages
+            .map(|(path, text)| (name_of(path).to_owned(), text.into()))
+            .collect()
     }
 
     pub(crate) fn values(&self) -> impl Iterator<Item = (&str, &Value)> {
-        self.json.iter().filter_map(|(path, value)| Some((path.as_str(), value.as_ref().ok()?)))
+        self.json
+            .iter()
+            .filter_map(|(path, value)| Some((path.as_str(), value.as_ref().ok()?)))
     }
 
     pub(crate) fn objects(&self) -> impl Iterator<Item = (&str, &Map<String, Value>)> {
-        self.values().filter_map(|(path, value)| Some((path, value.as_object()?)))
+        self.values()
+            .filter_map(|(path, value)| Some((path, value.as_object()?)))
     }
 
     /// The object in the JSON file `name` of `folder`.
@@ -87,19 +102,27 @@ impl SourceFolder {
 
     /// The faults of JSON files that can't be read.
     pub(crate) fn broken(&self) -> impl Iterator<Item = (&str, &ImportNotice)> {
-        self.json.iter().filter_map(|(path, value)| Some((path.as_str(), value.as_ref().err()?)))
+        self.json
+            .iter()
+            .filter_map(|(path, value)| Some((path.as_str(), value.as_ref().err()?)))
     }
 }
 
 fn has_extension(path: &str, extension: &str) -> bool {
-    name_of(path).rsplit_once('.').is_some_and(|(_, found)| found.eq_ignore_ascii_case(extension))
+    name_of(path)
+        .rsplit_once('.')
+        .is_some_and(|(_, found)| found.eq_ignore_ascii_case(extension))
 }
 
 /// The fault of a text that should be JSON, with its place in it.
 pub(crate) fn not_json(fault: &serde_json::Error) -> ImportNotice {
     let (line, column, detail) = json_fault(fault);
     let notice = ImportNotice::problem(format!("not valid JSON: {detail}"));
-    ImportNotice { line: Some(line.max(1)), column: Some(column.max(1)), ..notice }
+    ImportNotice {
+        line: Some(line.max(1)),
+        column: Some(column.max(1)),
+        ..notice
+    }
 }
 
 /// The part of a path before its last `/`; empty for a file at the top.
@@ -110,7 +133,11 @@ pub(crate) fn folder_of(path: &str) -> &str {
 /// The folder of the plan that the file at `path` belongs to: CCW has the tasks in one below it.
 pub(crate) fn base_of(path: &str) -> &str {
     let folder = folder_of(path);
-    if folder == ".task" { "" } else { folder.strip_suffix("/.task").unwrap_or(folder) }
+    if folder == ".task" {
+        ""
+    } else {
+        folder.strip_suffix("/.task").unwrap_or(folder)
+    }
 }
 
 /// The part of a path behind its last `/`.

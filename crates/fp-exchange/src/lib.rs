@@ -3,7 +3,10 @@
 //! A reader turns the texts of a [`SourceFolder`] into a [`PortablePlan`], and a [`PlanDraft`] is the tree of what a tree
 //! can hold, with the record of where each task came from. The plan collects the notices on the way. The exports are
 //! written from a portable plan too. Nothing here touches a file, the clock or a process: `clippy.toml` forbids it.
-#![allow(missing_docs, reason = "only this program uses it, and the names say what the docs would repeat")]
+#![allow(
+    missing_docs,
+    reason = "only this program uses it, and the names say what the docs would repeat"
+)]
 
 mod draft;
 mod export;

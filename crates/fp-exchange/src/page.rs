@@ -44,8 +44,13 @@ impl PageSection<'_> {
     /// The lines of its code without the fences; `None` where it has none.
     pub(crate) fn code(&self) -> Option<Vec<&str>> {
         let lines: Vec<&PageLine<'_>> = self.lines.iter().filter(|line| line.in_code).collect();
-        (!lines.is_empty())
-            .then(|| lines.iter().filter(|line| !line.is_fence).map(|line| line.text).collect())
+        (!lines.is_empty()).then(|| {
+            lines
+                .iter()
+                .filter(|line| !line.is_fence)
+                .map(|line| line.text)
+                .collect()
+        })
     }
 }
 
@@ -58,10 +63,17 @@ pub(crate) fn page_lines(text: &str) -> Vec<PageLine<'_>> {
             let before = open;
             match (open, fence_of(text)) {
                 (None, fence) => open = fence,
-                (Some(mark), Some(fence)) if fence.starts_with(mark) && text.trim() == fence => open = None,
+                (Some(mark), Some(fence)) if fence.starts_with(mark) && text.trim() == fence => {
+                    open = None
+                }
                 (Some(_), _) => {}
             }
-            PageLine { number, text, in_code: before.or(open).is_some(), is_fence: before != open }
+            PageLine {
+                number,
+                text,
+                in_code: before.or(open).is_some(),
+                is_fence: before != open,
+            }
         })
         .collect()
 }
@@ -76,13 +88,27 @@ fn fence_of(line: &str) -> Option<&str> {
 
 /// A text taken apart at its headings; the first part may have none.
 pub(crate) fn sections_of(text: &str) -> Vec<PageSection<'_>> {
-    let mut sections = vec![PageSection { level: 0, heading: String::new(), line: 1, lines: Vec::new() }];
+    let mut sections = vec![PageSection {
+        level: 0,
+        heading: String::new(),
+        line: 1,
+        lines: Vec::new(),
+    }];
     for line in page_lines(text) {
         match heading(&line) {
             Some((level, heading)) => {
-                sections.push(PageSection { level, heading, line: line.number, lines: Vec::new() });
+                sections.push(PageSection {
+                    level,
+                    heading,
+                    line: line.number,
+                    lines: Vec::new(),
+                });
             }
-            None => sections.last_mut().expect("there is a first one").lines.push(line),
+            None => sections
+                .last_mut()
+                .expect("there is a first one")
+                .lines
+                .push(line),
         }
     }
     sections
@@ -101,7 +127,11 @@ pub(crate) fn plain_text(text: &str) -> String {
     // Patterns of paths have the same characters, and `__init__.py` has them as well.
     static STRONG: LazyLock<Regex> =
         LazyLock::new(|| pattern(r"\*\*([^*\s][^*]*)\*\*|\b__([^_]+)__(?:\s|$)"));
-    STRONG.replace_all(&LINK.replace_all(&one_line(text), "$1"), "$1$2").replace('`', "").trim().to_owned()
+    STRONG
+        .replace_all(&LINK.replace_all(&one_line(text), "$1"), "$1$2")
+        .replace('`', "")
+        .trim()
+        .to_owned()
 }
 
 /// A table: the cells of its heading, and of each row with its line.
@@ -114,7 +144,10 @@ pub(crate) struct PageTable {
 impl PageTable {
     /// The cell of `row` below the first heading that `is` accepts.
     pub(crate) fn cell<'r>(&self, row: &'r [String], is: impl Fn(&str) -> bool) -> Option<&'r str> {
-        let at = self.heading.iter().position(|heading| is(&heading.to_lowercase()))?;
+        let at = self
+            .heading
+            .iter()
+            .position(|heading| is(&heading.to_lowercase()))?;
         row.get(at).map(String::as_str)
     }
 }
@@ -147,7 +180,11 @@ pub(crate) fn tables_in(lines: &[PageLine<'_>]) -> Vec<PageTable> {
 /// The cells of a row; a `|` behind a backslash is none of its borders.
 fn cells(row: &str) -> Vec<String> {
     let row = row.trim().trim_start_matches('|');
-    let row = if row.ends_with("\\|") { row } else { row.strip_suffix('|').unwrap_or(row) };
+    let row = if row.ends_with("\\|") {
+        row
+    } else {
+        row.strip_suffix('|').unwrap_or(row)
+    };
     let mut cells = vec![String::new()];
     let mut chars = row.chars().peekable();
     while let Some(c) = chars.next() {
@@ -166,8 +203,13 @@ fn cells(row: &str) -> Vec<String> {
 /// The two parts of a line that says `Label: value`, without marks.
 pub(crate) fn label_and_value(text: &str) -> Option<(String, &str)> {
     let (label, value) = text.split_once([':', '：'])?;
-    let label = plain_text(label.trim_start_matches(['>', ' ', '-', '*']).trim_end_matches(['*', ' ']));
-    let wordlike = label.chars().next().is_some_and(char::is_alphabetic) && label.chars().count() <= 40;
+    let label = plain_text(
+        label
+            .trim_start_matches(['>', ' ', '-', '*'])
+            .trim_end_matches(['*', ' ']),
+    );
+    let wordlike =
+        label.chars().next().is_some_and(char::is_alphabetic) && label.chars().count() <= 40;
     wordlike.then(|| (label, value.trim().trim_start_matches("**").trim()))
 }
 
@@ -180,8 +222,18 @@ mod tests {
         let sections = sections_of(
             "top\r\n# A `b`\r\n```sh\r\n# not\r\n~~~\r\n```\r\n## [C](d) ##\n| a | b \\| c |\n|---|---|\n| 1 | 2 |\n",
         );
-        let told: Vec<_> = sections.iter().map(|s| (s.level, s.heading.as_str(), s.line, s.code())).collect();
-        assert_eq!(told, [(0, "", 1, None), (1, "A b", 2, Some(vec!["# not", "~~~"])), (2, "C", 7, None),]);
+        let told: Vec<_> = sections
+            .iter()
+            .map(|s| (s.level, s.heading.as_str(), s.line, s.code()))
+            .collect();
+        assert_eq!(
+            told,
+            [
+                (0, "", 1, None),
+                (1, "A b", 2, Some(vec!["# not", "~~~"])),
+                (2, "C", 7, None),
+            ]
+        );
         let tables = tables_in(&sections[2].lines);
         assert_eq!(tables[0].heading, ["a", "b | c"]);
         assert_eq!(tables[0].rows, [(10, vec!["1".to_owned(), "2".to_owned()])]);
@@ -190,9 +242,18 @@ mod tests {
     #[test]
     fn items_and_labels() {
         let text = "- [x] one\n  goes on\n  * [ ] two\n3. three\nplain\n";
-        assert_eq!(crate::words::entries_of(text), ["one goes on", "two", "three", "plain"]);
-        assert_eq!(label_and_value("> **Status**: done"), Some(("Status".into(), "done")));
-        assert_eq!(label_and_value("- **상태:** 완료"), Some(("상태".into(), "완료")));
+        assert_eq!(
+            crate::words::entries_of(text),
+            ["one goes on", "two", "three", "plain"]
+        );
+        assert_eq!(
+            label_and_value("> **Status**: done"),
+            Some(("Status".into(), "done"))
+        );
+        assert_eq!(
+            label_and_value("- **상태:** 완료"),
+            Some(("상태".into(), "완료"))
+        );
         assert_eq!(label_and_value("12:30 o'clock"), None);
         assert_eq!(
             plain_text("**Add** `src/**/*.rs` and __init__.py, [as](x) __said__"),

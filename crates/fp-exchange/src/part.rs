@@ -23,26 +23,51 @@ pub struct PlanPart {
 /// Leaves out all tasks of `plan` that are not in `part`. What waits for one of them says so in its `ext`. A parent stays
 /// where one of its subtasks does, so that each keeps its id and its place.
 pub fn take_part(plan: &mut PortablePlan, part: &PlanPart) -> Result<(), ImportError> {
-    let prefixes: HashSet<String> =
-        plan.tasks.iter().filter_map(|task| Some(task.id.split_once(':')?.0.to_owned())).collect();
+    let prefixes: HashSet<String> = plan
+        .tasks
+        .iter()
+        .filter_map(|task| Some(task.id.split_once(':')?.0.to_owned()))
+        .collect();
     if let Some(tag) = &part.tag {
         strip_tag(plan, tag);
     }
-    if let Some(id) = part.only.iter().find(|id| plan.tasks.iter().all(|task| task.id != **id)) {
-        return Err(not_there("task", id, plan.tasks.iter().map(|task| task.id.clone())));
+    if let Some(id) = part
+        .only
+        .iter()
+        .find(|id| plan.tasks.iter().all(|task| task.id != **id))
+    {
+        return Err(not_there(
+            "task",
+            id,
+            plan.tasks.iter().map(|task| task.id.clone()),
+        ));
     }
     let all = std::mem::take(&mut plan.tasks);
     let tags_of = |task: &PortableTask| -> Vec<String> {
         let listed = ["labels", "tags"].map(|key| task.ext.get(key).and_then(Value::as_array));
-        let listed = listed.into_iter().flatten().flatten().filter_map(Value::as_str).map(str::to_owned);
+        let listed = listed
+            .into_iter()
+            .flatten()
+            .flatten()
+            .filter_map(Value::as_str)
+            .map(str::to_owned);
         let own = prefixes.get(&task.id).cloned();
         listed.chain(task.group.clone()).chain(own).collect()
     };
-    let has_tag = |task: &PortableTask| part.tag.as_ref().is_none_or(|tag| tags_of(task).contains(tag));
+    let has_tag = |task: &PortableTask| {
+        part.tag
+            .as_ref()
+            .is_none_or(|tag| tags_of(task).contains(tag))
+    };
     if !all.iter().any(has_tag) {
-        return Err(not_there("tag", part.tag.as_deref().unwrap_or_default(), all.iter().flat_map(tags_of)));
+        return Err(not_there(
+            "tag",
+            part.tag.as_deref().unwrap_or_default(),
+            all.iter().flat_map(tags_of),
+        ));
     }
-    let is_tag = |task: &PortableTask| part.tag.as_ref() == Some(&task.id) && prefixes.contains(&task.id);
+    let is_tag =
+        |task: &PortableTask| part.tag.as_ref() == Some(&task.id) && prefixes.contains(&task.id);
     // Parents come before their children. Of each task: whether its tag is asked for, and whether its id is.
     let mut asked: Vec<(bool, bool)> = Vec::with_capacity(all.len());
     for task in &all {
@@ -50,7 +75,10 @@ pub fn take_part(plan: &mut PortablePlan, part: &PlanPart) -> Result<(), ImportE
         let is_listed = part.only.is_empty() || part.only.contains(&task.id);
         asked.push((tagged || has_tag(task), listed || is_listed));
     }
-    let mut keeps: Vec<bool> = asked.into_iter().map(|(tagged, listed)| tagged && listed).collect();
+    let mut keeps: Vec<bool> = asked
+        .into_iter()
+        .map(|(tagged, listed)| tagged && listed)
+        .collect();
     // Of a task with subtasks: whether one of them is kept.
     let mut subtasks: Vec<Option<bool>> = vec![None; keeps.len()];
     for (at, task) in all.iter().enumerate().rev() {
@@ -60,18 +88,33 @@ pub fn take_part(plan: &mut PortablePlan, part: &PlanPart) -> Result<(), ImportE
             subtasks[parent] = Some(subtasks[parent] == Some(true) || keeps[at]);
         }
     }
-    let kept =
-        |keep: bool| all.iter().zip(&keeps).filter(move |(_, keeps)| **keeps == keep).map(|(task, _)| task);
+    let kept = |keep: bool| {
+        all.iter()
+            .zip(&keeps)
+            .filter(move |(_, keeps)| **keeps == keep)
+            .map(|(task, _)| task)
+    };
     let kept_ids: HashSet<&str> = kept(true).map(|task| task.id.as_str()).collect();
-    plan.left_out = kept(false).filter(|task| !is_tag(task)).map(|task| task.id.clone()).collect();
+    plan.left_out = kept(false)
+        .filter(|task| !is_tag(task))
+        .map(|task| task.id.clone())
+        .collect();
     let mut new_place = vec![None; all.len()];
     for (at, task) in all.iter().enumerate().filter(|(at, _)| keeps[*at]) {
         let mut task = task.clone();
         task.parent = task.parent.and_then(|parent| new_place[parent]);
-        let missing = task.dependencies.iter().flatten().filter(|id| !kept_ids.contains(id.as_str()));
-        let missing: Vec<String> = missing.filter(|id| plan.left_out.contains(id)).cloned().collect();
+        let missing = task
+            .dependencies
+            .iter()
+            .flatten()
+            .filter(|id| !kept_ids.contains(id.as_str()));
+        let missing: Vec<String> = missing
+            .filter(|id| plan.left_out.contains(id))
+            .cloned()
+            .collect();
         if !missing.is_empty() {
-            task.ext.insert("waitsForLeftOut".to_owned(), missing.into());
+            task.ext
+                .insert("waitsForLeftOut".to_owned(), missing.into());
         }
         new_place[at] = Some(plan.tasks.len());
         plan.tasks.push(task);
@@ -80,7 +123,10 @@ pub fn take_part(plan: &mut PortablePlan, part: &PlanPart) -> Result<(), ImportE
         return Err(ImportError::NothingLeft);
     }
     if !plan.left_out.is_empty() {
-        plan.note(format!("these are not asked for and stay out: {}", name_ids(&plan.left_out)));
+        plan.note(format!(
+            "these are not asked for and stay out: {}",
+            name_ids(&plan.left_out)
+        ));
     }
     Ok(())
 }
@@ -97,5 +143,9 @@ fn strip_tag(plan: &mut PortablePlan, tag: &str) {
 }
 
 fn not_there(what: &'static str, name: &str, known: impl Iterator<Item = String>) -> ImportError {
-    ImportError::NoSuchPart { what, name: name.to_owned(), nearest: closest_name(name, known) }
+    ImportError::NoSuchPart {
+        what,
+        name: name.to_owned(),
+        nearest: closest_name(name, known),
+    }
 }

@@ -34,12 +34,18 @@ impl PortablePlan {
     /// Reports a fault on a line of the file `path`.
     pub(crate) fn problem_at(&mut self, path: &str, line: usize, text: impl Into<String>) {
         let notice = ImportNotice::problem(text).in_file(path);
-        self.notices.push(ImportNotice { line: Some(line), ..notice });
+        self.notices.push(ImportNotice {
+            line: Some(line),
+            ..notice
+        });
     }
 
     /// Reports something worth knowing.
     pub(crate) fn note(&mut self, text: impl Into<String>) {
-        self.notices.push(ImportNotice { is_problem: false, ..ImportNotice::problem(text) });
+        self.notices.push(ImportNotice {
+            is_problem: false,
+            ..ImportNotice::problem(text)
+        });
     }
 }
 
@@ -108,7 +114,10 @@ impl PortableTask {
     }
 
     /// Adds dependencies, and returns those that it didn't have.
-    pub(crate) fn wait_for<'i>(&mut self, ids: impl IntoIterator<Item = &'i String>) -> Vec<&'i str> {
+    pub(crate) fn wait_for<'i>(
+        &mut self,
+        ids: impl IntoIterator<Item = &'i String>,
+    ) -> Vec<&'i str> {
         let own = self.dependencies.get_or_insert_default();
         let mut added = Vec::new();
         for id in ids {
@@ -194,7 +203,13 @@ pub struct ImportNotice {
 
 impl ImportNotice {
     pub fn problem(text: impl Into<String>) -> Self {
-        Self { is_problem: true, file: None, line: None, column: None, text: text.into() }
+        Self {
+            is_problem: true,
+            file: None,
+            line: None,
+            column: None,
+            text: text.into(),
+        }
     }
 
     pub fn in_file(mut self, file: &str) -> Self {

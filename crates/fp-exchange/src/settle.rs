@@ -37,9 +37,15 @@ fn leave_cancelled_out(plan: &mut PortablePlan) -> HashSet<String> {
         plan.tasks.push(task);
     }
     if !cancelled.is_empty() {
-        plan.note(format!("these are cancelled or deleted and stay out: {}", name_ids(&cancelled)));
+        plan.note(format!(
+            "these are cancelled or deleted and stay out: {}",
+            name_ids(&cancelled)
+        ));
     }
-    cancelled.into_iter().filter(|id| plan.tasks.iter().all(|task| task.id != *id)).collect()
+    cancelled
+        .into_iter()
+        .filter(|id| plan.tasks.iter().all(|task| task.id != *id))
+        .collect()
 }
 
 /// The dependencies of each task, by position. The ids in `out` are those of tasks that stay out.
@@ -70,7 +76,10 @@ fn resolve_dependencies(plan: &mut PortablePlan, out: &HashSet<String>) -> Vec<V
                 }
                 Some(target) if target == at => format!("{id} waits for itself; that is left out"),
                 Some(target) if is_above(target, at) || is_above(at, target) => {
-                    format!("{} waits for {id}, and one is a part of the other; that is left out", task.id)
+                    format!(
+                        "{} waits for {id}, and one is a part of the other; that is left out",
+                        task.id
+                    )
                 }
                 Some(target) if waits[at].contains(&target) => continue,
                 Some(target) => {
@@ -84,9 +93,19 @@ fn resolve_dependencies(plan: &mut PortablePlan, out: &HashSet<String>) -> Vec<V
     for (id, waiting) in missing {
         let verb = if waiting.len() == 1 { "waits" } else { "wait" };
         let is_problem = !out.contains(id);
-        let why = if is_problem { "is not there" } else { "stays out" };
-        let text = format!("{} {verb} for {id:?}, which {why}; that is left out", name_ids(&waiting));
-        notices.push(ImportNotice { is_problem, ..ImportNotice::problem(text) });
+        let why = if is_problem {
+            "is not there"
+        } else {
+            "stays out"
+        };
+        let text = format!(
+            "{} {verb} for {id:?}, which {why}; that is left out",
+            name_ids(&waiting)
+        );
+        notices.push(ImportNotice {
+            is_problem,
+            ..ImportNotice::problem(text)
+        });
     }
     waits
 }
@@ -99,7 +118,9 @@ pub(crate) fn name_ids(ids: &[String]) -> String {
 pub(crate) fn children_of(plan: &PortablePlan) -> Vec<Vec<usize>> {
     let mut children = vec![Vec::new(); plan.tasks.len()];
     for (at, task) in plan.tasks.iter().enumerate() {
-        task.parent.into_iter().for_each(|parent| children[parent].push(at));
+        task.parent
+            .into_iter()
+            .for_each(|parent| children[parent].push(at));
     }
     children
 }
@@ -111,8 +132,16 @@ fn hand_down(plan: &mut PortablePlan, waits: &[Vec<usize>]) -> Vec<Vec<usize>> {
     // The dependencies of each task and of everything above it.
     let mut whole: Vec<Vec<usize>> = Vec::with_capacity(plan.tasks.len());
     for (task, own) in plan.tasks.iter().zip(waits) {
-        let above = task.parent.map(|parent| whole[parent].as_slice()).unwrap_or_default();
-        whole.push(own.iter().chain(above.iter().filter(|target| !own.contains(target))).copied().collect());
+        let above = task
+            .parent
+            .map(|parent| whole[parent].as_slice())
+            .unwrap_or_default();
+        whole.push(
+            own.iter()
+                .chain(above.iter().filter(|target| !own.contains(target)))
+                .copied()
+                .collect(),
+        );
     }
     let mut moved = Vec::new();
     for at in (0..plan.tasks.len()).filter(|&at| !children[at].is_empty()) {
@@ -121,7 +150,10 @@ fn hand_down(plan: &mut PortablePlan, waits: &[Vec<usize>]) -> Vec<Vec<usize>> {
         moved.extend((!waits[at].is_empty()).then(|| plan.tasks[at].id.clone()));
     }
     if !moved.is_empty() {
-        plan.note(format!("the subtasks of these wait in their place: {}", name_ids(&moved)));
+        plan.note(format!(
+            "the subtasks of these wait in their place: {}",
+            name_ids(&moved)
+        ));
     }
     whole
 }
@@ -152,7 +184,12 @@ fn break_cycles(plan: &mut PortablePlan, mut waits: Vec<Vec<usize>>) {
     }
     for (task, targets) in plan.tasks.iter_mut().zip(waits) {
         if task.dependencies.is_some() || !targets.is_empty() {
-            task.dependencies = Some(targets.into_iter().map(|target| ids[target].clone()).collect());
+            task.dependencies = Some(
+                targets
+                    .into_iter()
+                    .map(|target| ids[target].clone())
+                    .collect(),
+            );
         }
     }
 }
@@ -208,7 +245,9 @@ mod tests {
         let task = |line: &&str| {
             let mut words = line.split(' ');
             let head = words.next().unwrap();
-            let (id, parent) = head.split_once('<').map_or((head, None), |(id, at)| (id, at.parse().ok()));
+            let (id, parent) = head
+                .split_once('<')
+                .map_or((head, None), |(id, at)| (id, at.parse().ok()));
             let dependencies: Vec<String> = words.map(str::to_owned).collect();
             PortableTask {
                 id: id.into(),
@@ -218,15 +257,18 @@ mod tests {
                 ..PortableTask::default()
             }
         };
-        PortablePlan { tasks: tasks.iter().map(task).collect(), ..PortablePlan::default() }
+        PortablePlan {
+            tasks: tasks.iter().map(task).collect(),
+            ..PortablePlan::default()
+        }
     }
 
     fn shown(plan: &PortablePlan) -> Vec<String> {
         let one = |task: &PortableTask| {
-            let dependencies = task
-                .dependencies
-                .as_ref()
-                .map_or_else(|| " -".into(), |d| d.iter().map(|d| format!(" {d}")).collect::<String>());
+            let dependencies = task.dependencies.as_ref().map_or_else(
+                || " -".into(),
+                |d| d.iter().map(|d| format!(" {d}")).collect::<String>(),
+            );
             format!("{}{dependencies}", task.id)
         };
         plan.tasks.iter().map(one).collect()
@@ -240,7 +282,10 @@ mod tests {
     #[track_caller]
     fn check(tasks: &[&str], left: &[&str], said: &[&str]) {
         let mut plan = plan(tasks);
-        let notices: Vec<String> = settled(&mut plan).into_iter().map(|notice| notice.text).collect();
+        let notices: Vec<String> = settled(&mut plan)
+            .into_iter()
+            .map(|notice| notice.text)
+            .collect();
         assert_eq!(shown(&plan), left, "{tasks:?}");
         assert_eq!(notices, said, "{tasks:?}");
         let again: Vec<ImportNotice> = settled(&mut plan)
@@ -254,7 +299,11 @@ mod tests {
     fn what_is_right_stays() {
         check(&[], &[], &[]);
         check(&["a", "b a", "c a b"], &["a", "b a", "c a b"], &[]);
-        check(&["p", "a<0", "b<0 a", "c p"], &["p -", "a", "b a", "c p"], &[]);
+        check(
+            &["p", "a<0", "b<0 a", "c p"],
+            &["p -", "a", "b a", "c p"],
+            &[],
+        );
     }
 
     #[test]
@@ -267,7 +316,11 @@ mod tests {
                 "b waits for \"y\", which is not there; that is left out",
             ],
         );
-        check(&["a a", "b a"], &["a", "b a"], &["a waits for itself; that is left out"]);
+        check(
+            &["a a", "b a"],
+            &["a", "b a"],
+            &["a waits for itself; that is left out"],
+        );
         check(
             &["p", "a<0 p"],
             &["p -", "a"],
@@ -310,13 +363,21 @@ mod tests {
             .map(|id| {
                 format!(
                     "{id} {}",
-                    ids.iter().filter(|other| *other != id).cloned().collect::<Vec<_>>().join(" ")
+                    ids.iter()
+                        .filter(|other| *other != id)
+                        .cloned()
+                        .collect::<Vec<_>>()
+                        .join(" ")
                 )
             })
             .collect();
         let mut plan = plan(&tasks.iter().map(String::as_str).collect::<Vec<_>>());
         let notices = settled(&mut plan);
-        assert_eq!(notices.len(), 60 * 59 / 2, "each that waits for a later one");
+        assert_eq!(
+            notices.len(),
+            60 * 59 / 2,
+            "each that waits for a later one"
+        );
         assert_eq!(settled(&mut plan), [], "none is left");
     }
 
@@ -333,10 +394,15 @@ mod tests {
     fn work_begins_anew() {
         let mut plan = plan(&["a", "b", "c", "d"]);
         plan.tasks[0].work = TaskWork::Running;
-        plan.tasks[1].work = TaskWork::Failed { reason: Some("tired".into()) };
+        plan.tasks[1].work = TaskWork::Failed {
+            reason: Some("tired".into()),
+        };
         plan.tasks[2].work = TaskWork::Skipped;
         plan.tasks[3].work = TaskWork::Done { commit: None };
-        let said: Vec<String> = settled(&mut plan).into_iter().map(|notice| notice.text).collect();
+        let said: Vec<String> = settled(&mut plan)
+            .into_iter()
+            .map(|notice| notice.text)
+            .collect();
         assert_eq!(
             said,
             [
@@ -351,13 +417,32 @@ mod tests {
 
     #[test]
     fn a_thousand_tasks_in_a_row_and_ten_thousand_levels() {
-        let row: Vec<String> =
-            (0..1_000).map(|n| if n == 0 { "t0".into() } else { format!("t{n} t{}", n - 1) }).collect();
+        let row: Vec<String> = (0..1_000)
+            .map(|n| {
+                if n == 0 {
+                    "t0".into()
+                } else {
+                    format!("t{n} t{}", n - 1)
+                }
+            })
+            .collect();
         let mut long = plan(&row.iter().map(String::as_str).collect::<Vec<_>>());
         assert_eq!(settled(&mut long), []);
-        let deep: Vec<String> =
-            (0..10_000_usize).map(|n| if n == 0 { "t0".into() } else { format!("t{n}<{}", n - 1) }).collect();
-        assert_eq!(settled(&mut plan(&deep.iter().map(String::as_str).collect::<Vec<_>>())), []);
+        let deep: Vec<String> = (0..10_000_usize)
+            .map(|n| {
+                if n == 0 {
+                    "t0".into()
+                } else {
+                    format!("t{n}<{}", n - 1)
+                }
+            })
+            .collect();
+        assert_eq!(
+            settled(&mut plan(
+                &deep.iter().map(String::as_str).collect::<Vec<_>>()
+            )),
+            []
+        );
     }
 
     #[test]
@@ -365,7 +450,10 @@ mod tests {
         let mut plan = plan(&["a", "p", "q<1", "b p", "c"]);
         plan.tasks[1].work = TaskWork::Cancelled;
         plan.tasks[4].work = TaskWork::Deferred;
-        let said: Vec<String> = settled(&mut plan).into_iter().map(|notice| notice.text).collect();
+        let said: Vec<String> = settled(&mut plan)
+            .into_iter()
+            .map(|notice| notice.text)
+            .collect();
         assert_eq!(
             said,
             [

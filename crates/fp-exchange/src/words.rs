@@ -17,7 +17,11 @@ const TITLE: usize = 160;
 
 /// A title, and all of `text` if it says more.
 pub(crate) fn title_of(text: &str) -> (String, Option<String>) {
-    let first = text.lines().map(one_line).find(|line| !line.is_empty()).unwrap_or_default();
+    let first = text
+        .lines()
+        .map(one_line)
+        .find(|line| !line.is_empty())
+        .unwrap_or_default();
     let whole = one_line(text) == first;
     if first.chars().count() <= TITLE {
         return (first, (!whole).then(|| text.trim().to_owned()));
@@ -31,14 +35,20 @@ pub(crate) fn title_of(text: &str) -> (String, Option<String>) {
 
 /// Paragraphs one below the other; `None` where there are none.
 pub(crate) fn joined_paragraphs(parts: impl IntoIterator<Item = String>) -> Option<String> {
-    let parts: Vec<String> = parts.into_iter().filter(|part| !part.trim().is_empty()).collect();
+    let parts: Vec<String> = parts
+        .into_iter()
+        .filter(|part| !part.trim().is_empty())
+        .collect();
     (!parts.is_empty()).then(|| parts.join("\n\n"))
 }
 
 /// The text says that there is nothing.
 pub(crate) fn is_none(text: &str) -> bool {
     const NONE: [&str; 6] = ["none", "n/a", "null", "nil", "없음", "해당 없음"];
-    let bare = text.trim().trim_matches(['(', ')', '[', ']', '*', '_', '`', '.', '-', '–', '—', '"']).trim();
+    let bare = text
+        .trim()
+        .trim_matches(['(', ')', '[', ']', '*', '_', '`', '.', '-', '–', '—', '"'])
+        .trim();
     bare.is_empty() || NONE.iter().any(|none| bare.eq_ignore_ascii_case(none))
 }
 
@@ -49,7 +59,9 @@ pub(crate) fn entries_of(text: &str) -> Vec<String> {
     for line in text.lines() {
         let words = one_line(bare_entry(line));
         match entries.last_mut().filter(|last| !last.is_empty()) {
-            Some(last) if !is_entry(line) && line.starts_with([' ', '\t']) => *last += &format!(" {words}"),
+            Some(last) if !is_entry(line) && line.starts_with([' ', '\t']) => {
+                *last += &format!(" {words}")
+            }
             _ => entries.push(words),
         }
     }
@@ -71,18 +83,27 @@ pub(crate) fn bare_entry(line: &str) -> &str {
 
 /// A list on one line, such as of ids or paths.
 pub(crate) fn pieces_of(text: &str) -> Vec<String> {
-    let pieces =
-        text.split([';', ',', '\n']).map(|piece| one_line(piece.trim().trim_matches(['"', '`', '[', ']'])));
+    let pieces = text
+        .split([';', ',', '\n'])
+        .map(|piece| one_line(piece.trim().trim_matches(['"', '`', '[', ']'])));
     pieces.filter(|piece| !is_none(piece)).collect()
 }
 
 /// The progress that any system's word or sign means; `None` for an unknown word.
 pub(crate) fn work_of(word: &str) -> Option<TaskWork> {
-    let letters = |c: char| if c.is_alphabetic() || c == '\'' { c } else { ' ' };
+    let letters = |c: char| {
+        if c.is_alphabetic() || c == '\'' {
+            c
+        } else {
+            ' '
+        }
+    };
     let bare = one_line(&word.chars().map(letters).collect::<String>()).to_lowercase();
     Some(match bare.as_str() {
-        "done" | "completed" | "complete" | "closed" | "finished" | "passed" | "pass" | "verified"
-        | "success" | "succeeded" | "committed" | "완료" | "완료됨" => TaskWork::Done { commit: None },
+        "done" | "completed" | "complete" | "closed" | "finished" | "passed" | "pass"
+        | "verified" | "success" | "succeeded" | "committed" | "완료" | "완료됨" => {
+            TaskWork::Done { commit: None }
+        }
         "in progress"
         | "inprogress"
         | "active"
@@ -100,13 +121,15 @@ pub(crate) fn work_of(word: &str) -> Option<TaskWork> {
         | "진행중"
         | "작업 중"
         | "검토" => TaskWork::Running,
-        "failed" | "fail" | "failure" | "error" | "timed out" | "실패" => TaskWork::Failed { reason: None },
+        "failed" | "fail" | "failure" | "error" | "timed out" | "실패" => {
+            TaskWork::Failed { reason: None }
+        }
         "skipped" => TaskWork::Skipped,
-        "cancelled" | "canceled" | "deleted" | "tombstone" | "abandoned" | "wontfix" | "won't do"
-        | "취소" | "제외" => TaskWork::Cancelled,
+        "cancelled" | "canceled" | "deleted" | "tombstone" | "abandoned" | "wontfix"
+        | "won't do" | "취소" | "제외" => TaskWork::Cancelled,
         "deferred" | "blocked" | "on hold" | "보류" => TaskWork::Deferred,
-        "pending" | "todo" | "to do" | "open" | "planned" | "ready" | "backlog" | "new" | "not started"
-        | "waiting" | "대기" | "예정" | "미시작" => TaskWork::Todo,
+        "pending" | "todo" | "to do" | "open" | "planned" | "ready" | "backlog" | "new"
+        | "not started" | "waiting" | "대기" | "예정" | "미시작" => TaskWork::Todo,
         "" => word.chars().find_map(work_of_sign)?,
         _ => return None,
     })
@@ -134,14 +157,21 @@ pub(crate) fn work_of_box(mark: &str) -> TaskWork {
 
 /// The commit that `text` names behind the word for it.
 pub(crate) fn commit_in(text: &str) -> Option<String> {
-    static COMMIT: LazyLock<Regex> =
-        LazyLock::new(|| pattern(r"(?i)(?:commit(?:\s+hash)?|커밋)[^\w\n]{0,8}\b([0-9a-f]{7,64})\b"));
+    static COMMIT: LazyLock<Regex> = LazyLock::new(|| {
+        pattern(r"(?i)(?:commit(?:\s+hash)?|커밋)[^\w\n]{0,8}\b([0-9a-f]{7,64})\b")
+    });
     COMMIT.captures(text).map(|found| found[1].to_lowercase())
 }
 
 /// A file that a task changes: `action` is such as `create`, and `what` describes the change.
-pub(crate) fn portable_file(path: &str, action: Option<&str>, what: Option<&str>) -> Option<PortableFile> {
-    const NEW: &[&str] = &["create", "created", "new", "add", "added", "생성", "추가", "신규"];
+pub(crate) fn portable_file(
+    path: &str,
+    action: Option<&str>,
+    what: Option<&str>,
+) -> Option<PortableFile> {
+    const NEW: &[&str] = &[
+        "create", "created", "new", "add", "added", "생성", "추가", "신규",
+    ];
     const GONE: &[&str] = &["delete", "deleted", "remove", "removed", "삭제"];
     let path = one_line(path.trim().trim_matches('`'));
     if is_none(&path) {
@@ -168,7 +198,9 @@ pub(crate) fn commands_in<'l>(lines: impl IntoIterator<Item = &'l str>) -> Vec<S
         if line.is_empty() || line.starts_with('#') {
             continue;
         }
-        let (text, goes_on) = line.strip_suffix('\\').map_or((line, false), |text| (text.trim_end(), true));
+        let (text, goes_on) = line
+            .strip_suffix('\\')
+            .map_or((line, false), |text| (text.trim_end(), true));
         match commands.last_mut().filter(|_| continued) {
             Some(last) => *last = format!("{last} {text}"),
             None => commands.push(text.to_owned()),
@@ -176,14 +208,21 @@ pub(crate) fn commands_in<'l>(lines: impl IntoIterator<Item = &'l str>) -> Vec<S
         continued = goes_on;
     }
     let builds_on = |command: &String| {
-        ["cd ", "export ", "source ", ". ", "set ", "pushd "].iter().any(|begin| command.starts_with(begin))
+        ["cd ", "export ", "source ", ". ", "set ", "pushd "]
+            .iter()
+            .any(|begin| command.starts_with(begin))
     };
-    if commands.iter().any(builds_on) { vec![commands.join(" && ")] } else { commands }
+    if commands.iter().any(builds_on) {
+        vec![commands.join(" && ")]
+    } else {
+        commands
+    }
 }
 
 /// The text is a command line, and not a sentence about one.
 pub(crate) fn is_command(text: &str) -> bool {
-    static FIRST: LazyLock<Regex> = LazyLock::new(|| pattern(r"^[a-z0-9_./][A-Za-z0-9_./+-]*(?:\s|$)"));
+    static FIRST: LazyLock<Regex> =
+        LazyLock::new(|| pattern(r"^[a-z0-9_./][A-Za-z0-9_./+-]*(?:\s|$)"));
     let text = text.trim();
     let prose = text.ends_with(['.', ':']) && !text.ends_with(" .") && !text.ends_with("/.");
     !text.contains(['\n', '\r']) && FIRST.is_match(text) && !prose
@@ -191,7 +230,10 @@ pub(crate) fn is_command(text: &str) -> bool {
 
 /// The files that a sentence names.
 pub(crate) fn files_named_in(text: &str) -> Option<Vec<PortableFile>> {
-    let files: Vec<_> = paths_in(text).iter().filter_map(|path| portable_file(path, None, None)).collect();
+    let files: Vec<_> = paths_in(text)
+        .iter()
+        .filter_map(|path| portable_file(path, None, None))
+        .collect();
     (!files.is_empty()).then_some(files)
 }
 
@@ -202,10 +244,17 @@ pub(crate) fn paths_in(text: &str) -> Vec<String> {
     });
     const NOT_EXTENSIONS: [&str; 6] = ["js", "io", "com", "org", "net", "g"];
     let mut found: Vec<String> = Vec::new();
-    let around =
-        |c: char| matches!(c, '`' | '"' | '\'' | '(' | ')' | ',' | ';' | ':' | '*' | '.' | '<' | '>' | '!');
-    for word in text.split(|c: char| c.is_whitespace() || matches!(c, ',' | ';' | '`' | '(' | ')')) {
-        let path = word.trim_end_matches(around).trim_start_matches(|c| around(c) && c != '.');
+    let around = |c: char| {
+        matches!(
+            c,
+            '`' | '"' | '\'' | '(' | ')' | ',' | ';' | ':' | '*' | '.' | '<' | '>' | '!'
+        )
+    };
+    for word in text.split(|c: char| c.is_whitespace() || matches!(c, ',' | ';' | '`' | '(' | ')'))
+    {
+        let path = word
+            .trim_end_matches(around)
+            .trim_start_matches(|c| around(c) && c != '.');
         let (stem, extension) = path.rsplit_once('.').unwrap_or((path, ""));
         // Words of people rarely begin with dots; paths that lead out do.
         let leads_out = path.starts_with("../") && path.len() > 3;
@@ -230,7 +279,8 @@ mod tests {
 
     #[test]
     fn statuses_of_all_systems() {
-        let check = |word: &str, expect: Option<TaskWork>| assert_eq!(work_of(word), expect, "{word:?}");
+        let check =
+            |word: &str, expect: Option<TaskWork>| assert_eq!(work_of(word), expect, "{word:?}");
         let done = Some(TaskWork::Done { commit: None });
         check("completed", done.clone());
         check("✅ Done", done.clone());
@@ -252,22 +302,36 @@ mod tests {
     #[test]
     fn titles_are_one_line() {
         let check = |text: &str, title_: &str, rest: Option<&str>| {
-            assert_eq!(title_of(text), (title_.to_owned(), rest.map(str::to_owned)), "{text:?}");
+            assert_eq!(
+                title_of(text),
+                (title_.to_owned(), rest.map(str::to_owned)),
+                "{text:?}"
+            );
         };
         check("Add\ta\u{7} thing", "Add a thing", None);
         check("\nFirst\nSecond\n", "First", Some("First\nSecond"));
         check("", "", None);
         let long = "word ".repeat(100);
         let (cut, rest) = title_of(&long);
-        assert!(cut.chars().count() <= TITLE && cut.ends_with("word…"), "{cut}");
+        assert!(
+            cut.chars().count() <= TITLE && cut.ends_with("word…"),
+            "{cut}"
+        );
         assert_eq!(rest.as_deref(), Some(long.trim()));
     }
 
     #[test]
     fn commands_of_a_block() {
-        let check = |text: &str, expect: &[&str]| assert_eq!(commands_in(text.lines()), expect, "{text}");
-        check("npm test\n\n# lint\n$ npm run lint", &["npm test", "npm run lint"]);
-        check("cargo test \\\n  --workspace\nls", &["cargo test --workspace", "ls"]);
+        let check =
+            |text: &str, expect: &[&str]| assert_eq!(commands_in(text.lines()), expect, "{text}");
+        check(
+            "npm test\n\n# lint\n$ npm run lint",
+            &["npm test", "npm run lint"],
+        );
+        check(
+            "cargo test \\\n  --workspace\nls",
+            &["cargo test --workspace", "ls"],
+        );
         check("cd web\nnpm test", &["cd web && npm test"]);
     }
 
@@ -286,11 +350,20 @@ mod tests {
     #[test]
     fn paths_in_sentences() {
         let check = |text: &str, expect: &[&str]| assert_eq!(paths_in(text), expect, "{text}");
-        check("Create User model in src/models/user.py", &["src/models/user.py"]);
-        check("Write `tests/test_a.py`, and README.md.", &["tests/test_a.py", "README.md"]);
+        check(
+            "Create User model in src/models/user.py",
+            &["src/models/user.py"],
+        );
+        check(
+            "Write `tests/test_a.py`, and README.md.",
+            &["tests/test_a.py", "README.md"],
+        );
         check("Configure linting and formatting tools", &[]);
         check("Set up e.g. nothing, and/or Node.js", &[]);
-        check("In src/components/ and .env.local", &["src/components/", ".env.local"]);
+        check(
+            "In src/components/ and .env.local",
+            &["src/components/", ".env.local"],
+        );
         check("src/a.rs and src/a.rs", &["src/a.rs"]);
         check("Read ../../etc/passwd", &["../../etc/passwd"]);
         check("See https://example.org/a", &[]);

@@ -48,19 +48,29 @@ pub struct MeasuredChange {
 /// Git fails, or a tree is gone.
 pub fn measure(git: &Git, request: &ChangeRequest) -> Result<MeasuredChange, GitError> {
     let (snapshot, now) = match request.around {
-        Some(_) => git.observe().map(|(snapshot, surroundings)| (snapshot, Some(surroundings)))?,
+        Some(_) => git
+            .observe()
+            .map(|(snapshot, surroundings)| (snapshot, Some(surroundings)))?,
         None => (git.snapshot_tree()?, None),
     };
     let commits = commits(git, request, &snapshot)?;
-    let (changes, blobs): (Vec<Change>, Vec<Blobs>) =
-        git.diff_with_blobs(request.base, &snapshot.tree)?.into_iter().unzip();
+    let (changes, blobs): (Vec<Change>, Vec<Blobs>) = git
+        .diff_with_blobs(request.base, &snapshot.tree)?
+        .into_iter()
+        .unzip();
     let blobs = by_path(&changes, blobs);
     let evidence = OwnershipEvidence {
         shared: request.shared,
-        settled: commits.as_deref().map_or(HashSet::new(), |commits| settled(commits, request, &snapshot)),
+        settled: commits.as_deref().map_or(HashSet::new(), |commits| {
+            settled(commits, request, &snapshot)
+        }),
         seen: request.seen.clone(),
     };
-    let Divided { own, elsewhere, made_locks } = divide(changes, request.scope, &evidence);
+    let Divided {
+        own,
+        elsewhere,
+        made_locks,
+    } = divide(changes, request.scope, &evidence);
     let ignored = ignored(git, request.scope, &own)?;
     let foreign = |commit: &&GitCommit| !request.committed.contains(&commit.hash);
     let told = |commit: &GitCommit| format!("{} {:?}", commit.hash.short(), commit.subject);
@@ -74,7 +84,12 @@ pub fn measure(git: &Git, request: &ChangeRequest) -> Result<MeasuredChange, Git
         around: request.around.cloned().zip(now),
         ..ChangeFacts::default()
     };
-    Ok(MeasuredChange { tree: snapshot.tree, facts, base: request.base.clone(), blobs })
+    Ok(MeasuredChange {
+        tree: snapshot.tree,
+        facts,
+        base: request.base.clone(),
+        blobs,
+    })
 }
 
 impl MeasuredChange {
@@ -95,20 +110,35 @@ impl MeasuredChange {
     pub fn read(&mut self, git: &Git) -> Result<(), GitError> {
         self.read_lines(git)?;
         let changes = self.facts.changes.iter();
-        let wanted: Vec<(&Change, Blobs)> =
-            changes.filter(|change| wants_text(change)).map(|c| (c, self.blobs_of(c))).collect();
-        let ids: Vec<&Oid> =
-            wanted.iter().flat_map(|(_, blobs)| blobs.before.iter().chain(&blobs.after)).collect();
+        let wanted: Vec<(&Change, Blobs)> = changes
+            .filter(|change| wants_text(change))
+            .map(|c| (c, self.blobs_of(c)))
+            .collect();
+        let ids: Vec<&Oid> = wanted
+            .iter()
+            .flat_map(|(_, blobs)| blobs.before.iter().chain(&blobs.after))
+            .collect();
         let contents = git.blobs(&ids)?;
         let (mut texts, mut unread) = (Vec::new(), Vec::new());
         for (change, blobs) in &wanted {
-            let text = |id: &Oid| contents.get(id).map(|bytes| String::from_utf8_lossy(bytes).into_owned());
-            let (before, after) = (blobs.before.as_ref().map(text), blobs.after.as_ref().map(text));
+            let text = |id: &Oid| {
+                contents
+                    .get(id)
+                    .map(|bytes| String::from_utf8_lossy(bytes).into_owned())
+            };
+            let (before, after) = (
+                blobs.before.as_ref().map(text),
+                blobs.after.as_ref().map(text),
+            );
             let path = change.path.clone();
             if before == Some(None) || after == Some(None) {
                 unread.push(path);
             } else {
-                texts.push(ChangedText { path, before: before.flatten(), after: after.flatten() });
+                texts.push(ChangedText {
+                    path,
+                    before: before.flatten(),
+                    after: after.flatten(),
+                });
             }
         }
         (self.facts.texts, self.facts.unread) = (texts, unread);
@@ -119,7 +149,11 @@ impl MeasuredChange {
     fn blobs_of(&self, change: &Change) -> Blobs {
         let side = |path: &RepoPath| self.blobs.get(path);
         Blobs {
-            before: change.ends().last().and_then(side).and_then(|blobs| blobs.before.clone()),
+            before: change
+                .ends()
+                .last()
+                .and_then(side)
+                .and_then(|blobs| blobs.before.clone()),
             after: side(&change.path).and_then(|blobs| blobs.after.clone()),
         }
     }
@@ -150,7 +184,11 @@ fn commits(
 }
 
 /// Paths that other tasks' commits changed and that are unchanged since.
-fn settled(commits: &[GitCommit], request: &ChangeRequest, snapshot: &Snapshot) -> HashSet<RepoPath> {
+fn settled(
+    commits: &[GitCommit],
+    request: &ChangeRequest,
+    snapshot: &Snapshot,
+) -> HashSet<RepoPath> {
     let mut paths: HashSet<RepoPath> = commits
         .iter()
         .filter(|commit| request.committed.contains(&commit.hash))
@@ -166,8 +204,9 @@ fn settled(commits: &[GitCommit], request: &ChangeRequest, snapshot: &Snapshot) 
 fn ignored(git: &Git, scope: &TaskScope, changes: &[Change]) -> Result<Vec<String>, GitError> {
     let unseen = |file: &&String| {
         let listed = Boundary::new([file]).ignoring_case(scope.ignores_case);
-        let inside =
-            Path::new(file).components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
+        let inside = Path::new(file)
+            .components()
+            .all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
         inside
             && git.worktree().join(file).symlink_metadata().is_ok()
             && !changes.iter().any(|change| listed.covers(&change.path))

@@ -4,6 +4,8 @@ use jiff::Timestamp;
 
 /// The time now: `FP_NOW` (RFC 3339) if a test sets it, else the clock's.
 pub fn now() -> Timestamp {
-    let set = std::env::var("FP_NOW").ok().and_then(|text| text.parse().ok());
+    let set = std::env::var("FP_NOW")
+        .ok()
+        .and_then(|text| text.parse().ok());
     set.unwrap_or_else(Timestamp::now)
 }

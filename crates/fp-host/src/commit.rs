@@ -4,7 +4,9 @@ use std::path::{Path, PathBuf};
 
 use fp_plan::repo_path::RepoPath;
 
-use crate::git::{CommitOutcome, EntryState, FileStat, Git, GitError, StatusEntry, WorkingTreeStatus};
+use crate::git::{
+    CommitOutcome, EntryState, FileStat, Git, GitError, StatusEntry, WorkingTreeStatus,
+};
 use crate::platform;
 
 /// The changes of one commit.
@@ -32,7 +34,9 @@ pub enum ChoiceError {
 }
 
 fn listed(files: &[(PathBuf, &str)]) -> String {
-    let files = files.iter().map(|(name, why)| format!("{} can't be committed: {why}", name.display()));
+    let files = files
+        .iter()
+        .map(|(name, why)| format!("{} can't be committed: {why}", name.display()));
     files.collect::<Vec<_>>().join("\n")
 }
 
@@ -43,15 +47,33 @@ fn listed(files: &[(PathBuf, &str)]) -> String {
 /// Git fails, or a name can't be committed.
 pub fn choose(git: &Git, cwd: &Path, names: &[PathBuf]) -> Result<ChosenChanges, ChoiceError> {
     let status = git.status()?;
-    let staged = || status.entries.iter().filter(|entry| entry.is_staged()).map(|entry| entry.path.clone());
+    let staged = || {
+        status
+            .entries
+            .iter()
+            .filter(|entry| entry.is_staged())
+            .map(|entry| entry.path.clone())
+    };
     if names.is_empty() {
         let stats = git.stat_staged()?;
         if stats.is_empty() {
-            let changed: Vec<RepoPath> = status.entries.iter().map(|entry| entry.path.clone()).collect();
+            let changed: Vec<RepoPath> = status
+                .entries
+                .iter()
+                .map(|entry| entry.path.clone())
+                .collect();
             let empty = changed.is_empty();
-            return Err(if empty { ChoiceError::NothingChanged } else { ChoiceError::NothingNamed(changed) });
+            return Err(if empty {
+                ChoiceError::NothingChanged
+            } else {
+                ChoiceError::NothingNamed(changed)
+            });
         }
-        return Ok(ChosenChanges { files: None, stats, kept: Vec::new() });
+        return Ok(ChosenChanges {
+            files: None,
+            stats,
+            kept: Vec::new(),
+        });
     }
     let (mut files, mut unfit) = (Vec::new(), Vec::new());
     for name in names {
@@ -66,7 +88,11 @@ pub fn choose(git: &Git, cwd: &Path, names: &[PathBuf]) -> Result<ChosenChanges,
     }
     let stats = git.stat_files(&status, &files)?;
     let kept = staged().filter(|path| !files.contains(path)).collect();
-    Ok(ChosenChanges { files: Some(files), stats, kept })
+    Ok(ChosenChanges {
+        files: Some(files),
+        stats,
+        kept,
+    })
 }
 
 const FOLDER: &str = "it is a folder: name the files in it";
@@ -79,14 +105,20 @@ fn file(
 ) -> Result<Result<RepoPath, &'static str>, GitError> {
     let Some(file) = git.locate(path) else {
         let is_top = platform::real_path(path).is_ok_and(|path| path == git.worktree());
-        return Ok(Err(if is_top { FOLDER } else { "it is outside of this repository" }));
+        return Ok(Err(if is_top {
+            FOLDER
+        } else {
+            "it is outside of this repository"
+        }));
     };
     let of = |entry: &&StatusEntry| entry.path == file;
-    Ok(match status.entries.iter().find(of).map(|entry| &entry.state) {
-        Some(EntryState::NestedRepository) => Err("it is a repository of its own"),
-        Some(_) => Ok(file),
-        None => Err(why_unfit(git, path, &file)?),
-    })
+    Ok(
+        match status.entries.iter().find(of).map(|entry| &entry.state) {
+            Some(EntryState::NestedRepository) => Err("it is a repository of its own"),
+            Some(_) => Ok(file),
+            None => Err(why_unfit(git, path, &file)?),
+        },
+    )
 }
 
 fn why_unfit(git: &Git, path: &Path, file: &RepoPath) -> Result<&'static str, GitError> {
@@ -95,7 +127,10 @@ fn why_unfit(git: &Git, path: &Path, file: &RepoPath) -> Result<&'static str, Gi
     };
     let text = file.to_string();
     let absolute = git.absolute(file);
-    let mut folders = absolute.ancestors().skip(1).take_while(|folder| *folder != git.worktree());
+    let mut folders = absolute
+        .ancestors()
+        .skip(1)
+        .take_while(|folder| *folder != git.worktree());
     if folders.any(|folder| folder.join(".git").exists()) {
         return Ok("it is in a repository of its own: commit it there");
     }
@@ -112,7 +147,10 @@ fn why_unfit(git: &Git, path: &Path, file: &RepoPath) -> Result<&'static str, Gi
 impl ChosenChanges {
     /// The paths of the changed files.
     pub fn files(&self) -> Vec<RepoPath> {
-        self.stats.iter().map(|stat| stat.change.path.clone()).collect()
+        self.stats
+            .iter()
+            .map(|stat| stat.change.path.clone())
+            .collect()
     }
 
     /// Makes the commit with this message.

@@ -71,9 +71,14 @@ impl Config {
         }
         if let Some(layer) = read_layer(&repo.config_file())? {
             let (taken, withheld) = layer.split();
-            let accepted = withheld == SettingsLayer::default() || is_accepted(&withheld, repo, env);
+            let accepted =
+                withheld == SettingsLayer::default() || is_accepted(&withheld, repo, env);
             config.add(SettingOrigin::Project, if accepted { layer } else { taken });
-            config.ignored = if accepted { SettingsLayer::default() } else { withheld };
+            config.ignored = if accepted {
+                SettingsLayer::default()
+            } else {
+                withheld
+            };
         }
         config.add(SettingOrigin::Runtime, environment_layer(env));
         Ok(config)
@@ -91,24 +96,34 @@ impl Config {
 
     /// Every setting as dotted key, value in force and origin, sorted by key.
     pub fn explained(&self) -> BTreeMap<String, (Value, SettingOrigin)> {
-        let defaults = Settings::default().by_key().into_iter().map(|(key, _)| (key, SettingOrigin::Default));
+        let defaults = Settings::default()
+            .by_key()
+            .into_iter()
+            .map(|(key, _)| (key, SettingOrigin::Default));
         let mut origins: BTreeMap<String, SettingOrigin> = defaults.collect();
         for (origin, layer) in &self.layers {
             origins.extend(layer.by_key().into_iter().map(|(key, _)| (key, *origin)));
         }
         let in_force = self.settings().by_key();
-        in_force.into_iter().map(|(key, value)| (key.clone(), (value, origins[&key]))).collect()
+        in_force
+            .into_iter()
+            .map(|(key, value)| (key.clone(), (value, origins[&key])))
+            .collect()
     }
 }
 
 /// The user's consent to exactly these settings in a project's file.
 pub fn consent_to(withheld: &SettingsLayer) -> Consent {
-    Consent::Settings { hash: hash(&serde_json::to_vec(withheld).unwrap_or_default()) }
+    Consent::Settings {
+        hash: hash(&serde_json::to_vec(withheld).unwrap_or_default()),
+    }
 }
 
 /// True if the trust store has the user's consent. A store that can't be read has none.
 fn is_accepted(withheld: &SettingsLayer, repo: &Repo, env: Environment<'_>) -> bool {
-    TrustStore::of_user(env, repo).and_then(|store| store.knows(&consent_to(withheld))).unwrap_or(false)
+    TrustStore::of_user(env, repo)
+        .and_then(|store| store.knows(&consent_to(withheld)))
+        .unwrap_or(false)
 }
 
 /// The file in which the client keeps plugin options; `None` without a home folder.
@@ -122,9 +137,17 @@ pub fn user_file(env: Environment<'_>) -> Option<PathBuf> {
 }
 
 /// [`user_file`] for any `system`, named as in [`std::env::consts::OS`].
-fn user_file_on(system: &str, env: Environment<'_>, exists: impl Fn(&Path) -> bool) -> Option<PathBuf> {
+fn user_file_on(
+    system: &str,
+    env: Environment<'_>,
+    exists: impl Fn(&Path) -> bool,
+) -> Option<PathBuf> {
     let within = |base: PathBuf| base.join("fractal-planner").join("config.json");
-    let absolute = |name: &str| env(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let absolute = |name: &str| {
+        env(name)
+            .map(PathBuf::from)
+            .filter(|path| path.is_absolute())
+    };
     if let Some(base) = absolute("XDG_CONFIG_HOME") {
         return Some(within(base));
     }
@@ -148,9 +171,10 @@ pub fn is_set(env: Environment<'_>, name: &str) -> bool {
 fn environment_layer(env: Environment<'_>) -> SettingsLayer {
     let mut layer = SettingsLayer::default();
     let mut give = |key: &str, value: Value| layer.set(key, value).expect("the table takes it");
-    for (name, key) in
-        [("NUDGE_DISABLED", "nudge.enabled"), ("COMMENT_CHECKER_DISABLED", "commentChecker.enabled")]
-    {
+    for (name, key) in [
+        ("NUDGE_DISABLED", "nudge.enabled"),
+        ("COMMENT_CHECKER_DISABLED", "commentChecker.enabled"),
+    ] {
         if is_set(env, name) {
             give(key, false.into());
         }
@@ -169,18 +193,26 @@ fn environment_layer(env: Environment<'_>) -> SettingsLayer {
 /// An option has a value that its setting can't have.
 pub fn read_plugin_options(path: &Path) -> Result<SettingsLayer, ConfigError> {
     let mut layer = SettingsLayer::default();
-    let Ok(Some(text)) = file::read_text_if_there(path, CLIENT_CAP) else { return Ok(layer) };
+    let Ok(Some(text)) = file::read_text_if_there(path, CLIENT_CAP) else {
+        return Ok(layer);
+    };
     if !text.contains("pluginConfigs") {
         return Ok(layer);
     }
     let client: Value = serde_json::from_str(&text).unwrap_or_default();
-    let Some((id, options)) = own_options(&client["pluginConfigs"]) else { return Ok(layer) };
+    let Some((id, options)) = own_options(&client["pluginConfigs"]) else {
+        return Ok(layer);
+    };
     for (option, setting) in PLUGIN_OPTIONS {
         // The client keeps an unanswered option as an empty text.
-        let given = options.get(option).filter(|value| !value.is_null() && value.as_str() != Some(""));
+        let given = options
+            .get(option)
+            .filter(|value| !value.is_null() && value.as_str() != Some(""));
         if let Some(value) = given {
             layer.set(setting, value.clone()).map_err(|fault| {
-                let path_in_text = ["pluginConfigs", id, "options", option].map(str::to_owned).to_vec();
+                let path_in_text = ["pluginConfigs", id, "options", option]
+                    .map(str::to_owned)
+                    .to_vec();
                 ConfigError::in_text(path, &text, fault.found_at(path_in_text))
             })?;
         }
@@ -192,7 +224,8 @@ pub fn read_plugin_options(path: &Path) -> Result<SettingsLayer, ConfigError> {
 /// install` adds wins.
 fn own_options(plugins: &Value) -> Option<(&str, &Map<String, Value>)> {
     let is_ours = |id: &str| id.split('@').next() == Some(PLUGIN) && id != PLUGIN;
-    let elsewhere = |id: &str| id.split_once('@').map(|(_, marketplace)| marketplace) != Some(MARKETPLACE);
+    let elsewhere =
+        |id: &str| id.split_once('@').map(|(_, marketplace)| marketplace) != Some(MARKETPLACE);
     let found = plugins.as_object()?.iter().filter(|(id, _)| is_ours(id));
     let (id, config) = found.min_by_key(|(id, _)| elsewhere(id))?;
     Some((id, config.get("options")?.as_object()?))

@@ -24,10 +24,20 @@ pub enum ConfigError {
     File(#[from] FileError),
     /// Line and column count from 1.
     #[error("{}:{line}:{column}: not JSON: {detail}", path.display())]
-    Syntax { path: PathBuf, line: usize, column: usize, detail: String },
+    Syntax {
+        path: PathBuf,
+        line: usize,
+        column: usize,
+        detail: String,
+    },
     /// Line and column are those of the key or the value.
     #[error("{}:{line}:{column}: {fault}", path.display())]
-    Setting { path: PathBuf, line: usize, column: usize, fault: SettingFault },
+    Setting {
+        path: PathBuf,
+        line: usize,
+        column: usize,
+        fault: SettingFault,
+    },
     /// A key or a value from the command line.
     #[error(transparent)]
     Given(#[from] SettingFault),
@@ -38,18 +48,30 @@ impl Hint for ConfigError {
         let (fault, otherwise) = match self {
             Self::File(error) => return error.hint(),
             Self::Syntax { .. } => {
-                return Some("look for a missing or extra comma, quote or bracket just before it".into());
+                return Some(
+                    "look for a missing or extra comma, quote or bracket just before it".into(),
+                );
             }
-            Self::Setting { fault, .. } => (fault, "correct the value, or delete the line for the default"),
-            Self::Given(fault) => {
-                (fault, "nothing was written; `fp config schema` says what each setting takes")
-            }
+            Self::Setting { fault, .. } => (
+                fault,
+                "correct the value, or delete the line for the default",
+            ),
+            Self::Given(fault) => (
+                fault,
+                "nothing was written; `fp config schema` says what each setting takes",
+            ),
         };
         Some(match fault {
-            SettingFault::Unknown { meant: Some(meant), .. }
-            | SettingFault::Value { meant: Some(meant), .. } => format!("did you mean `{meant}`?").into(),
+            SettingFault::Unknown {
+                meant: Some(meant), ..
+            }
+            | SettingFault::Value {
+                meant: Some(meant), ..
+            } => format!("did you mean `{meant}`?").into(),
             SettingFault::Unknown { .. } => "`fp config` lists every setting".into(),
-            SettingFault::Group { keys, .. } => format!("name one of them: {}", keys.join(", ")).into(),
+            SettingFault::Group { keys, .. } => {
+                format!("name one of them: {}", keys.join(", ")).into()
+            }
             SettingFault::Value { .. } => otherwise.into(),
         })
     }
@@ -61,7 +83,12 @@ impl ConfigError {
         let at_key = matches!(fault, SettingFault::Unknown { .. });
         let offset = offset_of(text, fault.path(), at_key).unwrap_or(0);
         let (line, column) = line_and_column(text, offset);
-        Self::Setting { path: path.to_owned(), line, column, fault }
+        Self::Setting {
+            path: path.to_owned(),
+            line,
+            column,
+            fault,
+        }
     }
 }
 
@@ -86,32 +113,58 @@ pub(crate) fn parse_layer(path: &Path, text: &str) -> Result<SettingsLayer, Conf
             Some(before) if column == 0 && line > 1 => (line - 1, before.chars().count() + 1),
             _ => (line, column.max(1)),
         };
-        ConfigError::Syntax { path: path.to_owned(), line, column, detail: detail.to_lowercase() }
+        ConfigError::Syntax {
+            path: path.to_owned(),
+            line,
+            column,
+            detail: detail.to_lowercase(),
+        }
     })?;
     if let Some(ast::Value::Object(root)) = parsed(text)
         && let Some((keys, offset)) = repeated_key(&root, &[])
     {
         let (line, column) = line_and_column(text, offset);
-        let fault = SettingFault::Value { path: keys, detail: "given twice".into(), meant: None };
-        return Err(ConfigError::Setting { path: path.to_owned(), line, column, fault });
+        let fault = SettingFault::Value {
+            path: keys,
+            detail: "given twice".into(),
+            meant: None,
+        };
+        return Err(ConfigError::Setting {
+            path: path.to_owned(),
+            line,
+            column,
+            fault,
+        });
     }
     SettingsLayer::parse(&value).map_err(|fault| ConfigError::in_text(path, text, fault))
 }
 
 fn parsed(text: &str) -> Option<ast::Value<'_>> {
-    jsonc_parser::parse_to_ast(text, &Default::default(), &json_text::STRICT).ok()?.value
+    jsonc_parser::parse_to_ast(text, &Default::default(), &json_text::STRICT)
+        .ok()?
+        .value
 }
 
 /// The first repeated key, with the offset of its second occurrence.
 fn repeated_key(object: &ast::Object<'_>, above: &[String]) -> Option<(Vec<String>, usize)> {
-    object.properties.iter().enumerate().find_map(|(index, property)| {
-        let name = property.name.as_str();
-        let path = [above, &[name.to_owned()]].concat();
-        if object.properties[..index].iter().any(|earlier| earlier.name.as_str() == name) {
-            return Some((path, property.range.start));
-        }
-        property.value.as_object().and_then(|inner| repeated_key(inner, &path))
-    })
+    object
+        .properties
+        .iter()
+        .enumerate()
+        .find_map(|(index, property)| {
+            let name = property.name.as_str();
+            let path = [above, &[name.to_owned()]].concat();
+            if object.properties[..index]
+                .iter()
+                .any(|earlier| earlier.name.as_str() == name)
+            {
+                return Some((path, property.range.start));
+            }
+            property
+                .value
+                .as_object()
+                .and_then(|inner| repeated_key(inner, &path))
+        })
 }
 
 /// The offset in `text` of the value at `path`, or of its key.
@@ -121,12 +174,18 @@ fn offset_of(text: &str, path: &[String], at_key: bool) -> Option<usize> {
     let (mut value, mut offset) = (&root, root.start());
     for step in path {
         if let ast::Value::Array(list) = value {
-            value = list.elements.get(step.trim_matches(['[', ']']).parse::<usize>().ok()?)?;
+            value = list
+                .elements
+                .get(step.trim_matches(['[', ']']).parse::<usize>().ok()?)?;
             offset = value.start();
         } else {
             let property = value.as_object()?.get(step)?;
             value = &property.value;
-            offset = if at_key { property.start() } else { value.start() };
+            offset = if at_key {
+                property.start()
+            } else {
+                value.start()
+            };
         }
     }
     Some(offset)
@@ -136,7 +195,10 @@ fn offset_of(text: &str, path: &[String], at_key: bool) -> Option<usize> {
 fn line_and_column(text: &str, offset: usize) -> (usize, usize) {
     let before = &text[..offset];
     let start = before.rfind('\n').map_or(0, |newline| newline + 1);
-    (before.matches('\n').count() + 1, before[start..].chars().count() + 1)
+    (
+        before.matches('\n').count() + 1,
+        before[start..].chars().count() + 1,
+    )
 }
 
 /// Parses `word` from the command line as a value of the setting `key`: text stays as it is, a list is JSON
@@ -157,8 +219,14 @@ pub fn parse_value(key: &str, word: &str) -> Result<Option<Value>, ConfigError> 
         | SettingKind::Choice(_)
         | SettingKind::Amount => word.into(),
         SettingKind::Texts => {
-            let parts = || word.split(',').map(str::trim).filter(|part| !part.is_empty());
-            as_json().filter(Value::is_array).unwrap_or_else(|| parts().collect())
+            let parts = || {
+                word.split(',')
+                    .map(str::trim)
+                    .filter(|part| !part.is_empty())
+            };
+            as_json()
+                .filter(Value::is_array)
+                .unwrap_or_else(|| parts().collect())
         }
         SettingKind::Flag
         | SettingKind::Whole(..)
@@ -190,7 +258,10 @@ pub fn change_setting(path: &Path, key: &str, value: Option<&Value>) -> Result<b
     parse_layer(path, body)?;
     let mut all: Value = serde_json::from_str(body).expect("it was read just now");
     match value {
-        Some(value) => *key.split('.').fold(&mut all, |group, name| &mut group[name]) = value.clone(),
+        Some(value) => {
+            *key.split('.')
+                .fold(&mut all, |group, name| &mut group[name]) = value.clone()
+        }
         None => take_out(&mut all, key),
     }
     let new = json_text::rewrite(&old, &all).expect("no key is there twice");
@@ -203,7 +274,9 @@ pub fn change_setting(path: &Path, key: &str, value: Option<&Value>) -> Result<b
 
 /// Removes the setting, and the groups that this leaves empty.
 fn take_out(fields: &mut Value, key: &str) {
-    let Value::Object(fields) = fields else { return };
+    let Value::Object(fields) = fields else {
+        return;
+    };
     match key.split_once('.') {
         None => drop(fields.remove(key)),
         Some((name, rest)) => {
@@ -225,7 +298,10 @@ fn empty() -> String {
 fn write(path: &Path, text: &str) -> Result<(), FileError> {
     let real = platform::real_path(path).unwrap_or_else(|_| path.to_owned());
     if let Some(folder) = real.parent() {
-        fs::create_dir_all(folder).map_err(|source| FileError::Write { path: path.to_owned(), source })?;
+        fs::create_dir_all(folder).map_err(|source| FileError::Write {
+            path: path.to_owned(),
+            source,
+        })?;
     }
     file::atomic_write(&real, text.as_bytes())
 }

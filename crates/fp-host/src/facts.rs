@@ -8,7 +8,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use fp_plan::plan::Plan;
-use fp_plan::rules::{ConfirmedRequirement, PathFact, RuleFacts, mentioned_paths, mentioned_programs};
+use fp_plan::rules::{
+    ConfirmedRequirement, PathFact, RuleFacts, mentioned_paths, mentioned_programs,
+};
 use fp_run::interview::Interview;
 
 use crate::file;
@@ -26,14 +28,19 @@ pub fn gather(
     interview: Option<&Interview>,
     search_path: &OsStr,
 ) -> RuleFacts {
-    let mut folders = Folders { root: root.to_owned(), known: HashMap::new() };
+    let mut folders = Folders {
+        root: root.to_owned(),
+        known: HashMap::new(),
+    };
     let mut texts = HashMap::new();
     let paths = mentioned_paths(plan).into_iter().map(|(path, counted)| {
         let fact = match folders.look(&path) {
             PathFact::File { .. } if counted => {
                 let text = file::read_bytes(&root.join(&*path), REFERENCE_CAP).ok();
                 let lines = text.as_ref().map(|text| lines(text));
-                texts.extend(text.and_then(|text| Some((path.to_string(), String::from_utf8(text).ok()?))));
+                texts.extend(
+                    text.and_then(|text| Some((path.to_string(), String::from_utf8(text).ok()?))),
+                );
                 PathFact::File { lines }
             }
             fact => fact,
@@ -52,10 +59,18 @@ pub fn gather(
         texts,
         requirements: requirements
             .into_iter()
-            .map(|r| ConfirmedRequirement { id: r.id, text: r.text })
+            .map(|r| ConfirmedRequirement {
+                id: r.id,
+                text: r.text,
+            })
             .collect(),
         scope_exclusions: interview
-            .map(|i| i.scope_exclusions().into_iter().map(str::to_owned).collect())
+            .map(|i| {
+                i.scope_exclusions()
+                    .into_iter()
+                    .map(str::to_owned)
+                    .collect()
+            })
             .unwrap_or_default(),
         done: HashMap::new(),
     }
@@ -64,7 +79,10 @@ pub fn gather(
 /// The text of the file at `path`, which is in normal form, in the checkout at `root`. `None` for what is no text file
 /// there.
 pub fn reference_text(root: &Path, path: &str) -> Option<String> {
-    let mut folders = Folders { root: root.to_owned(), known: HashMap::new() };
+    let mut folders = Folders {
+        root: root.to_owned(),
+        known: HashMap::new(),
+    };
     matches!(folders.look(path), PathFact::File { .. })
         .then(|| file::read_text(&root.join(path), REFERENCE_CAP).ok())
         .flatten()
@@ -120,7 +138,9 @@ impl Folders {
             Ok(_) => PathFact::File { lines: None },
             // Only the text of a broken link shows where it leads.
             Err(_) => match fs::read_link(path) {
-                Ok(target) if target.is_absolute() && !target.starts_with(&self.root) => PathFact::Outside,
+                Ok(target) if target.is_absolute() && !target.starts_with(&self.root) => {
+                    PathFact::Outside
+                }
                 _ => PathFact::Missing,
             },
         }
@@ -148,8 +168,12 @@ mod tests {
         symlink("/etc", root.join("out")).unwrap();
         symlink("src", root.join("in")).unwrap();
         symlink("/nowhere/at/all", root.join("broken")).unwrap();
-        let mut folders = Folders { root: root.clone(), known: HashMap::new() };
-        let mut check = |path: &str, expect: PathFact| assert_eq!(folders.look(path), expect, "{path}");
+        let mut folders = Folders {
+            root: root.clone(),
+            known: HashMap::new(),
+        };
+        let mut check =
+            |path: &str, expect: PathFact| assert_eq!(folders.look(path), expect, "{path}");
         check(".", PathFact::Folder);
         check("src", PathFact::Folder);
         check("src/a.rs", PathFact::File { lines: None });

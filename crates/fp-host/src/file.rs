@@ -63,9 +63,15 @@ impl FileError {
 impl Hint for FileError {
     fn hint(&self) -> Option<Cow<'_, str>> {
         match self {
-            Self::Read { source, .. } | Self::Write { source, .. } => advice(source).map(Into::into),
-            Self::NotAFile { .. } => Some("name a file, or move what is in its place out of the way".into()),
-            Self::Link { .. } => Some("remove the link, or put the real folder in its place".into()),
+            Self::Read { source, .. } | Self::Write { source, .. } => {
+                advice(source).map(Into::into)
+            }
+            Self::NotAFile { .. } => {
+                Some("name a file, or move what is in its place out of the way".into())
+            }
+            Self::Link { .. } => {
+                Some("remove the link, or put the real folder in its place".into())
+            }
             Self::TooLarge { .. } => Some("check that it is the file you mean, or split it".into()),
             Self::NotText { .. } => Some("save the file as UTF-8".into()),
         }
@@ -89,12 +95,18 @@ pub(crate) fn advice(error: &io::Error) -> Option<&'static str> {
         Kind::NotADirectory | Kind::AlreadyExists => {
             Some("a file stands where a folder of that path should be: move it out of the way")
         }
-        Kind::FileTooLarge => Some("the limit on the size of files is reached: `ulimit -f` says what it is"),
-        Kind::PermissionDenied => Some("check who owns the file and its folder, and their permissions"),
-        Kind::ReadOnlyFilesystem => Some("the disk is mounted read-only: work on one that can be written"),
-        Kind::StorageFull | Kind::QuotaExceeded => {
-            Some("the disk is full: make room and run the command again; nothing that was written is lost")
+        Kind::FileTooLarge => {
+            Some("the limit on the size of files is reached: `ulimit -f` says what it is")
         }
+        Kind::PermissionDenied => {
+            Some("check who owns the file and its folder, and their permissions")
+        }
+        Kind::ReadOnlyFilesystem => {
+            Some("the disk is mounted read-only: work on one that can be written")
+        }
+        Kind::StorageFull | Kind::QuotaExceeded => Some(
+            "the disk is full: make room and run the command again; nothing that was written is lost",
+        ),
         _ => None,
     }
 }
@@ -117,7 +129,10 @@ pub fn read_stranger(path: &Path, cap: u64) -> io::Result<Vec<u8>> {
 pub fn read_bytes(path: &Path, cap: u64) -> Result<Vec<u8>, FileError> {
     let bytes = beginning(path, cap.saturating_add(1))?;
     match bytes.len() as u64 > cap {
-        true => Err(FileError::TooLarge { path: path.to_owned(), cap }),
+        true => Err(FileError::TooLarge {
+            path: path.to_owned(),
+            cap,
+        }),
         false => Ok(bytes),
     }
 }
@@ -125,13 +140,22 @@ pub fn read_bytes(path: &Path, cap: u64) -> Result<Vec<u8>, FileError> {
 /// Reads the first `most` bytes of `path`, or all if it has fewer. Fails if it can't be read or is no regular
 /// file (a link to one is followed).
 pub fn beginning(path: &Path, most: u64) -> Result<Vec<u8>, FileError> {
-    let failed = |source| FileError::Read { path: path.to_owned(), source };
+    let failed = |source| FileError::Read {
+        path: path.to_owned(),
+        source,
+    };
     // Checked before opening: opening a pipe would wait for its writer.
     if !fs::metadata(path).map_err(failed)?.is_file() {
-        return Err(FileError::NotAFile { path: path.to_owned() });
+        return Err(FileError::NotAFile {
+            path: path.to_owned(),
+        });
     }
     let mut bytes = Vec::new();
-    File::open(path).map_err(failed)?.take(most).read_to_end(&mut bytes).map_err(failed)?;
+    File::open(path)
+        .map_err(failed)?
+        .take(most)
+        .read_to_end(&mut bytes)
+        .map_err(failed)?;
     Ok(bytes)
 }
 
@@ -140,7 +164,10 @@ pub fn beginning(path: &Path, most: u64) -> Result<Vec<u8>, FileError> {
 pub fn read_text(path: &Path, cap: u64) -> Result<String, FileError> {
     String::from_utf8(read_bytes(path, cap)?).map_err(|error| {
         let valid = &error.as_bytes()[..error.utf8_error().valid_up_to()];
-        let start = valid.iter().rposition(|&b| b == b'\n').map_or(0, |newline| newline + 1);
+        let start = valid
+            .iter()
+            .rposition(|&b| b == b'\n')
+            .map_or(0, |newline| newline + 1);
         FileError::NotText {
             path: path.to_owned(),
             line: valid.iter().filter(|&&b| b == b'\n').count() + 1,
@@ -170,7 +197,10 @@ pub fn atomic_write(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
         rename_over(&beside, path)?;
         platform::sync_folder(folder_of(path))
     });
-    written.map_err(|source| FileError::Write { path: path.to_owned(), source })
+    written.map_err(|source| FileError::Write {
+        path: path.to_owned(),
+        source,
+    })
 }
 
 /// [`atomic_write`], unless something is already at `path`, even a dangling link: then nothing is written and
@@ -181,7 +211,11 @@ pub fn write_if_absent(path: &Path, bytes: &[u8]) -> Result<bool, FileError> {
 
 /// [`write_if_absent`] with the permissions of the file `from`, for copies of files that others may not read.
 pub fn copy_if_absent(from: &Path, path: &Path, bytes: &[u8]) -> Result<bool, FileError> {
-    write_new_file(path, bytes, fs::metadata(from).ok().map(|found| found.permissions()))
+    write_new_file(
+        path,
+        bytes,
+        fs::metadata(from).ok().map(|found| found.permissions()),
+    )
 }
 
 fn write_new_file(
@@ -197,7 +231,10 @@ fn write_new_file(
             Err(error) => Err(error.error),
         }
     });
-    written.map_err(|source| FileError::Write { path: path.to_owned(), source })
+    written.map_err(|source| FileError::Write {
+        path: path.to_owned(),
+        source,
+    })
 }
 
 /// [`atomic_write`] without the sync, for files that can be made again: a reader sees the old content or the
@@ -208,7 +245,10 @@ pub fn replace(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
     name.push(".tmp");
     let beside = path.with_file_name(name);
     let written = write_new(&beside, bytes).and_then(|()| rename_over(&beside, path));
-    written.map_err(|source| FileError::Write { path: path.to_owned(), source })
+    written.map_err(|source| FileError::Write {
+        path: path.to_owned(),
+        source,
+    })
 }
 
 /// Puts `beside` in the place of `path`, or removes it.
@@ -222,7 +262,11 @@ fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
         _ => {}
     }
-    OpenOptions::new().write(true).create_new(true).open(path)?.write_all(bytes)
+    OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .open(path)?
+        .write_all(bytes)
 }
 
 fn folder_of(path: &Path) -> &Path {
@@ -282,7 +326,11 @@ mod tests {
         std::os::unix::fs::symlink(&outside, &left).unwrap();
         replace(&path, b"second").unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"second");
-        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "and a link is not followed");
+        assert_eq!(
+            fs::read_dir(folder.path()).unwrap().count(),
+            1,
+            "and a link is not followed"
+        );
     }
 
     #[cfg(unix)]
@@ -320,7 +368,10 @@ mod tests {
         let error = atomic_write(&path, b"x").unwrap_err();
         assert_eq!(
             error.to_string(),
-            format!("{} can't be written: no such file or directory", path.display())
+            format!(
+                "{} can't be written: no such file or directory",
+                path.display()
+            )
         );
         assert_eq!(error.hint(), Some("check the path".into()));
         let full = io::Error::from(io::ErrorKind::StorageFull);
@@ -333,16 +384,26 @@ mod tests {
         let path = folder.path().join("a.md");
         let check = |content: &[u8], expect: Result<&str, &str>| {
             fs::write(&path, content).unwrap();
-            let result =
-                read_text(&path, 12).map_err(|e| e.to_string().replace(path.to_str().unwrap(), "a.md"));
+            let result = read_text(&path, 12)
+                .map_err(|e| e.to_string().replace(path.to_str().unwrap(), "a.md"));
             assert_eq!(result.as_deref().map_err(String::as_str), expect);
         };
         check(b"", Ok(""));
         check(b"twelve bytes", Ok("twelve bytes"));
-        check(b"thirteen byte", Err("a.md is too large: at most 12 bytes are read"));
+        check(
+            b"thirteen byte",
+            Err("a.md is too large: at most 12 bytes are read"),
+        );
         check(b"one\n\xec\x95\x88\xff", Err("a.md:2:2: not UTF-8 text"));
         check(b"\xff", Err("a.md:1:1: not UTF-8 text"));
-        assert!(matches!(read_text(folder.path(), 12), Err(FileError::NotAFile { .. })));
-        assert!(read_text_if_there(&folder.path().join("none"), 12).unwrap().is_none());
+        assert!(matches!(
+            read_text(folder.path(), 12),
+            Err(FileError::NotAFile { .. })
+        ));
+        assert!(
+            read_text_if_there(&folder.path().join("none"), 12)
+                .unwrap()
+                .is_none()
+        );
     }
 }

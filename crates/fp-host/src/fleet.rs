@@ -61,16 +61,26 @@ pub enum FleetError {
     Unreachable { remote: String, source: GitError },
     #[error("the remote {remote} refuses {said}")]
     Refused { remote: String, said: String },
-    #[error("{name} on {remote} does not go on from what was there before: it was rewound or rewritten")]
+    #[error(
+        "{name} on {remote} does not go on from what was there before: it was rewound or rewritten"
+    )]
     Rewound { remote: String, name: String },
     #[error("{name} is not on {remote}")]
     Gone { remote: String, name: String },
     #[error("commit {commit} of {name}: {detail}")]
-    Foreign { commit: Oid, name: String, detail: String },
+    Foreign {
+        commit: Oid,
+        name: String,
+        detail: String,
+    },
     #[error(
         "commit {commit} of {name} was written by a newer fp (log version {version}, this fp reads {SHARED_LOG_VERSION})"
     )]
-    Newer { commit: Oid, name: String, version: u32 },
+    Newer {
+        commit: Oid,
+        name: String,
+        version: u32,
+    },
     #[error("commit {commit} of {name} is not signed by somebody that git trusts")]
     Unsigned { commit: Oid, name: String },
     #[error("another clone writes as {0}")]
@@ -130,9 +140,11 @@ impl Hint for FleetError {
         match self {
             Self::Overtaken => Exit::Overtaken,
             Self::Unreachable { .. } => Exit::CutOff,
-            Self::Git(_) | Self::File(_) | Self::Trust(_) | Self::Record(_) | Self::Foreign { .. } => {
-                Exit::Failed
-            }
+            Self::Git(_)
+            | Self::File(_)
+            | Self::Trust(_)
+            | Self::Record(_)
+            | Self::Foreign { .. } => Exit::Failed,
             _ => Exit::Findings,
         }
     }
@@ -152,7 +164,9 @@ pub fn pause(tries: u32, took: Duration) {
 }
 
 fn unreachable_hint(source: &GitError) -> Option<Cow<'_, str>> {
-    let GitError::Failed(failure) = source else { return source.hint() };
+    let GitError::Failed(failure) = source else {
+        return source.hint();
+    };
     let said = |words: &[&str]| words.iter().any(|word| failure.stderr.contains(word));
     Some(match () {
         () if said(&[
@@ -193,7 +207,9 @@ impl InFlight {
     /// Length of what this push has of `waiting`, the entries that wait now; 0 once that is dropped.
     pub(crate) fn waited_in(&self, waiting: &[u8]) -> usize {
         let length = self.waited as usize;
-        let same = waiting.get(..length).is_some_and(|waited| approval::hash(waited) == self.waited_hash);
+        let same = waiting
+            .get(..length)
+            .is_some_and(|waited| approval::hash(waited) == self.waited_hash);
         if same { length } else { 0 }
     }
 }
@@ -252,7 +268,9 @@ impl Membership {
         let Some(text) = file::read_text_if_there(&folder.join(MEMBERSHIP), MEMBERSHIP_CAP)? else {
             return Ok(None);
         };
-        let Ok(member) = serde_json::from_str::<Self>(&text) else { return Ok(None) };
+        let Ok(member) = serde_json::from_str::<Self>(&text) else {
+            return Ok(None);
+        };
         let is_own = trust_around(folder)?.knows(&member.consent(plan)?)?;
         Ok(is_own.then_some(member))
     }
@@ -261,11 +279,15 @@ impl Membership {
     fn consent(&self, plan: &PlanId) -> Result<Consent, FleetError> {
         let fixed = serde_json::to_vec(&(&self.key, &self.machine, &self.place));
         let fixed = fixed.map_err(|error| FleetError::Record(error.to_string()))?;
-        Ok(Consent::Part { plan: plan.clone(), hash: approval::hash(&fixed) })
+        Ok(Consent::Part {
+            plan: plan.clone(),
+            hash: approval::hash(&fixed),
+        })
     }
 
     pub(crate) fn write(&self, folder: &Path) -> Result<(), FleetError> {
-        let text = serde_json::to_vec(self).map_err(|error| FleetError::Record(error.to_string()))?;
+        let text =
+            serde_json::to_vec(self).map_err(|error| FleetError::Record(error.to_string()))?;
         Ok(file::replace(&folder.join(MEMBERSHIP), &text)?)
     }
 
@@ -296,17 +318,27 @@ impl Membership {
             detail: format!("after it, {detail}"),
         };
         if entry.seq != before.seq + 1 {
-            return Err(foreign(format!("entry {} comes where {} is due", entry.seq, before.seq + 1)));
+            return Err(foreign(format!(
+                "entry {} comes where {} is due",
+                entry.seq,
+                before.seq + 1
+            )));
         }
         let Some(EntryOrigin { machine, number }) = &entry.by else {
             return Err(foreign(format!("entry {} names no machine", entry.seq)));
         };
-        if *machine == self.machine && self.in_flight.iter().all(|pushed| pushed.commit != *commit) {
+        if *machine == self.machine && self.in_flight.iter().all(|pushed| pushed.commit != *commit)
+        {
             return Err(FleetError::Impostor(machine.clone()));
         }
-        let known = before.machines.get(machine).map_or(0, |known| known.entries);
+        let known = before
+            .machines
+            .get(machine)
+            .map_or(0, |known| known.entries);
         if *number != known + 1 {
-            return Err(foreign(format!("entry {number} of {machine} comes after its entry {known}")));
+            return Err(foreign(format!(
+                "entry {number} of {machine} comes after its entry {known}"
+            )));
         }
         Ok(())
     }
@@ -342,24 +374,43 @@ impl News {
 
     /// The entries in the commits of `log_ref`.
     pub fn entries(&self, log_ref: &str) -> Result<Vec<Entry>, FleetError> {
-        Ok(self.entries_of_commits(log_ref)?.into_iter().map(|(_, entry)| entry).collect())
+        Ok(self
+            .entries_of_commits(log_ref)?
+            .into_iter()
+            .map(|(_, entry)| entry)
+            .collect())
     }
 
     /// The same, each with its commit.
-    pub(crate) fn entries_of_commits(&self, log_ref: &str) -> Result<Vec<(&Oid, Entry)>, FleetError> {
+    pub(crate) fn entries_of_commits(
+        &self,
+        log_ref: &str,
+    ) -> Result<Vec<(&Oid, Entry)>, FleetError> {
         let mut entries = Vec::new();
         for commit in &self.commits {
-            let lines = commit.message.split_once("\n\n").map_or("", |(_, lines)| lines).lines();
+            let lines = commit
+                .message
+                .split_once("\n\n")
+                .map_or("", |(_, lines)| lines)
+                .lines();
             for line in lines.filter(|line| !line.trim().is_empty()) {
                 let (id, name) = (commit.id.clone(), log_ref.to_owned());
                 let version = crate::store::line_version(line.as_bytes()).unwrap_or_default();
                 if version > SHARED_LOG_VERSION {
-                    return Err(FleetError::Newer { commit: id, name, version });
+                    return Err(FleetError::Newer {
+                        commit: id,
+                        name,
+                        version,
+                    });
                 }
                 let entry = serde_json::from_str(line);
                 let foreign = |e: serde_json::Error| {
                     let detail = e.to_string();
-                    FleetError::Foreign { commit: id, name, detail }
+                    FleetError::Foreign {
+                        commit: id,
+                        name,
+                        detail,
+                    }
                 };
                 entries.push((&commit.id, entry.map_err(foreign)?));
             }
@@ -379,20 +430,38 @@ pub struct FleetRemote {
 
 impl FleetRemote {
     /// The place that `member` takes part in.
-    pub(crate) fn of(folder: &Path, plan: &PlanId, member: &Membership) -> Result<Self, FleetError> {
-        Ok(Self::new(Git::open(folder)?, folder, plan, member.place.clone()))
+    pub(crate) fn of(
+        folder: &Path,
+        plan: &PlanId,
+        member: &Membership,
+    ) -> Result<Self, FleetError> {
+        Ok(Self::new(
+            Git::open(folder)?,
+            folder,
+            plan,
+            member.place.clone(),
+        ))
     }
 
     /// The place of `plan`, whose files are in `folder`. Touches nothing.
     pub fn new(git: Git, folder: &Path, plan: &PlanId, place: FleetPlace) -> Self {
-        Self { git, folder: folder.to_owned(), plan: plan.clone(), place }
+        Self {
+            git,
+            folder: folder.to_owned(),
+            plan: plan.clone(),
+            place,
+        }
     }
 
     /// The text of the plan's file `name` in `news`, if it has one.
     pub fn text_of(&self, news: &News, name: &str) -> Result<Option<String>, FleetError> {
-        let Some(last) = news.commits.last() else { return Ok(None) };
+        let Some(last) = news.commits.last() else {
+            return Ok(None);
+        };
         let files = self.git.files_of_tree(&last.tree)?;
-        let Some(blob) = files.get(name) else { return Ok(None) };
+        let Some(blob) = files.get(name) else {
+            return Ok(None);
+        };
         let text = self.git.blobs(&[blob])?.remove(blob);
         Ok(text.map(|text| String::from_utf8_lossy(&text).into_owned()))
     }
@@ -407,7 +476,10 @@ impl FleetRemote {
     }
 
     fn rewound(&self, name: String) -> FleetError {
-        FleetError::Rewound { remote: self.place.remote.clone(), name }
+        FleetError::Rewound {
+            remote: self.place.remote.clone(),
+            name,
+        }
     }
 
     /// Fails if the log would have too many bytes with what was found at, or after, `commit`.
@@ -416,30 +488,48 @@ impl FleetRemote {
             return Ok(());
         }
         let (commit, name) = (commit.clone(), self.place.log_ref.clone());
-        let detail =
-            format!("{bytes} bytes would be in it, and the log of a shared plan may have {SHARED_LOG_CAP}");
-        Err(FleetError::Foreign { commit, name, detail })
+        let detail = format!(
+            "{bytes} bytes would be in it, and the log of a shared plan may have {SHARED_LOG_CAP}"
+        );
+        Err(FleetError::Foreign {
+            commit,
+            name,
+            detail,
+        })
     }
 
     /// Fails if entries have to be signed, and neither one of them names the new tip of the branch, nor somebody signed it.
     fn expect_signed_tip(&self, news: &News) -> Result<(), FleetError> {
         let tip = news.tip.as_str();
         let names = |event: &Event| {
-            event.commit_to_push() == Some(tip) || matches!(event, Event::Joined { head } if head == tip)
+            event.commit_to_push() == Some(tip)
+                || matches!(event, Event::Joined { head } if head == tip)
         };
         let is_trusted = !self.place.signed
-            || news.entries(&self.place.log_ref)?.iter().flat_map(|entry| &entry.events).any(names)
+            || news
+                .entries(&self.place.log_ref)?
+                .iter()
+                .flat_map(|entry| &entry.events)
+                .any(names)
             || self.git.is_signed(&news.tip)?;
         match is_trusted {
             true => Ok(()),
-            false => Err(FleetError::Unsigned { commit: news.tip.clone(), name: self.branch_ref() }),
+            false => Err(FleetError::Unsigned {
+                commit: news.tip.clone(),
+                name: self.branch_ref(),
+            }),
         }
     }
 
     fn fetch_error(&self, error: GitError) -> FleetError {
-        let FleetPlace { remote, log_ref, .. } = self.place.clone();
+        let FleetPlace {
+            remote, log_ref, ..
+        } = self.place.clone();
         let GitError::Failed(failure) = &error else {
-            return FleetError::Unreachable { remote, source: error };
+            return FleetError::Unreachable {
+                remote,
+                source: error,
+            };
         };
         let said = |words: &str| failure.stderr.contains(words);
         let branch = self.branch_ref();
@@ -447,18 +537,32 @@ impl FleetRemote {
             let name = if said(&log_ref) { log_ref } else { branch };
             return FleetError::Gone { remote, name };
         }
-        FleetError::Unreachable { remote, source: error }
+        FleetError::Unreachable {
+            remote,
+            source: error,
+        }
     }
 
     /// Fetches both refs beside those that were taken; returns the newest commit of the log, and that of the branch.
     fn fetch_tips(&self) -> Result<(Oid, Oid), FleetError> {
         let branch = self.branch_ref();
         let (new_log, new_branch) = (self.local_ref("new/log"), self.local_ref("new/branch"));
-        let refs = [(self.place.log_ref.as_str(), new_log.as_str()), (&branch, &new_branch)];
-        self.git.fetch_refs(&self.place.remote, &refs).map_err(|error| self.fetch_error(error))?;
-        let gone = |name: &str| FleetError::Gone { remote: self.place.remote.clone(), name: name.to_owned() };
+        let refs = [
+            (self.place.log_ref.as_str(), new_log.as_str()),
+            (&branch, &new_branch),
+        ];
+        self.git
+            .fetch_refs(&self.place.remote, &refs)
+            .map_err(|error| self.fetch_error(error))?;
+        let gone = |name: &str| FleetError::Gone {
+            remote: self.place.remote.clone(),
+            name: name.to_owned(),
+        };
         let of = |local: &str, name: &str| self.git.commit_of_ref(local)?.ok_or_else(|| gone(name));
-        Ok((of(&new_log, &self.place.log_ref)?, of(&new_branch, &branch)?))
+        Ok((
+            of(&new_log, &self.place.log_ref)?,
+            of(&new_branch, &branch)?,
+        ))
     }
 
     fn commits(&self, seen: Option<&Oid>, to: &Oid) -> Result<Vec<LedgerCommit>, FleetError> {
@@ -471,7 +575,10 @@ impl FleetRemote {
                 return Err(self.rewound(name()));
             }
             if self.place.signed && commit.signature != "G" {
-                return Err(FleetError::Unsigned { commit: commit.id.clone(), name: name() });
+                return Err(FleetError::Unsigned {
+                    commit: commit.id.clone(),
+                    name: name(),
+                });
             }
             before = Some(&commit.id);
         }
@@ -488,7 +595,8 @@ impl FleetRemote {
             Ok::<_, GitError>(self.git.commit_of_ref(name)?.as_ref() == Some(commit))
         };
         if !names(&log, &member.seen)? || !names(&branch, &member.tip)? {
-            self.git.set_refs(&[(&log, &member.seen), (&branch, &member.tip)])?;
+            self.git
+                .set_refs(&[(&log, &member.seen), (&branch, &member.tip)])?;
         }
         Ok(())
     }
@@ -498,11 +606,18 @@ impl FleetRemote {
         self.keep_seen(member)?;
         let (to, tip) = self.fetch_tips()?;
         if to == member.seen && tip == member.tip && member.in_flight.is_empty() {
-            let looked = Membership { fetched_at: clock::now(), ..member.clone() };
+            let looked = Membership {
+                fetched_at: clock::now(),
+                ..member.clone()
+            };
             looked.write(&self.folder)?;
             return Ok(None);
         }
-        let commits = if to == member.seen { Vec::new() } else { self.commits(Some(&member.seen), &to)? };
+        let commits = if to == member.seen {
+            Vec::new()
+        } else {
+            self.commits(Some(&member.seen), &to)?
+        };
         let news = News { commits, tip };
         if news.tip != member.tip {
             if !self.git.goes_on(news.tip.as_str(), &member.tip)? {
@@ -516,7 +631,10 @@ impl FleetRemote {
     /// Everything that the remote has of the plan.
     pub fn fetch_all(&self) -> Result<News, FleetError> {
         let (to, tip) = self.fetch_tips()?;
-        let news = News { commits: self.commits(None, &to)?, tip };
+        let news = News {
+            commits: self.commits(None, &to)?,
+            tip,
+        };
         self.expect_signed_tip(&news)?;
         Ok(news)
     }
@@ -533,8 +651,14 @@ impl FleetRemote {
     ) -> Result<InFlight, FleetError> {
         let (tree, files) = self.stored_files(member)?;
         let machine = &member.machine;
-        let message = format!("fp: {machine}, entry {}\n\n{}", entry.seq, String::from_utf8_lossy(lines));
-        let pushed = self.git.write_commit(&tree, Some(&member.seen), message, self.place.signed)?;
+        let message = format!(
+            "fp: {machine}, entry {}\n\n{}",
+            entry.seq,
+            String::from_utf8_lossy(lines)
+        );
+        let pushed =
+            self.git
+                .write_commit(&tree, Some(&member.seen), message, self.place.signed)?;
         let in_flight = InFlight {
             commit: pushed.clone(),
             log_bytes,
@@ -544,11 +668,20 @@ impl FleetRemote {
         member.in_flight.push(in_flight.clone());
         member.write(&self.folder)?;
         let branch = self.branch_ref();
-        let commit: Option<Oid> =
-            commit.map(str::parse).transpose().map_err(|_| FleetError::Record("no commit".into()))?;
-        let mut updates =
-            vec![RefUpdate { name: &self.place.log_ref, to: &pushed, from: Some(&member.seen) }];
-        updates.extend(commit.as_ref().map(|to| RefUpdate { name: &branch, to, from: Some(&member.tip) }));
+        let commit: Option<Oid> = commit
+            .map(str::parse)
+            .transpose()
+            .map_err(|_| FleetError::Record("no commit".into()))?;
+        let mut updates = vec![RefUpdate {
+            name: &self.place.log_ref,
+            to: &pushed,
+            from: Some(&member.seen),
+        }];
+        updates.extend(commit.as_ref().map(|to| RefUpdate {
+            name: &branch,
+            to,
+            from: Some(&member.tip),
+        }));
         self.pushed(&updates)?;
         (member.seen, member.tree, member.files) = (pushed, tree, files);
         member.tip = commit.unwrap_or_else(|| member.tip.clone());
@@ -588,21 +721,43 @@ impl FleetRemote {
             pushed_at: now,
             files: BTreeMap::new(),
         };
-        trust_around(&self.folder)?.add(member.consent(&self.plan)?, ConsentSource::Command, now)?;
+        trust_around(&self.folder)?.add(
+            member.consent(&self.plan)?,
+            ConsentSource::Command,
+            now,
+        )?;
         Ok(member)
     }
 
     /// Begins the plan on the remote with its whole log, and the branch at `head`; fails if either is there.
-    pub fn begin(&self, machine: &MachineId, lines: &[u8], head: &Oid) -> Result<Membership, FleetError> {
+    pub fn begin(
+        &self,
+        machine: &MachineId,
+        lines: &[u8],
+        head: &Oid,
+    ) -> Result<Membership, FleetError> {
         let heard = BTreeMap::from([(machine.clone(), clock::now())]);
         let mut member = self.membership(machine.clone(), head.clone(), heard)?;
         let (tree, files) = self.stored_files(&member)?;
-        let message = format!("fp: {machine} shares the plan\n\n{}", String::from_utf8_lossy(lines));
-        let first = self.git.write_commit(&tree, None, message, self.place.signed)?;
+        let message = format!(
+            "fp: {machine} shares the plan\n\n{}",
+            String::from_utf8_lossy(lines)
+        );
+        let first = self
+            .git
+            .write_commit(&tree, None, message, self.place.signed)?;
         let branch = self.branch_ref();
         self.pushed(&[
-            RefUpdate { name: &self.place.log_ref, to: &first, from: None },
-            RefUpdate { name: &branch, to: head, from: None },
+            RefUpdate {
+                name: &self.place.log_ref,
+                to: &first,
+                from: None,
+            },
+            RefUpdate {
+                name: &branch,
+                to: head,
+                from: None,
+            },
         ])?;
         (member.seen, member.tree, member.files) = (first, tree, files);
         Ok(member)
@@ -625,30 +780,49 @@ impl FleetRemote {
     }
 
     /// Stores the plan's files as they are here; returns their tree. No process if none has changed.
-    fn stored_files(&self, member: &Membership) -> Result<(Oid, BTreeMap<String, KnownFile>), FleetError> {
+    fn stored_files(
+        &self,
+        member: &Membership,
+    ) -> Result<(Oid, BTreeMap<String, KnownFile>), FleetError> {
         let mut files = BTreeMap::new();
         for name in self.names()? {
             let path = self.folder.join(&name);
-            let Some((bytes, modified)) = stamp(&path) else { continue };
-            let known =
-                member.files.get(&name).filter(|f| f.bytes == bytes && f.modified == modified).cloned();
+            let Some((bytes, modified)) = stamp(&path) else {
+                continue;
+            };
+            let known = member
+                .files
+                .get(&name)
+                .filter(|f| f.bytes == bytes && f.modified == modified)
+                .cloned();
             let known = match known {
                 Some(known) => known,
                 None => {
                     let text = file::read_text(&path, FILE_CAP)?;
-                    let blob = self.git.write_blob(redact::to_send(&name, text)?.into_bytes())?;
-                    KnownFile { blob, bytes, modified }
+                    let blob = self
+                        .git
+                        .write_blob(redact::to_send(&name, text)?.into_bytes())?;
+                    KnownFile {
+                        blob,
+                        bytes,
+                        modified,
+                    }
                 }
             };
             files.insert(name, known);
         }
         let blobs = |files: &BTreeMap<String, KnownFile>| -> Vec<(String, Oid)> {
-            files.iter().map(|(name, file)| (name.clone(), file.blob.clone())).collect()
+            files
+                .iter()
+                .map(|(name, file)| (name.clone(), file.blob.clone()))
+                .collect()
         };
         if !member.files.is_empty() && blobs(&files) == blobs(&member.files) {
             return Ok((member.tree.clone(), files));
         }
-        let tree = self.git.write_tree(files.iter().map(|(name, file)| (name.as_str(), &file.blob)))?;
+        let tree = self
+            .git
+            .write_tree(files.iter().map(|(name, file)| (name.as_str(), &file.blob)))?;
         Ok((tree, files))
     }
 
@@ -657,7 +831,10 @@ impl FleetRemote {
         let mut names: Vec<String> = TRAVELS.iter().map(|&name| name.to_owned()).collect();
         let evidence = self.folder.join(EVIDENCE);
         if fs::symlink_metadata(&evidence).is_ok_and(|found| found.is_dir()) {
-            let read = |source| FileError::Read { path: evidence.clone(), source };
+            let read = |source| FileError::Read {
+                path: evidence.clone(),
+                source,
+            };
             for entry in fs::read_dir(&evidence).map_err(read)? {
                 let name = entry.map_err(read)?.file_name();
                 names.extend(name.to_str().map(|name| format!("{EVIDENCE}/{name}")));
@@ -673,43 +850,70 @@ impl FleetRemote {
         member: &mut Membership,
         news: &News,
     ) -> Result<Vec<String>, FleetError> {
-        let Some(last) =
-            news.commits.last().filter(|last| member.files.is_empty() || last.tree != member.tree)
+        let Some(last) = news
+            .commits
+            .last()
+            .filter(|last| member.files.is_empty() || last.tree != member.tree)
         else {
             return Ok(Vec::new());
         };
         let mut notices = Vec::new();
         let there = self.git.files_of_tree(&last.tree)?;
         let is_news = |(name, blob): &(&String, &Oid)| {
-            travels(name) && member.files.get(*name).is_none_or(|known| known.blob != **blob)
+            travels(name)
+                && member
+                    .files
+                    .get(*name)
+                    .is_none_or(|known| known.blob != **blob)
         };
         let news: Vec<(&String, &Oid)> = there.iter().filter(is_news).collect();
-        let contents = self.git.blobs(&news.iter().map(|(_, blob)| *blob).collect::<Vec<_>>())?;
+        let contents = self
+            .git
+            .blobs(&news.iter().map(|(_, blob)| *blob).collect::<Vec<_>>())?;
         for (name, blob) in news {
-            let (path, Some(content)) = (self.folder.join(name), contents.get(blob)) else { continue };
+            let (path, Some(content)) = (self.folder.join(name), contents.get(blob)) else {
+                continue;
+            };
             // A link of the repository would lead out of the plan.
             if let Some(folder) = path.parent().filter(|folder| folder.is_symlink()) {
-                return Err(FileError::Link { path: folder.to_owned() }.into());
+                return Err(FileError::Link {
+                    path: folder.to_owned(),
+                }
+                .into());
             }
             let before = member.files.get(name);
             let is_changed = stamp(&path).is_some_and(|(bytes, modified)| {
                 before.is_none_or(|before| (before.bytes, before.modified) != (bytes, modified))
             });
-            if is_changed && file::read_text(&path, FILE_CAP).is_ok_and(|mine| mine.as_bytes() != content) {
+            if is_changed
+                && file::read_text(&path, FILE_CAP).is_ok_and(|mine| mine.as_bytes() != content)
+            {
                 let kept = self.folder.join(format!("{name}.mine"));
-                fs::rename(&path, &kept).map_err(|source| FileError::Write { path: kept.clone(), source })?;
+                fs::rename(&path, &kept).map_err(|source| FileError::Write {
+                    path: kept.clone(),
+                    source,
+                })?;
                 notices.push(format!(
                     "{name} was changed here and by another machine: yours is {}",
                     kept.display()
                 ));
             }
             if let Some(folder) = path.parent() {
-                fs::create_dir_all(folder)
-                    .map_err(|source| FileError::Write { path: folder.to_owned(), source })?;
+                fs::create_dir_all(folder).map_err(|source| FileError::Write {
+                    path: folder.to_owned(),
+                    source,
+                })?;
             }
             file::replace(&path, content)?;
             let (bytes, modified) = stamp(&path).unwrap_or_default();
-            member.files.insert(name.clone(), KnownFile { blob: blob.clone(), bytes, modified });
+            member.files.insert(
+                name.clone(),
+                KnownFile {
+                    blob: blob.clone(),
+                    bytes,
+                    modified,
+                },
+            );
         }
         Ok(notices)
     }
@@ -718,7 +922,9 @@ impl FleetRemote {
 /// True if the file `name` of a plan's folder goes to other machines, and may come from them.
 fn travels(name: &str) -> bool {
     let is_evidence = |rest: &str| {
-        let id = rest.strip_prefix("task-").and_then(|rest| rest.strip_suffix("-verification.md"));
+        let id = rest
+            .strip_prefix("task-")
+            .and_then(|rest| rest.strip_suffix("-verification.md"));
         id.is_some_and(|id| fp_plan::plan::id::TaskId::new(id).is_ok())
     };
     TRAVELS.contains(&name) || name.strip_prefix("evidence/").is_some_and(is_evidence)
@@ -726,7 +932,9 @@ fn travels(name: &str) -> bool {
 
 /// Length and modification time of a plain file.
 fn stamp(path: &Path) -> Option<(u64, u64)> {
-    let found = fs::symlink_metadata(path).ok().filter(fs::Metadata::is_file)?;
+    let found = fs::symlink_metadata(path)
+        .ok()
+        .filter(fs::Metadata::is_file)?;
     let modified = found.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
     Some((found.len(), u64::try_from(modified.as_nanos()).unwrap_or(0)))
 }

@@ -23,7 +23,11 @@ pub(crate) const STRICT: ParseOptions = ParseOptions {
 
 /// Returns `text`, edited to say `target`; `None` if that can't be done in place, as with a repeated key.
 pub fn rewrite(text: &str, target: &Value) -> Option<String> {
-    let (mark, body) = text.split_at(if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 });
+    let (mark, body) = text.split_at(if text.starts_with('\u{feff}') {
+        '\u{feff}'.len_utf8()
+    } else {
+        0
+    });
     let root = CstRootNode::parse(body, &STRICT).ok()?;
     bring(&root.object_value_or_create()?, target.as_object()?)?;
     let changed = format!("{mark}{root}");
@@ -52,7 +56,10 @@ fn bring(object: &CstObject, target: &Map<String, Value>) -> Option<()> {
         }
         names.insert(name).then_some(())?;
     }
-    let new: BTreeMap<_, _> = target.iter().filter(|(name, _)| !names.contains(*name)).collect();
+    let new: BTreeMap<_, _> = target
+        .iter()
+        .filter(|(name, _)| !names.contains(*name))
+        .collect();
     for (name, value) in new {
         object.append(name, input(value));
     }
@@ -64,7 +71,10 @@ fn bring_list(list: &CstArray, target: &[Value]) -> bool {
     let mut missing = target.to_vec();
     for element in list.elements() {
         let value = element.to_serde_value();
-        match missing.iter().position(|wanted| Some(wanted) == value.as_ref()) {
+        match missing
+            .iter()
+            .position(|wanted| Some(wanted) == value.as_ref())
+        {
             Some(place) => drop(missing.remove(place)),
             None => element.remove(),
         }
@@ -72,7 +82,10 @@ fn bring_list(list: &CstArray, target: &[Value]) -> bool {
     for value in &missing {
         list.append(input(value));
     }
-    list.elements().iter().map(|element| element.to_serde_value()).eq(target.iter().cloned().map(Some))
+    list.elements()
+        .iter()
+        .map(|element| element.to_serde_value())
+        .eq(target.iter().cloned().map(Some))
 }
 
 fn input(value: &Value) -> CstInputValue {
@@ -82,8 +95,11 @@ fn input(value: &Value) -> CstInputValue {
         Value::Number(value) => CstInputValue::Number(value.to_string()),
         Value::String(value) => CstInputValue::String(value.clone()),
         Value::Array(values) => CstInputValue::Array(values.iter().map(input).collect()),
-        Value::Object(fields) => {
-            CstInputValue::Object(fields.iter().map(|(name, value)| (name.clone(), input(value))).collect())
-        }
+        Value::Object(fields) => CstInputValue::Object(
+            fields
+                .iter()
+                .map(|(name, value)| (name.clone(), input(value)))
+                .collect(),
+        ),
     }
 }

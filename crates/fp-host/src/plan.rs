@@ -63,8 +63,15 @@ pub struct Tree {
 impl Tree {
     /// The approved leaves that were edited since. Parses only if the text has changed at all.
     pub fn edited(&self, state: &State) -> BTreeSet<TaskId> {
-        let same = state.approval.as_ref().is_none_or(|a| a.tree_hash == self.hash);
-        if same { BTreeSet::new() } else { approval::edited(state, &self.parse()) }
+        let same = state
+            .approval
+            .as_ref()
+            .is_none_or(|a| a.tree_hash == self.hash);
+        if same {
+            BTreeSet::new()
+        } else {
+            approval::edited(state, &self.parse())
+        }
     }
 
     /// The parsed tree. Its faults are left to `fp validate`.
@@ -86,7 +93,13 @@ pub fn leaf<'p>(plan: &'p Plan<'p>, id: &TaskId) -> Option<&'p Task<'p>> {
 impl OpenPlan {
     pub fn new(repo: Repo, settings: Settings, folder: PlanFolder) -> Self {
         let store = Store::new(folder.path().to_owned(), folder.id().clone());
-        Self { repo, settings, folder, store, trust: None }
+        Self {
+            repo,
+            settings,
+            folder,
+            store,
+            trust: None,
+        }
     }
 
     pub fn id(&self) -> &PlanId {
@@ -111,17 +124,24 @@ impl OpenPlan {
     /// file is damaged.
     pub fn composites(&self) -> Result<Option<HashMap<String, u8>>, PlanError> {
         let path = self.signals_file();
-        let Some(text) = file::read_text_if_there(&path, SIGNALS_CAP)? else { return Ok(None) };
-        composites_in(&text).map(Some).map_err(|said| PlanError::Said {
-            said: format!("{}: {said}", path.display()),
-            hint: "run `fp signals` again, or remove the file",
-        })
+        let Some(text) = file::read_text_if_there(&path, SIGNALS_CAP)? else {
+            return Ok(None);
+        };
+        composites_in(&text)
+            .map(Some)
+            .map_err(|said| PlanError::Said {
+                said: format!("{}: {said}", path.display()),
+                hint: "run `fp signals` again, or remove the file",
+            })
     }
 
     /// Reads the task tree. Fails if there is none, or it is not text.
     pub fn tree(&self) -> Result<Tree, FileError> {
         let text = file::read_text(&self.tasks_file(), TASKS_CAP)?;
-        Ok(Tree { hash: approval::hash(text.as_bytes()), text })
+        Ok(Tree {
+            hash: approval::hash(text.as_bytes()),
+            text,
+        })
     }
 
     /// The goal in the user's words, or the plan's id if they were not kept.
@@ -136,13 +156,18 @@ impl OpenPlan {
             goal: String,
         }
         let text = file::read_text(&self.folder.file(PLAN), PLAN_CAP).ok()?;
-        serde_json::from_str::<Described>(&text).ok().map(|described| described.goal)
+        serde_json::from_str::<Described>(&text)
+            .ok()
+            .map(|described| described.goal)
     }
 
     /// Fails unless the user of this machine agreed to what `state` has as approved. A sync may have brought another
     /// approval, so ask about the very state that is gone on with.
     pub fn agreed_commands(&self, state: &State) -> Result<AgreedCommands, TrustError> {
-        self.trust.as_ref().ok_or(TrustError::NoFolder)?.agreed_commands(state)
+        self.trust
+            .as_ref()
+            .ok_or(TrustError::NoFolder)?
+            .agreed_commands(state)
     }
 
     pub fn load(&self) -> Result<Loaded, StoreError> {
@@ -151,7 +176,9 @@ impl OpenPlan {
 
     /// Takes the lock for appending to the log; waits as long as the settings allow.
     pub fn lock(&self) -> Result<Ledger<'_>, StoreError> {
-        self.store.lock(Duration::from_secs(self.settings.lock_timeout_seconds.into()))
+        self.store.lock(Duration::from_secs(
+            self.settings.lock_timeout_seconds.into(),
+        ))
     }
 
     /// Takes the lock for appending what other machines need in order, with everything that they have done; the same as
@@ -169,9 +196,14 @@ impl OpenPlan {
     /// The same for whoever holds the lock on worktrees; gives the lock back if this machine has lost tasks, whose work
     /// [`OpenPlan::keep_lost`] has to keep first.
     pub fn try_lock_in_order(&self) -> Result<Result<Ledger<'_>, Synced>, StoreError> {
-        let patience = Duration::from_secs(self.settings.lock_timeout_seconds.into()).max(SYNC_PATIENCE);
+        let patience =
+            Duration::from_secs(self.settings.lock_timeout_seconds.into()).max(SYNC_PATIENCE);
         let (ledger, synced) = self.store.lock_in_order(patience)?;
-        Ok(if synced.lost.is_none() { Ok(ledger) } else { Err(synced) })
+        Ok(if synced.lost.is_none() {
+            Ok(ledger)
+        } else {
+            Err(synced)
+        })
     }
 
     /// Takes in what other machines have done with a shared plan. Returns what the user should know.
@@ -195,7 +227,12 @@ impl OpenPlan {
 
     /// The commit that the next task is built on.
     pub fn newest(&self, state: &State) -> Result<Oid, RunError> {
-        match self.store.membership().map_err(StoreError::from)?.filter(|_| state.is_shared()) {
+        match self
+            .store
+            .membership()
+            .map_err(StoreError::from)?
+            .filter(|_| state.is_shared())
+        {
             Some(member) => Ok(member.tip),
             None => Ok(self.checkout(state)?.head()?.commit),
         }
@@ -221,7 +258,9 @@ impl OpenPlan {
     pub fn worktrees(&self) -> PathBuf {
         let folder = self.folder.path();
         // Canonical, since git lists worktrees by their real paths.
-        platform::real_path(folder).unwrap_or_else(|_| folder.to_owned()).join(WORKTREES)
+        platform::real_path(folder)
+            .unwrap_or_else(|_| folder.to_owned())
+            .join(WORKTREES)
     }
 
     /// The user's checkout in which `fp` was called; from a builder's worktree, the main one. Fails without
@@ -230,15 +269,29 @@ impl OpenPlan {
         let plans = self.repo.plans_dir(&self.settings);
         let plans = platform::real_path(&plans).unwrap_or(plans);
         let of_a_builder = self.repo.worktree.starts_with(plans);
-        self.open_git(if of_a_builder { &self.repo.root } else { &self.repo.worktree })
+        self.open_git(if of_a_builder {
+            &self.repo.root
+        } else {
+            &self.repo.worktree
+        })
     }
 
     /// The checkout that receives the run's commits: of a shared plan its own one, else, if builders have their own worktrees, the one in which
     /// the run was started, else the one in which `fp` was called. Fails without git, or if the checkout is
     /// gone.
     pub fn checkout(&self, state: &State) -> Result<Git, GitError> {
-        let of_run = || state.run.as_ref().and_then(|run| run.terms.checkout.as_ref()).map(PathBuf::from);
-        let Some(path) = state.is_shared().then(|| self.integration()).or_else(of_run) else {
+        let of_run = || {
+            state
+                .run
+                .as_ref()
+                .and_then(|run| run.terms.checkout.as_ref())
+                .map(PathBuf::from)
+        };
+        let Some(path) = state
+            .is_shared()
+            .then(|| self.integration())
+            .or_else(of_run)
+        else {
             return self.git();
         };
         let found = Repo::find(&path);

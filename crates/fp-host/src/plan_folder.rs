@@ -59,7 +59,10 @@ pub struct Plans {
 impl Plans {
     /// The plans of `repo`, in the folder that `settings` names. Touches no file.
     pub fn of(repo: &Repo, settings: &Settings) -> Self {
-        Self { root: repo.root.clone(), dir: repo.plans_dir(settings) }
+        Self {
+            root: repo.root.clone(),
+            dir: repo.plans_dir(settings),
+        }
     }
 
     /// The folder of all plans; it need not exist.
@@ -73,7 +76,10 @@ impl Plans {
         if !self.dir_is_inside()? {
             return Ok(Vec::new());
         }
-        let failed = |source| FileError::Read { path: self.dir.clone(), source };
+        let failed = |source| FileError::Read {
+            path: self.dir.clone(),
+            source,
+        };
         let mut ids = Vec::new();
         for entry in fs::read_dir(&self.dir).map_err(failed)? {
             let entry = entry.map_err(failed)?;
@@ -88,14 +94,19 @@ impl Plans {
 
     /// Opens the plan with exactly this id. Fails if there is none, or if its folder is a link.
     pub fn open(&self, id: &PlanId) -> Result<PlanFolder, PlanError> {
-        let missing =
-            || PlanError::NotFound { selector: id.to_string(), existing: self.list().unwrap_or_default() };
+        let missing = || PlanError::NotFound {
+            selector: id.to_string(),
+            existing: self.list().unwrap_or_default(),
+        };
         if !self.dir_is_inside()? {
             return Err(missing());
         }
         let path = self.dir.join(id.as_str());
         match fs::symlink_metadata(&path) {
-            Ok(metadata) if metadata.is_dir() => Ok(PlanFolder { id: id.clone(), path }),
+            Ok(metadata) if metadata.is_dir() => Ok(PlanFolder {
+                id: id.clone(),
+                path,
+            }),
             Ok(metadata) if metadata.is_symlink() => Err(PlanError::Link { path }),
             Ok(_) => Err(PlanError::NotAFolder { path }),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Err(missing()),
@@ -134,9 +145,18 @@ impl Plans {
             0 => Err(PlanError::NoneActive { existing }),
             1 => Ok(candidates.remove(0).2),
             count => {
-                let lines: Vec<_> = candidates.into_iter().map(|(number, line, _)| (number, line)).collect();
-                let said = format!("no plan was named and {count} are active:{}", Listed(&lines));
-                Err(PlanError::Said { said, hint: NAME_ONE })
+                let lines: Vec<_> = candidates
+                    .into_iter()
+                    .map(|(number, line, _)| (number, line))
+                    .collect();
+                let said = format!(
+                    "no plan was named and {count} are active:{}",
+                    Listed(&lines)
+                );
+                Err(PlanError::Said {
+                    said,
+                    hint: NAME_ONE,
+                })
             }
         }
     }
@@ -147,7 +167,11 @@ impl Plans {
         self.make_dir()?;
         let base = format!("{}-{}", slug(goal), today.strftime("%Y%m%d"));
         for number in 1..=MAX_SUFFIX {
-            let name = if number == 1 { base.clone() } else { format!("{base}-{number}") };
+            let name = if number == 1 {
+                base.clone()
+            } else {
+                format!("{base}-{number}")
+            };
             let id = PlanId::new(name).map_err(PlanError::Selector)?;
             if self.is_archived(&id) {
                 continue;
@@ -160,21 +184,39 @@ impl Plans {
             }
         }
         let said = format!("there are too many plans called {base}");
-        Err(PlanError::Said { said, hint: "say in the goal what is special about this plan" })
+        Err(PlanError::Said {
+            said,
+            hint: "say in the goal what is special about this plan",
+        })
     }
 
     /// True if the folder of all plans exists; fails if a link takes it out of the repository.
     fn dir_is_inside(&self) -> Result<bool, PlanError> {
         match platform::real_path(&self.dir) {
-            Ok(real) if !real.is_dir() => Err(PlanError::NotAFolder { path: self.dir.clone() }),
+            Ok(real) if !real.is_dir() => Err(PlanError::NotAFolder {
+                path: self.dir.clone(),
+            }),
             Ok(real) if real.starts_with(&self.root) => Ok(true),
-            Ok(target) => Err(PlanError::Outside { path: self.dir.clone(), target }),
+            Ok(target) => Err(PlanError::Outside {
+                path: self.dir.clone(),
+                target,
+            }),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
             Err(error) if error.kind() == io::ErrorKind::NotADirectory => {
-                let file = self.dir.ancestors().find(|above| above.is_file()).unwrap_or(&self.dir);
-                Err(PlanError::NotAFolder { path: file.to_owned() })
+                let file = self
+                    .dir
+                    .ancestors()
+                    .find(|above| above.is_file())
+                    .unwrap_or(&self.dir);
+                Err(PlanError::NotAFolder {
+                    path: file.to_owned(),
+                })
             }
-            Err(source) => Err(FileError::Read { path: self.dir.clone(), source }.into()),
+            Err(source) => Err(FileError::Read {
+                path: self.dir.clone(),
+                source,
+            }
+            .into()),
         }
     }
 
@@ -194,17 +236,27 @@ impl Plans {
             return Ok(());
         }
         self.ancestor_is_inside()?;
-        fs::create_dir_all(&self.dir)
-            .map_err(|source| FileError::Write { path: self.dir.clone(), source }.into())
+        fs::create_dir_all(&self.dir).map_err(|source| {
+            FileError::Write {
+                path: self.dir.clone(),
+                source,
+            }
+            .into()
+        })
     }
 
     /// Fails if the nearest existing ancestor is, through a link, outside the repository.
     fn ancestor_is_inside(&self) -> Result<(), PlanError> {
-        let nearest = self.dir.ancestors().skip(1).find_map(|above| platform::real_path(above).ok());
+        let nearest = self
+            .dir
+            .ancestors()
+            .skip(1)
+            .find_map(|above| platform::real_path(above).ok());
         match nearest {
-            Some(real) if !real.starts_with(&self.root) => {
-                Err(PlanError::Outside { path: self.dir.clone(), target: real })
-            }
+            Some(real) if !real.starts_with(&self.root) => Err(PlanError::Outside {
+                path: self.dir.clone(),
+                target: real,
+            }),
             _ => Ok(()),
         }
     }
@@ -251,7 +303,8 @@ pub enum PlanError {
     Store(#[from] StoreError),
 }
 
-const NAME_ONE: &str = "name a plan by its number, its id or a part of its id; `fp plans` lists them";
+const NAME_ONE: &str =
+    "name a plan by its number, its id or a part of its id; `fp plans` lists them";
 
 impl Hint for PlanError {
     fn hint(&self) -> Option<Cow<'_, str>> {
@@ -277,7 +330,11 @@ impl Hint for PlanError {
     }
 
     fn ends(&self) -> Exit {
-        if matches!(self, Self::Refused { .. }) { Exit::Findings } else { Exit::Failed }
+        if matches!(self, Self::Refused { .. }) {
+            Exit::Findings
+        } else {
+            Exit::Failed
+        }
     }
 }
 
@@ -292,7 +349,12 @@ fn others(existing: &[PlanId]) -> String {
     if existing.is_empty() {
         return ": there is no plan yet".into();
     }
-    let numbered: Vec<_> = existing.iter().cloned().enumerate().map(|(i, id)| (i + 1, id)).collect();
+    let numbered: Vec<_> = existing
+        .iter()
+        .cloned()
+        .enumerate()
+        .map(|(i, id)| (i + 1, id))
+        .collect();
     format!("; there are:{}", Listed(&numbered))
 }
 
@@ -319,9 +381,18 @@ const MAX_NUMBER: usize = 3;
 /// The id of `existing` that `selector` names: a number from 1, or a part of exactly one id. A number is never a part: each
 /// id has digits.
 fn select(selector: &str, existing: Vec<PlanId>) -> Result<PlanId, PlanError> {
-    if let Some(number) = selector.parse::<usize>().ok().filter(|_| selector.len() <= MAX_NUMBER) {
-        let known = number.checked_sub(1).and_then(|index| existing.get(index).cloned());
-        return known.ok_or(PlanError::NotFound { selector: selector.into(), existing });
+    if let Some(number) = selector
+        .parse::<usize>()
+        .ok()
+        .filter(|_| selector.len() <= MAX_NUMBER)
+    {
+        let known = number
+            .checked_sub(1)
+            .and_then(|index| existing.get(index).cloned());
+        return known.ok_or(PlanError::NotFound {
+            selector: selector.into(),
+            existing,
+        });
     }
     let part = selector.to_ascii_lowercase();
     let mut matching: Vec<(usize, PlanId)> = (1..)
@@ -330,11 +401,17 @@ fn select(selector: &str, existing: Vec<PlanId>) -> Result<PlanId, PlanError> {
         .map(|(number, id)| (number, id.clone()))
         .collect();
     match matching.len() {
-        0 => Err(PlanError::NotFound { selector: selector.into(), existing }),
+        0 => Err(PlanError::NotFound {
+            selector: selector.into(),
+            existing,
+        }),
         1 => Ok(matching.remove(0).1),
         count => {
             let said = format!("{selector:?} matches {count} plans:{}", Listed(&matching));
-            Err(PlanError::Said { said, hint: NAME_ONE })
+            Err(PlanError::Said {
+                said,
+                hint: NAME_ONE,
+            })
         }
     }
 }
@@ -348,8 +425,9 @@ fn age(id: &PlanId) -> (&str, &str, u32) {
     if let Some((words, date)) = dated(text) {
         return (date, words, 1);
     }
-    let numbered =
-        text.rsplit_once('-').and_then(|(rest, number)| Some((dated(rest)?, number.parse().ok()?)));
+    let numbered = text
+        .rsplit_once('-')
+        .and_then(|(rest, number)| Some((dated(rest)?, number.parse().ok()?)));
     match numbered {
         Some(((words, date), number)) => (date, words, number),
         None => ("", text, 1),

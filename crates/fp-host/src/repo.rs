@@ -36,8 +36,9 @@ pub struct Repo {
 impl Repo {
     /// Finds the repository around `cwd`. Always has an answer; a broken `.git` counts as none.
     pub fn find(cwd: &Path) -> Self {
-        let cwd =
-            platform::real_path(cwd).or_else(|_| std::path::absolute(cwd)).unwrap_or_else(|_| cwd.to_owned());
+        let cwd = platform::real_path(cwd)
+            .or_else(|_| std::path::absolute(cwd))
+            .unwrap_or_else(|_| cwd.to_owned());
         let mut with_home = None;
         for folder in cwd.ancestors() {
             if let Some(git_dir) = git_dir_of(folder) {
@@ -48,13 +49,20 @@ impl Repo {
             }
         }
         let root = with_home.unwrap_or(&cwd).to_owned();
-        Self { worktree: root.clone(), git_dir: None, root }
+        Self {
+            worktree: root.clone(),
+            git_dir: None,
+            root,
+        }
     }
 
     fn with_git(worktree: &Path, git_dir: &Path) -> Self {
         let shared = first_line(&git_dir.join("commondir")).map(|line| git_dir.join(line));
         let shared = shared.and_then(|path| platform::real_path(path).ok());
-        let root = shared.as_deref().and_then(main_worktree).unwrap_or_else(|| worktree.to_owned());
+        let root = shared
+            .as_deref()
+            .and_then(main_worktree)
+            .unwrap_or_else(|| worktree.to_owned());
         Self {
             root,
             git_dir: Some(shared.unwrap_or_else(|| git_dir.to_owned())),
@@ -73,8 +81,14 @@ impl Repo {
         let folder = platform::real_path(path.parent()?).ok()?;
         let path = folder.join(path.file_name()?);
         // Tried first: a linked worktree can lie inside the main one.
-        let inside = path.strip_prefix(&self.worktree).or_else(|_| path.strip_prefix(&self.root)).ok()?;
-        let parts: Option<Vec<&str>> = inside.components().map(|part| part.as_os_str().to_str()).collect();
+        let inside = path
+            .strip_prefix(&self.worktree)
+            .or_else(|_| path.strip_prefix(&self.root))
+            .ok()?;
+        let parts: Option<Vec<&str>> = inside
+            .components()
+            .map(|part| part.as_os_str().to_str())
+            .collect();
         parts.map(|parts| parts.join("/"))
     }
 
@@ -84,12 +98,20 @@ impl Repo {
         let mut folder = self.root.clone();
         for part in path.split('/') {
             folder.push(part);
-            let failed = |source| FileError::Write { path: folder.clone(), source };
+            let failed = |source| FileError::Write {
+                path: folder.clone(),
+                source,
+            };
             match fs::create_dir(&folder) {
-                Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(failed(error)),
+                Err(error) if error.kind() != ErrorKind::AlreadyExists => {
+                    return Err(failed(error));
+                }
                 _ => {}
             }
-            if !platform::real_path(&folder).map_err(failed)?.starts_with(&self.root) {
+            if !platform::real_path(&folder)
+                .map_err(failed)?
+                .starts_with(&self.root)
+            {
                 return Err(FileError::Link { path: folder });
             }
         }
@@ -128,7 +150,9 @@ fn main_worktree(shared: &Path) -> Option<PathBuf> {
     let config = file::read_text(&shared.join("config"), GIT_FILE_CAP).ok()?;
     let value = config.lines().find_map(|line| {
         let (key, value) = line.split_once('=')?;
-        key.trim().eq_ignore_ascii_case("worktree").then(|| value.trim().trim_matches('"'))
+        key.trim()
+            .eq_ignore_ascii_case("worktree")
+            .then(|| value.trim().trim_matches('"'))
     })?;
     platform::real_path(shared.join(value)).ok()
 }

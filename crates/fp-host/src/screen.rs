@@ -41,7 +41,9 @@ pub enum ScreenInput {
 /// Columns of the terminal on standard output, if there is one.
 pub fn terminal_columns() -> Option<usize> {
     let size = io::stdout().is_terminal().then(terminal::size)?;
-    size.ok().map(|(columns, _)| columns.into()).filter(|columns| *columns > 0)
+    size.ok()
+        .map(|(columns, _)| columns.into())
+        .filter(|columns| *columns > 0)
 }
 
 /// The alternate screen of this process's terminal. Dropping it restores the terminal.
@@ -73,7 +75,11 @@ impl Screen {
         });
         terminal::enable_raw_mode()?;
         TAKEN.store(true, Ordering::SeqCst);
-        let screen = Self { interrupt, shown: Vec::new(), drawn_for: None };
+        let screen = Self {
+            interrupt,
+            shown: Vec::new(),
+            drawn_for: None,
+        };
         execute!(io::stdout(), EnterAlternateScreen, Hide)?;
         Ok(screen)
     }
@@ -99,7 +105,12 @@ impl Screen {
             if self.shown.get(number).map(String::as_str) != Some(line) {
                 // Cleared first: after a line as wide as the terminal, clearing to the end would erase its
                 // last character.
-                queue!(out, MoveTo(0, row), Clear(ClearType::CurrentLine), Print(line))?;
+                queue!(
+                    out,
+                    MoveTo(0, row),
+                    Clear(ClearType::CurrentLine),
+                    Print(line)
+                )?;
             }
         }
         queue!(out, EndSynchronizedUpdate)?;
@@ -122,7 +133,11 @@ impl Screen {
             // The terminal may already be back at the old size.
             self.drawn_for = None;
         }
-        if self.interrupt.take() { ScreenInput::End } else { input }
+        if self.interrupt.take() {
+            ScreenInput::End
+        } else {
+            input
+        }
     }
 }
 
@@ -136,7 +151,12 @@ impl Drop for Screen {
 /// nobody would see it, so errors are dropped.
 fn give_back() {
     if TAKEN.swap(false, Ordering::SeqCst) {
-        drop(execute!(io::stdout(), EndSynchronizedUpdate, Show, LeaveAlternateScreen));
+        drop(execute!(
+            io::stdout(),
+            EndSynchronizedUpdate,
+            Show,
+            LeaveAlternateScreen
+        ));
         drop(terminal::disable_raw_mode());
     }
 }

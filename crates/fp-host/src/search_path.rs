@@ -35,7 +35,10 @@ mod tests {
         std::fs::write(first.join("claude"), "no program").unwrap();
         symlink("/bin/sh", second.join("claude")).unwrap();
         let search = std::env::join_paths([Path::new("relative"), &first, &second]).unwrap();
-        assert_eq!(program_on_path(&["claude"], &search), Some(second.join("claude")));
+        assert_eq!(
+            program_on_path(&["claude"], &search),
+            Some(second.join("claude"))
+        );
         assert_eq!(program_on_path(&["claude"], first.as_os_str()), None);
     }
 }

@@ -23,7 +23,9 @@ use fp_run::run::event::{Entry, Event, LOG_VERSION, SHARED_LOG_VERSION};
 use jiff::Timestamp;
 
 pub(crate) use self::reader::line_version;
-pub use self::reader::{ExaminedLedger, ExaminedLog, ExaminedSnapshot, LogLine, LogReader, Past, Portion};
+pub use self::reader::{
+    ExaminedLedger, ExaminedLog, ExaminedSnapshot, LogLine, LogReader, Past, Portion,
+};
 use self::reader::{line_entry, whole_lines};
 pub use self::shared::Synced;
 use self::shared::Waiting;
@@ -99,12 +101,19 @@ impl Hint for StoreError {
     }
 
     fn ends(&self) -> Exit {
-        if let Self::Fleet(error) = self { error.ends() } else { Exit::Failed }
+        if let Self::Fleet(error) = self {
+            error.ends()
+        } else {
+            Exit::Failed
+        }
     }
 }
 
 pub(crate) fn io_error(path: &Path) -> impl FnOnce(io::Error) -> StoreError + '_ {
-    move |source| StoreError::Io { path: path.to_owned(), source }
+    move |source| StoreError::Io {
+        path: path.to_owned(),
+        source,
+    }
 }
 
 /// The ledger of one plan. Reading needs no lock; [`Store::lock`] gives the right to append.
@@ -137,14 +146,26 @@ impl Loaded {
     /// The state of an intact log that has, or is about to get, a snapshot.
     const fn in_order(state: Arc<State>, mark: LogMark) -> Self {
         let waiting = Waiting::NONE;
-        Self { state, notices: Vec::new(), mark, whole: mark.bytes, unended: false, replayed: false, waiting }
+        Self {
+            state,
+            notices: Vec::new(),
+            mark,
+            whole: mark.bytes,
+            unended: false,
+            replayed: false,
+            waiting,
+        }
     }
 }
 
 impl Store {
     /// The ledger in the plan folder `folder`, which need not have one yet.
     pub fn new(folder: PathBuf, plan_id: PlanId) -> Self {
-        Self { folder, plan_id, known: Mutex::new(None) }
+        Self {
+            folder,
+            plan_id,
+            known: Mutex::new(None),
+        }
     }
 
     pub fn folder(&self) -> &Path {
@@ -159,10 +180,14 @@ impl Store {
     pub fn load(&self) -> Result<Loaded, StoreError> {
         let path = self.log();
         let log = open(&path, OpenOptions::new().read(true))?;
-        let mark = log.as_ref().map_or(Ok(LogMark::default()), LogMark::of).map_err(io_error(&path))?;
+        let mark = log
+            .as_ref()
+            .map_or(Ok(LogMark::default()), LogMark::of)
+            .map_err(io_error(&path))?;
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_current =
-            |loaded: &&Loaded| loaded.mark == mark && (!loaded.state.is_shared() || self.waits_still(loaded));
+        let is_current = |loaded: &&Loaded| {
+            loaded.mark == mark && (!loaded.state.is_shared() || self.waits_still(loaded))
+        };
         if let Some(loaded) = known.as_ref().filter(is_current) {
             return Ok(loaded.clone());
         }
@@ -214,7 +239,11 @@ impl Store {
     /// The state of an empty log, as this machine sees it.
     pub fn empty_state(&self) -> State {
         // A file that can't be read is told where the remote is needed.
-        let machine = self.membership().ok().flatten().map(|member| member.machine);
+        let machine = self
+            .membership()
+            .ok()
+            .flatten()
+            .map(|member| member.machine);
         let mut state = State::new(self.plan_id.clone());
         state.machine = machine;
         state
@@ -231,7 +260,13 @@ impl Store {
         }
         // The last writer was killed before it could write one.
         let snapshot_due = loaded.replayed;
-        Ok(Ledger { store: self, loaded, snapshot_due, lock: Some(lock), sync: None })
+        Ok(Ledger {
+            store: self,
+            loaded,
+            snapshot_due,
+            lock: Some(lock),
+            sync: None,
+        })
     }
 }
 
@@ -240,13 +275,20 @@ impl Store {
 pub(crate) fn open(path: &Path, options: &OpenOptions) -> Result<Option<File>, StoreError> {
     match fs::symlink_metadata(path) {
         Ok(found) if found.is_symlink() => {
-            return Err(StoreError::Foreign(FileError::Link { path: path.to_owned() }));
+            return Err(StoreError::Foreign(FileError::Link {
+                path: path.to_owned(),
+            }));
         }
         Ok(found) if !found.is_file() => {
-            return Err(StoreError::Foreign(FileError::NotAFile { path: path.to_owned() }));
+            return Err(StoreError::Foreign(FileError::NotAFile {
+                path: path.to_owned(),
+            }));
         }
         Ok(found) if found.len() > LEDGER_CAP => {
-            return Err(StoreError::Foreign(FileError::TooLarge { path: path.to_owned(), cap: LEDGER_CAP }));
+            return Err(StoreError::Foreign(FileError::TooLarge {
+                path: path.to_owned(),
+                cap: LEDGER_CAP,
+            }));
         }
         _ => {}
     }
@@ -275,15 +317,21 @@ pub(crate) fn mend(path: &Path, whole: u64, unended: bool) -> Result<LogMark, St
 /// Appends `lines` to a log of `before` bytes. On success they are on the disk; on failure the log is as it
 /// was.
 pub(crate) fn append_at(path: &Path, before: u64, lines: &[u8]) -> Result<LogMark, StoreError> {
-    let mut log =
-        OpenOptions::new().create(true).write(true).truncate(false).open(path).map_err(io_error(path))?;
+    let mut log = OpenOptions::new()
+        .create(true)
+        .write(true)
+        .truncate(false)
+        .open(path)
+        .map_err(io_error(path))?;
     if before == 0 {
         // A new file survives a power cut only once its folder is synced.
         let folder = path.parent().unwrap_or(path);
         platform::sync_folder(folder).map_err(io_error(folder))?;
     }
-    let written =
-        log.seek(SeekFrom::Start(before)).and_then(|_| log.write_all(lines)).and_then(|()| log.sync_data());
+    let written = log
+        .seek(SeekFrom::Start(before))
+        .and_then(|_| log.write_all(lines))
+        .and_then(|()| log.sync_data());
     if let Err(e) = written {
         // If this fails too, it leaves a torn line, which the next open drops.
         drop(log.set_len(before));
@@ -295,7 +343,14 @@ pub(crate) fn append_at(path: &Path, before: u64, lines: &[u8]) -> Result<LogMar
 /// Takes an advisory lock on `path`, creating the file if needed; waits up to `patience`, then fails with
 /// [`StoreError::Locked`]. The lock is released when the file is dropped or the process ends.
 pub fn acquire(path: &Path, patience: Duration) -> Result<File, StoreError> {
-    let file = open(path, OpenOptions::new().read(true).write(true).create(true).truncate(false))?;
+    let file = open(
+        path,
+        OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false),
+    )?;
     let file = file.ok_or_else(|| io_error(path)(io::ErrorKind::NotFound.into()))?;
     let mut file = match file.try_lock() {
         Ok(()) => file,
@@ -320,15 +375,25 @@ fn wait_for(file: File, path: &Path, patience: Duration) -> Result<File, StoreEr
     match receiver.recv_timeout(patience) {
         Ok(locked) => locked.map_err(io_error(path)),
         Err(_) => {
-            let holder = fs::read_to_string(path).unwrap_or_default().trim().to_owned();
+            let holder = fs::read_to_string(path)
+                .unwrap_or_default()
+                .trim()
+                .to_owned();
             let holder = Some(holder).filter(|h| !h.is_empty() && h.len() < 20);
-            Err(StoreError::Locked { path: path.to_owned(), holder, seconds: patience.as_secs() })
+            Err(StoreError::Locked {
+                path: path.to_owned(),
+                holder,
+                seconds: patience.as_secs(),
+            })
         }
     }
 }
 
 pub(crate) fn torn_off(path: &Path, bytes: u64) -> String {
-    format!("{}: the last line was torn off while it was written ({bytes} bytes): dropped", path.display())
+    format!(
+        "{}: the last line was torn off while it was written ({bytes} bytes): dropped",
+        path.display()
+    )
 }
 
 fn cut_back(path: &Path, seq: u64, written: u64) -> String {
@@ -366,7 +431,11 @@ pub struct Ledger<'a> {
 impl Drop for Ledger<'_> {
     fn drop(&mut self) {
         if self.snapshot_due {
-            snapshot::write(&self.store.folder.join(SNAPSHOT), self.loaded.mark, self.loaded.base());
+            snapshot::write(
+                &self.store.folder.join(SNAPSHOT),
+                self.loaded.mark,
+                self.loaded.base(),
+            );
         }
     }
 }
@@ -399,7 +468,14 @@ impl Ledger<'_> {
         let at = state.last_at.map_or(now, |last| last.max(now));
         let clock = Some(now).filter(|now| *now < at);
         let by = state.next_origin();
-        Entry { schema_version: LOG_VERSION, seq: state.seq + 1, at, clock, by, events }
+        Entry {
+            schema_version: LOG_VERSION,
+            seq: state.seq + 1,
+            at,
+            clock,
+            by,
+            events,
+        }
     }
 
     /// Appends `events`, all or none. On success they are on the disk; on failure the log is as it was. Without events it
@@ -412,7 +488,8 @@ impl Ledger<'_> {
             return self.append_shared(events, now);
         }
         let entry = self.entry(events, now);
-        let mut line = serde_json::to_vec(&entry).map_err(|e| io_error(&self.store.log())(e.into()))?;
+        let mut line =
+            serde_json::to_vec(&entry).map_err(|e| io_error(&self.store.log())(e.into()))?;
         line.push(b'\n');
         self.loaded.mark = append_at(&self.store.log(), self.loaded.mark.bytes, &line)?;
         // Drops the remembered state, which is outdated and would make `make_mut` copy.
@@ -420,7 +497,8 @@ impl Ledger<'_> {
         Arc::make_mut(&mut self.loaded.state).apply(&entry);
         self.snapshot_due = true;
         let Loaded { state, mark, .. } = &self.loaded;
-        self.store.remember(Some(Loaded::in_order(Arc::clone(state), *mark)));
+        self.store
+            .remember(Some(Loaded::in_order(Arc::clone(state), *mark)));
         Ok(())
     }
 }

@@ -47,7 +47,11 @@ pub enum ConsentSource {
 
 /// The thing agreed to, by the hash of its content.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", rename_all_fields = "camelCase", tag = "kind")]
+#[serde(
+    rename_all = "camelCase",
+    rename_all_fields = "camelCase",
+    tag = "kind"
+)]
 pub enum Consent {
     /// The approved leaves of a plan, with their commands.
     Plan { plan: PlanId, tree: String },
@@ -63,7 +67,10 @@ pub enum Consent {
 
 /// The user's consent to everything that `state` has as approved.
 pub fn consent_of(state: &State) -> Consent {
-    Consent::Plan { plan: state.plan_id.clone(), tree: approval::consent_hash(state) }
+    Consent::Plan {
+        plan: state.plan_id.clone(),
+        tree: approval::consent_hash(state),
+    }
 }
 
 /// Proof that the user of this machine agreed to what a state has as approved, and that its commands may run.
@@ -110,29 +117,38 @@ pub enum TrustError {
     File(#[from] FileError),
     #[error("{} may be written by others than you", path.display())]
     Exposed { path: PathBuf },
-    #[error("{0} was approved elsewhere: by somebody else, on another machine or in another folder")]
+    #[error(
+        "{0} was approved elsewhere: by somebody else, on another machine or in another folder"
+    )]
     Elsewhere(PlanId),
 }
 
 impl Hint for TrustError {
     fn hint(&self) -> Option<Cow<'_, str>> {
         match self {
-            Self::NoFolder => {
-                Some(format!("set {FOLDER_VARIABLES}, or XDG_STATE_HOME to a folder of yours").into())
-            }
+            Self::NoFolder => Some(
+                format!("set {FOLDER_VARIABLES}, or XDG_STATE_HOME to a folder of yours").into(),
+            ),
             Self::File(error) => error.hint(),
             Self::Exposed { path } => Some(
-                format!("look at what is in it, then take the right away: chmod go-w {}", path.display())
-                    .into(),
+                format!(
+                    "look at what is in it, then take the right away: chmod go-w {}",
+                    path.display()
+                )
+                .into(),
             ),
-            Self::Elsewhere(plan) => {
-                Some(format!("look at it with `fp show {plan}`, then run `fp approve {plan}`").into())
-            }
+            Self::Elsewhere(plan) => Some(
+                format!("look at it with `fp show {plan}`, then run `fp approve {plan}`").into(),
+            ),
         }
     }
 
     fn ends(&self) -> Exit {
-        if matches!(self, Self::Elsewhere(_)) { Exit::Findings } else { Exit::Failed }
+        if matches!(self, Self::Elsewhere(_)) {
+            Exit::Findings
+        } else {
+            Exit::Failed
+        }
     }
 }
 
@@ -153,7 +169,11 @@ impl TrustStore {
     pub fn of_user(env: Environment<'_>, repo: &Repo) -> Result<Self, TrustError> {
         let folder = state_folder_on(std::env::consts::OS, env).ok_or(TrustError::NoFolder)?;
         let repository = repo.git_dir.clone().unwrap_or_else(|| repo.root.clone());
-        Ok(Self { folder, repository, worktree: repo.worktree.clone() })
+        Ok(Self {
+            folder,
+            repository,
+            worktree: repo.worktree.clone(),
+        })
     }
 
     /// Its folder, which belongs to the user alone.
@@ -174,8 +194,15 @@ impl TrustStore {
     /// True if the user agreed to `consent` in this very repository, and not in another that lay at its place.
     pub fn trusts(&self, consent: &Consent) -> Result<bool, TrustError> {
         // Whatever keeps git from answering is reported where git is needed.
-        let has = |root: &str| Git::open(&self.worktree).and_then(|git| git.has_commit(root)).unwrap_or(true);
-        Ok(self.agreed(consent)?.iter().any(|repository| repository.root.as_deref().is_none_or(has)))
+        let has = |root: &str| {
+            Git::open(&self.worktree)
+                .and_then(|git| git.has_commit(root))
+                .unwrap_or(true)
+        };
+        Ok(self
+            .agreed(consent)?
+            .iter()
+            .any(|repository| repository.root.as_deref().is_none_or(has)))
     }
 
     /// Fails unless the user agreed to what `state` has as approved.
@@ -193,40 +220,73 @@ impl TrustStore {
             Consent::Plan { plan: approved, .. } => approved == plan,
             consent => *consent == auto,
         };
-        let is_last = self.lines()?.into_iter().find(|line| of_plan(&line.consent));
+        let is_last = self
+            .lines()?
+            .into_iter()
+            .find(|line| of_plan(&line.consent));
         Ok(is_last.is_some_and(|line| line.consent == auto) && self.trusts(&auto)?)
     }
 
     /// The repositories at this place in which the user agreed to `consent`, the last one first.
     fn agreed(&self, consent: &Consent) -> Result<Vec<RepositoryIdentity>, TrustError> {
-        let agreed = self.lines()?.into_iter().filter(|line| line.consent == *consent);
+        let agreed = self
+            .lines()?
+            .into_iter()
+            .filter(|line| line.consent == *consent);
         Ok(agreed.map(|line| line.repository).collect())
     }
 
     /// The lines about the repository at this place, the last one first.
     fn lines(&self) -> Result<Vec<TrustLine>, TrustError> {
         let path = self.file();
-        let Some(text) = file::read_text_if_there(&path, STORE_CAP)? else { return Ok(Vec::new()) };
+        let Some(text) = file::read_text_if_there(&path, STORE_CAP)? else {
+            return Ok(Vec::new());
+        };
         refuse_if_exposed(&path)?;
-        let lines = text.lines().rev().filter_map(|line| serde_json::from_str::<TrustLine>(line).ok());
-        Ok(lines.filter(|line| line.repository.path == self.repository).collect())
+        let lines = text
+            .lines()
+            .rev()
+            .filter_map(|line| serde_json::from_str::<TrustLine>(line).ok());
+        Ok(lines
+            .filter(|line| line.repository.path == self.repository)
+            .collect())
     }
 
     /// The repository as it is now.
     fn identity(&self) -> RepositoryIdentity {
-        let root = Git::open(&self.worktree).and_then(|git| git.first_commit()).ok().flatten();
-        RepositoryIdentity { path: self.repository.clone(), root }
+        let root = Git::open(&self.worktree)
+            .and_then(|git| git.first_commit())
+            .ok()
+            .flatten();
+        RepositoryIdentity {
+            path: self.repository.clone(),
+            root,
+        }
     }
 
     /// Remembers that the user agreed to `consent`. Repeating it changes nothing, unless it uses up a prompt.
-    pub fn add(&self, consent: Consent, how: ConsentSource, at: Timestamp) -> Result<(), TrustError> {
+    pub fn add(
+        &self,
+        consent: Consent,
+        how: ConsentSource,
+        at: Timestamp,
+    ) -> Result<(), TrustError> {
         if how != ConsentSource::Prompt && self.trusts(&consent)? {
             return Ok(());
         }
         let repository = self.identity();
-        let line = TrustLine { schema_version: SCHEMA_VERSION, at, how, repository, consent };
+        let line = TrustLine {
+            schema_version: SCHEMA_VERSION,
+            at,
+            how,
+            repository,
+            consent,
+        };
         let path = self.file();
-        let failed = |source| FileError::Write { path: path.clone(), source };
+        let failed = |source| FileError::Write {
+            path: path.clone(),
+            source,
+        };
         let mut line = serde_json::to_string(&line).map_err(|error| failed(error.into()))?;
         let before = file::read_text_if_there(&path, STORE_CAP)?.unwrap_or_default();
         if !before.is_empty() && !before.ends_with('\n') {
@@ -238,7 +298,9 @@ impl TrustStore {
         let mut options = private_file();
         let mut file = options.append(true).open(&path).map_err(failed)?;
         // One write, so that two commands at once leave two whole lines.
-        file.write_all(line.as_bytes()).and_then(|()| file.sync_all()).map_err(failed)?;
+        file.write_all(line.as_bytes())
+            .and_then(|()| file.sync_all())
+            .map_err(failed)?;
         Ok(())
     }
 
@@ -258,7 +320,10 @@ impl TrustStore {
             prompt: prompt.to_owned(),
             transcript: transcript.map(Path::to_owned),
         };
-        let failed = |source: io::Error| FileError::Write { path: path.clone(), source };
+        let failed = |source: io::Error| FileError::Write {
+            path: path.clone(),
+            source,
+        };
         let text = serde_json::to_vec(&note).map_err(|error| failed(error.into()))?;
         make_private_folder(&self.folder)
             .and_then(|()| make_private_folder(&self.prompts()))
@@ -269,13 +334,19 @@ impl TrustStore {
     /// Takes the prompt that was kept for this session in this repository, so that it counts once.
     pub fn take_prompt(&self, session: &str) -> Result<Option<String>, TrustError> {
         let path = self.prompt_file(session)?;
-        let Some(text) = file::read_text_if_there(&path, PROMPT_CAP)? else { return Ok(None) };
+        let Some(text) = file::read_text_if_there(&path, PROMPT_CAP)? else {
+            return Ok(None);
+        };
         refuse_if_exposed(&path)?;
         let note: Option<PromptNote> = serde_json::from_str(&text).ok();
-        let Some(note) = note.filter(|note| note.repository == self.repository) else { return Ok(None) };
+        let Some(note) = note.filter(|note| note.repository == self.repository) else {
+            return Ok(None);
+        };
         fs::remove_file(&path).map_err(|source| FileError::Write { path, source })?;
         // By now the client's record says so of a prompt that nobody typed.
-        let is_typed = !note.transcript.is_some_and(|record| was_scheduled(&record, &note.prompt));
+        let is_typed = !note
+            .transcript
+            .is_some_and(|record| was_scheduled(&record, &note.prompt));
         Ok(is_typed.then_some(note.prompt))
     }
 
@@ -286,11 +357,17 @@ impl TrustStore {
     fn prompt_file(&self, session: &str) -> Result<PathBuf, TrustError> {
         let is_plain = session.len() <= 100
             && session.starts_with(|c: char| c.is_ascii_alphanumeric())
-            && session.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_'));
+            && session
+                .chars()
+                .all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_'));
         let path = self.prompts().join(session).with_extension("json");
         match is_plain {
             true => Ok(path),
-            false => Err(FileError::Read { path, source: io::ErrorKind::InvalidInput.into() }.into()),
+            false => Err(FileError::Read {
+                path,
+                source: io::ErrorKind::InvalidInput.into(),
+            }
+            .into()),
         }
     }
 }
@@ -307,17 +384,24 @@ struct PromptNote {
 
 /// The folder of the user's state on `system`, named as in [`std::env::consts::OS`]; `None` without a home folder.
 fn state_folder_on(system: &str, env: Environment<'_>) -> Option<PathBuf> {
-    let chosen = env("XDG_STATE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
+    let chosen = env("XDG_STATE_HOME")
+        .map(PathBuf::from)
+        .filter(|path| path.is_absolute());
     let base = chosen.or_else(|| UserFolder::State.path_on(system, env))?;
     Some(base.join("fractal-planner"))
 }
 
 /// Refuses a file that others may write, since its lines need not be the user's.
 fn refuse_if_exposed(path: &Path) -> Result<(), TrustError> {
-    let metadata = fs::metadata(path).map_err(|source| FileError::Read { path: path.to_owned(), source })?;
+    let metadata = fs::metadata(path).map_err(|source| FileError::Read {
+        path: path.to_owned(),
+        source,
+    })?;
     match platform::is_exposed(&metadata) {
         false => Ok(()),
-        true => Err(TrustError::Exposed { path: path.to_owned() }),
+        true => Err(TrustError::Exposed {
+            path: path.to_owned(),
+        }),
     }
 }
 

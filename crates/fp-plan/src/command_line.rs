@@ -4,17 +4,18 @@ use std::ops::Range;
 
 /// Programs after which a comma on one line separates commands, even if another program comes first.
 const RUNNERS: [&str; 40] = [
-    "bash", "bats", "bun", "bundle", "cargo", "cmake", "composer", "ctest", "deno", "dotnet", "eslint",
-    "flake8", "flutter", "go", "gradle", "jest", "make", "mvn", "mypy", "node", "npm", "npx", "phpunit",
-    "pnpm", "poetry", "pylint", "pyright", "pytest", "python", "python3", "rake", "rspec", "ruff", "sh",
-    "swift", "tox", "tsc", "uv", "vitest", "yarn",
+    "bash", "bats", "bun", "bundle", "cargo", "cmake", "composer", "ctest", "deno", "dotnet",
+    "eslint", "flake8", "flutter", "go", "gradle", "jest", "make", "mvn", "mypy", "node", "npm",
+    "npx", "phpunit", "pnpm", "poetry", "pylint", "pyright", "pytest", "python", "python3", "rake",
+    "rspec", "ruff", "sh", "swift", "tox", "tsc", "uv", "vitest", "yarn",
 ];
 
 /// Words that a shell understands without a program of that name.
 const BUILTINS: [&str; 37] = [
-    ".", ":", "[", "[[", "alias", "builtin", "call", "case", "cd", "command", "copy", "del", "dir", "echo",
-    "eval", "exec", "exit", "export", "false", "for", "function", "if", "popd", "printf", "pushd", "read",
-    "set", "shopt", "source", "test", "time", "trap", "true", "type", "ulimit", "until", "while",
+    ".", ":", "[", "[[", "alias", "builtin", "call", "case", "cd", "command", "copy", "del", "dir",
+    "echo", "eval", "exec", "exit", "export", "false", "for", "function", "if", "popd", "printf",
+    "pushd", "read", "set", "shopt", "source", "test", "time", "trap", "true", "type", "ulimit",
+    "until", "while",
 ];
 
 pub(crate) fn is_builtin(word: &str) -> bool {
@@ -23,8 +24,13 @@ pub(crate) fn is_builtin(word: &str) -> bool {
 
 /// The first word of `command` after assignments, `!` and opening brackets. `None` if only a shell can tell what it is.
 pub(crate) fn program_of(command: &str) -> Option<&str> {
-    let plain = |word: &str| word.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_./+:[".contains(&b));
-    let words = command.split_whitespace().map(|word| word.trim_start_matches(['(', '{']));
+    let plain = |word: &str| {
+        word.bytes()
+            .all(|b| b.is_ascii_alphanumeric() || b"-_./+:[".contains(&b))
+    };
+    let words = command
+        .split_whitespace()
+        .map(|word| word.trim_start_matches(['(', '{']));
     for word in words.filter(|word| !matches!(*word, "" | "!")) {
         let (name, value) = word.split_once('=').unwrap_or((word, ""));
         if name.len() == word.len() {
@@ -32,7 +38,11 @@ pub(crate) fn program_of(command: &str) -> Option<&str> {
             return (plain(word) && !word.is_empty()).then_some(word);
         }
         // A quoted value may go on behind the blank.
-        if !plain(name) || !value.chars().all(|c| c.is_alphanumeric() || "-_./+:,%@".contains(c)) {
+        if !plain(name)
+            || !value
+                .chars()
+                .all(|c| c.is_alphanumeric() || "-_./+:,%@".contains(c))
+        {
             return None;
         }
     }
@@ -62,7 +72,9 @@ pub(crate) fn starts_command(first: Option<&str>, word: &str) -> bool {
 
 /// The first words behind commas in `command`.
 pub(crate) fn words_behind_commas(command: &str) -> impl Iterator<Item = &str> {
-    plain_commas(command).into_iter().filter_map(|comma| program_of(&command[comma + 1..]))
+    plain_commas(command)
+        .into_iter()
+        .filter_map(|comma| program_of(&command[comma + 1..]))
 }
 
 /// The commas before a blank that no quote, bracket, comment or here-document has; none if that isn't certain.
@@ -97,18 +109,33 @@ mod tests {
     use super::*;
 
     fn pieces(line: &str) -> Vec<&str> {
-        certain_commands(line).into_iter().map(|piece| line[piece].trim()).collect()
+        certain_commands(line)
+            .into_iter()
+            .map(|piece| line[piece].trim())
+            .collect()
     }
 
     #[test]
     fn commands_between_commas() {
         let check = |line: &str, expect: &[&str]| assert_eq!(pieces(line), expect, "{line}");
-        check("cargo test --test a, cargo test --doc B", &["cargo test --test a", "cargo test --doc B"]);
-        check("ruff check ., pytest -q, mypy src", &["ruff check .", "pytest -q", "mypy src"]);
+        check(
+            "cargo test --test a, cargo test --doc B",
+            &["cargo test --test a", "cargo test --doc B"],
+        );
+        check(
+            "ruff check ., pytest -q, mypy src",
+            &["ruff check .", "pytest -q", "mypy src"],
+        );
         check("bin/check a, bin/check b", &["bin/check a", "bin/check b"]);
-        check("A=1 cargo test, A=2 cargo test", &["A=1 cargo test", "A=2 cargo test"]);
+        check(
+            "A=1 cargo test, A=2 cargo test",
+            &["A=1 cargo test", "A=2 cargo test"],
+        );
         check("cd a && x, cd b && x", &["cd a && x", "cd b && x"]);
-        check("cargo test a, b, cargo test c", &["cargo test a, b", "cargo test c"]);
+        check(
+            "cargo test a, b, cargo test c",
+            &["cargo test a, b", "cargo test c"],
+        );
         check("pytest \"a\", pytest 'b'", &["pytest \"a\"", "pytest 'b'"]);
     }
 
@@ -141,7 +168,8 @@ mod tests {
 
     #[test]
     fn the_program_is_the_first_word_of_a_command() {
-        let check = |line: &str, expect: Option<&str>| assert_eq!(program_of(line), expect, "{line}");
+        let check =
+            |line: &str, expect: Option<&str>| assert_eq!(program_of(line), expect, "{line}");
         check("cargo test", Some("cargo"));
         check("  FOO=1 BAR=a/b cargo test", Some("cargo"));
         check("! grep -q x y", Some("grep"));

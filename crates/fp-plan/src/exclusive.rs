@@ -10,8 +10,11 @@ use crate::plan::task::Task;
 pub fn exclusive_of<'n>(task: &Task, named: &'n [String]) -> Vec<&'n str> {
     let manifests: Vec<&str> = task.files().filter(|file| is_manifest(file)).collect();
     let written = |lock: &&str| manifests.iter().any(|manifest| is_lock_of(lock, manifest));
-    let mut held: Vec<&str> = lock_names().filter(|lock| !manifests.is_empty() && written(lock)).collect();
-    let listed = |entry: &&str| written(entry) || task.files().any(|file| overlap(&[entry], &[file]));
+    let mut held: Vec<&str> = lock_names()
+        .filter(|lock| !manifests.is_empty() && written(lock))
+        .collect();
+    let listed =
+        |entry: &&str| written(entry) || task.files().any(|file| overlap(&[entry], &[file]));
     held.extend(named.iter().map(String::as_str).filter(listed));
     held
 }
@@ -26,13 +29,23 @@ mod tests {
         let named = ["made/", "schema.json"].map(str::to_owned);
         let check = |files: &str, expect: &[&str]| {
             let text = format!("- [ID: 1] A\n  - Files: {files}\n");
-            assert_eq!(exclusive_of(&parse(&text).0.tasks[0], &named), expect, "{files}");
+            assert_eq!(
+                exclusive_of(&parse(&text).0.tasks[0], &named),
+                expect,
+                "{files}"
+            );
         };
         check("src/a.rs", &[]);
         check("crates/a/Cargo.toml, src/a.rs", &["Cargo.lock"]);
         check(
             "package.json",
-            &["package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml", "bun.lock"],
+            &[
+                "package-lock.json",
+                "npm-shrinkwrap.json",
+                "yarn.lock",
+                "pnpm-lock.yaml",
+                "bun.lock",
+            ],
         );
         check("made/a.rs", &["made/"]);
         check("made", &["made/"]);

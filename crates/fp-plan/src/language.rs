@@ -25,11 +25,19 @@ pub enum Language {
 /// The extensions of each language, in lower case.
 const EXTENSIONS: [(Language, &[&str]); 12] = [
     (Language::Rust, &["rs"]),
-    (Language::JavaScript, &["js", "jsx", "mjs", "cjs", "ts", "tsx", "mts", "cts", "vue", "svelte"]),
+    (
+        Language::JavaScript,
+        &[
+            "js", "jsx", "mjs", "cjs", "ts", "tsx", "mts", "cts", "vue", "svelte",
+        ],
+    ),
     (Language::Python, &["py", "pyi"]),
     (Language::Go, &["go"]),
     (Language::Jvm, &["java", "kt", "kts", "scala", "groovy"]),
-    (Language::C, &["c", "cc", "cpp", "cxx", "h", "hh", "hpp", "hxx", "m", "mm"]),
+    (
+        Language::C,
+        &["c", "cc", "cpp", "cxx", "h", "hh", "hpp", "hxx", "m", "mm"],
+    ),
     (Language::Ruby, &["rb"]),
     (Language::Php, &["php", "phpt"]),
     (Language::CSharp, &["cs", "fs"]),
@@ -43,8 +51,12 @@ impl Language {
     pub fn of(path: &str) -> Option<Self> {
         let name = path.rsplit('/').next()?;
         let (_, extension) = name.rsplit_once('.')?;
-        let known = |extensions: &[&str]| extensions.iter().any(|e| e.eq_ignore_ascii_case(extension));
-        EXTENSIONS.iter().find(|(_, extensions)| known(extensions)).map(|(language, _)| *language)
+        let known =
+            |extensions: &[&str]| extensions.iter().any(|e| e.eq_ignore_ascii_case(extension));
+        EXTENSIONS
+            .iter()
+            .find(|(_, extensions)| known(extensions))
+            .map(|(language, _)| *language)
     }
 
     /// True if the program recognises imports in its files.

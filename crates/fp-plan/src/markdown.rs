@@ -13,7 +13,11 @@ pub fn code(text: &str) -> String {
 /// `text` as a code span.
 pub(crate) fn code_span(text: &str) -> String {
     let ticks = "`".repeat(longest_ticks(text) + 1);
-    let pad = if text.starts_with('`') || text.ends_with('`') { " " } else { "" };
+    let pad = if text.starts_with('`') || text.ends_with('`') {
+        " "
+    } else {
+        ""
+    };
     format!("{ticks}{pad}{text}{pad}{ticks}")
 }
 
@@ -127,7 +131,10 @@ mod tests {
     fn text_is_no_markup() {
         let check = |text: &str, expect: &str| assert_eq!(as_text(text), expect);
         check("Add a parser", "Add a parser");
-        check("`greeting(\"\")` returns `*`", "`greeting(\"\")` returns `*`");
+        check(
+            "`greeting(\"\")` returns `*`",
+            "`greeting(\"\")` returns `*`",
+        );
         check("one ` and two ``", "one \\` and two \\`\\`");
         check("<!-- a --> <b>", "\\<!-- a --> \\<b>");
         check("[x](javascript:0)", "\\[x\\](javascript:0)");

@@ -23,21 +23,46 @@ const LOCKS: [(&str, Language, ReadPackages); 17] = [
     ("poetry.lock", Python, toml_packages),
     ("uv.lock", Python, toml_packages),
     ("pdm.lock", Python, toml_packages),
-    ("Pipfile.lock", Python, |text| json_keys(text, &["default", "develop"])),
-    ("package-lock.json", JavaScript, |text| json_keys(text, &["packages", "dependencies"])),
-    ("npm-shrinkwrap.json", JavaScript, |text| json_keys(text, &["packages", "dependencies"])),
-    ("yarn.lock", JavaScript, |text| found(text, &[r##"(?m)^"?(@?[^@\s"#][^@\s"]*)@[^\n]*:\s*$"##])),
-    ("pnpm-lock.yaml", JavaScript, |text| {
-        found(text, &[r"(?m)^  '?/?(@?[^@\s':/(]+(?:/[^@\s':/(]+)?)[@/]\d[^\n]*:\s*$"])
+    ("Pipfile.lock", Python, |text| {
+        json_keys(text, &["default", "develop"])
     }),
-    ("bun.lock", JavaScript, |text| found(text, &[r#"(?m)^\s+"([^"]+)":\s*\["#])),
+    ("package-lock.json", JavaScript, |text| {
+        json_keys(text, &["packages", "dependencies"])
+    }),
+    ("npm-shrinkwrap.json", JavaScript, |text| {
+        json_keys(text, &["packages", "dependencies"])
+    }),
+    ("yarn.lock", JavaScript, |text| {
+        found(text, &[r##"(?m)^"?(@?[^@\s"#][^@\s"]*)@[^\n]*:\s*$"##])
+    }),
+    ("pnpm-lock.yaml", JavaScript, |text| {
+        found(
+            text,
+            &[r"(?m)^  '?/?(@?[^@\s':/(]+(?:/[^@\s':/(]+)?)[@/]\d[^\n]*:\s*$"],
+        )
+    }),
+    ("bun.lock", JavaScript, |text| {
+        found(text, &[r#"(?m)^\s+"([^"]+)":\s*\["#])
+    }),
     ("go.sum", Go, |text| found(text, &[r"(?m)^(\S+) v"])),
-    ("Gemfile.lock", Ruby, |text| found(text, &[r"(?m)^    ([\w.-]+) \("])),
-    ("composer.lock", Php, |text| found(text, &[r#"(?m)^\s*"name":\s*"([^"/]+/[^"]+)""#])),
-    ("packages.lock.json", CSharp, |text| found(text, &[r#"(?m)^\s+"([\w.-]+)":\s*\{\s*\r?\n\s*"type""#])),
-    ("gradle.lockfile", Jvm, |text| found(text, &[r"(?m)^([\w.-]+:[\w.-]+):"])),
-    ("buildscript-gradle.lockfile", Jvm, |text| found(text, &[r"(?m)^([\w.-]+:[\w.-]+):"])),
-    ("Package.resolved", Swift, |text| found(text, &[r#""identity"\s*:\s*"([^"]+)""#])),
+    ("Gemfile.lock", Ruby, |text| {
+        found(text, &[r"(?m)^    ([\w.-]+) \("])
+    }),
+    ("composer.lock", Php, |text| {
+        found(text, &[r#"(?m)^\s*"name":\s*"([^"/]+/[^"]+)""#])
+    }),
+    ("packages.lock.json", CSharp, |text| {
+        found(text, &[r#"(?m)^\s+"([\w.-]+)":\s*\{\s*\r?\n\s*"type""#])
+    }),
+    ("gradle.lockfile", Jvm, |text| {
+        found(text, &[r"(?m)^([\w.-]+:[\w.-]+):"])
+    }),
+    ("buildscript-gradle.lockfile", Jvm, |text| {
+        found(text, &[r"(?m)^([\w.-]+:[\w.-]+):"])
+    }),
+    ("Package.resolved", Swift, |text| {
+        found(text, &[r#""identity"\s*:\s*"([^"]+)""#])
+    }),
 ];
 
 pub fn lock_names() -> impl Iterator<Item = &'static str> {
@@ -66,14 +91,19 @@ pub fn is_lock_of(path: &str, listed: &str) -> bool {
         return false;
     };
     let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
-    let below = listed.strip_prefix(folder).is_some_and(|rest| folder.is_empty() || rest.starts_with('/'));
+    let below = listed
+        .strip_prefix(folder)
+        .is_some_and(|rest| folder.is_empty() || rest.starts_with('/'));
     lock == manifest && below
 }
 
 /// The kind of lock file at `path`, in any case.
 pub fn lock_kind(path: &str) -> Option<(Language, ReadPackages)> {
     let name = path.rsplit_once('/').map_or(path, |(_, name)| name);
-    LOCKS.iter().find(|(known, ..)| known.eq_ignore_ascii_case(name)).map(|(_, kind, read)| (*kind, *read))
+    LOCKS
+        .iter()
+        .find(|(known, ..)| known.eq_ignore_ascii_case(name))
+        .map(|(_, kind, read)| (*kind, *read))
 }
 
 /// The kind of manifest at `path`, which must be in lower case.
@@ -106,7 +136,12 @@ fn found(text: &str, patterns: &[&str]) -> Option<PackageNames> {
     for pattern in patterns {
         let pattern = Regex::new(pattern).expect("the pattern is a constant");
         for found in pattern.captures_iter(text) {
-            let groups: Vec<&str> = found.iter().skip(1).flatten().map(|group| group.as_str()).collect();
+            let groups: Vec<&str> = found
+                .iter()
+                .skip(1)
+                .flatten()
+                .map(|group| group.as_str())
+                .collect();
             names.insert(groups.join(":"));
         }
     }
@@ -115,32 +150,47 @@ fn found(text: &str, patterns: &[&str]) -> Option<PackageNames> {
 
 /// The items at `path` of a document, where `*` stands for every key.
 fn items_at<'t>(document: &'t DocumentMut, path: &str) -> Vec<&'t Item> {
-    path.split('.').fold(vec![document.as_item()], |items, part| {
-        let tables = items.into_iter().filter_map(Item::as_table_like);
-        let entries = tables.flat_map(TableLike::iter).filter(|(key, _)| part == "*" || *key == part);
-        entries.map(|(_, item)| item).collect()
-    })
+    path.split('.')
+        .fold(vec![document.as_item()], |items, part| {
+            let tables = items.into_iter().filter_map(Item::as_table_like);
+            let entries = tables
+                .flat_map(TableLike::iter)
+                .filter(|(key, _)| part == "*" || *key == part);
+            entries.map(|(_, item)| item).collect()
+        })
 }
 
 /// The entries of the tables at `paths`.
 fn entries_at<'t>(document: &'t DocumentMut, paths: &[&str]) -> Vec<(&'t str, &'t Item)> {
     let items = paths.iter().flat_map(|path| items_at(document, path));
-    items.filter_map(Item::as_table_like).flat_map(TableLike::iter).collect()
+    items
+        .filter_map(Item::as_table_like)
+        .flat_map(TableLike::iter)
+        .collect()
 }
 
 fn cargo(text: &str) -> Option<PackageNames> {
     let document: DocumentMut = text.parse().ok()?;
     let mut names = PackageNames::new();
-    for key in
-        ["dependencies", "dev-dependencies", "build-dependencies", "dev_dependencies", "build_dependencies"]
-    {
+    for key in [
+        "dependencies",
+        "dev-dependencies",
+        "build-dependencies",
+        "dev_dependencies",
+        "build_dependencies",
+    ] {
         let (workspace, target) = (format!("workspace.{key}"), format!("target.*.{key}"));
         for (name, item) in entries_at(&document, &[key, &workspace, &target]) {
             let field = |key: &str| item.as_table_like().and_then(|t| t.get(key));
             let local = field("path").is_some() && field("git").is_none();
             if !local {
                 // A renamed package counts under its real name.
-                names.insert(field("package").and_then(Item::as_str).unwrap_or(name).replace('_', "-"));
+                names.insert(
+                    field("package")
+                        .and_then(Item::as_str)
+                        .unwrap_or(name)
+                        .replace('_', "-"),
+                );
             }
         }
     }
@@ -150,7 +200,12 @@ fn cargo(text: &str) -> Option<PackageNames> {
 fn catalog(text: &str) -> Option<PackageNames> {
     let document = text.parse().ok()?;
     let entries = entries_at(&document, &["libraries", "plugins"]);
-    Some(entries.into_iter().map(|(name, _)| name.to_owned()).collect())
+    Some(
+        entries
+            .into_iter()
+            .map(|(name, _)| name.to_owned())
+            .collect(),
+    )
 }
 
 /// The name at the start of a requirement, in the form in which package indexes compare it.
@@ -168,7 +223,11 @@ fn requirements(text: &str) -> Option<PackageNames> {
 /// The package on a line of a requirements file: its name, or the address it comes from.
 fn requirement_line(line: &str) -> Option<String> {
     let line = line.split(" #").next().unwrap_or_default().trim();
-    let line = line.strip_prefix("-e ").or(line.strip_prefix("--editable ")).unwrap_or(line).trim();
+    let line = line
+        .strip_prefix("-e ")
+        .or(line.strip_prefix("--editable "))
+        .unwrap_or(line)
+        .trim();
     match line.split_once("://") {
         Some((scheme, _)) if !scheme.starts_with(['-', '#']) && !scheme.contains('@') => {
             Some(line.to_owned())
@@ -195,11 +254,17 @@ fn python(text: &str) -> Option<PackageNames> {
         "tool.poetry.group.*.dependencies",
     ];
     let document = text.parse().ok()?;
-    let lists = LISTS.iter().flat_map(|path| items_at(&document, path)).filter_map(Item::as_array).flatten();
+    let lists = LISTS
+        .iter()
+        .flat_map(|path| items_at(&document, path))
+        .filter_map(Item::as_array)
+        .flatten();
     let listed = lists.filter_map(toml_edit::Value::as_str);
     let local = |item: &Item| item.as_table_like().is_some_and(|t| t.contains_key("path"));
     let entries = entries_at(&document, &TABLES).into_iter();
-    let named = entries.filter(|(name, item)| *name != "python" && !local(item)).map(|(name, _)| name);
+    let named = entries
+        .filter(|(name, item)| *name != "python" && !local(item))
+        .map(|(name, _)| name);
     Some(listed.chain(named).filter_map(requirement).collect())
 }
 
@@ -207,16 +272,26 @@ fn npm(text: &str) -> Option<PackageNames> {
     let value: Value = serde_json::from_str(text).ok()?;
     let local = |version: &Value| {
         let text = version.as_str().unwrap_or_default();
-        ["file:", "link:", "workspace:", "portal:"].iter().any(|prefix| text.starts_with(prefix))
+        ["file:", "link:", "workspace:", "portal:"]
+            .iter()
+            .any(|prefix| text.starts_with(prefix))
     };
-    let keys = ["dependencies", "devDependencies", "peerDependencies", "optionalDependencies"];
+    let keys = [
+        "dependencies",
+        "devDependencies",
+        "peerDependencies",
+        "optionalDependencies",
+    ];
     let tables = keys.iter().filter_map(|key| value.get(key)?.as_object());
     let entries = tables.flatten().filter(|(_, version)| !local(version));
     // An aliased package counts under its real name.
     let name = |(name, version): (&String, &Value)| {
         let aliased = version.as_str().and_then(|text| text.strip_prefix("npm:"));
-        let aliased =
-            aliased.map(|text| text.get(1..).and_then(|t| t.find('@')).map_or(text, |at| &text[..=at]));
+        let aliased = aliased.map(|text| {
+            text.get(1..)
+                .and_then(|t| t.find('@'))
+                .map_or(text, |at| &text[..=at])
+        });
         aliased.unwrap_or(name).to_owned()
     };
     Some(entries.map(name).collect())
@@ -224,8 +299,16 @@ fn npm(text: &str) -> Option<PackageNames> {
 
 fn composer(text: &str) -> Option<PackageNames> {
     let value: Value = serde_json::from_str(text).ok()?;
-    let tables = ["require", "require-dev"].into_iter().filter_map(|key| value.get(key)?.as_object());
-    Some(tables.flatten().map(|(name, _)| name.to_lowercase()).filter(|name| name != "php").collect())
+    let tables = ["require", "require-dev"]
+        .into_iter()
+        .filter_map(|key| value.get(key)?.as_object());
+    Some(
+        tables
+            .flatten()
+            .map(|(name, _)| name.to_lowercase())
+            .filter(|name| name != "php")
+            .collect(),
+    )
 }
 
 fn go(text: &str) -> Option<PackageNames> {
@@ -261,17 +344,21 @@ fn ruby(text: &str) -> Option<PackageNames> {
 
 fn maven(text: &str) -> Option<PackageNames> {
     let regex = |pattern: &str| Regex::new(pattern).expect("the pattern is a constant");
-    let block =
-        regex(r"(?s)<(?:dependency|plugin|extension|path)>(.*?)</(?:dependency|plugin|extension|path)>");
+    let block = regex(
+        r"(?s)<(?:dependency|plugin|extension|path)>(.*?)</(?:dependency|plugin|extension|path)>",
+    );
     let [group, artifact] =
         ["groupId", "artifactId"].map(|tag| regex(&format!(r"<{tag}>\s*([^<]*?)\s*</{tag}>")));
-    let part = |pattern: &Regex, block: &str| Some(pattern.captures(block)?.get(1)?.as_str().to_owned());
+    let part =
+        |pattern: &Regex, block: &str| Some(pattern.captures(block)?.get(1)?.as_str().to_owned());
     let name = |block: &str| {
         let group = part(&group, block).unwrap_or_else(|| "org.apache.maven.plugins".to_owned());
         Some(format!("{group}:{}", part(&artifact, block)?))
     };
     let text = without_comments(text);
-    let blocks = block.captures_iter(&text).filter_map(|block| name(block.get(1)?.as_str()));
+    let blocks = block
+        .captures_iter(&text)
+        .filter_map(|block| name(block.get(1)?.as_str()));
     text.contains("<project").then(|| blocks.collect())
 }
 
@@ -281,7 +368,9 @@ fn without_comments(xml: &str) -> String {
 }
 
 fn gradle(text: &str) -> Option<PackageNames> {
-    let lines = text.lines().filter(|line| !line.trim_start().starts_with("//"));
+    let lines = text
+        .lines()
+        .filter(|line| !line.trim_start().starts_with("//"));
     let text = lines.collect::<Vec<_>>().join("\n");
     found(
         &text,
@@ -309,15 +398,24 @@ fn swift(text: &str) -> Option<PackageNames> {
 }
 
 fn toml_packages(text: &str) -> Option<PackageNames> {
-    found(text, &[r#"(?m)^\[\[package\]\]\s*\r?\nname\s*=\s*"([^"]+)""#])
+    found(
+        text,
+        &[r#"(?m)^\[\[package\]\]\s*\r?\nname\s*=\s*"([^"]+)""#],
+    )
 }
 
 /// The keys of these objects. A path such as `node_modules/a/node_modules/b` yields its last name.
 fn json_keys(text: &str, objects: &[&str]) -> Option<PackageNames> {
     let value: Value = serde_json::from_str(text).ok()?;
-    let keys = objects.iter().filter_map(|key| value.get(key)?.as_object()).flat_map(|object| object.keys());
-    let name =
-        |key: &String| key.rsplit_once("node_modules/").map_or(key.as_str(), |(_, name)| name).to_owned();
+    let keys = objects
+        .iter()
+        .filter_map(|key| value.get(key)?.as_object())
+        .flat_map(|object| object.keys());
+    let name = |key: &String| {
+        key.rsplit_once("node_modules/")
+            .map_or(key.as_str(), |(_, name)| name)
+            .to_owned()
+    };
     Some(keys.map(name).filter(|name| !name.is_empty()).collect())
 }
 
@@ -329,8 +427,10 @@ mod tests {
     fn every_manifest() {
         let check = |path: &str, text: &str, expect: &[&str]| {
             let (_, read) = manifest_kind(path).unwrap_or_else(|| panic!("{path} is a manifest"));
-            let names: Vec<String> =
-                read(text).unwrap_or_else(|| panic!("{path}: {text}")).into_iter().collect();
+            let names: Vec<String> = read(text)
+                .unwrap_or_else(|| panic!("{path}: {text}"))
+                .into_iter()
+                .collect();
             assert_eq!(names, expect, "{path}: {text}");
         };
         check(
@@ -363,8 +463,16 @@ mod tests {
             "module m\ngo 1.22\nrequire a.b/c v1.0.0\nrequire (\n\td.e/f v1 // indirect\n\t// g.h/i v1\n)\nreplace a.b/c => j.k/l v2\nreplace x => ../x\ntool t.u/v\n",
             &["a.b/c", "d.e/f", "j.k/l", "t.u/v"],
         );
-        check("gemfile", "source 'x'\ngem 'a', '~> 1'\n  gem(\"b\")\n# gem 'c'\n", &["a", "b"]);
-        check("x.gemspec", "s.add_dependency 'a'\ns.add_development_dependency(\"b\", '1')", &["a", "b"]);
+        check(
+            "gemfile",
+            "source 'x'\ngem 'a', '~> 1'\n  gem(\"b\")\n# gem 'c'\n",
+            &["a", "b"],
+        );
+        check(
+            "x.gemspec",
+            "s.add_dependency 'a'\ns.add_development_dependency(\"b\", '1')",
+            &["a", "b"],
+        );
         check(
             "pom.xml",
             "<project><!-- <dependency><artifactId>no</artifactId></dependency> --><dependencies><dependency>\n<groupId>g</groupId>\n<artifactId>a</artifactId></dependency></dependencies><artifactId>self</artifactId></project>",
@@ -375,7 +483,11 @@ mod tests {
             "plugins { \n id(\"p\") version \"1\"\n}\nimplementation(\"g:a:1\")\ntestImplementation 'h:b:2'\napi(libs.x.y)\nimplementation(platform(\"i:bom:1\"))\nimplementation(project(\":core\"))\n// api 'no:no:1'\ncompile group: 'k', name: 'l', version: '1'",
             &["g:a", "h:b", "i:bom", "k:l", "libs.x.y", "p"],
         );
-        check("gradle/libs.versions.toml", "[libraries]\na = 'g:a:1'\n[versions]\nb = '1'", &["a"]);
+        check(
+            "gradle/libs.versions.toml",
+            "[libraries]\na = 'g:a:1'\n[versions]\nb = '1'",
+            &["a"],
+        );
         check(
             "composer.json",
             r#"{"require": {"php": ">=8", "V/a": "1"}, "require-dev": {"v/b": "1"}}"#,
@@ -396,7 +508,11 @@ mod tests {
     #[test]
     fn what_is_broken_is_not_empty() {
         let check = |path: &str, text: &str| {
-            assert_eq!(manifest_kind(path).and_then(|(_, read)| read(text)), None, "{path}")
+            assert_eq!(
+                manifest_kind(path).and_then(|(_, read)| read(text)),
+                None,
+                "{path}"
+            )
         };
         check("cargo.toml", "[dependencies\n");
         check("package.json", "{");
@@ -417,14 +533,20 @@ mod tests {
     fn every_lock_file() {
         let check = |path: &str, text: &str, expect: &[&str]| {
             let (_, read) = lock_kind(path).unwrap_or_else(|| panic!("{path} is a lock file"));
-            let names: Vec<String> =
-                read(text).unwrap_or_else(|| panic!("{path}: {text}")).into_iter().collect();
+            let names: Vec<String> = read(text)
+                .unwrap_or_else(|| panic!("{path}: {text}"))
+                .into_iter()
+                .collect();
             assert_eq!(names, expect, "{path}: {text}");
         };
         let toml = "version = 3\n\n[[package]]\nname = \"a\"\nversion = \"1\"\ndependencies = [\"b\"]\n\n[[package]]\nname = \"b\"\n";
         check("cargo.lock", toml, &["a", "b"]);
         check("uv.lock", toml, &["a", "b"]);
-        check("pipfile.lock", r#"{"default": {"a": {}}, "develop": {"b": {}}}"#, &["a", "b"]);
+        check(
+            "pipfile.lock",
+            r#"{"default": {"a": {}}, "develop": {"b": {}}}"#,
+            &["a", "b"],
+        );
         check(
             "package-lock.json",
             r#"{"name": "x", "packages": {"": {}, "node_modules/a": {}, "node_modules/a/node_modules/@s/b": {}}}"#,
@@ -440,11 +562,31 @@ mod tests {
             "packages:\n\n  /a@1.0.0:\n    x: 1\n  '@s/b@2.0.0(c@1)':\n    y: 1\n",
             &["@s/b", "a"],
         );
-        check("bun.lock", "{\n  \"packages\": {\n    \"a\": [\"a@1\"],\n  }\n}", &["a"]);
-        check("go.sum", "a.b/c v1.0.0 h1:x\na.b/c v1.0.0/go.mod h1:y\n", &["a.b/c"]);
-        check("gemfile.lock", "GEM\n  specs:\n    a (1.0)\n      b (>= 1)\n    b (2)\n", &["a", "b"]);
-        check("composer.lock", "{\n \"packages\": [\n {\n \"name\": \"v/a\",\n", &["v/a"]);
-        check("packages.lock.json", "{\n  \"A.B\": {\n    \"type\": \"Direct\",\n", &["A.B"]);
+        check(
+            "bun.lock",
+            "{\n  \"packages\": {\n    \"a\": [\"a@1\"],\n  }\n}",
+            &["a"],
+        );
+        check(
+            "go.sum",
+            "a.b/c v1.0.0 h1:x\na.b/c v1.0.0/go.mod h1:y\n",
+            &["a.b/c"],
+        );
+        check(
+            "gemfile.lock",
+            "GEM\n  specs:\n    a (1.0)\n      b (>= 1)\n    b (2)\n",
+            &["a", "b"],
+        );
+        check(
+            "composer.lock",
+            "{\n \"packages\": [\n {\n \"name\": \"v/a\",\n",
+            &["v/a"],
+        );
+        check(
+            "packages.lock.json",
+            "{\n  \"A.B\": {\n    \"type\": \"Direct\",\n",
+            &["A.B"],
+        );
         check("gradle.lockfile", "g:a:1.0=compileClasspath\n", &["g:a"]);
         check("package.resolved", "{\"identity\" : \"a\"}", &["a"]);
     }

@@ -7,7 +7,9 @@ const KOREAN: &str = "Korean";
 /// The language to write in: the `configured` one, or else that of `words`, the user's own, if their script determines
 /// it. `None` if it doesn't, as with Latin letters; the reader of the words can tell.
 pub fn of(configured: Option<&str>, words: &str) -> Option<String> {
-    configured.map(|name| name.trim().to_owned()).or_else(|| by_script(words).map(str::to_owned))
+    configured
+        .map(|name| name.trim().to_owned())
+        .or_else(|| by_script(words).map(str::to_owned))
 }
 
 /// Guesses the language by script. Code and names use Latin letters in every language, so a fifth of the letters is
@@ -63,7 +65,11 @@ mod tests {
     #[test]
     fn the_language_of_words() {
         let check = |configured: Option<&str>, words: &str, expect: Option<&str>| {
-            assert_eq!(of(configured, words).as_deref(), expect, "{configured:?} {words:?}");
+            assert_eq!(
+                of(configured, words).as_deref(),
+                expect,
+                "{configured:?} {words:?}"
+            );
         };
         check(None, "", None);
         check(None, "Add a greeting command", None);
@@ -73,7 +79,11 @@ mod tests {
         check(None, "auth.rs의 토큰 만료를 고쳐 줘", Some("Korean"));
         check(None, "挨拶のコマンドを追加して", Some("Japanese"));
         check(None, "添加一个问候命令", Some("Chinese"));
-        check(None, "Rename the label 한글 in settings.rs to its English name everywhere", None);
+        check(
+            None,
+            "Rename the label 한글 in settings.rs to its English name everywhere",
+            None,
+        );
         check(Some("German"), "인사 명령을 추가해 줘", Some("German"));
         check(Some(" 한국어 "), "Add", Some("한국어"));
     }

@@ -35,7 +35,11 @@ impl RepoPath {
 
     /// The folders above it, from the top down.
     pub fn folders(&self) -> impl Iterator<Item = &[u8]> {
-        self.0.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(end, _)| &self.0[..end])
+        self.0
+            .iter()
+            .enumerate()
+            .filter(|(_, byte)| **byte == b'/')
+            .map(|(end, _)| &self.0[..end])
     }
 
     /// The path as text, with replacement characters for invalid UTF-8: fit for matching patterns, but not for opening
@@ -63,7 +67,11 @@ fn unquote(text: &[u8]) -> Option<Vec<u8>> {
                 b'r' => b'\r',
                 quoted @ (b'"' | b'\\') => quoted,
                 high @ b'0'..=b'3' => {
-                    let mut digit = || rest.next().filter(|d| (b'0'..=b'7').contains(d)).map(|d| d - b'0');
+                    let mut digit = || {
+                        rest.next()
+                            .filter(|d| (b'0'..=b'7').contains(d))
+                            .map(|d| d - b'0')
+                    };
                     ((high - b'0') << 6) | (digit()? << 3) | digit()?
                 }
                 _ => return None,
@@ -77,7 +85,9 @@ fn unquote(text: &[u8]) -> Option<Vec<u8>> {
 impl fmt::Display for RepoPath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match std::str::from_utf8(&self.0) {
-            Ok(text) if !text.starts_with('"') && !text.chars().any(char::is_control) => f.pad(text),
+            Ok(text) if !text.starts_with('"') && !text.chars().any(char::is_control) => {
+                f.pad(text)
+            }
             _ => f.pad(&quote(&self.0)),
         }
     }

@@ -14,7 +14,9 @@ use serde_json::{Map, Value, json};
 
 use crate::text::is_invisible;
 use SettingClass::{Open, Protected, Words};
-use SettingKind::{Amount, Choice, Flag, Folder, Group, Name, Named, Number, Rows, Text, Texts, Whole};
+use SettingKind::{
+    Amount, Choice, Flag, Folder, Group, Name, Named, Number, Rows, Text, Texts, Whole,
+};
 pub use kind::{SettingFault, SettingKind, SpendingLimit, closest_name};
 
 /// The plugin's own publishing place for the schema of the newest version.
@@ -302,7 +304,9 @@ impl Settings {
     /// The defaults with `layers` applied in turn; the last one wins.
     pub fn from_layers<'l>(layers: impl IntoIterator<Item = &'l SettingsLayer>) -> Self {
         let mut all = Self::default().to_json();
-        layers.into_iter().for_each(|layer| put_over(&mut all, &layer.0));
+        layers
+            .into_iter()
+            .for_each(|layer| put_over(&mut all, &layer.0));
         serde_json::from_value(all).expect("a layer has only values that the table takes")
     }
 
@@ -333,7 +337,11 @@ fn by_key(value: Value) -> Vec<(String, Value)> {
         match value {
             Value::Object(fields) if !is_whole() => {
                 for (key, value) in fields {
-                    let key = if prefix.is_empty() { key } else { format!("{prefix}.{key}") };
+                    let key = if prefix.is_empty() {
+                        key
+                    } else {
+                        format!("{prefix}.{key}")
+                    };
                     walk(&key, value, out);
                 }
             }
@@ -362,7 +370,9 @@ impl SettingsLayer {
     /// # Errors
     /// The first key or value that the table doesn't accept.
     pub fn parse(value: &Value) -> Result<Self, SettingFault> {
-        Group(Settings::rows).taken(value, &mut Vec::new()).map(Self)
+        Group(Settings::rows)
+            .taken(value, &mut Vec::new())
+            .map(Self)
     }
 
     /// Sets the value of the setting with the dotted `key`.
@@ -372,7 +382,8 @@ impl SettingsLayer {
     pub fn set(&mut self, key: &str, value: impl Into<Value>) -> Result<(), SettingFault> {
         let mut path = key.split('.').map(str::to_owned).collect();
         let value = kind_of(key)?.taken(&value.into(), &mut path)?;
-        *key.split('.').fold(&mut self.0, |group, name| &mut group[name]) = value;
+        *key.split('.')
+            .fold(&mut self.0, |group, name| &mut group[name]) = value;
         Ok(())
     }
 
@@ -391,7 +402,8 @@ impl SettingsLayer {
                 Protected => false,
             };
             let layer = if may_set { &mut taken } else { &mut withheld };
-            *key.split('.').fold(&mut layer.0, |group, name| &mut group[name]) = value;
+            *key.split('.')
+                .fold(&mut layer.0, |group, name| &mut group[name]) = value;
         }
         (taken, withheld)
     }
@@ -404,7 +416,8 @@ impl<'de> Deserialize<'de> for SettingsLayer {
 }
 
 fn is_words(text: &str) -> bool {
-    text.chars().all(|c| c.is_alphabetic() && !is_invisible(c) || matches!(c, ' ' | '-' | '(' | ')'))
+    text.chars()
+        .all(|c| c.is_alphabetic() && !is_invisible(c) || matches!(c, ' ' | '-' | '(' | ')'))
 }
 
 /// The row of the setting, or the group of settings, with the dotted `key`; and its class, the strictest of its own and
@@ -414,7 +427,11 @@ fn row_of(key: &str) -> Option<(SettingRow, SettingClass)> {
     for name in key.split('.') {
         let row = rows.into_iter().find(|row| row.name == name)?;
         class = class.max(row.class);
-        rows = if let Group(rows) = row.kind { rows() } else { Vec::new() };
+        rows = if let Group(rows) = row.kind {
+            rows()
+        } else {
+            Vec::new()
+        };
         found = Some(row);
     }
     found.map(|row| (row, class))
@@ -434,12 +451,18 @@ pub fn kind_of(key: &str) -> Result<SettingKind, SettingFault> {
     match row_of(key).map(|(row, _)| row.kind) {
         None => {
             let meant = closest_name(key, keys());
-            Err(SettingFault::Unknown { path: vec![key.to_owned()], meant })
+            Err(SettingFault::Unknown {
+                path: vec![key.to_owned()],
+                meant,
+            })
         }
         Some(Group(_)) => {
             let within = format!("{key}.");
             let keys = keys().filter(|other| other.starts_with(&within)).collect();
-            Err(SettingFault::Group { key: key.to_owned(), keys })
+            Err(SettingFault::Group {
+                key: key.to_owned(),
+                keys,
+            })
         }
         Some(kind) => Ok(kind),
     }
@@ -495,7 +518,11 @@ impl ExecutionOrder {
 impl ExecutionModel {
     /// How many of `builders` may work at once.
     pub fn limit(self, builders: u32) -> u32 {
-        if self == Self::Sequential { 1 } else { builders.max(1) }
+        if self == Self::Sequential {
+            1
+        } else {
+            builders.max(1)
+        }
     }
 }
 

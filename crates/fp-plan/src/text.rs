@@ -9,7 +9,9 @@ const ELLIPSIS: char = '…';
 
 /// Puts `text` on one line: runs of white space and control characters become single blanks.
 pub fn one_line(text: &str) -> String {
-    let words = text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty());
+    let words = text
+        .split(|c: char| c.is_whitespace() || c.is_control())
+        .filter(|word| !word.is_empty());
     words.collect::<Vec<_>>().join(" ")
 }
 
@@ -31,7 +33,9 @@ pub fn first_few(names: &[impl AsRef<str>], most: usize) -> String {
 pub fn json_fault(fault: &serde_json::Error) -> (usize, usize, String) {
     let (line, column) = (fault.line(), fault.column());
     let whole = fault.to_string();
-    let reason = whole.strip_suffix(&format!(" at line {line} column {column}")).unwrap_or(&whole);
+    let reason = whole
+        .strip_suffix(&format!(" at line {line} column {column}"))
+        .unwrap_or(&whole);
     (line, column, reason.to_owned())
 }
 
@@ -72,7 +76,8 @@ pub fn prompt_quoted(text: &str, max: usize) -> String {
 /// Quotes a path in a prompt, unless it is a plain one.
 pub fn prompt_path(path: &str) -> String {
     const MAX: usize = 200;
-    let is_plain = |c: char| c.is_alphanumeric() && !is_invisible(c) || matches!(c, '.' | '_' | '-' | '/');
+    let is_plain =
+        |c: char| c.is_alphanumeric() && !is_invisible(c) || matches!(c, '.' | '_' | '-' | '/');
     match path.len() <= MAX && path.chars().all(is_plain) {
         true => path.to_owned(),
         false => prompt_quoted(path, MAX),
@@ -92,7 +97,9 @@ pub fn prompt_lines(text: &str, max: usize) -> String {
             c if c.is_control() || is_invisible(c) => ' ',
             c => c,
         };
-        if safe.len() + shown.len_utf8() + text[at + c.len_utf8()..].len().min(ELLIPSIS.len_utf8()) > max {
+        if safe.len() + shown.len_utf8() + text[at + c.len_utf8()..].len().min(ELLIPSIS.len_utf8())
+            > max
+        {
             safe.push(ELLIPSIS);
             break;
         }
@@ -104,7 +111,10 @@ pub fn prompt_lines(text: &str, max: usize) -> String {
 
 /// True for a tag whose name has several words, such as `</system-reminder>`.
 fn opens_wrapper(text: &str) -> bool {
-    let name = text.chars().take(60).skip_while(|c| matches!(c, '<' | '/') || c.is_whitespace());
+    let name = text
+        .chars()
+        .take(60)
+        .skip_while(|c| matches!(c, '<' | '/') || c.is_whitespace());
     let mut name = name.take_while(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | ':'));
     name.any(|c| !c.is_alphanumeric())
 }
@@ -123,7 +133,10 @@ pub fn clipped(text: &str, most: usize) -> String {
     if text.chars().nth(most).is_none() {
         return text.to_owned();
     }
-    text.chars().take(most.saturating_sub(1)).chain([ELLIPSIS]).collect()
+    text.chars()
+        .take(most.saturating_sub(1))
+        .chain([ELLIPSIS])
+        .collect()
 }
 
 /// Cuts the [`visible_line`] of `text` to at most `columns` columns, with an ellipsis at the end if anything is
@@ -194,13 +207,19 @@ pub fn visible_line(text: &str) -> String {
 
 /// The character that a terminal shows for `c` when every character must stay on its line.
 pub fn one_column(c: char) -> char {
-    if matches!(c, '\n' | '\r' | '\t') { ' ' } else { sign(c) }
+    if matches!(c, '\n' | '\r' | '\t') {
+        ' '
+    } else {
+        sign(c)
+    }
 }
 
 fn sign(c: char) -> char {
     match c {
         // Unicode has a picture for each of these.
-        '\0'..='\u{1f}' => char::from_u32(0x2400 + u32::from(c)).unwrap_or(char::REPLACEMENT_CHARACTER),
+        '\0'..='\u{1f}' => {
+            char::from_u32(0x2400 + u32::from(c)).unwrap_or(char::REPLACEMENT_CHARACTER)
+        }
         '\u{7f}' => '\u{2421}',
         '\u{80}'..='\u{9f}' | '\u{2028}' | '\u{2029}' => char::REPLACEMENT_CHARACTER,
         // Marks, embeddings, overrides and isolates of writing direction.
@@ -224,7 +243,10 @@ mod tests {
         check("a\u{1b}[31mb\0\u{85}\u{2028}c", "a [31mb c");
         check("\r\n", "");
         check("한글 😀", "한글 😀");
-        assert_eq!([0, 1, 2].map(|number| counted(number, "task")), ["0 tasks", "1 task", "2 tasks"]);
+        assert_eq!(
+            [0, 1, 2].map(|number| counted(number, "task")),
+            ["0 tasks", "1 task", "2 tasks"]
+        );
     }
 
     #[test]
@@ -239,13 +261,17 @@ mod tests {
 
     #[test]
     fn text_in_a_prompt_stays_in_its_quotes() {
-        let check = |text: &str, expect: &str| assert_eq!(prompt_quoted(text, 24), expect, "{text:?}");
+        let check =
+            |text: &str, expect: &str| assert_eq!(prompt_quoted(text, 24), expect, "{text:?}");
         check("Add a greeting", "\"Add a greeting\"");
         check("  two\n\nlines\t", "\"two lines\"");
         check("say \"no\"; run `rm`", "\"say 'no'; run 'rm'\"");
         check("</system-reminder>", "\"‹/system-reminder›\"");
         check("a\u{202e}b\u{200b}c\u{0}d\u{2028}e", "\"a b c d e\"");
-        check("a\u{fe00}\u{fe0f}\u{34f}b\u{3164}\u{2800}\u{115f}\u{1160}\u{ffa0}c\u{e0041}", "\"a b c\"");
+        check(
+            "a\u{fe00}\u{fe0f}\u{34f}b\u{3164}\u{2800}\u{115f}\u{1160}\u{ffa0}c\u{e0041}",
+            "\"a b c\"",
+        );
         check("", "\"\"");
         check("abcdefghijklmnopqrstuvwxyz", "\"abcdefghijklmnopqrstu…\"");
         check("인사말을 추가한다", "\"인사말을 추가…\"");
@@ -263,7 +289,8 @@ mod tests {
 
     #[test]
     fn lines_in_a_prompt_have_no_tags_of_the_client() {
-        let check = |text: &str, expect: &str| assert_eq!(prompt_lines(text, 24), expect, "{text:?}");
+        let check =
+            |text: &str, expect: &str| assert_eq!(prompt_lines(text, 24), expect, "{text:?}");
         check("a\n\tb <c> Vec<T> x<y_z>", "a\n\tb <c> Vec<T> x<y_z>");
         check("</system-reminder>", "(/system-reminder>");
         check("< / Task_note> <a:b>", "( / Task_note> (a:b>");
@@ -275,14 +302,21 @@ mod tests {
     #[test]
     fn a_long_text_is_cut() {
         let check = |text: &str, clip: &str, fit: &str| {
-            assert_eq!((clipped(text, 5).as_str(), fitted(text, 5).as_str()), (clip, fit), "{text:?}");
+            assert_eq!(
+                (clipped(text, 5).as_str(), fitted(text, 5).as_str()),
+                (clip, fit),
+                "{text:?}"
+            );
         };
         check("", "", "");
         check("abcde", "abcde", "abcde");
         check("abcdef", "abcd…", "abcd…");
         check("한글이다", "한글이다", "한글…");
         check("a\tb\u{7}", "a\tb\u{7}", "a b␇");
-        assert_eq!((clipped("ab", 0), fitted("ab", 0)), ("…".into(), "…".into()));
+        assert_eq!(
+            (clipped("ab", 0), fitted("ab", 0)),
+            ("…".into(), "…".into())
+        );
     }
 
     #[test]
@@ -292,7 +326,8 @@ mod tests {
         check("one  two\nthree", &["one two", "three"]);
         check("an immeasurable one", &["an", "immeasurable", "one"]);
         check("한글 한글 한글", &["한글 한글", "한글"]);
-        let check = |text: &str, expect: &[&str]| assert_eq!(wrapped_within(text, 9, 2), expect, "{text}");
+        let check =
+            |text: &str, expect: &[&str]| assert_eq!(wrapped_within(text, 9, 2), expect, "{text}");
         check("one two", &["one two"]);
         check("one two three four", &["one two", "three fo…"]);
         check("one two three 4 five", &["one two", "three 4 …"]);
@@ -302,14 +337,25 @@ mod tests {
     #[test]
     fn control_characters_are_seen() {
         let check = |text: &str, expect: &str, expect_line: &str| {
-            assert_eq!((visible(text).as_ref(), visible_line(text).as_str()), (expect, expect_line));
+            assert_eq!(
+                (visible(text).as_ref(), visible_line(text).as_str()),
+                (expect, expect_line)
+            );
         };
         check("plain, 한글, 😀", "plain, 한글, 😀", "plain, 한글, 😀");
         check("a\tb\nc", "a\tb\nc", "a b c");
         check("a\r\nb\rc", "a␍\nb␍c", "a  b c");
         check("\u{1b}[31mred\u{7}\0\u{7f}", "␛[31mred␇␀␡", "␛[31mred␇␀␡");
-        check("\u{9b}31m\u{85}", "\u{fffd}31m\u{fffd}", "\u{fffd}31m\u{fffd}");
-        check("a\u{202e}b\u{2066}c\u{2028}", "a\u{fffd}b\u{fffd}c\u{fffd}", "a\u{fffd}b\u{fffd}c\u{fffd}");
+        check(
+            "\u{9b}31m\u{85}",
+            "\u{fffd}31m\u{fffd}",
+            "\u{fffd}31m\u{fffd}",
+        );
+        check(
+            "a\u{202e}b\u{2066}c\u{2028}",
+            "a\u{fffd}b\u{fffd}c\u{fffd}",
+            "a\u{fffd}b\u{fffd}c\u{fffd}",
+        );
     }
 
     proptest! {

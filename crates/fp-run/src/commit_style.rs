@@ -68,11 +68,16 @@ pub struct CommitMessage {
 impl std::fmt::Display for CommitMessage {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         writeln!(f, "{}", self.subject)?;
-        if self.body.is_empty() { Ok(()) } else { writeln!(f, "\n{}", self.body) }
+        if self.body.is_empty() {
+            Ok(())
+        } else {
+            writeln!(f, "\n{}", self.body)
+        }
     }
 }
 
-static SEMANTIC: LazyLock<Regex> = LazyLock::new(|| regex(r"^([a-z]+)(?:\(([^()]+)\))?!?:\s+(\S.*)$"));
+static SEMANTIC: LazyLock<Regex> =
+    LazyLock::new(|| regex(r"^([a-z]+)(?:\(([^()]+)\))?!?:\s+(\S.*)$"));
 static MADE_BY_GIT: LazyLock<Regex> = LazyLock::new(|| {
     regex(
         r#"^(?:Merge (?:branch|pull request|remote-tracking|tag|commit)\b|Revert "|(?:fixup|squash|amend)! )"#,
@@ -122,7 +127,10 @@ impl CommitHistory {
 
     /// Sets the language of messages, if one is given.
     pub fn in_language(self, language: Option<&str>) -> Self {
-        Self { asked_for: language.map(str::to_owned), ..self }
+        Self {
+            asked_for: language.map(str::to_owned),
+            ..self
+        }
     }
 
     fn count(&mut self, subject: &str) {
@@ -143,7 +151,11 @@ impl CommitHistory {
 
     /// Semantic if at least half of the subjects are, else plain.
     pub fn style(&self) -> CommitStyle {
-        if is_half(self.semantic, self.subjects) { CommitStyle::Semantic } else { CommitStyle::Plain }
+        if is_half(self.semantic, self.subjects) {
+            CommitStyle::Semantic
+        } else {
+            CommitStyle::Plain
+        }
     }
 
     /// True if subjects are in Korean: by the settings, or else by at least half of the subjects.
@@ -155,7 +167,11 @@ impl CommitHistory {
     }
 
     pub fn language_name(&self) -> &str {
-        let counted = if self.is_korean() { "korean" } else { "english" };
+        let counted = if self.is_korean() {
+            "korean"
+        } else {
+            "english"
+        };
         self.asked_for.as_deref().unwrap_or(counted)
     }
 
@@ -179,13 +195,20 @@ impl CommitHistory {
     /// Explains the style and the language, one sentence each.
     pub fn reasons(&self) -> Vec<String> {
         if self.subjects == 0 {
-            return vec!["there is no commit to take a style from, so subjects are plain".to_owned()];
+            return vec![
+                "there is no commit to take a style from, so subjects are plain".to_owned(),
+            ];
         }
         let of = |part: usize| format!("{part} of {} subjects", self.subjects);
         let mut reasons = vec![match self.style() {
-            CommitStyle::Semantic => format!("{} begin with a type such as `feat:`", of(self.semantic)),
+            CommitStyle::Semantic => {
+                format!("{} begin with a type such as `feat:`", of(self.semantic))
+            }
             CommitStyle::Plain if self.subjects < HABIT => {
-                format!("{} begin with a type, and so few make no other habit", of(self.semantic))
+                format!(
+                    "{} begin with a type, and so few make no other habit",
+                    of(self.semantic)
+                )
             }
             CommitStyle::Plain => format!("only {} begin with a type", of(self.semantic)),
         }];
@@ -194,7 +217,10 @@ impl CommitHistory {
             reasons.push(format!("the setting `language` asks for {language}"));
         }
         if self.style() == CommitStyle::Semantic {
-            reasons.push(format!("{} of {} with a type have a scope", self.scoped, self.semantic));
+            reasons.push(format!(
+                "{} of {} with a type have a scope",
+                self.scoped, self.semantic
+            ));
         }
         reasons
     }
@@ -207,14 +233,24 @@ impl CommitHistory {
                 "`type(scope): what`, or `type: what` where no scope fits"
             }
             CommitStyle::Semantic => "`type: what`",
-            CommitStyle::Plain if self.refuses_types() => "a phrase, without a type such as `feat:`",
+            CommitStyle::Plain if self.refuses_types() => {
+                "a phrase, without a type such as `feat:`"
+            }
             CommitStyle::Plain => "a phrase",
         };
-        let mut rules = vec![form.to_owned(), format!("at most {SUBJECT_COLUMNS} columns")];
+        let mut rules = vec![
+            form.to_owned(),
+            format!("at most {SUBJECT_COLUMNS} columns"),
+        ];
         if self.style() == CommitStyle::Semantic {
             rules.push(format!("types used here: {}", by_count(&self.types)));
-            let others = subject::TYPES.into_iter().filter(|kind| !self.types.contains_key(*kind));
-            rules.push(format!("other types: {}", others.collect::<Vec<_>>().join(", ")));
+            let others = subject::TYPES
+                .into_iter()
+                .filter(|kind| !self.types.contains_key(*kind));
+            rules.push(format!(
+                "other types: {}",
+                others.collect::<Vec<_>>().join(", ")
+            ));
             if self.has_scopes() {
                 rules.push(format!("scopes used here: {}", by_count(&self.scopes)));
             }
@@ -236,8 +272,15 @@ impl CommitHistory {
         let mut lines = message.trim().split('\n');
         let subject = lines.next().unwrap_or_default().trim_end();
         let mut objections = Vec::new();
-        if let Some(c) = message.trim().chars().find(|c| *c != '\n' && is_invisible(*c)) {
-            objections.push(format!("there is an invisible character in it, U+{:04X}", u32::from(c)));
+        if let Some(c) = message
+            .trim()
+            .chars()
+            .find(|c| *c != '\n' && is_invisible(*c))
+        {
+            objections.push(format!(
+                "there is an invisible character in it, U+{:04X}",
+                u32::from(c)
+            ));
         }
         if subject.is_empty() {
             objections.push("the subject is empty".to_owned());
@@ -249,8 +292,10 @@ impl CommitHistory {
             ));
         }
         if lines.next().is_some_and(|line| !line.trim().is_empty()) {
-            objections
-                .push("the second line is not blank: git would take it for a part of the subject".to_owned());
+            objections.push(
+                "the second line is not blank: git would take it for a part of the subject"
+                    .to_owned(),
+            );
         }
         let columns = subject.width();
         if columns > SUBJECT_COLUMNS {
@@ -267,15 +312,15 @@ impl CommitHistory {
     fn about_type(&self, given: Option<(&str, Option<&str>)>) -> Option<String> {
         let is_semantic = self.style() == CommitStyle::Semantic;
         match given {
-            None if is_semantic => {
-                Some("the subject has none of the types: begin with one, as in `fix: WHAT`".to_owned())
-            }
-            Some((kind, None)) if is_semantic && self.wants_scope() => {
-                Some(format!("the type has no scope, and nearly all here have one: `{kind}(SCOPE): WHAT`"))
-            }
-            Some((kind, _)) if !is_semantic && self.refuses_types() => {
-                Some(format!("the subject begins with the type `{kind}:`, and subjects here have none"))
-            }
+            None if is_semantic => Some(
+                "the subject has none of the types: begin with one, as in `fix: WHAT`".to_owned(),
+            ),
+            Some((kind, None)) if is_semantic && self.wants_scope() => Some(format!(
+                "the type has no scope, and nearly all here have one: `{kind}(SCOPE): WHAT`"
+            )),
+            Some((kind, _)) if !is_semantic && self.refuses_types() => Some(format!(
+                "the subject begins with the type `{kind}:`, and subjects here have none"
+            )),
             _ => None,
         }
     }
@@ -288,12 +333,16 @@ impl CommitHistory {
         match &self.asked_for {
             Some(language) => {
                 let found = if is_korean { "in" } else { "not in" };
-                Some(format!("the subject is {found} Korean, and the setting `language` asks for {language}"))
+                Some(format!(
+                    "the subject is {found} Korean, and the setting `language` asks for {language}"
+                ))
             }
-            None if !is_korean => {
-                Some("the subject is not Korean, and at least half of the subjects here are".to_owned())
-            }
-            None => self.refuses_korean().then(|| "the subject is Korean, and hardly any here is".to_owned()),
+            None if !is_korean => Some(
+                "the subject is not Korean, and at least half of the subjects here are".to_owned(),
+            ),
+            None => self
+                .refuses_korean()
+                .then(|| "the subject is Korean, and hardly any here is".to_owned()),
         }
     }
 
@@ -301,18 +350,30 @@ impl CommitHistory {
     pub fn compose(&self, title: &str, files: &[RepoPath]) -> CommitMessage {
         let title = subject::clean(title);
         // A title written like a subject keeps its type if the history uses types.
-        let (given, words) =
-            semantic(&title).map_or((None, title.as_str()), |(kind, _, words)| (Some(kind), words));
+        let (given, words) = semantic(&title).map_or((None, title.as_str()), |(kind, _, words)| {
+            (Some(kind), words)
+        });
         let words = Some(subject::clean(words)).filter(|words| !words.is_empty());
         let words = words.unwrap_or_else(|| subject::from_files(files));
         let prefix = match self.style() {
             CommitStyle::Semantic => self.prefix(given, &words, files),
             CommitStyle::Plain => String::new(),
         };
-        let words = if is_half(self.lower_case, self.subjects) { subject::lower_case(&words) } else { words };
+        let words = if is_half(self.lower_case, self.subjects) {
+            subject::lower_case(&words)
+        } else {
+            words
+        };
         let (subject, cut) = subject::fit(&words, SUBJECT_COLUMNS - prefix.width());
-        let body = if cut { subject::wrap(&words, SUBJECT_COLUMNS) } else { String::new() };
-        CommitMessage { subject: prefix + &subject, body }
+        let body = if cut {
+            subject::wrap(&words, SUBJECT_COLUMNS)
+        } else {
+            String::new()
+        };
+        CommitMessage {
+            subject: prefix + &subject,
+            body,
+        }
     }
 
     fn prefix(&self, given: Option<&str>, words: &str, files: &[RepoPath]) -> String {
@@ -332,7 +393,12 @@ fn is_invisible(c: char) -> bool {
 fn by_count(counts: &BTreeMap<String, usize>) -> String {
     let mut sorted: Vec<_> = counts.iter().collect();
     sorted.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
-    sorted.iter().take(8).map(|(name, count)| format!("{name} ({count})")).collect::<Vec<_>>().join(", ")
+    sorted
+        .iter()
+        .take(8)
+        .map(|(name, count)| format!("{name} ({count})"))
+        .collect::<Vec<_>>()
+        .join(", ")
 }
 
 #[cfg(test)]

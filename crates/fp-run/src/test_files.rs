@@ -8,25 +8,55 @@ use fp_plan::repo_path::RepoPath;
 
 /// Name patterns of test files by language, in lower case; `*` stands for anything.
 const CONVENTIONS: [(Language, &[&str]); 12] = [
-    (Language::Rust, &["test", "tests", "*_test", "*_tests", "test_*"]),
+    (
+        Language::Rust,
+        &["test", "tests", "*_test", "*_tests", "test_*"],
+    ),
     (
         Language::JavaScript,
-        &["test", "*.test", "*.spec", "*-test", "*-spec", "*_test", "*_spec", "*.cy", "*.e2e"],
+        &[
+            "test", "*.test", "*.spec", "*-test", "*-spec", "*_test", "*_spec", "*.cy", "*.e2e",
+        ],
     ),
-    (Language::Python, &["test_*", "*_test", "tests", "test", "conftest"]),
+    (
+        Language::Python,
+        &["test_*", "*_test", "tests", "test", "conftest"],
+    ),
     (Language::Go, &["*_test"]),
-    (Language::Jvm, &["*test", "*tests", "test*", "*it", "*spec", "*testcase"]),
-    (Language::C, &["test", "tests", "test_*", "*_test", "*_tests", "*_unittest", "*test", "*tests"]),
+    (
+        Language::Jvm,
+        &["*test", "*tests", "test*", "*it", "*spec", "*testcase"],
+    ),
+    (
+        Language::C,
+        &[
+            "test",
+            "tests",
+            "test_*",
+            "*_test",
+            "*_tests",
+            "*_unittest",
+            "*test",
+            "*tests",
+        ],
+    ),
     (Language::Ruby, &["*_spec", "*_test", "test_*", "*_helper"]),
     (Language::Php, &["*test", "*testcase", "*spec"]),
     (Language::CSharp, &["*test", "*tests", "*spec", "*specs"]),
     (Language::Swift, &["*tests", "*test"]),
-    (Language::Shell, &["test", "tests", "test_*", "test-*", "*_test", "*-test", "*.test"]),
+    (
+        Language::Shell,
+        &[
+            "test", "tests", "test_*", "test-*", "*_test", "*-test", "*.test",
+        ],
+    ),
     (Language::TestScript, &["*"]),
 ];
 
 /// Stems that don't name a subject; the folder does.
-const NAMELESS: [&str; 8] = ["test", "tests", "mod", "main", "lib", "index", "__init__", "spec"];
+const NAMELESS: [&str; 8] = [
+    "test", "tests", "mod", "main", "lib", "index", "__init__", "spec",
+];
 
 /// Names of folders that hold tests; `*` stands for anything.
 const FOLDERS: [&str; 13] = [
@@ -55,13 +85,20 @@ pub fn is_test_file(path: &RepoPath) -> bool {
 
 fn is_test(path: &str) -> bool {
     let (folder, name) = split(path);
-    let Some((stem, _)) = name.rsplit_once('.') else { return false };
-    let Some(patterns) = Language::of(name).map(patterns) else { return false };
+    let Some((stem, _)) = name.rsplit_once('.') else {
+        return false;
+    };
+    let Some(patterns) = Language::of(name).map(patterns) else {
+        return false;
+    };
     patterns.iter().any(|pattern| matches(pattern, stem)) || folder.split('/').any(is_test_folder)
 }
 
 fn patterns(language: Language) -> &'static [&'static str] {
-    CONVENTIONS.iter().find(|(of, _)| *of == language).map_or(&[], |(_, patterns)| patterns)
+    CONVENTIONS
+        .iter()
+        .find(|(of, _)| *of == language)
+        .map_or(&[], |(_, patterns)| patterns)
 }
 
 /// The tests of a repository, indexed to find those of one file.
@@ -97,10 +134,19 @@ impl<'p> Tests<'p> {
         let (folder, name) = split(&lower);
         let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
         let stem = stem.strip_suffix(".d").unwrap_or(stem);
-        let own = if NAMELESS.contains(&stem) { split(folder).1 } else { stem };
-        let tests = [own, stem].into_iter().filter_map(|name| self.about.get(name)).flatten();
+        let own = if NAMELESS.contains(&stem) {
+            split(folder).1
+        } else {
+            stem
+        };
+        let tests = [own, stem]
+            .into_iter()
+            .filter_map(|name| self.about.get(name))
+            .flatten();
         let mut beside = tests.filter(|(_, test)| {
-            *test != lower && same(test) && (is_test_beside(test, &lower) || tests_the_folder(test, &lower))
+            *test != lower
+                && same(test)
+                && (is_test_beside(test, &lower) || tests_the_folder(test, &lower))
         });
         beside.next().map(|(test, _)| *test)
     }
@@ -119,9 +165,18 @@ fn subject(path: &str) -> Option<String> {
         let above = split(folder).1;
         return (!above.is_empty()).then(|| above.to_owned());
     }
-    let fitting = patterns(Language::of(name)?).iter().filter(|pattern| matches(pattern, stem));
-    let shortest = fitting.map(|pattern| wild(pattern, stem)).min_by_key(|subject| subject.len());
-    Some(shortest.filter(|subject| !subject.is_empty()).unwrap_or(stem).to_owned())
+    let fitting = patterns(Language::of(name)?)
+        .iter()
+        .filter(|pattern| matches(pattern, stem));
+    let shortest = fitting
+        .map(|pattern| wild(pattern, stem))
+        .min_by_key(|subject| subject.len());
+    Some(
+        shortest
+            .filter(|subject| !subject.is_empty())
+            .unwrap_or(stem)
+            .to_owned(),
+    )
 }
 
 /// The text that the `*` of a matching `pattern` stands for, without the separators next to it.
@@ -149,10 +204,14 @@ pub(crate) fn is_test_beside(path: &str, listed: &str) -> bool {
 pub(crate) fn is_named_like(path: &str, listed: &str) -> bool {
     let stem = |path: &str| {
         let name = split(path).1.to_owned();
-        name.split_once('.').map_or(name.clone(), |(stem, _)| stem.to_owned())
+        name.split_once('.')
+            .map_or(name.clone(), |(stem, _)| stem.to_owned())
     };
     let (test, name) = (stem(path), stem(listed));
-    let test = test.strip_suffix("tests").or(test.strip_suffix("test")).unwrap_or(&test);
+    let test = test
+        .strip_suffix("tests")
+        .or(test.strip_suffix("test"))
+        .unwrap_or(&test);
     !name.is_empty() && (test == name || test.split(['_', '-', '.']).any(|word| word == name))
 }
 
@@ -163,8 +222,14 @@ fn stands_beside(folder: &str, listed: &str) -> bool {
         return true;
     }
     // The folder that contains the outermost test folder must be above the listed file.
-    let Some(outermost) = folder.split('/').position(is_test_folder) else { return false };
-    let above: String = folder.split('/').take(outermost).map(|part| format!("{part}/")).collect();
+    let Some(outermost) = folder.split('/').position(is_test_folder) else {
+        return false;
+    };
+    let above: String = folder
+        .split('/')
+        .take(outermost)
+        .map(|part| format!("{part}/"))
+        .collect();
     listed.starts_with(&above)
 }
 
@@ -198,15 +263,71 @@ mod tests {
                 assert_eq!(is_test_file(&(*path).into()), expect, "{path}");
             }
         };
-        check(&["tests/cli.rs", "tests/common/mod.rs", "src/run/tests.rs", "src/run_test.rs"], true);
-        check(&["src/a.test.ts", "src/a.spec.jsx", "src/__tests__/a.js", "cypress/e2e/a.cy.ts"], true);
-        check(&["test_a.py", "pkg/tests/helpers.py", "pkg/a_test.py", "conftest.py"], true);
-        check(&["a_test.go", "src/test/java/x/FooTest.java", "FooIT.java", "app/src/androidTest/A.kt"], true);
-        check(&["tests/a.c", "test_a.cc", "a_unittest.cc", "spec/a_spec.rb", "spec/spec_helper.rb"], true);
-        check(&["tests/FooTest.php", "Foo.Tests/Helper.cs", "FooTests.cs", "Tests/FooTests/A.swift"], true);
+        check(
+            &[
+                "tests/cli.rs",
+                "tests/common/mod.rs",
+                "src/run/tests.rs",
+                "src/run_test.rs",
+            ],
+            true,
+        );
+        check(
+            &[
+                "src/a.test.ts",
+                "src/a.spec.jsx",
+                "src/__tests__/a.js",
+                "cypress/e2e/a.cy.ts",
+            ],
+            true,
+        );
+        check(
+            &[
+                "test_a.py",
+                "pkg/tests/helpers.py",
+                "pkg/a_test.py",
+                "conftest.py",
+            ],
+            true,
+        );
+        check(
+            &[
+                "a_test.go",
+                "src/test/java/x/FooTest.java",
+                "FooIT.java",
+                "app/src/androidTest/A.kt",
+            ],
+            true,
+        );
+        check(
+            &[
+                "tests/a.c",
+                "test_a.cc",
+                "a_unittest.cc",
+                "spec/a_spec.rb",
+                "spec/spec_helper.rb",
+            ],
+            true,
+        );
+        check(
+            &[
+                "tests/FooTest.php",
+                "Foo.Tests/Helper.cs",
+                "FooTests.cs",
+                "Tests/FooTests/A.swift",
+            ],
+            true,
+        );
         check(&["test/a.bats", "t/basic.t", "test-install.sh"], true);
         check(
-            &["src/main.rs", "src/latest.rs", "contest.py", "testing.md", "tests/data.json", "a.go"],
+            &[
+                "src/main.rs",
+                "src/latest.rs",
+                "contest.py",
+                "testing.md",
+                "tests/data.json",
+                "a.go",
+            ],
             false,
         );
         check(&["Makefile", "src/testament/a.ts", "attest/a.rb"], false);
@@ -215,7 +336,11 @@ mod tests {
     #[test]
     fn the_test_of_a_file() {
         let check = |path: &str, others: &[&str], expect: Option<&str>| {
-            assert_eq!(Tests::among(others.iter().copied()).of(path), expect, "{path} {others:?}");
+            assert_eq!(
+                Tests::among(others.iter().copied()).of(path),
+                expect,
+                "{path} {others:?}"
+            );
         };
         let all = [
             "tests/cli.rs",
@@ -234,39 +359,75 @@ mod tests {
         let all = ["pkg/foo_test.go", "pkg/foobar_test.go", "other/bar_test.go"];
         check("pkg/foo.go", &all, Some("pkg/foo_test.go"));
         check("pkg/bar.go", &all, None);
-        let all = ["tests/test_user_model.py", "app/a_test.py", "tests/test_app.py", "tests/helpers.py"];
+        let all = [
+            "tests/test_user_model.py",
+            "app/a_test.py",
+            "tests/test_app.py",
+            "tests/helpers.py",
+        ];
         check("app/user_model.py", &all, Some("tests/test_user_model.py"));
         check("app/model.py", &all, None);
         check("app/a.py", &all, Some("app/a_test.py"));
         check("app/__init__.py", &all, Some("tests/test_app.py"));
-        let all =
-            ["src/a.test.ts", "src/__tests__/b.tsx", "web/button/button.spec.js", "src/c/index.test.ts"];
+        let all = [
+            "src/a.test.ts",
+            "src/__tests__/b.tsx",
+            "web/button/button.spec.js",
+            "src/c/index.test.ts",
+        ];
         check("src/a.ts", &all, Some("src/a.test.ts"));
         check("src/a.js", &all, Some("src/a.test.ts"));
         check("src/b.tsx", &all, Some("src/__tests__/b.tsx"));
-        check("web/button/index.ts", &all, Some("web/button/button.spec.js"));
+        check(
+            "web/button/index.ts",
+            &all,
+            Some("web/button/button.spec.js"),
+        );
         check("src/c/index.ts", &all, Some("src/c/index.test.ts"));
         check("lib/a.ts", &all, None);
-        let java = ["app/src/test/java/x/FooTest.java", "app/src/test/kotlin/x/BarTests.kt"];
+        let java = [
+            "app/src/test/java/x/FooTest.java",
+            "app/src/test/kotlin/x/BarTests.kt",
+        ];
         check("app/src/main/java/x/Foo.java", &java, Some(java[0]));
         check("app/src/main/kotlin/x/Bar.kt", &java, Some(java[1]));
         check("app/src/main/java/x/Oo.java", &java, None);
         let ruby = ["spec/models/user_spec.rb", "test/order_test.rb"];
-        check("app/models/user.rb", &ruby, Some("spec/models/user_spec.rb"));
+        check(
+            "app/models/user.rb",
+            &ruby,
+            Some("spec/models/user_spec.rb"),
+        );
         check("lib/order.rb", &ruby, Some("test/order_test.rb"));
-        check("src/Foo.php", &["tests/Unit/FooTest.php"], Some("tests/Unit/FooTest.php"));
+        check(
+            "src/Foo.php",
+            &["tests/Unit/FooTest.php"],
+            Some("tests/Unit/FooTest.php"),
+        );
         check(
             "Greeter/Greeter.cs",
             &["Greeter.Tests/GreeterTests.cs"],
             Some("Greeter.Tests/GreeterTests.cs"),
         );
-        check("Sources/Foo/X.swift", &["Tests/FooTests/XTests.swift"], Some("Tests/FooTests/XTests.swift"));
-        let c = ["tests/test_foo.c", "src/bar_test.cc", "src/baz_unittest.cpp"];
+        check(
+            "Sources/Foo/X.swift",
+            &["Tests/FooTests/XTests.swift"],
+            Some("Tests/FooTests/XTests.swift"),
+        );
+        let c = [
+            "tests/test_foo.c",
+            "src/bar_test.cc",
+            "src/baz_unittest.cpp",
+        ];
         check("src/foo.c", &c, Some("tests/test_foo.c"));
         check("include/foo.h", &c, Some("tests/test_foo.c"));
         check("src/bar.cc", &c, Some("src/bar_test.cc"));
         check("src/baz.cpp", &c, Some("src/baz_unittest.cpp"));
-        check("install.sh", &["test/install.bats"], Some("test/install.bats"));
+        check(
+            "install.sh",
+            &["test/install.bats"],
+            Some("test/install.bats"),
+        );
         check("README.md", &["tests/README.rs"], None);
         check("src/a.py", &["tests/a.rs"], None);
     }
@@ -289,7 +450,11 @@ mod tests {
         check("src/a.ts", "src/a.test.ts", true);
         check("src/a.ts", "src/__tests__/a.test.ts", true);
         check("src/a.ts", "lib/a.test.ts", false);
-        check("src/main/java/x/Foo.java", "src/test/java/x/FooTest.java", true);
+        check(
+            "src/main/java/x/Foo.java",
+            "src/test/java/x/FooTest.java",
+            true,
+        );
         check("lib/a/b.rb", "spec/a/b_spec.rb", true);
         check("Greeter/Greeter.cs", "Greeter.Tests/GreeterTests.cs", true);
         check("Sources/Foo/X.swift", "Tests/FooTests/XTests.swift", true);

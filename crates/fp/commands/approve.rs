@@ -67,8 +67,12 @@ pub(crate) fn run(args: ApproveArgs, context: &Context) -> CommandResult {
             "note: what was done before the import as task {id} has another title or is gone: nothing counts as done for it"
         ));
     }
-    let of_tasks = tree.leaves().flat_map(|leaf| leaf.test_commands().chain(leaf.verify()));
-    let all: BTreeSet<&str> = of_tasks.chain(commands.iter().map(String::as_str)).collect();
+    let of_tasks = tree
+        .leaves()
+        .flat_map(|leaf| leaf.test_commands().chain(leaf.verify()));
+    let all: BTreeSet<&str> = of_tasks
+        .chain(commands.iter().map(String::as_str))
+        .collect();
     let mut json = json!({
         "planId": plan.id(), "tasks": total, "commands": all, "changed": changed, "endCommands": commands,
     });
@@ -76,9 +80,22 @@ pub(crate) fn run(args: ApproveArgs, context: &Context) -> CommandResult {
         json["doneBefore"] = json!(before.done);
         json["unverified"] = json!(before.unverified);
     }
-    let head = if *changed { "Approved" } else { "Approved already" };
-    let terms = if how == ConsentSource::Terminal { "" } else { terms.as_str() };
-    let (id, tasks, before, next) = (plan.id(), counted(total, "task"), before.text(), approved.next());
+    let head = if *changed {
+        "Approved"
+    } else {
+        "Approved already"
+    };
+    let terms = if how == ConsentSource::Terminal {
+        ""
+    } else {
+        terms.as_str()
+    };
+    let (id, tasks, before, next) = (
+        plan.id(),
+        counted(total, "task"),
+        before.text(),
+        approved.next(),
+    );
     let text = format!("{head}: {id} with {tasks}\n{before}{terms}Next: {next}\n");
     context.report(&json, &text)
 }
@@ -94,8 +111,13 @@ pub(crate) fn commands_text(tree: &Plan, end_commands: &[String]) -> String {
         text.push_str("Once no task is left, these run:\n");
     }
     for command in end_commands {
-        let missing = missing_program(command).map(|program| format!(": not run, {program} isn't installed"));
-        text.push_str(&format!("- {}{}\n", prompt_quoted(command, usize::MAX), missing.unwrap_or_default()));
+        let missing =
+            missing_program(command).map(|program| format!(": not run, {program} isn't installed"));
+        text.push_str(&format!(
+            "- {}{}\n",
+            prompt_quoted(command, usize::MAX),
+            missing.unwrap_or_default()
+        ));
     }
     text
 }
@@ -119,11 +141,15 @@ fn consent_given(
         return Ok(None);
     }
     let tasks = counted(tree.leaves().count(), "task");
-    context.printer.note(&format!("Plan {} has {tasks}. {terms}", plan.id()));
+    context
+        .printer
+        .note(&format!("Plan {} has {tasks}. {terms}", plan.id()));
     match input::agrees("Approve it?", context) {
         true => Ok(Some(ConsentSource::Terminal)),
-        false => Err(CommandError::refused(format!("plan {} is not approved", plan.id()))
-            .hint(format!("`fp show {}` shows it", plan.id()))),
+        false => Err(
+            CommandError::refused(format!("plan {} is not approved", plan.id()))
+                .hint(format!("`fp show {}` shows it", plan.id())),
+        ),
     }
 }
 
@@ -154,31 +180,52 @@ pub(crate) fn approve(
     how: ConsentSource,
     context: &Context,
 ) -> Result<Approved, CommandError> {
-    let mut leaves = approval::leaves(tree, &plan.settings.exclusive).map_err(CommandError::failed)?;
+    let mut leaves =
+        approval::leaves(tree, &plan.settings.exclusive).map_err(CommandError::failed)?;
     let before = plan.load()?.state;
-    approval::stamp_references(&mut leaves, tree, &before, |path| reference_text(&context.repo().root, path));
+    approval::stamp_references(&mut leaves, tree, &before, |path| {
+        reference_text(&context.repo().root, path)
+    });
     // Without git a plan can be approved; `fp start` is what needs it.
     let git = plan.git().ok();
-    let base = git.as_ref().and_then(|git| git.head().ok()).map(|head| head.commit.to_string());
+    let base = git
+        .as_ref()
+        .and_then(|git| git.head().ok())
+        .map(|head| head.commit.to_string());
     let subjects = git.and_then(|git| git.recent_subjects(SUBJECTS).ok());
     let commits = subjects.map(|subjects| CommitHistory::of(&subjects));
-    let by = if how == ConsentSource::Prompt { Decider::Auto } else { Decider::User };
+    let by = if how == ConsentSource::Prompt {
+        Decider::Auto
+    } else {
+        Decider::User
+    };
     let trust = context.trust()?;
     let mut ledger = plan.lock_in_order()?;
-    let is_foreign = ledger.state().approval.is_some() && !trust.trusts(&consent_of(ledger.state()))?;
+    let is_foreign =
+        ledger.state().approval.is_some() && !trust.trusts(&consent_of(ledger.state()))?;
     let (tree_hash, end_commands) = (approval::hash(text.as_bytes()), end_commands.to_vec());
     // Before the approval, which would leave tasks that are being built as they are.
     let mut events = Vec::new();
     if is_foreign && ledger.state().has_begun() {
         events.push(Event::ProgressDropped {});
     }
-    let approved = Approve { tree_hash, leaves, base, commits, end_commands, by };
+    let approved = Approve {
+        tree_hash,
+        leaves,
+        base,
+        commits,
+        end_commands,
+        by,
+    };
     events.extend(ledger.after(&events, context.now()).approve(approved)?);
     let changed = !events.is_empty();
     ledger.append(events, context.now())?;
     // With the lock still held: who goes on with the run never meets an approval that isn't trusted yet.
     trust.add(consent_of(ledger.state()), how, context.now())?;
-    Ok(Approved { changed, state: ledger.into_state() })
+    Ok(Approved {
+        changed,
+        state: ledger.into_state(),
+    })
 }
 
 /// The question that approves `tree`, whose text is `text`.
@@ -194,8 +241,12 @@ pub(crate) fn approval_question(
 ) -> Result<PrintedQuestion, CommandError> {
     let hash = approval::hash(text.as_bytes());
     PrintedQuestion::of_approval(plan, tree, &hash, end_commands, before).ok_or_else(|| {
-        CommandError::refused(format!("plan {plan} has more commands to look at than a question can show"))
-            .hint(format!("have the user run `fp approve {plan}` at a terminal, which lists them all"))
+        CommandError::refused(format!(
+            "plan {plan} has more commands to look at than a question can show"
+        ))
+        .hint(format!(
+            "have the user run `fp approve {plan}` at a terminal, which lists them all"
+        ))
     })
 }
 
@@ -209,14 +260,19 @@ fn ask_for_consent(
     context: &Context,
 ) -> CommandResult {
     let id = plan.id();
-    let PrintedQuestion { question, header, options } =
-        approval_question(id, text, tree, end_commands, before)?;
+    let PrintedQuestion {
+        question,
+        header,
+        options,
+    } = approval_question(id, text, tree, end_commands, before)?;
     let mut text = format!("Not approved. Ask the user, word for word:\n\nquestion: {question}\n");
     text.push_str(&format!("header: {header}\noptions:\n"));
     for option in &options {
         text.push_str(&format!("- {}: {}\n", option.label, option.description));
     }
-    text.push_str(&format!("\nThe answer is recorded when it is given. At a terminal: fp approve {id}\n"));
+    text.push_str(&format!(
+        "\nThe answer is recorded when it is given. At a terminal: fp approve {id}\n"
+    ));
     let json = json!({
         "planId": id, "approved": false, "question": question, "header": header, "options": options,
     });
@@ -237,8 +293,17 @@ impl Before {
         let is_there = |id: &&TaskId| state.task(id).is_some_and(|task| task.imported);
         Self {
             done: state.tasks.iter().filter(|task| task.imported).count(),
-            unverified: state.tasks.iter().filter(|task| task.is_unverified()).count(),
-            others: state.imported.keys().filter(|id| !is_there(id)).cloned().collect(),
+            unverified: state
+                .tasks
+                .iter()
+                .filter(|task| task.is_unverified())
+                .count(),
+            others: state
+                .imported
+                .keys()
+                .filter(|id| !is_there(id))
+                .cloned()
+                .collect(),
         }
     }
 

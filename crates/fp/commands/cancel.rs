@@ -17,10 +17,16 @@ pub(crate) fn run(args: CancelArgs, context: &Context) -> CommandResult {
     let plan = context.open(args.plan.as_deref())?;
     let mut ledger = plan.lock_in_order()?;
     let events = ledger.state().cancel(Decider::User).map_err(|refusal| {
-        CommandError::refused(refusal)
-            .hint(format!("there is nothing to cancel; `fp plans archive {}` puts the plan away", plan.id()))
+        CommandError::refused(refusal).hint(format!(
+            "there is nothing to cancel; `fp plans archive {}` puts the plan away",
+            plan.id()
+        ))
     })?;
-    let text = if events.is_empty() { "The run is over already" } else { "The run is cancelled" };
+    let text = if events.is_empty() {
+        "The run is over already"
+    } else {
+        "The run is cancelled"
+    };
     ledger.append(events, context.now())?;
     let state = ledger.state();
     let json = json!({ "planId": plan.id(), "run": state.run.as_ref().map(|run| run.status) });

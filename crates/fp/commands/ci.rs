@@ -41,10 +41,20 @@ impl CiAgent {
     /// Its name, its npm package, the variable that it reads its key from, and the usual name of that as a secret.
     fn words(self) -> [(&'static str, &'static str); 4] {
         let [agent, package, key, secret] = match self {
-            Self::Claude => ["claude", "@anthropic-ai/claude-code", "ANTHROPIC_API_KEY", "ANTHROPIC_API_KEY"],
+            Self::Claude => [
+                "claude",
+                "@anthropic-ai/claude-code",
+                "ANTHROPIC_API_KEY",
+                "ANTHROPIC_API_KEY",
+            ],
             Self::Codex => ["codex", "@openai/codex", "CODEX_API_KEY", "OPENAI_API_KEY"],
         };
-        [("AGENT", agent), ("PACKAGE", package), ("KEY", key), ("SECRET", secret)]
+        [
+            ("AGENT", agent),
+            ("PACKAGE", package),
+            ("KEY", key),
+            ("SECRET", secret),
+        ]
     }
 }
 
@@ -53,8 +63,10 @@ pub(crate) fn run(args: CiArgs, context: &Context) -> CommandResult {
     let plan = context.open_to_read(args.plan.as_deref())?;
     let (id, state) = (plan.id(), plan.load()?.state);
     let Some(member) = plan.store.membership()? else {
-        return Err(CommandError::refused(format!("{id} is not shared, and runners meet at a git remote"))
-            .hint(format!("fp share {id}")));
+        return Err(CommandError::refused(format!(
+            "{id} is not shared, and runners meet at a git remote"
+        ))
+        .hint(format!("fp share {id}")));
     };
     let machines: Vec<u32> = (1..=args.runners).collect();
     let values = [
@@ -65,9 +77,15 @@ pub(crate) fn run(args: CiArgs, context: &Context) -> CommandResult {
         ("BRANCH", quoted(&member.place.branch)),
         ("MACHINES", format!("{machines:?}")),
         ("BUILDERS", args.builders.to_string()),
-        ("FP", concat!("fractal-planner@", env!("CARGO_PKG_VERSION")).to_owned()),
+        (
+            "FP",
+            concat!("fractal-planner@", env!("CARGO_PKG_VERSION")).to_owned(),
+        ),
     ];
-    let words = args.agent.words().map(|(place, word)| (place, word.to_owned()));
+    let words = args
+        .agent
+        .words()
+        .map(|(place, word)| (place, word.to_owned()));
     let value_of = |place: &str| words.iter().chain(&values).find(|(name, _)| *name == place);
     let mut text = String::new();
     for (number, part) in GITHUB.split("@@").enumerate() {
@@ -79,5 +97,7 @@ pub(crate) fn run(args: CiArgs, context: &Context) -> CommandResult {
 
 /// `text` as a string of YAML in which GitHub finds no expression but one that stands for `${{`.
 fn quoted(text: &str) -> String {
-    serde_json::Value::from(text).to_string().replace("${{", "${{ '${{' }}")
+    serde_json::Value::from(text)
+        .to_string()
+        .replace("${{", "${{ '${{' }}")
 }

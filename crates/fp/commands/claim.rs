@@ -43,11 +43,20 @@ pub(crate) struct ClaimArgs {
 pub(crate) fn run(args: ClaimArgs, context: &Context) -> CommandResult {
     let plan = context.open_trusted(Some(&args.plan))?;
     let tree = context.tree(&plan)?;
-    let Prepared { chosen, edited, base, earlier, test_first, worktrees } =
-        prepare(&plan, &args, &tree, context)?;
+    let Prepared {
+        chosen,
+        edited,
+        base,
+        earlier,
+        test_first,
+        worktrees,
+    } = prepare(&plan, &args, &tree, context)?;
     let checked = match test_first {
         Some(agreed) => {
-            let own = base.worktree.as_ref().map(|owner| worktree::path(&plan, owner));
+            let own = base
+                .worktree
+                .as_ref()
+                .map(|owner| worktree::path(&plan, owner));
             let place = own.as_deref().unwrap_or(&plan.repo.worktree);
             let part = tree.part_with(&chosen);
             let (tree, _) = parse(&part);
@@ -60,7 +69,10 @@ pub(crate) fn run(args: ClaimArgs, context: &Context) -> CommandResult {
         None => None,
     };
     if let Some((checks, true)) = &checked {
-        let why = format!("the Verify command of task {} passes before its work", chosen.id);
+        let why = format!(
+            "the Verify command of task {} passes before its work",
+            chosen.id
+        );
         let decide = |state: &State| state.doubt(&chosen.id, checks.clone());
         return Err(doubt(&plan, &args.owner, why, decide, context)?);
     }
@@ -86,10 +98,22 @@ pub(crate) fn run(args: ClaimArgs, context: &Context) -> CommandResult {
     }
     // The prepared task is the one to claim where it matters which, even if another became ready meanwhile.
     let is_prepared = checked.is_some() || earlier.is_some();
-    let wanted = Some(&chosen.id).filter(|_| is_prepared).or(args.task.as_ref());
-    let (id, mut events) = ledger.state().claim(&args.owner, wanted, &edited, fresh_token(), base)?;
+    let wanted = Some(&chosen.id)
+        .filter(|_| is_prepared)
+        .or(args.task.as_ref());
+    let (id, mut events) =
+        ledger
+            .state()
+            .claim(&args.owner, wanted, &edited, fresh_token(), base)?;
     if let Some((checks, passed)) = checked {
-        events.insert(0, Event::CheckedBefore { task: id.clone(), checks, passed });
+        events.insert(
+            0,
+            Event::CheckedBefore {
+                task: id.clone(),
+                checks,
+                passed,
+            },
+        );
     }
     ledger.append(events, context.now())?;
     let state = &ledger.into_state();
@@ -97,18 +121,26 @@ pub(crate) fn run(args: ClaimArgs, context: &Context) -> CommandResult {
     let part = tree.part_with(&task.leaf);
     let (parsed, _) = parse(&part);
     let leaf = find(&plan.tasks_file(), &parsed, &id)?;
-    let place = task.worktree().map(|owner| worktree::path(&plan, owner).display().to_string());
+    let place = task
+        .worktree()
+        .map(|owner| worktree::path(&plan, owner).display().to_string());
     let conventions = plan.conventions().map(|path| path.display().to_string());
     let goal = plan.goal();
     let language = reading_language::of(plan.settings.language.as_deref(), &goal);
-    let root =
-        task.worktree().map_or_else(|| plan.repo.worktree.clone(), |owner| worktree::path(&plan, owner));
+    let root = task.worktree().map_or_else(
+        || plan.repo.worktree.clone(),
+        |owner| worktree::path(&plan, owner),
+    );
     let stamps = task.leaf.stamps.as_deref().unwrap_or_default();
     let read = |path: &str| reference_text(&root, path).map(|text| ReferredFile::of(&text));
-    let references: Vec<String> =
-        leaf.references().map(|text| current_reference(text, stamps, read)).collect();
+    let references: Vec<String> = leaf
+        .references()
+        .map(|text| current_reference(text, stamps, read))
+        .collect();
     // What an unreadable interview says is missing; the task itself isn't.
-    let interview = interview_at(&plan.folder.file("interview.json")).ok().flatten();
+    let interview = interview_at(&plan.folder.file("interview.json"))
+        .ok()
+        .flatten();
     let around = Around {
         goal: &goal,
         interview: interview.as_ref(),
@@ -121,7 +153,15 @@ pub(crate) fn run(args: ClaimArgs, context: &Context) -> CommandResult {
         specs: "",
     };
     let specs = specs::section_of_payload(state, task, leaf, &around, context);
-    let text = payload(state, task, leaf, &Around { specs: &specs, ..around });
+    let text = payload(
+        state,
+        task,
+        leaf,
+        &Around {
+            specs: &specs,
+            ..around
+        },
+    );
     let json = json!({
         "planId": state.plan_id, "task": id, "owner": args.owner, "iteration": task.iteration, "worktree": place,
         "claim": task.claim.as_ref().map(|claim| &claim.token), "payload": text,
@@ -159,16 +199,30 @@ fn prepare<'p>(
     // Checked before taking the lock: a builder that gets nothing should not wait for git.
     state.choose(&args.owner, args.task.as_ref(), &edited)?;
     let own = state.is_shared()
-        || state.run.as_ref().is_some_and(|run| run.terms.checkout.is_some())
-        || state.held_by(&args.owner).is_some_and(|task| task.worktree().is_some());
+        || state
+            .run
+            .as_ref()
+            .is_some_and(|run| run.terms.checkout.is_some())
+        || state
+            .held_by(&args.owner)
+            .is_some_and(|task| task.worktree().is_some());
     let worktrees = own.then(|| Worktrees::lock(plan)).transpose()?;
     if own {
         state = plan.load()?.state;
     }
     let chosen = state.choose(&args.owner, args.task.as_ref(), &edited)?;
-    let test_first = state.wants_checks_before(&chosen.leaf.id).then(|| plan.agreed_commands(&state));
+    let test_first = state
+        .wants_checks_before(&chosen.leaf.id)
+        .then(|| plan.agreed_commands(&state));
     let test_first = test_first.transpose()?;
-    let (base, earlier) = base(plan, &state, &args.owner, chosen, worktrees.as_ref(), context)?;
+    let (base, earlier) = base(
+        plan,
+        &state,
+        &args.owner,
+        chosen,
+        worktrees.as_ref(),
+        context,
+    )?;
     Ok(Prepared {
         chosen: chosen.leaf.clone(),
         base,
@@ -199,12 +253,20 @@ fn base(
 ) -> Result<(Base, Option<EarlierWork>), CommandError> {
     match (&chosen.base, worktrees) {
         (Some(base), _) if chosen.status == Status::Implementing => {
-            if worktrees.map(|worktrees| worktrees.restore(chosen)).transpose()? == Some(true) {
-                context.printer.note("note: the worktree was gone, and what was in it; it was made again");
+            if worktrees
+                .map(|worktrees| worktrees.restore(chosen))
+                .transpose()?
+                == Some(true)
+            {
+                context
+                    .printer
+                    .note("note: the worktree was gone, and what was in it; it was made again");
             }
             Ok((base.clone(), None))
         }
-        (_, Some(worktrees)) => Ok(worktrees.prepare(state, owner, chosen, |patch| context.say_kept(patch))?),
+        (_, Some(worktrees)) => {
+            Ok(worktrees.prepare(state, owner, chosen, |patch| context.say_kept(patch))?)
+        }
         (_, None) => {
             let git = plan.git()?;
             let (snapshot, surroundings) = git.observe()?;
@@ -214,14 +276,21 @@ fn base(
                 let names: Vec<String> = paths.iter().map(ToString::to_string).collect();
                 let names = verification::list(&names);
                 let why = format!("changed in the checkout while no task had it: {names}");
-                let decide = |state: &State| Ok(state.doubt_checkout(snapshot.tree.to_string(), paths));
+                let decide =
+                    |state: &State| Ok(state.doubt_checkout(snapshot.tree.to_string(), paths));
                 return Err(doubt(plan, owner, why, decide, context)?);
             }
             let around = Some(surroundings.since(state.around(), false));
-            let base =
-                Base { tree: snapshot.tree.to_string(), head: head.to_string(), worktree: None, around };
-            let left =
-                chosen.base.as_ref().is_some_and(|left| left.worktree.is_none() && left.tree != base.tree);
+            let base = Base {
+                tree: snapshot.tree.to_string(),
+                head: head.to_string(),
+                worktree: None,
+                around,
+            };
+            let left = chosen
+                .base
+                .as_ref()
+                .is_some_and(|left| left.worktree.is_none() && left.tree != base.tree);
             Ok((base, left.then_some(EarlierWork::Restored)))
         }
     }
@@ -246,7 +315,9 @@ fn doubt(
 ) -> Result<CommandError, CommandError> {
     let mut ledger = plan.lock_in_order()?;
     let mut events = decide(ledger.state())?;
-    events.push(Event::AgentEnded { name: owner.clone() });
+    events.push(Event::AgentEnded {
+        name: owner.clone(),
+    });
     ledger.append(events, context.now())?;
     Ok(CommandError::refused(why).hint("end your turn: the user is asked, and you are told"))
 }

@@ -22,7 +22,11 @@ pub(crate) struct ClarifyArgs {
     #[arg(long, value_name = "TEXT")]
     question: String,
     /// An answer to choose from, the recommended one first; two to four of them.
-    #[arg(long, required_unless_present = "check", value_name = "LABEL|DESCRIPTION")]
+    #[arg(
+        long,
+        required_unless_present = "check",
+        value_name = "LABEL|DESCRIPTION"
+    )]
     option: Vec<String>,
     /// The question is about this command of the task, which can't pass as it is written: the user may change the task
     /// or drop the command.
@@ -39,10 +43,15 @@ pub(crate) fn run(args: ClarifyArgs, context: &Context) -> CommandResult {
             let tree = context.tree(&plan)?;
             let part = tree.part_with(&state.expect_task(&args.task)?.leaf);
             let (parsed, _) = parse(&part);
-            let commands = parsed.leaves().flat_map(|leaf| leaf.test_commands().chain(leaf.verify()));
+            let commands = parsed
+                .leaves()
+                .flat_map(|leaf| leaf.test_commands().chain(leaf.verify()));
             if !commands.into_iter().any(|known| known == command) {
-                return Err(CommandError::failed(format!("{command:?} is no command of task {}", args.task))
-                    .hint("give it as the payload has it under VERIFICATION, in single quotes"));
+                return Err(CommandError::failed(format!(
+                    "{command:?} is no command of task {}",
+                    args.task
+                ))
+                .hint("give it as the payload has it under VERIFICATION, in single quotes"));
             }
             state.doubt_command(&args.task, &args.owner, &args.question, command)?
         }
@@ -52,15 +61,23 @@ pub(crate) fn run(args: ClarifyArgs, context: &Context) -> CommandResult {
         }
     };
     ledger.append(events, context.now())?;
-    context.report(&json!({ "task": args.task, "asked": true }), &asked(&args.task))
+    context.report(
+        &json!({ "task": args.task, "asked": true }),
+        &asked(&args.task),
+    )
 }
 
 /// The reply to a builder whose question goes to the user.
 pub(super) fn asked(task: &TaskId) -> String {
-    format!("The user is asked about task {task}. End your turn now: a message tells you the answer.\n")
+    format!(
+        "The user is asked about task {task}. End your turn now: a message tells you the answer.\n"
+    )
 }
 
 fn choice(text: &str) -> AnswerOption {
     let (label, description) = text.split_once('|').unwrap_or((text, ""));
-    AnswerOption { label: label.into(), description: description.into() }
+    AnswerOption {
+        label: label.into(),
+        description: description.into(),
+    }
 }

@@ -72,29 +72,43 @@ pub(crate) fn run(args: CommentsArgs, context: &Context) -> CommandResult {
         (None, false) => check_files(&args, context),
     }?;
     let lines = report.comments.iter().map(|found| {
-        format!("{}:{}: {}\n", visible_line(&found.path), found.line, visible_line(&found.text))
+        format!(
+            "{}:{}: {}\n",
+            visible_line(&found.path),
+            found.line,
+            visible_line(&found.text)
+        )
     });
     context.report(&report, &lines.collect::<String>())?;
     if !context.is_json() {
         context.printer.note(&report.counts());
     }
-    Ok(if report.comments.is_empty() { Exit::Done } else { Exit::Findings })
+    Ok(if report.comments.is_empty() {
+        Exit::Done
+    } else {
+        Exit::Findings
+    })
 }
 
 impl CommentsReport {
     fn counts(&self) -> String {
-        format!("note: {} in {}", counted(self.comments.len(), "comment"), counted(self.files, "file"))
+        format!(
+            "note: {} in {}",
+            counted(self.comments.len(), "comment"),
+            counted(self.files, "file")
+        )
     }
 
     /// Adds the comments that are new in `after`.
     fn add(&mut self, path: &str, before: &str, after: &str) {
         let remarks = remarks_between(source_file(path), before, after);
         self.files += 1;
-        self.comments.extend(remarks.into_iter().map(|remark| ListedComment {
-            path: path.to_owned(),
-            line: remark.line,
-            text: remark.text,
-        }));
+        self.comments
+            .extend(remarks.into_iter().map(|remark| ListedComment {
+                path: path.to_owned(),
+                line: remark.line,
+                text: remark.text,
+            }));
     }
 }
 
@@ -103,13 +117,18 @@ fn check_change(side: Side<'_>, context: &Context) -> Result<CommentsReport, Com
     let settings = context.settings()?;
     let mut report = CommentsReport::default();
     let compared = git.compare(side).map_err(|error| match side {
-        Side::WorkingTree(revision) => CommandError::from(error)
-            .hint(format!("is {} a commit, a branch or a tag of this repository?", visible_line(revision))),
+        Side::WorkingTree(revision) => CommandError::from(error).hint(format!(
+            "is {} a commit, a branch or a tag of this repository?",
+            visible_line(revision)
+        )),
         Side::Staged => error.into(),
     });
     for file in compared? {
         let path = file.path.to_lossy();
-        let (Ok(before), Ok(after)) = (String::from_utf8(file.before), String::from_utf8(file.after)) else {
+        let (Ok(before), Ok(after)) = (
+            String::from_utf8(file.before),
+            String::from_utf8(file.after),
+        ) else {
             continue;
         };
         if ignores(&settings.comment_checker.ignore, &path) {
@@ -126,7 +145,11 @@ fn check_files(args: &CheckArgs, context: &Context) -> Result<CommentsReport, Co
     for given in &args.files {
         let folder = context.cwd.join(given);
         let is_folder = folder.is_dir();
-        let files = if is_folder { files_below(&folder)? } else { vec![folder] };
+        let files = if is_folder {
+            files_below(&folder)?
+        } else {
+            vec![folder]
+        };
         for path in files {
             let name = context.shown(&path);
             // A named file must be readable text; a folder may have other files beside code.
@@ -145,7 +168,10 @@ fn check_files(args: &CheckArgs, context: &Context) -> Result<CommentsReport, Co
 }
 
 fn source_file(path: &str) -> SourceFile<'_> {
-    SourceFile { path, is_test: is_test_file(&RepoPath::from_text(path)) }
+    SourceFile {
+        path,
+        is_test: is_test_file(&RepoPath::from_text(path)),
+    }
 }
 
 /// True if one of the globs `ignore` matches `path`, which is relative to the repository. A glob without a
@@ -153,16 +179,32 @@ fn source_file(path: &str) -> SourceFile<'_> {
 fn ignores(ignore: &[String], path: &str) -> bool {
     ignore.iter().any(|glob| {
         let glob = glob.trim_end_matches('/');
-        let glob = if glob.contains('/') { glob.to_owned() } else { format!("**/{glob}") };
-        [format!("{glob}/**"), glob].iter().any(|glob| matches_glob(glob, path))
+        let glob = if glob.contains('/') {
+            glob.to_owned()
+        } else {
+            format!("**/{glob}")
+        };
+        [format!("{glob}/**"), glob]
+            .iter()
+            .any(|glob| matches_glob(glob, path))
     })
 }
 
 /// A glob in which only `*`, `**` and `?` are special: brackets and braces occur in the names of real files.
 pub(crate) fn plain_glob(pattern: &str) -> Option<GlobMatcher> {
-    let literal = |c: char| if matches!(c, '[' | ']' | '{' | '}') { format!("[{c}]") } else { c.to_string() };
+    let literal = |c: char| {
+        if matches!(c, '[' | ']' | '{' | '}') {
+            format!("[{c}]")
+        } else {
+            c.to_string()
+        }
+    };
     let pattern: String = pattern.chars().map(literal).collect();
-    let glob = GlobBuilder::new(&pattern).literal_separator(true).backslash_escape(false).build().ok()?;
+    let glob = GlobBuilder::new(&pattern)
+        .literal_separator(true)
+        .backslash_escape(false)
+        .build()
+        .ok()?;
     Some(glob.compile_matcher())
 }
 
@@ -189,31 +231,49 @@ fn is_ignored(path: &Path, ignore: &[String], context: &Context) -> bool {
 
 /// The question to the model about the comments that its edit added, if any, and how to ask it. Reads the
 /// settings only if there is a question.
-pub(crate) fn after_edit(hook: &IncomingHook) -> Result<Option<(CommentMode, String)>, CommandError> {
+pub(crate) fn after_edit(
+    hook: &IncomingHook,
+) -> Result<Option<(CommentMode, String)>, CommandError> {
     let context = &hook.context;
     // The settings include this variable, but they are read last.
     if is_set(&|name| context.env(name), "COMMENT_CHECKER_DISABLED") {
         return Ok(None);
     }
-    let Some((name, edit)) = hook.event.edit() else { return Ok(None) };
+    let Some((name, edit)) = hook.event.edit() else {
+        return Ok(None);
+    };
     let path = context.cwd.join(name);
-    let remarks = remarks_of_edit(source_file(name), &edit, || file::read_text(&path, CAP).ok());
+    let remarks = remarks_of_edit(source_file(name), &edit, || {
+        file::read_text(&path, CAP).ok()
+    });
     if remarks.is_empty() {
         return Ok(None);
     }
     let settings = context.settings()?;
     let checker = &settings.comment_checker;
-    let Some(checked) = checked_path(&path, &context.repo().plans_dir(settings)) else { return Ok(None) };
+    let Some(checked) = checked_path(&path, &context.repo().plans_dir(settings)) else {
+        return Ok(None);
+    };
     if !checker.enabled || is_ignored(&checked, &checker.ignore, context) {
         return Ok(None);
     }
     let quoted = |text: &str| prompt_quoted(&clipped(text, SHOWN), SHOWN * 2);
-    let lines: Vec<_> = remarks.iter().map(|remark| (remark.line, quoted(&remark.text))).collect();
+    let lines: Vec<_> = remarks
+        .iter()
+        .map(|remark| (remark.line, quoted(&remark.text)))
+        .collect();
     let lines = lines.iter().map(|(line, text)| (*line, text.as_str()));
     // The end of a path is more informative than its beginning.
     let shown = context.shown(&path);
-    let end = shown.char_indices().rev().nth(2 * SHOWN).map_or(&*shown, |(at, _)| &shown[at..]);
-    Ok(Some((checker.mode, reply(&prompt_path(end), lines, checker.custom_prompt.as_deref()))))
+    let end = shown
+        .char_indices()
+        .rev()
+        .nth(2 * SHOWN)
+        .map_or(&*shown, |(at, _)| &shown[at..]);
+    Ok(Some((
+        checker.mode,
+        reply(&prompt_path(end), lines, checker.custom_prompt.as_deref()),
+    )))
 }
 
 /// The path that decides whether a file is ignored. Files in the folder of plans are not checked, except in
@@ -221,10 +281,18 @@ pub(crate) fn after_edit(hook: &IncomingHook) -> Result<Option<(CommentMode, Str
 fn checked_path(path: &Path, plans: &Path) -> Option<PathBuf> {
     let real = |path: &Path| platform::real_path(path).unwrap_or_else(|_| path.to_owned());
     let (real_path, real_plans) = (real(path), real(plans));
-    let below = path.strip_prefix(plans).or_else(|_| real_path.strip_prefix(real_plans));
-    let Ok(below) = below else { return Some(path.to_owned()) };
+    let below = path
+        .strip_prefix(plans)
+        .or_else(|_| real_path.strip_prefix(real_plans));
+    let Ok(below) = below else {
+        return Some(path.to_owned());
+    };
     let mut parts = below.components();
-    let in_worktree =
-        parts.nth(1).is_some_and(|part| part.as_os_str() == WORKTREES) && parts.next().is_some();
-    Some(parts.as_path()).filter(|path| in_worktree && path.file_name().is_some()).map(Path::to_owned)
+    let in_worktree = parts
+        .nth(1)
+        .is_some_and(|part| part.as_os_str() == WORKTREES)
+        && parts.next().is_some();
+    Some(parts.as_path())
+        .filter(|path| in_worktree && path.file_name().is_some())
+        .map(Path::to_owned)
 }

@@ -66,7 +66,11 @@ pub(crate) fn run(args: CommitArgs, context: &Context) -> CommandResult {
         let guide = style_text(&history, &subjects);
         let text = format!("{guide}{files}\nNext: the same command with --message 'SUBJECT'\n");
         context.report(&with_files(json), &text)?;
-        return Ok(if args.dry_run { Exit::Done } else { Exit::Findings });
+        return Ok(if args.dry_run {
+            Exit::Done
+        } else {
+            Exit::Findings
+        });
     };
     let objections = history.objections(&message);
     if !objections.is_empty() {
@@ -84,8 +88,10 @@ pub(crate) fn run(args: CommitArgs, context: &Context) -> CommandResult {
     }
     let message = message.trim();
     if args.dry_run {
-        let lines: String =
-            message.lines().map(|line| format!("  {line}").trim_end().to_owned() + "\n").collect();
+        let lines: String = message
+            .lines()
+            .map(|line| format!("  {line}").trim_end().to_owned() + "\n")
+            .collect();
         let files = files_text(&chosen);
         let text = format!("The message fits. Nothing is committed (--dry-run).\n\n{lines}{files}");
         return context.report(&with_files(json!({ "message": message })), &text);
@@ -115,7 +121,9 @@ fn style_text(history: &CommitHistory, subjects: &[String]) -> String {
     let examples = examples(subjects);
     if !examples.is_empty() {
         text.push_str("\nThe last ones, as examples:\n");
-        examples.iter().for_each(|subject| text.push_str(&format!("  {subject}\n")));
+        examples
+            .iter()
+            .for_each(|subject| text.push_str(&format!("  {subject}\n")));
     }
     text
 }
@@ -126,8 +134,12 @@ fn list(lines: &[String]) -> String {
 
 /// The newest subjects that tell something about the style.
 fn examples(subjects: &[String]) -> Vec<String> {
-    let told = subjects.iter().filter(|subject| style_of(subject).is_some());
-    told.take(EXAMPLES).map(|subject| fitted(&one_line(subject), SUBJECT)).collect()
+    let told = subjects
+        .iter()
+        .filter(|subject| style_of(subject).is_some());
+    told.take(EXAMPLES)
+        .map(|subject| fitted(&one_line(subject), SUBJECT))
+        .collect()
 }
 
 fn commit(git: &Git, chosen: &ChosenChanges, message: &str, context: &Context) -> CommandResult {
@@ -144,15 +156,25 @@ fn commit(git: &Git, chosen: &ChosenChanges, message: &str, context: &Context) -
     let made = git.last_commit()?.filter(|commit| commit.hash == hash);
     let (subject, files) = match made {
         Some(commit) => (commit.subject, commit.files),
-        None => (message.lines().next().unwrap_or_default().to_owned(), chosen.files()),
+        None => (
+            message.lines().next().unwrap_or_default().to_owned(),
+            chosen.files(),
+        ),
     };
-    let by_hooks: Vec<&RepoPath> = files.iter().filter(|file| !chosen.files().contains(file)).collect();
+    let by_hooks: Vec<&RepoPath> = files
+        .iter()
+        .filter(|file| !chosen.files().contains(file))
+        .collect();
     let json = json!({
         "commit": hash, "subject": subject, "files": files, "byHooks": by_hooks, "kept": chosen.kept,
     });
     let mut text = format!("Committed {}: {}\n", hash.short(), one_line(&subject));
     for file in &files {
-        let by_hook = if by_hooks.contains(&file) { "  (by a hook)" } else { "" };
+        let by_hook = if by_hooks.contains(&file) {
+            "  (by a hook)"
+        } else {
+            ""
+        };
         text.push_str(&format!("  {file}{by_hook}\n"));
     }
     context.report(&json, &(text + &still_staged(&chosen.kept)))
@@ -163,11 +185,21 @@ fn files_text(chosen: &ChosenChanges) -> String {
     let (added, removed) = (sum(|stat| stat.added), sum(|stat| stat.removed));
     let count = counted(chosen.stats.len(), "file");
     let mut text = format!("\n{count}, +{added} -{removed}:\n");
-    let number =
-        |sign: char, lines: Option<u64>| lines.map_or("-".to_owned(), |lines| format!("{sign}{lines}"));
-    for FileStat { change, added, removed } in &chosen.stats {
+    let number = |sign: char, lines: Option<u64>| {
+        lines.map_or("-".to_owned(), |lines| format!("{sign}{lines}"))
+    };
+    for FileStat {
+        change,
+        added,
+        removed,
+    } in &chosen.stats
+    {
         let (added, removed) = (number('+', *added), number('-', *removed));
-        text.push_str(&format!("  {} {added:>5} {removed:>5}  {}\n", letter(&change.status), change.path));
+        text.push_str(&format!(
+            "  {} {added:>5} {removed:>5}  {}\n",
+            letter(&change.status),
+            change.path
+        ));
     }
     text + &still_staged(&chosen.kept)
 }
@@ -210,9 +242,15 @@ fn nothing_chosen(error: ChoiceError) -> CommandError {
     let refused = CommandError::refused(&error);
     match error {
         ChoiceError::Git(error) => error.into(),
-        ChoiceError::Unfit(_) => refused.hint("nothing is committed; `git status` shows what has changed"),
+        ChoiceError::Unfit(_) => {
+            refused.hint("nothing is committed; `git status` shows what has changed")
+        }
         ChoiceError::NothingNamed(changed) => {
-            let mut shown: Vec<String> = changed.iter().take(LISTED).map(ToString::to_string).collect();
+            let mut shown: Vec<String> = changed
+                .iter()
+                .take(LISTED)
+                .map(ToString::to_string)
+                .collect();
             if let more @ 1.. = changed.len().saturating_sub(LISTED) {
                 shown.push(format!("and {more} more"));
             }

@@ -23,7 +23,9 @@ pub(crate) fn run(args: CompletionsArgs, context: &Context) -> CommandResult {
     match context.is_json() {
         false => context.printer.exact(&script),
         true => {
-            context.printer.json(&json!({ "shell": args.shell.to_string(), "script": script }))?;
+            context
+                .printer
+                .json(&json!({ "shell": args.shell.to_string(), "script": script }))?;
         }
     }
     Ok(Exit::Done)

@@ -87,7 +87,11 @@ struct WhichFile {
 
 impl WhichFile {
     fn origin(&self) -> SettingOrigin {
-        if self.user { SettingOrigin::User } else { SettingOrigin::Project }
+        if self.user {
+            SettingOrigin::User
+        } else {
+            SettingOrigin::Project
+        }
     }
 
     /// The path of the file, which need not exist.
@@ -140,18 +144,26 @@ fn show(with_origin: bool, context: &Context) -> CommandResult {
             context.printer.json(&report)?;
         }
         false => {
-            let has_options = explained.values().any(|(_, origin)| *origin == SettingOrigin::Plugin);
-            context.printer.styled(&table(&explained, &ignored, with_origin));
+            let has_options = explained
+                .values()
+                .any(|(_, origin)| *origin == SettingOrigin::Plugin);
+            context
+                .printer
+                .styled(&table(&explained, &ignored, with_origin));
             if !ignored.is_empty() {
                 context.printer.note(&ignored_note(&project, context));
             }
             if with_origin {
                 if let Some(client) = client.filter(|_| has_options) {
-                    context.printer.note(&format!("plugin:  {}", client.display()));
+                    context
+                        .printer
+                        .note(&format!("plugin:  {}", client.display()));
                 }
                 let note = |whose: &str, path: &Path| {
                     let remark = if path.exists() { "" } else { " (not there)" };
-                    context.printer.note(&format!("{whose:<8} {}{remark}", path.display()));
+                    context
+                        .printer
+                        .note(&format!("{whose:<8} {}{remark}", path.display()));
                 };
                 user.iter().for_each(|path| note("user:", path));
                 note("project:", &project);
@@ -163,11 +175,19 @@ fn show(with_origin: bool, context: &Context) -> CommandResult {
 
 fn get(key: &str, context: &Context) -> CommandResult {
     settings::kind_of(key).map_err(ConfigError::from)?;
-    let (value, origin) = context.config()?.explained().remove(key).expect("every setting is explained");
-    let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    let (value, origin) = context
+        .config()?
+        .explained()
+        .remove(key)
+        .expect("every setting is explained");
+    let text = value
+        .as_str()
+        .map_or_else(|| value.to_string(), str::to_owned);
     let ignored = ignored_value(&context.config()?.ignored, key);
     if ignored.is_some() {
-        context.printer.note(&ignored_note(&context.repo().config_file(), context));
+        context
+            .printer
+            .note(&ignored_note(&context.repo().config_file(), context));
     }
     let mut report = json!({ "key": key, "value": value, "origin": origin.into_str() });
     if let Some(ignored) = ignored {
@@ -188,7 +208,11 @@ fn shown(value: &Value) -> String {
 }
 
 fn ignored_value(ignored: &SettingsLayer, key: &str) -> Option<Value> {
-    ignored.by_key().into_iter().find(|(name, _)| name == key).map(|(_, value)| value)
+    ignored
+        .by_key()
+        .into_iter()
+        .find(|(name, _)| name == key)
+        .map(|(_, value)| value)
 }
 
 fn ignored_note(project: &Path, context: &Context) -> String {
@@ -205,10 +229,16 @@ fn table(
     let mut text = String::new();
     for (key, (value, origin)) in explained {
         let is_default = *origin == SettingOrigin::Default;
-        let origin = if with_origin { format!("{:7}  ", origin.into_str()) } else { String::new() };
+        let origin = if with_origin {
+            format!("{:7}  ", origin.into_str())
+        } else {
+            String::new()
+        };
         let value = fitted(&shown(value), WIDTH - key_width - origin.len() - 2);
         let look = if is_default { Look::Faint } else { Look::Plain };
-        text.push_str(&(look.paint(format!("{key:key_width$}  {origin}{value}").trim_end()) + "\n"));
+        text.push_str(
+            &(look.paint(format!("{key:key_width$}  {origin}{value}").trim_end()) + "\n"),
+        );
         if let Some(value) = ignored.get(key) {
             let origin = if with_origin { "project  " } else { "" };
             let remark = format!("{:key_width$}  {origin}ignored here: {}", "", shown(value));
@@ -232,13 +262,25 @@ fn change(key: &str, value: Option<&Value>, which: &WhichFile, context: &Context
     let report = json!({ "key": key, "value": value, "file": file, "changed": changed });
     context.report(&report, &text)?;
     // The change succeeded, so a fault in another file doesn't matter here.
-    let Ok(config) = context.config() else { return Ok(Exit::Done) };
+    let Ok(config) = context.config() else {
+        return Ok(Exit::Done);
+    };
     if !which.user && ignored_value(&config.ignored, key).is_some() {
-        context.printer.note(&format!("{}, or set it with `--user`", ignored_note(&file, context)));
+        context.printer.note(&format!(
+            "{}, or set it with `--user`",
+            ignored_note(&file, context)
+        ));
     }
-    let (in_force, origin) = config.explained().remove(key).expect("every setting is explained");
+    let (in_force, origin) = config
+        .explained()
+        .remove(key)
+        .expect("every setting is explained");
     if origin > which.origin() || (value.is_none() && origin != SettingOrigin::Default) {
-        context.printer.note(&format!("note: in force is {}, from {}", shown(&in_force), origin.into_str()));
+        context.printer.note(&format!(
+            "note: in force is {}, from {}",
+            shown(&in_force),
+            origin.into_str()
+        ));
     }
     Ok(Exit::Done)
 }
@@ -248,10 +290,15 @@ fn trust(yes: bool, context: &Context) -> CommandResult {
     let settings = ignored.by_key();
     let file = context.shown(&context.repo().config_file());
     if settings.is_empty() {
-        return context
-            .report(&json!({ "accepted": ignored }), &format!("{file} sets nothing that is ignored here\n"));
+        return context.report(
+            &json!({ "accepted": ignored }),
+            &format!("{file} sets nothing that is ignored here\n"),
+        );
     }
-    let list: String = settings.iter().map(|(key, value)| format!("  {key}  {}\n", shown(value))).collect();
+    let list: String = settings
+        .iter()
+        .map(|(key, value)| format!("  {key}  {}\n", shown(value)))
+        .collect();
     if !yes {
         if !input::can_ask(context) {
             return Err(CommandError::refused(format!("{file} is accepted by you only, at a terminal"))
@@ -259,14 +306,23 @@ fn trust(yes: bool, context: &Context) -> CommandResult {
                     "`fp config` shows what is ignored; a script that you wrote may accept it with `--yes`",
                 ));
         }
-        context.printer.note(&format!("{file} sets these, which loosen a check or reach a model:\n{list}"));
+        context.printer.note(&format!(
+            "{file} sets these, which loosen a check or reach a model:\n{list}"
+        ));
         if !input::agrees("Accept them here, as they are now?", context) {
             return Err(CommandError::refused(format!("nothing of {file} was accepted"))
                 .hint("what you want of it can stand in your own file: `fp config set KEY VALUE --user`"));
         }
     }
-    let how = if yes { ConsentSource::Flag } else { ConsentSource::Terminal };
+    let how = if yes {
+        ConsentSource::Flag
+    } else {
+        ConsentSource::Terminal
+    };
     let store = TrustStore::of_user(&|name| context.env(name), context.repo())?;
     store.add(consent_to(ignored), how, context.now())?;
-    context.report(&json!({ "accepted": ignored }), &format!("Accepted from {file}:\n{list}"))
+    context.report(
+        &json!({ "accepted": ignored }),
+        &format!("Accepted from {file}:\n{list}"),
+    )
 }

@@ -52,8 +52,18 @@ fn record_approval(
         asked,
         &format!("fp approve {id}"),
     )?;
-    let approved = approve(plan, &text, &tree, &commands, ConsentSource::Question, context)?;
-    Ok(format!("Plan {id} is approved by the user, and that is recorded. Next: {}", approved.next()))
+    let approved = approve(
+        plan,
+        &text,
+        &tree,
+        &commands,
+        ConsentSource::Question,
+        context,
+    )?;
+    Ok(format!(
+        "Plan {id} is approved by the user, and that is recorded. Next: {}",
+        approved.next()
+    ))
 }
 
 fn record_answer(
@@ -67,7 +77,10 @@ fn record_answer(
     let plan = context.open_trusted(Some(id.as_str()))?;
     let state = plan.load()?.state;
     let Some(open) = state.open_questions().find(|open| open.id == question) else {
-        return Ok(format!("Question {question} is no longer open. Next: {}", state.lead_command()));
+        return Ok(format!(
+            "Question {question} is no longer open. Next: {}",
+            state.lead_command()
+        ));
     };
     let open = open.shown();
     expect_printed(
@@ -76,7 +89,9 @@ fn record_answer(
         &state.lead_command(),
     )?;
     let next = answer(&plan, question, chosen, context)?;
-    Ok(format!("The user's answer to {question} is recorded. Next: {next}"))
+    Ok(format!(
+        "The user's answer to {question} is recorded. Next: {next}"
+    ))
 }
 
 /// Fails unless the user was asked what `fp` prints now.
@@ -87,12 +102,12 @@ fn expect_printed(
 ) -> Result<(), CommandError> {
     match printed.is_asked_by(asked) {
         true => Ok(()),
-        false => {
-            Err(CommandError::refused("the answer doesn't count: the user was not asked what fp prints now")
-                .hint(format!(
-                    "run `{command}` and ask the printed question, word for word, with its options"
-                )))
-        }
+        false => Err(CommandError::refused(
+            "the answer doesn't count: the user was not asked what fp prints now",
+        )
+        .hint(format!(
+            "run `{command}` and ask the printed question, word for word, with its options"
+        ))),
     }
 }
 

@@ -76,7 +76,12 @@ fn record(args: &RecordArgs, context: &Context) -> CommandResult {
     let is_first = plan.load()?.state.planning.rounds == 0;
     let before = if is_first { None } else { last_critique(plan)? };
     let tree_hash = approval::hash(text.as_bytes());
-    let judged = judge(&source.valid_tree(&text)?, tree_hash, &opinion, before.as_ref());
+    let judged = judge(
+        &source.valid_tree(&text)?,
+        tree_hash,
+        &opinion,
+        before.as_ref(),
+    );
     let judged = judged.map_err(|error| refused(&error, &source))?;
     let mut ledger = context.told(plan.lock()?);
     let critique = ledger.state().criticise(judged)?;
@@ -87,15 +92,36 @@ fn record(args: &RecordArgs, context: &Context) -> CommandResult {
     let next = next(&critique);
     let json = json!({ "planId": plan.id(), "rounds": ROUNDS, "critique": shown(&critique), "next": next });
     context.report(&json, &format!("{}\nnext: {next}\n", summary(&critique)))?;
-    context.printer.note(&format!("note: written to {}", context.shown(&path)));
-    Ok(if critique.verdict == CriticVerdict::Fail { Exit::Findings } else { Exit::Done })
+    context
+        .printer
+        .note(&format!("note: written to {}", context.shown(&path)));
+    Ok(if critique.verdict == CriticVerdict::Fail {
+        Exit::Findings
+    } else {
+        Exit::Done
+    })
 }
 
 fn opinion(args: &RecordArgs) -> Result<CriticOpinion, CommandError> {
-    let pass = args.pass.iter().map(|id| id.trim().to_owned()).filter(|id| !id.is_empty()).collect();
-    let warned = args.warn.iter().map(|text| remark(text, CriticVerdict::Warn));
-    let remarks = warned.chain(args.fail.iter().map(|text| remark(text, CriticVerdict::Fail)));
-    Ok(CriticOpinion { pass, remarks: remarks.collect::<Result<_, _>>()? })
+    let pass = args
+        .pass
+        .iter()
+        .map(|id| id.trim().to_owned())
+        .filter(|id| !id.is_empty())
+        .collect();
+    let warned = args
+        .warn
+        .iter()
+        .map(|text| remark(text, CriticVerdict::Warn));
+    let remarks = warned.chain(
+        args.fail
+            .iter()
+            .map(|text| remark(text, CriticVerdict::Fail)),
+    );
+    Ok(CriticOpinion {
+        pass,
+        remarks: remarks.collect::<Result<_, _>>()?,
+    })
 }
 
 fn remark(text: &str, verdict: CriticVerdict) -> Result<CriticRemark, CommandError> {
@@ -115,7 +141,8 @@ fn refused(error: &NotJudged, source: &PlanSource) -> CommandError {
         }
         NotJudged::Both(_) => "a leaf passes only where nothing was found in it".to_owned(),
         NotJudged::LeftOut(_) => {
-            "read them, and name each with --pass or in a finding, together with all that you have".to_owned()
+            "read them, and name each with --pass or in a finding, together with all that you have"
+                .to_owned()
         }
         NotJudged::UnknownItem(word) => meant(word),
         NotJudged::NoText(_) | NotJudged::TooLong { .. } => {
@@ -135,7 +162,12 @@ fn meant(word: &str) -> String {
 }
 
 fn summary(critique: &Critique) -> String {
-    let Critique { round, verdict, leaves, .. } = critique;
+    let Critique {
+        round,
+        verdict,
+        leaves,
+        ..
+    } = critique;
     let findings = counted(critique.findings.len(), "finding");
     let passing = critique.passing();
     let verdict = verdict.into_str();
@@ -160,19 +192,29 @@ fn show(args: &ShowCritiqueArgs, context: &Context) -> CommandResult {
     let plan = source.plan()?;
     context.notices(&plan.load()?.notices);
     let Some(critique) = last_critique(plan)? else {
-        return context.report(&json!({ "planId": plan.id(), "critique": null }), "No critique yet\n");
+        return context.report(
+            &json!({ "planId": plan.id(), "critique": null }),
+            "No critique yet\n",
+        );
     };
     let text = source.text().unwrap_or_default();
     let changed = approval::hash(text.as_bytes()) != critique.tree_hash;
     let (tree, _) = parse(&text);
-    let due = if changed { critique.due_leaves(&tree) } else { Vec::new() };
+    let due = if changed {
+        critique.due_leaves(&tree)
+    } else {
+        Vec::new()
+    };
     let ids: Vec<&str> = due.iter().map(|(leaf, _)| &*leaf.id).collect();
     let since = match (changed, due.is_empty()) {
         (false, _) => "",
         (true, true) => "\nThe tree has changed since, but no leaf is due\n",
         (true, false) => "\nThe tree has changed since. To judge next:\n\n",
     };
-    let list: String = due.iter().map(|(leaf, why)| format!("- {}: {why}\n", leaf.id)).collect();
+    let list: String = due
+        .iter()
+        .map(|(leaf, why)| format!("- {}: {why}\n", leaf.id))
+        .collect();
     context.report(
         &json!({ "planId": plan.id(), "rounds": ROUNDS, "critique": shown(&critique), "changed": changed, "due": ids }),
         &(critique.to_markdown() + since + &list),
@@ -181,13 +223,27 @@ fn show(args: &ShowCritiqueArgs, context: &Context) -> CommandResult {
 
 /// The critique as it is printed: what passed is for the next round alone.
 fn shown(critique: &Critique) -> Critique {
-    Critique { passed: BTreeMap::new(), ..critique.clone() }
+    Critique {
+        passed: BTreeMap::new(),
+        ..critique.clone()
+    }
 }
 
 /// The last critique in the log of `plan`.
 pub(super) fn last_critique(plan: &OpenPlan) -> Result<Option<Critique>, CommandError> {
-    let events =
-        plan.store.past()?.entries.into_iter().rev().flat_map(|entry| entry.events.into_iter().rev());
-    let critique = |event| if let Event::Critiqued(critique) = event { Some(critique) } else { None };
+    let events = plan
+        .store
+        .past()?
+        .entries
+        .into_iter()
+        .rev()
+        .flat_map(|entry| entry.events.into_iter().rev());
+    let critique = |event| {
+        if let Event::Critiqued(critique) = event {
+            Some(critique)
+        } else {
+            None
+        }
+    };
     Ok(events.filter_map(critique).next())
 }

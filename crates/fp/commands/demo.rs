@@ -13,7 +13,10 @@ pub(crate) struct DemoArgs {
 }
 
 pub(crate) fn run(args: DemoArgs, context: &Context) -> CommandResult {
-    let temporary = tempfile::Builder::new().prefix("fp-demo-").disable_cleanup(args.keep).tempdir();
+    let temporary = tempfile::Builder::new()
+        .prefix("fp-demo-")
+        .disable_cleanup(args.keep)
+        .tempdir();
     let temporary = temporary.map_err(|e| {
         CommandError::failed(format!("can't create a temporary folder: {e}"))
             .hint("set TMPDIR (TMP on Windows) to a writable folder")
@@ -21,12 +24,16 @@ pub(crate) fn run(args: DemoArgs, context: &Context) -> CommandResult {
     let stage = DemoStage::set_up(temporary.path())?;
     let page = play(&stage)?;
     if args.keep {
-        context.printer.data(&format!("Repository: {}\n", temporary.path().display()));
-        context.printer.data(&format!("Report of the run: {}\n", page.display()));
-    } else {
         context
             .printer
-            .data("Removed the sample repository. To keep it, with the report of its run, use --keep.\n");
+            .data(&format!("Repository: {}\n", temporary.path().display()));
+        context
+            .printer
+            .data(&format!("Report of the run: {}\n", page.display()));
+    } else {
+        context.printer.data(
+            "Removed the sample repository. To keep it, with the report of its run, use --keep.\n",
+        );
     }
     Ok(Exit::Done)
 }

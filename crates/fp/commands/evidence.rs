@@ -29,17 +29,25 @@ pub(crate) fn run(args: EvidenceArgs, context: &Context) -> CommandResult {
     let (id, task) = (&args.task, state.expect_task(&args.task)?);
     if let Some(text) = evidence::read(&plan, id)? {
         context.notices(disagreement(&text, task).as_slice());
-        return context
-            .report(&json!({ "task": id, "file": evidence::evidence_file(id), "text": text }), &text);
+        return context.report(
+            &json!({ "task": id, "file": evidence::evidence_file(id), "text": text }),
+            &text,
+        );
     }
     let (why, hint) = if task.imported {
         (
             "it was done before the plan was imported".to_owned(),
-            format!("`fp retry {} {id}` has it done again, and verified", plan.id()),
+            format!(
+                "`fp retry {} {id}` has it done again, and verified",
+                plan.id()
+            ),
         )
     } else {
         (
-            format!("it is {}, and no verdict has been recorded", task.status.into_str()),
+            format!(
+                "it is {}, and no verdict has been recorded",
+                task.status.into_str()
+            ),
             format!("`fp status {}` shows where each task is", plan.id()),
         )
     };
@@ -51,7 +59,9 @@ fn disagreement(text: &str, task: &TaskState) -> Option<String> {
     let told = match &task.verdict {
         None if task.imported => "the verdict was given before the plan was imported",
         None => "the file is older than the last try of the task",
-        Some(verdict) if text.starts_with(&evidence_head(&task.leaf.id, verdict.pass)) => return None,
+        Some(verdict) if text.starts_with(&evidence_head(&task.leaf.id, verdict.pass)) => {
+            return None;
+        }
         Some(verdict) if verdict.pass => "the file was edited: by the log the task passed",
         Some(_) => "the file was edited: by the log the task did not pass",
     };

@@ -37,7 +37,10 @@ fn unknown(id: &str) -> CommandError {
 
 /// All rules, each with a description of its findings.
 fn list(rules: &[&Rule]) -> String {
-    rules.iter().map(|rule| format!("{}\n{}", title(rule), paragraph(rule.finds, "    "))).collect()
+    rules
+        .iter()
+        .map(|rule| format!("{}\n{}", title(rule), paragraph(rule.finds, "    ")))
+        .collect()
 }
 
 /// The whole documentation of a rule.
@@ -67,5 +70,8 @@ fn title(rule: &Rule) -> String {
 
 /// `text` in lines of at most [`WIDTH`] columns, each preceded by `indent`.
 fn paragraph(text: &str, indent: &str) -> String {
-    wrapped(text, WIDTH - indent.len()).iter().map(|line| format!("{indent}{line}\n")).collect()
+    wrapped(text, WIDTH - indent.len())
+        .iter()
+        .map(|line| format!("{indent}{line}\n"))
+        .collect()
 }

@@ -77,7 +77,12 @@ pub(crate) struct FleetArgs {
 }
 
 impl RemoteArgs {
-    fn place(&self, git: &Git, plan: &PlanId, context: &Context) -> Result<FleetPlace, CommandError> {
+    fn place(
+        &self,
+        git: &Git,
+        plan: &PlanId,
+        context: &Context,
+    ) -> Result<FleetPlace, CommandError> {
         let known = git.remotes()?;
         let remote = match (&self.remote, &known[..]) {
             (Some(name), _) if known.contains(name) => name.clone(),
@@ -94,25 +99,37 @@ impl RemoteArgs {
                 .hint("git remote add origin URL"));
             }
             (None, _) => {
-                return Err(CommandError::failed("several remotes, and none is called origin")
-                    .hint(format!("name one with --remote: {}", known.join(", "))));
+                return Err(
+                    CommandError::failed("several remotes, and none is called origin")
+                        .hint(format!("name one with --remote: {}", known.join(", "))),
+                );
             }
         };
         let fleet = &context.settings()?.fleet;
         let of_plan = |name: Option<&String>, usual: &str| {
-            name.map_or(usual, String::as_str).replace("PLAN", plan.as_str())
+            name.map_or(usual, String::as_str)
+                .replace("PLAN", plan.as_str())
         };
         let log_ref = of_plan(fleet.ref_.as_ref(), "refs/fp/PLAN");
         let branch = of_plan(fleet.branch.as_ref(), "fp/PLAN");
         if !log_ref.starts_with("refs/") || !git.is_ref_name(&log_ref)? {
-            return Err(CommandError::failed(format!("fleet.ref: {log_ref:?} is no ref"))
-                .hint("write the whole name, such as refs/heads/fp-log/PLAN"));
+            return Err(
+                CommandError::failed(format!("fleet.ref: {log_ref:?} is no ref"))
+                    .hint("write the whole name, such as refs/heads/fp-log/PLAN"),
+            );
         }
         if !git.is_ref_name(&format!("refs/heads/{branch}"))? {
-            return Err(CommandError::failed(format!("fleet.branch: {branch:?} is no name of a branch"))
-                .hint("`git check-ref-format` says what git takes; fp/PLAN is the default"));
+            return Err(CommandError::failed(format!(
+                "fleet.branch: {branch:?} is no name of a branch"
+            ))
+            .hint("`git check-ref-format` says what git takes; fp/PLAN is the default"));
         }
-        Ok(FleetPlace { remote, log_ref, branch, signed: fleet.signed })
+        Ok(FleetPlace {
+            remote,
+            log_ref,
+            branch,
+            signed: fleet.signed,
+        })
     }
 
     fn machine(&self) -> MachineId {
@@ -124,7 +141,10 @@ impl RemoteArgs {
 fn own_name() -> MachineId {
     let name = machine_name();
     let first = name.split('.').next().unwrap_or_default().to_lowercase();
-    let plain: String = first.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
+    let plain: String = first
+        .chars()
+        .map(|c| if c.is_ascii_alphanumeric() { c } else { '-' })
+        .collect();
     let plain = plain.trim_matches('-');
     let named = MachineId::new(&plain[..plain.len().min(MAX_NAME)]);
     named.unwrap_or_else(|_| MachineId::new("machine").expect("it is a name"))
@@ -137,16 +157,21 @@ pub(crate) fn share(args: ShareArgs, context: &Context) -> CommandResult {
         let Some(member) = plan.store.membership()? else {
             return Err(FleetError::NotJoined(id.clone()).into());
         };
-        return Err(CommandError::refused(format!("{id} is shared already, on {}", member.place.remote))
-            .hint(join_line(&state, &member.place.remote)));
+        return Err(CommandError::refused(format!(
+            "{id} is shared already, on {}",
+            member.place.remote
+        ))
+        .hint(join_line(&state, &member.place.remote)));
     }
     if state.approval.is_none() {
         return Err(Refusal::NotApproved.into());
     }
     let _lead = lead_lock(&plan)?;
     if let Some(task) = state.running().next() {
-        return Err(CommandError::refused(format!("task {} is under way", task.leaf.id))
-            .hint("share the plan once it has ended, or `fp release` it first"));
+        return Err(
+            CommandError::refused(format!("task {} is under way", task.leaf.id))
+                .hint("share the plan once it has ended, or `fp release` it first"),
+        );
     }
     let git = expect_worktrees(plan.git()?)?;
     let place = args.at.place(&git, id, context)?;
@@ -166,13 +191,19 @@ pub(crate) fn share(args: ShareArgs, context: &Context) -> CommandResult {
 fn expect_worktrees(git: Git) -> Result<Git, CommandError> {
     match git.worktree_obstacle()? {
         None => Ok(git),
-        Some(obstacle) => Err(CommandError::refused(format!("a shared plan needs worktrees: {obstacle}"))
-            .hint("`git worktree` has to be able to check the repository out")),
+        Some(obstacle) => Err(CommandError::refused(format!(
+            "a shared plan needs worktrees: {obstacle}"
+        ))
+        .hint("`git worktree` has to be able to check the repository out")),
     }
 }
 
 fn join_line(state: &State, remote: &str) -> String {
-    format!("fp join {} --remote {remote} --yes {}", state.plan_id, approval::consent_hash(state))
+    format!(
+        "fp join {} --remote {remote} --yes {}",
+        state.plan_id,
+        approval::consent_hash(state)
+    )
 }
 
 pub(crate) fn join(args: JoinArgs, context: &Context) -> CommandResult {
@@ -186,26 +217,37 @@ pub(crate) fn join(args: JoinArgs, context: &Context) -> CommandResult {
     if let Some(folder) = &existing {
         let store = Store::new(folder.path().to_owned(), id.clone());
         if let Some(member) = store.membership()? {
-            let message = format!("this clone takes part in {id} already, as {}", member.machine);
-            return Err(CommandError::refused(message)
-                .hint(format!("`fp fleet {id}` shows the others, `fp run {id}` goes on")));
+            let message = format!(
+                "this clone takes part in {id} already, as {}",
+                member.machine
+            );
+            return Err(CommandError::refused(message).hint(format!(
+                "`fp fleet {id}` shows the others, `fp run {id}` goes on"
+            )));
         }
         if !store.load()?.state.is_shared() {
             let message = format!("there is another plan {id} here, which is not shared");
-            return Err(CommandError::refused(message).hint(format!("`fp plans archive {id}` puts it aside")));
+            return Err(CommandError::refused(message)
+                .hint(format!("`fp plans archive {id}` puts it aside")));
         }
     }
     let git = expect_worktrees(Git::open(&context.repo().root)?)?;
     let place = args.at.place(&git, id, context)?;
     plans.make_dir()?;
     // A half-made folder is no plan: its name can't be an id.
-    let stage = tempfile::Builder::new().prefix(".joining-").tempdir_in(plans.dir());
+    let stage = tempfile::Builder::new()
+        .prefix(".joining-")
+        .tempdir_in(plans.dir());
     let stage = stage.map_err(|error| cannot_write(plans.dir(), &error))?;
-    let folder = existing.as_ref().map_or(stage.path(), |folder| folder.path());
+    let folder = existing
+        .as_ref()
+        .map_or(stage.path(), |folder| folder.path());
     let fleet = FleetRemote::new(git, folder, id, place.clone());
     let news = fleet.fetch_all()?;
     let mut state = State::new(id.clone());
-    news.entries(&place.log_ref)?.iter().for_each(|entry| state.apply(entry));
+    news.entries(&place.log_ref)?
+        .iter()
+        .for_each(|entry| state.apply(entry));
     if state.approval.is_none() {
         return Err(Refusal::NotApproved.into());
     }
@@ -217,19 +259,26 @@ pub(crate) fn join(args: JoinArgs, context: &Context) -> CommandResult {
             "the tasks.md of {id} on {} is not the approved one",
             place.remote
         ))
-        .hint(format!("have it approved where it was changed: fp approve {id}")));
+        .hint(format!(
+            "have it approved where it was changed: fp approve {id}"
+        )));
     }
     agree(&args, &state, &text, &place.remote, context)?;
     let wanted = args.at.machine();
     let machine = state.free_machine(&wanted).unwrap_or(wanted);
-    let heard: BTreeMap<_, _> =
-        state.machines.keys().map(|machine| (machine.clone(), context.now())).collect();
+    let heard: BTreeMap<_, _> = state
+        .machines
+        .keys()
+        .map(|machine| (machine.clone(), context.now()))
+        .collect();
     Store::new(folder.to_owned(), id.clone()).adopt(&fleet, machine.clone(), news, heard)?;
     let path = plans.dir().join(id.as_str());
     if existing.is_none() {
         std::fs::rename(stage.keep(), &path).map_err(|error| cannot_write(&path, &error))?;
     }
-    let joined = context.open(Some(id.as_str())).and_then(|plan| enter(&plan, context).map(|()| plan));
+    let joined = context
+        .open(Some(id.as_str()))
+        .and_then(|plan| enter(&plan, context).map(|()| plan));
     let plan = joined.inspect_err(|_| {
         // Nothing of it is anybody's yet.
         if existing.is_none() {
@@ -256,7 +305,12 @@ fn enter(plan: &OpenPlan, context: &Context) -> Result<(), CommandError> {
     let tip = plan.newest(&plan.load()?.state)?;
     loop {
         let mut ledger = plan.lock_in_order()?;
-        match ledger.append(vec![Event::Joined { head: tip.to_string() }], context.now()) {
+        match ledger.append(
+            vec![Event::Joined {
+                head: tip.to_string(),
+            }],
+            context.now(),
+        ) {
             Ok(()) => return Ok(()),
             Err(error) if error.ends() == Exit::Overtaken => {}
             Err(error) => return Err(error.into()),
@@ -268,10 +322,21 @@ fn enter(plan: &OpenPlan, context: &Context) -> Result<(), CommandError> {
 fn has_tasks_of(state: &State, text: &str) -> bool {
     let planned = approval::leaves(&fp_plan::plan::parse(text).0, &[]).unwrap_or_default();
     let told = |leaf: &Leaf| {
-        let Leaf { id, title, hash, dependencies, after, files, .. } = leaf.clone();
+        let Leaf {
+            id,
+            title,
+            hash,
+            dependencies,
+            after,
+            files,
+            ..
+        } = leaf.clone();
         (id, title, hash, dependencies, after, files)
     };
-    planned.iter().map(told).eq(state.tasks.iter().map(|task| told(&task.leaf)))
+    planned
+        .iter()
+        .map(told)
+        .eq(state.tasks.iter().map(|task| told(&task.leaf)))
 }
 
 /// Asks the user of this machine for the plan, as every machine has its own.
@@ -287,24 +352,34 @@ fn agree(
     let how = match &args.yes {
         Some(given) if *given == hash => ConsentSource::Flag,
         Some(_) => {
-            return Err(CommandError::refused(format!("{id} on {remote} is not the plan with that hash"))
-                .hint(format!(
-                    "look at it with `fp join {id} --remote {remote}` at a terminal; it has {hash} now"
-                )));
+            return Err(CommandError::refused(format!(
+                "{id} on {remote} is not the plan with that hash"
+            ))
+            .hint(format!(
+                "look at it with `fp join {id} --remote {remote}` at a terminal; it has {hash} now"
+            )));
         }
         None if trust.trusts(&consent)? => return Ok(()),
         None => {
             let (tree, _) = fp_plan::plan::parse(text);
-            let end_commands = state.approval.as_ref().map_or(&[][..], |approval| &approval.end_commands);
+            let end_commands = state
+                .approval
+                .as_ref()
+                .map_or(&[][..], |approval| &approval.end_commands);
             let tasks = counted(state.tasks.len(), "task");
-            context.printer.note(&format!("Plan {id} has {tasks}. {}", commands_text(&tree, end_commands)));
+            context.printer.note(&format!(
+                "Plan {id} has {tasks}. {}",
+                commands_text(&tree, end_commands)
+            ));
             if !input::can_ask(context) {
                 let message = format!("nobody could be asked about {id}, and it was not joined");
-                return Err(CommandError::refused(message)
-                    .hint(format!("run it at a terminal, or: fp join {id} --remote {remote} --yes {hash}")));
+                return Err(CommandError::refused(message).hint(format!(
+                    "run it at a terminal, or: fp join {id} --remote {remote} --yes {hash}"
+                )));
             }
             if !input::agrees("Approve it on this machine?", context) {
-                return Err(CommandError::refused(format!("{id} was not joined")).hint("nothing was written"));
+                return Err(CommandError::refused(format!("{id} was not joined"))
+                    .hint("nothing was written"));
             }
             ConsentSource::Terminal
         }
@@ -316,8 +391,10 @@ pub(crate) fn leave(args: LeaveArgs, context: &Context) -> CommandResult {
     let plan = context.open(Some(&args.plan))?;
     let id = plan.id();
     let Some(member) = plan.store.membership()? else {
-        return Err(CommandError::refused(format!("this clone takes part in no shared plan {id}"))
-            .hint("`fp fleet` shows the machines of a plan"));
+        return Err(
+            CommandError::refused(format!("this clone takes part in no shared plan {id}"))
+                .hint("`fp fleet` shows the machines of a plan"),
+        );
     };
     let _lead = lead_lock(&plan)?;
     let last = |state: &State| {
@@ -359,18 +436,33 @@ pub(crate) fn list(args: FleetArgs, context: &Context) -> CommandResult {
     let plan = context.open_to_read(args.plan.as_deref())?;
     let id = plan.id();
     if !plan.load()?.state.is_shared() {
-        return Err(CommandError::refused(format!("{id} is not shared")).hint(format!("fp share {id}")));
+        return Err(
+            CommandError::refused(format!("{id} is not shared")).hint(format!("fp share {id}"))
+        );
     }
     if let Err(error) = plan.sync() {
-        context.printer.note(&format!("note: this is what was seen last: {error}"));
+        context
+            .printer
+            .note(&format!("note: this is what was seen last: {error}"));
     }
-    let member = plan.store.membership()?.ok_or_else(|| FleetError::NotJoined(id.clone()))?;
+    let member = plan
+        .store
+        .membership()?
+        .ok_or_else(|| FleetError::NotJoined(id.clone()))?;
     let (state, now) = (plan.load()?.state, context.now());
     let waiting = plan.store.waiting()?;
     let seen = now.duration_since(member.fetched_at);
-    let rows: Vec<FleetRow> =
-        state.machines.keys().map(|name| FleetRow::of(name, &state, &member, now)).collect();
-    let FleetPlace { remote, log_ref, branch, .. } = &member.place;
+    let rows: Vec<FleetRow> = state
+        .machines
+        .keys()
+        .map(|name| FleetRow::of(name, &state, &member, now))
+        .collect();
+    let FleetPlace {
+        remote,
+        log_ref,
+        branch,
+        ..
+    } = &member.place;
     let mut text = format!("{id} on {remote}: log {log_ref}, commits {branch}\n");
     rows.iter().for_each(|row| text.push_str(&row.line()));
     let unsent = match waiting {
@@ -399,21 +491,38 @@ struct FleetRow {
 
 impl FleetRow {
     fn of(machine: &MachineId, state: &State, member: &Membership, now: Timestamp) -> Self {
-        let its = state.running().filter(|task| task.machine.as_ref() == Some(machine));
-        let is = |status| if status == Status::Implementing { "builds" } else { "verifies" };
+        let its = state
+            .running()
+            .filter(|task| task.machine.as_ref() == Some(machine));
+        let is = |status| {
+            if status == Status::Implementing {
+                "builds"
+            } else {
+                "verifies"
+            }
+        };
         let is_this = *machine == member.machine;
         let heard = member.heard.get(machine).filter(|_| !is_this);
         Self {
             machine: machine.clone(),
             is_this,
-            has_left: state.machines.get(machine).is_some_and(|known| known.has_left),
+            has_left: state
+                .machines
+                .get(machine)
+                .is_some_and(|known| known.has_left),
             seconds_since_heard: heard.map(|at| now.duration_since(*at).as_secs()),
-            tasks: its.map(|task| (task.leaf.id.clone(), is(task.status))).collect(),
+            tasks: its
+                .map(|task| (task.leaf.id.clone(), is(task.status)))
+                .collect(),
         }
     }
 
     fn line(&self) -> String {
-        let tasks: Vec<String> = self.tasks.iter().map(|(id, is)| format!("{is} {id}")).collect();
+        let tasks: Vec<String> = self
+            .tasks
+            .iter()
+            .map(|(id, is)| format!("{is} {id}"))
+            .collect();
         let at = match (self.has_left, tasks.is_empty()) {
             (true, _) => "takes part no more".to_owned(),
             (false, true) => "at nothing".to_owned(),

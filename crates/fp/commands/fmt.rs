@@ -31,14 +31,29 @@ pub(crate) fn run(args: FmtArgs, context: &Context) -> CommandResult {
         source.write(&formatted)?;
     }
     match context.is_json() {
-        true => context.printer.json(&json!({ "changed": changed, "written": written }))?,
+        true => context
+            .printer
+            .json(&json!({ "changed": changed, "written": written }))?,
         false if args.diff => {
             let diff = TextDiff::from_lines(&text, &formatted);
-            context.printer.data(&diff.unified_diff().header(&source.name, &source.name).to_string());
+            context.printer.data(
+                &diff
+                    .unified_diff()
+                    .header(&source.name, &source.name)
+                    .to_string(),
+            );
         }
-        false => context.printer.note(&format!("note: {} {}", source.name, outcome(changed, written))),
+        false => context.printer.note(&format!(
+            "note: {} {}",
+            source.name,
+            outcome(changed, written)
+        )),
     }
-    Ok(if changed && !written { Exit::Findings } else { Exit::Done })
+    Ok(if changed && !written {
+        Exit::Findings
+    } else {
+        Exit::Done
+    })
 }
 
 fn outcome(changed: bool, written: bool) -> &'static str {
@@ -52,8 +67,12 @@ fn outcome(changed: bool, written: bool) -> &'static str {
 fn refusal(source: &PlanSource, error: &FormatError) -> CommandError {
     let hint = match error {
         FormatError::NoTask => "name a task tree: `fp plans` lists the plans".to_owned(),
-        FormatError::Unreadable(_) => format!("`fp validate {}` shows what is wrong", source.argument()),
-        FormatError::Changed(_) => "rewrite that part: the canonical form can't express it".to_owned(),
+        FormatError::Unreadable(_) => {
+            format!("`fp validate {}` shows what is wrong", source.argument())
+        }
+        FormatError::Changed(_) => {
+            "rewrite that part: the canonical form can't express it".to_owned()
+        }
     };
     CommandError::refused(format!("{} is unchanged: {error}", source.name)).hint(hint)
 }

@@ -8,8 +8,15 @@ use crate::error::{CommandResult, Exit};
 use crate::source::interview_at;
 
 /// Files of a plan that are worth reading.
-const WORTH_READING: [&str; 7] =
-    ["interview.md", "research.md", "critique.md", "tasks.md", "plan.md", "notepad.md", "evidence"];
+const WORTH_READING: [&str; 7] = [
+    "interview.md",
+    "research.md",
+    "critique.md",
+    "tasks.md",
+    "plan.md",
+    "notepad.md",
+    "evidence",
+];
 
 /// Write handoff.md: what someone else needs to continue the plan
 #[derive(Debug, clap::Args)]
@@ -23,16 +30,29 @@ pub(crate) fn run(args: HandoffArgs, context: &Context) -> CommandResult {
     let past = plan.store.past()?;
     context.notices(&past.notices);
     let interview = interview_at(&plan.folder.file("interview.json")).unwrap_or_else(|error| {
-        context.printer.note(&format!("note: what the interview found is left out: {}", error.message));
+        context.printer.note(&format!(
+            "note: what the interview found is left out: {}",
+            error.message
+        ));
         None
     });
-    let read = WORTH_READING.iter().filter(|name| plan.folder.file(name).exists());
+    let read = WORTH_READING
+        .iter()
+        .filter(|name| plan.folder.file(name).exists());
     let read = read.map(|name| (*name).to_owned()).collect();
-    let report = HandoffReport::new(&past.state, &past.entries, plan.goal(), interview.as_ref(), read);
+    let report = HandoffReport::new(
+        &past.state,
+        &past.entries,
+        plan.goal(),
+        interview.as_ref(),
+        read,
+    );
     let text = report.to_markdown();
     let path = plan.folder.file("handoff.md");
     file::atomic_write(&path, text.as_bytes())?;
     context.report(&report, &text)?;
-    context.printer.note(&format!("note: written to {}", context.shown(&path)));
+    context
+        .printer
+        .note(&format!("note: written to {}", context.shown(&path)));
     Ok(Exit::Done)
 }

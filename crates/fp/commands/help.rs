@@ -24,27 +24,67 @@ pub(crate) struct HelpArgs {
 
 /// The commands for people, by what they are for.
 const GROUPS: [(&str, &[&str]); 6] = [
-    ("Look", &["status", "ready", "show", "log", "why", "report", "plans"]),
-    ("Steer", &["run", "approve", "answer", "retry", "cancel", "rollback", "task"]),
-    ("Write", &["new", "import", "export", "validate", "fmt", "explain"]),
-    ("Project", &["config", "specs", "roadmap", "debt", "commit", "comments"]),
+    (
+        "Look",
+        &["status", "ready", "show", "log", "why", "report", "plans"],
+    ),
+    (
+        "Steer",
+        &[
+            "run", "approve", "answer", "retry", "cancel", "rollback", "task",
+        ],
+    ),
+    (
+        "Write",
+        &["new", "import", "export", "validate", "fmt", "explain"],
+    ),
+    (
+        "Project",
+        &["config", "specs", "roadmap", "debt", "commit", "comments"],
+    ),
     ("Machines", &["share", "join", "leave", "fleet", "ci"]),
-    ("Set up", &["install", "update", "uninstall", "doctor", "demo", "completions", "help"]),
+    (
+        "Set up",
+        &[
+            "install",
+            "update",
+            "uninstall",
+            "doctor",
+            "demo",
+            "completions",
+            "help",
+        ],
+    ),
 ];
 /// The name of the others.
 const AGENTS: &str = "For agents and scripts";
 
 /// The help topics: each page with its names, the first that of its file.
 static TOPICS: [(&[&str], &str); 10] = [
-    (&["task-tree", "tasks"], include_str!("../../../docs/task-tree.md")),
-    (&["plan-folder", "plan"], include_str!("../../../docs/plan-folder.md")),
-    (&["run-protocol", "run"], include_str!("../../../docs/run-protocol.md")),
+    (
+        &["task-tree", "tasks"],
+        include_str!("../../../docs/task-tree.md"),
+    ),
+    (
+        &["plan-folder", "plan"],
+        include_str!("../../../docs/plan-folder.md"),
+    ),
+    (
+        &["run-protocol", "run"],
+        include_str!("../../../docs/run-protocol.md"),
+    ),
     (&["log"], include_str!("../../../docs/log.md")),
     (&["hooks"], include_str!("../../../docs/hooks.md")),
     (&["exit-codes"], include_str!("../../../docs/exit-codes.md")),
-    (&["configuration", "config"], include_str!("../../../docs/configuration.md")),
+    (
+        &["configuration", "config"],
+        include_str!("../../../docs/configuration.md"),
+    ),
     (&["specs"], include_str!("../../../docs/specs.md")),
-    (&["import-export"], include_str!("../../../docs/import-export.md")),
+    (
+        &["import-export"],
+        include_str!("../../../docs/import-export.md"),
+    ),
     (&["roadmap"], include_str!("../../../docs/roadmap.md")),
 ];
 
@@ -53,11 +93,19 @@ pub(crate) fn run(args: HelpArgs, context: &Context) -> CommandResult {
     tree.build();
     let topics: Vec<_> = TOPICS.iter().map(|(names, _)| names[0]).collect();
     let text = if args.all {
-        groups_of(&tree).iter().map(list).collect::<Vec<_>>().join("\n")
+        groups_of(&tree)
+            .iter()
+            .map(list)
+            .collect::<Vec<_>>()
+            .join("\n")
     } else if args.words.is_empty() {
         first_page(&tree)
     } else if args.words == ["agents"] {
-        groups_of(&tree).iter().filter(|(name, _)| *name == AGENTS).map(list).collect()
+        groups_of(&tree)
+            .iter()
+            .filter(|(name, _)| *name == AGENTS)
+            .map(list)
+            .collect()
     } else {
         let parts = [command(&tree, &args.words), topic(&args.words)];
         // Some words, such as `log`, are both a command and a topic.
@@ -71,10 +119,24 @@ pub(crate) fn run(args: HelpArgs, context: &Context) -> CommandResult {
 
 /// The commands of `tree` in their groups; those in none are the agents'.
 pub(crate) fn groups_of(tree: &Command) -> Vec<(&'static str, Vec<&Command>)> {
-    let of_group = |names: &[&str]| names.iter().filter_map(|name| tree.find_subcommand(name)).collect();
+    let of_group = |names: &[&str]| {
+        names
+            .iter()
+            .filter_map(|name| tree.find_subcommand(name))
+            .collect()
+    };
     let mut groups: Vec<(_, Vec<_>)> = GROUPS.map(|(name, names)| (name, of_group(names))).into();
-    let is_for_people = |command: &&Command| GROUPS.iter().any(|(_, all)| all.contains(&command.get_name()));
-    groups.push((AGENTS, tree.get_subcommands().filter(|command| !is_for_people(command)).collect()));
+    let is_for_people = |command: &&Command| {
+        GROUPS
+            .iter()
+            .any(|(_, all)| all.contains(&command.get_name()))
+    };
+    groups.push((
+        AGENTS,
+        tree.get_subcommands()
+            .filter(|command| !is_for_people(command))
+            .collect(),
+    ));
     groups.retain(|(_, commands)| !commands.is_empty());
     groups
 }
@@ -87,7 +149,9 @@ fn first_page(tree: &Command) -> String {
     }
     text += "\nHelp      fp help COMMAND, fp help --all, fp help agents, or fp help TOPIC:\n";
     let topics: Vec<_> = TOPICS.iter().map(|(names, _)| names[0]).collect();
-    wrapped(&topics.join(", "), WIDTH - 10).iter().for_each(|line| text += &format!("          {line}\n"));
+    wrapped(&topics.join(", "), WIDTH - 10)
+        .iter()
+        .for_each(|line| text += &format!("          {line}\n"));
     text + "Options   --json for programs, -C DIR, -q, --help, --version\n"
 }
 
@@ -99,7 +163,10 @@ pub(super) const HEADLINE: &str = concat!(
 );
 
 fn about(command: &Command) -> String {
-    command.get_about().map(ToString::to_string).unwrap_or_default()
+    command
+        .get_about()
+        .map(ToString::to_string)
+        .unwrap_or_default()
 }
 
 fn list((name, commands): &(&str, Vec<&Command>)) -> String {
@@ -115,14 +182,25 @@ fn list((name, commands): &(&str, Vec<&Command>)) -> String {
 
 /// The `--help` of the command that `words` name.
 fn command(tree: &Command, words: &[String]) -> Option<String> {
-    words.iter().try_fold(tree, |found, word| found.find_subcommand(word))?;
-    let line = ["fp"].into_iter().chain(words.iter().map(String::as_str)).chain(["--help"]);
-    Cli::command().try_get_matches_from(line).err().map(|help| help.to_string())
+    words
+        .iter()
+        .try_fold(tree, |found, word| found.find_subcommand(word))?;
+    let line = ["fp"]
+        .into_iter()
+        .chain(words.iter().map(String::as_str))
+        .chain(["--help"]);
+    Cli::command()
+        .try_get_matches_from(line)
+        .err()
+        .map(|help| help.to_string())
 }
 
 fn topic(words: &[String]) -> Option<String> {
     let [word] = words else { return None };
-    TOPICS.iter().find(|(names, _)| names.contains(&word.as_str())).map(|(_, page)| shown_page(page))
+    TOPICS
+        .iter()
+        .find(|(names, _)| names.contains(&word.as_str()))
+        .map(|(_, page)| shown_page(page))
 }
 
 fn unknown(tree: &Command, words: &[String]) -> CommandError {
@@ -164,7 +242,12 @@ fn shown_page(markdown: &str) -> String {
 
 /// The cells of a table's row.
 fn cells(line: &str) -> Option<Vec<&str>> {
-    Some(line.strip_prefix("| ")?.strip_suffix(" |")?.split(" | ").collect())
+    Some(
+        line.strip_prefix("| ")?
+            .strip_suffix(" |")?
+            .split(" | ")
+            .collect(),
+    )
 }
 
 /// A row as a list: its first cell, with the others below it. Each gets its heading if there are several.
@@ -176,8 +259,10 @@ fn row(heading: &[&str], cells: &[&str], text: &mut String) {
     }
     paragraph(cells[0], 0, text);
     for (index, cell) in cells.iter().enumerate().skip(1) {
-        let label =
-            heading.get(index).filter(|_| is_list).map_or(String::new(), |label| format!("{label}: "));
+        let label = heading
+            .get(index)
+            .filter(|_| is_list)
+            .map_or(String::new(), |label| format!("{label}: "));
         paragraph(&format!("    {label}{cell}"), 4, text);
     }
 }

@@ -17,14 +17,23 @@ const PLANS: usize = 3;
 pub(crate) fn run(context: &Context) -> CommandResult {
     let known = context.plans_at_hand()?;
     context.warn_of_unread(&known);
-    let states: Vec<_> = known.iter().filter_map(|known| known.state.as_deref().ok()).collect();
+    let states: Vec<_> = known
+        .iter()
+        .filter_map(|known| known.state.as_deref().ok())
+        .collect();
     let is_active = |phase| !matches!(phase, Phase::Finished | Phase::Cancelled);
-    let mut shown: Vec<_> = states.iter().filter(|state| is_active(Phase::of(state))).collect();
+    let mut shown: Vec<_> = states
+        .iter()
+        .filter(|state| is_active(Phase::of(state)))
+        .collect();
     if shown.is_empty() {
         shown.extend(states.iter().max_by_key(|state| state.last_at));
     }
-    let has_tree =
-        |id| known.iter().any(|known| known.folder.id() == id && known.folder.file("tasks.md").exists());
+    let has_tree = |id| {
+        known
+            .iter()
+            .any(|known| known.folder.id() == id && known.folder.file("tasks.md").exists())
+    };
     let next = match shown[..] {
         [] => NextStep {
             command: "/fp:plan GOAL".into(),
@@ -34,25 +43,46 @@ pub(crate) fn run(context: &Context) -> CommandResult {
             command: format!("fp status {}", state.plan_id),
             why: "shows what of the plan is written".into(),
         },
-        [state] => next_steps(state).into_iter().next().unwrap_or_else(|| NextStep {
-            command: format!("fp report {}", state.plan_id),
-            why: "shows the result".into(),
-        }),
-        _ => NextStep { command: "fp status PLAN".into(), why: "shows one of them".into() },
+        [state] => next_steps(state)
+            .into_iter()
+            .next()
+            .unwrap_or_else(|| NextStep {
+                command: format!("fp report {}", state.plan_id),
+                why: "shows the result".into(),
+            }),
+        _ => NextStep {
+            command: "fp status PLAN".into(),
+            why: "shows one of them".into(),
+        },
     };
     let reports: Vec<_> = shown.iter().map(|state| StatusReport::new(state)).collect();
     let mut text = match reports[..] {
         [] => format!("{HEADLINE}\nNothing is planned here yet\n"),
         [ref report] => {
-            let question = report.questions.iter().take(1).map(|asked| format!("Asks: {asked}\n"));
+            let question = report
+                .questions
+                .iter()
+                .take(1)
+                .map(|asked| format!("Asks: {asked}\n"));
             let done = (report.counts.total > 0).then(|| format!("{}\n", report.counts_in_words()));
             let head = format!("{} ({})\n", report.plan_id, report.phase.into_str());
             [head].into_iter().chain(done).chain(question).collect()
         }
-        _ => reports.iter().take(PLANS).map(|report| report.line() + "\n").collect(),
+        _ => reports
+            .iter()
+            .take(PLANS)
+            .map(|report| report.line() + "\n")
+            .collect(),
     };
-    text = text.lines().map(|line| fitted(line, columns()) + "\n").collect();
-    text += &format!("Next: {}  ({})\nMore: fp help\n", Look::Hint.paint(&next.command), next.why);
+    text = text
+        .lines()
+        .map(|line| fitted(line, columns()) + "\n")
+        .collect();
+    text += &format!(
+        "Next: {}  ({})\nMore: fp help\n",
+        Look::Hint.paint(&next.command),
+        next.why
+    );
     let plans = reports
         .iter()
         .map(|report| json!({ "planId": report.plan_id, "phase": report.phase, "counts": report.counts }));

@@ -22,8 +22,8 @@ use fp_run::hook::guard::{EditPlace, GuardedEdit, edit_seen};
 use fp_run::hook::own_command::{Caller, LineJudgement, judge_line};
 use fp_run::hook::recovery::{self, LedRun, RunLeader};
 use fp_run::hook::{
-    BUILDER, HookAgent, LeadDue, StopDecision, VERIFIER, agent_known, agent_stops, lead_due, lead_stops,
-    reached,
+    BUILDER, HookAgent, LeadDue, StopDecision, VERIFIER, agent_known, agent_stops, lead_due,
+    lead_stops, reached,
 };
 use fp_run::run::State;
 use fp_run::run::crew::session_spent;
@@ -55,14 +55,21 @@ impl HookArgs {
 
 pub(crate) fn run(args: HookArgs, context: &Context) -> CommandResult {
     if let Err(error) = answer(&args.event, context) {
-        context.printer.note(&complaint(&format!("fp hook {}", args.event), &error.message));
+        context.printer.note(&complaint(
+            &format!("fp hook {}", args.event),
+            &error.message,
+        ));
     }
     Ok(Exit::Done)
 }
 
 /// An error on one line; a hook must not print more.
 pub(crate) fn complaint(who: &str, message: &str) -> String {
-    let lines: Vec<&str> = message.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    let lines: Vec<&str> = message
+        .lines()
+        .map(str::trim)
+        .filter(|line| !line.is_empty())
+        .collect();
     format!("{who}: {}", lines.join(" "))
 }
 
@@ -103,17 +110,30 @@ struct RunMember {
 impl IncomingHook {
     fn read(context: &Context) -> Result<Self, CommandError> {
         let mut bytes = Vec::new();
-        std::io::stdin().take(MAX_EVENT_BYTES + 1).read_to_end(&mut bytes).map_err(CommandError::failed)?;
+        std::io::stdin()
+            .take(MAX_EVENT_BYTES + 1)
+            .read_to_end(&mut bytes)
+            .map_err(CommandError::failed)?;
         if bytes.len() as u64 > MAX_EVENT_BYTES {
-            return Err(CommandError::failed(format!("the event has more than {MAX_EVENT_BYTES} bytes")));
+            return Err(CommandError::failed(format!(
+                "the event has more than {MAX_EVENT_BYTES} bytes"
+            )));
         }
         let event = HookEvent::parse(&bytes).map_err(CommandError::failed)?;
-        let cwd = event.cwd.as_deref().map(PathBuf::from).filter(|cwd| cwd.is_absolute() && cwd.is_dir());
+        let cwd = event
+            .cwd
+            .as_deref()
+            .map(PathBuf::from)
+            .filter(|cwd| cwd.is_absolute() && cwd.is_dir());
         let context = context.at(cwd.unwrap_or_else(|| context.cwd.clone()));
         // An agent may edit a repository from outside of it.
-        let edited = event.edited_path().map(Path::new).filter(|path| path.is_absolute());
+        let edited = event
+            .edited_path()
+            .map(Path::new)
+            .filter(|path| path.is_absolute());
         let edited = edited.filter(|_| context.repo().git_dir.is_none());
-        let folder = edited.and_then(|path| path.ancestors().skip(1).find(|folder| folder.is_dir()));
+        let folder =
+            edited.and_then(|path| path.ancestors().skip(1).find(|folder| folder.is_dir()));
         let context = match folder {
             Some(folder) => context.at(folder.to_owned()),
             None => context,
@@ -134,22 +154,31 @@ impl IncomingHook {
             Some(_) => Some((context.plans()?, context.settings()?)),
             None => None,
         };
-        let ids = found.as_ref().map_or_else(|| Ok(Vec::new()), |(plans, _)| plans.list())?;
+        let ids = found
+            .as_ref()
+            .map_or_else(|| Ok(Vec::new()), |(plans, _)| plans.list())?;
         let mut said = false;
         Ok(ids.into_iter().rev().filter_map(move |id| {
             let (plans, settings) = found.as_ref()?;
-            let plan = OpenPlan::new(context.repo().clone(), (*settings).clone(), plans.open(&id).ok()?);
+            let plan = OpenPlan::new(
+                context.repo().clone(),
+                (*settings).clone(),
+                plans.open(&id).ok()?,
+            );
             let state = match plan.load() {
                 Ok(loaded) => loaded.state,
                 Err(error) => {
                     let is_large = matches!(error, StoreError::Foreign(FileError::TooLarge { .. }));
                     if is_large && !std::mem::replace(&mut said, true) {
-                        context.printer.note(&format!("note: plan {id} is left out: {error}"));
+                        context
+                            .printer
+                            .note(&format!("note: plan {id} is left out: {error}"));
                     }
                     return None;
                 }
             };
-            let is_ours = state.is_running() && context.trust().ok()?.knows(&consent_of(&state)).ok()?;
+            let is_ours =
+                state.is_running() && context.trust().ok()?.knows(&consent_of(&state)).ok()?;
             is_ours.then_some(OngoingRun { plan, state })
         }))
     }
@@ -159,10 +188,16 @@ impl IncomingHook {
         let mut likeliest: Option<((bool, bool), RunMember)> = None;
         // The newest is the likeliest, and each costs a read.
         for run in self.runs()? {
-            let Some(name) = agent.name_in(&run.state) else { continue };
+            let Some(name) = agent.name_in(&run.state) else {
+                continue;
+            };
             let of_session = self.is_of_session(&run.state);
-            let rank = (of_session == Some(true), agent.known_in(&run.state).is_some());
-            if of_session != Some(false) && likeliest.as_ref().is_none_or(|(best, _)| rank > *best) {
+            let rank = (
+                of_session == Some(true),
+                agent.known_in(&run.state).is_some(),
+            );
+            if of_session != Some(false) && likeliest.as_ref().is_none_or(|(best, _)| rank > *best)
+            {
                 likeliest = Some((rank, RunMember { run, name }));
             }
             if rank == (true, true) {
@@ -208,7 +243,11 @@ impl OngoingRun {
 }
 
 fn teammate_stops(hook: &IncomingHook) -> Result<(), CommandError> {
-    let name = hook.event.teammate.as_ref().or(hook.event.agent_type.as_ref());
+    let name = hook
+        .event
+        .teammate
+        .as_ref()
+        .or(hook.event.agent_type.as_ref());
     let name = name.and_then(|name| AgentName::new(name).ok());
     name.map_or(Ok(()), |name| agent_stopped(hook, &HookAgent::Named(name)))
 }
@@ -217,29 +256,49 @@ fn subagent_stops(hook: &IncomingHook) -> Result<(), CommandError> {
     let event = &hook.event;
     record_cost(hook)?;
     // A teammate's type is its name; TeammateIdle comes right after and handles it.
-    let kind = event.agent_type.as_deref().filter(|kind| [BUILDER, VERIFIER].contains(kind));
-    let agent =
-        kind.and_then(|kind| HookAgent::new(kind, event.agent_id.as_deref(), event.own_description()));
+    let kind = event
+        .agent_type
+        .as_deref()
+        .filter(|kind| [BUILDER, VERIFIER].contains(kind));
+    let agent = kind
+        .and_then(|kind| HookAgent::new(kind, event.agent_id.as_deref(), event.own_description()));
     agent.map_or(Ok(()), |agent| agent_stopped(hook, &agent))
 }
 
 /// Records what the agent that stops has used, as far as the client's record says it.
 fn record_cost(hook: &IncomingHook) -> Result<(), CommandError> {
     let event = &hook.event;
-    let Some((kind, id)) = event.agent_type.as_deref().zip(event.agent_id.as_deref()) else { return Ok(()) };
-    let Some(record) = event.agent_transcript() else { return Ok(()) };
-    let Some(agent) = HookAgent::new(kind, Some(id), event.own_description()) else { return Ok(()) };
-    let Some(RunMember { run, name }) = hook.member(&agent)? else { return Ok(()) };
-    let RecordedUse { turns, tokens, model } = recorded_use(record);
+    let Some((kind, id)) = event.agent_type.as_deref().zip(event.agent_id.as_deref()) else {
+        return Ok(());
+    };
+    let Some(record) = event.agent_transcript() else {
+        return Ok(());
+    };
+    let Some(agent) = HookAgent::new(kind, Some(id), event.own_description()) else {
+        return Ok(());
+    };
+    let Some(RunMember { run, name }) = hook.member(&agent)? else {
+        return Ok(());
+    };
+    let RecordedUse {
+        turns,
+        tokens,
+        model,
+    } = recorded_use(record);
     let spent = |state: &State| session_spent(state, &name, id, turns, tokens, model.clone());
-    run.log(hook, |state| Ok(StopDecision::silent(spent(state)))).map(drop)
+    run.log(hook, |state| Ok(StopDecision::silent(spent(state))))
+        .map(drop)
 }
 
 fn agent_stopped(hook: &IncomingHook, agent: &HookAgent<'_>) -> Result<(), CommandError> {
-    let Some(RunMember { run, name }) = hook.member(agent)? else { return Ok(()) };
+    let Some(RunMember { run, name }) = hook.member(agent)? else {
+        return Ok(());
+    };
     let nudges = run.plan.settings.nudge.times();
     let may_continue = !hook.event.stop_hook_active();
-    if let Some(reason) = run.log(hook, |state| Ok(agent_stops(state, &name, nudges, may_continue)))? {
+    if let Some(reason) = run.log(hook, |state| {
+        Ok(agent_stops(state, &name, nudges, may_continue))
+    })? {
         hook.reply(HookReply::Block(&reason));
     }
     Ok(())
@@ -247,12 +306,20 @@ fn agent_stopped(hook: &IncomingHook, agent: &HookAgent<'_>) -> Result<(), Comma
 
 fn tool_is_about_to_run(hook: &IncomingHook) -> Result<(), CommandError> {
     let event = &hook.event;
-    if event.scheduled_prompt().is_some_and(|prompt| prompt.contains(PLAN_SKILL)) {
-        hook.reply(HookReply::Deny(&format!("{PLAN_SKILL} is for the user to type, and can't be scheduled")));
+    if event
+        .scheduled_prompt()
+        .is_some_and(|prompt| prompt.contains(PLAN_SKILL))
+    {
+        hook.reply(HookReply::Deny(&format!(
+            "{PLAN_SKILL} is for the user to type, and can't be scheduled"
+        )));
         return Ok(());
     }
     let caller = Caller::of(event.agent_type.as_deref(), event.agent_id.as_deref());
-    match event.command().map(|line| judge_line(line_in_project(hook, line), caller)) {
+    match event
+        .command()
+        .map(|line| judge_line(line_in_project(hook, line), caller))
+    {
         Some(LineJudgement::Own(calls)) => return own_calls_are_about_to_run(hook, caller, &calls),
         Some(LineJudgement::NotYours(reason)) => hook.reply(HookReply::Deny(&reason)),
         Some(LineJudgement::Unknown) | None => {}
@@ -271,7 +338,9 @@ fn tool_is_about_to_run(hook: &IncomingHook) -> Result<(), CommandError> {
 
 /// The objection to an edit in the repository by a builder that holds no task of a run of this session.
 fn edit_without_task(hook: &IncomingHook) -> Result<Option<String>, CommandError> {
-    let Some(path) = hook.event.edited_path() else { return Ok(None) };
+    let Some(path) = hook.event.edited_path() else {
+        return Ok(None);
+    };
     let (repo, path) = (hook.context.repo(), hook.context.cwd.join(path));
     let is_inside = path.starts_with(&repo.root) || repo.relative(&path).is_some();
     if !is_inside {
@@ -284,10 +353,13 @@ fn edit_without_task(hook: &IncomingHook) -> Result<Option<String>, CommandError
     );
     let name = |run: &OngoingRun| agent.as_ref().and_then(|agent| agent.name_in(&run.state));
     let mut guarding = hook.runs()?.filter(|run| {
-        hook.is_of_session(&run.state) != Some(false) && run.plan.settings.guard.mode == GuardMode::Deny
+        hook.is_of_session(&run.state) != Some(false)
+            && run.plan.settings.guard.mode == GuardMode::Deny
     });
     let holds = |run: &OngoingRun| name(run).is_some_and(|name| run.state.held_by(&name).is_some());
-    let Some(run) = guarding.next() else { return Ok(None) };
+    let Some(run) = guarding.next() else {
+        return Ok(None);
+    };
     if holds(&run) || guarding.any(|run| holds(&run)) {
         return Ok(None);
     }
@@ -306,7 +378,10 @@ fn tool_has_run(hook: &IncomingHook) -> Result<(), CommandError> {
     let not_its_own = after_edit(hook)?;
     let asked = comments::after_edit(hook)?;
     let mode = asked.as_ref().map_or(CommentMode::Warn, |(mode, _)| *mode);
-    let told: Vec<String> = not_its_own.into_iter().chain(asked.map(|(_, text)| text)).collect();
+    let told: Vec<String> = not_its_own
+        .into_iter()
+        .chain(asked.map(|(_, text)| text))
+        .collect();
     if !told.is_empty() {
         let text = told.join("\n\n");
         hook.reply(match mode {
@@ -319,8 +394,12 @@ fn tool_has_run(hook: &IncomingHook) -> Result<(), CommandError> {
 
 /// Records an agent that the lead has just started.
 fn learn_from_start(hook: &IncomingHook) -> Result<(), CommandError> {
-    let Some((BUILDER | VERIFIER, name, id)) = hook.event.started_agent() else { return Ok(()) };
-    let Ok(name) = AgentName::new(name) else { return Ok(()) };
+    let Some((BUILDER | VERIFIER, name, id)) = hook.event.started_agent() else {
+        return Ok(());
+    };
+    let Ok(name) = AgentName::new(name) else {
+        return Ok(());
+    };
     match hook.member(&HookAgent::Named(name))? {
         Some(RunMember { run, name }) => run.note(hook, |state| agent_known(state, &name, id)),
         None => Ok(()),
@@ -329,8 +408,13 @@ fn learn_from_start(hook: &IncomingHook) -> Result<(), CommandError> {
 
 /// Records that the lead's message reached a builder.
 fn learn_from_message(hook: &IncomingHook) -> Result<(), CommandError> {
-    let name = hook.event.messaged_agent().filter(|_| hook.event.agent_id.is_none());
-    let Some(Ok(name)) = name.map(AgentName::new) else { return Ok(()) };
+    let name = hook
+        .event
+        .messaged_agent()
+        .filter(|_| hook.event.agent_id.is_none());
+    let Some(Ok(name)) = name.map(AgentName::new) else {
+        return Ok(());
+    };
     match hook.member(&HookAgent::Named(name))? {
         Some(RunMember { run, name }) => run.note(hook, |state| reached(state, &name)),
         None => Ok(()),
@@ -351,8 +435,12 @@ impl<'h> BuilderEdit<'h> {
         let Some((path, kind)) = event.edited_path().zip(event.agent_type.as_deref()) else {
             return Ok(None);
         };
-        let Some(agent) = HookAgent::new(kind, event.agent_id.as_deref(), None) else { return Ok(None) };
-        let Some(member) = hook.member(&agent)? else { return Ok(None) };
+        let Some(agent) = HookAgent::new(kind, event.agent_id.as_deref(), None) else {
+            return Ok(None);
+        };
+        let Some(member) = hook.member(&agent)? else {
+            return Ok(None);
+        };
         let holds = member.run.state.held_by(&member.name).is_some();
         Ok(holds.then_some(Self { member, hook, path }))
     }
@@ -364,7 +452,15 @@ impl<'h> BuilderEdit<'h> {
         let site = Site::new(plan, state, task);
         let place = site.place(&self.hook.context.cwd, self.path)?;
         let extension = (plan.settings.guard.extend, plan.settings.plans_dir.as_str());
-        Some((GuardedEdit { state, task, place, extension }, site))
+        Some((
+            GuardedEdit {
+                state,
+                task,
+                place,
+                extension,
+            },
+            site,
+        ))
     }
 
     fn mode(&self) -> GuardMode {
@@ -379,10 +475,22 @@ impl<'h> BuilderEdit<'h> {
 
 /// Records who made the edit; returns the message to the builder about it, if any.
 fn after_edit(hook: &IncomingHook) -> Result<Option<String>, CommandError> {
-    let Some(edit) = BuilderEdit::of(hook)? else { return Ok(None) };
-    if let Some((GuardedEdit { task, place: EditPlace::Work(path), .. }, _)) = edit.guarded() {
+    let Some(edit) = BuilderEdit::of(hook)? else {
+        return Ok(None);
+    };
+    if let Some((
+        GuardedEdit {
+            task,
+            place: EditPlace::Work(path),
+            ..
+        },
+        _,
+    )) = edit.guarded()
+    {
         let id = &task.leaf.id;
-        edit.member.run.note(hook, |state| edit_seen(state, state.task(id)?, &path))?;
+        edit.member
+            .run
+            .note(hook, |state| edit_seen(state, state.task(id)?, &path))?;
     }
     Ok(match edit.mode() {
         GuardMode::Warn => edit.objection(),
@@ -394,7 +502,10 @@ fn after_edit(hook: &IncomingHook) -> Result<Option<String>, CommandError> {
 fn session_starts(hook: &IncomingHook) -> Result<(), CommandError> {
     let tell = |runs: &[LedRun<'_>]| Some((recovery::context(runs)?, recovery::for_user(runs)));
     if let Some((model, user)) = tell_of_runs(hook, tell)? {
-        hook.reply(HookReply::SessionContext { model: &model, user: user.as_deref() });
+        hook.reply(HookReply::SessionContext {
+            model: &model,
+            user: user.as_deref(),
+        });
     }
     Ok(())
 }
@@ -417,7 +528,11 @@ fn tell_of_runs<T>(
     let runs: Vec<OngoingRun> = hook.runs()?.collect();
     let goals: Vec<String> = runs.iter().map(|run| run.plan.goal()).collect();
     let led = runs.iter().zip(&goals);
-    let led = led.map(|(run, goal)| LedRun { state: &run.state, goal, leader: leader_of(run, hook) });
+    let led = led.map(|(run, goal)| LedRun {
+        state: &run.state,
+        goal,
+        leader: leader_of(run, hook),
+    });
     Ok(tell(&led.collect::<Vec<_>>()))
 }
 
@@ -431,9 +546,16 @@ fn leader_of(run: &OngoingRun, hook: &IncomingHook) -> RunLeader {
         run.is_led_by(session, process)
     } else {
         // Compacting or clearing a conversation keeps the process.
-        matches!(hook.event.source.as_deref(), None | Some("compact" | "clear"))
+        matches!(
+            hook.event.source.as_deref(),
+            None | Some("compact" | "clear")
+        )
     };
-    if is_same { RunLeader::This } else { RunLeader::ThisBefore }
+    if is_same {
+        RunLeader::This
+    } else {
+        RunLeader::ThisBefore
+    }
 }
 
 /// Keeps a session going that ends its turn while its run has work due.
@@ -456,7 +578,10 @@ fn session_stops(hook: &IncomingHook) -> Result<(), CommandError> {
 impl OngoingRun {
     /// True if `session` leads it, in the client's process `client` if that is known.
     fn is_led_by(&self, session: Option<&str>, client: Option<u32>) -> bool {
-        self.state.run.as_ref().is_some_and(|run| run.is_led_by(session, client))
+        self.state
+            .run
+            .as_ref()
+            .is_some_and(|run| run.is_led_by(session, client))
     }
 }
 
@@ -485,5 +610,9 @@ fn due_now(run: &OngoingRun, state: &State, hook: &IncomingHook) -> Result<LeadD
         return Ok(due);
     }
     let edited = context.tree(&run.plan)?.edited(state);
-    Ok(if edited.is_empty() { due } else { lead_due(state, &RunSurroundings { edited, ..around }) })
+    Ok(if edited.is_empty() {
+        due
+    } else {
+        lead_due(state, &RunSurroundings { edited, ..around })
+    })
 }

@@ -90,17 +90,29 @@ struct SaidArgs {
 }
 
 fn decider(word: &str) -> Decider {
-    if word == "auto" { Decider::Auto } else { Decider::User }
+    if word == "auto" {
+        Decider::Auto
+    } else {
+        Decider::User
+    }
 }
 
 fn said(text: &str) -> Result<String, &'static str> {
     let text = text.trim();
-    if text.is_empty() { Err("it says nothing") } else { Ok(text.to_owned()) }
+    if text.is_empty() {
+        Err("it says nothing")
+    } else {
+        Ok(text.to_owned())
+    }
 }
 
 fn included(text: &str) -> Result<String, &'static str> {
     let text = said(text)?;
-    if is_none(&text) { Err("something belongs to every goal: say what") } else { Ok(text) }
+    if is_none(&text) {
+        Err("something belongs to every goal: say what")
+    } else {
+        Ok(text)
+    }
 }
 
 fn is_none(text: &str) -> bool {
@@ -108,7 +120,9 @@ fn is_none(text: &str) -> bool {
 }
 
 fn pair(text: &str, what: &str) -> Result<(String, String), String> {
-    let (one, other) = text.split_once('|').ok_or_else(|| format!("{what} are separated by `|`"))?;
+    let (one, other) = text
+        .split_once('|')
+        .ok_or_else(|| format!("{what} are separated by `|`"))?;
     Ok((said(one)?, said(other)?))
 }
 
@@ -117,12 +131,16 @@ pub(crate) fn run(args: InterviewArgs, context: &Context) -> CommandResult {
         return check(&args, context);
     }
     let plan = context.open(args.said.plan.as_deref())?;
-    let by = args.said.by.map_or_else(|| plan.folder.purpose().map(|purpose| purpose.by), Ok)?;
+    let by = args
+        .said
+        .by
+        .map_or_else(|| plan.folder.purpose().map(|purpose| purpose.by), Ok)?;
     let answers = answers(args.said)?;
     let (interview, clearance) = if answers.is_empty() {
         (read(&plan)?, None)
     } else {
-        record(&plan, &answers, by, context).map(|(interview, clearance)| (interview, Some(clearance)))?
+        record(&plan, &answers, by, context)
+            .map(|(interview, clearance)| (interview, Some(clearance)))?
     };
     let text = match &clearance {
         Some(_) => format!("Recorded: {}\n", answers.in_words()),
@@ -130,15 +148,23 @@ pub(crate) fn run(args: InterviewArgs, context: &Context) -> CommandResult {
     };
     context.report(&json(&plan, &interview), &text)?;
     if interview.is_empty() {
-        context.printer.note("Nothing is recorded yet; `fp interview --help` shows what can be");
+        context
+            .printer
+            .note("Nothing is recorded yet; `fp interview --help` shows what can be");
     }
     if let Some(clearance) = clearance {
         let open: Vec<&str> = clearance.open().map(|item| item.name).collect();
         let more = match open.as_slice() {
             [] => format!("; next: {}", next(&plan, &clearance)?),
-            open => format!(": {}; `fp interview check {}` says more", open.join(", "), plan.id()),
+            open => format!(
+                ": {}; `fp interview check {}` says more",
+                open.join(", "),
+                plan.id()
+            ),
         };
-        context.printer.note(&format!("Interview: {}{more}", clearance.in_words()));
+        context
+            .printer
+            .note(&format!("Interview: {}{more}", clearance.in_words()));
     }
     Ok(Exit::Done)
 }
@@ -146,13 +172,19 @@ pub(crate) fn run(args: InterviewArgs, context: &Context) -> CommandResult {
 fn answers(args: SaidArgs) -> Result<Answers, CommandError> {
     let exclude_nothing = args.exclude.iter().any(|text| is_none(text));
     if exclude_nothing && args.exclude.len() > 1 {
-        return Err(CommandError::failed("--exclude none says that nothing is excluded, and something is")
-            .hint("leave out one of them"));
+        return Err(CommandError::failed(
+            "--exclude none says that nothing is excluded, and something is",
+        )
+        .hint("leave out one of them"));
     }
     Ok(Answers {
         objective: args.objective,
         include: args.include,
-        exclude: if exclude_nothing { Vec::new() } else { args.exclude },
+        exclude: if exclude_nothing {
+            Vec::new()
+        } else {
+            args.exclude
+        },
         exclude_nothing,
         requirements: args.requirement,
         decisions: args.decision,
@@ -193,15 +225,31 @@ fn record(
 }
 
 /// Judges whether the record is enough for the plan's purpose.
-fn judge(plan: &OpenPlan, interview: &Interview, rounds: InterviewRounds) -> Result<Clearance, CommandError> {
+fn judge(
+    plan: &OpenPlan,
+    interview: &Interview,
+    rounds: InterviewRounds,
+) -> Result<Clearance, CommandError> {
     let purpose = plan.folder.purpose()?;
-    let grounds = Grounds { intent: purpose.intent, mode: purpose.mode, by: purpose.by, rounds };
+    let grounds = Grounds {
+        intent: purpose.intent,
+        mode: purpose.mode,
+        by: purpose.by,
+        rounds,
+    };
     Ok(Clearance::new(interview, &grounds))
 }
 
-fn write_page(plan: &OpenPlan, interview: &Interview, clearance: &Clearance) -> Result<(), CommandError> {
+fn write_page(
+    plan: &OpenPlan,
+    interview: &Interview,
+    clearance: &Clearance,
+) -> Result<(), CommandError> {
     let page = interview_page(&plan.goal(), interview) + &clearance.section();
-    Ok(file::atomic_write(&plan.folder.file("interview.md"), page.as_bytes())?)
+    Ok(file::atomic_write(
+        &plan.folder.file("interview.md"),
+        page.as_bytes(),
+    )?)
 }
 
 fn read(plan: &OpenPlan) -> Result<Interview, CommandError> {
@@ -255,8 +303,18 @@ fn check(args: &CheckArgs, context: &Context) -> CommandResult {
         clearance
     };
     let text = clearance_text(plan.id(), &clearance, &next(&plan, &clearance)?);
-    context.report(&PlanClearance { plan_id: plan.id().as_str(), clearance: &clearance }, &text)?;
-    Ok(if clearance.may_go_on() { Exit::Done } else { Exit::Findings })
+    context.report(
+        &PlanClearance {
+            plan_id: plan.id().as_str(),
+            clearance: &clearance,
+        },
+        &text,
+    )?;
+    Ok(if clearance.may_go_on() {
+        Exit::Done
+    } else {
+        Exit::Findings
+    })
 }
 
 /// The next step of planning.
@@ -264,7 +322,9 @@ fn next(plan: &OpenPlan, clearance: &Clearance) -> Result<String, CommandError> 
     let (id, purpose) = (plan.id(), plan.folder.purpose()?);
     if clearance.may_go_on() {
         let steps = purpose.mode.steps(purpose.intent, &plan.settings);
-        let step = clearance.next_step(&steps).expect("no mode ends with its interview");
+        let step = clearance
+            .next_step(&steps)
+            .expect("no mode ends with its interview");
         return Ok(format!("the step {}", step.into_str()));
     }
     Ok(match (purpose.by, clearance.open().count()) {
@@ -279,7 +339,11 @@ fn clearance_text(plan: &PlanId, clearance: &Clearance, next: &str) -> String {
     let mut text = format!("Interview of {plan}: {}\n\n", clearance.in_words());
     for item in &clearance.items {
         let head = format!("  {:<11}  {}", item.name, item.state.into_str());
-        let missing = wrapped_within(item.missing.as_deref().unwrap_or_default(), WIDTH - MARGIN, LINES);
+        let missing = wrapped_within(
+            item.missing.as_deref().unwrap_or_default(),
+            WIDTH - MARGIN,
+            LINES,
+        );
         let mut lines = missing.iter();
         match lines.next() {
             Some(first) => text.push_str(&format!("{head:<MARGIN$}{first}\n")),
@@ -287,11 +351,20 @@ fn clearance_text(plan: &PlanId, clearance: &Clearance, next: &str) -> String {
         }
         lines.for_each(|line| text.push_str(&format!("{:MARGIN$}{line}\n", "")));
     }
-    text.push_str(&format!("\n  {:<11}  {}\n\n", "rounds", clearance.rounds_in_words()));
+    text.push_str(&format!(
+        "\n  {:<11}  {}\n\n",
+        "rounds",
+        clearance.rounds_in_words()
+    ));
     if clearance.is_left_open() {
         let names: Vec<&str> = clearance.open().map(|item| item.name).collect();
-        let told = format!("Nobody is asked any more, and this is left open: {}", names.join(", "));
-        wrapped_within(&told, WIDTH, LINES).iter().for_each(|line| text.push_str(&format!("{line}\n")));
+        let told = format!(
+            "Nobody is asked any more, and this is left open: {}",
+            names.join(", ")
+        );
+        wrapped_within(&told, WIDTH, LINES)
+            .iter()
+            .for_each(|line| text.push_str(&format!("{line}\n")));
     }
     text + &format!("next: {next}\n")
 }

@@ -65,7 +65,9 @@ pub(crate) fn run(args: LogArgs, context: &Context) -> CommandResult {
         }
         if view.state.seq == 0 {
             let step = planning_step(&plan).into_str();
-            context.printer.note(&format!("note: nothing has happened yet; planning is at: {step}"));
+            context.printer.note(&format!(
+                "note: nothing has happened yet; planning is at: {step}"
+            ));
         }
         return Ok(Exit::Done);
     }
@@ -74,7 +76,9 @@ pub(crate) fn run(args: LogArgs, context: &Context) -> CommandResult {
     while read && !view.is_over() && !interrupt.within(LOOK) {
         let portion = reader.more()?;
         if portion.anew {
-            context.printer.note("note: the log was cut back or replaced: from its beginning");
+            context
+                .printer
+                .note("note: the log was cut back or replaced: from its beginning");
         }
         let text = view.read(portion);
         read = text.is_empty() || context.printer.stream(&text, context.is_json());
@@ -95,7 +99,13 @@ impl LogView {
     fn new(plan: &OpenPlan, args: &LogArgs, is_json: bool) -> Self {
         let state = plan.store.empty_state();
         let concern = args.task.clone().map(TaskConcern::with);
-        Self { state, is_json, concern, verbose: args.verbose, text: LogText::default() }
+        Self {
+            state,
+            is_json,
+            concern,
+            verbose: args.verbose,
+            text: LogText::default(),
+        }
     }
 
     fn is_over(&self) -> bool {
@@ -107,7 +117,10 @@ impl LogView {
         if portion.anew {
             self.state = self.state.emptied();
         }
-        portion.lines.iter().for_each(|line| self.state.apply(&line.entry));
+        portion
+            .lines
+            .iter()
+            .for_each(|line| self.state.apply(&line.entry));
         self.text.fit_tasks(&self.state);
         portion.lines.iter().map(|line| self.shown(line)).collect()
     }
@@ -120,9 +133,13 @@ impl LogView {
             true => format!("{}\n", line.text),
             false => {
                 let events = line.entry.events.iter().enumerate();
-                let shown = events.map(|(at, event)| is_shown(at) && (self.verbose || !is_minor(event)));
+                let shown =
+                    events.map(|(at, event)| is_shown(at) && (self.verbose || !is_minor(event)));
                 let told = tell(&line.entry).into_iter().zip(shown);
-                let told: Vec<_> = told.filter(|(_, shown)| *shown).map(|(told, _)| told).collect();
+                let told: Vec<_> = told
+                    .filter(|(_, shown)| *shown)
+                    .map(|(told, _)| told)
+                    .collect();
                 self.text.lines(line.entry.at, line.entry.seq, &told)
             }
         }
@@ -139,7 +156,10 @@ pub(super) struct LogText {
 
 impl LogText {
     fn fit_tasks(&mut self, state: &State) {
-        let widths = state.tasks.iter().map(|task| task.leaf.id.as_str().len().min(TASK));
+        let widths = state
+            .tasks
+            .iter()
+            .map(|task| task.leaf.id.as_str().len().min(TASK));
         self.task = widths.max().unwrap_or(0).max(self.task);
     }
 
@@ -150,18 +170,31 @@ impl LogText {
             text.push_str(&format!("{}\n", at.strftime("%F (%Z)")));
         }
         for told in told {
-            let look = told.became.map_or(Look::Plain, |status| Look::of(status, false));
+            let look = told
+                .became
+                .map_or(Look::Plain, |status| Look::of(status, false));
             let id = fitted(told.task.as_ref().map_or("", |id| id.as_str()), TASK);
             let head = StyledLine::default()
-                .and(Look::Faint, format!("{}  {seq:>SEQ$}  ", at.strftime("%H:%M:%S")))
+                .and(
+                    Look::Faint,
+                    format!("{}  {seq:>SEQ$}  ", at.strftime("%H:%M:%S")),
+                )
                 .and(Look::Strong, format!("{id:0$}  ", self.task));
             let room = columns().saturating_sub(head.width()).max(20);
             let indent = " ".repeat(head.width());
             for (number, line) in wrapped_within(&told.text, room, LINES).iter().enumerate() {
-                let head = if number == 0 { head.painted(usize::MAX) } else { indent.clone() };
+                let head = if number == 0 {
+                    head.painted(usize::MAX)
+                } else {
+                    indent.clone()
+                };
                 text.push_str(&format!("{head}{}\n", look.paint(line)));
             }
-            for detail in told.details.iter().flat_map(|detail| wrapped_within(detail, room - 2, LINES)) {
+            for detail in told
+                .details
+                .iter()
+                .flat_map(|detail| wrapped_within(detail, room - 2, LINES))
+            {
                 text.push_str(&format!("{indent}  {detail}\n"));
             }
         }

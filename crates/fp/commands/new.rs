@@ -105,7 +105,14 @@ struct InterruptedPlan {
 /// Size limit of a goal from standard input, in bytes.
 const GOAL_CAP: u64 = 1024 * 1024;
 /// The flags that a value follows.
-const VALUED: [&str; 6] = ["--mode", "--intent", "--max-complexity", "--import", "--tag", "--only"];
+const VALUED: [&str; 6] = [
+    "--mode",
+    "--intent",
+    "--max-complexity",
+    "--import",
+    "--tag",
+    "--only",
+];
 /// The skill whose prompt has a goal.
 pub(crate) const PLAN_SKILL: &str = "/fp:plan";
 
@@ -113,11 +120,17 @@ impl NewArgs {
     /// The arguments in the prompt that the user typed in this session. It counts once.
     fn from_prompt(context: &Context) -> Result<Self, CommandError> {
         let session = context.session();
-        let prompt =
-            session.map(|session| context.trust()?.take_prompt(&session).map_err(CommandError::from));
+        let prompt = session.map(|session| {
+            context
+                .trust()?
+                .take_prompt(&session)
+                .map_err(CommandError::from)
+        });
         let prompt = prompt.transpose()?.flatten().ok_or_else(|| {
-            CommandError::refused(format!("no {PLAN_SKILL} prompt of this session is left to plan"))
-                .hint("name the goal: `fp new 'Add a greeting command'`")
+            CommandError::refused(format!(
+                "no {PLAN_SKILL} prompt of this session is left to plan"
+            ))
+            .hint("name the goal: `fp new 'Add a greeting command'`")
         })?;
         Self::in_prompt(&prompt).map_err(|error| {
             let error = error.to_string();
@@ -134,8 +147,9 @@ impl NewArgs {
         let mut wants_value = false;
         loop {
             // A value with blanks is quoted, as in a shell.
-            let quoted =
-                ['"', '\''].into_iter().find_map(|quote| goal.strip_prefix(quote)?.split_once(quote));
+            let quoted = ['"', '\'']
+                .into_iter()
+                .find_map(|quote| goal.strip_prefix(quote)?.split_once(quote));
             let plain = goal.split_once(char::is_whitespace).unwrap_or((goal, ""));
             let (word, rest) = quoted.filter(|_| wants_value).unwrap_or(plain);
             if goal.is_empty() || !wants_value && !word.starts_with("--") {
@@ -153,19 +167,34 @@ impl NewArgs {
 
 pub(crate) fn run(args: NewArgs, context: &Context) -> CommandResult {
     let is_typed = args.from_prompt;
-    let args = if is_typed { NewArgs::from_prompt(context)? } else { args };
-    let PlanGoal { words, goal, name, roadmap, warning } = PlanGoal::read(&args, context)?;
+    let args = if is_typed {
+        NewArgs::from_prompt(context)?
+    } else {
+        args
+    };
+    let PlanGoal {
+        words,
+        goal,
+        name,
+        roadmap,
+        warning,
+    } = PlanGoal::read(&args, context)?;
     let flags = flags(&args);
     let settings = context.settings_with(SettingOrigin::Plan, flags.clone())?;
     let mut warnings: Vec<String> = git_warning(context).into_iter().chain(warning).collect();
     let known = context.known_plans()?;
     let interrupted = interrupted(&known, &mut warnings);
-    let by = if args.auto { Decider::Auto } else { Decider::User };
+    let by = if args.auto {
+        Decider::Auto
+    } else {
+        Decider::User
+    };
     let reading = GoalReading::of_goal(&words, args.intent);
     let several = reading.several_plans.clone().filter(|_| roadmap.is_none());
     let (path, record, import) = match &args.import {
         Some(path) => {
-            let (path, record, import) = import_to_complete(path, args.part.clone(), flags, by, context)?;
+            let (path, record, import) =
+                import_to_complete(path, args.part.clone(), flags, by, context)?;
             (path, record, Some(import))
         }
         None => {
@@ -191,8 +220,12 @@ pub(crate) fn run(args: NewArgs, context: &Context) -> CommandResult {
     };
     let debts = offer_for(&record.goal, &known, context, &mut warnings);
     if is_typed && args.auto {
-        let consent = Consent::Auto { plan: record.plan_id.clone() };
-        context.trust()?.add(consent, ConsentSource::Prompt, context.now())?;
+        let consent = Consent::Auto {
+            plan: record.plan_id.clone(),
+        };
+        context
+            .trust()?
+            .add(consent, ConsentSource::Prompt, context.now())?;
     }
     let report = NewPlan {
         history: history(context).in_language(settings.language.as_deref()),
@@ -232,28 +265,40 @@ impl PlanGoal {
     /// The goal in these arguments, or of the layer that they name. Fails where there is none.
     fn read(args: &NewArgs, context: &Context) -> Result<Self, CommandError> {
         let words = match args.goal.as_slice() {
-            [dash] if dash == "-" => Input::read(Path::new("-"), GOAL_CAP, context)?.text.trim().to_owned(),
+            [dash] if dash == "-" => Input::read(Path::new("-"), GOAL_CAP, context)?
+                .text
+                .trim()
+                .to_owned(),
             words => words.join(" "),
         };
         if let Some(selector) = &args.roadmap {
             return layer_to_plan(selector, args.layer.as_ref(), words, context);
         }
         if args.import.is_some() && !words.trim().is_empty() {
-            return Err(CommandError::failed("an imported plan has its goal already")
-                .hint("give the path and the flags alone"));
+            return Err(
+                CommandError::failed("an imported plan has its goal already")
+                    .hint("give the path and the flags alone"),
+            );
         }
         if words.trim().is_empty() && args.import.is_none() {
             return Err(CommandError::failed("the goal is empty")
                 .hint("name the goal: `fp new 'Add a greeting command'`"));
         }
-        Ok(Self { goal: words.clone(), name: words.clone(), words, roadmap: None, warning: None })
+        Ok(Self {
+            goal: words.clone(),
+            name: words.clone(),
+            words,
+            roadmap: None,
+            warning: None,
+        })
     }
 }
 
 /// The settings for this plan alone.
 fn flags(args: &NewArgs) -> SettingsLayer {
     let mut layer = SettingsLayer::default();
-    let mut give = |key: &str, value: serde_json::Value| layer.set(key, value).expect("the table takes it");
+    let mut give =
+        |key: &str, value: serde_json::Value| layer.set(key, value).expect("the table takes it");
     if let Some(most) = args.max_complexity {
         give("maxComplexity", most.into());
     }
@@ -267,26 +312,37 @@ fn flags(args: &NewArgs) -> SettingsLayer {
 }
 
 /// The kind of work, the mode and its reason: from the flags, else proposed from the goal's words.
-fn intent_and_mode(reading: GoalReading, args: &NewArgs, settings: &Settings) -> (Intent, Mode, String) {
+fn intent_and_mode(
+    reading: GoalReading,
+    args: &NewArgs,
+    settings: &Settings,
+) -> (Intent, Mode, String) {
     let (mode, reason) = match args.mode {
         Some(mode) => (mode, "asked for with --mode".to_owned()),
-        None if args.intent.is_some() => {
-            (reading.mode, format!("{} (asked for with --intent)", reading.mode_reason))
-        }
+        None if args.intent.is_some() => (
+            reading.mode,
+            format!("{} (asked for with --intent)", reading.mode_reason),
+        ),
         None => (reading.mode, reading.mode_reason),
     };
     match mode {
-        Mode::Direct if settings.research_only => {
-            (reading.intent, Mode::Pipeline, "research is asked for, of which direct mode has none".into())
-        }
+        Mode::Direct if settings.research_only => (
+            reading.intent,
+            Mode::Pipeline,
+            "research is asked for, of which direct mode has none".into(),
+        ),
         _ => (reading.intent, mode, reason),
     }
 }
 
 /// The obstacle to implementing a plan here, if any; it doesn't prevent planning.
 fn git_warning(context: &Context) -> Option<String> {
-    let error = Git::open(&context.repo().root).and_then(|git| git.head()).err()?;
-    let hint = error.hint().map_or_else(String::new, |hint| format!("; {hint}"));
+    let error = Git::open(&context.repo().root)
+        .and_then(|git| git.head())
+        .err()?;
+    let hint = error
+        .hint()
+        .map_or_else(String::new, |hint| format!("; {hint}"));
     Some(format!("every task becomes a commit, and {error}{hint}"))
 }
 
@@ -303,7 +359,11 @@ fn interrupted(known: &[Known], warnings: &mut Vec<String>) -> Vec<InterruptedPl
         match state {
             Ok(state) if state.is_running() => {
                 let (done, total) = (state.count(Status::Completed), state.tasks.len());
-                interrupted.push(InterruptedPlan { plan_id: folder.id().clone(), done, total });
+                interrupted.push(InterruptedPlan {
+                    plan_id: folder.id().clone(),
+                    done,
+                    total,
+                });
             }
             Ok(_) => {}
             Err(error) => warnings.push(format!("plan {}: {}", folder.id(), error.message)),
@@ -315,7 +375,9 @@ fn interrupted(known: &[Known], warnings: &mut Vec<String>) -> Vec<InterruptedPl
 impl NewPlan {
     fn steps(&self) -> Vec<PlanningStep> {
         let steps = self.record.mode.steps(self.record.intent, &self.settings);
-        let Some(import) = &self.import else { return steps };
+        let Some(import) = &self.import else {
+            return steps;
+        };
         let is_due = |step: &PlanningStep| match step {
             PlanningStep::PreAnalysis
             | PlanningStep::Interview
@@ -328,7 +390,9 @@ impl NewPlan {
     }
 
     fn json(&self) -> Value {
-        let Self { record, settings, .. } = self;
+        let Self {
+            record, settings, ..
+        } = self;
         json!({
             "planId": record.plan_id,
             "path": self.path,
@@ -362,13 +426,28 @@ impl NewPlan {
     fn text(&self) -> String {
         let Self { record, .. } = self;
         let id = &record.plan_id;
-        let steps: Vec<_> = self.steps().into_iter().map(|step| step.into_str()).collect();
+        let steps: Vec<_> = self
+            .steps()
+            .into_iter()
+            .map(|step| step.into_str())
+            .collect();
         let mut text = format!("Plan {id}\n  folder  {}\n", self.path.display());
         text += &format!("  intent  {}\n", record.intent.into_str());
-        text += &format!("  mode    {}: {}\n", record.mode.into_str(), record.mode_reason);
+        text += &format!(
+            "  mode    {}: {}\n",
+            record.mode.into_str(),
+            record.mode_reason
+        );
         text += &format!("  steps   {}\n", steps.join(", "));
-        let out = self.import.as_ref().and_then(|import| import["leftOut"].as_array());
-        let out: Vec<&str> = out.into_iter().flatten().filter_map(Value::as_str).collect();
+        let out = self
+            .import
+            .as_ref()
+            .and_then(|import| import["leftOut"].as_array());
+        let out: Vec<&str> = out
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_str)
+            .collect();
         if !out.is_empty() {
             text += &format!("  out     {}\n", fitted(&out.join(", "), WIDTH - 10));
         }
@@ -386,7 +465,11 @@ impl NewPlan {
         if self.import.is_none() {
             text += &format!("  fp interview {id} --objective TEXT --requirement TEXT\n");
         }
-        let verb = if self.import.is_some() { "complete" } else { "write" };
+        let verb = if self.import.is_some() {
+            "complete"
+        } else {
+            "write"
+        };
         text += &format!("  {verb} tasks.md in the folder\n");
         text += &format!("  fp validate {id}\n  fp schedule {id}\n  fp approve {id}\n");
         text += &self.debts.text(id.as_str());
@@ -409,7 +492,11 @@ mod tests {
         let read = |prompt: &str| NewArgs::in_prompt(prompt).unwrap();
         let check = |prompt: &str, goal: &str, auto: bool| {
             let args = read(prompt);
-            assert_eq!((args.goal.join(" ").as_str(), args.auto), (goal, auto), "{prompt}");
+            assert_eq!(
+                (args.goal.join(" ").as_str(), args.auto),
+                (goal, auto),
+                "{prompt}"
+            );
         };
         check("/fp:plan add it's greeting", "add it's greeting", false);
         check("/fp:plan --auto add a greeting", "add a greeting", true);
@@ -418,18 +505,33 @@ mod tests {
             "add\n- two `lines`\n- \"so\"",
             true,
         );
-        check("/fp:plan make the program take --auto", "make the program take --auto", false);
+        check(
+            "/fp:plan make the program take --auto",
+            "make the program take --auto",
+            false,
+        );
         check("/fp:plan $(touch x); 'a'", "$(touch x); 'a'", false);
-        assert_eq!(read("/fp:plan --max-complexity 3 --plan-only x").max_complexity, Some(3));
+        assert_eq!(
+            read("/fp:plan --max-complexity 3 --plan-only x").max_complexity,
+            Some(3)
+        );
         assert_eq!(read("/fp:plan --mode direct x").mode, Some(Mode::Direct));
         assert!(NewArgs::in_prompt("/fp:plan --no-such-flag x").is_err());
         let path = |prompt: &str| read(prompt).import.unwrap();
         for quoted in ["\"old plans/a's.json\"", "'old plans/a\u{201d}s.json'"] {
             let prompt = format!("/fp:plan --import {quoted} --open");
-            assert_eq!(path(&prompt).display().to_string(), quoted[1..quoted.len() - 1], "{prompt}");
+            assert_eq!(
+                path(&prompt).display().to_string(),
+                quoted[1..quoted.len() - 1],
+                "{prompt}"
+            );
             assert!(read(&prompt).goal.concat().is_empty(), "{prompt}");
         }
-        assert_eq!(path("/fp:plan --import 'a b").display().to_string(), "'a", "the quote doesn't end");
+        assert_eq!(
+            path("/fp:plan --import 'a b").display().to_string(),
+            "'a",
+            "the quote doesn't end"
+        );
         check("/fp:plan --auto 'add it'", "'add it'", true);
     }
 }

@@ -56,14 +56,18 @@ pub(crate) fn run(mut args: NextArgs, context: &Context) -> CommandResult {
         ));
     }
     let mut due = take_turn(&plan, &args.ended, context.attended(), context)?;
-    let tracker = tracker_due(&plan, due.state(), had_tracker, context.now()).unwrap_or_else(|error| {
-        // A fault of the mirror never holds the run up.
-        context.printer.note(&format!("warning: Linear is not brought up to date: {}", error.message));
-        for hint in &error.hints {
-            context.printer.note(&format!("hint: {hint}"));
-        }
-        None
-    });
+    let tracker =
+        tracker_due(&plan, due.state(), had_tracker, context.now()).unwrap_or_else(|error| {
+            // A fault of the mirror never holds the run up.
+            context.printer.note(&format!(
+                "warning: Linear is not brought up to date: {}",
+                error.message
+            ));
+            for hint in &error.hints {
+                context.printer.note(&format!("hint: {hint}"));
+            }
+            None
+        });
     // Inserted before the last action, which ends the lead's turn.
     let end = due.actions.len().saturating_sub(1);
     due.actions.splice(end..end, tracker);
@@ -116,10 +120,15 @@ pub(super) fn take_turn<'p>(
     attended: bool,
     context: &Context,
 ) -> Result<DueNow<'p>, CommandError> {
-    let works =
-        |(name, agent): (&AgentName, &RunAgent)| agent.activity != Activity::Idle && !ended.contains(name);
+    let works = |(name, agent): (&AgentName, &RunAgent)| {
+        agent.activity != Activity::Idle && !ended.contains(name)
+    };
     // An agent still at work wakes the lead again; another process that commits does not.
-    let patience = if plan.load()?.state.agents.iter().any(works) { Duration::ZERO } else { COMMIT_PATIENCE };
+    let patience = if plan.load()?.state.agents.iter().any(works) {
+        Duration::ZERO
+    } else {
+        COMMIT_PATIENCE
+    };
     let cut_off = sync(plan, context)?;
     if cut_off.is_none() {
         settle(plan, || context.now(), patience)?;
@@ -131,7 +140,11 @@ pub(super) fn take_turn<'p>(
         if !state.untried.is_empty() && cut_off.is_none() {
             try_commands(plan, context);
         }
-        let tip = plan.store.membership()?.filter(|_| state.is_shared()).map(|member| member.tip);
+        let tip = plan
+            .store
+            .membership()?
+            .filter(|_| state.is_shared())
+            .map(|member| member.tip);
         (state.head.clone(), head_moved(plan, &state, tip.as_ref())?)
     };
     let mut ledger = context.told(plan.lock()?);
@@ -166,10 +179,18 @@ pub(super) fn take_turn<'p>(
         (DueLog::Over(state), report)
     };
     let actions = turn.actions.into_iter().map(|action| match action {
-        LeadAction::Finish { .. } => LeadAction::Finish { report: report.clone() },
+        LeadAction::Finish { .. } => LeadAction::Finish {
+            report: report.clone(),
+        },
         action => action,
     });
-    Ok(DueNow { actions: actions.collect(), log, told, first, cut_off })
+    Ok(DueNow {
+        actions: actions.collect(),
+        log,
+        told,
+        first,
+        cut_off,
+    })
 }
 
 /// Takes in what other machines have done with a shared plan. Returns the reason if they can't be reached.
@@ -184,9 +205,9 @@ fn sync(plan: &OpenPlan, context: &Context) -> Result<Option<String>, CommandErr
             Ok(None)
         }
         Err(error) if error.ends() == Exit::CutOff => {
-            context
-                .printer
-                .note(&format!("note: {error}: what is under way goes on, and nothing new begins"));
+            context.printer.note(&format!(
+                "note: {error}: what is under way goes on, and nothing new begins"
+            ));
             Ok(Some(error.to_string()))
         }
         Err(error) => Err(error.into()),
@@ -202,16 +223,31 @@ fn with_fleet(
 ) -> RunSurroundings {
     let lease = SignedDuration::from_mins(settings.fleet.lease_minutes.into());
     let is_silent = |at: &Timestamp| context.now().duration_since(*at) > lease;
-    let silent = member.heard.iter().filter(|(machine, at)| **machine != member.machine && is_silent(at));
+    let silent = member
+        .heard
+        .iter()
+        .filter(|(machine, at)| **machine != member.machine && is_silent(at));
     let silent = silent.map(|(machine, _)| machine.clone()).collect();
     let renew = context.now().duration_since(member.pushed_at) > lease / RENEWALS;
-    RunSurroundings { silent, renew, ..around }
+    RunSurroundings {
+        silent,
+        renew,
+        ..around
+    }
 }
 
 /// The report at the end of a run.
-pub(super) fn final_report(plan: &OpenPlan, tree: &Tree, state: &State, context: &Context) -> String {
+pub(super) fn final_report(
+    plan: &OpenPlan,
+    tree: &Tree,
+    state: &State,
+    context: &Context,
+) -> String {
     let mut report = status_text(&StatusReport::new(state));
-    for (i, line) in RequirementLine::all(&interview_of(plan), &tree.parse(), state).iter().enumerate() {
+    for (i, line) in RequirementLine::all(&interview_of(plan), &tree.parse(), state)
+        .iter()
+        .enumerate()
+    {
         report += if i == 0 { "\nRequirements:\n" } else { "" };
         report += &format!("  {line}\n");
     }
@@ -220,13 +256,16 @@ pub(super) fn final_report(plan: &OpenPlan, tree: &Tree, state: &State, context:
 
 /// The next step, if the plan implements a layer of a roadmap.
 fn what_comes_after(plan: &OpenPlan, context: &Context) -> String {
-    let line =
-        |OfLayer { id, layer }| format!("\nIt makes layer {layer} of {id}; next: fp roadmap next {id}\n");
+    let line = |OfLayer { id, layer }| {
+        format!("\nIt makes layer {layer} of {id}; next: fp roadmap next {id}\n")
+    };
     match plan.folder.layer() {
         Ok(layer) => layer.map(line).unwrap_or_default(),
         Err(error) => {
             // The run is over all the same.
-            context.printer.note(&format!("warning: which roadmap it belongs to can't be read: {error}"));
+            context.printer.note(&format!(
+                "warning: which roadmap it belongs to can't be read: {error}"
+            ));
             String::new()
         }
     }
@@ -247,26 +286,39 @@ fn numbered(plan: &PlanId, first: u64, actions: &[LeadAction]) -> Result<Vec<Val
 
 /// Reports tasks that were edited during the run: they wait for a new approval.
 fn say_edits(context: &Context, tree: &Tree, state: &State, edited: &BTreeSet<TaskId>) {
-    if state.approval.as_ref().is_none_or(|approval| approval.tree_hash == tree.hash) {
+    if state
+        .approval
+        .as_ref()
+        .is_none_or(|approval| approval.tree_hash == tree.hash)
+    {
         return;
     }
     let leaves = approval::leaves(&tree.parse(), &[]).unwrap_or_default();
-    let added = leaves.iter().filter(|leaf| state.task(&leaf.id).is_none()).map(|leaf| &leaf.id);
+    let added = leaves
+        .iter()
+        .filter(|leaf| state.task(&leaf.id).is_none())
+        .map(|leaf| &leaf.id);
     let changed: Vec<&str> = edited.iter().chain(added).map(TaskId::as_str).collect();
     if !changed.is_empty() {
         let (tasks, plan) = (changed.join(", "), &state.plan_id);
-        context
-            .printer
-            .note(&format!("note: edited since the approval: {tasks}; `fp approve {plan}` lets them run"));
+        context.printer.note(&format!(
+            "note: edited since the approval: {tasks}; `fp approve {plan}` lets them run"
+        ));
     }
 }
 
 /// The question of an `ask`, with the code by which its answer is recognised.
 fn printed_question(plan: &PlanId, action: &LeadAction) -> Option<PrintedQuestion> {
     match action {
-        LeadAction::Ask { question, text, header, options, .. } => {
-            Some(PrintedQuestion::of_run(plan, question, text, header, options))
-        }
+        LeadAction::Ask {
+            question,
+            text,
+            header,
+            options,
+            ..
+        } => Some(PrintedQuestion::of_run(
+            plan, question, text, header, options,
+        )),
         _ => None,
     }
 }
@@ -282,15 +334,33 @@ fn actions_text(plan: &PlanId, actions: &[LeadAction]) -> String {
 
 fn action_text(plan: &PlanId, action: &LeadAction) -> String {
     match action {
-        LeadAction::Spawn { name, agent, prompt, player, again } => {
-            start_text("spawn", name, *again, agent, player, prompt)
-        }
-        LeadAction::Verify { name, agent, prompt, player, again, .. } => {
-            start_text("verify", name, *again, agent, player, prompt)
-        }
+        LeadAction::Spawn {
+            name,
+            agent,
+            prompt,
+            player,
+            again,
+        } => start_text("spawn", name, *again, agent, player, prompt),
+        LeadAction::Verify {
+            name,
+            agent,
+            prompt,
+            player,
+            again,
+            ..
+        } => start_text("verify", name, *again, agent, player, prompt),
         LeadAction::Judge { task, prompt, .. } => format!("judge {task}\n{}", indented(prompt)),
-        LeadAction::Resume { name, message, again, .. } => {
-            format!("resume {name}{}\n   message:\n{}", said_before(*again), indented(message))
+        LeadAction::Resume {
+            name,
+            message,
+            again,
+            ..
+        } => {
+            format!(
+                "resume {name}{}\n   message:\n{}",
+                said_before(*again),
+                indented(message)
+            )
         }
         LeadAction::Ask { .. } => ask_text(plan, action),
         LeadAction::Wait { on } => format!(
@@ -298,23 +368,41 @@ fn action_text(plan: &PlanId, action: &LeadAction) -> String {
              The same for one that is not running at all.\n",
             on.join(", ")
         ),
-        LeadAction::Deadlock { chain } => lines_text("deadlock\n   Nothing can go on by itself:\n", chain),
-        LeadAction::Revise { due } => {
-            lines_text("revise\n   Nothing can go on before the plan is changed and approved:\n", due)
+        LeadAction::Deadlock { chain } => {
+            lines_text("deadlock\n   Nothing can go on by itself:\n", chain)
         }
-        LeadAction::Finish { report } => format!("finish\n   The run is over. Show this report:\n\n{report}"),
+        LeadAction::Revise { due } => lines_text(
+            "revise\n   Nothing can go on before the plan is changed and approved:\n",
+            due,
+        ),
+        LeadAction::Finish { report } => {
+            format!("finish\n   The run is over. Show this report:\n\n{report}")
+        }
     }
 }
 
 fn lines_text(head: &str, lines: &[String]) -> String {
-    lines.iter().fold(head.to_owned(), |text, line| text + &format!("   - {line}\n"))
+    lines.iter().fold(head.to_owned(), |text, line| {
+        text + &format!("   - {line}\n")
+    })
 }
 
 /// An `ask` as text; nothing for another action.
 pub(super) fn ask_text(plan: &PlanId, action: &LeadAction) -> String {
-    let LeadAction::Ask { question, header, options, .. } = action else { return String::new() };
-    let printed = printed_question(plan, action).map(|printed| printed.question).unwrap_or_default();
-    let mut ask = format!("ask {question}\n   question: {printed}\n   header: {header}\n   options:\n");
+    let LeadAction::Ask {
+        question,
+        header,
+        options,
+        ..
+    } = action
+    else {
+        return String::new();
+    };
+    let printed = printed_question(plan, action)
+        .map(|printed| printed.question)
+        .unwrap_or_default();
+    let mut ask =
+        format!("ask {question}\n   question: {printed}\n   header: {header}\n   options:\n");
     for option in options {
         ask.push_str(&format!("   - {}: {}\n", option.label, option.description));
     }
@@ -332,7 +420,10 @@ fn start_text(
     player: &AgentPlayer,
     prompt: &str,
 ) -> String {
-    let model = player.model.as_ref().map_or_else(String::new, |model| format!("   model: {model}\n"));
+    let model = player
+        .model
+        .as_ref()
+        .map_or_else(String::new, |model| format!("   model: {model}\n"));
     format!(
         "{what} {name}{}\n   agent: {agent}\n   name and description: {name}\n{model}   prompt:\n{}",
         said_before(again),
@@ -341,7 +432,11 @@ fn start_text(
 }
 
 fn said_before(again: bool) -> &'static str {
-    if again { " (said before: skip it if it is under way)" } else { "" }
+    if again {
+        " (said before: skip it if it is under way)"
+    } else {
+        ""
+    }
 }
 
 fn indented(text: &str) -> String {

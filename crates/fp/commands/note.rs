@@ -69,13 +69,22 @@ fn note(plan: &OpenPlan, add: Add, context: &Context) -> CommandResult {
     }
     if let Some((kind, _)) = PeerKind::read(&add.note) {
         let word = kind.into_str();
-        return Err(CommandError::refused(format!("{word} is a message to another builder: it needs one"))
-            .hint(format!("fp note {} add '{word}: TEXT' --as builder-1 --to builder-2", plan.id())));
+        return Err(CommandError::refused(format!(
+            "{word} is a message to another builder: it needs one"
+        ))
+        .hint(format!(
+            "fp note {} add '{word}: TEXT' --as builder-1 --to builder-2",
+            plan.id()
+        )));
     }
     let note = Note::parse(&add.note, add.task).map_err(CommandError::failed)?;
     let (json, line) = (json!({ "note": note }), note.line());
     let known = ledger.state().notes.contains(&note);
-    let events = if known { Vec::new() } else { vec![Event::Noted { note }] };
+    let events = if known {
+        Vec::new()
+    } else {
+        vec![Event::Noted { note }]
+    };
     write_notepad(plan, &ledger.after(&events, context.now()))?;
     ledger.append(events, context.now())?;
     context.report(&json, &format!("{line}\n"))
@@ -84,13 +93,21 @@ fn note(plan: &OpenPlan, add: Add, context: &Context) -> CommandResult {
 fn tell(plan: &OpenPlan, from: &AgentName, add: &Add, context: &Context) -> CommandResult {
     if let Ok(note) = Note::parse(&add.note, None) {
         let word = note.kind.into_str();
-        return Err(CommandError::refused(format!("{word} is a note, which goes to nobody in particular"))
-            .hint(format!("for the builders that come after: fp note {} add '{word}: TEXT'", plan.id())));
+        return Err(CommandError::refused(format!(
+            "{word} is a note, which goes to nobody in particular"
+        ))
+        .hint(format!(
+            "for the builders that come after: fp note {} add '{word}: TEXT'",
+            plan.id()
+        )));
     }
     let mut ledger = context.told(plan.lock()?);
     let (message, events) = ledger.state().tell(from, &add.to, &add.note)?;
     ledger.append(events, context.now())?;
-    context.report(&json!({ "message": message }), &format!("{}\n", message.line()))
+    context.report(
+        &json!({ "message": message }),
+        &format!("{}\n", message.line()),
+    )
 }
 
 fn list(plan: &OpenPlan, task: Option<&TaskId>, context: &Context) -> CommandResult {
@@ -100,7 +117,9 @@ fn list(plan: &OpenPlan, task: Option<&TaskId>, context: &Context) -> CommandRes
         None => (state.notes.iter().collect(), &state.messages),
     };
     let notes_text = notes.iter().map(|note| numbered(&state.notes, note));
-    let text: String = notes_text.chain(messages.iter().map(|message| message.line() + "\n")).collect();
+    let text: String = notes_text
+        .chain(messages.iter().map(|message| message.line() + "\n"))
+        .collect();
     if text.is_empty() {
         context.printer.note("note: nothing is noted yet");
     }
@@ -109,6 +128,9 @@ fn list(plan: &OpenPlan, task: Option<&TaskId>, context: &Context) -> CommandRes
 
 /// A line with the number of `note` among all of the plan's notes.
 fn numbered(all: &[Note], note: &Note) -> String {
-    let number = all.iter().position(|other| std::ptr::eq(other, note)).map_or(0, |at| at + 1);
+    let number = all
+        .iter()
+        .position(|other| std::ptr::eq(other, note))
+        .map_or(0, |at| at + 1);
     format!("{number:>3}  {}\n", note.line())
 }

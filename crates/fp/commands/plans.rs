@@ -47,7 +47,11 @@ pub(crate) fn run(args: PlansArgs, context: &Context) -> CommandResult {
 }
 
 fn list(args: &PlansArgs, context: &Context) -> CommandResult {
-    let plans = if args.archived { context.plans()?.archived() } else { context.plans()? };
+    let plans = if args.archived {
+        context.plans()?.archived()
+    } else {
+        context.plans()?
+    };
     let mut rows = Vec::new();
     let mut hidden = 0;
     let mut exit = Exit::Done;
@@ -65,11 +69,19 @@ fn list(args: &PlansArgs, context: &Context) -> CommandResult {
         context.notices(&loaded.notices);
         let report = StatusReport::new(&loaded.state);
         if args.archived {
-            rows.push(Row { number: None, archived_at: folder.archived_at(), report });
+            rows.push(Row {
+                number: None,
+                archived_at: folder.archived_at(),
+                report,
+            });
         } else if !args.all && matches!(report.phase, Phase::Finished | Phase::Cancelled) {
             hidden += 1;
         } else {
-            rows.push(Row { number: Some(i + 1), archived_at: None, report });
+            rows.push(Row {
+                number: Some(i + 1),
+                archived_at: None,
+                report,
+            });
         }
     }
     let json = rows.iter().map(|Row { number, archived_at, report }| {
@@ -95,8 +107,15 @@ struct Row {
 
 fn text(rows: &[Row], hidden: usize, archived: bool) -> String {
     let mut text = String::new();
-    for Row { number, archived_at, report } in rows {
-        let mut row = number.map(|number| format!("{number:>3}  ")).unwrap_or_default();
+    for Row {
+        number,
+        archived_at,
+        report,
+    } in rows
+    {
+        let mut row = number
+            .map(|number| format!("{number:>3}  "))
+            .unwrap_or_default();
         row.push_str(&report.line());
         if let Some(at) = archived_at {
             row.push_str(&format!("  since {}", at.strftime("%Y-%m-%d")));
@@ -104,7 +123,11 @@ fn text(rows: &[Row], hidden: usize, archived: bool) -> String {
         text.push_str(&format!("{}\n", row.trim_end()));
     }
     if rows.is_empty() {
-        let none = if archived { "No plan is archived" } else { "No active plan; `fp new GOAL` makes one" };
+        let none = if archived {
+            "No plan is archived"
+        } else {
+            "No active plan; `fp new GOAL` makes one"
+        };
         text.push_str(&format!("{none}\n"));
     }
     if hidden > 0 {
@@ -116,11 +139,18 @@ fn text(rows: &[Row], hidden: usize, archived: bool) -> String {
 fn archive(plan: &str, context: &Context) -> CommandResult {
     let plan = context.open(Some(plan))?;
     let patience = Duration::from_secs(plan.settings.lock_timeout_seconds.into());
-    let folder = context.plans()?.archive(&plan.folder, context.now(), patience)?;
+    let folder = context
+        .plans()?
+        .archive(&plan.folder, context.now(), patience)?;
     let shown = context.shown(&folder);
     let json = json!({ "planId": plan.id(), "archived": true, "folder": folder });
-    context
-        .report(&json, &format!("Archived {0} in {shown}\nTo restore it: fp plans restore {0}\n", plan.id()))
+    context.report(
+        &json,
+        &format!(
+            "Archived {0} in {shown}\nTo restore it: fp plans restore {0}\n",
+            plan.id()
+        ),
+    )
 }
 
 fn restore(plan: &str, context: &Context) -> CommandResult {
@@ -129,5 +159,8 @@ fn restore(plan: &str, context: &Context) -> CommandResult {
     let patience = Duration::from_secs(context.settings()?.lock_timeout_seconds.into());
     let folder = plans.restore(&plan, patience)?;
     let json = json!({ "planId": plan.id(), "archived": false, "folder": folder });
-    context.report(&json, &format!("Restored {} to {}\n", plan.id(), context.shown(&folder)))
+    context.report(
+        &json,
+        &format!("Restored {} to {}\n", plan.id(), context.shown(&folder)),
+    )
 }

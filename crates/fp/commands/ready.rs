@@ -57,15 +57,36 @@ pub(crate) fn run(args: ReadyArgs, context: &Context) -> CommandResult {
         let (bar, obstacles) = (state.bar(), state.obstacles(&edited));
         let line = |task| ready_line(state, task, obstacles.of(task).or_else(|| bar.clone()));
         let tasks = state.tasks.iter().map(line).collect();
-        let ready = if bar.is_some() { Vec::new() } else { state.ready(&edited) };
-        let ready = ready.into_iter().map(|task| task.leaf.id.to_string()).collect();
-        ReadyReport { plan_id: state.plan_id.clone(), phase: Phase::of(state), bar, ready, tasks }
+        let ready = if bar.is_some() {
+            Vec::new()
+        } else {
+            state.ready(&edited)
+        };
+        let ready = ready
+            .into_iter()
+            .map(|task| task.leaf.id.to_string())
+            .collect();
+        ReadyReport {
+            plan_id: state.plan_id.clone(),
+            phase: Phase::of(state),
+            bar,
+            ready,
+            tasks,
+        }
     };
     context.styled_report(&report, &ready_text(&report))?;
-    Ok(if report.ready.is_empty() { Exit::NothingReady } else { Exit::Done })
+    Ok(if report.ready.is_empty() {
+        Exit::NothingReady
+    } else {
+        Exit::Done
+    })
 }
 
-fn ready_line(state: &State, task: &fp_run::run::state::TaskState, why: Option<Obstacle>) -> ReadyLine {
+fn ready_line(
+    state: &State,
+    task: &fp_run::run::state::TaskState,
+    why: Option<Obstacle>,
+) -> ReadyLine {
     ReadyLine {
         id: task.leaf.id.to_string(),
         title: task.leaf.title.clone(),
@@ -105,17 +126,31 @@ fn ready_text(report: &ReadyReport) -> String {
             _ if report.phase == Phase::Cancelled => ("the run was cancelled", "start"),
             _ => ("the run is over", "status"),
         };
-        text.push_str(&format!("Nothing can be claimed: {what}\nNext: fp {next} {plan}\n"));
+        text.push_str(&format!(
+            "Nothing can be claimed: {what}\nNext: fp {next} {plan}\n"
+        ));
     }
-    let width = report.tasks.iter().map(|task| task.id.width().min(ID)).max().unwrap_or(0);
-    for (ready, heading) in
-        [(true, "\nReady, in the order in which they are claimed:\n"), (false, "\nNot ready:\n")]
-    {
-        let tasks: Vec<&ReadyLine> = report.tasks.iter().filter(|task| task.ready == ready).collect();
+    let width = report
+        .tasks
+        .iter()
+        .map(|task| task.id.width().min(ID))
+        .max()
+        .unwrap_or(0);
+    for (ready, heading) in [
+        (true, "\nReady, in the order in which they are claimed:\n"),
+        (false, "\nNot ready:\n"),
+    ] {
+        let tasks: Vec<&ReadyLine> = report
+            .tasks
+            .iter()
+            .filter(|task| task.ready == ready)
+            .collect();
         if !tasks.is_empty() {
             text.push_str(heading);
         }
-        tasks.into_iter().for_each(|task| text.push_str(&task_lines(task, width)));
+        tasks
+            .into_iter()
+            .for_each(|task| text.push_str(&task_lines(task, width)));
     }
     text
 }

@@ -56,7 +56,10 @@ pub(crate) fn run(args: ReportArgs, context: &Context) -> CommandResult {
     let text = tree_text(&plan)?;
     let parsed = parse(&text).0;
     let report = report(&plan, &past, &parsed);
-    let is_markdown = args.out.as_ref().is_some_and(|out| out.extension().is_some_and(|end| end == "md"));
+    let is_markdown = args
+        .out
+        .as_ref()
+        .is_some_and(|out| out.extension().is_some_and(|end| end == "md"));
     let page = match context.output {
         _ if args.markdown => results_page(&report),
         Output::Text if is_markdown => results_page(&report),
@@ -74,7 +77,9 @@ pub(crate) fn run(args: ReportArgs, context: &Context) -> CommandResult {
     };
     let path = context.cwd.join(out);
     write(context, &path, &page, args.force)?;
-    context.printer.note(&format!("note: written to {}", context.shown(&path)));
+    context
+        .printer
+        .note(&format!("note: written to {}", context.shown(&path)));
     Ok(Exit::Done)
 }
 
@@ -83,7 +88,10 @@ const LOOK: Duration = Duration::from_millis(500);
 
 /// Writes the page whenever something has happened.
 fn watch(plan: &OpenPlan, args: ReportArgs, context: &Context) -> CommandResult {
-    let path = args.out.map_or_else(|| plan.folder.file("report.html"), |out| context.cwd.join(out));
+    let path = args.out.map_or_else(
+        || plan.folder.file("report.html"),
+        |out| context.cwd.join(out),
+    );
     let interrupt = interrupt("without --watch, the page is written once")?;
     let write_page = |is_stopped: bool, force: bool| {
         let past = plan.store.past()?;
@@ -91,13 +99,21 @@ fn watch(plan: &OpenPlan, args: ReportArgs, context: &Context) -> CommandResult 
         let parsed = parse(&text).0;
         let report = report(plan, &past, &parsed);
         let is_over = matches!(report.phase, Phase::Finished | Phase::Cancelled);
-        write(context, &path, &run_page(&report, !is_over && !is_stopped), force)?;
+        write(
+            context,
+            &path,
+            &run_page(&report, !is_over && !is_stopped),
+            force,
+        )?;
         Ok::<bool, CommandError>(is_over)
     };
     let mut reader = plan.store.reader();
     reader.more()?;
     let mut is_over = write_page(false, args.force)?;
-    context.printer.note(&format!("note: {} follows the run; open it in a browser", context.shown(&path)));
+    context.printer.note(&format!(
+        "note: {} follows the run; open it in a browser",
+        context.shown(&path)
+    ));
     while !is_over {
         if interrupt.within(LOOK) {
             write_page(true, true)?;
@@ -125,14 +141,21 @@ fn report<'p>(plan: &OpenPlan, past: &Past, parsed: &'p Plan<'p>) -> RunPage<'p>
     let interview = interview_of(plan);
     RunPage {
         requirements: RequirementLine::all(&interview, parsed, &past.state),
-        interview_decisions: interview.decisions().iter().map(ToString::to_string).collect(),
+        interview_decisions: interview
+            .decisions()
+            .iter()
+            .map(ToString::to_string)
+            .collect(),
         ..RunPage::new(&past.state, &past.entries, plan.goal(), tree)
     }
 }
 
 /// The interview, as far as it can be read.
 pub(super) fn interview_of(plan: &OpenPlan) -> Interview {
-    interview_at(&plan.folder.file("interview.json")).ok().flatten().unwrap_or_default()
+    interview_at(&plan.folder.file("interview.json"))
+        .ok()
+        .flatten()
+        .unwrap_or_default()
 }
 
 /// Writes the page, unless that would replace a file that `fp report` didn't write.
@@ -143,6 +166,9 @@ fn write(context: &Context, path: &Path, page: &str, force: bool) -> Result<(), 
     if force || is_run_page(&file::beginning(path, FAR)?) {
         return Ok(file::atomic_write(path, page.as_bytes())?);
     }
-    Err(CommandError::refused(format!("{} is there already, and no page of fp report", context.shown(path)))
-        .hint("name another file, or add --force to replace it"))
+    Err(CommandError::refused(format!(
+        "{} is there already, and no page of fp report",
+        context.shown(path)
+    ))
+    .hint("name another file, or add --force to replace it"))
 }

@@ -26,11 +26,16 @@ pub(crate) fn run(args: RetryArgs, context: &Context) -> CommandResult {
     let plan = source.plan()?;
     let mut ledger = plan.lock_in_order()?;
     let mut events = ledger.state().retry(&args.task)?;
-    let was_done = ledger.state().task(&args.task).is_some_and(|task| task.imported);
+    let was_done = ledger
+        .state()
+        .task(&args.task)
+        .is_some_and(|task| task.imported);
     // What was done needed no criteria.
     let to_revise = was_done && !source.is_valid_anew(&args.task)?;
     if to_revise {
-        events.push(Event::RevisionDue { task: args.task.clone() });
+        events.push(Event::RevisionDue {
+            task: args.task.clone(),
+        });
     }
     let restored: Vec<String> = events
         .iter()
@@ -50,7 +55,10 @@ pub(crate) fn run(args: RetryArgs, context: &Context) -> CommandResult {
             text.push_str(&format!(
                 ". It was not written to be built: `fp validate {id}` shows what is missing"
             ));
-            format!("fp task revise {id} {} --file -, then fp approve {id}", args.task)
+            format!(
+                "fp task revise {id} {} --file -, then fp approve {id}",
+                args.task
+            )
         }
         false => ledger.state().lead_command(),
     };

@@ -46,7 +46,10 @@ pub(crate) fn run(args: RollbackArgs, context: &Context) -> CommandResult {
     } else {
         text.push_str(&format!("Next: {}\n", plan.load()?.state.lead_command()));
     }
-    let waiting = prepared.waiting.iter().map(|(id, status)| json!({ "id": id, "status": status }));
+    let waiting = prepared
+        .waiting
+        .iter()
+        .map(|(id, status)| json!({ "id": id, "status": status }));
     let json = json!({
         "task": args.task, "dryRun": args.dry_run, "commit": prepared.commit, "revert": revert,
         "files": prepared.files(), "waiting": waiting.collect::<Vec<_>>(),
@@ -57,12 +60,24 @@ pub(crate) fn run(args: RollbackArgs, context: &Context) -> CommandResult {
 fn would(task: &TaskId, prepared: &Prepared) -> String {
     match &prepared.commit {
         Some(commit) if prepared.files().is_empty() => {
-            format!("Task {task} ({}): what commit {} did is gone already\n", prepared.title, commit.short())
+            format!(
+                "Task {task} ({}): what commit {} did is gone already\n",
+                prepared.title,
+                commit.short()
+            )
         }
         Some(commit) => {
-            format!("Task {task} ({}): commit {} would be undone\n", prepared.title, commit.short())
+            format!(
+                "Task {task} ({}): commit {} would be undone\n",
+                prepared.title,
+                commit.short()
+            )
         }
-        None => format!("Task {task} ({}): {}\n", prepared.title, without_commit(prepared)),
+        None => format!(
+            "Task {task} ({}): {}\n",
+            prepared.title,
+            without_commit(prepared)
+        ),
     }
 }
 
@@ -70,13 +85,24 @@ fn done(task: &TaskId, prepared: &Prepared, revert: Option<&Oid>) -> String {
     let mut text = format!("Task {task} is rolled back and pending again");
     match (&prepared.commit, revert) {
         (Some(commit), Some(revert)) if prepared.files().is_empty() => {
-            text.push_str(&format!(": commit {} had been undone by {}\n", commit.short(), revert.short()));
+            text.push_str(&format!(
+                ": commit {} had been undone by {}\n",
+                commit.short(),
+                revert.short()
+            ));
         }
         (Some(commit), Some(revert)) => {
-            text.push_str(&format!(": commit {} is undone by {}\n", commit.short(), revert.short()));
+            text.push_str(&format!(
+                ": commit {} is undone by {}\n",
+                commit.short(),
+                revert.short()
+            ));
         }
         (Some(commit), None) => {
-            text.push_str(&format!(": what commit {} did was gone already\n", commit.short()));
+            text.push_str(&format!(
+                ": what commit {} did was gone already\n",
+                commit.short()
+            ));
         }
         (None, _) => text.push_str(&format!(": {}\n", without_commit(prepared))),
     }
@@ -84,7 +110,10 @@ fn done(task: &TaskId, prepared: &Prepared, revert: Option<&Oid>) -> String {
 }
 
 fn without_commit(prepared: &Prepared) -> String {
-    let note = prepared.note.as_ref().map_or_else(String::new, |note| format!(" ({note})"));
+    let note = prepared
+        .note
+        .as_ref()
+        .map_or_else(String::new, |note| format!(" ({note})"));
     format!("it has no commit{note}, so its change stays where it is")
 }
 
@@ -92,7 +121,9 @@ fn waiting(waiting: &[(TaskId, Status)]) -> String {
     if waiting.is_empty() {
         return String::new();
     }
-    let told: Vec<String> =
-        waiting.iter().map(|(id, status)| format!("{id} ({})", status.into_str())).collect();
+    let told: Vec<String> = waiting
+        .iter()
+        .map(|(id, status)| format!("{id} ({})", status.into_str()))
+        .collect();
     format!("What waits for it: {}\n", told.join(", "))
 }

@@ -36,10 +36,13 @@ pub(crate) struct ScheduleArgs {
 
 pub(crate) fn run(args: ScheduleArgs, context: &Context) -> CommandResult {
     let goal = args.plan.as_deref().filter(|name| name.contains(' '));
-    let source = PlanSource::open_to_read(context, args.plan.as_deref()).map_err(|error| match goal {
-        Some(_) => error.hint("to plan a goal: `/fp:plan GOAL` in Claude Code, or `fp new GOAL`"),
-        None => error,
-    })?;
+    let source =
+        PlanSource::open_to_read(context, args.plan.as_deref()).map_err(|error| match goal {
+            Some(_) => {
+                error.hint("to plan a goal: `/fp:plan GOAL` in Claude Code, or `fp new GOAL`")
+            }
+            None => error,
+        })?;
     let plan = source.plan()?;
     let tree_text = source.text()?;
     let (tree, problems) = parse(&tree_text);
@@ -53,7 +56,10 @@ pub(crate) fn run(args: ScheduleArgs, context: &Context) -> CommandResult {
         ));
     }
     let state = plan.load()?.state;
-    let at_once = state.run.as_ref().map_or(settings.max_parallel_tasks, |run| run.terms.builders);
+    let at_once = state
+        .run
+        .as_ref()
+        .map_or(settings.max_parallel_tasks, |run| run.terms.builders);
     let options = ScheduleOptions {
         order,
         model: settings.execution_model,
@@ -68,15 +74,33 @@ pub(crate) fn run(args: ScheduleArgs, context: &Context) -> CommandResult {
     let critique = CritiqueLine::new(&state, &tree_text);
     let path = plan.folder.file("plan.md");
     file::atomic_write(&path, markdown(&schedule).as_bytes())?;
-    let found = critique.as_ref().filter(|critique| critique.findings > 0 && !state.is_running());
+    let found = critique
+        .as_ref()
+        .filter(|critique| critique.findings > 0 && !state.is_running());
     let found = found.map_or(Ok(None), |_| last_critique(plan))?;
-    let found = found.as_ref().map_or_else(String::new, Critique::finding_list);
-    let told = critique.as_ref().map_or_else(String::new, |critique| format!("\n{critique}\n{found}"));
+    let found = found
+        .as_ref()
+        .map_or_else(String::new, Critique::finding_list);
+    let told = critique
+        .as_ref()
+        .map_or_else(String::new, |critique| format!("\n{critique}\n{found}"));
     let commands = commands_text(&tree, &end_commands(plan, &tree));
-    let commands = if commands.is_empty() { commands } else { format!("\n{commands}") };
+    let commands = if commands.is_empty() {
+        commands
+    } else {
+        format!("\n{commands}")
+    };
     let text = text(&schedule, widest_wave(&tree, &options)) + &commands + &told;
-    context.report(&PrintedSchedule { schedule: &schedule, critique: critique.as_ref() }, &text)?;
-    context.printer.note(&format!("note: written to {}", context.shown(&path)));
+    context.report(
+        &PrintedSchedule {
+            schedule: &schedule,
+            critique: critique.as_ref(),
+        },
+        &text,
+    )?;
+    context
+        .printer
+        .note(&format!("note: written to {}", context.shown(&path)));
     Ok(Exit::Done)
 }
 
@@ -91,7 +115,10 @@ struct PrintedSchedule<'s> {
 
 /// How many tasks could run at once, however many builders are configured.
 fn widest_wave(tree: &Plan, options: &ScheduleOptions) -> usize {
-    let widest = ScheduleOptions { max_parallel_tasks: u32::MAX, ..options.clone() };
+    let widest = ScheduleOptions {
+        max_parallel_tasks: u32::MAX,
+        ..options.clone()
+    };
     let widest = schedule(tree, &widest).ok();
     let tasks = |schedule: Schedule<'_>| schedule.waves.iter().map(|wave| wave.tasks.len()).max();
     widest.and_then(tasks).unwrap_or_default()
@@ -108,24 +135,53 @@ fn text(schedule: &Schedule<'_>, width: usize) -> String {
     // With one builder every task waits for it.
     let why = |step: &ScheduleStep<'_>| {
         let delay = step.delay.as_ref();
-        let told = delay.filter(|delay| delay.cause != DelayCause::Limit || schedule.max_parallel_tasks > 1);
+        let told = delay
+            .filter(|delay| delay.cause != DelayCause::Limit || schedule.max_parallel_tasks > 1);
         told.map_or_else(String::new, ToString::to_string)
     };
-    let (number, wave) = (schedule.order.len().to_string().len(), schedule.waves.len().to_string().len());
+    let (number, wave) = (
+        schedule.order.len().to_string().len(),
+        schedule.waves.len().to_string().len(),
+    );
     for step in &schedule.order {
-        let ScheduleStep { position, wave: at, id, title, complexity, .. } = step;
-        let reason = Some(why(step)).filter(|why| !why.is_empty()).map(|why| format!(": {why}"));
+        let ScheduleStep {
+            position,
+            wave: at,
+            id,
+            title,
+            complexity,
+            ..
+        } = step;
+        let reason = Some(why(step))
+            .filter(|why| !why.is_empty())
+            .map(|why| format!(": {why}"));
         let line = format!("{id} {title} ({complexity}){}", reason.unwrap_or_default());
         let head = format!("{position:>number$}. wave {at:<wave$}  ");
         let lines = wrapped_within(&line, WIDTH - head.len(), LINES);
-        text.push_str(&format!("{head}{}\n", lines.join(&format!("\n{}", " ".repeat(head.len())))));
+        text.push_str(&format!(
+            "{head}{}\n",
+            lines.join(&format!("\n{}", " ".repeat(head.len())))
+        ));
     }
     let path = &schedule.critical_path;
-    let way = if path.tasks.is_empty() { "none".to_owned() } else { path.tasks.join(" → ") };
+    let way = if path.tasks.is_empty() {
+        "none".to_owned()
+    } else {
+        path.tasks.join(" → ")
+    };
     text.push('\n');
-    let label = format!("Critical path, {} of {} complexity: ", path.complexity, schedule.total_complexity);
+    let label = format!(
+        "Critical path, {} of {} complexity: ",
+        path.complexity, schedule.total_complexity
+    );
     text.push_str(&(wrapped(&(label + &way), WIDTH - 2).join("\n  ") + "\n"));
-    let factors = schedule.speed_up.iter().map(|gain| format!("{:.1}x with {}", gain.factor, gain.builders));
-    text.push_str(&format!("Ideal speed-up: {} builders\n", factors.collect::<Vec<_>>().join(", ")));
+    let factors = schedule
+        .speed_up
+        .iter()
+        .map(|gain| format!("{:.1}x with {}", gain.factor, gain.builders));
+    text.push_str(&format!(
+        "Ideal speed-up: {} builders\n",
+        factors.collect::<Vec<_>>().join(", ")
+    ));
     text
 }

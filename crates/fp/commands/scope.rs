@@ -41,20 +41,31 @@ pub(crate) fn run(args: ScopeArgs, context: &Context) -> CommandResult {
     let plan = context.open(Some(&args.plan))?;
     let mut ledger = context.told(plan.lock_in_order()?);
     let policy = (plan.settings.guard.extend, plan.settings.plans_dir.as_str());
-    let extension = ledger.state().extend(&args.task, &args.claim, &args.path, &args.reason, policy)?;
+    let extension =
+        ledger
+            .state()
+            .extend(&args.task, &args.claim, &args.path, &args.reason, policy)?;
     let (word, question, text, events) = match extension {
-        Extension::Listed => {
-            ("listed", None, format!("{} is in the task's files already\n", args.path), Vec::new())
-        }
+        Extension::Listed => (
+            "listed",
+            None,
+            format!("{} is in the task's files already\n", args.path),
+            Vec::new(),
+        ),
         Extension::Allowed(events) => (
             "allowed",
             None,
-            format!("{} is in the task's files now; the report says so\n", args.path),
+            format!(
+                "{} is in the task's files now; the report says so\n",
+                args.path
+            ),
             events,
         ),
         Extension::Asked(question, events) => ("asked", Some(question), asked(&args.task), events),
     };
     ledger.append(events, context.now())?;
-    context
-        .report(&json!({ "task": args.task, "path": args.path, "answer": word, "question": question }), &text)
+    context.report(
+        &json!({ "task": args.task, "path": args.path, "answer": word, "question": question }),
+        &text,
+    )
 }

@@ -37,10 +37,16 @@ pub(crate) struct ShowTreeArgs {
 
 pub(crate) fn run(args: ShowTreeArgs, context: &Context) -> CommandResult {
     let source = PlanSource::open_to_read(context, args.plan.as_deref())?;
-    let settings = source.plan.as_ref().map_or_else(|| context.settings(), |plan| Ok(&plan.settings))?;
+    let settings = source
+        .plan
+        .as_ref()
+        .map_or_else(|| context.settings(), |plan| Ok(&plan.settings))?;
     let text = source.text()?;
     let (parsed, problems) = parse(&text);
-    let mut report = TreeReport::new(&parsed, source.plan.as_ref().and_then(OpenPlan::goal_if_kept));
+    let mut report = TreeReport::new(
+        &parsed,
+        source.plan.as_ref().and_then(OpenPlan::goal_if_kept),
+    );
     let mut at_once = settings.max_parallel_tasks;
     if let Some(plan) = &source.plan {
         let state = context.state(plan)?;
@@ -49,9 +55,16 @@ pub(crate) fn run(args: ShowTreeArgs, context: &Context) -> CommandResult {
         at_once = state.run.as_ref().map_or(at_once, |run| run.terms.builders);
     }
     if context.output != Output::Text {
-        let facts = RuleFacts { max_complexity: settings.max_complexity, ..RuleFacts::default() };
+        let facts = RuleFacts {
+            max_complexity: settings.max_complexity,
+            ..RuleFacts::default()
+        };
         report = report
-            .with_schedules(&parsed, &schedule_options(settings), &builders(at_once, context.output))
+            .with_schedules(
+                &parsed,
+                &schedule_options(settings),
+                &builders(at_once, context.output),
+            )
             .with_problems(&check(&parsed, &problems, &facts), &Lines::new(&text));
     }
     let shown = rendered(context, &source, &report, at_once)?;
@@ -65,7 +78,9 @@ pub(crate) fn run(args: ShowTreeArgs, context: &Context) -> CommandResult {
     };
     let path = context.cwd.join(path);
     file::atomic_write(&path, theme::without_colours(&shown).as_bytes())?;
-    context.printer.note(&format!("note: written to {}", context.shown(&path)));
+    context
+        .printer
+        .note(&format!("note: written to {}", context.shown(&path)));
     Ok(Exit::Done)
 }
 
@@ -107,7 +122,10 @@ pub(super) fn scheduled_tree<'p>(
     settings: &Settings,
     goal: Option<String>,
 ) -> TreeReport<'p> {
-    let at_once = state.run.as_ref().map_or(settings.max_parallel_tasks, |run| run.terms.builders);
+    let at_once = state
+        .run
+        .as_ref()
+        .map_or(settings.max_parallel_tasks, |run| run.terms.builders);
     let report = TreeReport::new(tree, goal).with_run(tree, state);
     report.with_schedules(tree, &schedule_options(settings), &[at_once])
 }
@@ -156,19 +174,46 @@ fn tree_text(report: &TreeReport<'_>) -> String {
 }
 
 fn limited(below: &str, part: &str) -> String {
-    if below.width() < BRANCHES { format!("{below}{part}") } else { below.to_owned() }
+    if below.width() < BRANCHES {
+        format!("{below}{part}")
+    } else {
+        below.to_owned()
+    }
 }
 
 fn tree_line(task: &TaskRow, branch: &str) -> String {
     let facts = complexity_and_state(task);
-    let facts = if facts.is_empty() { facts } else { format!(" ({facts})") };
-    let after: Vec<&str> = task.dependencies.iter().chain(&task.preceded_by).map(String::as_str).collect();
-    let after = if after.is_empty() { String::new() } else { format!("  after {}", after.join(", ")) };
+    let facts = if facts.is_empty() {
+        facts
+    } else {
+        format!(" ({facts})")
+    };
+    let after: Vec<&str> = task
+        .dependencies
+        .iter()
+        .chain(&task.preceded_by)
+        .map(String::as_str)
+        .collect();
+    let after = if after.is_empty() {
+        String::new()
+    } else {
+        format!("  after {}", after.join(", "))
+    };
     let after = fitted(&after, WIDTH / 3);
-    let look = task.state.as_ref().map_or(Look::Plain, |run| Look::of(run.status, run.ready));
-    let head = StyledLine::default().and(Look::Plain, branch).and(Look::Strong, format!("{}  ", task.id));
-    let room = WIDTH.saturating_sub(head.width() + facts.width() + after.width()).max(12);
-    let line = head.and(Look::Plain, fitted(&task.title, room)).and(look, facts).and(Look::Faint, after);
+    let look = task
+        .state
+        .as_ref()
+        .map_or(Look::Plain, |run| Look::of(run.status, run.ready));
+    let head = StyledLine::default()
+        .and(Look::Plain, branch)
+        .and(Look::Strong, format!("{}  ", task.id));
+    let room = WIDTH
+        .saturating_sub(head.width() + facts.width() + after.width())
+        .max(12);
+    let line = head
+        .and(Look::Plain, fitted(&task.title, room))
+        .and(look, facts)
+        .and(Look::Faint, after);
     line.painted(usize::MAX) + "\n"
 }
 
@@ -176,5 +221,9 @@ fn tree_line(task: &TaskRow, branch: &str) -> String {
 pub(crate) fn complexity_and_state(task: &TaskRow) -> String {
     let complexity = task.complexity.map(|complexity| complexity.to_string());
     let state = task.state.as_ref().map(|run| run.state_word().to_owned());
-    complexity.into_iter().chain(state).collect::<Vec<_>>().join(", ")
+    complexity
+        .into_iter()
+        .chain(state)
+        .collect::<Vec<_>>()
+        .join(", ")
 }

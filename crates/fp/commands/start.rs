@@ -83,13 +83,21 @@ pub(crate) fn run(args: StartArgs, context: &Context) -> CommandResult {
 fn tell_of_background(plan: &OpenPlan, args: &StartArgs, context: &Context) -> CommandResult {
     let flags = [
         args.builders.map(|builders| format!(" -j {builders}")),
-        args.terms.max_iterations.map(|iterations| format!(" --max-iterations {iterations}")),
+        args.terms
+            .max_iterations
+            .map(|iterations| format!(" --max-iterations {iterations}")),
         args.terms.no_commit.then(|| " --no-commit".to_owned()),
         args.terms.allow_dirty.then(|| " --allow-dirty".to_owned()),
     ];
-    let line = format!("fp run {} --ask{}", plan.id(), flags.into_iter().flatten().collect::<String>());
-    context
-        .report(&json!({ "planId": plan.id(), "background": line }), &format!("In the background: {line}\n"))
+    let line = format!(
+        "fp run {} --ask{}",
+        plan.id(),
+        flags.into_iter().flatten().collect::<String>()
+    );
+    context.report(
+        &json!({ "planId": plan.id(), "background": line }),
+        &format!("In the background: {line}\n"),
+    )
 }
 
 /// Time that the lock of a lead may outlive it: a child that it had just forked has it until that is a program.
@@ -128,32 +136,55 @@ pub(super) fn begin(
     let status = git.status()?;
     let no_commit = args.no_commit || plan.settings.no_commit;
     if no_commit && is_shared {
-        return Err(CommandError::refused("a shared plan needs commits: they are how its machines meet")
-            .hint("leave `--no-commit` away, or set `noCommit` to false"));
+        return Err(CommandError::refused(
+            "a shared plan needs commits: they are how its machines meet",
+        )
+        .hint("leave `--no-commit` away, or set `noCommit` to false"));
     }
     let head = status.head()?;
     if !no_commit && !is_shared {
-        if let Some(operation) = git.state().filter(|operation| *operation != Operation::Bisect) {
+        if let Some(operation) = git
+            .state()
+            .filter(|operation| *operation != Operation::Bisect)
+        {
             return Err(GitError::InProgress(operation).into());
         }
         head.require_branch()?;
     }
     for (key, _) in context.config()?.ignored.by_key() {
-        context
-            .printer
-            .note(&format!("note: {key} in the project's file is ignored here: `fp config` says why"));
+        context.printer.note(&format!(
+            "note: {key} in the project's file is ignored here: `fp config` says why"
+        ));
     }
     let before = plan.load()?;
-    let dirty = concerned(&before.state, status.entries.iter().map(|e| e.path.to_string()));
+    let dirty = concerned(
+        &before.state,
+        status.entries.iter().map(|e| e.path.to_string()),
+    );
     let first_start = before.state.run.is_none();
     if first_start && !args.allow_dirty {
         refuse_dirty(&dirty)?;
     }
-    let checkout = isolation(plan, &git, &lead, no_commit, dirty.first().filter(|_| first_start), context)?;
+    let checkout = isolation(
+        plan,
+        &git,
+        &lead,
+        no_commit,
+        dirty.first().filter(|_| first_start),
+        context,
+    )?;
     let iterations = args.max_iterations.unwrap_or(plan.settings.max_iterations);
     // What a killed `fp run` may have left.
-    let processes = before.state.processes.values().map(|process| process.mark.as_str());
-    end_marked(&processes.filter(|mark| !mark.is_empty()).collect::<Vec<_>>());
+    let processes = before
+        .state
+        .processes
+        .values()
+        .map(|process| process.mark.as_str());
+    end_marked(
+        &processes
+            .filter(|mark| !mark.is_empty())
+            .collect::<Vec<_>>(),
+    );
     let mut ledger = context.told(plan.lock_in_order()?);
     if is_shared {
         plan.agreed_commands(ledger.state())?;
@@ -183,19 +214,28 @@ pub(super) fn begin(
 pub(super) fn try_commands(plan: &OpenPlan, context: &Context) {
     let say = |line: &str| context.printer.note(&format!("note: trying {line}"));
     let tried = trial::try_commands(plan, say, || context.now());
-    let notes =
-        tried.unwrap_or_else(|error| vec![format!("the plan's commands could not be tried: {error}")]);
-    notes.iter().for_each(|note| context.printer.note(&format!("warning: {note}")));
+    let notes = tried
+        .unwrap_or_else(|error| vec![format!("the plan's commands could not be tried: {error}")]);
+    notes
+        .iter()
+        .for_each(|note| context.printer.note(&format!("warning: {note}")));
 }
 
 /// The checkout as the run finds it, or found it.
 fn found(git: &Git, state: &State) -> Result<FoundCheckout, CommandError> {
-    let before = state.run.as_ref().filter(|_| state.is_running()).and_then(|run| run.terms.found.clone());
+    let before = state
+        .run
+        .as_ref()
+        .filter(|_| state.is_running())
+        .and_then(|run| run.terms.found.clone());
     if let Some(before) = before {
         return Ok(before);
     }
     let (snapshot, around) = git.observe()?;
-    Ok(FoundCheckout { tree: snapshot.tree.to_string(), around })
+    Ok(FoundCheckout {
+        tree: snapshot.tree.to_string(),
+        around,
+    })
 }
 
 /// True if the lead judges: for a single task that was planned on the spot, a verifier would cost more than
@@ -207,7 +247,9 @@ fn lead_judges(plan: &OpenPlan, state: &State) -> Result<bool, CommandError> {
 /// The order of tasks, from their measured signals.
 pub(super) fn policy(plan: &OpenPlan) -> Result<Policy, CommandError> {
     let composites = plan.composites()?.unwrap_or_default();
-    let known = composites.into_iter().filter_map(|(id, composite)| Some((TaskId::new(id).ok()?, composite)));
+    let known = composites
+        .into_iter()
+        .filter_map(|(id, composite)| Some((TaskId::new(id).ok()?, composite)));
     Ok(Policy::new(&plan.settings, known))
 }
 
@@ -232,7 +274,8 @@ fn scaled_iterations(
     let ids = state.tasks.iter().map(|task| &task.leaf.id);
     let scaled = ids.filter_map(|id| {
         let composite = *composites.get(id.as_str())?;
-        let iterations = signals_record::scaled_iterations(max, scaling.base, scaling.factor, composite);
+        let iterations =
+            signals_record::scaled_iterations(max, scaling.base, scaling.factor, composite);
         (iterations > max).then(|| (id.clone(), iterations))
     });
     Ok(scaled.collect())
@@ -240,8 +283,14 @@ fn scaled_iterations(
 
 /// The uncommitted files that the plan may change.
 fn concerned(state: &State, dirty: impl Iterator<Item = String>) -> Vec<String> {
-    let listed: Vec<String> = state.tasks.iter().flat_map(|t| t.leaf.files.clone()).collect();
-    dirty.filter(|path| fp_plan::plan::path::overlap(&listed, std::slice::from_ref(path))).collect()
+    let listed: Vec<String> = state
+        .tasks
+        .iter()
+        .flat_map(|t| t.leaf.files.clone())
+        .collect();
+    dirty
+        .filter(|path| fp_plan::plan::path::overlap(&listed, std::slice::from_ref(path)))
+        .collect()
 }
 
 fn refuse_dirty(concerned: &[String]) -> Result<(), CommandError> {
@@ -249,8 +298,10 @@ fn refuse_dirty(concerned: &[String]) -> Result<(), CommandError> {
         return Ok(());
     }
     let files = concerned.join(", ");
-    Err(CommandError::refused(format!("files that the plan changes have uncommitted changes: {files}"))
-        .hint("commit or stash them, or add --allow-dirty to make them part of the tasks' commits"))
+    Err(CommandError::refused(format!(
+        "files that the plan changes have uncommitted changes: {files}"
+    ))
+    .hint("commit or stash them, or add --allow-dirty to make them part of the tasks' commits"))
 }
 
 /// The checkout that receives passed tasks, if builders get worktrees of their own. If that is impossible,
@@ -273,32 +324,48 @@ fn isolation(
     };
     let checkout = git.worktree().to_str();
     let obstacle = match (checkout, dirty) {
-        _ if no_commit => Some("commits are off, and without them no task sees what another did".to_owned()),
-        (_, Some(file)) => Some(format!("a worktree has no uncommitted changes, such as those of {file}")),
+        _ if no_commit => {
+            Some("commits are off, and without them no task sees what another did".to_owned())
+        }
+        (_, Some(file)) => Some(format!(
+            "a worktree has no uncommitted changes, such as those of {file}"
+        )),
         (None, _) => Some("the path of the checkout is not UTF-8".to_owned()),
         _ => git.worktree_obstacle()?,
     };
     match obstacle {
         None => Ok(checkout.map(str::to_owned)),
-        Some(obstacle) if insists => {
-            Err(CommandError::refused(format!("builders can't have worktrees of their own: {obstacle}"))
-                .hint("set `isolation` to `auto` or `shared` to have them work in the checkout"))
-        }
+        Some(obstacle) if insists => Err(CommandError::refused(format!(
+            "builders can't have worktrees of their own: {obstacle}"
+        ))
+        .hint("set `isolation` to `auto` or `shared` to have them work in the checkout")),
         Some(obstacle) => {
-            context.printer.note(&format!("note: builders share the checkout: {obstacle}"));
+            context
+                .printer
+                .note(&format!("note: builders share the checkout: {obstacle}"));
             Ok(None)
         }
     }
 }
 
-fn report(context: &Context, state: &State, released: usize, language: Option<&str>) -> CommandResult {
+fn report(
+    context: &Context,
+    state: &State,
+    released: usize,
+    language: Option<&str>,
+) -> CommandResult {
     let (done, total) = (state.count(Status::Completed), state.tasks.len());
-    let Some(run) = &state.run else { return Ok(Exit::Done) };
+    let Some(run) = &state.run else {
+        return Ok(Exit::Done);
+    };
     let mut text = format!("Run of {}: {done} of {total} tasks done", state.plan_id);
     for (count, what) in [
         (state.count(Status::Failed), "failed"),
         (state.count(Status::Skipped), "skipped"),
-        (state.count(Status::AwaitingVerification), "awaiting verification"),
+        (
+            state.count(Status::AwaitingVerification),
+            "awaiting verification",
+        ),
         (released, "taken back from a session that is gone"),
     ] {
         if count > 0 {
@@ -314,10 +381,19 @@ fn report(context: &Context, state: &State, released: usize, language: Option<&s
         Some(step) => format!("Nothing is left to do. Next: {}", step.command),
         None => "Nothing is left to do".to_owned(),
     };
-    let place = if run.terms.checkout.is_some() { " in worktrees of their own" } else { "" };
+    let place = if run.terms.checkout.is_some() {
+        " in worktrees of their own"
+    } else {
+        ""
+    };
     let commits = if run.terms.no_commit { "off" } else { "on" };
-    let words = language.map(|language| format!("Words to the user: {language}\n")).unwrap_or_default();
-    text.push_str(&format!("\nBuilders: {}{place}, iterations: {iterations}", run.terms.builders));
+    let words = language
+        .map(|language| format!("Words to the user: {language}\n"))
+        .unwrap_or_default();
+    text.push_str(&format!(
+        "\nBuilders: {}{place}, iterations: {iterations}",
+        run.terms.builders
+    ));
     text.push_str(&format!(", commits: {commits}\n{words}{next}\n"));
     let json = json!({
         "planId": state.plan_id, "session": run.terms.session, "builders": run.terms.builders,

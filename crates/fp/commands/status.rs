@@ -25,8 +25,15 @@ use crate::printer::{WIDTH, columns};
 use crate::theme::{self, Look, StyledLine};
 
 /// The files of planning, in order.
-const WRITTEN: [&str; 7] =
-    ["pre-analysis.md", "interview.md", "research.md", "context.md", "tasks.md", "critique.md", "plan.md"];
+const WRITTEN: [&str; 7] = [
+    "pre-analysis.md",
+    "interview.md",
+    "research.md",
+    "context.md",
+    "tasks.md",
+    "critique.md",
+    "plan.md",
+];
 
 /// Show how far a plan is, and what needs you
 #[derive(Debug, clap::Args)]
@@ -47,18 +54,26 @@ pub(crate) fn run(args: StatusArgs, context: &Context) -> CommandResult {
         if !context.is_json() && Screen::is_there(context.env("TERM").as_deref()) {
             return watch_plan(&plan, context);
         }
-        context.printer.note("note: --watch shows text on a terminal: this is the status at the moment");
+        context
+            .printer
+            .note("note: --watch shows text on a terminal: this is the status at the moment");
     }
     let state = context.state(&plan)?;
     if let Some(member) = plan.store.membership()?.filter(|_| state.is_shared()) {
         let seen = context.now().duration_since(member.fetched_at);
         let (remote, ago) = (&member.place.remote, short_time(seen));
-        context.printer.note(&format!("note: as it was on {remote} {ago} ago; `fp fleet` looks again"));
+        context.printer.note(&format!(
+            "note: as it was on {remote} {ago} ago; `fp fleet` looks again"
+        ));
     }
     let report = StatusReport::new(&state);
     let planned = (report.phase == Phase::Planning).then(|| PlanningStatus::of_plan(&plan, &state));
     let lines = status_lines(&state, &report, context.now(), columns(), args.all);
-    let text = lines.join("\n") + "\n" + &planned.as_ref().map_or_else(String::new, PlanningStatus::text);
+    let text = lines.join("\n")
+        + "\n"
+        + &planned
+            .as_ref()
+            .map_or_else(String::new, PlanningStatus::text);
     context.styled_report(&Printed { report, planned }, &text)
 }
 
@@ -84,20 +99,34 @@ struct PlanningStatus {
 
 impl PlanningStatus {
     fn of_plan(plan: &OpenPlan, state: &State) -> Self {
-        let written = WRITTEN.into_iter().filter(|name| plan.folder.file(name).exists()).collect();
+        let written = WRITTEN
+            .into_iter()
+            .filter(|name| plan.folder.file(name).exists())
+            .collect();
         // A tree that can't be read is not the one that was criticised.
         let tree = plan.tree().map(|tree| tree.text).unwrap_or_default();
         let done_before = Some(state.imported.len()).filter(|count| *count > 0);
-        Self { written, critique: CritiqueLine::new(state, &tree), done_before }
+        Self {
+            written,
+            critique: CritiqueLine::new(state, &tree),
+            done_before,
+        }
     }
 
     fn text(&self) -> String {
-        let written = if self.written.is_empty() { "nothing".to_owned() } else { self.written.join(", ") };
+        let written = if self.written.is_empty() {
+            "nothing".to_owned()
+        } else {
+            self.written.join(", ")
+        };
         let critique = self.critique.iter().map(|critique| format!("{critique}\n"));
         let before = self.done_before.map_or_else(String::new, |count| {
             format!("Done before the import, and to be taken over with the approval: {count}\n")
         });
-        format!("Written so far: {written}\n{}{before}", critique.collect::<String>())
+        format!(
+            "Written so far: {written}\n{}{before}",
+            critique.collect::<String>()
+        )
     }
 }
 
@@ -107,13 +136,27 @@ pub(crate) fn status_text(report: &StatusReport) -> String {
     if report.counts.total > 0 {
         text.push_str(&format!("{}\n\n", report.counts_in_words()));
     }
-    let columns = TaskColumns { id: id_width(report), all: WIDTH, signs: false };
-    for line in report.tasks.iter().flat_map(|task| task_lines(report, task, columns)) {
-        text.push_str(&format!("{}\n", theme::without_colours(&line.painted(WIDTH))));
+    let columns = TaskColumns {
+        id: id_width(report),
+        all: WIDTH,
+        signs: false,
+    };
+    for line in report
+        .tasks
+        .iter()
+        .flat_map(|task| task_lines(report, task, columns))
+    {
+        text.push_str(&format!(
+            "{}\n",
+            theme::without_colours(&line.painted(WIDTH))
+        ));
     }
     if !report.end_checks.is_empty() {
         text.push_str("\nChecks at the end:\n");
-        report.end_checks.iter().for_each(|line| text.push_str(&format!("  {line}\n")));
+        report
+            .end_checks
+            .iter()
+            .for_each(|line| text.push_str(&format!("  {line}\n")));
     }
     if let Some(cost) = &report.cost {
         text.push_str(&format!("\n{}\n", cost.lines().join("\n")));
@@ -152,14 +195,20 @@ fn status_lines(
 ) -> Vec<String> {
     let mut lines = head_lines(state, report, now, columns);
     let groups = groups_of(report);
-    let in_columns = TaskColumns { id: id_width(report), all: columns, signs: true };
+    let in_columns = TaskColumns {
+        id: id_width(report),
+        all: columns,
+        signs: true,
+    };
     let told = |line: &TaskLine| task_lines(report, line, in_columns);
     let needs = question_lines(state, columns, all);
     let tasks: Vec<StyledLine> = if all {
         report.tasks.iter().flat_map(told).collect()
     } else {
-        let whole: Vec<_> =
-            groups.iter().flat_map(|(_, tasks)| tasks.iter().copied().flat_map(told)).collect();
+        let whole: Vec<_> = groups
+            .iter()
+            .flat_map(|(_, tasks)| tasks.iter().copied().flat_map(told))
+            .collect();
         let fits = whole.len() + needs.len() <= ROWS;
         if fits {
             whole
@@ -170,14 +219,31 @@ fn status_lines(
                 .collect()
         }
     };
-    let ends =
-        report.end_checks.iter().map(|line| StyledLine::default().and(Look::Plain, format!("  {line}")));
+    let ends = report
+        .end_checks
+        .iter()
+        .map(|line| StyledLine::default().and(Look::Plain, format!("  {line}")));
     let ends: Vec<_> = ends.collect();
-    let cost: Vec<_> =
-        report.cost.iter().flat_map(CostReport::lines).take(if all { usize::MAX } else { 3 }).collect();
-    let cost = cost.into_iter().map(|line| StyledLine::default().and(Look::Plain, line)).collect();
-    let sections = [(None, needs), (None, tasks), (Some("Checks at the end:"), ends), (None, cost)];
-    for (heading, section) in sections.into_iter().filter(|(_, section)| !section.is_empty()) {
+    let cost: Vec<_> = report
+        .cost
+        .iter()
+        .flat_map(CostReport::lines)
+        .take(if all { usize::MAX } else { 3 })
+        .collect();
+    let cost = cost
+        .into_iter()
+        .map(|line| StyledLine::default().and(Look::Plain, line))
+        .collect();
+    let sections = [
+        (None, needs),
+        (None, tasks),
+        (Some("Checks at the end:"), ends),
+        (None, cost),
+    ];
+    for (heading, section) in sections
+        .into_iter()
+        .filter(|(_, section)| !section.is_empty())
+    {
         lines.push(StyledLine::default());
         lines.extend(heading.map(|heading| StyledLine::default().and(Look::Plain, heading)));
         lines.extend(section);
@@ -186,26 +252,48 @@ fn status_lines(
 }
 
 /// The plan's phase and progress.
-fn head_lines(state: &State, report: &StatusReport, now: Timestamp, columns: usize) -> Vec<StyledLine> {
+fn head_lines(
+    state: &State,
+    report: &StatusReport,
+    now: Timestamp,
+    columns: usize,
+) -> Vec<StyledLine> {
     let is_running = report.phase == Phase::Running;
     let end = if is_running { Some(now) } else { state.last_at };
     let started = state.run.as_ref().map(|run| run.started_at);
-    let took = started.zip(end).filter(|(from, to)| to.duration_since(*from).as_secs() >= 60);
+    let took = started
+        .zip(end)
+        .filter(|(from, to)| to.duration_since(*from).as_secs() >= 60);
     let took = took.map(|(from, to)| lasted(from, to));
-    let left = time_left(state).filter(|_| is_running).map(|left| format!("about {left} left"));
-    let cost = report.cost.iter().map(|cost| spent_in_words(cost.tokens, cost.micro_usd));
+    let left = time_left(state)
+        .filter(|_| is_running)
+        .map(|left| format!("about {left} left"));
+    let cost = report
+        .cost
+        .iter()
+        .map(|cost| spent_in_words(cost.tokens, cost.micro_usd));
     let facts: Vec<String> = took.into_iter().chain(left).chain(cost).collect();
     let head = StyledLine::default()
         .and(Look::Plain, "Plan ")
         .and(Look::Strong, report.plan_id.as_str())
         .and(Look::Plain, format!(" ({})", report.phase.into_str()))
-        .and(Look::Faint, if facts.is_empty() { String::new() } else { format!("  {}", facts.join(", ")) });
+        .and(
+            Look::Faint,
+            if facts.is_empty() {
+                String::new()
+            } else {
+                format!("  {}", facts.join(", "))
+            },
+        );
     let counts = &report.counts;
     if counts.total == 0 {
         return vec![head];
     }
     let bar = theme::bar(counts.completed, counts.total, BAR.min(columns / 8));
-    vec![head, bar.and(Look::Plain, format!(" {}", report.counts_in_words()))]
+    vec![
+        head,
+        bar.and(Look::Plain, format!(" {}", report.counts_in_words())),
+    ]
 }
 
 /// The questions that wait for the user, with the command that answers the first.
@@ -221,13 +309,20 @@ fn question_lines(state: &State, columns: usize, all: bool) -> Vec<StyledLine> {
         );
         for (number, part) in parts.into_iter().enumerate() {
             let sign = if number == 0 { "? " } else { "  " };
-            lines.push(StyledLine::default().and(Look::Strong, sign).and(Look::Plain, part));
+            lines.push(
+                StyledLine::default()
+                    .and(Look::Strong, sign)
+                    .and(Look::Plain, part),
+            );
         }
     }
     if let Some(step) = next_steps(state).first().filter(|_| !open.is_empty()) {
         let more = open.len().saturating_sub(most);
-        let more =
-            if more > 0 { format!("  (and {})", counted(more, "more question")) } else { String::new() };
+        let more = if more > 0 {
+            format!("  (and {})", counted(more, "more question"))
+        } else {
+            String::new()
+        };
         lines.push(
             StyledLine::default()
                 .and(Look::Plain, "  ")
@@ -241,7 +336,11 @@ fn question_lines(state: &State, columns: usize, all: bool) -> Vec<StyledLine> {
 /// The tasks by what is worth knowing first, each group with its look.
 fn groups_of(report: &StatusReport) -> Vec<(Look, Vec<&TaskLine>)> {
     let of = |looks: &[Look]| -> Vec<&TaskLine> {
-        report.tasks.iter().filter(|task| looks.contains(&look_of(report, task))).collect()
+        report
+            .tasks
+            .iter()
+            .filter(|task| looks.contains(&look_of(report, task)))
+            .collect()
     };
     vec![
         (Look::Failed, of(&[Look::Failed])),
@@ -266,7 +365,9 @@ fn shortened(
 ) -> Vec<StyledLine> {
     let mut tasks = tasks.to_vec();
     if look == Look::Done {
-        tasks.sort_by_key(|task| std::cmp::Reverse(state.task(&task.id).and_then(|task| task.ended_at)));
+        tasks.sort_by_key(|task| {
+            std::cmp::Reverse(state.task(&task.id).and_then(|task| task.ended_at))
+        });
     }
     let most = match look {
         Look::Failed => 2,
@@ -275,10 +376,14 @@ fn shortened(
         Look::Done => 3,
         _ => 0,
     };
-    let Some(first) = tasks.first() else { return Vec::new() };
+    let Some(first) = tasks.first() else {
+        return Vec::new();
+    };
     if most == 0 {
         let word = report.word_of(first);
-        return vec![StyledLine::default().and(look, format!("  {} {} {word}", look.sign(), tasks.len()))];
+        return vec![
+            StyledLine::default().and(look, format!("  {} {} {word}", look.sign(), tasks.len())),
+        ];
     }
     let lines = if look == Look::Failed { 4 } else { 1 };
     let mut shown: Vec<StyledLine> = Vec::new();
@@ -286,8 +391,11 @@ fn shortened(
     for (number, task) in tasks.iter().take(most).enumerate() {
         let more = Some(more).filter(|more| *more > 0 && number + 1 == most);
         let more = more.map_or_else(String::new, |more| format!("  +{more}"));
-        let columns =
-            TaskColumns { id: id_width(report), all: columns.saturating_sub(more.width()), signs: true };
+        let columns = TaskColumns {
+            id: id_width(report),
+            all: columns.saturating_sub(more.width()),
+            signs: true,
+        };
         let mut of_task = task_lines(report, task, columns).into_iter().take(lines);
         shown.extend(of_task.next().map(|line| line.and(Look::Strong, more)));
         shown.extend(of_task);
@@ -296,12 +404,21 @@ fn shortened(
 }
 
 fn id_width(report: &StatusReport) -> usize {
-    report.tasks.iter().map(|task| task.id.as_str().len()).max().unwrap_or(0)
+    report
+        .tasks
+        .iter()
+        .map(|task| task.id.as_str().len())
+        .max()
+        .unwrap_or(0)
 }
 
 /// A task on a line of `columns` columns, with its dependencies and additions below.
 fn task_lines(report: &StatusReport, task: &TaskLine, columns: TaskColumns) -> Vec<StyledLine> {
-    let TaskColumns { id: id_width, all: columns, signs } = columns;
+    let TaskColumns {
+        id: id_width,
+        all: columns,
+        signs,
+    } = columns;
     let mut facts = Vec::new();
     if task.iteration > 0 {
         facts.push(format!("{}/{}", task.iteration, task.max_iterations));
@@ -314,26 +431,55 @@ fn task_lines(report: &StatusReport, task: &TaskLine, columns: TaskColumns) -> V
         facts.push(counted(task.asked, "question"));
     }
     facts.extend(task.owner.as_ref().map(ToString::to_string));
-    facts.extend(task.commit.as_deref().map(|commit| short(commit).to_owned()));
-    let facts = if facts.is_empty() { String::new() } else { format!("  ({})", facts.join(", ")) };
+    facts.extend(
+        task.commit
+            .as_deref()
+            .map(|commit| short(commit).to_owned()),
+    );
+    let facts = if facts.is_empty() {
+        String::new()
+    } else {
+        format!("  ({})", facts.join(", "))
+    };
     let look = look_of(report, task);
     let head = StyledLine::default()
-        .and(look, if signs { format!("  {} ", look.sign()) } else { "  ".to_owned() })
+        .and(
+            look,
+            if signs {
+                format!("  {} ", look.sign())
+            } else {
+                "  ".to_owned()
+            },
+        )
         .and(Look::Strong, format!("{:id_width$}  ", task.id.as_str()))
         .and(look, format!("{:<9}  ", report.word_of(task)));
     let below = task.granted.iter().map(|granted| {
-        let by = if granted.by == Decider::User { "you" } else { "the policy" };
+        let by = if granted.by == Decider::User {
+            "you"
+        } else {
+            "the policy"
+        };
         format!("+ {} (by {by}): {}", granted.path, granted.reason)
     });
-    let below = below.chain(task.dropped.iter().map(|line| format!("- not checked, by your choice: {line}")));
+    let below = below.chain(
+        task.dropped
+            .iter()
+            .map(|line| format!("- not checked, by your choice: {line}")),
+    );
     let indent = " ".repeat(head.width());
     let room = columns.saturating_sub(indent.len()).max(20);
-    let detail = task.detail.iter().flat_map(|detail| reason_lines(detail)).map(str::to_owned);
+    let detail = task
+        .detail
+        .iter()
+        .flat_map(|detail| reason_lines(detail))
+        .map(str::to_owned);
     let below = detail.chain(task.drift.iter().cloned()).chain(below);
-    let below =
-        below.map(|line| StyledLine::default().and(Look::Plain, indent.clone() + &fitted(&line, room)));
+    let below = below
+        .map(|line| StyledLine::default().and(Look::Plain, indent.clone() + &fitted(&line, room)));
     let title = columns.saturating_sub(head.width() + facts.width()).max(10);
-    let head = head.and(Look::Plain, fitted(&task.title, title)).and(Look::Faint, facts);
+    let head = head
+        .and(Look::Plain, fitted(&task.title, title))
+        .and(Look::Faint, facts);
     [head].into_iter().chain(below).collect()
 }
 
@@ -352,7 +498,11 @@ mod tests {
     /// A run of `tasks` tasks of which a third is done, some are built, and most of the others wait for one of those.
     fn busy(tasks: usize) -> State {
         let leaf = |number: usize| {
-            let after = if number > tasks / 2 { vec![(tasks / 3 + 1).to_string()] } else { Vec::new() };
+            let after = if number > tasks / 2 {
+                vec![(tasks / 3 + 1).to_string()]
+            } else {
+                Vec::new()
+            };
             json!({ "id": number.to_string(), "title": format!("Write part {number} of the parser, with all that belongs to it"),
                 "hash": "", "dependencies": after, "files": [format!("{number}.txt")], "complexity": 2 })
         };
@@ -378,7 +528,8 @@ mod tests {
                     "options": [{ "label": "Retry", "description": "" }] } } }]));
         }
         let entry = |(seq, events): (usize, serde_json::Value)| -> Entry {
-            let at = START.parse::<Timestamp>().unwrap() + jiff::SignedDuration::from_secs(seq as i64 * 60);
+            let at = START.parse::<Timestamp>().unwrap()
+                + jiff::SignedDuration::from_secs(seq as i64 * 60);
             serde_json::from_value(
                 json!({ "schemaVersion": 1, "seq": seq + 1, "at": at.to_string(), "events": events }),
             )
@@ -402,14 +553,22 @@ mod tests {
         for tasks in [1, 5, 20, 200, 1000] {
             for columns in [40, 60, 80, 120, 200] {
                 let lines = status(&busy(tasks), columns, false);
-                assert!(lines.len() <= 23, "{tasks} tasks, {columns} columns: {lines:#?}");
-                let wide =
-                    lines.iter().map(|line| theme::without_colours(line)).find(|line| line.width() > columns);
+                assert!(
+                    lines.len() <= 23,
+                    "{tasks} tasks, {columns} columns: {lines:#?}"
+                );
+                let wide = lines
+                    .iter()
+                    .map(|line| theme::without_colours(line))
+                    .find(|line| line.width() > columns);
                 assert_eq!(wide, None, "{tasks} tasks, {columns} columns");
             }
         }
         assert_eq!(
-            status(&busy(200), 80, true).iter().filter(|line| line.contains("Write part")).count(),
+            status(&busy(200), 80, true)
+                .iter()
+                .filter(|line| line.contains("Write part"))
+                .count(),
             200
         );
     }

@@ -26,16 +26,26 @@ const BAR: usize = 8;
 pub(crate) struct StatuslineArgs {}
 
 pub(crate) fn run(_: StatuslineArgs, context: &Context) -> CommandResult {
-    let context = sent_folder().map_or_else(|| context.at(context.cwd.clone()), |folder| context.at(folder));
+    let context = sent_folder().map_or_else(
+        || context.at(context.cwd.clone()),
+        |folder| context.at(folder),
+    );
     // A status line has no place for an error: `fp status` tells it.
-    let Ok(known) = context.plans_at_hand() else { return Ok(Exit::Done) };
+    let Ok(known) = context.plans_at_hand() else {
+        return Ok(Exit::Done);
+    };
     let states = known.iter().filter_map(|known| known.state.as_deref().ok());
     let is_active = |state: &&State| matches!(Phase::of(state), Phase::Approved | Phase::Running);
     let mut active: Vec<&State> = states.filter(is_active).collect();
     active.sort_by_key(|state| (Phase::of(state) == Phase::Running, state.last_at));
-    let Some(state) = active.last() else { return Ok(Exit::Done) };
+    let Some(state) = active.last() else {
+        return Ok(Exit::Done);
+    };
     let line = line_of(state, active.len() - 1);
-    context.report(&json!({ "planId": state.plan_id, "line": line }), &format!("{line}\n"))
+    context.report(
+        &json!({ "planId": state.plan_id, "line": line }),
+        &format!("{line}\n"),
+    )
 }
 
 /// The folder of the session, by what the client sends.
@@ -47,7 +57,10 @@ fn sent_folder() -> Option<PathBuf> {
     let mut text = String::new();
     input.take(CAP).read_to_string(&mut text).ok()?;
     let sent: Value = serde_json::from_str(&text).ok()?;
-    let folder = sent.pointer("/workspace/project_dir").or_else(|| sent.get("cwd"))?.as_str()?;
+    let folder = sent
+        .pointer("/workspace/project_dir")
+        .or_else(|| sent.get("cwd"))?
+        .as_str()?;
     Some(PathBuf::from(folder)).filter(|folder| folder.is_dir())
 }
 
@@ -56,7 +69,10 @@ fn line_of(state: &State, others: usize) -> String {
     let counts = StatusReport::new(state).counts;
     let bar = theme::without_colours(&theme::bar(counts.completed, counts.total, BAR).painted(BAR));
     let mut facts = Vec::new();
-    for (status, word) in [(Status::Implementing, "building"), (Status::AwaitingVerification, "verifying")] {
+    for (status, word) in [
+        (Status::Implementing, "building"),
+        (Status::AwaitingVerification, "verifying"),
+    ] {
         let ids: Vec<&str> = state
             .tasks
             .iter()
@@ -82,5 +98,10 @@ fn line_of(state: &State, others: usize) -> String {
     if others > 0 {
         facts.push(format!("+{}", counted(others, "plan")));
     }
-    format!("fp {}/{} {bar} {}", counts.completed, counts.total, facts.join(", "))
+    format!(
+        "fp {}/{} {bar} {}",
+        counts.completed,
+        counts.total,
+        facts.join(", ")
+    )
 }

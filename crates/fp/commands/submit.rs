@@ -31,8 +31,13 @@ pub(crate) struct SubmitArgs {
 
 pub(crate) fn run(args: SubmitArgs, context: &Context) -> CommandResult {
     let plan = context.open_trusted(Some(&args.plan))?;
-    let notes = args.note.iter().map(|text| Note::parse(text, Some(args.task.clone())));
-    let notes: Vec<Note> = notes.collect::<Result<_, _>>().map_err(CommandError::failed)?;
+    let notes = args
+        .note
+        .iter()
+        .map(|text| Note::parse(text, Some(args.task.clone())));
+    let notes: Vec<Note> = notes
+        .collect::<Result<_, _>>()
+        .map_err(CommandError::failed)?;
     let (submission, place) = {
         let state = plan.load()?.state;
         state.expect_claim(&args.task, &args.claim)?;
@@ -46,16 +51,29 @@ pub(crate) fn run(args: SubmitArgs, context: &Context) -> CommandResult {
     if !submission.failed.is_empty() {
         return Err(refused(&submission, &args, &place));
     }
-    let Submission { tree, files: changes, .. } = submission;
+    let Submission {
+        tree,
+        files: changes,
+        ..
+    } = submission;
     let mut ledger = context.told(plan.lock()?);
-    let mut events = ledger.state().submit(&args.task, &args.claim, tree, changes.clone())?;
+    let mut events = ledger
+        .state()
+        .submit(&args.task, &args.claim, tree, changes.clone())?;
     events.extend(notes.iter().map(|note| Event::Noted { note: note.clone() }));
     if !notes.is_empty() {
         write_notepad(&plan, &ledger.after(&events, context.now()))?;
     }
     ledger.append(events, context.now())?;
-    let what = if changes.is_empty() { "nothing".to_owned() } else { counted(changes.len(), "file") };
-    let files: String = changes.iter().map(|change| format!("  {}\n", change.path)).collect();
+    let what = if changes.is_empty() {
+        "nothing".to_owned()
+    } else {
+        counted(changes.len(), "file")
+    };
+    let files: String = changes
+        .iter()
+        .map(|change| format!("  {}\n", change.path))
+        .collect();
     let head = format!("Task {} handed in: {what} changed\n", args.task);
     let text = head + &files + "End your turn now: a message tells you what is next.\n";
     context.report(&json!({ "task": args.task, "files": changes }), &text)
@@ -63,16 +81,30 @@ pub(crate) fn run(args: SubmitArgs, context: &Context) -> CommandResult {
 
 /// The refusal of what would fail anyway, with the ways out of it.
 fn refused(submission: &Submission, args: &SubmitArgs, place: &str) -> CommandError {
-    let SubmitArgs { plan, task, claim, .. } = args;
-    let failed = submission.failed.iter().map(|check| format!("{}: {}", check.name, check.detail));
+    let SubmitArgs {
+        plan, task, claim, ..
+    } = args;
+    let failed = submission
+        .failed
+        .iter()
+        .map(|check| format!("{}: {}", check.name, check.detail));
     let failed: Vec<String> = failed.collect();
-    let mut error = CommandError::refused(format!("task {task} can't be handed in: {}", failed.join("; ")))
-        .hint("nothing was handed in, and no iteration is used: correct this and run `fp submit` again");
+    let mut error = CommandError::refused(format!(
+        "task {task} can't be handed in: {}",
+        failed.join("; ")
+    ))
+    .hint(
+        "nothing was handed in, and no iteration is used: correct this and run `fp submit` again",
+    );
     let base = &submission.base;
     for (path, was_there) in submission.outside.iter().take(SHOWN) {
         let path = path.to_string();
         let is_plain = prompt_quoted(&path, path.len()) == format!("\"{path}\"");
-        let path = if is_plain { shell_quoted(&path) } else { "PATH".to_owned() };
+        let path = if is_plain {
+            shell_quoted(&path)
+        } else {
+            "PATH".to_owned()
+        };
         let undo = match was_there {
             true => format!("git restore --source={base} --worktree -- {path}"),
             false => format!("rm -- {path}"),

@@ -5,7 +5,9 @@ use std::path::PathBuf;
 use fp_host::file::{self, TASKS_CAP};
 use fp_host::run::evidence::write_notepad;
 use fp_plan::diagnostic::Severity;
-use fp_plan::edit::{EditedTree, LeafPlace, NotPlaced, moved_leaf, split_leaf, with_leaf, without_leaf};
+use fp_plan::edit::{
+    EditedTree, LeafPlace, NotPlaced, moved_leaf, split_leaf, with_leaf, without_leaf,
+};
 use fp_plan::plan::id::TaskId;
 use fp_plan::plan::parse;
 use fp_plan::rules::check;
@@ -97,7 +99,9 @@ impl Destination {
     fn place(&self) -> LeafPlace<'_> {
         let after = self.after.as_deref().map(LeafPlace::After);
         let before = self.before.as_deref().map(LeafPlace::Before);
-        after.or(before).unwrap_or(LeafPlace::Below(self.under.as_deref().unwrap_or_default()))
+        after
+            .or(before)
+            .unwrap_or(LeafPlace::Below(self.under.as_deref().unwrap_or_default()))
     }
 }
 
@@ -109,7 +113,9 @@ pub(crate) fn run(args: TaskArgs, context: &Context) -> CommandResult {
         TaskArgs::Remove { plan, .. } => (plan, None, "removed"),
         TaskArgs::Move { plan, .. } => (plan, None, "moved"),
     };
-    let given = file.map(|file| Input::read(file, TASKS_CAP, context)).transpose()?;
+    let given = file
+        .map(|file| Input::read(file, TASKS_CAP, context))
+        .transpose()?;
     let leaf = given.as_ref().map_or("", |given| &*given.text);
     let source = PlanSource::open(context, plan.as_deref())?;
     let plan = source.plan()?;
@@ -121,13 +127,18 @@ pub(crate) fn run(args: TaskArgs, context: &Context) -> CommandResult {
         TaskArgs::Revise { task, .. } => with_leaf(&text, LeafPlace::Instead(task.as_str()), leaf),
         TaskArgs::Split { task, .. } => split_leaf(&text, task.as_str(), leaf),
         TaskArgs::Remove { task, .. } => without_leaf(&text, task.as_str()),
-        TaskArgs::Move { task, destination, .. } => moved_leaf(&text, task.as_str(), destination.place()),
+        TaskArgs::Move {
+            task, destination, ..
+        } => moved_leaf(&text, task.as_str(), destination.place()),
     };
     let edited = edited.map_err(|error| refused(&error, &source))?;
     refuse_needed(&edited, ledger.state())?;
     let (tree, problems) = parse(&edited.text);
     let found = check(&tree, &problems, &source.facts(&tree)?);
-    let errors: Vec<_> = found.iter().filter(|finding| finding.severity == Severity::Error).collect();
+    let errors: Vec<_> = found
+        .iter()
+        .filter(|finding| finding.severity == Severity::Error)
+        .collect();
     if !errors.is_empty() {
         let edit = match &given {
             Some(given) => format!("with what {} says", given.name),
@@ -156,17 +167,31 @@ pub(crate) fn run(args: TaskArgs, context: &Context) -> CommandResult {
     file::atomic_write(&source.path, edited.text.as_bytes())?;
     let id = &edited.task;
     if let Some(note) = removal_note(&edited).filter(|_| ledger.state().approval.is_some()) {
-        write_notepad(plan, &ledger.after(std::slice::from_ref(&note), context.now()))?;
+        write_notepad(
+            plan,
+            &ledger.after(std::slice::from_ref(&note), context.now()),
+        )?;
         ledger.append(vec![note], context.now())?;
     }
-    let notes: String = edited.notes.iter().map(|note| format!("{note}\n")).collect();
+    let notes: String = edited
+        .notes
+        .iter()
+        .map(|note| format!("{note}\n"))
+        .collect();
     let text = format!(
         "Task {id} {done} in {}\n{notes}Next: fp approve {} when the user has seen it{}\n",
         source.name,
         plan.id(),
-        if file.is_some() { "; until then it is not built" } else { "" },
+        if file.is_some() {
+            "; until then it is not built"
+        } else {
+            ""
+        },
     );
-    context.report(&json!({ "planId": plan.id(), "task": id, "done": done, "notes": edited.notes }), &text)
+    context.report(
+        &json!({ "planId": plan.id(), "task": id, "done": done, "notes": edited.notes }),
+        &text,
+    )
 }
 
 /// Refuses to remove what a task that has begun waits for.
@@ -177,17 +202,30 @@ fn refuse_needed(edited: &EditedTree, state: &State) -> Result<(), CommandError>
         .iter()
         .filter(begun)
         .find(|task| edited.loosened.iter().any(|id| id == task.leaf.id.as_str()));
-    let Some(TaskState { leaf, status, .. }) = waiting else { return Ok(()) };
+    let Some(TaskState { leaf, status, .. }) = waiting else {
+        return Ok(());
+    };
     let (id, other, word) = (&edited.task, &leaf.id, status.into_str());
-    Err(CommandError::refused(format!("task {id} stays: task {other}, which is {word}, waits for it"))
-        .hint("`fp task revise` changes a task that nobody has begun"))
+    Err(CommandError::refused(format!(
+        "task {id} stays: task {other}, which is {word}, waits for it"
+    ))
+    .hint("`fp task revise` changes a task that nobody has begun"))
 }
 
 /// Tells builders which tasks no longer wait for a removed one.
 fn removal_note(edited: &EditedTree) -> Option<Event> {
     let waited = (!edited.loosened.is_empty()).then(|| edited.loosened.join(", "))?;
-    let text = format!("task {} was removed from the plan; what waited for it: {waited}", edited.task);
-    Some(Event::Noted { note: Note { kind: NoteKind::Warn, text, task: None } })
+    let text = format!(
+        "task {} was removed from the plan; what waited for it: {waited}",
+        edited.task
+    );
+    Some(Event::Noted {
+        note: Note {
+            kind: NoteKind::Warn,
+            text,
+            task: None,
+        },
+    })
 }
 
 fn refused(error: &NotPlaced, source: &PlanSource) -> CommandError {
@@ -196,9 +234,10 @@ fn refused(error: &NotPlaced, source: &PlanSource) -> CommandError {
         NotPlaced::UnknownTask(_) | NotPlaced::HasSubtasks(_) => {
             refused.hint(format!("`fp show {}` shows the tree", source.argument()))
         }
-        NotPlaced::NotInAList(_) => {
-            refused.hint(format!("`fp fmt {}` writes the tree as a list", source.argument()))
-        }
+        NotPlaced::NotInAList(_) => refused.hint(format!(
+            "`fp fmt {}` writes the tree as a list",
+            source.argument()
+        )),
         NotPlaced::NotALeaf | NotPlaced::OtherId { .. } => {
             refused.hint("give one leaf with all its fields, as the tree has them")
         }

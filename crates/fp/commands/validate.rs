@@ -69,12 +69,21 @@ pub(crate) fn run(args: ValidateArgs, context: &Context) -> CommandResult {
 }
 
 impl<'t> Checked<'t> {
-    fn read(source: &PlanSource, text: &'t str, max_complexity: Option<u32>) -> Result<Self, CommandError> {
+    fn read(
+        source: &PlanSource,
+        text: &'t str,
+        max_complexity: Option<u32>,
+    ) -> Result<Self, CommandError> {
         let (plan, parsed) = parse(text);
         let mut facts = source.facts(&plan)?;
         facts.max_complexity = max_complexity.unwrap_or(facts.max_complexity);
         let found = check(&plan, &parsed, &facts);
-        Ok(Self { text, plan, facts, found })
+        Ok(Self {
+            text,
+            plan,
+            facts,
+            found,
+        })
     }
 }
 
@@ -97,15 +106,24 @@ fn fix_and_report(
         again = Checked::read(source, &fixed.text, args.max_complexity)?;
         &again
     };
-    let seen = source.plan.as_ref().map(|plan| (plan, tree_seen(after.text, &after.found, args.strict)));
-    if let Some(over) = seen.as_ref().and_then(|(plan, seen)| pass_over(plan, seen, context)) {
+    let seen = source
+        .plan
+        .as_ref()
+        .map(|plan| (plan, tree_seen(after.text, &after.found, args.strict)));
+    if let Some(over) = seen
+        .as_ref()
+        .and_then(|(plan, seen)| pass_over(plan, seen, context))
+    {
         report(args, context, source, checked, Some(over))?;
         return Ok(Exit::Findings);
     }
     if !fixed.changes.is_empty() {
         if checked.plan.tasks.is_empty() && source.plan.is_none() {
-            return Err(CommandError::refused(format!("{} is unchanged: it has no task", source.name))
-                .hint("name a task tree: `fp plans` lists the plans"));
+            return Err(CommandError::refused(format!(
+                "{} is unchanged: it has no task",
+                source.name
+            ))
+            .hint("name a task tree: `fp plans` lists the plans"));
         }
         source.write(&fixed.text)?;
         context.printer.note(&format!(
@@ -154,12 +172,20 @@ fn report(
     checked: &Checked<'_>,
     pass: Option<FixPass>,
 ) -> CommandResult {
-    let Checked { text, plan, facts, found } = checked;
+    let Checked {
+        text,
+        plan,
+        facts,
+        found,
+    } = checked;
     let lines = Lines::new(text);
     let report = ValidationReport::new(plan, &lines, found, facts.max_complexity, args.strict);
     let gate = args.gate.then(|| {
         let gate = Gate::new(text, found, facts, args.strict);
-        Gated { gate, next: next(args, source, &gate) }
+        Gated {
+            gate,
+            next: next(args, source, &gate),
+        }
     });
     let printer = &context.printer;
     match (context.is_json(), gate) {
@@ -175,22 +201,36 @@ fn report(
         (false, None) => {
             let limit = if args.all { usize::MAX } else { SHOWN };
             let shown = found.iter().take(limit);
-            let findings: String =
-                shown.map(|found| finding_text(&source.name, &lines, found) + "\n").collect();
+            let findings: String = shown
+                .map(|found| finding_text(&source.name, &lines, found) + "\n")
+                .collect();
             printer.styled(&(findings + &visible(&summary(&source.name, &report, limit))));
         }
     }
-    Ok(if report.valid { Exit::Done } else { Exit::Findings })
+    Ok(if report.valid {
+        Exit::Done
+    } else {
+        Exit::Findings
+    })
 }
 
 fn verdict(Gated { gate, next }: &Gated) -> String {
     let left = match gate.verdict {
-        GateVerdict::Block => format!("; {} left after --fix", counted(gate.errors_after_fix, "error")),
+        GateVerdict::Block => format!(
+            "; {} left after --fix",
+            counted(gate.errors_after_fix, "error")
+        ),
         GateVerdict::Fix => "; --fix resolves every error".to_owned(),
         GateVerdict::Caution | GateVerdict::Pass => String::new(),
     };
-    let (errors, warnings) = (counted(gate.errors, "error"), counted(gate.warnings, "warning"));
-    format!("{}: {errors}, {warnings}{left}\nnext: {next}\n", gate.verdict.into_str())
+    let (errors, warnings) = (
+        counted(gate.errors, "error"),
+        counted(gate.warnings, "warning"),
+    );
+    format!(
+        "{}: {errors}, {warnings}{left}\nnext: {next}\n",
+        gate.verdict.into_str()
+    )
 }
 
 /// The next command, with the limits of this one.
@@ -214,12 +254,22 @@ fn next(args: &ValidateArgs, source: &PlanSource, gate: &Gate) -> String {
 }
 
 fn summary(name: &str, report: &ValidationReport<'_>, limit: usize) -> String {
-    let found: Vec<_> = report.violations.iter().map(|violation| violation.found).collect();
+    let found: Vec<_> = report
+        .violations
+        .iter()
+        .map(|violation| violation.found)
+        .collect();
     let mut text = String::new();
     if found.len() > limit {
-        text.push_str(&format!("({} more: fp validate --all)\n\n", found.len() - limit));
+        text.push_str(&format!(
+            "({} more: fp validate --all)\n\n",
+            found.len() - limit
+        ));
     }
-    let errors = found.iter().filter(|d| d.severity == Severity::Error).count();
+    let errors = found
+        .iter()
+        .filter(|d| d.severity == Severity::Error)
+        .count();
     let fixable = found.iter().filter(|d| !d.fixes.is_empty()).count();
     let verdict = if report.valid { "valid" } else { "not valid" };
     text.push_str(&format!(
@@ -253,7 +303,9 @@ fn tree_seen(text: &str, found: &[Diagnostic], strict: bool) -> Seen {
         tree_hash: approval::hash(text.as_bytes()),
         errors,
         warnings: found.len() - errors,
-        failing: failing().map(|diagnostic| diagnostic.rule.to_owned()).collect(),
+        failing: failing()
+            .map(|diagnostic| diagnostic.rule.to_owned())
+            .collect(),
     }
 }
 
@@ -264,7 +316,9 @@ fn pass_over(plan: &OpenPlan, seen: &Seen, context: &Context) -> Option<FixPass>
     if state.is_running() || !state.planning.is_over(seen) {
         return None;
     }
-    let Planning { passes, failing, .. } = &state.planning;
+    let Planning {
+        passes, failing, ..
+    } = &state.planning;
     let always = match failing.iter().map(String::as_str).collect::<Vec<_>>() {
         rules if rules.is_empty() => String::new(),
         rules => format!(" (in each of them: {})", rules.join(", ")),
@@ -273,7 +327,11 @@ fn pass_over(plan: &OpenPlan, seen: &Seen, context: &Context) -> Option<FixPass>
         "note: {PASSES} passes have not made this tree valid, and nothing more is fixed; stop and tell the user what \
          keeps failing{always}"
     ));
-    Some(FixPass { number: *passes, of: PASSES, over: true })
+    Some(FixPass {
+        number: *passes,
+        of: PASSES,
+        over: true,
+    })
 }
 
 /// Counts a pass, and returns its number if it left errors. During a run passes don't count, since planning
@@ -281,16 +339,28 @@ fn pass_over(plan: &OpenPlan, seen: &Seen, context: &Context) -> Option<FixPass>
 fn count_pass(plan: &OpenPlan, seen: Seen, context: &Context) -> Option<FixPass> {
     let failed = seen.errors > 0;
     let passes = passes_with_this(plan, seen, context).unwrap_or_else(|error| {
-        context.printer.note(&format!("note: this pass is not counted: {error}"));
+        context
+            .printer
+            .note(&format!("note: this pass is not counted: {error}"));
         None
     });
     let number = passes.filter(|_| failed)?;
-    context.printer.note(&format!("note: pass {number} of {PASSES}"));
-    Some(FixPass { number, of: PASSES, over: false })
+    context
+        .printer
+        .note(&format!("note: pass {number} of {PASSES}"));
+    Some(FixPass {
+        number,
+        of: PASSES,
+        over: false,
+    })
 }
 
 /// The number of passes including this one; `None` if it doesn't count.
-fn passes_with_this(plan: &OpenPlan, seen: Seen, context: &Context) -> Result<Option<u32>, StoreError> {
+fn passes_with_this(
+    plan: &OpenPlan,
+    seen: Seen,
+    context: &Context,
+) -> Result<Option<u32>, StoreError> {
     let state = plan.load()?.state;
     if state.is_running() {
         return Ok(None);
@@ -299,7 +369,11 @@ fn passes_with_this(plan: &OpenPlan, seen: Seen, context: &Context) -> Result<Op
         return Ok(Some(state.planning.passes));
     }
     let mut ledger = context.told(plan.lock()?);
-    let event = ledger.state().planning.count(&seen).filter(|_| !ledger.state().is_running());
+    let event = ledger
+        .state()
+        .planning
+        .count(&seen)
+        .filter(|_| !ledger.state().is_running());
     ledger.append(event.into_iter().collect(), context.now())?;
     Ok(Some(ledger.state().planning.passes))
 }
@@ -310,21 +384,36 @@ fn passes_with_this(plan: &OpenPlan, seen: Seen, context: &Context) -> Result<Op
 pub(crate) fn finding_text(name: &str, lines: &Lines<'_>, found: &Diagnostic) -> String {
     let place = lines.position(found.span.start);
     let (name, detail) = (visible_line(name), visible_line(&found.detail));
-    let look = if found.severity == Severity::Error { Look::Failed } else { Look::Building };
+    let look = if found.severity == Severity::Error {
+        Look::Failed
+    } else {
+        Look::Building
+    };
     let severity = look.paint(&format!("{}[{}]:", found.severity.into_str(), found.rule));
-    let mut text = format!("{name}:{}:{}: {severity} {detail}\n", place.line, place.column);
+    let mut text = format!(
+        "{name}:{}:{}: {severity} {detail}\n",
+        place.line, place.column
+    );
     let line = lines.line(place.line);
     if !line.trim().is_empty() {
         let start = lines.start(place.line);
         let gutter = place.line.to_string();
         let blank = " ".repeat(gutter.len());
         let span = found.span.start.saturating_sub(start)..found.span.end.saturating_sub(start);
-        let Excerpt { shown, before, marked } = excerpt(line, span, WIDTH - gutter.len() - 3);
+        let Excerpt {
+            shown,
+            before,
+            marked,
+        } = excerpt(line, span, WIDTH - gutter.len() - 3);
         let (margin, caret) = (" ".repeat(before), "^".repeat(marked));
         text.push_str(&format!("{gutter} | {shown}\n{blank} | {margin}{caret}\n"));
     }
     if let Some(hint) = &found.hint {
-        text.push_str(&format!("  {} {}\n", Look::Hint.paint("hint:"), visible_line(hint)));
+        text.push_str(&format!(
+            "  {} {}\n",
+            Look::Hint.paint("hint:"),
+            visible_line(hint)
+        ));
     }
     text
 }
@@ -341,21 +430,35 @@ struct Excerpt {
 
 /// The part of `line` around `span` that fits into `room` columns, and the place of `span` in it.
 fn excerpt(line: &str, span: Range<usize>, room: usize) -> Excerpt {
-    let boundary =
-        |at: usize| (0..=at.min(line.len())).rev().find(|&at| line.is_char_boundary(at)).unwrap_or(0);
+    let boundary = |at: usize| {
+        (0..=at.min(line.len()))
+            .rev()
+            .find(|&at| line.is_char_boundary(at))
+            .unwrap_or(0)
+    };
     let start = boundary(span.start);
     let meant = &line[start..boundary(span.end).max(start)];
     // A line may have megabytes, and as many findings.
     let near = |text: &str| visible_line(&text.chars().take(2 * room).collect::<String>());
-    let lead = line[..start].char_indices().rev().nth(LEAD - 1).map_or(0, |(at, _)| at);
+    let lead = line[..start]
+        .char_indices()
+        .rev()
+        .nth(LEAD - 1)
+        .map_or(0, |(at, _)| at);
     let head = match near(line).width() < room || lead == 0 {
         true => visible_line(&line[..start]),
         false => format!("…{}", visible_line(&line[lead..start])),
     };
     let before = head.width();
     let shown = fitted(&(head + &near(&line[start..])), room);
-    let marked = near(meant).width().clamp(1, room.saturating_sub(before).max(1));
-    Excerpt { shown, before, marked }
+    let marked = near(meant)
+        .width()
+        .clamp(1, room.saturating_sub(before).max(1));
+    Excerpt {
+        shown,
+        before,
+        marked,
+    }
 }
 
 #[cfg(test)]
@@ -366,7 +469,14 @@ mod tests {
     #[test]
     fn the_caret_stands_under_what_is_meant() {
         let check = |line: &str, span: Range<usize>, shown: &str, before: usize, marked: usize| {
-            assert_eq!(excerpt(line, span, 75), Excerpt { shown: shown.to_owned(), before, marked });
+            assert_eq!(
+                excerpt(line, span, 75),
+                Excerpt {
+                    shown: shown.to_owned(),
+                    before,
+                    marked
+                }
+            );
         };
         check("- Files: a", 9..10, "- Files: a", 9, 1);
         check("\t- Files: a", 3..8, " - Files: a", 3, 5);
@@ -377,7 +487,13 @@ mod tests {
         check("ab", 2..2, "ab", 2, 1);
         check("ab", 9..20, "ab", 2, 1);
         let long = format!("{}X{}", "a".repeat(200), "b".repeat(200));
-        check(&long, 200..201, &format!("…{}X{}…", "a".repeat(24), "b".repeat(48)), 25, 1);
+        check(
+            &long,
+            200..201,
+            &format!("…{}X{}…", "a".repeat(24), "b".repeat(48)),
+            25,
+            1,
+        );
         check(&long, 0..401, &format!("{}…", "a".repeat(74)), 0, 75);
         check(&long, 401..401, &format!("…{}", "b".repeat(24)), 25, 1);
     }

@@ -22,8 +22,8 @@ const FILE_CAP: u64 = 1024 * 1024;
 
 /// Words that say that a criterion is met, and not what shows it.
 const NO_EVIDENCE: [&str; 14] = [
-    "checked", "done", "fine", "good", "lgtm", "met", "ok", "pass", "passed", "passes", "read", "true",
-    "verified", "yes",
+    "checked", "done", "fine", "good", "lgtm", "met", "ok", "pass", "passed", "passes", "read",
+    "true", "verified", "yes",
 ];
 
 /// Record the verdict on a submitted task; commit it if it passed
@@ -65,25 +65,51 @@ struct Written {
 
 pub(crate) fn run(args: VerdictArgs, context: &Context) -> CommandResult {
     let plan = context.open_trusted(Some(&args.plan))?;
-    let Written { judgements, summary } = written(&args, context)?;
-    let notes = args.note.iter().map(|text| Note::parse(text, Some(args.task.clone())));
-    let notes: Vec<Note> = notes.collect::<Result<_, _>>().map_err(CommandError::failed)?;
+    let Written {
+        judgements,
+        summary,
+    } = written(&args, context)?;
+    let notes = args
+        .note
+        .iter()
+        .map(|text| Note::parse(text, Some(args.task.clone())));
+    let notes: Vec<Note> = notes
+        .collect::<Result<_, _>>()
+        .map_err(CommandError::failed)?;
     let now = || context.now();
     let verified = verify(&plan, &args.task, args.iteration, now)?;
-    let opinion = VerifierOpinion { judgements, summary }.complete(verified.criteria.len()).map_err(|e| {
+    let opinion = VerifierOpinion {
+        judgements,
+        summary,
+    }
+    .complete(verified.criteria.len())
+    .map_err(|e| {
         CommandError::failed(e).hint("judge each criterion once: --pass 'N: …' or --fail 'N: …'")
     })?;
-    if let Some(judged) =
-        opinion.judgements.iter().find(|judged| judged.pass && shows_nothing(&judged.evidence))
+    if let Some(judged) = opinion
+        .judgements
+        .iter()
+        .find(|judged| judged.pass && shows_nothing(&judged.evidence))
     {
-        let Judgement { criterion, evidence, .. } = judged;
-        return Err(CommandError::failed(format!("{evidence:?} is no evidence for criterion {criterion}"))
-            .hint("say what shows it: FILE:LINE and what is there, or a command and what it printed"));
+        let Judgement {
+            criterion,
+            evidence,
+            ..
+        } = judged;
+        return Err(CommandError::failed(format!(
+            "{evidence:?} is no evidence for criterion {criterion}"
+        ))
+        .hint("say what shows it: FILE:LINE and what is there, or a command and what it printed"));
     }
     let mut ledger = context.told(plan.lock()?);
     let iteration = Some(verified.iteration);
-    let mut events =
-        ledger.state().judge(&args.task, iteration, opinion, &verified.criteria, fresh_token())?;
+    let mut events = ledger.state().judge(
+        &args.task,
+        iteration,
+        opinion,
+        &verified.criteria,
+        fresh_token(),
+    )?;
     events.extend(notes.iter().map(|note| Event::Noted { note: note.clone() }));
     let after = ledger.after(&events, now());
     if !notes.is_empty() {
@@ -94,7 +120,9 @@ pub(crate) fn run(args: VerdictArgs, context: &Context) -> CommandResult {
     drop(ledger);
     let settled = settle(&plan, now, COMMIT_PATIENCE).or_else(|error| match error.ends() {
         Exit::CutOff | Exit::Overtaken => {
-            context.printer.note(&format!("note: {error}: the verdict is recorded, and its commit follows"));
+            context.printer.note(&format!(
+                "note: {error}: the verdict is recorded, and its commit follows"
+            ));
             Ok(Vec::new())
         }
         _ => Err(error),
@@ -110,22 +138,37 @@ fn written(args: &VerdictArgs, context: &Context) -> Result<Written, CommandErro
             CommandError::failed(format!("{name}: {error}"))
                 .hint(r#"{"judgements": [{"criterion": 1, "pass": true, "evidence": "…"}], "summary": "…"}"#)
         })?;
-        if let Some(empty) = written.judgements.iter().find(|judgement| judgement.evidence.trim().is_empty())
+        if let Some(empty) = written
+            .judgements
+            .iter()
+            .find(|judgement| judgement.evidence.trim().is_empty())
         {
             let message = format!("{name}: criterion {} has no evidence", empty.criterion);
-            return Err(CommandError::failed(message).hint("say what shows it, or why it is not met"));
+            return Err(
+                CommandError::failed(message).hint("say what shows it, or why it is not met")
+            );
         }
         return Ok(written);
     }
-    let texts = args.pass.iter().map(|text| (text, true)).chain(args.fail.iter().map(|text| (text, false)));
-    let judgements = texts.map(|(text, pass)| judgement(text, pass)).collect::<Result<_, _>>()?;
-    Ok(Written { judgements, summary: args.summary.clone() })
+    let texts = args
+        .pass
+        .iter()
+        .map(|text| (text, true))
+        .chain(args.fail.iter().map(|text| (text, false)));
+    let judgements = texts
+        .map(|(text, pass)| judgement(text, pass))
+        .collect::<Result<_, _>>()?;
+    Ok(Written {
+        judgements,
+        summary: args.summary.clone(),
+    })
 }
 
 fn judgement(text: &str, pass: bool) -> Result<Judgement, CommandError> {
     let wrong = || {
-        CommandError::failed(format!("{text:?} is no judgement"))
-            .hint("write the number of the criterion, a colon and the evidence: '1: tests/a.sh shows it'")
+        CommandError::failed(format!("{text:?} is no judgement")).hint(
+            "write the number of the criterion, a colon and the evidence: '1: tests/a.sh shows it'",
+        )
     };
     let (number, evidence) = text.split_once(':').ok_or_else(wrong)?;
     let criterion = number.trim().parse().map_err(|_| wrong())?;
@@ -133,7 +176,11 @@ fn judgement(text: &str, pass: bool) -> Result<Judgement, CommandError> {
     if evidence.is_empty() {
         return Err(wrong());
     }
-    Ok(Judgement { criterion, pass, evidence: evidence.to_owned() })
+    Ok(Judgement {
+        criterion,
+        pass,
+        evidence: evidence.to_owned(),
+    })
 }
 
 fn shows_nothing(evidence: &str) -> bool {
@@ -141,7 +188,13 @@ fn shows_nothing(evidence: &str) -> bool {
     word.is_empty() || NO_EVIDENCE.contains(&word.to_lowercase().as_str())
 }
 
-fn report(context: &Context, state: &State, id: &TaskId, file: &str, settled: &[Settled]) -> CommandResult {
+fn report(
+    context: &Context,
+    state: &State,
+    id: &TaskId,
+    file: &str,
+    settled: &[Settled],
+) -> CommandResult {
     let task = state.expect_task(id)?;
     let pass = task.verdict.as_ref().is_some_and(|v| v.pass);
     let blocked = settled.iter().find_map(|s| match s {
@@ -156,14 +209,19 @@ fn report(context: &Context, state: &State, id: &TaskId, file: &str, settled: &[
     let how = match (pass, task.status, &task.commit) {
         (true, Status::Completed, Some(commit)) => format!("passed: commit {commit}"),
         (true, Status::Completed, None) => {
-            format!("passed, without a commit: {}", task.note.as_deref().unwrap_or("none was made"))
+            format!(
+                "passed, without a commit: {}",
+                task.note.as_deref().unwrap_or("none was made")
+            )
         }
         (true, Status::Implementing, _) => format!("passed, and can't be committed: {next}"),
         (true, Status::Failed, _) => {
             "passed, and can't be committed, and that was its last iteration".to_owned()
         }
         (true, ..) => {
-            let why = blocked.map(|blocked| format!(": {blocked}")).unwrap_or_default();
+            let why = blocked
+                .map(|blocked| format!(": {blocked}"))
+                .unwrap_or_default();
             format!("passed, its commit is due{why}")
         }
         (false, Status::Implementing, _) => format!("did not pass: {next}"),

@@ -41,10 +41,15 @@ pub(crate) fn run(args: WhyArgs, context: &Context) -> CommandResult {
 
 fn why_text(report: &WhyReport) -> String {
     let (plan, task) = (&report.plan_id, &report.task);
-    let head = StyledLine::default().and(Look::Plain, "Task ").and(Look::Strong, format!("{task}: "));
+    let head = StyledLine::default()
+        .and(Look::Plain, "Task ")
+        .and(Look::Strong, format!("{task}: "));
     let mut text = head.and(Look::Plain, &report.title).painted(columns()) + "\n";
     text.push_str("\nState:\n");
-    report.chain.iter().for_each(|link| text.push_str(&link_lines(link)));
+    report
+        .chain
+        .iter()
+        .for_each(|link| text.push_str(&link_lines(link)));
     if report.more > 0 {
         text.push_str(&format!("  (and {} more: fp ready {plan})\n", report.more));
     }
@@ -52,7 +57,10 @@ fn why_text(report: &WhyReport) -> String {
         text.push_str("\nHistory:\n");
     }
     if report.earlier > 0 {
-        text.push_str(&format!("({} earlier: fp log {plan} --task {task})\n", report.earlier));
+        text.push_str(&format!(
+            "({} earlier: fp log {plan} --task {task})\n",
+            report.earlier
+        ));
     }
     let mut log = LogText::default();
     for event in &report.events {
@@ -60,7 +68,10 @@ fn why_text(report: &WhyReport) -> String {
     }
     text.push_str("\nWhat unblocks it:\n");
     for step in &report.next {
-        let (command, why) = (Look::Hint.paint(&visible_line(&step.command)), visible_line(&step.why));
+        let (command, why) = (
+            Look::Hint.paint(&visible_line(&step.command)),
+            visible_line(&step.why),
+        );
         text.push_str(&format!("  {command}\n      {why}\n"));
     }
     if report.next.is_empty() {
@@ -71,14 +82,19 @@ fn why_text(report: &WhyReport) -> String {
 
 fn link_lines(link: &WhyLink) -> String {
     let indent = "  ".repeat(link.depth.min(DEEPEST) + 1);
-    let state = if link.ready { "ready" } else { state_word(link.status) };
+    let state = if link.ready {
+        "ready"
+    } else {
+        state_word(link.status)
+    };
     let head = StyledLine::default()
         .and(Look::Strong, format!("{indent}{}  ", link.id))
         .and(Look::of(link.status, link.ready), format!("{state}  "));
     let room = columns().saturating_sub(head.width()).max(20);
     let lines = wrapped_within(&format!("{}: {}", link.title, link.reason), room, REASON);
     let (below, head) = (" ".repeat(head.width()), head.painted(usize::MAX));
-    let line =
-        |(number, line): (usize, &String)| format!("{}{line}\n", if number == 0 { &head } else { &below });
+    let line = |(number, line): (usize, &String)| {
+        format!("{}{line}\n", if number == 0 { &head } else { &below })
+    };
     lines.iter().enumerate().map(line).collect()
 }

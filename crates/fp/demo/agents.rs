@@ -29,10 +29,17 @@ pub(super) fn build_task(stage: &DemoStage, plan: &str, name: &str) -> Result<()
     let claim = || -> Result<Option<Value>, CommandError> {
         let args = ["claim", plan, "--as", name, "--format", "json"];
         let (text, status) = stage.fp_allowing(&args, &[0, 1, 3])?;
-        Ok(if status == 0 { serde_json::from_str(&text).ok() } else { None })
+        Ok(if status == 0 {
+            serde_json::from_str(&text).ok()
+        } else {
+            None
+        })
     };
     let Some(first) = claim()? else { return Ok(()) };
-    let (task, iteration) = (first["task"].as_str().unwrap_or_default(), &first["iteration"]);
+    let (task, iteration) = (
+        first["task"].as_str().unwrap_or_default(),
+        &first["iteration"],
+    );
     stage.step(name, &format!("claims task {task}, attempt {iteration}"));
     if task == STALLS {
         // It ends its turn; this is what the client would tell the hook.
@@ -41,7 +48,10 @@ pub(super) fn build_task(stage: &DemoStage, plan: &str, name: &str) -> Result<()
             "cwd": stage.folder(), "session_id": "demo",
         });
         if stage.hook("teammate-idle", &event)?.contains("\"block\"") {
-            stage.step(name, "stops in the middle, is nudged by the hook, and goes on");
+            stage.step(
+                name,
+                "stops in the middle, is nudged by the hook, and goes on",
+            );
         }
     }
     let Some(claim) = claim()? else { return Ok(()) };
@@ -55,7 +65,12 @@ pub(super) fn build_task(stage: &DemoStage, plan: &str, name: &str) -> Result<()
 }
 
 /// A verifier runs the checks and judges by them: a criterion is met if no check failed.
-pub(super) fn judge_task(stage: &DemoStage, plan: &str, name: &str, task: &str) -> Result<(), CommandError> {
+pub(super) fn judge_task(
+    stage: &DemoStage,
+    plan: &str,
+    name: &str,
+    task: &str,
+) -> Result<(), CommandError> {
     let verified = stage.json(&["verify", plan, task])?;
     let checks = verified["checks"].as_array().map_or(&[][..], Vec::as_slice);
     let failed = checks.iter().any(|check| check["verdict"] == "fail");
@@ -66,8 +81,16 @@ pub(super) fn judge_task(stage: &DemoStage, plan: &str, name: &str, task: &str) 
     };
     let count = verified["criteria"].as_array().map_or(0, Vec::len);
     let judgements: Vec<String> = (1..=count).map(|n| format!("{n}: {reason}")).collect();
-    let mut args = vec!["verdict", plan, task, "--summary", "judged by the checks alone"];
-    judgements.iter().for_each(|judgement| args.extend([flag, judgement.as_str()]));
+    let mut args = vec![
+        "verdict",
+        plan,
+        task,
+        "--summary",
+        "judged by the checks alone",
+    ];
+    judgements
+        .iter()
+        .for_each(|judgement| args.extend([flag, judgement.as_str()]));
     let verdict = stage.json(&args)?;
     let outcome = match (verdict["commit"].as_str(), verdict["status"].as_str()) {
         (Some(commit), _) => format!("passed, commit {}", &commit[..7.min(commit.len())]),

@@ -23,7 +23,15 @@ const MAX_TURNS: usize = 60;
 /// unexpectedly.
 pub(crate) fn play(stage: &DemoStage) -> Result<PathBuf, CommandError> {
     let (plan, folder) = plan(stage)?;
-    stage.fp(&["run", "start", &plan, "--builders", "2", "--max-iterations", "2"])?;
+    stage.fp(&[
+        "run",
+        "start",
+        &plan,
+        "--builders",
+        "2",
+        "--max-iterations",
+        "2",
+    ])?;
     lead(stage, &plan)?;
     stage.say("");
     stage.show(&stage.fp(&["status", &plan])?);
@@ -61,10 +69,19 @@ fn plan(stage: &DemoStage) -> Result<(String, PathBuf), CommandError> {
         ("--assume", "Texts are enough for a demonstration"),
     ];
     let answers = answers.iter().flat_map(|(flag, text)| [*flag, *text]);
-    stage.fp(&["interview", plan].into_iter().chain(answers).collect::<Vec<_>>())?;
+    stage.fp(&["interview", plan]
+        .into_iter()
+        .chain(answers)
+        .collect::<Vec<_>>())?;
     fp_host::file::atomic_write(&Path::new(folder).join("tasks.md"), TASKS.as_bytes())?;
     let checked = stage.json(&["validate", plan])?;
-    stage.step("planner", &format!("breaks it into {} tasks, and they are valid", checked["totalLeafTasks"]));
+    stage.step(
+        "planner",
+        &format!(
+            "breaks it into {} tasks, and they are valid",
+            checked["totalLeafTasks"]
+        ),
+    );
     stage.fp(&["plan", plan])?;
     stage.show(&stage.fp(&["show", plan])?);
     stage.fp(&["approve", plan, "--yes"])?;
@@ -77,7 +94,9 @@ fn lead(stage: &DemoStage, plan: &str) -> Result<(), CommandError> {
     let mut ended: Vec<String> = Vec::new();
     for _ in 0..MAX_TURNS {
         let mut next = vec!["next", plan];
-        ended.iter().for_each(|name| next.extend(["--ended", name.as_str()]));
+        ended
+            .iter()
+            .for_each(|name| next.extend(["--ended", name.as_str()]));
         let answer = stage.json(&next)?;
         ended.clear();
         let actions = answer["actions"].as_array().cloned().unwrap_or_default();
@@ -89,7 +108,12 @@ fn lead(stage: &DemoStage, plan: &str) -> Result<(), CommandError> {
                     ended.push(name.to_owned());
                 }
                 "verify" => {
-                    judge_task(stage, plan, name, action["task"].as_str().unwrap_or_default())?;
+                    judge_task(
+                        stage,
+                        plan,
+                        name,
+                        action["task"].as_str().unwrap_or_default(),
+                    )?;
                     ended.push(name.to_owned());
                 }
                 "ask" => answer_question(stage, plan, action)?,
@@ -98,15 +122,23 @@ fn lead(stage: &DemoStage, plan: &str) -> Result<(), CommandError> {
             }
         }
     }
-    Err(CommandError::failed(format!("the run did not end within {MAX_TURNS} answers of `fp next`"))
-        .hint("`fp demo --keep` keeps the repository, and `fp log` in it says what happened"))
+    Err(CommandError::failed(format!(
+        "the run did not end within {MAX_TURNS} answers of `fp next`"
+    ))
+    .hint("`fp demo --keep` keeps the repository, and `fp log` in it says what happened"))
 }
 
 fn answer_question(stage: &DemoStage, plan: &str, action: &Value) -> Result<(), CommandError> {
     let question = action["question"].as_str().unwrap_or_default();
     let option = action["options"][0]["label"].as_str().unwrap_or_default();
-    let text = action["text"].as_str().and_then(|t| t.split(':').next()).unwrap_or_default();
-    stage.step("user", &format!("is asked: {text}. How should it continue?"));
+    let text = action["text"]
+        .as_str()
+        .and_then(|t| t.split(':').next())
+        .unwrap_or_default();
+    stage.step(
+        "user",
+        &format!("is asked: {text}. How should it continue?"),
+    );
     stage.step("user", &format!("answers: {option}"));
     stage.fp(&["answer", plan, question, "--option", option])?;
     Ok(())

@@ -28,7 +28,11 @@ impl DemoStage {
     /// Creates a repository with one commit in `folder`, which exists and is empty.
     pub(crate) fn set_up(folder: &Path) -> Result<Self, CommandError> {
         let binary = this_program()?;
-        let stage = Self { folder: folder.to_owned(), binary, printer: Printer::default() };
+        let stage = Self {
+            folder: folder.to_owned(),
+            binary,
+            printer: Printer::default(),
+        };
         stage.git(&["init", "--quiet", "--initial-branch=main"])?;
         for (key, value) in [
             ("user.name", "Fractal Planner demo"),
@@ -40,7 +44,13 @@ impl DemoStage {
         }
         write(&folder.join("README.md"), "# A sample project\n")?;
         stage.git(&["add", "README.md"])?;
-        stage.git(&["commit", "--quiet", "--no-verify", "--message", "Add a README"])?;
+        stage.git(&[
+            "commit",
+            "--quiet",
+            "--no-verify",
+            "--message",
+            "Add a README",
+        ])?;
         Ok(stage)
     }
 
@@ -49,7 +59,11 @@ impl DemoStage {
     #[allow(dead_code, reason = "its tests need Unix")]
     pub(super) fn with(folder: &Path, binary: &Path) -> Self {
         let (folder, binary) = (folder.to_owned(), binary.to_owned());
-        Self { folder, binary, printer: Printer::default() }
+        Self {
+            folder,
+            binary,
+            printer: Printer::default(),
+        }
     }
 
     /// Prints a line about the progress.
@@ -59,17 +73,23 @@ impl DemoStage {
 
     /// Prints a step of `who`.
     pub(crate) fn step(&self, who: &str, what: &str) {
-        self.say(&format!("{} {}", Look::Strong.paint(&format!("{who:<16}")), visible_line(what)));
+        self.say(&format!(
+            "{} {}",
+            Look::Strong.paint(&format!("{who:<16}")),
+            visible_line(what)
+        ));
     }
 
     /// Prints the output of a command.
     pub(crate) fn show(&self, text: &str) {
-        text.lines().for_each(|line| self.say(format!("  {line}").trim_end()));
+        text.lines()
+            .for_each(|line| self.say(format!("  {line}").trim_end()));
         self.say("");
     }
 
     pub(crate) fn git(&self, args: &[&str]) -> Result<String, CommandError> {
-        self.output(Path::new("git"), args, "", &[0]).map(|(text, _)| text)
+        self.output(Path::new("git"), args, "", &[0])
+            .map(|(text, _)| text)
     }
 
     pub(crate) fn fp(&self, args: &[&str]) -> Result<String, CommandError> {
@@ -77,7 +97,11 @@ impl DemoStage {
     }
 
     /// Runs this program; `allowed` are the accepted exit statuses. Returns output and status.
-    pub(crate) fn fp_allowing(&self, args: &[&str], allowed: &[i32]) -> Result<(String, i32), CommandError> {
+    pub(crate) fn fp_allowing(
+        &self,
+        args: &[&str],
+        allowed: &[i32],
+    ) -> Result<(String, i32), CommandError> {
         self.output(&self.binary, args, "", allowed)
     }
 
@@ -86,13 +110,15 @@ impl DemoStage {
         let args = [args, &["--format", "json"]].concat();
         let (text, _) = self.fp_allowing(&args, &[0, 1])?;
         serde_json::from_str(&text).map_err(|e| {
-            CommandError::failed(format!("`fp {}` printed no JSON: {e}", args.join(" "))).hint(DOCTOR)
+            CommandError::failed(format!("`fp {}` printed no JSON: {e}", args.join(" ")))
+                .hint(DOCTOR)
         })
     }
 
     /// Sends `event` to a hook, and returns its answer.
     pub(crate) fn hook(&self, name: &str, event: &Value) -> Result<String, CommandError> {
-        self.output(&self.binary, &["hook", name], &event.to_string(), &[0]).map(|(text, _)| text)
+        self.output(&self.binary, &["hook", name], &event.to_string(), &[0])
+            .map(|(text, _)| text)
     }
 
     pub(crate) fn folder(&self) -> &Path {
@@ -114,21 +140,35 @@ impl DemoStage {
         // What the demo's user agrees to is nothing that this machine's user agreed to.
         command.env("XDG_STATE_HOME", self.folder.join(".git/state"));
         if args.first() == Some(&"status") {
-            command.env("CLICOLOR_FORCE", "1").env("COLUMNS", columns().saturating_sub(2).to_string());
+            command
+                .env("CLICOLOR_FORCE", "1")
+                .env("COLUMNS", columns().saturating_sub(2).to_string());
         }
-        for variable in ["CLAUDE_CODE_SESSION_ID", "CLAUDE_CODE_SESSION_ATTENDED", "NUDGE_DISABLED"] {
+        for variable in [
+            "CLAUDE_CODE_SESSION_ID",
+            "CLAUDE_CODE_SESSION_ATTENDED",
+            "NUDGE_DISABLED",
+        ] {
             command.env_remove(variable);
         }
-        let limits = Limits { head: 8 * 1024 * 1024, ..Limits::default() };
+        let limits = Limits {
+            head: 8 * 1024 * 1024,
+            ..Limits::default()
+        };
         let answer = process::ask(command, input.as_bytes(), limits).map_err(|error| {
             CommandError::failed(format!("{shown} can't be run: {}", reason(&error))).hint(DOCTOR)
         })?;
         match answer.end {
-            CommandEnd::Exited(status) if allowed.contains(&status) => Ok((answer.stdout.to_text(), status)),
+            CommandEnd::Exited(status) if allowed.contains(&status) => {
+                Ok((answer.stdout.to_text(), status))
+            }
             CommandEnd::Exited(status) => {
                 let said = answer.stderr.to_text();
                 let said = said.trim_end();
-                Err(CommandError::failed(format!("{shown} ended with status {status}: {said}")).hint(DOCTOR))
+                Err(
+                    CommandError::failed(format!("{shown} ended with status {status}: {said}"))
+                        .hint(DOCTOR),
+                )
             }
             CommandEnd::Signalled(_) | CommandEnd::TimedOut(_) => {
                 Err(CommandError::failed(format!("{shown} did not end by itself")).hint(DOCTOR))

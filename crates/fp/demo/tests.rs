@@ -10,7 +10,10 @@ use program::write_program;
 
 /// The error message of `act` on a stage whose program is this shell script; without a script, there is no
 /// program.
-fn said<T>(script: Option<&str>, act: impl FnOnce(&DemoStage) -> Result<T, CommandError>) -> String {
+fn said<T>(
+    script: Option<&str>,
+    act: impl FnOnce(&DemoStage) -> Result<T, CommandError>,
+) -> String {
     let folder = tempfile::tempdir().unwrap();
     let binary = folder.path().join("fp");
     if let Some(script) = script {

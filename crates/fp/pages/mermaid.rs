@@ -47,7 +47,12 @@ pub(crate) fn flowchart(report: &TreeReport<'_>) -> String {
         }
     }
     text.push_str(CLASSES);
-    for (number, task) in report.tasks.iter().enumerate().filter(|(_, task)| task.leaf) {
+    for (number, task) in report
+        .tasks
+        .iter()
+        .enumerate()
+        .filter(|(_, task)| task.leaf)
+    {
         if let Some(classes) = classes(task) {
             text.push_str(&format!("  class t{number} {classes}\n"));
         }
@@ -70,7 +75,10 @@ fn indent(depth: usize) -> String {
 }
 
 fn classes(task: &TaskRow) -> Option<String> {
-    let state = task.state.as_ref().map(|run| run.state_word().to_lowercase());
+    let state = task
+        .state
+        .as_ref()
+        .map(|run| run.state_word().to_lowercase());
     let critical = task.critical.then(|| "critical".to_owned());
     let classes: Vec<String> = state.into_iter().chain(critical).collect();
     (!classes.is_empty()).then(|| classes.join(","))
@@ -93,7 +101,14 @@ fn escaped(text: &str) -> String {
 /// The label of a box: id, title, and in brackets complexity and state. One line, without control characters.
 fn label(task: &TaskRow) -> String {
     let facts = complexity_and_state(task);
-    let facts = if facts.is_empty() { facts } else { format!(" ({facts})") };
+    let facts = if facts.is_empty() {
+        facts
+    } else {
+        format!(" ({facts})")
+    };
     let label = format!("{} {}{facts}", task.id, task.title);
-    label.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+    label
+        .chars()
+        .map(|c| if c.is_control() { ' ' } else { c })
+        .collect()
 }

@@ -39,7 +39,10 @@ const THEME: &str = r#"<button type="button" id="theme" aria-label="Switch theme
 fn footer(page: &mut String) {
     let (version, home) = (env!("CARGO_PKG_VERSION"), env!("CARGO_PKG_REPOSITORY"));
     let home = home.trim_start_matches("https://");
-    put!(page, "<footer><b>Fractal Planner</b> {version} <span>{home}</span></footer>\n");
+    put!(
+        page,
+        "<footer><b>Fractal Planner</b> {version} <span>{home}</span></footer>\n"
+    );
 }
 
 fn head(title: &str, style: &str, script: &str, more: &str) -> String {
@@ -63,11 +66,18 @@ fn head(title: &str, style: &str, script: &str, more: &str) -> String {
 /// Embeds the script's data under the id that it looks for.
 fn data(page: &mut String, id: &str, data: &impl Serialize) {
     let data = serde_json::to_string(data).expect("a report is made of texts and numbers");
-    put!(page, "<script type=\"application/json\" id=\"{id}\">{}</script>\n", embedded(&data));
+    put!(
+        page,
+        "<script type=\"application/json\" id=\"{id}\">{}</script>\n",
+        embedded(&data)
+    );
 }
 
 fn end(page: &mut String, script: &str) {
-    put!(page, "<script type=\"module\">{script}</script>\n</body>\n</html>\n");
+    put!(
+        page,
+        "<script type=\"module\">{script}</script>\n</body>\n</html>\n"
+    );
 }
 
 /// The hash by which the policy identifies a script or a style.
@@ -79,7 +89,10 @@ fn hash(source: &str) -> String {
 fn progress(page: &mut String, report: &TreeReport<'_>) {
     let Some(counts) = &report.counts else { return };
     let (done, all) = (counts.completed, counts.total);
-    put!(page, r#"<div class="progress" role="img" aria-label="{done} of {all} tasks done">"#);
+    put!(
+        page,
+        r#"<div class="progress" role="img" aria-label="{done} of {all} tasks done">"#
+    );
     for (name, count) in states(report) {
         // A style attribute would need a hole in the policy, so the script sets the width.
         put!(page, r#"<i class="{name}" data-share="{count}"></i>"#);
@@ -89,7 +102,15 @@ fn progress(page: &mut String, report: &TreeReport<'_>) {
 
 /// The states that occur, in the order of a task's life, each with its number of leaves.
 fn states(report: &TreeReport<'_>) -> Vec<(String, usize)> {
-    let order = ["done", "verifying", "building", "ready", "waiting", "skipped", "failed"];
+    let order = [
+        "done",
+        "verifying",
+        "building",
+        "ready",
+        "waiting",
+        "skipped",
+        "failed",
+    ];
     let of = |name: &str| {
         report
             .tasks
@@ -98,7 +119,11 @@ fn states(report: &TreeReport<'_>) -> Vec<(String, usize)> {
             .filter(|run| run.state_word() == name)
             .count()
     };
-    order.iter().map(|name| (name.to_lowercase(), of(name))).filter(|(_, count)| *count > 0).collect()
+    order
+        .iter()
+        .map(|name| (name.to_lowercase(), of(name)))
+        .filter(|(_, count)| *count > 0)
+        .collect()
 }
 
 /// Text with its code spans marked up.
@@ -108,7 +133,11 @@ fn prose(text: &str) -> String {
         return escaped(text).into_owned();
     }
     let tagged = parts.iter().enumerate().map(|(at, part)| {
-        if at % 2 == 1 { format!("<code>{}</code>", escaped(part)) } else { escaped(part).into_owned() }
+        if at % 2 == 1 {
+            format!("<code>{}</code>", escaped(part))
+        } else {
+            escaped(part).into_owned()
+        }
     });
     tagged.collect()
 }
@@ -145,7 +174,9 @@ fn embedded(json: &str) -> String {
     let mut out = String::with_capacity(json.len() + json.len() / 32);
     for c in json.chars() {
         match c {
-            '<' | '>' | '&' | '\u{2028}' | '\u{2029}' => out.push_str(&format!("\\u{:04x}", u32::from(c))),
+            '<' | '>' | '&' | '\u{2028}' | '\u{2029}' => {
+                out.push_str(&format!("\\u{:04x}", u32::from(c)))
+            }
             c => out.push(c),
         }
     }
@@ -156,10 +187,18 @@ fn embedded(json: &str) -> String {
 fn base64(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let digits = bytes.chunks(3).flat_map(|chunk| {
-        let bits = chunk.iter().fold(0_usize, |bits, &byte| bits << 8 | usize::from(byte))
+        let bits = chunk
+            .iter()
+            .fold(0_usize, |bits, &byte| bits << 8 | usize::from(byte))
             << (8 * (3 - chunk.len()));
         let length = chunk.len();
-        (0..4).map(move |at| if at > length { '=' } else { char::from(DIGITS[bits >> (18 - 6 * at) & 63]) })
+        (0..4).map(move |at| {
+            if at > length {
+                '='
+            } else {
+                char::from(DIGITS[bits >> (18 - 6 * at) & 63])
+            }
+        })
     });
     digits.collect()
 }
@@ -170,7 +209,10 @@ mod tests {
 
     #[test]
     fn text_ends_nothing() {
-        assert_eq!(escaped("a <b> & \"c\" 'd'"), "a &lt;b&gt; &amp; &quot;c&quot; &#39;d&#39;");
+        assert_eq!(
+            escaped("a <b> & \"c\" 'd'"),
+            "a &lt;b&gt; &amp; &quot;c&quot; &#39;d&#39;"
+        );
         assert_eq!(escaped("한국어 עברית"), "한국어 עברית");
         assert_eq!(escaped("a\u{1b}[31m\0"), "a\u{fffd}[31m\u{fffd}");
         assert_eq!(

@@ -4,8 +4,8 @@
 use fp_plan::text::{clipped, counted, shell_quoted};
 use fp_run::report::cost::{CostReport, thousands};
 use fp_run::report::run_page::{
-    AttemptEnd, JudgedCriterion, RunCommit, RunLane, RunMark, RunPage, RunPause, RunQuestion, RunTask,
-    RunTimes, TaskTry,
+    AttemptEnd, JudgedCriterion, RunCommit, RunLane, RunMark, RunPage, RunPause, RunQuestion,
+    RunTask, RunTimes, TaskTry,
 };
 use fp_run::report::status::TaskLine;
 use fp_run::report::took;
@@ -91,14 +91,25 @@ fn drawn<'r>(run: &'r RunPage<'_>) -> DrawnRun<'r> {
         marks: &run.marks,
         pauses: &run.pauses,
         cost: run.cost.as_ref(),
-        tasks: run.tasks.iter().map(|task| (task.line.id.as_str(), task.line.title.as_str())).collect(),
-        questions: run.decisions.iter().map(|asked| (asked.id.as_str(), asked.question.as_str())).collect(),
+        tasks: run
+            .tasks
+            .iter()
+            .map(|task| (task.line.id.as_str(), task.line.title.as_str()))
+            .collect(),
+        questions: run
+            .decisions
+            .iter()
+            .map(|asked| (asked.id.as_str(), asked.question.as_str()))
+            .collect(),
     }
 }
 
 /// A time, which the script converts to the reader's time zone.
 fn time(at: Timestamp) -> String {
-    let (exact, shown) = (at.strftime("%Y-%m-%dT%H:%M:%S.%3fZ"), at.strftime("%Y-%m-%d %H:%M:%S UTC"));
+    let (exact, shown) = (
+        at.strftime("%Y-%m-%dT%H:%M:%S.%3fZ"),
+        at.strftime("%Y-%m-%d %H:%M:%S UTC"),
+    );
     format!("<time datetime=\"{exact}\">{shown}</time>")
 }
 
@@ -127,9 +138,16 @@ const TIMELINE: &str = r#"<section class="pane course" aria-labelledby="course-t
 fn header(page: &mut String, run: &RunPage<'_>) {
     let plan = escaped(run.plan_id.as_str());
     let phase = run.phase.into_str();
-    put!(page, r#"<header><div class="top"><p class="name"><bdi>{plan}</bdi>"#);
+    put!(
+        page,
+        r#"<header><div class="top"><p class="name"><bdi>{plan}</bdi>"#
+    );
     put!(page, r#" <span class="phase">{phase}</span></p>"#);
-    put!(page, "{THEME}</div>\n<h1 dir=\"auto\">{}</h1>\n", escaped(run.goal.trim()));
+    put!(
+        page,
+        "{THEME}</div>\n<h1 dir=\"auto\">{}</h1>\n",
+        escaped(run.goal.trim())
+    );
     story(page, run);
     progress(page, &run.tree);
     needs(page, run);
@@ -144,10 +162,21 @@ fn story(page: &mut String, run: &RunPage<'_>) {
         return;
     };
     let (done, all) = (run.counts.completed, run.counts.total);
-    let how = if run.commits.is_empty() { "built and verified" } else { "built, verified and committed" };
-    put!(page, "<p class=\"story\"><b>{done} of {all}</b> tasks {how}");
+    let how = if run.commits.is_empty() {
+        "built and verified"
+    } else {
+        "built, verified and committed"
+    };
+    put!(
+        page,
+        "<p class=\"story\"><b>{done} of {all}</b> tasks {how}"
+    );
     if run.builders > 0 {
-        put!(page, " by <b>{}</b>", counted(run.builders as usize, "builder"));
+        put!(
+            page,
+            " by <b>{}</b>",
+            counted(run.builders as usize, "builder")
+        );
     }
     put!(page, " in <b>{}</b> of work", took(run.work()));
     if let Some(dollars) = run.cost.as_ref().and_then(CostReport::dollars) {
@@ -164,7 +193,11 @@ fn story(page: &mut String, run: &RunPage<'_>) {
     put!(page, "<p class=\"when\">{} to {}", time(from), time(to));
     let paused = run.wall() - run.work();
     if paused > 0 {
-        put!(page, ", with {} of pauses, which count nowhere below", took(paused));
+        put!(
+            page,
+            ", with {} of pauses, which count nowhere below",
+            took(paused)
+        );
     }
     page.push_str("</p>\n");
 }
@@ -173,9 +206,18 @@ fn story(page: &mut String, run: &RunPage<'_>) {
 fn needs(page: &mut String, run: &RunPage<'_>) {
     let plan = run.plan_id.as_str();
     let questions: Vec<&RunQuestion> = run.open_questions().collect();
-    let is_asked = |line: &TaskLine| questions.iter().any(|asked| asked.task.as_ref() == Some(&line.id));
+    let is_asked = |line: &TaskLine| {
+        questions
+            .iter()
+            .any(|asked| asked.task.as_ref() == Some(&line.id))
+    };
     let is_failed = |line: &&TaskLine| line.status == Status::Failed && !is_asked(line);
-    let failed: Vec<&TaskLine> = run.tasks.iter().map(|task| &task.line).filter(is_failed).collect();
+    let failed: Vec<&TaskLine> = run
+        .tasks
+        .iter()
+        .map(|task| &task.line)
+        .filter(is_failed)
+        .collect();
     if questions.is_empty() && failed.is_empty() {
         return;
     }
@@ -186,16 +228,36 @@ fn needs(page: &mut String, run: &RunPage<'_>) {
             page,
             "<li class=\"{kind}\"><span class=\"sign\" aria-hidden=\"true\"></span> <bdi class=\"id\">{id}</bdi> "
         );
-        put!(page, "<span class=\"note\" dir=\"auto\">{text}</span> <code>{command}</code></li>\n");
+        put!(
+            page,
+            "<span class=\"note\" dir=\"auto\">{text}</span> <code>{command}</code></li>\n"
+        );
     };
     for asked in questions {
-        let label = asked.options.first().map_or_else(|| "LABEL".to_owned(), |label| shell_quoted(label));
+        let label = asked
+            .options
+            .first()
+            .map_or_else(|| "LABEL".to_owned(), |label| shell_quoted(label));
         let command = format!("fp answer {plan} {} --option {label}", asked.id);
-        item("asks", asked.task.as_ref().map_or(&asked.id, |task| task.as_str()), &asked.question, &command);
+        item(
+            "asks",
+            asked.task.as_ref().map_or(&asked.id, |task| task.as_str()),
+            &asked.question,
+            &command,
+        );
     }
     for line in failed {
-        let text = format!("{}: {}", line.title, line.detail.as_deref().unwrap_or("failed"));
-        item("failed", line.id.as_str(), &clipped(&text, 300), &format!("fp retry {plan} {}", line.id));
+        let text = format!(
+            "{}: {}",
+            line.title,
+            line.detail.as_deref().unwrap_or("failed")
+        );
+        item(
+            "failed",
+            line.id.as_str(),
+            &clipped(&text, 300),
+            &format!("fp retry {plan} {}", line.id),
+        );
     }
     page.push_str("</ul></section>\n");
 }
@@ -206,18 +268,33 @@ fn figures(page: &mut String, run: &RunPage<'_>) {
     }
     page.push_str("<dl class=\"figures tiles\">");
     let mut figure = |label: &str, value: &str, about: &str| {
-        put!(page, "<div><dt>{label}</dt><dd>{value} <small>{about}</small></dd></div>");
+        put!(
+            page,
+            "<div><dt>{label}</dt><dd>{value} <small>{about}</small></dd></div>"
+        );
     };
     let commits = run.commits.iter().filter(|commit| !commit.undone).count();
     figure("Commits", &commits.to_string(), "one a task");
-    figure("Attempts", &run.tries.to_string(), &format!("{} sent back", run.sent_back()));
+    figure(
+        "Attempts",
+        &run.tries.to_string(),
+        &format!("{} sent back", run.sent_back()),
+    );
     let chain = counted(run.chain.tasks.len(), "task");
-    figure("Longest chain", &took(run.chain.millis), &format!("{chain} in a row"));
+    figure(
+        "Longest chain",
+        &took(run.chain.millis),
+        &format!("{chain} in a row"),
+    );
     let waits = run.millis.asking + run.millis.waiting + run.idle();
     let share = waits * 100 / (run.millis.total() + run.idle()).max(1);
     figure("Waiting", &format!("{share} %"), "of the builders' time");
     if run.revisions > 0 {
-        figure("Revisions", &run.revisions.to_string(), "of tasks after the start");
+        figure(
+            "Revisions",
+            &run.revisions.to_string(),
+            "of tasks after the start",
+        );
     }
     if let Some(cost) = &run.cost {
         let tokens = thousands(cost.tokens.total());
@@ -239,8 +316,20 @@ fn lists(page: &mut String, run: &RunPage<'_>) {
     let text_item: fn(&mut String, &String) = |page, text| {
         put!(page, "<p class=\"note\" dir=\"auto\">{}</p>", prose(text));
     };
-    section(page, "Interview", "interview", &run.interview_decisions, text_item);
-    section(page, "Questions", "decisions", &run.decisions, question_item);
+    section(
+        page,
+        "Interview",
+        "interview",
+        &run.interview_decisions,
+        text_item,
+    );
+    section(
+        page,
+        "Questions",
+        "decisions",
+        &run.decisions,
+        question_item,
+    );
     section(page, "Commits", "commits", &run.commits, commit_item);
     section(page, "Cost", "cost", &run.cost_lines(), text_item);
     section(page, "Notes", "notes", &run.notes, text_item);
@@ -250,8 +339,14 @@ fn section<T>(page: &mut String, title: &str, id: &str, items: &[T], shown: fn(&
     if items.is_empty() {
         return;
     }
-    put!(page, "<section class=\"pane list\" aria-labelledby=\"{id}-title\"><div class=\"head\">");
-    put!(page, "<h2 id=\"{id}-title\">{title}</h2></div>\n<ul id=\"{id}\">");
+    put!(
+        page,
+        "<section class=\"pane list\" aria-labelledby=\"{id}-title\"><div class=\"head\">"
+    );
+    put!(
+        page,
+        "<h2 id=\"{id}-title\">{title}</h2></div>\n<ul id=\"{id}\">"
+    );
     for (number, item) in items.iter().enumerate() {
         put!(page, "<li id=\"{id}-{number}\" tabindex=\"-1\">");
         shown(page, item);
@@ -261,14 +356,22 @@ fn section<T>(page: &mut String, title: &str, id: &str, items: &[T], shown: fn(&
 }
 
 fn question_item(page: &mut String, asked: &RunQuestion) {
-    put!(page, "<p class=\"note\" dir=\"auto\">{}</p><p class=\"line\">", prose(&asked.question));
+    put!(
+        page,
+        "<p class=\"note\" dir=\"auto\">{}</p><p class=\"line\">",
+        prose(&asked.question)
+    );
     let by = match asked.by {
         Decider::User => "the user",
         Decider::Auto => "a rule",
     };
     match asked.answer.is_empty() {
         true => page.push_str("Not answered yet"),
-        false => put!(page, "<b dir=\"auto\">{}</b> – decided by {by}", escaped(&asked.answer.join(", "))),
+        false => put!(
+            page,
+            "<b dir=\"auto\">{}</b> – decided by {by}",
+            escaped(&asked.answer.join(", "))
+        ),
     }
     put!(page, " · asked {}", time(asked.asked_at));
     if let Some(at) = asked.answered_at {
@@ -281,8 +384,14 @@ fn commit_item(page: &mut String, made: &RunCommit) {
     let undone = if made.undone { " · rolled back" } else { "" };
     let (hash, subject) = (escaped(short(&made.hash)), escaped(&made.subject));
     let (task, at) = (escaped(made.task.as_str()), time(made.at));
-    put!(page, "<code>{hash}</code> <span dir=\"auto\">{subject}</span>");
-    put!(page, " <span class=\"line\">task <bdi>{task}</bdi> · {at}{undone}</span>");
+    put!(
+        page,
+        "<code>{hash}</code> <span dir=\"auto\">{subject}</span>"
+    );
+    put!(
+        page,
+        " <span class=\"line\">task <bdi>{task}</bdi> · {at}{undone}</span>"
+    );
 }
 
 fn tasks(page: &mut String, run: &RunPage<'_>) {
@@ -302,18 +411,39 @@ fn tasks(page: &mut String, run: &RunPage<'_>) {
 fn task_row(page: &mut String, number: usize, task: &RunTask) {
     let line = &task.line;
     let state = line.state_word().to_lowercase();
-    put!(page, "<details class=\"task {state}\" id=\"t{number}\"><summary>");
+    put!(
+        page,
+        "<details class=\"task {state}\" id=\"t{number}\"><summary>"
+    );
     put!(
         page,
         "<span class=\"sign\" aria-hidden=\"true\"></span><bdi class=\"id\">{}</bdi> ",
         escaped(line.id.as_str())
     );
-    put!(page, "<span class=\"title\" dir=\"auto\">{}</span> ", prose(&line.title));
-    put!(page, "<span class=\"facts\"><span class=\"state\">{state}</span>{}</span>", facts(task));
+    put!(
+        page,
+        "<span class=\"title\" dir=\"auto\">{}</span> ",
+        prose(&line.title)
+    );
+    put!(
+        page,
+        "<span class=\"facts\"><span class=\"state\">{state}</span>{}</span>",
+        facts(task)
+    );
     page.push_str("</summary>\n<div class=\"tries\">");
-    let reasons = |one: &TaskTry| one.attempt.end.as_ref().and_then(AttemptEnd::reason).map(str::to_owned);
+    let reasons = |one: &TaskTry| {
+        one.attempt
+            .end
+            .as_ref()
+            .and_then(AttemptEnd::reason)
+            .map(str::to_owned)
+    };
     let told = task.tries.last().and_then(reasons);
-    if let Some(detail) = line.detail.as_ref().filter(|detail| told.as_ref() != Some(*detail)) {
+    if let Some(detail) = line
+        .detail
+        .as_ref()
+        .filter(|detail| told.as_ref() != Some(*detail))
+    {
         put!(page, "<p class=\"note\" dir=\"auto\">{}</p>", prose(detail));
     }
     if task.millis.total() > 0 {
@@ -321,7 +451,10 @@ fn task_row(page: &mut String, number: usize, task: &RunTask) {
     }
     for granted in &line.granted {
         let (path, reason) = (escaped(&granted.path), escaped(&granted.reason));
-        put!(page, "<p class=\"line\">May change <code>{path}</code> as well:");
+        put!(
+            page,
+            "<p class=\"line\">May change <code>{path}</code> as well:"
+        );
         put!(page, " <span dir=\"auto\">{reason}</span></p>");
     }
     for one in task.tries.iter().rev() {
@@ -336,7 +469,11 @@ fn facts(task: &RunTask) -> String {
         put!(facts, " <span>{} attempts</span>", task.tries.len());
     }
     if let Some(last) = task.tries.last() {
-        put!(facts, " <bdi>{}</bdi>", escaped(last.attempt.builder.as_str()));
+        put!(
+            facts,
+            " <bdi>{}</bdi>",
+            escaped(last.attempt.builder.as_str())
+        );
     }
     if task.millis.total() > 0 {
         put!(facts, " <span>{}</span>", took(task.millis.total()));
@@ -351,7 +488,10 @@ fn times(times: &RunTimes) -> String {
     let parts = [
         (times.building, "built"),
         (times.asking, "waited for an answer"),
-        (times.waiting, "waited for verification or to be taken up again"),
+        (
+            times.waiting,
+            "waited for verification or to be taken up again",
+        ),
         (times.verifying, "verified"),
         (times.committing, "committed"),
     ];
@@ -370,7 +510,10 @@ fn attempt(page: &mut String, one: &TaskTry) {
         Some(AttemptEnd::Released(_)) => ("skipped", "was taken back"),
         None => ("building", "is under way"),
     };
-    put!(page, "<section class=\"try {class}\"><h3><span class=\"sign\" aria-hidden=\"true\"></span>");
+    put!(
+        page,
+        "<section class=\"try {class}\"><h3><span class=\"sign\" aria-hidden=\"true\"></span>"
+    );
     let (iteration, builder) = (one.attempt.iteration, escaped(one.attempt.builder.as_str()));
     put!(
         page,
@@ -379,16 +522,36 @@ fn attempt(page: &mut String, one: &TaskTry) {
     );
     let reason = one.attempt.end.as_ref().and_then(AttemptEnd::reason);
     if let Some(reason) = reason.filter(|reason| !reason.is_empty()) {
-        put!(page, "<h4>Why</h4><p class=\"note feedback\" dir=\"auto\">{}</p>", prose(reason));
+        put!(
+            page,
+            "<h4>Why</h4><p class=\"note feedback\" dir=\"auto\">{}</p>",
+            prose(reason)
+        );
     }
-    list(page, "Criteria", ("ol", "criteria"), &one.criteria, criterion_item);
+    list(
+        page,
+        "Criteria",
+        ("ol", "criteria"),
+        &one.criteria,
+        criterion_item,
+    );
     if !one.summary.trim().is_empty() {
-        put!(page, "<h4>Summary</h4><p class=\"note\" dir=\"auto\">{}</p>", prose(one.summary.trim()));
+        put!(
+            page,
+            "<h4>Summary</h4><p class=\"note\" dir=\"auto\">{}</p>",
+            prose(one.summary.trim())
+        );
     }
     list(page, "Checks", ("ul", "checks"), &one.checks, check_item);
-    list(page, &counted(one.files.len(), "changed file"), ("ul", "files"), &one.files, |page, file| {
-        put!(page, "<li><code>{}</code></li>", escaped(file));
-    });
+    list(
+        page,
+        &counted(one.files.len(), "changed file"),
+        ("ul", "files"),
+        &one.files,
+        |page, file| {
+            put!(page, "<li><code>{}</code></li>", escaped(file));
+        },
+    );
     page.push_str("</section>\n");
 }
 
@@ -404,14 +567,24 @@ fn moments(one: &TaskTry) -> String {
         put!(told, " by <bdi>{}</bdi>", escaped(verifier.as_str()));
     }
     if one.nudges > 0 {
-        let times = if one.nudges == 1 { "once".to_owned() } else { format!("{} times", one.nudges) };
+        let times = if one.nudges == 1 {
+            "once".to_owned()
+        } else {
+            format!("{} times", one.nudges)
+        };
         put!(told, " · told to go on {times}");
     }
     told
 }
 
 /// A heading and a list of this element and class; nothing where no item is to be listed.
-fn list<T>(page: &mut String, heading: &str, kind: (&str, &str), items: &[T], shown: fn(&mut String, &T)) {
+fn list<T>(
+    page: &mut String,
+    heading: &str,
+    kind: (&str, &str),
+    items: &[T],
+    shown: fn(&mut String, &T),
+) {
     let (element, class) = kind;
     if !items.is_empty() {
         put!(page, "<h4>{heading}</h4><{element} class=\"{class}\">");
@@ -421,10 +594,20 @@ fn list<T>(page: &mut String, heading: &str, kind: (&str, &str), items: &[T], sh
 }
 
 fn criterion_item(page: &mut String, judged: &JudgedCriterion) {
-    let (class, verdict) = if judged.pass { ("done", "met") } else { ("failed", "not met") };
+    let (class, verdict) = if judged.pass {
+        ("done", "met")
+    } else {
+        ("failed", "not met")
+    };
     let (number, text, evidence) = (judged.number, prose(&judged.text), prose(&judged.evidence));
-    put!(page, "<li class=\"{class}\" value=\"{number}\"><span class=\"verdict\">{verdict}</span> ");
-    put!(page, "<span dir=\"auto\">{text}</span><p class=\"note\" dir=\"auto\">{evidence}</p></li>");
+    put!(
+        page,
+        "<li class=\"{class}\" value=\"{number}\"><span class=\"verdict\">{verdict}</span> "
+    );
+    put!(
+        page,
+        "<span dir=\"auto\">{text}</span><p class=\"note\" dir=\"auto\">{evidence}</p></li>"
+    );
 }
 
 fn check_item(page: &mut String, check: &Check) {
@@ -435,7 +618,10 @@ fn check_item(page: &mut String, check: &Check) {
         CheckVerdict::NotApplicable => ("skipped", "nothing to check"),
     };
     let (name, detail) = (escaped(&check.name), escaped(&check.detail));
-    put!(page, "<li class=\"{class}\"><span class=\"verdict\">{verdict}</span> <code>{name}</code> ");
+    put!(
+        page,
+        "<li class=\"{class}\"><span class=\"verdict\">{verdict}</span> <code>{name}</code> "
+    );
     match detail.split_once('\n') {
         Some((first, output)) => {
             put!(page, "<details class=\"output\"><summary>{first}</summary>");

@@ -54,15 +54,26 @@ impl Builder {
     /// what was said before.
     pub(crate) fn writing_from(mut self, from: u32, task: &str, path: &str, content: &str) -> Self {
         let [task, path, content] = [task, path, content].map(str::to_owned);
-        self.edits.retain(|edit| (&edit.task, edit.from, &edit.path) != (&task, from, &path));
-        self.edits.push(Edit { task, from, path, content });
+        self.edits
+            .retain(|edit| (&edit.task, edit.from, &edit.path) != (&task, from, &path));
+        self.edits.push(Edit {
+            task,
+            from,
+            path,
+            content,
+        });
         self
     }
 
     /// Whoever has `task` tries to give the file at `path` this `content` first, and goes on whatever comes of it.
     pub(crate) fn trying(mut self, task: &str, path: &str, content: &str) -> Self {
         let [task, path, content] = [task, path, content].map(str::to_owned);
-        self.attempts.push(Edit { task, from: 1, path, content });
+        self.attempts.push(Edit {
+            task,
+            from: 1,
+            path,
+            content,
+        });
         self
     }
 
@@ -87,7 +98,10 @@ impl Builder {
     /// The builder's next words or call.
     pub(crate) fn reply(&self, request: &Request) -> Vec<Block> {
         let done = calls(request);
-        let claims: Vec<_> = done.iter().filter(|call| call.command().starts_with("fp claim")).collect();
+        let claims: Vec<_> = done
+            .iter()
+            .filter(|call| call.command().starts_with("fp claim"))
+            .collect();
         let told = latest_instruction(request, claims.last().map_or(0, |claim| claim.position));
         let Some(claim) = claims.last().filter(|_| told.is_none()) else {
             return bash(told.expect("a builder is told what to claim"));
@@ -96,9 +110,16 @@ impl Builder {
             return text(format!("I have nothing to do: {}", claim.result));
         }
         let assignment = assignment(claim.result);
-        let again = claims.iter().filter(|earlier| is_same(earlier.result, &assignment)).count() > 1;
+        let again = claims
+            .iter()
+            .filter(|earlier| is_same(earlier.result, &assignment))
+            .count()
+            > 1;
         let stops = self.stops.iter().any(|task| task == assignment.task) && !again;
-        let since: Vec<_> = done.iter().filter(|call| call.position > claim.position).collect();
+        let since: Vec<_> = done
+            .iter()
+            .filter(|call| call.position > claim.position)
+            .collect();
         self.work(request, &assignment, &since, stops)
     }
 
@@ -110,31 +131,60 @@ impl Builder {
         stops: bool,
     ) -> Vec<Block> {
         let edits = self.edits_of(assignment);
-        assert!(!edits.is_empty(), "no edits were given for task {}", assignment.task);
-        let attempts = self.attempts.iter().filter(|attempt| attempt.task == assignment.task);
-        let attempts = attempts.map(|attempt| (Path::new(attempt.path.as_str()), attempt.content.as_str()));
+        assert!(
+            !edits.is_empty(),
+            "no edits were given for task {}",
+            assignment.task
+        );
+        let attempts = self
+            .attempts
+            .iter()
+            .filter(|attempt| attempt.task == assignment.task);
+        let attempts =
+            attempts.map(|attempt| (Path::new(attempt.path.as_str()), attempt.content.as_str()));
         let of_task = |(task, _): &&(String, String)| task == assignment.task;
         let mut steps: Vec<Vec<Block>> = Vec::new();
-        if let Some((_, question)) = self.clarifies.iter().find(of_task).filter(|_| !assignment.answered) {
+        if let Some((_, question)) = self
+            .clarifies
+            .iter()
+            .find(of_task)
+            .filter(|_| !assignment.answered)
+        {
             let ask = assignment.clarify.expect("the payload says how to ask");
-            let (line, _) = ask.split_once(" --question").expect("the line has a question");
+            let (line, _) = ask
+                .split_once(" --question")
+                .expect("the line has a question");
             let options = "--option 'Loud|In capitals' --option 'Quiet|In small letters'";
-            steps.push(bash(format!("{line} --question {} {options}", quoted(question))));
+            steps.push(bash(format!(
+                "{line} --question {} {options}",
+                quoted(question)
+            )));
             steps.push(text(STOPPING));
         }
         for (path, content) in attempts.chain(edits) {
-            let path = assignment.place.unwrap_or_else(|| working_directory(request)).join(path);
+            let path = assignment
+                .place
+                .unwrap_or_else(|| working_directory(request))
+                .join(path);
             // The client lets nobody overwrite a file they have not looked at.
             steps.push(call("Read", json!({ "file_path": path })));
-            steps.push(call("Write", json!({ "file_path": path, "content": content })));
+            steps.push(call(
+                "Write",
+                json!({ "file_path": path, "content": content }),
+            ));
         }
         if stops {
             steps.push(text(STOPPING));
         }
-        steps.extend(assignment.commands.iter().map(|command| match assignment.place {
-            Some(place) => bash(format!("cd {} && {command}", place.display())),
-            None => bash(*command),
-        }));
+        steps.extend(
+            assignment
+                .commands
+                .iter()
+                .map(|command| match assignment.place {
+                    Some(place) => bash(format!("cd {} && {command}", place.display())),
+                    None => bash(*command),
+                }),
+        );
         for (_, message) in self.tells.iter().filter(of_task) {
             let line = assignment.tell.expect("the payload says how to tell");
             let (head, rest) = line.split_once('\'').expect("the line has a text");
@@ -142,33 +192,53 @@ impl Builder {
             steps.push(bash(format!("{head}{}{tail}", quoted(message))));
         }
         steps.push(bash(assignment.submit));
-        let submitted = since.last().is_some_and(|call| call.command() == assignment.submit);
+        let submitted = since
+            .last()
+            .is_some_and(|call| call.command() == assignment.submit);
         if submitted {
             let failed = since.last().is_some_and(|call| call.failed);
-            return text(if failed { "It was not taken." } else { "Submitted." });
+            return text(if failed {
+                "It was not taken."
+            } else {
+                "Submitted."
+            });
         }
-        steps.into_iter().nth(since.len()).unwrap_or_else(|| text(STOPPING))
+        steps
+            .into_iter()
+            .nth(since.len())
+            .unwrap_or_else(|| text(STOPPING))
     }
 
     fn edits_of(&self, assignment: &Assignment<'_>) -> Vec<(&Path, &str)> {
         let due = |edit: &&Edit| edit.task == assignment.task && edit.from <= assignment.iteration;
         let latest = |edit: &Edit| {
-            let same = self.edits.iter().filter(due).filter(|other| other.path == edit.path);
+            let same = self
+                .edits
+                .iter()
+                .filter(due)
+                .filter(|other| other.path == edit.path);
             same.map(|other| other.from).max() == Some(edit.from)
         };
         let edits = self.edits.iter().filter(due).filter(|edit| latest(edit));
-        edits.map(|edit| (Path::new(edit.path.as_str()), edit.content.as_str())).collect()
+        edits
+            .map(|edit| (Path::new(edit.path.as_str()), edit.content.as_str()))
+            .collect()
     }
 }
 
 /// The claim that a prompt or message asks for which came after `position`.
 fn latest_instruction(request: &Request, position: usize) -> Option<&str> {
-    let heard = request.entries()[position..].iter().rev().filter_map(|entry| match entry {
-        Entry::Heard(text) => Some(text.as_str()),
-        _ => None,
-    });
+    let heard = request.entries()[position..]
+        .iter()
+        .rev()
+        .filter_map(|entry| match entry {
+            Entry::Heard(text) => Some(text.as_str()),
+            _ => None,
+        });
     // The page of a role, which may be in the prompt, has the bare name of the command.
-    heard.filter_map(|text| quoted_command(text, "fp claim ")).next()
+    heard
+        .filter_map(|text| quoted_command(text, "fp claim "))
+        .next()
 }
 
 fn is_same(payload: &str, assignment: &Assignment<'_>) -> bool {
@@ -180,15 +250,23 @@ fn is_same(payload: &str, assignment: &Assignment<'_>) -> bool {
 
 /// Reads a payload: its task and iteration, the commands under VERIFICATION, the line that hands it in.
 fn assignment(payload: &str) -> Assignment<'_> {
-    let title = payload.split_once("(task ").and_then(|(_, rest)| rest.split_once(')'));
+    let title = payload
+        .split_once("(task ")
+        .and_then(|(_, rest)| rest.split_once(')'));
     let place = title.and_then(|(place, _)| place.split_once(", iteration "));
-    let (task, iteration) = place.unwrap_or_else(|| panic!("a payload names task and iteration: {payload}"));
-    let place = payload.split_once("- Work in ").and_then(|(_, rest)| rest.split_once(", your own checkout"));
+    let (task, iteration) =
+        place.unwrap_or_else(|| panic!("a payload names task and iteration: {payload}"));
+    let place = payload
+        .split_once("- Work in ")
+        .and_then(|(_, rest)| rest.split_once(", your own checkout"));
     Assignment {
         task,
         place: place.map(|(place, _)| Path::new(place)),
         iteration: iteration.parse().expect("an iteration is a number"),
-        commands: payload.lines().filter_map(|line| line.strip_prefix("- Run: ")).collect(),
+        commands: payload
+            .lines()
+            .filter_map(|line| line.strip_prefix("- Run: "))
+            .collect(),
         submit: command_line(payload, "fp submit").expect("a payload says how to submit"),
         clarify: quoted_command(payload, "fp clarify"),
         answered: payload.contains("- You asked: "),
@@ -200,7 +278,10 @@ fn assignment(payload: &str) -> Assignment<'_> {
 fn working_directory(request: &Request) -> &Path {
     let named = request.entries().iter().find_map(|entry| match entry {
         Entry::Heard(text) => {
-            let rest = text.split_once("Primary working directory: ").or_else(|| text.split_once("<cwd>"))?.1;
+            let rest = text
+                .split_once("Primary working directory: ")
+                .or_else(|| text.split_once("<cwd>"))?
+                .1;
             rest.split(['\n', '<']).next()
         }
         _ => None,

@@ -14,8 +14,8 @@ mod walk;
 pub(crate) use builder::Builder;
 pub(crate) use lead::{Loss, OVER};
 pub(crate) use planner::{
-    AMBIGUITY, APPROACH, INTERVIEW, PLANNED, Planner, RESEARCHED, REVIEW, ROADMAP, STOPPED, TESTING,
-    UNCONFIRMED, WISH,
+    AMBIGUITY, APPROACH, INTERVIEW, PLANNED, Planner, RESEARCHED, REVIEW, ROADMAP, STOPPED,
+    TESTING, UNCONFIRMED, WISH,
 };
 pub(crate) use verifier::Verifier;
 
@@ -43,7 +43,12 @@ impl Cast {
             Speaker::Lead => match Skill::called(request) {
                 Some(skill) if skill.name == "plan" => self.planner.reply(request, &skill),
                 Some(skill) if skill.name != "implement" => skills::reply(request, &skill),
-                skill => lead::reply(request, &skill.unwrap_or_default(), &self.verifier, self.loss),
+                skill => lead::reply(
+                    request,
+                    &skill.unwrap_or_default(),
+                    &self.verifier,
+                    self.loss,
+                ),
             },
             Speaker::Agent { kind, .. } => match kind.strip_prefix("fp:").unwrap_or(kind) {
                 "builder" => self.builder.reply(request),
@@ -72,14 +77,24 @@ impl Skill {
             let (_, rest) = text.split_once(from)?;
             Some(rest.split_once(to)?.0.trim().to_owned())
         };
-        request.entries().iter().enumerate().rev().find_map(|(position, entry)| match entry {
-            Entry::Heard(text) => {
-                let name = within(text, "<command-name>/fp:", "</command-name>")?;
-                let arguments = within(text, "<command-args>", "</command-args>").unwrap_or_default();
-                Some(Self { name, arguments, position })
-            }
-            _ => None,
-        })
+        request
+            .entries()
+            .iter()
+            .enumerate()
+            .rev()
+            .find_map(|(position, entry)| match entry {
+                Entry::Heard(text) => {
+                    let name = within(text, "<command-name>/fp:", "</command-name>")?;
+                    let arguments =
+                        within(text, "<command-args>", "</command-args>").unwrap_or_default();
+                    Some(Self {
+                        name,
+                        arguments,
+                        position,
+                    })
+                }
+                _ => None,
+            })
     }
 }
 
@@ -112,24 +127,39 @@ fn calls(request: &Request) -> Vec<Done<'_>> {
             _ => None,
         })
     };
-    let calls = entries.iter().enumerate().filter_map(|(position, entry)| match entry {
-        Entry::Called { id, tool, input } => {
-            let (result, failed) = result_of(id).unwrap_or_default();
-            Some(Done { position, tool, input, result, failed })
-        }
-        _ => None,
-    });
+    let calls = entries
+        .iter()
+        .enumerate()
+        .filter_map(|(position, entry)| match entry {
+            Entry::Called { id, tool, input } => {
+                let (result, failed) = result_of(id).unwrap_or_default();
+                Some(Done {
+                    position,
+                    tool,
+                    input,
+                    result,
+                    failed,
+                })
+            }
+            _ => None,
+        });
     calls.collect()
 }
 
 /// The first command in backticks in `text` that starts with `start`.
 fn quoted_command<'a>(text: &'a str, start: &str) -> Option<&'a str> {
-    text.split('`').skip(1).step_by(2).find(|quoted| quoted.starts_with(start))
+    text.split('`')
+        .skip(1)
+        .step_by(2)
+        .find(|quoted| quoted.starts_with(start))
 }
 
 /// The last line of `text` that is a command starting with `start`, without its indentation.
 fn command_line<'a>(text: &'a str, start: &str) -> Option<&'a str> {
-    text.lines().rev().map(str::trim).find(|line| line.starts_with(start))
+    text.lines()
+        .rev()
+        .map(str::trim)
+        .find(|line| line.starts_with(start))
 }
 
 /// The question that `fp approve` has printed, as AskUserQuestion takes it.
@@ -140,10 +170,14 @@ pub(crate) fn printed_question(printed: &str) -> Value {
         let (header, options) = rest.split_once("\noptions:\n")?;
         Some((question, header, options))
     };
-    let (question, header, options) = parts().unwrap_or_else(|| panic!("no question is printed: {printed}"));
-    let options = options.lines().map_while(|line| line.strip_prefix("- ")?.split_once(": "));
-    let options: Vec<_> =
-        options.map(|(label, description)| json!({ "label": label, "description": description })).collect();
+    let (question, header, options) =
+        parts().unwrap_or_else(|| panic!("no question is printed: {printed}"));
+    let options = options
+        .lines()
+        .map_while(|line| line.strip_prefix("- ")?.split_once(": "));
+    let options: Vec<_> = options
+        .map(|(label, description)| json!({ "label": label, "description": description }))
+        .collect();
     json!({ "question": question, "header": header, "options": options, "multiSelect": false })
 }
 

@@ -30,14 +30,31 @@ pub(crate) const STOPPED: &str = "The plan stays as it is, unapproved.";
 /// What the lead says when it may not ask and was not told to do without.
 pub(crate) const UNCONFIRMED: &str = "Nobody can confirm this here.";
 
-const FIRST_ROUND: Question =
-    Question { text: INTERVIEW, header: "Greeting", options: &["Hello, Ada", "HELLO, ADA"] };
-const SECOND_ROUND: Question = Question { text: TESTING, header: "Tests", options: &["It is", "More"] };
-const OF_THE_ANALYST: Question = Question { text: AMBIGUITY, header: "Name", options: &["It does", "No"] };
-const GATE: Question =
-    Question { text: APPROACH, header: "Approach", options: &["A script of its own", "A flag of bin/hello"] };
-const AT_THE_MAP: Question =
-    Question { text: ROADMAP, header: "Roadmap", options: &["Go on", "Change", "Stop"] };
+const FIRST_ROUND: Question = Question {
+    text: INTERVIEW,
+    header: "Greeting",
+    options: &["Hello, Ada", "HELLO, ADA"],
+};
+const SECOND_ROUND: Question = Question {
+    text: TESTING,
+    header: "Tests",
+    options: &["It is", "More"],
+};
+const OF_THE_ANALYST: Question = Question {
+    text: AMBIGUITY,
+    header: "Name",
+    options: &["It does", "No"],
+};
+const GATE: Question = Question {
+    text: APPROACH,
+    header: "Approach",
+    options: &["A script of its own", "A flag of bin/hello"],
+};
+const AT_THE_MAP: Question = Question {
+    text: ROADMAP,
+    header: "Roadmap",
+    options: &["Go on", "Change", "Stop"],
+};
 
 /// The layers of every roadmap.
 const LAYERS: &str = "\
@@ -102,7 +119,10 @@ impl Planner {
         if self.drafts.is_empty() {
             self.drafts.push(Vec::new());
         }
-        self.drafts.last_mut().expect("it is there").push(draft.to_owned());
+        self.drafts
+            .last_mut()
+            .expect("it is there")
+            .push(draft.to_owned());
         self
     }
 
@@ -137,13 +157,23 @@ impl Planner {
             .unwrap_or_else(|error| panic!("`fp new` printed no plan: {error}: {printed}"));
         new.goal.get_or_insert_with(|| goal.to_owned());
         let auto = flags.contains("--auto");
-        let mut planning = Planning { walk, new, auto, revision: 0, rounds: 0 };
+        let mut planning = Planning {
+            walk,
+            new,
+            auto,
+            revision: 0,
+            rounds: 0,
+        };
         for step in planning.new.steps.clone() {
             self.step(&mut planning, &step)?;
         }
         let plan = &planning.new.plan_id;
         let approved = planning.new.steps.iter().any(|step| step == "approve");
-        Ok(text(if approved { format!("{PLANNED} /fp:implement {plan}") } else { RESEARCHED.to_owned() }))
+        Ok(text(if approved {
+            format!("{PLANNED} /fp:implement {plan}")
+        } else {
+            RESEARCHED.to_owned()
+        }))
     }
 
     fn step(&self, planning: &mut Planning<'_>, step: &str) -> Result<(), Next> {
@@ -152,9 +182,9 @@ impl Planner {
             "pre-analysis" => planning.agents(&["analyst"]).map(drop),
             "interview" if direct => planning.record_at_once(),
             "interview" => planning.interview(),
-            "research" if planning.new.mode["name"] == "full" => {
-                planning.agents(&["researcher", "context-builder"]).map(drop)
-            }
+            "research" if planning.new.mode["name"] == "full" => planning
+                .agents(&["researcher", "context-builder"])
+                .map(drop),
             "research" => planning.agents(&["researcher"]).map(drop),
             "approach" => planning.approach(),
             "decompose" if direct => self.write(planning),
@@ -168,8 +198,15 @@ impl Planner {
 
     fn write(&self, planning: &mut Planning<'_>) -> Result<(), Next> {
         let file = Path::new(&planning.new.path).join("tasks.md");
-        let draft = self.drafts.first().and_then(|drafts| drafts.last()).expect("a planner has a draft");
-        planning.walk.take(call("Write", json!({ "file_path": file, "content": draft })))?;
+        let draft = self
+            .drafts
+            .first()
+            .and_then(|drafts| drafts.last())
+            .expect("a planner has a draft");
+        planning.walk.take(call(
+            "Write",
+            json!({ "file_path": file, "content": draft }),
+        ))?;
         planning.fp("validate", "--fix").map(drop)
     }
 
@@ -186,7 +223,10 @@ impl Planner {
                     planning.fp("plan", "")?;
                 }
                 "Change" => {
-                    planning.fp("interview", &format!("--by user --requirement {}", quoted(WISH)))?;
+                    planning.fp(
+                        "interview",
+                        &format!("--by user --requirement {}", quoted(WISH)),
+                    )?;
                     planning.revision += 1;
                     planning.agents(&["decomposer"])?;
                     planning.review()?;
@@ -212,12 +252,17 @@ fn first_layer<'a>(walk: &mut Walk<'a>, goal: &str, flags: &str) -> Result<&'a s
         path: String,
     }
     let printed = walk.run(&format!("fp roadmap new --format json {}", quoted(goal)))?;
-    let Roadmap { roadmap, path } =
-        serde_json::from_str(printed).unwrap_or_else(|error| panic!("no roadmap: {error}: {printed}"));
-    let page = walk.take(call("Read", json!({ "file_path": path })))?.result;
+    let Roadmap { roadmap, path } = serde_json::from_str(printed)
+        .unwrap_or_else(|error| panic!("no roadmap: {error}: {printed}"));
+    let page = walk
+        .take(call("Read", json!({ "file_path": path })))?
+        .result;
     assert!(page.contains(goal), "the page has the goal: {page}");
     let written = format!("# Roadmap\n\n> {goal}\n\n{LAYERS}");
-    walk.take(call("Write", json!({ "file_path": path, "content": written })))?;
+    walk.take(call(
+        "Write",
+        json!({ "file_path": path, "content": written }),
+    ))?;
     walk.run(&format!("fp roadmap check {roadmap}"))?;
     walk.run(&format!("fp roadmap show {roadmap}"))?;
     walk.ask(&[AT_THE_MAP])?;
@@ -248,7 +293,10 @@ impl<'a> Planning<'a> {
             return self.fp("interview check", "").map(drop);
         }
         if !self.walk.offers("AskUserQuestion") {
-            return Err(text(format!("{UNCONFIRMED} {INTERVIEW} `/fp:plan --auto {}`", self.new.goal())));
+            return Err(text(format!(
+                "{UNCONFIRMED} {INTERVIEW} `/fp:plan --auto {}`",
+                self.new.goal()
+            )));
         }
         let mut round = vec![FIRST_ROUND];
         if self.new.steps.iter().any(|step| step == "pre-analysis") {
@@ -267,11 +315,15 @@ impl<'a> Planning<'a> {
     fn round(&mut self, questions: &[Question], known: &str) -> Result<(), Next> {
         let answers = self.walk.ask(questions)?;
         let decision = |(question, answer): (&Question, String)| {
-            format!(" --decision {}", quoted(&format!("{}|{answer}", question.text)))
+            format!(
+                " --decision {}",
+                quoted(&format!("{}|{answer}", question.text))
+            )
         };
         let decisions: String = questions.iter().zip(answers).map(decision).collect();
         let by = self.by();
-        self.fp("interview", &format!("{by} {known}{decisions}")).map(drop)
+        self.fp("interview", &format!("{by} {known}{decisions}"))
+            .map(drop)
     }
 
     fn record_at_once(&mut self) -> Result<(), Next> {
@@ -281,11 +333,26 @@ impl<'a> Planning<'a> {
     }
 
     fn approach(&mut self) -> Result<(), Next> {
-        let chosen = if self.auto { GATE.options[0].to_owned() } else { self.walk.ask(&[GATE])?.remove(0) };
-        let other = GATE.options.iter().find(|option| **option != chosen).expect("there are two");
-        let (chosen, other) = (quoted(&chosen), quoted(&format!("{other}|it would do two things")));
+        let chosen = if self.auto {
+            GATE.options[0].to_owned()
+        } else {
+            self.walk.ask(&[GATE])?.remove(0)
+        };
+        let other = GATE
+            .options
+            .iter()
+            .find(|option| **option != chosen)
+            .expect("there are two");
+        let (chosen, other) = (
+            quoted(&chosen),
+            quoted(&format!("{other}|it would do two things")),
+        );
         let by = self.by();
-        self.fp("interview", &format!("{by} --approach {chosen} --alternative {other}")).map(drop)
+        self.fp(
+            "interview",
+            &format!("{by} --approach {chosen} --alternative {other}"),
+        )
+        .map(drop)
     }
 
     fn critique(&mut self) -> Result<(), Next> {
@@ -314,11 +381,18 @@ impl<'a> Planning<'a> {
         }
         let question = printed_question(result);
         if !self.walk.offers("AskUserQuestion") {
-            return Err(text(format!("{UNCONFIRMED} {} `{line}`", question["question"])));
+            return Err(text(format!(
+                "{UNCONFIRMED} {} `{line}`",
+                question["question"]
+            )));
         }
         let (answer, told) = self.walk.ask_as_printed(&question)?;
         let recorded = "is approved by the user, and that is recorded";
-        assert_eq!(answer == APPROVE, told.contains(recorded), "{answer}: {told}");
+        assert_eq!(
+            answer == APPROVE,
+            told.contains(recorded),
+            "{answer}: {told}"
+        );
         Ok(answer)
     }
 

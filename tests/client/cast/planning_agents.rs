@@ -27,25 +27,41 @@ impl Planner {
                 request,
                 vec![
                     bash(format!("fp interview {}", brief(request, "Plan"))),
-                    bash(format!("fp specs for {} --stage exploration", brief(request, "Plan"))),
+                    bash(format!(
+                        "fp specs for {} --stage exploration",
+                        brief(request, "Plan")
+                    )),
                 ],
             ),
-            "researcher" => in_turn(request, vec![write(request, "research.md", "Nothing is open.\n")]),
-            "context-builder" => {
-                in_turn(request, vec![write(request, "context.md", "## Project Overview\n\nA sample.\n")])
-            }
+            "researcher" => in_turn(
+                request,
+                vec![write(request, "research.md", "Nothing is open.\n")],
+            ),
+            "context-builder" => in_turn(
+                request,
+                vec![write(
+                    request,
+                    "context.md",
+                    "## Project Overview\n\nA sample.\n",
+                )],
+            ),
             "decomposer" => self.decompose(request),
             "critic" => self.criticise(request),
-            "linear-sync" => {
-                in_turn(request, vec![bash(format!("fp linear absent {}", brief(request, "Plan")))])
-            }
+            "linear-sync" => in_turn(
+                request,
+                vec![bash(format!("fp linear absent {}", brief(request, "Plan")))],
+            ),
             other => panic!("nobody plays {other}"),
         }
     }
 
     fn decompose(&self, request: &Request) -> Vec<Block> {
         let revision = number(request, "Revision");
-        let drafts = self.drafts.get(revision).or(self.drafts.last()).expect("a planner has a draft");
+        let drafts = self
+            .drafts
+            .get(revision)
+            .or(self.drafts.last())
+            .expect("a planner has a draft");
         let done = calls(request);
         let written = done.iter().filter(|call| call.tool == "Write").count();
         let plan = brief(request, "Plan");
@@ -56,20 +72,33 @@ impl Planner {
                 bash(format!("fp signals {plan}"))
             }
             Some(call) if call.command().starts_with("fp signals") => text("The tree is valid."),
-            last if last.is_none_or(|call| call.failed || call.tool == "Read") => match drafts.get(written) {
-                // The client lets nobody overwrite a file they have not looked at.
-                Some(_) if tree.exists() && last.is_none() => call("Read", json!({ "file_path": tree })),
-                Some(draft) => write(request, "tasks.md", draft),
-                None => text("The tree can't be made valid."),
-            },
+            last if last.is_none_or(|call| call.failed || call.tool == "Read") => {
+                match drafts.get(written) {
+                    // The client lets nobody overwrite a file they have not looked at.
+                    Some(_) if tree.exists() && last.is_none() => {
+                        call("Read", json!({ "file_path": tree }))
+                    }
+                    Some(draft) => write(request, "tasks.md", draft),
+                    None => text("The tree can't be made valid."),
+                }
+            }
             _ => text("The tree is valid."),
         }
     }
 
     fn criticise(&self, request: &Request) -> Vec<Block> {
         let round = number(request, "Round");
-        let flags = self.critiques.get(round - 1).map_or("--pass 1.1,1.2,2", String::as_str);
-        in_turn(request, vec![bash(format!("fp critique record {} {flags}", brief(request, "Plan")))])
+        let flags = self
+            .critiques
+            .get(round - 1)
+            .map_or("--pass 1.1,1.2,2", String::as_str);
+        in_turn(
+            request,
+            vec![bash(format!(
+                "fp critique record {} {flags}",
+                brief(request, "Plan")
+            ))],
+        )
     }
 }
 
@@ -87,10 +116,16 @@ fn write(request: &Request, file: &str, content: &str) -> Vec<Block> {
 
 /// A line of the prompt that the lead gave: `Plan: …`.
 fn brief<'a>(request: &'a Request, name: &str) -> &'a str {
-    let found = request.opening().iter().rev().find_map(|entry| match entry {
-        Entry::Heard(text) => text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(": ")),
-        _ => None,
-    });
+    let found = request
+        .opening()
+        .iter()
+        .rev()
+        .find_map(|entry| match entry {
+            Entry::Heard(text) => text
+                .lines()
+                .find_map(|line| line.strip_prefix(name)?.strip_prefix(": ")),
+            _ => None,
+        });
     found.unwrap_or_else(|| panic!("the prompt has no line {name:?}"))
 }
 

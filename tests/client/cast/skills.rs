@@ -15,7 +15,9 @@ fn played(request: &Request, skill: &Skill) -> Result<Next, Next> {
     let printed = match skill.name.as_str() {
         "status" => walk.run(format!("fp status {arguments}").trim_end())?,
         "handoff" => {
-            walk.run(&format!("fp note {arguments} add 'GOTCHA: the greeting is in capitals'"))?;
+            walk.run(&format!(
+                "fp note {arguments} add 'GOTCHA: the greeting is in capitals'"
+            ))?;
             walk.run(&format!("fp handoff {arguments}"))?
         }
         "retry" => {
@@ -25,7 +27,9 @@ fn played(request: &Request, skill: &Skill) -> Result<Next, Next> {
         "commit" => {
             walk.try_run(&format!("fp commit {arguments}"))?;
             walk.run(&format!("git diff HEAD -- {arguments}"))?;
-            walk.run(&format!("fp commit {arguments} --message 'docs: say more about the sample'"))?
+            walk.run(&format!(
+                "fp commit {arguments} --message 'docs: say more about the sample'"
+            ))?
         }
         other => panic!("nobody plays /fp:{other}"),
     };

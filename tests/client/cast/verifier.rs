@@ -19,7 +19,11 @@ struct Failing {
 impl Verifier {
     /// The first criterion of `task` does not hold in `iteration`, for `reason`; everything else does.
     pub(crate) fn failing(mut self, task: &str, iteration: u32, reason: &str) -> Self {
-        self.failing.push(Failing { task: task.to_owned(), iteration, reason: reason.to_owned() });
+        self.failing.push(Failing {
+            task: task.to_owned(),
+            iteration,
+            reason: reason.to_owned(),
+        });
         self
     }
 
@@ -41,12 +45,18 @@ impl Verifier {
         if last.command().starts_with("fp verify") {
             return bash(self.verdict(last.result));
         }
-        text(if last.failed { "The verdict was not taken." } else { "The verdict is given." })
+        text(if last.failed {
+            "The verdict was not taken."
+        } else {
+            "The verdict is given."
+        })
     }
 
     /// A verifier's name ends in the iteration, and in its number where it is not the first.
     fn is_silent(&self, request: &Request) -> bool {
-        let Speaker::Agent { name, .. } = &request.speaker else { return false };
+        let Speaker::Agent { name, .. } = &request.speaker else {
+            return false;
+        };
         let number = |rest: &str| match rest.split_once('-') {
             Some((_, number)) => number.parse().expect("a name ends in a number"),
             None => 1,
@@ -61,9 +71,15 @@ impl Verifier {
     pub(super) fn verdict(&self, printed: &str) -> String {
         let line = command_line(printed, "fp verdict")
             .unwrap_or_else(|| panic!("`fp verify` prints the verdict line: {printed}"));
-        let head = line.find(" --pass").or_else(|| line.find(" --fail")).map_or(line, |end| &line[..end]);
+        let head = line
+            .find(" --pass")
+            .or_else(|| line.find(" --fail"))
+            .map_or(line, |end| &line[..end]);
         let words: Vec<_> = head.split_whitespace().collect();
-        let iteration = words.iter().skip_while(|word| **word != "--iteration").nth(1);
+        let iteration = words
+            .iter()
+            .skip_while(|word| **word != "--iteration")
+            .nth(1);
         let failing = self.failing.iter().find(|failing| {
             words.get(3) == Some(&failing.task.as_str())
                 && iteration == Some(&failing.iteration.to_string().as_str())
@@ -75,32 +91,52 @@ impl Verifier {
                     format!(" --fail {}", quoted(&format!("1: {}", failing.reason)))
                 }
                 _ => {
-                    format!(" --pass {}", quoted(&format!("{number}: seen in the files and in the test run")))
+                    format!(
+                        " --pass {}",
+                        quoted(&format!("{number}: seen in the files and in the test run"))
+                    )
                 }
             })
             .collect();
-        let summary = if failing.is_some() { "one criterion does not hold" } else { "every criterion holds" };
+        let summary = if failing.is_some() {
+            "one criterion does not hold"
+        } else {
+            "every criterion holds"
+        };
         format!("{head}{flags} --summary {}", quoted(summary))
     }
 }
 
 /// The numbers of the criteria that the verdict line asks about.
 fn criteria(line: &str) -> Vec<u32> {
-    let places = line.split("--pass").skip(1).chain(line.split("--fail").skip(1));
+    let places = line
+        .split("--pass")
+        .skip(1)
+        .chain(line.split("--fail").skip(1));
     let digits = places.map(|place| {
         let place = place.trim_start_matches([' ', '\'', '"']);
-        place.chars().take_while(char::is_ascii_digit).collect::<String>()
+        place
+            .chars()
+            .take_while(char::is_ascii_digit)
+            .collect::<String>()
     });
     let mut numbers: Vec<u32> = digits.filter_map(|digits| digits.parse().ok()).collect();
     numbers.sort_unstable();
     numbers.dedup();
-    assert!(!numbers.is_empty(), "the verdict line names no criterion: {line}");
+    assert!(
+        !numbers.is_empty(),
+        "the verdict line names no criterion: {line}"
+    );
     numbers
 }
 
 fn told<'a>(request: &'a Request, start: &str) -> Option<&'a str> {
-    request.opening().iter().rev().find_map(|entry| match entry {
-        Entry::Heard(text) => quoted_command(text, start),
-        _ => None,
-    })
+    request
+        .opening()
+        .iter()
+        .rev()
+        .find_map(|entry| match entry {
+            Entry::Heard(text) => quoted_command(text, start),
+            _ => None,
+        })
 }

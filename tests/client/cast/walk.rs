@@ -20,8 +20,15 @@ pub(super) struct Walk<'a> {
 impl<'a> Walk<'a> {
     /// From the place where the user called `skill`.
     pub(super) fn new(request: &'a Request, skill: &Skill) -> Self {
-        let done = calls(request).into_iter().filter(|call| call.position > skill.position).collect();
-        Self { request, done, at: 0 }
+        let done = calls(request)
+            .into_iter()
+            .filter(|call| call.position > skill.position)
+            .collect();
+        Self {
+            request,
+            done,
+            at: 0,
+        }
     }
 
     /// Whether the client offers `tool`.
@@ -69,26 +76,34 @@ impl<'a> Walk<'a> {
         let done = self.take(call("AskUserQuestion", json!({ "questions": [asked] })))?;
         let (since, result) = (done.position, done.result);
         let question = asked["question"].as_str().expect("it is a text");
-        let answer =
-            answer_in(result, question).unwrap_or_else(|| panic!("no answer to {question:?} in {result}"));
+        let answer = answer_in(result, question)
+            .unwrap_or_else(|| panic!("no answer to {question:?} in {result}"));
         Ok((answer, self.heard_since(since).join("\n")))
     }
 
     /// What the lead has heard between the call at `since` and the one to be made now.
     fn heard_since(&self, since: usize) -> Vec<&'a str> {
         let entries = self.request.entries();
-        let until = self.done.get(self.at).map_or(entries.len(), |next| next.position);
-        let heard = entries[since..until].iter().filter_map(|entry| match entry {
-            Entry::Heard(text) => Some(text.as_str()),
-            _ => None,
-        });
+        let until = self
+            .done
+            .get(self.at)
+            .map_or(entries.len(), |next| next.position);
+        let heard = entries[since..until]
+            .iter()
+            .filter_map(|entry| match entry {
+                Entry::Heard(text) => Some(text.as_str()),
+                _ => None,
+            });
         heard.collect()
     }
 
     /// What the agents that were started here in one message have reported; `Err` while one is under way.
     pub(super) fn agents(&mut self, calls: Vec<Value>) -> Result<String, Next> {
         assert!(self.offers("Agent"), "the lead may start agents");
-        let blocks: Next = calls.iter().flat_map(|input| call("Agent", input.clone())).collect();
+        let blocks: Next = calls
+            .iter()
+            .flat_map(|input| call("Agent", input.clone()))
+            .collect();
         let first = self.at;
         for _ in &calls {
             self.take(blocks.clone())?;
@@ -97,8 +112,9 @@ impl<'a> Walk<'a> {
         for (input, done) in calls.iter().zip(&self.done[first..]) {
             // The client has put it into the background although it was asked not to.
             let launched = done.result.contains("launched successfully");
-            let ended =
-                heard_of(&self.request.entries()[since..]).iter().any(|name| input["description"] == **name);
+            let ended = heard_of(&self.request.entries()[since..])
+                .iter()
+                .any(|name| input["description"] == **name);
             if launched && !ended {
                 return Err(text(format!("Waiting for {}.", input["description"])));
             }
@@ -118,7 +134,8 @@ pub(super) struct Question {
 
 impl Question {
     fn json(&self) -> Value {
-        let option = |label: &&str| json!({ "label": label, "description": format!("That is: {label}") });
+        let option =
+            |label: &&str| json!({ "label": label, "description": format!("That is: {label}") });
         let options: Vec<_> = self.options.iter().map(option).collect();
         json!({ "question": self.text, "header": self.header, "options": options, "multiSelect": false })
     }

@@ -24,12 +24,25 @@ fn every_command_names_the_fault_and_does_nothing() {
         environment.write(".fractal-planner/config.json", text);
         for args in every_command(PLAN) {
             let output = environment.fp(&args);
-            assert_eq!((output.code, output.stdout.as_str()), (2, ""), "{text:?}, {args:?}: {output}");
-            assert!(output.stderr.contains(".fractal-planner/config.json"), "{text:?}, {args:?}: {output}");
-            assert!(output.stderr.contains("\nhint: "), "{text:?}, {args:?}: {output}");
+            assert_eq!(
+                (output.code, output.stdout.as_str()),
+                (2, ""),
+                "{text:?}, {args:?}: {output}"
+            );
+            assert!(
+                output.stderr.contains(".fractal-planner/config.json"),
+                "{text:?}, {args:?}: {output}"
+            );
+            assert!(
+                output.stderr.contains("\nhint: "),
+                "{text:?}, {args:?}: {output}"
+            );
         }
     }
-    assert_eq!(fs::read(environment.path(&plan_file("events.jsonl"))).unwrap(), before);
+    assert_eq!(
+        fs::read(environment.path(&plan_file("events.jsonl"))).unwrap(),
+        before
+    );
     environment.write(".fractal-planner/config.json", "{\n  \"noCommit\": tru\n}");
     assert_snapshot!(environment.fp(&["next", PLAN]), @r"
     exit status: 2
@@ -52,5 +65,11 @@ fn every_command_names_the_fault_and_does_nothing() {
     hint: did you mean `noCommit`?
     ");
     environment.write(".fractal-planner/config.json", "{}");
-    assert!(environment.pass("1").stdout.starts_with("Task 1 passed: commit "), "the run goes on");
+    assert!(
+        environment
+            .pass("1")
+            .stdout
+            .starts_with("Task 1 passed: commit "),
+        "the run goes on"
+    );
 }

@@ -23,14 +23,28 @@ impl<'a> Disk<'a> {
         let mut command = environment.command("unshare");
         command.args(["--map-root-user", "--mount", "sh", "-c"]);
         command.arg(format!("set -e; {script}; echo ready; exec sleep 600"));
-        command.env("WORK", environment.path("")).env("DISK", environment.beside("disk"));
-        let mut keeper =
-            command.current_dir("/").stdout(Stdio::piped()).stderr(Stdio::null()).spawn().ok()?;
+        command
+            .env("WORK", environment.path(""))
+            .env("DISK", environment.beside("disk"));
+        let mut keeper = command
+            .current_dir("/")
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .ok()?;
         let mut line = String::new();
-        BufReader::new(keeper.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        let disk = Self { environment, keeper };
+        BufReader::new(keeper.stdout.take().unwrap())
+            .read_line(&mut line)
+            .unwrap();
+        let disk = Self {
+            environment,
+            keeper,
+        };
         if line != "ready\n" {
-            assert!(std::env::var_os("FP_REQUIRE_MOUNT").is_none(), "nothing can be mounted");
+            assert!(
+                std::env::var_os("FP_REQUIRE_MOUNT").is_none(),
+                "nothing can be mounted"
+            );
             println!("skipped: nothing can be mounted here");
             return None;
         }
@@ -38,7 +52,10 @@ impl<'a> Disk<'a> {
     }
 
     fn read_only(environment: &'a Environment) -> Option<Self> {
-        Self::mount(environment, "mount --bind \"$WORK\" \"$WORK\"; mount -o remount,bind,ro \"$WORK\"")
+        Self::mount(
+            environment,
+            "mount --bind \"$WORK\" \"$WORK\"; mount -o remount,bind,ro \"$WORK\"",
+        )
     }
 
     fn small(environment: &'a Environment) -> Option<Self> {
@@ -59,11 +76,18 @@ impl<'a> Disk<'a> {
             &self.keeper.id().to_string(),
         ]);
         // Within the namespace the name leads to another folder.
-        command.args(["sh", "-c", "cd \"$0\" && exec \"$@\""]).arg(self.environment.path(""));
+        command
+            .args(["sh", "-c", "cd \"$0\" && exec \"$@\""])
+            .arg(self.environment.path(""));
         let output = command.arg(program).args(args).output().unwrap();
         let text = |bytes: &[u8]| self.environment.shown(bytes);
         let code = output.status.code().unwrap_or(-1);
-        Output { stdout: text(&output.stdout), stderr: text(&output.stderr), code }.masked()
+        Output {
+            stdout: text(&output.stdout),
+            stderr: text(&output.stderr),
+            code,
+        }
+        .masked()
     }
 
     fn fp(&self, args: &[&str]) -> Output {
@@ -99,8 +123,13 @@ impl Drop for Disk<'_> {
 fn a_read_only_disk_can_be_read() {
     let environment = started();
     environment.build("builder-1", "a.txt", "about 1\n");
-    let Some(disk) = Disk::read_only(&environment) else { return };
-    assert_eq!(disk.fp(&["status", PLAN]), environment.fp(&["status", PLAN]));
+    let Some(disk) = Disk::read_only(&environment) else {
+        return;
+    };
+    assert_eq!(
+        disk.fp(&["status", PLAN]),
+        environment.fp(&["status", PLAN])
+    );
     assert_eq!(disk.fp(&["plans"]), environment.fp(&["plans"]));
     assert_snapshot!(disk.fp(&["next", PLAN]), @r"
     exit status: 2
@@ -134,14 +163,22 @@ fn a_read_only_disk_can_be_read() {
     fp hook teammate-idle: the event is not JSON: EOF while parsing a value at line 1 column 0
     ");
     drop(disk);
-    assert!(environment.pass("1").stdout.starts_with("Task 1 passed: commit "), "nothing was lost");
+    assert!(
+        environment
+            .pass("1")
+            .stdout
+            .starts_with("Task 1 passed: commit "),
+        "nothing was lost"
+    );
 }
 
 #[test]
 fn an_approval_on_a_read_only_disk() {
     let environment = Environment::new().repo();
     environment.plan(&two_tasks());
-    let Some(disk) = Disk::read_only(&environment) else { return };
+    let Some(disk) = Disk::read_only(&environment) else {
+        return;
+    };
     assert_snapshot!(disk.fp(&["approve", PLAN, "--yes"]), @r"
     exit status: 2
     --- stderr
@@ -161,21 +198,32 @@ fn an_approval_on_a_read_only_disk() {
 fn on_a_full_disk_nothing_is_lost_and_with_room_the_run_goes_on() {
     let environment = Environment::new().repo();
     environment.plan(&two_tasks());
-    let Some(disk) = Disk::small(&environment) else { return };
+    let Some(disk) = Disk::small(&environment) else {
+        return;
+    };
     let log = || disk.read(&plan_file("events.jsonl"));
     // Runs a command on the full disk, then with room.
     let step = |args: &[&str]| {
         disk.fill();
         let before = log();
         let full = disk.fp(args);
-        assert!(log().starts_with(&before), "{args:?}: what was written stays");
+        assert!(
+            log().starts_with(&before),
+            "{args:?}: what was written stays"
+        );
         assert!(full.code == 0 || full.code == 2, "{args:?}: {full}");
         if full.code == 2 {
-            assert!(full.stderr.contains("hint: the disk is full: make room"), "{args:?}: {full}");
+            assert!(
+                full.stderr.contains("hint: the disk is full: make room"),
+                "{args:?}: {full}"
+            );
         }
         disk.make_room();
         let with_room = disk.fp(args);
-        assert!(with_room.code == 0 || full.code == 0, "{args:?}: {with_room}");
+        assert!(
+            with_room.code == 0 || full.code == 0,
+            "{args:?}: {with_room}"
+        );
         (full, with_room)
     };
     assert_snapshot!(step(&["approve", PLAN, "--yes"]).0, @r"
@@ -253,7 +301,9 @@ fn an_entry_that_fits_only_in_part_is_taken_back() {
     let environment = Environment::new().repo();
     environment.plan(&two_tasks());
     environment.start(&[]);
-    let Some(disk) = Disk::small(&environment) else { return };
+    let Some(disk) = Disk::small(&environment) else {
+        return;
+    };
     let before = disk.read(&plan_file("events.jsonl"));
     disk.fill();
     // More than fits into the rest of the log's last block.
@@ -276,20 +326,27 @@ fn an_archive_on_another_disk() {
     environment.plan(&two_tasks());
     fs::create_dir(environment.path(".fractal-planner/archive")).unwrap();
     let mount = "mount -t tmpfs tmpfs \"$WORK/.fractal-planner/archive\"";
-    let Some(disk) = Disk::mount(&environment, mount) else { return };
+    let Some(disk) = Disk::mount(&environment, mount) else {
+        return;
+    };
     assert_snapshot!(disk.fp(&["plans", "archive", PLAN]), @"
     exit status: 2
     --- stderr
     error: [ROOT]/work/.fractal-planner/archive is on another disk than the plans: a folder can't be renamed into it
     hint: put the archive, or `plansDir`, on the same disk
     ");
-    assert!(environment.path(&plan_file("tasks.md")).exists(), "it is where it was");
+    assert!(
+        environment.path(&plan_file("tasks.md")).exists(),
+        "it is where it was"
+    );
 }
 
 #[test]
 fn without_the_folder_that_says_where_a_program_is() {
     let environment = Environment::new();
-    let Some(disk) = Disk::mount(&environment, "mount -t tmpfs tmpfs /proc") else { return };
+    let Some(disk) = Disk::mount(&environment, "mount -t tmpfs tmpfs /proc") else {
+        return;
+    };
     for args in [&["demo"][..], &["bundle", "--out", "bundle"]] {
         let output = disk.fp(args);
         insta::allow_duplicates! {

@@ -17,8 +17,15 @@ fn a_line_that_is_no_entry_is_named_and_nothing_is_overwritten() {
     fs::write(&log, &broken).unwrap();
     for args in every_command(PLAN) {
         let output = environment.fp(&args);
-        assert_eq!((output.code, output.stdout.as_str()), (2, ""), "{args:?}: {output}");
-        assert!(output.stderr.contains("events.jsonl:2: "), "{args:?}: {output}");
+        assert_eq!(
+            (output.code, output.stdout.as_str()),
+            (2, ""),
+            "{args:?}: {output}"
+        );
+        assert!(
+            output.stderr.contains("events.jsonl:2: "),
+            "{args:?}: {output}"
+        );
     }
     assert_eq!(fs::read_to_string(&log).unwrap(), broken);
     assert_snapshot!(environment.fp(&["status", PLAN]), @r#"
@@ -44,7 +51,9 @@ fn a_line_that_is_no_entry_is_named_and_nothing_is_overwritten() {
 fn a_newer_log_is_refused() {
     let environment = started();
     let log = environment.path(&plan_file("events.jsonl"));
-    let newer = fs::read_to_string(&log).unwrap().replace("\"schemaVersion\":1", "\"schemaVersion\":3");
+    let newer = fs::read_to_string(&log)
+        .unwrap()
+        .replace("\"schemaVersion\":1", "\"schemaVersion\":3");
     fs::write(&log, &newer).unwrap();
     assert_snapshot!(environment.fp(&["next", PLAN]), @r"
     exit status: 2
@@ -60,7 +69,11 @@ fn a_torn_last_line_is_dropped_and_said_so() {
     let environment = started();
     let log = environment.path(&plan_file("events.jsonl"));
     let whole = fs::read_to_string(&log).unwrap();
-    fs::write(&log, format!("{whole}{{\"schemaVersion\":1,\"seq\":3,\"at\"")).unwrap();
+    fs::write(
+        &log,
+        format!("{whole}{{\"schemaVersion\":1,\"seq\":3,\"at\""),
+    )
+    .unwrap();
     assert_snapshot!(environment.fp(&["status", PLAN]), @r"
     exit status: 0
     --- stdout
@@ -85,8 +98,15 @@ fn a_torn_last_line_is_dropped_and_said_so() {
 #[test]
 fn a_lock_that_is_held_is_named() {
     let environment = started();
-    environment.write(".fractal-planner/config.json", r#"{"lockTimeoutSeconds": 1}"#);
-    let lock = fs::File::options().read(true).write(true).open(environment.path(&plan_file("lock"))).unwrap();
+    environment.write(
+        ".fractal-planner/config.json",
+        r#"{"lockTimeoutSeconds": 1}"#,
+    );
+    let lock = fs::File::options()
+        .read(true)
+        .write(true)
+        .open(environment.path(&plan_file("lock")))
+        .unwrap();
     lock.lock().unwrap();
     fs::write(environment.path(&plan_file("lock")), "4242").unwrap();
     assert_snapshot!(environment.fp(&["next", PLAN]), @r"
@@ -95,7 +115,11 @@ fn a_lock_that_is_held_is_named() {
     error: [ROOT]/work/.fractal-planner/plans/sample-20261121/lock is held by process 4242 and was not given back within 1 s
     hint: wait for the other command to end, or end it; a lock dies with its process
     ");
-    assert_eq!(environment.fp(&["status", PLAN]).code, 0, "reading needs no lock");
+    assert_eq!(
+        environment.fp(&["status", PLAN]).code,
+        0,
+        "reading needs no lock"
+    );
     drop(lock);
     environment.done(&["next", PLAN]);
 }

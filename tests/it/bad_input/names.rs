@@ -12,14 +12,29 @@ use crate::common::plan::PLAN;
 fn a_name_that_no_plan_can_have() {
     let environment = started();
     let long = "x".repeat(300);
-    for selector in ["../../etc", "", &long, "a\nb", "..", "a/b", "/etc/passwd", "-rf", "$(id)", "한글"] {
+    for selector in [
+        "../../etc",
+        "",
+        &long,
+        "a\nb",
+        "..",
+        "a/b",
+        "/etc/passwd",
+        "-rf",
+        "$(id)",
+        "한글",
+    ] {
         for mut args in every_command(selector) {
             if selector.starts_with('-') {
                 args.insert(usize::from(args[0] == "run") + 1, "--");
                 args.retain(|arg| !arg.starts_with("--") || *arg == "--");
             }
             let output = environment.fp(&args);
-            assert_eq!((output.code, output.stdout.as_str()), (2, ""), "{args:?}: {output}");
+            assert_eq!(
+                (output.code, output.stdout.as_str()),
+                (2, ""),
+                "{args:?}: {output}"
+            );
             assert!(output.stderr.starts_with("error: "), "{args:?}: {output}");
         }
     }
@@ -76,10 +91,18 @@ fn a_plan_folder_that_leads_out_of_the_repository() {
     let outside = environment.beside("outside");
     fs::create_dir(&outside).unwrap();
     fs::write(outside.join("tasks.md"), two_tasks()).unwrap();
-    symlink(&outside, environment.path(".fractal-planner/plans/linked-20261121")).unwrap();
+    symlink(
+        &outside,
+        environment.path(".fractal-planner/plans/linked-20261121"),
+    )
+    .unwrap();
     for args in every_command("linked-20261121") {
         let output = environment.fp(&args);
-        assert_eq!((output.code, output.stdout.as_str()), (2, ""), "{args:?}: {output}");
+        assert_eq!(
+            (output.code, output.stdout.as_str()),
+            (2, ""),
+            "{args:?}: {output}"
+        );
     }
     assert_snapshot!(environment.fp(&["approve", "linked-20261121", "--yes"]), @r"
     exit status: 2
@@ -87,7 +110,11 @@ fn a_plan_folder_that_leads_out_of_the_repository() {
     error: [ROOT]/work/.fractal-planner/plans/linked-20261121 is a symbolic link, which is not followed
     hint: remove the link, or put the real folder in its place
     ");
-    assert_eq!(fs::read_dir(&outside).unwrap().count(), 1, "nothing was written there");
+    assert_eq!(
+        fs::read_dir(&outside).unwrap().count(),
+        1,
+        "nothing was written there"
+    );
 }
 
 #[test]
@@ -99,7 +126,11 @@ fn a_folder_of_plans_that_leads_out_of_the_repository() {
     let log = fs::read(outside.join(format!("plans/{PLAN}/events.jsonl"))).unwrap();
     for args in every_command(PLAN) {
         let output = environment.fp(&args);
-        assert_eq!((output.code, output.stdout.as_str()), (2, ""), "{args:?}: {output}");
+        assert_eq!(
+            (output.code, output.stdout.as_str()),
+            (2, ""),
+            "{args:?}: {output}"
+        );
     }
     assert_snapshot!(environment.fp(&["status", PLAN]), @r"
     exit status: 2
@@ -107,7 +138,10 @@ fn a_folder_of_plans_that_leads_out_of_the_repository() {
     error: [ROOT]/work/.fractal-planner/plans leads out of the repository, to [ROOT]/outside/plans
     hint: put a real folder in the link's place, or set `plansDir` to one inside the repository
     ");
-    assert_eq!(fs::read(outside.join(format!("plans/{PLAN}/events.jsonl"))).unwrap(), log);
+    assert_eq!(
+        fs::read(outside.join(format!("plans/{PLAN}/events.jsonl"))).unwrap(),
+        log
+    );
 }
 
 #[test]
@@ -123,7 +157,16 @@ fn a_folder_of_evidence_that_leads_out_of_the_repository() {
     error: [ROOT]/work/.fractal-planner/plans/sample-20261121/evidence is a symbolic link, which is not followed
     hint: remove the link, or put the real folder in its place
     ");
-    assert_eq!(fs::read_dir(&outside).unwrap().count(), 0, "nothing was written there");
+    assert_eq!(
+        fs::read_dir(&outside).unwrap().count(),
+        0,
+        "nothing was written there"
+    );
     fs::remove_file(environment.path(&plan_file("evidence"))).unwrap();
-    assert!(environment.pass("1").stdout.starts_with("Task 1 passed: commit "));
+    assert!(
+        environment
+            .pass("1")
+            .stdout
+            .starts_with("Task 1 passed: commit ")
+    );
 }

@@ -29,7 +29,12 @@ fn a_working_directory_that_is_gone() {
 #[test]
 fn an_input_that_is_no_text() {
     let environment = started();
-    let revise = |from: &str| sh(&environment, &format!("{from} | \"$0\" task revise {PLAN} 2 --file -"));
+    let revise = |from: &str| {
+        sh(
+            &environment,
+            &format!("{from} | \"$0\" task revise {PLAN} 2 --file -"),
+        )
+    };
     assert_snapshot!(revise("printf 'a\\377b'"), @"
     exit status: 2
     --- stderr
@@ -43,13 +48,19 @@ fn a_repository_of_somebody_else() {
     let environment = started().env("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1");
     let said = environment.fp(&["commit", "--message", "Do it", "README.md"]);
     let (error, advice) = said.stderr.split_once("\n").unwrap();
-    let command = regex::Regex::new("`git .*`").unwrap().replace(error, "`git …`").into_owned();
+    let command = regex::Regex::new("`git .*`")
+        .unwrap()
+        .replace(error, "`git …`")
+        .into_owned();
     assert_eq!(
         command,
         "error: git does not trust the repository, since another user owns it: `git …` ended with status 128: fatal: \
          detected dubious ownership in repository at '[ROOT]/work'"
     );
-    assert!(advice.contains("\tgit config --global --add safe.directory [ROOT]/work\n"), "{said}");
+    assert!(
+        advice.contains("\tgit config --global --add safe.directory [ROOT]/work\n"),
+        "{said}"
+    );
     assert!(
         advice.ends_with("\nhint: git's own message names the `safe.directory` setting to add\n"),
         "{said}"
@@ -64,7 +75,8 @@ fn a_git_that_prints_something_else() {
     environment.write("a.txt", "about 1\n");
     let git = environment.run("sh", &["-c", "command -v git"]).stdout;
     let folder = environment.beside("bin");
-    let script = "#!/bin/sh\ncase \"$*\" in *write-tree*) echo hello ;; *) exec GIT \"$@\" ;; esac\n";
+    let script =
+        "#!/bin/sh\ncase \"$*\" in *write-tree*) echo hello ;; *) exec GIT \"$@\" ;; esac\n";
     write_program(&folder.join("git"), script.replace("GIT", git.trim()));
     let environment = environment.env("PATH", format!("{}:/usr/bin:/bin", folder.display()));
     assert_snapshot!(environment.fp(&["submit", PLAN, "1", "--claim", &token]), @r#"
@@ -84,10 +96,15 @@ fn what_a_task_began_on_is_gone_from_git() {
     let text = fs::read_to_string(&log).unwrap();
     let tree = regex::Regex::new("\"tree\":\"[0-9a-f]{40}\"").unwrap();
     let gone = "1".repeat(40);
-    let claimed = text.lines().find(|line| line.contains("\"claimed\"") && tree.is_match(line)).unwrap();
+    let claimed = text
+        .lines()
+        .find(|line| line.contains("\"claimed\"") && tree.is_match(line))
+        .unwrap();
     let forged = tree.replace(claimed, format!("\"tree\":\"{gone}\""));
     fs::write(&log, text.replace(claimed, &forged)).unwrap();
-    let said = environment.fp(&["submit", PLAN, "1", "--claim", &token]).to_string();
+    let said = environment
+        .fp(&["submit", PLAN, "1", "--claim", &token])
+        .to_string();
     let now = regex::Regex::new(&format!("{gone} [0-9a-f]{{40}}")).unwrap();
     assert_snapshot!(now.replace(&said, format!("{gone} [TREE]")).replace(&gone, "[GONE]"), @"
     exit status: 2

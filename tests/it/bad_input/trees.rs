@@ -74,8 +74,11 @@ fn a_tree_that_is_broken_during_a_run_stops_it_until_it_is_mended() {
             None => fs::remove_file(environment.path(&plan_file("tasks.md"))).unwrap(),
         }
         assert_eq!(environment.statuses(), before);
-        let outputs = [["next", PLAN].as_slice(), &["claim", PLAN, "--as", "builder-1"]]
-            .map(|args| environment.fp(args));
+        let outputs = [
+            ["next", PLAN].as_slice(),
+            &["claim", PLAN, "--as", "builder-1"],
+        ]
+        .map(|args| environment.fp(args));
         environment.plan(&two_tasks());
         format!("{}{}", outputs[0], outputs[1])
     };
@@ -123,20 +126,39 @@ fn twenty_megabytes_are_read_in_seconds() {
     environment.plan(&format!("{remarks}\n{}", two_tasks()));
     environment.start(&[]);
     assert_eq!(environment.build("builder-1", "a.txt", "about 1\n"), "1");
-    assert!(environment.pass("1").stdout.starts_with("Task 1 passed: commit "));
-    assert!(environment.done(&["next", PLAN]).stdout.starts_with("1. resume builder-1\n"));
-    assert!(start.elapsed() < Duration::from_secs(60), "{:?}", start.elapsed());
+    assert!(
+        environment
+            .pass("1")
+            .stdout
+            .starts_with("Task 1 passed: commit ")
+    );
+    assert!(
+        environment
+            .done(&["next", PLAN])
+            .stdout
+            .starts_with("1. resume builder-1\n")
+    );
+    assert!(
+        start.elapsed() < Duration::from_secs(60),
+        "{:?}",
+        start.elapsed()
+    );
     let junk = "- [ID: x] (Complexity: 99)\n".repeat((2 << 20) / 27);
     environment.plan(&junk);
     let output = environment.fp(&["approve", PLAN, "--yes"]);
-    assert_eq!((output.code, output.stderr.lines().count()), (1, 2), "{output}");
+    assert_eq!(
+        (output.code, output.stderr.lines().count()),
+        (1, 2),
+        "{output}"
+    );
 }
 
 /// They fit on a stack of an eighth of the usual size, as eight times as many do on the usual one.
 #[test]
 fn two_thousand_levels() {
     let start = Instant::now();
-    let mut text = String::from("## Root Task\n- [ID: root] Deep (Complexity: 5)\n\n### Subtasks\n");
+    let mut text =
+        String::from("## Root Task\n- [ID: root] Deep (Complexity: 5)\n\n### Subtasks\n");
     for depth in 0..2000 {
         let _ = writeln!(
             text,
@@ -147,16 +169,29 @@ fn two_thousand_levels() {
     }
     let on_a_small_stack = |environment: &Environment, args: &[&str]| {
         let script = "ulimit -s 1024; exec \"$0\" \"$@\"";
-        environment.run("sh", &[&["-c", script, env!("CARGO_BIN_EXE_fp")], args].concat())
+        environment.run(
+            "sh",
+            &[&["-c", script, env!("CARGO_BIN_EXE_fp")], args].concat(),
+        )
     };
     let environment = Environment::new().repo();
     environment.plan(&text);
     let output = on_a_small_stack(&environment, &["approve", PLAN, "--yes"]);
     assert_eq!((output.code, output.stdout.as_str()), (1, ""), "{output}");
-    assert!(output.stderr.contains("tasks.md is not valid: "), "{output}");
-    assert!(start.elapsed() < Duration::from_secs(30), "{:?}", start.elapsed());
+    assert!(
+        output.stderr.contains("tasks.md is not valid: "),
+        "{output}"
+    );
+    assert!(
+        start.elapsed() < Duration::from_secs(30),
+        "{:?}",
+        start.elapsed()
+    );
     let environment = started();
     environment.plan(&text);
     assert_eq!(on_a_small_stack(&environment, &["next", PLAN]).code, 0);
-    assert_eq!(on_a_small_stack(&environment, &["claim", PLAN, "--as", "builder-1"]).code, 3);
+    assert_eq!(
+        on_a_small_stack(&environment, &["claim", PLAN, "--as", "builder-1"]).code,
+        3
+    );
 }

@@ -74,7 +74,10 @@ fn dependencies_that_nobody_asked_for() {
             does: |scene| {
                 scene.work();
                 scene.write("Cargo.toml", &format!("{MANIFEST}rand = \"1\"\n"));
-                scene.write("Cargo.lock", &format!("{LOCK}\n[[package]]\nname = \"rand\"\n"));
+                scene.write(
+                    "Cargo.lock",
+                    &format!("{LOCK}\n[[package]]\nname = \"rand\"\n"),
+                );
             },
             caught: &["dependencies: Cargo.toml gains `rand`; a task gets a dependency if"],
         },
@@ -83,7 +86,10 @@ fn dependencies_that_nobody_asked_for() {
             files: "src/a.rs, Cargo.lock",
             does: |scene| {
                 scene.work();
-                scene.write("Cargo.lock", &format!("{LOCK}\n[[package]]\nname = \"rand\"\n"));
+                scene.write(
+                    "Cargo.lock",
+                    &format!("{LOCK}\n[[package]]\nname = \"rand\"\n"),
+                );
             },
             caught: &["dependencies: Cargo.lock gains `rand`, though no manifest changed"],
         },
@@ -92,7 +98,10 @@ fn dependencies_that_nobody_asked_for() {
             files: "src/a.rs",
             does: |scene| {
                 scene.work();
-                scene.write("Cargo.lock", &format!("{LOCK}\n[[package]]\nname = \"rand\"\n"));
+                scene.write(
+                    "Cargo.lock",
+                    &format!("{LOCK}\n[[package]]\nname = \"rand\"\n"),
+                );
             },
             caught: &[
                 "boundary: Cargo.lock was changed, is not in the task's files",
@@ -114,7 +123,12 @@ fn work_left_open() {
         Cheat {
             name: "a function that only fails",
             files: "src/a.rs",
-            does: |scene| scene.write("src/a.rs", "pub fn a() -> u8 {\n    unimplemented!(\"2\")\n}\n"),
+            does: |scene| {
+                scene.write(
+                    "src/a.rs",
+                    "pub fn a() -> u8 {\n    unimplemented!(\"2\")\n}\n",
+                )
+            },
             caught: &["leftovers: src/a.rs:2: unimplemented!(\"2\")"],
         },
         Cheat {

@@ -47,7 +47,8 @@ fn files_that_are_not_the_tasks() {
             files: "src/a.rs",
             does: |scene| {
                 scene.work();
-                fs::set_permissions(scene.path("check.sh"), fs::Permissions::from_mode(0o755)).unwrap();
+                fs::set_permissions(scene.path("check.sh"), fs::Permissions::from_mode(0o755))
+                    .unwrap();
             },
             caught: &["boundary: check.sh was changed, is not in the task's files"],
         },
@@ -131,7 +132,9 @@ fn links_and_repositories() {
                 scene.git(&["init", "--quiet", "vendor"]);
                 scene.write("vendor/hidden.rs", "pub fn hidden() {}\n");
             },
-            caught: &["boundary: vendor is a repository of its own, which the task doesn't ask for"],
+            caught: &[
+                "boundary: vendor is a repository of its own, which the task doesn't ask for",
+            ],
         },
         Cheat {
             name: "a submodule",
@@ -144,7 +147,9 @@ fn links_and_repositories() {
                 let add = ["submodule", "--quiet", "add", outside, "vendor"];
                 scene.git(&[&["-c", "protocol.file.allow=always"], &add[..]].concat());
             },
-            caught: &["boundary: vendor is a repository of its own, which the task doesn't ask for"],
+            caught: &[
+                "boundary: vendor is a repository of its own, which the task doesn't ask for",
+            ],
         },
     ]);
 }
@@ -196,12 +201,19 @@ fn a_file_of_another_running_task() {
     scene.write("src/b.rs", "pub fn b() {}\n");
     scene.submit();
     let verified = scene.verify();
-    let told =
-        "note  boundary: every change is within it; neither counted nor committed: src/b.rs is task 2's";
+    let told = "note  boundary: every change is within it; neither counted nor committed: src/b.rs is task 2's";
     assert!(verified.stdout.contains(told), "{verified}");
     scene.environment.pass("1");
-    assert_eq!(scene.environment.git(&["show", "--format=", "--name-only", "HEAD"]), "src/a.rs\n");
-    assert_eq!(scene.environment.git(&["status", "--short"]), " M src/b.rs\n");
+    assert_eq!(
+        scene
+            .environment
+            .git(&["show", "--format=", "--name-only", "HEAD"]),
+        "src/a.rs\n"
+    );
+    assert_eq!(
+        scene.environment.git(&["status", "--short"]),
+        " M src/b.rs\n"
+    );
 }
 
 /// The plan's folder is never part of a change; other checks report changes in it.
@@ -211,13 +223,16 @@ fn the_plan_itself() {
         let scene = Scene::new(place, "src/a.rs");
         let tasks = format!(".fractal-planner/plans/{PLAN}/tasks.md");
         let text = scene.environment.read(&tasks);
-        scene.environment.write(&tasks, text.replace("sh check.sh", "true"));
+        scene
+            .environment
+            .write(&tasks, text.replace("sh check.sh", "true"));
         scene.write("src/a.rs", "nothing\n");
         scene.submit();
         for said in [scene.verify(), scene.environment.pass("1")] {
             assert_ne!(said.code, 0, "{place:?}: {said}");
             assert!(
-                said.stderr.contains("task 1 was edited after the plan was approved"),
+                said.stderr
+                    .contains("task 1 was edited after the plan was approved"),
                 "{place:?}: {said}"
             );
         }

@@ -47,15 +47,37 @@ fn what_the_user_hides_is_nobodys_change() {
     scene.environment.done(&["release", PLAN, "1"]);
     scene.git(&["update-index", "--skip-worktree", "README.md"]);
     scene.write("README.md", "# The user's own\n");
-    assert_eq!(scene.environment.fp(&["claim", PLAN, "2", "--as", "builder-1"]).code, 1);
-    scene.environment.done(&["answer", PLAN, "q1", "--option", "Keep"]);
+    assert_eq!(
+        scene
+            .environment
+            .fp(&["claim", PLAN, "2", "--as", "builder-1"])
+            .code,
+        1
+    );
+    scene
+        .environment
+        .done(&["answer", PLAN, "q1", "--option", "Keep"]);
     scene.environment.claim_task("builder-1", "2");
     scene.write("src/b.rs", "pub fn b() {}\n");
-    let token = scene.environment.claim("builder-1").map(|(_, token)| token).unwrap();
-    scene.environment.done(&["submit", PLAN, "2", "--claim", &token]);
+    let token = scene
+        .environment
+        .claim("builder-1")
+        .map(|(_, token)| token)
+        .unwrap();
+    scene
+        .environment
+        .done(&["submit", PLAN, "2", "--claim", &token]);
     let verdict = scene.environment.pass("2");
-    assert!(verdict.stdout.starts_with("Task 2 passed: commit "), "{verdict}");
-    assert_eq!(scene.environment.git(&["show", "--format=", "--name-only", "HEAD"]), "src/b.rs\n");
+    assert!(
+        verdict.stdout.starts_with("Task 2 passed: commit "),
+        "{verdict}"
+    );
+    assert_eq!(
+        scene
+            .environment
+            .git(&["show", "--format=", "--name-only", "HEAD"]),
+        "src/b.rs\n"
+    );
     assert_eq!(scene.environment.read("README.md"), "# The user's own\n");
 }
 
@@ -70,7 +92,10 @@ fn files_of_git_that_were_edited() {
             assert_eq!(scene.submit().code, 0);
             let verified = scene.verify();
             let told = format!("note  git: since the claim, in git's own folder: {words}\n");
-            assert!(verified.stdout.contains(&told), "{name} ({place:?}): {verified}");
+            assert!(
+                verified.stdout.contains(&told),
+                "{name} ({place:?}): {verified}"
+            );
         }
     };
     check(
@@ -122,8 +147,14 @@ fn a_hook_that_is_made_between_the_checks_and_the_verdict_is_told() {
         assert!(!scene.verify().stdout.contains(" git: "), "{place:?}");
         scene.add_to_git("hooks/pre-commit", "#!/bin/sh\nexit 0\n");
         let verdict = scene.environment.pass("1");
-        assert!(verdict.stdout.starts_with("Task 1 passed: commit "), "{place:?}: {verdict}");
+        assert!(
+            verdict.stdout.starts_with("Task 1 passed: commit "),
+            "{place:?}: {verdict}"
+        );
         let evidence = scene.environment.done(&["evidence", PLAN, "1"]).stdout;
-        assert!(evidence.contains("hooks/pre-commit is new"), "{place:?}: {evidence}");
+        assert!(
+            evidence.contains("hooks/pre-commit is new"),
+            "{place:?}: {evidence}"
+        );
     }
 }

@@ -2,8 +2,7 @@
 
 use crate::cheats::{Cheat, Place, Scene, all_caught, all_caught_in};
 
-const NOTHING: &str =
-    "changes: nothing differs from what was there when the task was claimed, but the task lists files";
+const NOTHING: &str = "changes: nothing differs from what was there when the task was claimed, but the task lists files";
 const LOST: &str = "history: HEAD no longer contains the commit that the task began on: \
                     a branch was switched, or history rewritten";
 const UNDONE: &str = "command: sh check.sh: exit status 1";
@@ -11,12 +10,23 @@ const UNDONE: &str = "command: sh check.sh: exit status 1";
 #[test]
 fn nothing_done() {
     all_caught(&[
-        Cheat { name: "nothing at all", files: "src/a.rs", does: |_| {}, caught: &[NOTHING, UNDONE] },
+        Cheat {
+            name: "nothing at all",
+            files: "src/a.rs",
+            does: |_| {},
+            caught: &[NOTHING, UNDONE],
+        },
         Cheat {
             name: "an empty commit",
             files: "src/a.rs",
             does: |scene| {
-                scene.git(&["commit", "--quiet", "--allow-empty", "--message", "Write part one"]);
+                scene.git(&[
+                    "commit",
+                    "--quiet",
+                    "--allow-empty",
+                    "--message",
+                    "Write part one",
+                ]);
             },
             caught: &[NOTHING, UNDONE],
         },
@@ -69,7 +79,14 @@ fn the_wrong_base() {
             files: "src/a.rs",
             does: |scene| {
                 scene.work();
-                scene.git(&["commit", "--quiet", "--amend", "--all", "--message", "Write part one"]);
+                scene.git(&[
+                    "commit",
+                    "--quiet",
+                    "--amend",
+                    "--all",
+                    "--message",
+                    "Write part one",
+                ]);
             },
             caught: &[LOST],
         },

@@ -14,7 +14,9 @@ impl Scene {
     fn forge_index(&self) {
         let id = |name: &str| self.git(&["rev-parse", name]).trim().to_owned();
         let bytes = |id: &str| -> Vec<u8> {
-            (0..20).map(|at| u8::from_str_radix(&id[2 * at..2 * at + 2], 16).unwrap()).collect()
+            (0..20)
+                .map(|at| u8::from_str_radix(&id[2 * at..2 * at + 2], 16).unwrap())
+                .collect()
         };
         let old = bytes(&id("HEAD:check.sh"));
         self.write("check.sh", "exit 0\n");
@@ -87,7 +89,13 @@ fn what_git_is_made_to_believe() {
             files: "src/a.rs",
             does: |scene| {
                 scene.work();
-                for name in ["SRC/A.RS", "src/a.rs ", "src\\a.rs", "src/tests/A.rs", "SRC/tests/a.rs"] {
+                for name in [
+                    "SRC/A.RS",
+                    "src/a.rs ",
+                    "src\\a.rs",
+                    "src/tests/A.rs",
+                    "SRC/tests/a.rs",
+                ] {
                     scene.write(name, "x\n");
                 }
             },
@@ -117,7 +125,10 @@ fn an_index_forged_for_a_later_task_is_mended() {
     scene.forge_index();
     scene.environment.done(&["release", PLAN, "1"]);
     scene.environment.claim_task("builder-1", "2");
-    assert_eq!(fs::read_to_string(scene.path("check.sh")).unwrap(), "grep -q 2 src/a.rs\n");
+    assert_eq!(
+        fs::read_to_string(scene.path("check.sh")).unwrap(),
+        "grep -q 2 src/a.rs\n"
+    );
 }
 
 #[test]
@@ -128,8 +139,18 @@ fn commands_that_disturb_each_other() {
             scene.write("src/a.rs", code);
             scene.submit();
             let verified = scene.verify();
-            assert!(verified.stdout.contains(&format!("FAIL  commands: {told}")), "{place:?}: {verified}");
-            assert!(scene.environment.pass("1").stdout.starts_with("Task 1 did not pass"), "{place:?}");
+            assert!(
+                verified.stdout.contains(&format!("FAIL  commands: {told}")),
+                "{place:?}: {verified}"
+            );
+            assert!(
+                scene
+                    .environment
+                    .pass("1")
+                    .stdout
+                    .starts_with("Task 1 did not pass"),
+                "{place:?}"
+            );
         }
     };
     check(
@@ -137,8 +158,16 @@ fn commands_that_disturb_each_other() {
         "printf 'git checkout -q check.sh\\n' >check.sh\n",
         "`sh src/a.rs` changed check.sh; `sh check.sh` changed check.sh",
     );
-    check("sh src/a.rs; true; sh check.sh", "git mv README.md R.md\n", "`sh src/a.rs` changed R.md");
-    check("sh src/a.rs", "echo '# more' >>src/a.rs\n", "`sh src/a.rs` changed src/a.rs each time");
+    check(
+        "sh src/a.rs; true; sh check.sh",
+        "git mv README.md R.md\n",
+        "`sh src/a.rs` changed R.md",
+    );
+    check(
+        "sh src/a.rs",
+        "echo '# more' >>src/a.rs\n",
+        "`sh src/a.rs` changed src/a.rs each time",
+    );
     check(
         "sh src/a.rs; sh check.sh",
         "git config --get x.y && git config --unset x.y || git config x.y 1\n",
@@ -156,22 +185,36 @@ git config core.hooksPath .own/_\n";
         scene.write("src/a.rs", code);
         scene.submit();
         let verified = scene.verify();
-        let told =
-            "in git's own folder: hooks folder is new; hooks/.gitignore is new; hooks/pre-commit is new\n";
+        let told = "in git's own folder: hooks folder is new; hooks/.gitignore is new; hooks/pre-commit is new\n";
         assert!(verified.stdout.contains(told), "{place:?}: {verified}");
         let verdict = scene.environment.pass("1");
-        assert!(verdict.stdout.starts_with("Task 1 passed"), "{place:?}: {verdict}");
+        assert!(
+            verdict.stdout.starts_with("Task 1 passed"),
+            "{place:?}: {verdict}"
+        );
     }
 }
 
 #[test]
 fn a_formatter_is_no_cheat() {
     for place in PLACES {
-        let scene = Scene::tested_by(place, "src/a.rs", "sed -i s/^2$/22/ src/a.rs; sh check.sh", 600);
+        let scene = Scene::tested_by(
+            place,
+            "src/a.rs",
+            "sed -i s/^2$/22/ src/a.rs; sh check.sh",
+            600,
+        );
         scene.write("src/a.rs", "2\n");
         let verdict = scene.submit_and_pass();
-        assert!(verdict.stdout.starts_with("Task 1 passed: commit "), "{place:?}: {verdict}");
-        assert_eq!(scene.environment.git(&["show", "HEAD:src/a.rs"]), "22\n", "{place:?}");
+        assert!(
+            verdict.stdout.starts_with("Task 1 passed: commit "),
+            "{place:?}: {verdict}"
+        );
+        assert_eq!(
+            scene.environment.git(&["show", "HEAD:src/a.rs"]),
+            "22\n",
+            "{place:?}"
+        );
     }
 }
 
@@ -179,12 +222,24 @@ fn a_formatter_is_no_cheat() {
 fn the_commit_has_what_was_verified() {
     for place in PLACES {
         let scene = Scene::new(place, "src/a.rs");
-        scene.environment.git_hook("pre-commit", "echo never verified >>src/a.rs");
+        scene
+            .environment
+            .git_hook("pre-commit", "echo never verified >>src/a.rs");
         scene.work();
         let verdict = scene.submit_and_pass();
-        assert!(verdict.stdout.starts_with("Task 1 passed: commit "), "{place:?}: {verdict}");
-        assert_eq!(scene.environment.git(&["show", "HEAD:src/a.rs"]), DONE, "{place:?}");
-        assert!(!scene.environment.next(&[]).stdout.contains(" ask "), "{place:?}");
+        assert!(
+            verdict.stdout.starts_with("Task 1 passed: commit "),
+            "{place:?}: {verdict}"
+        );
+        assert_eq!(
+            scene.environment.git(&["show", "HEAD:src/a.rs"]),
+            DONE,
+            "{place:?}"
+        );
+        assert!(
+            !scene.environment.next(&[]).stdout.contains(" ask "),
+            "{place:?}"
+        );
     }
 }
 
@@ -192,16 +247,22 @@ fn the_commit_has_what_was_verified() {
 fn a_hook_that_adds_to_the_commit_is_a_question() {
     for place in PLACES {
         let scene = Scene::new(place, "src/a.rs");
-        scene.environment.git_hook("pre-commit", "echo 'exit 0' >check.sh; git add check.sh");
+        scene
+            .environment
+            .git_hook("pre-commit", "echo 'exit 0' >check.sh; git add check.sh");
         scene.work();
         scene.submit_and_pass();
         let next = scene.environment.next(&[]).stdout;
         assert!(
-            next.contains("The commit of task 1 is not what was verified: a hook changed check.sh."),
+            next.contains(
+                "The commit of task 1 is not what was verified: a hook changed check.sh."
+            ),
             "{place:?}: {next}"
         );
         assert_eq!(scene.status(), "COMPLETED", "{place:?}");
-        scene.environment.done(&["answer", PLAN, "q1", "--option", "Keep"]);
+        scene
+            .environment
+            .done(&["answer", PLAN, "q1", "--option", "Keep"]);
     }
 }
 
@@ -214,9 +275,14 @@ fn what_is_mended_by_hand_is_verified_again() {
     scene.submit_and_pass();
     scene.write("src/a.rs", "garbage\n");
     fs::remove_file(scene.environment.path(".git/hooks/pre-commit")).unwrap();
-    scene.environment.done(&["answer", PLAN, "q1", "--option", "Retry"]);
+    scene
+        .environment
+        .done(&["answer", PLAN, "q1", "--option", "Retry"]);
     let next = scene.environment.next(&[]).stdout;
-    assert!(next.contains("changed after it was verified, and has to be verified again: src/a.rs"), "{next}");
+    assert!(
+        next.contains("changed after it was verified, and has to be verified again: src/a.rs"),
+        "{next}"
+    );
     assert_eq!(scene.subjects(), "Add a program\nStart\n");
 }
 
@@ -226,13 +292,17 @@ fn settings_of_git_in_every_file_are_told() {
         for place in PLACES {
             let mut scene = Scene::new(place, "src/a.rs");
             let global = scene.environment.beside("home/.gitconfig");
-            scene.environment = std::mem::replace(&mut scene.environment, crate::common::Environment::new())
-                .env("GIT_CONFIG_GLOBAL", global);
+            scene.environment =
+                std::mem::replace(&mut scene.environment, crate::common::Environment::new())
+                    .env("GIT_CONFIG_GLOBAL", global);
             scene.work();
             does(&scene);
             scene.submit();
             let verified = scene.verify().stdout;
-            let line = verified.lines().find(|line| line.starts_with("note  git: ")).unwrap_or_default();
+            let line = verified
+                .lines()
+                .find(|line| line.starts_with("note  git: "))
+                .unwrap_or_default();
             assert!(line.contains(told), "{place:?} {told}: {verified}");
         }
     };
@@ -240,13 +310,26 @@ fn settings_of_git_in_every_file_are_told() {
         scene.git(&["config", "extensions.worktreeConfig", "true"]);
         scene.git(&["config", "--worktree", name, value]);
     };
-    check(&|scene| worktree_config(scene, "core.excludesFile", "/dev/null"), "config.worktree is new");
-    check(&|scene| drop(scene.git(&["config", "--global", "core.fsmonitor", "x"])), ".gitconfig is new");
-    check(&|scene| drop(scene.git(&["config", "gpg.program", "x"])), "config was changed");
+    check(
+        &|scene| worktree_config(scene, "core.excludesFile", "/dev/null"),
+        "config.worktree is new",
+    );
+    check(
+        &|scene| drop(scene.git(&["config", "--global", "core.fsmonitor", "x"])),
+        ".gitconfig is new",
+    );
+    check(
+        &|scene| drop(scene.git(&["config", "gpg.program", "x"])),
+        "config was changed",
+    );
     check(
         &|scene| {
             fs::create_dir_all(scene.environment.beside("home/.config/git")).unwrap();
-            fs::write(scene.environment.beside("home/.config/git/ignore"), "conftest.py\n").unwrap();
+            fs::write(
+                scene.environment.beside("home/.config/git/ignore"),
+                "conftest.py\n",
+            )
+            .unwrap();
         },
         "git/ignore is new",
     );
@@ -255,9 +338,18 @@ fn settings_of_git_in_every_file_are_told() {
 /// A repository with a started run of task 1 (`src/a.rs`) and task 2 (`src/b.rs`), which nobody has claimed.
 fn started(test: &str, attended: bool) -> crate::common::Environment {
     let environment = repository(Place::Checkout, 600);
-    let environment =
-        if attended { environment } else { environment.env("CLAUDE_CODE_SESSION_ATTENDED", "0") };
-    environment.plan(&tree(&[Leaf { test, ..leaf("1", "none", "src/a.rs") }, leaf("2", "none", "src/b.rs")]));
+    let environment = if attended {
+        environment
+    } else {
+        environment.env("CLAUDE_CODE_SESSION_ATTENDED", "0")
+    };
+    environment.plan(&tree(&[
+        Leaf {
+            test,
+            ..leaf("1", "none", "src/a.rs")
+        },
+        leaf("2", "none", "src/b.rs"),
+    ]));
     environment.start(&[]);
     environment
 }
@@ -292,11 +384,19 @@ fn a_checkout_that_changed_while_nobody_had_a_task_is_a_question() {
 fn without_a_user_such_a_change_is_in_no_commit() {
     let environment = started("none", false);
     environment.write("README.md", "# Another\n");
-    assert_eq!(environment.fp(&["claim", PLAN, "1", "--as", "builder-1"]).code, 1);
+    assert_eq!(
+        environment
+            .fp(&["claim", PLAN, "1", "--as", "builder-1"])
+            .code,
+        1
+    );
     environment.next(&[]);
     environment.build_task("builder-1", "1", "src/a.rs", DONE);
     environment.pass("1");
-    assert_eq!(environment.git(&["show", "--format=", "--name-only", "HEAD"]), "src/a.rs\n");
+    assert_eq!(
+        environment.git(&["show", "--format=", "--name-only", "HEAD"]),
+        "src/a.rs\n"
+    );
     assert_eq!(environment.read("README.md"), "# Another\n");
     let log = environment.done(&["log", PLAN]).stdout;
     assert!(log.contains("while no task had it: README.md"), "{log}");
@@ -306,13 +406,22 @@ fn without_a_user_such_a_change_is_in_no_commit() {
 fn without_a_user_a_changed_check_proves_nothing() {
     let environment = started(CHECK, false);
     environment.write("check.sh", "exit 0\n");
-    assert_eq!(environment.fp(&["claim", PLAN, "1", "--as", "builder-1"]).code, 1);
+    assert_eq!(
+        environment
+            .fp(&["claim", PLAN, "1", "--as", "builder-1"])
+            .code,
+        1
+    );
     environment.next(&[]);
     environment.build_task("builder-1", "1", "src/a.rs", "nothing\n");
     let verdict = environment.pass("1").stdout;
     let told = "Check checkout: changed while no task had it, and in no commit: check.sh";
     assert!(verdict.starts_with("Task 1 did not pass"), "{verdict}");
-    assert!(environment.reasons().contains(told), "{}", environment.reasons());
+    assert!(
+        environment.reasons().contains(told),
+        "{}",
+        environment.reasons()
+    );
 }
 
 #[test]
@@ -326,15 +435,26 @@ fn an_installed_program_that_was_replaced() {
         };
         let environment = repository(place, 600);
         environment.write("node_modules/.bin/jest", "#!/bin/sh\ngrep -q 2 $1\n");
-        environment.plan(&tree(&[leaf("1", "none", "src/a.rs"), leaf("2", "none", "src/b.rs")]));
+        environment.plan(&tree(&[
+            leaf("1", "none", "src/a.rs"),
+            leaf("2", "none", "src/b.rs"),
+        ]));
         environment.start(&[]);
         let token = environment.claim_task("builder-1", "1");
-        let scene = Scene { environment, place, token };
+        let scene = Scene {
+            environment,
+            place,
+            token,
+        };
         scene.work();
         install(&scene, &scene.folder("builder-1"), "#!/bin/sh\nexit 0\n");
         scene.submit();
         let failing = scene.failing();
-        assert_eq!(failing, ["tools: since the claim: node_modules/.bin/jest was replaced"], "{place:?}");
+        assert_eq!(
+            failing,
+            ["tools: since the claim: node_modules/.bin/jest was replaced"],
+            "{place:?}"
+        );
     }
 }
 
@@ -344,7 +464,12 @@ fn a_lock_on_the_index_never_costs_a_task() {
     environment.write(".git/index.lock", "");
     environment.build_task("builder-1", "1", "src/a.rs", DONE);
     let verdict = environment.pass("1");
-    assert!(verdict.stdout.contains("its commit is due: the index is locked"), "{verdict}");
+    assert!(
+        verdict
+            .stdout
+            .contains("its commit is due: the index is locked"),
+        "{verdict}"
+    );
     let next = environment.next(&[]).stdout;
     assert!(next.contains("finish"), "{next}");
     assert_eq!(environment.statuses()[0].1, "AWAITING_VERIFICATION");

@@ -24,7 +24,10 @@ fn named_files_and_no_others() {
       old
       renamed
     ");
-    assert_eq!(environment.last(), "M a\nD gone\nA new/file\nD old\nA renamed\n");
+    assert_eq!(
+        environment.last(),
+        "M a\nD gone\nA new/file\nD old\nA renamed\n"
+    );
     assert_eq!(environment.git_status(), " M b\n?? new/other\n");
 }
 
@@ -96,7 +99,10 @@ fn nothing_named_and_nothing_staged() {
         environment.write(&format!("many/{number:02}"), "one\n");
     }
     let said = environment.refused_commit(&[]);
-    assert!(said.contains("changed: a, many/00, ") && said.contains(", and 12 more\n"), "{said}");
+    assert!(
+        said.contains("changed: a, many/00, ") && said.contains(", and 12 more\n"),
+        "{said}"
+    );
 }
 
 #[test]
@@ -135,7 +141,16 @@ fn a_name_twice_is_once_and_folders_above_are_found() {
     environment.write("sub/deep/a", "two\n");
     environment.write("b", "two\n");
     std::os::unix::fs::symlink("sub", environment.path("link")).unwrap();
-    let args = ["commit", "-m", "Do it", "a", "./a", "../deep/a", "../../link/deep/a", "../../b"];
+    let args = [
+        "commit",
+        "-m",
+        "Do it",
+        "a",
+        "./a",
+        "../deep/a",
+        "../../link/deep/a",
+        "../../b",
+    ];
     let output = environment.fp_in("sub/deep", &args);
     assert_eq!(output.code, 0, "{output}");
     assert_eq!(environment.last(), "M b\nM sub/deep/a\n");
@@ -144,7 +159,11 @@ fn a_name_twice_is_once_and_folders_above_are_found() {
     environment.committed(&["sub/../sub/deep/a"]);
     assert_eq!(environment.last(), "D sub/deep/a\n");
     environment.committed(&["link"]);
-    assert_eq!(environment.last(), "A link\n", "the link, not what it leads to");
+    assert_eq!(
+        environment.last(),
+        "A link\n",
+        "the link, not what it leads to"
+    );
 }
 
 #[test]
@@ -181,7 +200,13 @@ fn before_the_first_commit() {
     Next: the same command with --message 'SUBJECT'
     ");
     environment.committed(&["a"]);
-    assert_eq!((environment.last().as_str(), environment.git_status().as_str()), ("A a\n", "A  b\n"));
+    assert_eq!(
+        (
+            environment.last().as_str(),
+            environment.git_status().as_str()
+        ),
+        ("A a\n", "A  b\n")
+    );
     environment.committed(&[]);
     assert_eq!(environment.git_status(), "");
 }
@@ -200,7 +225,11 @@ fn outside_of_a_repository() {
 fn modes_links_and_files_that_are_no_text() {
     use std::os::unix::fs::PermissionsExt as _;
     let environment = with(&["run", "file"]);
-    std::fs::set_permissions(environment.path("run"), std::fs::Permissions::from_mode(0o755)).unwrap();
+    std::fs::set_permissions(
+        environment.path("run"),
+        std::fs::Permissions::from_mode(0o755),
+    )
+    .unwrap();
     std::fs::remove_file(environment.path("file")).unwrap();
     std::os::unix::fs::symlink("run", environment.path("file")).unwrap();
     environment.write("picture", [0, 159, 146, 150]);

@@ -31,9 +31,17 @@ fn commit(environment: &Environment, names: &[&[u8]]) -> i32 {
 }
 
 fn listed(environment: &Environment, args: &[&str]) -> Vec<Vec<u8>> {
-    let output = environment.command("git").args(args).output().unwrap().stdout;
-    let mut names: Vec<Vec<u8>> =
-        output.split(|&b| b == 0).filter(|name| !name.is_empty()).map(<[u8]>::to_vec).collect();
+    let output = environment
+        .command("git")
+        .args(args)
+        .output()
+        .unwrap()
+        .stdout;
+    let mut names: Vec<Vec<u8>> = output
+        .split(|&b| b == 0)
+        .filter(|name| !name.is_empty())
+        .map(<[u8]>::to_vec)
+        .collect();
     names.sort();
     names
 }
@@ -47,7 +55,10 @@ fn each_by_itself_and_all_together() {
     }
     for name in NAMES {
         assert_eq!(commit(&environment, &[name]), 0, "{}", name.escape_ascii());
-        let last = listed(&environment, &["show", "-z", "--name-only", "--format=", "HEAD"]);
+        let last = listed(
+            &environment,
+            &["show", "-z", "--name-only", "--format=", "HEAD"],
+        );
         assert_eq!(last, [name], "{}", name.escape_ascii());
     }
     for name in NAMES {
@@ -56,7 +67,13 @@ fn each_by_itself_and_all_together() {
     assert_eq!(commit(&environment, &NAMES), 0);
     let mut all = NAMES.map(<[u8]>::to_vec).to_vec();
     all.sort();
-    assert_eq!(listed(&environment, &["show", "-z", "--name-only", "--format=", "HEAD"]), all);
+    assert_eq!(
+        listed(
+            &environment,
+            &["show", "-z", "--name-only", "--format=", "HEAD"]
+        ),
+        all
+    );
     assert_eq!(environment.git_status(), " M bystander\n");
     assert!(!environment.path("pwned").exists());
 }
@@ -66,10 +83,20 @@ fn a_star_is_no_pattern_and_nothing_is_no_file() {
     let environment = with(&["a.txt", "b.txt"]);
     environment.write("a.txt", "two\n");
     environment.write("b.txt", "two\n");
-    for (name, expect) in
-        [(&b"*.txt"[..], 1), (b":(glob)*", 1), (b":/", 1), (b"", 2), (b"none/../a.txt", 0), (b"b.txt/", 0)]
-    {
-        assert_eq!(commit(&environment, &[name]), expect, "{}", name.escape_ascii());
+    for (name, expect) in [
+        (&b"*.txt"[..], 1),
+        (b":(glob)*", 1),
+        (b":/", 1),
+        (b"", 2),
+        (b"none/../a.txt", 0),
+        (b"b.txt/", 0),
+    ] {
+        assert_eq!(
+            commit(&environment, &[name]),
+            expect,
+            "{}",
+            name.escape_ascii()
+        );
     }
     assert_eq!(environment.git_status(), "");
 }
@@ -81,5 +108,8 @@ fn control_characters_of_a_name_never_reach_the_terminal() {
     let output = environment.fp(&["commit"]);
     assert!(!output.stderr.contains('\x1b'), "{output}");
     let output = environment.commit(&["-m", "Do it", "\x1b[31mred"]);
-    assert!(output.code == 0 && !output.stdout.contains('\x1b'), "{output}");
+    assert!(
+        output.code == 0 && !output.stdout.contains('\x1b'),
+        "{output}"
+    );
 }

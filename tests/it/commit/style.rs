@@ -19,15 +19,25 @@ const PLAIN: [&str; 4] = [
     "Merge branch 'side'",
     "Say why it is so, and not otherwise",
 ];
-const TERSE: [&str; 4] = ["wip", "fix typo", "login page", "Add the second half of the parser"];
+const TERSE: [&str; 4] = [
+    "wip",
+    "fix typo",
+    "login page",
+    "Add the second half of the parser",
+];
 const KOREAN: [&str; 4] = [
     "로그인 페이지를 새로 추가한다",
     "fix: 오류를 고친다",
     "Add login to the site",
     "테스트를 더 쓴다 그리고 고친다",
 ];
-const MIXED: [&str; 5] =
-    ["feat: add login", "Fix the parser again, all of it", "wip", "feat: 로그인", "say why it is so at last"];
+const MIXED: [&str; 5] = [
+    "feat: add login",
+    "Fix the parser again, all of it",
+    "wip",
+    "feat: 로그인",
+    "say why it is so at last",
+];
 
 #[track_caller]
 fn takes(subjects: &[&str], message: &str) {
@@ -49,17 +59,29 @@ fn objection(subjects: &[&str], message: &str) -> String {
     let output = environment.commit(&["b.txt", "--message", message]);
     assert_eq!((output.code, environment.count()), (1, before), "{output}");
     assert_eq!(environment.git_status(), "?? b.txt\n", "nothing is staged");
-    let json = environment.fp(&["commit", "b.txt", "--message", message, "--format", "json"]).json();
-    let told: Vec<&str> =
-        json["objections"].as_array().unwrap().iter().map(|text| text.as_str().unwrap()).collect();
-    assert!(told.iter().all(|text| output.stdout.contains(text)), "{told:?} {output}");
+    let json = environment
+        .fp(&["commit", "b.txt", "--message", message, "--format", "json"])
+        .json();
+    let told: Vec<&str> = json["objections"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|text| text.as_str().unwrap())
+        .collect();
+    assert!(
+        told.iter().all(|text| output.stdout.contains(text)),
+        "{told:?} {output}"
+    );
     told.join("; ")
 }
 
 #[test]
 fn messages_of_each_style() {
     takes(&SEMANTIC, "feat(api): add logout");
-    takes(&SEMANTIC, "fix(cli)!: list them all\n\nSince nobody could see them.\n\nCloses: #12");
+    takes(
+        &SEMANTIC,
+        "fix(cli)!: list them all\n\nSince nobody could see them.\n\nCloses: #12",
+    );
     takes(&PLAIN, "Add logout");
     takes(&TERSE, "mend it");
     takes(&KOREAN, "로그아웃을 추가한다");
@@ -122,7 +144,10 @@ fn without_a_message_it_says_how_one_is_written() {
     Next: the same command with --message 'SUBJECT'
     ");
     assert_eq!(environment.commit(&["a.txt", "b.txt", "--dry-run"]).code, 0);
-    assert_eq!(environment.commit(&["a.txt", "b.txt", "--dry-run"]).stdout, guide.stdout);
+    assert_eq!(
+        environment.commit(&["a.txt", "b.txt", "--dry-run"]).stdout,
+        guide.stdout
+    );
     let json = environment.fp(&["commit", "a.txt", "--format", "json"]);
     assert_eq!(json.code, 1);
     assert_snapshot!(json, @r#"
@@ -207,8 +232,16 @@ fn a_dry_run_checks_the_message_and_commits_nothing() {
       A    +1    -0  b.txt
     Still staged: c.txt
     ");
-    assert_eq!(environment.commit(&["b.txt", "--dry-run", "-m", "Add"]).code, 1);
-    assert_eq!((environment.count(), environment.git_status().as_str()), (before, "A  c.txt\n?? b.txt\n"));
+    assert_eq!(
+        environment
+            .commit(&["b.txt", "--dry-run", "-m", "Add"])
+            .code,
+        1
+    );
+    assert_eq!(
+        (environment.count(), environment.git_status().as_str()),
+        (before, "A  c.txt\n?? b.txt\n")
+    );
 }
 
 #[test]
@@ -275,7 +308,9 @@ fn how_the_style_was_found() {
     Counted in the last subjects of HEAD. A run keeps what they were at its approval.
     ");
     let styles = [&SEMANTIC[..], &PLAIN, &TERSE, &KOREAN, &MIXED, &[]].map(|subjects| {
-        let json = history(subjects).fp(&["commit", "--explain", "--format", "json"]).json();
+        let json = history(subjects)
+            .fp(&["commit", "--explain", "--format", "json"])
+            .json();
         format!(
             "{} {}",
             json["style"]["style"].as_str().unwrap(),
@@ -298,11 +333,18 @@ fn how_the_style_was_found() {
 #[test]
 fn only_the_last_thirty_subjects_count() {
     let old: Vec<String> = (0..31).map(|n| format!("feat: old number {n}")).collect();
-    let new: Vec<String> = (0..30).map(|n| format!("Say in a sentence what number {n} is about")).collect();
+    let new: Vec<String> = (0..30)
+        .map(|n| format!("Say in a sentence what number {n} is about"))
+        .collect();
     let subjects: Vec<&str> = old.iter().chain(&new).map(String::as_str).collect();
-    let json = history(&subjects).fp(&["commit", "--explain", "--format", "json"]).json();
+    let json = history(&subjects)
+        .fp(&["commit", "--explain", "--format", "json"])
+        .json();
     assert_eq!(
-        (&json["style"]["style"], &json["style"]["counts"]["subjects"]),
+        (
+            &json["style"]["style"],
+            &json["style"]["counts"]["subjects"]
+        ),
         (&"PLAIN".into(), &30.into())
     );
 }

@@ -20,7 +20,10 @@ fn changed() -> Environment {
 fn a_hook_that_fails() {
     let environment = changed();
     environment.write("new", "one\n");
-    environment.git_hook("pre-commit", "echo 'no trailing blanks, please' >&2; exit 1");
+    environment.git_hook(
+        "pre-commit",
+        "echo 'no trailing blanks, please' >&2; exit 1",
+    );
     assert_snapshot!(environment.refused_commit(&["a", "new"]), @r"
     error: nothing is committed: a commit hook failed: no trailing blanks, please
     hint: fix what the hook found, then run the same command again
@@ -36,7 +39,10 @@ fn a_hook_that_fails() {
 fn a_hook_that_rewrites_files() {
     let environment = changed();
     environment.write("version", "1\n");
-    environment.git_hook("pre-commit", "echo formatted >>a; echo 2 >version; git add a version");
+    environment.git_hook(
+        "pre-commit",
+        "echo formatted >>a; echo 2 >version; git add a version",
+    );
     assert_snapshot!(environment.committed(&["a"]), @r"
     exit status: 0
     --- stdout
@@ -54,7 +60,10 @@ fn a_hook_that_rewrites_what_is_staged() {
     let environment = changed();
     environment.git_hook("pre-commit", "echo formatted >>staged; git add staged");
     environment.committed(&[]);
-    assert_eq!(environment.git(&["show", "HEAD:staged"]), "two\nformatted\n");
+    assert_eq!(
+        environment.git(&["show", "HEAD:staged"]),
+        "two\nformatted\n"
+    );
     assert_eq!(environment.git_status(), " M a\n");
 }
 
@@ -62,7 +71,12 @@ fn a_hook_that_rewrites_what_is_staged() {
 fn a_hook_that_rewrites_the_message() {
     let environment = changed();
     environment.git_hook("commit-msg", "echo 'Ticket-1: reworded' > $1");
-    assert!(environment.committed(&["a"]).stdout.contains(": Ticket-1: reworded\n"));
+    assert!(
+        environment
+            .committed(&["a"])
+            .stdout
+            .contains(": Ticket-1: reworded\n")
+    );
 }
 
 #[test]
@@ -72,7 +86,13 @@ fn a_hook_that_is_slow_is_waited_for() {
     let start = Instant::now();
     environment.committed(&["a"]);
     assert!(start.elapsed() >= Duration::from_secs(2));
-    assert_eq!((environment.last().as_str(), environment.git_status().as_str()), ("M a\n", "M  staged\n"));
+    assert_eq!(
+        (
+            environment.last().as_str(),
+            environment.git_status().as_str()
+        ),
+        ("M a\n", "M  staged\n")
+    );
 }
 
 #[test]
@@ -94,14 +114,20 @@ fn what_is_in_progress() {
         environment.write("b", "two\n");
         let said = environment.refused_commit(&["b"]);
         assert!(
-            said.starts_with(&format!("error: nothing is committed: a {name} is in progress; ")),
+            said.starts_with(&format!(
+                "error: nothing is committed: a {name} is in progress; "
+            )),
             "{said}"
         );
         environment.write("a", "settled\n");
         environment.git(&["add", "a"]);
         let said = environment.refused_commit(&[]);
         assert!(said.contains("--abort`") && said.contains(name), "{said}");
-        assert_eq!(environment.commit(&["b"]).code, 1, "nor is it said how to write a message");
+        assert_eq!(
+            environment.commit(&["b"]).code,
+            1,
+            "nor is it said how to write a message"
+        );
         assert_eq!(environment.commit(&["--explain"]).code, 0);
     };
     check("git merge side", "merge");
@@ -116,7 +142,13 @@ fn files_in_conflict_without_an_operation() {
     environment.write("a", "stashed\n");
     environment.git(&["stash", "--quiet"]);
     environment.write("a", "committed\n");
-    environment.git(&["commit", "--quiet", "--all", "--message", "Change it otherwise"]);
+    environment.git(&[
+        "commit",
+        "--quiet",
+        "--all",
+        "--message",
+        "Change it otherwise",
+    ]);
     assert_eq!(environment.run("git", &["stash", "pop"]).code, 1);
     environment.write("b", "two\n");
     assert_snapshot!(environment.refused_commit(&["b"]), @r"error: nothing is committed: files are in conflict: a; settle them and `git add` them");
@@ -140,20 +172,35 @@ fn an_index_that_is_locked() {
 #[test]
 fn signing_that_is_configured_and_not_available() {
     let environment = changed();
-    for (key, value) in [("commit.gpgsign", "true"), ("gpg.program", "false"), ("user.signingkey", "0000")] {
+    for (key, value) in [
+        ("commit.gpgsign", "true"),
+        ("gpg.program", "false"),
+        ("user.signingkey", "0000"),
+    ] {
         environment.git(&["config", key, value]);
     }
     let said = environment.refused_commit(&["a"]);
-    assert!(said.starts_with("error: nothing is committed: the commit could not be signed: "), "{said}");
-    assert!(said.contains("hint: make the key of `user.signingkey` available"), "{said}");
+    assert!(
+        said.starts_with("error: nothing is committed: the commit could not be signed: "),
+        "{said}"
+    );
+    assert!(
+        said.contains("hint: make the key of `user.signingkey` available"),
+        "{said}"
+    );
     environment.refused_commit(&[]);
 }
 
 #[test]
 fn nobody_to_commit_as() {
-    let environment = ["GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL", "GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL"]
-        .into_iter()
-        .fold(changed(), |environment, name| environment.env(name, ""));
+    let environment = [
+        "GIT_AUTHOR_NAME",
+        "GIT_AUTHOR_EMAIL",
+        "GIT_COMMITTER_NAME",
+        "GIT_COMMITTER_EMAIL",
+    ]
+    .into_iter()
+    .fold(changed(), |environment, name| environment.env(name, ""));
     environment.git(&["config", "user.useConfigOnly", "true"]);
     assert_snapshot!(environment.refused_commit(&["a"]), @r"error: nothing is committed: git does not know who commits; set `user.name` and `user.email`");
 }
@@ -166,9 +213,19 @@ fn in_a_linked_worktree() {
     environment.write("../linked/sub/new", "linked\n");
     let output = environment.fp_in("../linked/sub", &["commit", "-m", "Do it", "../a", "new"]);
     assert_eq!(output.code, 0, "{output}");
-    assert_eq!(environment.git(&["show", "--name-only", "--format=%s", "side"]), "Do it\n\na\nsub/new\n");
-    assert_eq!(environment.git(&["-C", "../linked", "status", "--short"]), "");
-    assert_eq!(environment.git_status(), " M a\nM  staged\n", "the main worktree is as it was");
+    assert_eq!(
+        environment.git(&["show", "--name-only", "--format=%s", "side"]),
+        "Do it\n\na\nsub/new\n"
+    );
+    assert_eq!(
+        environment.git(&["-C", "../linked", "status", "--short"]),
+        ""
+    );
+    assert_eq!(
+        environment.git_status(),
+        " M a\nM  staged\n",
+        "the main worktree is as it was"
+    );
 }
 
 #[test]
@@ -185,21 +242,41 @@ fn submodules() {
     let part = environment.beside("part");
     let part = part.to_str().unwrap();
     environment.git(&["init", "--quiet", "--initial-branch", "main", part]);
-    environment.git(&["-C", part, "commit", "--quiet", "--allow-empty", "--message", "One"]);
+    environment.git(&[
+        "-C",
+        part,
+        "commit",
+        "--quiet",
+        "--allow-empty",
+        "--message",
+        "One",
+    ]);
     let allow = ["-c", "protocol.file.allow=always"];
     environment.git(&[&allow[..], &["submodule", "--quiet", "add", part, "part"]].concat());
     environment.committed(&[]);
     assert_eq!(environment.last(), "A .gitmodules\nA part\n");
-    assert!(environment.refused_commit(&["part"]).contains("it has not changed"));
+    assert!(
+        environment
+            .refused_commit(&["part"])
+            .contains("it has not changed")
+    );
     environment.write("part/inside", "one\n");
     environment.refused_commit(&["part"]);
     assert!(
-        environment.refused_commit(&["part/inside"]).contains("no such file")
+        environment
+            .refused_commit(&["part/inside"])
+            .contains("no such file")
             || !environment.git_status().is_empty()
     );
     environment.git(&["-C", "part", "add", "inside"]);
     environment.git(&["-C", "part", "commit", "--quiet", "--message", "Two"]);
     environment.write("a", "two\n");
     environment.committed(&["part"]);
-    assert_eq!((environment.last().as_str(), environment.git_status().as_str()), ("M part\n", " M a\n"));
+    assert_eq!(
+        (
+            environment.last().as_str(),
+            environment.git_status().as_str()
+        ),
+        ("M part\n", " M a\n")
+    );
 }

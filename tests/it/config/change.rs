@@ -16,11 +16,20 @@ fn user_file(environment: &Environment) -> PathBuf {
 
 #[test]
 fn a_value_is_printed_alone() {
-    let environment = Environment::new().repo().env("COMMENT_CHECKER_DISABLED", "1");
-    with_user_file(&environment, r#"{"language": "한국어", "exclusive": ["a b", "c"]}"#);
+    let environment = Environment::new()
+        .repo()
+        .env("COMMENT_CHECKER_DISABLED", "1");
+    with_user_file(
+        &environment,
+        r#"{"language": "한국어", "exclusive": ["a b", "c"]}"#,
+    );
     let check = |args: &[&str], expect: &str| {
         let output = environment.done(&[&["config", "get"], args].concat());
-        assert_eq!((output.stdout.as_str(), output.stderr.as_str()), (expect, ""), "{args:?}");
+        assert_eq!(
+            (output.stdout.as_str(), output.stderr.as_str()),
+            (expect, ""),
+            "{args:?}"
+        );
     };
     check(&["maxComplexity"], "4\n");
     check(&["language"], "한국어\n");
@@ -28,7 +37,9 @@ fn a_value_is_printed_alone() {
     check(&["linear.team"], "null\n");
     check(&["iterationScaling.base"], "2.0\n");
     check(&["commentChecker.enabled"], "false\n");
-    let report = environment.done(&["config", "get", "language", "--format", "json"]).json();
+    let report = environment
+        .done(&["config", "get", "language", "--format", "json"])
+        .json();
     assert_eq!(
         report,
         serde_json::json!({ "schemaVersion": 1, "key": "language", "value": "한국어", "origin": "user" })
@@ -109,8 +120,13 @@ fn a_file_is_made_changed_and_left_as_it_was() {
       "value": 3
     }
     "#);
-    let found = environment.done(&["config", "get", "maxComplexity", "--format", "json"]).json();
-    assert_eq!((&found["value"], &found["origin"]), (&3.into(), &"user".into()));
+    let found = environment
+        .done(&["config", "get", "maxComplexity", "--format", "json"])
+        .json();
+    assert_eq!(
+        (&found["value"], &found["origin"]),
+        (&3.into(), &"user".into())
+    );
 }
 
 #[test]
@@ -128,7 +144,10 @@ fn everything_else_in_the_file_stays() {
     environment.done(&["config", "set", "guard.extend", "null"]);
     environment.done(&["config", "set", "maxIterations", "5"]);
     // A group that gets another setting stays on several lines.
-    let text = text.replace("{ \"mode\": \"warn\" }", "{\r\n        \"mode\": \"warn\"\r\n    }");
+    let text = text.replace(
+        "{ \"mode\": \"warn\" }",
+        "{\r\n        \"mode\": \"warn\"\r\n    }",
+    );
     assert_eq!(environment.read(PROJECT), text);
 }
 
@@ -137,13 +156,21 @@ fn values_are_read_by_the_type_of_their_setting() {
     let environment = Environment::new().repo();
     let check = |key: &str, word: &str, expect: &str| {
         environment.done(&["config", "set", key, word, "--user"]);
-        assert_eq!(environment.done(&["config", "get", key]).stdout, format!("{expect}\n"), "{key} {word}");
+        assert_eq!(
+            environment.done(&["config", "get", key]).stdout,
+            format!("{expect}\n"),
+            "{key} {word}"
+        );
     };
     check("noCommit", "true", "true");
     check("iterationScaling.factor", "0.25", "0.25");
     check("isolation", "shared", "shared");
     check("language", "true", "true");
-    check("commentChecker.customPrompt", "-v \"quoted\"", "-v \"quoted\"");
+    check(
+        "commentChecker.customPrompt",
+        "-v \"quoted\"",
+        "-v \"quoted\"",
+    );
     check("exclusive", "[\"a,b\", \"c\"]", "[\"a,b\",\"c\"]");
     check("exclusive", "one", "[\"one\"]");
     check("exclusive", "", "[]");
@@ -188,13 +215,25 @@ fn a_wrong_value_is_refused_as_in_a_file_and_nothing_is_written() {
 #[test]
 fn a_broken_file_is_reported_and_not_repaired() {
     let environment = Environment::new().repo();
-    for text in ["{\n  \"maxComplexity\": 3\n  \"noCommit\": true\n}\n", "", "[]", "{\"colour\": 1}"] {
+    for text in [
+        "{\n  \"maxComplexity\": 3\n  \"noCommit\": true\n}\n",
+        "",
+        "[]",
+        "{\"colour\": 1}",
+    ] {
         environment.write(PROJECT, text);
-        for command in [&["set", "maxIterations", "2"][..], &["unset", "maxComplexity"]] {
+        for command in [
+            &["set", "maxIterations", "2"][..],
+            &["unset", "maxComplexity"],
+        ] {
             let output = environment.fp(&[&["config"], command].concat());
             assert_eq!(output.stderr, environment.fp(&["config"]).stderr);
             assert_eq!(
-                (output.code, output.stdout.as_str(), environment.read(PROJECT).as_str()),
+                (
+                    output.code,
+                    output.stdout.as_str(),
+                    environment.read(PROJECT).as_str()
+                ),
                 (2, "", text)
             );
         }
@@ -240,7 +279,12 @@ fn where_there_is_no_home_there_is_no_file_of_ones_own() {
     error: there is no home to keep your settings in
     hint: set HOME or XDG_CONFIG_HOME to a folder, or use `--project`
     ");
-    assert_eq!(environment.fp(&["config", "set", "noCommit", "true", "--user", "--project"]).code, 2);
+    assert_eq!(
+        environment
+            .fp(&["config", "set", "noCommit", "true", "--user", "--project"])
+            .code,
+        2
+    );
 }
 
 #[cfg(unix)]
@@ -252,7 +296,10 @@ fn a_link_is_followed_and_a_folder_that_cannot_be_written_is_named() {
     fs::write(&real, "{ \"maxComplexity\": 2 }").unwrap();
     std::os::unix::fs::symlink(&real, user_file(&environment)).unwrap();
     environment.done(&["config", "set", "maxComplexity", "3", "--user"]);
-    assert_eq!(fs::read_to_string(&real).unwrap(), "{ \"maxComplexity\": 3 }");
+    assert_eq!(
+        fs::read_to_string(&real).unwrap(),
+        "{ \"maxComplexity\": 3 }"
+    );
     assert!(user_file(&environment).is_symlink());
     environment.write(".fractal-planner", "a file");
     assert_snapshot!(environment.fp(&["config", "set", "maxComplexity", "3"]), @"

@@ -50,12 +50,18 @@ impl Page {
 
     /// The blocks of a kind.
     pub(crate) fn blocks(&self, kind: &str) -> Vec<&Block> {
-        self.blocks.iter().filter(|block| block.kind == kind).collect()
+        self.blocks
+            .iter()
+            .filter(|block| block.kind == kind)
+            .collect()
     }
 
     /// The table whose heading is `heading`, without it.
     pub(crate) fn tables_of<'p>(&'p self, heading: &'p [&str]) -> impl Iterator<Item = &'p [Row]> {
-        self.tables.iter().filter(move |table| table[0] == heading).map(|table| &table[1..])
+        self.tables
+            .iter()
+            .filter(move |table| table[0] == heading)
+            .map(|table| &table[1..])
     }
 
     fn take_apart(&mut self, text: &str) {
@@ -66,7 +72,11 @@ impl Page {
                 Event::Start(Tag::CodeBlock(CodeBlockKind::Fenced(kind))) => {
                     let line = text[..range.start].matches('\n').count() + 1;
                     let place = format!("{}:{line}", self.path);
-                    within = Within::Block(Block { kind: kind.into_string(), text: String::new(), place });
+                    within = Within::Block(Block {
+                        kind: kind.into_string(),
+                        text: String::new(),
+                        place,
+                    });
                 }
                 Event::Start(Tag::TableCell) => within = Within::Cell(String::new()),
                 Event::End(TagEnd::Heading(_) | TagEnd::CodeBlock | TagEnd::TableCell) => {
@@ -92,7 +102,11 @@ impl Page {
             Within::Prose => {}
             Within::Heading(text) => self.anchors.push(anchor(&text)),
             Within::Block(block) => self.blocks.push(block),
-            Within::Cell(text) => self.table().last_mut().expect("a cell is in a row").push(text),
+            Within::Cell(text) => self
+                .table()
+                .last_mut()
+                .expect("a cell is in a row")
+                .push(text),
         }
     }
 
@@ -115,13 +129,17 @@ impl Within {
     fn say(&mut self, more: &str) {
         match self {
             Self::Prose => {}
-            Self::Heading(text) | Self::Cell(text) | Self::Block(Block { text, .. }) => text.push_str(more),
+            Self::Heading(text) | Self::Cell(text) | Self::Block(Block { text, .. }) => {
+                text.push_str(more)
+            }
         }
     }
 }
 
 /// The name that a heading gets on the web.
 fn anchor(heading: &str) -> String {
-    let kept = heading.chars().filter(|c| c.is_alphanumeric() || " -_".contains(*c));
+    let kept = heading
+        .chars()
+        .filter(|c| c.is_alphanumeric() || " -_".contains(*c));
     kept.collect::<String>().to_lowercase().replace(' ', "-")
 }

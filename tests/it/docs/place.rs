@@ -63,7 +63,9 @@ impl Place {
         let place = Self(environment.repo());
         place.0.write("src/main.rs", "fn main() {}\n");
         place.0.git(&["add", "--all"]);
-        place.0.git(&["commit", "--quiet", "--message", "Add a program"]);
+        place
+            .0
+            .git(&["commit", "--quiet", "--message", "Add a program"]);
         place.0.plan(&sample_tree());
         place
     }

@@ -17,21 +17,33 @@ fn source(path: &str) -> String {
 /// The rows of the only table with this heading.
 fn rows(page: &Page, heading: &[&str]) -> Vec<Row> {
     let found: Vec<_> = page.tables_of(heading).collect();
-    assert_eq!(found.len(), 1, "{}: tables with the heading {heading:?}", page.path);
+    assert_eq!(
+        found.len(),
+        1,
+        "{}: tables with the heading {heading:?}",
+        page.path
+    );
     found[0].to_vec()
 }
 
 #[test]
 fn every_event_is_told() {
     let page = Page::read("docs/internals/run.md");
-    let told: Vec<String> =
-        rows(&page, &["event", "caused by", "what it does"]).into_iter().map(|r| r[0].clone()).collect();
+    let told: Vec<String> = rows(&page, &["event", "caused by", "what it does"])
+        .into_iter()
+        .map(|r| r[0].clone())
+        .collect();
     let text = source("crates/fp-run/src/run/event.rs");
     let (_, events) = text.split_once("pub enum Event {").unwrap();
     let variant = Regex::new(r"(?m)^    ([A-Z])(\w+)(?: \{| \{ .* \},|\(\w+\),|,)$").unwrap();
-    let events: Vec<String> =
-        variant.captures_iter(events).map(|found| found[1].to_lowercase() + &found[2]).collect();
-    assert_eq!(told.iter().collect::<BTreeSet<_>>(), events.iter().collect::<BTreeSet<_>>());
+    let events: Vec<String> = variant
+        .captures_iter(events)
+        .map(|found| found[1].to_lowercase() + &found[2])
+        .collect();
+    assert_eq!(
+        told.iter().collect::<BTreeSet<_>>(),
+        events.iter().collect::<BTreeSet<_>>()
+    );
     assert_eq!(told.len(), events.len(), "an event is told twice");
 }
 
@@ -42,25 +54,43 @@ fn variants(path: &str, name: &str) -> Vec<(String, String)> {
     let (_, body) = text.split_once(&format!("pub enum {name} {{")).unwrap();
     let body = body.split("\n}\n").next().unwrap();
     let variant =
-        Regex::new(r"(?m)^    ([A-Z])(\w*)(?: \{\n((?s:.*?))^    \},| \{ (.*) \},|\((\w+)\),|,)$").unwrap();
+        Regex::new(r"(?m)^    ([A-Z])(\w*)(?: \{\n((?s:.*?))^    \},| \{ (.*) \},|\((\w+)\),|,)$")
+            .unwrap();
     let field = Regex::new(r"(?:^|, )(\w+): ").unwrap();
     let on_one_line = |fields: &str| -> String {
-        field.captures_iter(fields).map(|found| format!("        {}: \n", &found[1])).collect()
+        field
+            .captures_iter(fields)
+            .map(|found| format!("        {}: \n", &found[1]))
+            .collect()
     };
-    let structs = ["event.rs", "task_state.rs", "planning.rs", "../critique/mod.rs"]
-        .map(|file| source(&format!("crates/fp-run/src/run/{file}")))
-        .concat();
-    let flattened = Regex::new(r"(?m)^        #\[serde\(flatten\)\]\n        \w+: (\w+),\n").unwrap();
+    let structs = [
+        "event.rs",
+        "task_state.rs",
+        "planning.rs",
+        "../critique/mod.rs",
+    ]
+    .map(|file| source(&format!("crates/fp-run/src/run/{file}")))
+    .concat();
+    let flattened =
+        Regex::new(r"(?m)^        #\[serde\(flatten\)\]\n        \w+: (\w+),\n").unwrap();
     let held = |name: &str| {
-        let (_, fields) = structs.split_once(&format!("pub struct {name} {{\n")).unwrap();
+        let (_, fields) = structs
+            .split_once(&format!("pub struct {name} {{\n"))
+            .unwrap();
         let fields = fields.split("\n}\n").next().unwrap().replace("pub ", "");
-        fields.lines().map(|line| format!("    {line}\n")).collect::<String>()
+        fields
+            .lines()
+            .map(|line| format!("    {line}\n"))
+            .collect::<String>()
     };
     let found = variant.captures_iter(body).map(|found| {
         let braces = found.get(3).map(|carries| carries.as_str().to_owned());
         let braces = braces.or_else(|| found.get(4).map(|fields| on_one_line(fields.as_str())));
-        let carries = braces.or_else(|| found.get(5).map(|name| held(name.as_str()))).unwrap_or_default();
-        let carries = flattened.replace_all(&carries, |found: &regex::Captures<'_>| held(&found[1]));
+        let carries = braces
+            .or_else(|| found.get(5).map(|name| held(name.as_str())))
+            .unwrap_or_default();
+        let carries =
+            flattened.replace_all(&carries, |found: &regex::Captures<'_>| held(&found[1]));
         (found[1].to_lowercase() + &found[2], carries.into_owned())
     });
     found.collect()
@@ -69,14 +99,18 @@ fn variants(path: &str, name: &str) -> Vec<(String, String)> {
 fn camel_case(name: &str) -> String {
     let mut words = name.split('_');
     let first = words.next().unwrap().to_owned();
-    words.fold(first, |name, word| name + &word[..1].to_uppercase() + &word[1..])
+    words.fold(first, |name, word| {
+        name + &word[..1].to_uppercase() + &word[1..]
+    })
 }
 
 #[test]
 fn every_event_tells_what_it_carries() {
     let page = Page::read("docs/log.md");
-    let told: Vec<(String, String)> =
-        rows(&page, &["event", "carries"]).into_iter().map(|row| (row[0].clone(), row[1].clone())).collect();
+    let told: Vec<(String, String)> = rows(&page, &["event", "carries"])
+        .into_iter()
+        .map(|row| (row[0].clone(), row[1].clone()))
+        .collect();
     let field = Regex::new(r"(?m)^        (#\[serde\(default[^\n]*\n\s*)?(\w+): ").unwrap();
     let real: Vec<(String, String)> = variants("crates/fp-run/src/run/event.rs", "Event")
         .into_iter()
@@ -86,7 +120,14 @@ fn every_event_tells_what_it_carries() {
                 .map(|found| (found.get(1).is_some(), camel_case(&found[2])))
                 .map(|(optional, name)| if optional { format!("[{name}]") } else { name })
                 .collect();
-            (name, if fields.is_empty() { "-".into() } else { fields.join(", ") })
+            (
+                name,
+                if fields.is_empty() {
+                    "-".into()
+                } else {
+                    fields.join(", ")
+                },
+            )
         })
         .collect();
     assert!(real.len() > 30, "only {} events were found", real.len());
@@ -102,7 +143,11 @@ fn every_hook_is_told() {
         ("docs/hooks.md", ["event", "when you notice it"]),
     ] {
         let told = rows(&Page::read(page), &heading);
-        assert_eq!(told.iter().map(|row| &row[0]).collect::<BTreeSet<_>>(), wired, "{page}");
+        assert_eq!(
+            told.iter().map(|row| &row[0]).collect::<BTreeSet<_>>(),
+            wired,
+            "{page}"
+        );
     }
 }
 
@@ -120,16 +165,28 @@ fn every_field_of_a_task_is_told() {
 #[test]
 fn every_action_and_every_state_is_told() {
     let page = Page::read("docs/run-protocol.md");
-    let told: Vec<String> =
-        rows(&page, &["action", "what the lead does"]).into_iter().map(|row| row[0].clone()).collect();
+    let told: Vec<String> = rows(&page, &["action", "what the lead does"])
+        .into_iter()
+        .map(|row| row[0].clone())
+        .collect();
     let actions = variants("crates/fp-run/src/run/next.rs", "LeadAction");
-    assert_eq!(told, actions.into_iter().map(|(name, _)| name).collect::<Vec<_>>());
+    assert_eq!(
+        told,
+        actions
+            .into_iter()
+            .map(|(name, _)| name)
+            .collect::<Vec<_>>()
+    );
     let states = rows(&page, &["state", "meaning"]);
     for row in &states {
-        let state: Result<fp_run::run::state::Status, _> = serde_json::from_value(row[0].as_str().into());
+        let state: Result<fp_run::run::state::Status, _> =
+            serde_json::from_value(row[0].as_str().into());
         assert!(state.is_ok(), "{} is no state", row[0]);
     }
-    assert_eq!(states.len(), variants("crates/fp-run/src/run/task_state.rs", "Status").len());
+    assert_eq!(
+        states.len(),
+        variants("crates/fp-run/src/run/task_state.rs", "Status").len()
+    );
 }
 
 #[test]
@@ -140,16 +197,22 @@ fn every_exit_status_is_told() {
         .collect();
     let status = Regex::new(r"(?m)^            Self::\w+(?: \| Self::\w+)* => (\d),$").unwrap();
     let text = source("crates/fp-plan/src/hint.rs");
-    let real: Vec<String> = status.captures_iter(&text).map(|found| found[1].to_owned()).collect();
+    let real: Vec<String> = status
+        .captures_iter(&text)
+        .map(|found| found[1].to_owned())
+        .collect();
     assert_eq!(told, real);
 }
 
 #[test]
 fn every_variable_that_sets_something_is_told() {
-    let told: BTreeSet<String> = rows(&Page::read("docs/configuration.md"), &["variable", "the same as"])
-        .into_iter()
-        .map(|row| row[0].split('=').next().unwrap().to_owned())
-        .collect();
+    let told: BTreeSet<String> = rows(
+        &Page::read("docs/configuration.md"),
+        &["variable", "the same as"],
+    )
+    .into_iter()
+    .map(|row| row[0].split('=').next().unwrap().to_owned())
+    .collect();
     let text = source("crates/fp-host/src/config.rs");
     let variable = Regex::new(r#"(?:env\(|\[\(|, \()"([A-Z_]+)"[,)]"#).unwrap();
     let read: BTreeSet<String> = variable
@@ -173,7 +236,11 @@ fn every_file_that_a_run_makes_is_told() {
         place.0.done(command);
     }
     let plans = std::fs::read_dir(place.0.path(".fractal-planner/plans")).unwrap();
-    let folder = plans.flatten().map(|entry| entry.path()).find(|path| path.is_dir()).unwrap();
+    let folder = plans
+        .flatten()
+        .map(|entry| entry.path())
+        .find(|path| path.is_dir())
+        .unwrap();
     let made: BTreeSet<String> = std::fs::read_dir(folder)
         .unwrap()
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
@@ -204,19 +271,34 @@ fn the_table_of_settings_is_complete() {
 fn the_figures_of_costs_are_the_measured_ones() {
     let told = Page::read("docs/cost.md");
     let measured = Page::read("docs/internals/prompts.md");
-    let plans = ["goal", "mode", "agents", "rounds", "calls of fp", "pages and output", "files of the plan"];
-    let plans: Vec<Row> = rows(&measured, &plans).into_iter().map(|row| row[..4].to_vec()).collect();
+    let plans = [
+        "goal",
+        "mode",
+        "agents",
+        "rounds",
+        "calls of fp",
+        "pages and output",
+        "files of the plan",
+    ];
+    let plans: Vec<Row> = rows(&measured, &plans)
+        .into_iter()
+        .map(|row| row[..4].to_vec())
+        .collect();
     for row in rows(&told, &["goal", "mode", "agents", "rounds of questions"]) {
         assert!(plans.contains(&row), "{row:?} was not measured");
     }
     let engines = ["engine", "builders", "requests", "tokens sent"];
-    assert_eq!(rows(&told, &engines), rows(&Page::read("ARCHITECTURE.md"), &engines));
+    assert_eq!(
+        rows(&told, &engines),
+        rows(&Page::read("ARCHITECTURE.md"), &engines)
+    );
 }
 
 #[test]
 fn every_dependency_is_used_and_has_its_reason() {
     let page = Page::read("docs/internals/dependencies.md");
-    let line = Regex::new(r#"(?m)^([a-z][a-z0-9_-]*) = (?:"|\{(?:.*package = "([^"]+)")?)"#).unwrap();
+    let line =
+        Regex::new(r#"(?m)^([a-z][a-z0-9_-]*) = (?:"|\{(?:.*package = "([^"]+)")?)"#).unwrap();
     let mut checked = 0;
     for (package, folders) in [
         ("", &["crates/fp", "tests"][..]),
@@ -227,16 +309,28 @@ fn every_dependency_is_used_and_has_its_reason() {
         ("crates/fp-host", &["crates/fp-host"]),
     ] {
         let manifest = std::fs::read_to_string(root().join(package).join("Cargo.toml")).unwrap();
-        let sources: String = folders.iter().map(|folder| files_below(&root().join(folder), "rs")).collect();
+        let sources: String = folders
+            .iter()
+            .map(|folder| files_below(&root().join(folder), "rs"))
+            .collect();
         for part in manifest.split("\n[") {
             let heading = part.lines().next().unwrap();
             let ships = heading != "dev-dependencies]";
-            for found in line.captures_iter(part).filter(|_| heading.ends_with("dependencies]")) {
+            for found in line
+                .captures_iter(part)
+                .filter(|_| heading.ends_with("dependencies]"))
+            {
                 let used = sources.contains(&format!("{}::", found[1].replace('-', "_")));
                 assert!(used || !ships, "{package}: nothing uses {}", &found[1]);
-                let name = found.get(2).unwrap_or_else(|| found.get(1).unwrap()).as_str();
+                let name = found
+                    .get(2)
+                    .unwrap_or_else(|| found.get(1).unwrap())
+                    .as_str();
                 let told = name.starts_with("fp-") || page.text.contains(name);
-                assert!(told, "{package}: {name} is not explained in docs/internals/dependencies.md");
+                assert!(
+                    told,
+                    "{package}: {name} is not explained in docs/internals/dependencies.md"
+                );
                 checked += 1;
             }
         }

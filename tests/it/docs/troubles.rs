@@ -14,7 +14,10 @@ type Trouble = fn() -> Output;
 const TROUBLES: &[(&str, Trouble)] = &[
     ("Claude Code is not installed here", no_client),
     ("the repository has no commit yet", no_commit),
-    ("files that the plan changes have uncommitted changes", dirty),
+    (
+        "files that the plan changes have uncommitted changes",
+        dirty,
+    ),
     ("the plan is not approved yet", unapproved),
     ("no plan was named and 2 are active", two_plans),
     ("there is no setting", unknown_setting),
@@ -26,7 +29,10 @@ const TROUBLES: &[(&str, Trouble)] = &[
 
 fn no_client() -> Output {
     let place = Place::bare();
-    let only_fp = Path::new(env!("CARGO_BIN_EXE_fp")).parent().unwrap().to_owned();
+    let only_fp = Path::new(env!("CARGO_BIN_EXE_fp"))
+        .parent()
+        .unwrap()
+        .to_owned();
     place.0.env("PATH", only_fp).fp(&["install"])
 }
 
@@ -58,7 +64,9 @@ fn two_plans() -> Output {
 
 fn unknown_setting() -> Output {
     let place = Place::bare();
-    place.0.write(".fractal-planner/config.json", r#"{ "maxComplexty": 3 }"#);
+    place
+        .0
+        .write(".fractal-planner/config.json", r#"{ "maxComplexty": 3 }"#);
     place.0.fp(&["config"])
 }
 
@@ -85,9 +93,16 @@ fn damaged_log() -> Output {
 
 fn held_lock() -> Output {
     let place = Place::started();
-    place.0.write(".fractal-planner/config.json", r#"{ "lockTimeoutSeconds": 0 }"#);
+    place.0.write(
+        ".fractal-planner/config.json",
+        r#"{ "lockTimeoutSeconds": 0 }"#,
+    );
     let path = place.0.path(&format!(".fractal-planner/plans/{PLAN}/lock"));
-    let lock = OpenOptions::new().read(true).write(true).open(path).unwrap();
+    let lock = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .open(path)
+        .unwrap();
     lock.lock().unwrap();
     place.0.fp(&["next"])
 }
@@ -95,13 +110,27 @@ fn held_lock() -> Output {
 #[test]
 fn every_message_is_one_that_the_program_says() {
     let page = Page::read("docs/troubleshooting.md");
-    let rows: Vec<_> = page.tables_of(&["message", "what to do"]).flatten().collect();
+    let rows: Vec<_> = page
+        .tables_of(&["message", "what to do"])
+        .flatten()
+        .collect();
     assert_eq!(rows.len(), TROUBLES.len());
     for (row, (message, trouble)) in rows.iter().zip(TROUBLES) {
-        assert!(row[0].contains(message), "{:?} is not brought about here", row[0]);
+        assert!(
+            row[0].contains(message),
+            "{:?} is not brought about here",
+            row[0]
+        );
         let output = trouble();
         assert!(matches!(output.code, 1 | 2), "{output}");
-        assert!(output.stderr.starts_with("error: ") && output.stderr.contains("\nhint: "), "{output}");
-        assert!(output.stderr.contains(&row[0]), "{:?} is not in\n{output}", row[0]);
+        assert!(
+            output.stderr.starts_with("error: ") && output.stderr.contains("\nhint: "),
+            "{output}"
+        );
+        assert!(
+            output.stderr.contains(&row[0]),
+            "{:?} is not in\n{output}",
+            row[0]
+        );
     }
 }

@@ -66,7 +66,11 @@ impl Home {
 
     /// `path` in the bundle.
     fn bundle(&self, path: &str) -> PathBuf {
-        let data = if cfg!(target_os = "macos") { "Library/Application Support" } else { ".local/share" };
+        let data = if cfg!(target_os = "macos") {
+            "Library/Application Support"
+        } else {
+            ".local/share"
+        };
         self.path(data).join("fractal-planner/bundle").join(path)
     }
 
@@ -97,7 +101,10 @@ impl Home {
         let output = self.doctor();
         let mut lines = output.stdout.lines().skip(1).peekable();
         let mut found = String::new();
-        let is_of = |line: &str| line.get(11..24).is_some_and(|name| name.trim_end() == check);
+        let is_of = |line: &str| {
+            line.get(11..24)
+                .is_some_and(|name| name.trim_end() == check)
+        };
         while let Some(line) = lines.next() {
             if is_of(line) {
                 found.push_str(line);
@@ -118,10 +125,16 @@ fn masked(output: &Output) -> Output {
         [(r"(git          )\d+\.[\w.-]+", "${1}GIT")]
             .into_iter()
             .fold(text.replace(VERSION, "VERSION"), |text, (pattern, name)| {
-                Regex::new(pattern).unwrap().replace_all(&text, name).into_owned()
+                Regex::new(pattern)
+                    .unwrap()
+                    .replace_all(&text, name)
+                    .into_owned()
             })
     };
-    Output { stdout: mask(&output.stdout), ..output.clone() }
+    Output {
+        stdout: mask(&output.stdout),
+        ..output.clone()
+    }
 }
 
 #[cfg(target_os = "linux")]
@@ -148,14 +161,33 @@ fn a_setup_in_which_all_is_well() {
     ");
     assert_eq!(before, home.files(), "nothing was to be changed");
     let report = home.0.fp(&["doctor", "--format", "json"]).json();
-    assert_eq!((&report["errors"], &report["warnings"]), (&0.into(), &0.into()), "{report:#}");
+    assert_eq!(
+        (&report["errors"], &report["warnings"]),
+        (&0.into(), &0.into()),
+        "{report:#}"
+    );
     let checks = report["checks"].as_array().unwrap();
-    let names: Vec<&str> = checks.iter().map(|check| check["name"].as_str().unwrap()).collect();
+    let names: Vec<&str> = checks
+        .iter()
+        .map(|check| check["name"].as_str().unwrap())
+        .collect();
     assert_eq!(
         names,
-        ["client", "plugin", "hooks", "permissions", "git", "identity", "repository", "settings"]
+        [
+            "client",
+            "plugin",
+            "hooks",
+            "permissions",
+            "git",
+            "identity",
+            "repository",
+            "settings"
+        ]
     );
-    assert!(checks.iter().all(|check| check.get("fix").is_none()), "{report:#}");
+    assert!(
+        checks.iter().all(|check| check.get("fix").is_none()),
+        "{report:#}"
+    );
 }
 
 #[cfg(target_os = "linux")]
@@ -185,8 +217,12 @@ fn nothing_is_there() {
     2 errors, 4 warnings
     ");
     let report = home.0.fp(&["doctor", "--format", "json"]).json();
-    let with_fix =
-        report["checks"].as_array().unwrap().iter().find(|check| check["fix"].is_string()).unwrap();
+    let with_fix = report["checks"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|check| check["fix"].is_string())
+        .unwrap();
     assert_snapshot!(format!("{with_fix:#}"), @r#"
     {
       "detail": "no rule Edit(.fractal-planner/plans/*/*.md): Claude Code may ask when agents write plans; no rule Edit(.fractal-planner/roadmaps/*.md): Claude Code may ask when agents write roadmaps",
@@ -200,12 +236,17 @@ fn nothing_is_there() {
 #[cfg(target_os = "linux")]
 #[test]
 fn everything_is_wrong_at_once() {
-    let home = Home::installed().env("GIT_AUTHOR_NAME", "").env("GIT_CONFIG_GLOBAL", "");
+    let home = Home::installed()
+        .env("GIT_AUTHOR_NAME", "")
+        .env("GIT_CONFIG_GLOBAL", "");
     home.client("version", "2.1.199 (Claude Code)");
     fs::set_permissions(home.bundle("fp/bin/fp"), fs::Permissions::from_mode(0o644)).unwrap();
     fs::write(home.bundle("fp/hooks/hooks.json"), "{}").unwrap();
     home.write(".claude/settings.json", "{\n  \"env\": {},\n}");
-    home.write(".config/fractal-planner/config.json", "{\n  \"maxComplexity\": 12\n}");
+    home.write(
+        ".config/fractal-planner/config.json",
+        "{\n  \"maxComplexity\": 12\n}",
+    );
     home.0.write(".fractal-planner/config.json", "{");
     home.0.write(".git/index.lock", "");
     let before = home.files();
@@ -249,8 +290,14 @@ fn everything_is_wrong_at_once() {
 #[test]
 fn a_rule_that_allows_every_command_is_told_with_its_file() {
     let home = Home::installed();
-    home.write(".claude/settings.json", &ALLOWED.replace('[', "[\"Bash(fp *)\", "));
-    home.0.write(".claude/settings.local.json", r#"{"permissions": {"allow": ["Bash(fp:*)"]}}"#);
+    home.write(
+        ".claude/settings.json",
+        &ALLOWED.replace('[', "[\"Bash(fp *)\", "),
+    );
+    home.0.write(
+        ".claude/settings.local.json",
+        r#"{"permissions": {"allow": ["Bash(fp:*)"]}}"#,
+    );
     assert_snapshot!(home.says("permissions"), @"
     ok       permissions  Edit(.fractal-planner/plans/*/*.md) and
                           Edit(.fractal-planner/roadmaps/*.md) are allowed
@@ -266,14 +313,28 @@ fn the_plugin_as_the_client_has_it() {
     let home = Home::installed();
     let check = |plugins: &str, expect: &str| {
         home.client("plugins.json", &plugins.replace("VERSION", VERSION));
-        let said = home.says("plugin").replace("                        ", " ").replace('\n', "");
-        let from = home.bundle("").display().to_string().replace(home.path("").to_str().unwrap(), "~/");
-        assert_eq!(said.replace(from.trim_end_matches('/'), "BUNDLE"), expect, "{plugins}");
+        let said = home
+            .says("plugin")
+            .replace("                        ", " ")
+            .replace('\n', "");
+        let from = home
+            .bundle("")
+            .display()
+            .to_string()
+            .replace(home.path("").to_str().unwrap(), "~/");
+        assert_eq!(
+            said.replace(from.trim_end_matches('/'), "BUNDLE"),
+            expect,
+            "{plugins}"
+        );
     };
     let there = r#""id":"fp@fractal-planner","version":"VERSION","enabled":true"#;
     let none = "  error    plugin       Claude Code does not have it here → fp install";
     check("[]", none);
-    check(&format!(r#"[{{{there},"scope":"project","projectPath":"/other"}}]"#), none);
+    check(
+        &format!(r#"[{{{there},"scope":"project","projectPath":"/other"}}]"#),
+        none,
+    );
     check(
         &format!(r#"[{{{there},"scope":"user"}},{{{there},"scope":"local"}}]"#),
         "  ok       plugin       fp@fractal-planner VERSION, scope user and local, from BUNDLE",
@@ -304,7 +365,10 @@ fn the_plugin_as_the_client_has_it() {
 fn a_plugin_from_elsewhere_is_looked_at_where_the_client_reads_it() {
     let home = Home::installed();
     fs::rename(home.bundle(""), home.path("elsewhere")).unwrap();
-    home.client("marketplaces.json", r#"[{"name":"fractal-planner","source":"github","repo":"o/r"}]"#);
+    home.client(
+        "marketplaces.json",
+        r#"[{"name":"fractal-planner","source":"github","repo":"o/r"}]"#,
+    );
     let folder = home.path("elsewhere/fp");
     home.client(
         "plugins.json",
@@ -317,7 +381,10 @@ fn a_plugin_from_elsewhere_is_looked_at_where_the_client_reads_it() {
         home.says("plugin"),
         "  ok       plugin       fp@fractal-planner VERSION, scope user, from o/r\n"
     );
-    assert_eq!(home.says("hooks"), "  ok       hooks        wired, and their program starts as fp VERSION\n");
+    assert_eq!(
+        home.says("hooks"),
+        "  ok       hooks        wired, and their program starts as fp VERSION\n"
+    );
     fs::remove_file(folder.join("bin/fp")).unwrap();
     assert_snapshot!(home.says("hooks"), @"
     error    hooks        ~/elsewhere/fp/bin/fp can't be started: no such file or
@@ -379,14 +446,19 @@ fn a_client_that_hangs_is_given_up() {
 #[test]
 fn files_that_cannot_be_read_are_told_and_stop_nothing() {
     let home = Home::installed();
-    for folder in [".claude/settings.json", ".config/fractal-planner/config.json"] {
+    for folder in [
+        ".claude/settings.json",
+        ".config/fractal-planner/config.json",
+    ] {
         drop(fs::remove_file(home.path(folder)));
         fs::create_dir_all(home.path(folder)).unwrap();
     }
-    home.0.write(".fractal-planner/config.json", b"{\"language\": \"\xff\"}");
+    home.0
+        .write(".fractal-planner/config.json", b"{\"language\": \"\xff\"}");
     assert!(
-        home.says("permissions")
-            .starts_with("  error    permissions  ~/.claude/settings.json is not a file; name a file")
+        home.says("permissions").starts_with(
+            "  error    permissions  ~/.claude/settings.json is not a file; name a file"
+        )
     );
     assert_snapshot!(home.says("settings"), @"
     error    settings     ~/.config/fractal-planner/config.json is not a file;
@@ -410,7 +482,8 @@ fn an_option_of_the_plugin_that_does_not_fit_is_told() {
 #[test]
 fn a_folder_of_a_linked_worktree_is_named_with_its_repository() {
     let home = Home::installed();
-    home.0.git(&["worktree", "add", "--quiet", "--detach", "inner"]);
+    home.0
+        .git(&["worktree", "add", "--quiet", "--detach", "inner"]);
     home.0.write("inner/below/a.txt", "");
     home.client(
         "plugins.json",
@@ -420,9 +493,14 @@ fn a_folder_of_a_linked_worktree_is_named_with_its_repository() {
         ),
     );
     let said = home.0.fp_in("inner/below", &["doctor"]).stdout;
-    assert!(said.contains("  ok       repository   inner, a worktree of [ROOT]/work\n"), "{said}");
     assert!(
-        said.contains(&format!("  ok       plugin       fp@fractal-planner {VERSION}, scope project, from")),
+        said.contains("  ok       repository   inner, a worktree of [ROOT]/work\n"),
+        "{said}"
+    );
+    assert!(
+        said.contains(&format!(
+            "  ok       plugin       fp@fractal-planner {VERSION}, scope project, from"
+        )),
         "{said}"
     );
 }

@@ -17,7 +17,10 @@ const PATIENCE: Duration = Duration::from_secs(60);
 pub(crate) fn there_is_one() -> bool {
     let there = env::split_paths(&env::var_os("PATH").unwrap_or_default())
         .any(|folder| folder.join("chromium").is_file());
-    assert!(there || env::var_os("FP_REQUIRE_CHROMIUM").is_none(), "chromium is missing");
+    assert!(
+        there || env::var_os("FP_REQUIRE_CHROMIUM").is_none(),
+        "chromium is missing"
+    );
     if !there {
         println!("skipped: no chromium");
     }
@@ -41,9 +44,23 @@ impl Tab {
         let profile = tempfile::tempdir().unwrap();
         // The protocol speaks on descriptors 3 and 4.
         let mut browser = Command::new("sh")
-            .args(["-c", "exec chromium \"$@\" 3<&0 4>&1 </dev/null >/dev/null 2>/dev/null", "sh"])
-            .args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"])
-            .args(["--disable-background-networking", "--disable-component-update", "--disable-sync"])
+            .args([
+                "-c",
+                "exec chromium \"$@\" 3<&0 4>&1 </dev/null >/dev/null 2>/dev/null",
+                "sh",
+            ])
+            .args([
+                "--headless",
+                "--no-sandbox",
+                "--disable-gpu",
+                "--disable-quic",
+                "--no-first-run",
+            ])
+            .args([
+                "--disable-background-networking",
+                "--disable-component-update",
+                "--disable-sync",
+            ])
             .args(["--disable-dev-shm-usage", "--remote-debugging-pipe"])
             .arg(format!("--window-size={width},{height}"))
             .arg(format!("--user-data-dir={}", profile.path().display()))
@@ -59,16 +76,30 @@ impl Tab {
             let mut bytes = Vec::new();
             while output.read_until(0, &mut bytes).is_ok_and(|read| read > 0) {
                 bytes.pop();
-                let Ok(message) = serde_json::from_slice(&bytes) else { break };
+                let Ok(message) = serde_json::from_slice(&bytes) else {
+                    break;
+                };
                 if sender.send(message).is_err() {
                     break;
                 }
                 bytes.clear();
             }
         });
-        let mut tab = Self { browser, input, messages, session: None, last: 0, events: Vec::new(), profile };
-        let target = tab.call("Target.createTarget", json!({"url": "about:blank"}))["targetId"].clone();
-        let attached = tab.call("Target.attachToTarget", json!({"targetId": target, "flatten": true}));
+        let mut tab = Self {
+            browser,
+            input,
+            messages,
+            session: None,
+            last: 0,
+            events: Vec::new(),
+            profile,
+        };
+        let target =
+            tab.call("Target.createTarget", json!({"url": "about:blank"}))["targetId"].clone();
+        let attached = tab.call(
+            "Target.attachToTarget",
+            json!({"targetId": target, "flatten": true}),
+        );
         tab.session = attached["sessionId"].as_str().map(str::to_owned);
         for domain in ["Page", "Runtime", "Log", "Network"] {
             tab.call(&format!("{domain}.enable"), json!({}));
@@ -79,7 +110,8 @@ impl Tab {
 
     /// Makes the page this large.
     pub(crate) fn size(&mut self, width: u32, height: u32) {
-        let size = json!({"width": width, "height": height, "deviceScaleFactor": 1, "mobile": false});
+        let size =
+            json!({"width": width, "height": height, "deviceScaleFactor": 1, "mobile": false});
         self.call("Emulation.setDeviceMetricsOverride", size);
     }
 
@@ -105,7 +137,8 @@ impl Tab {
 
     fn message(&mut self, waiting_for: &str) -> Value {
         let message = self.messages.recv_timeout(PATIENCE);
-        message.unwrap_or_else(|error| panic!("{waiting_for}: the browser does not answer: {error}"))
+        message
+            .unwrap_or_else(|error| panic!("{waiting_for}: the browser does not answer: {error}"))
     }
 
     /// Opens a page that is in a file, written for it; how long that took.
@@ -118,8 +151,15 @@ impl Tab {
     fn visit(&mut self, path: &Path) -> Duration {
         let start = Instant::now();
         self.events.clear();
-        self.call("Page.navigate", json!({"url": format!("file://{}", path.display())}));
-        while !self.events.iter().any(|event| event["method"] == "Page.loadEventFired") {
+        self.call(
+            "Page.navigate",
+            json!({"url": format!("file://{}", path.display())}),
+        );
+        while !self
+            .events
+            .iter()
+            .any(|event| event["method"] == "Page.loadEventFired")
+        {
             let event = self.message("the page's load");
             self.events.push(event);
         }
@@ -133,13 +173,20 @@ impl Tab {
         let params = json!({"expression": expression, "awaitPromise": true, "returnByValue": true});
         let result = self.call("Runtime.evaluate", params);
         let failed = &result["exceptionDetails"];
-        assert!(failed.is_null(), "{}: {failed}", expression.chars().take(200).collect::<String>());
+        assert!(
+            failed.is_null(),
+            "{}: {failed}",
+            expression.chars().take(200).collect::<String>()
+        );
         result["result"]["value"].clone()
     }
 
     /// The text that an expression has for value.
     pub(crate) fn text(&mut self, expression: &str) -> String {
-        self.eval(expression).as_str().unwrap_or_else(|| panic!("{expression} is no text")).to_owned()
+        self.eval(expression)
+            .as_str()
+            .unwrap_or_else(|| panic!("{expression} is no text"))
+            .to_owned()
     }
 
     /// Clicks in the middle of the first element that `selector` means.
@@ -149,8 +196,7 @@ impl Tab {
              const r = e.getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2]; }})()"
         ));
         for kind in ["mouseMoved", "mousePressed", "mouseReleased"] {
-            let event =
-                json!({"type": kind, "x": place[0], "y": place[1], "button": "left", "clickCount": 1});
+            let event = json!({"type": kind, "x": place[0], "y": place[1], "button": "left", "clickCount": 1});
             self.call("Input.dispatchMouseEvent", event);
         }
     }
@@ -169,7 +215,8 @@ impl Tab {
             "ArrowDown" => 40,
             _ => 0,
         };
-        let mut down = json!({"type": "keyDown", "key": key, "code": key, "windowsVirtualKeyCode": code});
+        let mut down =
+            json!({"type": "keyDown", "key": key, "code": key, "windowsVirtualKeyCode": code});
         match key {
             "Enter" => down["text"] = "\r".into(),
             key if key.chars().count() == 1 => down["text"] = key.into(),
@@ -184,35 +231,46 @@ impl Tab {
 
     /// Pretends a preference of the reader, such as `prefers-color-scheme`.
     pub(crate) fn prefer(&mut self, feature: &str, value: &str) {
-        self.call("Emulation.setEmulatedMedia", json!({"features": [{"name": feature, "value": value}]}));
+        self.call(
+            "Emulation.setEmulatedMedia",
+            json!({"features": [{"name": feature, "value": value}]}),
+        );
     }
 
     /// What went wrong in the page, and every address but the page's own that it asked for.
     pub(crate) fn complaints(&mut self) -> Vec<String> {
         self.eval("0");
-        let told = self.events.iter().filter_map(|event| match event["method"].as_str()? {
-            "Runtime.exceptionThrown" => Some(event["params"]["exceptionDetails"].to_string()),
-            "Runtime.consoleAPICalled" => Some(event["params"]["args"].to_string()),
-            "Log.entryAdded" => Some(event["params"]["entry"].to_string()),
-            "Page.javascriptDialogOpening" => Some(format!("dialog: {}", event["params"])),
-            "Network.requestWillBeSent" => {
-                let address = event["params"]["request"]["url"].as_str()?;
-                (!address.ends_with("/page.html")).then(|| format!("asked for {address}"))
-            }
-            _ => None,
-        });
+        let told = self
+            .events
+            .iter()
+            .filter_map(|event| match event["method"].as_str()? {
+                "Runtime.exceptionThrown" => Some(event["params"]["exceptionDetails"].to_string()),
+                "Runtime.consoleAPICalled" => Some(event["params"]["args"].to_string()),
+                "Log.entryAdded" => Some(event["params"]["entry"].to_string()),
+                "Page.javascriptDialogOpening" => Some(format!("dialog: {}", event["params"])),
+                "Network.requestWillBeSent" => {
+                    let address = event["params"]["request"]["url"].as_str()?;
+                    (!address.ends_with("/page.html")).then(|| format!("asked for {address}"))
+                }
+                _ => None,
+            });
         told.collect()
     }
 
     /// How often it asked for its own address: at least once, or nothing was watched.
     pub(crate) fn requests(&self) -> usize {
-        self.events.iter().filter(|event| event["method"] == "Network.requestWillBeSent").count()
+        self.events
+            .iter()
+            .filter(|event| event["method"] == "Network.requestWillBeSent")
+            .count()
     }
 }
 
 impl Drop for Tab {
     fn drop(&mut self) {
-        let _ = self.input.write_all(b"{\"id\":0,\"method\":\"Browser.close\"}\0");
+        let _ = self
+            .input
+            .write_all(b"{\"id\":0,\"method\":\"Browser.close\"}\0");
         for _ in 0..100 {
             if self.browser.try_wait().is_ok_and(|status| status.is_some()) {
                 return;

@@ -6,10 +6,10 @@ use crate::export::chromium::{Tab, there_is_one};
 use crate::export::sample::{self, HOSTILE};
 
 /// The ids of the tasks whose rows are in the tree.
-const SHOWN: &str =
-    "[...document.querySelectorAll('#tree li:not([hidden]) .id')].map(e => e.textContent).join(' ')";
+const SHOWN: &str = "[...document.querySelectorAll('#tree li:not([hidden]) .id')].map(e => e.textContent).join(' ')";
 /// The id of the row that has the focus.
-const FOCUSED: &str = "document.activeElement.querySelector('.id')?.textContent ?? document.activeElement.id";
+const FOCUSED: &str =
+    "document.activeElement.querySelector('.id')?.textContent ?? document.activeElement.id";
 /// The title of the details.
 const DETAIL: &str = "document.querySelector('#detail-title').textContent";
 
@@ -27,16 +27,26 @@ fn open(page: &str) -> Tab {
 /// Nothing went wrong, and nothing left the page.
 fn assert_quiet(tab: &mut Tab) {
     assert_eq!(tab.complaints(), Vec::<String>::new());
-    assert_eq!(tab.requests(), 1, "the page itself is the only thing that is asked for");
+    assert_eq!(
+        tab.requests(),
+        1,
+        "the page itself is the only thing that is asked for"
+    );
 }
 
 #[test]
 fn the_tree_is_read_with_the_keyboard() {
-    let Some(mut tab) = opened(&sample::small()) else { return };
+    let Some(mut tab) = opened(&sample::small()) else {
+        return;
+    };
     // The skip link is the first stop, and leads to the tree.
     tab.press("Tab");
     assert_eq!(tab.text("document.activeElement.className"), "skip");
-    assert!(tab.eval("document.activeElement.getBoundingClientRect().left >= 0").as_bool().unwrap());
+    assert!(
+        tab.eval("document.activeElement.getBoundingClientRect().left >= 0")
+            .as_bool()
+            .unwrap()
+    );
     tab.eval("document.querySelector('#tree li').focus()");
     let mut press = |keys: &[&str], expect: &str| {
         keys.iter().for_each(|key| tab.press(key));
@@ -54,7 +64,10 @@ fn the_tree_is_read_with_the_keyboard() {
     press(&["Escape"], "2");
     press(&["ArrowDown", "Enter"], "2.1");
     assert_eq!(tab.text(DETAIL), "Write part 1 of The pages");
-    assert_eq!(tab.text("document.querySelector('[aria-selected=true] .id').textContent"), "2.1");
+    assert_eq!(
+        tab.text("document.querySelector('[aria-selected=true] .id').textContent"),
+        "2.1"
+    );
     tab.press("Escape");
     assert_eq!(tab.text(DETAIL), "No task selected");
     let tabbable = tab.eval("document.querySelectorAll('#tree [tabindex=\"0\"]').length");
@@ -64,8 +77,14 @@ fn the_tree_is_read_with_the_keyboard() {
 
 #[test]
 fn a_task_is_selected_from_the_start() {
-    let Some(mut tab) = opened(&sample::small()) else { return };
-    assert_eq!(tab.text(DETAIL), "Write part 1 of The store", "the first of the critical path");
+    let Some(mut tab) = opened(&sample::small()) else {
+        return;
+    };
+    assert_eq!(
+        tab.text(DETAIL),
+        "Write part 1 of The store",
+        "the first of the critical path"
+    );
     let mut tab = open(&sample::show_run("html"));
     assert_eq!(tab.text(DETAIL), "Write part 2", "the one that failed");
     assert_eq!(tab.eval("scrollY"), 0);
@@ -81,7 +100,11 @@ fn a_task_is_selected_from_the_start() {
 fn two_hundred_tasks_fit() {
     let mut tree = String::from("- [ID: root] Serve the accounts (Complexity: 8)\n");
     for id in 1..=200 {
-        let after = if id > 4 { (id - 4).to_string() } else { "none".to_owned() };
+        let after = if id > 4 {
+            (id - 4).to_string()
+        } else {
+            "none".to_owned()
+        };
         tree += &format!(
             "- [ID: {id}] Write part {id} (Complexity: 2)\n  - Acceptance:\n    - It works\n  - Dependencies: {after}\n  - Files: src/{id}.rs\n"
         );
@@ -94,24 +117,38 @@ fn two_hundred_tasks_fit() {
          return [all.length, all.filter(n => n.right > r.right + 1 || n.bottom > r.bottom + 1).length, Math.min(...all.map(n => n.height))]; })()",
     );
     assert_eq!((&over[0], &over[1]), (&200.into(), &0.into()), "{over}");
-    assert!(over[2].as_f64() > Some(8.0), "the boxes are too low to point at: {over}");
+    assert!(
+        over[2].as_f64() > Some(8.0),
+        "the boxes are too low to point at: {over}"
+    );
     assert_quiet(&mut tab);
 }
 
 #[test]
 fn rows_say_where_they_are() {
-    let Some(mut tab) = opened(&sample::small()) else { return };
+    let Some(mut tab) = opened(&sample::small()) else {
+        return;
+    };
     let told = tab.text(
         "[...document.querySelectorAll('#tree li')].slice(0, 4).map(e => ['role', 'aria-level', 'aria-posinset', 'aria-setsize', 'aria-expanded'].map(n => e.getAttribute(n)).join(' ')).join('; ')",
     );
-    assert_eq!(told, "treeitem 1 1 1 true; treeitem 2 1 2 true; treeitem 3 1 6 ; treeitem 3 2 6 ");
+    assert_eq!(
+        told,
+        "treeitem 1 1 1 true; treeitem 2 1 2 true; treeitem 3 1 6 ; treeitem 3 2 6 "
+    );
     tab.click("#fold");
     assert_eq!(tab.text(SHOWN), "root 1 2");
     tab.click("#r1 .mark");
     assert_eq!(tab.text(SHOWN), "root 1 1.1 1.2 1.3 1.4 1.5 1.6 2");
-    assert_eq!(tab.text("document.querySelector('#fold').textContent"), "Expand all");
+    assert_eq!(
+        tab.text("document.querySelector('#fold').textContent"),
+        "Expand all"
+    );
     tab.click("#r8 .mark");
-    assert_eq!(tab.text("document.querySelector('#fold').textContent"), "Collapse all");
+    assert_eq!(
+        tab.text("document.querySelector('#fold').textContent"),
+        "Collapse all"
+    );
     assert_quiet(&mut tab);
 }
 
@@ -122,18 +159,31 @@ fn states_and_words_filter() {
     }
     let mut tab = open(&sample::show_run("html"));
     assert_eq!(tab.text(SHOWN), "root 1 2 3 4 5 6 7");
-    let chips = tab.text("[...document.querySelectorAll('.chip')].map(e => e.dataset.state).join(' ')");
-    assert_eq!(chips, "done verifying building ready waiting skipped failed");
+    let chips =
+        tab.text("[...document.querySelectorAll('.chip')].map(e => e.dataset.state).join(' ')");
+    assert_eq!(
+        chips,
+        "done verifying building ready waiting skipped failed"
+    );
     tab.click(".chip.failed");
     assert_eq!(tab.text(SHOWN), "root 2");
-    assert_eq!(tab.text("document.querySelector('#found').textContent"), "1 of 7 tasks");
-    assert_eq!(tab.eval("document.querySelectorAll('.node.faded').length"), 6);
+    assert_eq!(
+        tab.text("document.querySelector('#found').textContent"),
+        "1 of 7 tasks"
+    );
+    assert_eq!(
+        tab.eval("document.querySelectorAll('.node.faded').length"),
+        6
+    );
     tab.click(".chip.skipped");
     assert_eq!(tab.text(SHOWN), "root 2 3");
     // One that is filtered out is selected in the drawing; the tree can be reached all the same.
     tab.click("[data-task='1']");
     assert_eq!(tab.text(DETAIL), "Write part 1");
-    assert_eq!(tab.eval("document.querySelector('#tree [tabindex=\"0\"]').hidden"), false);
+    assert_eq!(
+        tab.eval("document.querySelector('#tree [tabindex=\"0\"]').hidden"),
+        false
+    );
     tab.press("Escape");
     assert_eq!(tab.text(SHOWN), "root 1 2 3 4 5 6 7");
     tab.press("/");
@@ -147,7 +197,9 @@ fn states_and_words_filter() {
 
 #[test]
 fn details_say_why_a_task_is_in_its_wave() {
-    let Some(mut tab) = opened(&sample::small()) else { return };
+    let Some(mut tab) = opened(&sample::small()) else {
+        return;
+    };
     let mut why = |builders: u32, row: &str| {
         tab.click(&format!("[name=builders][value='{builders}']"));
         tab.click(&format!("#{row}"));
@@ -175,17 +227,25 @@ fn details_say_why_a_task_is_in_its_wave() {
 
 #[test]
 fn the_waves_follow_the_builders() {
-    let Some(mut tab) = opened(&sample::small()) else { return };
+    let Some(mut tab) = opened(&sample::small()) else {
+        return;
+    };
     let waves = |tab: &mut Tab| {
         let count = tab.eval("document.querySelectorAll('.wave').length");
         let told = tab.text("document.querySelector('#waves').textContent");
-        assert!(told.starts_with(&format!("{count} with")), "{told}: {count} are drawn");
+        assert!(
+            told.starts_with(&format!("{count} with")),
+            "{told}: {count} are drawn"
+        );
         count
     };
     assert_eq!(waves(&mut tab), 7);
     tab.eval("document.querySelector('[name=builders]:checked').focus()");
     tab.press("ArrowLeft");
-    assert_eq!(tab.text("document.querySelector('[name=builders]:checked').value"), "2");
+    assert_eq!(
+        tab.text("document.querySelector('[name=builders]:checked').value"),
+        "2"
+    );
     let two = waves(&mut tab);
     tab.press("ArrowLeft");
     assert_eq!((two, waves(&mut tab)), (7.into(), 12.into()));
@@ -196,7 +256,9 @@ fn the_waves_follow_the_builders() {
 
 #[test]
 fn a_task_shows_what_it_waits_for_and_what_waits_for_it() {
-    let Some(mut tab) = opened(&sample::small()) else { return };
+    let Some(mut tab) = opened(&sample::small()) else {
+        return;
+    };
     let related = "[...document.querySelectorAll('.node.related')].map(e => e.querySelector('.id').textContent).sort().join(' ')";
     tab.click("[data-task='9']");
     assert_eq!(tab.text(DETAIL), "Write part 1 of The pages");
@@ -219,14 +281,19 @@ fn a_task_shows_what_it_waits_for_and_what_waits_for_it() {
 
 #[test]
 fn the_theme_is_the_readers_and_can_be_changed() {
-    let Some(mut tab) = opened(&sample::small()) else { return };
+    let Some(mut tab) = opened(&sample::small()) else {
+        return;
+    };
     let colour = "getComputedStyle(document.body).backgroundColor";
     tab.prefer("prefers-color-scheme", "light");
     let light = tab.text(colour);
     tab.click("#theme");
     let dark = tab.text(colour);
     assert_ne!(light, dark);
-    assert_eq!(tab.text("document.querySelector('#theme').getAttribute('aria-label')"), "Switch to light");
+    assert_eq!(
+        tab.text("document.querySelector('#theme').getAttribute('aria-label')"),
+        "Switch to light"
+    );
     tab.click("#theme");
     assert_eq!(tab.text(colour), light);
     tab.open(&sample::show(&sample::small(), "html"));
@@ -279,16 +346,27 @@ fn texts_stand_out() {
         tab.prefer("prefers-color-scheme", theme);
         tab.eval("new Promise(done => setTimeout(done, 300))");
         let result = tab.eval(FAINT);
-        assert!(result[0].as_u64().unwrap() > 60, "hardly any text was looked at");
+        assert!(
+            result[0].as_u64().unwrap() > 60,
+            "hardly any text was looked at"
+        );
         assert_eq!(result[1], Value::Array(Vec::new()), "{theme}");
     }
 }
 
 #[test]
 fn hostile_titles_are_text() {
-    let Some(mut tab) = opened(&sample::hostile()) else { return };
-    assert!(tab.eval("window.pwned === undefined").as_bool().unwrap(), "a title was run");
-    assert_eq!(tab.eval("document.querySelectorAll('img, iframe, a:not(.skip)').length"), 0);
+    let Some(mut tab) = opened(&sample::hostile()) else {
+        return;
+    };
+    assert!(
+        tab.eval("window.pwned === undefined").as_bool().unwrap(),
+        "a title was run"
+    );
+    assert_eq!(
+        tab.eval("document.querySelectorAll('img, iframe, a:not(.skip)').length"),
+        0
+    );
     assert_eq!(tab.eval("document.querySelectorAll('script').length"), 2);
     for (number, title) in HOSTILE.iter().enumerate() {
         let normal = |text: &str| text.split_whitespace().collect::<String>().replace('`', "");
@@ -303,7 +381,10 @@ fn hostile_titles_are_text() {
             assert_eq!(normal(&tab.text(part)), title, "{part}");
         }
     }
-    assert!(tab.eval("window.pwned === undefined").as_bool().unwrap(), "a title was run");
+    assert!(
+        tab.eval("window.pwned === undefined").as_bool().unwrap(),
+        "a title was run"
+    );
     let direction = "getComputedStyle(document.querySelector('#r13 .title')).direction";
     assert_eq!(tab.text(direction), "rtl", "Hebrew reads from the right");
     assert_quiet(&mut tab);
@@ -311,7 +392,8 @@ fn hostile_titles_are_text() {
 
 #[test]
 fn a_tree_that_is_not_valid_says_so() {
-    let tree = "- [ID: root] Goal\n- [ID: 1] A\n  - Dependencies: 2\n- [ID: 2] B\n  - Dependencies: 1\n";
+    let tree =
+        "- [ID: root] Goal\n- [ID: 1] A\n  - Dependencies: 2\n- [ID: 2] B\n  - Dependencies: 1\n";
     let Some(mut tab) = opened(tree) else { return };
     let told = tab.text("document.querySelector('.problems').textContent");
     assert!(
@@ -319,13 +401,22 @@ fn a_tree_that_is_not_valid_says_so() {
         "{told}"
     );
     let instead = tab.text("document.querySelector('#graph').textContent");
-    assert!(instead.contains("wait for each other") && instead.contains("1 → 2 → 1"), "{instead}");
+    assert!(
+        instead.contains("wait for each other") && instead.contains("1 → 2 → 1"),
+        "{instead}"
+    );
     tab.click("#r1");
     assert_eq!(tab.text(DETAIL), "A");
     assert_quiet(&mut tab);
     tab.open(&sample::show("Nothing here.\n", "html"));
-    assert!(tab.text("document.body.textContent").contains("There are no tasks in this tree"));
-    assert!(tab.text("document.querySelector('.problems').textContent").contains("empty-tree"));
+    assert!(
+        tab.text("document.body.textContent")
+            .contains("There are no tasks in this tree")
+    );
+    assert!(
+        tab.text("document.querySelector('.problems').textContent")
+            .contains("empty-tree")
+    );
     assert_quiet(&mut tab);
 }
 
@@ -342,7 +433,8 @@ fn it_fits_narrow_and_wide() {
     }
     tab.size(400, 800);
     tab.click("#r2");
-    let sheet = tab.eval("document.querySelector('#detail').getBoundingClientRect().bottom - innerHeight");
+    let sheet =
+        tab.eval("document.querySelector('#detail').getBoundingClientRect().bottom - innerHeight");
     assert_eq!(sheet, 0, "the details lie at the bottom");
     tab.click("#detail .close");
     assert_eq!(tab.text(DETAIL), "No task selected");
@@ -351,16 +443,34 @@ fn it_fits_narrow_and_wide() {
 
 #[test]
 fn it_can_be_printed_and_keeps_still() {
-    let Some(mut tab) = opened(&sample::small()) else { return };
+    let Some(mut tab) = opened(&sample::small()) else {
+        return;
+    };
     tab.prefer("prefers-reduced-motion", "reduce");
-    assert_eq!(tab.text("getComputedStyle(document.querySelector('.node')).transitionDuration"), "0s");
+    assert_eq!(
+        tab.text("getComputedStyle(document.querySelector('.node')).transitionDuration"),
+        "0s"
+    );
     tab.click("#fold");
-    tab.call("Emulation.setEmulatedMedia", serde_json::json!({"media": "print"}));
-    let printed =
-        tab.eval("[...document.querySelectorAll('#tree li')].every(e => e.getClientRects().length > 0)");
-    assert!(printed.as_bool().unwrap(), "what is folded away is printed as well");
-    assert_eq!(tab.eval("document.querySelector('.tools').getClientRects().length"), 0);
-    let pdf = tab.call("Page.printToPDF", serde_json::json!({"printBackground": true}));
+    tab.call(
+        "Emulation.setEmulatedMedia",
+        serde_json::json!({"media": "print"}),
+    );
+    let printed = tab.eval(
+        "[...document.querySelectorAll('#tree li')].every(e => e.getClientRects().length > 0)",
+    );
+    assert!(
+        printed.as_bool().unwrap(),
+        "what is folded away is printed as well"
+    );
+    assert_eq!(
+        tab.eval("document.querySelector('.tools').getClientRects().length"),
+        0
+    );
+    let pdf = tab.call(
+        "Page.printToPDF",
+        serde_json::json!({"printBackground": true}),
+    );
     assert!(pdf["data"].as_str().unwrap().len() > 10_000);
     assert_quiet(&mut tab);
 }

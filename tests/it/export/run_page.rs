@@ -14,7 +14,8 @@ use crate::export::sample::HOSTILE;
 const FOCUSED: &str =
     "document.activeElement.getAttribute('aria-label') ?? document.activeElement.textContent";
 /// What is told of the bar that was pointed at.
-const TOLD: &str = "[...document.querySelector('#told').children].map(e => e.textContent).join(' | ')";
+const TOLD: &str =
+    "[...document.querySelector('#told').children].map(e => e.textContent).join(' | ')";
 
 /// A log, an entry a line, each at so many seconds after the start of the run.
 #[derive(Default)]
@@ -36,7 +37,8 @@ impl Log {
         pass: bool,
         evidence: &str,
     ) -> u64 {
-        let files = json!([{ "path": format!("src/{task}.rs"), "status": "added", "kind": "file" }]);
+        let files =
+            json!([{ "path": format!("src/{task}.rs"), "status": "added", "kind": "file" }]);
         let reasons = if pass { vec![] } else { vec![evidence] };
         let begins = if iteration == 1 {
             json!({ "claimed": { "task": task, "owner": owner, "token": "t", "iteration": 1,
@@ -54,7 +56,10 @@ impl Log {
             from + 70,
             json!([{ "dispatched": { "dispatch": "verify", "name": verifier, "task": task } }]),
         );
-        let output = format!("exit status {} after 1.200 s\n{evidence}\nlast line", u8::from(!pass));
+        let output = format!(
+            "exit status {} after 1.200 s\n{evidence}\nlast line",
+            u8::from(!pass)
+        );
         let checks = json!([{ "name": "command: cargo test", "verdict": if pass { "pass" } else { "fail" }, "detail": output }]);
         self.add(from + 80, json!([{ "verified": { "task": task, "iteration": iteration, "tree": "a", "files": files, "checks": checks } }]));
         let judged = json!({ "judged": { "task": task, "iteration": iteration, "pass": pass, "summary": evidence,
@@ -89,21 +94,27 @@ impl Log {
         let mut log = String::new();
         for (number, (seconds, events)) in self.entries.iter().enumerate() {
             let at = begin + std::time::Duration::from_secs(*seconds);
-            let entry = json!({ "schemaVersion": 1, "seq": number + 1, "at": at, "events": events });
+            let entry =
+                json!({ "schemaVersion": 1, "seq": number + 1, "at": at, "events": events });
             let _ = writeln!(log, "{entry}");
         }
         let environment = Environment::new().repo();
         environment.plan(&tree);
         environment.write(&format!(".fractal-planner/plans/{PLAN}/events.jsonl"), log);
-        environment.done(&["report", PLAN, "--format", "html"]).stdout
+        environment
+            .done(&["report", PLAN, "--format", "html"])
+            .stdout
     }
 }
 
 /// Three tasks and two builders: 1 passes at its second try, the builder of 2 asks, 3 is under way after a night.
 fn small() -> String {
     let titles = ["Write the store", "Write the page", "Write the tests"];
-    let tasks: Vec<(String, String)> =
-        titles.iter().zip(1..).map(|(title, id)| (id.to_string(), (*title).to_owned())).collect();
+    let tasks: Vec<(String, String)> = titles
+        .iter()
+        .zip(1..)
+        .map(|(title, id)| (id.to_string(), (*title).to_owned()))
+        .collect();
     let mut log = Log::default();
     let at = log.attempt("1", "builder-1", (10, 1), false, "`cargo test` fails");
     log.attempt("1", "builder-1", (at + 10, 2), true, "all tests pass");
@@ -117,10 +128,22 @@ fn small() -> String {
         json!([{ "asked": { "question": { "id": "q1", "topic": { "about": "clarify", "task": "2" },
         "text": "Which colour?", "header": "Task 2", "options": [] } } }]),
     );
-    log.add(130, json!([{ "answered": { "question": "q1", "options": ["Blue"], "by": "user" } }]));
-    log.add(140, json!([{ "nudged": { "task": "2", "owner": "builder-2" } }]));
-    log.add(141, json!([{ "resumed": { "task": "2", "owner": "builder-2" } }]));
-    log.add(200, json!([{ "released": { "task": "2", "reason": "it is late", "iteration": 1 } }]));
+    log.add(
+        130,
+        json!([{ "answered": { "question": "q1", "options": ["Blue"], "by": "user" } }]),
+    );
+    log.add(
+        140,
+        json!([{ "nudged": { "task": "2", "owner": "builder-2" } }]),
+    );
+    log.add(
+        141,
+        json!([{ "resumed": { "task": "2", "owner": "builder-2" } }]),
+    );
+    log.add(
+        200,
+        json!([{ "released": { "task": "2", "reason": "it is late", "iteration": 1 } }]),
+    );
     log.add(
         40_000,
         json!([{ "claimed": { "task": "3", "owner": "builder-2", "token": "t", "iteration": 1,
@@ -141,14 +164,18 @@ fn opened(page: fn() -> String) -> Option<Tab> {
 /// Nothing went wrong, and nothing left the page.
 fn assert_quiet(tab: &mut Tab) {
     assert_eq!(tab.complaints(), Vec::<String>::new());
-    assert_eq!(tab.requests(), 1, "the page itself is the only thing that is asked for");
+    assert_eq!(
+        tab.requests(),
+        1,
+        "the page itself is the only thing that is asked for"
+    );
 }
 
 #[test]
 fn a_lane_a_builder_with_its_bars_in_order() {
     let Some(mut tab) = opened(small) else { return };
-    let lanes =
-        tab.text("[...document.querySelectorAll('.lane .who bdi')].map(e => e.textContent).join(' ')");
+    let lanes = tab
+        .text("[...document.querySelectorAll('.lane .who bdi')].map(e => e.textContent).join(' ')");
     assert_eq!(lanes, "builder-1 builder-2 You");
     let kinds = |lane: u32| {
         format!(
@@ -160,17 +187,37 @@ fn a_lane_a_builder_with_its_bars_in_order() {
         tab.text(&kinds(0)),
         "building-failed waiting verifying waiting building-passed waiting verifying"
     );
-    assert_eq!(tab.text(&kinds(1)), "building-released asking waiting building-released building-open");
+    assert_eq!(
+        tab.text(&kinds(1)),
+        "building-released asking waiting building-released building-open"
+    );
     assert_eq!(tab.text(&kinds(2)), "asking");
     let apart = "[...document.querySelectorAll('.lane')].every(lane => { const all = [...lane.querySelectorAll('.bar')]\
         .map(e => e.getBoundingClientRect()); return all.every((r, at) => !at || r.left >= all[at - 1].right - 3.5); })";
-    assert!(tab.eval(apart).as_bool().unwrap(), "bars of a lane lie over each other");
+    assert!(
+        tab.eval(apart).as_bool().unwrap(),
+        "bars of a lane lie over each other"
+    );
     // The night is cut out: what came after it has a part of the width that it can be seen in.
-    assert_eq!(tab.eval("document.querySelectorAll('.axis .cut').length"), 1);
-    let widths =
-        tab.eval("[...document.querySelectorAll('.lane:nth-child(3) .building')].map(e => e.clientWidth)");
-    assert!(widths.as_array().unwrap().iter().all(|width| width.as_u64().unwrap() > 20), "{widths}");
-    assert!(tab.text("document.querySelector('#course-note').textContent").contains("cut out"));
+    assert_eq!(
+        tab.eval("document.querySelectorAll('.axis .cut').length"),
+        1
+    );
+    let widths = tab.eval(
+        "[...document.querySelectorAll('.lane:nth-child(3) .building')].map(e => e.clientWidth)",
+    );
+    assert!(
+        widths
+            .as_array()
+            .unwrap()
+            .iter()
+            .all(|width| width.as_u64().unwrap() > 20),
+        "{widths}"
+    );
+    assert!(
+        tab.text("document.querySelector('#course-note').textContent")
+            .contains("cut out")
+    );
     let named = tab.text("document.querySelector('#course .building').textContent");
     assert_eq!(named, "1", "a bar with room for it has its task's id");
     assert_quiet(&mut tab);
@@ -189,7 +236,10 @@ fn the_course_is_read_with_the_keyboard() {
         focused(&mut tab)
     );
     let told = tab.text(TOLD);
-    assert!(told.contains("1 min 0 s") && told.ends_with("the attempt was sent back"), "{told}");
+    assert!(
+        told.contains("1 min 0 s") && told.ends_with("the attempt was sent back"),
+        "{told}"
+    );
     for (key, expect) in [
         ("ArrowRight", "1 Write the store: waiting"),
         ("ArrowRight", "1 Write the store: verification"),
@@ -205,7 +255,10 @@ fn the_course_is_read_with_the_keyboard() {
         assert!(now.starts_with(expect), "after {key}: {now}");
     }
     tab.press("Enter");
-    assert!(focused(&mut tab).contains("Blue"), "the question is gone to");
+    assert!(
+        focused(&mut tab).contains("Blue"),
+        "the question is gone to"
+    );
     tab.eval("document.querySelector('#course .building.failed').focus()");
     tab.press("Enter");
     assert_eq!(tab.eval("document.querySelector('#t0').open"), true);
@@ -228,16 +281,29 @@ fn a_task_has_its_evidence_behind_one_click() {
     ] {
         assert!(text.contains(told), "{told} is not in {text}");
     }
-    assert!(!text.contains("last line"), "an output is behind another click");
-    tab.click("#t0 .output summary");
-    assert!(tab.text("document.querySelector('#t0 pre').innerText").contains("last line"));
     assert!(
-        !tab.text("document.querySelector('#t0 time').textContent").contains("UTC"),
+        !text.contains("last line"),
+        "an output is behind another click"
+    );
+    tab.click("#t0 .output summary");
+    assert!(
+        tab.text("document.querySelector('#t0 pre').innerText")
+            .contains("last line")
+    );
+    assert!(
+        !tab.text("document.querySelector('#t0 time').textContent")
+            .contains("UTC"),
         "times are the reader's own"
     );
     tab.click("#fold");
-    assert_eq!(tab.eval("document.querySelectorAll('.task[open]').length"), 3);
-    assert_eq!(tab.text("document.querySelector('#fold').textContent"), "Close all");
+    assert_eq!(
+        tab.eval("document.querySelectorAll('.task[open]').length"),
+        3
+    );
+    assert_eq!(
+        tab.text("document.querySelector('#fold').textContent"),
+        "Close all"
+    );
     // What the waves show leads to the same place.
     tab.click("#fold");
     tab.click(".node[data-task='2']");
@@ -262,12 +328,17 @@ fn asking() -> String {
         "options": [{ "label": "Don't mind", "description": "" }] } } }]),
     );
     log.add(40_000, json!(["told"]));
-    log.page(&[("1".to_owned(), "Write the store".to_owned()), ("2".to_owned(), "Write the page".to_owned())])
+    log.page(&[
+        ("1".to_owned(), "Write the store".to_owned()),
+        ("2".to_owned(), "Write the page".to_owned()),
+    ])
 }
 
 #[test]
 fn the_first_screen_says_what_came_out_and_what_needs_the_user() {
-    let Some(mut tab) = opened(asking) else { return };
+    let Some(mut tab) = opened(asking) else {
+        return;
+    };
     let story = tab.text("document.querySelector('.story').textContent");
     assert_eq!(
         story,
@@ -275,21 +346,34 @@ fn the_first_screen_says_what_came_out_and_what_needs_the_user() {
          attempts back before they reached your branch."
     );
     let when = tab.text("document.querySelector('.when').textContent");
-    assert!(when.ends_with(", with 11 h 3 min of pauses, which count nowhere below"), "{when}");
-    let needs = tab.text("document.querySelector('.needs li').innerText").replace('\n', " ");
+    assert!(
+        when.ends_with(", with 11 h 3 min of pauses, which count nowhere below"),
+        "{when}"
+    );
+    let needs = tab
+        .text("document.querySelector('.needs li').innerText")
+        .replace('\n', " ");
     assert!(needs.contains("Which colour?"), "{needs}");
     assert_eq!(
         tab.text("document.querySelector('.needs li > code').textContent"),
         format!("fp answer {PLAN} q1 --option 'Don'\\''t mind'")
     );
-    let wide = "[...document.querySelectorAll('.tiles > div')].map(e => e.getBoundingClientRect().top)";
+    let wide =
+        "[...document.querySelectorAll('.tiles > div')].map(e => e.getBoundingClientRect().top)";
     let tops = tab.eval(wide);
     let tops = tops.as_array().unwrap();
-    assert!(tops.len() > 3 && tops.iter().all(|top| *top == tops[0]), "the tiles wrap: {tops:?}");
-    let idle =
-        tab.text("[...document.querySelectorAll('.lane .who small')].map(e => e.textContent).join(' ')");
+    assert!(
+        tops.len() > 3 && tops.iter().all(|top| *top == tops[0]),
+        "the tiles wrap: {tops:?}"
+    );
+    let idle = tab.text(
+        "[...document.querySelectorAll('.lane .who small')].map(e => e.textContent).join(' ')",
+    );
     assert_eq!(idle, "idle 5 % idle 7 % 1 question");
-    assert!(tab.text("document.querySelector('footer').textContent").contains(env!("CARGO_PKG_VERSION")));
+    assert!(
+        tab.text("document.querySelector('footer').textContent")
+            .contains(env!("CARGO_PKG_VERSION"))
+    );
     assert_quiet(&mut tab);
 }
 
@@ -297,9 +381,16 @@ fn the_first_screen_says_what_came_out_and_what_needs_the_user() {
 fn the_timeline_has_a_row_for_each_task_on_demand() {
     let Some(mut tab) = opened(small) else { return };
     tab.click("#by-task");
-    let rows = tab.text("[...document.querySelectorAll('.lane .who')].map(e => e.innerText).join(' | ')");
-    assert_eq!(rows.replace('\n', " "), "1 Write the store | 2 Write the page | 3 Write the tests");
-    assert_eq!(tab.eval("document.querySelectorAll('.lane:nth-child(2) .bar').length"), 7);
+    let rows =
+        tab.text("[...document.querySelectorAll('.lane .who')].map(e => e.innerText).join(' | ')");
+    assert_eq!(
+        rows.replace('\n', " "),
+        "1 Write the store | 2 Write the page | 3 Write the tests"
+    );
+    assert_eq!(
+        tab.eval("document.querySelectorAll('.lane:nth-child(2) .bar').length"),
+        7
+    );
     tab.click("#by-task");
     assert_eq!(tab.eval("document.querySelectorAll('.lane').length"), 3);
     assert_quiet(&mut tab);
@@ -315,7 +406,11 @@ fn short_bars_have_their_ids_below() {
         for id in &ids {
             at = log.attempt(id, "builder-1", (at + 5, 1), true, "fine");
         }
-        log.page(&ids.into_iter().map(|id| (id, "Write it".to_owned())).collect::<Vec<_>>())
+        log.page(
+            &ids.into_iter()
+                .map(|id| (id, "Write it".to_owned()))
+                .collect::<Vec<_>>(),
+        )
     };
     let Some(mut tab) = opened(page) else { return };
     let below = tab.eval(
@@ -356,7 +451,10 @@ fn texts_stand_out_in_both_themes() {
         tab.prefer("prefers-color-scheme", theme);
         tab.eval("new Promise(done => setTimeout(done, 300))");
         let result = tab.eval(FAINT);
-        assert!(result[0].as_u64().unwrap() > 60, "hardly any text was looked at");
+        assert!(
+            result[0].as_u64().unwrap() > 60,
+            "hardly any text was looked at"
+        );
         assert_eq!(result[1], Value::Array(Vec::new()), "{theme}");
     }
     let colour = "getComputedStyle(document.body).backgroundColor";
@@ -375,7 +473,10 @@ fn it_fits_narrow_and_wide_and_on_paper() {
         assert!(over.as_i64().unwrap() <= 0, "{width}: {over} too wide");
     }
     tab.prefer("prefers-reduced-motion", "reduce");
-    assert_eq!(tab.text("getComputedStyle(document.querySelector('.node')).transitionDuration"), "0s");
+    assert_eq!(
+        tab.text("getComputedStyle(document.querySelector('.node')).transitionDuration"),
+        "0s"
+    );
     let pdf = tab.call("Page.printToPDF", json!({"printBackground": true}));
     assert!(pdf["data"].as_str().unwrap().len() > 10_000);
     assert_quiet(&mut tab);
@@ -385,7 +486,10 @@ fn it_fits_narrow_and_wide_and_on_paper() {
 fn even() -> String {
     let mut log = Log::default();
     log.attempt("1", "builder-1", (10, 1), false, "`cargo test` fails");
-    assert_eq!(log.attempt("1", "builder-1", (500, 2), true, "all tests pass"), 600);
+    assert_eq!(
+        log.attempt("1", "builder-1", (500, 2), true, "all tests pass"),
+        600
+    );
     log.page(&[("1".to_owned(), "Write the store".to_owned())])
 }
 
@@ -408,13 +512,19 @@ fn no_two_moments_of_the_axis_are_written_over_each_other() {
 #[test]
 fn hostile_texts_are_text() {
     let page = || {
-        let tasks: Vec<(String, String)> =
-            HOSTILE.iter().zip(1..).map(|(title, id)| (id.to_string(), (*title).to_owned())).collect();
+        let tasks: Vec<(String, String)> = HOSTILE
+            .iter()
+            .zip(1..)
+            .map(|(title, id)| (id.to_string(), (*title).to_owned()))
+            .collect();
         let mut log = Log::default();
         for (number, (id, title)) in (0..).zip(&tasks) {
             let at = log.attempt(id, "builder-1", (number * 300, 1), false, title);
             log.attempt(id, "builder-1", (at + 10, 2), true, title);
-            log.add(number * 300 + 5, json!([{ "noted": { "note": { "kind": "GOTCHA", "text": title } } }]));
+            log.add(
+                number * 300 + 5,
+                json!([{ "noted": { "note": { "kind": "GOTCHA", "text": title } } }]),
+            );
             log.add(number * 300 + 6, json!([{ "asked": { "question": { "id": format!("q{number}"),
                 "topic": { "about": "taskFailed", "task": id }, "text": title, "header": title, "options": [] } } }]));
             log.add(number * 300 + 7, json!([{ "answered": { "question": format!("q{number}"), "options": [title], "by": "user" } }]));
@@ -425,8 +535,14 @@ fn hostile_texts_are_text() {
     tab.click("#fold");
     tab.eval("document.querySelectorAll('.output').forEach(e => e.open = true)");
     tab.eval("document.querySelectorAll('.bar, .mark').forEach(e => e.focus())");
-    assert!(tab.eval("window.pwned === undefined").as_bool().unwrap(), "a text was run");
-    assert_eq!(tab.eval("document.querySelectorAll('img, iframe, a:not(.skip)').length"), 0);
+    assert!(
+        tab.eval("window.pwned === undefined").as_bool().unwrap(),
+        "a text was run"
+    );
+    assert_eq!(
+        tab.eval("document.querySelectorAll('img, iframe, a:not(.skip)').length"),
+        0
+    );
     assert_eq!(tab.eval("document.querySelectorAll('script').length"), 3);
     let normal = |text: &str| text.split_whitespace().collect::<String>().replace('`', "");
     for (number, title) in HOSTILE.iter().enumerate() {
@@ -439,7 +555,9 @@ fn hostile_texts_are_text() {
         ] {
             assert_eq!(normal(&tab.text(&part)), title, "{part}");
         }
-        let output = normal(&tab.text(&format!("document.querySelector('#t{number} pre').textContent")));
+        let output = normal(&tab.text(&format!(
+            "document.querySelector('#t{number} pre').textContent"
+        )));
         assert!(output.contains(&title), "{output}");
     }
     assert_quiet(&mut tab);
@@ -449,9 +567,14 @@ fn hostile_texts_are_text() {
 fn a_run_without_builders_says_so() {
     let page = || Log::default().page(&[("1".to_owned(), "Write the store".to_owned())]);
     let Some(mut tab) = opened(page) else { return };
-    assert_eq!(tab.text("document.querySelector('#course').textContent"), "No builder has taken a task yet.");
     assert_eq!(
-        tab.eval("document.querySelectorAll('.course .zoom button').values().some(e => e.offsetParent)"),
+        tab.text("document.querySelector('#course').textContent"),
+        "No builder has taken a task yet."
+    );
+    assert_eq!(
+        tab.eval(
+            "document.querySelectorAll('.course .zoom button').values().some(e => e.offsetParent)"
+        ),
         false
     );
     assert_quiet(&mut tab);

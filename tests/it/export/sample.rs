@@ -58,7 +58,11 @@ pub(crate) fn small() -> String {
 pub(crate) fn hostile() -> String {
     let mut text = format!("- [ID: root] {} (Complexity: 5)\n", HOSTILE[0]);
     for (number, title) in HOSTILE.iter().enumerate() {
-        let after = if number == 0 { "none".to_owned() } else { number.to_string() };
+        let after = if number == 0 {
+            "none".to_owned()
+        } else {
+            number.to_string()
+        };
         let _ = writeln!(
             text,
             "- [ID: {}] {title} (Complexity: 2)\n  - Acceptance:\n    - {title}\n  - Dependencies: {after}\n  \
@@ -73,7 +77,9 @@ pub(crate) fn hostile() -> String {
 pub(crate) fn show(tree: &str, format: &str) -> String {
     let environment = Environment::new();
     environment.write("tree.md", tree);
-    environment.done(&["show", "tree.md", "--format", format]).stdout
+    environment
+        .done(&["show", "tree.md", "--format", format])
+        .stdout
 }
 
 /// `fp show` in this form, of a run that has a task in every state.

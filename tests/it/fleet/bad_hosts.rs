@@ -28,11 +28,18 @@ fn expect_unshared(host: &Host, machine: &Machine, said: &str, hint: &str) {
     let refused = share(machine);
     assert!(refused.code == 1 || refused.code == 2, "{refused}");
     for words in [said, hint, "hint: "] {
-        assert!(refused.stderr.contains(words), "{words:?} is not in {refused}");
+        assert!(
+            refused.stderr.contains(words),
+            "{words:?} is not in {refused}"
+        );
     }
     assert_eq!((host.tip(LOG), host.tip(BRANCH)), (None, None), "{refused}");
     assert_eq!(machine.open_tasks(), 2);
-    assert!(!machine.path(&format!(".fractal-planner/plans/{PLAN}/fleet.json")).exists());
+    assert!(
+        !machine
+            .path(&format!(".fractal-planner/plans/{PLAN}/fleet.json"))
+            .exists()
+    );
 }
 
 #[test]
@@ -53,12 +60,33 @@ fn hosts_that_refuse_a_push() {
     let host = Host::new(Way::Path);
     let machine = approved(&host);
     host.hook("pre-receive", "echo 'read only' >&2; exit 1");
-    expect_unshared(&host, &machine, "the remote origin refuses", "pre-receive hook declined");
+    expect_unshared(
+        &host,
+        &machine,
+        "the remote origin refuses",
+        "pre-receive hook declined",
+    );
     std::fs::remove_file(host.path("hooks/pre-receive")).unwrap();
-    host.hook("update", "case $1 in refs/fp/*) echo 'no such refs' >&2; exit 1 ;; esac");
-    expect_unshared(&host, &machine, "the remote origin refuses refs/fp/", "set `fleet.ref`");
-    host.hook("update", "case $1 in refs/heads/fp/*) echo 'protected' >&2; exit 1 ;; esac");
-    expect_unshared(&host, &machine, "the remote origin refuses refs/heads/fp/", "set `fleet.branch`");
+    host.hook(
+        "update",
+        "case $1 in refs/fp/*) echo 'no such refs' >&2; exit 1 ;; esac",
+    );
+    expect_unshared(
+        &host,
+        &machine,
+        "the remote origin refuses refs/fp/",
+        "set `fleet.ref`",
+    );
+    host.hook(
+        "update",
+        "case $1 in refs/heads/fp/*) echo 'protected' >&2; exit 1 ;; esac",
+    );
+    expect_unshared(
+        &host,
+        &machine,
+        "the remote origin refuses refs/heads/fp/",
+        "set `fleet.branch`",
+    );
 }
 
 #[test]
@@ -66,9 +94,21 @@ fn names_that_git_does_not_take() {
     let host = Host::new(Way::Path);
     let machine = approved(&host);
     let settings = [
-        ("fleet.branch", "two words", "fleet.branch: \"two words\" is no name of a branch"),
-        ("fleet.branch", "fp..PLAN", &format!("fleet.branch: \"fp..{PLAN}\" is no name of a branch")),
-        ("fleet.ref", "refs/heads/a~1", "fleet.ref: \"refs/heads/a~1\" is no ref"),
+        (
+            "fleet.branch",
+            "two words",
+            "fleet.branch: \"two words\" is no name of a branch",
+        ),
+        (
+            "fleet.branch",
+            "fp..PLAN",
+            &format!("fleet.branch: \"fp..{PLAN}\" is no name of a branch"),
+        ),
+        (
+            "fleet.ref",
+            "refs/heads/a~1",
+            "fleet.ref: \"refs/heads/a~1\" is no ref",
+        ),
         ("fleet.ref", "main", "fleet.ref: \"main\" is no ref"),
     ];
     for (setting, name, said) in settings {
@@ -99,7 +139,10 @@ fn credentials_that_expire_lose_no_work() {
         host.refuse(Refusal::After(allowed));
         let verdict = machines[0].pass(&task);
         if verdict.code != 0 {
-            assert!(verdict.stderr.contains("renew your credentials"), "after {allowed}: {verdict}");
+            assert!(
+                verdict.stderr.contains("renew your credentials"),
+                "after {allowed}: {verdict}"
+            );
         }
         host.refuse(Refusal::None);
         for _ in 0..3 {
@@ -134,13 +177,24 @@ fn a_plan_is_shared_once_and_joined_once() {
     let hash = first.share(&parts(1));
     let again = share(&first);
     assert_eq!(again.code, 1, "{again}");
-    assert!(again.stderr.contains("is shared already, on origin"), "{again}");
-    assert!(again.stderr.contains(&format!("fp join {PLAN} --remote origin --yes {hash}")), "{again}");
+    assert!(
+        again.stderr.contains("is shared already, on origin"),
+        "{again}"
+    );
+    assert!(
+        again
+            .stderr
+            .contains(&format!("fp join {PLAN} --remote origin --yes {hash}")),
+        "{again}"
+    );
     let second = Machine::new(&host, "m2");
     second.join(&hash);
     let again = second.try_join(&hash);
     assert_eq!(again.code, 1, "{again}");
-    assert!(again.stderr.contains("takes part in") && again.stderr.contains("hint: "), "{again}");
+    assert!(
+        again.stderr.contains("takes part in") && again.stderr.contains("hint: "),
+        "{again}"
+    );
 }
 
 #[test]
@@ -154,7 +208,10 @@ fn another_plan_of_the_same_id() {
     assert!(refused.stderr.contains("hint: "), "{refused}");
     let refused = other.try_join(&hash);
     assert_eq!(refused.code, 1, "{refused}");
-    assert!(refused.stderr.contains("there is another plan"), "{refused}");
+    assert!(
+        refused.stderr.contains("there is another plan"),
+        "{refused}"
+    );
     assert_eq!(other.open_tasks(), 2);
 }
 
@@ -164,11 +221,21 @@ fn another_hash_or_no_plan_at_all() {
     let first = Machine::new(&host, "m1");
     let second = Machine::new(&host, "m2");
     let nothing = second.try_join("00");
-    assert!(nothing.code != 0 && nothing.stderr.contains("is not on origin"), "{nothing}");
+    assert!(
+        nothing.code != 0 && nothing.stderr.contains("is not on origin"),
+        "{nothing}"
+    );
     first.share(&parts(1));
     let other = second.try_join("00");
-    assert!(other.code == 1 && other.stderr.contains("is not the plan with that hash"), "{other}");
-    assert!(!second.path(&format!(".fractal-planner/plans/{PLAN}")).exists());
+    assert!(
+        other.code == 1 && other.stderr.contains("is not the plan with that hash"),
+        "{other}"
+    );
+    assert!(
+        !second
+            .path(&format!(".fractal-planner/plans/{PLAN}"))
+            .exists()
+    );
 }
 
 /// The log may claim the hash of a tree, and have the tasks of another one.
@@ -179,15 +246,36 @@ fn tasks_that_are_not_those_of_the_tree() {
     let hash = first.share(&parts(1));
     let mut before = None;
     for commit in host.git(&["rev-list", "--reverse", LOG]).lines() {
-        let message = host.git(&["log", "-1", "--format=%B", commit]).replace("Write part 1", "Write part 9");
-        let (tree, parent) = (format!("{commit}^{{tree}}"), before.iter().flat_map(|id: &String| ["-p", id]));
-        let who = ["-c", "user.name=x", "-c", "user.email=x@y", "commit-tree", "-m", &message];
-        let made = host.git(&who.into_iter().chain(parent).chain([&*tree]).collect::<Vec<_>>());
+        let message = host
+            .git(&["log", "-1", "--format=%B", commit])
+            .replace("Write part 1", "Write part 9");
+        let (tree, parent) = (
+            format!("{commit}^{{tree}}"),
+            before.iter().flat_map(|id: &String| ["-p", id]),
+        );
+        let who = [
+            "-c",
+            "user.name=x",
+            "-c",
+            "user.email=x@y",
+            "commit-tree",
+            "-m",
+            &message,
+        ];
+        let made = host.git(
+            &who.into_iter()
+                .chain(parent)
+                .chain([&*tree])
+                .collect::<Vec<_>>(),
+        );
         before = Some(made.trim().to_owned());
     }
     host.git(&["update-ref", LOG, &before.unwrap()]);
     let refused = Machine::new(&host, "m2").try_join(&hash);
-    assert!(refused.stderr.contains("on origin is not the approved one"), "{refused}");
+    assert!(
+        refused.stderr.contains("on origin is not the approved one"),
+        "{refused}"
+    );
 }
 
 #[test]
@@ -205,11 +293,19 @@ fn links_in_a_plan_lead_nowhere() {
     let refused = second.fp(&["next", PLAN]);
     assert!(refused.stderr.contains("evidence"), "{refused}");
     assert_eq!(fs::read_dir(&outside).unwrap().count(), 1);
-    assert_eq!(fs::read_to_string(outside.join("task-1-verification.md")).unwrap(), "mine\n");
+    assert_eq!(
+        fs::read_to_string(outside.join("task-1-verification.md")).unwrap(),
+        "mine\n"
+    );
     fs::remove_file(plan.join("evidence")).unwrap();
 
     // The checkout of the user is no place for the commits of others.
-    second.git(&["worktree", "remove", "--force", &plan.join("integration").display().to_string()]);
+    second.git(&[
+        "worktree",
+        "remove",
+        "--force",
+        &plan.join("integration").display().to_string(),
+    ]);
     symlink("../../..", plan.join("integration")).unwrap();
     second.write("notes.txt", "hours of work\n");
     second.fp(&["start", PLAN, "--here", "--allow-dirty", "--session", "m2"]);
@@ -237,9 +333,22 @@ fn a_shallow_clone_takes_part() {
 fn submodules_are_an_obstacle_that_is_named() {
     let host = Host::new(Way::Path);
     let machine = approved(&host);
-    machine.git(&["-c", "protocol.file.allow=always", "submodule", "--quiet", "add", &host.url(), "sub"]);
+    machine.git(&[
+        "-c",
+        "protocol.file.allow=always",
+        "submodule",
+        "--quiet",
+        "add",
+        &host.url(),
+        "sub",
+    ]);
     machine.git(&["commit", "--quiet", "-m", "Add a submodule"]);
-    expect_unshared(&host, &machine, "a shared plan needs worktrees", "submodule");
+    expect_unshared(
+        &host,
+        &machine,
+        "a shared plan needs worktrees",
+        "submodule",
+    );
 }
 
 /// Pointers are files like any other where the filter is not installed.
@@ -248,7 +357,10 @@ fn pointers_of_large_files_stay_as_they_are() {
     let host = Host::new(Way::Path);
     let machine = Machine::new(&host, "m1");
     let pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 5\n";
-    machine.write(".gitattributes", "*.bin filter=lfs diff=lfs merge=lfs -text\n");
+    machine.write(
+        ".gitattributes",
+        "*.bin filter=lfs diff=lfs merge=lfs -text\n",
+    );
     machine.write("large.bin", pointer);
     machine.git(&["add", "--all"]);
     machine.git(&["commit", "--quiet", "-m", "Add a pointer"]);
@@ -268,7 +380,10 @@ fn a_full_disk_in_a_fetch_is_named_and_nothing_is_half_done() {
     let machines = fleet(&host, 2, 3);
     machines[0].step(1);
     let fp = env!("CARGO_BIN_EXE_fp");
-    let script = format!("ulimit -f 1; exec {fp} claim {PLAN} --as {}", machines[1].owner(1));
+    let script = format!(
+        "ulimit -f 1; exec {fp} claim {PLAN} --as {}",
+        machines[1].owner(1)
+    );
     let full = machines[1].run("sh", &["-c", &script]);
     assert_ne!(full.code, 0, "{full}");
     assert!(full.stderr.contains("error: "), "{full}");

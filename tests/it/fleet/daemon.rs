@@ -21,14 +21,23 @@ impl Daemon {
         let listener = Listener::new(move |stream| {
             let mut daemon = Command::new("git");
             daemon.args(["daemon", "--inetd", "--export-all", "--enable=receive-pack"]);
-            daemon.arg(format!("--base-path={}", folder.display())).arg(&folder);
+            daemon
+                .arg(format!("--base-path={}", folder.display()))
+                .arg(&folder);
             daemon.env("GIT_CONFIG_GLOBAL", "/dev/null");
-            let Ok(output) = stream.try_clone() else { return };
-            daemon.stdin(Stdio::from(OwnedFd::from(stream))).stdout(Stdio::from(OwnedFd::from(output)));
+            let Ok(output) = stream.try_clone() else {
+                return;
+            };
+            daemon
+                .stdin(Stdio::from(OwnedFd::from(stream)))
+                .stdout(Stdio::from(OwnedFd::from(output)));
             let daemon = started.start(daemon.stderr(Stdio::null()));
             started.finish(daemon);
         });
-        Self { listener, processes }
+        Self {
+            listener,
+            processes,
+        }
     }
 
     pub(super) fn address(&self) -> std::net::SocketAddr {

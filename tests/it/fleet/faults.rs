@@ -5,7 +5,9 @@ use std::time::Duration;
 use jiff::{SignedDuration, Timestamp};
 
 use super::host::{Host, Way};
-use super::machine::{BRANCH, LOG, Machine, chain, expect_a_commit_each, expect_all_done_once, parts};
+use super::machine::{
+    BRANCH, LOG, Machine, chain, expect_a_commit_each, expect_all_done_once, parts,
+};
 use super::proxy::{Fault, Of};
 use super::together::fleet;
 use crate::common::Output;
@@ -26,7 +28,9 @@ impl Machine {
     }
 
     fn insist_on_a_claim(&self) -> (String, String) {
-        let claim = self.insist(&["claim", PLAN, "--as", &self.owner(1), "--format", "json"]).json();
+        let claim = self
+            .insist(&["claim", PLAN, "--as", &self.owner(1), "--format", "json"])
+            .json();
         let text = |name: &str| claim[name].as_str().unwrap().to_owned();
         (text("task"), text("claim"))
     }
@@ -43,7 +47,10 @@ impl Machine {
                 other => panic!("task {task} is {other}"),
             }
         }
-        panic!("task {task} is never done: {}", self.done(&["status", PLAN]));
+        panic!(
+            "task {task} is never done: {}",
+            self.done(&["status", PLAN])
+        );
     }
 
     /// Does one task; what happens right before its claim and before its completion is the caller's.
@@ -73,8 +80,16 @@ fn through_faults(way: Way, faults: &[Fault]) {
 #[test]
 fn pushes_by_git_daemon_survive_the_faults_of_a_network() {
     let delay = Fault::Delay(std::time::Duration::from_millis(50));
-    let cuts = [Fault::Refuse, Fault::CutRequest(100), Fault::CutRequest(500), Fault::CutAnswer(20)];
-    through_faults(Way::Daemon, &[&cuts[..], &[Fault::Deafen, Fault::Replay, delay]].concat());
+    let cuts = [
+        Fault::Refuse,
+        Fault::CutRequest(100),
+        Fault::CutRequest(500),
+        Fault::CutAnswer(20),
+    ];
+    through_faults(
+        Way::Daemon,
+        &[&cuts[..], &[Fault::Deafen, Fault::Replay, delay]].concat(),
+    );
 }
 
 #[test]
@@ -100,7 +115,8 @@ fn a_machine_killed_around_its_exchanges_goes_on() {
     );
     std::fs::write(&count, "-1").unwrap();
     write_program(&bin.join("git"), script);
-    let path = std::env::join_paths(std::iter::once(bin).chain(std::env::split_paths(&real))).unwrap();
+    let path =
+        std::env::join_paths(std::iter::once(bin).chain(std::env::split_paths(&real))).unwrap();
     let first = first.with("PATH", path.to_str().unwrap());
     let tasks = 8;
     first.share(&parts(tasks));
@@ -122,7 +138,11 @@ fn a_machine_killed_around_its_exchanges_goes_on() {
         survive();
         first.insist_on_passing(&task);
     }
-    assert!(killed.get() > 8, "only {} commands were killed", killed.get());
+    assert!(
+        killed.get() > 8,
+        "only {} commands were killed",
+        killed.get()
+    );
     expect_all_done_once(&host, tasks);
 }
 
@@ -172,7 +192,11 @@ fn a_claim_during_a_commit_costs_no_second_commit() {
     let (task, token) = machines[0].take(1).unwrap();
     machines[0].hand_in(1, &task, &token);
     let [runs, go] = ["runs", "go"].map(|name| machines[0].beside(name));
-    let wait = format!("echo x >>'{}'; until [ -e '{}' ]; do sleep 0.02; done", runs.display(), go.display());
+    let wait = format!(
+        "echo x >>'{}'; until [ -e '{}' ]; do sleep 0.02; done",
+        runs.display(),
+        go.display()
+    );
     machines[0].git_hook("pre-commit", &wait);
     std::thread::scope(|scope| {
         let verdict = scope.spawn(|| machines[0].pass(&task));
@@ -185,7 +209,11 @@ fn a_claim_during_a_commit_costs_no_second_commit() {
         let verdict = verdict.join().unwrap();
         assert!(verdict.stdout.contains("passed: commit"), "{verdict}");
     });
-    assert_eq!(std::fs::read_to_string(&runs).unwrap(), "x\n", "the commit was made anew");
+    assert_eq!(
+        std::fs::read_to_string(&runs).unwrap(),
+        "x\n",
+        "the commit was made anew"
+    );
 }
 
 #[test]
@@ -195,7 +223,15 @@ fn what_one_machine_asks_is_answered_on_another() {
     let (task, _) = machines[0].take(1).unwrap();
     let options = ["--option", "Yes", "--option", "No"];
     let owner = machines[0].owner(1);
-    let asks = ["clarify", PLAN, &task, "--as", &owner, "--question", "May it?"];
+    let asks = [
+        "clarify",
+        PLAN,
+        &task,
+        "--as",
+        &owner,
+        "--question",
+        "May it?",
+    ];
     machines[0].done(&[&asks[..], &options].concat());
     let answer = machines[1].done(&["answer", PLAN, "q1", "--option", "Yes"]);
     assert!(answer.stdout.starts_with("Recorded\n"), "{answer}");
@@ -206,11 +242,19 @@ fn a_rewound_log_stops_everything() {
     let host = Host::new(Way::Path);
     let machines = fleet(&host, 1, 3);
     machines[0].step(1);
-    let before = host.git(&["rev-parse", &format!("{LOG}~1")]).trim().to_owned();
+    let before = host
+        .git(&["rev-parse", &format!("{LOG}~1")])
+        .trim()
+        .to_owned();
     host.git(&["update-ref", LOG, &before]);
     let refused = machines[0].fp(&["claim", PLAN, "--as", &machines[0].owner(1)]);
     assert_eq!(refused.code, 1, "{refused}");
-    assert!(refused.stderr.contains(&format!("{LOG} on origin does not go on from")), "{refused}");
+    assert!(
+        refused
+            .stderr
+            .contains(&format!("{LOG} on origin does not go on from")),
+        "{refused}"
+    );
     assert_eq!(host.tip(LOG).unwrap(), before);
 }
 
@@ -222,7 +266,12 @@ fn a_rewritten_branch_stops_everything() {
     host.git(&["update-ref", BRANCH, "main"]);
     let refused = machines[0].fp(&["claim", PLAN, "--as", &machines[0].owner(1)]);
     assert_eq!(refused.code, 1, "{refused}");
-    assert!(refused.stderr.contains(&format!("{BRANCH} on origin does not go on from")), "{refused}");
+    assert!(
+        refused
+            .stderr
+            .contains(&format!("{BRANCH} on origin does not go on from")),
+        "{refused}"
+    );
     assert_eq!(host.tip(BRANCH), host.tip("refs/heads/main"));
 }
 
@@ -250,7 +299,12 @@ fn an_older_fp_says_that_a_newer_one_has_written() {
     host.git(&["update-ref", LOG, commit.trim()]);
     let refused = machines[0].fp(&["claim", PLAN, "--as", &machines[0].owner(1)]);
     assert_ne!(refused.code, 0);
-    assert!(refused.stderr.contains("was written by a newer fp (log version 99"), "{refused}");
+    assert!(
+        refused
+            .stderr
+            .contains("was written by a newer fp (log version 99"),
+        "{refused}"
+    );
     assert!(refused.stderr.contains("hint: update fp"), "{refused}");
 }
 
@@ -277,7 +331,9 @@ fn the_task_of_a_dead_machine_is_taken_back_and_its_token_fences() {
     let late = machines[0].fp(&["submit", PLAN, &task, "--claim", &token]);
     assert_eq!(late.code, 1, "{late}");
     let kept = machines[0].path(&format!(".fractal-planner/plans/{PLAN}/unfinished"));
-    let kept = std::fs::read_dir(kept).map(|found| found.count()).unwrap_or_default();
+    let kept = std::fs::read_dir(kept)
+        .map(|found| found.count())
+        .unwrap_or_default();
     assert_eq!(kept, 1, "what the dead machine had built is not kept");
     later.hand_in(1, &task, &its);
     later.pass(&task);
@@ -315,7 +371,10 @@ fn a_machine_that_is_cut_off_keeps_its_work() {
     }
     machines[0].hand_in(1, &task, &token);
     let verdict = machines[0].pass(&task);
-    assert!(verdict.stderr.contains("hint: ") || verdict.code == 0, "{verdict}");
+    assert!(
+        verdict.stderr.contains("hint: ") || verdict.code == 0,
+        "{verdict}"
+    );
     let next = machines[0].fp(&["next", PLAN]);
     assert!(!next.stdout.contains("spawn"), "{next}");
     assert!(next.stderr.contains("origin can't be used"), "{next}");

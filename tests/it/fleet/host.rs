@@ -37,10 +37,27 @@ pub(super) struct Host {
 impl Host {
     pub(super) fn new(way: Way) -> Self {
         let folder = Environment::new();
-        folder.git(&["init", "--quiet", "--bare", "--template=", "--initial-branch", "main", "shared.git"]);
-        let host = Self { proxy: None, server: Server::start(way, &folder), folder };
+        folder.git(&[
+            "init",
+            "--quiet",
+            "--bare",
+            "--template=",
+            "--initial-branch",
+            "main",
+            "shared.git",
+        ]);
+        let host = Self {
+            proxy: None,
+            server: Server::start(way, &folder),
+            folder,
+        };
         let first = Environment::new().repo();
-        first.git(&["push", "--quiet", host.folder.path("shared.git").to_str().unwrap(), "main"]);
+        first.git(&[
+            "push",
+            "--quiet",
+            host.folder.path("shared.git").to_str().unwrap(),
+            "main",
+        ]);
         host
     }
 
@@ -53,7 +70,11 @@ impl Host {
 
     /// The remote's address, through the proxy if there is one.
     pub(super) fn url(&self) -> String {
-        let address = self.proxy.as_ref().map(Proxy::address).or_else(|| self.server.address());
+        let address = self
+            .proxy
+            .as_ref()
+            .map(Proxy::address)
+            .or_else(|| self.server.address());
         match (&self.server, address) {
             (Server::Daemon(_), Some(address)) => format!("git://{address}/shared.git"),
             (Server::Http(_), Some(address)) => format!("http://{address}/shared.git"),
@@ -75,7 +96,10 @@ impl Host {
 
     /// Installs a hook of the bare repository.
     pub(super) fn hook(&self, name: &str, script: &str) {
-        self.folder.write_program(&format!("shared.git/hooks/{name}"), format!("#!/bin/sh\n{script}\n"));
+        self.folder.write_program(
+            &format!("shared.git/hooks/{name}"),
+            format!("#!/bin/sh\n{script}\n"),
+        );
     }
 
     /// `path` within the bare repository.
@@ -120,7 +144,10 @@ impl Host {
 pub(super) fn wait_for(holds: impl Fn() -> bool) {
     let start = Instant::now();
     while !holds() {
-        assert!(start.elapsed() < Duration::from_secs(60), "it took too long");
+        assert!(
+            start.elapsed() < Duration::from_secs(60),
+            "it took too long"
+        );
         std::thread::sleep(Duration::from_millis(5));
     }
 }

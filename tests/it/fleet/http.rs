@@ -42,8 +42,11 @@ impl Http {
     /// Serves the repositories in `folder`.
     pub(super) fn new(folder: &Path) -> Self {
         let server = Arc::new(Server::http("127.0.0.1:0").unwrap());
-        let state =
-            Backend { folder: folder.to_owned(), refusal: Mutex::default(), processes: Processes::default() };
+        let state = Backend {
+            folder: folder.to_owned(),
+            refusal: Mutex::default(),
+            processes: Processes::default(),
+        };
         let state = Arc::new(state);
         let work = |_| {
             let (server, state) = (Arc::clone(&server), Arc::clone(&state));
@@ -55,7 +58,11 @@ impl Http {
             })
         };
         let workers = (0..WORKERS).map(work).collect();
-        Self { server, workers, state }
+        Self {
+            server,
+            workers,
+            state,
+        }
     }
 
     pub(super) fn address(&self) -> SocketAddr {
@@ -88,7 +95,8 @@ impl Backend {
         match status {
             None => self.run(request),
             Some(status) => {
-                let realm = Header::from_bytes("WWW-Authenticate", "Basic realm=\"sample\"").unwrap();
+                let realm =
+                    Header::from_bytes("WWW-Authenticate", "Basic realm=\"sample\"").unwrap();
                 request.respond(Response::empty(status).with_header(realm))
             }
         }
@@ -101,25 +109,35 @@ impl Backend {
         let url = request.url().to_owned();
         let (path, query) = url.split_once('?').unwrap_or((&url, ""));
         let mut backend = Command::new("git");
-        backend.arg("http-backend").env("GIT_CONFIG_GLOBAL", "/dev/null");
-        backend.env("GIT_PROJECT_ROOT", &self.folder).env("GIT_HTTP_EXPORT_ALL", "1");
+        backend
+            .arg("http-backend")
+            .env("GIT_CONFIG_GLOBAL", "/dev/null");
+        backend
+            .env("GIT_PROJECT_ROOT", &self.folder)
+            .env("GIT_HTTP_EXPORT_ALL", "1");
         backend.env("PATH_INFO", path).env("QUERY_STRING", query);
         backend
             .env("REQUEST_METHOD", request.method().as_str())
             .env("CONTENT_LENGTH", body.len().to_string());
         // Whoever is known may push.
-        backend.env("REMOTE_USER", "person").env("REMOTE_ADDR", "127.0.0.1");
+        backend
+            .env("REMOTE_USER", "person")
+            .env("REMOTE_ADDR", "127.0.0.1");
         for (name, variable) in [
             ("Content-Type", "CONTENT_TYPE"),
             ("Content-Encoding", "HTTP_CONTENT_ENCODING"),
             ("Git-Protocol", "HTTP_GIT_PROTOCOL"),
         ] {
-            let is_it = |header: &&Header| header.field.as_str().as_str().eq_ignore_ascii_case(name);
+            let is_it =
+                |header: &&Header| header.field.as_str().as_str().eq_ignore_ascii_case(name);
             if let Some(header) = request.headers().iter().find(is_it) {
                 backend.env(variable, header.value.as_str());
             }
         }
-        backend.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        backend
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null());
         let mut child = self.processes.start(&mut backend);
         let mut input = child.stdin.take().unwrap();
         let mut output = Vec::new();
@@ -150,7 +168,13 @@ fn answer(request: Request, output: &[u8]) -> std::io::Result<()> {
         }
     }
     let body = &output[head + 4..];
-    request.respond(Response::new(StatusCode(status), headers, body, Some(body.len()), None))
+    request.respond(Response::new(
+        StatusCode(status),
+        headers,
+        body,
+        Some(body.len()),
+        None,
+    ))
 }
 
 impl Drop for Http {

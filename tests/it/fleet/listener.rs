@@ -28,14 +28,22 @@ impl Listener {
                 }
                 let Ok(stream) = stream else { continue };
                 let (serve, streams) = (Arc::clone(&serve), Arc::clone(&streams));
-                streams.lock().unwrap().extend(stream.try_clone().map(|stream| (number, stream)));
+                streams
+                    .lock()
+                    .unwrap()
+                    .extend(stream.try_clone().map(|stream| (number, stream)));
                 thread::spawn(move || {
                     serve(stream);
                     close(streams.lock().unwrap().remove(&number));
                 });
             }
         });
-        Self { address, is_over, open, accepting: Some(accepting) }
+        Self {
+            address,
+            is_over,
+            open,
+            accepting: Some(accepting),
+        }
     }
 }
 

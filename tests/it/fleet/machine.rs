@@ -38,26 +38,37 @@ pub(super) enum Step {
 impl Machine {
     /// A clone. Its clock is the real one.
     pub(super) fn new(host: &Host, name: &str) -> Self {
-        Self { environment: host.machine().env("FP_NOW", ""), name: name.to_owned() }
+        Self {
+            environment: host.machine().env("FP_NOW", ""),
+            name: name.to_owned(),
+        }
     }
 
     /// A clone without a past.
     pub(super) fn shallow(host: &Host, name: &str) -> Self {
         let environment = Environment::new().env("FP_NOW", "");
         environment.git(&["clone", "--quiet", "--depth", "1", &host.url(), "."]);
-        Self { environment, name: name.to_owned() }
+        Self {
+            environment,
+            name: name.to_owned(),
+        }
     }
 
     /// The same with another variable.
     pub(super) fn with(self, name: &str, value: &str) -> Self {
-        Self { environment: self.environment.env(name, value), ..self }
+        Self {
+            environment: self.environment.env(name, value),
+            ..self
+        }
     }
 
     /// Shares an approved plan with these leaves, and starts it.
     pub(super) fn share(&self, leaves: &[Leaf<'_>]) -> String {
         self.plan(&tree(leaves));
         self.done(&["approve", PLAN, "--yes"]);
-        let shared = self.done(&["share", PLAN, "--as", &self.name, "--format", "json"]).json();
+        let shared = self
+            .done(&["share", PLAN, "--as", &self.name, "--format", "json"])
+            .json();
         self.begin();
         shared["hash"].as_str().unwrap().to_owned()
     }
@@ -74,7 +85,15 @@ impl Machine {
     }
 
     fn begin(&self) {
-        self.done(&["start", PLAN, "--here", "--builders", "2", "--session", &self.name]);
+        self.done(&[
+            "start",
+            PLAN,
+            "--here",
+            "--builders",
+            "2",
+            "--session",
+            &self.name,
+        ]);
     }
 
     pub(super) fn owner(&self, builder: usize) -> String {
@@ -83,23 +102,39 @@ impl Machine {
 
     /// Path of a builder's file in its worktree.
     pub(super) fn in_worktree(&self, builder: usize, file: &str) -> String {
-        format!(".fractal-planner/plans/{PLAN}/worktrees/{}/{file}", self.owner(builder))
+        format!(
+            ".fractal-planner/plans/{PLAN}/worktrees/{}/{file}",
+            self.owner(builder)
+        )
     }
 
     /// Claims for a builder of this machine; `None` if nothing is ready, or the run has ended.
     pub(super) fn take(&self, builder: usize) -> Option<(String, String)> {
-        let output = self.fp(&["claim", PLAN, "--as", &self.owner(builder), "--format", "json"]);
+        let output = self.fp(&[
+            "claim",
+            PLAN,
+            "--as",
+            &self.owner(builder),
+            "--format",
+            "json",
+        ]);
         if output.code == 3 || output.stderr.contains("the run is over") {
             return None;
         }
         assert_eq!(output.code, 0, "{}: {output}", self.name);
         let claim = output.json();
-        Some((claim["task"].as_str()?.to_owned(), claim["claim"].as_str()?.to_owned()))
+        Some((
+            claim["task"].as_str()?.to_owned(),
+            claim["claim"].as_str()?.to_owned(),
+        ))
     }
 
     /// Writes the file of `task` in a builder's worktree and hands it in.
     pub(super) fn hand_in(&self, builder: usize, task: &str, token: &str) {
-        self.write(&self.in_worktree(builder, &format!("part-{task}.txt")), format!("about {task}\n"));
+        self.write(
+            &self.in_worktree(builder, &format!("part-{task}.txt")),
+            format!("about {task}\n"),
+        );
         self.done(&["submit", PLAN, task, "--claim", token]);
     }
 
@@ -109,17 +144,30 @@ impl Machine {
     }
 
     fn step_of(&self, builder: usize, time: Duration) -> Step {
-        let Some((task, token)) = self.take(builder) else { return Step::Nothing };
+        let Some((task, token)) = self.take(builder) else {
+            return Step::Nothing;
+        };
         std::thread::sleep(time);
         self.hand_in(builder, &task, &token);
         let verdict = self.pass(&task);
         assert_eq!(verdict.code, 0, "{}, task {task}: {verdict}", self.name);
-        assert!(verdict.stdout.contains(" passed"), "{}, task {task}: {verdict}", self.name);
+        assert!(
+            verdict.stdout.contains(" passed"),
+            "{}, task {task}: {verdict}",
+            self.name
+        );
         // While another process of this clone makes a commit, this one is due later.
-        let (due, start) = (format!("Task {task} passed, its commit is due"), Instant::now());
+        let (due, start) = (
+            format!("Task {task} passed, its commit is due"),
+            Instant::now(),
+        );
         while verdict.stdout.starts_with(&due) && !self.is_done(&task) {
             self.done(&["next", PLAN]);
-            assert!(start.elapsed() < Duration::from_secs(300), "{}, task {task}: {verdict}", self.name);
+            assert!(
+                start.elapsed() < Duration::from_secs(300),
+                "{}, task {task}: {verdict}",
+                self.name
+            );
         }
         Step::Done(task)
     }
@@ -133,17 +181,26 @@ impl Machine {
                 Step::Nothing if self.open_tasks() == 0 => return done,
                 Step::Nothing => std::thread::sleep(Duration::from_millis(50)),
             }
-            assert!(start.elapsed() < Duration::from_secs(1800), "{}: {done:?}", self.name);
+            assert!(
+                start.elapsed() < Duration::from_secs(1800),
+                "{}: {done:?}",
+                self.name
+            );
         }
     }
 
     fn is_done(&self, task: &str) -> bool {
-        self.statuses().iter().any(|(id, status)| id == task && status == "COMPLETED")
+        self.statuses()
+            .iter()
+            .any(|(id, status)| id == task && status == "COMPLETED")
     }
 
     /// Tasks that are not completed, as far as this machine knows.
     pub(super) fn open_tasks(&self) -> usize {
-        self.statuses().iter().filter(|(_, status)| status != "COMPLETED").count()
+        self.statuses()
+            .iter()
+            .filter(|(_, status)| status != "COMPLETED")
+            .count()
     }
 
     /// The entries of the log here.
@@ -156,7 +213,9 @@ impl Machine {
 /// Independent tasks, whose files are `part-ID.txt`.
 pub(super) fn parts(count: usize) -> Vec<Leaf<'static>> {
     let text = |text: String| -> &'static str { Box::leak(text.into_boxed_str()) };
-    (1..=count).map(|n| leaf(text(n.to_string()), "none", text(format!("part-{n}.txt")))).collect()
+    (1..=count)
+        .map(|n| leaf(text(n.to_string()), "none", text(format!("part-{n}.txt"))))
+        .collect()
 }
 
 fn lines(text: &str) -> Vec<Value> {
@@ -174,7 +233,10 @@ pub(super) fn chain(host: &Host) -> Vec<Value> {
 /// How many events of a kind each task has.
 fn count(entries: &[Value], kind: &str) -> BTreeMap<String, usize> {
     let mut found = BTreeMap::new();
-    for event in entries.iter().flat_map(|entry| entry["events"].as_array().unwrap()) {
+    for event in entries
+        .iter()
+        .flat_map(|entry| entry["events"].as_array().unwrap())
+    {
         if let Some(task) = event[kind]["task"].as_str() {
             *found.entry(task.to_owned()).or_default() += 1;
         }
@@ -186,8 +248,15 @@ fn count(entries: &[Value], kind: &str) -> BTreeMap<String, usize> {
 /// is completed once, and that each has exactly its own commit on the branch.
 pub(super) fn expect_all_done_once(host: &Host, tasks: usize) {
     let entries = chain(host);
-    let seqs: Vec<u64> = entries.iter().map(|entry| entry["seq"].as_u64().unwrap()).collect();
-    assert_eq!(seqs, (1..=entries.len() as u64).collect::<Vec<_>>(), "the log has gaps");
+    let seqs: Vec<u64> = entries
+        .iter()
+        .map(|entry| entry["seq"].as_u64().unwrap())
+        .collect();
+    assert_eq!(
+        seqs,
+        (1..=entries.len() as u64).collect::<Vec<_>>(),
+        "the log has gaps"
+    );
     let (claimed, released) = (count(&entries, "claimed"), count(&entries, "released"));
     let completed = count(&entries, "completed");
     for task in (1..=tasks).map(|n| n.to_string()) {
@@ -199,13 +268,22 @@ pub(super) fn expect_all_done_once(host: &Host, tasks: usize) {
 
 /// Asserts that the branch has a commit for each of so many tasks, which adds its file and nothing else.
 pub(super) fn expect_a_commit_each(host: &Host, tasks: usize) {
-    let log =
-        host.git(&["log", "--reverse", "--name-only", "--format=commit %P", &format!("main..{BRANCH}")]);
+    let log = host.git(&[
+        "log",
+        "--reverse",
+        "--name-only",
+        "--format=commit %P",
+        &format!("main..{BRANCH}"),
+    ]);
     let commits: Vec<&str> = log.split("commit ").skip(1).collect();
     let mut files = Vec::new();
     for commit in &commits {
         let mut words = commit.lines().filter(|line| !line.is_empty());
-        assert_eq!(words.next().unwrap().len(), 40, "a commit has one parent: {commit}");
+        assert_eq!(
+            words.next().unwrap().len(),
+            40,
+            "a commit has one parent: {commit}"
+        );
         files.push(words.next().unwrap().to_owned());
         assert_eq!(words.next(), None, "a commit has one file: {commit}");
     }
@@ -214,6 +292,9 @@ pub(super) fn expect_a_commit_each(host: &Host, tasks: usize) {
     expect.sort();
     assert_eq!(files, expect, "{log}");
     for n in 1..=tasks {
-        assert_eq!(host.git(&["show", &format!("{BRANCH}:part-{n}.txt")]), format!("about {n}\n"));
+        assert_eq!(
+            host.git(&["show", &format!("{BRANCH}:part-{n}.txt")]),
+            format!("about {n}\n")
+        );
     }
 }

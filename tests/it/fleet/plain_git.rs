@@ -12,7 +12,11 @@ const REF: &str = "refs/fp/sample";
 
 /// A new commit on top of `old`, without a checkout.
 fn commit(machine: &Environment, old: &str, message: &str) -> String {
-    let parent = if old.is_empty() { Vec::new() } else { vec!["-p", old] };
+    let parent = if old.is_empty() {
+        Vec::new()
+    } else {
+        vec!["-p", old]
+    };
     let made = machine.git(&[&["commit-tree", "HEAD^{tree}", "-m", message], &parent[..]].concat());
     made.trim().to_owned()
 }
@@ -20,7 +24,17 @@ fn commit(machine: &Environment, old: &str, message: &str) -> String {
 /// Pushes `new` if the ref is still at `old`.
 fn push(machine: &Environment, old: &str, new: &str) -> Output {
     let lease = format!("--force-with-lease={REF}:{old}");
-    machine.run("git", &["push", "--quiet", "--atomic", &lease, "origin", &format!("{new}:{REF}")])
+    machine.run(
+        "git",
+        &[
+            "push",
+            "--quiet",
+            "--atomic",
+            &lease,
+            "origin",
+            &format!("{new}:{REF}"),
+        ],
+    )
 }
 
 /// Two machines push at the same state: the first wins, the second is refused, and after a fetch it is next.
@@ -31,11 +45,17 @@ fn take_turns(host: &Host) {
     assert_eq!(host.tip(REF).as_ref(), Some(&first));
     let beaten = push(&b, "", &commit(&b, "", "from b"));
     assert_eq!(beaten.code, 1, "{beaten}");
-    assert!(beaten.stderr.contains("stale info") || beaten.stderr.contains("rejected"), "{beaten}");
+    assert!(
+        beaten.stderr.contains("stale info") || beaten.stderr.contains("rejected"),
+        "{beaten}"
+    );
     b.git(&["fetch", "--quiet", "origin", REF]);
     let second = commit(&b, &first, "from b, again");
     assert_eq!(push(&b, &first, &second).code, 0);
-    assert_eq!(host.git(&["log", "--format=%s", REF]), "from b, again\nfrom a\n");
+    assert_eq!(
+        host.git(&["log", "--format=%s", REF]),
+        "from b, again\nfrom a\n"
+    );
 }
 
 #[test]
@@ -69,7 +89,12 @@ fn a_large_push_and_a_large_fetch_get_through() {
         a.git(&["add", "noise"]);
         a.git(&["commit", "--quiet", "-m", "Add noise"]);
         a.git(&["push", "--quiet", "origin", "main"]);
-        assert_eq!(std::fs::metadata(host.machine().path("noise")).unwrap().len(), 1_200_000);
+        assert_eq!(
+            std::fs::metadata(host.machine().path("noise"))
+                .unwrap()
+                .len(),
+            1_200_000
+        );
     }
 }
 
@@ -83,7 +108,11 @@ fn a_cut_request_changes_nothing_and_is_an_error() {
             host.next(Of::Pushes, Fault::CutRequest(bytes));
             let cut = push(&a, "", &first);
             assert_ne!(cut.code, 0, "{way:?}, after {bytes}: {cut}");
-            assert_eq!((host.tip(REF), host.proxy().left()), (None, 0), "{way:?}, after {bytes}");
+            assert_eq!(
+                (host.tip(REF), host.proxy().left()),
+                (None, 0),
+                "{way:?}, after {bytes}"
+            );
         }
         // The second request of a connection by HTTP, which curl sends again.
         host.next(Of::Pushes, Fault::CutRequest(250));
@@ -98,7 +127,10 @@ fn a_cut_answer_to_a_fetch_is_an_error() {
         let host = Host::behind_proxy(way);
         let a = host.machine();
         // By HTTP, that is behind the head of the answer.
-        host.next(Of::Any, Fault::CutAnswer(if way == Way::Http { 400 } else { 20 }));
+        host.next(
+            Of::Any,
+            Fault::CutAnswer(if way == Way::Http { 400 } else { 20 }),
+        );
         assert_ne!(a.run("git", &["fetch", "origin"]).code, 0, "{way:?}");
         host.next(Of::Any, Fault::Refuse);
         assert_ne!(a.run("git", &["fetch", "origin"]).code, 0, "{way:?}");
@@ -142,7 +174,11 @@ fn a_delay_takes_its_time() {
     host.next(Of::Any, Fault::Delay(Duration::from_millis(150)));
     let start = Instant::now();
     a.git(&["fetch", "--quiet", "origin"]);
-    assert!(start.elapsed() > Duration::from_millis(300), "{:?}", start.elapsed());
+    assert!(
+        start.elapsed() > Duration::from_millis(300),
+        "{:?}",
+        start.elapsed()
+    );
 }
 
 #[test]
@@ -164,7 +200,11 @@ fn the_http_server_refuses_on_command() {
 #[test]
 fn a_server_can_be_killed_at_each_step_of_a_push() {
     for way in [Way::Daemon, Way::Http] {
-        for (hook, happened) in [("pre-receive", false), ("update", false), ("post-receive", true)] {
+        for (hook, happened) in [
+            ("pre-receive", false),
+            ("update", false),
+            ("post-receive", true),
+        ] {
             let host = Host::new(way);
             let a = host.machine();
             let first = commit(&a, "", "first");

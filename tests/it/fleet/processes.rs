@@ -39,8 +39,11 @@ impl Processes {
 impl Groups {
     fn kill(&self) -> usize {
         let groups = self.0.lock().unwrap();
-        let pids = groups.iter().filter_map(|id| Pid::from_raw(id.cast_signed()));
-        pids.filter(|pid| kill_process_group(*pid, Signal::KILL).is_ok()).count()
+        let pids = groups
+            .iter()
+            .filter_map(|id| Pid::from_raw(id.cast_signed()));
+        pids.filter(|pid| kill_process_group(*pid, Signal::KILL).is_ok())
+            .count()
     }
 }
 

@@ -50,7 +50,11 @@ impl Proxy {
             // A side that is gone ends the connection, and nothing else.
             drop(relay(client, server, &faults, &count));
         });
-        Self { listener, queue, replayed }
+        Self {
+            listener,
+            queue,
+            replayed,
+        }
     }
 
     pub(super) fn address(&self) -> SocketAddr {
@@ -87,8 +91,9 @@ fn opening(client: &mut TcpStream) -> std::io::Result<Vec<u8>> {
     loop {
         let length = client.read(&mut piece)?;
         first.extend_from_slice(&piece[..length]);
-        let packet =
-            first.get(..4).and_then(|size| usize::from_str_radix(str::from_utf8(size).ok()?, 16).ok());
+        let packet = first
+            .get(..4)
+            .and_then(|size| usize::from_str_radix(str::from_utf8(size).ok()?, 16).ok());
         if length == 0 || packet.is_some_and(|size| first.len() >= size) || first.contains(&b'\n') {
             return Ok(first);
         }
@@ -102,11 +107,19 @@ fn relay(
     replayed: &AtomicUsize,
 ) -> std::io::Result<()> {
     let first = opening(&mut client)?;
-    let is_push = first.windows(16).any(|window| window == b"git-receive-pack");
+    let is_push = first
+        .windows(16)
+        .any(|window| window == b"git-receive-pack");
     let fault = {
         let mut queue = queue.lock().unwrap();
-        let is_for = queue.front().is_some_and(|(of, _)| *of == Of::Any || is_push);
-        if is_for { queue.pop_front().map(|(_, fault)| fault) } else { None }
+        let is_for = queue
+            .front()
+            .is_some_and(|(of, _)| *of == Of::Any || is_push);
+        if is_for {
+            queue.pop_front().map(|(_, fault)| fault)
+        } else {
+            None
+        }
     };
     let (mut up, mut down) = (Limits::default(), Limits::default());
     match fault {
@@ -169,7 +182,11 @@ fn relay(
             piece.truncate(length);
         }
         // A client that has closed has said all; the server may still answer.
-        let how = if up.bytes.is_some() { Shutdown::Both } else { Shutdown::Write };
+        let how = if up.bytes.is_some() {
+            Shutdown::Both
+        } else {
+            Shutdown::Write
+        };
         drop(upstream.shutdown(how));
     });
     if fault == Some(Fault::Replay) {

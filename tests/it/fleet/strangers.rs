@@ -11,7 +11,11 @@ fn in_plan(file: &str) -> String {
 
 /// Commits the plan's folder of `machine` with these files, as a stranger would, and clones that at `name`.
 fn cloned_with(host: &Host, machine: &Machine, name: &str, files: &[(&str, &str)]) -> Machine {
-    for file in [".fractal-planner/plans/.gitignore", &in_plan("lock"), &in_plan("execution-state.json")] {
+    for file in [
+        ".fractal-planner/plans/.gitignore",
+        &in_plan("lock"),
+        &in_plan("execution-state.json"),
+    ] {
         drop(std::fs::remove_file(machine.path(file)));
     }
     for (file, text) in files {
@@ -24,9 +28,10 @@ fn cloned_with(host: &Host, machine: &Machine, name: &str, files: &[(&str, &str)
 }
 
 fn edited(machine: &Machine, edit: impl Fn(&mut serde_json::Value)) -> String {
-    let mut part =
-        serde_json::from_str(&std::fs::read_to_string(machine.path(&in_plan("fleet.json"))).unwrap())
-            .unwrap();
+    let mut part = serde_json::from_str(
+        &std::fs::read_to_string(machine.path(&in_plan("fleet.json"))).unwrap(),
+    )
+    .unwrap();
     edit(&mut part);
     part.to_string()
 }
@@ -52,10 +57,18 @@ fn a_part_that_came_with_a_clone_is_none_and_runs_nothing() {
     ] {
         let output = victim.fp(args);
         assert!(!ran.exists(), "{args:?} ran the command: {output}");
-        assert!(!output.stderr.contains("--upload-pack"), "{args:?}: {output}");
+        assert!(
+            !output.stderr.contains("--upload-pack"),
+            "{args:?}: {output}"
+        );
     }
     let refused = victim.fp(&["fleet", PLAN]);
-    assert!(refused.stderr.contains("takes no part in it\nhint: run `fp join"), "{refused}");
+    assert!(
+        refused
+            .stderr
+            .contains("takes no part in it\nhint: run `fp join"),
+        "{refused}"
+    );
     victim.join(&hash);
     assert_eq!(victim.step(1), Step::Done("1".to_owned()));
 }
@@ -65,12 +78,23 @@ fn a_part_counts_only_as_it_was_taken_on() {
     let host = Host::new(Way::Path);
     let machines = fleet(&host, 1, 1);
     let own = edited(&machines[0], |_| {});
-    for (name, value) in
-        [("branch", "main"), ("remote", "elsewhere"), ("logRef", "refs/heads/main"), ("machine", "m7")]
-    {
-        machines[0].write(&in_plan("fleet.json"), edited(&machines[0], |part| part[name] = value.into()));
+    for (name, value) in [
+        ("branch", "main"),
+        ("remote", "elsewhere"),
+        ("logRef", "refs/heads/main"),
+        ("machine", "m7"),
+    ] {
+        machines[0].write(
+            &in_plan("fleet.json"),
+            edited(&machines[0], |part| part[name] = value.into()),
+        );
         let refused = machines[0].fp(&["next", PLAN]);
-        assert!(refused.stderr.contains("takes no part in it\nhint: run `fp join"), "{name}: {refused}");
+        assert!(
+            refused
+                .stderr
+                .contains("takes no part in it\nhint: run `fp join"),
+            "{name}: {refused}"
+        );
         machines[0].write(&in_plan("fleet.json"), &own);
     }
     assert!(matches!(machines[0].step(1), Step::Done(_)));
@@ -103,10 +127,16 @@ fn what_waits_in_a_clone_is_not_sent() {
     let victim = cloned_with(&host, &machine, "m2", &[("waiting.jsonl", &waiting)]);
     std::fs::remove_file(victim.path(&in_plan("fleet.json"))).unwrap();
     victim.join(&hash);
-    victim.write(&in_plan("waiting.jsonl"), waiting.lines().next().unwrap().to_owned() + "\n");
+    victim.write(
+        &in_plan("waiting.jsonl"),
+        waiting.lines().next().unwrap().to_owned() + "\n",
+    );
     victim.done(&["claim", PLAN, "--as", &victim.owner(1)]);
     let sent = host.git(&["log", "--format=%B", LOG]);
-    assert!(!sent.contains("completed") && !sent.contains("told"), "{sent}");
+    assert!(
+        !sent.contains("completed") && !sent.contains("told"),
+        "{sent}"
+    );
 }
 
 /// Pushes a commit with this message onto the log, as anybody may who can push.
@@ -147,7 +177,10 @@ fn survive(said: &str, harm: impl Fn(&Host)) {
     let before = host.tip(LOG).unwrap();
     harm(&host);
     let refused = machines[0].fp(&["claim", PLAN, "--as", &machines[0].owner(1)]);
-    assert!(refused.code != 0 && refused.stderr.contains(said), "{said}: {refused}");
+    assert!(
+        refused.code != 0 && refused.stderr.contains(said),
+        "{said}: {refused}"
+    );
     machines[0].done(&["status", PLAN]);
     host.git(&["update-ref", LOG, &before]);
     machines[0].done(&["next", PLAN]);
@@ -157,15 +190,26 @@ fn survive(said: &str, harm: impl Fn(&Host)) {
     let left = machines[0].done(&["leave", PLAN]);
     assert!(left.stderr.contains("by its silence"), "{said}: {left}");
     let statuses = machines[0].statuses();
-    assert!(statuses.iter().any(|(_, status)| status == "PENDING"), "{said}: {statuses:?}");
-    assert_eq!(std::fs::read_dir(machines[0].path(&in_plan("unfinished"))).unwrap().count(), 1, "{said}");
+    assert!(
+        statuses.iter().any(|(_, status)| status == "PENDING"),
+        "{said}: {statuses:?}"
+    );
+    assert_eq!(
+        std::fs::read_dir(machines[0].path(&in_plan("unfinished")))
+            .unwrap()
+            .count(),
+        1,
+        "{said}"
+    );
     assert!(!machines[0].path(&in_plan("fleet.json")).exists());
     machines[0].done(&["plans", "archive", PLAN]);
 }
 
 #[test]
 fn an_entry_that_is_none_stops_nothing_for_good() {
-    survive("unknown variant `nonsense`", |host| push_to_log(host, &note_of_another(host, "nonsense", "x")));
+    survive("unknown variant `nonsense`", |host| {
+        push_to_log(host, &note_of_another(host, "nonsense", "x"))
+    });
 }
 
 #[test]
@@ -178,7 +222,9 @@ fn a_rewound_log_stops_nothing_for_good() {
 
 #[test]
 fn a_deleted_log_stops_nothing_for_good() {
-    survive("is not on origin", |host| drop(host.git(&["update-ref", "-d", LOG])));
+    survive("is not on origin", |host| {
+        drop(host.git(&["update-ref", "-d", LOG]))
+    });
 }
 
 #[test]
@@ -195,7 +241,10 @@ fn a_signed_plan_is_built_on_nothing_that_nobody_signed() {
     let host = Host::new(Way::Path);
     let machine = Machine::new(&host, "m1");
     let key = machine.beside("key");
-    let made = machine.run("ssh-keygen", &["-q", "-t", "ed25519", "-N", "", "-f", key.to_str().unwrap()]);
+    let made = machine.run(
+        "ssh-keygen",
+        &["-q", "-t", "ed25519", "-N", "", "-f", key.to_str().unwrap()],
+    );
     assert_eq!(made.code, 0, "{made}");
     let public = std::fs::read_to_string(key.with_extension("pub")).unwrap();
     let allowed = machine.beside("allowed");
@@ -212,12 +261,25 @@ fn a_signed_plan_is_built_on_nothing_that_nobody_signed() {
     machine.share(&parts(2));
     assert!(matches!(machine.step(1), Step::Done(_)));
     let before = host.tip(BRANCH).unwrap();
-    let commit = ["-c", "user.name=x", "-c", "user.email=x@y", "commit-tree", "-m", "Unsigned", "-p", BRANCH];
+    let commit = [
+        "-c",
+        "user.name=x",
+        "-c",
+        "user.email=x@y",
+        "commit-tree",
+        "-m",
+        "Unsigned",
+        "-p",
+        BRANCH,
+    ];
     let unsigned = host.git(&[&commit[..], &[&format!("{BRANCH}^{{tree}}")]].concat());
     host.git(&["update-ref", BRANCH, unsigned.trim()]);
     let refused = machine.fp(&["claim", PLAN, "--as", &machine.owner(1)]);
     let said = format!("commit {} of {BRANCH} is not signed", unsigned.trim());
-    assert!(refused.code == 1 && refused.stderr.contains(&said), "{refused}");
+    assert!(
+        refused.code == 1 && refused.stderr.contains(&said),
+        "{refused}"
+    );
     host.git(&["update-ref", BRANCH, &before]);
     // What a signed entry names counts without a signature of its own, as does a commit that somebody signed.
     assert!(matches!(machine.step(1), Step::Done(_)));

@@ -26,7 +26,10 @@ fn two_machines_do_all_tasks_once_however_they_reach_the_remote() {
         let host = Host::new(way);
         let machines = fleet(&host, 2, 2);
         for (turn, machine) in machines.iter().cycle().take(2).enumerate() {
-            assert!(matches!(machine.step(1), Step::Done(_)), "{way:?}, turn {turn}");
+            assert!(
+                matches!(machine.step(1), Step::Done(_)),
+                "{way:?}, turn {turn}"
+            );
         }
         assert_eq!(machines[0].step(1), Step::Nothing, "{way:?}");
         expect_all_done_once(&host, 2);
@@ -34,7 +37,11 @@ fn two_machines_do_all_tasks_once_however_they_reach_the_remote() {
         machines[0].done(&["next", PLAN]);
         machines[1].done(&["next", PLAN]);
         for machine in &machines {
-            assert!(machine.entries() == chain(&host), "{way:?}: {} has another log", machine.name);
+            assert!(
+                machine.entries() == chain(&host),
+                "{way:?}: {} has another log",
+                machine.name
+            );
         }
     }
 }
@@ -44,10 +51,16 @@ fn all_at_once(machines: usize, tasks: usize, time: Duration) {
     let host = Host::new(Way::Path);
     let machines = fleet(&host, machines, tasks);
     let mut done: Vec<String> = std::thread::scope(|scope| {
-        let builders = machines.iter().flat_map(|machine| [(machine, 1), (machine, 2)]);
-        let working: Vec<_> =
-            builders.map(|(machine, builder)| scope.spawn(move || machine.work(builder, time))).collect();
-        working.into_iter().flat_map(|working| working.join().unwrap()).collect()
+        let builders = machines
+            .iter()
+            .flat_map(|machine| [(machine, 1), (machine, 2)]);
+        let working: Vec<_> = builders
+            .map(|(machine, builder)| scope.spawn(move || machine.work(builder, time)))
+            .collect();
+        working
+            .into_iter()
+            .flat_map(|working| working.join().unwrap())
+            .collect()
     });
     done.sort();
     let mut expect: Vec<String> = (1..=tasks).map(|n| n.to_string()).collect();

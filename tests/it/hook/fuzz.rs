@@ -31,8 +31,9 @@ const EVENTS: [&str; 14] = [
 fn names() -> Vec<String> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/events");
     let entries = fs::read_dir(folder).unwrap();
-    let mut names: Vec<String> =
-        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    let mut names: Vec<String> = entries
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
     names.sort();
     assert!(names.len() > 40, "the recorded events are there");
     names
@@ -42,7 +43,10 @@ fn names() -> Vec<String> {
 fn event(environment: &Environment, name: &str) -> Value {
     let work = environment.path("");
     let text = recorded(name)
-        .replace("/home/dev/shop", work.to_str().unwrap().trim_end_matches('/'))
+        .replace(
+            "/home/dev/shop",
+            work.to_str().unwrap().trim_end_matches('/'),
+        )
         .replace("4086f10a-9781-4722-a1c8-84a529e4a70e", "s1")
         .replace("a7057955-3099-4d3b-bf92-d24ef157124f", "s1");
     serde_json::from_str(&text).unwrap()
@@ -61,8 +65,15 @@ fn hook_of(event: &Value) -> String {
 /// The places of values in an event, such as `/tool_input/file_path`.
 fn places(value: &Value, above: &str, found: &mut Vec<String>) {
     let children: Vec<(String, &Value)> = match value {
-        Value::Object(fields) => fields.iter().map(|(name, child)| (name.clone(), child)).collect(),
-        Value::Array(items) => items.iter().enumerate().map(|(i, child)| (i.to_string(), child)).collect(),
+        Value::Object(fields) => fields
+            .iter()
+            .map(|(name, child)| (name.clone(), child))
+            .collect(),
+        Value::Array(items) => items
+            .iter()
+            .enumerate()
+            .map(|(i, child)| (i.to_string(), child))
+            .collect(),
         _ => Vec::new(),
     };
     for (name, child) in children {
@@ -75,7 +86,9 @@ fn places(value: &Value, above: &str, found: &mut Vec<String>) {
 /// Replacements for a value; `None` removes it.
 fn replacements() -> Vec<Option<Value>> {
     let deep = (0..100).fold(json!(1), |inner, _| json!([inner]));
-    let wide: Vec<Value> = (0..500).map(|n| json!({ "id": n, "description": "builder-1" })).collect();
+    let wide: Vec<Value> = (0..500)
+        .map(|n| json!({ "id": n, "description": "builder-1" }))
+        .collect();
     vec![
         None,
         Some(Value::Null),
@@ -83,7 +96,9 @@ fn replacements() -> Vec<Option<Value>> {
         Some(json!(true)),
         Some(json!("")),
         Some(json!("../../../../etc/passwd")),
-        Some(json!("builder-1\u{0}\u{1b}[31m\u{2028}\u{202e}\u{1f468}\u{200d}\u{1f469}\u{fffd}")),
+        Some(json!(
+            "builder-1\u{0}\u{1b}[31m\u{2028}\u{202e}\u{1f468}\u{200d}\u{1f469}\u{fffd}"
+        )),
         Some(json!("x\n".repeat(20_000))),
         Some(json!({ "content": { "content": [] }, "": null })),
         Some(deep),
@@ -109,14 +124,20 @@ fn replaced(event: &Value, place: &str, by: Option<&Value>) -> Value {
 /// A run with a builder at work, with high limits for its counters.
 fn running() -> Environment {
     let environment = held();
-    environment.write("../home/.config/fractal-planner/config.json", r#"{"nudge": {"maxRetries": 20}}"#);
+    environment.write(
+        "../home/.config/fractal-planner/config.json",
+        r#"{"nudge": {"maxRetries": 20}}"#,
+    );
     environment
 }
 
 /// Asserts that the client goes on after this answer: exit status 0, at most one reply, and at most one line.
 fn harmless(hook: &str, output: &Output, what: &str) {
     assert_eq!(output.code, 0, "{hook}, {what}: {output}");
-    assert!(output.stderr.lines().count() <= 1, "{hook}, {what}: {output}");
+    assert!(
+        output.stderr.lines().count() <= 1,
+        "{hook}, {what}: {output}"
+    );
     let is_reply = output.stdout.is_empty() || output.json().is_object();
     assert!(is_reply, "{hook}, {what}: {output}");
 }
@@ -124,7 +145,11 @@ fn harmless(hook: &str, output: &Output, what: &str) {
 /// The state that no hook changes: the tasks, the tree, and the user's files.
 fn untouched(environment: &Environment) -> (Vec<(String, String)>, String, String) {
     let tree = environment.read(&format!(".fractal-planner/plans/{PLAN}/tasks.md"));
-    (environment.statuses(), tree, environment.git(&["status", "--porcelain", "--ignored"]))
+    (
+        environment.statuses(),
+        tree,
+        environment.git(&["status", "--porcelain", "--ignored"]),
+    )
 }
 
 #[test]
@@ -163,7 +188,11 @@ fn an_event_that_is_cut_off_breaks_nothing() {
         let (hook, text) = (hook_of(&event), event.to_string());
         for part in 0..6 {
             let end = text.len() * part / 6;
-            harmless(&hook, &environment.hook(&hook, &text.as_bytes()[..end]), &format!("{name} to {end}"));
+            harmless(
+                &hook,
+                &environment.hook(&hook, &text.as_bytes()[..end]),
+                &format!("{name} to {end}"),
+            );
         }
     }
     assert_eq!(untouched(&environment), before);
@@ -190,8 +219,16 @@ fn what_is_no_event_is_passed_over_by_every_hook() {
     let deep_object = "{\"session_id\":".repeat(100_000);
     let mut large = br#"{"session_id": "s1", "x": ""#.to_vec();
     large.resize(65 << 20, b'x');
-    let inputs: [&[u8]; 8] =
-        [b"", b"hello", b"[]", b"\0\0\0", b"\xff\xfe{}", deep.as_bytes(), deep_object.as_bytes(), &large];
+    let inputs: [&[u8]; 8] = [
+        b"",
+        b"hello",
+        b"[]",
+        b"\0\0\0",
+        b"\xff\xfe{}",
+        deep.as_bytes(),
+        deep_object.as_bytes(),
+        &large,
+    ];
     for hook in EVENTS {
         for (number, input) in inputs.iter().enumerate() {
             let output = environment.hook(hook, input);
@@ -204,7 +241,11 @@ fn what_is_no_event_is_passed_over_by_every_hook() {
         assert_eq!(output.stdout, "", "{hook}, closed");
     }
     for hook in ["tomorrow", "", "../stop"] {
-        assert_eq!(environment.hook(hook, b"hello"), silent(), "{hook} is not read");
+        assert_eq!(
+            environment.hook(hook, b"hello"),
+            silent(),
+            "{hook} is not read"
+        );
     }
     assert_eq!(untouched(&environment), before);
 }

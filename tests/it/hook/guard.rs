@@ -13,13 +13,19 @@ const MAIN_BASH: &str = "headless-pre-tool-use-bash-main.json";
 
 /// Tasks 1 and 2 for two builders in one checkout; `builder-1` holds task 1 with `src/a.rs`.
 fn shared() -> Environment {
-    let environment = Environment::new().repo().shared().env("TMPDIR", std::env::temp_dir());
+    let environment = Environment::new()
+        .repo()
+        .shared()
+        .env("TMPDIR", std::env::temp_dir());
     environment.write("src/a.rs", "a\n");
     environment.write("src/b.rs", "b\n");
     environment.write("tests/b.rs", "b\n");
     environment.git(&["add", "."]);
     environment.git(&["commit", "-qm", "Begin"]);
-    environment.plan(&tree(&[leaf("1", "none", "src/a.rs"), leaf("2", "none", "src/b.rs")]));
+    environment.plan(&tree(&[
+        leaf("1", "none", "src/a.rs"),
+        leaf("2", "none", "src/b.rs"),
+    ]));
     environment.start(&["--builders", "2"]);
     environment.done(&["next", PLAN]);
     environment.claim("builder-1").unwrap();
@@ -39,7 +45,11 @@ impl Environment {
     }
 
     fn edit_by(&self, event: &str, who: &str, tool: &str, path: &str) -> Output {
-        let field = if tool == "NotebookEdit" { "notebook_path" } else { "file_path" };
+        let field = if tool == "NotebookEdit" {
+            "notebook_path"
+        } else {
+            "file_path"
+        };
         let input = json!({
             "session_id": "s1", "cwd": self.path("").to_str().unwrap(), "agent_type": who,
             "agent_id": format!("a{who}-1"), "tool_name": tool, "tool_input": { field: path },
@@ -72,20 +82,30 @@ fn refusal(output: &Output) -> String {
     let reply = &output.json()["hookSpecificOutput"];
     assert_eq!(reply["hookEventName"], "PreToolUse");
     assert_eq!(reply["permissionDecision"], "deny");
-    reply["permissionDecisionReason"].as_str().unwrap().to_owned()
+    reply["permissionDecisionReason"]
+        .as_str()
+        .unwrap()
+        .to_owned()
 }
 
 #[test]
 fn a_builder_edits_the_files_of_its_task_and_nothing_else() {
     let environment = shared();
     for tool in ["Write", "Edit", "MultiEdit", "NotebookEdit"] {
-        assert_eq!(environment.edit_event("pre-tool-use", tool, "src/a.rs"), silent(), "{tool}");
+        assert_eq!(
+            environment.edit_event("pre-tool-use", tool, "src/a.rs"),
+            silent(),
+            "{tool}"
+        );
         assert!(
             refusal(&environment.edit_event("pre-tool-use", tool, "src/c.rs"))
                 .contains("src/c.rs is not among")
         );
     }
-    assert_eq!(environment.edit_event("pre-tool-use", "Read", "src/c.rs"), silent());
+    assert_eq!(
+        environment.edit_event("pre-tool-use", "Read", "src/c.rs"),
+        silent()
+    );
     let work = environment.path("");
     let top = work.to_str().unwrap().trim_end_matches('/');
     symlink("../../", environment.path("src/up")).unwrap();
@@ -95,7 +115,10 @@ fn a_builder_edits_the_files_of_its_task_and_nothing_else() {
     symlink("../../beyond.rs", environment.path("src/dangling.rs")).unwrap();
     let check = |path: &str, expect: &str| {
         let refusal = environment.refusal(path);
-        assert!(refusal.contains(expect) && refusal.is_empty() == expect.is_empty(), "{path}: {refusal}");
+        assert!(
+            refusal.contains(expect) && refusal.is_empty() == expect.is_empty(),
+            "{path}: {refusal}"
+        );
     };
     check("src/a.rs", "");
     check(&format!("{top}/src/a.rs"), "");
@@ -106,14 +129,20 @@ fn a_builder_edits_the_files_of_its_task_and_nothing_else() {
     check("tests/a.rs", "");
     check("src/a/tests.rs", "");
     check("/tmp/scratch.txt", "");
-    check(std::env::temp_dir().join("scratch.txt").to_str().unwrap(), "");
+    check(
+        std::env::temp_dir().join("scratch.txt").to_str().unwrap(),
+        "",
+    );
     for (path, told) in [
         ("src/c.rs", "src/c.rs is not among its files"),
         ("src/link.rs", "src/b.rs is not among its files"),
         ("tests/b.rs", "tests/b.rs is not among its files"),
         ("src", "src is not among its files"),
         ("README.md", "README.md is not among its files"),
-        ("a\nb\u{1b}[31m", r#""'a\nb\033[31m'" is not among its files"#),
+        (
+            "a\nb\u{1b}[31m",
+            r#""'a\nb\033[31m'" is not among its files"#,
+        ),
         ("src/etc/passwd", "/etc/passwd is outside the repository"),
         ("/etc/passwd", "/etc/passwd is outside the repository"),
         (".git/hooks/pre-commit", "belongs to git"),
@@ -126,10 +155,16 @@ fn a_builder_edits_the_files_of_its_task_and_nothing_else() {
         check(outside, "");
     }
     let plan = format!(".fractal-planner/plans/{PLAN}");
-    for file in
-        ["tasks.md", "events.jsonl", "evidence/task-1-verification.md", "worktrees/builder-2/src/a.rs"]
-    {
-        check(&format!("{plan}/{file}"), "is in the plans folder, which only fp writes");
+    for file in [
+        "tasks.md",
+        "events.jsonl",
+        "evidence/task-1-verification.md",
+        "worktrees/builder-2/src/a.rs",
+    ] {
+        check(
+            &format!("{plan}/{file}"),
+            "is in the plans folder, which only fp writes",
+        );
     }
     for nothing in ["", ".", "a\0b", top] {
         assert_eq!(environment.refusal(nothing), "", "{nothing:?}");
@@ -145,7 +180,17 @@ fn what_the_guard_says() {
     assert_snapshot!(text, @"task 1 of sample-20261121 lists src/a.rs; \"src/c d.rs\" is not among its files. If the task can't be done without it: fp scope extend sample-20261121 1 'src/c d.rs'");
     let (token, rest) = token.split_once(' ').unwrap();
     assert_eq!(rest, "--reason '...'");
-    let ask = ["scope", "extend", PLAN, "1", "src/c d.rs", "--claim", token, "--reason", "why"];
+    let ask = [
+        "scope",
+        "extend",
+        PLAN,
+        "1",
+        "src/c d.rs",
+        "--claim",
+        token,
+        "--reason",
+        "why",
+    ];
     environment.done(&ask);
     assert_snapshot!(environment.refusal("src/c d.rs"), @"task 1 of sample-20261121 lists src/a.rs; \"src/c d.rs\" is not among its files. The user has been asked about it: end your turn, and you will get the answer.");
     environment.claim("builder-2").unwrap();
@@ -153,7 +198,9 @@ fn what_the_guard_says() {
     configure(&environment, json!({ "extend": "deny" }));
     assert_snapshot!(environment.refusal("src/c.rs"), @"task 1 of sample-20261121 lists src/a.rs; src/c.rs is not among its files. Do without it: src/c.rs is not in the task's files, and `guard.extend` is `deny`.");
     configure(&environment, json!({ "extend": "allow" }));
-    environment.done(&["scope", "extend", PLAN, "1", "src/c.rs", "--claim", token, "--reason", "why"]);
+    environment.done(&[
+        "scope", "extend", PLAN, "1", "src/c.rs", "--claim", token, "--reason", "why",
+    ]);
     assert_eq!(environment.refusal("src/c.rs"), "");
 }
 
@@ -176,8 +223,17 @@ fn a_test_of_its_own_stays_its_own() {
     let environment = shared();
     assert_eq!(environment.refusal("tests/a.rs"), "");
     environment.write("tests/a.rs", "1\n");
-    assert_eq!(environment.refusal("tests/a.rs"), "", "it wasn't there at the claim");
-    assert!(environment.refusal("tests/b.rs").contains("tests/b.rs is not among"), "it was");
+    assert_eq!(
+        environment.refusal("tests/a.rs"),
+        "",
+        "it wasn't there at the claim"
+    );
+    assert!(
+        environment
+            .refusal("tests/b.rs")
+            .contains("tests/b.rs is not among"),
+        "it was"
+    );
 }
 
 #[test]
@@ -198,20 +254,45 @@ fn a_builder_without_a_task_edits_nothing_in_the_repository() {
     let environment = shared();
     for who in ["builder-2", "fp:builder"] {
         let answer = environment.edit_by("pre-tool-use", who, "Write", "README.md");
-        assert!(refusal(&answer).starts_with(&format!("you hold no task of {PLAN}")), "{who}: {answer}");
-        assert_eq!(environment.edit_by("pre-tool-use", who, "Write", "/tmp/x"), silent(), "{who}");
-        assert_eq!(environment.edit_by("post-tool-use", who, "Write", "README.md"), silent(), "{who}");
+        assert!(
+            refusal(&answer).starts_with(&format!("you hold no task of {PLAN}")),
+            "{who}: {answer}"
+        );
+        assert_eq!(
+            environment.edit_by("pre-tool-use", who, "Write", "/tmp/x"),
+            silent(),
+            "{who}"
+        );
+        assert_eq!(
+            environment.edit_by("post-tool-use", who, "Write", "README.md"),
+            silent(),
+            "{who}"
+        );
     }
     environment.done(&["cancel", PLAN]);
-    assert_eq!(environment.edit_by("pre-tool-use", "builder-2", "Write", "README.md"), silent());
+    assert_eq!(
+        environment.edit_by("pre-tool-use", "builder-2", "Write", "README.md"),
+        silent()
+    );
 }
 
 #[test]
 fn whoever_is_no_builder_edits_what_it_likes() {
     let environment = shared();
-    for who in ["reviewer", "general-purpose", "other:builder", "fp:verifier", "", "../x"] {
+    for who in [
+        "reviewer",
+        "general-purpose",
+        "other:builder",
+        "fp:verifier",
+        "",
+        "../x",
+    ] {
         for event in ["pre-tool-use", "post-tool-use"] {
-            assert_eq!(environment.edit_by(event, who, "Write", "README.md"), silent(), "{who}");
+            assert_eq!(
+                environment.edit_by(event, who, "Write", "README.md"),
+                silent(),
+                "{who}"
+            );
         }
     }
     let elsewhere = json!({
@@ -230,44 +311,76 @@ fn whoever_is_no_builder_edits_what_it_likes() {
 fn the_main_session_costs_nothing() {
     let environment = held().env("COMMENT_CHECKER_DISABLED", "1");
     environment.write(".fractal-planner/config.json", "{ broken");
-    for name in ["headless-pre-tool-use-write-main.json", "interactive-pre-tool-use-write-main-2.json"] {
+    for name in [
+        "headless-pre-tool-use-write-main.json",
+        "interactive-pre-tool-use-write-main-2.json",
+    ] {
         assert_eq!(environment.replay("pre-tool-use", name), silent());
     }
     assert_eq!(
-        environment.replay("post-tool-use", "headless-post-tool-use-write-main-update.json"),
+        environment.replay(
+            "post-tool-use",
+            "headless-post-tool-use-write-main-update.json"
+        ),
         silent()
     );
     let output = environment.replay("pre-tool-use", TEAMMATE_EDIT);
-    assert_eq!((output.code, output.stdout.as_str(), output.stderr.lines().count()), (0, "", 1), "{output}");
+    assert_eq!(
+        (
+            output.code,
+            output.stdout.as_str(),
+            output.stderr.lines().count()
+        ),
+        (0, "", 1),
+        "{output}"
+    );
 }
 
 #[test]
 fn each_mode_of_the_guard() {
     let environment = shared();
-    let before = |environment: &Environment| environment.edit_event("pre-tool-use", "Write", "README.md");
-    let after = |environment: &Environment| environment.edit_event("post-tool-use", "Write", "README.md");
+    let before =
+        |environment: &Environment| environment.edit_event("pre-tool-use", "Write", "README.md");
+    let after =
+        |environment: &Environment| environment.edit_event("post-tool-use", "Write", "README.md");
     assert!(refusal(&before(&environment)).contains("README.md is not among its files"));
     assert_eq!(after(&environment), silent());
     configure(&environment, json!({ "mode": "off" }));
-    assert_eq!([before(&environment), after(&environment)], [silent(), silent()]);
+    assert_eq!(
+        [before(&environment), after(&environment)],
+        [silent(), silent()]
+    );
     configure(&environment, json!({ "mode": "warn" }));
     assert_eq!(before(&environment), silent());
     let reply = after(&environment).json();
     assert_eq!(reply["hookSpecificOutput"]["hookEventName"], "PostToolUse");
-    let told = reply["hookSpecificOutput"]["additionalContext"].as_str().unwrap();
+    let told = reply["hookSpecificOutput"]["additionalContext"]
+        .as_str()
+        .unwrap();
     assert!(told.contains("README.md is not among its files"), "{told}");
-    assert_eq!(environment.edit_event("post-tool-use", "Write", "src/a.rs"), silent());
+    assert_eq!(
+        environment.edit_event("post-tool-use", "Write", "src/a.rs"),
+        silent()
+    );
     environment.write("tests/a.rs", "1\n");
-    assert_eq!(environment.edit_event("post-tool-use", "Write", "tests/a.rs"), silent());
+    assert_eq!(
+        environment.edit_event("post-tool-use", "Write", "tests/a.rs"),
+        silent()
+    );
 }
 
 #[test]
 fn a_command_in_its_worktree_is_allowed() {
     let environment = Environment::new().repo();
-    environment.plan(&tree(&[leaf("1", "none", "a.txt"), leaf("2", "none", "b.txt")]));
+    environment.plan(&tree(&[
+        leaf("1", "none", "a.txt"),
+        leaf("2", "none", "b.txt"),
+    ]));
     environment.start(&["--builders", "2"]);
     let (task, token) = environment.claim("builder-1").unwrap();
-    let own = environment.path(&format!(".fractal-planner/plans/{PLAN}/worktrees/builder-1"));
+    let own = environment.path(&format!(
+        ".fractal-planner/plans/{PLAN}/worktrees/builder-1"
+    ));
     let elsewhere = environment.beside("elsewhere");
     std::fs::create_dir(&elsewhere).unwrap();
     let answer = |folder: &std::path::Path, rest: &str| {
@@ -275,11 +388,17 @@ fn a_command_in_its_worktree_is_allowed() {
             "session_id": "s1", "cwd": environment.path(""), "agent_type": "fp:builder", "agent_id": "a1",
             "tool_name": "Bash", "tool_input": { "command": format!("cd {} && {rest}", folder.display()) },
         });
-        environment.hook("pre-tool-use", event.to_string().as_bytes()).stdout
+        environment
+            .hook("pre-tool-use", event.to_string().as_bytes())
+            .stdout
     };
     let submit = format!("fp submit {PLAN} {task} --claim {token}");
     assert!(answer(&own, &submit).contains("\"allow\""));
-    assert_eq!(answer(&elsewhere, &submit), "", "another project's plans are not looked at here");
+    assert_eq!(
+        answer(&elsewhere, &submit),
+        "",
+        "another project's plans are not looked at here"
+    );
     assert_eq!(answer(&own, &format!("{submit}; touch q")), "");
     assert!(answer(&own, &format!("fp verdict {PLAN} 1 --pass '1: a'")).contains("\"deny\""));
 }
@@ -287,28 +406,60 @@ fn a_command_in_its_worktree_is_allowed() {
 #[test]
 fn in_a_worktree_of_its_own() {
     let environment = Environment::new().repo();
-    environment.plan(&tree(&[leaf("1", "none", "a.txt"), leaf("2", "none", "b.txt")]));
+    environment.plan(&tree(&[
+        leaf("1", "none", "a.txt"),
+        leaf("2", "none", "b.txt"),
+    ]));
     environment.start(&["--builders", "2"]);
     environment.claim("builder-1").unwrap();
     environment.claim("builder-2").unwrap();
     let own = format!(".fractal-planner/plans/{PLAN}/worktrees/builder-1");
     assert_eq!(environment.refusal(&format!("{own}/a.txt")), "");
-    assert!(environment.refusal(&format!("{own}/b.txt")).contains("b.txt is not among its files"));
-    assert!(environment.refusal(&format!("{own}/.git")).contains("belongs to git"));
-    assert!(environment.refusal(&format!("{own}/../builder-2/a.txt")).contains("in the plans folder"));
-    assert!(environment.refusal("b.txt").contains("b.txt is not among its files"));
+    assert!(
+        environment
+            .refusal(&format!("{own}/b.txt"))
+            .contains("b.txt is not among its files")
+    );
+    assert!(
+        environment
+            .refusal(&format!("{own}/.git"))
+            .contains("belongs to git")
+    );
+    assert!(
+        environment
+            .refusal(&format!("{own}/../builder-2/a.txt"))
+            .contains("in the plans folder")
+    );
+    assert!(
+        environment
+            .refusal("b.txt")
+            .contains("b.txt is not among its files")
+    );
     let instead = environment.path(&format!("{own}/a.txt"));
-    let expect = format!("task 1 of {PLAN} is not done in this checkout: edit {}", instead.display());
+    let expect = format!(
+        "task 1 of {PLAN} is not done in this checkout: edit {}",
+        instead.display()
+    );
     assert_eq!(environment.refusal("a.txt"), expect);
     environment.write(&format!("{own}/test_a.py"), "1\n");
     let from_inside = json!({
         "session_id": "s1", "cwd": environment.path(&own), "agent_type": "builder-1", "tool_name": "Write",
         "tool_input": { "file_path": "a.txt" },
     });
-    assert_eq!(environment.hook("pre-tool-use", from_inside.to_string().as_bytes()), silent());
+    assert_eq!(
+        environment.hook("pre-tool-use", from_inside.to_string().as_bytes()),
+        silent()
+    );
     let before = environment.entries();
-    assert_eq!(environment.edit_event("post-tool-use", "Write", &format!("{own}/b.txt")), silent());
-    assert_eq!(environment.entries(), before, "nobody else's change can be in it");
+    assert_eq!(
+        environment.edit_event("post-tool-use", "Write", &format!("{own}/b.txt")),
+        silent()
+    );
+    assert_eq!(
+        environment.entries(),
+        before,
+        "nobody else's change can be in it"
+    );
 }
 
 #[test]
@@ -318,7 +469,10 @@ fn background_builders_are_told_apart_by_what_they_claim_as() {
         let edits = [("a59a4098352b54a52", id), ("src/greet.rs", file)];
         refusal(&environment.replay_with("pre-tool-use", HEADLESS_EDIT, &edits))
     };
-    assert!(edited("one", "b.txt").starts_with("you hold no task"), "nobody knows who it is");
+    assert!(
+        edited("one", "b.txt").starts_with("you hold no task"),
+        "nobody knows who it is"
+    );
     let before = environment.entries();
     for line in [
         "fp claim sample --as builder-1; ls",
@@ -329,21 +483,38 @@ fn background_builders_are_told_apart_by_what_they_claim_as() {
     }
     assert_eq!(environment.entries(), before);
     assert!(
-        environment.announces("one", &format!("fp claim {PLAN} --as builder-1")).stdout.contains("allow")
+        environment
+            .announces("one", &format!("fp claim {PLAN} --as builder-1"))
+            .stdout
+            .contains("allow")
     );
     environment.announces("one", &format!("fp claim {PLAN} --as builder-1"));
-    environment.announces("two", &format!("fp status {PLAN} && fp claim --as=builder-2 {PLAN}"));
-    assert_eq!(environment.logged_since(before), ["agentKnown", "agentKnown"]);
+    environment.announces(
+        "two",
+        &format!("fp status {PLAN} && fp claim --as=builder-2 {PLAN}"),
+    );
+    assert_eq!(
+        environment.logged_since(before),
+        ["agentKnown", "agentKnown"]
+    );
     environment.claim("builder-2").unwrap();
-    let own = |name: &str, file: &str| format!(".fractal-planner/plans/{PLAN}/worktrees/{name}/{file}");
+    let own =
+        |name: &str, file: &str| format!(".fractal-planner/plans/{PLAN}/worktrees/{name}/{file}");
     assert_eq!(edited("one", &own("builder-1", "a.txt")), "");
     assert!(edited("one", &own("builder-1", "b.txt")).contains("b.txt is not among"));
     assert_eq!(edited("two", &own("builder-2", "b.txt")), "");
     assert!(edited("two", &own("builder-2", "a.txt")).contains("a.txt is not among"));
     for (id, name) in [("one", "builder-1"), ("two", "builder-2")] {
-        let edits =
-            [("a59a4098352b54a52", id), ("\"description\": \"build it\"", "\"description\": \"Build it\"")];
-        let told = environment.replay_with("subagent-stop", HEADLESS_STOP, &edits).stdout;
+        let edits = [
+            ("a59a4098352b54a52", id),
+            (
+                "\"description\": \"build it\"",
+                "\"description\": \"Build it\"",
+            ),
+        ];
+        let told = environment
+            .replay_with("subagent-stop", HEADLESS_STOP, &edits)
+            .stdout;
         assert!(told.contains(&format!("{name}, you hold task")), "{told}");
     }
     // Another session has other agents.
@@ -357,14 +528,24 @@ fn an_agent_of_one_run_is_none_of_another() {
     let environment = held_of_two("2");
     let folder = environment.path(".fractal-planner/plans");
     let newer = folder.join("newer-20261231");
-    let copied = environment.command("cp").arg("-a").args([&folder.join(PLAN), &newer]).status();
+    let copied = environment
+        .command("cp")
+        .arg("-a")
+        .args([&folder.join(PLAN), &newer])
+        .status();
     assert!(copied.unwrap().success());
     fs::remove_file(newer.join("execution-state.json")).unwrap();
     let told = || environment.replay("subagent-stop", HEADLESS_STOP).stdout;
-    assert!(!told().contains("newer-20261231"), "a run that nobody here approved");
+    assert!(
+        !told().contains("newer-20261231"),
+        "a run that nobody here approved"
+    );
     environment.trust_copy("newer-20261231");
     assert!(told().contains("of plan newer-20261231"), "both would do");
-    environment.announces("a59a4098352b54a52", &format!("fp claim {PLAN} --as builder-1"));
+    environment.announces(
+        "a59a4098352b54a52",
+        &format!("fp claim {PLAN} --as builder-1"),
+    );
     assert!(told().contains(&format!("of plan {PLAN}")));
 }
 
@@ -376,14 +557,24 @@ fn a_background_builder_is_known_from_its_start() {
         assert_eq!(environment.replay("post-tool-use", STARTED), silent());
     }
     assert_eq!(environment.logged_since(before), ["agentKnown"]);
-    let other = [("\"fp:builder\"", "\"Explore\""), ("a59a4098352b54a52", "x")];
+    let other = [
+        ("\"fp:builder\"", "\"Explore\""),
+        ("a59a4098352b54a52", "x"),
+    ];
     environment.replay_with("post-tool-use", STARTED, &other);
-    let unknown = [("\"name\": \"builder-1\"", "\"name\": \"builder-9\""), ("a59a4098352b54a52", "y")];
+    let unknown = [
+        ("\"name\": \"builder-1\"", "\"name\": \"builder-9\""),
+        ("a59a4098352b54a52", "y"),
+    ];
     environment.replay_with("post-tool-use", STARTED, &unknown);
     assert_eq!(environment.entries(), before + 1);
     assert!(!refusal(&environment.replay("pre-tool-use", HEADLESS_EDIT)).is_empty());
     let line = environment.fp(&["log", PLAN, "--verbose"]);
-    assert!(line.stdout.contains("builder-1 is the agent a59a4098352b54a52 of the client"), "{line}");
+    assert!(
+        line.stdout
+            .contains("builder-1 is the agent a59a4098352b54a52 of the client"),
+        "{line}"
+    );
 }
 
 #[test]
@@ -391,9 +582,20 @@ fn a_call_of_the_main_session_says_nothing_about_an_agent() {
     let environment = held_of_two("2");
     let before = environment.entries();
     let line = format!("fp claim {PLAN} --as builder-2");
-    let edits = [("\"command\": \"", format!("\"command\": \"{line}\", \"was\": \""))];
-    let edits: Vec<(&str, &str)> = edits.iter().map(|(from, to)| (*from, to.as_str())).collect();
-    assert!(environment.replay_with("pre-tool-use", MAIN_BASH, &edits).stdout.contains("allow"));
+    let edits = [(
+        "\"command\": \"",
+        format!("\"command\": \"{line}\", \"was\": \""),
+    )];
+    let edits: Vec<(&str, &str)> = edits
+        .iter()
+        .map(|(from, to)| (*from, to.as_str()))
+        .collect();
+    assert!(
+        environment
+            .replay_with("pre-tool-use", MAIN_BASH, &edits)
+            .stdout
+            .contains("allow")
+    );
     assert_eq!(environment.entries(), before);
 }
 
@@ -408,23 +610,49 @@ fn whose_edit_it_is_in_a_checkout_of_two() {
     let token = environment.claim("builder-1").unwrap().1;
     environment.done(&["submit", PLAN, "1", "--claim", &token]);
     let boundary = |environment: &Environment| {
-        let checks = environment.done(&["verify", PLAN, "1", "--format", "json"]).json();
-        let check = checks["checks"].as_array().unwrap().iter().find(|c| c["name"] == "boundary").cloned();
+        let checks = environment
+            .done(&["verify", PLAN, "1", "--format", "json"])
+            .json();
+        let check = checks["checks"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .find(|c| c["name"] == "boundary")
+            .cloned();
         let check = check.unwrap();
-        format!("{}: {}", check["verdict"].as_str().unwrap(), check["detail"].as_str().unwrap())
+        format!(
+            "{}: {}",
+            check["verdict"].as_str().unwrap(),
+            check["detail"].as_str().unwrap()
+        )
     };
     assert_snapshot!(boundary(&environment), @"note: every change is within it; neither counted nor committed: src/b.rs is task 2's");
     environment.fail("1");
     let before = environment.entries();
-    for (path, tool) in [("src/a.rs", "Edit"), ("src/b.rs", "Edit"), ("src/b.rs", "Write")] {
-        assert_eq!(environment.edit_event("post-tool-use", tool, path), silent());
+    for (path, tool) in [
+        ("src/a.rs", "Edit"),
+        ("src/b.rs", "Edit"),
+        ("src/b.rs", "Write"),
+    ] {
+        assert_eq!(
+            environment.edit_event("post-tool-use", tool, path),
+            silent()
+        );
     }
-    assert_eq!(environment.edit_by("post-tool-use", "builder-2", "Edit", "src/b.rs"), silent());
-    assert_eq!(environment.logged_since(before), ["edited"], "once, and only what the files don't tell");
+    assert_eq!(
+        environment.edit_by("post-tool-use", "builder-2", "Edit", "src/b.rs"),
+        silent()
+    );
+    assert_eq!(
+        environment.logged_since(before),
+        ["edited"],
+        "once, and only what the files don't tell"
+    );
     let token = environment.claim("builder-1").unwrap().1;
     let refused = environment.fp(&["submit", PLAN, "1", "--claim", &token]);
     assert_eq!(refused.code, 1, "{refused}");
-    let told = "src/b.rs was changed, is not in the task's files and belongs to task 2, which is running";
+    let told =
+        "src/b.rs was changed, is not in the task's files and belongs to task 2, which is running";
     assert!(refused.stderr.contains(told), "{refused}");
 }
 
@@ -440,12 +668,18 @@ fn mutated() -> impl Strategy<Value = (usize, Vec<usize>, Value)> {
         "(\\.\\./|/|~|[a-z]{1,3}/|\\\\|\0|\n){0,12}".prop_map(Value::from),
         Just(Value::from("x".repeat(100_000))),
     ];
-    (0..4_usize, prop::collection::vec(0..16_usize, 1..4), strange)
+    (
+        0..4_usize,
+        prop::collection::vec(0..16_usize, 1..4),
+        strange,
+    )
 }
 
 /// Puts `strange` at the place in `value` to which `path` leads, member by member.
 fn put(value: &mut Value, path: &[usize], strange: Value) {
-    let Some((first, rest)) = path.split_first() else { return *value = strange };
+    let Some((first, rest)) = path.split_first() else {
+        return *value = strange;
+    };
     match value {
         Value::Object(fields) if !fields.is_empty() => {
             let key = fields.keys().nth(first % fields.len()).unwrap().clone();

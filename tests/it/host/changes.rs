@@ -27,7 +27,10 @@ fn claim<'r>(repo: &'r Repo, files: &[&str]) -> Claimed<'r> {
         repo,
         base: snapshot.tree,
         head: snapshot.status.commit.unwrap(),
-        scope: TaskScope { files: files.iter().map(|f| (*f).to_owned()).collect(), ..TaskScope::default() },
+        scope: TaskScope {
+            files: files.iter().map(|f| (*f).to_owned()).collect(),
+            ..TaskScope::default()
+        },
         shared: false,
         committed: HashSet::new(),
         seen: HashSet::new(),
@@ -38,7 +41,10 @@ impl Claimed<'_> {
     /// The same task with another one beside it in the same working tree.
     fn beside(mut self, id: &str, files: &[&str]) -> Self {
         let files = files.iter().map(|f| (*f).to_owned()).collect();
-        self.scope.others.push(OtherTask { id: id.to_owned(), files });
+        self.scope.others.push(OtherTask {
+            id: id.to_owned(),
+            files,
+        });
         self.shared = true;
         self
     }
@@ -59,7 +65,12 @@ impl Claimed<'_> {
     }
 
     fn changed(&self) -> Vec<String> {
-        self.measure().facts.changes.iter().map(|change| change.path.to_string()).collect()
+        self.measure()
+            .facts
+            .changes
+            .iter()
+            .map(|change| change.path.to_string())
+            .collect()
     }
 
     fn checks(&self) -> Vec<Check> {
@@ -68,8 +79,13 @@ impl Claimed<'_> {
 
     /// Name and detail of every check that fails.
     fn failures(&self) -> Vec<String> {
-        let failed = self.checks().into_iter().filter(|check| check.verdict == CheckVerdict::Fail);
-        failed.map(|check| format!("{}: {}", check.name, check.detail)).collect()
+        let failed = self
+            .checks()
+            .into_iter()
+            .filter(|check| check.verdict == CheckVerdict::Fail);
+        failed
+            .map(|check| format!("{}: {}", check.name, check.detail))
+            .collect()
     }
 }
 
@@ -93,7 +109,11 @@ fn check(files: &[&str], work: impl FnOnce(&Repo), expect: &[&str]) {
 
 #[test]
 fn honest_work() {
-    check(&["src/a.rs"], |r| r.write("src/a.rs", "fn a() -> u8 { 1 }\n"), &[]);
+    check(
+        &["src/a.rs"],
+        |r| r.write("src/a.rs", "fn a() -> u8 { 1 }\n"),
+        &[],
+    );
     check(
         &["./src/a.rs", "src/c.rs"],
         |r| {
@@ -120,8 +140,7 @@ fn honest_work() {
 
 #[test]
 fn ways_to_go_wrong() {
-    let nothing =
-        "changes: nothing differs from what was there when the task was claimed, but the task lists files";
+    let nothing = "changes: nothing differs from what was there when the task was claimed, but the task lists files";
     check(&["src/a.rs"], |_| {}, &[nothing]);
     check(
         &["src/a.rs"],
@@ -165,7 +184,10 @@ fn ways_to_go_wrong() {
         &["src/a.rs"],
         |r| {
             r.write("src/a.rs", "fn a() { todo!() }\n");
-            r.write("tests/old.rs", TEST.replace("#[test]", "#[test]\n#[ignore]"));
+            r.write(
+                "tests/old.rs",
+                TEST.replace("#[test]", "#[test]\n#[ignore]"),
+            );
         },
         &[
             "boundary: tests/old.rs was changed, is not in the task's files",
@@ -182,8 +204,14 @@ fn ways_to_go_wrong() {
         &["Cargo.toml", "src/a.rs"],
         |r| {
             r.write("src/a.rs", "use rand;\n");
-            r.write("Cargo.toml", "[package]\nname = \"x\"\n[dependencies]\nrand = \"1\"\n");
-            r.write("Cargo.lock", "[[package]]\nname = \"x\"\n[[package]]\nname = \"rand\"\n");
+            r.write(
+                "Cargo.toml",
+                "[package]\nname = \"x\"\n[dependencies]\nrand = \"1\"\n",
+            );
+            r.write(
+                "Cargo.lock",
+                "[[package]]\nname = \"x\"\n[[package]]\nname = \"rand\"\n",
+            );
         },
         &[
             "dependencies: Cargo.toml gains `rand`; a task gets a dependency if it lists the manifest and asks for it",
@@ -191,9 +219,16 @@ fn ways_to_go_wrong() {
     );
     check(
         &["src/a.rs", "Cargo.lock"],
-        |r| r.write("Cargo.lock", "[[package]]\nname = \"x\"\n[[package]]\nname = \"rand\"\n"),
-        &["dependencies: Cargo.lock gains `rand`, though no manifest changed; \
-           a task gets a dependency if it lists the manifest and asks for it"],
+        |r| {
+            r.write(
+                "Cargo.lock",
+                "[[package]]\nname = \"x\"\n[[package]]\nname = \"rand\"\n",
+            )
+        },
+        &[
+            "dependencies: Cargo.lock gains `rand`, though no manifest changed; \
+           a task gets a dependency if it lists the manifest and asks for it",
+        ],
     );
 }
 
@@ -227,8 +262,15 @@ fn what_a_builder_commits_itself_is_still_its_change() {
     let task = claim(&repo, &["src/a.rs"]);
     repo.write("src/b.rs", "fn other() {}\n");
     repo.run("git", &["commit", "-qam", "sneaky"]);
-    assert_eq!(task.failures(), ["boundary: src/b.rs was changed, is not in the task's files"]);
-    let history = task.checks().into_iter().find(|check| check.name == "history").unwrap();
+    assert_eq!(
+        task.failures(),
+        ["boundary: src/b.rs was changed, is not in the task's files"]
+    );
+    let history = task
+        .checks()
+        .into_iter()
+        .find(|check| check.name == "history")
+        .unwrap();
     assert_eq!(history.verdict, CheckVerdict::Note);
     assert!(history.detail.ends_with("\"sneaky\""), "{}", history.detail);
 }
@@ -240,7 +282,10 @@ fn what_was_there_before_the_claim_is_nobodys() {
     repo.write("notes.txt", "the user's");
     let task = claim(&repo, &["src/c.rs"]);
     repo.write("src/c.rs", "fn c() {}\n");
-    assert_eq!((task.changed(), task.failures()), (vec!["src/c.rs".to_owned()], vec![]));
+    assert_eq!(
+        (task.changed(), task.failures()),
+        (vec!["src/c.rs".to_owned()], vec![])
+    );
 }
 
 #[test]
@@ -250,21 +295,35 @@ fn two_builders_in_one_working_tree() {
     let second = claim(&repo, &["src/b.rs"]).beside("1", &["src/a.rs"]);
     repo.write("src/a.rs", "fn a() -> u8 { 1 }\n");
     repo.write("src/b.rs", "fn b() -> u8 { 1 }\n");
-    assert_eq!((first.changed(), first.failures()), (vec!["src/a.rs".to_owned()], vec![]));
-    assert_eq!((second.changed(), second.failures()), (vec!["src/b.rs".to_owned()], vec![]));
+    assert_eq!(
+        (first.changed(), first.failures()),
+        (vec!["src/a.rs".to_owned()], vec![])
+    );
+    assert_eq!(
+        (second.changed(), second.failures()),
+        (vec!["src/b.rs".to_owned()], vec![])
+    );
 
     // The second one passes and is committed; it is no longer running.
     let outcome = repo.git.commit(&paths(&["src/b.rs"]), "Second\n").unwrap();
-    let CommitOutcome::Committed { hash } = outcome else { panic!("{outcome:?}") };
+    let CommitOutcome::Committed { hash } = outcome else {
+        panic!("{outcome:?}")
+    };
     first.scope.others.clear();
     first.shared = false;
     first.committed.insert(hash);
-    assert_eq!((first.changed(), first.failures()), (vec!["src/a.rs".to_owned()], vec![]));
+    assert_eq!(
+        (first.changed(), first.failures()),
+        (vec!["src/a.rs".to_owned()], vec![])
+    );
     assert!(first.checks().iter().all(|check| check.name != "history"));
 
     // Changes after the commit count again.
     repo.write("src/b.rs", "fn b() -> u8 { 2 }\n");
-    assert_eq!(first.failures(), ["boundary: src/b.rs was changed, is not in the task's files"]);
+    assert_eq!(
+        first.failures(),
+        ["boundary: src/b.rs was changed, is not in the task's files"]
+    );
 }
 
 #[test]
@@ -292,7 +351,11 @@ fn a_file_that_one_deletes_and_another_adds_is_no_rename() {
     let measured = task.measure();
     assert_eq!(task.changed(), ["src/a.rs"]);
     assert_eq!(measured.facts.elsewhere.len(), 1);
-    assert_eq!(measured.facts.lines[0].added.len(), 5, "all its lines are new");
+    assert_eq!(
+        measured.facts.lines[0].added.len(),
+        5,
+        "all its lines are new"
+    );
     assert_eq!(task.failures(), ["leftovers: src/a.rs:5: // TODO five"]);
 }
 
@@ -302,8 +365,14 @@ fn names_that_are_no_text() {
     let task = claim(&repo, &["src"]);
     repo.write(super::repository::os(b"src/\xff_test.rs"), TEST);
     repo.write("src/a\nb.rs", "// TODO x\n");
-    assert_eq!(task.changed(), ["\"src/a\\nb.rs\"", "\"src/\\377_test.rs\""]);
-    assert_eq!(task.failures(), ["leftovers: \"src/a\\nb.rs\":1: // TODO x"]);
+    assert_eq!(
+        task.changed(),
+        ["\"src/a\\nb.rs\"", "\"src/\\377_test.rs\""]
+    );
+    assert_eq!(
+        task.failures(),
+        ["leftovers: \"src/a\\nb.rs\":1: // TODO x"]
+    );
 }
 
 #[test]
@@ -311,7 +380,11 @@ fn what_is_too_large_is_told() {
     let repo = Repo::with(&[("src/a.rs", "")]);
     let task = claim(&repo, &["src"]);
     repo.write("src/a.rs", "x".repeat(9 * 1024 * 1024));
-    let tests = task.checks().into_iter().find(|check| check.name == "tests").unwrap();
+    let tests = task
+        .checks()
+        .into_iter()
+        .find(|check| check.name == "tests")
+        .unwrap();
     assert_eq!(
         (tests.verdict, tests.detail.as_str()),
         (CheckVerdict::Note, "src/a.rs is too large to be looked at")
@@ -339,7 +412,11 @@ fn processes_are_few() {
         };
         measure(&git, &request).unwrap();
         let commands = std::fs::read_to_string(&trace).unwrap();
-        assert_eq!(commands.matches("trace: built-in:").count(), expect, "{commands}");
+        assert_eq!(
+            commands.matches("trace: built-in:").count(),
+            expect,
+            "{commands}"
+        );
     };
     count(&mut task, 4);
     repo.run("git", &["commit", "-qam", "x"]);
@@ -348,13 +425,30 @@ fn processes_are_few() {
 
 #[test]
 fn commands_become_checks() {
-    let limits = Limits { time: std::time::Duration::from_secs(1), ..Limits::default() };
-    let runs = run_commands(["echo fine", "echo broken; exit 2", "sleep 4020"], Path::new("/"), limits);
-    let checks = verification::check(&TaskScope::default(), &verification::ChangeFacts::default(), &runs);
+    let limits = Limits {
+        time: std::time::Duration::from_secs(1),
+        ..Limits::default()
+    };
+    let runs = run_commands(
+        ["echo fine", "echo broken; exit 2", "sleep 4020"],
+        Path::new("/"),
+        limits,
+    );
+    let checks = verification::check(
+        &TaskScope::default(),
+        &verification::ChangeFacts::default(),
+        &runs,
+    );
     let shown: Vec<(&str, CheckVerdict, bool)> = checks
         .iter()
         .filter(|check| check.name.starts_with("command: "))
-        .map(|check| (check.name.as_str(), check.verdict, check.detail.contains("broken")))
+        .map(|check| {
+            (
+                check.name.as_str(),
+                check.verdict,
+                check.detail.contains("broken"),
+            )
+        })
         .collect();
     assert_eq!(
         shown,
@@ -365,6 +459,16 @@ fn commands_become_checks() {
         ]
     );
     let missing = run_commands(["true"], Path::new("/nonexistent"), limits);
-    let checks = verification::check(&TaskScope::default(), &verification::ChangeFacts::default(), &missing);
-    assert!(checks.last().unwrap().detail.starts_with("could not be started"));
+    let checks = verification::check(
+        &TaskScope::default(),
+        &verification::ChangeFacts::default(),
+        &missing,
+    );
+    assert!(
+        checks
+            .last()
+            .unwrap()
+            .detail
+            .starts_with("could not be started")
+    );
 }

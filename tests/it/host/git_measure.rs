@@ -18,7 +18,12 @@ fn since(repo: &Repo, base: &fp_host::git::Oid) -> Vec<String> {
             kind => format!("{status} {path} {kind:?}"),
         }
     };
-    repo.git.diff(base, &repo.tree()).unwrap().into_iter().map(shown).collect()
+    repo.git
+        .diff(base, &repo.tree())
+        .unwrap()
+        .into_iter()
+        .map(shown)
+        .collect()
 }
 
 /// Runs `edit` on a repository with `files` and compares its changes; the user's index must stay unchanged.
@@ -29,7 +34,11 @@ fn check(files: &[(&str, &str)], edit: impl FnOnce(&Repo), expect: &[&str]) {
     edit(&repo);
     let index = std::fs::read(repo.path(".git/index")).unwrap();
     assert_eq!(since(&repo, &base), expect);
-    assert_eq!(std::fs::read(repo.path(".git/index")).unwrap(), index, "the index was written");
+    assert_eq!(
+        std::fs::read(repo.path(".git/index")).unwrap(),
+        index,
+        "the index was written"
+    );
 }
 
 #[test]
@@ -39,19 +48,37 @@ fn what_a_folder_is() {
     let outside = repo.beside("elsewhere");
     std::fs::create_dir(&outside).unwrap();
     assert!(matches!(Git::open(&outside), Err(GitError::NotARepository(path)) if path == outside));
-    assert!(matches!(Git::open(&repo.beside("missing")), Err(GitError::NotARepository(_))));
+    assert!(matches!(
+        Git::open(&repo.beside("missing")),
+        Err(GitError::NotARepository(_))
+    ));
 
     let linked = repo.beside("linked");
-    repo.run("git", &["worktree", "add", "-q", "-b", "other", linked.to_str().unwrap()]);
+    repo.run(
+        "git",
+        &[
+            "worktree",
+            "add",
+            "-q",
+            "-b",
+            "other",
+            linked.to_str().unwrap(),
+        ],
+    );
     let linked = Git::open(&linked.join("sub")).unwrap();
-    assert_eq!(linked.common_dir(), repo.path(".git").canonicalize().unwrap());
+    assert_eq!(
+        linked.common_dir(),
+        repo.path(".git").canonicalize().unwrap()
+    );
     assert_eq!(linked.git_dir(), repo.path(".git/worktrees/linked"));
 }
 
 #[test]
 fn a_program_that_is_not_there() {
     let repo = Repo::with(&[]);
-    let git = Git::open(repo.top()).unwrap().with_env("PATH", "/nonexistent");
+    let git = Git::open(repo.top())
+        .unwrap()
+        .with_env("PATH", "/nonexistent");
     assert!(matches!(git.head(), Err(GitError::NotInstalled)));
 }
 
@@ -60,20 +87,32 @@ fn heads() {
     let repo = Repo::unborn();
     assert!(matches!(repo.git.head(), Err(GitError::NoCommit)));
     let status = repo.git.status().unwrap();
-    assert_eq!((status.branch.as_deref(), status.commit.clone()), (Some("main"), None));
+    assert_eq!(
+        (status.branch.as_deref(), status.commit.clone()),
+        (Some("main"), None)
+    );
     assert!(matches!(status.head(), Err(GitError::NoCommit)));
 
     let repo = Repo::with(&[("a", "")]);
     let head = repo.git.head().unwrap();
-    assert_eq!(head.commit.as_str(), repo.run("git", &["rev-parse", "HEAD"]));
+    assert_eq!(
+        head.commit.as_str(),
+        repo.run("git", &["rev-parse", "HEAD"])
+    );
     assert_eq!(head.require_branch().unwrap(), "main");
     assert_eq!(repo.git.status().unwrap().head().unwrap(), head);
 
     repo.run("git", &["switch", "-q", "-c", "feature/x"]);
-    assert_eq!(repo.git.head().unwrap().branch.as_deref(), Some("feature/x"));
+    assert_eq!(
+        repo.git.head().unwrap().branch.as_deref(),
+        Some("feature/x")
+    );
     repo.run("git", &["switch", "-q", "--detach"]);
     let detached = repo.git.head().unwrap();
-    assert!(matches!(detached.require_branch(), Err(GitError::DetachedHead)));
+    assert!(matches!(
+        detached.require_branch(),
+        Err(GitError::DetachedHead)
+    ));
     assert_eq!(repo.git.status().unwrap().head().unwrap(), detached);
 }
 
@@ -88,7 +127,11 @@ fn heads_in_files() {
     repo.run("git", &["commit", "-q", "--allow-empty", "-m", "More"]);
     assert_eq!(repo.git.head_in_files(), said(&repo));
     repo.run("git", &["pack-refs", "--all"]);
-    assert_eq!(repo.git.head_in_files(), None, "a packed branch is left to git");
+    assert_eq!(
+        repo.git.head_in_files(),
+        None,
+        "a packed branch is left to git"
+    );
     repo.run("git", &["switch", "-q", "--detach"]);
     assert_eq!(repo.git.head_in_files(), said(&repo));
     repo.write(".git/HEAD", "ref: ../../outside\n");
@@ -101,7 +144,10 @@ fn what_is_in_progress() {
         let repo = Repo::with(&[("a", "1\n")]);
         let setup = "git switch -q -c side; echo 2 >a; git commit -qam side; git switch -q main; \
                      echo 3 >a; git commit -qam main;";
-        repo.run("sh", &["-c", &format!("{setup} {commands} >/dev/null 2>&1 || true")]);
+        repo.run(
+            "sh",
+            &["-c", &format!("{setup} {commands} >/dev/null 2>&1 || true")],
+        );
         assert_eq!(repo.git.state(), expect, "{commands}");
     };
     check("true", None);
@@ -110,7 +156,10 @@ fn what_is_in_progress() {
     check("git cherry-pick side", Some(Operation::CherryPick));
     check("git revert --no-edit HEAD~1", Some(Operation::Revert));
     check("git bisect start", Some(Operation::Bisect));
-    check("git format-patch -q side~1..side; git am 0001*", Some(Operation::Am));
+    check(
+        "git format-patch -q side~1..side; git am 0001*",
+        Some(Operation::Am),
+    );
 }
 
 #[test]
@@ -129,7 +178,11 @@ fn edits_of_every_kind() {
         },
         &["Renamed(a) b"],
     );
-    check(&[("a", "1")], |r| r.link("s", "/etc/passwd"), &["Added s Symlink"]);
+    check(
+        &[("a", "1")],
+        |r| r.link("s", "/etc/passwd"),
+        &["Added s Symlink"],
+    );
     check(
         &[("a", "1")],
         |r| {
@@ -177,7 +230,11 @@ fn what_the_user_staged_committed_or_took_back_makes_no_difference() {
         },
         &[],
     );
-    check(&[("a", "1")], |r| drop(r.run("git", &["rm", "-q", "--cached", "a"])), &[]);
+    check(
+        &[("a", "1")],
+        |r| drop(r.run("git", &["rm", "-q", "--cached", "a"])),
+        &[],
+    );
 }
 
 #[test]
@@ -229,7 +286,15 @@ fn what_git_ignores() {
     let repo = Repo::with(&[(".gitignore", "*.log\nbuild/\n"), ("plain", "")]);
     repo.write("tracked.log", "");
     repo.run("git", &["add", "-f", "tracked.log"]);
-    let files = ["plain", "x.log", "tracked.log", "build/out", "new", ":(glob)*.log", "./y.log"];
+    let files = [
+        "plain",
+        "x.log",
+        "tracked.log",
+        "build/out",
+        "new",
+        ":(glob)*.log",
+        "./y.log",
+    ];
     let files: Vec<String> = files.iter().map(|file| (*file).to_owned()).collect();
     let ignored = repo.git.ignored(&files.iter().collect::<Vec<_>>()).unwrap();
     assert_eq!(ignored, ["x.log", "build/out", ":(glob)*.log", "./y.log"]);
@@ -266,15 +331,32 @@ fn hostile_names() {
     }
     let tree = repo.tree();
     let changes = repo.git.diff(&base, &tree).unwrap();
-    let mut expect: Vec<RepoPath> = hostile.iter().map(|name| RepoPath::from_bytes(*name)).collect();
+    let mut expect: Vec<RepoPath> = hostile
+        .iter()
+        .map(|name| RepoPath::from_bytes(*name))
+        .collect();
     expect.sort();
-    assert_eq!(changes.iter().map(|c| c.path.clone()).collect::<Vec<_>>(), expect);
+    assert_eq!(
+        changes.iter().map(|c| c.path.clone()).collect::<Vec<_>>(),
+        expect
+    );
 
-    let only: Vec<_> = changes.iter().filter(|c| c.path.as_bytes() != b"-rf").collect();
+    let only: Vec<_> = changes
+        .iter()
+        .filter(|c| c.path.as_bytes() != b"-rf")
+        .collect();
     let lines = repo.git.changed_lines(&base, &tree, &only).unwrap();
     assert_eq!(lines.len(), hostile.len() - 1);
-    assert!(lines.iter().all(|f| f.path.as_bytes() != b"-rf" && f.added[0].text == "new"));
-    assert_eq!(std::fs::read_dir(repo.top()).unwrap().count(), hostile.len() + 2, "nothing else was made");
+    assert!(
+        lines
+            .iter()
+            .all(|f| f.path.as_bytes() != b"-rf" && f.added[0].text == "new")
+    );
+    assert_eq!(
+        std::fs::read_dir(repo.top()).unwrap().count(),
+        hostile.len() + 2,
+        "nothing else was made"
+    );
 }
 
 #[test]
@@ -283,11 +365,29 @@ fn submodules_and_nested_repositories() {
     let library = repo.beside("library");
     std::fs::create_dir(&library).unwrap();
     run(&library, "git", &["init", "-q", "-b", "main"]);
-    run(&library, "git", &["commit", "-q", "--allow-empty", "-m", "x"]);
+    run(
+        &library,
+        "git",
+        &["commit", "-q", "--allow-empty", "-m", "x"],
+    );
     let base = repo.tree();
     let url = library.to_str().unwrap();
-    repo.run("git", &["-c", "protocol.file.allow=always", "submodule", "--quiet", "add", url, "sub"]);
-    assert_eq!(since(&repo, &base), ["Added .gitmodules", "Added sub Submodule"]);
+    repo.run(
+        "git",
+        &[
+            "-c",
+            "protocol.file.allow=always",
+            "submodule",
+            "--quiet",
+            "add",
+            url,
+            "sub",
+        ],
+    );
+    assert_eq!(
+        since(&repo, &base),
+        ["Added .gitmodules", "Added sub Submodule"]
+    );
     repo.run("git", &["commit", "-qam", "sub"]);
 
     let base = repo.tree();
@@ -302,8 +402,12 @@ fn submodules_and_nested_repositories() {
 
     repo.run("git", &["init", "-q", "nested"]);
     repo.write("nested/x", "1");
-    assert_eq!(since(&repo, &base), ["Added nested Submodule", "Modified sub Submodule"]);
-    let states = |status: fp_host::git::WorkingTreeStatus| status.entries.into_iter().map(|e| e.state);
+    assert_eq!(
+        since(&repo, &base),
+        ["Added nested Submodule", "Modified sub Submodule"]
+    );
+    let states =
+        |status: fp_host::git::WorkingTreeStatus| status.entries.into_iter().map(|e| e.state);
     assert!(states(repo.git.status().unwrap()).any(|state| state == EntryState::NestedRepository));
 }
 
@@ -322,9 +426,28 @@ fn before_the_first_commit() {
 fn a_conflict_is_what_the_working_tree_holds() {
     let repo = Repo::with(&[("a", "1\n")]);
     let base = repo.tree();
-    repo.run("sh", &["-c", "git switch -qc s; echo 2 >a; git commit -qam s; git switch -q main"]);
-    repo.run("sh", &["-c", "echo 3 >a; git commit -qam m; git merge s >/dev/null || true"]);
-    assert!(repo.git.status().unwrap().entries.iter().any(|e| e.state == EntryState::Unmerged));
+    repo.run(
+        "sh",
+        &[
+            "-c",
+            "git switch -qc s; echo 2 >a; git commit -qam s; git switch -q main",
+        ],
+    );
+    repo.run(
+        "sh",
+        &[
+            "-c",
+            "echo 3 >a; git commit -qam m; git merge s >/dev/null || true",
+        ],
+    );
+    assert!(
+        repo.git
+            .status()
+            .unwrap()
+            .entries
+            .iter()
+            .any(|e| e.state == EntryState::Unmerged)
+    );
     assert_eq!(since(&repo, &base), ["Modified a"]);
 }
 
@@ -334,7 +457,12 @@ fn an_edit_of_the_same_size_at_the_time_of_the_index_is_seen() {
     repo.run("git", &["config", "core.trustctime", "false"]);
     let time = std::time::SystemTime::now() - std::time::Duration::from_secs(60);
     let set_time = |path: &str| {
-        std::fs::File::options().write(true).open(repo.path(path)).unwrap().set_modified(time).unwrap();
+        std::fs::File::options()
+            .write(true)
+            .open(repo.path(path))
+            .unwrap()
+            .set_modified(time)
+            .unwrap();
     };
     set_time("a");
     repo.run("git", &["update-index", "--refresh"]);
@@ -347,7 +475,11 @@ fn an_edit_of_the_same_size_at_the_time_of_the_index_is_seen() {
 
 #[test]
 fn lines_are_those_of_the_change() {
-    let repo = Repo::with(&[("a", "one\ntwo\nthree\n"), ("gone", "x\n"), ("moved", "1\n2\n3\n4\n5\n")]);
+    let repo = Repo::with(&[
+        ("a", "one\ntwo\nthree\n"),
+        ("gone", "x\n"),
+        ("moved", "1\n2\n3\n4\n5\n"),
+    ]);
     let base = repo.tree();
     repo.write("a", "one\nTWO\nthree\nfour");
     repo.remove("gone");
@@ -356,17 +488,31 @@ fn lines_are_those_of_the_change() {
     repo.write("binary", b"\0\x01new\n");
     let tree = repo.tree();
     let changes = repo.git.diff(&base, &tree).unwrap();
-    let lines = repo.git.changed_lines(&base, &tree, &changes.iter().collect::<Vec<_>>()).unwrap();
+    let lines = repo
+        .git
+        .changed_lines(&base, &tree, &changes.iter().collect::<Vec<_>>())
+        .unwrap();
     let shown: Vec<String> = lines
         .iter()
         .map(|f| {
             let side = |lines: &[fp_run::verification::change::ChangedLine]| {
-                lines.iter().map(|l| format!("{}:{}", l.number, l.text)).collect::<Vec<_>>().join(",")
+                lines
+                    .iter()
+                    .map(|l| format!("{}:{}", l.number, l.text))
+                    .collect::<Vec<_>>()
+                    .join(",")
             };
             format!("{} -[{}] +[{}]", f.path, side(&f.removed), side(&f.added))
         })
         .collect();
-    assert_eq!(shown, ["a -[2:two] +[2:TWO,4:four]", "gone -[1:x] +[]", "there -[] +[6:6]"]);
+    assert_eq!(
+        shown,
+        [
+            "a -[2:two] +[2:TWO,4:four]",
+            "gone -[1:x] +[]",
+            "there -[] +[6:6]"
+        ]
+    );
 }
 
 #[test]
@@ -374,9 +520,15 @@ fn a_tree_that_is_gone() {
     let repo = Repo::with(&[("a", "1")]);
     let missing: fp_host::git::Oid = "1".repeat(40).parse().unwrap();
     let error = repo.git.diff(&missing, &repo.tree()).unwrap_err();
-    assert!(matches!(&error, GitError::MissingObject { object, .. } if *object == "1".repeat(40)), "{error}");
+    assert!(
+        matches!(&error, GitError::MissingObject { object, .. } if *object == "1".repeat(40)),
+        "{error}"
+    );
     assert!(error.hint().is_some());
-    assert!(matches!(repo.git.commits_since(&missing), Err(GitError::MissingObject { .. })));
+    assert!(matches!(
+        repo.git.commits_since(&missing),
+        Err(GitError::MissingObject { .. })
+    ));
 }
 
 #[test]
@@ -387,13 +539,36 @@ fn commits_are_told_apart() {
     repo.write("b\nc", "1");
     repo.run("git", &["add", "--all"]);
     repo.run("git", &["commit", "-qm", "feat: two\n\nbody"]);
-    repo.run("git", &["commit", "-q", "--allow-empty", "--allow-empty-message", "-m", ""]);
+    repo.run(
+        "git",
+        &[
+            "commit",
+            "-q",
+            "--allow-empty",
+            "--allow-empty-message",
+            "-m",
+            "",
+        ],
+    );
     repo.run("git", &["mv", "a", "z"]);
     repo.run("git", &["commit", "-qm", ":100644 a subject"]);
     let commits = repo.git.commits_since(&start).unwrap();
-    let shown: Vec<String> = commits.iter().map(|c| format!("{:?} {:?}", c.subject, c.files)).collect();
-    assert_eq!(shown, [r#"":100644 a subject" [<a>, <z>]"#, r#""" []"#, r#""feat: two" [<"b\nc">]"#]);
-    assert_eq!(repo.git.recent_subjects(30).unwrap(), [":100644 a subject", "feat: two", "Start"]);
+    let shown: Vec<String> = commits
+        .iter()
+        .map(|c| format!("{:?} {:?}", c.subject, c.files))
+        .collect();
+    assert_eq!(
+        shown,
+        [
+            r#"":100644 a subject" [<a>, <z>]"#,
+            r#""" []"#,
+            r#""feat: two" [<"b\nc">]"#
+        ]
+    );
+    assert_eq!(
+        repo.git.recent_subjects(30).unwrap(),
+        [":100644 a subject", "feat: two", "Start"]
+    );
     assert_eq!(repo.git.recent_subjects(1).unwrap(), [":100644 a subject"]);
 }
 
@@ -402,12 +577,29 @@ fn commits_are_found_by_what_their_ids_begin_with() {
     let repo = Repo::with(&[("a", "1")]);
     let start = repo.git.head().unwrap().commit.to_string();
     repo.run("git", &["switch", "--quiet", "--create", "aside"]);
-    repo.run("git", &["commit", "--quiet", "--allow-empty", "--message", "aside"]);
+    repo.run(
+        "git",
+        &["commit", "--quiet", "--allow-empty", "--message", "aside"],
+    );
     let aside = repo.git.head().unwrap().commit.to_string();
     repo.run("git", &["switch", "--quiet", "-"]);
-    let named = [&start[..7], &start, &start[..6], &aside, "0000000", "", "-n1 --all"];
-    let found = repo.git.behind_head(&named.iter().map(|name| (*name).to_owned()).collect()).unwrap();
-    let found: Vec<(&str, &str)> = found.iter().map(|(name, id)| (name.as_str(), id.as_str())).collect();
+    let named = [
+        &start[..7],
+        &start,
+        &start[..6],
+        &aside,
+        "0000000",
+        "",
+        "-n1 --all",
+    ];
+    let found = repo
+        .git
+        .behind_head(&named.iter().map(|name| (*name).to_owned()).collect())
+        .unwrap();
+    let found: Vec<(&str, &str)> = found
+        .iter()
+        .map(|(name, id)| (name.as_str(), id.as_str()))
+        .collect();
     assert_eq!(found, [(&start[..7], &*start), (&*start, &*start)]);
 }
 
@@ -415,13 +607,29 @@ fn commits_are_found_by_what_their_ids_begin_with() {
 fn a_linked_worktree_is_measured_by_itself() {
     let repo = Repo::with(&[("a", "1")]);
     let linked = repo.beside("linked");
-    repo.run("git", &["worktree", "add", "-q", "-b", "other", linked.to_str().unwrap()]);
+    repo.run(
+        "git",
+        &[
+            "worktree",
+            "add",
+            "-q",
+            "-b",
+            "other",
+            linked.to_str().unwrap(),
+        ],
+    );
     let git = hermetic(&linked);
     let base = git.snapshot_tree().unwrap().tree;
     std::fs::write(linked.join("a"), "2").unwrap();
     repo.write("b", "1");
     let changes = git.diff(&base, &git.snapshot_tree().unwrap().tree).unwrap();
-    assert_eq!(changes.iter().map(|c| c.path.to_string()).collect::<Vec<_>>(), ["a"]);
+    assert_eq!(
+        changes
+            .iter()
+            .map(|c| c.path.to_string())
+            .collect::<Vec<_>>(),
+        ["a"]
+    );
 }
 
 #[test]
@@ -430,9 +638,17 @@ fn processes_are_few() {
     let trace = repo.beside("trace");
     let count = |expect: usize| {
         std::fs::write(&trace, "").unwrap();
-        repo.git.clone().with_env("GIT_TRACE", &trace).snapshot_tree().unwrap();
+        repo.git
+            .clone()
+            .with_env("GIT_TRACE", &trace)
+            .snapshot_tree()
+            .unwrap();
         let commands = std::fs::read_to_string(&trace).unwrap();
-        assert_eq!(commands.matches("trace: built-in:").count(), expect, "{commands}");
+        assert_eq!(
+            commands.matches("trace: built-in:").count(),
+            expect,
+            "{commands}"
+        );
     };
     count(2);
     repo.write("a", "2");

@@ -4,10 +4,15 @@ use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use fp_host::process::{CommandEnd, FinishedCommand, Limits, ProgramAnswer, ask, run_commands, run_line};
+use fp_host::process::{
+    CommandEnd, FinishedCommand, Limits, ProgramAnswer, ask, run_commands, run_line,
+};
 
 fn limits(time: Duration) -> Limits {
-    Limits { time, ..Limits::default() }
+    Limits {
+        time,
+        ..Limits::default()
+    }
 }
 
 fn run(line: &str) -> FinishedCommand {
@@ -16,9 +21,13 @@ fn run(line: &str) -> FinishedCommand {
 
 /// True if a process with this text in its command line exists.
 fn is_running(text: &str) -> bool {
-    let output = Command::new("ps").args(["-eo", "stat,args"]).output().unwrap();
+    let output = Command::new("ps")
+        .args(["-eo", "stat,args"])
+        .output()
+        .unwrap();
     let list = String::from_utf8_lossy(&output.stdout).into_owned();
-    list.lines().any(|line| line.contains(text) && !line.starts_with('Z'))
+    list.lines()
+        .any(|line| line.contains(text) && !line.starts_with('Z'))
 }
 
 /// Waits briefly for it to disappear: a killed process is gone once its parent has reaped it.
@@ -37,12 +46,20 @@ fn is_gone(text: &str) -> bool {
 fn how_it_ends_and_what_it_prints() {
     let check = |line: &str, end: CommandEnd, output: &str| {
         let run = run(line);
-        assert_eq!((run.end, run.output.to_text().as_str()), (end, output), "{line}");
+        assert_eq!(
+            (run.end, run.output.to_text().as_str()),
+            (end, output),
+            "{line}"
+        );
     };
     check("true", CommandEnd::Exited(0), "");
     check("exit 3", CommandEnd::Exited(3), "");
     check("kill -9 $$", CommandEnd::Signalled(9), "");
-    check("echo out; echo err >&2; echo out", CommandEnd::Exited(0), "out\nerr\nout\n");
+    check(
+        "echo out; echo err >&2; echo out",
+        CommandEnd::Exited(0),
+        "out\nerr\nout\n",
+    );
     check("printf 'a\\377b'", CommandEnd::Exited(0), "a\u{fffd}b");
     check("cat; pwd", CommandEnd::Exited(0), "/\n");
     check("-x", CommandEnd::Exited(127), &run("-x").output.to_text());
@@ -61,14 +78,36 @@ fn a_program_that_is_asked() {
     let check = |script: &str, input: &[u8], end: CommandEnd, stdout: &str, stderr: &str| {
         let answer = asked(script, input, Duration::from_secs(20));
         let said = (answer.end, answer.stdout.to_text(), answer.stderr.to_text());
-        assert_eq!(said, (end, stdout.to_owned(), stderr.to_owned()), "{script}");
+        assert_eq!(
+            said,
+            (end, stdout.to_owned(), stderr.to_owned()),
+            "{script}"
+        );
     };
-    check("cat; echo err >&2", b"in", CommandEnd::Exited(0), "in", "err\n");
+    check(
+        "cat; echo err >&2",
+        b"in",
+        CommandEnd::Exited(0),
+        "in",
+        "err\n",
+    );
     check("exit 3", b"", CommandEnd::Exited(3), "", "");
     check("kill -9 $$", b"", CommandEnd::Signalled(9), "", "");
     // A program that reads nothing is not waited for, however large the input.
-    check("exec true", &vec![b'x'; 1024 * 1024], CommandEnd::Exited(0), "", "");
-    check("wc -c", &vec![b'x'; 1024 * 1024], CommandEnd::Exited(0), "1048576\n", "");
+    check(
+        "exec true",
+        &vec![b'x'; 1024 * 1024],
+        CommandEnd::Exited(0),
+        "",
+        "",
+    );
+    check(
+        "wc -c",
+        &vec![b'x'; 1024 * 1024],
+        CommandEnd::Exited(0),
+        "1048576\n",
+        "",
+    );
     assert!(ask(Command::new("/nonexistent"), b"", Limits::default()).is_err());
 }
 
@@ -78,16 +117,31 @@ fn a_program_that_gives_no_answer_is_ended_with_all_that_it_started() {
     let answer = asked("sleep 61.7 & sleep 61.7", b"", Duration::from_millis(300));
     assert_eq!(answer.end, CommandEnd::TimedOut(0));
     let time = start.elapsed();
-    assert!(time >= Duration::from_millis(300) && time < Duration::from_secs(20), "{time:?}");
+    assert!(
+        time >= Duration::from_millis(300) && time < Duration::from_secs(20),
+        "{time:?}"
+    );
     assert!(is_gone("sleep 61.7"));
 }
 
 #[test]
 fn what_runs_too_long_is_ended() {
     let start = Instant::now();
-    let run = run_line("echo begun; sleep 4001", Path::new("/"), limits(Duration::from_millis(200))).unwrap();
-    assert_eq!((run.end, run.output.to_text().as_str()), (CommandEnd::TimedOut(0), "begun\n"));
-    assert!(start.elapsed() < Duration::from_secs(4), "{:?}", start.elapsed());
+    let run = run_line(
+        "echo begun; sleep 4001",
+        Path::new("/"),
+        limits(Duration::from_millis(200)),
+    )
+    .unwrap();
+    assert_eq!(
+        (run.end, run.output.to_text().as_str()),
+        (CommandEnd::TimedOut(0), "begun\n")
+    );
+    assert!(
+        start.elapsed() < Duration::from_secs(4),
+        "{:?}",
+        start.elapsed()
+    );
     assert!(is_gone("sleep 4001"));
 }
 
@@ -95,7 +149,10 @@ fn what_runs_too_long_is_ended() {
 fn what_ignores_signals_is_killed() {
     let line = "trap '' TERM INT HUP; echo ready; while :; do sleep 4002; done";
     let run = run_line(line, Path::new("/"), limits(Duration::from_millis(200))).unwrap();
-    assert_eq!((run.end, run.output.to_text().as_str()), (CommandEnd::TimedOut(0), "ready\n"));
+    assert_eq!(
+        (run.end, run.output.to_text().as_str()),
+        (CommandEnd::TimedOut(0), "ready\n")
+    );
     assert!(run.duration < Duration::from_secs(6), "{:?}", run.duration);
     assert!(is_gone("sleep 4002"));
 }
@@ -105,11 +162,18 @@ fn nothing_stays_in_the_background() {
     let check = |line: &str, needle: &str| {
         let run = run(line);
         assert_eq!(run.end, CommandEnd::Exited(0), "{line}");
-        assert!(run.duration < Duration::from_secs(5), "{line}: {:?}", run.duration);
+        assert!(
+            run.duration < Duration::from_secs(5),
+            "{line}: {:?}",
+            run.duration
+        );
         assert!(is_gone(needle), "{line}");
     };
     check("sleep 4003 & echo started", "sleep 4003");
-    check("(sleep 4004 &) ; nohup sleep 4004 >/dev/null 2>&1 &", "sleep 4004");
+    check(
+        "(sleep 4004 &) ; nohup sleep 4004 >/dev/null 2>&1 &",
+        "sleep 4004",
+    );
     check("(trap '' TERM; sleep 4005) & sleep 0.1", "sleep 4005");
 }
 
@@ -127,7 +191,11 @@ fn a_hundred_megabytes_are_cut() {
     assert_eq!(run.end, CommandEnd::Exited(0));
     let text = run.output.to_text();
     assert!(text.starts_with("first\nxxx") && text.ends_with("xxx\nlast\n"));
-    assert!(text.contains("[… 99983628 bytes left out …]"), "{}", &text[4090..4200]);
+    assert!(
+        text.contains("[… 99983628 bytes left out …]"),
+        "{}",
+        &text[4090..4200]
+    );
     assert!(text.len() < 20_000);
     assert_eq!(run.output.total, 100_000_012);
 }
@@ -135,7 +203,10 @@ fn a_hundred_megabytes_are_cut() {
 #[test]
 fn the_hash_is_that_of_the_output() {
     let run = run("printf abc");
-    assert_eq!(run.output.sha256, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+    assert_eq!(
+        run.output.sha256,
+        "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+    );
 }
 
 /// A helper of the test below: runs a line until it is killed.

@@ -34,7 +34,10 @@ impl Repo {
         let top = folder.path().canonicalize().unwrap().join("repo");
         std::fs::create_dir(&top).unwrap();
         run(&top, "git", &["init", "-q", "-b", "main"]);
-        Self { git: hermetic(&top), folder }
+        Self {
+            git: hermetic(&top),
+            folder,
+        }
     }
 
     /// A repository with these files in a first commit.
@@ -113,20 +116,35 @@ impl Repo {
 
 /// The working tree at `top`, isolated from the machine's configuration.
 pub(crate) fn hermetic(top: &Path) -> Git {
-    ENV.iter().fold(Git::open(top).unwrap(), |git, (name, value)| git.with_env(*name, *value))
+    ENV.iter()
+        .fold(Git::open(top).unwrap(), |git, (name, value)| {
+            git.with_env(*name, *value)
+        })
 }
 
 /// Runs a program; panics with its output if it fails.
 pub(crate) fn run(folder: &Path, program: &str, args: &[&str]) -> String {
-    let output =
-        Command::new(program).args(args).current_dir(folder).envs(ENV).stdin(Stdio::null()).output().unwrap();
+    let output = Command::new(program)
+        .args(args)
+        .current_dir(folder)
+        .envs(ENV)
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(output.status.success(), "{program} {args:?}: {said}");
-    String::from_utf8(output.stdout).unwrap().trim_end().to_owned()
+    String::from_utf8(output.stdout)
+        .unwrap()
+        .trim_end()
+        .to_owned()
 }
 
 pub(crate) fn paths(names: &[&str]) -> Vec<RepoPath> {
-    names.iter().copied().map(|name| RepoPath::from_bytes(name.as_bytes())).collect()
+    names
+        .iter()
+        .copied()
+        .map(|name| RepoPath::from_bytes(name.as_bytes()))
+        .collect()
 }
 
 pub(crate) fn os(bytes: &[u8]) -> &OsStr {

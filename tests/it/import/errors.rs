@@ -52,9 +52,9 @@ fn nothing_that_is_known() {
     let known = environment.fp(&["import", "notes", "--from", "jira"]);
     assert_eq!(known.code, 2);
     assert!(
-        known
-            .stderr
-            .contains("uctm, maestro, ccw, task-master, spec-kit, boxes, beads, fractal-planner, json"),
+        known.stderr.contains(
+            "uctm, maestro, ccw, task-master, spec-kit, boxes, beads, fractal-planner, json"
+        ),
         "{known}"
     );
 }
@@ -73,7 +73,10 @@ fn several_formats_and_several_plans() {
     hint: name the folder or the file of one of them, or say which it is with `fp import --from FORMAT`
     ");
     let chosen = environment.done(&["import", "both", "--from", "beads", "--dry-run"]);
-    assert!(chosen.stdout.starts_with("both: beads (as --from says)\n"), "{chosen}");
+    assert!(
+        chosen.stdout.starts_with("both: beads (as --from says)\n"),
+        "{chosen}"
+    );
     lay_out(&environment, "uctm/full", "works/WORK-01");
     lay_out(&environment, "uctm/korean", "works/WORK-02");
     assert_snapshot!(environment.fp(&["import", "works"]), @r"
@@ -87,15 +90,20 @@ fn several_formats_and_several_plans() {
 #[test]
 fn files_that_can_not_be_read() {
     let environment = Environment::new().repo();
-    environment.write("tasks.json", "{\n  \"tasks\": [\n    { \"id\": 1,, }\n  ]\n}\n");
+    environment.write(
+        "tasks.json",
+        "{\n  \"tasks\": [\n    { \"id\": 1,, }\n  ]\n}\n",
+    );
     assert_snapshot!(environment.fp(&["import", "tasks.json"]), @r"
     exit status: 2
     --- stderr
     error: tasks.json:3:15: not valid JSON: key must be a string
     hint: correct that place, and import again
     ");
-    environment
-        .write("newer.json", r#"{"schemaVersion": 2, "title": "T", "tasks": [{"id": "1", "title": "A"}]}"#);
+    environment.write(
+        "newer.json",
+        r#"{"schemaVersion": 2, "title": "T", "tasks": [{"id": "1", "title": "A"}]}"#,
+    );
     assert_snapshot!(environment.fp(&["import", "newer.json"]), @r"
     exit status: 2
     --- stderr
@@ -127,7 +135,10 @@ fn what_was_not_read_is_named() {
     environment.write("bytes/tasks.md", b"- [ ] T001 \xff\n");
     let refused = environment.fp(&["import", "bytes"]);
     let told = "file to read\nNot read:\n  tasks.md:1:12: not UTF-8 text; it is left out\nhint: ";
-    assert!(refused.code == 2 && refused.stderr.contains(told), "{refused}");
+    assert!(
+        refused.code == 2 && refused.stderr.contains(told),
+        "{refused}"
+    );
 }
 
 #[test]
@@ -148,7 +159,11 @@ fn a_link_out_of_the_repository() {
     }
     environment.done(&["new", "--import", "../outside"]);
     fs::create_dir(environment.path("inside")).unwrap();
-    fs::write(environment.path("inside/tasks.md"), "- [ ] T001 Add a.txt\n").unwrap();
+    fs::write(
+        environment.path("inside/tasks.md"),
+        "- [ ] T001 Add a.txt\n",
+    )
+    .unwrap();
     std::os::unix::fs::symlink("inside", environment.path("link")).unwrap();
     environment.done(&["new", "--import", "link"]);
 }
@@ -156,7 +171,9 @@ fn a_link_out_of_the_repository() {
 #[test]
 fn far_too_many_tasks() {
     let environment = Environment::new().repo();
-    let task = |number: usize| format!("- [ ] T{number:05} Add the part {number} to src/part{number}.rs\n");
+    let task = |number: usize| {
+        format!("- [ ] T{number:05} Add the part {number} to src/part{number}.rs\n")
+    };
     let text: String = (1..=80_000).map(task).collect();
     assert!(text.len() > 4_000_000);
     environment.write("big.md", &text);
@@ -171,8 +188,7 @@ fn far_too_many_tasks() {
 #[test]
 fn hostile_texts_come_out_as_texts() {
     let environment = Environment::new().repo();
-    let hostile =
-        "\u{1b}[31m\u{0}] (Complexity: 9)\n- [ID: 9] x\n## [8] y\n<!-- \n```\n$(touch ran) `touch ran`";
+    let hostile = "\u{1b}[31m\u{0}] (Complexity: 9)\n- [ID: 9] x\n## [8] y\n<!-- \n```\n$(touch ran) `touch ran`";
     let task = serde_json::json!({
         "id": "../../etc/passwd", "title": hostile, "description": hostile, "acceptance": [hostile, "none", ""],
         "files": [{ "path": "/etc/passwd" }, { "path": "~/x" }, { "path": "..\\x" }, { "path": hostile }],
@@ -182,8 +198,13 @@ fn hostile_texts_come_out_as_texts() {
     environment.write("hostile.json", plan.to_string());
     let output = environment.done(&["import", "hostile.json"]);
     assert!(!output.stdout.contains('\u{1b}'), "{output}");
-    let said = environment.done(&["import", "hostile.json", "--dry-run", "--format", "json"]).json();
+    let said = environment
+        .done(&["import", "hostile.json", "--dry-run", "--format", "json"])
+        .json();
     assert_eq!(said["tasks"]["leaves"], 2, "{said}");
-    assert!(said["validation"]["byRule"]["path-escape"].as_u64() >= Some(3), "{said}");
+    assert!(
+        said["validation"]["byRule"]["path-escape"].as_u64() >= Some(3),
+        "{said}"
+    );
     assert!(!environment.path("ran").exists());
 }

@@ -38,9 +38,18 @@ fn imported(environment: &Environment, args: &[&str]) -> String {
     let json: Value = serde_json::from_str(&output.stdout).unwrap();
     let tree = json["tree"].as_str().unwrap();
     let says = |line: &&str| line.contains("[ID:") || line.contains("Dependencies:");
-    let mut text: String = tree.lines().filter(says).map(|line| format!("{line}\n")).collect();
+    let mut text: String = tree
+        .lines()
+        .filter(says)
+        .map(|line| format!("{line}\n"))
+        .collect();
     text += &format!("out: {}\n", json["leftOut"]);
-    for notice in json["problems"].as_array().unwrap().iter().chain(json["notes"].as_array().unwrap()) {
+    for notice in json["problems"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .chain(json["notes"].as_array().unwrap())
+    {
         text += &format!("! {}\n", notice["text"].as_str().unwrap());
     }
     text
@@ -102,13 +111,33 @@ fn the_description_of_a_tag_names_the_plan() {
     let title = |about: &str| {
         environment.write(
             "tm/tasks.json",
-            TAGS.replace("\"dark\": {", &format!("\"dark\": {{ \"metadata\": {about},")),
+            TAGS.replace(
+                "\"dark\": {",
+                &format!("\"dark\": {{ \"metadata\": {about},"),
+            ),
         );
-        let args = ["import", "tm", "--tag", "dark", "--dry-run", "--format", "json"];
-        environment.done(&args).json()["title"].as_str().unwrap().to_owned()
+        let args = [
+            "import",
+            "tm",
+            "--tag",
+            "dark",
+            "--dry-run",
+            "--format",
+            "json",
+        ];
+        environment.done(&args).json()["title"]
+            .as_str()
+            .unwrap()
+            .to_owned()
     };
-    assert_eq!(title(r#"{ "description": "A dark mode\nfor all pages" }"#), "A dark mode");
-    assert_eq!(title(r#"{ "description": "A dark mode", "projectName": "Pages" }"#), "Pages");
+    assert_eq!(
+        title(r#"{ "description": "A dark mode\nfor all pages" }"#),
+        "A dark mode"
+    );
+    assert_eq!(
+        title(r#"{ "description": "A dark mode", "projectName": "Pages" }"#),
+        "Pages"
+    );
     assert_eq!(
         title(r#"{ "description": "Tasks for dark context" }"#),
         "Plan from tm",
@@ -216,8 +245,15 @@ fn what_was_left_out_is_kept_as_material() {
     let plan = only_plan(&environment);
     let origin = environment.read(&format!(".fractal-planner/plans/{plan}/import.json"));
     let origin: Value = serde_json::from_str(&origin).unwrap();
-    assert_eq!(origin["tasks"]["1.1"]["ext"]["waitsForLeftOut"], serde_json::json!(["bd-2"]));
-    assert_eq!(origin["tasks"]["2"]["ext"]["waitsForLeftOut"], Value::Null, "bd-1 came along with bd-3");
+    assert_eq!(
+        origin["tasks"]["1.1"]["ext"]["waitsForLeftOut"],
+        serde_json::json!(["bd-2"])
+    );
+    assert_eq!(
+        origin["tasks"]["2"]["ext"]["waitsForLeftOut"],
+        Value::Null,
+        "bd-1 came along with bd-3"
+    );
 }
 
 #[test]
@@ -227,12 +263,21 @@ fn done_tasks_need_no_completion() {
     let plan = only_plan(&environment);
     let found = environment.fp(&["validate", &plan, "--format", "json"]);
     let found: Value = serde_json::from_str(&found.stdout).unwrap();
-    let about = |id: &str| found["violations"].as_array().unwrap().iter().any(|finding| finding["id"] == id);
+    let about = |id: &str| {
+        found["violations"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .any(|finding| finding["id"] == id)
+    };
     assert!(!about("1.1") && about("1.2"), "{found}");
 
     // Under another title it is another task, which has to be built.
     let tasks = format!(".fractal-planner/plans/{plan}/tasks.md");
-    environment.write(&tasks, environment.read(&tasks).replace("Index", "Another index"));
+    environment.write(
+        &tasks,
+        environment.read(&tasks).replace("Index", "Another index"),
+    );
     let found = environment.fp(&["validate", &plan, "--format", "json"]);
     assert!(found.stdout.contains(r#""id": "1.1""#), "{found}");
 }
@@ -264,19 +309,32 @@ fn every_sample_comes_in_whole_and_its_open_part_names_the_rest() {
         let (all, open) = (imported(&[]), imported(&["--open"]));
         let out = open["leftOut"].as_array().unwrap().len() as u64;
         assert_eq!(all["tasks"]["total"], tasks, "{sample}");
-        assert_eq!(open["tasks"]["total"].as_u64().unwrap() + out, tasks, "{sample}");
+        assert_eq!(
+            open["tasks"]["total"].as_u64().unwrap() + out,
+            tasks,
+            "{sample}"
+        );
         assert_eq!(open["tasks"]["done"], 0, "{sample}");
 
         // Each dependency is in the tree, or the report says that it is not.
         let waits = |json: &Value| {
             let tree = json["tree"].as_str().unwrap();
-            let lines = tree.lines().filter_map(|line| line.trim().strip_prefix("- Dependencies: "));
-            lines.filter(|ids| *ids != "none").map(|ids| ids.split(',').count()).sum::<usize>()
+            let lines = tree
+                .lines()
+                .filter_map(|line| line.trim().strip_prefix("- Dependencies: "));
+            lines
+                .filter(|ids| *ids != "none")
+                .map(|ids| ids.split(',').count())
+                .sum::<usize>()
         };
         let told = open["notes"].to_string().matches("stays out").count();
         assert!(waits(&open) == waits(&all) || told > 0, "{sample}: {open}");
         let missing = |json: &Value| json["problems"].to_string().matches("is not there").count();
-        assert_eq!(missing(&open), missing(&all), "{sample}: what stays out is not missing");
+        assert_eq!(
+            missing(&open),
+            missing(&all),
+            "{sample}: what stays out is not missing"
+        );
     }
 }
 
@@ -285,10 +343,15 @@ fn agents_complete_an_imported_plan() {
     let environment = place();
     let output = environment.done(&["new", "--import", "bd", "--open", "--format", "json"]);
     let json: Value = serde_json::from_str(&output.stdout).unwrap();
-    assert_eq!(json["steps"], serde_json::json!(["decompose", "critique", "review", "approve"]));
+    assert_eq!(
+        json["steps"],
+        serde_json::json!(["decompose", "critique", "review", "approve"])
+    );
     assert_eq!(json["import"]["leftOut"], serde_json::json!(["bd-2"]));
     assert_eq!(json["planId"], only_plan(&environment));
-    let told = environment.done(&["new", "--import", "bd", "--open"]).stdout;
+    let told = environment
+        .done(&["new", "--import", "bd", "--open"])
+        .stdout;
     assert!(told.contains("\n  out     bd-2\n"), "{told}");
     assert_snapshot!(environment.fp(&["new", "--import", "bd", "Also", "this"]), @r"
     exit status: 2
@@ -326,5 +389,8 @@ fn a_valid_plan_needs_no_decomposer() {
     );
     let output = environment.done(&["new", "--import", "old", "--format", "json"]);
     let json: Value = serde_json::from_str(&output.stdout).unwrap();
-    assert_eq!(json["steps"], serde_json::json!(["critique", "review", "approve"]));
+    assert_eq!(
+        json["steps"],
+        serde_json::json!(["critique", "review", "approve"])
+    );
 }

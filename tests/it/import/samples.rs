@@ -13,7 +13,9 @@ fn all() -> Vec<(String, String)> {
     let names = |path: &std::path::Path| -> Vec<String> {
         let entries = fs::read_dir(path).unwrap().map(|entry| entry.unwrap());
         let folders = entries.filter(|entry| entry.file_type().unwrap().is_dir());
-        let mut names: Vec<String> = folders.map(|entry| entry.file_name().into_string().unwrap()).collect();
+        let mut names: Vec<String> = folders
+            .map(|entry| entry.file_name().into_string().unwrap())
+            .collect();
         names.sort();
         names
     };
@@ -22,7 +24,9 @@ fn all() -> Vec<(String, String)> {
         .into_iter()
         .flat_map(|format| {
             let variants = names(&samples().join(&format));
-            variants.into_iter().map(move |variant| (format.clone(), variant))
+            variants
+                .into_iter()
+                .map(move |variant| (format.clone(), variant))
         })
         .collect()
 }
@@ -31,8 +35,10 @@ fn all() -> Vec<(String, String)> {
 fn there_are_samples_of_every_format() {
     let mut formats: Vec<String> = all().into_iter().map(|(format, _)| format).collect();
     formats.dedup();
-    let mut known: Vec<&str> =
-        fp_exchange::SourceFormat::VARIANTS.iter().map(|format| format.into_str()).collect();
+    let mut known: Vec<&str> = fp_exchange::SourceFormat::VARIANTS
+        .iter()
+        .map(|format| format.into_str())
+        .collect();
     known.sort_unstable();
     assert_eq!(formats, known);
 }
@@ -47,12 +53,18 @@ fn every_sample_is_recognised_told_and_written_and_its_tree_is_canonical() {
             !environment.path(".fractal-planner").exists(),
             "{format}/{variant}: a dry run writes nothing"
         );
-        let said = environment.done(&["import", "sample", "--format", "json"]).json();
+        let said = environment
+            .done(&["import", "sample", "--format", "json"])
+            .json();
         assert_eq!(said["from"], format.as_str(), "{variant}");
         let plan = only_plan(&environment);
-        let of_plan = |name: &str| environment.read(&format!(".fractal-planner/plans/{plan}/{name}"));
+        let of_plan =
+            |name: &str| environment.read(&format!(".fractal-planner/plans/{plan}/{name}"));
         let tree = of_plan("tasks.md");
-        assert!(dry.stdout.ends_with(&tree), "{format}/{variant}: what is shown is what is written");
+        assert!(
+            dry.stdout.ends_with(&tree),
+            "{format}/{variant}: what is shown is what is written"
+        );
         let formatted = environment.fp(&["fmt", &plan, "--check"]);
         assert_eq!(formatted.code, 0, "{format}/{variant}: {formatted}");
         let origin = of_plan("import.json");

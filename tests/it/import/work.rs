@@ -66,7 +66,9 @@ fn what_was_done_is_done_with_the_approval_and_what_nothing_proves_is_said() {
       ✓ 2  done       Write part 2
                       done before the import; not verified
     ");
-    let json = environment.done(&["status", &plan, "--format", "json"]).json();
+    let json = environment
+        .done(&["status", &plan, "--format", "json"])
+        .json();
     assert_eq!(json["counts"]["unverified"], 1);
     assert_eq!(json["tasks"][1]["unverified"], true);
     assert_snapshot!(environment.fp(&["evidence", &plan, "2"]), @r"
@@ -77,11 +79,16 @@ fn what_was_done_is_done_with_the_approval_and_what_nothing_proves_is_said() {
     ");
     let why = environment.done(&["why", &plan, "2"]).stdout;
     assert!(
-        why.contains("it was done before the plan was imported, by what its\n           source says"),
+        why.contains(
+            "it was done before the plan was imported, by what its\n           source says"
+        ),
         "{why}"
     );
     let why = environment.done(&["why", &plan, "1"]).stdout;
-    assert!(why.contains("it was done before the plan was imported, commit\n"), "{why}");
+    assert!(
+        why.contains("it was done before the plan was imported, commit\n"),
+        "{why}"
+    );
 }
 
 #[test]
@@ -123,7 +130,10 @@ fn reports_read_well_with_it() {
     - 2: Write part 2 | done before the import; not verified
     ");
     let page = environment.done(&["report", "--markdown", &plan]).stdout;
-    assert!(page.contains("done before the import; not verified"), "{page}");
+    assert!(
+        page.contains("done before the import; not verified"),
+        "{page}"
+    );
 }
 
 #[test]
@@ -131,9 +141,14 @@ fn a_run_goes_on_behind_it() {
     let (environment, plan) = place();
     environment.done(&["approve", &plan, "--yes"]);
     environment.done(&["run", "start", &plan, "--session", "s1"]);
-    let payload = environment.done(&["claim", &plan, "--as", "builder-1"]).stdout;
+    let payload = environment
+        .done(&["claim", &plan, "--as", "builder-1"])
+        .stdout;
     assert!(payload.contains("(task 3, iteration 1)"), "{payload}");
-    assert!(payload.contains("Task 2 was done before the plan was imported: Write part 2\n"), "{payload}");
+    assert!(
+        payload.contains("Task 2 was done before the plan was imported: Write part 2\n"),
+        "{payload}"
+    );
 }
 
 #[test]
@@ -145,11 +160,12 @@ fn a_task_that_was_done_before_is_done_again_on_request() {
     Next: fp start three-parts-20261121
     ");
     environment.done(&["run", "start", &plan, "--session", "s1"]);
-    let token =
-        environment.done(&["claim", &plan, "2", "--as", "builder-1", "--format", "json"]).json()["claim"]
-            .as_str()
-            .unwrap()
-            .to_owned();
+    let token = environment
+        .done(&["claim", &plan, "2", "--as", "builder-1", "--format", "json"])
+        .json()["claim"]
+        .as_str()
+        .unwrap()
+        .to_owned();
     assert_snapshot!(environment.fp(&["retry", &plan, "1"]), @r"
     exit status: 1
     --- stderr
@@ -158,8 +174,18 @@ fn a_task_that_was_done_before_is_done_again_on_request() {
     ");
     environment.write("2.txt", "a line about 2\n");
     environment.done(&["submit", &plan, "2", "--claim", &token]);
-    environment.done(&["verdict", &plan, "2", "--pass", "1: seen", "--summary", "fine"]);
-    let report = environment.done(&["status", &plan, "--format", "json"]).json();
+    environment.done(&[
+        "verdict",
+        &plan,
+        "2",
+        "--pass",
+        "1: seen",
+        "--summary",
+        "fine",
+    ]);
+    let report = environment
+        .done(&["status", &plan, "--format", "json"])
+        .json();
     assert!(report["counts"]["unverified"].is_null(), "{report}");
     assert!(report["tasks"][1]["commit"].is_string(), "{report}");
 }
@@ -168,7 +194,12 @@ fn a_task_that_was_done_before_is_done_again_on_request() {
 fn a_task_that_is_another_one_when_it_is_approved_is_built() {
     let (environment, plan) = place();
     let tree = format!(".fractal-planner/plans/{plan}/tasks.md");
-    environment.write(&tree, environment.read(&tree).replace("Write part 2 ", "Write something else "));
+    environment.write(
+        &tree,
+        environment
+            .read(&tree)
+            .replace("Write part 2 ", "Write something else "),
+    );
     assert_snapshot!(environment.done(&["approve", &plan, "--yes"]), @r"
     exit status: 0
     --- stdout
@@ -178,7 +209,9 @@ fn a_task_that_is_another_one_when_it_is_approved_is_built() {
     --- stderr
     note: what was done before the import as task 2 has another title or is gone: nothing counts as done for it
     ");
-    let report = environment.done(&["status", &plan, "--format", "json"]).json();
+    let report = environment
+        .done(&["status", &plan, "--format", "json"])
+        .json();
     assert_eq!(
         (&report["tasks"][0]["status"], &report["tasks"][1]["status"]),
         (&"COMPLETED".into(), &"PENDING".into())
@@ -195,10 +228,19 @@ fn commands_of_an_imported_plan_do_not_run_before_it_is_approved() {
         file: "1.txt",
         test: &mark("ran"),
     }]);
-    environment.write("old/tasks.md", format!("{tree}  - Verify: {}\n", mark("verified")));
+    environment.write(
+        "old/tasks.md",
+        format!("{tree}  - Verify: {}\n", mark("verified")),
+    );
     environment.done(&["import", "old"]);
     let plan = only_plan(&environment);
-    for args in [&["validate"][..], &["plan"], &["show"], &["status"], &["doctor"]] {
+    for args in [
+        &["validate"][..],
+        &["plan"],
+        &["show"],
+        &["status"],
+        &["doctor"],
+    ] {
         environment.fp(&[args, &[plan.as_str()]].concat());
     }
     for args in [
@@ -217,7 +259,9 @@ fn commands_of_an_imported_plan_do_not_run_before_it_is_approved() {
 fn a_done_task_that_says_too_little_to_be_built_has_to_be_revised() {
     let (environment, plan) = place();
     let tasks = format!(".fractal-planner/plans/{plan}/tasks.md");
-    let short = environment.read(&tasks).replace("  - Acceptance:\n    - `2.txt` has a line about 2\n", "");
+    let short = environment
+        .read(&tasks)
+        .replace("  - Acceptance:\n    - `2.txt` has a line about 2\n", "");
     environment.write(&tasks, &short);
     environment.done(&["approve", &plan, "--yes"]);
     assert_snapshot!(environment.done(&["retry", &plan, "2"]).stdout, @r"
@@ -241,7 +285,11 @@ fn only_an_import_says_what_was_done() {
     let folder = format!(".fractal-planner/plans/{plan}");
     let bare = "- [ID: 1] Write part 1\n- [ID: 2] Write part 2\n";
     environment.write(&format!("{folder}/tasks.md"), bare);
-    assert_eq!(environment.fp(&["validate", &plan]).code, 0, "what was done needs no completion");
+    assert_eq!(
+        environment.fp(&["validate", &plan]).code,
+        0,
+        "what was done needs no completion"
+    );
     std::fs::remove_file(environment.path(&format!("{folder}/import.json"))).unwrap();
     assert_eq!(
         environment.fp(&["validate", &plan]).code,

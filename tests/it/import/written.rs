@@ -65,35 +65,67 @@ fn the_same_again_is_another_plan() {
     environment.done(&["import", "old"]);
     environment.done(&["import", "old/"]);
     let plans = environment.done(&["plans"]);
-    assert!(plans.stdout.contains("rate-limits-for-public-api-20261121-2"), "{plans}");
+    assert!(
+        plans
+            .stdout
+            .contains("rate-limits-for-public-api-20261121-2"),
+        "{plans}"
+    );
 }
 
 #[test]
 fn a_plan_outside_the_repository_becomes_one_of_it() {
     let environment = Environment::new().repo();
     fs::create_dir(environment.beside("elsewhere")).unwrap();
-    fs::write(environment.beside("elsewhere/tasks.md"), "# Tasks: Far\n\n- [ ] T001 Go in src/a.rs\n")
-        .unwrap();
+    fs::write(
+        environment.beside("elsewhere/tasks.md"),
+        "# Tasks: Far\n\n- [ ] T001 Go in src/a.rs\n",
+    )
+    .unwrap();
     let output = environment.done(&["import", "../elsewhere/tasks.md"]);
-    assert!(output.stdout.starts_with("[ROOT]/elsewhere/tasks.md: spec-kit (by tasks.md)"), "{output}");
+    assert!(
+        output
+            .stdout
+            .starts_with("[ROOT]/elsewhere/tasks.md: spec-kit (by tasks.md)"),
+        "{output}"
+    );
     assert_eq!(only_plan(&environment), "far-20261121");
-    assert_eq!(fs::read_dir(environment.beside("elsewhere")).unwrap().count(), 1, "nothing is written there");
+    assert_eq!(
+        fs::read_dir(environment.beside("elsewhere"))
+            .unwrap()
+            .count(),
+        1,
+        "nothing is written there"
+    );
 }
 
 #[test]
 fn what_belongs_to_a_plan_of_fractal_planner_comes_along() {
     let environment = Environment::new().repo();
     lay_out(&environment, "fractal-planner/run", "old");
-    environment.write("old/linear-mapping.json", r#"{"planId": "old", "tasks": {}}"#);
+    environment.write(
+        "old/linear-mapping.json",
+        r#"{"planId": "old", "tasks": {}}"#,
+    );
     environment.done(&["import", "old"]);
     let plan = only_plan(&environment);
     let of_plan = |name: &str| environment.read(&format!(".fractal-planner/plans/{plan}/{name}"));
-    assert_eq!(of_plan("interview.json"), environment.read("old/interview.json"));
+    assert_eq!(
+        of_plan("interview.json"),
+        environment.read("old/interview.json")
+    );
     assert_eq!(of_plan("research.md"), environment.read("old/research.md"));
     let mapping: serde_json::Value = serde_json::from_str(&of_plan("linear-mapping.json")).unwrap();
-    assert_eq!(mapping["planId"], plan.as_str(), "the mirror is that of the new plan");
+    assert_eq!(
+        mapping["planId"],
+        plan.as_str(),
+        "the mirror is that of the new plan"
+    );
     let evidence = of_plan("evidence/task-1.1-verification.md");
-    assert_eq!(evidence, environment.read("old/evidence/task-1.1-verification.md"));
+    assert_eq!(
+        evidence,
+        environment.read("old/evidence/task-1.1-verification.md")
+    );
     let doctor = environment.fp(&["doctor", &plan]);
     assert_eq!(doctor.code, 0, "{doctor}");
 }
@@ -105,10 +137,21 @@ fn an_interview_that_can_not_be_read_does_not_come_along() {
     environment.write("old/interview.json", r#"["no", "interview"]"#);
     let output = environment.done(&["import", "old"]);
     assert!(output.stdout.contains("\n  interview.json: "), "{output}");
-    assert!(output.stdout.contains("; it does not come along\n"), "{output}");
+    assert!(
+        output.stdout.contains("; it does not come along\n"),
+        "{output}"
+    );
     let plan = only_plan(&environment);
-    assert!(!environment.path(&format!(".fractal-planner/plans/{plan}/interview.json")).exists());
-    assert_eq!(environment.fp(&["validate", &plan]).code, 1, "it can be validated");
+    assert!(
+        !environment
+            .path(&format!(".fractal-planner/plans/{plan}/interview.json"))
+            .exists()
+    );
+    assert_eq!(
+        environment.fp(&["validate", &plan]).code,
+        1,
+        "it can be validated"
+    );
 }
 
 #[test]
@@ -123,8 +166,13 @@ fn a_failing_disk_leaves_no_half_plan() {
         "old/.task/TASK-001.json",
         format!(r#"{{"id":"TASK-001","title":"T","description":"{huge}","convergence":{{}}}}"#),
     );
-    let output =
-        environment.run("sh", &["-c", &format!("trap '' XFSZ; ulimit -f 4000; exec '{program}' import old")]);
+    let output = environment.run(
+        "sh",
+        &[
+            "-c",
+            &format!("trap '' XFSZ; ulimit -f 4000; exec '{program}' import old"),
+        ],
+    );
     assert_eq!(output.code, 2, "{output}");
     assert!(output.stderr.contains("can't be written"), "{output}");
     let left: Vec<_> = fs::read_dir(environment.path(".fractal-planner/plans"))
@@ -143,10 +191,26 @@ fn an_interrupted_import_leaves_nothing_that_looks_like_a_plan() {
     }
     lay_out(&environment, "fractal-planner/run", "old");
     let (mut killed, mut whole) = (0, 0);
-    for call in ["fsync", "rename", "renameat", "renameat2", "linkat", "mkdir", "fdatasync"] {
+    for call in [
+        "fsync",
+        "rename",
+        "renameat",
+        "renameat2",
+        "linkat",
+        "mkdir",
+        "fdatasync",
+    ] {
         for number in 1..100 {
             let inject = format!("inject={call}:signal=KILL:when={number}");
-            let args = ["-o", "/dev/null", "-e", &inject, env!("CARGO_BIN_EXE_fp"), "import", "old"];
+            let args = [
+                "-o",
+                "/dev/null",
+                "-e",
+                &inject,
+                env!("CARGO_BIN_EXE_fp"),
+                "import",
+                "old",
+            ];
             let output = environment.run("strace", &args);
             whole += environment.check_plans();
             if output.code == 0 {
@@ -165,7 +229,8 @@ impl Environment {
     fn check_plans(&self) -> usize {
         let plans = self.path(".fractal-planner/plans");
         let mut whole = 0;
-        let folders = fs::read_dir(&plans).map(|found| found.map(|entry| entry.unwrap().path()).collect());
+        let folders =
+            fs::read_dir(&plans).map(|found| found.map(|entry| entry.unwrap().path()).collect());
         let folders: Vec<std::path::PathBuf> = folders.unwrap_or_default();
         for folder in folders.into_iter().filter(|path| path.is_dir()) {
             if folder.join("tasks.md").exists() {
@@ -177,7 +242,10 @@ impl Environment {
                     "interview.json",
                     "evidence/task-1.1-verification.md",
                 ] {
-                    assert!(folder.join(file).exists(), "{name} has a tree and no {file}");
+                    assert!(
+                        folder.join(file).exists(),
+                        "{name} has a tree and no {file}"
+                    );
                 }
                 self.done(&["status", name]);
                 whole += 1;

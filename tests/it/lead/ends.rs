@@ -18,7 +18,9 @@ fn killed_again_and_again_it_loses_nothing() {
     let output = lead(&environment, &["-j", "3"]);
     assert_eq!(output.code, 0, "{output}");
     expect_all_done(&environment, 6);
-    let statuses = environment.done(&["status", PLAN, "--format", "json"]).json();
+    let statuses = environment
+        .done(&["status", PLAN, "--format", "json"])
+        .json();
     for task in statuses["tasks"].as_array().unwrap() {
         assert_eq!(task["iteration"], 1, "a kill used an iteration: {task}");
     }
@@ -47,7 +49,9 @@ fn a_git_that_has_the_index_when_the_lead_is_killed_may_give_it_back() {
     let environment = scene(2);
     write_program(&environment.beside("bin/git"), SLOW_GIT);
     let mut child = lead_in_background(&environment, &[]);
-    until("nothing is committed", || environment.beside("home/locked/yes").exists());
+    until("nothing is committed", || {
+        environment.beside("home/locked/yes").exists()
+    });
     child.kill().unwrap();
     child.wait().unwrap();
     let output = lead(&environment, &[]);
@@ -60,7 +64,8 @@ fn a_git_that_has_the_index_when_the_lead_is_killed_may_give_it_back() {
 fn a_lock_that_outlives_its_lead_for_a_moment_keeps_nobody_from_going_on() {
     let environment = scene(1);
     let lock =
-        fs::File::create(environment.path(&format!(".fractal-planner/plans/{PLAN}/lead.lock"))).unwrap();
+        fs::File::create(environment.path(&format!(".fractal-planner/plans/{PLAN}/lead.lock")))
+            .unwrap();
     lock.lock().unwrap();
     let mut child = lead_in_background(&environment, &[]);
     std::thread::sleep(Duration::from_millis(300));
@@ -74,7 +79,9 @@ fn asked_to_end_it_lets_its_agents_finish() {
     let environment = scene(3);
     fs::write(environment.beside("home/wait"), "1").unwrap();
     let mut child = lead_in_background(&environment, &["-j", "1"]);
-    until("nothing started", || home_text(&environment, "agents.log").contains("builder"));
+    until("nothing started", || {
+        home_text(&environment, "agents.log").contains("builder")
+    });
     signal(&child, Signal::INT);
     assert_eq!(child.wait().unwrap().code(), Some(1));
     let statuses = environment.statuses();
@@ -88,10 +95,16 @@ fn asked_to_end_it_lets_its_agents_finish() {
 #[test]
 fn asked_to_end_it_starts_nothing_for_those_that_are_done() {
     let environment = scene(2);
-    fs::write(environment.beside("home/first"), "[ \"$name\" = builder-2 ] && sleep 3\n").unwrap();
+    fs::write(
+        environment.beside("home/first"),
+        "[ \"$name\" = builder-2 ] && sleep 3\n",
+    )
+    .unwrap();
     fs::write(environment.beside("home/wait"), "1").unwrap();
     let mut child = lead_in_background(&environment, &["-j", "2"]);
-    until("nothing started", || home_text(&environment, "agents.log").contains("builder-2"));
+    until("nothing started", || {
+        home_text(&environment, "agents.log").contains("builder-2")
+    });
     signal(&child, Signal::INT);
     assert_eq!(child.wait().unwrap().code(), Some(1));
     let agents = home_text(&environment, "agents.log");
@@ -101,7 +114,11 @@ fn asked_to_end_it_starts_nothing_for_those_that_are_done() {
 #[test]
 fn an_agent_that_is_slow_to_begin_is_started_once() {
     let environment = scene(2);
-    fs::write(environment.beside("home/first"), "[ \"$name\" = builder-2 ] && sleep 3\n").unwrap();
+    fs::write(
+        environment.beside("home/first"),
+        "[ \"$name\" = builder-2 ] && sleep 3\n",
+    )
+    .unwrap();
     assert_eq!(lead(&environment, &["-j", "2"]).code, 0);
     let agents = home_text(&environment, "agents.log");
     assert_eq!(agents.matches("builder builder-2 ").count(), 1, "{agents}");
@@ -112,8 +129,12 @@ fn asked_twice_it_ends_them_too() {
     let environment = scene(1);
     fs::write(environment.beside("home/wait"), "600").unwrap();
     let mut child = lead_in_background(&environment, &[]);
-    until("nothing started", || home_text(&environment, "agents.log").contains("builder"));
-    until("not claimed", || environment.statuses()[0].1 == "IMPLEMENTING");
+    until("nothing started", || {
+        home_text(&environment, "agents.log").contains("builder")
+    });
+    until("not claimed", || {
+        environment.statuses()[0].1 == "IMPLEMENTING"
+    });
     signal(&child, Signal::TERM);
     std::thread::sleep(Duration::from_millis(500));
     signal(&child, Signal::TERM);
@@ -128,7 +149,9 @@ fn a_cancelled_run_ends_its_agents() {
     let environment = scene(2);
     fs::write(environment.beside("home/wait"), "600").unwrap();
     let mut child = lead_in_background(&environment, &[]);
-    until("not claimed", || environment.statuses()[0].1 == "IMPLEMENTING");
+    until("not claimed", || {
+        environment.statuses()[0].1 == "IMPLEMENTING"
+    });
     let begun = Instant::now();
     let cancelled = environment.done(&["cancel"]);
     assert_eq!(
@@ -136,11 +159,16 @@ fn a_cancelled_run_ends_its_agents() {
         format!("The run is cancelled; `fp run {PLAN}` goes on with what is left\n")
     );
     assert_eq!(child.wait().unwrap().code(), Some(1));
-    assert!(begun.elapsed() < Duration::from_secs(25), "it waited for its agents");
+    assert!(
+        begun.elapsed() < Duration::from_secs(25),
+        "it waited for its agents"
+    );
     expect_nothing_left(&environment);
     let home = environment.done(&[]);
     assert!(
-        home.stdout.contains(&format!("Next: fp run {PLAN}  (goes on where it was cancelled)")),
+        home.stdout.contains(&format!(
+            "Next: fp run {PLAN}  (goes on where it was cancelled)"
+        )),
         "{home}"
     );
 }
@@ -151,8 +179,18 @@ fn agents_that_end_at_once() {
     fs::write(environment.beside("home/first"), "exit 0\n").unwrap();
     let asked = lead(&environment, &["--ask"]);
     assert_eq!(asked.code, 3, "{asked}");
-    assert!(asked.stdout.contains("Tasks are ready, but builders end without taking one"), "{asked}");
-    assert!(asked.stdout.ends_with("Then go on: fp run sample-20261121 --ask\n"), "{asked}");
+    assert!(
+        asked
+            .stdout
+            .contains("Tasks are ready, but builders end without taking one"),
+        "{asked}"
+    );
+    assert!(
+        asked
+            .stdout
+            .ends_with("Then go on: fp run sample-20261121 --ask\n"),
+        "{asked}"
+    );
     assert_eq!(home_text(&environment, "agents.log").lines().count(), 3);
     // The same question again, and no builder started for it.
     assert_eq!(lead(&environment, &["--ask"]).code, 3);
@@ -167,9 +205,15 @@ fn an_answer_lets_it_go_on() {
     fs::write(environment.beside("home/first"), "exit 0\n").unwrap();
     let asked = lead(&environment, &["--ask", "--format", "json"]);
     assert_eq!(asked.code, 3, "{asked}");
-    let question = asked.json()["actions"][0]["question"].as_str().unwrap().to_owned();
+    let question = asked.json()["actions"][0]["question"]
+        .as_str()
+        .unwrap()
+        .to_owned();
     let answer = environment.done(&["answer", PLAN, &question, "--option", "Retry"]);
-    assert!(answer.stdout.contains("Next: fp run sample-20261121"), "{answer}");
+    assert!(
+        answer.stdout.contains("Next: fp run sample-20261121"),
+        "{answer}"
+    );
     fs::remove_file(environment.beside("home/first")).unwrap();
     assert_eq!(lead(&environment, &["--ask"]).code, 0);
 }
@@ -180,20 +224,35 @@ fn a_budget_ends_new_work_and_asks() {
     let asked = lead(&environment, &["--budget", "2000 tokens", "--ask"]);
     assert_eq!(asked.code, 3, "{asked}");
     assert!(
-        asked.stdout.contains("The budget of the run, 2000 tokens, is spent. How should it continue?"),
+        asked
+            .stdout
+            .contains("The budget of the run, 2000 tokens, is spent. How should it continue?"),
         "{asked}"
     );
     assert!(
-        asked.stdout.ends_with("Then go on: fp run sample-20261121 --budget '2000 tokens' --ask\n"),
+        asked
+            .stdout
+            .ends_with("Then go on: fp run sample-20261121 --budget '2000 tokens' --ask\n"),
         "{asked}"
     );
     let done = |environment: &Environment| {
-        environment.statuses().iter().filter(|(_, status)| status == "COMPLETED").count()
+        environment
+            .statuses()
+            .iter()
+            .filter(|(_, status)| status == "COMPLETED")
+            .count()
     };
     assert_eq!(done(&environment), 1);
-    let question = environment.done(&["status", PLAN, "--format", "json"]).json();
+    let question = environment
+        .done(&["status", PLAN, "--format", "json"])
+        .json();
     // The next builder may have begun before the verifier's process said what it has cost.
-    assert!([2000, 3000].map(Into::into).contains(&question["cost"]["tokens"]["input"]), "{question}");
+    assert!(
+        [2000, 3000]
+            .map(Into::into)
+            .contains(&question["cost"]["tokens"]["input"]),
+        "{question}"
+    );
     environment.done(&["answer", PLAN, "q1", "--option", "Continue"]);
     // As much again is spent, and it asks again.
     let again = lead(&environment, &["--budget", "2000 tokens", "--ask"]);
@@ -226,7 +285,9 @@ fn an_agent_that_claims_under_another_name_holds_nothing_up() {
 
 /// True if a command of the run sleeps for ten minutes.
 fn sleeps(environment: &Environment) -> bool {
-    let lines = processes(environment).into_iter().map(|path| fs::read(path.join("cmdline")));
+    let lines = processes(environment)
+        .into_iter()
+        .map(|path| fs::read(path.join("cmdline")));
     lines.flatten().any(|line| line == b"sleep\x00600\0")
 }
 
@@ -234,10 +295,20 @@ fn sleeps(environment: &Environment) -> bool {
 fn what_the_last_agent_has_used_counts() {
     let environment = scene(1);
     // It says so a second after its verdict, which is the last thing that the run waits for.
-    fs::write(environment.beside("home/first"), "echo() { sleep 1; command echo \"$@\"; }\n").unwrap();
+    fs::write(
+        environment.beside("home/first"),
+        "echo() { sleep 1; command echo \"$@\"; }\n",
+    )
+    .unwrap();
     assert_eq!(lead(&environment, &[]).code, 0);
-    let status = environment.done(&["status", PLAN, "--format", "json"]).json();
-    assert_eq!(status["cost"]["tokens"]["input"], 2000, "{}", status["cost"]);
+    let status = environment
+        .done(&["status", PLAN, "--format", "json"])
+        .json();
+    assert_eq!(
+        status["cost"]["tokens"]["input"], 2000,
+        "{}",
+        status["cost"]
+    );
 }
 
 #[test]
@@ -263,14 +334,21 @@ fn asked_twice_it_ends_the_last_checks_too() {
 fn it_goes_on_when_another_process_has_made_its_commit() {
     let environment = scene(1);
     let lock = environment.path(".fractal-planner/plans/commit.lock");
-    let busy = fs::File::options().write(true).create(true).truncate(false).open(lock).unwrap();
+    let busy = fs::File::options()
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .open(lock)
+        .unwrap();
     busy.lock().unwrap();
     let mut child = lead_in_background(&environment, &[]);
     let judged = || environment.done(&["log", PLAN]).stdout.contains("passed");
     until("no verdict", judged);
     std::thread::sleep(Duration::from_secs(1));
     drop(busy);
-    until("it waits for ever", || environment.statuses()[0].1 == "COMPLETED");
+    until("it waits for ever", || {
+        environment.statuses()[0].1 == "COMPLETED"
+    });
     assert_eq!(child.wait().unwrap().code(), Some(0));
 }
 
@@ -308,7 +386,10 @@ fn an_agent_that_does_everything_wrong() {
     fs::write(environment.beside("home/first"), first).unwrap();
     let output = lead(&environment, &[]);
     assert_eq!(output.code, 0, "{output}");
-    assert!(output.stderr.contains("note: builder-1 (own) ended badly"), "{output}");
+    assert!(
+        output.stderr.contains("note: builder-1 (own) ended badly"),
+        "{output}"
+    );
     expect_all_done(&environment, 2);
     expect_nothing_left(&environment);
 }
@@ -318,9 +399,14 @@ fn the_reader_of_its_output_goes_away() {
     let environment = scene(2);
     fs::write(environment.beside("home/wait"), "600").unwrap();
     let mut command = environment.command(env!("CARGO_BIN_EXE_fp"));
-    command.args(["run", PLAN, "--yes"]).stdout(Stdio::piped()).stderr(Stdio::null());
+    command
+        .args(["run", PLAN, "--yes"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null());
     let mut child = command.spawn().unwrap();
-    until("nothing started", || home_text(&environment, "agents.log").contains("builder"));
+    until("nothing started", || {
+        home_text(&environment, "agents.log").contains("builder")
+    });
     drop(child.stdout.take());
     // The next line finds no reader.
     environment.done(&["note", PLAN, "add", "WARN: nobody reads this"]);
@@ -339,13 +425,19 @@ fn an_agent_does_only_what_its_role_does() {
         "config set guard.mode off",
         "install",
     ];
-    let first: String = calls.iter().map(|call| format!("fp {call} 2>>\"$HOME/refused-$role\"\n")).collect();
+    let first: String = calls
+        .iter()
+        .map(|call| format!("fp {call} 2>>\"$HOME/refused-$role\"\n"))
+        .collect();
     fs::write(environment.beside("home/first"), first).unwrap();
     assert_eq!(lead(&environment, &[]).code, 0);
     let refused = |role: &str| home_text(&environment, &format!("refused-{role}"));
     for (role, plural, calls) in [("builder", "builders", 6), ("verifier", "verifiers", 5)] {
         let said = refused(role);
-        let refusals = said.lines().filter(|line| line.contains(&format!("is not for {plural}"))).count();
+        let refusals = said
+            .lines()
+            .filter(|line| line.contains(&format!("is not for {plural}")))
+            .count();
         assert_eq!(refusals, calls, "{said}");
     }
     expect_all_done(&environment, 1);
@@ -357,18 +449,28 @@ fn a_command_that_tells_the_user() {
     let file = environment.beside("home/told");
     let config = environment.beside("home/.config/fractal-planner/config.json");
     let text = fs::read_to_string(&config).unwrap();
-    let notify =
-        format!(r#"{{ "notify": {{ "command": ["cp", "/dev/null", "{}-{{text}}"] }},"#, file.display());
+    let notify = format!(
+        r#"{{ "notify": {{ "command": ["cp", "/dev/null", "{}-{{text}}"] }},"#,
+        file.display()
+    );
     fs::write(&config, text.replacen('{', &notify, 1)).unwrap();
     assert_eq!(lead(&environment, &[]).code, 0);
-    assert!(environment.beside("home/told-sample-20261121: 1 of 1 tasks done").exists());
+    assert!(
+        environment
+            .beside("home/told-sample-20261121: 1 of 1 tasks done")
+            .exists()
+    );
     // Also of an end that is none.
     let environment = scene(1);
     let config = environment.beside("home/.config/fractal-planner/config.json");
-    let text =
-        fs::read_to_string(&config).unwrap().replace("\"own\", \"{role}\"", "\"/nowhere\", \"{role}\"");
+    let text = fs::read_to_string(&config)
+        .unwrap()
+        .replace("\"own\", \"{role}\"", "\"/nowhere\", \"{role}\"");
     let file = environment.beside("home/told");
-    let notify = format!(r#"{{ "notify": {{ "command": ["cp", "/dev/null", "{}"] }},"#, file.display());
+    let notify = format!(
+        r#"{{ "notify": {{ "command": ["cp", "/dev/null", "{}"] }},"#,
+        file.display()
+    );
     fs::write(&config, text.replacen('{', &notify, 1)).unwrap();
     assert_eq!(lead(&environment, &[]).code, 2);
     assert!(file.exists());
@@ -394,7 +496,12 @@ fn a_session_gets_the_open_question_with_the_news_of_the_end() {
     assert_eq!(told(1).stdout, "", "the report is in its output");
     // A lead that is at work asks by itself.
     let lock = environment.path(&format!(".fractal-planner/plans/{PLAN}/lead.lock"));
-    let held = fs::File::options().write(true).create(true).truncate(false).open(&lock).unwrap();
+    let held = fs::File::options()
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .open(&lock)
+        .unwrap();
     held.lock().unwrap();
     assert_eq!(told(3).stdout, "");
     drop(held);

@@ -28,7 +28,10 @@ fn a_whole_run() {
     assert_eq!(output.code, 0, "{output}");
     expect_all_done(&environment, 2);
     let log = home_text(&environment, "claude.log");
-    let builder = log.lines().find(|line| line.contains("--name builder-1")).unwrap();
+    let builder = log
+        .lines()
+        .find(|line| line.contains("--name builder-1"))
+        .unwrap();
     for flag in [
         "-p --output-format stream-json --verbose --agent fp:builder --plugin-dir",
         "--permission-mode acceptEdits --session-id",
@@ -36,36 +39,68 @@ fn a_whole_run() {
     ] {
         assert!(builder.contains(flag), "{builder}");
     }
-    let verifier = log.lines().find(|line| line.contains("--agent fp:verifier")).unwrap();
-    assert!(verifier.contains("--permission-mode default") && !verifier.contains("--model"), "{verifier}");
-    // Two builders and two verifiers, each of 1150 tokens and 2 cents.
-    assert!(output.stdout.contains("Cost: 4600 tokens, 0.08 USD"), "{output}");
+    let verifier = log
+        .lines()
+        .find(|line| line.contains("--agent fp:verifier"))
+        .unwrap();
     assert!(
-        output.stdout.contains("refused to agents; to allow it, add this to `agents.allow`: Bash(npm ci)"),
+        verifier.contains("--permission-mode default") && !verifier.contains("--model"),
+        "{verifier}"
+    );
+    // Two builders and two verifiers, each of 1150 tokens and 2 cents.
+    assert!(
+        output.stdout.contains("Cost: 4600 tokens, 0.08 USD"),
         "{output}"
     );
-    assert!(output.stderr.contains("note: builder-1 was refused Bash(npm ci)"), "{output}");
-    let status = environment.done(&["status", PLAN, "--format", "json"]).json();
-    assert_eq!(status["cost"]["tokens"], serde_json::json!({ "input": 4000, "cached": 200, "output": 400 }));
+    assert!(
+        output
+            .stdout
+            .contains("refused to agents; to allow it, add this to `agents.allow`: Bash(npm ci)"),
+        "{output}"
+    );
+    assert!(
+        output
+            .stderr
+            .contains("note: builder-1 was refused Bash(npm ci)"),
+        "{output}"
+    );
+    let status = environment
+        .done(&["status", PLAN, "--format", "json"])
+        .json();
+    assert_eq!(
+        status["cost"]["tokens"],
+        serde_json::json!({ "input": 4000, "cached": 200, "output": 400 })
+    );
     assert_eq!(status["cost"]["agents"].as_array().unwrap().len(), 4);
 }
 
 #[test]
 fn a_session_gets_the_same_models() {
     let environment = claude(2);
-    settings(&environment, "claude", r#", "byComplexity": [{ "upTo": 3, "model": "haiku" }]"#);
+    settings(
+        &environment,
+        "claude",
+        r#", "byComplexity": [{ "upTo": 3, "model": "haiku" }]"#,
+    );
     environment.done(&["start", PLAN, "--session", "s1"]);
     let actions = environment.done(&["next", PLAN, "--format", "json"]).json();
     assert_eq!(actions["actions"][0]["model"], "haiku");
-    assert!(environment.done(&["next", PLAN]).stdout.contains("   model: haiku\n   prompt:\n"));
+    assert!(
+        environment
+            .done(&["next", PLAN])
+            .stdout
+            .contains("   model: haiku\n   prompt:\n")
+    );
 }
 
 #[test]
 fn builders_that_begin_together_have_the_models_of_their_own_tasks() {
     let environment = claude(2);
     let tasks = format!(".fractal-planner/plans/{PLAN}/tasks.md");
-    let harder =
-        environment.read(&tasks).replace("Write part 2 (Complexity: 2)", "Write part 2 (Complexity: 4)");
+    let harder = environment.read(&tasks).replace(
+        "Write part 2 (Complexity: 2)",
+        "Write part 2 (Complexity: 4)",
+    );
     environment.write(&tasks, harder);
     environment.done(&["approve", PLAN, "--yes"]);
     settings(
@@ -79,18 +114,23 @@ fn builders_that_begin_together_have_the_models_of_their_own_tasks() {
         let actions = environment.done(&["next", PLAN, "--format", "json"]).json();
         let model = |at: usize| actions["actions"][at]["model"].clone();
         // The harder one goes first.
-        assert_eq!((model(0), model(1)), ("large".into(), "small".into()), "{actions}");
+        assert_eq!(
+            (model(0), model(1)),
+            ("large".into(), "small".into()),
+            "{actions}"
+        );
     }
 }
 
 #[test]
 fn asked_to_end_nothing_is_tried_again() {
     let environment = claude(1);
-    let overloaded =
-        "fails '\"terminal_reason\":\"api_error\",\"api_error_status\":529,\"result\":\"Overloaded\",'";
+    let overloaded = "fails '\"terminal_reason\":\"api_error\",\"api_error_status\":529,\"result\":\"Overloaded\",'";
     fault(&environment, 99, overloaded);
     let mut child = lead_in_background(&environment, &[]);
-    until("nothing started", || home_text(&environment, "claude.log").contains("builder-1"));
+    until("nothing started", || {
+        home_text(&environment, "claude.log").contains("builder-1")
+    });
     signal(&child, rustix::process::Signal::INT);
     assert_eq!(child.wait().unwrap().code(), Some(1));
     expect_nothing_left(&environment);
@@ -106,8 +146,15 @@ fn a_service_that_is_away_for_a_while() {
     );
     let output = lead(&environment, &[]);
     assert_eq!(output.code, 0, "{output}");
-    assert!(output.stderr.contains("note: builder-1: Overloaded; again in "), "{output}");
-    let status = environment.done(&["status", PLAN, "--format", "json"]).json();
+    assert!(
+        output
+            .stderr
+            .contains("note: builder-1: Overloaded; again in "),
+        "{output}"
+    );
+    let status = environment
+        .done(&["status", PLAN, "--format", "json"])
+        .json();
     assert_eq!(status["tasks"][0]["iteration"], 1);
 }
 
@@ -119,7 +166,12 @@ fn a_service_that_is_away_for_more_than_the_budget() {
     fault(&environment, 2, tries);
     let output = lead(&environment, &["--ask", "--budget", "1000 tokens"]);
     assert_eq!(output.code, 3, "{output}");
-    assert!(output.stdout.contains("The budget of the run, 1000 tokens, is spent."), "{output}");
+    assert!(
+        output
+            .stdout
+            .contains("The budget of the run, 1000 tokens, is spent."),
+        "{output}"
+    );
     assert_eq!(home_text(&environment, "n"), "1\n", "it is not tried again");
     environment.done(&["answer", PLAN, "q1", "--option", "Stop"]);
     assert_eq!(environment.statuses()[0].1, "IMPLEMENTING");
@@ -135,7 +187,10 @@ fn a_fault_that_nobody_knows_is_not_tried_for_ever() {
     );
     let output = lead(&environment, &[]);
     assert_eq!(output.code, 2, "{output}");
-    assert!(output.stderr.contains("error: Odd") && output.stderr.contains("nothing is lost"), "{output}");
+    assert!(
+        output.stderr.contains("error: Odd") && output.stderr.contains("nothing is lost"),
+        "{output}"
+    );
     assert_eq!(home_text(&environment, "n"), "3\n");
     assert_eq!(environment.statuses()[0].1, "PENDING");
 }
@@ -148,8 +203,13 @@ fn what_an_agent_has_used_counts_when_it_is_ended_by_force() {
             "echo '{{\"type\":\"assistant\",\"message\":{{\"id\":\"{id}\",\"content\":[],\"usage\":{{\"input_tokens\":100,\"output_tokens\":1}}}}}}'"
         )
     };
-    let script =
-        [line("msg_1"), line("msg_1"), line("msg_2"), "touch \"$HOME/said\"; sleep 600".into()].join("\n");
+    let script = [
+        line("msg_1"),
+        line("msg_1"),
+        line("msg_2"),
+        "touch \"$HOME/said\"; sleep 600".into(),
+    ]
+    .join("\n");
     fault(&environment, 1, &script);
     let mut child = lead_in_background(&environment, &[]);
     until("nothing said", || environment.beside("home/said").exists());
@@ -158,17 +218,29 @@ fn what_an_agent_has_used_counts_when_it_is_ended_by_force() {
         signal(&child, rustix::process::Signal::INT);
     }
     assert_eq!(child.wait().unwrap().code(), Some(1));
-    let cost = environment.done(&["status", PLAN, "--format", "json"]).json()["cost"].clone();
-    assert_eq!(cost["tokens"], serde_json::json!({ "input": 200, "cached": 0, "output": 2 }));
+    let cost = environment
+        .done(&["status", PLAN, "--format", "json"])
+        .json()["cost"]
+        .clone();
+    assert_eq!(
+        cost["tokens"],
+        serde_json::json!({ "input": 200, "cached": 0, "output": 2 })
+    );
     assert_eq!(cost["agents"][0]["turns"], 2, "{cost}");
     // What is counted at the end is not counted twice.
     fault(
         &environment,
         2,
-        &format!("{}; result '\"is_error\":false,\"total_cost_usd\":0.01,'; exit 0", line("msg_3")),
+        &format!(
+            "{}; result '\"is_error\":false,\"total_cost_usd\":0.01,'; exit 0",
+            line("msg_3")
+        ),
     );
     lead(&environment, &[]);
-    let cost = environment.done(&["status", PLAN, "--format", "json"]).json()["cost"].clone();
+    let cost = environment
+        .done(&["status", PLAN, "--format", "json"])
+        .json()["cost"]
+        .clone();
     assert_eq!(cost["tokens"]["input"], 200 + 3 * 1000, "{cost}");
 }
 
@@ -182,18 +254,40 @@ fn a_session_without_network() {
     );
     let output = lead(&environment, &["--ask"]);
     assert_eq!(output.code, 2, "{output}");
-    assert!(output.stderr.contains("claude can't reach its service from here"), "{output}");
-    assert!(output.stderr.contains("`fp run` in a terminal, or `/fp:implement --here`"), "{output}");
+    assert!(
+        output
+            .stderr
+            .contains("claude can't reach its service from here"),
+        "{output}"
+    );
+    assert!(
+        output
+            .stderr
+            .contains("`fp run` in a terminal, or `/fp:implement --here`"),
+        "{output}"
+    );
     assert_eq!(environment.statuses()[0].1, "PENDING");
 }
 
 #[test]
 fn a_service_that_refuses() {
     let refusals = [
-        ("\"api_error_status\":400,\"result\":\"Credit balance is too low\",", "Credit balance is too low"),
-        ("\"api_error_status\":null,\"result\":\"Not logged in · Please run /login\",", "Please run /login"),
-        ("\"api_error_status\":404,\"result\":\"no such model\",", "no such model (status 404)"),
-        ("\"api_error_status\":400,\"result\":\"API Error: 400 bad\",", "API Error: 400 bad"),
+        (
+            "\"api_error_status\":400,\"result\":\"Credit balance is too low\",",
+            "Credit balance is too low",
+        ),
+        (
+            "\"api_error_status\":null,\"result\":\"Not logged in · Please run /login\",",
+            "Please run /login",
+        ),
+        (
+            "\"api_error_status\":404,\"result\":\"no such model\",",
+            "no such model (status 404)",
+        ),
+        (
+            "\"api_error_status\":400,\"result\":\"API Error: 400 bad\",",
+            "API Error: 400 bad",
+        ),
     ];
     for (line, told) in refusals {
         let environment = claude(1);
@@ -203,7 +297,9 @@ fn a_service_that_refuses() {
         assert_eq!(output.code, 2, "{output}");
         assert!(output.stderr.contains(told), "{output}");
         assert!(
-            output.stderr.contains("hint: nothing is lost: `fp run sample-20261121` goes on"),
+            output
+                .stderr
+                .contains("hint: nothing is lost: `fp run sample-20261121` goes on"),
             "{output}"
         );
         assert_eq!(environment.statuses()[0].1, "PENDING");
@@ -219,7 +315,10 @@ fn a_login_that_is_tried_for_minutes_is_refused_at_once() {
     fault(&environment, 99, script);
     let output = lead(&environment, &[]);
     assert_eq!(output.code, 2, "{output}");
-    assert!(output.stderr.contains("claude can't log in to its service"), "{output}");
+    assert!(
+        output.stderr.contains("claude can't log in to its service"),
+        "{output}"
+    );
     expect_nothing_left(&environment);
 }
 
@@ -233,7 +332,9 @@ fn a_program_that_ends_before_it_says_anything() {
     let output = lead(&environment, &[]);
     assert_eq!(output.code, 2, "{output}");
     assert!(
-        output.stderr.contains("claude ended at once, with: error: unknown option '--agent'"),
+        output
+            .stderr
+            .contains("claude ended at once, with: error: unknown option '--agent'"),
         "{output}"
     );
 }
@@ -250,12 +351,23 @@ fn a_builder_that_stops_goes_on_with_its_conversation() {
     let output = lead(&environment, &[]);
     assert_eq!(output.code, 0, "{output}");
     let log = home_text(&environment, "claude.log");
-    let lines: Vec<&str> = log.lines().filter(|line| line.contains("builder-1")).collect();
+    let lines: Vec<&str> = log
+        .lines()
+        .filter(|line| line.contains("builder-1"))
+        .collect();
     let id = |line: &str, flag: &str| {
-        line.split(' ').skip_while(|word| *word != flag).nth(1).map(str::to_owned).unwrap_or_default()
+        line.split(' ')
+            .skip_while(|word| *word != flag)
+            .nth(1)
+            .map(str::to_owned)
+            .unwrap_or_default()
     };
     assert_eq!(lines.len(), 2, "{log}");
-    assert_eq!(id(lines[0], "--session-id"), id(lines[1], "--resume"), "{log}");
+    assert_eq!(
+        id(lines[0], "--session-id"),
+        id(lines[1], "--resume"),
+        "{log}"
+    );
     // The second process counts what the first has cost as well: 1 cent of 2 was its own.
     assert!(output.stdout.contains("0.04 USD"), "{output}");
 }
@@ -264,7 +376,15 @@ fn a_builder_that_stops_goes_on_with_its_conversation() {
 fn conversations(environment: &Environment) -> Vec<&'static str> {
     let log = home_text(environment, "claude.log");
     let of_builder = log.lines().filter(|line| line.contains("builder-1"));
-    of_builder.map(|line| if line.contains("--resume") { "resume" } else { "new" }).collect()
+    of_builder
+        .map(|line| {
+            if line.contains("--resume") {
+                "resume"
+            } else {
+                "new"
+            }
+        })
+        .collect()
 }
 
 /// The first process claims and stops, the second does as `second` says, and the others do their work.
@@ -294,17 +414,26 @@ fn another_program_does_not_go_on_with_a_conversation() {
     assert_eq!(lead(&environment, &[]).code, 2);
     let settings = r#"{ "agents": { "programs": { "own": { "start": ["own", "{role}", "{name}", "{prompt}"],
         "resume": ["own", "resumed", "{name}", "{prompt}"] } } } }"#;
-    fs::write(environment.beside("home/.config/fractal-planner/config.json"), settings).unwrap();
+    fs::write(
+        environment.beside("home/.config/fractal-planner/config.json"),
+        settings,
+    )
+    .unwrap();
     assert_eq!(lead(&environment, &["--agent", "own"]).code, 0);
     let agents = home_text(&environment, "agents.log");
-    assert!(agents.contains("builder builder-1") && !agents.contains("resumed"), "{agents}");
+    assert!(
+        agents.contains("builder builder-1") && !agents.contains("resumed"),
+        "{agents}"
+    );
 }
 
 #[test]
 fn a_conversation_outlives_a_service_that_is_away() {
-    let away =
-        "fails '\"terminal_reason\":\"api_error\",\"api_error_status\":529,\"result\":\"Overloaded\",'";
-    assert_eq!(conversations(&stopped_then(away)), ["new", "resume", "resume"]);
+    let away = "fails '\"terminal_reason\":\"api_error\",\"api_error_status\":529,\"result\":\"Overloaded\",'";
+    assert_eq!(
+        conversations(&stopped_then(away)),
+        ["new", "resume", "resume"]
+    );
 }
 
 #[test]
@@ -316,8 +445,7 @@ fn a_program_that_says_in_its_own_words_that_a_conversation_is_gone() {
 #[test]
 fn a_conversation_that_got_too_long_ends_like_an_agent_that_stops() {
     let environment = claude(1);
-    let long =
-        "\"terminal_reason\":\"prompt_too_long\",\"api_error_status\":400,\"result\":\"Prompt is too long\",";
+    let long = "\"terminal_reason\":\"prompt_too_long\",\"api_error_status\":400,\"result\":\"Prompt is too long\",";
     fault(&environment, 1, &format!("fails '{long}'"));
     let output = lead(&environment, &[]);
     assert_eq!(output.code, 0, "{output}");

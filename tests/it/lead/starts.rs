@@ -8,8 +8,14 @@ fn a_whole_run() {
     let output = lead(&environment, &["-j", "3"]);
     assert_eq!(output.code, 0, "{output}");
     assert!(output.stdout.contains("6 of 6 tasks done"), "{output}");
-    assert!(output.stdout.contains("Cost: 13k tokens, 0.12 USD"), "{output}");
-    assert!(output.stdout.contains("builder-3 claims it (attempt 1)"), "{output}");
+    assert!(
+        output.stdout.contains("Cost: 13k tokens, 0.12 USD"),
+        "{output}"
+    );
+    assert!(
+        output.stdout.contains("builder-3 claims it (attempt 1)"),
+        "{output}"
+    );
     expect_all_done(&environment, 6);
     expect_nothing_left(&environment);
     // Each builder worked in a worktree of its own, and all of them are gone.
@@ -29,7 +35,12 @@ fn the_report_alone() {
     let environment = scene(1);
     let output = lead(&environment, &["--ask"]);
     assert_eq!((output.code, output.stderr.as_str()), (0, ""), "{output}");
-    assert!(output.stdout.starts_with("Plan sample-20261121 (finished)\n1 of 1 tasks done\n"), "{output}");
+    assert!(
+        output
+            .stdout
+            .starts_with("Plan sample-20261121 (finished)\n1 of 1 tasks done\n"),
+        "{output}"
+    );
     let again = lead(&environment, &["--ask"]);
     assert_eq!(again.code, 0, "{again}");
     let json = environment.fp(&["run", PLAN, "--format", "json"]).json();
@@ -41,13 +52,22 @@ fn nothing_starts_in_a_repository_that_is_not_trusted() {
     let environment = scene(1);
     let refused = environment.fp(&["run", PLAN]);
     assert_eq!(refused.code, 1, "{refused}");
-    assert!(refused.stderr.contains("nothing was started: agents that start in [ROOT]/work"), "{refused}");
+    assert!(
+        refused
+            .stderr
+            .contains("nothing was started: agents that start in [ROOT]/work"),
+        "{refused}"
+    );
     assert_eq!(home_text(&environment, "agents.log"), "");
     let record = environment.beside("home/.claude.json");
     for (accepted, code) in [("false", 1), ("true", 0)] {
         let text = format!(
             r#"{{"projects": {{"{}": {{"hasTrustDialogAccepted": {accepted}}}}}}}"#,
-            environment.path("").display().to_string().trim_end_matches('/')
+            environment
+                .path("")
+                .display()
+                .to_string()
+                .trim_end_matches('/')
         );
         fs::write(&record, text).unwrap();
         assert_eq!(environment.fp(&["run", PLAN]).code, code);
@@ -59,20 +79,38 @@ fn its_own_plugin_is_where_no_sandbox_writes_and_goes_again() {
     let environment = scene(1);
     let state = environment.trust_store().parent().unwrap().to_owned();
     let left = || {
-        let entries = fs::read_dir(&state).unwrap().map(|entry| entry.unwrap().file_name());
-        entries.filter(|name| name.to_str().unwrap().starts_with("fp-run-")).count()
+        let entries = fs::read_dir(&state)
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name());
+        entries
+            .filter(|name| name.to_str().unwrap().starts_with("fp-run-"))
+            .count()
     };
-    fs::write(environment.beside("home/first"), "command -v fp >>\"$HOME/programs\"\n").unwrap();
+    fs::write(
+        environment.beside("home/first"),
+        "command -v fp >>\"$HOME/programs\"\n",
+    )
+    .unwrap();
     // One that a killed process left an hour ago, and one that is about to be used.
     for (name, age) in [("fp-run-old", "1 hour ago"), ("fp-run-new", "now")] {
         fs::create_dir(state.join(name)).unwrap();
-        let touched = environment.command("touch").args(["-d", age]).arg(state.join(name)).status().unwrap();
+        let touched = environment
+            .command("touch")
+            .args(["-d", age])
+            .arg(state.join(name))
+            .status()
+            .unwrap();
         assert!(touched.success());
     }
     assert_eq!(lead(&environment, &[]).code, 0);
     assert_eq!(left(), 1);
     let programs = home_text(&environment, "programs");
-    assert!(programs.lines().all(|line| line.starts_with(&*state.to_string_lossy())), "{programs}");
+    assert!(
+        programs
+            .lines()
+            .all(|line| line.starts_with(&*state.to_string_lossy())),
+        "{programs}"
+    );
 }
 
 #[test]
@@ -91,36 +129,62 @@ fn programs_that_cannot_play() {
         output.stderr
     };
     let unknown = told(&["--agent", "nobody"]);
-    assert!(unknown.contains("there is no program \"nobody\" for agents"), "{unknown}");
-    assert!(unknown.contains("take: claude, codex, opencode, own"), "{unknown}");
+    assert!(
+        unknown.contains("there is no program \"nobody\" for agents"),
+        "{unknown}"
+    );
+    assert!(
+        unknown.contains("take: claude, codex, opencode, own"),
+        "{unknown}"
+    );
     let missing = told(&["--agent", "codex"]);
     assert!(missing.contains("codex is not installed"), "{missing}");
     assert!(
-        missing.contains("npm install -g @openai/codex; or take what is there with --agent: claude"),
+        missing
+            .contains("npm install -g @openai/codex; or take what is there with --agent: claude"),
         "{missing}"
     );
-    settings(&environment, "gone", r#", "programs": { "gone": { "start": ["/nowhere/at-all"] } }"#);
-    let text = fs::read_to_string(environment.beside("home/.config/fractal-planner/config.json")).unwrap();
+    settings(
+        &environment,
+        "gone",
+        r#", "programs": { "gone": { "start": ["/nowhere/at-all"] } }"#,
+    );
+    let text =
+        fs::read_to_string(environment.beside("home/.config/fractal-planner/config.json")).unwrap();
     let text = text.replacen(
         "\"programs\": { \"own\": { \"start\": [\"own\", \"{role}\", \"{name}\", \"{prompt}\"] } } ,",
         "",
         1,
     );
-    fs::write(environment.beside("home/.config/fractal-planner/config.json"), text).unwrap();
+    fs::write(
+        environment.beside("home/.config/fractal-planner/config.json"),
+        text,
+    )
+    .unwrap();
     let gone = told(&[]);
-    assert!(gone.contains("gone can't be started: No such file or directory"), "{gone}");
+    assert!(
+        gone.contains("gone can't be started: No such file or directory"),
+        "{gone}"
+    );
     let old = environment.env("CLAUDE_VERSION", "2.0.9");
     let output = lead(&old, &["--agent", "claude"]);
-    assert!(output.stderr.contains("claude 2.1.200 or newer is needed"), "{output}");
+    assert!(
+        output.stderr.contains("claude 2.1.200 or newer is needed"),
+        "{output}"
+    );
     assert_eq!(output.code, 2);
 }
 
 #[test]
 fn arguments_that_mean_nothing() {
     let environment = scene(1);
-    for args in
-        [&["--budget", "much"][..], &["--budget", "-5"], &["--budget", "0"], &["-j", "0"], &["-j", "17"]]
-    {
+    for args in [
+        &["--budget", "much"][..],
+        &["--budget", "-5"],
+        &["--budget", "0"],
+        &["-j", "0"],
+        &["-j", "17"],
+    ] {
         let output = lead(&environment, args);
         assert_eq!(output.code, 2, "{output}");
     }
@@ -133,7 +197,12 @@ fn a_plan_that_was_not_approved_is_named_before_a_program_that_is_missing() {
     let environment = scene(1);
     environment.fp(&["new", "Another"]);
     let output = environment.fp(&["run", "another", "--yes", "--agent", "no-such-program"]);
-    assert!(output.stderr.starts_with("error: the plan is not approved yet"), "{output}");
+    assert!(
+        output
+            .stderr
+            .starts_with("error: the plan is not approved yet"),
+        "{output}"
+    );
 }
 
 #[test]
@@ -150,17 +219,31 @@ fn a_second_lead_says_who_is_the_first() {
     let environment = scene(1);
     fs::write(environment.beside("home/wait"), "60").unwrap();
     let mut first = lead_in_background(&environment, &[]);
-    until("nothing started", || home_text(&environment, "agents.log").contains("builder"));
+    until("nothing started", || {
+        home_text(&environment, "agents.log").contains("builder")
+    });
     let second = lead(&environment, &[]);
     assert_eq!(second.code, 1, "{second}");
     assert!(
-        second.stderr.contains(&format!("process {} of this machine leads the run", first.id())),
+        second.stderr.contains(&format!(
+            "process {} of this machine leads the run",
+            first.id()
+        )),
         "{second}"
     );
     let next = environment.fp(&["next", PLAN]);
-    assert!(next.stderr.contains("the run of sample-20261121 is one that `fp run` leads"), "{next}");
+    assert!(
+        next.stderr
+            .contains("the run of sample-20261121 is one that `fp run` leads"),
+        "{next}"
+    );
     let start = environment.fp(&["start", PLAN, "--session", "s1"]);
-    assert!(start.stderr.contains(&format!("`fp run`, process {} leads the run", first.id())), "{start}");
+    assert!(
+        start
+            .stderr
+            .contains(&format!("`fp run`, process {} leads the run", first.id())),
+        "{start}"
+    );
     first.kill().unwrap();
     first.wait().unwrap();
     expect_nothing_left(&environment);
@@ -169,11 +252,20 @@ fn a_second_lead_says_who_is_the_first() {
 #[test]
 fn another_program_has_other_models() {
     let environment = scene(1);
-    settings(&environment, "claude", r#", "byComplexity": [{ "upTo": 9, "model": "haiku" }]"#);
+    settings(
+        &environment,
+        "claude",
+        r#", "byComplexity": [{ "upTo": 9, "model": "haiku" }]"#,
+    );
     assert_eq!(lead(&environment, &["--agent", "own"]).code, 0);
-    let status = environment.done(&["status", PLAN, "--format", "json"]).json();
+    let status = environment
+        .done(&["status", PLAN, "--format", "json"])
+        .json();
     assert_eq!(status["cost"]["agents"][0]["program"], "own");
-    assert_eq!(status["cost"]["agents"][0]["model"], serde_json::Value::Null);
+    assert_eq!(
+        status["cost"]["agents"][0]["model"],
+        serde_json::Value::Null
+    );
 }
 
 #[test]
@@ -181,10 +273,24 @@ fn the_session_hands_the_run_over() {
     let environment = scene(1);
     let folder = environment.beside("home/.config/fractal-planner");
     fs::write(folder.join("config.json"), r#"{ "engine": "processes" }"#).unwrap();
-    let output = environment.fp(&["start", PLAN, "--session", "s1", "--builders", "3", "--no-commit"]);
-    assert_eq!(output.stdout, "In the background: fp run sample-20261121 --ask -j 3 --no-commit\n");
+    let output = environment.fp(&[
+        "start",
+        PLAN,
+        "--session",
+        "s1",
+        "--builders",
+        "3",
+        "--no-commit",
+    ]);
+    assert_eq!(
+        output.stdout,
+        "In the background: fp run sample-20261121 --ask -j 3 --no-commit\n"
+    );
     let here = environment.fp(&["start", PLAN, "--session", "s1", "--here"]);
-    assert!(here.stdout.contains("Next: fp next sample-20261121"), "{here}");
+    assert!(
+        here.stdout.contains("Next: fp next sample-20261121"),
+        "{here}"
+    );
 }
 
 #[test]
@@ -202,9 +308,18 @@ fn agents_run_what_was_approved_and_nothing_that_a_star_stands_for() {
     change("grep -q line part-3.txt", "grep -q another part-3.txt");
     let output = lead(&environment, &[]);
     assert_eq!(output.code, 1, "{output}");
-    assert!(output.stderr.contains("nothing can go on by itself"), "{output}");
+    assert!(
+        output.stderr.contains("nothing can go on by itself"),
+        "{output}"
+    );
     let log = home_text(&environment, "claude.log");
-    let rules = log.lines().next().unwrap().split("--allowedTools ").nth(1).unwrap();
+    let rules = log
+        .lines()
+        .next()
+        .unwrap()
+        .split("--allowedTools ")
+        .nth(1)
+        .unwrap();
     assert_eq!(rules, "Bash(grep -q line part-1.txt) --strict-mcp-config");
 }
 
@@ -222,8 +337,11 @@ fn the_version_of_a_program_is_asked_outside_of_the_repository() {
 
 #[test]
 fn a_conversation_goes_on_only_by_an_id_that_is_nothing_else_and_with_its_own_program() {
-    for (id, expected) in [("c-1", ["new", "again c-1"]), ("--flag", ["new", "new"]), ("c;1", ["new", "new"])]
-    {
+    for (id, expected) in [
+        ("c-1", ["new", "again c-1"]),
+        ("--flag", ["new", "new"]),
+        ("c;1", ["new", "new"]),
+    ] {
         let environment = scene(1);
         let script = format!(
             "if [ $role = builder ]; then\n  echo \"${{4-new}} $5\" | sed 's/ $//' >>\"$HOME/calls\"\n  \
@@ -234,17 +352,28 @@ fn a_conversation_goes_on_only_by_an_id_that_is_nothing_else_and_with_its_own_pr
         let programs = r#"{ "agents": { "builder": { "program": "own" }, "verifier": { "program": "own" },
             "programs": { "own": { "start": ["own", "{role}", "{name}", "{prompt}"],
                 "resume": ["own", "{role}", "{name}", "{prompt}", "again", "{session}"] } } } }"#;
-        fs::write(environment.beside("home/.config/fractal-planner/config.json"), programs).unwrap();
+        fs::write(
+            environment.beside("home/.config/fractal-planner/config.json"),
+            programs,
+        )
+        .unwrap();
         let output = lead(&environment, &[]);
         assert_eq!(output.code, 0, "{output}");
-        assert_eq!(home_text(&environment, "calls").lines().collect::<Vec<_>>(), expected, "{id}");
+        assert_eq!(
+            home_text(&environment, "calls").lines().collect::<Vec<_>>(),
+            expected,
+            "{id}"
+        );
     }
 }
 
 #[test]
 fn a_single_builder_has_a_worktree_and_a_verifier_judges_a_direct_plan() {
     let environment = scene(1);
-    environment.write(&format!(".fractal-planner/plans/{PLAN}/plan.json"), r#"{"mode": "direct"}"#);
+    environment.write(
+        &format!(".fractal-planner/plans/{PLAN}/plan.json"),
+        r#"{"mode": "direct"}"#,
+    );
     assert_eq!(lead(&environment, &["-j", "1"]).code, 0);
     let agents = home_text(&environment, "agents.log");
     assert!(

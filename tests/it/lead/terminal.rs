@@ -6,7 +6,10 @@ use super::*;
 use crate::watch::Terminal;
 
 fn open(environment: &Environment, flags: &[&str]) -> Terminal {
-    Terminal::shell(environment, &[&[env!("CARGO_BIN_EXE_fp"), "run", PLAN], flags].concat())
+    Terminal::shell(
+        environment,
+        &[&[env!("CARGO_BIN_EXE_fp"), "run", PLAN], flags].concat(),
+    )
 }
 
 #[test]
@@ -16,7 +19,9 @@ fn it_asks_for_trust_and_answers_and_shows_the_report() {
     let mut terminal = open(&environment, &[]);
     terminal.wait_for("Do you trust it? [y/N]");
     terminal.press("y\n");
-    terminal.wait_for("? Tasks are ready, but builders end without taking one. How should it continue?");
+    terminal.wait_for(
+        "? Tasks are ready, but builders end without taking one. How should it continue?",
+    );
     terminal.wait_for("1 Retry   2 Stop");
     fs::write(environment.beside("home/wait"), "2").unwrap();
     fs::remove_file(environment.beside("home/first")).unwrap();
@@ -30,7 +35,12 @@ fn it_asks_for_trust_and_answers_and_shows_the_report() {
     terminal.wait_for("Cost: ");
     terminal.given_back("0");
     drop(terminal);
-    assert!(environment.statuses().iter().all(|(_, status)| status == "COMPLETED"));
+    assert!(
+        environment
+            .statuses()
+            .iter()
+            .all(|(_, status)| status == "COMPLETED")
+    );
     expect_nothing_left(&environment);
 }
 
@@ -65,12 +75,17 @@ fn a_second_lead_watches() {
     let environment = scene(1);
     fs::write(environment.beside("home/wait"), "600").unwrap();
     let mut first = lead_in_background(&environment, &[]);
-    until("not claimed", || environment.statuses()[0].1 == "IMPLEMENTING");
+    until("not claimed", || {
+        environment.statuses()[0].1 == "IMPLEMENTING"
+    });
     let mut second = open(&environment, &["--yes"]);
     second.wait_for("builder-1  builds 1");
     second.press("q");
     second.given_back("0");
-    assert!(first.try_wait().unwrap().is_none(), "to stop watching ends nothing");
+    assert!(
+        first.try_wait().unwrap().is_none(),
+        "to stop watching ends nothing"
+    );
     first.kill().unwrap();
     first.wait().unwrap();
     drop(second);

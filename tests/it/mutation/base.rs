@@ -78,7 +78,13 @@ impl Base {
     }
 
     pub(crate) fn facts(&self, plan: &Plan) -> RuleFacts {
-        let mut facts = facts::gather(&self.root, plan, 4, self.interview.as_ref(), search_path::of_tests());
+        let mut facts = facts::gather(
+            &self.root,
+            plan,
+            4,
+            self.interview.as_ref(),
+            search_path::of_tests(),
+        );
         facts.scope_exclusions.push(EXCLUDED.to_owned());
         facts
     }
@@ -108,7 +114,11 @@ impl Base {
 
     /// The text with `span` replaced.
     pub(crate) fn replaced(&self, span: Span, new: &str) -> String {
-        format!("{}{new}{}", &self.text[..span.start], &self.text[span.end..])
+        format!(
+            "{}{new}{}",
+            &self.text[..span.start],
+            &self.text[span.end..]
+        )
     }
 
     /// The text with each of these places replaced.
@@ -144,10 +154,16 @@ impl Base {
 
     /// The text with a line `- LINE` before the first field of `task`.
     pub(crate) fn with_field(&self, task: &Task, line: &str) -> String {
-        let first = FieldKind::ALL.iter().filter_map(|&kind| field(task, kind)).min();
+        let first = FieldKind::ALL
+            .iter()
+            .filter_map(|&kind| field(task, kind))
+            .min();
         let newline = self.plan.newline();
         let Some(first) = first else {
-            let own = task.complexity_source.as_ref().map_or(task.span, |source| source.span);
+            let own = task
+                .complexity_source
+                .as_ref()
+                .map_or(task.span, |source| source.span);
             let end = lines_of(self.text, own.max(task.span)).end;
             let indent = " ".repeat(task.field_indent);
             return self.replaced(Span::new(end, end), &format!("{indent}- {line}{newline}"));
@@ -193,13 +209,19 @@ impl Base {
 /// The whole lines of `span`, with their ends.
 pub(crate) fn lines_of(text: &str, span: Span) -> Span {
     let start = text[..span.start].rfind('\n').map_or(0, |at| at + 1);
-    let end = text[span.end..].find('\n').map_or(text.len(), |at| span.end + at + 1);
+    let end = text[span.end..]
+        .find('\n')
+        .map_or(text.len(), |at| span.end + at + 1);
     Span::new(start, end)
 }
 
 /// The place of a field of `task`.
 pub(crate) fn field(task: &Task, kind: FieldKind) -> Option<Span> {
-    if kind == FieldKind::Description { None } else { task.fields.span(kind) }
+    if kind == FieldKind::Description {
+        None
+    } else {
+        task.fields.span(kind)
+    }
 }
 
 /// `text` with comments before tasks and fields and a word at its end; a fix must keep all of them.
@@ -209,8 +231,10 @@ pub(crate) fn commented(text: &str) -> String {
     for line in text.split_inclusive('\n') {
         let bare = line.trim_start();
         let indent = &line[..line.len() - bare.len()];
-        let is_task =
-            indent.is_empty() && ["##", "- [ID:", "* [ID:"].iter().any(|lead| bare.starts_with(lead));
+        let is_task = indent.is_empty()
+            && ["##", "- [ID:", "* [ID:"]
+                .iter()
+                .any(|lead| bare.starts_with(lead));
         let is_field = ["- Files:", "- Hints:", "- Guardrails:", "- Dependencies:"]
             .iter()
             .any(|lead| bare.starts_with(lead));
@@ -227,9 +251,16 @@ pub(crate) fn commented(text: &str) -> String {
 
 /// The lines of `text` with all ids and dependencies removed.
 pub(crate) fn without_ids(text: &str, plan: &Plan) -> Vec<String> {
-    let mut spans: Vec<Span> =
-        plan.tasks.iter().filter(|task| !task.synthetic).map(|task| task.id_span).collect();
-    let dependencies = plan.tasks.iter().flat_map(|task| task.fields.items(FieldKind::Dependencies));
+    let mut spans: Vec<Span> = plan
+        .tasks
+        .iter()
+        .filter(|task| !task.synthetic)
+        .map(|task| task.id_span)
+        .collect();
+    let dependencies = plan
+        .tasks
+        .iter()
+        .flat_map(|task| task.fields.items(FieldKind::Dependencies));
     spans.extend(dependencies.map(|item| item.span));
     spans.sort();
     let mut rest = text.to_owned();
@@ -237,5 +268,7 @@ pub(crate) fn without_ids(text: &str, plan: &Plan) -> Vec<String> {
         rest.replace_range(span.start..span.end, "");
     }
     let lines = Lines::new(&rest);
-    (1..=lines.position(rest.len()).line).map(|line| lines.line(line).to_owned()).collect()
+    (1..=lines.position(rest.len()).line)
+        .map(|line| lines.line(line).to_owned())
+        .collect()
 }

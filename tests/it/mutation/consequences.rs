@@ -2,28 +2,65 @@
 
 /// The broken rule, the finding elsewhere, and why that is right.
 pub(crate) const ALL: &[(&str, &str, &str)] = &[
-    ("duplicate-id", "unknown-dependency", "the id that others wait for is gone"),
-    ("duplicate-id", "file-conflict", "what kept two tasks apart was a dependency on the id that is gone"),
-    ("self-dependency", "file-conflict", "the order of two tasks is gone, and either may be told to wait"),
+    (
+        "duplicate-id",
+        "unknown-dependency",
+        "the id that others wait for is gone",
+    ),
+    (
+        "duplicate-id",
+        "file-conflict",
+        "what kept two tasks apart was a dependency on the id that is gone",
+    ),
+    (
+        "self-dependency",
+        "file-conflict",
+        "the order of two tasks is gone, and either may be told to wait",
+    ),
     (
         "missing-files",
         "unknown-program",
         "the script that others run is a file that no task creates any more",
     ),
-    ("path-escape", "unknown-program", "the script that others run is a file that no task creates any more"),
+    (
+        "path-escape",
+        "unknown-program",
+        "the script that others run is a file that no task creates any more",
+    ),
     (
         "unknown-field",
         "unknown-program",
         "the script that others run is a file that no task creates any more",
     ),
-    ("scope-leak", "unknown-program", "the script that others run is a file that no task creates any more"),
-    ("file-conflict", "file-conflict", "the folder that one task now lists has the files of others"),
-    ("subtask-count", "unknown-dependency", "the subtask that others wait for is gone"),
-    ("syntax", "unknown-dependency", "a line without its id leaves those who wait for it without one"),
-    ("syntax", "uncovered-requirement", "a leaf that can't be read covers nothing"),
+    (
+        "scope-leak",
+        "unknown-program",
+        "the script that others run is a file that no task creates any more",
+    ),
+    (
+        "file-conflict",
+        "file-conflict",
+        "the folder that one task now lists has the files of others",
+    ),
+    (
+        "subtask-count",
+        "unknown-dependency",
+        "the subtask that others wait for is gone",
+    ),
+    (
+        "syntax",
+        "unknown-dependency",
+        "a line without its id leaves those who wait for it without one",
+    ),
+    (
+        "syntax",
+        "uncovered-requirement",
+        "a leaf that can't be read covers nothing",
+    ),
 ];
 
 /// The index in [`ALL`] of a finding that may follow.
 pub(crate) fn place((cause, found): (&str, &str)) -> Option<usize> {
-    ALL.iter().position(|(of, follows, _)| *of == cause && *follows == found)
+    ALL.iter()
+        .position(|(of, follows, _)| *of == cause && *follows == found)
 }

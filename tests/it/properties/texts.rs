@@ -76,7 +76,15 @@ fn piece() -> impl Strategy<Value = String> {
 
 pub(crate) fn garbage() -> impl Strategy<Value = String> {
     let pieces = prop::collection::vec(piece(), 0..16).prop_map(|pieces| pieces.concat());
-    (prop::sample::select(vec!["", "- [ID: 1] a\n", "- [ID: root] a\n  - ", "# [1] a\n"]), pieces)
+    (
+        prop::sample::select(vec![
+            "",
+            "- [ID: 1] a\n",
+            "- [ID: root] a\n  - ",
+            "# [1] a\n",
+        ]),
+        pieces,
+    )
         .prop_map(|(head, rest)| format!("{head}{rest}"))
 }
 
@@ -123,14 +131,16 @@ fn field() -> impl Strategy<Value = Vec<String>> {
     ]);
     let entries = prop::collection::vec(value.clone(), 0..4);
     let bullet = prop::sample::select(vec!["- ", "* ", "+ ", "1. ", "-   "]);
-    (label, value, entries, bullet, any::<bool>()).prop_map(|(label, value, entries, bullet, loose)| {
-        let mut lines = vec![format!("- {label}: {value}")];
-        for entry in entries {
-            lines.extend(loose.then(String::new));
-            lines.push(format!("  {bullet}{entry}"));
-        }
-        lines
-    })
+    (label, value, entries, bullet, any::<bool>()).prop_map(
+        |(label, value, entries, bullet, loose)| {
+            let mut lines = vec![format!("- {label}: {value}")];
+            for entry in entries {
+                lines.extend(loose.then(String::new));
+                lines.push(format!("  {bullet}{entry}"));
+            }
+            lines
+        },
+    )
 }
 
 /// A tree in either dialect, with all kinds of fields and notes.
@@ -159,31 +169,55 @@ pub(crate) fn tree() -> impl Strategy<Value = String> {
         "[h](i)",
         "# j",
     ]);
-    let task = (1usize..4, any::<bool>(), title, 0u32..12, prop::collection::vec(part, 0..5));
-    (prop::collection::vec(task, 1..8), any::<bool>(), any::<bool>()).prop_map(|(tasks, root, crlf)| {
-        let mut text = String::from(if root { "Prose.\n\n- [ID: root] R (Complexity: 5)\n" } else { "" });
-        let mut level = 0;
-        for (number, (depth, heading, title, complexity, parts)) in tasks.into_iter().enumerate() {
-            let depth = depth.min(level + 1);
-            level = depth;
-            let indent = if heading { 0 } else { 2 * (depth - 1) };
-            let lines = if heading {
-                text.push_str(&format!(
-                    "\n{} [{number}] {title}\n- Complexity: {complexity}\n",
-                    "#".repeat(depth + 1)
-                ));
-                0
+    let task = (
+        1usize..4,
+        any::<bool>(),
+        title,
+        0u32..12,
+        prop::collection::vec(part, 0..5),
+    );
+    (
+        prop::collection::vec(task, 1..8),
+        any::<bool>(),
+        any::<bool>(),
+    )
+        .prop_map(|(tasks, root, crlf)| {
+            let mut text = String::from(if root {
+                "Prose.\n\n- [ID: root] R (Complexity: 5)\n"
             } else {
-                text.push_str(&format!(
-                    "{}- **[ID: {number}]** {title} (Complexity: {complexity})\n",
-                    " ".repeat(indent)
-                ));
-                indent + 2
-            };
-            for line in parts.concat() {
-                text.push_str(&format!("{}{line}\n", " ".repeat(if line.is_empty() { 0 } else { lines })));
+                ""
+            });
+            let mut level = 0;
+            for (number, (depth, heading, title, complexity, parts)) in
+                tasks.into_iter().enumerate()
+            {
+                let depth = depth.min(level + 1);
+                level = depth;
+                let indent = if heading { 0 } else { 2 * (depth - 1) };
+                let lines = if heading {
+                    text.push_str(&format!(
+                        "\n{} [{number}] {title}\n- Complexity: {complexity}\n",
+                        "#".repeat(depth + 1)
+                    ));
+                    0
+                } else {
+                    text.push_str(&format!(
+                        "{}- **[ID: {number}]** {title} (Complexity: {complexity})\n",
+                        " ".repeat(indent)
+                    ));
+                    indent + 2
+                };
+                for line in parts.concat() {
+                    text.push_str(&format!(
+                        "{}{line}\n",
+                        " ".repeat(if line.is_empty() { 0 } else { lines })
+                    ));
+                }
             }
-        }
-        if crlf { text.replace('\n', "\r\n") } else { text }
-    })
+            if crlf {
+                text.replace('\n', "\r\n")
+            } else {
+                text
+            }
+        })
 }

@@ -45,7 +45,10 @@ fn nothing_runs_before_the_approval() {
 #[test]
 fn approval_names_the_commands_that_may_run() {
     let environment = Environment::new().repo();
-    environment.plan(&tree(&[Leaf { test: "sh test.sh; echo done", ..leaf("1", "none", "a.txt") }]));
+    environment.plan(&tree(&[Leaf {
+        test: "sh test.sh; echo done",
+        ..leaf("1", "none", "a.txt")
+    }]));
     assert_snapshot!(environment.fp(&["approve", PLAN, "--yes"]), @r#"
     exit status: 0
     --- stdout
@@ -98,7 +101,12 @@ fn a_leaf_edited_behind_the_approval_waits_for_another() {
     note: edited since the approval: 1; `fp approve sample-20261121` lets them run
     ");
     environment.done(&["approve", PLAN, "--yes"]);
-    assert!(environment.next(&[]).stdout.starts_with("1. spawn builder-1\n"));
+    assert!(
+        environment
+            .next(&[])
+            .stdout
+            .starts_with("1. spawn builder-1\n")
+    );
     assert_eq!(environment.claim("builder-1").unwrap().0, "1");
 }
 

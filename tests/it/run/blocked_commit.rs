@@ -11,7 +11,10 @@ use crate::run::started;
 /// Task 1 has passed, and a pre-commit hook refuses its commit.
 fn blocked() -> Environment {
     let environment = started(&[]);
-    environment.git_hook("pre-commit", "echo 'no trailing blanks, please' >&2; exit 1");
+    environment.git_hook(
+        "pre-commit",
+        "echo 'no trailing blanks, please' >&2; exit 1",
+    );
     environment.build("builder-1", "a.txt", "about 1\n");
     environment
 }
@@ -59,7 +62,11 @@ fn a_hook_that_says_no_is_a_question() {
       ○ 3  waiting    Write part 3
                       it waits for 2
     ");
-    assert_eq!(environment.git(&["status", "--short"]), "?? a.txt\n", "the index is as it was");
+    assert_eq!(
+        environment.git(&["status", "--short"]),
+        "?? a.txt\n",
+        "the index is as it was"
+    );
 }
 
 #[test]
@@ -92,10 +99,18 @@ fn retry_makes_the_commit_once_it_can_be_made() {
     let environment = blocked();
     environment.pass("1");
     environment.done(&["answer", PLAN, "q1", "--option", "Retry"]);
-    assert!(environment.next(&[]).stdout.starts_with("1. ask q2\n"), "the hook still says no");
+    assert!(
+        environment.next(&[]).stdout.starts_with("1. ask q2\n"),
+        "the hook still says no"
+    );
     environment.git_hook("pre-commit", "exit 0");
     environment.done(&["answer", PLAN, "q2", "--option", "Retry"]);
-    assert!(environment.next(&[]).stdout.starts_with("1. resume builder-1\n"));
+    assert!(
+        environment
+            .next(&[])
+            .stdout
+            .starts_with("1. resume builder-1\n")
+    );
     assert_snapshot!(environment.commits(), @r"
     * Write part 1
 
@@ -257,7 +272,9 @@ fn a_commit_whose_process_died_is_found_and_not_made_again() {
        End your turn. When one of them ends or goes idle: fp next sample-20261121 --ended NAME
        The same for one that is not running at all.
     ");
-    let task = &environment.done(&["status", PLAN, "--format", "json"]).json()["tasks"][0];
+    let task = &environment
+        .done(&["status", PLAN, "--format", "json"])
+        .json()["tasks"][0];
     assert_eq!(task["commit"].as_str(), Some(hash.trim()));
     assert_snapshot!(environment.commits(), @r"
     * Write part 1
@@ -279,8 +296,13 @@ fn such_a_commit_is_found_though_a_hook_reworded_it() {
     assert_eq!(environment.pass("1").code, -1);
     fs::remove_file(environment.path(".git/hooks/post-commit")).unwrap();
     environment.next(&[]);
-    let task = &environment.done(&["status", PLAN, "--format", "json"]).json()["tasks"][0];
-    assert_eq!(task["commit"].as_str(), Some(environment.git(&["rev-parse", "HEAD"]).trim()));
+    let task = &environment
+        .done(&["status", PLAN, "--format", "json"])
+        .json()["tasks"][0];
+    assert_eq!(
+        task["commit"].as_str(),
+        Some(environment.git(&["rev-parse", "HEAD"]).trim())
+    );
 }
 
 #[cfg(target_os = "linux")]
@@ -300,8 +322,13 @@ fn a_commit_that_goes_on_after_its_process_died_is_waited_for() {
        End your turn. When one of them ends or goes idle: fp next sample-20261121 --ended NAME
        The same for one that is not running at all.
     ");
-    let task = &environment.done(&["status", PLAN, "--format", "json"]).json()["tasks"][0];
-    assert_eq!(task["commit"].as_str(), Some(environment.git(&["rev-parse", "HEAD"]).trim()));
+    let task = &environment
+        .done(&["status", PLAN, "--format", "json"])
+        .json()["tasks"][0];
+    assert_eq!(
+        task["commit"].as_str(),
+        Some(environment.git(&["rev-parse", "HEAD"]).trim())
+    );
     assert_snapshot!(environment.commits(), @r"
     * Write part 1
 
@@ -317,17 +344,33 @@ fn a_commit_that_goes_on_after_its_process_died_is_waited_for() {
 #[test]
 fn an_index_that_a_dead_git_left_behind_is_brought_to_its_commit() {
     let environment = started(&[]);
-    environment
-        .git_hook("reference-transaction", &format!("test $1 = committed || exit 0; {DIES}; kill -9 $PPID"));
+    environment.git_hook(
+        "reference-transaction",
+        &format!("test $1 = committed || exit 0; {DIES}; kill -9 $PPID"),
+    );
     environment.build("builder-1", "a.txt", "about 1\n");
     assert_eq!(environment.pass("1").code, -1);
     fs::remove_file(environment.path(".git/hooks/reference-transaction")).unwrap();
-    assert_eq!(environment.git(&["status", "--short"]), "", "the index was there first");
+    assert_eq!(
+        environment.git(&["status", "--short"]),
+        "",
+        "the index was there first"
+    );
     environment.write(".git/index.lock", "");
-    assert!(environment.next(&[]).stdout.starts_with("1. resume builder-1\n"));
+    assert!(
+        environment
+            .next(&[])
+            .stdout
+            .starts_with("1. resume builder-1\n")
+    );
     fs::remove_file(environment.path(".git/index.lock")).unwrap();
     assert_eq!(environment.git(&["status", "--short"]), "");
-    let task = &environment.done(&["status", PLAN, "--format", "json"]).json()["tasks"][0];
-    assert_eq!(task["commit"].as_str(), Some(environment.git(&["rev-parse", "HEAD"]).trim()));
+    let task = &environment
+        .done(&["status", PLAN, "--format", "json"])
+        .json()["tasks"][0];
+    assert_eq!(
+        task["commit"].as_str(),
+        Some(environment.git(&["rev-parse", "HEAD"]).trim())
+    );
     assert_eq!(environment.git(&["rev-list", "--count", "HEAD"]), "2\n");
 }

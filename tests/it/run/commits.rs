@@ -17,29 +17,54 @@ fn subject(before: &[&str]) -> String {
     environment.plan(&chain());
     environment.start(&[]);
     environment.complete("a.txt");
-    environment.git(&["log", "-1", "--format=%s"]).trim_end().to_owned()
+    environment
+        .git(&["log", "-1", "--format=%s"])
+        .trim_end()
+        .to_owned()
 }
 
 #[test]
 fn a_message_is_in_the_style_of_the_history() {
     assert_eq!(subject(&[]), "Write part 1");
-    assert_eq!(subject(&["feat: add login", "fix: mend it"]), "feat: write part 1");
+    assert_eq!(
+        subject(&["feat: add login", "fix: mend it"]),
+        "feat: write part 1"
+    );
     assert_eq!(
         subject(&["feat(a): add login", "fix(b): mend it", "docs(a): say why"]),
         "feat(a): write part 1"
     );
-    assert_eq!(subject(&["Add the login page of the site", "Handle input that is empty"]), "Write part 1");
-    assert_eq!(subject(&["add the login page of the site", "handle input that is empty"]), "write part 1");
+    assert_eq!(
+        subject(&[
+            "Add the login page of the site",
+            "Handle input that is empty"
+        ]),
+        "Write part 1"
+    );
+    assert_eq!(
+        subject(&[
+            "add the login page of the site",
+            "handle input that is empty"
+        ]),
+        "write part 1"
+    );
     assert_eq!(subject(&["wip", "mend", "more"]), "write part 1");
-    assert_eq!(subject(&["feat: 로그인 추가", "fix: 오류를 고친다"]), "feat: Write part 1");
+    assert_eq!(
+        subject(&["feat: 로그인 추가", "fix: 오류를 고친다"]),
+        "feat: Write part 1"
+    );
 }
 
 #[test]
 fn the_style_is_settled_at_the_approval_for_the_whole_run() {
     let environment = Environment::new().repo();
-    environment.plan(&chain().replace("Write part 1", "Make a and b yield tuples; say so, as `a(b)` does"));
+    environment.plan(&chain().replace(
+        "Write part 1",
+        "Make a and b yield tuples; say so, as `a(b)` does",
+    ));
     environment.start(&[]);
-    let commit = |subject| environment.git(&["commit", "--quiet", "--allow-empty", "--message", subject]);
+    let commit =
+        |subject| environment.git(&["commit", "--quiet", "--allow-empty", "--message", subject]);
     for _ in 0..5 {
         commit("feat: by somebody else");
     }
@@ -48,11 +73,17 @@ fn the_style_is_settled_at_the_approval_for_the_whole_run() {
     environment.complete("a.txt");
     let path = format!(".fractal-planner/plans/{PLAN}/tasks.md");
     let before = environment.read(&path);
-    environment.write(&path, before.replace("has a line about 2", "has one line about 2"));
+    environment.write(
+        &path,
+        before.replace("has a line about 2", "has one line about 2"),
+    );
     environment.done(&["approve", PLAN, "--yes"]);
     environment.complete("b.txt");
     let subjects = environment.git(&["log", "-2", "--format=%B"]);
-    assert_eq!(subjects, "Write part 2\n\nMake a and b yield tuples; say so, as `a(b)` does\n\n");
+    assert_eq!(
+        subjects,
+        "Write part 2\n\nMake a and b yield tuples; say so, as `a(b)` does\n\n"
+    );
 }
 
 #[test]
@@ -64,16 +95,26 @@ fn a_hook_that_rewrites_files_is_nobodys_change() {
         leaf("3", "1", "c.txt"),
     ]));
     environment.start(&["--builders", "2"]);
-    let [first, second] = ["builder-1", "builder-2"].map(|owner| environment.claim(owner).unwrap().1);
-    environment.git_hook("pre-commit", "echo formatted >>a.txt; date +%N >version; git add a.txt version");
+    let [first, second] =
+        ["builder-1", "builder-2"].map(|owner| environment.claim(owner).unwrap().1);
+    environment.git_hook(
+        "pre-commit",
+        "echo formatted >>a.txt; date +%N >version; git add a.txt version",
+    );
     environment.write("a.txt", "about 1\n");
     environment.done(&["submit", PLAN, "1", "--claim", &first]);
     assert!(environment.pass("1").stdout.contains("passed: commit"));
-    assert_eq!(environment.git(&["show", "HEAD:a.txt"]), "about 1\nformatted\n");
+    assert_eq!(
+        environment.git(&["show", "HEAD:a.txt"]),
+        "about 1\nformatted\n"
+    );
     fs::remove_file(environment.path(".git/hooks/pre-commit")).unwrap();
     environment.write("b.txt", "about 2\n");
     let submit = environment.done(&["submit", PLAN, "2", "--claim", &second]);
-    assert!(submit.stdout.contains("1 file changed\n  b.txt\n"), "{submit}");
+    assert!(
+        submit.stdout.contains("1 file changed\n  b.txt\n"),
+        "{submit}"
+    );
     assert!(environment.pass("2").stdout.contains("passed: commit"));
     assert_eq!(environment.complete("c.txt"), "3");
     assert_eq!(environment.git(&["status", "--short"]), "");
@@ -83,7 +124,10 @@ fn a_hook_that_rewrites_files_is_nobodys_change() {
 #[test]
 fn a_hook_that_is_slow_holds_up_no_claim() {
     let environment = Environment::new().repo().shared();
-    environment.plan(&tree(&[leaf("1", "none", "a.txt"), leaf("2", "none", "b.txt")]));
+    environment.plan(&tree(&[
+        leaf("1", "none", "a.txt"),
+        leaf("2", "none", "b.txt"),
+    ]));
     environment.start(&["--builders", "2"]);
     environment.git_hook(
         "pre-commit",
@@ -91,14 +135,23 @@ fn a_hook_that_is_slow_holds_up_no_claim() {
     );
     environment.build("builder-1", "a.txt", "about 1\n");
     let mut verdict = environment.command(env!("CARGO_BIN_EXE_fp"));
-    let mut verdict = verdict.args(["verdict", PLAN, "1", "--pass", "1: seen"]).spawn().unwrap();
+    let mut verdict = verdict
+        .args(["verdict", PLAN, "1", "--pass", "1: seen"])
+        .spawn()
+        .unwrap();
     let start = Instant::now();
     while !environment.path(".git/begun").exists() {
-        assert!(start.elapsed() < Duration::from_secs(60), "the commit never began");
+        assert!(
+            start.elapsed() < Duration::from_secs(60),
+            "the commit never began"
+        );
         std::thread::sleep(Duration::from_millis(10));
     }
     let claimed = environment.claim("builder-2");
-    assert!(verdict.try_wait().unwrap().is_none(), "the commit is still being made");
+    assert!(
+        verdict.try_wait().unwrap().is_none(),
+        "the commit is still being made"
+    );
     environment.write(".git/claimed", "");
     assert_eq!(claimed.unwrap().0, "2");
     assert!(verdict.wait().unwrap().success());
@@ -109,7 +162,10 @@ fn a_hook_that_is_slow_holds_up_no_claim() {
 fn whatever_is_in_progress_is_a_question_and_nothing_of_it_is_touched() {
     // Neither changes a file, which the checks would hold against the task.
     for (command, name) in [
-        ("git merge --quiet --no-ff --no-commit --strategy ours side", "a merge is in progress"),
+        (
+            "git merge --quiet --no-ff --no-commit --strategy ours side",
+            "a merge is in progress",
+        ),
         ("git cherry-pick side", "a cherry-pick is in progress"),
     ] {
         let environment = started(&[]);
@@ -120,7 +176,10 @@ fn whatever_is_in_progress_is_a_question_and_nothing_of_it_is_touched() {
         environment.run("sh", &["-c", command]);
         let before = environment.git(&["status", "--short"]);
         let verdict = environment.pass("1");
-        assert!(verdict.stdout.contains("its commit is due") && verdict.stdout.contains(name), "{verdict}");
+        assert!(
+            verdict.stdout.contains("its commit is due") && verdict.stdout.contains(name),
+            "{verdict}"
+        );
         assert_eq!(environment.git(&["status", "--short"]), before);
         assert_eq!(environment.git(&["rev-list", "--count", "HEAD"]), "1\n");
     }
@@ -129,12 +188,21 @@ fn whatever_is_in_progress_is_a_question_and_nothing_of_it_is_touched() {
 #[test]
 fn signing_that_is_configured_and_not_available_is_a_question() {
     let environment = started(&[]);
-    for (key, value) in [("commit.gpgsign", "true"), ("gpg.program", "false"), ("user.signingkey", "0")] {
+    for (key, value) in [
+        ("commit.gpgsign", "true"),
+        ("gpg.program", "false"),
+        ("user.signingkey", "0"),
+    ] {
         environment.git(&["config", key, value]);
     }
     environment.build("builder-1", "a.txt", "about 1\n");
     let verdict = environment.pass("1");
-    assert!(verdict.stdout.contains("its commit is due: the commit could not be signed: "), "{verdict}");
+    assert!(
+        verdict
+            .stdout
+            .contains("its commit is due: the commit could not be signed: "),
+        "{verdict}"
+    );
     assert_eq!(environment.git(&["status", "--short"]), "?? a.txt\n");
     environment.git(&["config", "commit.gpgsign", "false"]);
     environment.done(&["answer", PLAN, "q1", "--option", "Retry"]);
@@ -152,7 +220,10 @@ fn a_partly_staged_file_of_the_task_is_committed_as_it_is() {
     environment.write("a.txt", "staged\nand about 1\n");
     environment.done(&["submit", PLAN, "1", "--claim", &token]);
     assert!(environment.pass("1").stdout.contains("passed: commit"));
-    assert_eq!(environment.git(&["show", "HEAD:a.txt"]), "staged\nand about 1\n");
+    assert_eq!(
+        environment.git(&["show", "HEAD:a.txt"]),
+        "staged\nand about 1\n"
+    );
     assert_eq!(environment.git(&["status", "--short"]), "");
 }
 

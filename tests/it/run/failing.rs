@@ -280,12 +280,21 @@ fn a_cancelled_run_keeps_what_is_done() {
     for command in ["status", "handoff", "log", "report"] {
         let output = environment.done(&[command]);
         assert!(
-            output.stderr.starts_with("note: this is the last plan, sample-20261121, cancelled "),
+            output
+                .stderr
+                .starts_with("note: this is the last plan, sample-20261121, cancelled "),
             "{output}"
         );
-        assert_eq!(output.stdout, environment.done(&[command, PLAN]).stdout, "{command}");
+        assert_eq!(
+            output.stdout,
+            environment.done(&[command, PLAN]).stdout,
+            "{command}"
+        );
     }
-    assert_eq!(environment.done(&["why", "1"]).stdout, environment.done(&["why", PLAN, "1"]).stdout);
+    assert_eq!(
+        environment.done(&["why", "1"]).stdout,
+        environment.done(&["why", PLAN, "1"]).stdout
+    );
     assert_snapshot!(environment.next(&[]), @"
     exit status: 0
     --- stdout
@@ -357,7 +366,12 @@ fn a_builder_that_is_gone_before_it_claims_is_started_again_then_asked_about() {
     let environment = started(&[]);
     environment.next(&[]);
     for _ in 0..2 {
-        assert!(environment.next(&["--ended", "builder-1"]).stdout.starts_with("1. spawn builder-1\n"));
+        assert!(
+            environment
+                .next(&["--ended", "builder-1"])
+                .stdout
+                .starts_with("1. spawn builder-1\n")
+        );
     }
     assert_snapshot!(environment.next(&["--ended", "builder-1"]), @r"
     exit status: 0
@@ -408,7 +422,9 @@ fn a_verifier_that_says_nothing_is_replaced_once_then_asked_about() {
     Evidence: evidence/task-1-verification.md
     ");
     assert_eq!(
-        environment.done(&["status", PLAN, "--format", "json"]).json()["questions"],
+        environment
+            .done(&["status", PLAN, "--format", "json"])
+            .json()["questions"],
         serde_json::json!([])
     );
 }
@@ -423,17 +439,22 @@ fn long_judgements_come_from_a_file() {
     };
     let says = |text: &str, words: &str| {
         let refused = verdict(text);
-        assert!(refused.code == 2 && refused.stderr.contains(words), "{text}: {refused}");
+        assert!(
+            refused.code == 2 && refused.stderr.contains(words),
+            "{text}: {refused}"
+        );
     };
     says("[", "../verdict.json: EOF while parsing");
-    says(r#"{"judgements": [], "sumary": ""}"#, "unknown field `sumary`");
+    says(
+        r#"{"judgements": [], "sumary": ""}"#,
+        "unknown field `sumary`",
+    );
     says(
         r#"{"judgements": [{"criterion": 1, "pass": true, "evidence": " "}]}"#,
         "criterion 1 has no evidence",
     );
     says(r#"{"judgements": []}"#, "no judgement on criteria 1");
-    let failed =
-        r#"{"judgements": [{"criterion": 1, "pass": false, "evidence": "it is\nnot"}], "summary": "no"}"#;
+    let failed = r#"{"judgements": [{"criterion": 1, "pass": false, "evidence": "it is\nnot"}], "summary": "no"}"#;
     assert!(verdict(failed).stdout.starts_with("Task 1 did not pass"));
 }
 
@@ -460,8 +481,22 @@ fn a_submission_that_is_bound_to_fail_is_refused() {
     hint: if you changed 'new file.txt', undo it: `rm -- 'new file.txt'`; if the task can't be done without it: `fp scope extend sample-20261121 1 'new file.txt' --claim [TOKEN] --reason '…'`
     ");
     assert_eq!((refused.code, environment.read(&log)), (1, logged));
-    let source = refused.stderr.split("--source=").nth(1).unwrap().split(' ').next().unwrap().to_owned();
-    environment.git(&["restore", &format!("--source={source}"), "--worktree", "--", "README.md"]);
+    let source = refused
+        .stderr
+        .split("--source=")
+        .nth(1)
+        .unwrap()
+        .split(' ')
+        .next()
+        .unwrap()
+        .to_owned();
+    environment.git(&[
+        "restore",
+        &format!("--source={source}"),
+        "--worktree",
+        "--",
+        "README.md",
+    ]);
     assert_eq!(environment.read("README.md"), before);
     std::fs::remove_file(environment.path("new file.txt")).unwrap();
     environment.write("a.txt", "about 1\n");
@@ -471,12 +506,17 @@ fn a_submission_that_is_bound_to_fail_is_refused() {
 /// A plan whose first task has a command that can't pass; it was built, and failed by that alone.
 fn failed_by_its_command() -> Environment {
     let environment = Environment::new().shared().repo();
-    environment.plan(&tree(&[Leaf { test: "ls no-such-flag", ..leaf("1", "none", "a.txt") }]));
+    environment.plan(&tree(&[Leaf {
+        test: "ls no-such-flag",
+        ..leaf("1", "none", "a.txt")
+    }]));
     environment.start(&[]);
     environment.build("builder-1", "a.txt", "about 1\n");
     let verdict = environment.pass("1");
     assert!(
-        verdict.stdout.starts_with("Task 1 did not pass by its commands: the user is asked\n"),
+        verdict
+            .stdout
+            .starts_with("Task 1 did not pass by its commands: the user is asked\n"),
         "{verdict}"
     );
     environment
@@ -487,35 +527,59 @@ fn a_check_is_dropped_by_the_users_choice() {
     let environment = failed_by_its_command();
     let asked = environment.next(&[]).stdout;
     assert!(
-        asked.contains("\"ls no-such-flag\" ended with exit status 2: \"ls: cannot access 'no-such-flag'"),
+        asked.contains(
+            "\"ls no-such-flag\" ended with exit status 2: \"ls: cannot access 'no-such-flag'"
+        ),
         "{asked}"
     );
     environment.done(&["answer", PLAN, "q1", "--option", "Run without this check"]);
     assert!(environment.next(&[]).stdout.starts_with("1. verify "));
     let verdict = environment.pass("1");
-    assert!(verdict.stdout.starts_with("Task 1 passed: commit "), "{verdict}");
-    let evidence =
-        environment.read(&format!(".fractal-planner/plans/{PLAN}/evidence/task-1-verification.md"));
+    assert!(
+        verdict.stdout.starts_with("Task 1 passed: commit "),
+        "{verdict}"
+    );
+    let evidence = environment.read(&format!(
+        ".fractal-planner/plans/{PLAN}/evidence/task-1-verification.md"
+    ));
     let dropped = "command: ls no-such-flag (NOTE)\n\n```\nnot run: by the user's choice";
     assert!(evidence.contains(dropped), "{evidence}");
     let report = environment.next(&[]).stdout;
-    assert!(report.contains("- not checked, by your choice: ls no-such-flag"), "{report}");
+    assert!(
+        report.contains("- not checked, by your choice: ls no-such-flag"),
+        "{report}"
+    );
 }
 
 #[test]
 fn a_task_is_changed_and_goes_on_with_its_work() {
     let environment = failed_by_its_command();
-    let answered = environment.done(&["answer", PLAN, "q1", "--option", "Change the task"]).stdout;
+    let answered = environment
+        .done(&["answer", PLAN, "q1", "--option", "Change the task"])
+        .stdout;
     let command = format!("fp task revise {PLAN} 1 --file -, then fp approve {PLAN}");
     assert_eq!(answered, format!("Recorded\nNext: {command}\n"));
-    assert!(environment.next(&[]).stdout.contains(&format!("run `fp task revise {PLAN} 1 --file -`")));
+    assert!(
+        environment
+            .next(&[])
+            .stdout
+            .contains(&format!("run `fp task revise {PLAN} 1 --file -`"))
+    );
     environment.plan(&tree(&[leaf("1", "none", "a.txt")]));
     environment.done(&["approve", PLAN, "--yes"]);
-    assert!(environment.next(&["--ended", "builder-1"]).stdout.starts_with("1. resume builder-1"));
+    assert!(
+        environment
+            .next(&["--ended", "builder-1"])
+            .stdout
+            .starts_with("1. resume builder-1")
+    );
     let (_, token) = environment.claim("builder-1").unwrap();
     environment.done(&["submit", PLAN, "1", "--claim", &token]);
     let verdict = environment.pass("1");
-    assert!(verdict.stdout.starts_with("Task 1 passed: commit "), "{verdict}");
+    assert!(
+        verdict.stdout.starts_with("Task 1 passed: commit "),
+        "{verdict}"
+    );
 }
 
 #[test]

@@ -79,9 +79,24 @@ fn from_approval_to_the_last_commit() {
     A file beyond these can't be done without: `fp scope extend sample-20261121 1 PATH --claim [TOKEN] --reason '…'`.
     What only the user can decide, once: `fp clarify sample-20261121 1 --as builder-1 --question '…' --option 'A|what it means' --option 'B|…'`.
     ");
-    let token = claim.stdout.split("--claim ").nth(1).unwrap().split_whitespace().next().unwrap();
+    let token = claim
+        .stdout
+        .split("--claim ")
+        .nth(1)
+        .unwrap()
+        .split_whitespace()
+        .next()
+        .unwrap();
     environment.write("a.txt", "about 1\n");
-    let submit = ["submit", PLAN, "1", "--claim", token, "--note", "gotcha: parts end with a newline"];
+    let submit = [
+        "submit",
+        PLAN,
+        "1",
+        "--claim",
+        token,
+        "--note",
+        "gotcha: parts end with a newline",
+    ];
     assert_snapshot!(environment.fp(&submit), @r"
     exit status: 0
     --- stdout
@@ -442,8 +457,13 @@ fn a_failed_verdict_comes_back_as_feedback() {
        End your turn. When one of them ends or goes idle: fp next sample-20261121 --ended NAME
        The same for one that is not running at all.
     ");
-    let claim = environment.fp(&["claim", PLAN, "--as", "builder-1"]).masked();
-    let feedback = claim.stdout.find("## FEEDBACK").expect("the payload says what to mend");
+    let claim = environment
+        .fp(&["claim", PLAN, "--as", "builder-1"])
+        .masked();
+    let feedback = claim
+        .stdout
+        .find("## FEEDBACK")
+        .expect("the payload says what to mend");
     assert_snapshot!(&claim.stdout[feedback..], @r"
     ## FEEDBACK
     The iteration before did not pass. Mend this first:
@@ -571,7 +591,10 @@ fn a_verdict_judges_each_criterion_of_this_iteration() {
     for word in ["1: read", "1: OK.", "1: ---"] {
         let refused = verdict(&["--pass", word]);
         assert_eq!(refused.code, 2, "{refused}");
-        assert!(refused.stderr.contains("is no evidence for criterion 1"), "{refused}");
+        assert!(
+            refused.stderr.contains("is no evidence for criterion 1"),
+            "{refused}"
+        );
     }
     assert_snapshot!(verdict(&["--pass", "fine"]), @r#"
     exit status: 2
@@ -585,7 +608,11 @@ fn a_verdict_judges_each_criterion_of_this_iteration() {
     error: task 1 is in iteration 1, this verdict is about iteration 2
     hint: run `fp verify PLAN TASK` and judge what it shows
     ");
-    assert_eq!(environment.statuses()[0].1, "AWAITING_VERIFICATION", "nothing was recorded");
+    assert_eq!(
+        environment.statuses()[0].1,
+        "AWAITING_VERIFICATION",
+        "nothing was recorded"
+    );
     assert_eq!(verdict(&["--iteration", "1", "--pass", "1: a"]).code, 0);
     assert_snapshot!(verdict(&["--iteration", "1", "--pass", "1: a"]), @r"
     exit status: 1

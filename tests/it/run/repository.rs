@@ -43,13 +43,22 @@ fn what_the_user_has_staged_stays_staged() {
     environment.write("README.md", "# Staged, and more\n");
     let claim = environment.fp(&["claim", PLAN, "--as", "builder-1"]);
     assert!(
-        claim.code == 1 && claim.stderr.contains("changed in the checkout while no task had it: README.md\n"),
+        claim.code == 1
+            && claim
+                .stderr
+                .contains("changed in the checkout while no task had it: README.md\n"),
         "{claim}"
     );
     environment.done(&["answer", PLAN, "q1", "--option", "Keep"]);
     environment.complete("a.txt");
-    assert_eq!(environment.git(&["status", "--short"]), "MM README.md\nA  mine.txt\n");
-    assert_eq!(environment.git(&["show", "--name-only", "--format=", "HEAD"]), "a.txt\n");
+    assert_eq!(
+        environment.git(&["status", "--short"]),
+        "MM README.md\nA  mine.txt\n"
+    );
+    assert_eq!(
+        environment.git(&["show", "--name-only", "--format=", "HEAD"]),
+        "a.txt\n"
+    );
 }
 
 #[test]
@@ -147,7 +156,13 @@ fn a_linked_worktree_has_the_state_of_the_main_one_and_its_own_commits() {
     assert_eq!(linked(&["run", "start", PLAN, "--session", "s1"]).code, 0);
     let claim = linked(&["claim", PLAN, "--as", "builder-1", "--format", "json"]).json();
     environment.write("../linked/a.txt", "about 1\n");
-    let submit = linked(&["submit", PLAN, "1", "--claim", claim["claim"].as_str().unwrap()]);
+    let submit = linked(&[
+        "submit",
+        PLAN,
+        "1",
+        "--claim",
+        claim["claim"].as_str().unwrap(),
+    ]);
     assert_snapshot!(submit, @r"
     exit status: 0
     --- stdout
@@ -156,10 +171,20 @@ fn a_linked_worktree_has_the_state_of_the_main_one_and_its_own_commits() {
     End your turn now: a message tells you what is next.
     ");
     assert_eq!(linked(&["verdict", PLAN, "1", "--pass", "1: seen"]).code, 0);
-    assert_eq!(environment.statuses()[0].1, "COMPLETED", "seen from the main worktree");
+    assert_eq!(
+        environment.statuses()[0].1,
+        "COMPLETED",
+        "seen from the main worktree"
+    );
     assert_eq!(environment.git(&["log", "--format=%s", "main"]), "Start\n");
-    assert_eq!(environment.git(&["show", "--name-only", "--format=", "side"]), "a.txt\n");
-    assert_eq!(environment.git(&["-C", "../linked", "status", "--short"]), "");
+    assert_eq!(
+        environment.git(&["show", "--name-only", "--format=", "side"]),
+        "a.txt\n"
+    );
+    assert_eq!(
+        environment.git(&["-C", "../linked", "status", "--short"]),
+        ""
+    );
     assert!(!environment.path("../linked/.fractal-planner").exists());
 }
 
@@ -167,9 +192,16 @@ fn a_linked_worktree_has_the_state_of_the_main_one_and_its_own_commits() {
 fn commands_work_from_a_folder_below() {
     let environment = started(&[]);
     environment.write("src/deep/x.txt", "");
-    assert_eq!(environment.fp_in("src/deep", &["status", PLAN]), environment.fp(&["status", PLAN]));
-    let claim =
-        environment.fp_in("src/deep", &["claim", PLAN, "--as", "builder-1", "--format", "json"]).json();
+    assert_eq!(
+        environment.fp_in("src/deep", &["status", PLAN]),
+        environment.fp(&["status", PLAN])
+    );
+    let claim = environment
+        .fp_in(
+            "src/deep",
+            &["claim", PLAN, "--as", "builder-1", "--format", "json"],
+        )
+        .json();
     environment.write("a.txt", "about 1\n");
     let token = claim["claim"].as_str().unwrap();
     assert_snapshot!(environment.fp_in("src/deep", &["submit", PLAN, "1", "--claim", token]), @r"
@@ -185,8 +217,11 @@ fn commands_work_from_a_folder_below() {
 fn names_that_mean_something_to_a_shell_or_to_git_are_only_names() {
     let names = ["$(touch pwned)", "a b&c'd", ":(top)x", "-n", "ünï*"];
     let environment = Environment::new().repo();
-    let leaves: Vec<_> =
-        ["1", "2", "3", "4", "5"].iter().zip(names).map(|(id, file)| leaf(id, "none", file)).collect();
+    let leaves: Vec<_> = ["1", "2", "3", "4", "5"]
+        .iter()
+        .zip(names)
+        .map(|(id, file)| leaf(id, "none", file))
+        .collect();
     environment.plan(&tree(&leaves));
     environment.start(&[]);
     for name in names {
@@ -199,7 +234,10 @@ fn names_that_mean_something_to_a_shell_or_to_git_are_only_names() {
     let mut expected = names.to_vec();
     expected.sort_unstable();
     assert_eq!(files, expected);
-    assert_eq!(fs::read_dir(environment.path("")).unwrap().count(), names.len() + 3);
+    assert_eq!(
+        fs::read_dir(environment.path("")).unwrap().count(),
+        names.len() + 3
+    );
 }
 
 #[test]

@@ -67,7 +67,9 @@ fn the_same_session_changes_nothing() {
 
 #[test]
 fn the_same_session_in_another_process_has_lost_its_agents() {
-    let environment = sample().env("CLAUDE_CODE_SESSION_ID", "s1").env("CLAUDE_PID", "100");
+    let environment = sample()
+        .env("CLAUDE_CODE_SESSION_ID", "s1")
+        .env("CLAUDE_PID", "100");
     environment.done(&["approve", PLAN, "--yes"]);
     environment.done(&["run", "start", PLAN]);
     environment.next(&[]);
@@ -82,7 +84,12 @@ fn the_same_session_in_another_process_has_lost_its_agents() {
     Builders: 1, iterations: 3, commits: on
     Next: fp next sample-20261121
     ");
-    assert!(environment.next(&[]).stdout.starts_with("1. spawn builder-1\n"));
+    assert!(
+        environment
+            .next(&[])
+            .stdout
+            .starts_with("1. spawn builder-1\n")
+    );
 }
 
 #[test]
@@ -145,14 +152,22 @@ fn an_agent_that_nothing_is_heard_of_is_replaced_in_the_end() {
        The same for one that is not running at all.
     ");
     let environment = environment.env("FP_NOW", "2026-11-21T09:31:00Z");
-    assert!(environment.next(&[]).stdout.starts_with("1. spawn builder-1\n"));
+    assert!(
+        environment
+            .next(&[])
+            .stdout
+            .starts_with("1. spawn builder-1\n")
+    );
 }
 
 #[test]
 fn the_only_active_plan_needs_no_name() {
     let environment = started(&[]);
     environment.done(&["next"]);
-    assert_eq!(environment.fp(&["status"]), environment.fp(&["status", PLAN]));
+    assert_eq!(
+        environment.fp(&["status"]),
+        environment.fp(&["status", PLAN])
+    );
     environment.write(".fractal-planner/plans/other-20261120/tasks.md", "");
     assert_snapshot!(environment.fp(&["status"]), @r"
     exit status: 2
@@ -162,7 +177,10 @@ fn the_only_active_plan_needs_no_name() {
       2  sample-20261121                               running    0 of 3 done
     hint: name a plan by its number, its id or a part of its id; `fp plans` lists them
     ");
-    assert_eq!(environment.fp(&["status", "2"]), environment.fp(&["status", "sample"]));
+    assert_eq!(
+        environment.fp(&["status", "2"]),
+        environment.fp(&["status", "sample"])
+    );
 }
 
 #[test]
@@ -188,5 +206,8 @@ fn a_finished_run_with_nothing_to_do_says_so_and_stays_finished() {
             .stdout
             .ends_with("Next: fp next sample-20261121\n")
     );
-    assert_eq!(environment.done(&["status", "--json"]).json()["phase"], "running");
+    assert_eq!(
+        environment.done(&["status", "--json"]).json()["phase"],
+        "running"
+    );
 }

@@ -14,8 +14,8 @@ fn both_at_work(flags: &[&str]) -> (Environment, [String; 2]) {
         leaf("3", "2", "c.txt"),
     ]));
     environment.start(&[&["--builders", "2"], flags].concat());
-    let tokens =
-        [("builder-1", "1"), ("builder-2", "2")].map(|(owner, task)| environment.claim_task(owner, task));
+    let tokens = [("builder-1", "1"), ("builder-2", "2")]
+        .map(|(owner, task)| environment.claim_task(owner, task));
     environment.write("a.txt", "about 1\n");
     environment.write("b.txt", "about 2\n");
     (environment.env("FP_NOW", "2026-11-21T09:01:00Z"), tokens)

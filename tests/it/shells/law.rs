@@ -12,7 +12,9 @@ const PROGRAM: &str = "fp() { printf '%s\\0' \"$#\" fp \"$@\"; }\n";
 
 /// True if `line` is permitted. Panics if one of `shells` runs something else than what was judged.
 pub(crate) fn permitted(line: &str, shells: &[&str]) -> bool {
-    let LineJudgement::Own(calls) = judge_line(line, Caller::Lead) else { return false };
+    let LineJudgement::Own(calls) = judge_line(line, Caller::Lead) else {
+        return false;
+    };
     let told = |call: &Vec<String>| [&[(call.len() - 1).to_string()], &call[..]].concat();
     let expected: Vec<String> = calls.iter().flat_map(told).collect();
     for shell in shells {
@@ -29,9 +31,14 @@ pub(crate) fn permitted(line: &str, shells: &[&str]) -> bool {
             .unwrap();
         let printed = String::from_utf8_lossy(&output.stdout);
         let words: Vec<&str> = printed.split_terminator('\0').collect();
-        let names = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name());
+        let names = std::fs::read_dir(folder.path())
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name());
         assert_eq!(words, expected, "{shell}: {line:?}");
-        assert!(output.status.success() && output.stderr.is_empty(), "{shell}: {line:?}: {output:?}");
+        assert!(
+            output.status.success() && output.stderr.is_empty(),
+            "{shell}: {line:?}: {output:?}"
+        );
         assert_eq!(names.collect::<Vec<_>>(), ["a"], "{shell}: {line:?}");
     }
     true
@@ -40,6 +47,8 @@ pub(crate) fn permitted(line: &str, shells: &[&str]) -> bool {
 /// The path of the shell `name`; its name if it is not installed.
 pub(crate) fn which(name: &str) -> std::path::PathBuf {
     let path = std::env::var_os("PATH").unwrap_or_default();
-    let found = std::env::split_paths(&path).map(|folder| folder.join(name)).find(|file| file.is_file());
+    let found = std::env::split_paths(&path)
+        .map(|folder| folder.join(name))
+        .find(|file| file.is_file());
     found.unwrap_or_else(|| name.into())
 }

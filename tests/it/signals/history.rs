@@ -15,9 +15,15 @@ impl Environment {
         let author = format!("{author} <{author}@example.com>");
         let date = format!("--date={at}");
         let mut command = self.command("git");
-        command.env("GIT_COMMITTER_DATE", at).args(["commit", "--quiet", "--author", &author, &date]);
+        command
+            .env("GIT_COMMITTER_DATE", at)
+            .args(["commit", "--quiet", "--author", &author, &date]);
         let output = command.args(["--message", subject]).output().unwrap();
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        assert!(
+            output.status.success(),
+            "{}",
+            String::from_utf8_lossy(&output.stderr)
+        );
     }
 }
 
@@ -30,10 +36,20 @@ fn history(file: &Value) -> [u64; 3] {
 fn commits_authors_and_fixes_of_six_months() {
     let environment = Environment::new().repo();
     for (text, author, at, subject) in [
-        ("0", "old", "2026-05-20T09:00:00Z", "Fix before the six months"),
+        (
+            "0",
+            "old",
+            "2026-05-20T09:00:00Z",
+            "Fix before the six months",
+        ),
         ("1", "ann", "2026-05-22T09:00:00Z", "Add it"),
         ("2", "bob", "2026-06-01T09:00:00Z", "fix: the first bug"),
-        ("3", "ANN", "2026-06-02T09:00:00Z", "Prefix it\n\nfix in the body does not count"),
+        (
+            "3",
+            "ANN",
+            "2026-06-02T09:00:00Z",
+            "Prefix it\n\nfix in the body does not count",
+        ),
         ("4", "ann", "2026-06-03T09:00:00Z", "Hotfix"),
     ] {
         environment.write("a.rs", text);
@@ -59,7 +75,11 @@ fn a_renamed_file_keeps_its_history() {
     environment.write("src/new\nname.rs", format!("{text}more\nand more\n"));
     environment.commit_as("ann", "2026-10-04T09:00:00Z", "Rename and change");
     environment.write("old.rs", "another one");
-    environment.commit_as("cec", "2026-10-05T09:00:00Z", "Take the old name for something else");
+    environment.commit_as(
+        "cec",
+        "2026-10-05T09:00:00Z",
+        "Take the old name for something else",
+    );
     let files = measured(&environment, "src, old.rs");
     assert_eq!(history(&files[0]), [4, 2, 1], "{files}");
     assert_eq!(history(&files[1]), [1, 1, 0], "{files}");
@@ -74,9 +94,20 @@ fn hostile_names_and_messages_are_only_names_and_messages() {
     environment.write("a\nR100", "1");
     environment.commit_as("x", "2026-10-01T09:00:00Z", "R100");
     environment.write("M", "2");
-    environment.commit_as("M", "2026-10-02T09:00:00Z", &format!("{hash} fix\n\nM\nold\nnew"));
+    environment.commit_as(
+        "M",
+        "2026-10-02T09:00:00Z",
+        &format!("{hash} fix\n\nM\nold\nnew"),
+    );
     let mut command = environment.command("git");
-    command.args(["commit", "--quiet", "--allow-empty", "--allow-empty-message", "--message", ""]);
+    command.args([
+        "commit",
+        "--quiet",
+        "--allow-empty",
+        "--allow-empty-message",
+        "--message",
+        "",
+    ]);
     assert!(command.status().unwrap().success());
     let files = measured(&environment, &format!("M, {hash}"));
     assert_eq!(history(&files[0]), [2, 2, 1], "{files}");
@@ -92,7 +123,14 @@ fn merges_do_not_count() {
     environment.git(&["switch", "--quiet", "main"]);
     environment.write("src/b.rs", "main");
     environment.commit_as("ann", "2026-11-02T09:00:00Z", "Main");
-    environment.git(&["merge", "--quiet", "--no-ff", "--message", "Merge, and fix", "side"]);
+    environment.git(&[
+        "merge",
+        "--quiet",
+        "--no-ff",
+        "--message",
+        "Merge, and fix",
+        "side",
+    ]);
     assert_eq!(measured(&environment, "src/a.rs")[0]["commits"], json!(2));
 }
 
@@ -127,9 +165,16 @@ fn without_git_there_is_no_history() {
     let output = environment.fp(&["signals", "tree.md"]);
     let (code, notes) = code_and_notes(&output);
     assert_eq!(code, 0, "{output}");
-    assert!(notes.starts_with("note: gitRisk is 1 everywhere, since there is no history: "), "{output}");
+    assert!(
+        notes.starts_with("note: gitRisk is 1 everywhere, since there is no history: "),
+        "{output}"
+    );
     let files = measured(&environment, "a.ts, b.ts");
-    assert_eq!(files[0]["fanOut"], json!(1), "what is listed counts though it is ignored: {files}");
+    assert_eq!(
+        files[0]["fanOut"],
+        json!(1),
+        "what is listed counts though it is ignored: {files}"
+    );
 }
 
 #[test]
@@ -138,18 +183,29 @@ fn a_repository_without_a_commit_has_no_history() {
     environment.git(&["init", "--quiet"]);
     environment.write("a.rs", "1\n");
     let tasks = signals(&environment, &["a.rs"]);
-    assert_eq!((&tasks[0]["gitRisk"], &tasks[0]["filesWithHistory"]), (&json!(1), &json!(0)));
+    assert_eq!(
+        (&tasks[0]["gitRisk"], &tasks[0]["filesWithHistory"]),
+        (&json!(1), &json!(0))
+    );
 }
 
 #[test]
 fn a_git_that_fails_is_told_and_the_rest_is_measured() {
     let environment = planned(&["src/a.rs"]);
-    fs::write(environment.path(".git/objects/info/alternates"), "/nowhere\n").unwrap();
+    fs::write(
+        environment.path(".git/objects/info/alternates"),
+        "/nowhere\n",
+    )
+    .unwrap();
     let head = environment.git(&["rev-parse", "HEAD"]).trim().to_owned();
-    fs::remove_file(environment.path(&format!(".git/objects/{}/{}", &head[..2], &head[2..]))).unwrap();
+    fs::remove_file(environment.path(&format!(".git/objects/{}/{}", &head[..2], &head[2..])))
+        .unwrap();
     let output = environment.fp(&["signals", PLAN, "--format", "json"]);
     assert_eq!(output.code, 0, "{output}");
-    assert!(output.stderr.contains("gitRisk is 1 everywhere"), "{output}");
+    assert!(
+        output.stderr.contains("gitRisk is 1 everywhere"),
+        "{output}"
+    );
     let report = output.json();
     assert_eq!(report["tasks"][0]["fanIn"], json!(4), "{output}");
     assert_eq!(report["notes"].as_array().unwrap().len(), 1);
@@ -157,5 +213,8 @@ fn a_git_that_fails_is_told_and_the_rest_is_measured() {
     without.write(".git/HEAD", "ref: refs/heads/main\n");
     without.write("tree.md", tree(&["a.rs"]));
     let output = without.fp(&["signals", "tree.md"]);
-    assert!(output.code == 0 && output.stderr.contains("git was not found on PATH"), "{output}");
+    assert!(
+        output.code == 0 && output.stderr.contains("git was not found on PATH"),
+        "{output}"
+    );
 }

@@ -40,12 +40,20 @@ fn names_do_nothing() {
     ] {
         let output = signals(&environment, &[name]);
         assert_eq!(output.as_array().unwrap().len(), 1, "{name}: {output}");
-        assert_eq!(fs::read_dir(environment.path("")).unwrap().count(), before, "{name}");
+        assert_eq!(
+            fs::read_dir(environment.path("")).unwrap().count(),
+            before,
+            "{name}"
+        );
     }
     environment.write("--output=y", "1\n2\n");
     environment.write("$(touch x)", "1\n");
     let files = measured(&environment, "--output=y, $(touch x)");
-    assert_eq!((&files[0]["lines"], &files[1]["lines"]), (&json!(2), &json!(1)), "{files}");
+    assert_eq!(
+        (&files[0]["lines"], &files[1]["lines"]),
+        (&json!(2), &json!(1)),
+        "{files}"
+    );
 }
 
 #[test]
@@ -53,8 +61,9 @@ fn nothing_outside_is_looked_at() {
     let environment = sample();
     fs::write(environment.beside("secret.rs"), "1\n2\n3\n").unwrap();
     let absolute = environment.beside("secret.rs").display().to_string();
-    let listed =
-        format!("../secret.rs, {absolute}, src/../../secret.rs, ~/secret.rs, C:\\secret.rs, /etc/passwd");
+    let listed = format!(
+        "../secret.rs, {absolute}, src/../../secret.rs, ~/secret.rs, C:\\secret.rs, /etc/passwd"
+    );
     assert_not_read(&environment, &listed);
 }
 
@@ -62,15 +71,27 @@ fn nothing_outside_is_looked_at() {
 fn links_are_not_followed() {
     let environment = sample();
     fs::create_dir(environment.beside("out")).unwrap();
-    fs::write(environment.beside("out/secret.rs"), "use crate::signals::a;\n").unwrap();
+    fs::write(
+        environment.beside("out/secret.rs"),
+        "use crate::signals::a;\n",
+    )
+    .unwrap();
     symlink(environment.beside("out"), environment.path("folder")).unwrap();
-    symlink(environment.beside("out/secret.rs"), environment.path("src/link.rs")).unwrap();
+    symlink(
+        environment.beside("out/secret.rs"),
+        environment.path("src/link.rs"),
+    )
+    .unwrap();
     symlink("/dev/zero", environment.path("src/zero.rs")).unwrap();
     symlink("..", environment.path("src/loop")).unwrap();
     symlink("/nowhere", environment.path("broken.rs")).unwrap();
     let listed = "folder/secret.rs, folder, src/link.rs, src/zero.rs, src/loop/src/a.rs, broken.rs";
     assert_not_read(&environment, listed);
-    assert_eq!(measured(&environment, "src/a.rs")[0]["fanIn"], json!(4), "b, c, lib and the test alone");
+    assert_eq!(
+        measured(&environment, "src/a.rs")[0]["fanIn"],
+        json!(4),
+        "b, c, lib and the test alone"
+    );
 }
 
 #[test]
@@ -86,12 +107,26 @@ fn pipes_and_huge_files_are_no_trouble() {
     environment.write("src/binary.rs", b"use crate::signals::a;\n\0\n\n");
     let began = Instant::now();
     assert_not_read(&environment, "src/pipe.rs, pipe.ts");
-    let files = measured(&environment, "src/huge.rs, src/long.rs, src/binary.rs, src/a.rs");
-    assert!(began.elapsed() < Duration::from_secs(20), "{:?}", began.elapsed());
+    let files = measured(
+        &environment,
+        "src/huge.rs, src/long.rs, src/binary.rs, src/a.rs",
+    );
+    assert!(
+        began.elapsed() < Duration::from_secs(20),
+        "{:?}",
+        began.elapsed()
+    );
     assert_eq!(files[0]["lines"], json!(0));
     assert_eq!(files[1]["lines"], json!(200_000));
-    assert_eq!((&files[2]["lines"], &files[2]["fanOut"]), (&json!(0), &json!(0)));
-    assert_eq!(files[3]["fanIn"], json!(5), "long.rs is one more, and binary.rs is none: {files}");
+    assert_eq!(
+        (&files[2]["lines"], &files[2]["fanOut"]),
+        (&json!(0), &json!(0))
+    );
+    assert_eq!(
+        files[3]["fanIn"],
+        json!(5),
+        "long.rs is one more, and binary.rs is none: {files}"
+    );
 }
 
 #[test]
@@ -102,9 +137,16 @@ fn devices_and_sockets_are_not_read() {
     drop(socket);
     // Only root can make a device; the other cases show just as well that only regular files are opened.
     let device = environment.path("src/zero.rs");
-    if environment.run("mknod", &[device.to_str().unwrap(), "c", "1", "5"]).code == 0 {
+    if environment
+        .run("mknod", &[device.to_str().unwrap(), "c", "1", "5"])
+        .code
+        == 0
+    {
         assert_not_read(&environment, "src/zero.rs");
-        assert_eq!(signals(&environment, &["src/zero.rs, src"])[0]["files"], json!(5));
+        assert_eq!(
+            signals(&environment, &["src/zero.rs, src"])[0]["files"],
+            json!(5)
+        );
     }
 }
 
@@ -112,9 +154,15 @@ fn devices_and_sockets_are_not_read() {
 fn names_that_are_no_text() {
     let environment = sample();
     let name = OsStr::from_bytes(b"src/caf\xe9.rs");
-    fs::write(environment.path("").join(name), "use crate::signals::a::A;\n").unwrap();
     fs::write(
-        environment.path("").join(OsStr::from_bytes(b"src/\x1b[31m.rs")),
+        environment.path("").join(name),
+        "use crate::signals::a::A;\n",
+    )
+    .unwrap();
+    fs::write(
+        environment
+            .path("")
+            .join(OsStr::from_bytes(b"src/\x1b[31m.rs")),
         "use crate::signals::a::A;\n",
     )
     .unwrap();
@@ -132,13 +180,19 @@ fn a_file_that_cannot_be_read_has_no_lines() {
     fs::set_permissions(&path, fs::Permissions::from_mode(0o000)).unwrap();
     // Root reads everything.
     let lines = u64::from(fs::read(&path).is_ok());
-    assert_eq!(measured(&environment, "src/locked.rs")[0]["lines"], json!(lines));
+    assert_eq!(
+        measured(&environment, "src/locked.rs")[0]["lines"],
+        json!(lines)
+    );
 }
 
 #[test]
 fn a_title_can_not_move_the_cursor() {
     let environment = sample();
-    environment.write("tree.md", tree(&["src/a.rs"]).replace("Write part 1", "Write \u{1b}[2J part"));
+    environment.write(
+        "tree.md",
+        tree(&["src/a.rs"]).replace("Write part 1", "Write \u{1b}[2J part"),
+    );
     let output = environment.fp(&["signals", "tree.md"]);
     assert!(!output.stdout.contains('\u{1b}'), "{output}");
 }

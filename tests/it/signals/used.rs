@@ -19,25 +19,38 @@ fn risky() -> Environment {
 fn order(environment: &Environment) -> Vec<String> {
     let plan = environment.done(&["plan", PLAN, "--format", "json"]).json();
     let steps = plan["order"].as_array().unwrap();
-    steps.iter().map(|step| step["id"].as_str().unwrap().to_owned()).collect()
+    steps
+        .iter()
+        .map(|step| step["id"].as_str().unwrap().to_owned())
+        .collect()
 }
 
 #[test]
 fn the_riskiest_goes_first() {
     let environment = risky();
     assert_eq!(order(&environment), ["1", "2"]);
-    environment.write(".fractal-planner/config.json", r#"{"executionOrder": "risk-first"}"#);
+    environment.write(
+        ".fractal-planner/config.json",
+        r#"{"executionOrder": "risk-first"}"#,
+    );
     assert_eq!(order(&environment), ["2", "1"]);
-    std::fs::remove_file(environment.path(&format!(".fractal-planner/plans/{PLAN}/signals.json"))).unwrap();
+    std::fs::remove_file(environment.path(&format!(".fractal-planner/plans/{PLAN}/signals.json")))
+        .unwrap();
     assert_eq!(order(&environment), ["1", "2"]);
     let noted = environment.done(&["plan", PLAN]).stderr;
-    assert!(noted.starts_with("note: the order goes by complexity alone"), "{noted}");
+    assert!(
+        noted.starts_with("note: the order goes by complexity alone"),
+        "{noted}"
+    );
 }
 
 #[test]
 fn a_damaged_file_is_an_error() {
     let environment = risky();
-    environment.write(&format!(".fractal-planner/plans/{PLAN}/signals.json"), "{\"schemaVersion\":1,");
+    environment.write(
+        &format!(".fractal-planner/plans/{PLAN}/signals.json"),
+        "{\"schemaVersion\":1,",
+    );
     insta::assert_snapshot!(environment.fp(&["plan", PLAN]), @r"
     exit status: 2
     --- stderr
@@ -58,10 +71,13 @@ fn a_risky_task_has_more_iterations() {
     environment.done(&["approve", PLAN, "--yes"]);
     let started = environment.done(&["run", "start", PLAN, "--session", "s1"]);
     assert!(started.stdout.contains("iterations: 1 to 3"), "{started}");
-    let started = environment.done(&["run", "start", PLAN, "--session", "s1", "--format", "json"]).json();
+    let started = environment
+        .done(&["run", "start", PLAN, "--session", "s1", "--format", "json"])
+        .json();
     assert_eq!(started["scaledIterations"], json!({ "2": 3 }));
     // From here on the log alone decides.
-    std::fs::remove_file(environment.path(&format!(".fractal-planner/plans/{PLAN}/signals.json"))).unwrap();
+    std::fs::remove_file(environment.path(&format!(".fractal-planner/plans/{PLAN}/signals.json")))
+        .unwrap();
     for (task, tries) in [("1", 1), ("2", 3)] {
         for attempt in 1..=tries {
             let claimed = environment.fp(&["claim", PLAN, "--as", "b", task, "--format", "json"]);
@@ -72,10 +88,16 @@ fn a_risky_task_has_more_iterations() {
             environment.fail(task);
         }
     }
-    let report = environment.done(&["status", PLAN, "--format", "json"]).json();
+    let report = environment
+        .done(&["status", PLAN, "--format", "json"])
+        .json();
     let told = |task: usize| {
         let task = &report["tasks"][task];
-        (task["status"].clone(), task["iteration"].clone(), task["maxIterations"].clone())
+        (
+            task["status"].clone(),
+            task["iteration"].clone(),
+            task["maxIterations"].clone(),
+        )
     };
     assert_eq!(told(0), (json!("FAILED"), json!(1), json!(1)));
     assert_eq!(told(1), (json!("FAILED"), json!(3), json!(3)));
@@ -84,10 +106,18 @@ fn a_risky_task_has_more_iterations() {
 #[test]
 fn scaling_without_signals_says_what_to_do() {
     let environment = planned(&["src/a.rs"]);
-    environment.write(".fractal-planner/config.json", r#"{"iterationScaling": {"enabled": true}}"#);
+    environment.write(
+        ".fractal-planner/config.json",
+        r#"{"iterationScaling": {"enabled": true}}"#,
+    );
     environment.done(&["approve", PLAN, "--yes"]);
     let started = environment.done(&["run", "start", PLAN, "--session", "s1"]);
-    assert!(started.stderr.contains("iterationScaling is on, and nothing was measured"), "{started}");
+    assert!(
+        started
+            .stderr
+            .contains("iterationScaling is on, and nothing was measured"),
+        "{started}"
+    );
     environment.done(&["signals", PLAN]);
     environment.plan(&tree(&["src/a.rs"]));
     let again = environment.done(&["run", "start", PLAN, "--session", "s1"]);

@@ -34,9 +34,18 @@ fn fixes_are_applied_and_the_rest_is_reported() {
 fn a_tree_without_fixes_is_not_written() {
     for tree in [clean(), large_leaf()] {
         let environment = with(&tree);
-        let before = fs::metadata(environment.path(FILE)).unwrap().modified().unwrap();
+        let before = fs::metadata(environment.path(FILE))
+            .unwrap()
+            .modified()
+            .unwrap();
         environment.fp(&["validate", FILE, "--fix"]);
-        assert_eq!(fs::metadata(environment.path(FILE)).unwrap().modified().unwrap(), before);
+        assert_eq!(
+            fs::metadata(environment.path(FILE))
+                .unwrap()
+                .modified()
+                .unwrap(),
+            before
+        );
     }
 }
 
@@ -52,5 +61,8 @@ fn the_tree_of_a_run_that_is_on_is_not_changed() {
     error: the run of sample-20261121 is on: its tree is not changed
     hint: `fp task` edits one task; `fp cancel` ends the run
     ");
-    assert_eq!(environment.read(&format!(".fractal-planner/plans/{PLAN}/tasks.md")), unbounded());
+    assert_eq!(
+        environment.read(&format!(".fractal-planner/plans/{PLAN}/tasks.md")),
+        unbounded()
+    );
 }

@@ -4,12 +4,22 @@ use insta::assert_snapshot;
 
 use crate::common::Environment;
 use crate::common::plan::PLAN;
-use crate::validate::{FILE, clean, large_leaf, unbounded, vague, validate, waits_for_itself, with};
+use crate::validate::{
+    FILE, clean, large_leaf, unbounded, vague, validate, waits_for_itself, with,
+};
 
 fn verdict(tree: &str, flags: &[&str]) -> (String, i32) {
     let output = validate(tree, &[&["--gate"], flags].concat());
     assert_eq!(output.stderr, "", "{output}");
-    (output.stdout.split(':').next().unwrap_or_default().to_owned(), output.code)
+    (
+        output
+            .stdout
+            .split(':')
+            .next()
+            .unwrap_or_default()
+            .to_owned(),
+        output.code,
+    )
 }
 
 #[test]
@@ -60,7 +70,10 @@ fn verdicts_and_exit_statuses() {
     check(&waits_for_itself(), ("FIX", 1), ("FIX", 1));
     check(&large_leaf(), ("BLOCK", 1), ("BLOCK", 1));
     check("", ("BLOCK", 1), ("BLOCK", 1));
-    assert_eq!(verdict(&large_leaf(), &["--max-complexity", "6"]), ("PASS".to_owned(), 0));
+    assert_eq!(
+        verdict(&large_leaf(), &["--max-complexity", "6"]),
+        ("PASS".to_owned(), 0)
+    );
 }
 
 #[test]
@@ -81,19 +94,27 @@ fn the_next_command_runs() {
     let environment = Environment::new().repo();
     let next = |tree: &str| {
         environment.plan(tree);
-        let gate = environment.fp(&["validate", PLAN, "--gate", "--format", "json"]).json();
+        let gate = environment
+            .fp(&["validate", PLAN, "--gate", "--format", "json"])
+            .json();
         let command = gate["gate"]["next"].as_str().unwrap().to_owned();
         let words: Vec<&str> = command.split(' ').skip(1).collect();
         (command.clone(), environment.fp(&words).code)
     };
     assert_eq!(next(&clean()), (format!("fp schedule {PLAN}"), 0));
     assert_eq!(next(&vague()), (format!("fp schedule {PLAN}"), 0));
-    assert_eq!(next(&waits_for_itself()), (format!("fp validate {PLAN} --fix"), 0));
+    assert_eq!(
+        next(&waits_for_itself()),
+        (format!("fp validate {PLAN} --fix"), 0)
+    );
     assert_eq!(next(&large_leaf()), (format!("fp validate {PLAN}"), 1));
     let place = with(&large_leaf());
     place.write("it's a plan.md", large_leaf());
     let output = place.fp(&["validate", "it's a plan.md", "--gate"]);
-    assert_eq!(output.stdout.lines().last(), Some(r"next: fp validate 'it'\''s a plan.md'"));
+    assert_eq!(
+        output.stdout.lines().last(),
+        Some(r"next: fp validate 'it'\''s a plan.md'")
+    );
 }
 
 #[test]

@@ -6,7 +6,12 @@ use serde_json::Value;
 use crate::validate::{clean, large_leaf, unbounded, vague, validate, with};
 
 fn keys(value: &Value) -> Vec<&str> {
-    value.as_object().unwrap().keys().map(String::as_str).collect()
+    value
+        .as_object()
+        .unwrap()
+        .keys()
+        .map(String::as_str)
+        .collect()
 }
 
 #[test]
@@ -95,16 +100,37 @@ fn the_whole_of_it() {
 #[test]
 fn invalid_trees_are_one_json_value_too() {
     let long = "x".repeat(5000);
-    let trees =
-        ["", "- [1.1] Broken", "# Nothing\n", "\u{feff}- [ID: 1] A\r\n", &format!("- [ID: {long}] A")];
+    let trees = [
+        "",
+        "- [1.1] Broken",
+        "# Nothing\n",
+        "\u{feff}- [ID: 1] A\r\n",
+        &format!("- [ID: {long}] A"),
+    ];
     for tree in trees {
         let output = validate(tree, &["--format", "json"]);
-        assert_eq!((output.code, output.stderr.as_str()), (1, ""), "{tree:?}: {output}");
-        assert!(output.stdout.starts_with("{\n  \"schemaVersion\": 1,\n  \"valid\": false,\n"), "{output}");
+        assert_eq!(
+            (output.code, output.stderr.as_str()),
+            (1, ""),
+            "{tree:?}: {output}"
+        );
+        assert!(
+            output
+                .stdout
+                .starts_with("{\n  \"schemaVersion\": 1,\n  \"valid\": false,\n"),
+            "{output}"
+        );
         let report = output.json();
         assert_eq!(
             keys(&report),
-            ["maxComplexity", "schemaVersion", "stats", "totalLeafTasks", "valid", "violations"]
+            [
+                "maxComplexity",
+                "schemaVersion",
+                "stats",
+                "totalLeafTasks",
+                "valid",
+                "violations"
+            ]
         );
         for violation in report["violations"].as_array().unwrap() {
             let all = [
@@ -122,8 +148,14 @@ fn invalid_trees_are_one_json_value_too() {
             let given = keys(violation);
             let needed = all.iter().filter(|key| !["fix", "hint"].contains(*key));
             assert!(given.iter().all(|key| all.contains(key)), "{violation}");
-            assert!(needed.into_iter().all(|key| given.contains(key)), "{violation}");
-            assert_eq!(keys(&violation["span"]), ["column", "endColumn", "endLine", "line"]);
+            assert!(
+                needed.into_iter().all(|key| given.contains(key)),
+                "{violation}"
+            );
+            assert_eq!(
+                keys(&violation["span"]),
+                ["column", "endColumn", "endLine", "line"]
+            );
         }
     }
 }
@@ -134,18 +166,35 @@ fn strict_and_the_limit_are_in_it() {
         let output = validate(tree, &[flags, &["--format", "json"]].concat());
         let report = output.json();
         let count = report["violations"].as_array().unwrap().len();
-        (output.code, report["valid"].as_bool().unwrap(), report["maxComplexity"].as_u64().unwrap(), count)
+        (
+            output.code,
+            report["valid"].as_bool().unwrap(),
+            report["maxComplexity"].as_u64().unwrap(),
+            count,
+        )
     };
     assert_eq!(report(&vague(), &[]), (0, true, 4, 1));
     assert_eq!(report(&vague(), &["--strict"]), (1, false, 4, 1));
     assert_eq!(report(&large_leaf(), &[]), (1, false, 4, 1));
-    assert_eq!(report(&large_leaf(), &["--max-complexity", "6"]), (0, true, 6, 0));
+    assert_eq!(
+        report(&large_leaf(), &["--max-complexity", "6"]),
+        (0, true, 6, 0)
+    );
 }
 
 #[test]
 fn fixing_prints_json_alone_on_standard_output() {
     let environment = with(&unbounded());
-    let output = environment.fp(&["validate", crate::validate::FILE, "--fix", "--format", "json"]);
-    assert_eq!(output.stderr, "note: 1 finding fixed in tasks.md\n  2: add the file boundary\n");
+    let output = environment.fp(&[
+        "validate",
+        crate::validate::FILE,
+        "--fix",
+        "--format",
+        "json",
+    ]);
+    assert_eq!(
+        output.stderr,
+        "note: 1 finding fixed in tasks.md\n  2: add the file boundary\n"
+    );
     assert_eq!(output.json()["violations"], Value::Array(Vec::new()));
 }

@@ -52,7 +52,11 @@ fn a_pass_that_leaves_errors_says_which_one_it_is() {
     ");
     let log = environment.plan_log();
     let again = environment.fp(&["validate", PLAN, "--fix"]);
-    assert_eq!((again.code, again.stderr.as_str()), (1, "note: pass 1 of 6\n"), "the same tree again");
+    assert_eq!(
+        (again.code, again.stderr.as_str()),
+        (1, "note: pass 1 of 6\n"),
+        "the same tree again"
+    );
     assert_eq!(environment.plan_log(), log);
     let fixed = attempt(2).replace("Dependencies: 1", "Dependencies: 1, 2");
     assert_snapshot!(environment.validated(&fixed).stderr, @r"
@@ -62,13 +66,20 @@ fn a_pass_that_leaves_errors_says_which_one_it_is() {
     ");
     assert_eq!(environment.tree_of_plan(), attempt(2));
     let json = environment.fp(&["validate", PLAN, "--fix", "--format", "json"]);
-    assert_eq!(json.json()["pass"].to_string(), r#"{"number":2,"of":6,"over":false}"#);
+    assert_eq!(
+        json.json()["pass"].to_string(),
+        r#"{"number":2,"of":6,"over":false}"#
+    );
     assert_snapshot!(environment.validated(&clean()), @r"
     exit status: 0
     --- stdout
     .fractal-planner/plans/sample-20261121/tasks.md: valid, 2 leaf tasks, 0 errors, 0 warnings
     ");
-    assert_eq!(environment.validated(&attempt(3)).stderr, "note: pass 1 of 6\n", "a valid tree sets it back");
+    assert_eq!(
+        environment.validated(&attempt(3)).stderr,
+        "note: pass 1 of 6\n",
+        "a valid tree sets it back"
+    );
     assert_snapshot!(environment.done(&["log", PLAN]).stdout, @r"
     2026-11-21 (UTC)
     09:00:00      1    the tree is not valid, pass 1: 1 error, 0 warnings
@@ -83,9 +94,18 @@ fn a_pass_that_leaves_errors_says_which_one_it_is() {
 fn the_seventh_pass_in_vain_fixes_nothing() {
     let environment = place();
     for number in 1..=6 {
-        let also = if number == 3 { "Tests Required: maybe" } else { "Tests Required: no" };
-        let output = environment.validated(&attempt(number).replacen("Tests Required: no", also, 1));
-        assert_eq!(output.stderr, format!("note: pass {number} of 6\n"), "{output}");
+        let also = if number == 3 {
+            "Tests Required: maybe"
+        } else {
+            "Tests Required: no"
+        };
+        let output =
+            environment.validated(&attempt(number).replacen("Tests Required: no", also, 1));
+        assert_eq!(
+            output.stderr,
+            format!("note: pass {number} of 6\n"),
+            "{output}"
+        );
     }
     let log = environment.plan_log();
     let seventh = attempt(7).replace("Dependencies: 1", "Dependencies: 1, 2");
@@ -115,7 +135,10 @@ fn the_seventh_pass_in_vain_fixes_nothing() {
         (1, r#"{"number":6,"of":6,"over":true}"#.into())
     );
     let gate = environment.fp(&["validate", PLAN, "--fix", "--gate"]);
-    assert!(gate.stdout.starts_with("BLOCK: ") && gate.stderr.starts_with("note: 6 passes have"), "{gate}");
+    assert!(
+        gate.stdout.starts_with("BLOCK: ") && gate.stderr.starts_with("note: 6 passes have"),
+        "{gate}"
+    );
     assert_eq!(environment.plan_log(), log);
     let output = environment.validated(&waits_for_itself());
     assert_eq!(
@@ -123,7 +146,10 @@ fn the_seventh_pass_in_vain_fixes_nothing() {
         (0, clean()),
         "what makes it valid is done: {output}"
     );
-    assert_eq!(environment.validated(&attempt(8)).stderr, "note: pass 1 of 6\n");
+    assert_eq!(
+        environment.validated(&attempt(8)).stderr,
+        "note: pass 1 of 6\n"
+    );
 }
 
 #[test]
@@ -131,7 +157,11 @@ fn warnings_count_where_they_fail() {
     let environment = place();
     environment.plan(&vague());
     let output = environment.fp(&["validate", PLAN, "--fix", "--strict"]);
-    assert_eq!((output.code, output.stderr.as_str()), (1, "note: pass 1 of 6\n"), "{output}");
+    assert_eq!(
+        (output.code, output.stderr.as_str()),
+        (1, "note: pass 1 of 6\n"),
+        "{output}"
+    );
     let output = environment.fp(&["validate", PLAN, "--fix"]);
     assert_eq!((output.code, output.stderr.as_str()), (0, ""), "{output}");
 }
@@ -179,7 +209,10 @@ fn an_approval_begins_anew() {
     }
     environment.plan(&clean());
     environment.done(&["approve", PLAN, "--yes"]);
-    assert_eq!(environment.validated(&attempt(3)).stderr, "note: pass 1 of 6\n");
+    assert_eq!(
+        environment.validated(&attempt(3)).stderr,
+        "note: pass 1 of 6\n"
+    );
 }
 
 #[test]

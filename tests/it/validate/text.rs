@@ -78,8 +78,15 @@ fn the_limit_of_complexity() {
     ");
     for wrong in ["0", "11", "-1", "two", "", "1.5", "99999999999999999999"] {
         let output = validate(&clean(), &[&format!("--max-complexity={wrong}")]);
-        assert_eq!((output.code, output.stdout.as_str()), (2, ""), "{wrong}: {output}");
-        assert!(output.stderr.contains("--max-complexity <N>"), "{wrong}: {output}");
+        assert_eq!(
+            (output.code, output.stdout.as_str()),
+            (2, ""),
+            "{wrong}: {output}"
+        );
+        assert!(
+            output.stderr.contains("--max-complexity <N>"),
+            "{wrong}: {output}"
+        );
     }
     assert_snapshot!(validate(&clean(), &["--max-complexity", "11"]), @r"
     exit status: 2
@@ -108,7 +115,9 @@ fn the_caret_stands_under_what_is_meant() {
 
     tasks.md: not valid, 2 leaf tasks, 2 errors, 0 warnings
     ");
-    let tabs = files("../b.txt").replace("    - ", "\t\t- ").replace("  - ", "\t-\t");
+    let tabs = files("../b.txt")
+        .replace("    - ", "\t\t- ")
+        .replace("  - ", "\t-\t");
     assert_snapshot!(validate(&tabs, &[]), @r"
     exit status: 1
     --- stdout
@@ -139,7 +148,10 @@ fn the_caret_stands_under_what_is_meant() {
 
     tasks.md: not valid, 1 leaf task, 1 error, 0 warnings
     ");
-    let combining = clean().replace("part 2 (Complexity: 2)", "e\u{301}le\u{300}ve (Complexity: 9)");
+    let combining = clean().replace(
+        "part 2 (Complexity: 2)",
+        "e\u{301}le\u{300}ve (Complexity: 9)",
+    );
     assert_snapshot!(validate(&combining, &[]), @r"
     exit status: 1
     --- stdout
@@ -154,8 +166,14 @@ fn the_caret_stands_under_what_is_meant() {
 
 #[test]
 fn long_lines_are_cut_around_the_caret() {
-    let names = (0..400).map(|number| format!("src/module_{number}.rs (new)")).collect::<Vec<_>>().join(", ");
-    let long = clean().replace("Files: b.txt", &format!("Files: {names}, ../out.rs, {names}"));
+    let names = (0..400)
+        .map(|number| format!("src/module_{number}.rs (new)"))
+        .collect::<Vec<_>>()
+        .join(", ");
+    let long = clean().replace(
+        "Files: b.txt",
+        &format!("Files: {names}, ../out.rs, {names}"),
+    );
     assert_snapshot!(validate(&long, &[]), @r"
     exit status: 1
     --- stdout
@@ -166,7 +184,10 @@ fn long_lines_are_cut_around_the_caret() {
 
     tasks.md: not valid, 2 leaf tasks, 1 error, 0 warnings
     ");
-    let wide = clean().replace("Files: b.txt", &format!("Files: {} (new), ../밖.rs", "가".repeat(300)));
+    let wide = clean().replace(
+        "Files: b.txt",
+        &format!("Files: {} (new), ../밖.rs", "가".repeat(300)),
+    );
     assert_snapshot!(validate(&wide, &[]), @r"
     exit status: 1
     --- stdout
@@ -177,8 +198,10 @@ fn long_lines_are_cut_around_the_caret() {
 
     tasks.md: not valid, 2 leaf tasks, 1 error, 0 warnings
     ");
-    let at_the_end =
-        clean().replace("part 2 (Complexity: 2)", &format!("{} (Complexity: 7)", "word ".repeat(300)));
+    let at_the_end = clean().replace(
+        "part 2 (Complexity: 2)",
+        &format!("{} (Complexity: 7)", "word ".repeat(300)),
+    );
     assert_snapshot!(validate(&at_the_end, &[]), @r"
     exit status: 1
     --- stdout
@@ -194,7 +217,10 @@ fn long_lines_are_cut_around_the_caret() {
         let output = validate(&tree, &["--max-complexity", "1", "--all"]);
         let shown = output.stdout.lines().filter(|line| line.contains(" | "));
         let columns: Vec<usize> = shown.map(|line| line.width()).collect();
-        assert!(!columns.is_empty() && columns.iter().all(|&columns| columns <= 80), "{columns:?} {output}");
+        assert!(
+            !columns.is_empty() && columns.iter().all(|&columns| columns <= 80),
+            "{columns:?} {output}"
+        );
     }
 }
 
@@ -263,7 +289,8 @@ fn control_characters_are_made_visible() {
                       it waits for 1
     ");
     let harmless = |text: &str| {
-        text.chars().all(|c| c == '\n' || !(c.is_control() || ('\u{202a}'..='\u{202e}').contains(&c)))
+        text.chars()
+            .all(|c| c == '\n' || !(c.is_control() || ('\u{202a}'..='\u{202e}').contains(&c)))
     };
     for command in [
         vec!["validate", PLAN],
@@ -279,7 +306,10 @@ fn control_characters_are_made_visible() {
         vec!["approve", PLAN, "--yes"],
     ] {
         let output = environment.fp(&command);
-        assert!(harmless(&output.stdout) && harmless(&output.stderr), "{command:?}: {output}");
+        assert!(
+            harmless(&output.stdout) && harmless(&output.stderr),
+            "{command:?}: {output}"
+        );
     }
 }
 
@@ -287,18 +317,36 @@ fn control_characters_are_made_visible() {
 fn fifty_are_shown_and_all_on_request() {
     let leaves: Vec<String> = (1..=60).map(|id| id.to_string()).collect();
     let files: Vec<String> = (1..=60).map(|id| format!("{id}.txt")).collect();
-    let leaves: Vec<_> = leaves.iter().zip(&files).map(|(id, file)| leaf(id, "none", file)).collect();
+    let leaves: Vec<_> = leaves
+        .iter()
+        .zip(&files)
+        .map(|(id, file)| leaf(id, "none", file))
+        .collect();
     let large = tree(&leaves).replace("(Complexity: 2)", "(Complexity: 7)");
     let place = with(&large);
     let shown = |flags: &[&str]| {
         let output = place.fp(&[&["validate", crate::validate::FILE], flags].concat());
         assert_eq!((output.code, output.stderr.as_str()), (1, ""), "{output}");
         let count = output.stdout.matches("error[over-complexity]").count();
-        let end: Vec<String> = output.stdout.lines().rev().take(3).map(str::to_owned).collect();
+        let end: Vec<String> = output
+            .stdout
+            .lines()
+            .rev()
+            .take(3)
+            .map(str::to_owned)
+            .collect();
         (count, end)
     };
     let summary = "tasks.md: not valid, 60 leaf tasks, 60 errors, 0 warnings";
-    assert_eq!(shown(&[]), (50, [summary, "", "(10 more: fp validate --all)"].map(str::to_owned).into()));
+    assert_eq!(
+        shown(&[]),
+        (
+            50,
+            [summary, "", "(10 more: fp validate --all)"]
+                .map(str::to_owned)
+                .into()
+        )
+    );
     let (count, end) = shown(&["--all"]);
     assert_eq!((count, end[0].as_str(), end[1].as_str()), (60, summary, ""));
 }

@@ -25,9 +25,18 @@ fn what_the_user_has_staged_or_changed_elsewhere_stays() {
     environment.write("README.md", "# Changed\n");
     environment.write("new.txt", "unknown to git\n");
     let verdict = environment.pass("1");
-    assert!(verdict.stdout.starts_with("Task 1 passed: commit "), "{verdict}");
-    assert_eq!(environment.git(&["status", "--short"]), " M README.md\nAM mine.txt\n?? new.txt\n");
-    assert_eq!(environment.git(&["show", "--format=", "--name-only", "HEAD"]), "a.txt\n");
+    assert!(
+        verdict.stdout.starts_with("Task 1 passed: commit "),
+        "{verdict}"
+    );
+    assert_eq!(
+        environment.git(&["status", "--short"]),
+        " M README.md\nAM mine.txt\n?? new.txt\n"
+    );
+    assert_eq!(
+        environment.git(&["show", "--format=", "--name-only", "HEAD"]),
+        "a.txt\n"
+    );
     assert_eq!(environment.git(&["show", ":mine.txt"]), "staged\n");
 }
 
@@ -67,7 +76,12 @@ fn a_change_that_git_was_told_to_overlook_is_the_users() {
     environment.git(&["update-index", "--skip-worktree", "a.txt"]);
     environment.write("a.txt", "by hand, hidden\n");
     let verdict = environment.pass("1");
-    assert!(verdict.stdout.contains("a.txt has changes in the checkout that are not committed"), "{verdict}");
+    assert!(
+        verdict
+            .stdout
+            .contains("a.txt has changes in the checkout that are not committed"),
+        "{verdict}"
+    );
     assert_eq!(environment.read("a.txt"), "by hand, hidden\n");
 }
 
@@ -95,28 +109,51 @@ fn what_is_in_the_place_of_a_new_file_is_a_question() {
     let environment = check(
         &|environment| {
             fs::create_dir(environment.beside("outside")).unwrap();
-            std::os::unix::fs::symlink(environment.beside("outside"), environment.path("src")).unwrap();
+            std::os::unix::fs::symlink(environment.beside("outside"), environment.path("src"))
+                .unwrap();
         },
         "src, above src/new.txt, is not what the last commit has",
     );
-    assert_eq!(fs::read_dir(environment.beside("outside")).unwrap().count(), 0);
-    check(&|environment| environment.write("src", "a file\n"), "src, above src/new.txt");
+    assert_eq!(
+        fs::read_dir(environment.beside("outside")).unwrap().count(),
+        0
+    );
+    check(
+        &|environment| environment.write("src", "a file\n"),
+        "src, above src/new.txt",
+    );
 }
 
 #[test]
 fn a_hook_that_says_no_leaves_the_checkout_as_it_was() {
     let environment = handed_in();
-    environment.git_hook("pre-commit", "echo ' ' >> a.txt; echo 'formatted' >&2; exit 1");
+    environment.git_hook(
+        "pre-commit",
+        "echo ' ' >> a.txt; echo 'formatted' >&2; exit 1",
+    );
     let verdict = environment.pass("1");
-    assert!(verdict.stdout.contains("a commit hook failed: formatted"), "{verdict}");
+    assert!(
+        verdict.stdout.contains("a commit hook failed: formatted"),
+        "{verdict}"
+    );
     assert_eq!(environment.git(&["status", "--short"]), "");
     environment.next(&[]);
     environment.done(&["answer", PLAN, "q1", "--option", "Send back"]);
     environment.git_hook("pre-commit", "exit 0");
-    environment.build_in("builder-1", "a.txt", "first\nsecond, about 1, mended\nthird\n");
+    environment.build_in(
+        "builder-1",
+        "a.txt",
+        "first\nsecond, about 1, mended\nthird\n",
+    );
     let verdict = environment.pass("1");
-    assert!(verdict.stdout.starts_with("Task 1 passed: commit "), "{verdict}");
-    assert_eq!(environment.read("a.txt"), "first\nsecond, about 1, mended\nthird\n");
+    assert!(
+        verdict.stdout.starts_with("Task 1 passed: commit "),
+        "{verdict}"
+    );
+    assert_eq!(
+        environment.read("a.txt"),
+        "first\nsecond, about 1, mended\nthird\n"
+    );
 }
 
 #[test]
@@ -138,7 +175,11 @@ fn modes_links_deletions_and_folders_come_over() {
     environment.write("run.sh", "#!/bin/sh\n");
     environment.git(&["add", "--all"]);
     environment.git(&["commit", "--quiet", "--message", "Add files"]);
-    let tree = tree(&[leaf("1", "none", "old/, run.sh, new/deep/link, new/file.txt")]);
+    let tree = tree(&[leaf(
+        "1",
+        "none",
+        "old/, run.sh, new/deep/link, new/file.txt",
+    )]);
     environment.plan(&tree.replace("One line", "Make a symbolic link"));
     environment.start(&["--builders", "2"]);
     let (_, token) = environment.claim("builder-1").unwrap();
@@ -150,9 +191,15 @@ fn modes_links_deletions_and_folders_come_over() {
     fs::write(own.join("new/file.txt"), "about 1\n").unwrap();
     environment.done(&["submit", PLAN, "1", "--claim", &token]);
     let verdict = environment.pass("1");
-    assert!(verdict.stdout.starts_with("Task 1 passed: commit "), "{verdict}");
+    assert!(
+        verdict.stdout.starts_with("Task 1 passed: commit "),
+        "{verdict}"
+    );
     assert_eq!(environment.git(&["status", "--short"]), "");
-    assert!(!environment.path("old").exists(), "an empty folder goes as well");
+    assert!(
+        !environment.path("old").exists(),
+        "an empty folder goes as well"
+    );
     assert_eq!(environment.read("new/deep/link"), "about 1\n");
     let raw = environment.git(&["show", "--format=", "--summary", "--no-renames", "HEAD"]);
     assert_eq!(
@@ -167,25 +214,55 @@ fn commits_are_made_where_the_run_was_started() {
     let environment = sample();
     environment.git(&["worktree", "add", "--quiet", "-b", "feature", "../linked"]);
     environment.done(&["approve", PLAN, "--yes"]);
-    let start = environment.fp_in("../linked", &["run", "start", PLAN, "--session", "s1", "--builders", "2"]);
+    let start = environment.fp_in(
+        "../linked",
+        &["run", "start", PLAN, "--session", "s1", "--builders", "2"],
+    );
     assert_eq!(start.code, 0, "{start}");
     environment.build_in("builder-1", "a.txt", "first\nsecond, about 1\nthird\n");
     // From the main checkout, and from a builder's own.
     environment.build_in("builder-2", "b.txt", "first\nsecond, about 2\nthird\n");
-    assert!(environment.pass("1").stdout.starts_with("Task 1 passed: commit "));
-    let verdict = environment
-        .fp_in(&worktree("builder-2"), &["verdict", PLAN, "2", "--pass", "1: seen", "--summary", "fine"]);
-    assert!(verdict.stdout.starts_with("Task 2 passed: commit "), "{verdict}");
-    assert_eq!(environment.git(&["log", "--format=%s", "main"]), "Add two texts\nStart\n");
+    assert!(
+        environment
+            .pass("1")
+            .stdout
+            .starts_with("Task 1 passed: commit ")
+    );
+    let verdict = environment.fp_in(
+        &worktree("builder-2"),
+        &[
+            "verdict",
+            PLAN,
+            "2",
+            "--pass",
+            "1: seen",
+            "--summary",
+            "fine",
+        ],
+    );
+    assert!(
+        verdict.stdout.starts_with("Task 2 passed: commit "),
+        "{verdict}"
+    );
+    assert_eq!(
+        environment.git(&["log", "--format=%s", "main"]),
+        "Add two texts\nStart\n"
+    );
     assert_eq!(
         environment.git(&["log", "--format=%s", "feature"]),
         "Write part 2\nWrite part 1\nAdd two texts\nStart\n"
     );
-    assert_eq!(environment.git(&["-C", "../linked", "status", "--short"]), "");
+    assert_eq!(
+        environment.git(&["-C", "../linked", "status", "--short"]),
+        ""
+    );
     assert_eq!(environment.git(&["status", "--short"]), "");
     environment.done(&["cancel", PLAN]);
     assert!(!environment.path(".git/worktrees/builder-1").exists());
-    assert!(environment.path(".git/worktrees/linked").exists(), "the user's own worktree stays");
+    assert!(
+        environment.path(".git/worktrees/linked").exists(),
+        "the user's own worktree stays"
+    );
 }
 
 #[test]
@@ -193,7 +270,10 @@ fn a_checkout_that_is_gone_is_named() {
     let environment = sample();
     environment.git(&["worktree", "add", "--quiet", "-b", "feature", "../linked"]);
     environment.done(&["approve", PLAN, "--yes"]);
-    let start = environment.fp_in("../linked", &["run", "start", PLAN, "--session", "s1", "--builders", "2"]);
+    let start = environment.fp_in(
+        "../linked",
+        &["run", "start", PLAN, "--session", "s1", "--builders", "2"],
+    );
     assert_eq!(start.code, 0, "{start}");
     environment.git(&["worktree", "remove", "../linked"]);
     assert_snapshot!(environment.fp(&["claim", PLAN, "--as", "builder-1"]), @"
@@ -210,7 +290,12 @@ fn another_branch_is_a_question() {
     environment.git(&["checkout", "--quiet", "--orphan", "other"]);
     environment.git(&["commit", "--quiet", "--message", "Begin anew"]);
     let verdict = environment.pass("1");
-    assert!(verdict.stdout.contains("the branch was switched, or its history rewritten"), "{verdict}");
+    assert!(
+        verdict
+            .stdout
+            .contains("the branch was switched, or its history rewritten"),
+        "{verdict}"
+    );
     environment.git(&["checkout", "--quiet", "main"]);
     environment.next(&[]);
     environment.done(&["answer", PLAN, "q1", "--option", "Retry"]);

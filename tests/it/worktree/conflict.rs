@@ -25,43 +25,81 @@ fn a_conflict_goes_back_with_its_reason_and_its_markers() {
     Task 1 passed, and can't be committed: it goes back to its builder, iteration 2
     Evidence: evidence/task-1-verification.md
     "#);
-    assert_eq!(environment.read("a.txt"), "first\nsecond, by hand\nthird\n", "the checkout is as it was");
+    assert_eq!(
+        environment.read("a.txt"),
+        "first\nsecond, by hand\nthird\n",
+        "the checkout is as it was"
+    );
     assert_eq!(environment.git(&["status", "--short"]), "");
     let resume = environment.next(&["--ended", "builder-1"]);
-    assert!(resume.stdout.starts_with("1. resume builder-1\n"), "{resume}");
+    assert!(
+        resume.stdout.starts_with("1. resume builder-1\n"),
+        "{resume}"
+    );
 
     let own = worktree("builder-1");
     let (task, token) = environment.claim("builder-1").unwrap();
     assert_eq!(task, "1");
     let marked = environment.read(&format!("{own}/a.txt"));
-    let lines: Vec<&str> = marked.lines().map(|line| line.split(' ').next().unwrap()).collect();
-    assert_eq!(lines, ["first", "<<<<<<<", "second,", "=======", "second,", ">>>>>>>", "third"], "{marked}");
+    let lines: Vec<&str> = marked
+        .lines()
+        .map(|line| line.split(' ').next().unwrap())
+        .collect();
+    assert_eq!(
+        lines,
+        [
+            "first", "<<<<<<<", "second,", "=======", "second,", ">>>>>>>", "third"
+        ],
+        "{marked}"
+    );
 
     // With remaining markers nothing is handed in.
     let refused = environment.fp(&["submit", PLAN, "1", "--claim", &token]);
     assert_eq!(refused.code, 1, "{refused}");
     assert!(refused.stderr.contains("leftovers: a.txt:2"), "{refused}");
-    environment.build_in("builder-1", "a.txt", "first\nsecond, by hand, about 1\nthird\n");
+    environment.build_in(
+        "builder-1",
+        "a.txt",
+        "first\nsecond, by hand, about 1\nthird\n",
+    );
     let verdict = environment.pass("1");
-    assert!(verdict.stdout.starts_with("Task 1 passed: commit "), "{verdict}");
-    assert_eq!(environment.read("a.txt"), "first\nsecond, by hand, about 1\nthird\n");
-    assert_eq!(environment.git(&["log", "--format=%s", "-2"]), "Write part 1\nEdit by hand\n");
+    assert!(
+        verdict.stdout.starts_with("Task 1 passed: commit "),
+        "{verdict}"
+    );
+    assert_eq!(
+        environment.read("a.txt"),
+        "first\nsecond, by hand, about 1\nthird\n"
+    );
+    assert_eq!(
+        environment.git(&["log", "--format=%s", "-2"]),
+        "Write part 1\nEdit by hand\n"
+    );
 }
 
 #[test]
 fn a_change_elsewhere_in_the_file_is_merged() {
     let environment = started();
-    environment.write("a.txt", "first\nsecond\nthird\nfourth\nfifth\nsixth\nseventh\n");
+    environment.write(
+        "a.txt",
+        "first\nsecond\nthird\nfourth\nfifth\nsixth\nseventh\n",
+    );
     environment.git(&["commit", "--quiet", "--all", "--message", "Add lines"]);
     environment.build_in(
         "builder-1",
         "a.txt",
         "first, about 1\nsecond\nthird\nfourth\nfifth\nsixth\nseventh\n",
     );
-    environment.write("a.txt", "first\nsecond\nthird\nfourth\nfifth\nsixth\nseventh, by hand\n");
+    environment.write(
+        "a.txt",
+        "first\nsecond\nthird\nfourth\nfifth\nsixth\nseventh, by hand\n",
+    );
     environment.git(&["commit", "--quiet", "--all", "--message", "Edit by hand"]);
     let verdict = environment.pass("1");
-    assert!(verdict.stdout.starts_with("Task 1 passed: commit "), "{verdict}");
+    assert!(
+        verdict.stdout.starts_with("Task 1 passed: commit "),
+        "{verdict}"
+    );
     let expected = "first, about 1\nsecond\nthird\nfourth\nfifth\nsixth\nseventh, by hand\n";
     assert_eq!(environment.read("a.txt"), expected);
     assert_eq!(environment.git(&["status", "--short"]), "");
@@ -70,12 +108,22 @@ fn a_change_elsewhere_in_the_file_is_merged() {
 #[test]
 fn a_file_that_was_renamed_meanwhile_is_followed() {
     let environment = started();
-    environment.build_in("builder-1", "a.txt", "first\nsecond\nthird\nfourth, about 1\n");
+    environment.build_in(
+        "builder-1",
+        "a.txt",
+        "first\nsecond\nthird\nfourth, about 1\n",
+    );
     environment.git(&["mv", "a.txt", "c.txt"]);
     environment.git(&["commit", "--quiet", "--message", "Rename by hand"]);
     let verdict = environment.pass("1");
-    assert!(verdict.stdout.starts_with("Task 1 passed: commit "), "{verdict}");
-    assert_eq!(environment.read("c.txt"), "first\nsecond\nthird\nfourth, about 1\n");
+    assert!(
+        verdict.stdout.starts_with("Task 1 passed: commit "),
+        "{verdict}"
+    );
+    assert_eq!(
+        environment.read("c.txt"),
+        "first\nsecond\nthird\nfourth, about 1\n"
+    );
     assert!(!environment.path("a.txt").exists());
     assert_eq!(
         environment.git(&["show", "--format=%s", "--name-status", "HEAD"]),
@@ -91,22 +139,36 @@ fn a_file_that_was_deleted_meanwhile_is_a_conflict() {
     environment.git(&["rm", "--quiet", "a.txt"]);
     environment.git(&["commit", "--quiet", "--message", "Delete by hand"]);
     let verdict = environment.pass("1");
-    assert!(verdict.stdout.contains("it goes back to its builder"), "{verdict}");
+    assert!(
+        verdict.stdout.contains("it goes back to its builder"),
+        "{verdict}"
+    );
     let claim = environment.done(&["claim", PLAN, "--as", "builder-1"]);
     assert!(claim.stdout.contains("CONFLICT (modify/delete)"), "{claim}");
     assert_eq!(environment.statuses()[0].1, "IMPLEMENTING");
     assert!(!environment.path("a.txt").exists());
     let own = format!("{}/a.txt", worktree("builder-1"));
-    assert_eq!(environment.read(&own), "first\nsecond, about 1\nthird\n", "nothing of the work is lost");
+    assert_eq!(
+        environment.read(&own),
+        "first\nsecond, about 1\nthird\n",
+        "nothing of the work is lost"
+    );
 }
 
 #[test]
 fn at_the_last_iteration_the_task_fails() {
     let environment = overtaken(&["--max-iterations", "1"]);
     let verdict = environment.pass("1");
-    assert!(verdict.stdout.contains("that was its last iteration\n"), "{verdict}");
+    assert!(
+        verdict.stdout.contains("that was its last iteration\n"),
+        "{verdict}"
+    );
     assert_eq!(environment.statuses()[0].1, "FAILED");
     assert_eq!(environment.statuses()[2].1, "SKIPPED");
     let ask = environment.next(&["--ended", "builder-1"]);
-    assert!(ask.stdout.contains("Task 1 failed for good: Its change does not fit"), "{ask}");
+    assert!(
+        ask.stdout
+            .contains("Task 1 failed for good: Its change does not fit"),
+        "{ask}"
+    );
 }

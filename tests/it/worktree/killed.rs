@@ -44,7 +44,10 @@ fn killed_at(word: &str) -> Environment {
 fn goes_on(environment: &Environment) {
     environment.next(&[]);
     assert_eq!(environment.statuses()[0].1, "COMPLETED");
-    assert_eq!(environment.git(&["log", "--format=%s"]), "Write part 1\nAdd two texts\nStart\n");
+    assert_eq!(
+        environment.git(&["log", "--format=%s"]),
+        "Write part 1\nAdd two texts\nStart\n"
+    );
     assert_eq!(environment.read("a.txt"), "first\nsecond, about 1\nthird\n");
     assert_eq!(environment.git(&["status", "--short"]), "");
     environment.done(&["cancel", PLAN]);
@@ -76,7 +79,10 @@ fn between_the_files_and_the_commit() {
 fn after_the_commit() {
     let environment = with_git_that("commit", &format!("\"$GIT\" \"$@\"; {KILL}"));
     assert_eq!(environment.pass("1").code, -1);
-    assert_eq!(environment.git(&["log", "--format=%s", "-1"]), "Write part 1\n");
+    assert_eq!(
+        environment.git(&["log", "--format=%s", "-1"]),
+        "Write part 1\n"
+    );
     goes_on(&environment);
 }
 
@@ -89,7 +95,10 @@ fn while_a_conflict_is_shown() {
     environment.next(&[]);
     assert_eq!(environment.statuses()[0].1, "IMPLEMENTING");
     let marked = environment.read(&format!("{}/a.txt", worktree("builder-1")));
-    assert!(marked.contains("<<<<<<<") && marked.contains("about 1"), "{marked}");
+    assert!(
+        marked.contains("<<<<<<<") && marked.contains("about 1"),
+        "{marked}"
+    );
 }
 
 #[test]
@@ -99,7 +108,10 @@ fn while_a_worktree_is_made() {
     assert_eq!(claim.code, -1, "{claim}");
     let (task, _) = environment.claim("builder-2").unwrap();
     assert_eq!(task, "2");
-    assert_eq!(environment.read(&format!("{}/b.txt", worktree("builder-2"))), "first\nsecond\nthird\n");
+    assert_eq!(
+        environment.read(&format!("{}/b.txt", worktree("builder-2"))),
+        "first\nsecond\nthird\n"
+    );
     environment.done(&["cancel", PLAN]);
     environment.assert_swept();
 }
@@ -110,6 +122,10 @@ fn what_the_user_does_after_a_crash_is_kept() {
     let environment = killed_at("commit");
     environment.write("a.txt", "by hand\n");
     let ask = environment.next(&[]);
-    assert!(ask.stdout.contains("a.txt has changes (+1 -3) in the checkout that are not committed"), "{ask}");
+    assert!(
+        ask.stdout
+            .contains("a.txt has changes (+1 -3) in the checkout that are not committed"),
+        "{ask}"
+    );
     assert_eq!(environment.read("a.txt"), "by hand\n");
 }

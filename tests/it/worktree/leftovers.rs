@@ -29,12 +29,17 @@ fn a_cancelled_run_leaves_nothing() {
     environment.write_in("builder-2", "hidden.txt", "ignored\n");
     environment.git(&["worktree", "lock", &worktree("builder-2")]);
     let mut inside = environment.command("sleep");
-    inside.arg("60").current_dir(environment.path(&worktree("builder-1"))).stdout(Stdio::null());
+    inside
+        .arg("60")
+        .current_dir(environment.path(&worktree("builder-1")))
+        .stdout(Stdio::null());
     let mut inside = inside.spawn().unwrap();
     let cancelled = environment.done(&["cancel", PLAN]);
     assert_eq!(
         cancelled.stderr,
-        format!("note: what was not finished is kept: `git apply {UNFINISHED}/task-1.patch` takes it up\n")
+        format!(
+            "note: what was not finished is kept: `git apply {UNFINISHED}/task-1.patch` takes it up\n"
+        )
     );
     environment.assert_swept();
     inside.kill().unwrap();
@@ -49,14 +54,25 @@ fn what_is_not_done_is_kept_as_a_patch() {
     environment.write_in("builder-1", "new.bin", "\0\x01");
     environment.done(&["fail", PLAN, "1", "--reason", "too hard"]);
     let patch = format!("{UNFINISHED}/task-1.patch");
-    assert!(!environment.path(&patch).exists(), "its worktree is as it was");
+    assert!(
+        !environment.path(&patch).exists(),
+        "its worktree is as it was"
+    );
     environment.done(&["cancel", PLAN]);
     environment.assert_swept();
     assert_eq!(environment.git(&["status", "--short"]), "");
     environment.git(&["apply", &patch]);
     assert_eq!(environment.read("a.txt"), "half done\n");
-    assert_eq!(std::fs::read(environment.path("new.bin")).unwrap(), b"\0\x01");
-    assert!(!environment.path(&format!("{UNFINISHED}/task-2.patch")).exists(), "nothing was changed there");
+    assert_eq!(
+        std::fs::read(environment.path("new.bin")).unwrap(),
+        b"\0\x01"
+    );
+    assert!(
+        !environment
+            .path(&format!("{UNFINISHED}/task-2.patch"))
+            .exists(),
+        "nothing was changed there"
+    );
 }
 
 #[test]
@@ -67,7 +83,10 @@ fn a_builder_that_goes_on_with_another_task_leaves_a_patch_of_the_first() {
     environment.done(&["claim", PLAN, "--as", "builder-1", "2"]);
     let patch = environment.read(&format!("{UNFINISHED}/task-1.patch"));
     assert!(patch.contains("+half done\n"), "{patch}");
-    assert_eq!(environment.read(&format!("{}/a.txt", worktree("builder-1"))), "first\nsecond\nthird\n");
+    assert_eq!(
+        environment.read(&format!("{}/a.txt", worktree("builder-1"))),
+        "first\nsecond\nthird\n"
+    );
 }
 
 #[test]
@@ -75,12 +94,24 @@ fn a_patch_that_can_not_be_kept_keeps_the_worktree() {
     let (environment, _) = at_work();
     environment.write(UNFINISHED, "no folder\n");
     let cancelled = environment.done(&["cancel", PLAN]);
-    assert!(cancelled.stderr.starts_with("note: worktrees are left over: "), "{cancelled}");
-    assert_eq!(environment.read(&format!("{}/a.txt", worktree("builder-1"))), "half done\n");
+    assert!(
+        cancelled
+            .stderr
+            .starts_with("note: worktrees are left over: "),
+        "{cancelled}"
+    );
+    assert_eq!(
+        environment.read(&format!("{}/a.txt", worktree("builder-1"))),
+        "half done\n"
+    );
     std::fs::remove_file(environment.path(UNFINISHED)).unwrap();
     environment.fp(&["next", PLAN]);
     environment.assert_swept();
-    assert!(environment.path(&format!("{UNFINISHED}/task-1.patch")).exists());
+    assert!(
+        environment
+            .path(&format!("{UNFINISHED}/task-1.patch"))
+            .exists()
+    );
 }
 
 #[test]
@@ -92,7 +123,10 @@ fn a_run_that_is_stopped_by_an_answer_leaves_nothing() {
     environment.pass("1");
     environment.done(&["answer", PLAN, "q1", "--option", "Stop"]);
     environment.assert_swept();
-    assert!(!environment.path(UNFINISHED).exists(), "what has passed is finished");
+    assert!(
+        !environment.path(UNFINISHED).exists(),
+        "what has passed is finished"
+    );
     // A passed task needs no worktree for its commit.
     environment.git(&["checkout", "--quiet", "a.txt"]);
     environment.done(&["run", "start", PLAN, "--session", "s1", "--builders", "2"]);
@@ -103,7 +137,8 @@ fn a_run_that_is_stopped_by_an_answer_leaves_nothing() {
 #[test]
 fn folders_deleted_by_hand_are_forgotten() {
     let (environment, _) = at_work();
-    fs::remove_dir_all(environment.path(&format!(".fractal-planner/plans/{PLAN}/worktrees"))).unwrap();
+    fs::remove_dir_all(environment.path(&format!(".fractal-planner/plans/{PLAN}/worktrees")))
+        .unwrap();
     environment.done(&["cancel", PLAN]);
     environment.assert_swept();
 }
@@ -115,7 +150,10 @@ fn what_is_handed_in_survives_its_folder() {
     environment.done(&["submit", PLAN, "1", "--claim", &token]);
     fs::remove_dir_all(environment.path(&worktree("builder-1"))).unwrap();
     let verdict = environment.pass("1");
-    assert!(verdict.stdout.starts_with("Task 1 passed: commit "), "{verdict}");
+    assert!(
+        verdict.stdout.starts_with("Task 1 passed: commit "),
+        "{verdict}"
+    );
     assert_eq!(environment.read("a.txt"), "about 1\n");
 }
 
@@ -130,7 +168,10 @@ fn a_worktree_that_is_gone_is_said_so_and_made_again() {
     hint: `fp claim PLAN --as builder-1` makes it again, at the commit that the task began on
     ");
     let again = environment.done(&["claim", PLAN, "--as", "builder-1"]);
-    assert_eq!(again.stderr, "note: the worktree was gone, and what was in it; it was made again\n");
+    assert_eq!(
+        again.stderr,
+        "note: the worktree was gone, and what was in it; it was made again\n"
+    );
     let file = format!("{}/a.txt", worktree("builder-1"));
     assert_eq!(environment.read(&file), "first\nsecond\nthird\n");
 }
@@ -138,10 +179,21 @@ fn a_worktree_that_is_gone_is_said_so_and_made_again() {
 #[test]
 fn a_worktree_that_the_user_has_locked_is_used_all_the_same() {
     let (environment, token) = at_work();
-    environment.git(&["worktree", "lock", "--reason", "mine", &worktree("builder-1")]);
+    environment.git(&[
+        "worktree",
+        "lock",
+        "--reason",
+        "mine",
+        &worktree("builder-1"),
+    ]);
     environment.done(&["claim", PLAN, "--as", "builder-1"]);
     environment.done(&["submit", PLAN, "1", "--claim", &token]);
-    assert!(environment.pass("1").stdout.starts_with("Task 1 passed: commit "));
+    assert!(
+        environment
+            .pass("1")
+            .stdout
+            .starts_with("Task 1 passed: commit ")
+    );
     assert_eq!(environment.read("a.txt"), "half done\n");
 }
 
@@ -163,7 +215,12 @@ fn work_in_another_checkout_is_not_there() {
 fn half_done_work_is_the_builders_own() {
     let (environment, _) = at_work();
     let start = environment.done(&["run", "start", PLAN, "--session", "s2", "--builders", "2"]);
-    assert!(start.stdout.contains("2 taken back from a session that is gone"), "{start}");
+    assert!(
+        start
+            .stdout
+            .contains("2 taken back from a session that is gone"),
+        "{start}"
+    );
     let file = format!("{}/a.txt", worktree("builder-1"));
     // The builder itself continues, and so does another one, from the patch.
     let other = worktree("builder-2");
@@ -202,15 +259,29 @@ fn a_branch_that_was_switched_to_in_a_worktree_stays_where_it_is() {
     let own = environment.path(&worktree("builder-1"));
     let own = own.to_str().unwrap();
     environment.git(&["-C", own, "switch", "--quiet", "--create", "side"]);
-    environment.git(&["-C", own, "commit", "--quiet", "--all", "--message", "On the side"]);
+    environment.git(&[
+        "-C",
+        own,
+        "commit",
+        "--quiet",
+        "--all",
+        "--message",
+        "On the side",
+    ]);
     let side = environment.git(&["rev-parse", "side"]);
     environment.done(&["submit", PLAN, "1", "--claim", &token]);
     let verdict = environment.pass("1");
-    assert!(verdict.stdout.starts_with("Task 1 passed: commit "), "{verdict}");
+    assert!(
+        verdict.stdout.starts_with("Task 1 passed: commit "),
+        "{verdict}"
+    );
     environment.done(&["release", PLAN, "2"]);
     environment.done(&["claim", PLAN, "--as", "builder-1", "2"]);
     assert_eq!(environment.git(&["rev-parse", "side"]), side);
-    assert_eq!(environment.git(&["log", "--format=%s", "main", "-2"]), "Write part 1\nAdd two texts\n");
+    assert_eq!(
+        environment.git(&["log", "--format=%s", "main", "-2"]),
+        "Write part 1\nAdd two texts\n"
+    );
 }
 
 /// Damage to the `.git` of a builder's worktree affects only that worktree.
@@ -219,7 +290,9 @@ fn a_worktree_that_is_none_any_more_is_made_anew() {
     let breakages: [&dyn Fn(&Environment); 5] = [
         // A killed git leaves this, and then lists no worktree of the repository.
         &|environment| environment.write(".git/worktrees/builder-1/commondir", ""),
-        &|environment| fs::remove_file(environment.path(&worktree("builder-1")).join(".git")).unwrap(),
+        &|environment| {
+            fs::remove_file(environment.path(&worktree("builder-1")).join(".git")).unwrap()
+        },
         &|environment| {
             let own = environment.path(&worktree("builder-1"));
             fs::remove_file(own.join(".git")).unwrap();
@@ -241,13 +314,20 @@ fn a_worktree_that_is_none_any_more_is_made_anew() {
         environment.done(&["release", PLAN, "2"]);
         environment.done(&["claim", PLAN, "--as", "builder-1", "2"]);
         let file = format!("{}/a.txt", worktree("builder-1"));
-        assert_eq!(environment.read(&file), "first\nsecond\nthird\n", "breakage {number}");
+        assert_eq!(
+            environment.read(&file),
+            "first\nsecond\nthird\n",
+            "breakage {number}"
+        );
         if let Ok(text) = fs::read_to_string(environment.beside("outside/a.txt")) {
             assert_eq!(text, "the user's\n");
         }
         environment.done(&["cancel", PLAN]);
         environment.assert_swept();
-        assert_eq!(environment.git(&["log", "--format=%s"]), "Add two texts\nStart\n");
+        assert_eq!(
+            environment.git(&["log", "--format=%s"]),
+            "Add two texts\nStart\n"
+        );
     }
 }
 
@@ -264,19 +344,29 @@ fn a_link_in_the_place_of_the_folder_is_refused() {
     error: [ROOT]/work/.fractal-planner/plans/sample-20261121/worktrees is a symbolic link, which is not followed
     hint: remove the link, or put the real folder in its place
     ");
-    assert_eq!(fs::read_dir(environment.beside("outside")).unwrap().count(), 0);
+    assert_eq!(
+        fs::read_dir(environment.beside("outside")).unwrap().count(),
+        0
+    );
 }
 
 #[test]
 fn where_there_can_be_none_builders_share_the_checkout() {
     let start = |environment: &Environment, flags: &[&str]| {
         environment.done(&["approve", PLAN, "--yes"]);
-        environment.fp(&[&["run", "start", PLAN, "--session", "s1", "--builders", "2"], flags].concat())
+        environment.fp(&[
+            &["run", "start", PLAN, "--session", "s1", "--builders", "2"],
+            flags,
+        ]
+        .concat())
     };
     let note = |environment: &Environment, flags: &[&str]| {
         let output = start(environment, flags);
         assert_eq!(output.code, 0, "{output}");
-        assert!(output.stdout.contains("Builders: 2, iterations"), "{output}");
+        assert!(
+            output.stdout.contains("Builders: 2, iterations"),
+            "{output}"
+        );
         output.stderr
     };
     assert_snapshot!(note(&sample(), &["--no-commit"]), @r"
@@ -309,7 +399,10 @@ fn where_there_can_be_none_builders_share_the_checkout() {
     hint: set `isolation` to `auto` or `shared` to have them work in the checkout
     ");
     let one = insists.done(&["run", "start", PLAN, "--session", "s1", "--builders", "1"]);
-    assert!(one.stdout.contains("Builders: 1 in worktrees of their own"), "{one}");
+    assert!(
+        one.stdout.contains("Builders: 1 in worktrees of their own"),
+        "{one}"
+    );
 }
 
 /// Task 1, half done by builder-1 and given up, waits to be claimed again; builder-2 is free.
@@ -324,9 +417,17 @@ fn given_up_and_retried() -> Environment {
 #[test]
 fn another_builder_goes_on_with_the_work_of_the_first() {
     let environment = given_up_and_retried();
-    let claim = environment.done(&["claim", PLAN, "--as", "builder-2", "1"]).stdout;
-    assert!(claim.contains("- Your checkout has the earlier attempt's work: go on from there\n"), "{claim}");
-    assert_eq!(environment.read(&format!("{}/a.txt", worktree("builder-2"))), "half done\n");
+    let claim = environment
+        .done(&["claim", PLAN, "--as", "builder-2", "1"])
+        .stdout;
+    assert!(
+        claim.contains("- Your checkout has the earlier attempt's work: go on from there\n"),
+        "{claim}"
+    );
+    assert_eq!(
+        environment.read(&format!("{}/a.txt", worktree("builder-2"))),
+        "half done\n"
+    );
     let log = environment.read(&format!(".fractal-planner/plans/{PLAN}/events.jsonl"));
     assert!(!log.contains("half done"));
     environment.done(&["cancel", PLAN]);
@@ -337,9 +438,17 @@ fn another_builder_goes_on_with_the_work_of_the_first() {
 #[test]
 fn the_same_builder_is_told_of_its_earlier_work() {
     let environment = given_up_and_retried();
-    let claim = environment.done(&["claim", PLAN, "--as", "builder-1", "1"]).stdout;
-    assert!(claim.contains("- Your checkout has the earlier attempt's work"), "{claim}");
-    assert_eq!(environment.read(&format!("{}/a.txt", worktree("builder-1"))), "half done\n");
+    let claim = environment
+        .done(&["claim", PLAN, "--as", "builder-1", "1"])
+        .stdout;
+    assert!(
+        claim.contains("- Your checkout has the earlier attempt's work"),
+        "{claim}"
+    );
+    assert_eq!(
+        environment.read(&format!("{}/a.txt", worktree("builder-1"))),
+        "half done\n"
+    );
 }
 
 #[test]
@@ -347,12 +456,24 @@ fn work_that_does_not_fit_any_more_is_named() {
     let environment = given_up_and_retried();
     environment.write("a.txt", "by hand\n");
     environment.git(&["commit", "--quiet", "--all", "--message", "By hand"]);
-    let claim = environment.done(&["claim", PLAN, "--as", "builder-2", "1"]).stdout;
+    let claim = environment
+        .done(&["claim", PLAN, "--as", "builder-2", "1"])
+        .stdout;
     let patch = environment.path(&format!("{UNFINISHED}/task-1.patch"));
     let told = "- The earlier attempt's work doesn't fit the newest commit: take what helps from ";
-    assert!(claim.contains(told) && claim.contains("/unfinished/task-1.patch\n"), "{claim}");
-    assert!(std::fs::read_to_string(patch).unwrap().contains("+half done\n"));
-    assert_eq!(environment.read(&format!("{}/a.txt", worktree("builder-2"))), "by hand\n");
+    assert!(
+        claim.contains(told) && claim.contains("/unfinished/task-1.patch\n"),
+        "{claim}"
+    );
+    assert!(
+        std::fs::read_to_string(patch)
+            .unwrap()
+            .contains("+half done\n")
+    );
+    assert_eq!(
+        environment.read(&format!("{}/a.txt", worktree("builder-2"))),
+        "by hand\n"
+    );
 }
 
 #[test]
@@ -367,7 +488,9 @@ fn a_claim_says_where_the_work_that_makes_room_is_kept() {
     let other = environment.done(&["claim", PLAN, "--as", "builder-1", "2"]);
     assert_eq!(
         other.stderr,
-        format!("note: what was not finished is kept: `git apply {UNFINISHED}/task-1.patch` takes it up\n")
+        format!(
+            "note: what was not finished is kept: `git apply {UNFINISHED}/task-1.patch` takes it up\n"
+        )
     );
 }
 
@@ -391,17 +514,43 @@ fn builds_outlive_the_task() {
     }
     environment.done(&["fail", PLAN, "1", "--reason", "too hard"]);
     environment.done(&["claim", PLAN, "--as", "builder-1", "2"]);
-    let is_there = |file: &str| environment.path(&format!("{}/{file}", worktree("builder-1"))).exists();
-    let left =
-        ["target/debug/x", "Cargo.lock", "node_modules/.bin/check", "made.txt", "sub/target/x"].map(is_there);
+    let is_there = |file: &str| {
+        environment
+            .path(&format!("{}/{file}", worktree("builder-1")))
+            .exists()
+    };
+    let left = [
+        "target/debug/x",
+        "Cargo.lock",
+        "node_modules/.bin/check",
+        "made.txt",
+        "sub/target/x",
+    ]
+    .map(is_there);
     assert_eq!(left, [true, true, false, false, false]);
     environment.write_in("builder-1", "b.txt", "about 2\n");
-    let token = environment.done(&["claim", PLAN, "--as", "builder-1", "--format", "json"]).json();
-    environment.done(&["submit", PLAN, "2", "--claim", token["claim"].as_str().unwrap()]);
+    let token = environment
+        .done(&["claim", PLAN, "--as", "builder-1", "--format", "json"])
+        .json();
+    environment.done(&[
+        "submit",
+        PLAN,
+        "2",
+        "--claim",
+        token["claim"].as_str().unwrap(),
+    ]);
     let verified = environment.done(&["verify", PLAN, "2"]).stdout;
-    assert!(verified.contains("Cargo.lock was made by a package manager"), "{verified}");
+    assert!(
+        verified.contains("Cargo.lock was made by a package manager"),
+        "{verified}"
+    );
     // The patch of the first task has it as well, and still fits.
     environment.done(&["retry", PLAN, "1"]);
-    let again = environment.done(&["claim", PLAN, "--as", "builder-2", "1"]).stdout;
-    assert!(again.contains("Your checkout has the earlier attempt's work"), "{again}");
+    let again = environment
+        .done(&["claim", PLAN, "--as", "builder-2", "1"])
+        .stdout;
+    assert!(
+        again.contains("Your checkout has the earlier attempt's work"),
+        "{again}"
+    );
 }

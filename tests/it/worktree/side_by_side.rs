@@ -16,7 +16,9 @@ fn a_run_says_where_builders_work() {
     Builders: 2 in worktrees of their own, iterations: 3, commits: on
     Next: fp next sample-20261121
     ");
-    let claim = environment.done(&["claim", PLAN, "--as", "builder-1"]).masked();
+    let claim = environment
+        .done(&["claim", PLAN, "--as", "builder-1"])
+        .masked();
     assert_snapshot!(claim, @r"
     exit status: 0
     --- stdout
@@ -61,7 +63,10 @@ fn a_run_says_where_builders_work() {
     environment.write_in("builder-1", "a.txt", "first\nsecond, about 1\nthird\n");
     let token = environment.claim("builder-1").unwrap().1;
     // Called from inside, it finds the plan of the main checkout.
-    let submit = environment.fp_in(&worktree("builder-1"), &["submit", PLAN, "1", "--claim", &token]);
+    let submit = environment.fp_in(
+        &worktree("builder-1"),
+        &["submit", PLAN, "1", "--claim", &token],
+    );
     assert_snapshot!(submit, @r"
     exit status: 0
     --- stdout
@@ -98,7 +103,11 @@ fn a_run_says_where_builders_work() {
 
         fp verdict sample-20261121 1 --iteration 1 --pass '1: EVIDENCE' --summary 'TEXT'
     ");
-    assert_eq!(environment.git(&["status", "--short"]), "", "the checkout is as it was");
+    assert_eq!(
+        environment.git(&["status", "--short"]),
+        "",
+        "the checkout is as it was"
+    );
 }
 
 #[test]
@@ -109,9 +118,22 @@ fn what_passes_is_one_commit_each() {
     for task in ["2", "1"] {
         let verdict = environment.fp_in(
             &worktree("builder-1"),
-            &["verdict", PLAN, task, "--pass", "1: seen", "--summary", "fine"],
+            &[
+                "verdict",
+                PLAN,
+                task,
+                "--pass",
+                "1: seen",
+                "--summary",
+                "fine",
+            ],
         );
-        assert!(verdict.stdout.starts_with(&format!("Task {task} passed: commit ")), "{verdict}");
+        assert!(
+            verdict
+                .stdout
+                .starts_with(&format!("Task {task} passed: commit ")),
+            "{verdict}"
+        );
     }
     assert_eq!(environment.read("a.txt"), "first\nsecond, about 1\nthird\n");
     assert_eq!(environment.git(&["status", "--short"]), "");
@@ -119,8 +141,15 @@ fn what_passes_is_one_commit_each() {
     let (task, token) = environment.claim("builder-2").unwrap();
     assert_eq!(task, "3");
     let own = worktree("builder-2");
-    assert_eq!(environment.read(&format!("{own}/a.txt")), "first\nsecond, about 1\nthird\n");
-    environment.write_in("builder-2", "a.txt", "first, about 3\nsecond, about 1\nthird\n");
+    assert_eq!(
+        environment.read(&format!("{own}/a.txt")),
+        "first\nsecond, about 1\nthird\n"
+    );
+    environment.write_in(
+        "builder-2",
+        "a.txt",
+        "first, about 3\nsecond, about 1\nthird\n",
+    );
     environment.done(&["submit", PLAN, "3", "--claim", &token]);
     environment.pass("3");
     let finish = environment.next(&[]);

@@ -6,27 +6,58 @@ use super::engine::{
 };
 use crate::CommentKind;
 
-const FLAT: &[BlockMarks] = &[BlockMarks { open: "/*", close: "*/", nested: false }];
-const NESTED: &[BlockMarks] = &[BlockMarks { open: "/*", close: "*/", nested: true }];
+const FLAT: &[BlockMarks] = &[BlockMarks {
+    open: "/*",
+    close: "*/",
+    nested: false,
+}];
+const NESTED: &[BlockMarks] = &[BlockMarks {
+    open: "/*",
+    close: "*/",
+    nested: true,
+}];
 const QUOTES: &[Literal] = &[Literal::escaped("\""), Literal::escaped("'")];
 const TRIPLE: Literal = Literal::escaped("\"\"\"").lines();
 
 /// Comments as in C, documentation as in doxygen, javadoc and rustdoc, strings in double and single quotes.
-const BASE: Syntax = Syntax { lines: &["//"], blocks: FLAT, texts: QUOTES, doc: is_doc, ..Syntax::PLAIN };
+const BASE: Syntax = Syntax {
+    lines: &["//"],
+    blocks: FLAT,
+    texts: QUOTES,
+    doc: is_doc,
+    ..Syntax::PLAIN
+};
 
 pub(crate) static PROTOBUF: Syntax = BASE;
 pub(crate) static JSONC: Syntax = BASE;
 
-pub(crate) static C: Syntax = Syntax { asks: b"'#/R", rule: c_rule, ..BASE };
+pub(crate) static C: Syntax = Syntax {
+    asks: b"'#/R",
+    rule: c_rule,
+    ..BASE
+};
 
-pub(crate) static RUST: Syntax =
-    Syntax { blocks: NESTED, texts: &[Literal::escaped("\"").lines()], asks: b"'r", rule: rust_rule, ..BASE };
+pub(crate) static RUST: Syntax = Syntax {
+    blocks: NESTED,
+    texts: &[Literal::escaped("\"").lines()],
+    asks: b"'r",
+    rule: rust_rule,
+    ..BASE
+};
 
-pub(crate) static GO: Syntax =
-    Syntax { texts: &[Literal::escaped("\""), Literal::escaped("'"), Literal::raw("`").lines()], ..BASE };
+pub(crate) static GO: Syntax = Syntax {
+    texts: &[
+        Literal::escaped("\""),
+        Literal::escaped("'"),
+        Literal::raw("`").lines(),
+    ],
+    ..BASE
+};
 
-pub(crate) static JAVA: Syntax =
-    Syntax { texts: &[TRIPLE, Literal::escaped("\""), Literal::escaped("'")], ..BASE };
+pub(crate) static JAVA: Syntax = Syntax {
+    texts: &[TRIPLE, Literal::escaped("\""), Literal::escaped("'")],
+    ..BASE
+};
 
 pub(crate) static KOTLIN: Syntax = Syntax {
     blocks: NESTED,
@@ -39,7 +70,10 @@ pub(crate) static KOTLIN: Syntax = Syntax {
 };
 
 pub(crate) static SCALA: Syntax = Syntax {
-    texts: &[Literal::raw("\"\"\"").lines().greedy(), Literal::escaped("\"")],
+    texts: &[
+        Literal::raw("\"\"\"").lines().greedy(),
+        Literal::escaped("\""),
+    ],
     blocks: NESTED,
     asks: b"'\"",
     rule: scala_rule,
@@ -61,7 +95,10 @@ pub(crate) static GROOVY: Syntax = Syntax {
 
 pub(crate) static SWIFT: Syntax = Syntax {
     blocks: NESTED,
-    texts: &[TRIPLE.hole(SLASH_PARENTHESIS), Literal::escaped("\"").hole(SLASH_PARENTHESIS)],
+    texts: &[
+        TRIPLE.hole(SLASH_PARENTHESIS),
+        Literal::escaped("\"").hole(SLASH_PARENTHESIS),
+    ],
     asks: b"#",
     rule: swift_rule,
     ..BASE
@@ -80,9 +117,18 @@ pub(crate) static DART: Syntax = Syntax {
     ..BASE
 };
 
-pub(crate) static CSHARP: Syntax = Syntax { asks: b"\"$@#", rule: csharp_rule, ..BASE };
+pub(crate) static CSHARP: Syntax = Syntax {
+    asks: b"\"$@#",
+    rule: csharp_rule,
+    ..BASE
+};
 
-pub(crate) static ZIG: Syntax = Syntax { blocks: &[], asks: b"\\", rule: multiline_rule, ..BASE };
+pub(crate) static ZIG: Syntax = Syntax {
+    blocks: &[],
+    asks: b"\\",
+    rule: multiline_rule,
+    ..BASE
+};
 
 pub(crate) static HCL: Syntax = Syntax {
     lines: &["//", "#"],
@@ -112,7 +158,8 @@ pub(super) fn char_or_quote(engine: &mut TableLexer<'_, '_>) -> RuleTurn {
     let end = (cursor.at + width..cursor.at + width + 10)
         .find(|index| matches!(cursor.byte(*index), b'\'' | b'\n'));
     let escaped = cursor.peek(1) == b'\\';
-    let closed = end.filter(|end| cursor.byte(*end) == b'\'' && (escaped || *end == cursor.at + width));
+    let closed =
+        end.filter(|end| cursor.byte(*end) == b'\'' && (escaped || *end == cursor.at + width));
     cursor.at = closed.unwrap_or(cursor.at) + 1;
     RuleTurn::Moved
 }
@@ -149,12 +196,20 @@ fn rust_rule(engine: &mut TableLexer<'_, '_>) -> RuleTurn {
 fn c_rule(engine: &mut TableLexer<'_, '_>) -> RuleTurn {
     let cursor = &mut *engine.cursor;
     match cursor.peek(0) {
-        b'\'' if cursor.word_before(cursor.at).first().is_some_and(u8::is_ascii_digit) => {
+        b'\''
+            if cursor
+                .word_before(cursor.at)
+                .first()
+                .is_some_and(u8::is_ascii_digit) =>
+        {
             cursor.at += 1;
             RuleTurn::Moved
         }
         b'R' if cursor.peek(1) == b'"'
-            && matches!(cursor.word_before(cursor.at), b"" | b"L" | b"u" | b"U" | b"u8") =>
+            && matches!(
+                cursor.word_before(cursor.at),
+                b"" | b"L" | b"u" | b"U" | b"u8"
+            ) =>
         {
             raw_string(engine)
         }
@@ -176,10 +231,18 @@ fn c_rule(engine: &mut TableLexer<'_, '_>) -> RuleTurn {
             RuleTurn::Moved
         }
         b'/' if cursor.peek(1) == b'/' => {
-            let kind = if is_doc(cursor.rest()) { CommentKind::Doc } else { CommentKind::Line };
+            let kind = if is_doc(cursor.rest()) {
+                CommentKind::Doc
+            } else {
+                CommentKind::Line
+            };
             let mut end = cursor.line_end(cursor.at);
             while cursor.byte(end - 1) == b'\\' && end < cursor.bytes.len() {
-                let next = if cursor.byte(end) == b'\r' { end + 2 } else { end + 1 };
+                let next = if cursor.byte(end) == b'\r' {
+                    end + 2
+                } else {
+                    end + 1
+                };
                 end = cursor.line_end(next.min(cursor.bytes.len()));
             }
             cursor.take(kind, end);
@@ -193,12 +256,16 @@ fn c_rule(engine: &mut TableLexer<'_, '_>) -> RuleTurn {
 fn raw_string(engine: &mut TableLexer<'_, '_>) -> RuleTurn {
     let cursor = &mut *engine.cursor;
     let body = &cursor.rest()[2..];
-    let Some(length) = body.iter().take(17).position(|byte| *byte == b'(') else { return RuleTurn::Pass };
+    let Some(length) = body.iter().take(17).position(|byte| *byte == b'(') else {
+        return RuleTurn::Pass;
+    };
     let mut close = vec![b')'];
     close.extend_from_slice(&body[..length]);
     close.push(b'"');
     let found = memchr::memmem::find(body, &close);
-    cursor.at = found.map_or(cursor.bytes.len(), |found| cursor.at + 2 + found + close.len());
+    cursor.at = found.map_or(cursor.bytes.len(), |found| {
+        cursor.at + 2 + found + close.len()
+    });
     RuleTurn::Moved
 }
 
@@ -220,7 +287,8 @@ fn scala_rule(engine: &mut TableLexer<'_, '_>) -> RuleTurn {
 }
 
 fn groovy_rule(engine: &mut TableLexer<'_, '_>) -> RuleTurn {
-    if matches!(engine.cursor.peek(1), b'/' | b'*') || !value_expected(engine.cursor, SCRIPT_WORDS) {
+    if matches!(engine.cursor.peek(1), b'/' | b'*') || !value_expected(engine.cursor, SCRIPT_WORDS)
+    {
         return RuleTurn::Pass;
     }
     skip_regex(engine.cursor);
@@ -231,7 +299,9 @@ fn swift_rule(engine: &mut TableLexer<'_, '_>) -> RuleTurn {
     let hashes = engine.cursor.run(engine.cursor.at, b'#');
     let behind = engine.cursor.at + hashes;
     let (text, width) = match engine.cursor.byte(behind) {
-        b'"' if engine.cursor.bytes[behind..].starts_with(b"\"\"\"") => (Literal::raw("\"\"\"").lines(), 3),
+        b'"' if engine.cursor.bytes[behind..].starts_with(b"\"\"\"") => {
+            (Literal::raw("\"\"\"").lines(), 3)
+        }
         b'"' => (Literal::raw("\""), 1),
         b'/' => (Literal::raw("/").lines(), 1),
         _ => {
@@ -248,7 +318,10 @@ fn dart_rule(engine: &mut TableLexer<'_, '_>) -> RuleTurn {
         engine.cursor.at += 1;
         return RuleTurn::Moved;
     }
-    let raw = [("r'''", Literal::raw("'''").lines()), ("r\"\"\"", Literal::raw("\"\"\"").lines())];
+    let raw = [
+        ("r'''", Literal::raw("'''").lines()),
+        ("r\"\"\"", Literal::raw("\"\"\"").lines()),
+    ];
     let short = [("r'", Literal::raw("'")), ("r\"", Literal::raw("\""))];
     for (open, text) in raw.into_iter().chain(short) {
         if engine.cursor.sees(open) {
@@ -264,15 +337,28 @@ fn csharp_rule(engine: &mut TableLexer<'_, '_>) -> RuleTurn {
     let cursor = &mut *engine.cursor;
     if cursor.peek(0) == b'#' {
         let name = &cursor.rest()[1..];
-        let free = [&b"region"[..], b"endregion", b"error", b"warning", b"pragma"];
-        if cursor.begins_line(cursor.at) && free.iter().any(|free| name.trim_ascii_start().starts_with(free))
+        let free = [
+            &b"region"[..],
+            b"endregion",
+            b"error",
+            b"warning",
+            b"pragma",
+        ];
+        if cursor.begins_line(cursor.at)
+            && free
+                .iter()
+                .any(|free| name.trim_ascii_start().starts_with(free))
         {
             cursor.at = cursor.line_end(cursor.at);
             return RuleTurn::Moved;
         }
         return RuleTurn::Pass;
     }
-    let prefix = cursor.rest().iter().take_while(|byte| matches!(byte, b'$' | b'@')).count();
+    let prefix = cursor
+        .rest()
+        .iter()
+        .take_while(|byte| matches!(byte, b'$' | b'@'))
+        .count();
     let marks = &cursor.rest()[..prefix];
     let quotes = cursor.run(cursor.at + prefix, b'"');
     let (verbatim, filled) = (marks.contains(&b'@'), marks.contains(&b'$'));
@@ -286,7 +372,11 @@ fn csharp_rule(engine: &mut TableLexer<'_, '_>) -> RuleTurn {
         cursor.skip_past(body, &close);
         return RuleTurn::Moved;
     }
-    let mut text = if verbatim { Literal::raw("\"").lines().doubled() } else { Literal::escaped("\"") };
+    let mut text = if verbatim {
+        Literal::raw("\"").lines().doubled()
+    } else {
+        Literal::escaped("\"")
+    };
     if filled {
         text = text.hole(FORMAT);
     }
@@ -314,7 +404,10 @@ fn hcl_rule(engine: &mut TableLexer<'_, '_>) -> RuleTurn {
     let close = &cursor.bytes[name..name + length];
     cursor.at = name + length;
     if length > 0 {
-        engine.heredocs.push(Heredoc { close, indented: true });
+        engine.heredocs.push(Heredoc {
+            close,
+            indented: true,
+        });
     }
     RuleTurn::Moved
 }

@@ -69,7 +69,11 @@ impl<'t> CommentCursor<'t> {
 
     /// The byte before the next one; 0 at the start.
     pub(super) fn before(&self) -> u8 {
-        if self.at > self.start { self.bytes[self.at - 1] } else { 0 }
+        if self.at > self.start {
+            self.bytes[self.at - 1]
+        } else {
+            0
+        }
     }
 
     /// The remaining bytes.
@@ -84,7 +88,9 @@ impl<'t> CommentCursor<'t> {
 
     /// True if `mark` comes next, ignoring case.
     pub(super) fn sees_any_case(&self, mark: &str) -> bool {
-        self.rest().get(..mark.len()).is_some_and(|head| head.eq_ignore_ascii_case(mark.as_bytes()))
+        self.rest()
+            .get(..mark.len())
+            .is_some_and(|head| head.eq_ignore_ascii_case(mark.as_bytes()))
     }
 
     /// The next occurrence of `mark` at or after `from`.
@@ -97,7 +103,11 @@ impl<'t> CommentCursor<'t> {
     pub(super) fn line_end(&self, from: usize) -> usize {
         let rest = self.bytes.get(from..).unwrap_or_default();
         let end = memchr(b'\n', rest).map_or(self.bytes.len(), |found| from + found);
-        if end > from && self.bytes[end - 1] == b'\r' { end - 1 } else { end }
+        if end > from && self.bytes[end - 1] == b'\r' {
+            end - 1
+        } else {
+            end
+        }
     }
 
     /// Moves past the line break of this line.
@@ -107,13 +117,19 @@ impl<'t> CommentCursor<'t> {
 
     /// Moves past the next `mark` at or after `from`, or to the end if there is none.
     pub(super) fn skip_past(&mut self, from: usize, mark: &str) {
-        self.at = self.find(from, mark).map_or(self.bytes.len(), |found| found + mark.len());
+        self.at = self
+            .find(from, mark)
+            .map_or(self.bytes.len(), |found| found + mark.len());
     }
 
     /// True if only blanks precede `index` on its line.
     pub(super) fn begins_line(&self, index: usize) -> bool {
         let before = &self.bytes[self.start..index];
-        before.iter().rev().find(|byte| !matches!(byte, b' ' | b'\t')).is_none_or(|byte| *byte == b'\n')
+        before
+            .iter()
+            .rev()
+            .find(|byte| !matches!(byte, b' ' | b'\t'))
+            .is_none_or(|byte| *byte == b'\n')
     }
 
     /// True if the next byte is the first of its line.
@@ -131,7 +147,9 @@ impl<'t> CommentCursor<'t> {
                 end -= 1;
             }
             match comments.next() {
-                Some(comment) if comment.span.end == end && end > self.start => end = comment.span.start,
+                Some(comment) if comment.span.end == end && end > self.start => {
+                    end = comment.span.start
+                }
                 _ => return end,
             }
         }
@@ -140,7 +158,11 @@ impl<'t> CommentCursor<'t> {
     /// The name or number that ends at `end`, at most its last 20 bytes.
     pub(super) fn word_before(&self, end: usize) -> &'t [u8] {
         let low = end.saturating_sub(20).max(self.start);
-        let length = self.bytes[low..end].iter().rev().take_while(|byte| is_word(**byte)).count();
+        let length = self.bytes[low..end]
+            .iter()
+            .rev()
+            .take_while(|byte| is_word(**byte))
+            .count();
         &self.bytes[end - length..end]
     }
 
@@ -164,7 +186,9 @@ impl<'t> CommentCursor<'t> {
     /// Records the comment from the next byte to just past `close`, which is searched from `from` on; without
     /// it, to the end.
     pub(super) fn take_block(&mut self, kind: CommentKind, from: usize, close: &str) {
-        let end = self.find(from, close).map_or(self.bytes.len(), |found| found + close.len());
+        let end = self
+            .find(from, close)
+            .map_or(self.bytes.len(), |found| found + close.len());
         self.take(kind, end);
     }
 
@@ -174,14 +198,22 @@ impl<'t> CommentCursor<'t> {
         let last = self.found.last();
         let known = last.map_or(0, |comment| comment.span.end);
         let line_start = memrchr(b'\n', &bytes[known..start]).map(|found| known + found + 1);
-        let code = bytes[line_start.unwrap_or(known)..start].iter().any(|byte| !byte.is_ascii_whitespace());
+        let code = bytes[line_start.unwrap_or(known)..start]
+            .iter()
+            .any(|byte| !byte.is_ascii_whitespace());
         let bom = known == 0 && line_start.is_none() && self.text[..start].trim() == "\u{feff}";
         let continued = line_start.is_none() && last.is_some_and(|comment| comment.trails);
         self.line += memchr_iter(b'\n', &bytes[self.counted..start]).count();
         self.counted = start;
         if let Some(text) = self.text.get(start..end) {
             let trails = continued || (code && !bom);
-            self.found.push(SourceComment { kind, span: start..end, line: self.line, text, trails });
+            self.found.push(SourceComment {
+                kind,
+                span: start..end,
+                line: self.line,
+                text,
+                trails,
+            });
         }
         self.at = end;
     }
@@ -209,14 +241,17 @@ pub(super) const SCRIPT_WORDS: &str =
 /// True if a value must come at the cursor, rather than an operator; `words` are those that precede a value.
 pub(super) fn value_expected(cursor: &CommentCursor<'_>, words: &str) -> bool {
     let end = cursor.code_end(cursor.at);
-    let Some(index) = end.checked_sub(1).filter(|index| *index >= cursor.start) else { return true };
+    let Some(index) = end.checked_sub(1).filter(|index| *index >= cursor.start) else {
+        return true;
+    };
     match cursor.byte(index) {
         b')' | b']' | b'"' | b'\'' | b'`' => false,
         b'}' => cursor.bytes[end..cursor.at].contains(&b'\n'),
         b'+' | b'-' => index == cursor.start || cursor.byte(index - 1) != cursor.byte(index),
         b'!' => {
             index == cursor.start
-                || !(is_word(cursor.byte(index - 1)) || matches!(cursor.byte(index - 1), b')' | b']'))
+                || !(is_word(cursor.byte(index - 1))
+                    || matches!(cursor.byte(index - 1), b')' | b']'))
         }
         byte if is_word(byte) || byte == b'$' || byte == b'@' => {
             let word = cursor.word_before(end);

@@ -24,13 +24,22 @@ pub(crate) struct Syntax {
 
 impl Syntax {
     /// No comments and no literals; the base of all tables.
-    pub(crate) const PLAIN: Self =
-        Self { lines: &[], blocks: &[], texts: &[], doc: |_| false, asks: &[], rule: |_| RuleTurn::Pass };
+    pub(crate) const PLAIN: Self = Self {
+        lines: &[],
+        blocks: &[],
+        texts: &[],
+        doc: |_| false,
+        asks: &[],
+        rule: |_| RuleTurn::Pass,
+    };
 
     /// The bytes that can begin anything.
     pub(crate) fn first_bytes(&self) -> [bool; 256] {
         let mut first = [false; 256];
-        let marks = self.lines.iter().chain(self.blocks.iter().map(|block| &block.open));
+        let marks = self
+            .lines
+            .iter()
+            .chain(self.blocks.iter().map(|block| &block.open));
         for mark in marks.chain(self.texts.iter().map(|text| &text.open)) {
             first[usize::from(mark.as_bytes()[0])] = true;
         }
@@ -97,23 +106,38 @@ impl Literal {
     }
 
     pub(crate) const fn escape(self, escape: u8) -> Self {
-        Self { escape: Some(escape), ..self }
+        Self {
+            escape: Some(escape),
+            ..self
+        }
     }
 
     pub(crate) const fn doubled(self) -> Self {
-        Self { doubled: true, ..self }
+        Self {
+            doubled: true,
+            ..self
+        }
     }
 
     pub(crate) const fn lines(self) -> Self {
-        Self { lines: true, ..self }
+        Self {
+            lines: true,
+            ..self
+        }
     }
 
     pub(crate) const fn greedy(self) -> Self {
-        Self { greedy: true, ..self }
+        Self {
+            greedy: true,
+            ..self
+        }
     }
 
     pub(crate) const fn hole(self, hole: Hole) -> Self {
-        Self { hole: Some(hole), ..self }
+        Self {
+            hole: Some(hole),
+            ..self
+        }
     }
 }
 
@@ -129,15 +153,40 @@ pub(crate) struct Hole {
 }
 
 /// `${…}`.
-pub(crate) const DOLLAR: Hole = Hole { open: "${", opens: b"{", close: b'}', format: false };
+pub(crate) const DOLLAR: Hole = Hole {
+    open: "${",
+    opens: b"{",
+    close: b'}',
+    format: false,
+};
 /// `#{…}`.
-pub(crate) const HASH: Hole = Hole { open: "#{", opens: b"{", close: b'}', format: false };
+pub(crate) const HASH: Hole = Hole {
+    open: "#{",
+    opens: b"{",
+    close: b'}',
+    format: false,
+};
 /// `{…}`, with an optional format after a colon.
-pub(crate) const FORMAT: Hole = Hole { open: "{", opens: b"{[(", close: b'}', format: true };
+pub(crate) const FORMAT: Hole = Hole {
+    open: "{",
+    opens: b"{[(",
+    close: b'}',
+    format: true,
+};
 /// `$(…)`.
-pub(crate) const DOLLAR_PARENTHESIS: Hole = Hole { open: "$(", opens: b"(", close: b')', format: false };
+pub(crate) const DOLLAR_PARENTHESIS: Hole = Hole {
+    open: "$(",
+    opens: b"(",
+    close: b')',
+    format: false,
+};
 /// `\(…)`.
-pub(crate) const SLASH_PARENTHESIS: Hole = Hole { open: "\\(", opens: b"(", close: b')', format: false };
+pub(crate) const SLASH_PARENTHESIS: Hole = Hole {
+    open: "\\(",
+    opens: b"(",
+    close: b')',
+    format: false,
+};
 
 /// The result of a language's own rule.
 pub(crate) enum RuleTurn {
@@ -155,10 +204,19 @@ pub(crate) enum RuleTurn {
 #[derive(Clone, Copy)]
 enum Frame {
     /// A literal that ends with `hashes` times `#`, with `depth` of its own brackets open.
-    Text { rule: Literal, hashes: usize, depth: usize },
+    Text {
+        rule: Literal,
+        hashes: usize,
+        depth: usize,
+    },
     /// Code in a literal, with `depth` brackets open; `lines` if it may span lines, `bare` if it has no
     /// comments.
-    Hole { hole: Hole, depth: usize, lines: bool, bare: bool },
+    Hole {
+        hole: Hole,
+        depth: usize,
+        lines: bool,
+        bare: bool,
+    },
 }
 
 /// A heredoc, whose body begins after the line that announces it.
@@ -185,15 +243,32 @@ pub(crate) fn lex(cursor: &mut CommentCursor<'_>, syntax: &'static Syntax) {
     for byte in b"{}()[]:" {
         marks_in_hole[usize::from(*byte)] = true;
     }
-    let mut engine = TableLexer { cursor, heredocs: Vec::new(), syntax, stack: Vec::new() };
+    let mut engine = TableLexer {
+        cursor,
+        heredocs: Vec::new(),
+        syntax,
+        stack: Vec::new(),
+    };
     while !engine.cursor.done() {
-        if let Some(Frame::Text { rule, hashes, depth }) = engine.stack.last().copied() {
+        if let Some(Frame::Text {
+            rule,
+            hashes,
+            depth,
+        }) = engine.stack.last().copied()
+        {
             engine.text(rule, hashes, depth);
             continue;
         }
-        let marks = if engine.stack.is_empty() { &marks } else { &marks_in_hole };
+        let marks = if engine.stack.is_empty() {
+            &marks
+        } else {
+            &marks_in_hole
+        };
         let rest = engine.cursor.rest();
-        engine.cursor.at += rest.iter().position(|byte| marks[usize::from(*byte)]).unwrap_or(rest.len());
+        engine.cursor.at += rest
+            .iter()
+            .position(|byte| marks[usize::from(*byte)])
+            .unwrap_or(rest.len());
         if engine.cursor.done() || engine.step().is_none() {
             return;
         }
@@ -215,7 +290,11 @@ impl TableLexer<'_, '_> {
                 RuleTurn::Moved => return Some(()),
                 RuleTurn::Leave => return None,
                 RuleTurn::Text(rule, hashes) => {
-                    self.stack.push(Frame::Text { rule, hashes, depth: 0 });
+                    self.stack.push(Frame::Text {
+                        rule,
+                        hashes,
+                        depth: 0,
+                    });
                     return Some(());
                 }
             }
@@ -228,9 +307,17 @@ impl TableLexer<'_, '_> {
 
     /// Records the comment that begins here, if there is one.
     fn comment(&mut self) -> bool {
-        if let Some(block) = self.syntax.blocks.iter().find(|block| self.cursor.sees(block.open)) {
-            let kind =
-                if (self.syntax.doc)(self.cursor.rest()) { CommentKind::Doc } else { CommentKind::Block };
+        if let Some(block) = self
+            .syntax
+            .blocks
+            .iter()
+            .find(|block| self.cursor.sees(block.open))
+        {
+            let kind = if (self.syntax.doc)(self.cursor.rest()) {
+                CommentKind::Doc
+            } else {
+                CommentKind::Block
+            };
             let end = block_end(self.cursor, block);
             self.cursor.take(kind, end);
             return true;
@@ -244,29 +331,48 @@ impl TableLexer<'_, '_> {
 
     /// Records the comment from here to the end of its line.
     pub(crate) fn take_line(&mut self) {
-        let kind = if (self.syntax.doc)(self.cursor.rest()) { CommentKind::Doc } else { CommentKind::Line };
+        let kind = if (self.syntax.doc)(self.cursor.rest()) {
+            CommentKind::Doc
+        } else {
+            CommentKind::Line
+        };
         self.cursor.take_line(kind);
     }
 
     /// Enters the literal that begins here, if there is one.
     fn open_text(&mut self) -> bool {
-        let Some(rule) = self.syntax.texts.iter().find(|text| self.cursor.sees(text.open)) else {
+        let Some(rule) = self
+            .syntax
+            .texts
+            .iter()
+            .find(|text| self.cursor.sees(text.open))
+        else {
             return false;
         };
         if rule.doc {
-            let end = self.cursor.find(self.cursor.at + rule.open.len(), rule.close);
-            self.cursor
-                .take(CommentKind::Doc, end.map_or(self.cursor.bytes.len(), |end| end + rule.close.len()));
+            let end = self
+                .cursor
+                .find(self.cursor.at + rule.open.len(), rule.close);
+            self.cursor.take(
+                CommentKind::Doc,
+                end.map_or(self.cursor.bytes.len(), |end| end + rule.close.len()),
+            );
             return true;
         }
         self.cursor.at += rule.open.len();
-        self.stack.push(Frame::Text { rule: *rule, hashes: 0, depth: 0 });
+        self.stack.push(Frame::Text {
+            rule: *rule,
+            hashes: 0,
+            depth: 0,
+        });
         true
     }
 
     /// Counts the brackets inside a hole, and leaves it at its closing bracket.
     fn bracket(&mut self, byte: u8) -> bool {
-        let Some(Frame::Hole { hole, depth, .. }) = self.stack.last_mut() else { return false };
+        let Some(Frame::Hole { hole, depth, .. }) = self.stack.last_mut() else {
+            return false;
+        };
         let format = hole.format && *depth == 0 && byte == b':';
         if hole.opens.contains(&byte) {
             *depth += 1;
@@ -315,7 +421,11 @@ impl TableLexer<'_, '_> {
                 }
                 self.cursor.at = behind;
                 if depth == 0 {
-                    let more = if rule.greedy { self.cursor.run(behind, byte) } else { 0 };
+                    let more = if rule.greedy {
+                        self.cursor.run(behind, byte)
+                    } else {
+                        0
+                    };
                     self.cursor.at += hashes + more;
                     self.stack.pop();
                     return;
@@ -347,7 +457,12 @@ impl TableLexer<'_, '_> {
             *kept = depth;
         }
         let bare = hole.format || !rule.lines;
-        self.stack.push(Frame::Hole { hole, depth: 0, lines: rule.lines, bare });
+        self.stack.push(Frame::Hole {
+            hole,
+            depth: 0,
+            lines: rule.lines,
+            bare,
+        });
         true
     }
 
@@ -357,7 +472,8 @@ impl TableLexer<'_, '_> {
             let close = rule.close.as_bytes()[0];
             let line = if rule.lines { close } else { b'\n' };
             let rest = self.cursor.rest();
-            self.cursor.at += memchr3(close, rule.escape.unwrap_or(close), line, rest).unwrap_or(rest.len());
+            self.cursor.at +=
+                memchr3(close, rule.escape.unwrap_or(close), line, rest).unwrap_or(rest.len());
         }
     }
 }
@@ -367,7 +483,11 @@ pub(crate) fn skip_heredoc(cursor: &mut CommentCursor<'_>, heredoc: Heredoc<'_>)
     while !cursor.done() {
         let line = &cursor.bytes[cursor.at..cursor.line_end(cursor.at)];
         cursor.next_line();
-        let line = if heredoc.indented { line.trim_ascii_start() } else { line };
+        let line = if heredoc.indented {
+            line.trim_ascii_start()
+        } else {
+            line
+        };
         if line == heredoc.close {
             return;
         }
@@ -378,11 +498,17 @@ pub(crate) fn skip_heredoc(cursor: &mut CommentCursor<'_>, heredoc: Heredoc<'_>)
 fn block_end(cursor: &CommentCursor<'_>, block: &BlockMarks) -> usize {
     let body = cursor.at + block.open.len();
     if !block.nested {
-        return cursor.find(body, block.close).map_or(cursor.bytes.len(), |found| found + block.close.len());
+        return cursor
+            .find(body, block.close)
+            .map_or(cursor.bytes.len(), |found| found + block.close.len());
     }
     let (open, close) = (block.open.as_bytes(), block.close.as_bytes());
     let (mut depth, mut next) = (1_usize, body);
-    for found in memchr2_iter(open[0], close[0], cursor.bytes.get(body..).unwrap_or_default()) {
+    for found in memchr2_iter(
+        open[0],
+        close[0],
+        cursor.bytes.get(body..).unwrap_or_default(),
+    ) {
         let here = body + found;
         if here < next {
             continue;

@@ -7,10 +7,17 @@ use super::engine::{BlockMarks, FORMAT, Literal, RuleTurn, Syntax, TableLexer};
 use crate::CommentKind;
 
 pub(crate) static HASKELL: Syntax = Syntax {
-    blocks: &[BlockMarks { open: "{-", close: "-}", nested: true }],
+    blocks: &[BlockMarks {
+        open: "{-",
+        close: "-}",
+        nested: true,
+    }],
     texts: &[Literal::escaped("\"")],
     doc: |rest| {
-        let rest = rest.strip_prefix(b"{-").or_else(|| rest.strip_prefix(b"--")).unwrap_or(rest);
+        let rest = rest
+            .strip_prefix(b"{-")
+            .or_else(|| rest.strip_prefix(b"--"))
+            .unwrap_or(rest);
         matches!(rest.trim_ascii_start().first(), Some(b'|' | b'^'))
     },
     asks: b"-'[",
@@ -18,12 +25,20 @@ pub(crate) static HASKELL: Syntax = Syntax {
     ..Syntax::PLAIN
 };
 
-pub(crate) static OCAML: Syntax =
-    Syntax { texts: &[Literal::escaped("\"").lines()], asks: b"('{", rule: ocaml_rule, ..Syntax::PLAIN };
+pub(crate) static OCAML: Syntax = Syntax {
+    texts: &[Literal::escaped("\"").lines()],
+    asks: b"('{",
+    rule: ocaml_rule,
+    ..Syntax::PLAIN
+};
 
 pub(crate) static FSHARP: Syntax = Syntax {
     lines: &["//"],
-    texts: &[Literal::raw("\"\"\"").lines(), Literal::escaped("\"").lines(), Literal::raw("``")],
+    texts: &[
+        Literal::raw("\"\"\"").lines(),
+        Literal::escaped("\"").lines(),
+        Literal::raw("``"),
+    ],
     doc: is_doc,
     asks: b"('$@",
     rule: fsharp_rule,
@@ -32,7 +47,11 @@ pub(crate) static FSHARP: Syntax = Syntax {
 
 pub(crate) static ERLANG: Syntax = Syntax {
     lines: &["%"],
-    texts: &[Literal::raw("\"\"\"").lines(), Literal::escaped("\"").lines(), Literal::escaped("'")],
+    texts: &[
+        Literal::raw("\"\"\"").lines(),
+        Literal::escaped("\"").lines(),
+        Literal::escaped("'"),
+    ],
     asks: b"$",
     rule: |engine| {
         engine.cursor.at += if engine.cursor.peek(1) == b'\\' { 3 } else { 2 };
@@ -54,7 +73,11 @@ pub(crate) static CLOJURE: Syntax = Syntax {
 
 pub(crate) static LISP: Syntax = Syntax {
     lines: &[";"],
-    blocks: &[BlockMarks { open: "#|", close: "|#", nested: true }],
+    blocks: &[BlockMarks {
+        open: "#|",
+        close: "|#",
+        nested: true,
+    }],
     texts: &[Literal::escaped("\"").lines(), Literal::raw("|")],
     asks: b"#?",
     rule: lisp_rule,
@@ -152,7 +175,14 @@ fn star_comment(cursor: &mut CommentCursor<'_>) {
             _ => index += 1,
         }
     }
-    cursor.take(if doc { CommentKind::Doc } else { CommentKind::Block }, index.min(cursor.bytes.len()));
+    cursor.take(
+        if doc {
+            CommentKind::Doc
+        } else {
+            CommentKind::Block
+        },
+        index.min(cursor.bytes.len()),
+    );
 }
 
 /// The end of the string that began before `index`.

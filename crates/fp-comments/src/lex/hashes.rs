@@ -9,8 +9,11 @@ use super::engine::{
 use super::ruby_perl::delimited;
 use crate::CommentKind;
 
-const BASE: Syntax =
-    Syntax { lines: &["#"], texts: &[Literal::escaped("\""), Literal::escaped("'")], ..Syntax::PLAIN };
+const BASE: Syntax = Syntax {
+    lines: &["#"],
+    texts: &[Literal::escaped("\""), Literal::escaped("'")],
+    ..Syntax::PLAIN
+};
 
 pub(crate) static PYTHON: Syntax = Syntax {
     texts: &[
@@ -34,11 +37,23 @@ pub(crate) static TOML: Syntax = Syntax {
     ..BASE
 };
 
-pub(crate) static GRAPHQL: Syntax =
-    Syntax { texts: &[Literal { doc: true, ..Literal::raw("\"\"\"") }, Literal::escaped("\"")], ..BASE };
+pub(crate) static GRAPHQL: Syntax = Syntax {
+    texts: &[
+        Literal {
+            doc: true,
+            ..Literal::raw("\"\"\"")
+        },
+        Literal::escaped("\""),
+    ],
+    ..BASE
+};
 
 pub(crate) static R: Syntax = Syntax {
-    texts: &[Literal::escaped("\"").lines(), Literal::escaped("'").lines(), Literal::raw("`")],
+    texts: &[
+        Literal::escaped("\"").lines(),
+        Literal::escaped("'").lines(),
+        Literal::raw("`"),
+    ],
     doc: |rest| rest.starts_with(b"#'"),
     asks: b"rR%",
     rule: r_rule,
@@ -46,7 +61,11 @@ pub(crate) static R: Syntax = Syntax {
 };
 
 pub(crate) static JULIA: Syntax = Syntax {
-    blocks: &[BlockMarks { open: "#=", close: "=#", nested: true }],
+    blocks: &[BlockMarks {
+        open: "#=",
+        close: "=#",
+        nested: true,
+    }],
     texts: &[
         Literal::escaped("\"\"\"").lines().hole(DOLLAR_PARENTHESIS),
         Literal::escaped("\"").lines().hole(DOLLAR_PARENTHESIS),
@@ -60,10 +79,21 @@ pub(crate) static JULIA: Syntax = Syntax {
 
 pub(crate) static NIM: Syntax = Syntax {
     blocks: &[
-        BlockMarks { open: "##[", close: "]##", nested: true },
-        BlockMarks { open: "#[", close: "]#", nested: true },
+        BlockMarks {
+            open: "##[",
+            close: "]##",
+            nested: true,
+        },
+        BlockMarks {
+            open: "#[",
+            close: "]#",
+            nested: true,
+        },
     ],
-    texts: &[Literal::raw("\"\"\"").lines().greedy(), Literal::escaped("\"")],
+    texts: &[
+        Literal::raw("\"\"\"").lines().greedy(),
+        Literal::escaped("\""),
+    ],
     doc: |rest| rest.starts_with(b"##") && rest.get(2) != Some(&b'#'),
     asks: b"'\"",
     rule: nim_rule,
@@ -83,7 +113,11 @@ pub(crate) static ELIXIR: Syntax = Syntax {
 };
 
 pub(crate) static NIX: Syntax = Syntax {
-    blocks: &[BlockMarks { open: "/*", close: "*/", nested: false }],
+    blocks: &[BlockMarks {
+        open: "/*",
+        close: "*/",
+        nested: false,
+    }],
     texts: &[Literal::escaped("\"").lines().hole(DOLLAR)],
     asks: b"'",
     rule: nix_rule,
@@ -92,11 +126,19 @@ pub(crate) static NIX: Syntax = Syntax {
 
 pub(crate) static POWERSHELL: Syntax = Syntax {
     lines: &[],
-    blocks: &[BlockMarks { open: "<#", close: "#>", nested: false }],
+    blocks: &[BlockMarks {
+        open: "<#",
+        close: "#>",
+        nested: false,
+    }],
     texts: &[
         Literal::between("@\"", "\n\"@").lines(),
         Literal::between("@'", "\n'@").lines(),
-        Literal::raw("\"").escape(b'`').doubled().lines().hole(DOLLAR_PARENTHESIS),
+        Literal::raw("\"")
+            .escape(b'`')
+            .doubled()
+            .lines()
+            .hole(DOLLAR_PARENTHESIS),
         Literal::raw("'").doubled().lines(),
     ],
     asks: b"#`$",
@@ -104,11 +146,19 @@ pub(crate) static POWERSHELL: Syntax = Syntax {
     ..BASE
 };
 
-pub(crate) static CMAKE: Syntax =
-    Syntax { texts: &[Literal::escaped("\"").lines()], asks: b"#[\\", rule: cmake_rule, ..BASE };
+pub(crate) static CMAKE: Syntax = Syntax {
+    texts: &[Literal::escaped("\"").lines()],
+    asks: b"#[\\",
+    rule: cmake_rule,
+    ..BASE
+};
 
 /// Settings with nothing but `#` and two quotes.
-pub(crate) static PLAIN: Syntax = Syntax { asks: b"#\\", rule: word_start_rule, ..BASE };
+pub(crate) static PLAIN: Syntax = Syntax {
+    asks: b"#\\",
+    rule: word_start_rule,
+    ..BASE
+};
 
 /// Strings with holes: those with an `f` or `t` in their prefix.
 fn python_rule(engine: &mut TableLexer<'_, '_>) -> RuleTurn {
@@ -118,7 +168,9 @@ fn python_rule(engine: &mut TableLexer<'_, '_>) -> RuleTurn {
     if prefix.len() > 2 || !(has(b'f') || has(b't')) {
         return RuleTurn::Pass;
     }
-    let Some(text) = PYTHON.texts.iter().find(|text| cursor.sees(text.open)) else { return RuleTurn::Pass };
+    let Some(text) = PYTHON.texts.iter().find(|text| cursor.sees(text.open)) else {
+        return RuleTurn::Pass;
+    };
     cursor.at += text.open.len();
     RuleTurn::Text(text.hole(FORMAT), 0)
 }
@@ -128,8 +180,13 @@ fn r_rule(engine: &mut TableLexer<'_, '_>) -> RuleTurn {
     let cursor = &mut *engine.cursor;
     if cursor.peek(0) == b'%' {
         let rest = &cursor.rest()[1..];
-        let length = rest.iter().take(12).position(|byte| *byte == b'%' || byte.is_ascii_whitespace());
-        cursor.at += length.filter(|length| rest[*length] == b'%').map_or(1, |length| length + 2);
+        let length = rest
+            .iter()
+            .take(12)
+            .position(|byte| *byte == b'%' || byte.is_ascii_whitespace());
+        cursor.at += length
+            .filter(|length| rest[*length] == b'%')
+            .map_or(1, |length| length + 2);
         return RuleTurn::Moved;
     }
     let (quote, dashes) = (cursor.peek(1), cursor.run(cursor.at + 2, b'-'));
@@ -233,8 +290,12 @@ fn nix_rule(engine: &mut TableLexer<'_, '_>) -> RuleTurn {
 fn powershell_rule(engine: &mut TableLexer<'_, '_>) -> RuleTurn {
     match (engine.cursor.peek(0), engine.cursor.before()) {
         (b'`', _) => engine.cursor.at += 2,
-        (b'$', _) => engine.cursor.at += 1 + usize::from(matches!(engine.cursor.peek(1), b'$' | b'?' | b'^')),
-        (_, before) if is_word(before) || matches!(before, b'$' | b'-' | b'.' | b':' | b'/' | b'\\') => {
+        (b'$', _) => {
+            engine.cursor.at += 1 + usize::from(matches!(engine.cursor.peek(1), b'$' | b'?' | b'^'))
+        }
+        (_, before)
+            if is_word(before) || matches!(before, b'$' | b'-' | b'.' | b':' | b'/' | b'\\') =>
+        {
             engine.cursor.at += 1;
         }
         _ => engine.take_line(),
@@ -259,7 +320,10 @@ fn word_start_rule(engine: &mut TableLexer<'_, '_>) -> RuleTurn {
         engine.cursor.at += 2;
         return RuleTurn::Moved;
     }
-    if matches!(engine.cursor.before(), 0 | b' ' | b'\t' | b'\n' | b';' | b'{' | b'}' | b'(' | b')') {
+    if matches!(
+        engine.cursor.before(),
+        0 | b' ' | b'\t' | b'\n' | b';' | b'{' | b'}' | b'(' | b')'
+    ) {
         return RuleTurn::Pass;
     }
     engine.cursor.at += 1;
@@ -277,8 +341,15 @@ pub(crate) static LUA: Syntax = Syntax {
 
 pub(crate) static SQL: Syntax = Syntax {
     lines: &["--"],
-    blocks: &[BlockMarks { open: "/*", close: "*/", nested: false }],
-    texts: &[Literal::raw("\"").doubled().lines(), Literal::raw("`").doubled()],
+    blocks: &[BlockMarks {
+        open: "/*",
+        close: "*/",
+        nested: false,
+    }],
+    texts: &[
+        Literal::raw("\"").doubled().lines(),
+        Literal::raw("`").doubled(),
+    ],
     asks: b"'$#[",
     rule: sql_rule,
     ..Syntax::PLAIN
@@ -333,8 +404,13 @@ fn sql_rule(engine: &mut TableLexer<'_, '_>) -> RuleTurn {
         }
         b'[' if !is_word(cursor.before()) => {
             let name = &cursor.rest()[1..];
-            let end = name.iter().take(128).position(|byte| matches!(byte, b'[' | b']' | b'\n'));
-            cursor.at += end.filter(|end| name[*end] == b']').map_or(1, |end| end + 2);
+            let end = name
+                .iter()
+                .take(128)
+                .position(|byte| matches!(byte, b'[' | b']' | b'\n'));
+            cursor.at += end
+                .filter(|end| name[*end] == b']')
+                .map_or(1, |end| end + 2);
             RuleTurn::Moved
         }
         _ => RuleTurn::Pass,
@@ -348,11 +424,16 @@ fn literal(engine: &mut TableLexer<'_, '_>) {
     let prefix = cursor.word_before(cursor.at);
     let escapes = prefix.eq_ignore_ascii_case(b"e");
     let mut index = cursor.at + 1;
-    while let Some(found) = memchr::memchr2(b'\'', b'\\', cursor.bytes.get(index..).unwrap_or_default()) {
+    while let Some(found) =
+        memchr::memchr2(b'\'', b'\\', cursor.bytes.get(index..).unwrap_or_default())
+    {
         index += found;
         let (next, second) = (cursor.byte(index + 1), cursor.byte(index + 2));
         if cursor.byte(index) == b'\\' {
-            let ends = matches!(second, 0 | b',' | b')' | b';' | b'\'' | b' ' | b'\n' | b'\r' | b'\t');
+            let ends = matches!(
+                second,
+                0 | b',' | b')' | b';' | b'\'' | b' ' | b'\n' | b'\r' | b'\t'
+            );
             let escape = escapes || next == b'\\' || (next == b'\'' && !ends);
             index += 1 + usize::from(escape);
         } else if next == b'\'' {

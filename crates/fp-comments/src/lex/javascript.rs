@@ -19,7 +19,13 @@ enum Frame {
 
 /// Records the comments of a script; `<` may begin an element if `elements` is true.
 pub(crate) fn script(cursor: &mut CommentCursor<'_>, elements: bool) {
-    let mut lexer = Lexer { cursor, elements, stack: Vec::new(), heads: Vec::new(), behind_head: false };
+    let mut lexer = Lexer {
+        cursor,
+        elements,
+        stack: Vec::new(),
+        heads: Vec::new(),
+        behind_head: false,
+    };
     while !lexer.cursor.done() {
         lexer.step();
     }
@@ -31,7 +37,13 @@ pub(crate) fn expression(cursor: &mut CommentCursor<'_>, elements: bool) {
     cursor.start = at;
     cursor.at += 1;
     let stack = vec![Frame::Code(0)];
-    let mut lexer = Lexer { cursor, elements, stack, heads: Vec::new(), behind_head: false };
+    let mut lexer = Lexer {
+        cursor,
+        elements,
+        stack,
+        heads: Vec::new(),
+        behind_head: false,
+    };
     while !lexer.cursor.done() && !lexer.stack.is_empty() {
         lexer.step();
     }
@@ -63,7 +75,10 @@ impl Lexer<'_, '_> {
 
     fn code(&mut self) {
         let rest = self.cursor.rest();
-        self.cursor.at += rest.iter().position(|byte| MARKS[usize::from(*byte)]).unwrap_or(rest.len());
+        self.cursor.at += rest
+            .iter()
+            .position(|byte| MARKS[usize::from(*byte)])
+            .unwrap_or(rest.len());
         match self.cursor.peek(0) {
             b'/' => self.slash(),
             quote @ (b'"' | b'\'') => string(self.cursor, quote, true),
@@ -74,7 +89,8 @@ impl Lexer<'_, '_> {
             b'(' => {
                 let end = self.cursor.code_end(self.cursor.at);
                 let word = self.cursor.word_before(end);
-                self.heads.push(matches!(word, b"if" | b"while" | b"for" | b"with"));
+                self.heads
+                    .push(matches!(word, b"if" | b"while" | b"for" | b"with"));
                 self.cursor.at += 1;
             }
             b')' => {
@@ -190,10 +206,20 @@ impl Lexer<'_, '_> {
 fn comment(cursor: &mut CommentCursor<'_>) -> bool {
     let doc = is_doc(cursor.rest());
     match cursor.peek(1) {
-        b'/' => cursor.take_line(if doc { CommentKind::Doc } else { CommentKind::Line }),
-        b'*' => {
-            cursor.take_block(if doc { CommentKind::Doc } else { CommentKind::Block }, cursor.at + 2, "*/")
-        }
+        b'/' => cursor.take_line(if doc {
+            CommentKind::Doc
+        } else {
+            CommentKind::Line
+        }),
+        b'*' => cursor.take_block(
+            if doc {
+                CommentKind::Doc
+            } else {
+                CommentKind::Block
+            },
+            cursor.at + 2,
+            "*/",
+        ),
         _ => return false,
     }
     true
@@ -230,7 +256,8 @@ fn begins_element(cursor: &CommentCursor<'_>) -> bool {
         return false;
     }
     let behind = cursor.rest()[1 + length..].trim_ascii_start();
-    let parameters = behind.starts_with(b",") || behind.starts_with(b"=") || behind.starts_with(b"extends ");
+    let parameters =
+        behind.starts_with(b",") || behind.starts_with(b"=") || behind.starts_with(b"extends ");
     let called = length > 0 && behind.starts_with(b">(") && !closes(cursor, name, length);
     !parameters && !called
 }

@@ -49,8 +49,13 @@ pub(crate) fn batch(cursor: &mut CommentCursor<'_>) {
     while !cursor.done() {
         skip_blanks(cursor);
         let at = usize::from(cursor.peek(0) == b'@');
-        let remark = cursor.rest().get(at..at + 3).is_some_and(|word| word.eq_ignore_ascii_case(b"rem"));
-        if cursor.sees("::") || (remark && !is_word(cursor.peek(at + 3)) && cursor.peek(at + 3) != b'.') {
+        let remark = cursor
+            .rest()
+            .get(at..at + 3)
+            .is_some_and(|word| word.eq_ignore_ascii_case(b"rem"));
+        if cursor.sees("::")
+            || (remark && !is_word(cursor.peek(at + 3)) && cursor.peek(at + 3) != b'.')
+        {
             cursor.take_line(CommentKind::Line);
         }
         cursor.next_line();
@@ -86,8 +91,8 @@ pub(crate) fn tex(cursor: &mut CommentCursor<'_>) {
         } else if cursor.sees("\\verb") && cursor.peek(5).is_ascii_punctuation() {
             let at = cursor.at + 5 + usize::from(cursor.peek(5) == b'*');
             let rest = cursor.bytes.get(at + 1..).unwrap_or_default();
-            cursor.at =
-                memchr::memchr2(cursor.byte(at), b'\n', rest).map_or(cursor.bytes.len(), |end| at + end + 2);
+            cursor.at = memchr::memchr2(cursor.byte(at), b'\n', rest)
+                .map_or(cursor.bytes.len(), |end| at + end + 2);
         } else if let Some((_, close)) = VERBATIM.iter().find(|(open, _)| cursor.sees(open)) {
             cursor.skip_past(cursor.at, close);
         } else if cursor.sees("\\url{") || cursor.sees("\\href{") {
@@ -100,7 +105,11 @@ pub(crate) fn tex(cursor: &mut CommentCursor<'_>) {
 }
 
 fn skip_blanks(cursor: &mut CommentCursor<'_>) {
-    cursor.at += cursor.rest().iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+    cursor.at += cursor
+        .rest()
+        .iter()
+        .take_while(|byte| matches!(byte, b' ' | b'\t'))
+        .count();
 }
 
 /// The start of a comment after the value on this line, outside of quotes.
@@ -114,10 +123,13 @@ fn inline_comment(cursor: &CommentCursor<'_>, marks: &[u8]) -> Option<usize> {
             (None, b'"') => quote = Some(byte),
             (None, b'\'') if blank || line[index - 1] == b'=' => quote = Some(byte),
             (None, mark)
-                if blank && marks.contains(mark) && matches!(line.get(index + 1), Some(b' ' | b'\t')) =>
+                if blank
+                    && marks.contains(mark)
+                    && matches!(line.get(index + 1), Some(b' ' | b'\t')) =>
             {
                 let value = line[..index].trim_ascii_end();
-                return (!value.ends_with(b"=") && !value.ends_with(b":")).then_some(cursor.at + index);
+                return (!value.ends_with(b"=") && !value.ends_with(b":"))
+                    .then_some(cursor.at + index);
             }
             _ => {}
         }
@@ -143,7 +155,9 @@ fn word_comment(cursor: &mut CommentCursor<'_>, goes_on: bool) {
         {
             let mut end = end;
             while goes_on && cursor.byte(end - 1) == b'\\' && end < cursor.bytes.len() {
-                let next = cursor.find(end, "\n").map_or(cursor.bytes.len(), |found| found + 1);
+                let next = cursor
+                    .find(end, "\n")
+                    .map_or(cursor.bytes.len(), |found| found + 1);
                 end = cursor.line_end(next);
             }
             cursor.take(CommentKind::Line, end);
@@ -164,10 +178,16 @@ fn docker_heredocs(line: &[u8]) -> Vec<Heredoc<'_>> {
         let rest = &line[found + 2..];
         let indented = rest.starts_with(b"-");
         let rest = if indented { &rest[1..] } else { rest };
-        let rest = rest.strip_prefix(b"'").or_else(|| rest.strip_prefix(b"\"")).unwrap_or(rest);
+        let rest = rest
+            .strip_prefix(b"'")
+            .or_else(|| rest.strip_prefix(b"\""))
+            .unwrap_or(rest);
         let length = rest.iter().take_while(|byte| is_word(**byte)).count();
         if length > 0 && !rest[0].is_ascii_digit() {
-            heredocs.push(Heredoc { close: &rest[..length], indented });
+            heredocs.push(Heredoc {
+                close: &rest[..length],
+                indented,
+            });
         }
     }
     heredocs
@@ -202,7 +222,8 @@ impl Lexer<'_, '_> {
     fn line(&mut self) -> Option<Header> {
         let start = self.cursor.at;
         let (mut value, mut least, mut keyed) = (true, 0, false);
-        if !self.cursor.peek(0).is_ascii_whitespace() && !matches!(self.cursor.peek(0), b']' | b'}') {
+        if !self.cursor.peek(0).is_ascii_whitespace() && !matches!(self.cursor.peek(0), b']' | b'}')
+        {
             self.flow = 0;
         }
         while !self.cursor.done() {
@@ -234,7 +255,10 @@ impl Lexer<'_, '_> {
                 b',' if self.flow > 0 => value = true,
                 b'&' | b'!' if value => {
                     let rest = self.cursor.rest();
-                    self.cursor.at += rest.iter().position(u8::is_ascii_whitespace).unwrap_or(rest.len());
+                    self.cursor.at += rest
+                        .iter()
+                        .position(u8::is_ascii_whitespace)
+                        .unwrap_or(rest.len());
                     continue;
                 }
                 b'|' | b'>' if value && self.flow == 0 => {
@@ -262,8 +286,14 @@ impl Lexer<'_, '_> {
     /// indentation if the header gives one; `None` if it is no header.
     fn header(&mut self) -> Option<Option<usize>> {
         let line = &self.cursor.rest()[1..];
-        let length = line.iter().take_while(|byte| matches!(byte, b'+' | b'-' | b'1'..=b'9')).count();
-        let blank = line[length..].iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+        let length = line
+            .iter()
+            .take_while(|byte| matches!(byte, b'+' | b'-' | b'1'..=b'9'))
+            .count();
+        let blank = line[length..]
+            .iter()
+            .take_while(|byte| matches!(byte, b' ' | b'\t'))
+            .count();
         let behind = self.cursor.peek(1 + length + blank);
         if length > 2 || !(matches!(behind, 0 | b'\r' | b'\n') || (behind == b'#' && blank > 0)) {
             return None;
@@ -287,7 +317,9 @@ fn skip_block(cursor: &mut CommentCursor<'_>, header: Header) {
         let indent = line.iter().take_while(|byte| **byte == b' ').count();
         if indent < line.len() && line[indent] != b'\t' {
             let least = *body.get_or_insert(indent.max(header.least));
-            if indent < least || (least == 0 && (line.starts_with(b"---") || line.starts_with(b"..."))) {
+            if indent < least
+                || (least == 0 && (line.starts_with(b"---") || line.starts_with(b"...")))
+            {
                 return;
             }
         }
@@ -300,8 +332,8 @@ fn quoted(cursor: &mut CommentCursor<'_>, quote: u8) {
     cursor.at += 1;
     loop {
         let rest = cursor.rest();
-        cursor.at +=
-            memchr::memchr2(quote, if quote == b'"' { b'\\' } else { quote }, rest).unwrap_or(rest.len());
+        cursor.at += memchr::memchr2(quote, if quote == b'"' { b'\\' } else { quote }, rest)
+            .unwrap_or(rest.len());
         if cursor.peek(0) == b'\\' || (quote == b'\'' && cursor.sees("''")) {
             cursor.at += 2;
             continue;

@@ -41,8 +41,9 @@ pub(crate) fn lex(cursor: &mut CommentCursor<'_>, flavour: MarkupFlavour) {
 /// Records the comments of a PHP file: markup with code in it, or code alone if nothing marks its start.
 pub(crate) fn php(cursor: &mut CommentCursor<'_>) {
     let rest = cursor.rest();
-    let markup =
-        ["<?", "</", "/>", "{{"].iter().any(|mark| memchr::memmem::find(rest, mark.as_bytes()).is_some());
+    let markup = ["<?", "</", "/>", "{{"]
+        .iter()
+        .any(|mark| memchr::memmem::find(rest, mark.as_bytes()).is_some());
     let markup = markup || rest.trim_ascii_start().starts_with(b"<");
     if !markup {
         engine::lex(cursor, &PHP);
@@ -89,8 +90,10 @@ fn angle(cursor: &mut CommentCursor<'_>, flavour: MarkupFlavour) {
 /// Skips an opening tag; if its element is a script or a style sheet, also that.
 fn tag(cursor: &mut CommentCursor<'_>, flavour: MarkupFlavour) {
     let start = cursor.at;
-    let length =
-        cursor.rest()[1..].iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'-').count();
+    let length = cursor.rest()[1..]
+        .iter()
+        .take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'-')
+        .count();
     let name = &cursor.rest()[1..=length];
     cursor.at += 1 + length;
     attributes(cursor, flavour);
@@ -143,8 +146,19 @@ fn attributes(cursor: &mut CommentCursor<'_>, flavour: MarkupFlavour) {
 /// Records the comments of the script from the cursor to `end`, if its type is known to have any.
 fn script(cursor: &mut CommentCursor<'_>, tag: &[u8], end: usize, flavour: MarkupFlavour) {
     let kind = attribute(tag, "type").unwrap_or(b"module");
-    let known = [&b"module"[..], b"javascript", b"babel", b"ecmascript", b"typescript", b"jsx", b"tsx"];
-    let data = !kind.is_empty() && !known.iter().any(|known| memchr::memmem::find(kind, known).is_some());
+    let known = [
+        &b"module"[..],
+        b"javascript",
+        b"babel",
+        b"ecmascript",
+        b"typescript",
+        b"jsx",
+        b"tsx",
+    ];
+    let data = !kind.is_empty()
+        && !known
+            .iter()
+            .any(|known| memchr::memmem::find(kind, known).is_some());
     let lang = attribute(tag, "lang").unwrap_or_default();
     if data || lang == b"coffee" {
         return;
@@ -164,15 +178,19 @@ fn attribute<'t>(tag: &'t [u8], name: &str) -> Option<&'t [u8]> {
     if matches!(quote, b'"' | b'\'') {
         return value[1..].split(|byte| *byte == quote).next();
     }
-    value.split(|byte| byte.is_ascii_whitespace() || matches!(byte, b'>' | b'/')).next()
+    value
+        .split(|byte| byte.is_ascii_whitespace() || matches!(byte, b'>' | b'/'))
+        .next()
 }
 
 /// The start of the closing tag of the element `name`.
 fn element_end(cursor: &CommentCursor<'_>, name: &[u8]) -> usize {
     let rest = cursor.rest();
     let mut closings = memchr::memmem::find_iter(rest, b"</");
-    let end = closings
-        .find(|at| rest.get(at + 2..at + 2 + name.len()).is_some_and(|n| n.eq_ignore_ascii_case(name)));
+    let end = closings.find(|at| {
+        rest.get(at + 2..at + 2 + name.len())
+            .is_some_and(|n| n.eq_ignore_ascii_case(name))
+    });
     end.map_or(cursor.bytes.len(), |end| cursor.at + end)
 }
 
@@ -191,14 +209,20 @@ fn front_matter(cursor: &mut CommentCursor<'_>) {
         return;
     }
     cursor.next_line();
-    let end = cursor.find(cursor.at.saturating_sub(1), "\n---").map_or(cursor.bytes.len(), |end| end + 1);
+    let end = cursor
+        .find(cursor.at.saturating_sub(1), "\n---")
+        .map_or(cursor.bytes.len(), |end| end + 1);
     let end = end.max(cursor.at);
     cursor.within(end, |cursor| javascript::script(cursor, false));
     cursor.at = (end + 3).min(cursor.bytes.len());
 }
 
 pub(crate) static CSS: Syntax = Syntax {
-    blocks: &[BlockMarks { open: "/*", close: "*/", nested: false }],
+    blocks: &[BlockMarks {
+        open: "/*",
+        close: "*/",
+        nested: false,
+    }],
     texts: &[Literal::escaped("\""), Literal::escaped("'")],
     doc: is_doc,
     asks: b"uU\\",
@@ -206,7 +230,10 @@ pub(crate) static CSS: Syntax = Syntax {
     ..Syntax::PLAIN
 };
 
-pub(crate) static SCSS: Syntax = Syntax { lines: &["//"], ..CSS };
+pub(crate) static SCSS: Syntax = Syntax {
+    lines: &["//"],
+    ..CSS
+};
 
 /// Skips an address without quotes, in which nothing is a comment, and anything that a backslash escapes.
 fn url(engine: &mut TableLexer<'_, '_>) -> RuleTurn {
@@ -220,20 +247,35 @@ fn url(engine: &mut TableLexer<'_, '_>) -> RuleTurn {
     if open == 11 && !cursor.sees_any_case("url-prefix(") {
         return RuleTurn::Pass;
     }
-    let blank = rest[open..].iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+    let blank = rest[open..]
+        .iter()
+        .take_while(|byte| byte.is_ascii_whitespace())
+        .count();
     cursor.at += open + blank;
     if !matches!(cursor.peek(0), b'"' | b'\'') {
         let address = cursor.rest();
-        cursor.at += address.iter().position(|byte| matches!(byte, b')' | b'\n')).unwrap_or(address.len());
+        cursor.at += address
+            .iter()
+            .position(|byte| matches!(byte, b')' | b'\n'))
+            .unwrap_or(address.len());
     }
     RuleTurn::Moved
 }
 
 /// `{$…}`.
-const BRACE: Hole = Hole { open: "{$", opens: b"{", close: b'}', format: false };
+const BRACE: Hole = Hole {
+    open: "{$",
+    opens: b"{",
+    close: b'}',
+    format: false,
+};
 
 static PHP: Syntax = Syntax {
-    blocks: &[BlockMarks { open: "/*", close: "*/", nested: false }],
+    blocks: &[BlockMarks {
+        open: "/*",
+        close: "*/",
+        nested: false,
+    }],
     texts: &[
         Literal::escaped("\"").lines().hole(BRACE),
         Literal::escaped("'").lines(),
@@ -263,7 +305,11 @@ fn php_rule(engine: &mut TableLexer<'_, '_>) -> RuleTurn {
 
 /// Records the comment that ends with its line, or where PHP ends.
 fn line_comment(cursor: &mut CommentCursor<'_>) {
-    let kind = if is_doc(cursor.rest()) { CommentKind::Doc } else { CommentKind::Line };
+    let kind = if is_doc(cursor.rest()) {
+        CommentKind::Doc
+    } else {
+        CommentKind::Line
+    };
     let rest = cursor.rest();
     let mut ends = memchr::memchr2_iter(b'\n', b'?', rest);
     match ends.find(|end| rest[*end] == b'\n' || rest.get(end + 1) == Some(&b'>')) {
@@ -274,7 +320,10 @@ fn line_comment(cursor: &mut CommentCursor<'_>) {
 
 /// Skips a heredoc or nowdoc, whose closing name may be indented and followed by more code.
 fn heredoc(cursor: &mut CommentCursor<'_>) {
-    let blank = cursor.rest()[3..].iter().take_while(|byte| **byte == b' ').count();
+    let blank = cursor.rest()[3..]
+        .iter()
+        .take_while(|byte| **byte == b' ')
+        .count();
     let mut name = cursor.at + 3 + blank;
     name += usize::from(matches!(cursor.byte(name), b'\'' | b'"'));
     let length = cursor.word(name);

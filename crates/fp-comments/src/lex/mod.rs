@@ -148,14 +148,20 @@ impl SourceLanguage {
         let hidden = name.starts_with('.') && !name[1..].contains('.');
         named.or_else(|| with_extension(extension?)).or_else(|| {
             let unnamed = extension.is_none() || hidden;
-            if unnamed { interpreted(first_line) } else { None }
+            if unnamed {
+                interpreted(first_line)
+            } else {
+                None
+            }
         })
     }
 }
 
 /// The first language of the table with a word that `fits`.
 fn known_by(fits: impl Fn(&str) -> bool) -> Option<&'static SourceLanguage> {
-    LANGUAGES.iter().find(|language| language.files.split(' ').any(&fits))
+    LANGUAGES
+        .iter()
+        .find(|language| language.files.split(' ').any(&fits))
 }
 
 fn with_extension(extension: &str) -> Option<&'static SourceLanguage> {
@@ -171,16 +177,25 @@ fn variant(name: &str) -> Option<&'static SourceLanguage> {
             known_by(|word| word == head)
         }
         "" if tail.starts_with("env.") => known_by(|word| word == ".env"),
-        "tsconfig" | "jsconfig" if tail.ends_with("json") => known_by(|word| word == "tsconfig.json"),
+        "tsconfig" | "jsconfig" if tail.ends_with("json") => {
+            known_by(|word| word == "tsconfig.json")
+        }
         _ => None,
     }
 }
 
 /// The language of the interpreter in the first line.
 fn interpreted(first_line: &str) -> Option<&'static SourceLanguage> {
-    let line = first_line.trim_start_matches('\u{feff}').strip_prefix("#!")?;
-    let mut words = line.split_whitespace().map(|word| word.rsplit('/').next().unwrap_or(word));
-    let program = words.find(|word| *word != "env" && !word.starts_with('-') && !word.contains('='))?;
-    let program = program.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.').to_ascii_lowercase();
+    let line = first_line
+        .trim_start_matches('\u{feff}')
+        .strip_prefix("#!")?;
+    let mut words = line
+        .split_whitespace()
+        .map(|word| word.rsplit('/').next().unwrap_or(word));
+    let program =
+        words.find(|word| *word != "env" && !word.starts_with('-') && !word.contains('='))?;
+    let program = program
+        .trim_end_matches(|c: char| c.is_ascii_digit() || c == '.')
+        .to_ascii_lowercase();
     known_by(|word| word.strip_prefix("#!") == Some(&program))
 }

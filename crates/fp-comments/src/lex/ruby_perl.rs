@@ -21,8 +21,7 @@ pub(crate) static RUBY: Syntax = Syntax {
 const RUBY_WORDS: &str =
     "return case in do else yield if unless while until when and or not then elsif begin";
 /// Words of Perl that precede a value.
-const PERL_WORDS: &str =
-    "return else if unless while until and or not elsif split grep map join x cmp eq ne when push print die";
+const PERL_WORDS: &str = "return else if unless while until and or not elsif split grep map join x cmp eq ne when push print die";
 
 /// All closing delimiters of strings, in one text so that each can be borrowed as a mark.
 const DELIMITERS: &str = "!\"#$%&'*+,-./:;=?@\\^_`|~)]}>";
@@ -38,7 +37,13 @@ pub(super) fn delimited(open: u8) -> Option<Literal> {
     };
     let index = DELIMITERS.bytes().position(|byte| byte == close)?;
     let close = &DELIMITERS[index..=index];
-    Some(Literal { nest, ..Literal::raw(close) }.lines())
+    Some(
+        Literal {
+            nest,
+            ..Literal::raw(close)
+        }
+        .lines(),
+    )
 }
 
 fn ruby_rule(engine: &mut TableLexer<'_, '_>) -> RuleTurn {
@@ -46,7 +51,10 @@ fn ruby_rule(engine: &mut TableLexer<'_, '_>) -> RuleTurn {
     match cursor.peek(0) {
         b'=' if cursor.at_line_start() && cursor.sees("=begin") => {
             let end = cursor.find(cursor.at, "\n=end");
-            cursor.take(CommentKind::Block, end.map_or(cursor.bytes.len(), |end| cursor.line_end(end + 1)));
+            cursor.take(
+                CommentKind::Block,
+                end.map_or(cursor.bytes.len(), |end| cursor.line_end(end + 1)),
+            );
         }
         b'_' if cursor.at_line_start() && ends_program(cursor) => return RuleTurn::Leave,
         b'?' if !is_word(cursor.before())
@@ -69,13 +77,18 @@ fn ruby_rule(engine: &mut TableLexer<'_, '_>) -> RuleTurn {
 
 /// True if this line ends the program's code.
 fn ends_program(cursor: &CommentCursor<'_>) -> bool {
-    matches!(&cursor.bytes[cursor.at..cursor.line_end(cursor.at)], b"__END__" | b"__DATA__")
+    matches!(
+        &cursor.bytes[cursor.at..cursor.line_end(cursor.at)],
+        b"__END__" | b"__DATA__"
+    )
 }
 
 /// True if an argument without parentheses may begin at the cursor: `puts /x/`, `puts %w[a]`, not `a / b`.
 fn is_argument(cursor: &CommentCursor<'_>, width: usize) -> bool {
     let end = cursor.code_end(cursor.at);
-    let named = end > cursor.start && is_word(cursor.byte(end - 1)) && !cursor.byte(end - 1).is_ascii_digit();
+    let named = end > cursor.start
+        && is_word(cursor.byte(end - 1))
+        && !cursor.byte(end - 1).is_ascii_digit();
     let variable = {
         let word = cursor.word_before(end);
         end > word.len() + cursor.start && matches!(cursor.byte(end - word.len() - 1), b'@' | b'$')
@@ -91,7 +104,11 @@ fn percent(cursor: &mut CommentCursor<'_>) -> RuleTurn {
     let open = cursor.peek(width);
     let text = match delimited(open) {
         Some(text) if width == 2 && named && open != b'=' => text,
-        Some(text) if width == 1 && matches!(open, b'(' | b'[' | b'{' | b'<' | b'|' | b'!' | b'/') => text,
+        Some(text)
+            if width == 1 && matches!(open, b'(' | b'[' | b'{' | b'<' | b'|' | b'!' | b'/') =>
+        {
+            text
+        }
         _ => return RuleTurn::Pass,
     };
     if !value_expected(cursor, RUBY_WORDS) && !is_argument(cursor, 1) {
@@ -119,7 +136,9 @@ fn slash(cursor: &mut CommentCursor<'_>) -> RuleTurn {
 fn ruby_heredoc(engine: &mut TableLexer<'_, '_>) -> RuleTurn {
     let before = engine.cursor.before();
     let is_value = is_word(before) || matches!(before, b')' | b']');
-    heredoc(engine, b"~-", |first| !is_value && (first.is_ascii_uppercase() || first == b'_'))
+    heredoc(engine, b"~-", |first| {
+        !is_value && (first.is_ascii_uppercase() || first == b'_')
+    })
 }
 
 /// Records the heredoc that `<<` announces; after one of `marks` its end may be indented. A name with neither
@@ -130,7 +149,11 @@ fn heredoc(engine: &mut TableLexer<'_, '_>, marks: &[u8], fits: impl Fn(u8) -> b
     let quote = cursor.peek(2 + mark);
     let quoted = usize::from(matches!(quote, b'"' | b'\'' | b'`'));
     let name = cursor.at + 2 + mark + quoted;
-    let length = if quoted == 1 { quoted_name(cursor, name, quote) } else { cursor.word(name) };
+    let length = if quoted == 1 {
+        quoted_name(cursor, name, quote)
+    } else {
+        cursor.word(name)
+    };
     let first = cursor.byte(name);
     if length == 0 || first.is_ascii_digit() || (mark + quoted == 0 && !fits(first)) {
         cursor.at += 2;
@@ -138,20 +161,30 @@ fn heredoc(engine: &mut TableLexer<'_, '_>, marks: &[u8], fits: impl Fn(u8) -> b
     }
     cursor.at = name + length + quoted;
     let close = &cursor.bytes[name..name + length];
-    engine.heredocs.push(Heredoc { close, indented: mark == 1 });
+    engine.heredocs.push(Heredoc {
+        close,
+        indented: mark == 1,
+    });
     RuleTurn::Moved
 }
 
 /// Length of the name that ends with `quote`; 0 if it isn't closed nearby.
 fn quoted_name(cursor: &CommentCursor<'_>, name: usize, quote: u8) -> usize {
     let rest = cursor.bytes.get(name..).unwrap_or_default();
-    let end = rest.iter().take(200).position(|byte| *byte == quote || *byte == b'\n');
+    let end = rest
+        .iter()
+        .take(200)
+        .position(|byte| *byte == quote || *byte == b'\n');
     end.filter(|end| rest[*end] == quote).unwrap_or(0)
 }
 
 pub(crate) static PERL: Syntax = Syntax {
     lines: &["#"],
-    texts: &[Literal::escaped("\"").lines(), Literal::escaped("'").lines(), Literal::escaped("`").lines()],
+    texts: &[
+        Literal::escaped("\"").lines(),
+        Literal::escaped("'").lines(),
+        Literal::escaped("`").lines(),
+    ],
     asks: b"=_$@%&/<qmsyt'",
     rule: perl_rule,
     ..Syntax::PLAIN
@@ -162,12 +195,17 @@ fn perl_rule(engine: &mut TableLexer<'_, '_>) -> RuleTurn {
     match cursor.peek(0) {
         b'=' if cursor.at_line_start() && cursor.peek(1).is_ascii_alphabetic() => {
             let end = cursor.find(cursor.at, "\n=cut");
-            cursor.take(CommentKind::Doc, end.map_or(cursor.bytes.len(), |end| cursor.line_end(end + 1)));
+            cursor.take(
+                CommentKind::Doc,
+                end.map_or(cursor.bytes.len(), |end| cursor.line_end(end + 1)),
+            );
         }
         b'_' if cursor.at_line_start() && ends_program(cursor) => return RuleTurn::Leave,
         b'$' => cursor.at += variable(cursor),
         b'@' | b'%' | b'&' if cursor.peek(1) == b'$' => cursor.at += 1,
-        b'@' | b'%' | b'&' if is_word(cursor.peek(1)) => cursor.at += 1 + cursor.word(cursor.at + 1),
+        b'@' | b'%' | b'&' if is_word(cursor.peek(1)) => {
+            cursor.at += 1 + cursor.word(cursor.at + 1)
+        }
         b'\'' if is_word(cursor.before()) => cursor.at += 1,
         b'/' if value_expected(cursor, PERL_WORDS) => {
             cursor.at += 1;
@@ -175,7 +213,9 @@ fn perl_rule(engine: &mut TableLexer<'_, '_>) -> RuleTurn {
         }
         b'/' if cursor.peek(1) == b'/' => cursor.at += 2,
         b'<' if cursor.sees("<<") => {
-            return heredoc(engine, b"~", |first| first.is_ascii_alphabetic() || first == b'_');
+            return heredoc(engine, b"~", |first| {
+                first.is_ascii_alphabetic() || first == b'_'
+            });
         }
         b'q' | b'm' | b's' | b'y' | b't' => return quote_like(cursor),
         _ => return RuleTurn::Pass,
@@ -216,12 +256,16 @@ fn quote_like(cursor: &mut CommentCursor<'_>) -> RuleTurn {
         cursor.at += length.max(1);
         return RuleTurn::Moved;
     }
-    let blank = cursor.rest()[length..].iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+    let blank = cursor.rest()[length..]
+        .iter()
+        .take_while(|byte| byte.is_ascii_whitespace())
+        .count();
     let open = cursor.peek(length + blank);
     let comma = open == b',' && (blank > 0 || !matches!(name, b"s" | b"m" | b"tr"));
     let assigned = comma || matches!(open, b'=' | b';' | b')') || (blank > 0 && open == b'#');
     let called = matches!(cursor.before(), b'>' | b'-')
-        || (length + blank + 1 < cursor.rest().len() && cursor.rest()[length + blank..].starts_with(b"=>"));
+        || (length + blank + 1 < cursor.rest().len()
+            && cursor.rest()[length + blank..].starts_with(b"=>"));
     let Some(text) = delimited(open).filter(|_| !assigned && !called) else {
         cursor.at += length;
         return RuleTurn::Moved;
@@ -231,7 +275,11 @@ fn quote_like(cursor: &mut CommentCursor<'_>) -> RuleTurn {
     if parts == 2 && text.nest.is_none() {
         skip_delimited(cursor, text);
     } else if parts == 2 {
-        let blank = cursor.rest().iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+        let blank = cursor
+            .rest()
+            .iter()
+            .take_while(|byte| byte.is_ascii_whitespace())
+            .count();
         if let Some(second) = delimited(cursor.peek(blank)) {
             cursor.at += blank + 1;
             skip_delimited(cursor, second);

@@ -34,7 +34,12 @@ struct Command {
 
 /// Records the comments of a script, in fish or a descendant of the Bourne shell.
 pub(crate) fn lex(cursor: &mut CommentCursor<'_>, fish: bool) {
-    let mut lexer = Lexer { cursor, fish, stack: Vec::new(), heredocs: Vec::new() };
+    let mut lexer = Lexer {
+        cursor,
+        fish,
+        stack: Vec::new(),
+        heredocs: Vec::new(),
+    };
     while !lexer.cursor.done() {
         lexer.step();
     }
@@ -80,7 +85,11 @@ impl Lexer<'_, '_> {
             (_, b'(') if self.cursor.peek(2) == b'(' => self.enter(Frame::Arithmetic(0), 3),
             (_, b'(') => {
                 self.pass(2);
-                let command = Command { depth: 0, counted: self.cursor.at, cases: 0 };
+                let command = Command {
+                    depth: 0,
+                    counted: self.cursor.at,
+                    cases: 0,
+                };
                 self.stack.push(Frame::Command(command));
             }
             (_, b'{') => self.enter(Frame::Braces(quoted), 2),
@@ -136,7 +145,10 @@ impl Lexer<'_, '_> {
 
     fn code(&mut self) {
         let rest = self.cursor.rest();
-        self.cursor.at += rest.iter().position(|byte| MARKS[usize::from(*byte)]).unwrap_or(rest.len());
+        self.cursor.at += rest
+            .iter()
+            .position(|byte| MARKS[usize::from(*byte)])
+            .unwrap_or(rest.len());
         match self.cursor.peek(0) {
             b'\n' => {
                 self.pass(1);
@@ -149,7 +161,9 @@ impl Lexer<'_, '_> {
             b'\'' => self.single_quotes(self.fish),
             b'"' => self.enter(Frame::Quotes, 1),
             b'$' | b'`' if !self.fish || self.cursor.sees("$(") => self.expansion(),
-            b'(' if self.cursor.peek(1) == b'(' && !self.fish => self.enter(Frame::Arithmetic(0), 2),
+            b'(' if self.cursor.peek(1) == b'(' && !self.fish => {
+                self.enter(Frame::Arithmetic(0), 2)
+            }
             b'(' | b')' => self.parenthesis(),
             b'<' if self.cursor.sees("<<") && !self.fish => self.heredoc(),
             _ => self.pass(1),
@@ -160,7 +174,11 @@ impl Lexer<'_, '_> {
     fn begins_comment(&self) -> bool {
         let cursor = &*self.cursor;
         let flag = cursor.before() == b'('
-            && cursor.rest()[1..].iter().take(12).find(|byte| !is_word(**byte)) == Some(&b')');
+            && cursor.rest()[1..]
+                .iter()
+                .take(12)
+                .find(|byte| !is_word(**byte))
+                == Some(&b')');
         !flag
             && matches!(
                 cursor.before(),
@@ -197,7 +215,9 @@ impl Lexer<'_, '_> {
 
     fn parenthesis(&mut self) {
         let (opens, at) = (self.cursor.peek(0) == b'(', self.cursor.at);
-        let Some(Frame::Command(command)) = self.stack.last_mut() else { return self.pass(1) };
+        let Some(Frame::Command(command)) = self.stack.last_mut() else {
+            return self.pass(1);
+        };
         if opens {
             command.depth += 1;
         } else if command.depth > 0 {
@@ -218,7 +238,12 @@ impl Lexer<'_, '_> {
         self.pass(2);
         let indented = self.cursor.peek(0) == b'-';
         self.pass(usize::from(indented));
-        let blank = self.cursor.rest().iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+        let blank = self
+            .cursor
+            .rest()
+            .iter()
+            .take_while(|byte| matches!(byte, b' ' | b'\t'))
+            .count();
         self.pass(blank);
         let quote = self.cursor.peek(0);
         let quoted = matches!(quote, b'\'' | b'"');
@@ -233,7 +258,10 @@ impl Lexer<'_, '_> {
         let rest = self.cursor.rest();
         let length = rest.iter().position(end).unwrap_or(rest.len());
         if length > 0 && !rest[0].is_ascii_digit() {
-            self.heredocs.push(Heredoc { close: &rest[..length], indented });
+            self.heredocs.push(Heredoc {
+                close: &rest[..length],
+                indented,
+            });
             self.pass(length + usize::from(quoted));
         }
     }
@@ -244,16 +272,24 @@ fn count_cases(cursor: &CommentCursor<'_>, command: &mut Command, at: usize) {
     let text = &cursor.bytes[command.counted..at];
     let whole = |found: usize| {
         let index = command.counted + found;
-        !is_word(cursor.byte(index + 4)) && (index == cursor.start || !is_word(cursor.byte(index - 1)))
+        !is_word(cursor.byte(index + 4))
+            && (index == cursor.start || !is_word(cursor.byte(index - 1)))
     };
     let opened = memmem::find_iter(text, b"case").filter(|found| {
-        let before = text[..*found].iter().rev().take(200).find(|byte| !matches!(byte, b' ' | b'\t'));
-        let word =
-            [&b"do"[..], b"then", b"else"].iter().any(|word| text[..*found].trim_ascii_end().ends_with(word));
+        let before = text[..*found]
+            .iter()
+            .rev()
+            .take(200)
+            .find(|byte| !matches!(byte, b' ' | b'\t'));
+        let word = [&b"do"[..], b"then", b"else"]
+            .iter()
+            .any(|word| text[..*found].trim_ascii_end().ends_with(word));
         whole(*found) && (word || before.is_none_or(|byte| b"(;&|{\n".contains(byte)))
     });
     let opened = opened.count();
-    let closed = memmem::find_iter(text, b"esac").filter(|found| whole(*found)).count();
+    let closed = memmem::find_iter(text, b"esac")
+        .filter(|found| whole(*found))
+        .count();
     command.cases = (command.cases + opened).saturating_sub(closed);
     command.counted = at;
 }

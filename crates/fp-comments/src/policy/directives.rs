@@ -4,8 +4,10 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::LazyLock;
 
-static PLAIN: LazyLock<Vec<DirectiveForm>> = LazyLock::new(|| forms(include_str!("directives.txt")));
-static MARKED: LazyLock<Vec<DirectiveForm>> = LazyLock::new(|| forms(include_str!("marked_directives.txt")));
+static PLAIN: LazyLock<Vec<DirectiveForm>> =
+    LazyLock::new(|| forms(include_str!("directives.txt")));
+static MARKED: LazyLock<Vec<DirectiveForm>> =
+    LazyLock::new(|| forms(include_str!("marked_directives.txt")));
 
 /// A form, and the suffixes and prefixes of the names of its files; empty for every file.
 #[derive(Clone, Copy)]
@@ -20,9 +22,15 @@ struct DirectiveForm {
 fn forms(table: &'static str) -> Vec<DirectiveForm> {
     let mut files = "";
     let form = |line: &'static str| match line.strip_prefix("  ") {
-        Some(form) => Some(DirectiveForm { form, exact: is_exact(form), files }),
+        Some(form) => Some(DirectiveForm {
+            form,
+            exact: is_exact(form),
+            files,
+        }),
         None => {
-            files = line.split_once(" (").map_or("", |(_, files)| files.trim_end_matches(')'));
+            files = line
+                .split_once(" (")
+                .map_or("", |(_, files)| files.trim_end_matches(')'));
             None
         }
     };
@@ -38,8 +46,13 @@ fn has(forms: &[DirectiveForm], text: &str, path: &str) -> bool {
 impl DirectiveForm {
     fn is_for(&self, path: &str) -> bool {
         let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
-        let is_part =
-            |part: &str| if part.starts_with('.') { name.ends_with(part) } else { name.starts_with(part) };
+        let is_part = |part: &str| {
+            if part.starts_with('.') {
+                name.ends_with(part)
+            } else {
+                name.starts_with(part)
+            }
+        };
         self.files.is_empty() || self.files.split(' ').any(is_part)
     }
 }
@@ -51,7 +64,9 @@ pub(super) fn is_directive(raw: &str, said: &str, path: &str) -> bool {
         return true;
     }
     [" # ", " // ", " -- "].iter().any(|mark| {
-        said.split(mark).skip(1).any(|part| has(&PLAIN, part.trim_start(), path) && !part.starts_with('@'))
+        said.split(mark)
+            .skip(1)
+            .any(|part| has(&PLAIN, part.trim_start(), path) && !part.starts_with('@'))
     })
 }
 
@@ -70,13 +85,18 @@ pub(super) fn has_reason(said: &str) -> bool {
 }
 
 /// First and last lines of data for tools: PEP 723's in a script, LSB's in an init script, Emacs's.
-const DATA: [(&str, &str); 3] =
-    [("/// script", "///"), ("BEGIN INIT INFO", "END INIT INFO"), ("Local Variables:", "End:")];
+const DATA: [(&str, &str); 3] = [
+    ("/// script", "///"),
+    ("BEGIN INIT INFO", "END INIT INFO"),
+    ("Local Variables:", "End:"),
+];
 
 /// The lines of a block that are data for a tool; without a last line, all from the first on.
 pub(super) fn data(said: &[Cow<'_, str>]) -> Range<usize> {
     let open = |(open, close)| Some((said.iter().position(|line| line == open)?, close));
-    let Some((start, close)) = DATA.into_iter().find_map(open) else { return 0..0 };
+    let Some((start, close)) = DATA.into_iter().find_map(open) else {
+        return 0..0;
+    };
     let length = said[start..].iter().position(|line| line == close);
     start..length.map_or(said.len(), |length| start + length + 1)
 }
@@ -92,7 +112,13 @@ fn is_exact(pattern: &str) -> bool {
 
 /// Backtracks to the last star only, which bounds the cost by the product of both lengths.
 fn fits_bytes(pattern: &[u8], text: &[u8], exact: bool) -> bool {
-    let same = |p: u8, t: u8| if exact { p == t } else { p == t.to_ascii_lowercase() };
+    let same = |p: u8, t: u8| {
+        if exact {
+            p == t
+        } else {
+            p == t.to_ascii_lowercase()
+        }
+    };
     let (mut p, mut t) = (0, 0);
     let mut star = None;
     loop {
@@ -103,11 +129,20 @@ fn fits_bytes(pattern: &[u8], text: &[u8], exact: bool) -> bool {
                 continue;
             }
             Some(b'&') => {
-                let word = text[t..].iter().take_while(|b| !b.is_ascii_whitespace()).count();
-                let ending = pattern.get(p + 1).copied().filter(|b| !matches!(b, b' ' | b'*' | b'&'));
+                let word = text[t..]
+                    .iter()
+                    .take_while(|b| !b.is_ascii_whitespace())
+                    .count();
+                let ending = pattern
+                    .get(p + 1)
+                    .copied()
+                    .filter(|b| !matches!(b, b' ' | b'*' | b'&'));
                 // A word ends before the sign that follows it in the pattern.
                 let end = match ending {
-                    Some(sign) => text[t..t + word].iter().rposition(|b| same(sign, *b)).unwrap_or(0),
+                    Some(sign) => text[t..t + word]
+                        .iter()
+                        .rposition(|b| same(sign, *b))
+                        .unwrap_or(0),
                     None => word,
                 };
                 if end > 0 {
@@ -116,7 +151,11 @@ fn fits_bytes(pattern: &[u8], text: &[u8], exact: bool) -> bool {
                     continue;
                 }
             }
-            Some(b'\\') if pattern.get(p + 1).is_some_and(|sign| text.get(t) == Some(sign)) => {
+            Some(b'\\')
+                if pattern
+                    .get(p + 1)
+                    .is_some_and(|sign| text.get(t) == Some(sign)) =>
+            {
                 p += 2;
                 t += 1;
                 continue;
@@ -144,31 +183,54 @@ mod tests {
 
     #[test]
     fn every_form_of_the_tables_is_reached() {
-        let tables = [include_str!("directives.txt"), include_str!("marked_directives.txt")];
+        let tables = [
+            include_str!("directives.txt"),
+            include_str!("marked_directives.txt"),
+        ];
         let all: Vec<DirectiveForm> = tables.into_iter().flat_map(forms).collect();
         assert!(all.len() > 700, "{}", all.len());
         for DirectiveForm { form, files, .. } in all {
             let file = files.split(' ').next().unwrap_or_default();
-            let path =
-                if file.starts_with('.') || file.is_empty() { format!("a{file}") } else { file.to_owned() };
-            let sample = form.replace("\\*", "\0").replace('&', "x").replace('*', "y").replace('\0', "*");
-            assert!(!form.trim().is_empty() && is_directive(&sample, &sample, &path), "{form} ({files})");
+            let path = if file.starts_with('.') || file.is_empty() {
+                format!("a{file}")
+            } else {
+                file.to_owned()
+            };
+            let sample = form
+                .replace("\\*", "\0")
+                .replace('&', "x")
+                .replace('*', "y")
+                .replace('\0', "*");
+            assert!(
+                !form.trim().is_empty() && is_directive(&sample, &sample, &path),
+                "{form} ({files})"
+            );
         }
     }
 
     #[test]
     fn what_fits() {
         let check = |pattern: &str, yes: &[&str], no: &[&str]| {
-            yes.iter().for_each(|text| assert!(fits(pattern, text), "{pattern} {text}"));
-            no.iter().for_each(|text| assert!(!fits(pattern, text), "{pattern} {text}"));
+            yes.iter()
+                .for_each(|text| assert!(fits(pattern, text), "{pattern} {text}"));
+            no.iter()
+                .for_each(|text| assert!(!fits(pattern, text), "{pattern} {text}"));
         };
         check("noqa", &["noqa", "NOQA"], &["noqa is off", "no"]);
         check("noqa:*", &["noqa: E501", "noqa:"], &["noqa"]);
         check("MARK:*", &["MARK: - Views"], &["mark: it"]);
         check("*NOSONAR*", &["x NOSONAR y", "NOSONAR"], &["nosonar"]);
-        check("ignore: &", &["ignore: unused"], &["ignore: this is bad", "ignore: "]);
+        check(
+            "ignore: &",
+            &["ignore: unused"],
+            &["ignore: this is bad", "ignore: "],
+        );
         check("name: & :&", &["name: Get :one"], &["name: of the user"]);
-        check("eslint &: *", &["eslint no-x: \"error\""], &["eslint is configured elsewhere"]);
+        check(
+            "eslint &: *",
+            &["eslint no-x: \"error\""],
+            &["eslint is configured elsewhere"],
+        );
         check("a*b*c", &["abc", "a--b-b--c"], &["ab", "a-c-b"]);
         check("/\\*!*", &["/*! x */"], &["// x!"]);
         check("*", &["", "x"], &[]);

@@ -40,7 +40,13 @@ pub(super) fn remarks(
 ) -> Vec<CommentRemark> {
     let columns = columns(text, comments);
     let folds = OnceCell::new();
-    let file = RemarkedFile { path: file.path, text, in_test: file.is_test, columns: &columns, folds };
+    let file = RemarkedFile {
+        path: file.path,
+        text,
+        in_test: file.is_test,
+        columns: &columns,
+        folds,
+    };
     let mut remarks = Vec::new();
     let (mut start, mut room) = (0, MAX_JUDGED);
     while start < comments.len() && room > 0 {
@@ -48,7 +54,12 @@ pub(super) fn remarks(
         if added[start..end].contains(&true) {
             let judged = start..end.min(start + room);
             room -= judged.len();
-            file.block(&comments[judged.clone()], &added[judged], start, &mut remarks);
+            file.block(
+                &comments[judged.clone()],
+                &added[judged],
+                start,
+                &mut remarks,
+            );
         }
         start = end;
     }
@@ -60,9 +71,16 @@ fn block_length(comments: &[SourceComment<'_>], columns: &[usize]) -> usize {
     let joins = |(pair, columns): (&[SourceComment<'_>], &[usize])| {
         let [above, below] = pair else { return false };
         let is_alone = |c: &SourceComment<'_>| c.kind == CommentKind::Line && !c.trails;
-        is_alone(above) && is_alone(below) && below.line == above.line + 1 && columns[0] == columns[1]
+        is_alone(above)
+            && is_alone(below)
+            && below.line == above.line + 1
+            && columns[0] == columns[1]
     };
-    1 + comments.windows(2).zip(columns.windows(2)).take_while(|pair| joins(*pair)).count()
+    1 + comments
+        .windows(2)
+        .zip(columns.windows(2))
+        .take_while(|pair| joins(*pair))
+        .count()
 }
 
 /// The column of each comment, from one look at the text.
@@ -70,7 +88,9 @@ fn columns(text: &str, comments: &[SourceComment<'_>]) -> Vec<usize> {
     let (mut line, mut seen) = (0, 0);
     let column = |comment: &SourceComment<'_>| {
         let start = comment.span.start;
-        line = text[seen..start].rfind('\n').map_or(line, |newline| seen + newline + 1);
+        line = text[seen..start]
+            .rfind('\n')
+            .map_or(line, |newline| seen + newline + 1);
         seen = start;
         start - line
     };
@@ -134,9 +154,10 @@ impl RemarkedFile<'_> {
                     let longer = format!("{} {}", remark.text, head(text, MAX_TEXT));
                     remark.text = head(&longer, MAX_TEXT).to_owned();
                 }
-                _ if asked => {
-                    remarks.push(CommentRemark { line: comment.line, text: one_line(comment, text) })
-                }
+                _ if asked => remarks.push(CommentRemark {
+                    line: comment.line,
+                    text: one_line(comment, text),
+                }),
                 _ => {}
             }
             open = asked;
@@ -153,21 +174,31 @@ impl RemarkedFile<'_> {
     /// True if Go's own tools read the block above a declaration: documentation, which begins with the
     /// declared name, or C code above `import "C"`.
     fn documents_go(&self, comments: &[SourceComment<'_>], said: &[Cow<'_, str>]) -> bool {
-        let Some(last) = comments.last().filter(|last| self.path.ends_with(".go") && !last.trails) else {
+        let Some(last) = comments
+            .last()
+            .filter(|last| self.path.ends_with(".go") && !last.trails)
+        else {
             return false;
         };
-        let below = self.text[last.span.end..].strip_prefix('\n').unwrap_or_default();
+        let below = self.text[last.span.end..]
+            .strip_prefix('\n')
+            .unwrap_or_default();
         let line = below.lines().next().unwrap_or_default();
         if line.trim_end() == "import \"C\"" {
             return true;
         }
-        let Some((keyword, rest)) = line.split_once(' ') else { return false };
+        let Some((keyword, rest)) = line.split_once(' ') else {
+            return false;
+        };
         let rest = if keyword == "func" && rest.starts_with('(') {
             rest.split_once(") ").map_or("", |(_, rest)| rest)
         } else {
             rest
         };
-        let name = rest.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or_default();
+        let name = rest
+            .split(|c: char| !c.is_alphanumeric() && c != '_')
+            .next()
+            .unwrap_or_default();
         let mut words = said[0].split(' ');
         let first = words.next().unwrap_or_default();
         match keyword {
@@ -187,11 +218,13 @@ impl RemarkedFile<'_> {
     /// [`is_tracked`] for the first of `said` and the lines that belong to it, up to an empty one.
     fn tracked(&self, said: &[Cow<'_, str>]) -> Option<bool> {
         let paragraph = || {
-            let lines = said
-                .iter()
-                .enumerate()
-                .take_while(|(at, line)| *at == 0 || (!line.is_empty() && is_tracked(line, line).is_none()));
-            lines.map(|(_, line)| line.as_ref()).collect::<Vec<_>>().join(" ")
+            let lines = said.iter().enumerate().take_while(|(at, line)| {
+                *at == 0 || (!line.is_empty() && is_tracked(line, line).is_none())
+            });
+            lines
+                .map(|(_, line)| line.as_ref())
+                .collect::<Vec<_>>()
+                .join(" ")
         };
         is_tracked(&said[0], &said[0])?;
         is_tracked(&said[0], &paragraph())
@@ -217,7 +250,13 @@ impl RemarkedFile<'_> {
         let code = head(&self.text[start..comment.span.start], MAX_CODE).trim();
         let words = said.split(' ').count();
         match code.split([' ', '(']).next().unwrap_or_default() {
-            "}" => words <= 2 && matches!(said.split(' ').next(), Some("namespace" | "extern" | "anonymous")),
+            "}" => {
+                words <= 2
+                    && matches!(
+                        said.split(' ').next(),
+                        Some("namespace" | "extern" | "anonymous")
+                    )
+            }
             "#endif" | "#else" => !said.contains(char::is_lowercase) || words == 1,
             "uses:" | "rev:" | "-" => {
                 let version = said.strip_prefix("tag=").unwrap_or(said);
@@ -231,12 +270,21 @@ impl RemarkedFile<'_> {
 
 /// True if an editor may fold from here; the fold must be closed somewhere.
 fn is_region(said: &str) -> bool {
-    said.get(..7).is_some_and(|head| head.eq_ignore_ascii_case("region "))
+    said.get(..7)
+        .is_some_and(|head| head.eq_ignore_ascii_case("region "))
 }
 
 fn one_line(comment: &SourceComment<'_>, said: &str) -> String {
     let text = comment.text.trim();
-    head(if text.contains(['\n', '\t']) { said } else { text }, MAX_TEXT).to_owned()
+    head(
+        if text.contains(['\n', '\t']) {
+            said
+        } else {
+            text
+        },
+        MAX_TEXT,
+    )
+    .to_owned()
 }
 
 /// Phrases of licences and copyright notices, in lower case, one a line.
@@ -256,7 +304,9 @@ fn is_licence(said: &str) -> bool {
     }
     let words: Vec<&str> = head.split_whitespace().collect();
     words.windows(2).any(|pair| {
-        let is_word = pair[0].trim_matches(|c: char| !c.is_alphanumeric()).eq_ignore_ascii_case("copyright");
+        let is_word = pair[0]
+            .trim_matches(|c: char| !c.is_alphanumeric())
+            .eq_ignore_ascii_case("copyright");
         let begins = pair[1].trim_start_matches(['(', '©']).chars().next();
         let named = pair[0].starts_with(['C', '@']) && begins.is_some_and(char::is_uppercase);
         is_word && (named || begins.is_some_and(|c| c.is_ascii_digit()))
@@ -264,18 +314,30 @@ fn is_licence(said: &str) -> bool {
 }
 
 /// Steps of a test, as a whole comment.
-const STEPS: [&str; 8] = ["given", "when", "then", "and", "but", "arrange", "act", "assert"];
+const STEPS: [&str; 8] = [
+    "given", "when", "then", "and", "but", "arrange", "act", "assert",
+];
 
 /// Steps that have other meanings outside of tests.
-const STEPS_IN_TESTS: [&str; 8] =
-    ["setup", "set up", "exercise", "verify", "teardown", "tear down", "expect", "cleanup"];
+const STEPS_IN_TESTS: [&str; 8] = [
+    "setup",
+    "set up",
+    "exercise",
+    "verify",
+    "teardown",
+    "tear down",
+    "expect",
+    "cleanup",
+];
 
 /// True if `said` marks a step of a test: the name of a step alone, several of them, or one followed by a
 /// colon; in a test file also a sentence that begins with given, when or then.
 fn is_test_step(said: &str, in_test: bool) -> bool {
     let lower = said.to_lowercase();
     let bare = lower.trim_matches(|c: char| !c.is_alphanumeric());
-    let parts = bare.split(['/', '&', '+', ',']).flat_map(|part| part.split(" and "));
+    let parts = bare
+        .split(['/', '&', '+', ','])
+        .flat_map(|part| part.split(" and "));
     let mut parts = parts.map(|part| part.trim_matches(|c: char| !c.is_alphabetic()));
     if !bare.is_empty() && parts.all(|part| is_step(part, in_test)) {
         return true;
@@ -286,8 +348,10 @@ fn is_test_step(said: &str, in_test: bool) -> bool {
         return true;
     }
     let first = lower.split_whitespace().next().unwrap_or_default();
-    let indefinite =
-        ["given a ", "given an "].iter().any(|begin| lower.starts_with(begin)) && !said.contains(',');
+    let indefinite = ["given a ", "given an "]
+        .iter()
+        .any(|begin| lower.starts_with(begin))
+        && !said.contains(',');
     indefinite || (in_test && ["given", "when", "then"].contains(&first))
 }
 
@@ -300,8 +364,8 @@ const LATER: [&str; 6] = ["TODO", "FIXME", "HACK", "XXX", "BUG", "OPTIMIZE"];
 
 /// Prefixes that look like the key of an issue but are not.
 const NO_TRACKER: [&str; 16] = [
-    "UTF", "ISO", "SHA", "MD", "RFC", "AES", "RSA", "IEEE", "ASCII", "EN", "UCS", "CP", "X", "ES", "HTTP",
-    "TLS",
+    "UTF", "ISO", "SHA", "MD", "RFC", "AES", "RSA", "IEEE", "ASCII", "EN", "UCS", "CP", "X", "ES",
+    "HTTP", "TLS",
 ];
 
 /// For a comment that marks a task for later, true if it names the place that tracks it: an issue, a link or
@@ -310,16 +374,22 @@ fn is_tracked(said: &str, paragraph: &str) -> Option<bool> {
     let said = said.trim_start_matches(['@', '[', '*', '-', ' ']);
     let rest = LATER.iter().find_map(|word| {
         let head = said.get(..word.len())?;
-        let exact =
-            head == *word || (head.eq_ignore_ascii_case(word) && said[word.len()..].starts_with([':', '(']));
+        let exact = head == *word
+            || (head.eq_ignore_ascii_case(word) && said[word.len()..].starts_with([':', '(']));
         (exact || head == "todo" || head == "Todo").then(|| &said[word.len()..])
     })?;
     if rest.starts_with(|c: char| c.is_alphanumeric() || c == '_') {
         return None;
     }
-    let owned = rest.trim_start().strip_prefix(['(', '[']).is_some_and(|inner| {
-        inner.split([')', ']']).next().is_some_and(|name| name.chars().any(char::is_alphanumeric))
-    });
+    let owned = rest
+        .trim_start()
+        .strip_prefix(['(', '['])
+        .is_some_and(|inner| {
+            inner
+                .split([')', ']'])
+                .next()
+                .is_some_and(|name| name.chars().any(char::is_alphanumeric))
+        });
     Some(owned || has_reference(paragraph))
 }
 
@@ -328,20 +398,27 @@ fn has_reference(text: &str) -> bool {
     if text.contains("http://") || text.contains("https://") {
         return true;
     }
-    text.split(|c: char| c.is_whitespace() || matches!(c, '(' | ')' | '[' | ']' | ',' | ':' | ';')).any(
-        |word| {
+    text.split(|c: char| c.is_whitespace() || matches!(c, '(' | ')' | '[' | ']' | ',' | ':' | ';'))
+        .any(|word| {
             let digits = |text: &str| text.bytes().next().is_some_and(|b| b.is_ascii_digit());
-            let number = word.rsplit_once('#').is_some_and(|(_, number)| digits(number));
-            let handle = word.strip_prefix('@').is_some_and(|name| name.starts_with(char::is_alphabetic));
+            let number = word
+                .rsplit_once('#')
+                .is_some_and(|(_, number)| digits(number));
+            let handle = word
+                .strip_prefix('@')
+                .is_some_and(|name| name.starts_with(char::is_alphabetic));
             let key = word.split_once('-').is_some_and(|(project, number)| {
                 project.len() > 1
                     && project.starts_with(|c: char| c.is_ascii_uppercase())
-                    && project.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_')
+                    && project
+                        .bytes()
+                        .all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_')
                     && !NO_TRACKER.contains(&project)
                     && digits(number)
             });
-            let bug = ["b/", "bug/", "crbug.com/"].iter().any(|p| word.strip_prefix(p).is_some_and(digits));
+            let bug = ["b/", "bug/", "crbug.com/"]
+                .iter()
+                .any(|p| word.strip_prefix(p).is_some_and(digits));
             number || handle || key || bug
-        },
-    )
+        })
 }

@@ -7,25 +7,42 @@ fn asked(path: &str, text: &str) -> Vec<String> {
     let mut at = 0;
     let mut comments = Vec::new();
     for (number, line) in text.split_inclusive('\n').enumerate() {
-        let mark = [(".py", "#"), (".yml", "#"), (".sql", "--")].iter().find(|(end, _)| path.ends_with(end));
+        let mark = [(".py", "#"), (".yml", "#"), (".sql", "--")]
+            .iter()
+            .find(|(end, _)| path.ends_with(end));
         let code = line.find(mark.map_or("//", |(_, mark)| mark));
         if let Some(column) = code {
             let text = line[column..].trim_end();
             let trails = !line[..column].trim().is_empty();
             let span = at + column..at + column + text.len();
-            comments.push(SourceComment { kind: CommentKind::Line, span, line: number + 1, text, trails });
+            comments.push(SourceComment {
+                kind: CommentKind::Line,
+                span,
+                line: number + 1,
+                text,
+                trails,
+            });
         }
         at += line.len();
     }
     let added = vec![true; comments.len()];
-    let file = SourceFile { path, is_test: path.contains(".test.") };
-    remarks(file, text, &comments, &added).into_iter().map(|r| format!("{} {}", r.line, r.text)).collect()
+    let file = SourceFile {
+        path,
+        is_test: path.contains(".test."),
+    };
+    remarks(file, text, &comments, &added)
+        .into_iter()
+        .map(|r| format!("{} {}", r.line, r.text))
+        .collect()
 }
 
 #[test]
 fn adjacent_lines_are_one_remark() {
     let check = |text: &str, expect: &[&str]| assert_eq!(asked("a.rs", text), expect, "{text}");
-    check("// sort\n// them\nsort();\n// print\n", &["1 // sort them", "4 // print"]);
+    check(
+        "// sort\n// them\nsort();\n// print\n",
+        &["1 // sort them", "4 // print"],
+    );
     check("// sort\n  // them\n", &["1 // sort", "2 // them"]);
     check("a(); // sort\n// them\n", &["1 // sort", "2 // them"]);
     check("// sort\n//\n// them\n", &["1 // sort", "3 // them"]);
@@ -34,33 +51,78 @@ fn adjacent_lines_are_one_remark() {
 
 #[test]
 fn what_belongs_to_a_directive_is_not_asked_about() {
-    let check = |path: &str, text: &str, expect: &[&str]| assert_eq!(asked(path, text), expect, "{text}");
-    check("a.rs", "// SAFETY: it is\n// valid.\nx();\n// go\n", &["4 // go"]);
-    check("a.rs", "// go\n// SAFETY: it is\n// valid.\n//\n// on\n", &["1 // go", "5 // on"]);
-    check("a.js", "// eslint-disable-next-line no-x\n// go\n", &["2 // go"]);
-    check("a.py", "# /// script\n# dependencies = [\"x\"]\n# ///\n", &[]);
+    let check =
+        |path: &str, text: &str, expect: &[&str]| assert_eq!(asked(path, text), expect, "{text}");
+    check(
+        "a.rs",
+        "// SAFETY: it is\n// valid.\nx();\n// go\n",
+        &["4 // go"],
+    );
+    check(
+        "a.rs",
+        "// go\n// SAFETY: it is\n// valid.\n//\n// on\n",
+        &["1 // go", "5 // on"],
+    );
+    check(
+        "a.js",
+        "// eslint-disable-next-line no-x\n// go\n",
+        &["2 // go"],
+    );
+    check(
+        "a.py",
+        "# /// script\n# dependencies = [\"x\"]\n# ///\n",
+        &[],
+    );
     check(
         "a.py",
         "#!/usr/bin/env -S uv run\n# /// script\n# dependencies = [\n# ]\n# [tool.uv]\n# ///\n# go\n",
         &["7 # go"],
     );
-    check("a.py", "#!/bin/sh\n### BEGIN INIT INFO\n# Provides: x\n### END INIT INFO\n\n# go\n", &["6 # go"]);
-    check("a.go", "// Add adds.\nfunc Add() {}\n// add it\nfunc Sub() {}\n", &["3 // add it"]);
+    check(
+        "a.py",
+        "#!/bin/sh\n### BEGIN INIT INFO\n# Provides: x\n### END INIT INFO\n\n# go\n",
+        &["6 # go"],
+    );
+    check(
+        "a.go",
+        "// Add adds.\nfunc Add() {}\n// add it\nfunc Sub() {}\n",
+        &["3 // add it"],
+    );
     check(
         "a.go",
         "// Add adds.\nfunc (t *T) Add() {}\n// A T is one.\ntype T struct{}\n// Package a is.\npackage a\n",
         &[],
     );
     check("a.go", "// #include <x.h>\n// int x;\nimport \"C\"\n", &[]);
-    check("a.rs", "// Copyright 2020\n// Somebody and\n// others\nx\n", &[]);
-    check("a.rs", "// Copyright (c)\n// Somebody, licensed\n// under the terms\nx\n", &[]);
-    check("a.cpp", "} // namespace foo\n} // the end\n#endif // FOO_H\n", &["2 // the end"]);
-    check("a.py", "# region of interest\nx\n", &["1 # region of interest"]);
+    check(
+        "a.rs",
+        "// Copyright 2020\n// Somebody and\n// others\nx\n",
+        &[],
+    );
+    check(
+        "a.rs",
+        "// Copyright (c)\n// Somebody, licensed\n// under the terms\nx\n",
+        &[],
+    );
+    check(
+        "a.cpp",
+        "} // namespace foo\n} // the end\n#endif // FOO_H\n",
+        &["2 // the end"],
+    );
+    check(
+        "a.py",
+        "# region of interest\nx\n",
+        &["1 # region of interest"],
+    );
     check("a.py", "# region Names\nx\n# endregion\n", &[]);
     check("a.yml", "- uses: actions/checkout@abc # v4.1.0\n", &[]);
     check("a.yml", "- uses: actions/checkout@abc # tag=v4\n", &[]);
     check("a.yml", "  rev: abc  # 1.2.0\n", &[]);
-    check("a.yml", "  rev: abc  # the last one\n", &["1 # the last one"]);
+    check(
+        "a.yml",
+        "  rev: abc  # the last one\n",
+        &["1 # the last one"],
+    );
 }
 
 #[test]
@@ -90,8 +152,11 @@ fn tasks_for_later() {
         "// TODO: one\n// TODO(#1): two",
         "// BUG: x-1",
     ];
-    silent.iter().for_each(|text| assert_eq!(asked("a.rs", text), [""; 0], "{text}"));
-    loud.iter().for_each(|text| assert_eq!(asked("a.rs", text).len(), 1, "{text}"));
+    silent
+        .iter()
+        .for_each(|text| assert_eq!(asked("a.rs", text), [""; 0], "{text}"));
+    loud.iter()
+        .for_each(|text| assert_eq!(asked("a.rs", text).len(), 1, "{text}"));
 }
 
 #[test]
@@ -208,7 +273,11 @@ fn prose_that_begins_like_a_directive_is_prose() {
         "requires a key",
     ] {
         for (path, mark) in [("a.rs", "//"), ("a.py", "#"), ("a.sql", "--")] {
-            assert_eq!(asked(path, &format!("{mark} {text}\n")).len(), 1, "{path}: {text}");
+            assert_eq!(
+                asked(path, &format!("{mark} {text}\n")).len(),
+                1,
+                "{path}: {text}"
+            );
         }
     }
 }

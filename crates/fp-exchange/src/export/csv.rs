@@ -13,9 +13,13 @@ const COLUMNS: &str = "id title parent status dependencies files complexity prio
 /// A row for each task, by RFC 4180.
 pub fn csv_text(plan: &PortablePlan) -> String {
     let mut writer = WriterBuilder::new().from_writer(Vec::new());
-    writer.write_record(COLUMNS.split_whitespace()).expect("memory takes every row");
+    writer
+        .write_record(COLUMNS.split_whitespace())
+        .expect("memory takes every row");
     for at in 0..plan.tasks.len() {
-        let row = row_of(plan, at).into_iter().map(|cell| escape_formula(&cell));
+        let row = row_of(plan, at)
+            .into_iter()
+            .map(|cell| escape_formula(&cell));
         writer.write_record(row).expect("memory takes every row");
     }
     let bytes = writer.into_inner().expect("memory takes every row");
@@ -52,5 +56,9 @@ fn cell_of(value: &Value) -> String {
 /// away gives back every cell.
 fn escape_formula(cell: &str) -> String {
     let marked = cell.starts_with(['=', '+', '-', '@', '\'', '\t', '\r', '\n']);
-    if marked { format!("'{cell}") } else { cell.to_owned() }
+    if marked {
+        format!("'{cell}")
+    } else {
+        cell.to_owned()
+    }
 }

@@ -21,9 +21,20 @@ const BREAK: char = '\u{200b}';
 /// The issues, and the ids of the tasks whose text is longer than GitHub takes.
 pub fn github_text(plan: &PortablePlan) -> (String, Vec<&str>) {
     let issues: Vec<Value> = (0..plan.tasks.len()).map(|at| issue_of(plan, at)).collect();
-    let is_long = |issue: &Value| issue["body"].as_str().is_some_and(|body| body.chars().count() > BODY);
-    let long = plan.tasks.iter().zip(&issues).filter(|(_, issue)| is_long(issue));
-    (pretty_json(&issues), long.map(|(task, _)| task.id.as_str()).collect())
+    let is_long = |issue: &Value| {
+        issue["body"]
+            .as_str()
+            .is_some_and(|body| body.chars().count() > BODY)
+    };
+    let long = plan
+        .tasks
+        .iter()
+        .zip(&issues)
+        .filter(|(_, issue)| is_long(issue));
+    (
+        pretty_json(&issues),
+        long.map(|(task, _)| task.id.as_str()).collect(),
+    )
 }
 
 fn issue_of(plan: &PortablePlan, at: usize) -> Value {
@@ -44,16 +55,25 @@ fn is_done(task: &PortableTask) -> bool {
 fn body_of(plan: &PortablePlan, at: usize) -> String {
     let task = &plan.tasks[at];
     let mut body = String::new();
-    for line in task.description.iter().flat_map(|description| description.lines()) {
+    for line in task
+        .description
+        .iter()
+        .flat_map(|description| description.lines())
+    {
         write_line(&mut body, line);
         body.push('\n');
     }
     let mark = |task: &PortableTask| if is_done(task) { "[x] " } else { "[ ] " };
     let own = mark(task);
-    write_section(&mut body, "Acceptance", task.acceptance.iter().flatten(), |body, text| {
-        body.push_str(own);
-        write_line(body, text);
-    });
+    write_section(
+        &mut body,
+        "Acceptance",
+        task.acceptance.iter().flatten(),
+        |body, text| {
+            body.push_str(own);
+            write_line(body, text);
+        },
+    );
     let parts = plan.tasks.iter().filter(|task| task.parent == Some(at));
     write_section(&mut body, "Parts", parts, |body, part| {
         body.push_str(mark(part));
@@ -64,17 +84,29 @@ fn body_of(plan: &PortablePlan, at: usize) -> String {
         let named = ids.filter_map(|id| plan.tasks.iter().find(|task| task.id == *id));
         write_section(&mut body, title, named, write_reference);
     }
-    write_section(&mut body, "Files", task.files.iter().flatten(), |body, file| {
-        body.push_str(&markdown::code(&file.path))
-    });
-    let prose = [("Hints", &task.hints), ("References", &task.references), ("Guardrails", &task.guardrails)];
+    write_section(
+        &mut body,
+        "Files",
+        task.files.iter().flatten(),
+        |body, file| body.push_str(&markdown::code(&file.path)),
+    );
+    let prose = [
+        ("Hints", &task.hints),
+        ("References", &task.references),
+        ("Guardrails", &task.guardrails),
+    ];
     for (title, texts) in prose {
-        write_section(&mut body, title, texts.iter().flatten(), |body, text| write_line(body, text));
+        write_section(&mut body, title, texts.iter().flatten(), |body, text| {
+            write_line(body, text)
+        });
     }
     let commands = task.test_commands.iter().flatten().chain(&task.verify);
-    write_section(&mut body, "Commands that have to pass", commands, |body, line| {
-        body.push_str(&markdown::code(line))
-    });
+    write_section(
+        &mut body,
+        "Commands that have to pass",
+        commands,
+        |body, line| body.push_str(&markdown::code(line)),
+    );
     body
 }
 
@@ -104,15 +136,29 @@ fn write_section<T>(
 /// Writes `text` on one line, without markup but its code spans.
 fn write_line(body: &mut String, text: &str) {
     for (text, is_code) in markdown::spans(&markdown::inline(&one_line(text))) {
-        body.push_str(&if is_code { text.to_owned() } else { quiet(text) });
+        body.push_str(&if is_code {
+            text.to_owned()
+        } else {
+            quiet(text)
+        });
     }
 }
 
 fn labels_of(task: &PortableTask) -> Vec<String> {
-    let named = [("risk", &task.risk), ("priority", &task.priority), ("group", &task.group)];
+    let named = [
+        ("risk", &task.risk),
+        ("priority", &task.priority),
+        ("group", &task.group),
+    ];
     let labels = named.into_iter().filter_map(|(name, value)| {
         let value = one_line(value.as_ref()?);
-        Some(format!("{name}: {value}").replace(',', " ").chars().take(LABEL).collect())
+        Some(
+            format!("{name}: {value}")
+                .replace(',', " ")
+                .chars()
+                .take(LABEL)
+                .collect(),
+        )
     });
     std::iter::once("fp".to_owned()).chain(labels).collect()
 }
@@ -123,7 +169,10 @@ fn quiet(text: &str) -> String {
     let mut quiet = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(c) = rest.chars().next() {
-        let word = rest.split(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default();
+        let word = rest
+            .split(|c: char| !c.is_ascii_alphanumeric())
+            .next()
+            .unwrap_or_default();
         let length = match word.len() {
             0 => c.len_utf8(),
             length => length,

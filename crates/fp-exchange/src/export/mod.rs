@@ -23,11 +23,19 @@ pub fn portable_plan(
 ) -> PortablePlan {
     let root = tree.root.filter(|&root| !tree.tasks[root].is_leaf());
     let works = all_works(tree, work_of_leaf);
-    let mut plan = PortablePlan { goal: goal.map(str::to_owned), ..PortablePlan::default() };
-    let title = tree.root.map(|root| &tree.tasks[root]).filter(|root| !root.synthetic);
+    let mut plan = PortablePlan {
+        goal: goal.map(str::to_owned),
+        ..PortablePlan::default()
+    };
+    let title = tree
+        .root
+        .map(|root| &tree.tasks[root])
+        .filter(|root| !root.synthetic);
     let first_line = || goal?.lines().map(str::trim).find(|line| !line.is_empty());
-    plan.title = title
-        .map_or_else(|| first_line().unwrap_or_default().to_owned(), |root| root.description.to_string());
+    plan.title = title.map_or_else(
+        || first_line().unwrap_or_default().to_owned(),
+        |root| root.description.to_string(),
+    );
     let mut positions: Vec<Option<usize>> = vec![None; tree.tasks.len()];
     for (at, task) in tree.tasks.iter().enumerate() {
         if Some(at) == root {
@@ -40,9 +48,17 @@ pub fn portable_plan(
         }
         positions[at] = Some(plan.tasks.len());
         let parent = task.parent.and_then(|parent| positions[parent]);
-        plan.tasks.push(PortableTask { parent, work: works[at].clone(), ..portable_task(task) });
+        plan.tasks.push(PortableTask {
+            parent,
+            work: works[at].clone(),
+            ..portable_task(task)
+        });
     }
-    let prose: Vec<Value> = tree.prose.iter().map(|(_, item)| Value::from(&*item.text)).collect();
+    let prose: Vec<Value> = tree
+        .prose
+        .iter()
+        .map(|(_, item)| Value::from(&*item.text))
+        .collect();
     if !prose.is_empty() {
         plan.ext.insert("prose".into(), prose.into());
     }
@@ -54,7 +70,12 @@ fn portable_task(task: &Task<'_>) -> PortableTask {
     let fields = &task.fields;
     let list = |kind: FieldKind| {
         let list = fields.get(kind)?;
-        Some(list.items.iter().map(|item| item.text.to_string()).collect::<Vec<_>>())
+        Some(
+            list.items
+                .iter()
+                .map(|item| item.text.to_string())
+                .collect::<Vec<_>>(),
+        )
     };
     let text = |kind: FieldKind| fields.text(kind).map(str::to_owned);
     let file = |item: &Item<'_>| PortableFile {
@@ -74,8 +95,12 @@ fn portable_task(task: &Task<'_>) -> PortableTask {
         acceptance: list(FieldKind::Acceptance),
         dependencies: list(FieldKind::Dependencies),
         after: list(FieldKind::After),
-        files: fields.get(FieldKind::Files).map(|files| files.items.iter().map(file).collect()),
-        tests_required: fields.get(FieldKind::TestsRequired).map(|_| task.tests_required()),
+        files: fields
+            .get(FieldKind::Files)
+            .map(|files| files.items.iter().map(file).collect()),
+        tests_required: fields
+            .get(FieldKind::TestsRequired)
+            .map(|_| task.tests_required()),
         hints: list(FieldKind::Hints),
         references: list(FieldKind::References),
         guardrails: list(FieldKind::Guardrails),
@@ -99,14 +124,28 @@ fn unread_fields(task: &Task<'_>) -> Map<String, Value> {
         None => drop(unread.insert(label.to_owned(), text.into())),
     };
     let fields = &task.fields;
-    fields.unknown.iter().chain(&fields.duplicates).for_each(|(label, item)| add(label, &item.text));
-    fields.unreadable.iter().for_each(|(kind, item)| add(kind.label(), &item.text));
-    if let Some(source) = task.complexity_source.as_ref().filter(|_| task.complexity.is_none()) {
+    fields
+        .unknown
+        .iter()
+        .chain(&fields.duplicates)
+        .for_each(|(label, item)| add(label, &item.text));
+    fields
+        .unreadable
+        .iter()
+        .for_each(|(kind, item)| add(kind.label(), &item.text));
+    if let Some(source) = task
+        .complexity_source
+        .as_ref()
+        .filter(|_| task.complexity.is_none())
+    {
         add(FieldKind::Complexity.label(), &source.text);
     }
     for item in fields.items(FieldKind::Dependencies) {
         if let Some(note) = &item.note {
-            add(FieldKind::Dependencies.label(), &format!("{} {note}", item.text));
+            add(
+                FieldKind::Dependencies.label(),
+                &format!("{} {note}", item.text),
+            );
         }
     }
     unread
@@ -118,7 +157,13 @@ fn all_works(tree: &Plan<'_>, work_of_leaf: impl Fn(&Task<'_>) -> TaskWork) -> V
     for (index, task) in tree.tasks.iter().enumerate().rev() {
         works[index] = match task.is_leaf() {
             true => work_of_leaf(task),
-            false => work_of_parent(&task.children.iter().map(|&child| &works[child]).collect::<Vec<_>>()),
+            false => work_of_parent(
+                &task
+                    .children
+                    .iter()
+                    .map(|&child| &works[child])
+                    .collect::<Vec<_>>(),
+            ),
         };
     }
     works
@@ -141,7 +186,9 @@ fn work_of_parent(children: &[&TaskWork]) -> TaskWork {
 
 /// The id of a task's parent.
 fn parent_id(plan: &PortablePlan, at: usize) -> Option<&str> {
-    plan.tasks[at].parent.map(|parent| plan.tasks[parent].id.as_str())
+    plan.tasks[at]
+        .parent
+        .map(|parent| plan.tasks[parent].id.as_str())
 }
 
 /// Everything, in the words of this program.
@@ -165,9 +212,22 @@ pub fn json_text(plan: &PortablePlan) -> String {
         task: &'p PortableTask,
     }
     let tasks = plan.tasks.iter().enumerate();
-    let tasks = tasks.map(|(at, task)| JsonPlanTask { parent: parent_id(plan, at), task }).collect();
-    let PortablePlan { title, goal, ext, .. } = plan;
-    pretty_json(&JsonPlan { schema_version: SCHEMA_VERSION, title, goal, tasks, ext })
+    let tasks = tasks
+        .map(|(at, task)| JsonPlanTask {
+            parent: parent_id(plan, at),
+            task,
+        })
+        .collect();
+    let PortablePlan {
+        title, goal, ext, ..
+    } = plan;
+    pretty_json(&JsonPlan {
+        schema_version: SCHEMA_VERSION,
+        title,
+        goal,
+        tasks,
+        ext,
+    })
 }
 
 /// The tree as `fp fmt` writes it, with the progress of each leaf of `plan`.
@@ -181,10 +241,17 @@ fn work_table(plan: &PortablePlan) -> String {
         return String::new();
     }
     let is_parent = |at: usize| plan.tasks.iter().any(|task| task.parent == Some(at));
-    let mut table = "\n## State of work\n\n| task | state | commit |\n| --- | --- | --- |\n".to_owned();
-    for (_, task) in plan.tasks.iter().enumerate().filter(|(at, _)| !is_parent(*at)) {
+    let mut table =
+        "\n## State of work\n\n| task | state | commit |\n| --- | --- | --- |\n".to_owned();
+    for (_, task) in plan
+        .tasks
+        .iter()
+        .enumerate()
+        .filter(|(at, _)| !is_parent(*at))
+    {
         let work = serde_json::to_value(&task.work).expect("a state is plain data");
-        let [state, commit] = ["status", "commit"].map(|name| work[name].as_str().unwrap_or_default());
+        let [state, commit] =
+            ["status", "commit"].map(|name| work[name].as_str().unwrap_or_default());
         table.push_str(&format!("| {} | {state} | {commit} |\n", task.id));
     }
     table
@@ -202,11 +269,16 @@ mod tests {
     fn a_parent_is_as_far_as_its_leaves() {
         let done = TaskWork::Done { commit: None };
         let failed = TaskWork::Failed { reason: None };
-        let check = |children: &[&TaskWork], expect: &TaskWork| assert_eq!(work_of_parent(children), *expect);
+        let check = |children: &[&TaskWork], expect: &TaskWork| {
+            assert_eq!(work_of_parent(children), *expect)
+        };
         check(&[&TaskWork::Todo, &TaskWork::Todo], &TaskWork::Todo);
         check(&[&TaskWork::Todo, &done], &TaskWork::Running);
         check(&[&done, &done], &done);
-        check(&[&TaskWork::Skipped, &TaskWork::Skipped], &TaskWork::Skipped);
+        check(
+            &[&TaskWork::Skipped, &TaskWork::Skipped],
+            &TaskWork::Skipped,
+        );
         check(&[&done, &TaskWork::Skipped], &failed);
         check(&[&done, &TaskWork::Running], &TaskWork::Running);
     }

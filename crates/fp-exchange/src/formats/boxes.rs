@@ -13,15 +13,19 @@ use crate::portable::{PortablePlan, PortableTask, TaskWork};
 use crate::words::{files_named_in, pattern, pieces_of, title_of, work_of_box};
 
 /// `- [ ] 1.1 what to do` and `- [x] 1. what to do`; a `*` behind the box marks what is optional.
-static BOX: LazyLock<Regex> =
-    LazyLock::new(|| pattern(r"^\s*[-*+]\s+\[([ xX~/-])\]\*?\s+\**(\d+(?:\.\d+)*)[.):]?\**\s+(.*\S)"));
+static BOX: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(r"^\s*[-*+]\s+\[([ xX~/-])\]\*?\s+\**(\d+(?:\.\d+)*)[.):]?\**\s+(.*\S)")
+});
 /// A box without a number.
-static UNNUMBERED: LazyLock<Regex> = LazyLock::new(|| pattern(r"^(?:[-*+]|\d+[.)])\s+\[[ xX~/-]\]\*?\s+\S"));
+static UNNUMBERED: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"^(?:[-*+]|\d+[.)])\s+\[[ xX~/-]\]\*?\s+\S"));
 /// A number of Spec Kit without a box.
-static BARE_NUMBER: LazyLock<Regex> = LazyLock::new(|| pattern(r"^(?:[-*+]|\d+[.)])\s+\**T\d{2,}\b"));
+static BARE_NUMBER: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"^(?:[-*+]|\d+[.)])\s+\**T\d{2,}\b"));
 /// `## 1. What the group is about`.
 static HEADING: LazyLock<Regex> = LazyLock::new(|| pattern(r"^(\d+(?:\.\d+)*)[.):]?\s+(.*\S)"));
-static REQUIREMENTS: LazyLock<Regex> = LazyLock::new(|| pattern(r"^[-*+\s]*_Requirements?:\s*(.*?)_?\s*$"));
+static REQUIREMENTS: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"^[-*+\s]*_Requirements?:\s*(.*?)_?\s*$"));
 /// Titles that every such page has.
 const SAY_NOTHING: [&str; 3] = ["implementation plan", "tasks", "implementation tasks"];
 
@@ -30,12 +34,20 @@ pub(super) fn files(folder: &SourceFolder) -> Vec<&str> {
 }
 
 pub(super) fn read(folder: &SourceFolder, base: &str) -> ReadResult {
-    let mut plan = PortablePlan { ext: folder.pages_of(base), ..PortablePlan::default() };
+    let mut plan = PortablePlan {
+        ext: folder.pages_of(base),
+        ..PortablePlan::default()
+    };
     // Titles of numbered headings.
     let mut headings = HashMap::new();
-    for path in files(folder).into_iter().filter(|path| folder_of(path) == base) {
+    for path in files(folder)
+        .into_iter()
+        .filter(|path| folder_of(path) == base)
+    {
         for section in sections_of(folder.text(path).unwrap_or_default()) {
-            let numbered = HEADING.captures(&section.heading).filter(|_| section.level > 1);
+            let numbered = HEADING
+                .captures(&section.heading)
+                .filter(|_| section.level > 1);
             if let Some(found) = &numbered {
                 headings.insert(found[1].to_owned(), found[2].to_owned());
             }
@@ -47,7 +59,13 @@ pub(super) fn read(folder: &SourceFolder, base: &str) -> ReadResult {
                 {
                     add_task(plan, above, &title, TaskWork::Todo, None);
                 }
-                add_task(plan, &found[2], &found[3], work_of_box(&found[1]), group.cloned());
+                add_task(
+                    plan,
+                    &found[2],
+                    &found[3],
+                    work_of_box(&found[1]),
+                    group.cloned(),
+                );
             });
         }
     }
@@ -66,8 +84,12 @@ pub(super) fn read_boxes(
     is_task: &Regex,
     mut add: impl FnMut(&mut PortablePlan, &Captures<'_>),
 ) {
-    let title = section.heading.strip_prefix("Tasks:").unwrap_or(&section.heading);
-    if section.level == 1 && plan.title.is_empty() && !SAY_NOTHING.contains(&&*title.to_lowercase()) {
+    let title = section
+        .heading
+        .strip_prefix("Tasks:")
+        .unwrap_or(&section.heading);
+    if section.level == 1 && plan.title.is_empty() && !SAY_NOTHING.contains(&&*title.to_lowercase())
+    {
         plan.title = title_of(title).0;
     }
     // Sections without tasks have lists of other things.
@@ -77,25 +99,49 @@ pub(super) fn read_boxes(
         if let Some(found) = is_task.captures(line.text) {
             add(plan, &found);
             below_task = true;
-        } else if let Some(task) = plan.tasks.last_mut().filter(|_| below_task && line.is_indented()) {
+        } else if let Some(task) = plan
+            .tasks
+            .last_mut()
+            .filter(|_| below_task && line.is_indented())
+        {
             match REQUIREMENTS.captures(line.text) {
-                Some(found) => task.covers.get_or_insert_default().extend(pieces_of(&found[1])),
+                Some(found) => task
+                    .covers
+                    .get_or_insert_default()
+                    .extend(pieces_of(&found[1])),
                 None => task.add_line(line.text),
             }
         } else {
             below_task &= line.text.trim().is_empty();
             if UNNUMBERED.is_match(line.text) || (has_tasks && BARE_NUMBER.is_match(line.text)) {
-                let text = format!("it is no box with a number, and left out: {}", one_line(line.text));
+                let text = format!(
+                    "it is no box with a number, and left out: {}",
+                    one_line(line.text)
+                );
                 plan.problem_at(path, line.number, text);
             }
         }
     }
 }
 
-fn add_task(plan: &mut PortablePlan, number: &str, text: &str, work: TaskWork, group: Option<String>) {
+fn add_task(
+    plan: &mut PortablePlan,
+    number: &str,
+    text: &str,
+    work: TaskWork,
+    group: Option<String>,
+) {
     let (title, description) = title_of(&plain_text(text));
     let (id, files) = (number.to_owned(), files_named_in(text));
-    plan.tasks.push(PortableTask { id, title, description, files, group, work, ..PortableTask::default() });
+    plan.tasks.push(PortableTask {
+        id,
+        title,
+        description,
+        files,
+        group,
+        work,
+        ..PortableTask::default()
+    });
 }
 
 /// Makes each leaf wait for the one before it: both systems work through the page.
@@ -108,6 +154,8 @@ fn follow_page(plan: &mut PortablePlan) {
         }
     }
     if plan.tasks.len() > 1 {
-        plan.note("the order of the page became dependencies: each task waits for the one above it");
+        plan.note(
+            "the order of the page became dependencies: each task waits for the one above it",
+        );
     }
 }

@@ -17,10 +17,12 @@ use crate::portable::{ImportNotice, TaskWork};
 use crate::words::{pattern, work_of};
 
 /// A task of the list dialect.
-static TASK: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?m)^\s*(?:[-*+]|\d+[.)])\s+\W{0,3}\[ID:\s*\S+\]"));
+static TASK: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"(?m)^\s*(?:[-*+]|\d+[.)])\s+\W{0,3}\[ID:\s*\S+\]"));
 /// One of the heading dialect. Other pages have such headings as well, and no complexity below them.
-static HEADING: LazyLock<Regex> =
-    LazyLock::new(|| pattern(r"(?mi)^#{1,6}\s+\[[\w.-]+\]\s[^\n]*\n\s*[-*+]\s+\W{0,2}Complexity\b"));
+static HEADING: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(r"(?mi)^#{1,6}\s+\[[\w.-]+\]\s[^\n]*\n\s*[-*+]\s+\W{0,2}Complexity\b")
+});
 /// `- 1.1: Title | Iterations: 1/3 | Commit: abc1234`.
 static DONE: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
@@ -36,7 +38,10 @@ pub(super) fn files(folder: &SourceFolder) -> Vec<&str> {
 }
 
 pub(super) fn read(folder: &SourceFolder, base: &str) -> ReadResult {
-    let path = files(folder).into_iter().find(|path| folder_of(path) == base).unwrap_or_default();
+    let path = files(folder)
+        .into_iter()
+        .find(|path| folder_of(path) == base)
+        .unwrap_or_default();
     let text = folder.text(path).unwrap_or_default();
     let (tree, faults) = parse(text);
     let lines = Lines::new(text);
@@ -46,7 +51,11 @@ pub(super) fn read(folder: &SourceFolder, base: &str) -> ReadResult {
     for fault in faults {
         let place = lines.position(fault.span.start);
         let notice = ImportNotice::problem(fault.detail).in_file(path);
-        plan.notices.push(ImportNotice { line: Some(place.line), column: Some(place.column), ..notice });
+        plan.notices.push(ImportNotice {
+            line: Some(place.line),
+            column: Some(place.column),
+            ..notice
+        });
     }
     let state = folder.object(base, "execution-state.json");
     let mut known = known_work(folder, base, state);
@@ -58,8 +67,12 @@ pub(super) fn read(folder: &SourceFolder, base: &str) -> ReadResult {
     }
     if let Some(state) = state {
         // Without the entries that this program keeps for itself.
-        let kept = state.iter().filter(|(key, _)| !["state", "checksum", "log"].contains(&key.as_str()));
-        let kept: Map<String, Value> = kept.map(|(key, value)| (key.clone(), value.clone())).collect();
+        let kept = state
+            .iter()
+            .filter(|(key, _)| !["state", "checksum", "log"].contains(&key.as_str()));
+        let kept: Map<String, Value> = kept
+            .map(|(key, value)| (key.clone(), value.clone()))
+            .collect();
         plan.ext.insert("executionState".into(), kept.into());
     }
     Ok(plan)
@@ -70,9 +83,18 @@ type WorkById = BTreeMap<String, TaskWork>;
 /// The progress of each task. The surest source comes last: evidence, reports, state.
 fn known_work(folder: &SourceFolder, base: &str, state: Option<&Map<String, Value>>) -> WorkById {
     let mut known = WorkById::new();
-    let evidence = if base.is_empty() { "evidence".to_owned() } else { format!("{base}/evidence") };
-    for (path, text) in folder.files_in("md").filter(|(path, _)| folder_of(path) == evidence) {
-        let Some(id) = EVIDENCE.captures(name_of(path)) else { continue };
+    let evidence = if base.is_empty() {
+        "evidence".to_owned()
+    } else {
+        format!("{base}/evidence")
+    };
+    for (path, text) in folder
+        .files_in("md")
+        .filter(|(path, _)| folder_of(path) == evidence)
+    {
+        let Some(id) = EVIDENCE.captures(name_of(path)) else {
+            continue;
+        };
         if PASSED.is_match(text) {
             set_work(&mut known, &id[1], TaskWork::Done { commit: None });
         }
@@ -80,9 +102,18 @@ fn known_work(folder: &SourceFolder, base: &str, state: Option<&Map<String, Valu
     for page in ["progress.md", "handoff.md"] {
         let text = folder.page(base, page).map_or("", |(_, text)| text);
         for found in text.lines().filter_map(|line| DONE.captures(line)) {
-            set_work(&mut known, &found[1], TaskWork::Done { commit: Some(found[2].to_lowercase()) });
+            set_work(
+                &mut known,
+                &found[1],
+                TaskWork::Done {
+                    commit: Some(found[2].to_lowercase()),
+                },
+            );
         }
-        for (_, row) in tables_in(&page_lines(text)).into_iter().flat_map(|table| table.rows) {
+        for (_, row) in tables_in(&page_lines(text))
+            .into_iter()
+            .flat_map(|table| table.rows)
+        {
             read_row(&row, &mut known);
         }
     }
@@ -94,8 +125,13 @@ fn known_work(folder: &SourceFolder, base: &str, state: Option<&Map<String, Valu
 
 /// Reads a row of a report: an id, somewhere a state, and perhaps a commit.
 fn read_row(row: &[String], known: &mut WorkById) {
-    let Some((id, cells)) = row.split_first() else { return };
-    let commit = cells.iter().find_map(|cell| COMMIT.captures(cell)).map(|found| found[1].to_lowercase());
+    let Some((id, cells)) = row.split_first() else {
+        return;
+    };
+    let commit = cells
+        .iter()
+        .find_map(|cell| COMMIT.captures(cell))
+        .map(|found| found[1].to_lowercase());
     match cells.iter().find_map(|cell| work_of(cell)) {
         Some(TaskWork::Todo) | None => {}
         Some(work) => set_work(known, &plain_text(id), work.detailed(commit, None)),
@@ -104,32 +140,53 @@ fn read_row(row: &[String], known: &mut WorkById) {
 
 /// `1.1` for `T1.1`, as 0.1 calls its tasks at times.
 fn plain_id(id: &str) -> &str {
-    id.strip_prefix('T').filter(|rest| rest.starts_with(|c: char| c.is_ascii_digit())).unwrap_or(id)
+    id.strip_prefix('T')
+        .filter(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+        .unwrap_or(id)
 }
 
 /// Sets a state; a commit that an earlier source names stays.
 fn set_work(known: &mut WorkById, id: &str, work: TaskWork) {
     let work = match (work, known.remove(plain_id(id))) {
-        (TaskWork::Done { commit: None }, Some(TaskWork::Done { commit })) => TaskWork::Done { commit },
+        (TaskWork::Done { commit: None }, Some(TaskWork::Done { commit })) => {
+            TaskWork::Done { commit }
+        }
         (work, _) => work,
     };
     known.insert(plain_id(id).to_owned(), work);
 }
 
 fn read_state(state: &Map<String, Value>, known: &mut WorkById) {
-    let entries = |key: &str| state.get(key).and_then(Value::as_object).into_iter().flatten();
+    let entries = |key: &str| {
+        state
+            .get(key)
+            .and_then(Value::as_object)
+            .into_iter()
+            .flatten()
+    };
     for (id, reason) in entries("failureReasons") {
-        set_work(known, id, TaskWork::Failed { reason: reason.as_str().map(one_line) });
+        set_work(
+            known,
+            id,
+            TaskWork::Failed {
+                reason: reason.as_str().map(one_line),
+            },
+        );
     }
     entries("skippedTasks").for_each(|(id, _)| set_work(known, id, TaskWork::Skipped));
     // A task with an iteration and no end was under way.
     for (id, _) in entries("iterationMap") {
-        known.entry(plain_id(id).to_owned()).or_insert(TaskWork::Running);
+        known
+            .entry(plain_id(id).to_owned())
+            .or_insert(TaskWork::Running);
     }
     let own = state.get("state").and_then(|state| state.get("tasks"));
     let tasks: Vec<(&str, &Value)> = match own.or(state.get("tasks")) {
         Some(Value::Object(map)) => map.iter().map(|(id, task)| (id.as_str(), task)).collect(),
-        Some(Value::Array(all)) => all.iter().filter_map(|task| Some((id_in(task)?, task))).collect(),
+        Some(Value::Array(all)) => all
+            .iter()
+            .filter_map(|task| Some((id_in(task)?, task)))
+            .collect(),
         _ => Vec::new(),
     };
     for (id, task) in tasks {
@@ -138,14 +195,21 @@ fn read_state(state: &Map<String, Value>, known: &mut WorkById) {
                 .or(task.get("metadata").and_then(|metadata| metadata.get(key)))
                 .and_then(Value::as_str)
         };
-        let word = text("fpStatus").or_else(|| text("status")).or(task.as_str());
+        let word = text("fpStatus")
+            .or_else(|| text("status"))
+            .or(task.as_str());
         if let Some(work) = word.and_then(work_of) {
-            let work = work.detailed(text("commit").map(str::to_owned), text("reason").map(one_line));
+            let work = work.detailed(
+                text("commit").map(str::to_owned),
+                text("reason").map(one_line),
+            );
             set_work(known, id, work);
         }
     }
 }
 
 fn id_in(task: &Value) -> Option<&str> {
-    task.get("id").or_else(|| task.get("leaf")?.get("id"))?.as_str()
+    task.get("id")
+        .or_else(|| task.get("leaf")?.get("id"))?
+        .as_str()
 }

@@ -17,21 +17,33 @@ fn is_plan(map: &Map<String, Value>) -> bool {
 }
 
 pub(super) fn files(folder: &SourceFolder) -> Vec<&str> {
-    folder.objects().filter(|(_, map)| is_plan(map)).map(|(path, _)| path).collect()
+    folder
+        .objects()
+        .filter(|(_, map)| is_plan(map))
+        .map(|(path, _)| path)
+        .collect()
 }
 
 pub(super) fn read(folder: &SourceFolder, base: &str) -> ReadResult {
-    let plans: Vec<_> =
-        folder.objects().filter(|(path, map)| base_of(path) == base && is_plan(map)).collect();
+    let plans: Vec<_> = folder
+        .objects()
+        .filter(|(path, map)| base_of(path) == base && is_plan(map))
+        .collect();
     let [(path, map)] = plans[..] else {
         let paths: Vec<&str> = plans.iter().map(|(path, _)| *path).collect();
         return Err(ImportError::several_plans(SourceFormat::Json, &paths));
     };
-    let version = map.get("schemaVersion").and_then(Value::as_u64).unwrap_or(VERSION);
+    let version = map
+        .get("schemaVersion")
+        .and_then(Value::as_u64)
+        .unwrap_or(VERSION);
     if version > VERSION {
-        let text =
-            format!("written by a newer fp (version {version} of the format, this fp reads {VERSION})");
-        return Err(ImportError::Newer(ImportNotice::problem(text).in_file(path)));
+        let text = format!(
+            "written by a newer fp (version {version} of the format, this fp reads {VERSION})"
+        );
+        return Err(ImportError::Newer(
+            ImportNotice::problem(text).in_file(path),
+        ));
     }
     let text = |key: &str| map.get(key).and_then(Value::as_str).map(str::to_owned);
     let mut plan = PortablePlan {
@@ -41,14 +53,23 @@ pub(super) fn read(folder: &SourceFolder, base: &str) -> ReadResult {
         ..PortablePlan::default()
     };
     let mut above = Vec::new();
-    for (at, value) in map.get("tasks").and_then(Value::as_array).into_iter().flatten().enumerate() {
+    for (at, value) in map
+        .get("tasks")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+        .enumerate()
+    {
         match read_task(value) {
             Ok((task, parent)) => {
                 plan.tasks.push(task);
                 above.push(parent);
             }
             Err(detail) => {
-                plan.problem_in(path, format!("task {} can't be read: {detail}; it is left out", at + 1));
+                plan.problem_in(
+                    path,
+                    format!("task {} can't be read: {detail}; it is left out", at + 1),
+                );
             }
         }
     }
@@ -59,17 +80,26 @@ pub(super) fn read(folder: &SourceFolder, base: &str) -> ReadResult {
 /// A task, and the id of its parent.
 fn read_task(value: &Value) -> Result<(PortableTask, Option<String>), String> {
     let map = value.as_object().ok_or("it is no object")?;
-    let mut task: PortableTask = serde_json::from_value(value.clone()).map_err(|fault| fault.to_string())?;
+    let mut task: PortableTask =
+        serde_json::from_value(value.clone()).map_err(|fault| fault.to_string())?;
     let written = serde_json::to_value(&task).expect("a task is plain data");
-    task.ext = ext_of(map, |key| written.get(key).is_some() || key == "parent" || key == "ext");
+    task.ext = ext_of(map, |key| {
+        written.get(key).is_some() || key == "parent" || key == "ext"
+    });
     let parent = text_at(map, &["parent"]);
     Ok((task, parent))
 }
 
 /// The entries of `ext`, and those that are no field.
 fn ext_of(map: &Map<String, Value>, is_field: impl Fn(&str) -> bool) -> Map<String, Value> {
-    let mut ext = map.get("ext").and_then(Value::as_object).cloned().unwrap_or_default();
-    let others = map.iter().filter(|(key, value)| !is_field(key) && !value.is_null());
+    let mut ext = map
+        .get("ext")
+        .and_then(Value::as_object)
+        .cloned()
+        .unwrap_or_default();
+    let others = map
+        .iter()
+        .filter(|(key, value)| !is_field(key) && !value.is_null());
     ext.extend(others.map(|(key, value)| (key.clone(), value.clone())));
     ext
 }

@@ -74,24 +74,45 @@ impl SourceFormat {
     /// The sign by which a person knows it, and its reader.
     fn reader(self) -> (&'static str, PlanFiles, ReadPlan) {
         match self {
-            Self::Uctm => ("PLAN.md with `# WORK-NN`, or TASK-NN.md", uctm::files, uctm::read),
+            Self::Uctm => (
+                "PLAN.md with `# WORK-NN`, or TASK-NN.md",
+                uctm::files,
+                uctm::read,
+            ),
             Self::Maestro => (MAESTRO_SIGN, task_set::maestro_files, task_set::read),
-            Self::Ccw => (".task/*.json, or plan.json with `task_ids`", task_set::ccw_files, task_set::read),
-            Self::TaskMaster => {
-                ("tasks.json with `dependencies` or `subtasks`", task_master::files, task_master::read)
-            }
-            Self::SpecKit => ("a .md file with lines like `- [ ] T001`", spec_kit::files, spec_kit::read),
+            Self::Ccw => (
+                ".task/*.json, or plan.json with `task_ids`",
+                task_set::ccw_files,
+                task_set::read,
+            ),
+            Self::TaskMaster => (
+                "tasks.json with `dependencies` or `subtasks`",
+                task_master::files,
+                task_master::read,
+            ),
+            Self::SpecKit => (
+                "a .md file with lines like `- [ ] T001`",
+                spec_kit::files,
+                spec_kit::read,
+            ),
             Self::Boxes => (BOXES_SIGN, boxes::files, boxes::read),
             Self::Beads => ("a .jsonl file of issues", beads::files, beads::read),
-            Self::FractalPlanner => {
-                ("tasks.md with lines like `- [ID: 1]`", fractal_planner::files, fractal_planner::read)
-            }
-            Self::Json => ("a .json file with `schemaVersion`, `title` and `tasks`", json::files, json::read),
+            Self::FractalPlanner => (
+                "tasks.md with lines like `- [ID: 1]`",
+                fractal_planner::files,
+                fractal_planner::read,
+            ),
+            Self::Json => (
+                "a .json file with `schemaVersion`, `title` and `tasks`",
+                json::files,
+                json::read,
+            ),
         }
     }
 }
 
-const MAESTRO_SIGN: &str = "tasks.json or tasks.csv with `role` or `deps`, or a task with `read_first`";
+const MAESTRO_SIGN: &str =
+    "tasks.json or tasks.csv with `role` or `deps`, or a task with `read_first`";
 const BOXES_SIGN: &str = "tasks.md with lines like `- [ ] 1.1`, as OpenSpec and Kiro write it";
 
 /// Why nothing can be imported.
@@ -102,9 +123,16 @@ pub enum ImportError {
     #[error("it could be of several formats:{}", .0.iter().map(|found| format!("\n  {}, {}", found.source, found.because)).collect::<String>())]
     SeveralFormats(Vec<RecognisedSource>),
     #[error("there are several plans of {format} in it: {folders}")]
-    SeveralPlans { format: SourceFormat, folders: String },
+    SeveralPlans {
+        format: SourceFormat,
+        folders: String,
+    },
     #[error("the source has no {what} {name:?}")]
-    NoSuchPart { what: &'static str, name: String, nearest: Option<String> },
+    NoSuchPart {
+        what: &'static str,
+        name: String,
+        nearest: Option<String>,
+    },
     #[error("no task is left of what is asked for")]
     NothingLeft,
     #[error("there is no task of {0} in it")]
@@ -117,9 +145,14 @@ pub enum ImportError {
 
 impl ImportError {
     pub(crate) fn several_plans(format: SourceFormat, folders: &[&str]) -> Self {
-        let folders: Vec<&str> =
-            folders.iter().map(|folder| if folder.is_empty() { "." } else { folder }).collect();
-        Self::SeveralPlans { format, folders: first_few(&folders, MAX_LISTED) }
+        let folders: Vec<&str> = folders
+            .iter()
+            .map(|folder| if folder.is_empty() { "." } else { folder })
+            .collect();
+        Self::SeveralPlans {
+            format,
+            folders: first_few(&folders, MAX_LISTED),
+        }
     }
 }
 
@@ -153,16 +186,24 @@ pub fn recognise_source(folder: &SourceFolder) -> Result<RecognisedSource, Impor
     let recognised = |source: SourceFormat| {
         // The newer maestro writes the same files, and has a key of its own in them.
         let is_maestro = source == SourceFormat::Ccw && task_set::reads_first(folder).is_some();
-        let because = format!("by {}", source.reader().1(folder).first().filter(|_| !is_maestro)?);
+        let because = format!(
+            "by {}",
+            source.reader().1(folder).first().filter(|_| !is_maestro)?
+        );
         Some(RecognisedSource { source, because })
     };
-    let mut found: Vec<RecognisedSource> =
-        SourceFormat::VARIANTS.iter().copied().filter_map(recognised).collect();
+    let mut found: Vec<RecognisedSource> = SourceFormat::VARIANTS
+        .iter()
+        .copied()
+        .filter_map(recognised)
+        .collect();
     match (found.len(), folder.broken().next()) {
         (0, Some((_, notice))) => Err(ImportError::Broken(notice.clone())),
         (0, None) => {
             let files: Vec<&str> = folder.paths().collect();
-            Err(ImportError::NotRecognised((!files.is_empty()).then(|| first_few(&files, MAX_LISTED))))
+            Err(ImportError::NotRecognised(
+                (!files.is_empty()).then(|| first_few(&files, MAX_LISTED)),
+            ))
         }
         (1, _) => Ok(found.remove(0)),
         _ => Err(ImportError::SeveralFormats(found)),
@@ -176,15 +217,27 @@ pub fn recognise_source(folder: &SourceFolder) -> Result<RecognisedSource, Impor
 pub fn read_source(format: SourceFormat, folder: &SourceFolder) -> ReadResult {
     let (_, files, read) = format.reader();
     let bases: BTreeSet<&str> = files(folder).into_iter().map(base_of).collect();
-    let broken = || folder.broken().next().map(|(_, notice)| ImportError::Broken(notice.clone()));
+    let broken = || {
+        folder
+            .broken()
+            .next()
+            .map(|(_, notice)| ImportError::Broken(notice.clone()))
+    };
     let base = match bases.iter().copied().collect::<Vec<_>>()[..] {
         [] => return Err(broken().unwrap_or(ImportError::NoTask(format))),
         [base] => base,
         ref several => return Err(ImportError::several_plans(format, several)),
     };
     let plan = read(folder, base)?;
-    if plan.tasks.iter().all(|task| task.work == TaskWork::Cancelled) {
-        let broken = plan.notices.into_iter().find(|notice| notice.is_problem && notice.file.is_some());
+    if plan
+        .tasks
+        .iter()
+        .all(|task| task.work == TaskWork::Cancelled)
+    {
+        let broken = plan
+            .notices
+            .into_iter()
+            .find(|notice| notice.is_problem && notice.file.is_some());
         return Err(broken.map_or(ImportError::NoTask(format), ImportError::Broken));
     }
     Ok(plan)
@@ -193,11 +246,20 @@ pub fn read_source(format: SourceFormat, folder: &SourceFolder) -> ReadResult {
 /// Reports ids that the file `path` lists and no task has, and tasks that it doesn't list.
 fn report_mismatch(plan: &mut PortablePlan, path: &str, listed: &[String]) {
     let tasks = &plan.tasks;
-    let missing: Vec<&str> =
-        listed.iter().filter(|id| tasks.iter().all(|task| task.id != **id)).map(String::as_str).collect();
-    let unlisted: Vec<&str> =
-        tasks.iter().filter(|task| !listed.contains(&task.id)).map(|task| task.id.as_str()).collect();
-    for (ids, what) in [(missing, "listed and are not there"), (unlisted, "there and are not listed")] {
+    let missing: Vec<&str> = listed
+        .iter()
+        .filter(|id| tasks.iter().all(|task| task.id != **id))
+        .map(String::as_str)
+        .collect();
+    let unlisted: Vec<&str> = tasks
+        .iter()
+        .filter(|task| !listed.contains(&task.id))
+        .map(|task| task.id.as_str())
+        .collect();
+    for (ids, what) in [
+        (missing, "listed and are not there"),
+        (unlisted, "there and are not listed"),
+    ] {
         if !ids.is_empty() {
             let text = format!("these tasks are {what}: {}", ids.join(", "));
             plan.notices.push(ImportNotice::problem(text).in_file(path));
@@ -208,8 +270,10 @@ fn report_mismatch(plan: &mut PortablePlan, path: &str, listed: &[String]) {
 /// Gives each task its parent, and moves parents before their children. `above` has the id of each parent that the
 /// source names; where `dotted`, any other `A.1` is below `A`. A task that is its own ancestor loses its parent.
 fn place_tasks(plan: &mut PortablePlan, above: Vec<Option<String>>, dotted: bool) {
-    let mut tasks: Vec<Option<PortableTask>> =
-        std::mem::take(&mut plan.tasks).into_iter().map(Some).collect();
+    let mut tasks: Vec<Option<PortableTask>> = std::mem::take(&mut plan.tasks)
+        .into_iter()
+        .map(Some)
+        .collect();
     let ids: Vec<String> = tasks.iter().flatten().map(|task| task.id.clone()).collect();
     let mut positions: HashMap<&str, usize> = HashMap::new();
     for (at, id) in ids.iter().enumerate() {
@@ -217,8 +281,16 @@ fn place_tasks(plan: &mut PortablePlan, above: Vec<Option<String>>, dotted: bool
     }
     let mut parents = Vec::with_capacity(ids.len());
     for (id, named) in ids.iter().zip(above) {
-        let prefix = || id.rsplit_once('.').filter(|_| dotted).map(|(above, _)| above);
-        let parent = named.as_deref().or_else(prefix).and_then(|above| positions.get(above)).copied();
+        let prefix = || {
+            id.rsplit_once('.')
+                .filter(|_| dotted)
+                .map(|(above, _)| above)
+        };
+        let parent = named
+            .as_deref()
+            .or_else(prefix)
+            .and_then(|above| positions.get(above))
+            .copied();
         if let (Some(above), None) = (named, parent) {
             plan.problem(format!("{id} is a part of {above}, which is not there"));
         }
@@ -231,7 +303,10 @@ fn place_tasks(plan: &mut PortablePlan, above: Vec<Option<String>>, dotted: bool
         let mut next = Some(start);
         while let Some(at) = next.filter(|&at| place[at].is_none()) {
             if parents[at].is_some_and(|parent| parent == at || way.contains(&parent)) {
-                plan.problem(format!("{} is a part of itself; it becomes a task without a parent", ids[at]));
+                plan.problem(format!(
+                    "{} is a part of itself; it becomes a task without a parent",
+                    ids[at]
+                ));
                 parents[at] = None;
             }
             way.push(at);
@@ -240,7 +315,8 @@ fn place_tasks(plan: &mut PortablePlan, above: Vec<Option<String>>, dotted: bool
         for at in way.into_iter().rev() {
             place[at] = Some(plan.tasks.len());
             let parent = parents[at].and_then(|parent| place[parent]);
-            plan.tasks.extend(tasks[at].take().map(|task| PortableTask { parent, ..task }));
+            plan.tasks
+                .extend(tasks[at].take().map(|task| PortableTask { parent, ..task }));
         }
     }
 }
@@ -254,7 +330,10 @@ mod tests {
     use crate::settle::settle;
 
     fn folder(files: &[(&str, &str)]) -> SourceFolder {
-        files.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())).collect()
+        files
+            .iter()
+            .map(|(path, text)| ((*path).to_owned(), (*text).to_owned()))
+            .collect()
     }
 
     #[test]
@@ -273,14 +352,42 @@ mod tests {
             r#"[{"id": "A-1", "title": "A", "role": "x", "deps": []}]"#,
             SourceFormat::Maestro,
         );
-        check("tasks.json", r#"{"A-1": {"title": "A", "deps": []}}"#, SourceFormat::Maestro);
-        check("tasks.json", r#"{"tasks": {"A-1": {"title": "A", "role": "r"}}}"#, SourceFormat::Maestro);
+        check(
+            "tasks.json",
+            r#"{"A-1": {"title": "A", "deps": []}}"#,
+            SourceFormat::Maestro,
+        );
+        check(
+            "tasks.json",
+            r#"{"tasks": {"A-1": {"title": "A", "role": "r"}}}"#,
+            SourceFormat::Maestro,
+        );
         check("tasks.csv", "id,title,role\nA,B,C\n", SourceFormat::Maestro);
-        check("task.json", r#"{"id": "T", "read_first": [], "convergence": {}}"#, SourceFormat::Maestro);
-        check("task-analysis.json", r#"{"dependency_graph": {"A": []}}"#, SourceFormat::Maestro);
-        check(".task/IMPL-1.json", r#"{"id": "IMPL-1", "flow_control": {}}"#, SourceFormat::Ccw);
-        check("IMPL-1.json", r#"{"id": "IMPL-1", "title": "A", "convergence": {}}"#, SourceFormat::Ccw);
-        check("plan.json", r#"{"summary": "A", "task_ids": []}"#, SourceFormat::Ccw);
+        check(
+            "task.json",
+            r#"{"id": "T", "read_first": [], "convergence": {}}"#,
+            SourceFormat::Maestro,
+        );
+        check(
+            "task-analysis.json",
+            r#"{"dependency_graph": {"A": []}}"#,
+            SourceFormat::Maestro,
+        );
+        check(
+            ".task/IMPL-1.json",
+            r#"{"id": "IMPL-1", "flow_control": {}}"#,
+            SourceFormat::Ccw,
+        );
+        check(
+            "IMPL-1.json",
+            r#"{"id": "IMPL-1", "title": "A", "convergence": {}}"#,
+            SourceFormat::Ccw,
+        );
+        check(
+            "plan.json",
+            r#"{"summary": "A", "task_ids": []}"#,
+            SourceFormat::Ccw,
+        );
         check(
             "plan.json",
             r#"{"approach": "A", "tasks": [{"id": "T1", "title": "A", "depends_on": []}]}"#,
@@ -291,15 +398,35 @@ mod tests {
             r#"{"tasks": [{"id": 1, "title": "A", "dependencies": []}]}"#,
             SourceFormat::TaskMaster,
         );
-        check("tasks.json", r#"{"main": {"tasks": [{"id": 1, "subtasks": []}]}}"#, SourceFormat::TaskMaster);
+        check(
+            "tasks.json",
+            r#"{"main": {"tasks": [{"id": 1, "subtasks": []}]}}"#,
+            SourceFormat::TaskMaster,
+        );
         check("tasks.md", "- [ ] T001 A\n", SourceFormat::SpecKit);
-        check("issues.jsonl", r#"{"id": "a", "title": "A", "status": "open"}"#, SourceFormat::Beads);
+        check(
+            "issues.jsonl",
+            r#"{"id": "a", "title": "A", "status": "open"}"#,
+            SourceFormat::Beads,
+        );
         check("tasks.md", "## 1. A\n- [ ] 1.1 B\n", SourceFormat::Boxes);
-        check("tasks.md", "- [x] 1. A\n  - [ ]* 1.1 B\n", SourceFormat::Boxes);
+        check(
+            "tasks.md",
+            "- [x] 1. A\n  - [ ]* 1.1 B\n",
+            SourceFormat::Boxes,
+        );
         check("tasks.md", "- [ID: 1] A\n", SourceFormat::FractalPlanner);
-        check("any.md", "## [1] A\n- Complexity: 2\n", SourceFormat::FractalPlanner);
+        check(
+            "any.md",
+            "## [1] A\n- Complexity: 2\n",
+            SourceFormat::FractalPlanner,
+        );
         assert!(
-            recognise_source(&folder(&[("CHANGELOG.md", "## [0.2.0] - 2026-01-01\n\n- More\n")])).is_err()
+            recognise_source(&folder(&[(
+                "CHANGELOG.md",
+                "## [0.2.0] - 2026-01-01\n\n- More\n"
+            )]))
+            .is_err()
         );
         check(
             "plan.json",
@@ -312,7 +439,10 @@ mod tests {
     fn files_of_a_plan_folder_are_no_plans_of_others() {
         let files = [
             ("tasks.md", "- [ID: root] R\n- [ID: 1] A\n"),
-            ("plan.json", r#"{"schemaVersion": 1, "planId": "p", "goal": "g", "settings": {}}"#),
+            (
+                "plan.json",
+                r#"{"schemaVersion": 1, "planId": "p", "goal": "g", "settings": {}}"#,
+            ),
             (
                 "import.json",
                 r#"{"schemaVersion": 1, "from": "ccw", "path": "x", "tasks": {"1": {"id": "IMPL-1", "ext": {"depends_on": []}}}}"#,
@@ -325,20 +455,37 @@ mod tests {
                 "execution-state.json",
                 r#"{"planId": "p", "taskMap": {"1": "1"}, "state": {"tasks": [{"leaf": {"id": "1"}, "status": "COMPLETED", "commit": "abc"}]}}"#,
             ),
-            ("events.jsonl", r#"{"schemaVersion":1,"seq":1,"at":"2026-01-01T00:00:00Z","events":["told"]}"#),
-            ("evidence/task-1-verification.md", "# Verification Evidence: Task 1\n\nResult: PASS\n"),
+            (
+                "events.jsonl",
+                r#"{"schemaVersion":1,"seq":1,"at":"2026-01-01T00:00:00Z","events":["told"]}"#,
+            ),
+            (
+                "evidence/task-1-verification.md",
+                "# Verification Evidence: Task 1\n\nResult: PASS\n",
+            ),
         ];
         let folder = folder(&files);
-        assert_eq!(recognise_source(&folder).map(|found| found.source), Ok(SourceFormat::FractalPlanner));
+        assert_eq!(
+            recognise_source(&folder).map(|found| found.source),
+            Ok(SourceFormat::FractalPlanner)
+        );
         let plan = read_source(SourceFormat::FractalPlanner, &folder).unwrap();
         assert_eq!(plan.notices, []);
-        assert_eq!(plan.tasks[0].work, TaskWork::Done { commit: Some("abc".into()) });
+        assert_eq!(
+            plan.tasks[0].work,
+            TaskWork::Done {
+                commit: Some("abc".into())
+            }
+        );
     }
 
     #[test]
     fn reports_of_older_versions_say_what_is_done() {
         let files = [
-            ("tasks.md", "- [ID: root] R\n- [ID: T1] A\n- [ID: T2] B\n- [ID: T3] C\n- [ID: T4] D\n"),
+            (
+                "tasks.md",
+                "- [ID: root] R\n- [ID: T1] A\n- [ID: T2] B\n- [ID: T3] C\n- [ID: T4] D\n",
+            ),
             (
                 "progress.md",
                 "| Task | State | Commit |\n|---|---|---|\n| T1 | COMPLETED | `ABCDEF0` |\n| 2 | FAILED | - |\n",
@@ -351,7 +498,9 @@ mod tests {
         let plan = read_source(SourceFormat::FractalPlanner, &folder(&files)).unwrap();
         let work: Vec<TaskWork> = plan.tasks.into_iter().map(|task| task.work).collect();
         let expected = [
-            TaskWork::Done { commit: Some("abcdef0".into()) },
+            TaskWork::Done {
+                commit: Some("abcdef0".into()),
+            },
             TaskWork::Failed { reason: None },
             TaskWork::Running,
             TaskWork::Skipped,
@@ -362,18 +511,29 @@ mod tests {
     #[test]
     fn one_broken_file_is_not_the_end_and_all_are() {
         let fine = r#"{"id": "IMPL-1", "title": "A", "flow_control": {}}"#;
-        let plan =
-            read_source(SourceFormat::Ccw, &folder(&[(".task/a.json", fine), (".task/b.json", "{\n  x")]))
-                .unwrap();
+        let plan = read_source(
+            SourceFormat::Ccw,
+            &folder(&[(".task/a.json", fine), (".task/b.json", "{\n  x")]),
+        )
+        .unwrap();
         assert_eq!(plan.tasks.len(), 2, "its id is known");
         let said: Vec<String> = plan.notices.iter().map(ToString::to_string).collect();
         assert_eq!(
             said,
-            [".task/b.json:2:3: not valid JSON: key must be a string; b stays, with its name alone"]
+            [
+                ".task/b.json:2:3: not valid JSON: key must be a string; b stays, with its name alone"
+            ]
         );
-        let error = read_source(SourceFormat::Ccw, &folder(&[(".task/b.json", "{\n  x")])).unwrap_err();
-        assert_eq!(error.to_string(), ".task/b.json:2:3: not valid JSON: key must be a string");
-        assert_eq!(recognise_source(&folder(&[(".task/b.json", "{\n  x")])), Err(error));
+        let error =
+            read_source(SourceFormat::Ccw, &folder(&[(".task/b.json", "{\n  x")])).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            ".task/b.json:2:3: not valid JSON: key must be a string"
+        );
+        assert_eq!(
+            recognise_source(&folder(&[(".task/b.json", "{\n  x")])),
+            Err(error)
+        );
     }
 
     /// Names that mean something to some format.
@@ -527,28 +687,63 @@ mod tests {
     }
 
     fn arranged(tasks: &[(&str, Option<&str>)]) -> (Vec<(String, Option<usize>)>, usize) {
-        let task = |id: &str| PortableTask { id: id.into(), ..PortableTask::default() };
+        let task = |id: &str| PortableTask {
+            id: id.into(),
+            ..PortableTask::default()
+        };
         let placed = tasks.iter().map(|(id, _)| task(id)).collect();
-        let mut plan = PortablePlan { tasks: placed, ..PortablePlan::default() };
-        place_tasks(&mut plan, tasks.iter().map(|(_, above)| above.map(str::to_owned)).collect(), true);
-        (plan.tasks.into_iter().map(|task| (task.id, task.parent)).collect(), plan.notices.len())
+        let mut plan = PortablePlan {
+            tasks: placed,
+            ..PortablePlan::default()
+        };
+        place_tasks(
+            &mut plan,
+            tasks
+                .iter()
+                .map(|(_, above)| above.map(str::to_owned))
+                .collect(),
+            true,
+        );
+        (
+            plan.tasks
+                .into_iter()
+                .map(|task| (task.id, task.parent))
+                .collect(),
+            plan.notices.len(),
+        )
     }
 
     #[test]
     fn parents_come_first_and_loops_are_cut() {
-        let check = |tasks: &[(&str, Option<&str>)], expect: &[(&str, Option<usize>)], said: usize| {
-            let expect: Vec<_> = expect.iter().map(|(id, parent)| ((*id).to_owned(), *parent)).collect();
-            assert_eq!(arranged(tasks), (expect, said), "{tasks:?}");
-        };
-        check(&[("a", None), ("b", Some("a"))], &[("a", None), ("b", Some(0))], 0);
-        check(&[("c", Some("p")), ("d", None), ("p", None)], &[("p", None), ("c", Some(0)), ("d", None)], 0);
+        let check =
+            |tasks: &[(&str, Option<&str>)], expect: &[(&str, Option<usize>)], said: usize| {
+                let expect: Vec<_> = expect
+                    .iter()
+                    .map(|(id, parent)| ((*id).to_owned(), *parent))
+                    .collect();
+                assert_eq!(arranged(tasks), (expect, said), "{tasks:?}");
+            };
+        check(
+            &[("a", None), ("b", Some("a"))],
+            &[("a", None), ("b", Some(0))],
+            0,
+        );
+        check(
+            &[("c", Some("p")), ("d", None), ("p", None)],
+            &[("p", None), ("c", Some(0)), ("d", None)],
+            0,
+        );
         check(
             &[("a.1", None), ("a", None), ("b", Some("x"))],
             &[("a", None), ("a.1", Some(0)), ("b", None)],
             1,
         );
         check(&[("a", Some("a"))], &[("a", None)], 1);
-        check(&[("a", Some("b")), ("b", Some("a"))], &[("b", None), ("a", Some(0))], 1);
+        check(
+            &[("a", Some("b")), ("b", Some("a"))],
+            &[("b", None), ("a", Some(0))],
+            1,
+        );
     }
 
     /// The tasks that were read, each with its dependencies and a `+` where it is done; and the notices.
@@ -556,12 +751,24 @@ mod tests {
         let mut plan = read_source(format, &folder(files)).unwrap();
         settle(&mut plan);
         let task = |task: &PortableTask| {
-            let waits: String = task.dependencies.iter().flatten().map(|id| format!(" {id}")).collect();
-            let done = if matches!(task.work, TaskWork::Done { .. }) { "+" } else { "" };
+            let waits: String = task
+                .dependencies
+                .iter()
+                .flatten()
+                .map(|id| format!(" {id}"))
+                .collect();
+            let done = if matches!(task.work, TaskWork::Done { .. }) {
+                "+"
+            } else {
+                ""
+            };
             format!("{}{done}{waits}", task.id)
         };
         let tasks = plan.tasks.iter().map(task).collect();
-        (tasks, plan.notices.iter().map(ToString::to_string).collect())
+        (
+            tasks,
+            plan.notices.iter().map(ToString::to_string).collect(),
+        )
     }
 
     #[test]
@@ -569,13 +776,22 @@ mod tests {
         let (tasks, said) = told(
             SourceFormat::Ccw,
             &[
-                (".task/A.json", r#"{"task_id": "T-1", "title": "A", "status": "completed"}"#),
-                (".task/B.json", r#"{"id": "T-2", "title": "B", "dependencies": ["T-1"], "wave": 1}"#),
+                (
+                    ".task/A.json",
+                    r#"{"task_id": "T-1", "title": "A", "status": "completed"}"#,
+                ),
+                (
+                    ".task/B.json",
+                    r#"{"id": "T-2", "title": "B", "dependencies": ["T-1"], "wave": 1}"#,
+                ),
                 (
                     ".task/C.json",
                     r#"{"id": "T-3", "title": "C", "wave": 2, "predecessor_depends": [{"x": 1}]}"#,
                 ),
-                ("plan.json", r#"{"summary": "S", "task_ids": ["T-1", "T-2", "T-3", "T-4"]}"#),
+                (
+                    "plan.json",
+                    r#"{"summary": "S", "task_ids": ["T-1", "T-2", "T-3", "T-4"]}"#,
+                ),
             ],
         );
         assert_eq!(tasks, ["T-1+", "T-2 T-1", "T-3 T-2"]);
@@ -592,8 +808,13 @@ mod tests {
     fn task_files_keep_their_dependencies_under_every_name_and_in_their_order() {
         let files = |second: String| {
             let first = r#"{"id": "IMPL-1", "title": "A", "depends_on": []}"#.to_owned();
-            let third = r#"{"id": "IMPL-10", "title": "C", "depends_on": ["IMPL-2", "IMPL-1"]}"#.to_owned();
-            [(".task/IMPL-1.json", first), (".task/IMPL-10.json", third), (".task/IMPL-2.json", second)]
+            let third =
+                r#"{"id": "IMPL-10", "title": "C", "depends_on": ["IMPL-2", "IMPL-1"]}"#.to_owned();
+            [
+                (".task/IMPL-1.json", first),
+                (".task/IMPL-10.json", third),
+                (".task/IMPL-2.json", second),
+            ]
         };
         let mut seconds: Vec<String> = crate::json_task::WAITS_FOR
             .iter()
@@ -608,7 +829,11 @@ mod tests {
             let files = files(second);
             let files = files.each_ref().map(|(path, text)| (*path, text.as_str()));
             let (tasks, said) = told(SourceFormat::Ccw, &files);
-            assert_eq!(tasks, ["IMPL-1", "IMPL-2 IMPL-1", "IMPL-10 IMPL-2 IMPL-1"], "{files:?}");
+            assert_eq!(
+                tasks,
+                ["IMPL-1", "IMPL-2 IMPL-1", "IMPL-10 IMPL-2 IMPL-1"],
+                "{files:?}"
+            );
             assert_eq!(said, [""; 0], "{files:?}");
         }
     }
@@ -618,14 +843,24 @@ mod tests {
         let text = r#"{"summary": "S", "approach": "A", "tasks": [{"id": "T1", "title": "A",
             "acceptance": ["it runs"], "modification_points": [{"file": "a.rs", "change": "all"}]}]}"#;
         let plan = read_source(SourceFormat::Ccw, &folder(&[("plan.json", text)])).unwrap();
-        assert_eq!(plan.tasks[0].acceptance.as_deref(), Some(&["it runs".to_owned()][..]));
-        assert_eq!(plan.tasks[0].files.as_ref().unwrap()[0].to_string(), "a.rs (all)");
+        assert_eq!(
+            plan.tasks[0].acceptance.as_deref(),
+            Some(&["it runs".to_owned()][..])
+        );
+        assert_eq!(
+            plan.tasks[0].files.as_ref().unwrap()[0].to_string(),
+            "a.rs (all)"
+        );
     }
 
     #[test]
     fn results_beside_a_table_are_no_more_tasks() {
         let table = "id,title,deps,wave\n1,A,,1\n2,B,1,2\n";
-        let files = [("tasks.csv", table), ("results.csv", table), ("wave-1.csv", table)];
+        let files = [
+            ("tasks.csv", table),
+            ("results.csv", table),
+            ("wave-1.csv", table),
+        ];
         assert_eq!(told(SourceFormat::Maestro, &files).0, ["1", "2 1"]);
     }
 
@@ -658,10 +893,25 @@ mod tests {
             ## Phase 3: User Story 2\n- [ ] T004 D.swift in Lib/A/ (depends on T002)\n- [ ] no number\n\
             ## Phase 4: Polish\n- [ ] T005 E\n";
         let (tasks, said) = told(SourceFormat::SpecKit, &[("tasks.md", page)]);
-        assert_eq!(tasks, ["T001+", "T002 T001", "T003 T002", "T004 T001 T002", "T005 T003 T004"]);
-        assert_eq!(said[0], "tasks.md:8: it is no box with a number, and left out: - [ ] no number");
+        assert_eq!(
+            tasks,
+            [
+                "T001+",
+                "T002 T001",
+                "T003 T002",
+                "T004 T001 T002",
+                "T005 T003 T004"
+            ]
+        );
+        assert_eq!(
+            said[0],
+            "tasks.md:8: it is no box with a number, and left out: - [ ] no number"
+        );
         let plan = read_source(SourceFormat::SpecKit, &folder(&[("tasks.md", page)])).unwrap();
-        assert_eq!(plan.tasks[3].files.as_ref().unwrap()[0].path, "Lib/A/D.swift");
+        assert_eq!(
+            plan.tasks[3].files.as_ref().unwrap()[0].path,
+            "Lib/A/D.swift"
+        );
     }
 
     #[test]

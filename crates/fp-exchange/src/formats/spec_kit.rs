@@ -36,13 +36,23 @@ fn has_tasks(text: &str) -> bool {
 }
 
 pub(super) fn files(folder: &SourceFolder) -> Vec<&str> {
-    folder.files_in("md").filter(|(_, text)| has_tasks(text)).map(|(path, _)| path).collect()
+    folder
+        .files_in("md")
+        .filter(|(_, text)| has_tasks(text))
+        .map(|(path, _)| path)
+        .collect()
 }
 
 pub(super) fn read(folder: &SourceFolder, base: &str) -> ReadResult {
-    let mut plan = PortablePlan { ext: folder.pages_of(base), ..PortablePlan::default() };
+    let mut plan = PortablePlan {
+        ext: folder.pages_of(base),
+        ..PortablePlan::default()
+    };
     let mut order = PageOrder::default();
-    for path in files(folder).into_iter().filter(|path| folder_of(path) == base) {
+    for path in files(folder)
+        .into_iter()
+        .filter(|path| folder_of(path) == base)
+    {
         let mut phase = String::new();
         for section in sections_of(folder.text(path).unwrap_or_default()) {
             // A deeper heading is one within a phase.
@@ -96,11 +106,16 @@ impl PageOrder {
     fn begin_phase(&mut self, is_story: bool) {
         self.end_parallel();
         match (&mut self.stories, is_story) {
-            (Some((base, ends)), true) => ends.append(&mut std::mem::replace(&mut self.before, base.clone())),
+            (Some((base, ends)), true) => {
+                ends.append(&mut std::mem::replace(&mut self.before, base.clone()))
+            }
             (stories @ None, true) => *stories = Some((self.before.clone(), Vec::new())),
             (stories, false) => {
                 if let Some((_, ends)) = stories.take() {
-                    self.before = ends.into_iter().chain(std::mem::take(&mut self.before)).collect();
+                    self.before = ends
+                        .into_iter()
+                        .chain(std::mem::take(&mut self.before))
+                        .collect();
                 }
             }
         }
@@ -111,13 +126,21 @@ fn read_task(order: &mut PageOrder, found: &Captures<'_>, phase: &str) -> Portab
     let id = found[2].to_uppercase();
     let text = plain_text(&found[4]);
     let (title, description) = title_of(&text);
-    let tags: Vec<String> = TAG.captures_iter(&found[3]).map(|tag| one_line(&tag[1])).collect();
+    let tags: Vec<String> = TAG
+        .captures_iter(&found[3])
+        .map(|tag| one_line(&tag[1]))
+        .collect();
     let is_parallel = tags.iter().any(|tag| tag.eq_ignore_ascii_case("P"));
-    let covers: Vec<String> = tags.into_iter().filter(|tag| tag.to_uppercase().starts_with("US")).collect();
+    let covers: Vec<String> = tags
+        .into_iter()
+        .filter(|tag| tag.to_uppercase().starts_with("US"))
+        .collect();
     let mut waits = order.next_waits(&id, is_parallel);
     order.counts |= !waits.is_empty();
     for list in DEPENDS.captures_iter(&text) {
-        let named = NUMBER.find_iter(&list[1]).map(|number| number.as_str().to_uppercase());
+        let named = NUMBER
+            .find_iter(&list[1])
+            .map(|number| number.as_str().to_uppercase());
         waits.extend(named.filter(|number| *number != id).collect::<Vec<_>>());
     }
     waits.dedup();

@@ -26,14 +26,22 @@ fn has(value: &Value, keys: &[&str]) -> bool {
 
 /// A task that maestro has given to a role.
 fn has_role(value: &Value) -> bool {
-    has(value, &["role", "prefix", "deps", "blockedBy", "context_from"])
-        && has(value, &["title", "description"])
+    has(
+        value,
+        &["role", "prefix", "deps", "blockedBy", "context_from"],
+    ) && has(value, &["title", "description"])
 }
 
 /// The tasks of an analysis, which may never have been dispatched.
 fn analysed_tasks(map: &Map<String, Value>) -> impl Iterator<Item = &Value> {
-    let capabilities = map.get("capabilities").and_then(Value::as_array).into_iter().flatten();
-    capabilities.filter_map(|capability| capability.get("tasks")?.as_array()).flatten()
+    let capabilities = map
+        .get("capabilities")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten();
+    capabilities
+        .filter_map(|capability| capability.get("tasks")?.as_array())
+        .flatten()
 }
 
 /// The tasks of a file in any of its shapes, each with the key that it stands under, if it does.
@@ -42,10 +50,15 @@ fn tasks_of(value: &Value) -> Vec<(Option<&str>, &Value)> {
         (Value::Array(all), _) | (_, Some(Value::Array(all))) => {
             all.iter().map(|task| (None, task)).collect()
         }
-        (_, Some(Value::Object(tasks))) => tasks.iter().map(|(id, task)| (Some(id.as_str()), task)).collect(),
+        (_, Some(Value::Object(tasks))) => tasks
+            .iter()
+            .map(|(id, task)| (Some(id.as_str()), task))
+            .collect(),
         (Value::Object(map), _) => {
             let objects = map.iter().filter(|(_, task)| task.is_object());
-            objects.map(|(id, task)| (Some(id.as_str()), task)).collect()
+            objects
+                .map(|(id, task)| (Some(id.as_str()), task))
+                .collect()
         }
         _ => Vec::new(),
     }
@@ -54,16 +67,19 @@ fn tasks_of(value: &Value) -> Vec<(Option<&str>, &Value)> {
 /// A file of maestro with tasks, or with an analysis of them.
 fn has_tasks_of_roles(value: &Value) -> bool {
     let is_analysis = |map: &Map<String, Value>| {
-        map.get("dependency_graph").is_some_and(Value::is_object) || analysed_tasks(map).next().is_some()
+        map.get("dependency_graph").is_some_and(Value::is_object)
+            || analysed_tasks(map).next().is_some()
     };
-    tasks_of(value).into_iter().any(|(_, task)| has_role(task)) || value.as_object().is_some_and(is_analysis)
+    tasks_of(value).into_iter().any(|(_, task)| has_role(task))
+        || value.as_object().is_some_and(is_analysis)
 }
 
 /// A task by its folder, or by keys that only files of one task have.
 fn is_task_file(path: &str, value: &Value) -> bool {
     let in_tasks = folder_of(path) == ".task" || folder_of(path).ends_with("/.task");
     let converges = has(value, &["convergence", "implementation"]) && has(value, &["title"]);
-    has(value, &["id", "task_id"]) && (in_tasks || has(value, &["flow_control", "read_first"]) || converges)
+    has(value, &["id", "task_id"])
+        && (in_tasks || has(value, &["flow_control", "read_first"]) || converges)
 }
 
 /// A plan of CCW, which may have its tasks within it.
@@ -77,36 +93,56 @@ fn holds_tasks(value: &Value) -> bool {
 
 /// A task of the newer maestro: where there is one, the folder is maestro's.
 pub(super) fn reads_first(folder: &SourceFolder) -> Option<&str> {
-    let is_newer = |map: &Map<String, Value>| map.contains_key("read_first") && id_of(map).is_some();
-    folder.objects().find(|(_, map)| is_newer(map)).map(|(path, _)| path)
+    let is_newer =
+        |map: &Map<String, Value>| map.contains_key("read_first") && id_of(map).is_some();
+    folder
+        .objects()
+        .find(|(_, map)| is_newer(map))
+        .map(|(path, _)| path)
 }
 
 /// The plan's own tables: results and waves beside one are copies of it.
 fn tables(folder: &SourceFolder) -> Vec<(&str, &str)> {
     let is_table = |text: &str| {
         let heading = text.lines().next().unwrap_or_default();
-        let columns: Vec<String> =
-            heading.split(',').map(|column| column.trim().trim_matches('"').to_lowercase()).collect();
+        let columns: Vec<String> = heading
+            .split(',')
+            .map(|column| column.trim().trim_matches('"').to_lowercase())
+            .collect();
         let has = |column: &str| columns.iter().any(|found| found == column);
         has("id") && (has("role") || has("deps") || has("wave"))
     };
-    let all: Vec<(&str, &str)> = folder.files_in("csv").filter(|(_, text)| is_table(text)).collect();
+    let all: Vec<(&str, &str)> = folder
+        .files_in("csv")
+        .filter(|(_, text)| is_table(text))
+        .collect();
     let is_plan = |path: &str| name_of(path).eq_ignore_ascii_case("tasks.csv");
-    let has_plan =
-        |path: &str| all.iter().any(|(other, _)| folder_of(other) == folder_of(path) && is_plan(other));
-    all.iter().copied().filter(|(path, _)| is_plan(path) || !has_plan(path)).collect()
+    let has_plan = |path: &str| {
+        all.iter()
+            .any(|(other, _)| folder_of(other) == folder_of(path) && is_plan(other))
+    };
+    all.iter()
+        .copied()
+        .filter(|(path, _)| is_plan(path) || !has_plan(path))
+        .collect()
 }
 
 pub(super) fn maestro_files(folder: &SourceFolder) -> Vec<&str> {
     if let Some(first) = reads_first(folder) {
         return std::iter::once(first).chain(ccw_files(folder)).collect();
     }
-    let json = folder.values().filter(|(_, value)| has_tasks_of_roles(value)).map(|(path, _)| path);
-    json.chain(tables(folder).into_iter().map(|(path, _)| path)).collect()
+    let json = folder
+        .values()
+        .filter(|(_, value)| has_tasks_of_roles(value))
+        .map(|(path, _)| path);
+    json.chain(tables(folder).into_iter().map(|(path, _)| path))
+        .collect()
 }
 
 pub(super) fn ccw_files(folder: &SourceFolder) -> Vec<&str> {
-    let ours = folder.values().filter(|(path, value)| is_task_file(path, value) || is_plan(value));
+    let ours = folder
+        .values()
+        .filter(|(path, value)| is_task_file(path, value) || is_plan(value));
     ours.map(|(path, _)| path).collect()
 }
 
@@ -117,9 +153,16 @@ pub(super) fn read(folder: &SourceFolder, base: &str) -> ReadResult {
         let mut text = format!("{}; it is left out", notice.text);
         if folder_of(path) != base {
             text = format!("{}; {id} stays, with its name alone", notice.text);
-            reader.plan.tasks.push(PortableTask { title: id.clone(), id, ..PortableTask::default() });
+            reader.plan.tasks.push(PortableTask {
+                title: id.clone(),
+                id,
+                ..PortableTask::default()
+            });
         }
-        reader.plan.notices.push(ImportNotice { text, ..notice.clone() });
+        reader.plan.notices.push(ImportNotice {
+            text,
+            ..notice.clone()
+        });
     }
     let here = || folder.values().filter(|(path, _)| base_of(path) == base);
     for (path, value) in here().filter(|(path, value)| is_task_file(path, value)) {
@@ -137,14 +180,20 @@ pub(super) fn read(folder: &SourceFolder, base: &str) -> ReadResult {
     for (path, value) in plans {
         reader.read_file(path, value);
     }
-    for (path, text) in tables(folder).into_iter().filter(|(path, _)| folder_of(path) == base) {
+    for (path, text) in tables(folder)
+        .into_iter()
+        .filter(|(path, _)| folder_of(path) == base)
+    {
         if reader.plan.tasks.is_empty() {
             reader.read_table(path, text);
         }
     }
     for session in sessions {
         reader.name_after(session);
-        reader.plan.ext.insert("session".into(), session.clone().into());
+        reader
+            .plan
+            .ext
+            .insert("session".into(), session.clone().into());
     }
     if let Some((name, document)) = folder.page(base, "IMPL_PLAN.md") {
         reader.read_document(name_of(name), document);
@@ -159,7 +208,9 @@ pub(super) fn read(folder: &SourceFolder, base: &str) -> ReadResult {
         reader.follow_graph(&path, &graph);
     }
     reader.follow_waves();
-    let TaskSetReader { mut plan, order, .. } = reader;
+    let TaskSetReader {
+        mut plan, order, ..
+    } = reader;
     if has_files {
         plan.tasks.sort_by_cached_key(|task| {
             let listed = order.iter().position(|id| *id == task.id);
@@ -208,8 +259,13 @@ impl TaskSetReader {
                 let in_object = || WAITS_FOR.iter().find_map(|key| ids_in(node.get(*key)?));
                 ids_in(node).or_else(in_object).unwrap_or_default()
             };
-            self.graphs
-                .push((path.to_owned(), graph.iter().map(|(id, node)| (id.clone(), waits(node))).collect()));
+            self.graphs.push((
+                path.to_owned(),
+                graph
+                    .iter()
+                    .map(|(id, node)| (id.clone(), waits(node)))
+                    .collect(),
+            ));
         }
         for task in analysed_tasks(map).filter_map(Value::as_object) {
             let Some(id) = id_of(task) else { continue };
@@ -232,42 +288,78 @@ impl TaskSetReader {
             self.order = listed;
         }
         let count = map.get("task_count").and_then(Value::as_u64);
-        if let Some(count) = count.filter(|count| usize::try_from(*count) != Ok(self.plan.tasks.len())) {
-            let text = format!("it counts {count} tasks, and there are {}", self.plan.tasks.len());
+        if let Some(count) =
+            count.filter(|count| usize::try_from(*count) != Ok(self.plan.tasks.len()))
+        {
+            let text = format!(
+                "it counts {count} tasks, and there are {}",
+                self.plan.tasks.len()
+            );
             self.plan.problem_in(path, text);
         }
         // `[{from, to}]`: the second waits for the first.
-        for edge in map.get("dependencies").and_then(Value::as_array).into_iter().flatten() {
+        for edge in map
+            .get("dependencies")
+            .and_then(Value::as_array)
+            .into_iter()
+            .flatten()
+        {
             let end = |key: &str| edge.get(key).and_then(Value::as_str).map(one_line);
-            let (Some(from), Some(to)) = (end("from"), end("to")) else { continue };
+            let (Some(from), Some(to)) = (end("from"), end("to")) else {
+                continue;
+            };
             if let Some(task) = self.plan.tasks.iter_mut().find(|task| task.id == to) {
                 task.wait_for([&from]);
             }
         }
-        for (number, wave) in (1..).zip(map.get("waves").and_then(Value::as_array).into_iter().flatten()) {
+        for (number, wave) in (1..).zip(
+            map.get("waves")
+                .and_then(Value::as_array)
+                .into_iter()
+                .flatten(),
+        ) {
             let number = wave.get("wave").and_then(Value::as_u64).unwrap_or(number);
             let ids = wave.get("tasks").or(wave.get("task_ids")).and_then(ids_in);
-            self.waves.entry(number).or_default().extend(ids.unwrap_or_default());
+            self.waves
+                .entry(number)
+                .or_default()
+                .extend(ids.unwrap_or_default());
         }
     }
 
     fn name_after(&mut self, map: &Map<String, Value>) {
         let said = ["summary", "objective", "approach"].map(|key| text_at(map, &[key]));
-        let keys = ["title", "topic", "requirement", "task_description", "project", "description"];
+        let keys = [
+            "title",
+            "topic",
+            "requirement",
+            "task_description",
+            "project",
+            "description",
+        ];
         let named = text_at(map, &keys).or_else(|| said.iter().flatten().next().cloned());
         if let Some(named) = named.filter(|_| self.plan.title.is_empty()) {
             let (title, rest) = title_of(named.trim());
             self.plan.title = title;
             let goal = joined_paragraphs(said.into_iter().flatten());
-            self.plan.goal = goal.or(rest).or_else(|| text_at(map, &["description", "requirement"]));
+            self.plan.goal = goal
+                .or(rest)
+                .or_else(|| text_at(map, &["description", "requirement"]));
         }
     }
 
     /// Takes the title from the heading of the planning document, if there is none yet.
     fn read_document(&mut self, name: &str, document: &str) {
-        let first = sections_of(document).into_iter().find(|section| section.level == 1);
-        if let Some(heading) = first.map(|section| section.heading).filter(|_| self.plan.title.is_empty()) {
-            let bare = heading.split_once(": ").filter(|(before, _)| before.ends_with("Plan"));
+        let first = sections_of(document)
+            .into_iter()
+            .find(|section| section.level == 1);
+        if let Some(heading) = first
+            .map(|section| section.heading)
+            .filter(|_| self.plan.title.is_empty())
+        {
+            let bare = heading
+                .split_once(": ")
+                .filter(|(before, _)| before.ends_with("Plan"));
             self.plan.title = title_of(bare.map_or(&*heading, |(_, title)| title)).0;
         }
         self.plan.ext.insert(name.to_owned(), document.into());
@@ -277,16 +369,25 @@ impl TaskSetReader {
     fn read_entry(&mut self, path: &str, at: usize, key: Option<&str>, task: &Value) {
         let called = key.map_or_else(|| format!("task-{}", at + 1), one_line);
         let Some(map) = task.as_object() else {
-            return self.plan.problem_in(path, format!("{called} is no object; it is left out"));
+            return self
+                .plan
+                .problem_in(path, format!("{called} is no object; it is left out"));
         };
         let id = id_of(map).unwrap_or_else(|| {
             if key.is_none() {
-                self.plan.problem_in(path, format!("task {} has no id; it is called {called}", at + 1));
+                self.plan.problem_in(
+                    path,
+                    format!("task {} has no id; it is called {called}", at + 1),
+                );
             }
             called
         });
         // A task of a role says itself what it waits for.
-        if let Some(wave) = map.get("wave").and_then(Value::as_u64).filter(|_| !has_role(task)) {
+        if let Some(wave) = map
+            .get("wave")
+            .and_then(Value::as_u64)
+            .filter(|_| !has_role(task))
+        {
             self.waves.entry(wave).or_default().push(id.clone());
         }
         let task = read_json_task(&mut self.plan, path, &id, map);
@@ -294,9 +395,13 @@ impl TaskSetReader {
     }
 
     fn read_table(&mut self, path: &str, text: &str) {
-        let mut reader =
-            csv::ReaderBuilder::new().flexible(true).trim(csv::Trim::All).from_reader(text.as_bytes());
-        let Ok(heading) = reader.headers().cloned() else { return };
+        let mut reader = csv::ReaderBuilder::new()
+            .flexible(true)
+            .trim(csv::Trim::All)
+            .from_reader(text.as_bytes());
+        let Ok(heading) = reader.headers().cloned() else {
+            return;
+        };
         for (at, record) in reader.records().enumerate() {
             let record = match record {
                 Ok(record) => record,
@@ -307,7 +412,10 @@ impl TaskSetReader {
                 }
             };
             if record.len() > heading.len() {
-                self.plan.problem_in(path, format!("row {} has more cells than the heading", at + 1));
+                self.plan.problem_in(
+                    path,
+                    format!("row {} has more cells than the heading", at + 1),
+                );
             }
             let cell = |(name, cell): (&str, &str)| match &*name.to_lowercase() {
                 "evaluation_criteria" => (name.to_lowercase(), cell.replace(';', "\n").into()),
@@ -326,12 +434,19 @@ impl TaskSetReader {
         let nodes: Vec<String> = graph.keys().cloned().collect();
         report_mismatch(&mut self.plan, path, &nodes);
         for task in &mut self.plan.tasks {
-            let Some(waits) = graph.get(&task.id) else { continue };
+            let Some(waits) = graph.get(&task.id) else {
+                continue;
+            };
             let known = task.dependencies.is_some();
             let more = task.wait_for(waits).join(", ");
             if known && !more.is_empty() {
-                let text = format!("{} waits for {more} by the graph alone; that counts too", task.id);
-                self.plan.notices.push(ImportNotice::problem(text).in_file(path));
+                let text = format!(
+                    "{} waits for {more} by the graph alone; that counts too",
+                    task.id
+                );
+                self.plan
+                    .notices
+                    .push(ImportNotice::problem(text).in_file(path));
             }
         }
     }
@@ -340,7 +455,9 @@ impl TaskSetReader {
     fn read_todo_list(&mut self, path: &str, text: &str) {
         let mut unknown = Vec::new();
         for line in page_lines(text).iter().filter(|line| !line.in_code) {
-            let Some(found) = BOX.captures(line.text) else { continue };
+            let Some(found) = BOX.captures(line.text) else {
+                continue;
+            };
             let (ticked, text) = (&found[1] != " ", plain_text(&found[2]));
             let (first, title) = text.split_once(char::is_whitespace).unwrap_or((&text, ""));
             let first = first.trim_end_matches(':');
@@ -353,15 +470,28 @@ impl TaskSetReader {
             }
             let done = matches!(task.work, TaskWork::Done { .. });
             if ticked != done {
-                let (list, file) = if ticked { ("done", "not done") } else { ("not done", "done") };
-                task.work = if ticked { TaskWork::Done { commit: None } } else { TaskWork::Todo };
-                let text = format!("{first} is {list} by this list and {file} by its file; the list counts");
+                let (list, file) = if ticked {
+                    ("done", "not done")
+                } else {
+                    ("not done", "done")
+                };
+                task.work = if ticked {
+                    TaskWork::Done { commit: None }
+                } else {
+                    TaskWork::Todo
+                };
+                let text = format!(
+                    "{first} is {list} by this list and {file} by its file; the list counts"
+                );
                 self.plan.problem_at(path, line.number, text);
             }
         }
         if !unknown.is_empty() {
             let unknown = unknown.join(", ");
-            self.plan.problem_in(path, format!("these tasks are listed and have no file: {unknown}"));
+            self.plan.problem_in(
+                path,
+                format!("these tasks are listed and have no file: {unknown}"),
+            );
         }
     }
 
@@ -370,23 +500,38 @@ impl TaskSetReader {
         let mut added = false;
         let waves: Vec<&Vec<String>> = self.waves.values().collect();
         for pair in waves.windows(2) {
-            for task in self.plan.tasks.iter_mut().filter(|task| pair[1].contains(&task.id)) {
-                added |= !task.wait_for(pair[0].iter().filter(|id| !pair[1].contains(id))).is_empty();
+            for task in self
+                .plan
+                .tasks
+                .iter_mut()
+                .filter(|task| pair[1].contains(&task.id))
+            {
+                added |= !task
+                    .wait_for(pair[0].iter().filter(|id| !pair[1].contains(id)))
+                    .is_empty();
             }
         }
         if added {
-            self.plan.note("the waves became dependencies: each wave waits for the one before it");
+            self.plan
+                .note("the waves became dependencies: each wave waits for the one before it");
         }
     }
 }
 
 /// Takes the first line of the description for the title, where there is no better one.
 fn with_goal_as_title(mut task: PortableTask) -> PortableTask {
-    if let Some(said) = task.description.as_deref().filter(|_| task.title == task.id) {
+    if let Some(said) = task
+        .description
+        .as_deref()
+        .filter(|_| task.title == task.id)
+    {
         let purpose = said.trim_start().trim_start_matches("PURPOSE:");
         task.title = title_of(purpose.split("| Success:").next().unwrap_or_default()).0;
     }
-    task.description = task.description.take().filter(|description| *description != task.title);
+    task.description = task
+        .description
+        .take()
+        .filter(|description| *description != task.title);
     task
 }
 

@@ -9,17 +9,20 @@ use regex::Regex;
 
 use super::ReadResult;
 use crate::folder::{SourceFolder, folder_of, name_of};
-use crate::page::{PageLine, PageSection, label_and_value, page_lines, plain_text, sections_of, tables_in};
+use crate::page::{
+    PageLine, PageSection, label_and_value, page_lines, plain_text, sections_of, tables_in,
+};
 use crate::portable::{PortableFile, PortablePlan, PortableTask, TaskWork};
 use crate::words::{
-    bare_entry, commands_in, commit_in, entries_of, is_command, is_entry, is_none, paths_in, pattern,
-    pieces_of, portable_file, work_of,
+    bare_entry, commands_in, commit_in, entries_of, is_command, is_entry, is_none, paths_in,
+    pattern, pieces_of, portable_file, work_of,
 };
 
 /// `TASK-01.md`, `TASK-01_result.md`, `WORK-01-TASK-01.md`.
 static FILE: LazyLock<Regex> =
     LazyLock::new(|| pattern(r"(?i)^(?:WORK-\d+[-_])?TASK-(\d+)(?:[-_](result|progress))?\.md$"));
-static WORK: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?im)^#\s+\**(WORK-\d+)\b[\s:—–-]*(.*)$"));
+static WORK: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"(?im)^#\s+\**(WORK-\d+)\b[\s:—–-]*(.*)$"));
 static HEADING: LazyLock<Regex> =
     LazyLock::new(|| pattern(r"(?i)^(?:WORK-\d+[-_])?TASK-(\d+)\b[\s:—–.-]*(.*)$"));
 static TASK: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?i)\bTASK-(\d+)"));
@@ -44,26 +47,63 @@ enum UctmLabel {
 impl UctmLabel {
     /// The words that a label has in it, the first one that fits counting.
     const WORDS: [(Self, &[&str]); 11] = [
-        (Self::Dependencies, &["depend", "blocked", "의존", "종속", "선행"]),
+        (
+            Self::Dependencies,
+            &["depend", "blocked", "의존", "종속", "선행"],
+        ),
         (
             Self::Acceptance,
-            &["acceptance", "done when", "수용", "인수", "승인", "완료 조건", "완료 기준", "완료조건"],
+            &[
+                "acceptance",
+                "done when",
+                "수용",
+                "인수",
+                "승인",
+                "완료 조건",
+                "완료 기준",
+                "완료조건",
+            ],
         ),
         (Self::Verify, &["verif", "검증"]),
         (Self::Files, &["file", "파일"]),
         (Self::Status, &["status", "상태"]),
-        (Self::Goal, &["scope", "범위", "goal", "objective", "overview", "목표", "개요"]),
+        (
+            Self::Goal,
+            &[
+                "scope",
+                "범위",
+                "goal",
+                "objective",
+                "overview",
+                "목표",
+                "개요",
+            ],
+        ),
         (Self::Commit, &["commit", "커밋"]),
         (Self::Priority, &["priority", "우선순위"]),
         (Self::Covers, &["requirement", "nfr", "요구사항"]),
         (Self::Group, &["phase", "단계"]),
-        (Self::Title, &["title", "name", "제목", "이름", "description", "설명", "내용"]),
+        (
+            Self::Title,
+            &[
+                "title",
+                "name",
+                "제목",
+                "이름",
+                "description",
+                "설명",
+                "내용",
+            ],
+        ),
     ];
 
     fn new(label: &str) -> Self {
         let label = label.to_lowercase();
         let fits = |words: &[&str]| words.iter().any(|word| label.contains(word));
-        Self::WORDS.into_iter().find(|(_, words)| fits(words)).map_or(Self::Other, |(found, _)| found)
+        Self::WORDS
+            .into_iter()
+            .find(|(_, words)| fits(words))
+            .map_or(Self::Other, |(found, _)| found)
     }
 }
 
@@ -73,13 +113,18 @@ fn canonical_id(number: &str) -> String {
 }
 
 fn ids_named_in(text: &str) -> Vec<String> {
-    TASK.captures_iter(text).map(|found| canonical_id(&found[1])).collect()
+    TASK.captures_iter(text)
+        .map(|found| canonical_id(&found[1]))
+        .collect()
 }
 
 pub(super) fn files(folder: &SourceFolder) -> Vec<&str> {
-    let is_plan = |path: &str, text: &str| path.eq_ignore_ascii_case("PLAN.md") && WORK.is_match(text);
+    let is_plan =
+        |path: &str, text: &str| path.eq_ignore_ascii_case("PLAN.md") && WORK.is_match(text);
     let is_ours = |path: &str, text: &str| is_plan(path, text) || FILE.is_match(path);
-    let ours = folder.files_in("md").filter(|(path, text)| is_ours(name_of(path), text));
+    let ours = folder
+        .files_in("md")
+        .filter(|(path, text)| is_ours(name_of(path), text));
     ours.map(|(path, _)| path).collect()
 }
 
@@ -88,13 +133,23 @@ pub(super) fn read(folder: &SourceFolder, base: &str) -> ReadResult {
     if let Some((path, text)) = folder.page(base, "PLAN.md") {
         reader.read_plan(path, text);
     }
-    for (path, text) in folder.files_in("md").filter(|(path, _)| folder_of(path) == base) {
+    for (path, text) in folder
+        .files_in("md")
+        .filter(|(path, _)| folder_of(path) == base)
+    {
         let Some(found) = FILE.captures(name_of(path)) else {
-            reader.plan.ext.insert(name_of(path).to_owned(), text.into());
+            reader
+                .plan
+                .ext
+                .insert(name_of(path).to_owned(), text.into());
             continue;
         };
         let id = canonical_id(&found[1]);
-        match found.get(2).map(|kind| kind.as_str().to_lowercase()).as_deref() {
+        match found
+            .get(2)
+            .map(|kind| kind.as_str().to_lowercase())
+            .as_deref()
+        {
             Some("result") => reader.read_result(&id, text),
             Some(_) => reader.read_labels(&id, path, &page_lines(text)),
             None => reader.read_task_file(&id, path, text),
@@ -133,7 +188,10 @@ impl UctmReader {
     fn read_plan(&mut self, path: &str, text: &str) {
         let mut blocks = BTreeSet::new();
         for section in sections_of(text) {
-            if let Some(found) = HEADING.captures(&section.heading).filter(|_| section.level > 1) {
+            if let Some(found) = HEADING
+                .captures(&section.heading)
+                .filter(|_| section.level > 1)
+            {
                 let id = canonical_id(&found[1]);
                 if blocks.insert(id.clone()) {
                     self.read_block(path, &id, &found[2], &section);
@@ -144,7 +202,10 @@ impl UctmReader {
                 continue;
             }
             self.read_tables(path, &section, true);
-            match (section.level, WORK.captures(&format!("# {}", section.heading))) {
+            match (
+                section.level,
+                WORK.captures(&format!("# {}", section.heading)),
+            ) {
                 (1, Some(found)) => self.plan.title = plain_text(&found[2]),
                 (2.., _) if UctmLabel::new(&section.heading) == UctmLabel::Goal => {
                     self.plan.goal = Some(section.text()).filter(|goal| !goal.is_empty());
@@ -158,7 +219,9 @@ impl UctmReader {
     fn read_tables(&mut self, path: &str, section: &PageSection<'_>, is_plan: bool) {
         for table in tables_in(&section.lines) {
             for (line, row) in &table.rows {
-                let Some(id) = row.first().and_then(|cell| ids_named_in(cell).pop()) else { continue };
+                let Some(id) = row.first().and_then(|cell| ids_named_in(cell).pop()) else {
+                    continue;
+                };
                 let is_new = self.listed.insert(id.clone());
                 if is_plan && !is_new {
                     let text = format!("{id} is listed twice; the first one counts");
@@ -187,8 +250,22 @@ impl UctmReader {
             UctmLabel::Dependencies => task.dependencies = Some(ids_named_in(cell)),
             _ if text.is_none() => {}
             _ => {
-                let lines = vec![PageLine { number: line, text: cell, in_code: false, is_fence: false }];
-                self.read_part(id, path, &PageSection { level: 0, heading: heading.to_owned(), line, lines });
+                let lines = vec![PageLine {
+                    number: line,
+                    text: cell,
+                    in_code: false,
+                    is_fence: false,
+                }];
+                self.read_part(
+                    id,
+                    path,
+                    &PageSection {
+                        level: 0,
+                        heading: heading.to_owned(),
+                        line,
+                        lines,
+                    },
+                );
             }
         }
     }
@@ -204,7 +281,11 @@ impl UctmReader {
         for line in &section.lines {
             match labelled_part(line).filter(|_| !line.is_indented()) {
                 Some(part) => parts.push(part),
-                None => parts.iter_mut().next_back().into_iter().for_each(|part| part.lines.push(*line)),
+                None => parts
+                    .iter_mut()
+                    .next_back()
+                    .into_iter()
+                    .for_each(|part| part.lines.push(*line)),
             }
         }
         for part in parts {
@@ -227,7 +308,9 @@ impl UctmReader {
                 continue;
             }
             self.read_labels(id, path, &section.lines);
-            let title = HEADING.captures(&section.heading).map(|found| plain_text(&found[2]));
+            let title = HEADING
+                .captures(&section.heading)
+                .map(|found| plain_text(&found[2]));
             if let Some(title) = title.filter(|title| !title.is_empty()) {
                 self.task(id).title = title;
             }
@@ -237,7 +320,10 @@ impl UctmReader {
     /// Reads lines such as `> Status: DONE`.
     fn read_labels(&mut self, id: &str, path: &str, lines: &[PageLine<'_>]) {
         for part in lines.iter().filter_map(labelled_part) {
-            if matches!(UctmLabel::new(&part.heading), UctmLabel::Status | UctmLabel::Dependencies) {
+            if matches!(
+                UctmLabel::new(&part.heading),
+                UctmLabel::Status | UctmLabel::Dependencies
+            ) {
                 self.read_part(id, path, &part);
             }
         }
@@ -257,11 +343,20 @@ impl UctmReader {
                 // What stands above the list is about it.
                 let lines = part.lines.iter().map(|line| line.text);
                 let listed: Vec<&str> = lines.skip_while(|line| !is_entry(line)).collect();
-                task.acceptance = Some(entries_of(&if listed.is_empty() { text } else { listed.join("\n") }));
+                task.acceptance = Some(entries_of(&if listed.is_empty() {
+                    text
+                } else {
+                    listed.join("\n")
+                }));
             }
             UctmLabel::Verify => {
-                let bare = part.lines.iter().map(|line| bare_entry(line.text).trim().trim_matches('`'));
-                let lines = part.code().unwrap_or_else(|| bare.filter(|line| is_command(line)).collect());
+                let bare = part
+                    .lines
+                    .iter()
+                    .map(|line| bare_entry(line.text).trim().trim_matches('`'));
+                let lines = part
+                    .code()
+                    .unwrap_or_else(|| bare.filter(|line| is_command(line)).collect());
                 let commands = commands_in(lines.into_iter().filter(|line| !is_none(line)));
                 task.test_commands = Some(commands).filter(|all| nothing || !all.is_empty());
             }
@@ -278,11 +373,21 @@ impl UctmReader {
         let text = part.text();
         let found = ids_named_in(&text);
         if found.is_empty() && !nothing {
-            let text = format!("{id} waits for something that is no id: {}", one_line(&text));
+            let text = format!(
+                "{id} waits for something that is no id: {}",
+                one_line(&text)
+            );
             return self.plan.problem_at(path, part.line, text);
         }
-        let before = self.task(id).dependencies.replace(found.clone()).unwrap_or_default();
-        let missing: Vec<String> = before.into_iter().filter(|other| !found.contains(other)).collect();
+        let before = self
+            .task(id)
+            .dependencies
+            .replace(found.clone())
+            .unwrap_or_default();
+        let missing: Vec<String> = before
+            .into_iter()
+            .filter(|other| !found.contains(other))
+            .collect();
         if !missing.is_empty() {
             let missing = missing.join(", ");
             let text = format!("PLAN.md has {id} wait for {missing} as well; its own file counts");
@@ -298,12 +403,15 @@ impl UctmReader {
             Some(_) if matches!(task.work, TaskWork::Done { .. }) => {}
             Some(work) => task.work = work,
             None if is_none(&word) => {}
-            None => self.plan.problem_at(path, line, format!("{id} has an unknown status: {word}")),
+            None => self
+                .plan
+                .problem_at(path, line, format!("{id} has an unknown status: {word}")),
         }
     }
 
     fn add_commit(&mut self, id: &str, hash: Option<String>) {
-        let hash = hash.filter(|hash| hash.len() >= 7 && hash.bytes().all(|b| b.is_ascii_hexdigit()));
+        let hash =
+            hash.filter(|hash| hash.len() >= 7 && hash.bytes().all(|b| b.is_ascii_hexdigit()));
         if let Some(hash) = hash {
             self.commits.entry(id.to_owned()).or_insert(hash);
         }
@@ -325,14 +433,31 @@ impl UctmReader {
     }
 
     fn finish(mut self) -> PortablePlan {
-        let Self { plan, tasks, listed, filed, commits } = &mut self;
+        let Self {
+            plan,
+            tasks,
+            listed,
+            filed,
+            commits,
+        } = &mut self;
         let known = listed.union(filed).cloned().collect();
-        let has_both = !filed.is_empty() && plan.ext.keys().any(|name| name.eq_ignore_ascii_case("PLAN.md"));
-        let mut differences =
-            vec![(tasks.keys().cloned().collect(), &known, "no tasks and have a result or a progress")];
+        let has_both = !filed.is_empty()
+            && plan
+                .ext
+                .keys()
+                .any(|name| name.eq_ignore_ascii_case("PLAN.md"));
+        let mut differences = vec![(
+            tasks.keys().cloned().collect(),
+            &known,
+            "no tasks and have a result or a progress",
+        )];
         if has_both {
             differences.push((listed.clone(), filed, "listed in PLAN.md and have no file"));
-            differences.push((filed.clone(), listed, "not listed in PLAN.md and have a file"));
+            differences.push((
+                filed.clone(),
+                listed,
+                "not listed in PLAN.md and have a file",
+            ));
         }
         for (ids, others, what) in differences {
             let ids: Vec<&str> = ids.difference(others).map(String::as_str).collect();
@@ -340,7 +465,10 @@ impl UctmReader {
                 plan.problem(format!("these are {what}: {}", ids.join(", ")));
             }
         }
-        for (id, mut task) in std::mem::take(tasks).into_iter().filter(|(id, _)| known.contains(id)) {
+        for (id, mut task) in std::mem::take(tasks)
+            .into_iter()
+            .filter(|(id, _)| known.contains(id))
+        {
             if let TaskWork::Done { commit } = &mut task.work {
                 *commit = commits.remove(&id);
             }
@@ -357,7 +485,12 @@ impl UctmReader {
 fn labelled_part<'t>(line: &PageLine<'t>) -> Option<PageSection<'t>> {
     let (heading, text) = label_and_value(line.text)?;
     let lines = vec![PageLine { text, ..*line }];
-    Some(PageSection { level: 0, heading, line: line.number, lines })
+    Some(PageSection {
+        level: 0,
+        heading,
+        line: line.number,
+        lines,
+    })
 }
 
 /// The files that a section lists, in a table or line by line.
@@ -365,23 +498,38 @@ fn files_in_section(section: &PageSection<'_>) -> Vec<PortableFile> {
     let mut named: Vec<(String, String)> = Vec::new();
     for table in tables_in(&section.lines) {
         for (_, row) in &table.rows {
-            let cell = |words: &[&str]| table.cell(row, |head| words.iter().any(|word| head.contains(word)));
+            let cell = |words: &[&str]| {
+                table.cell(row, |head| words.iter().any(|word| head.contains(word)))
+            };
             let path = cell(&["path", "file", "경로", "파일"]).or(row.first().map(String::as_str));
             let action = cell(&["action", "change", "작업", "동작", "액션", "유형"]);
-            named.push((path.unwrap_or_default().to_owned(), action.unwrap_or_default().to_owned()));
+            named.push((
+                path.unwrap_or_default().to_owned(),
+                action.unwrap_or_default().to_owned(),
+            ));
         }
     }
-    let lines = section.lines.iter().filter(|line| !line.in_code && !line.text.trim().starts_with('|'));
+    let lines = section
+        .lines
+        .iter()
+        .filter(|line| !line.in_code && !line.text.trim().starts_with('|'));
     for line in lines {
         let bare = bare_entry(line.text);
         if bare.len() < line.text.len() || !paths_in(bare).is_empty() {
             // `src/a.rs` — CREATE
-            let dash = [" — ", " – ", " - ", ": "].into_iter().find_map(|dash| bare.split_once(dash));
+            let dash = [" — ", " – ", " - ", ": "]
+                .into_iter()
+                .find_map(|dash| bare.split_once(dash));
             let (paths, action) = dash.unwrap_or((bare, ""));
-            named.extend(pieces_of(&plain_text(paths)).into_iter().map(|path| (path, action.to_owned())));
+            named.extend(
+                pieces_of(&plain_text(paths))
+                    .into_iter()
+                    .map(|path| (path, action.to_owned())),
+            );
         }
     }
-    let file =
-        |(path, action): &(String, String)| portable_file(&plain_text(path), Some(&plain_text(action)), None);
+    let file = |(path, action): &(String, String)| {
+        portable_file(&plain_text(path), Some(&plain_text(action)), None)
+    };
     named.iter().filter_map(file).collect()
 }

@@ -17,13 +17,22 @@ pub(super) fn command(path: &Path, order: &AgentOrder<'_>) -> AgentCommand {
     command.arg("exec");
     command.args(["--json", "--skip-git-repo-check", "-s", "workspace-write"]);
     // One that isn't there keeps every command from running.
-    let writes =
-        order.writes.iter().cloned().chain(git_folder_of(order.cwd)).filter(|folder| folder.is_dir());
-    let writes: Vec<String> = writes.filter_map(|folder| folder.to_str().map(str::to_owned)).collect();
+    let writes = order
+        .writes
+        .iter()
+        .cloned()
+        .chain(git_folder_of(order.cwd))
+        .filter(|folder| folder.is_dir());
+    let writes: Vec<String> = writes
+        .filter_map(|folder| folder.to_str().map(str::to_owned))
+        .collect();
     let settings = [
         ("approval_policy", json!("never")),
         ("sandbox_workspace_write.writable_roots", json!(writes)),
-        ("sandbox_workspace_write.network_access", json!(order.needs_network)),
+        (
+            "sandbox_workspace_write.network_access",
+            json!(order.needs_network),
+        ),
         ("shell_environment_policy.inherit", json!("all")),
         // A login shell would lose the search path, and with it this very `fp`.
         ("allow_login_shell", json!(false)),
@@ -47,7 +56,11 @@ pub(super) fn command(path: &Path, order: &AgentOrder<'_>) -> AgentCommand {
     }
     // The prompt comes on standard input.
     command.arg("-");
-    AgentCommand { command, input: order.whole_prompt(), session: None }
+    AgentCommand {
+        command,
+        input: order.whole_prompt(),
+        session: None,
+    }
 }
 
 /// The folder that git keeps for the worktree `place`; the sandbox takes it from the others.
@@ -59,11 +72,15 @@ fn git_folder_of(place: &Path) -> Option<PathBuf> {
 pub(super) fn read(line: &Value) -> Vec<AgentNews> {
     let item = &line["item"];
     match line["type"].as_str() {
-        Some("thread.started") => {
-            line["thread_id"].as_str().map(|id| AgentNews::Session(id.to_owned())).into_iter().collect()
-        }
+        Some("thread.started") => line["thread_id"]
+            .as_str()
+            .map(|id| AgentNews::Session(id.to_owned()))
+            .into_iter()
+            .collect(),
         Some("item.started") if item["type"] == "command_execution" => {
-            vec![AgentNews::Doing(told(item["command"].as_str().unwrap_or_default()))]
+            vec![AgentNews::Doing(told(
+                item["command"].as_str().unwrap_or_default(),
+            ))]
         }
         Some("item.completed") if item["type"] == "file_change" => {
             let path = item["changes"][0]["path"].as_str().unwrap_or_default();
@@ -77,11 +94,23 @@ pub(super) fn read(line: &Value) -> Vec<AgentNews> {
                 cached,
                 output: number(&usage["output_tokens"]),
             };
-            let total = AgentNews::SessionTotal { tokens: Some(tokens), micro_usd: None };
-            vec![AgentNews::Spent { turns: 1, tokens: TokenUse::default(), micro_usd: None }, total]
+            let total = AgentNews::SessionTotal {
+                tokens: Some(tokens),
+                micro_usd: None,
+            };
+            vec![
+                AgentNews::Spent {
+                    turns: 1,
+                    tokens: TokenUse::default(),
+                    micro_usd: None,
+                },
+                total,
+            ]
         }
         Some("error") => {
-            vec![AgentNews::Waiting(told(line["message"].as_str().unwrap_or("an error")))]
+            vec![AgentNews::Waiting(told(
+                line["message"].as_str().unwrap_or("an error"),
+            ))]
         }
         Some("turn.failed") => {
             let said = line["error"]["message"].as_str().unwrap_or("it failed");
@@ -106,8 +135,17 @@ fn fault(said: &str) -> ServiceFault {
         "model_not_found",
         "invalid_request_error",
     ];
-    let away =
-        ["limit", "429", "status 5", "capacity", "overload", "connect", "network", "timed out", "timeout"];
+    let away = [
+        "limit",
+        "429",
+        "status 5",
+        "capacity",
+        "overload",
+        "connect",
+        "network",
+        "timed out",
+        "timeout",
+    ];
     if has(&["context_length", "context window"]) {
         return ServiceFault::SessionLost(told);
     }

@@ -55,7 +55,10 @@ pub struct AgentError {
 impl AgentError {
     fn not_started(program: &str, source: &io::Error) -> Self {
         let said = format!("{program} can't be started: {source}");
-        Self { said, hint: "see whether it runs by itself in a terminal".to_owned() }
+        Self {
+            said,
+            hint: "see whether it runs by itself in a terminal".to_owned(),
+        }
     }
 }
 
@@ -209,12 +212,20 @@ impl AgentProgram {
     /// # Errors
     /// It isn't there, or is too old.
     pub fn find(name: &str, agents: &Agents, search_path: &OsStr) -> Result<Self, AgentError> {
-        if let Some(own) = agents.programs.get(name).filter(|own| !own.start.is_empty()) {
+        if let Some(own) = agents
+            .programs
+            .get(name)
+            .filter(|own| !own.start.is_empty())
+        {
             return Ok(Self::Own(own.clone()));
         }
         let Some(known) = KNOWN.iter().find(|known| known.name == name) else {
             let own = agents.programs.keys().cloned();
-            let known: Vec<String> = KNOWN.iter().map(|known| known.name.to_owned()).chain(own).collect();
+            let known: Vec<String> = KNOWN
+                .iter()
+                .map(|known| known.name.to_owned())
+                .chain(own)
+                .collect();
             let hint = format!(
                 "`agents.builder.program` and `agents.verifier.program` take: {}; programs of your own are in \
                  `agents.programs`",
@@ -225,13 +236,22 @@ impl AgentProgram {
         };
         let path_of = |known: &KnownProgram| find_program(known.name, search_path);
         let Some(path) = path_of(known) else {
-            let found = KNOWN.iter().filter(|other| path_of(other).is_some()).map(|other| other.name);
+            let found = KNOWN
+                .iter()
+                .filter(|other| path_of(other).is_some())
+                .map(|other| other.name);
             let found: Vec<&str> = found.collect();
             let mut hint = format!("get it: {}", known.get);
             if !found.is_empty() {
-                hint.push_str(&format!("; or take what is there with --agent: {}", found.join(", ")));
+                hint.push_str(&format!(
+                    "; or take what is there with --agent: {}",
+                    found.join(", ")
+                ));
             }
-            return Err(AgentError { said: format!("{name} is not installed"), hint });
+            return Err(AgentError {
+                said: format!("{name} is not installed"),
+                hint,
+            });
         };
         known.check_version(&path)?;
         Ok((known.of)(path))
@@ -244,13 +264,17 @@ impl AgentProgram {
             Self::OpenCode(path) => opencode::command(path, order),
             Self::Own(own) => own::command(own, order)?,
         };
-        made.command.current_dir(order.cwd).env("PATH", order.search_path);
+        made.command
+            .current_dir(order.cwd)
+            .env("PATH", order.search_path);
         Ok(made)
     }
 
     /// The news in one line of output.
     fn read(&self, line: &str) -> Vec<AgentNews> {
-        let Ok(line) = serde_json::from_str::<Value>(line) else { return Vec::new() };
+        let Ok(line) = serde_json::from_str::<Value>(line) else {
+            return Vec::new();
+        };
         match self {
             Self::Claude(_) => claude::read(&line),
             Self::Codex(_) => codex::read(&line),
@@ -265,9 +289,12 @@ impl KnownProgram {
         let mut command = Command::new(path);
         // Not in a repository that may not be trusted yet.
         command.arg("--version").current_dir(std::env::temp_dir());
-        let limits = Limits { time: Duration::from_secs(20), ..Limits::default() };
-        let answer =
-            ask(command, b"", limits).map_err(|source| AgentError::not_started(self.name, &source))?;
+        let limits = Limits {
+            time: Duration::from_secs(20),
+            ..Limits::default()
+        };
+        let answer = ask(command, b"", limits)
+            .map_err(|source| AgentError::not_started(self.name, &source))?;
         let said = answer.stdout.to_text();
         let version = said.split(|c: char| c.is_whitespace()).find_map(version_of);
         match version.zip(version_of(self.since)) {
@@ -277,7 +304,9 @@ impl KnownProgram {
                 let found = fitted(&one_line(&said), MAX_TOLD);
                 let path = path.display();
                 Err(AgentError {
-                    said: format!("{path} says that it is {found:?}, and {name} {wanted} or newer is needed"),
+                    said: format!(
+                        "{path} says that it is {found:?}, and {name} {wanted} or newer is needed"
+                    ),
                     hint: format!("update {name}, and see which one is first on PATH"),
                 })
             }
@@ -287,7 +316,10 @@ impl KnownProgram {
 
 fn version_of(word: &str) -> Option<[u64; 3]> {
     let plain = word.trim_start_matches('v').split(['-', '+']).next()?;
-    let numbers: Vec<u64> = plain.split('.').map(|part| part.parse().ok()).collect::<Option<_>>()?;
+    let numbers: Vec<u64> = plain
+        .split('.')
+        .map(|part| part.parse().ok())
+        .collect::<Option<_>>()?;
     numbers.try_into().ok()
 }
 
@@ -310,8 +342,19 @@ impl RunningAgent {
         news: SyncSender<(K, AgentNews)>,
     ) -> Result<Self, AgentError> {
         let failed = |source: io::Error| AgentError::not_started(&order.player.program, &source);
-        let AgentCommand { mut command, input, session } = program.command(order).map_err(failed)?;
-        command.env(AGENT_ROLE, if order.is_builder() { "builder" } else { "verifier" });
+        let AgentCommand {
+            mut command,
+            input,
+            session,
+        } = program.command(order).map_err(failed)?;
+        command.env(
+            AGENT_ROLE,
+            if order.is_builder() {
+                "builder"
+            } else {
+                "verifier"
+            },
+        );
         let (running, stdout) =
             RunningProgram::start(command, input.into_bytes(), MAX_COMPLAINT).map_err(failed)?;
         let program = program.clone();
@@ -323,12 +366,17 @@ impl RunningAgent {
                     heard = Instant::now();
                     pieces.push(AgentNews::Heard);
                 }
-                pieces.into_iter().all(|piece| news.send((key, piece)).is_ok())
+                pieces
+                    .into_iter()
+                    .all(|piece| news.send((key, piece)).is_ok())
             };
             each_line(stdout, tell);
             drop(news.send((key, AgentNews::Closed)));
         });
-        Ok(Self { program: running, session })
+        Ok(Self {
+            program: running,
+            session,
+        })
     }
 
     /// The mark in the environment of all its processes; empty where a system shows nobody's environment.
@@ -338,7 +386,10 @@ impl RunningAgent {
 
     /// How it ended, if it has.
     pub fn poll(&mut self) -> Option<CommandEnd> {
-        self.program.group.poll().unwrap_or(Some(CommandEnd::Signalled(0)))
+        self.program
+            .group
+            .poll()
+            .unwrap_or(Some(CommandEnd::Signalled(0)))
     }
 
     /// Asks it to end.
@@ -348,7 +399,11 @@ impl RunningAgent {
 
     /// Ends what is left of it, and returns what it said on standard error.
     pub fn end(self, grace: Duration) -> String {
-        let said = self.program.end(grace).map(|output| output.to_text()).unwrap_or_default();
+        let said = self
+            .program
+            .end(grace)
+            .map(|output| output.to_text())
+            .unwrap_or_default();
         told(&said)
     }
 }
@@ -397,7 +452,10 @@ fn told(text: &str) -> String {
 /// A use of a tool in a few words: its name and what it is used on.
 fn use_of(tool: &str, input: &Value) -> String {
     let on = ["command", "file_path", "filePath", "path", "pattern"];
-    let on = on.iter().find_map(|key| input[*key].as_str()).unwrap_or_default();
+    let on = on
+        .iter()
+        .find_map(|key| input[*key].as_str())
+        .unwrap_or_default();
     told(&format!("{tool} {on}"))
 }
 
@@ -408,7 +466,11 @@ fn number(value: &Value) -> u64 {
 /// `dollars` in millionths.
 fn micro_usd(dollars: &Value) -> Option<u64> {
     let micro = dollars.as_f64().filter(|usd| (0.0..1e9).contains(usd))? * 1e6;
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "within the range above")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "within the range above"
+    )]
     Some(micro.round() as u64)
 }
 

@@ -6,7 +6,9 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use super::{AgentCommand, AgentNews, AgentOrder, ServiceFault, TokenUse, micro_usd, number, told, use_of};
+use super::{
+    AgentCommand, AgentNews, AgentOrder, ServiceFault, TokenUse, micro_usd, number, told, use_of,
+};
 
 /// The variable with a configuration that goes before those in files.
 const CONFIGURATION: &str = "OPENCODE_CONFIG_CONTENT";
@@ -15,33 +17,56 @@ const AGENT: &str = "fp";
 
 pub(super) fn command(path: &Path, order: &AgentOrder<'_>) -> AgentCommand {
     let mut command = Command::new(path);
-    command.args(["run", "--format", "json", "--agent", AGENT]).arg("--dir").arg(order.cwd);
+    command
+        .args(["run", "--format", "json", "--agent", AGENT])
+        .arg("--dir")
+        .arg(order.cwd);
     let known = std::env::var(CONFIGURATION)
         .ok()
         .and_then(|text| serde_json::from_str(&text).ok())
         .filter(Value::is_object);
-    command.env(CONFIGURATION, configuration(known.unwrap_or_else(|| json!({})), order).to_string());
-    for (flag, value) in [("--model", &order.player.model), ("--variant", &order.player.effort)] {
+    command.env(
+        CONFIGURATION,
+        configuration(known.unwrap_or_else(|| json!({})), order).to_string(),
+    );
+    for (flag, value) in [
+        ("--model", &order.player.model),
+        ("--variant", &order.player.effort),
+    ] {
         command.args(value.iter().flat_map(|value| [flag, value]));
     }
     if let Some(session) = order.session {
         command.args(["--session", session]);
     }
     command.args(&order.player.args);
-    AgentCommand { command, input: order.prompt.to_owned(), session: None }
+    AgentCommand {
+        command,
+        input: order.prompt.to_owned(),
+        session: None,
+    }
 }
 
 /// The user's `known` configuration with the agent and its permissions.
 fn configuration(mut known: Value, order: &AgentOrder<'_>) -> Value {
     let own: &[_] = if order.is_builder() {
-        &["fp claim *", "fp submit *", "fp scope *", "fp clarify *", "fp note *"]
+        &[
+            "fp claim *",
+            "fp submit *",
+            "fp scope *",
+            "fp clarify *",
+            "fp note *",
+        ]
     } else {
         &["fp verify *", "fp verdict *"]
     };
     let mut shell = json!({ "*": "deny" });
-    own.iter().for_each(|command| shell[*command] = "allow".into());
+    own.iter()
+        .for_each(|command| shell[*command] = "allow".into());
     for rule in order.allow {
-        if let Some(command) = rule.strip_prefix("Bash(").and_then(|rest| rest.strip_suffix(')')) {
+        if let Some(command) = rule
+            .strip_prefix("Bash(")
+            .and_then(|rest| rest.strip_suffix(')'))
+        {
             shell[command] = "allow".into();
         }
     }
@@ -58,8 +83,11 @@ fn configuration(mut known: Value, order: &AgentOrder<'_>) -> Value {
 
 pub(super) fn read(line: &Value) -> Vec<AgentNews> {
     let part = &line["part"];
-    let mut news: Vec<AgentNews> =
-        line["sessionID"].as_str().map(|id| AgentNews::Session(id.to_owned())).into_iter().collect();
+    let mut news: Vec<AgentNews> = line["sessionID"]
+        .as_str()
+        .map(|id| AgentNews::Session(id.to_owned()))
+        .into_iter()
+        .collect();
     match line["type"].as_str() {
         Some("tool_use") => {
             news.push(AgentNews::Doing(use_of(
@@ -72,7 +100,8 @@ pub(super) fn read(line: &Value) -> Vec<AgentNews> {
             news.push(AgentNews::Spent {
                 turns: 1,
                 tokens: TokenUse {
-                    input: number(&tokens["input"]).saturating_add(number(&tokens["cache"]["write"])),
+                    input: number(&tokens["input"])
+                        .saturating_add(number(&tokens["cache"]["write"])),
                     cached: number(&tokens["cache"]["read"]),
                     output: number(&tokens["output"]).saturating_add(number(&tokens["reasoning"])),
                 },
@@ -81,7 +110,10 @@ pub(super) fn read(line: &Value) -> Vec<AgentNews> {
         }
         Some("error") => {
             let error = &line["error"];
-            let said = error["data"]["message"].as_str().or(error["name"].as_str()).unwrap_or("it failed");
+            let said = error["data"]["message"]
+                .as_str()
+                .or(error["name"].as_str())
+                .unwrap_or("it failed");
             let told = told(&format!("opencode says: {said}"));
             let fault = ServiceFault::of_status(error["data"]["statusCode"].as_u64(), told);
             news.push(AgentNews::Fault(fault));

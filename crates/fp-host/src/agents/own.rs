@@ -13,30 +13,62 @@ use crate::platform::program_command;
 pub(super) fn command(own: &OwnProgram, order: &AgentOrder<'_>) -> io::Result<AgentCommand> {
     let resumed = order.session.filter(|_| !own.resume.is_empty());
     let prompt = order.scratch.join(format!("{}.md", order.name));
-    fs::write(&prompt, AgentOrder { session: resumed, ..*order }.whole_prompt())?;
-    let mut words = if resumed.is_some() { own.resume.iter() } else { own.start.iter() };
+    fs::write(
+        &prompt,
+        AgentOrder {
+            session: resumed,
+            ..*order
+        }
+        .whole_prompt(),
+    )?;
+    let mut words = if resumed.is_some() {
+        own.resume.iter()
+    } else {
+        own.start.iter()
+    };
     let filled = |word: &String| {
         word.replace("{cwd}", &order.cwd.to_string_lossy())
             .replace("{model}", order.player.model.as_deref().unwrap_or_default())
             .replace("{session}", resumed.unwrap_or_default())
-            .replace("{role}", if order.is_builder() { "builder" } else { "verifier" })
+            .replace(
+                "{role}",
+                if order.is_builder() {
+                    "builder"
+                } else {
+                    "verifier"
+                },
+            )
             .replace("{name}", order.name.as_str())
             .replace("{prompt}", &prompt.to_string_lossy())
     };
     let name = words.next().map(filled).unwrap_or_default();
     let mut command = program_command(&name, order.search_path);
     command.args(words.map(filled)).args(&order.player.args);
-    Ok(AgentCommand { command, input: String::new(), session: None })
+    Ok(AgentCommand {
+        command,
+        input: String::new(),
+        session: None,
+    })
 }
 
 pub(super) fn read(line: &Value) -> Vec<AgentNews> {
-    let session = line["session"].as_str().map(|id| AgentNews::Session(id.to_owned()));
+    let session = line["session"]
+        .as_str()
+        .map(|id| AgentNews::Session(id.to_owned()));
     let usage = &line["usage"];
     let micro_usd = micro_usd(&line["cost_usd"]);
     let spent = (usage.is_object() || micro_usd.is_some()).then(|| {
-        let [input, cached, output] =
-            ["input_tokens", "cached_input_tokens", "output_tokens"].map(|name| number(&usage[name]));
-        AgentNews::Spent { turns: 1, tokens: TokenUse { input, cached, output }, micro_usd }
+        let [input, cached, output] = ["input_tokens", "cached_input_tokens", "output_tokens"]
+            .map(|name| number(&usage[name]));
+        AgentNews::Spent {
+            turns: 1,
+            tokens: TokenUse {
+                input,
+                cached,
+                output,
+            },
+            micro_usd,
+        }
     });
     session.into_iter().chain(spent).collect()
 }

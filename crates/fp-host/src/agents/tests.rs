@@ -6,7 +6,11 @@ use serde_json::json;
 
 use super::*;
 
-fn order<'a>(player: &'a AgentPlayer, name: &'a AgentName, session: Option<&'a str>) -> AgentOrder<'a> {
+fn order<'a>(
+    player: &'a AgentPlayer,
+    name: &'a AgentName,
+    session: Option<&'a str>,
+) -> AgentOrder<'a> {
     AgentOrder {
         name,
         role: Role::Builder,
@@ -25,7 +29,10 @@ fn order<'a>(player: &'a AgentPlayer, name: &'a AgentName, session: Option<&'a s
 }
 
 fn words(made: &AgentCommand) -> Vec<String> {
-    made.command.get_args().map(|word| word.to_string_lossy().into_owned()).collect()
+    made.command
+        .get_args()
+        .map(|word| word.to_string_lossy().into_owned())
+        .collect()
 }
 
 fn claude(line: &str) -> Vec<AgentNews> {
@@ -42,10 +49,21 @@ fn opencode(line: &str) -> Vec<AgentNews> {
 
 #[test]
 fn lines_that_say_nothing() {
-    for line in
-        ["", "{", "[1]", "null", "{\"type\":7}", "{\"type\":\"user\"}", "plain", "{\"type\":\"result\""]
-    {
-        assert_eq!((claude(line), codex(line), opencode(line)), (vec![], vec![], vec![]), "{line}");
+    for line in [
+        "",
+        "{",
+        "[1]",
+        "null",
+        "{\"type\":7}",
+        "{\"type\":\"user\"}",
+        "plain",
+        "{\"type\":\"result\"",
+    ] {
+        assert_eq!(
+            (claude(line), codex(line), opencode(line)),
+            (vec![], vec![], vec![]),
+            "{line}"
+        );
     }
 }
 
@@ -62,16 +80,29 @@ fn a_result_of_claude() {
             AgentNews::Denied("?".into()),
             AgentNews::Spent {
                 turns: 3,
-                tokens: TokenUse { input: 15, cached: 7, output: 2 },
+                tokens: TokenUse {
+                    input: 15,
+                    cached: 7,
+                    output: 2
+                },
                 micro_usd: None
             },
-            AgentNews::SessionTotal { tokens: None, micro_usd: Some(18_500) },
+            AgentNews::SessionTotal {
+                tokens: None,
+                micro_usd: Some(18_500)
+            },
         ]
     );
 }
 
 fn fault_of(news: &[AgentNews]) -> Option<&ServiceFault> {
-    news.iter().find_map(|news| if let AgentNews::Fault(fault) = news { Some(fault) } else { None })
+    news.iter().find_map(|news| {
+        if let AgentNews::Fault(fault) = news {
+            Some(fault)
+        } else {
+            None
+        }
+    })
 }
 
 fn kind(fault: Option<&ServiceFault>) -> &'static str {
@@ -87,20 +118,38 @@ fn kind(fault: Option<&ServiceFault>) -> &'static str {
 #[test]
 fn faults_of_claude() {
     let cases = [
-        (r#""api_error_status":529,"terminal_reason":"api_error","result":"Overloaded""#, "away"),
-        (r#""api_error_status":429,"terminal_reason":"api_error","result":"Slow down""#, "away"),
+        (
+            r#""api_error_status":529,"terminal_reason":"api_error","result":"Overloaded""#,
+            "away",
+        ),
+        (
+            r#""api_error_status":429,"terminal_reason":"api_error","result":"Slow down""#,
+            "away",
+        ),
         (
             r#""api_error_status":null,"terminal_reason":"api_error","result":"API Error: Connection refused""#,
             "away",
         ),
-        (r#""api_error_status":422,"terminal_reason":"api_error","result":"Unprocessable""#, "unknown"),
-        (r#""api_error_status":413,"terminal_reason":"image_error","result":"Too large""#, "none"),
-        (r#""api_error_status":401,"terminal_reason":"api_error","result":"Invalid API key""#, "refused"),
+        (
+            r#""api_error_status":422,"terminal_reason":"api_error","result":"Unprocessable""#,
+            "unknown",
+        ),
+        (
+            r#""api_error_status":413,"terminal_reason":"image_error","result":"Too large""#,
+            "none",
+        ),
+        (
+            r#""api_error_status":401,"terminal_reason":"api_error","result":"Invalid API key""#,
+            "refused",
+        ),
         (
             r#""api_error_status":400,"terminal_reason":"api_error","result":"Credit balance is too low""#,
             "refused",
         ),
-        (r#""api_error_status":404,"terminal_reason":"api_error","result":"selected model""#, "refused"),
+        (
+            r#""api_error_status":404,"terminal_reason":"api_error","result":"selected model""#,
+            "refused",
+        ),
         (
             r#""api_error_status":null,"terminal_reason":"api_error","result":"Not logged in · Please run /login""#,
             "refused",
@@ -113,7 +162,10 @@ fn faults_of_claude() {
             r#""subtype":"error_during_execution","errors":["No conversation found with session ID: x"]"#,
             "lost",
         ),
-        (r#""subtype":"error_max_turns","terminal_reason":"max_turns","result":null"#, "none"),
+        (
+            r#""subtype":"error_max_turns","terminal_reason":"max_turns","result":null"#,
+            "none",
+        ),
         (r#""terminal_reason":"aborted_tools""#, "none"),
     ];
     for (line, expected) in cases {
@@ -125,36 +177,80 @@ fn faults_of_claude() {
 #[test]
 fn what_claude_is_at() {
     let line = r#"{"type":"assistant","message":{"content":[{"type":"text","text":"x"},{"type":"tool_use","name":"Bash","input":{"command":"cargo\ttest \u001b[31m"}}]}}"#;
-    let [AgentNews::Doing(doing)] = &claude(line)[..] else { panic!() };
-    assert!(doing.starts_with("Bash cargo test") && !doing.chars().any(char::is_control), "{doing:?}");
+    let [AgentNews::Doing(doing)] = &claude(line)[..] else {
+        panic!()
+    };
+    assert!(
+        doing.starts_with("Bash cargo test") && !doing.chars().any(char::is_control),
+        "{doing:?}"
+    );
     let line = r#"{"type":"assistant","message":{"id":"msg_1","content":[],"usage":{"input_tokens":3,"cache_creation_input_tokens":4,"cache_read_input_tokens":5,"output_tokens":1}}}"#;
-    let tokens = TokenUse { input: 7, cached: 5, output: 1 };
-    assert_eq!(claude(line), [AgentNews::Request { id: "msg_1".into(), tokens }]);
-    let retry =
-        r#"{"type":"system","subtype":"api_retry","attempt":2,"error_status":529,"error":"overloaded"}"#;
-    assert_eq!(claude(retry), [AgentNews::Waiting("overloaded, try 2".into())]);
+    let tokens = TokenUse {
+        input: 7,
+        cached: 5,
+        output: 1,
+    };
+    assert_eq!(
+        claude(line),
+        [AgentNews::Request {
+            id: "msg_1".into(),
+            tokens
+        }]
+    );
+    let retry = r#"{"type":"system","subtype":"api_retry","attempt":2,"error_status":529,"error":"overloaded"}"#;
+    assert_eq!(
+        claude(retry),
+        [AgentNews::Waiting("overloaded, try 2".into())]
+    );
 }
 
 #[test]
 fn lines_of_codex() {
-    assert_eq!(codex(r#"{"type":"thread.started","thread_id":"t1"}"#), [AgentNews::Session("t1".into())]);
+    assert_eq!(
+        codex(r#"{"type":"thread.started","thread_id":"t1"}"#),
+        [AgentNews::Session("t1".into())]
+    );
     let usage = r#"{"type":"turn.completed","usage":{"input_tokens":40,"cached_input_tokens":30,"output_tokens":20}}"#;
-    let total = Some(TokenUse { input: 10, cached: 30, output: 20 });
-    assert_eq!(codex(usage)[1], AgentNews::SessionTotal { tokens: total, micro_usd: None });
+    let total = Some(TokenUse {
+        input: 10,
+        cached: 30,
+        output: 20,
+    });
+    assert_eq!(
+        codex(usage)[1],
+        AgentNews::SessionTotal {
+            tokens: total,
+            micro_usd: None
+        }
+    );
     let faults = [
         ("unexpected status 401 Unauthorized: x", "refused"),
-        ("Quota exceeded. Check your plan and billing details.", "refused"),
+        (
+            "Quota exceeded. Check your plan and billing details.",
+            "refused",
+        ),
         ("Missing environment variable: OPENAI_API_KEY", "refused"),
-        ("exceeded retry limit, last status: 429 Too Many Requests", "away"),
+        (
+            "exceeded retry limit, last status: 429 Too Many Requests",
+            "away",
+        ),
         ("unexpected status 503 Service Unavailable: x", "away"),
-        ("stream disconnected, url: http://127.0.0.1:40113/v1", "away"),
-        ("Selected model is at capacity. Please try a different model.", "away"),
+        (
+            "stream disconnected, url: http://127.0.0.1:40113/v1",
+            "away",
+        ),
+        (
+            "Selected model is at capacity. Please try a different model.",
+            "away",
+        ),
         ("You've hit your usage limit. Try again at 3:05 PM.", "away"),
         ("thread panicked", "unknown"),
         ("unexpected status 422 Unprocessable Entity: x", "unknown"),
     ];
     for (said, expected) in faults {
-        let news = codex(&format!(r#"{{"type":"turn.failed","error":{{"message":"{said}"}}}}"#));
+        let news = codex(&format!(
+            r#"{{"type":"turn.failed","error":{{"message":"{said}"}}}}"#
+        ));
         assert_eq!(kind(fault_of(&news)), expected, "{said}");
     }
 }
@@ -162,14 +258,28 @@ fn lines_of_codex() {
 #[test]
 fn lines_of_opencode() {
     let line = r#"{"type":"step_finish","sessionID":"ses_1","part":{"tokens":{"input":5,"output":2,"reasoning":1,"cache":{"read":3,"write":4}},"cost":0.5}}"#;
-    let tokens = TokenUse { input: 9, cached: 3, output: 3 };
-    let spent = AgentNews::Spent { turns: 1, tokens, micro_usd: Some(500_000) };
+    let tokens = TokenUse {
+        input: 9,
+        cached: 3,
+        output: 3,
+    };
+    let spent = AgentNews::Spent {
+        turns: 1,
+        tokens,
+        micro_usd: Some(500_000),
+    };
     assert_eq!(opencode(line), [AgentNews::Session("ses_1".into()), spent]);
-    let error = r#"{"type":"error","error":{"name":"APIError","data":{"message":"no","statusCode":401}}}"#;
+    let error =
+        r#"{"type":"error","error":{"name":"APIError","data":{"message":"no","statusCode":401}}}"#;
     assert_eq!(kind(fault_of(&opencode(error))), "refused");
-    let faults = [(r#""statusCode":529"#, "away"), (r#""statusCode":422"#, "unknown"), ("", "unknown")];
+    let faults = [
+        (r#""statusCode":529"#, "away"),
+        (r#""statusCode":422"#, "unknown"),
+        ("", "unknown"),
+    ];
     for (status, expected) in faults {
-        let error = format!(r#"{{"type":"error","error":{{"name":"APIError","data":{{{status}}}}}}}"#);
+        let error =
+            format!(r#"{{"type":"error","error":{{"name":"APIError","data":{{{status}}}}}}}"#);
         assert_eq!(kind(fault_of(&opencode(&error))), expected, "{status}");
     }
 }
@@ -177,7 +287,11 @@ fn lines_of_opencode() {
 #[test]
 fn an_id_of_a_conversation_is_new_each_time() {
     let (player, name) = (AgentPlayer::default(), AgentName::new("builder-1").unwrap());
-    let made = || claude::command(Path::new("claude"), &order(&player, &name, None)).session.unwrap();
+    let made = || {
+        claude::command(Path::new("claude"), &order(&player, &name, None))
+            .session
+            .unwrap()
+    };
     let (one, two) = (made(), made());
     assert_ne!(one, two);
     let lengths: Vec<usize> = one.split('-').map(str::len).collect();
@@ -187,24 +301,50 @@ fn an_id_of_a_conversation_is_new_each_time() {
 /// The variables that are set, with their values, and those that are taken away.
 fn variables(made: &AgentCommand) -> Vec<(String, Option<String>)> {
     let text = |text: &OsStr| text.to_string_lossy().into_owned();
-    made.command.get_envs().map(|(name, value)| (text(name), value.map(text))).collect()
+    made.command
+        .get_envs()
+        .map(|(name, value)| (text(name), value.map(text)))
+        .collect()
 }
 
 #[test]
 fn what_claude_may_do() {
     let (player, name) = (AgentPlayer::default(), AgentName::new("builder-1").unwrap());
     let allow = ["Bash(sh tests/*)".to_owned()];
-    let builder = AgentOrder { allow: &allow, ..order(&player, &name, Some("s-1")) };
+    let builder = AgentOrder {
+        allow: &allow,
+        ..order(&player, &name, Some("s-1"))
+    };
     let made = claude::command(Path::new("claude"), &builder);
     let line = words(&made).join(" ");
-    assert!(line.contains("--permission-mode acceptEdits --resume s-1 --allowedTools"), "{line}");
-    assert!(line.ends_with("--allowedTools Bash(sh tests/*) --strict-mcp-config"), "{line}");
-    for name in ["CLAUDECODE", "CLAUDE_CODE_SESSION_ID", "CLAUDE_PID", "CLAUDE_CODE_ENTRYPOINT"] {
-        assert!(variables(&made).contains(&(name.to_owned(), None)), "{name}");
+    assert!(
+        line.contains("--permission-mode acceptEdits --resume s-1 --allowedTools"),
+        "{line}"
+    );
+    assert!(
+        line.ends_with("--allowedTools Bash(sh tests/*) --strict-mcp-config"),
+        "{line}"
+    );
+    for name in [
+        "CLAUDECODE",
+        "CLAUDE_CODE_SESSION_ID",
+        "CLAUDE_PID",
+        "CLAUDE_CODE_ENTRYPOINT",
+    ] {
+        assert!(
+            variables(&made).contains(&(name.to_owned(), None)),
+            "{name}"
+        );
     }
-    let verifier = AgentOrder { role: Role::Verifier, ..order(&player, &name, None) };
+    let verifier = AgentOrder {
+        role: Role::Verifier,
+        ..order(&player, &name, None)
+    };
     let line = words(&claude::command(Path::new("claude"), &verifier)).join(" ");
-    assert!(line.contains("--agent fp:verifier") && line.contains("--permission-mode default"), "{line}");
+    assert!(
+        line.contains("--agent fp:verifier") && line.contains("--permission-mode default"),
+        "{line}"
+    );
 }
 
 #[test]
@@ -216,10 +356,17 @@ fn what_codex_may_do() {
     std::fs::write(folder.path().join(".git"), "gitdir: git\n").unwrap();
     let (player, name) = (AgentPlayer::default(), AgentName::new("builder-1").unwrap());
     let writes = [there.clone(), folder.path().join("not-there")];
-    let order = AgentOrder { writes: &writes, cwd: folder.path(), ..order(&player, &name, None) };
+    let order = AgentOrder {
+        writes: &writes,
+        cwd: folder.path(),
+        ..order(&player, &name, None)
+    };
     let words = words(&codex::command(Path::new("codex"), &order));
     let line = words.join(" ");
-    assert!(line.starts_with("exec --json --skip-git-repo-check -s workspace-write -c "), "{line}");
+    assert!(
+        line.starts_with("exec --json --skip-git-repo-check -s workspace-write -c "),
+        "{line}"
+    );
     let roots = json!([there, git]);
     for setting in [
         "approval_policy=\"never\"".to_owned(),
@@ -231,11 +378,22 @@ fn what_codex_may_do() {
         "web_search=\"disabled\"".to_owned(),
         "project_doc_fallback_filenames=[\"CLAUDE.md\"]".to_owned(),
     ] {
-        assert!(words.windows(2).any(|pair| pair == ["-c", setting.as_str()]), "{setting}: {line}");
+        assert!(
+            words
+                .windows(2)
+                .any(|pair| pair == ["-c", setting.as_str()]),
+            "{setting}: {line}"
+        );
     }
-    let shared = AgentOrder { needs_network: true, ..order };
+    let shared = AgentOrder {
+        needs_network: true,
+        ..order
+    };
     let line = self::words(&codex::command(Path::new("codex"), &shared)).join(" ");
-    assert!(line.contains("sandbox_workspace_write.network_access=true"), "{line}");
+    assert!(
+        line.contains("sandbox_workspace_write.network_access=true"),
+        "{line}"
+    );
 }
 
 #[test]
@@ -243,9 +401,16 @@ fn what_opencode_may_do() {
     let (player, name) = (AgentPlayer::default(), AgentName::new("builder-1").unwrap());
     let allow = ["Bash(sh tests/run.sh)".to_owned(), "WebFetch".to_owned()];
     let configured = |role: Role| {
-        let order = AgentOrder { allow: &allow, role, ..order(&player, &name, None) };
+        let order = AgentOrder {
+            allow: &allow,
+            role,
+            ..order(&player, &name, None)
+        };
         let variables = variables(&opencode::command(Path::new("opencode"), &order));
-        let (_, text) = variables.into_iter().find(|(name, _)| name == "OPENCODE_CONFIG_CONTENT").unwrap();
+        let (_, text) = variables
+            .into_iter()
+            .find(|(name, _)| name == "OPENCODE_CONFIG_CONTENT")
+            .unwrap();
         serde_json::from_str::<Value>(&text.unwrap()).unwrap()
     };
     let builder = configured(Role::Builder);
@@ -261,40 +426,84 @@ fn what_opencode_may_do() {
     );
     assert_eq!(builder["agent"]["fp"]["tools"]["task"], false);
     let verifier = configured(Role::Verifier)["permission"].clone();
-    assert_eq!((&verifier["edit"], &verifier["bash"]["*"]), (&json!("deny"), &json!("deny")));
+    assert_eq!(
+        (&verifier["edit"], &verifier["bash"]["*"]),
+        (&json!("deny"), &json!("deny"))
+    );
     let shell = &verifier["bash"];
-    assert_eq!((&shell["fp claim *"], &shell["fp verdict *"]), (&Value::Null, &json!("allow")));
+    assert_eq!(
+        (&shell["fp claim *"], &shell["fp verdict *"]),
+        (&Value::Null, &json!("allow"))
+    );
 }
 
 #[test]
 fn a_conversation_that_goes_on_has_no_page() {
     let (player, name) = (AgentPlayer::default(), AgentName::new("builder-1").unwrap());
     let first = codex::command(Path::new("codex"), &order(&player, &name, None));
-    assert!(first.input.starts_with("# Builder\n\n# Now\n\nClaim."), "{}", first.input);
+    assert!(
+        first.input.starts_with("# Builder\n\n# Now\n\nClaim."),
+        "{}",
+        first.input
+    );
     assert_eq!(words(&first).last().unwrap(), "-");
     let again = codex::command(Path::new("codex"), &order(&player, &name, Some("t1")));
     assert_eq!(again.input, "Claim.");
-    assert_eq!(words(&again)[words(&again).len() - 3..], ["resume", "t1", "-"]);
+    assert_eq!(
+        words(&again)[words(&again).len() - 3..],
+        ["resume", "t1", "-"]
+    );
 }
 
 #[test]
 fn placeholders_of_an_own_program() {
     let folder = tempfile::tempdir().unwrap();
     let (player, name) = (
-        AgentPlayer { model: Some("m".into()), ..AgentPlayer::default() },
+        AgentPlayer {
+            model: Some("m".into()),
+            ..AgentPlayer::default()
+        },
         AgentName::new("builder-1").unwrap(),
     );
-    let list = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
+    let list = |words: &[&str]| {
+        words
+            .iter()
+            .map(|word| (*word).to_owned())
+            .collect::<Vec<_>>()
+    };
     let own = OwnProgram {
         start: list(&["p", "{role}", "{name}", "--at={cwd}", "{model}", "{prompt}"]),
         resume: list(&["p", "--again", "{session}"]),
     };
-    let order = AgentOrder { scratch: folder.path(), ..order(&player, &name, None) };
+    let order = AgentOrder {
+        scratch: folder.path(),
+        ..order(&player, &name, None)
+    };
     let made = own::command(&own, &order).unwrap();
     let prompt = folder.path().join("builder-1.md");
-    assert_eq!(words(&made), ["builder", "builder-1", "--at=/work/tree", "m", prompt.to_str().unwrap()]);
-    assert!(std::fs::read_to_string(&prompt).unwrap().starts_with("# Builder"));
-    let again = own::command(&own, &AgentOrder { session: Some("s 1"), ..order }).unwrap();
+    assert_eq!(
+        words(&made),
+        [
+            "builder",
+            "builder-1",
+            "--at=/work/tree",
+            "m",
+            prompt.to_str().unwrap()
+        ]
+    );
+    assert!(
+        std::fs::read_to_string(&prompt)
+            .unwrap()
+            .starts_with("# Builder")
+    );
+    let again = own::command(
+        &own,
+        &AgentOrder {
+            session: Some("s 1"),
+            ..order
+        },
+    )
+    .unwrap();
     assert_eq!(words(&again), ["--again", "s 1"]);
     assert_eq!(std::fs::read_to_string(&prompt).unwrap(), "Claim.");
 }

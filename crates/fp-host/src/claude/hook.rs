@@ -47,7 +47,9 @@ impl HookEvent {
         }
         let text = |name| text_of(&whole, name).map(str::to_owned);
         let agent_type = text("agent_type");
-        let is_process = agent_type.as_ref().is_some_and(|kind| kind.starts_with("fp:"));
+        let is_process = agent_type
+            .as_ref()
+            .is_some_and(|kind| kind.starts_with("fp:"));
         let session = text("session_id");
         let agent_id = text("agent_id").or_else(|| session.clone().filter(|_| is_process));
         Ok(Self {
@@ -71,7 +73,8 @@ impl HookEvent {
     }
 
     pub fn command(&self) -> Option<&str> {
-        self.input("command").filter(|_| self.tool() == Some("Bash"))
+        self.input("command")
+            .filter(|_| self.tool() == Some("Bash"))
     }
 
     /// The path that a tool call edits, as written in the call.
@@ -109,8 +112,17 @@ impl HookEvent {
             Some(Value::Null) => Some(""),
             _ => is_new().then_some(""),
         };
-        let changed_by_user = field("userModified").and_then(Value::as_bool).unwrap_or(false);
-        Some((path, FileEdit { action, original, changed_by_user }))
+        let changed_by_user = field("userModified")
+            .and_then(Value::as_bool)
+            .unwrap_or(false);
+        Some((
+            path,
+            FileEdit {
+                action,
+                original,
+                changed_by_user,
+            },
+        ))
     }
 
     /// Type, name and id of the agent that an Agent call started.
@@ -119,12 +131,17 @@ impl HookEvent {
             return None;
         }
         let id = self.whole.get("tool_response")?.get("agentId")?.as_str()?;
-        Some((self.input("subagent_type")?, self.input("name").or_else(|| self.input("description"))?, id))
+        Some((
+            self.input("subagent_type")?,
+            self.input("name").or_else(|| self.input("description"))?,
+            id,
+        ))
     }
 
     /// The agent that a message was sent to.
     pub fn messaged_agent(&self) -> Option<&str> {
-        self.input("to").filter(|_| self.tool() == Some("SendMessage"))
+        self.input("to")
+            .filter(|_| self.tool() == Some("SendMessage"))
     }
 
     /// The prompt that the user has typed; `None` for one that the client says it entered itself.
@@ -145,7 +162,8 @@ impl HookEvent {
 
     /// The prompt that a tool call schedules. The client enters it later just as if the user had typed it.
     pub fn scheduled_prompt(&self) -> Option<&str> {
-        self.input("prompt").filter(|_| matches!(self.tool(), Some("CronCreate" | "ScheduleWakeup")))
+        self.input("prompt")
+            .filter(|_| matches!(self.tool(), Some("CronCreate" | "ScheduleWakeup")))
     }
 
     /// The questions that the user has answered, each with the answers chosen; none if the user hasn't handed them in.
@@ -154,18 +172,32 @@ impl HookEvent {
             return Vec::new();
         }
         let has = |response: &Value, field: &&str| {
-            !matches!(response.get(field), None | Some(Value::Null | Value::Bool(false)))
+            !matches!(
+                response.get(field),
+                None | Some(Value::Null | Value::Bool(false))
+            )
         };
         let handed_in = |response: &&Value| !NOT_HANDED_IN.iter().any(|field| has(response, field));
-        let answers =
-            self.whole.get("tool_response").filter(handed_in).and_then(|response| response.get("answers"));
-        let questions = self.whole["tool_input"]["questions"].as_array().into_iter().flatten();
+        let answers = self
+            .whole
+            .get("tool_response")
+            .filter(handed_in)
+            .and_then(|response| response.get("answers"));
+        let questions = self.whole["tool_input"]["questions"]
+            .as_array()
+            .into_iter()
+            .flatten();
         // A preview, or a note of the user's, may say something else than the words that are compared.
         let is_plain = |asked: &&Value| {
             let mut options = asked["options"].as_array().into_iter().flatten();
             !options.any(|option| has(option, &"preview"))
         };
-        let noted = |question: &str| has(&self.whole["tool_response"]["annotations"][question], &"notes");
+        let noted = |question: &str| {
+            has(
+                &self.whole["tool_response"]["annotations"][question],
+                &"notes",
+            )
+        };
         let answered = questions.filter(is_plain).filter_map(|asked| {
             let printed = PrintedQuestion::deserialize(asked).ok()?;
             if noted(&printed.question) {
@@ -173,7 +205,11 @@ impl HookEvent {
             }
             let chosen = match answers?.get(&printed.question)? {
                 Value::String(label) => vec![label.clone()],
-                Value::Array(labels) => labels.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
+                Value::Array(labels) => labels
+                    .iter()
+                    .filter_map(Value::as_str)
+                    .map(str::to_owned)
+                    .collect(),
                 _ => return None,
             };
             Some((printed, chosen))
@@ -183,14 +219,19 @@ impl HookEvent {
 
     /// True if the agent continues only because a stop hook made it.
     pub fn stop_hook_active(&self) -> bool {
-        self.whole.get("stop_hook_active").and_then(Value::as_bool).unwrap_or(false)
+        self.whole
+            .get("stop_hook_active")
+            .and_then(Value::as_bool)
+            .unwrap_or(false)
     }
 
     /// The description of this agent's background task, which the lead sets to the agent's name.
     pub fn own_description(&self) -> Option<&str> {
         let id = self.agent_id.as_deref()?;
         let tasks = self.whole.get("background_tasks")?.as_array()?;
-        let own = tasks.iter().find(|t| t.get("id").and_then(Value::as_str) == Some(id))?;
+        let own = tasks
+            .iter()
+            .find(|t| t.get("id").and_then(Value::as_str) == Some(id))?;
         own.get("description").and_then(Value::as_str)
     }
 }
@@ -236,13 +277,22 @@ pub fn was_scheduled(transcript: &Path, prompt: &str) -> bool {
     let fires = record.lines().filter(|line| line.contains(FIRE));
     fires
         .filter_map(|line| serde_json::from_str::<Value>(line).ok())
-        .any(|line| text_of(&line, "subtype") == Some(FIRE) && text_of(&line, "prompt") == Some(prompt))
+        .any(|line| {
+            text_of(&line, "subtype") == Some(FIRE) && text_of(&line, "prompt") == Some(prompt)
+        })
 }
 
 fn replacement(value: &Value) -> Option<TextReplacement<'_>> {
     let text = |name: &str| value.get(name).and_then(Value::as_str);
-    let everywhere = value.get("replace_all").and_then(Value::as_bool).unwrap_or(false);
-    Some(TextReplacement { old: text("old_string")?, new: text("new_string")?, everywhere })
+    let everywhere = value
+        .get("replace_all")
+        .and_then(Value::as_bool)
+        .unwrap_or(false);
+    Some(TextReplacement {
+        old: text("old_string")?,
+        new: text("new_string")?,
+        everywhere,
+    })
 }
 
 /// A hook's answer.
@@ -257,7 +307,10 @@ pub enum HookReply<'t> {
     /// Makes the agent continue and tells it why.
     Block(&'t str),
     /// Tells a starting session something, and its user something else.
-    SessionContext { model: &'t str, user: Option<&'t str> },
+    SessionContext {
+        model: &'t str,
+        user: Option<&'t str>,
+    },
     /// Tells a session something beside its prompt.
     PromptContext(&'t str),
     /// Keeps something in the summary of the conversation.
@@ -315,7 +368,10 @@ impl HookReply<'_> {
 }
 
 fn text_of<'v>(value: &'v Value, name: &str) -> Option<&'v str> {
-    value.get(name).and_then(Value::as_str).filter(|text| !text.is_empty())
+    value
+        .get(name)
+        .and_then(Value::as_str)
+        .filter(|text| !text.is_empty())
 }
 
 #[cfg(test)]
@@ -323,17 +379,19 @@ mod tests {
     use super::*;
 
     fn answered(response: Value) -> Vec<Vec<String>> {
-        let options =
-            json!([{ "label": "Red", "description": "Warm" }, { "label": "Blue", "description": "Cold" }]);
-        let question =
-            json!({ "question": "Which?", "header": "Colour", "options": options, "multiSelect": false });
+        let options = json!([{ "label": "Red", "description": "Warm" }, { "label": "Blue", "description": "Cold" }]);
+        let question = json!({ "question": "Which?", "header": "Colour", "options": options, "multiSelect": false });
         let event = json!({
             "hook_event_name": "PostToolUse", "tool_name": "AskUserQuestion",
             "tool_input": { "questions": [question], "answers": { "Which?": "Red" } },
             "tool_response": response,
         });
         let event = HookEvent::parse(event.to_string().as_bytes()).unwrap();
-        event.answered().into_iter().map(|(_, chosen)| chosen).collect()
+        event
+            .answered()
+            .into_iter()
+            .map(|(_, chosen)| chosen)
+            .collect()
     }
 
     #[test]
@@ -343,7 +401,11 @@ mod tests {
             event.prompt().map(str::to_owned)
         };
         let check = |text: &str, expect: &str| {
-            assert_eq!(prompt(&format!("{{\"prompt\":\"{text}\"}}")).as_deref(), Some(expect), "{text}");
+            assert_eq!(
+                prompt(&format!("{{\"prompt\":\"{text}\"}}")).as_deref(),
+                Some(expect),
+                "{text}"
+            );
         };
         check("a\\ud800b", "a\u{fffd}b");
         check("\\udc00\\ud800", "\u{fffd}\u{fffd}");
@@ -360,11 +422,28 @@ mod tests {
             event.prompt().map(str::to_owned)
         };
         for source in ["user", "sdk"] {
-            assert_eq!(prompt(json!({ "prompt": "Go", "source": source })).as_deref(), Some("Go"));
+            assert_eq!(
+                prompt(json!({ "prompt": "Go", "source": source })).as_deref(),
+                Some("Go")
+            );
         }
-        assert_eq!(prompt(json!({ "prompt": "Go" })).as_deref(), Some("Go"), "the client does not tell");
-        for source in ["system", "loop_wakeup", "schedule_wakeup", "poll_event", "something_new"] {
-            assert_eq!(prompt(json!({ "prompt": "Go", "source": source })), None, "{source}");
+        assert_eq!(
+            prompt(json!({ "prompt": "Go" })).as_deref(),
+            Some("Go"),
+            "the client does not tell"
+        );
+        for source in [
+            "system",
+            "loop_wakeup",
+            "schedule_wakeup",
+            "poll_event",
+            "something_new",
+        ] {
+            assert_eq!(
+                prompt(json!({ "prompt": "Go", "source": source })),
+                None,
+                "{source}"
+            );
         }
     }
 
@@ -376,9 +455,20 @@ mod tests {
         let fire = r#"{"type":"system","subtype":"scheduled_task_fire","prompt":"Go"}"#;
         for (lines, expected) in [
             (vec![fire], true),
-            (vec![r#"{"type":"assistant"}"#, fire, r#"{"type":"user"}"#, "cut off"], true),
+            (
+                vec![
+                    r#"{"type":"assistant"}"#,
+                    fire,
+                    r#"{"type":"user"}"#,
+                    "cut off",
+                ],
+                true,
+            ),
             (vec![r#"{"type":"user","prompt":"Go"}"#], false),
-            (vec![r#"{"type":"system","subtype":"scheduled_task_fire","prompt":"Stop"}"#], false),
+            (
+                vec![r#"{"type":"system","subtype":"scheduled_task_fire","prompt":"Stop"}"#],
+                false,
+            ),
         ] {
             std::fs::write(&path, lines.join("\n")).unwrap();
             assert_eq!(was_scheduled(&path, "Go"), expected, "{lines:?}");
@@ -388,12 +478,17 @@ mod tests {
     #[test]
     fn answers_count_when_the_user_has_handed_them_in() {
         let answers = json!({ "Which?": "Blue" });
-        assert_eq!(answered(json!({ "answers": answers, "followUp": false })), [["Blue"]]);
+        assert_eq!(
+            answered(json!({ "answers": answers, "followUp": false })),
+            [["Blue"]]
+        );
         assert!(answered(json!({ "answers": { "Another?": "Blue" } })).is_empty());
         assert!(answered(json!({})).is_empty(), "the input is the model's");
-        for (field, value) in
-            [("afkTimeoutMs", json!(60_000)), ("followUp", json!(true)), ("response", json!("No."))]
-        {
+        for (field, value) in [
+            ("afkTimeoutMs", json!(60_000)),
+            ("followUp", json!(true)),
+            ("response", json!("No.")),
+        ] {
             let mut response = json!({ "answers": answers });
             response[field] = value;
             assert!(answered(response).is_empty(), "{field}");

@@ -16,14 +16,20 @@ pub const PLUGIN: &str = "fp";
 pub const MARKETPLACE: &str = "fractal-planner";
 /// The permission rules that `fp install` offers: the pages of plans and the roadmaps, which agents write. The hook
 /// answers for commands of fp, by role.
-pub const PERMISSIONS: [&str; 2] =
-    ["Edit(.fractal-planner/plans/*/*.md)", "Edit(.fractal-planner/roadmaps/*.md)"];
+pub const PERMISSIONS: [&str; 2] = [
+    "Edit(.fractal-planner/plans/*/*.md)",
+    "Edit(.fractal-planner/roadmaps/*.md)",
+];
 /// The variable that enables agent teams if it is `1`.
 pub const TEAMS: &str = "CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS";
 
 /// The folder of the client's own files according to `env`; `None` if `env` doesn't say.
 pub fn client_home(env: &dyn Fn(&str) -> Option<String>) -> Option<PathBuf> {
-    let absolute = |name: &str| env(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let absolute = |name: &str| {
+        env(name)
+            .map(PathBuf::from)
+            .filter(|path| path.is_absolute())
+    };
     absolute("CLAUDE_CONFIG_DIR").or_else(|| Some(absolute(HOME)?.join(".claude")))
 }
 
@@ -32,13 +38,21 @@ const MAX_RECORD: u64 = 64 * 1024 * 1024;
 
 /// True if the client's own record says that the user trusts `folder`.
 pub fn is_trusted_folder(env: &dyn Fn(&str) -> Option<String>, folder: &Path) -> bool {
-    let absolute = |name: &str| env(name).map(PathBuf::from).filter(|path| path.is_absolute());
-    let Some(home) = absolute("CLAUDE_CONFIG_DIR").or_else(|| absolute(HOME)) else { return false };
+    let absolute = |name: &str| {
+        env(name)
+            .map(PathBuf::from)
+            .filter(|path| path.is_absolute())
+    };
+    let Some(home) = absolute("CLAUDE_CONFIG_DIR").or_else(|| absolute(HOME)) else {
+        return false;
+    };
     let text = file::read_text(&home.join(".claude.json"), MAX_RECORD).unwrap_or_default();
     let record: Value = serde_json::from_str(&text).unwrap_or_default();
     let is_trusted = |name: &str| record["projects"][name]["hasTrustDialogAccepted"] == true;
     // Some versions write `/` on every system.
-    folder.to_str().is_some_and(|name| is_trusted(name) || is_trusted(&name.replace(MAIN_SEPARATOR, "/")))
+    folder
+        .to_str()
+        .is_some_and(|name| is_trusted(name) || is_trusted(&name.replace(MAIN_SEPARATOR, "/")))
 }
 
 #[cfg(test)]
@@ -51,13 +65,23 @@ mod tests {
     fn the_folder_of_the_client_is_where_the_user_says() {
         let check = |variables: &[(&str, &str)], expect: Option<&str>| {
             let variable = |name: &str| {
-                variables.iter().find(|(found, _)| *found == name).map(|(_, value)| (*value).to_owned())
+                variables
+                    .iter()
+                    .find(|(found, _)| *found == name)
+                    .map(|(_, value)| (*value).to_owned())
             };
-            assert_eq!(client_home(&variable), expect.map(PathBuf::from), "{variables:?}");
+            assert_eq!(
+                client_home(&variable),
+                expect.map(PathBuf::from),
+                "{variables:?}"
+            );
         };
         check(&[("HOME", "/h")], Some("/h/.claude"));
         check(&[("HOME", "/h"), ("CLAUDE_CONFIG_DIR", "/c")], Some("/c"));
-        check(&[("HOME", "/h"), ("CLAUDE_CONFIG_DIR", "c")], Some("/h/.claude"));
+        check(
+            &[("HOME", "/h"), ("CLAUDE_CONFIG_DIR", "c")],
+            Some("/h/.claude"),
+        );
         check(&[], None);
     }
 }

@@ -45,7 +45,9 @@ struct Usage {
 /// Sums up the record at `path`. What can't be read counts nothing: each message has several lines, and the last one has
 /// its figures.
 pub fn recorded_use(path: &Path) -> RecordedUse {
-    let Ok(file) = File::open(path) else { return RecordedUse::default() };
+    let Ok(file) = File::open(path) else {
+        return RecordedUse::default();
+    };
     let mut messages: BTreeMap<String, TokenUse> = BTreeMap::new();
     let mut model = None;
     for line in BufReader::new(file.take(MAX_RECORD)).split(b'\n') {
@@ -54,18 +56,28 @@ pub fn recorded_use(path: &Path) -> RecordedUse {
         if memchr::memmem::find(&line, b"\"usage\"").is_none() {
             continue;
         }
-        let Ok(Line { message }) = serde_json::from_slice(&line) else { continue };
+        let Ok(Line { message }) = serde_json::from_slice(&line) else {
+            continue;
+        };
         let usage = message.usage;
         let tokens = TokenUse {
-            input: usage.input_tokens.saturating_add(usage.cache_creation_input_tokens),
+            input: usage
+                .input_tokens
+                .saturating_add(usage.cache_creation_input_tokens),
             cached: usage.cache_read_input_tokens,
             output: usage.output_tokens,
         };
         messages.insert(message.id, tokens);
         model = Some(message.model);
     }
-    let mut sum = RecordedUse { turns: messages.len() as u64, tokens: TokenUse::default(), model };
-    messages.into_values().for_each(|tokens| sum.tokens.add(tokens));
+    let mut sum = RecordedUse {
+        turns: messages.len() as u64,
+        tokens: TokenUse::default(),
+        model,
+    };
+    messages
+        .into_values()
+        .for_each(|tokens| sum.tokens.add(tokens));
     sum
 }
 
@@ -90,8 +102,22 @@ mod tests {
             line("b", 3),
         ];
         std::fs::write(&path, text.join("\n")).unwrap();
-        let tokens = TokenUse { input: 10, cached: 14, output: 23 };
-        assert_eq!(recorded_use(&path), RecordedUse { turns: 2, tokens, model: Some("m".into()) });
-        assert_eq!(recorded_use(&folder.path().join("none")), RecordedUse::default());
+        let tokens = TokenUse {
+            input: 10,
+            cached: 14,
+            output: 23,
+        };
+        assert_eq!(
+            recorded_use(&path),
+            RecordedUse {
+                turns: 2,
+                tokens,
+                model: Some("m".into())
+            }
+        );
+        assert_eq!(
+            recorded_use(&folder.path().join("none")),
+            RecordedUse::default()
+        );
     }
 }

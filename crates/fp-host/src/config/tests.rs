@@ -9,20 +9,52 @@ use crate::config_file::{change_setting, parse_layer};
 fn a_fault_is_named_with_its_place_and_its_cure() {
     let check = |text: &str, message: &str, hint: &str| {
         let error = parse_layer(Path::new("config.json"), text).expect_err(text);
-        assert_eq!((error.to_string().as_str(), error.hint().as_deref()), (message, Some(hint)), "{text}");
+        assert_eq!(
+            (error.to_string().as_str(), error.hint().as_deref()),
+            (message, Some(hint)),
+            "{text}"
+        );
     };
     let wrong = "correct the value, or delete the line for the default";
     let comma = "look for a missing or extra comma, quote or bracket just before it";
     let list = "`fp config` lists every setting";
 
-    check("", "config.json:1:1: not JSON: eof while parsing a value", comma);
-    check(" \n\n", "config.json:2:1: not JSON: eof while parsing a value", comma);
+    check(
+        "",
+        "config.json:1:1: not JSON: eof while parsing a value",
+        comma,
+    );
+    check(
+        " \n\n",
+        "config.json:2:1: not JSON: eof while parsing a value",
+        comma,
+    );
     check("hello", "config.json:1:1: not JSON: expected value", comma);
-    check("{\n  \"noCommit\": true,\n}", "config.json:3:1: not JSON: trailing comma", comma);
-    check("{} {}", "config.json:1:4: not JSON: trailing characters", comma);
-    check("{\"nudge\": {", "config.json:1:11: not JSON: eof while parsing an object", comma);
-    check("[]", "config.json:1:1: the file: expected an object of settings, found a list", wrong);
-    check("null", "config.json:1:1: the file: expected an object of settings, found null", wrong);
+    check(
+        "{\n  \"noCommit\": true,\n}",
+        "config.json:3:1: not JSON: trailing comma",
+        comma,
+    );
+    check(
+        "{} {}",
+        "config.json:1:4: not JSON: trailing characters",
+        comma,
+    );
+    check(
+        "{\"nudge\": {",
+        "config.json:1:11: not JSON: eof while parsing an object",
+        comma,
+    );
+    check(
+        "[]",
+        "config.json:1:1: the file: expected an object of settings, found a list",
+        wrong,
+    );
+    check(
+        "null",
+        "config.json:1:1: the file: expected an object of settings, found null",
+        wrong,
+    );
     check(
         "{\n  \"maxComplexity\": 12\n}",
         "config.json:2:20: maxComplexity: expected a whole number from 1 to 10, found integer `12`",
@@ -59,7 +91,11 @@ fn a_fault_is_named_with_its_place_and_its_cure() {
          \".fractal-planner/plans\", found string \"../plans\"",
         wrong,
     );
-    check("{\n \"한\": 1,\n\"maxComplexity\": 3}", "config.json:2:2: there is no setting `한`", list);
+    check(
+        "{\n \"한\": 1,\n\"maxComplexity\": 3}",
+        "config.json:2:2: there is no setting `한`",
+        list,
+    );
     check(
         "{\n  \"maxComplexty\": 3\n}",
         "config.json:2:3: there is no setting `maxComplexty`",
@@ -75,22 +111,44 @@ fn a_fault_is_named_with_its_place_and_its_cure() {
         "config.json:1:20: executionOrder: `risk` is none of `document-order`, `risk-first`, `easy-first`",
         "did you mean `risk-first`?",
     );
-    check("{\"noCommit\": true, \"noCommit\": false}", "config.json:1:20: noCommit: given twice", wrong);
+    check(
+        "{\"noCommit\": true, \"noCommit\": false}",
+        "config.json:1:20: noCommit: given twice",
+        wrong,
+    );
 }
 
 #[test]
 fn the_users_file_is_where_the_platform_has_it() {
     let found = |system: &str, variables: &[(&str, &str)], there: &[&str]| {
-        let env =
-            |name: &str| variables.iter().find(|(n, _)| *n == name).map(|(_, value)| (*value).to_owned());
-        user_file_on(system, &env, |path| there.iter().any(|other| path == Path::new(other)))
+        let env = |name: &str| {
+            variables
+                .iter()
+                .find(|(n, _)| *n == name)
+                .map(|(_, value)| (*value).to_owned())
+        };
+        user_file_on(system, &env, |path| {
+            there.iter().any(|other| path == Path::new(other))
+        })
     };
     let check = |system: &str, variables: &[(&str, &str)], expect: Option<&str>| {
-        assert_eq!(found(system, variables, &[]), expect.map(PathBuf::from), "{system} {variables:?}");
+        assert_eq!(
+            found(system, variables, &[]),
+            expect.map(PathBuf::from),
+            "{system} {variables:?}"
+        );
     };
     for system in ["linux", "macos"] {
-        check(system, &[("HOME", "/h")], Some("/h/.config/fractal-planner/config.json"));
-        check(system, &[("HOME", "/h"), ("XDG_CONFIG_HOME", "/x")], Some("/x/fractal-planner/config.json"));
+        check(
+            system,
+            &[("HOME", "/h")],
+            Some("/h/.config/fractal-planner/config.json"),
+        );
+        check(
+            system,
+            &[("HOME", "/h"), ("XDG_CONFIG_HOME", "/x")],
+            Some("/x/fractal-planner/config.json"),
+        );
         check(
             system,
             &[("HOME", "/h"), ("XDG_CONFIG_HOME", "x")],
@@ -100,8 +158,16 @@ fn the_users_file_is_where_the_platform_has_it() {
         check(system, &[("APPDATA", "/a")], None);
         check(system, &[], None);
     }
-    check("windows", &[("APPDATA", "/a"), ("HOME", "/h")], Some("/a/fractal-planner/config.json"));
-    check("windows", &[("APPDATA", "/a"), ("XDG_CONFIG_HOME", "/x")], Some("/x/fractal-planner/config.json"));
+    check(
+        "windows",
+        &[("APPDATA", "/a"), ("HOME", "/h")],
+        Some("/a/fractal-planner/config.json"),
+    );
+    check(
+        "windows",
+        &[("APPDATA", "/a"), ("XDG_CONFIG_HOME", "/x")],
+        Some("/x/fractal-planner/config.json"),
+    );
     check("windows", &[("HOME", "/h")], None);
 
     let of_mac = "/h/Library/Application Support/fractal-planner/config.json";
@@ -121,8 +187,14 @@ fn the_environment_has_the_last_word() {
         fs::write(&path, text).unwrap();
         path
     };
-    write("x/fractal-planner/config.json", r#"{"maxComplexity": 3, "nudge": {"maxRetries": 5}}"#);
-    write("p/.fractal-planner/config.json", "\u{feff}{\"maxComplexity\": 5, \"nudge\": {\"enabled\": true}}");
+    write(
+        "x/fractal-planner/config.json",
+        r#"{"maxComplexity": 3, "nudge": {"maxRetries": 5}}"#,
+    );
+    write(
+        "p/.fractal-planner/config.json",
+        "\u{feff}{\"maxComplexity\": 5, \"nudge\": {\"enabled\": true}}",
+    );
     write(
         "c/settings.json",
         r#"{"pluginConfigs": {"fp@fractal-planner": {"options": {"language": "한국어", "linear": true, "maxParallelTasks": ""}}},
@@ -142,7 +214,10 @@ fn the_environment_has_the_last_word() {
     check("maxComplexity", 5.into(), SettingOrigin::Project);
     check("nudge.maxRetries", 5.into(), SettingOrigin::User);
     check("nudge.enabled", false.into(), SettingOrigin::Runtime);
-    assert_eq!(config.ignored.by_key(), [("nudge.enabled".to_owned(), true.into())]);
+    assert_eq!(
+        config.ignored.by_key(),
+        [("nudge.enabled".to_owned(), true.into())]
+    );
     check("maxIterations", 3.into(), SettingOrigin::Default);
     check("language", "한국어".into(), SettingOrigin::Plugin);
     check("linear.enabled", true.into(), SettingOrigin::Plugin);
@@ -154,8 +229,14 @@ fn the_environment_has_the_last_word() {
         SettingOrigin::Plan,
         serde_json::from_str(r#"{"maxComplexity": 2, "nudge": {"enabled": true}}"#).unwrap(),
     );
-    assert_eq!(config.explained()["maxComplexity"], (2.into(), SettingOrigin::Plan));
-    assert_eq!(config.explained()["nudge.enabled"], (false.into(), SettingOrigin::Runtime));
+    assert_eq!(
+        config.explained()["maxComplexity"],
+        (2.into(), SettingOrigin::Plan)
+    );
+    assert_eq!(
+        config.explained()["nudge.enabled"],
+        (false.into(), SettingOrigin::Runtime)
+    );
 }
 
 #[test]
@@ -163,7 +244,9 @@ fn a_missing_file_is_no_layer_and_any_other_fault_an_error() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("config.json");
     let check = |expect: Result<bool, &str>| {
-        let result = read_layer(&path).map(|layer| layer.is_some()).map_err(|e| e.to_string());
+        let result = read_layer(&path)
+            .map(|layer| layer.is_some())
+            .map_err(|e| e.to_string());
         let expect = expect.map_err(|message| format!("{}{message}", path.display()));
         assert_eq!(result, expect);
     };
@@ -188,9 +271,14 @@ fn options_of_the_plugin() {
         assert_eq!(read.map_err(|error| error.to_string()), expect, "{text}");
     };
     let none = || Ok(serde_json::json!({}));
-    let of =
-        |id: &str, options: &str| format!("{{\"pluginConfigs\": {{\"{id}\": {{\"options\": {options}}}}}}}");
-    assert_eq!(read_plugin_options(&path).unwrap(), SettingsLayer::default(), "there is no such file");
+    let of = |id: &str, options: &str| {
+        format!("{{\"pluginConfigs\": {{\"{id}\": {{\"options\": {options}}}}}}}")
+    };
+    assert_eq!(
+        read_plugin_options(&path).unwrap(),
+        SettingsLayer::default(),
+        "there is no such file"
+    );
     check("", none());
     check("{\"pluginConfigs\"", none());
     check("[\"pluginConfigs\"]", none());
@@ -198,7 +286,10 @@ fn options_of_the_plugin() {
     check(&of("fp@fractal-planner", "[]"), none());
     check(&of("fp", r#"{"linear": true}"#), none());
     check(&of("other@fractal-planner", r#"{"linear": true}"#), none());
-    check(&of("fp@fractal-planner", r#"{"language": "", "unheard": 3}"#), none());
+    check(
+        &of("fp@fractal-planner", r#"{"language": "", "unheard": 3}"#),
+        none(),
+    );
     check(
         &of("fp@elsewhere", r#"{"maxParallelTasks": 3}"#),
         Ok(serde_json::json!({ "maxParallelTasks": 3 })),
@@ -228,13 +319,32 @@ fn a_change_keeps_the_rest_of_the_file() {
     let path = folder.path().join("config.json");
     let check = |text: &str, key: &str, value: Option<Value>, expect: &str| {
         fs::write(&path, text).unwrap();
-        assert_eq!(change_setting(&path, key, value.as_ref()).unwrap(), text != expect, "{text}");
+        assert_eq!(
+            change_setting(&path, key, value.as_ref()).unwrap(),
+            text != expect,
+            "{text}"
+        );
         assert_eq!(fs::read_to_string(&path).unwrap(), expect, "{text}");
     };
     let two = || Some(Value::from(2));
-    check("{}\n", "nudge.maxRetries", two(), "{\n  \"nudge\": {\n    \"maxRetries\": 2\n  }\n}\n");
-    check("{ \"maxComplexity\" : 1 }", "maxComplexity", two(), "{ \"maxComplexity\" : 2 }");
-    check("{\"\\u006eudge\": null}", "nudge.maxRetries", None, "{\"\\u006eudge\": null}");
+    check(
+        "{}\n",
+        "nudge.maxRetries",
+        two(),
+        "{\n  \"nudge\": {\n    \"maxRetries\": 2\n  }\n}\n",
+    );
+    check(
+        "{ \"maxComplexity\" : 1 }",
+        "maxComplexity",
+        two(),
+        "{ \"maxComplexity\" : 2 }",
+    );
+    check(
+        "{\"\\u006eudge\": null}",
+        "nudge.maxRetries",
+        None,
+        "{\"\\u006eudge\": null}",
+    );
     check(
         "{\n\t\"noCommit\": true,\n\t\"guard\": { \"mode\": \"off\" }\n}",
         "guard.mode",
@@ -247,5 +357,10 @@ fn a_change_keeps_the_rest_of_the_file() {
         Some(["b", "a"].into_iter().collect()),
         "{\"exclusive\": [\"b\", \"a\"]}",
     );
-    check("{\"noCommit\": true}", "noCommit", Some(true.into()), "{\"noCommit\": true}");
+    check(
+        "{\"noCommit\": true}",
+        "noCommit",
+        Some(true.into()),
+        "{\"noCommit\": true}",
+    );
 }

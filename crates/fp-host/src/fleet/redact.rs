@@ -14,7 +14,9 @@ const INSTEAD: &str = "[redacted]";
 
 /// Names of variables whose values are secrets.
 static NAMED: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(r"(?i)(token|secret|passw(or)?d|api_?key|private_?key|access_?key|credential|_auth$|^auth_)")
+    pattern(
+        r"(?i)(token|secret|passw(or)?d|api_?key|private_?key|access_?key|credential|_auth$|^auth_)",
+    )
 });
 
 /// Tokens of hosts and services, and keys, by the form that they say they have.
@@ -68,11 +70,19 @@ pub(super) fn to_send(name: &str, text: String) -> Result<String, FleetError> {
     if let Ok(value) = serde_json::from_str::<Value>(&text) {
         let mut clean = value.clone();
         redact(&mut clean);
-        return Ok(if clean == value { text } else { format!("{clean:#}\n") });
+        return Ok(if clean == value {
+            text
+        } else {
+            format!("{clean:#}\n")
+        });
     }
     let clean = redacted(&text).into_owned();
     if name == "tasks.md" && clean != text {
-        let same = text.lines().zip(clean.lines()).take_while(|(line, clean)| line == clean).count();
+        let same = text
+            .lines()
+            .zip(clean.lines())
+            .take_while(|(line, clean)| line == clean)
+            .count();
         return Err(FleetError::Secret(format!("{name}:{}", same + 1)));
     }
     Ok(clean)
@@ -84,9 +94,11 @@ pub fn redacted(text: &str) -> Cow<'_, str> {
 }
 
 fn without<'t>(text: &'t str, values: &[String]) -> Cow<'t, str> {
-    let mut text = FORMED.replace_all(text, |found: &regex::Captures<'_>| match found.name("url") {
-        Some(url) => format!("{}{INSTEAD}@", url.as_str()),
-        None => INSTEAD.to_owned(),
+    let mut text = FORMED.replace_all(text, |found: &regex::Captures<'_>| {
+        match found.name("url") {
+            Some(url) => format!("{}{INSTEAD}@", url.as_str()),
+            None => INSTEAD.to_owned(),
+        }
     });
     for value in values {
         if text.contains(value.as_str()) {
@@ -102,33 +114,60 @@ mod tests {
 
     #[test]
     fn json_stays_json_and_a_plan_stays_what_was_approved() {
-        let sent = |name: &str, text: &str| to_send(name, text.to_owned()).map_err(|error| error.to_string());
+        let sent = |name: &str, text: &str| {
+            to_send(name, text.to_owned()).map_err(|error| error.to_string())
+        };
         let urls = "{\"a\":\"see http://localhost:3000\",\"b\":\"root@db\"}";
         assert_eq!(sent("interview.json", urls), Ok(urls.to_owned()));
         let secret = "{\"a\":[\"http://u:hunter2@h/\"],\"n\":1}";
         let clean: Value = serde_json::from_str(&sent("plan.json", secret).unwrap()).unwrap();
-        assert_eq!(clean, serde_json::json!({ "a": ["http://u:[redacted]@h/"], "n": 1 }));
+        assert_eq!(
+            clean,
+            serde_json::json!({ "a": ["http://u:[redacted]@h/"], "n": 1 })
+        );
         let text = "one\ncurl http://u:hunter2@h/\n";
-        assert_eq!(sent("research.md", text).unwrap(), "one\ncurl http://u:[redacted]@h/\n");
-        assert!(sent("tasks.md", text).unwrap_err().starts_with("tasks.md:2 has what looks like a secret"));
+        assert_eq!(
+            sent("research.md", text).unwrap(),
+            "one\ncurl http://u:[redacted]@h/\n"
+        );
+        assert!(
+            sent("tasks.md", text)
+                .unwrap_err()
+                .starts_with("tasks.md:2 has what looks like a secret")
+        );
     }
 
     #[test]
     fn secrets_by_their_form_and_by_the_name_of_their_variable() {
         let values = ["hunter2-and-more".to_owned()];
         let check = |text: &str, expect: &str| assert_eq!(without(text, &values), expect, "{text}");
-        check("nothing secret: sk-1, ghp_x, AKIA, eyJ", "nothing secret: sk-1, ghp_x, AKIA, eyJ");
+        check(
+            "nothing secret: sk-1, ghp_x, AKIA, eyJ",
+            "nothing secret: sk-1, ghp_x, AKIA, eyJ",
+        );
         check(&format!("a ghp_{} b", "a1".repeat(18)), "a [redacted] b");
-        check(&format!("key sk-ant-api03-{}.", "x".repeat(40)), "key [redacted].");
+        check(
+            &format!("key sk-ant-api03-{}.", "x".repeat(40)),
+            "key [redacted].",
+        );
         check("AKIAABCDEFGHIJKLMNOP", "[redacted]");
-        check("say hunter2-and-more twice: hunter2-and-more", "say [redacted] twice: [redacted]");
+        check(
+            "say hunter2-and-more twice: hunter2-and-more",
+            "say [redacted] twice: [redacted]",
+        );
         check("https://ada:s3cret@host/x", "https://ada:[redacted]@host/x");
-        check("-----BEGIN RSA PRIVATE KEY-----\\nabc\\n-----END RSA PRIVATE KEY-----", "[redacted]");
+        check(
+            "-----BEGIN RSA PRIVATE KEY-----\\nabc\\n-----END RSA PRIVATE KEY-----",
+            "[redacted]",
+        );
         check(
             "{\"a\":\"eyJhbGciOiJI.eyJzdWIiOiIx.c2lnbmF0dXJl\"}",
             "{\"a\":\"eyJhbGciOiJI.eyJzdWIiOiIx.c2lnbmF0dXJl\"}",
         );
-        check("{\"a\":\"eyJhbGciOiJIUzI1.eyJzdWIiOiIxMjM0.c2lnbmF0dXJlLg\"}", "{\"a\":\"[redacted]\"}");
+        check(
+            "{\"a\":\"eyJhbGciOiJIUzI1.eyJzdWIiOiIxMjM0.c2lnbmF0dXJlLg\"}",
+            "{\"a\":\"[redacted]\"}",
+        );
         for (name, is_secret) in [
             ("GITHUB_TOKEN", true),
             ("ANTHROPIC_API_KEY", true),

@@ -80,18 +80,28 @@ impl Git {
 
     /// A call that reads or writes the whole `index`, which is not the user's: nothing is left out of it.
     pub(super) fn call_on(&self, index: &Path, args: &[&str]) -> GitCall {
-        let whole = ["core.quotepath", "core.splitIndex", "core.sparseCheckout", "index.sparse"];
+        let whole = [
+            "core.quotepath",
+            "core.splitIndex",
+            "core.sparseCheckout",
+            "index.sparse",
+        ];
         let whole = whole.map(|name| format!("{name}=false"));
         let settings = whole.iter().map(String::as_str).chain(["index.version=2"]);
         let options: Vec<&str> = settings.flat_map(|setting| ["-c", setting]).collect();
-        self.bare_call(&options).literal().args(args).env("GIT_INDEX_FILE", index)
+        self.bare_call(&options)
+            .literal()
+            .args(args)
+            .env("GIT_INDEX_FILE", index)
     }
 
     /// A call whose hooks see the user's environment: no settings that children inherit, and the user's
     /// character set. Messages are in English, since this program reads them.
     pub(super) fn call_with_hooks(&self, args: &[&str]) -> GitCall {
         let mut call = self.bare_call(&[]).args(args);
-        let charset = ["LC_ALL", "LC_CTYPE", "LANG"].iter().find_map(std::env::var_os);
+        let charset = ["LC_ALL", "LC_CTYPE", "LANG"]
+            .iter()
+            .find_map(std::env::var_os);
         call.command.env_remove("LC_ALL").env("LC_MESSAGES", "C");
         if let Some(charset) = charset {
             call.command.env("LC_CTYPE", charset);
@@ -101,7 +111,9 @@ impl Git {
 
     fn bare_call(&self, args: &[&str]) -> GitCall {
         let mut call = GitCall::in_folder(self.worktree());
-        call.command.envs(self.env.iter().map(|(name, value)| (name, value))).args(args);
+        call.command
+            .envs(self.env.iter().map(|(name, value)| (name, value)))
+            .args(args);
         call
     }
 }
@@ -125,7 +137,11 @@ impl GitCall {
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
-        Self { command, shown: String::new(), input: Vec::new() }
+        Self {
+            command,
+            shown: String::new(),
+            input: Vec::new(),
+        }
     }
 
     /// Sets the command and its arguments, which errors show.
@@ -137,7 +153,9 @@ impl GitCall {
 
     /// Makes every path literal and every message English.
     fn literal(mut self) -> Self {
-        self.command.env("GIT_LITERAL_PATHSPECS", "1").env("LC_ALL", "C");
+        self.command
+            .env("GIT_LITERAL_PATHSPECS", "1")
+            .env("LC_ALL", "C");
         self
     }
 
@@ -159,7 +177,9 @@ impl GitCall {
 
     /// Adds paths as arguments after `--`.
     pub(super) fn paths<'p>(mut self, paths: impl IntoIterator<Item = &'p RepoPath>) -> Self {
-        self.command.arg("--").args(paths.into_iter().map(|path| os_string(path.as_bytes())));
+        self.command
+            .arg("--")
+            .args(paths.into_iter().map(|path| os_string(path.as_bytes())));
         self
     }
 
@@ -199,20 +219,32 @@ impl GitCall {
             status: output.status.code(),
             stderr: readable_tail(&output.stderr, STDERR_TAIL),
         });
-        Ok(Finished { stdout: output.stdout, failure, shown: self.shown })
+        Ok(Finished {
+            stdout: output.stdout,
+            failure,
+            shown: self.shown,
+        })
     }
 
     /// Runs the call to its end, whatever its status, but not longer than `limit`.
     pub(super) fn run_within(self, limit: Duration) -> Result<Finished, GitError> {
         let deadline = Instant::now() + limit;
-        let Self { mut command, shown, .. } = self;
+        let Self {
+            mut command, shown, ..
+        } = self;
         let failed = || GitError::io(format!("wait for `{shown}`"));
         // A helper that outlives git, such as a connection that others share, may hold the pipes.
-        let [(stdout, out), (stderr, err)] = [io::pipe().map_err(failed())?, io::pipe().map_err(failed())?];
-        let mut child = command.stdout(out).stderr(err).spawn().map_err(not_started)?;
+        let [(stdout, out), (stderr, err)] =
+            [io::pipe().map_err(failed())?, io::pipe().map_err(failed())?];
+        let mut child = command
+            .stdout(out)
+            .stderr(err)
+            .spawn()
+            .map_err(not_started)?;
         // The output would not end while this process holds it open.
         drop(command);
-        let [stdout, stderr] = [stdout, stderr].map(|pipe| OutputReader::start(pipe, MAX_OUTPUT, MAX_OUTPUT));
+        let [stdout, stderr] =
+            [stdout, stderr].map(|pipe| OutputReader::start(pipe, MAX_OUTPUT, MAX_OUTPUT));
         let mut pause = Duration::from_micros(200);
         let status = loop {
             if let Some(status) = child.try_wait().map_err(failed())? {
@@ -230,17 +262,31 @@ impl GitCall {
         let failure = match status {
             Some(status) if status.success() => None,
             Some(status) => Some((status.code(), readable_tail(stderr.as_bytes(), MAX_OUTPUT))),
-            None => Some((None, format!("it gave no answer in {} seconds", limit.as_secs()))),
+            None => Some((
+                None,
+                format!("it gave no answer in {} seconds", limit.as_secs()),
+            )),
         };
-        let failure = failure.map(|(status, stderr)| GitFailure { command: shown.clone(), status, stderr });
-        Ok(Finished { stdout: stdout.into_bytes(), failure, shown })
+        let failure = failure.map(|(status, stderr)| GitFailure {
+            command: shown.clone(),
+            status,
+            stderr,
+        });
+        Ok(Finished {
+            stdout: stdout.into_bytes(),
+            failure,
+            shown,
+        })
     }
 }
 
 fn not_started(source: io::Error) -> GitError {
     match source.kind() {
         io::ErrorKind::NotFound => GitError::NotInstalled,
-        _ => GitError::Io { action: "start git".into(), source },
+        _ => GitError::Io {
+            action: "start git".into(),
+            source,
+        },
     }
 }
 
@@ -264,7 +310,10 @@ impl Finished {
 pub(super) fn readable_tail(bytes: &[u8], limit: usize) -> String {
     let tail = &bytes[bytes.len().saturating_sub(limit)..];
     let text = String::from_utf8_lossy(tail);
-    text.trim_end().chars().filter(|c| !c.is_control() || matches!(c, '\n' | '\t')).collect()
+    text.trim_end()
+        .chars()
+        .filter(|c| !c.is_control() || matches!(c, '\n' | '\t'))
+        .collect()
 }
 
 fn classify(failure: GitFailure) -> GitError {
@@ -286,6 +335,10 @@ const LIMIT: Duration = Duration::from_secs(10);
 /// # Errors
 /// Git is missing, takes too long, or ends with a status other than 0.
 pub fn ask(folder: &Path, args: &[&str]) -> Result<String, GitError> {
-    let output = GitCall::in_folder(folder).literal().args(args).run_within(LIMIT)?.into_output()?;
+    let output = GitCall::in_folder(folder)
+        .literal()
+        .args(args)
+        .run_within(LIMIT)?
+        .into_output()?;
     Ok(String::from_utf8_lossy(&output).trim().to_owned())
 }

@@ -9,7 +9,9 @@ use fp_plan::repo_path::RepoPath;
 
 use super::command::{Finished, GitCall, readable_tail};
 use super::tree::INDEX;
-use super::{EntryState, Git, GitError, GitFailure, Oid, Operation, StatusEntry, WorkingTreeStatus};
+use super::{
+    EntryState, Git, GitError, GitFailure, Oid, Operation, StatusEntry, WorkingTreeStatus,
+};
 
 /// Time that another process may hold the index before that is reported; editors hold it for moments.
 const LOCK_PATIENCE: Duration = Duration::from_secs(2);
@@ -42,7 +44,9 @@ pub enum Blocked {
     #[error("a {0} is in progress; {way_out}", way_out = .0.way_out())]
     InProgress(Operation),
     /// Another process holds the index, or one that died left its lock.
-    #[error("the index is locked: another git process is at work, or one that died left `index.lock` behind")]
+    #[error(
+        "the index is locked: another git process is at work, or one that died left `index.lock` behind"
+    )]
     IndexLocked,
     /// The repository requires signed commits, and signing failed. The end of git's output.
     #[error("the commit could not be signed: {output}")]
@@ -59,7 +63,11 @@ pub enum Blocked {
 
 /// The paths in one line.
 pub(crate) fn listed(files: &[RepoPath]) -> String {
-    files.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+    files
+        .iter()
+        .map(ToString::to_string)
+        .collect::<Vec<_>>()
+        .join(", ")
 }
 
 impl Git {
@@ -76,7 +84,9 @@ impl Git {
         };
         let with_files = self.index_with(&status, files);
         let tree = match with_files.and_then(|folder| self.tree_of(&folder.path().join(INDEX))) {
-            Err(GitError::Failed(failure)) => return Ok(CommitOutcome::Blocked(Blocked::Other(*failure))),
+            Err(GitError::Failed(failure)) => {
+                return Ok(CommitOutcome::Blocked(Blocked::Other(*failure)));
+            }
             tree => tree?,
         };
         self.commit_tree(&tree, files, message)
@@ -115,7 +125,12 @@ impl Git {
         }
         let result = self.make(Some(&index), message);
         if let Ok(CommitOutcome::Committed { .. }) = &result {
-            let staged = before.entries.iter().filter(|e| e.is_staged()).map(|e| &e.path).collect();
+            let staged = before
+                .entries
+                .iter()
+                .filter(|e| e.is_staged())
+                .map(|e| &e.path)
+                .collect();
             self.follow_hooks(&files.iter().collect(), &staged)?;
         } else {
             self.call(&STAGE).input(entries).output()?;
@@ -128,13 +143,21 @@ impl Git {
     ///
     /// # Errors
     /// Git fails.
-    pub fn rewritten(&self, commit: &Oid, tree: &Oid, files: &[RepoPath]) -> Result<Vec<RepoPath>, GitError> {
+    pub fn rewritten(
+        &self,
+        commit: &Oid,
+        tree: &Oid,
+        files: &[RepoPath],
+    ) -> Result<Vec<RepoPath>, GitError> {
         let parent = self.parent(commit)?;
         let intended = self.lines_between(&parent, tree, Some(files))?;
         let made = self.lines_between(&parent, commit, None)?;
-        let [intended, made]: [HashSet<&[u8]>; 2] = [&intended, &made].map(|lines| records(lines).collect());
-        let mut paths: Vec<RepoPath> =
-            intended.symmetric_difference(&made).filter_map(|r| path_of(r)).collect();
+        let [intended, made]: [HashSet<&[u8]>; 2] =
+            [&intended, &made].map(|lines| records(lines).collect());
+        let mut paths: Vec<RepoPath> = intended
+            .symmetric_difference(&made)
+            .filter_map(|r| path_of(r))
+            .collect();
         paths.sort();
         paths.dedup();
         Ok(paths)
@@ -145,7 +168,13 @@ impl Git {
     /// # Errors
     /// Git fails, or there is none.
     pub fn parent(&self, commit: &Oid) -> Result<Oid, GitError> {
-        self.call(&["rev-parse", "--verify", "--end-of-options", &format!("{commit}^")]).oid()
+        self.call(&[
+            "rev-parse",
+            "--verify",
+            "--end-of-options",
+            &format!("{commit}^"),
+        ])
+        .oid()
     }
 
     /// The entries of the user's index at the paths of `lines`, as lines for `--index-info`.
@@ -158,9 +187,22 @@ impl Git {
                 .nth(1)
                 .map_or(40, |id| id.iter().take_while(|b| **b != b'\t').count());
             let path = path_of(record).unwrap_or_else(|| RepoPath::from_bytes(b""));
-            entries.extend([b"0 ", "0".repeat(nothing).as_bytes(), b"\t", path.as_bytes(), b"\0"].concat());
+            entries.extend(
+                [
+                    b"0 ",
+                    "0".repeat(nothing).as_bytes(),
+                    b"\t",
+                    path.as_bytes(),
+                    b"\0",
+                ]
+                .concat(),
+            );
         }
-        entries.extend(self.call(&["ls-files", "--stage", "-z"]).paths(&paths).output()?);
+        entries.extend(
+            self.call(&["ls-files", "--stage", "-z"])
+                .paths(&paths)
+                .output()?,
+        );
         Ok(entries)
     }
 
@@ -189,16 +231,26 @@ impl Git {
 
     /// The differences from HEAD, or the reason why no commit can be made.
     fn before_commit(&self) -> Result<Result<WorkingTreeStatus, Blocked>, GitError> {
-        if let Some(operation) = self.state().filter(|&operation| operation != Operation::Bisect) {
+        if let Some(operation) = self
+            .state()
+            .filter(|&operation| operation != Operation::Bisect)
+        {
             return Ok(Err(Blocked::InProgress(operation)));
         }
         if !self.wait_for_index() {
             return Ok(Err(Blocked::IndexLocked));
         }
         let status = self.status()?;
-        let unmerged = status.entries.iter().filter(|entry| entry.state == EntryState::Unmerged);
+        let unmerged = status
+            .entries
+            .iter()
+            .filter(|entry| entry.state == EntryState::Unmerged);
         let unmerged: Vec<RepoPath> = unmerged.map(|entry| entry.path.clone()).collect();
-        Ok(if unmerged.is_empty() { Ok(status) } else { Err(Blocked::Conflict(unmerged)) })
+        Ok(if unmerged.is_empty() {
+            Ok(status)
+        } else {
+            Err(Blocked::Conflict(unmerged))
+        })
     }
 
     /// Resets the index entries of `files` to HEAD, in case the git that committed them died before it wrote
@@ -209,7 +261,12 @@ impl Git {
     pub fn follow_commit(&self, files: &[RepoPath]) -> Result<(), GitError> {
         let status = self.status()?;
         let stale = |e: &&StatusEntry| e.is_staged() && files.contains(&e.path);
-        let mut stale = status.entries.iter().filter(stale).map(|e| &e.path).peekable();
+        let mut stale = status
+            .entries
+            .iter()
+            .filter(stale)
+            .map(|e| &e.path)
+            .peekable();
         if stale.peek().is_none() || !self.wait_for_index() {
             return Ok(());
         }
@@ -232,7 +289,12 @@ impl Git {
     /// The lock on the index, if it is old and no git is at work that could have made it.
     pub(crate) fn stale_lock(&self) -> Option<PathBuf> {
         let lock = self.git_dir().join("index.lock");
-        let age = lock.metadata().and_then(|found| found.modified()).ok()?.elapsed().ok()?;
+        let age = lock
+            .metadata()
+            .and_then(|found| found.modified())
+            .ok()?
+            .elapsed()
+            .ok()?;
         (age > LOCK_AGE && !git_is_alive()?).then_some(lock)
     }
 
@@ -245,7 +307,12 @@ impl Git {
         if list.is_empty() {
             return Ok(());
         }
-        let args = ["reset", "-q", "--pathspec-from-file=-", "--pathspec-file-nul"];
+        let args = [
+            "reset",
+            "-q",
+            "--pathspec-from-file=-",
+            "--pathspec-file-nul",
+        ];
         self.call(&args).input(list).output().map(drop)
     }
 
@@ -257,11 +324,19 @@ impl Git {
         if let Some(index) = index {
             call = call.env("GIT_INDEX_FILE", index);
         }
-        let Finished { stdout, failure, .. } = self.locked(call)?.run()?;
+        let Finished {
+            stdout, failure, ..
+        } = self.locked(call)?.run()?;
         match failure {
-            None => Ok(CommitOutcome::Committed { hash: self.head()?.commit }),
+            None => Ok(CommitOutcome::Committed {
+                hash: self.head()?.commit,
+            }),
             Some(failure) if is_nothing(&failure, &stdout) => Ok(CommitOutcome::NothingToCommit),
-            Some(failure) => Ok(CommitOutcome::Blocked(blocked(failure, &stdout, self.has_commit_hook()?))),
+            Some(failure) => Ok(CommitOutcome::Blocked(blocked(
+                failure,
+                &stdout,
+                self.has_commit_hook()?,
+            ))),
         }
     }
 
@@ -273,18 +348,29 @@ impl Git {
         staged: &HashSet<&RepoPath>,
     ) -> Result<(), GitError> {
         let mut stale = self.status()?.entries;
-        stale.retain(|e| e.is_staged() && (recorded.contains(&e.path) || !staged.contains(&e.path)));
+        stale
+            .retain(|e| e.is_staged() && (recorded.contains(&e.path) || !staged.contains(&e.path)));
         if stale.is_empty() {
             return Ok(());
         }
-        let committed: HashSet<RepoPath> =
-            self.last_commit()?.into_iter().flat_map(|commit| commit.files).collect();
-        self.take_back(stale.iter().map(|e| &e.path).filter(|path| committed.contains(path)))
+        let committed: HashSet<RepoPath> = self
+            .last_commit()?
+            .into_iter()
+            .flat_map(|commit| commit.files)
+            .collect();
+        self.take_back(
+            stale
+                .iter()
+                .map(|e| &e.path)
+                .filter(|path| committed.contains(path)),
+        )
     }
 
     /// `call`, with a process that holds the commit lock, if there is one.
     pub(super) fn locked(&self, call: GitCall) -> Result<GitCall, GitError> {
-        let Some(lock) = &self.commit_lock else { return Ok(call) };
+        let Some(lock) = &self.commit_lock else {
+            return Ok(call);
+        };
         Ok(call.holds(lock.try_clone().map_err(GitError::io("hold the lock"))?))
     }
 
@@ -292,7 +378,12 @@ impl Git {
         let output = self.call(&["rev-parse", "--git-path", "hooks"]).output()?;
         let folder = output.strip_suffix(b"\n").unwrap_or(&output);
         let folder = self.worktree().join(crate::platform::os_string(folder));
-        let names = ["pre-commit", "prepare-commit-msg", "commit-msg", "reference-transaction"];
+        let names = [
+            "pre-commit",
+            "prepare-commit-msg",
+            "commit-msg",
+            "reference-transaction",
+        ];
         Ok(names.iter().any(|name| folder.join(name).exists()))
     }
 }
@@ -321,18 +412,26 @@ fn path_of(record: &[u8]) -> Option<RepoPath> {
 
 fn temporary(content: &[u8]) -> Result<tempfile::NamedTempFile, GitError> {
     let mut file = tempfile::NamedTempFile::new().map_err(GitError::io("make a temporary file"))?;
-    file.write_all(content).map_err(GitError::io(format!("write {}", file.path().display())))?;
+    file.write_all(content)
+        .map_err(GitError::io(format!("write {}", file.path().display())))?;
     Ok(file)
 }
 
 /// The paths for git, each ended by NUL.
 pub(super) fn nul_ended<'p>(paths: impl IntoIterator<Item = &'p RepoPath>) -> Vec<u8> {
-    paths.into_iter().flat_map(|path| [path.as_bytes(), b"\0"].concat()).collect()
+    paths
+        .into_iter()
+        .flat_map(|path| [path.as_bytes(), b"\0"].concat())
+        .collect()
 }
 
 fn is_nothing(failure: &GitFailure, stdout: &[u8]) -> bool {
     let said = String::from_utf8_lossy(stdout);
-    let sentences = ["nothing to commit", "nothing added to commit", "no changes added to commit"];
+    let sentences = [
+        "nothing to commit",
+        "nothing added to commit",
+        "no changes added to commit",
+    ];
     failure.status == Some(1) && sentences.iter().any(|sentence| said.contains(sentence))
 }
 
@@ -345,9 +444,14 @@ fn blocked(failure: GitFailure, stdout: &[u8], has_hook: bool) -> Blocked {
     };
     if said("index.lock") {
         Blocked::IndexLocked
-    } else if said("Please tell me who you are") || said("empty ident name") || said("no email was given") {
+    } else if said("Please tell me who you are")
+        || said("empty ident name")
+        || said("no email was given")
+    {
         Blocked::NoIdentity
-    } else if said("failed to sign") || said("failed to write commit object") && !said("No space left") {
+    } else if said("failed to sign")
+        || said("failed to write commit object") && !said("No space left")
+    {
         Blocked::SigningFailed { output: output() }
     } else if said("aborted by hook") || failure.status == Some(1) && has_hook {
         Blocked::HookFailed { output: output() }

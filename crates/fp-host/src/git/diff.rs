@@ -29,7 +29,11 @@ impl Git {
     /// # Errors
     /// [`GitError::MissingObject`] if git no longer has one of the trees.
     pub fn diff(&self, base: &Oid, tree: &Oid) -> Result<Vec<Change>, GitError> {
-        Ok(self.diff_with_blobs(base, tree)?.into_iter().map(|(change, _)| change).collect())
+        Ok(self
+            .diff_with_blobs(base, tree)?
+            .into_iter()
+            .map(|(change, _)| change)
+            .collect())
     }
 
     /// The changes from one tree to another, as a patch for `git apply`; empty if there are none. One
@@ -38,8 +42,19 @@ impl Git {
     /// # Errors
     /// [`GitError::MissingObject`] if git no longer has one of the trees.
     pub(crate) fn patch(&self, base: &Oid, tree: &Oid) -> Result<Vec<u8>, GitError> {
-        let options = ["diff-tree", "-p", "--binary", "--full-index", "--no-ext-diff", "--no-textconv"];
-        let call = self.call(&options).arg("--end-of-options").arg(base.as_str()).arg(tree.as_str());
+        let options = [
+            "diff-tree",
+            "-p",
+            "--binary",
+            "--full-index",
+            "--no-ext-diff",
+            "--no-textconv",
+        ];
+        let call = self
+            .call(&options)
+            .arg("--end-of-options")
+            .arg(base.as_str())
+            .arg(tree.as_str());
         call.run()?.into_diff(base)
     }
 
@@ -48,7 +63,10 @@ impl Git {
     /// # Errors
     /// Git itself fails.
     pub(crate) fn apply(&self, patch: Vec<u8>) -> Result<bool, GitError> {
-        let applied = self.call(&["apply", "--whitespace=nowarn", "-"]).input(patch).run()?;
+        let applied = self
+            .call(&["apply", "--whitespace=nowarn", "-"])
+            .input(patch)
+            .run()?;
         match applied.failure.as_ref().map(|failure| failure.status) {
             Some(Some(1)) => Ok(false),
             _ => applied.into_output().map(|_| true),
@@ -56,11 +74,24 @@ impl Git {
     }
 
     /// [`Git::diff`], with the blobs of each change.
-    pub(crate) fn diff_with_blobs(&self, base: &Oid, tree: &Oid) -> Result<Vec<(Change, Blobs)>, GitError> {
+    pub(crate) fn diff_with_blobs(
+        &self,
+        base: &Oid,
+        tree: &Oid,
+    ) -> Result<Vec<(Change, Blobs)>, GitError> {
         if base == tree {
             return Ok(Vec::new());
         }
-        let args = ["diff-tree", "-r", "-M", "-z", "--raw", "--end-of-options", base.as_str(), tree.as_str()];
+        let args = [
+            "diff-tree",
+            "-r",
+            "-M",
+            "-z",
+            "--raw",
+            "--end-of-options",
+            base.as_str(),
+            tree.as_str(),
+        ];
         let output = self.call(&args).run()?.into_diff(base)?;
         changes(&output).ok_or_else(|| GitError::unexpected("git diff-tree", &output))
     }
@@ -79,14 +110,36 @@ impl Git {
         if changes.is_empty() || base == tree {
             return Ok(Vec::new());
         }
-        let mut call = self.call(&["-c", "core.bigFileThreshold=5m", "diff-tree", "-r", "-M", "-p", "-U0"]);
-        for option in ["--no-color", "--no-ext-diff", "--no-textconv", "--submodule=short", "--src-prefix=a/"]
-        {
+        let mut call = self.call(&[
+            "-c",
+            "core.bigFileThreshold=5m",
+            "diff-tree",
+            "-r",
+            "-M",
+            "-p",
+            "-U0",
+        ]);
+        for option in [
+            "--no-color",
+            "--no-ext-diff",
+            "--no-textconv",
+            "--submodule=short",
+            "--src-prefix=a/",
+        ] {
             call = call.arg(option);
         }
-        call = call.arg("--dst-prefix=b/").arg("--end-of-options").arg(base.as_str()).arg(tree.as_str());
+        call = call
+            .arg("--dst-prefix=b/")
+            .arg("--end-of-options")
+            .arg(base.as_str())
+            .arg(tree.as_str());
         let paths: Vec<&RepoPath> = changes.iter().flat_map(|change| change.ends()).collect();
-        if paths.iter().map(|path| path.as_bytes().len() + 1).sum::<usize>() <= MAX_ARGUMENT_BYTES {
+        if paths
+            .iter()
+            .map(|path| path.as_bytes().len() + 1)
+            .sum::<usize>()
+            <= MAX_ARGUMENT_BYTES
+        {
             call = call.paths(paths);
         }
         let wanted: HashSet<&RepoPath> = changes.iter().map(|change| &change.path).collect();
@@ -98,10 +151,15 @@ impl Git {
 
 impl super::command::Finished {
     fn into_diff(self, base: &Oid) -> Result<Vec<u8>, GitError> {
-        match self.failure.as_ref().filter(|f| f.stderr.contains("bad object")) {
-            Some(failure) => {
-                Err(GitError::MissingObject { object: base.to_string(), failure: Box::new(failure.clone()) })
-            }
+        match self
+            .failure
+            .as_ref()
+            .filter(|f| f.stderr.contains("bad object"))
+        {
+            Some(failure) => Err(GitError::MissingObject {
+                object: base.to_string(),
+                failure: Box::new(failure.clone()),
+            }),
             None => self.into_output(),
         }
     }
@@ -109,7 +167,9 @@ impl super::command::Finished {
 
 /// Parses `--raw -z`.
 fn changes(output: &[u8]) -> Option<Vec<(Change, Blobs)>> {
-    let mut records = output.split(|&b| b == 0).filter(|record| !record.is_empty());
+    let mut records = output
+        .split(|&b| b == 0)
+        .filter(|record| !record.is_empty());
     let mut changes = Vec::new();
     while let Some(record) = records.next() {
         let mut path = || records.next().map(RepoPath::from_bytes);
@@ -122,7 +182,9 @@ fn changes(output: &[u8]) -> Option<Vec<(Change, Blobs)>> {
 /// Parses one `:old-mode new-mode old-id new-id status` and the paths that follow it.
 fn change(record: &[u8], path: &mut dyn FnMut() -> Option<RepoPath>) -> Option<(Change, Blobs)> {
     let fields: Vec<&[u8]> = record.strip_prefix(b":")?.split(|&b| b == b' ').collect();
-    let &[old_mode, new_mode, old_id, new_id, status] = fields.as_slice() else { return None };
+    let &[old_mode, new_mode, old_id, new_id, status] = fields.as_slice() else {
+        return None;
+    };
     let first = path()?;
     let (path, status, mode) = match status.first()? {
         b'A' => (first, ChangeStatus::Added, new_mode),
@@ -138,13 +200,21 @@ fn change(record: &[u8], path: &mut dyn FnMut() -> Option<RepoPath>) -> Option<(
         b"160000" => FileKind::Submodule,
         _ => FileKind::File,
     };
-    Some((Change { path, status, kind }, Blobs { before: blob(old_id), after: blob(new_id) }))
+    Some((
+        Change { path, status, kind },
+        Blobs {
+            before: blob(old_id),
+            after: blob(new_id),
+        },
+    ))
 }
 
 /// The id, unless it is all zeros, git's sign for no file.
 fn blob(id: &[u8]) -> Option<Oid> {
     let id = std::str::from_utf8(id).ok()?;
-    id.bytes().any(|digit| digit != b'0').then(|| id.parse().ok())?
+    id.bytes()
+        .any(|digit| digit != b'0')
+        .then(|| id.parse().ok())?
 }
 
 /// Parses a patch without context. Uses the counts in the hunk headers, so that a line of a file is never
@@ -155,12 +225,20 @@ fn lines(patch: &[u8]) -> Vec<ChangedLines> {
     let (mut old, mut new) = (0..0, 0..0);
     for line in patch.split(|&b| b == b'\n') {
         match (line.first(), files.last_mut()) {
-            (Some(b'-'), Some(file)) if !old.is_empty() => file.removed.extend(numbered(&mut old, line)),
-            (Some(b'+'), Some(file)) if !new.is_empty() => file.added.extend(numbered(&mut new, line)),
+            (Some(b'-'), Some(file)) if !old.is_empty() => {
+                file.removed.extend(numbered(&mut old, line))
+            }
+            (Some(b'+'), Some(file)) if !new.is_empty() => {
+                file.added.extend(numbered(&mut new, line))
+            }
             _ if line.starts_with(b"--- ") => old_path = header_path(&line[4..], b"a/"),
             _ if line.starts_with(b"+++ ") => {
                 if let Some(path) = header_path(&line[4..], b"b/").or(old_path.take()) {
-                    files.push(ChangedLines { path, added: Vec::new(), removed: Vec::new() });
+                    files.push(ChangedLines {
+                        path,
+                        added: Vec::new(),
+                        removed: Vec::new(),
+                    });
                 }
             }
             _ if line.starts_with(b"@@ -") => {
@@ -174,21 +252,30 @@ fn lines(patch: &[u8]) -> Vec<ChangedLines> {
 
 fn numbered(range: &mut Range<usize>, line: &[u8]) -> Option<ChangedLine> {
     let text = line[1..].strip_suffix(b"\r").unwrap_or(&line[1..]);
-    range.next().map(|number| ChangedLine { number, text: String::from_utf8_lossy(text).into_owned() })
+    range.next().map(|number| ChangedLine {
+        number,
+        text: String::from_utf8_lossy(text).into_owned(),
+    })
 }
 
 /// The path in a header line; `None` for `/dev/null`. Git puts a tab after a name with blanks.
 fn header_path(text: &[u8], prefix: &[u8]) -> Option<RepoPath> {
     let text = text.strip_suffix(b"\t").unwrap_or(text);
     let whole = RepoPath::from_quotable(text);
-    whole.as_bytes().strip_prefix(prefix).map(RepoPath::from_bytes)
+    whole
+        .as_bytes()
+        .strip_prefix(prefix)
+        .map(RepoPath::from_bytes)
 }
 
 /// The line numbers of `@@ -start[,count] +start[,count] @@`.
 fn hunk(line: &[u8]) -> Option<(Range<usize>, Range<usize>)> {
     let text = String::from_utf8_lossy(line);
     let mut words = text.split(' ').skip(1);
-    Some((hunk_side(words.next()?, '-')?, hunk_side(words.next()?, '+')?))
+    Some((
+        hunk_side(words.next()?, '-')?,
+        hunk_side(words.next()?, '+')?,
+    ))
 }
 
 fn hunk_side(word: &str, sign: char) -> Option<Range<usize>> {
@@ -205,7 +292,9 @@ impl Git {
         if small.is_empty() {
             return Ok(HashMap::new());
         }
-        let call = self.call(&["cat-file", "--batch"]).input(oid_lines(small.iter()));
+        let call = self
+            .call(&["cat-file", "--batch"])
+            .input(oid_lines(small.iter()));
         let output = call.output()?;
         contents(&output).ok_or_else(|| GitError::unexpected("git cat-file --batch", &output))
     }
@@ -215,7 +304,9 @@ impl Git {
         if blobs.is_empty() {
             return Ok(Vec::new());
         }
-        let call = self.call(&["cat-file", "--batch-check"]).input(oid_lines(blobs.iter().copied()));
+        let call = self
+            .call(&["cat-file", "--batch-check"])
+            .input(oid_lines(blobs.iter().copied()));
         let output = call.output()?;
         let text = String::from_utf8_lossy(&output);
         Ok(text
@@ -228,7 +319,9 @@ impl Git {
 }
 
 fn oid_lines<'o>(oids: impl Iterator<Item = &'o Oid>) -> Vec<u8> {
-    oids.map(|oid| format!("{oid}\n")).collect::<String>().into_bytes()
+    oids.map(|oid| format!("{oid}\n"))
+        .collect::<String>()
+        .into_bytes()
 }
 
 /// Parses `<id> blob <size>`; `None` for an object that is missing or no file.
@@ -279,20 +372,35 @@ impl Git {
     /// # Errors
     /// Git fails, for example because the revision doesn't exist.
     pub fn compare(&self, side: Side<'_>) -> Result<Vec<Compared>, GitError> {
-        let call =
-            self.call(&["diff", "--raw", "-z", "-M", "--no-abbrev", "--no-ext-diff", "--ignore-submodules"]);
+        let call = self.call(&[
+            "diff",
+            "--raw",
+            "-z",
+            "-M",
+            "--no-abbrev",
+            "--no-ext-diff",
+            "--ignore-submodules",
+        ]);
         let call = match side {
             Side::Staged => call.arg("--cached"),
             Side::WorkingTree(revision) => call.arg("--end-of-options").arg(revision),
         };
         let mut changes = call.arg("--").run()?.parsed(changes)?;
-        changes.retain(|(change, _)| change.kind == FileKind::File && change.status != ChangeStatus::Deleted);
-        let wanted: Vec<&Oid> =
-            changes.iter().flat_map(|(_, blobs)| [&blobs.before, &blobs.after]).flatten().collect();
+        changes.retain(|(change, _)| {
+            change.kind == FileKind::File && change.status != ChangeStatus::Deleted
+        });
+        let wanted: Vec<&Oid> = changes
+            .iter()
+            .flat_map(|(_, blobs)| [&blobs.before, &blobs.after])
+            .flatten()
+            .collect();
         let contents: HashMap<Oid, Vec<u8>> = self.blobs(&wanted)?;
         let compared = changes.iter().filter_map(|(change, blobs)| {
             // Git has no object for a file that is only on the disk, though it computes an id.
-            let stored = blobs.after.as_ref().and_then(|oid| contents.get(oid).cloned());
+            let stored = blobs
+                .after
+                .as_ref()
+                .and_then(|oid| contents.get(oid).cloned());
             let after = match side {
                 Side::Staged => stored?,
                 Side::WorkingTree(_) => file::read_bytes(&self.absolute(&change.path), CAP).ok()?,
@@ -301,7 +409,11 @@ impl Git {
                 None => Vec::new(),
                 Some(oid) => contents.get(oid)?.clone(),
             };
-            Some(Compared { path: change.path.clone(), before, after })
+            Some(Compared {
+                path: change.path.clone(),
+                before,
+                after,
+            })
         });
         Ok(compared.collect())
     }
@@ -312,7 +424,10 @@ impl Git {
     /// # Errors
     /// Git fails.
     pub fn known_files(&self, path: Option<&RepoPath>) -> Result<Vec<RepoPath>, GitError> {
-        let output = self.call(&["ls-files", "-z", "--cached", "--deduplicate"]).paths(path).output()?;
+        let output = self
+            .call(&["ls-files", "-z", "--cached", "--deduplicate"])
+            .paths(path)
+            .output()?;
         let paths = output.split(|&b| b == 0).filter(|path| !path.is_empty());
         Ok(paths.map(RepoPath::from_bytes).collect())
     }
@@ -354,8 +469,15 @@ impl Git {
     }
 
     fn stat_index(&self, index: Option<&std::path::Path>) -> Result<Vec<FileStat>, GitError> {
-        let options =
-            ["--raw", "--numstat", "-z", "--no-abbrev", "--no-renames", "--no-ext-diff", "--no-textconv"];
+        let options = [
+            "--raw",
+            "--numstat",
+            "-z",
+            "--no-abbrev",
+            "--no-renames",
+            "--no-ext-diff",
+            "--no-textconv",
+        ];
         let mut call = self.call(&[&["diff", "--cached"], &options[..]].concat());
         if let Some(index) = index {
             call = call.env("GIT_INDEX_FILE", index);
@@ -366,12 +488,19 @@ impl Git {
 
 /// Parses `--raw --numstat -z`: all changes, then a line of numbers for each in the same order.
 fn stats(output: &[u8]) -> Option<Vec<FileStat>> {
-    let mut records = output.split(|&b| b == 0).filter(|record| !record.is_empty()).peekable();
+    let mut records = output
+        .split(|&b| b == 0)
+        .filter(|record| !record.is_empty())
+        .peekable();
     let mut stats = Vec::new();
     while let Some(record) = records.next_if(|record| record.starts_with(b":")) {
         let mut path = || records.next().map(RepoPath::from_bytes);
         let (change, _) = change(record, &mut path)?;
-        stats.push(FileStat { change, added: None, removed: None });
+        stats.push(FileStat {
+            change,
+            added: None,
+            removed: None,
+        });
     }
     for (stat, record) in stats.iter_mut().zip(records) {
         let mut fields = record.splitn(3, |&b| b == b'\t');
@@ -390,10 +519,19 @@ mod tests {
 
     fn shown(patch: &str) -> Vec<String> {
         let side = |sign: char, lines: &[ChangedLine]| -> Vec<String> {
-            lines.iter().map(|line| format!("{sign}{}:{}", line.number, line.text)).collect()
+            lines
+                .iter()
+                .map(|line| format!("{sign}{}:{}", line.number, line.text))
+                .collect()
         };
         let file = |f: ChangedLines| {
-            format!("{} {}", f.path, [side('-', &f.removed), side('+', &f.added)].concat().join(" "))
+            format!(
+                "{} {}",
+                f.path,
+                [side('-', &f.removed), side('+', &f.added)]
+                    .concat()
+                    .join(" ")
+            )
         };
         lines(patch.as_bytes()).into_iter().map(file).collect()
     }
@@ -406,33 +544,82 @@ mod tests {
             "diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -2 +2,2 @@ fn f\n-old\n+new\n+more\r\n@@ -9,0 +11 @@\n+end\n",
             &["x -2:old +2:new +3:more +11:end"],
         );
-        check("--- /dev/null\n+++ b/a b\t\n@@ -0,0 +1 @@\n+x\n\\ No newline at end of file\n", &["a b +1:x"]);
-        check("--- \"a/q\\n\"\n+++ /dev/null\n@@ -1 +0,0 @@\n-x\n", &["\"q\\n\" -1:x"]);
-        check("diff --git a/bin b/bin\nBinary files a/bin and b/bin differ\n", &[]);
+        check(
+            "--- /dev/null\n+++ b/a b\t\n@@ -0,0 +1 @@\n+x\n\\ No newline at end of file\n",
+            &["a b +1:x"],
+        );
+        check(
+            "--- \"a/q\\n\"\n+++ /dev/null\n@@ -1 +0,0 @@\n-x\n",
+            &["\"q\\n\" -1:x"],
+        );
+        check(
+            "diff --git a/bin b/bin\nBinary files a/bin and b/bin differ\n",
+            &[],
+        );
     }
 
     #[test]
     fn a_line_that_looks_like_a_header_is_a_line() {
         let patch = "--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@\n--- a/forged\n-@@ -9 +9 @@\n+++ b/forged\n+y\n\
                      --- a/z\n+++ b/z\n@@ -1 +0,0 @@\n-z\n";
-        assert_eq!(shown(patch), ["x -1:-- a/forged -2:@@ -9 +9 @@ +1:++ b/forged +2:y", "z -1:z"]);
+        assert_eq!(
+            shown(patch),
+            [
+                "x -1:-- a/forged -2:@@ -9 +9 @@ +1:++ b/forged +2:y",
+                "z -1:z"
+            ]
+        );
     }
 
     #[test]
     fn raw_records() {
         let (a, b) = ("1".repeat(40), "2".repeat(40));
         let check = |record: String, path: &str, status: ChangeStatus, kind: FileKind| {
-            let expect = Change { path: path.into(), status, kind };
+            let expect = Change {
+                path: path.into(),
+                status,
+                kind,
+            };
             let found = changes(record.as_bytes()).map(|found| found[0].0.clone());
             assert_eq!(found, Some(expect), "{record:?}");
         };
-        check(format!(":000000 100644 {a} {b} A\0x\0"), "x", ChangeStatus::Added, FileKind::File);
-        check(format!(":120000 000000 {a} {b} D\0x\0"), "x", ChangeStatus::Deleted, FileKind::Symlink);
-        check(format!(":160000 160000 {a} {b} M\0x\0"), "x", ChangeStatus::Modified, FileKind::Submodule);
-        check(format!(":100644 100755 {a} {a} M\0x\0"), "x", ChangeStatus::ModeChanged, FileKind::File);
-        check(format!(":100644 120000 {a} {b} T\0x\0"), "x", ChangeStatus::TypeChanged, FileKind::Symlink);
+        check(
+            format!(":000000 100644 {a} {b} A\0x\0"),
+            "x",
+            ChangeStatus::Added,
+            FileKind::File,
+        );
+        check(
+            format!(":120000 000000 {a} {b} D\0x\0"),
+            "x",
+            ChangeStatus::Deleted,
+            FileKind::Symlink,
+        );
+        check(
+            format!(":160000 160000 {a} {b} M\0x\0"),
+            "x",
+            ChangeStatus::Modified,
+            FileKind::Submodule,
+        );
+        check(
+            format!(":100644 100755 {a} {a} M\0x\0"),
+            "x",
+            ChangeStatus::ModeChanged,
+            FileKind::File,
+        );
+        check(
+            format!(":100644 120000 {a} {b} T\0x\0"),
+            "x",
+            ChangeStatus::TypeChanged,
+            FileKind::Symlink,
+        );
         let renamed = ChangeStatus::Renamed { from: "x".into() };
-        check(format!(":100644 100644 {a} {b} R090\0x\0y\0"), "y", renamed, FileKind::File);
+        check(
+            format!(":100644 100644 {a} {b} R090\0x\0y\0"),
+            "y",
+            renamed,
+            FileKind::File,
+        );
         assert_eq!(changes(b"nonsense\0x\0"), None);
     }
 }

@@ -10,8 +10,13 @@ use super::command::GitCall;
 use super::{Git, GitError, Oid};
 
 /// Options of `git log` that produce the input of [`commits`].
-const COMMITS: [&str; 5] =
-    ["--raw", "--numstat", "--no-renames", "--diff-merges=first-parent", "--format=%H%x00%s"];
+const COMMITS: [&str; 5] = [
+    "--raw",
+    "--numstat",
+    "--no-renames",
+    "--diff-merges=first-parent",
+    "--format=%H%x00%s",
+];
 
 /// Limits rename detection to 200 files in a commit, since it compares each pair.
 const RENAMES: &str = "-l200";
@@ -47,11 +52,16 @@ impl Git {
     pub fn commits_between(&self, since: &Oid, to: &str) -> Result<Vec<GitCommit>, GitError> {
         let range = format!("{since}..{to}");
         let finished = self.log(&COMMITS, &range).run()?;
-        if let Some(failure) =
-            finished.failure.as_ref().filter(|f| f.stderr.contains("Invalid revision range"))
+        if let Some(failure) = finished
+            .failure
+            .as_ref()
+            .filter(|f| f.stderr.contains("Invalid revision range"))
         {
             let failure = Box::new(failure.clone());
-            return Err(GitError::MissingObject { object: since.to_string(), failure });
+            return Err(GitError::MissingObject {
+                object: since.to_string(),
+                failure,
+            });
         }
         finished.parsed(commits)
     }
@@ -61,7 +71,12 @@ impl Git {
     /// # Errors
     /// Git fails, or the repository has no commit.
     pub fn last_commit(&self) -> Result<Option<GitCommit>, GitError> {
-        let finished = self.log(&[&COMMITS[..], &["--root", "--max-count=1"]].concat(), "HEAD").run()?;
+        let finished = self
+            .log(
+                &[&COMMITS[..], &["--root", "--max-count=1"]].concat(),
+                "HEAD",
+            )
+            .run()?;
         Ok(finished.parsed(commits)?.into_iter().next())
     }
 
@@ -75,7 +90,9 @@ impl Git {
         let options = ["--fixed-strings", &grep, "--max-count=1", "--format=%H"];
         let output = self.log(&options, &format!("{commit}..HEAD")).output()?;
         let hash = output.split(|&b| b == 0).next().unwrap_or_default();
-        Ok(std::str::from_utf8(hash).ok().and_then(|hash| hash.parse().ok()))
+        Ok(std::str::from_utf8(hash)
+            .ok()
+            .and_then(|hash| hash.parse().ok()))
     }
 
     /// True if the repository has the commit `id`. One process.
@@ -83,7 +100,10 @@ impl Git {
     /// # Errors
     /// Git can't be run.
     pub fn has_commit(&self, id: &str) -> Result<bool, GitError> {
-        let finished = self.call(&["cat-file", "-e"]).arg(format!("{id}^{{commit}}")).run()?;
+        let finished = self
+            .call(&["cat-file", "-e"])
+            .arg(format!("{id}^{{commit}}"))
+            .run()?;
         Ok(finished.failure.is_none())
     }
 
@@ -92,8 +112,14 @@ impl Git {
     /// # Errors
     /// Git can't be run.
     pub fn first_commit(&self) -> Result<Option<String>, GitError> {
-        let roots = self.call(&["rev-list", "--max-parents=0", "HEAD"]).run()?.stdout;
-        Ok(String::from_utf8_lossy(&roots).lines().next_back().map(str::to_owned))
+        let roots = self
+            .call(&["rev-list", "--max-parents=0", "HEAD"])
+            .run()?
+            .stdout;
+        Ok(String::from_utf8_lossy(&roots)
+            .lines()
+            .next_back()
+            .map(str::to_owned))
     }
 
     /// True if HEAD is `commit` or a descendant. One process.
@@ -106,10 +132,13 @@ impl Git {
 
     /// True if `tip` is `from` or a descendant. One process.
     pub(crate) fn goes_on(&self, tip: &str, from: &Oid) -> Result<bool, GitError> {
-        let finished = self.call(&["merge-base", "--is-ancestor", from.as_str(), tip]).run()?;
+        let finished = self
+            .call(&["merge-base", "--is-ancestor", from.as_str(), tip])
+            .run()?;
         match &finished.failure {
             Some(failure)
-                if failure.status == Some(1) || failure.stderr.contains("Not a valid commit name") =>
+                if failure.status == Some(1)
+                    || failure.stderr.contains("Not a valid commit name") =>
             {
                 Ok(false)
             }
@@ -127,16 +156,24 @@ impl Git {
             return Ok(BTreeMap::new());
         }
         let output = self.log(&["--format=%H"], "HEAD").output()?;
-        let mut hashes: Vec<&str> =
-            output.split(|&b| b == 0).filter_map(|hash| std::str::from_utf8(hash).ok()).collect();
+        let mut hashes: Vec<&str> = output
+            .split(|&b| b == 0)
+            .filter_map(|hash| std::str::from_utf8(hash).ok())
+            .collect();
         hashes.sort_unstable();
         let find = |name: &String| {
             let from = hashes.partition_point(|hash| *hash < name.as_str());
-            let mut begun = hashes[from..].iter().take_while(|hash| hash.starts_with(name.as_str()));
+            let mut begun = hashes[from..]
+                .iter()
+                .take_while(|hash| hash.starts_with(name.as_str()));
             let found = begun.next().filter(|_| begun.next().is_none())?;
             Some((name.clone(), found.parse().ok()?))
         };
-        Ok(named.iter().filter(|name| name.len() >= FEWEST_DIGITS).filter_map(find).collect())
+        Ok(named
+            .iter()
+            .filter(|name| name.len() >= FEWEST_DIGITS)
+            .filter_map(find)
+            .collect())
     }
 
     /// The files that each commit since `since` changed, newest first, without merges. NUL ends each record:
@@ -147,7 +184,14 @@ impl Git {
     /// Git fails.
     pub fn file_log(&self, since: Timestamp) -> Result<Vec<u8>, GitError> {
         let since = format!("--since={since}");
-        let options = ["--no-merges", "--name-status", "-M", RENAMES, "--format=%H%x00%aE%x00%s", &since];
+        let options = [
+            "--no-merges",
+            "--name-status",
+            "-M",
+            RENAMES,
+            "--format=%H%x00%aE%x00%s",
+            &since,
+        ];
         // A partial clone would fetch every renamed file over the network.
         logged(self.log(&options, "HEAD").env("GIT_NO_LAZY_FETCH", "1"))
     }
@@ -160,12 +204,21 @@ impl Git {
     pub fn recent_subjects(&self, count: usize) -> Result<Vec<String>, GitError> {
         let limit = format!("--max-count={count}");
         let output = logged(self.log(&["--no-merges", "--format=%s", &limit], "HEAD"))?;
-        let subjects = output.split(|&b| b == 0).map(|subject| String::from_utf8_lossy(subject).into_owned());
+        let subjects = output
+            .split(|&b| b == 0)
+            .map(|subject| String::from_utf8_lossy(subject).into_owned());
         Ok(subjects.filter(|subject| !subject.is_empty()).collect())
     }
 
     pub(super) fn log(&self, options: &[&str], range: &str) -> GitCall {
-        let mut args = vec!["-c", "log.showSignature=false", "log", "-z", "--no-color", "--encoding=UTF-8"];
+        let mut args = vec![
+            "-c",
+            "log.showSignature=false",
+            "log",
+            "-z",
+            "--no-color",
+            "--encoding=UTF-8",
+        ];
         args.extend(options);
         args.extend(["--end-of-options", range, "--"]);
         self.call(&args)
@@ -198,17 +251,29 @@ fn commits(output: &[u8]) -> Option<Vec<GitCommit>> {
         let hash = std::str::from_utf8(hash).ok()?.parse().ok()?;
         let subject = String::from_utf8_lossy(records.next()?).into_owned();
         let mut files = Vec::new();
-        while records.next_if(|record| record.trim_ascii_start().starts_with(b":")).is_some() {
+        while records
+            .next_if(|record| record.trim_ascii_start().starts_with(b":"))
+            .is_some()
+        {
             files.push(RepoPath::from_bytes(records.next()?));
         }
         let counted = records.by_ref().take(files.len());
         let counts = counted.map(|record| {
             let record = String::from_utf8_lossy(record.trim_ascii_start());
             let mut numbers = record.split('\t');
-            format!("+{} -{}", numbers.next().unwrap_or_default(), numbers.next().unwrap_or_default())
+            format!(
+                "+{} -{}",
+                numbers.next().unwrap_or_default(),
+                numbers.next().unwrap_or_default()
+            )
         });
         let counts = counts.collect();
-        commits.push(GitCommit { hash, subject, files, counts });
+        commits.push(GitCommit {
+            hash,
+            subject,
+            files,
+            counts,
+        });
     }
     Some(commits)
 }

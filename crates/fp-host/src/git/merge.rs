@@ -39,13 +39,32 @@ impl Git {
     ///
     /// # Errors
     /// Git fails.
-    pub fn merge(&self, base: &Oid, tree: &Oid, files: &[RepoPath], onto: &Oid) -> Result<Merge, GitError> {
+    pub fn merge(
+        &self,
+        base: &Oid,
+        tree: &Oid,
+        files: &[RepoPath],
+        onto: &Oid,
+    ) -> Result<Merge, GitError> {
         let theirs = self.commit_object(&self.tree_with(base, tree, files)?, base)?;
-        let call = self.call(&["merge-tree", "--write-tree", "-z", "--name-only", "--end-of-options"]);
+        let call = self.call(&[
+            "merge-tree",
+            "--write-tree",
+            "-z",
+            "--name-only",
+            "--end-of-options",
+        ]);
         let finished = call.arg(onto.as_str()).arg(theirs.as_str()).run()?;
-        let conflict = finished.failure.as_ref().is_some_and(|failure| failure.status == Some(1));
+        let conflict = finished
+            .failure
+            .as_ref()
+            .is_some_and(|failure| failure.status == Some(1));
         let failure = finished.failure.filter(|_| !conflict);
-        Finished { failure, ..finished }.parsed(|output| merge(output, conflict))
+        Finished {
+            failure,
+            ..finished
+        }
+        .parsed(|output| merge(output, conflict))
     }
 
     /// The tree of `base` with `files`, and their absence, taken from `tree`.
@@ -65,17 +84,35 @@ impl Git {
         tree: &Oid,
         files: Option<&[RepoPath]>,
     ) -> Result<Vec<u8>, GitError> {
-        let args = ["diff-tree", "-r", "-z", "--raw", "--no-renames", "--end-of-options"];
+        let args = [
+            "diff-tree",
+            "-r",
+            "-z",
+            "--raw",
+            "--no-renames",
+            "--end-of-options",
+        ];
         let call = self.call(&args).arg(base.as_str()).arg(tree.as_str());
         let wanted: Option<HashSet<&[u8]>> =
             files.map(|files| files.iter().map(RepoPath::as_bytes).collect());
-        call.run()?.parsed(|output| index_lines(output, wanted.as_ref()))
+        call.run()?
+            .parsed(|output| index_lines(output, wanted.as_ref()))
     }
 
     /// Commits `tree` on `parent` without any ref.
     fn commit_object(&self, tree: &Oid, parent: &Oid) -> Result<Oid, GitError> {
-        let call = self.call(&["commit-tree", tree.as_str(), "-p", parent.as_str(), "-m", "A task's change"]);
-        NOBODY.iter().fold(call, |call, (name, value)| call.env(name, value)).oid()
+        let call = self.call(&[
+            "commit-tree",
+            tree.as_str(),
+            "-p",
+            parent.as_str(),
+            "-m",
+            "A task's change",
+        ]);
+        NOBODY
+            .iter()
+            .fold(call, |call, (name, value)| call.env(name, value))
+            .oid()
     }
 
     /// Writes `files` of `tree` below `folder` in the form of a checkout, with its line ends, links and
@@ -92,15 +129,22 @@ impl Git {
         let mut prefix = std::ffi::OsString::from("--prefix=");
         prefix.push(folder);
         prefix.push("/");
-        let call = self.call(&["checkout-index", "--quiet", "-z", "--stdin"]).arg(prefix);
-        call.env("GIT_INDEX_FILE", &index).input(nul_ended(files.iter().copied())).output().map(drop)
+        let call = self
+            .call(&["checkout-index", "--quiet", "-z", "--stdin"])
+            .arg(prefix);
+        call.env("GIT_INDEX_FILE", &index)
+            .input(nul_ended(files.iter().copied()))
+            .output()
+            .map(drop)
     }
 
     /// A temporary folder with an index, [`INDEX`], of `tree`, a tree or a commit.
     pub(super) fn folder_with_index(&self, tree: &Oid) -> Result<tempfile::TempDir, GitError> {
         let folder = tempfile::tempdir().map_err(GitError::io("make a temporary folder"))?;
         let index = folder.path().join(INDEX);
-        self.call(&["read-tree", tree.as_str()]).env("GIT_INDEX_FILE", index).output()?;
+        self.call(&["read-tree", tree.as_str()])
+            .env("GIT_INDEX_FILE", index)
+            .output()?;
         Ok(folder)
     }
 }
@@ -108,7 +152,8 @@ impl Git {
 impl GitCall {
     /// Runs the call and parses the object id that it prints.
     pub(super) fn oid(self) -> Result<Oid, GitError> {
-        self.run()?.parsed(|output| String::from_utf8_lossy(output).trim().parse().ok())
+        self.run()?
+            .parsed(|output| String::from_utf8_lossy(output).trim().parse().ok())
     }
 }
 
@@ -116,13 +161,22 @@ impl GitCall {
 /// first, since they may have to make room.
 fn index_lines(raw: &[u8], wanted: Option<&HashSet<&[u8]>>) -> Option<Vec<u8>> {
     let (mut gone, mut there) = (Vec::new(), Vec::new());
-    let mut records = raw.split(|&b| b == 0).filter(|record| !record.is_empty()).skip_while(|r| r[0] != b':');
+    let mut records = raw
+        .split(|&b| b == 0)
+        .filter(|record| !record.is_empty())
+        .skip_while(|r| r[0] != b':');
     while let Some(record) = records.next() {
         let fields: Vec<&[u8]> = record.strip_prefix(b":")?.split(|&b| b == b' ').collect();
-        let &[_, mode, _, id, status] = fields.as_slice() else { return None };
+        let &[_, mode, _, id, status] = fields.as_slice() else {
+            return None;
+        };
         let path = records.next()?;
         if wanted.is_none_or(|wanted| wanted.contains(path)) {
-            let lines = if status == b"D" { &mut gone } else { &mut there };
+            let lines = if status == b"D" {
+                &mut gone
+            } else {
+                &mut there
+            };
             let mode: &[u8] = if status == b"D" { b"0" } else { mode };
             lines.extend_from_slice(&[mode, b" ", id, b"\t", path, b"\0"].concat());
         }
@@ -139,18 +193,28 @@ fn merge(output: &[u8], conflict: bool) -> Option<Merge> {
     if !conflict {
         return Some(Merge::Clean(tree));
     }
-    let mut files: Vec<RepoPath> =
-        records.by_ref().take_while(|name| !name.is_empty()).map(RepoPath::from_bytes).collect();
+    let mut files: Vec<RepoPath> = records
+        .by_ref()
+        .take_while(|name| !name.is_empty())
+        .map(RepoPath::from_bytes)
+        .collect();
     files.dedup();
     let mut messages = Vec::new();
-    while let Some(count) = records.next().filter(|record| !record.is_empty() && *record != b"\n") {
+    while let Some(count) = records
+        .next()
+        .filter(|record| !record.is_empty() && *record != b"\n")
+    {
         let count: usize = std::str::from_utf8(count).ok()?.parse().ok()?;
         let (kind, text) = (records.by_ref().nth(count)?, records.next()?);
         if kind.starts_with(b"CONFLICT") {
             messages.push(super::command::readable_tail(text, 400).trim().to_owned());
         }
     }
-    Some(Merge::Conflict { tree, files, messages })
+    Some(Merge::Conflict {
+        tree,
+        files,
+        messages,
+    })
 }
 
 #[cfg(test)]
@@ -161,7 +225,10 @@ mod tests {
     fn what_merge_tree_prints() {
         let id = "1".repeat(40);
         let tree: Oid = id.parse().unwrap();
-        assert_eq!(merge(format!("{id}\0").as_bytes(), false), Some(Merge::Clean(tree.clone())));
+        assert_eq!(
+            merge(format!("{id}\0").as_bytes(), false),
+            Some(Merge::Clean(tree.clone()))
+        );
         let output = format!(
             "{id}\0a\0b c\0\0001\0a\0Auto-merging\0Auto-merging a\n\0001\0a\0CONFLICT (contents)\0CONFLICT \
              (content): Merge conflict in a\n\0002\0b c\0b d\0CONFLICT (modify/delete)\0CONFLICT: b c\n\0\n"
@@ -169,7 +236,10 @@ mod tests {
         let expect = Merge::Conflict {
             tree,
             files: vec!["a".into(), "b c".into()],
-            messages: vec!["CONFLICT (content): Merge conflict in a".into(), "CONFLICT: b c".into()],
+            messages: vec![
+                "CONFLICT (content): Merge conflict in a".into(),
+                "CONFLICT: b c".into(),
+            ],
         };
         assert_eq!(merge(output.as_bytes(), true), Some(expect));
         assert_eq!(merge(b"nonsense\0", true), None);

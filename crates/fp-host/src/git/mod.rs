@@ -89,7 +89,10 @@ pub enum GitError {
     InProgress(Operation),
     /// Git doesn't have an object, or no longer has it.
     #[error("git does not have {object}: {failure}")]
-    MissingObject { object: String, failure: Box<GitFailure> },
+    MissingObject {
+        object: String,
+        failure: Box<GitFailure>,
+    },
     #[error("there is no remote {0:?}")]
     NoRemote(String),
     /// A git process failed in another way.
@@ -118,7 +121,10 @@ impl GitError {
 
     fn unexpected(command: &str, detail: &[u8]) -> Self {
         let shown: String = String::from_utf8_lossy(detail).chars().take(120).collect();
-        Self::Unexpected { command: command.to_owned(), detail: format!("{shown:?}") }
+        Self::Unexpected {
+            command: command.to_owned(),
+            detail: format!("{shown:?}"),
+        }
     }
 }
 
@@ -187,7 +193,10 @@ impl Git {
 
     /// Sets the folder of plans, relative to the repository; its content is never part of a change.
     pub fn with_plans_dir(self, plans_dir: impl Into<String>) -> Self {
-        Self { plans_dir: plans_dir.into(), ..self }
+        Self {
+            plans_dir: plans_dir.into(),
+            ..self
+        }
     }
 
     /// Sets an environment variable for every git process started through this value.
@@ -199,7 +208,10 @@ impl Git {
     /// Makes each git process that commits, or changes another working tree, hold the locked file `lock` as
     /// long as it lives, since it may outlive the process that started it.
     pub fn with_commit_lock(self, lock: Arc<File>) -> Self {
-        Self { commit_lock: Some(lock), ..self }
+        Self {
+            commit_lock: Some(lock),
+            ..self
+        }
     }
 
     /// The root of the working tree, absolute, without symbolic links.
@@ -242,7 +254,9 @@ impl Oid {
 impl std::str::FromStr for Oid {
     type Err = InvalidOid;
     fn from_str(text: &str) -> Result<Self, InvalidOid> {
-        let digits = text.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b));
+        let digits = text
+            .bytes()
+            .all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b));
         if digits && matches!(text.len(), 40 | 64) {
             Ok(Self(text.to_owned()))
         } else {
@@ -273,7 +287,10 @@ impl Git {
             _ => real(path),
         };
         let inside = path.strip_prefix(self.worktree()).ok()?;
-        let parts: Vec<Vec<u8>> = inside.iter().map(platform::git_bytes).collect::<Option<_>>()?;
+        let parts: Vec<Vec<u8>> = inside
+            .iter()
+            .map(platform::git_bytes)
+            .collect::<Option<_>>()?;
         (!parts.is_empty()).then(|| RepoPath::from_bytes(parts.join(&b'/')))
     }
 
@@ -281,7 +298,10 @@ impl Git {
     /// git's can be changed.
     pub fn ignores_case(&self) -> bool {
         let folded = ".GIT";
-        let names = std::fs::read_dir(self.worktree()).into_iter().flatten().flatten();
+        let names = std::fs::read_dir(self.worktree())
+            .into_iter()
+            .flatten()
+            .flatten();
         self.worktree().join(folded).symlink_metadata().is_ok()
             && !names.into_iter().any(|entry| entry.file_name() == folded)
     }
@@ -315,7 +335,8 @@ mod tests {
 
     #[test]
     fn only_full_lower_case_ids() {
-        let check = |text: &str, valid: bool| assert_eq!(text.parse::<Oid>().is_ok(), valid, "{text:?}");
+        let check =
+            |text: &str, valid: bool| assert_eq!(text.parse::<Oid>().is_ok(), valid, "{text:?}");
         check(&"a1".repeat(20), true);
         check(&"0".repeat(64), true);
         check(&"0".repeat(41), false);

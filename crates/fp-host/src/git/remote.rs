@@ -48,13 +48,18 @@ impl Git {
     /// Git fails.
     pub fn remotes(&self) -> Result<Vec<String>, GitError> {
         let names = self.call(&["remote"]).output()?;
-        Ok(String::from_utf8_lossy(&names).lines().map(str::to_owned).collect())
+        Ok(String::from_utf8_lossy(&names)
+            .lines()
+            .map(str::to_owned)
+            .collect())
     }
 
     /// `name`, if it is that of a remote: git would take anything else as an option, an address or a folder.
     fn known_remote<'r>(&self, name: &'r str) -> Result<&'r str, GitError> {
         let is_known = !name.starts_with('-') && self.remotes()?.iter().any(|known| known == name);
-        is_known.then_some(name).ok_or_else(|| GitError::NoRemote(name.to_owned()))
+        is_known
+            .then_some(name)
+            .ok_or_else(|| GitError::NoRemote(name.to_owned()))
     }
 
     /// True if git takes `name` as the whole name of a ref. One process.
@@ -62,7 +67,11 @@ impl Git {
     /// # Errors
     /// Git can't be run.
     pub fn is_ref_name(&self, name: &str) -> Result<bool, GitError> {
-        Ok(self.call(&["check-ref-format", name]).run()?.failure.is_none())
+        Ok(self
+            .call(&["check-ref-format", name])
+            .run()?
+            .failure
+            .is_none())
     }
 
     /// Fetches refs of `remote`, each to a local one, whatever that was before.
@@ -71,7 +80,14 @@ impl Git {
     /// Git fails: it can't reach the remote, or a ref is not there.
     pub fn fetch_refs(&self, remote: &str, refs: &[(&str, &str)]) -> Result<(), GitError> {
         let mut call = self
-            .call(&["-c", "gc.auto=0", "-c", "maintenance.auto=false", "fetch", "--no-tags"])
+            .call(&[
+                "-c",
+                "gc.auto=0",
+                "-c",
+                "maintenance.auto=false",
+                "fetch",
+                "--no-tags",
+            ])
             .arg("--no-write-fetch-head")
             .arg("--no-recurse-submodules")
             .arg("--end-of-options")
@@ -87,11 +103,17 @@ impl Git {
     /// # Errors
     /// Git fails, perhaps after the remote has taken the change.
     pub fn push_refs(&self, remote: &str, updates: &[RefUpdate<'_>]) -> Result<Pushed, GitError> {
-        let mut call =
-            self.call(&["push", "--porcelain", "--no-verify", "--atomic", "--no-recurse-submodules"]);
+        let mut call = self.call(&[
+            "push",
+            "--porcelain",
+            "--no-verify",
+            "--atomic",
+            "--no-recurse-submodules",
+        ]);
         // A lease also admits what does not go on from the old commit; a branch has to, as a plain push sees to.
-        for RefUpdate { name, from, .. } in
-            updates.iter().filter(|u| u.from.is_none() || !u.name.starts_with("refs/heads/"))
+        for RefUpdate { name, from, .. } in updates
+            .iter()
+            .filter(|u| u.from.is_none() || !u.name.starts_with("refs/heads/"))
         {
             let from = from.map_or("", Oid::as_str);
             call = call.arg(format!("--force-with-lease={name}:{from}"));
@@ -120,8 +142,13 @@ impl Git {
         if let Some(commit) = plain.and_then(|text| text.trim_end().parse().ok()) {
             return Ok(Some(commit));
         }
-        let finished = self.call(&["rev-parse", "--verify", "--quiet", "--end-of-options", name]).run()?;
-        Ok(String::from_utf8_lossy(&finished.stdout).trim().parse().ok())
+        let finished = self
+            .call(&["rev-parse", "--verify", "--quiet", "--end-of-options", name])
+            .run()?;
+        Ok(String::from_utf8_lossy(&finished.stdout)
+            .trim()
+            .parse()
+            .ok())
     }
 
     /// Has each of these local refs name its commit. One process.
@@ -129,8 +156,14 @@ impl Git {
     /// # Errors
     /// Git fails.
     pub fn set_refs(&self, refs: &[(&str, &Oid)]) -> Result<(), GitError> {
-        let lines: String = refs.iter().map(|(name, commit)| format!("update {name} {commit}\n")).collect();
-        self.call(&["update-ref", "--stdin"]).input(lines.into_bytes()).output().map(drop)
+        let lines: String = refs
+            .iter()
+            .map(|(name, commit)| format!("update {name} {commit}\n"))
+            .collect();
+        self.call(&["update-ref", "--stdin"])
+            .input(lines.into_bytes())
+            .output()
+            .map(drop)
     }
 
     /// The size in bytes of all commits of `to` that `seen` doesn't have, without their files. Two processes.
@@ -139,9 +172,16 @@ impl Git {
     /// Git fails.
     pub fn commits_size(&self, seen: Option<&Oid>, to: &Oid) -> Result<u64, GitError> {
         let ids = self.call(&["rev-list", &unseen(seen, to), "--"]).output()?;
-        let sizes = self.call(&["cat-file", "--batch-check=%(objectsize)"]).input(ids).run()?;
-        sizes
-            .parsed(|sizes| String::from_utf8_lossy(sizes).lines().map(|size| size.parse::<u64>().ok()).sum())
+        let sizes = self
+            .call(&["cat-file", "--batch-check=%(objectsize)"])
+            .input(ids)
+            .run()?;
+        sizes.parsed(|sizes| {
+            String::from_utf8_lossy(sizes)
+                .lines()
+                .map(|size| size.parse::<u64>().ok())
+                .sum()
+        })
     }
 
     /// True if git finds a good signature on `commit`. One process.
@@ -163,8 +203,11 @@ impl Git {
         to: &Oid,
         signed: bool,
     ) -> Result<Vec<LedgerCommit>, GitError> {
-        let format =
-            if signed { "%H%x00%P%x00%T%x00%G?%x00%B%x00%x00" } else { "%H%x00%P%x00%T%x00%x00%B%x00%x00" };
+        let format = if signed {
+            "%H%x00%P%x00%T%x00%G?%x00%B%x00%x00"
+        } else {
+            "%H%x00%P%x00%T%x00%x00%B%x00%x00"
+        };
         let call = self
             .call(&[
                 "-c",
@@ -178,7 +221,10 @@ impl Git {
             .arg(unseen(seen, to));
         call.arg("--").run()?.parsed(|output| {
             let text = String::from_utf8_lossy(output);
-            let commits = text.split("\0\0\n").map(str::trim_start).filter(|part| !part.is_empty());
+            let commits = text
+                .split("\0\0\n")
+                .map(str::trim_start)
+                .filter(|part| !part.is_empty());
             commits.map(ledger_commit).collect()
         })
     }
@@ -188,18 +234,25 @@ impl Git {
     /// # Errors
     /// Git fails.
     pub fn write_blob(&self, bytes: Vec<u8>) -> Result<Oid, GitError> {
-        self.call(&["hash-object", "-w", "--no-filters", "--stdin"]).input(bytes).oid()
+        self.call(&["hash-object", "-w", "--no-filters", "--stdin"])
+            .input(bytes)
+            .oid()
     }
 
     /// Stores a tree of plain files. Two processes.
     ///
     /// # Errors
     /// Git fails.
-    pub fn write_tree<'f>(&self, files: impl Iterator<Item = (&'f str, &'f Oid)>) -> Result<Oid, GitError> {
+    pub fn write_tree<'f>(
+        &self,
+        files: impl Iterator<Item = (&'f str, &'f Oid)>,
+    ) -> Result<Oid, GitError> {
         let folder = tempfile::tempdir().map_err(GitError::io("make a temporary folder"))?;
         let index = folder.path().join(INDEX);
         let lines = files.flat_map(|(path, blob)| format!("100644 {blob}\t{path}\0").into_bytes());
-        self.call_on(&index, &["update-index", "-z", "--index-info"]).input(lines.collect()).output()?;
+        self.call_on(&index, &["update-index", "-z", "--index-info"])
+            .input(lines.collect())
+            .output()?;
         self.tree_of(&index)
     }
 
@@ -208,12 +261,17 @@ impl Git {
     /// # Errors
     /// Git fails.
     pub fn files_of_tree(&self, tree: &Oid) -> Result<BTreeMap<String, Oid>, GitError> {
-        self.call(&["ls-tree", "-r", "-z", tree.as_str()]).run()?.parsed(|output| {
-            let text = String::from_utf8_lossy(output);
-            let files =
-                text.split('\0').filter_map(|line| line.strip_prefix("100644 blob ")?.split_once('\t'));
-            files.map(|(blob, path)| Some((path.to_owned(), blob.parse().ok()?))).collect()
-        })
+        self.call(&["ls-tree", "-r", "-z", tree.as_str()])
+            .run()?
+            .parsed(|output| {
+                let text = String::from_utf8_lossy(output);
+                let files = text
+                    .split('\0')
+                    .filter_map(|line| line.strip_prefix("100644 blob ")?.split_once('\t'));
+                files
+                    .map(|(blob, path)| Some((path.to_owned(), blob.parse().ok()?)))
+                    .collect()
+            })
     }
 
     /// Stores a commit without any ref; with `signed`, signed as git is configured to. One process.
@@ -227,16 +285,24 @@ impl Git {
         message: String,
         signed: bool,
     ) -> Result<Oid, GitError> {
-        let mut call =
-            self.call(&["-c", "i18n.commitEncoding=UTF-8", "commit-tree", tree.as_str(), "-F", "-"]);
+        let mut call = self.call(&[
+            "-c",
+            "i18n.commitEncoding=UTF-8",
+            "commit-tree",
+            tree.as_str(),
+            "-F",
+            "-",
+        ]);
         if let Some(parent) = parent {
             call = call.arg("-p").arg(parent.as_str());
         }
         call = match signed {
             true => call.arg("-S"),
-            false => {
-                NOBODY.iter().fold(call.arg("--no-gpg-sign"), |call, (name, value)| call.env(name, value))
-            }
+            false => NOBODY
+                .iter()
+                .fold(call.arg("--no-gpg-sign"), |call, (name, value)| {
+                    call.env(name, value)
+                }),
         };
         call.input(message.into_bytes()).oid()
     }
@@ -257,7 +323,9 @@ const RACED: [&str; 7] = [
 fn refusal(printed: &str) -> Option<Pushed> {
     let lines = printed.lines().filter_map(|line| line.strip_prefix("!\t"));
     // Git adds this line for each ref that would have been fine.
-    let lines: Vec<&str> = lines.filter(|line| !line.contains("atomic push fail")).collect();
+    let lines: Vec<&str> = lines
+        .filter(|line| !line.contains("atomic push fail"))
+        .collect();
     let raced = |line: &&&str| RACED.iter().any(|word| line.contains(word));
     match lines.iter().find(|line| !raced(line)) {
         Some(refused) => {
@@ -279,7 +347,10 @@ fn ledger_commit(text: &str) -> Option<LedgerCommit> {
         text.splitn(5, '\0').collect::<Vec<_>>().try_into().ok()?;
     Some(LedgerCommit {
         id: id.parse().ok()?,
-        parent: parents.split(' ').next().and_then(|parent| parent.parse().ok()),
+        parent: parents
+            .split(' ')
+            .next()
+            .and_then(|parent| parent.parse().ok()),
         tree: tree.parse().ok()?,
         signature: signature.to_owned(),
         message: message.to_owned(),
@@ -292,9 +363,14 @@ mod tests {
 
     #[test]
     fn what_a_remote_says_to_a_push() {
-        let check = |printed: &str, expect: Option<Pushed>| assert_eq!(refusal(printed), expect, "{printed}");
+        let check = |printed: &str, expect: Option<Pushed>| {
+            assert_eq!(refusal(printed), expect, "{printed}")
+        };
         let refused = |said: &str| Some(Pushed::Refused(said.to_owned()));
-        check("To x\n!\tabc:refs/fp/p\t[rejected] (stale info)\nDone\n", Some(Pushed::Overtaken));
+        check(
+            "To x\n!\tabc:refs/fp/p\t[rejected] (stale info)\nDone\n",
+            Some(Pushed::Overtaken),
+        );
         check(
             "!\ta:refs/fp/p\t[remote rejected] (cannot lock ref 'refs/fp/p': is at 1 but expected 2)\n\
              !\tb:refs/heads/fp/p\t[remote rejected] (atomic push failure)\n",

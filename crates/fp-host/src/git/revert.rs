@@ -33,19 +33,32 @@ pub struct Undo {
 impl Undo {
     /// The files that change, with both ends of a rename.
     pub fn files(&self) -> Vec<RepoPath> {
-        self.changes.iter().flat_map(|change| change.ends().cloned().collect::<Vec<_>>()).collect()
+        self.changes
+            .iter()
+            .flat_map(|change| change.ends().cloned().collect::<Vec<_>>())
+            .collect()
     }
 
     /// The files that come back.
     fn created(&self) -> impl Iterator<Item = &RepoPath> {
-        let comes_back =
-            |change: &&Change| matches!(change.status, ChangeStatus::Added | ChangeStatus::Renamed { .. });
-        self.changes.iter().filter(comes_back).map(|change| &change.path)
+        let comes_back = |change: &&Change| {
+            matches!(
+                change.status,
+                ChangeStatus::Added | ChangeStatus::Renamed { .. }
+            )
+        };
+        self.changes
+            .iter()
+            .filter(comes_back)
+            .map(|change| &change.path)
     }
 
     /// The changed submodules, which `fp` can't reset.
     pub fn submodules(&self) -> Vec<RepoPath> {
-        let submodules = self.changes.iter().filter(|change| change.kind == FileKind::Submodule);
+        let submodules = self
+            .changes
+            .iter()
+            .filter(|change| change.kind == FileKind::Submodule);
         submodules.map(|change| change.path.clone()).collect()
     }
 }
@@ -59,7 +72,12 @@ impl Git {
     pub fn undo(&self, commit: &Oid) -> Result<Undoing, GitError> {
         let head = self.head()?.commit;
         let clean = |tree: Oid, changes| {
-            Undoing::Clean(Undo { commit: commit.clone(), head: head.clone(), tree, changes })
+            Undoing::Clean(Undo {
+                commit: commit.clone(),
+                head: head.clone(),
+                tree,
+                changes,
+            })
         };
         let patch = self.patch(&self.before(commit)?, commit)?;
         if patch.is_empty() {
@@ -68,11 +86,24 @@ impl Git {
         let folder = self.folder_with_index(&head)?;
         let index = folder.path().join(INDEX);
         let patched = |options: &[&str]| {
-            let arguments = [&["apply", "--cached", "--whitespace=nowarn"], options, &["-"]].concat();
-            self.call(&arguments).env("GIT_INDEX_FILE", &index).input(patch.clone()).run()
+            let arguments = [
+                &["apply", "--cached", "--whitespace=nowarn"],
+                options,
+                &["-"],
+            ]
+            .concat();
+            self.call(&arguments)
+                .env("GIT_INDEX_FILE", &index)
+                .input(patch.clone())
+                .run()
         };
         // `git apply` ends with 1 if a patch doesn't fit, and with more if git itself fails.
-        let fits = |finished: &Finished| finished.failure.as_ref().is_none_or(|f| f.status != Some(1));
+        let fits = |finished: &Finished| {
+            finished
+                .failure
+                .as_ref()
+                .is_none_or(|f| f.status != Some(1))
+        };
         let undone = patched(&["--reverse", "--3way"])?;
         if fits(&undone) {
             undone.into_output()?;
@@ -81,7 +112,9 @@ impl Git {
             return Ok(clean(tree, changes));
         }
         let conflict = self.conflict(commit, &index)?;
-        self.call(&["read-tree", head.as_str()]).env("GIT_INDEX_FILE", &index).output()?;
+        self.call(&["read-tree", head.as_str()])
+            .env("GIT_INDEX_FILE", &index)
+            .output()?;
         // If the patch applies forward again, nothing of it is left, unless its files moved.
         let made_again = patched(&["--check"])?;
         if fits(&made_again) && !self.has_moved(commit, &head)? {
@@ -107,17 +140,25 @@ impl Git {
     }
 
     pub(super) fn empty_tree(&self) -> Result<Oid, GitError> {
-        self.call(&["hash-object", "-t", "tree", "--stdin"]).input(Vec::new()).oid()
+        self.call(&["hash-object", "-t", "tree", "--stdin"])
+            .input(Vec::new())
+            .oid()
     }
 
     fn files_of(&self, commit: &Oid) -> Result<Vec<RepoPath>, GitError> {
         let changes = self.diff(&self.before(commit)?, commit)?;
-        Ok(changes.iter().flat_map(|change| change.ends().cloned().collect::<Vec<_>>()).collect())
+        Ok(changes
+            .iter()
+            .flat_map(|change| change.ends().cloned().collect::<Vec<_>>())
+            .collect())
     }
 
     /// The files in conflict in `index`; all files of the commit if git rejected the whole patch.
     fn conflict(&self, commit: &Oid, index: &std::path::Path) -> Result<Vec<RepoPath>, GitError> {
-        let output = self.call(&["ls-files", "-z", "--unmerged"]).env("GIT_INDEX_FILE", index).output()?;
+        let output = self
+            .call(&["ls-files", "-z", "--unmerged"])
+            .env("GIT_INDEX_FILE", index)
+            .output()?;
         let records = output.split(|&b| b == 0).filter_map(|record| {
             let path = record.iter().position(|&b| b == b'\t')? + 1;
             Some(RepoPath::from_bytes(&record[path..]))
@@ -141,17 +182,32 @@ impl Git {
         let left = self.diff(&undo.tree, &snapshot.tree)?;
         let left: HashSet<&RepoPath> = left.iter().flat_map(Change::ends).collect();
         let status = self.status()?;
-        let differing = status.entries.iter().filter(|entry| files.contains(&entry.path));
-        let staged =
-            self.call(&["diff-index", "--cached", "--name-only", "-z", undo.tree.as_str()]).output()?;
+        let differing = status
+            .entries
+            .iter()
+            .filter(|entry| files.contains(&entry.path));
+        let staged = self
+            .call(&[
+                "diff-index",
+                "--cached",
+                "--name-only",
+                "-z",
+                undo.tree.as_str(),
+            ])
+            .output()?;
         let staged: HashSet<&[u8]> = staged.split(|&b| b == 0).collect();
-        let is_staged = |entry: &StatusEntry| entry.is_staged() && staged.contains(entry.path.as_bytes());
+        let is_staged =
+            |entry: &StatusEntry| entry.is_staged() && staged.contains(entry.path.as_bytes());
         let the_users = differing.filter(|entry| is_staged(entry) || left.contains(&entry.path));
         let mut found: Vec<RepoPath> = the_users.map(|entry| entry.path.clone()).collect();
         // Status doesn't list ignored files.
         let unknown = |path: &&RepoPath| status.entries.iter().all(|entry| entry.path != **path);
         let ignored = undo.created().filter(unknown);
-        found.extend(ignored.filter(|path| self.absolute(path).symlink_metadata().is_ok()).cloned());
+        found.extend(
+            ignored
+                .filter(|path| self.absolute(path).symlink_metadata().is_ok())
+                .cloned(),
+        );
         found.sort();
         found.dedup();
         Ok(found)
@@ -172,8 +228,9 @@ impl Git {
         let message = format!("Revert \"{subject}\"\n\n{}\n", reverts(&undo.commit));
         // One that was killed may have left it staged.
         self.take_back(&files)?;
-        let made =
-            self.restore(&undo.tree, &files).and_then(|()| self.commit_tree(&undo.tree, &files, &message));
+        let made = self
+            .restore(&undo.tree, &files)
+            .and_then(|()| self.commit_tree(&undo.tree, &files, &message));
         if !matches!(made, Ok(CommitOutcome::Committed { .. })) {
             self.put_back(undo)?;
         }
@@ -181,7 +238,9 @@ impl Git {
     }
 
     fn subject_of(&self, commit: &Oid) -> Result<String, GitError> {
-        let output = self.log(&["--max-count=1", "--format=%s"], commit.as_str()).output()?;
+        let output = self
+            .log(&["--max-count=1", "--format=%s"], commit.as_str())
+            .output()?;
         let text = String::from_utf8_lossy(&output).into_owned();
         Ok(text.trim_end_matches(['\0', '\n']).to_owned())
     }
@@ -192,8 +251,17 @@ impl Git {
             return Ok(());
         }
         let source = format!("--source={tree}");
-        let arguments = ["restore", "--worktree", &source, "--pathspec-from-file=-", "--pathspec-file-nul"];
-        self.call(&arguments).input(nul_ended(files)).output().map(drop)
+        let arguments = [
+            "restore",
+            "--worktree",
+            &source,
+            "--pathspec-from-file=-",
+            "--pathspec-file-nul",
+        ];
+        self.call(&arguments)
+            .input(nul_ended(files))
+            .output()
+            .map(drop)
     }
 
     fn put_back(&self, undo: &Undo) -> Result<(), GitError> {
@@ -202,14 +270,22 @@ impl Git {
             let path = self.absolute(path);
             // Fails if the file was never written, which is fine.
             drop(std::fs::remove_file(&path));
-            for folder in path.ancestors().skip(1).take_while(|folder| *folder != self.worktree()) {
+            for folder in path
+                .ancestors()
+                .skip(1)
+                .take_while(|folder| *folder != self.worktree())
+            {
                 // A folder that is not empty stays.
                 if std::fs::remove_dir(folder).is_err() {
                     break;
                 }
             }
         }
-        let kept: Vec<RepoPath> = undo.files().into_iter().filter(|path| !created.contains(&path)).collect();
+        let kept: Vec<RepoPath> = undo
+            .files()
+            .into_iter()
+            .filter(|path| !created.contains(&path))
+            .collect();
         self.restore(&undo.head, &kept)
     }
 }

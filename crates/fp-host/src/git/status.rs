@@ -47,10 +47,19 @@ pub enum EntryState {
 impl EntryState {
     /// The state of the same file where nothing is staged.
     pub(super) fn unstaged(self) -> Self {
-        let Self::Tracked { staged, unstaged, .. } = self else { return self };
+        let Self::Tracked {
+            staged, unstaged, ..
+        } = self
+        else {
+            return self;
+        };
         let is_gone = unstaged == b'D' || (staged, unstaged) == (b'D', b'.');
         let unstaged = if is_gone { b'D' } else { b'M' };
-        Self::Tracked { staged: b'.', unstaged, dirty_submodule: false }
+        Self::Tracked {
+            staged: b'.',
+            unstaged,
+            dirty_submodule: false,
+        }
     }
 }
 
@@ -87,7 +96,10 @@ impl WorkingTreeStatus {
     /// [`GitError::NoCommit`] in a repository without a commit.
     pub fn head(&self) -> Result<GitHead, GitError> {
         let commit = self.commit.clone().ok_or(GitError::NoCommit)?;
-        Ok(GitHead { commit, branch: self.branch.clone() })
+        Ok(GitHead {
+            commit,
+            branch: self.branch.clone(),
+        })
     }
 }
 
@@ -123,7 +135,9 @@ impl Operation {
         match self {
             Self::Bisect => "end it with `git bisect reset`".to_owned(),
             _ => {
-                format!("finish it with `git {command} --continue`, or drop it with `git {command} --abort`")
+                format!(
+                    "finish it with `git {command} --continue`, or drop it with `git {command} --abort`"
+                )
             }
         }
     }
@@ -135,8 +149,15 @@ impl Git {
     /// # Errors
     /// [`GitError::NoCommit`] in a repository without a commit, or git fails.
     pub fn head(&self) -> Result<GitHead, GitError> {
-        let finished = self.call(&["rev-parse", "HEAD", "--symbolic-full-name", "HEAD"]).run()?;
-        let said = |part: &str| finished.failure.as_ref().is_some_and(|f| f.stderr.contains(part));
+        let finished = self
+            .call(&["rev-parse", "HEAD", "--symbolic-full-name", "HEAD"])
+            .run()?;
+        let said = |part: &str| {
+            finished
+                .failure
+                .as_ref()
+                .is_some_and(|f| f.stderr.contains(part))
+        };
         if said("ambiguous argument 'HEAD'") || said("unknown revision") {
             return Err(GitError::NoCommit);
         }
@@ -144,7 +165,10 @@ impl Git {
             let text = String::from_utf8_lossy(output);
             let mut lines = text.lines();
             let commit = lines.next()?.parse().ok()?;
-            let branch = lines.next().and_then(|name| name.strip_prefix("refs/heads/")).map(str::to_owned);
+            let branch = lines
+                .next()
+                .and_then(|name| name.strip_prefix("refs/heads/"))
+                .map(str::to_owned);
             Some(GitHead { commit, branch })
         })
     }
@@ -168,7 +192,11 @@ impl Git {
     /// The hash of HEAD from git's files, for comparing it with a known one. `None` if they don't have it in
     /// plain text, as in a packed repository. No process.
     pub fn head_in_files(&self) -> Option<String> {
-        let read = |path: &Path| file::read_text(path, HEAD_CAP).ok().map(|text| text.trim_end().to_owned());
+        let read = |path: &Path| {
+            file::read_text(path, HEAD_CAP)
+                .ok()
+                .map(|text| text.trim_end().to_owned())
+        };
         let head = read(&self.git_dir().join("HEAD"))?;
         match head.strip_prefix("ref: ") {
             Some(name) if path::normal(name).is_ok() => read(&self.common_dir().join(name)),
@@ -192,8 +220,15 @@ impl Git {
     }
 }
 
-const STATUS: [&str; 7] =
-    ["status", "--porcelain=v2", "--branch", "-z", "-uall", "--no-renames", "--ignore-submodules=none"];
+const STATUS: [&str; 7] = [
+    "status",
+    "--porcelain=v2",
+    "--branch",
+    "-z",
+    "-uall",
+    "--no-renames",
+    "--ignore-submodules=none",
+];
 
 impl Git {
     /// The `files`, paths below the working tree, that git ignores. A tracked file never counts as ignored.
@@ -206,16 +241,29 @@ impl Git {
             return Ok(Vec::new());
         }
         // This is the one command that can't take literal paths; a leading `./` makes them so.
-        let input = files.iter().flat_map(|file| format!("./{file}\0").into_bytes()).collect();
-        let call = self.call(&["check-ignore", "-z", "--stdin"]).env_remove("GIT_LITERAL_PATHSPECS");
+        let input = files
+            .iter()
+            .flat_map(|file| format!("./{file}\0").into_bytes())
+            .collect();
+        let call = self
+            .call(&["check-ignore", "-z", "--stdin"])
+            .env_remove("GIT_LITERAL_PATHSPECS");
         let finished = call.input(input).run()?;
         // Status 1 means that it ignores none.
-        if finished.failure.as_ref().is_some_and(|failure| failure.status == Some(1)) {
+        if finished
+            .failure
+            .as_ref()
+            .is_some_and(|failure| failure.status == Some(1))
+        {
             return Ok(Vec::new());
         }
         let output = finished.into_output()?;
-        let names = output.split(|&b| b == 0).filter_map(|name| name.strip_prefix(b"./"));
-        Ok(names.map(|name| RepoPath::from_bytes(name).to_string()).collect())
+        let names = output
+            .split(|&b| b == 0)
+            .filter_map(|name| name.strip_prefix(b"./"));
+        Ok(names
+            .map(|name| RepoPath::from_bytes(name).to_string())
+            .collect())
     }
 }
 
@@ -226,19 +274,35 @@ impl Git {
     /// # Errors
     /// Git fails.
     pub fn overlooked(&self, files: &[&RepoPath]) -> Result<HashSet<RepoPath>, GitError> {
-        let output = self.call(&["ls-files", "-v", "-z"]).paths(files.iter().copied()).output()?;
+        let output = self
+            .call(&["ls-files", "-v", "-z"])
+            .paths(files.iter().copied())
+            .output()?;
         // A small letter marks "assume unchanged", S marks "skip worktree".
-        let hidden =
-            |record: &&[u8]| record.first().is_some_and(|tag| tag.is_ascii_lowercase() || *tag == b'S');
+        let hidden = |record: &&[u8]| {
+            record
+                .first()
+                .is_some_and(|tag| tag.is_ascii_lowercase() || *tag == b'S')
+        };
         let records = output.split(|&b| b == 0).filter(hidden);
-        Ok(records.filter_map(|record| record.get(2..)).map(RepoPath::from_bytes).collect())
+        Ok(records
+            .filter_map(|record| record.get(2..))
+            .map(RepoPath::from_bytes)
+            .collect())
     }
 }
 
 /// Parses porcelain v2 with `-z`.
 fn parse(output: &[u8]) -> Option<WorkingTreeStatus> {
-    let mut status = WorkingTreeStatus { commit: None, branch: None, entries: Vec::new() };
-    for record in output.split(|&b| b == 0).filter(|record| !record.is_empty()) {
+    let mut status = WorkingTreeStatus {
+        commit: None,
+        branch: None,
+        entries: Vec::new(),
+    };
+    for record in output
+        .split(|&b| b == 0)
+        .filter(|record| !record.is_empty())
+    {
         if let Some(header) = record.strip_prefix(b"# ") {
             let header = String::from_utf8_lossy(header);
             if let Some(oid) = header.strip_prefix("branch.oid ") {
@@ -257,11 +321,24 @@ fn entry(record: &[u8]) -> Option<StatusEntry> {
     let (path, state) = match record.first()? {
         b'1' => {
             let fields: Vec<&[u8]> = record.splitn(9, |&b| b == b' ').collect();
-            let (&[staged, unstaged], submodule) = (*fields.get(1)?, *fields.get(2)?) else { return None };
-            let dirty_submodule = submodule.first() == Some(&b'S') && submodule.get(2..) != Some(b"..");
-            (*fields.get(8)?, EntryState::Tracked { staged, unstaged, dirty_submodule })
+            let (&[staged, unstaged], submodule) = (*fields.get(1)?, *fields.get(2)?) else {
+                return None;
+            };
+            let dirty_submodule =
+                submodule.first() == Some(&b'S') && submodule.get(2..) != Some(b"..");
+            (
+                *fields.get(8)?,
+                EntryState::Tracked {
+                    staged,
+                    unstaged,
+                    dirty_submodule,
+                },
+            )
         }
-        b'u' => (record.splitn(11, |&b| b == b' ').nth(10)?, EntryState::Unmerged),
+        b'u' => (
+            record.splitn(11, |&b| b == b' ').nth(10)?,
+            EntryState::Unmerged,
+        ),
         b'?' => {
             let path = record.strip_prefix(b"? ")?;
             match path.strip_suffix(b"/") {
@@ -271,7 +348,10 @@ fn entry(record: &[u8]) -> Option<StatusEntry> {
         }
         _ => return None,
     };
-    Some(StatusEntry { path: RepoPath::from_bytes(path), state })
+    Some(StatusEntry {
+        path: RepoPath::from_bytes(path),
+        state,
+    })
 }
 
 /// Sections of git's settings that change as people work. All others may decide how it sees files and what it runs.
@@ -288,32 +368,53 @@ impl Git {
     /// # Errors
     /// Git fails, or a file of git's can't be read.
     pub(super) fn surroundings(&self) -> Result<GitSurroundings, GitError> {
-        let list = self.call(&["config", "--list", "--show-origin", "-z", "--includes"]).output()?;
+        let list = self
+            .call(&["config", "--list", "--show-origin", "-z", "--includes"])
+            .output()?;
         let mut records = list.split(|&b| b == 0);
         let mut found = Settings::default();
         while let (Some(origin), Some(setting)) = (records.next(), records.next()) {
-            let Some(file) = origin.strip_prefix(b"file:") else { continue };
+            let Some(file) = origin.strip_prefix(b"file:") else {
+                continue;
+            };
             let setting = String::from_utf8_lossy(setting);
             let (name, value) = setting.split_once('\n').unwrap_or((&setting, ""));
             if name != HOOKS_PATH && !OF_WORK.iter().any(|section| name.starts_with(section)) {
                 let file = self.shown(&self.worktree().join(os_string(file)));
-                found.texts.entry(file).or_default().push_str(&format!("{setting}\0"));
+                found
+                    .texts
+                    .entry(file)
+                    .or_default()
+                    .push_str(&format!("{setting}\0"));
             }
             if let Some((_, place)) = found.places.iter_mut().find(|(known, _)| *known == name) {
                 *place = Some(self.worktree().join(from_home(value)));
             }
         }
-        let files = self.files(found).map_err(GitError::io("read git's own files"))?;
-        Ok(GitSurroundings { branch: None, files, tools: self.tools() })
+        let files = self
+            .files(found)
+            .map_err(GitError::io("read git's own files"))?;
+        Ok(GitSurroundings {
+            branch: None,
+            files,
+            tools: self.tools(),
+        })
     }
 
     /// The programs in the folders that package managers put on the path.
     fn tools(&self) -> BTreeMap<String, String> {
         let mut tools = BTreeMap::new();
         for folder in TOOL_FOLDERS {
-            for tool in fs::read_dir(self.worktree().join(folder)).into_iter().flatten().flatten() {
+            for tool in fs::read_dir(self.worktree().join(folder))
+                .into_iter()
+                .flatten()
+                .flatten()
+            {
                 let name = tool.file_name();
-                tools.insert(format!("{folder}/{}", name.to_string_lossy()), hash_of(&tool.path()));
+                tools.insert(
+                    format!("{folder}/{}", name.to_string_lossy()),
+                    hash_of(&tool.path()),
+                );
             }
         }
         tools
@@ -321,34 +422,55 @@ impl Git {
 
     /// The path of a file, from git's own folder if it is in there.
     fn shown(&self, path: &Path) -> String {
-        path.strip_prefix(self.common_dir()).unwrap_or(path).to_string_lossy().into_owned()
+        path.strip_prefix(self.common_dir())
+            .unwrap_or(path)
+            .to_string_lossy()
+            .into_owned()
     }
 
     fn files(&self, settings: Settings) -> io::Result<BTreeMap<String, String>> {
-        let texts = settings.texts.into_iter().map(|(file, text)| (file, hash(text.as_bytes())));
+        let texts = settings
+            .texts
+            .into_iter()
+            .map(|(file, text)| (file, hash(text.as_bytes())));
         let mut files: BTreeMap<String, String> = texts.collect();
         let [hooks, excludes, attributes] = settings.places.map(|(_, place)| place);
         let of_user = |name: &str| {
-            let folder =
-                std::env::var_os("XDG_CONFIG_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
-            Some(folder.or_else(|| Some(std::env::home_dir()?.join(".config")))?.join("git").join(name))
+            let folder = std::env::var_os("XDG_CONFIG_HOME")
+                .map(PathBuf::from)
+                .filter(|path| path.is_absolute());
+            Some(
+                folder
+                    .or_else(|| Some(std::env::home_dir()?.join(".config")))?
+                    .join("git")
+                    .join(name),
+            )
         };
-        let named = [excludes.or_else(|| of_user("ignore")), attributes.or_else(|| of_user("attributes"))];
-        let own = ["info/exclude", "info/attributes"].map(|name| Some(self.common_dir().join(name)));
+        let named = [
+            excludes.or_else(|| of_user("ignore")),
+            attributes.or_else(|| of_user("attributes")),
+        ];
+        let own =
+            ["info/exclude", "info/attributes"].map(|name| Some(self.common_dir().join(name)));
         for path in named.into_iter().chain(own).flatten() {
             if path.symlink_metadata().is_ok() {
                 files.insert(self.shown(&path), hash_of(&path));
             }
         }
         if let Some(hooks) = &hooks {
-            files.insert("hooks folder".into(), hash(hooks.as_os_str().as_encoded_bytes()));
+            files.insert(
+                "hooks folder".into(),
+                hash(hooks.as_os_str().as_encoded_bytes()),
+            );
         }
         let hooks = hooks.unwrap_or_else(|| self.common_dir().join("hooks"));
         for hook in fs::read_dir(hooks).into_iter().flatten() {
             let hook = hook?;
             let name = hook.file_name().to_string_lossy().into_owned();
             // Follows links, since git would run their target.
-            if !name.ends_with(".sample") && fs::metadata(hook.path()).is_ok_and(|found| found.is_file()) {
+            if !name.ends_with(".sample")
+                && fs::metadata(hook.path()).is_ok_and(|found| found.is_file())
+            {
                 files.insert(format!("hooks/{name}"), hash_of(&hook.path()));
             }
         }
@@ -367,7 +489,10 @@ struct Settings {
 impl Default for Settings {
     fn default() -> Self {
         let names = [HOOKS_PATH, "core.excludesfile", "core.attributesfile"];
-        Self { texts: BTreeMap::new(), places: names.map(|name| (name, None)) }
+        Self {
+            texts: BTreeMap::new(),
+            places: names.map(|name| (name, None)),
+        }
     }
 }
 
@@ -396,23 +521,39 @@ mod tests {
     #[test]
     fn records_of_porcelain_v2() {
         let check = |record: &str, expect: Option<(&str, EntryState)>| {
-            let expect = expect.map(|(path, state)| StatusEntry { path: RepoPath::from_bytes(path), state });
+            let expect = expect.map(|(path, state)| StatusEntry {
+                path: RepoPath::from_bytes(path),
+                state,
+            });
             assert_eq!(entry(record.as_bytes()), expect, "{record:?}");
         };
-        let tracked =
-            |staged, unstaged, dirty_submodule| EntryState::Tracked { staged, unstaged, dirty_submodule };
-        let ids = "1111111111111111111111111111111111111111 2222222222222222222222222222222222222222";
+        let tracked = |staged, unstaged, dirty_submodule| EntryState::Tracked {
+            staged,
+            unstaged,
+            dirty_submodule,
+        };
+        let ids =
+            "1111111111111111111111111111111111111111 2222222222222222222222222222222222222222";
         check(
             &format!("1 .M N... 100644 100644 100644 {ids} a b\nc"),
             Some(("a b\nc", tracked(b'.', b'M', false))),
         );
-        check(&format!("1 A. N... 000000 100644 100644 {ids} -x"), Some(("-x", tracked(b'A', b'.', false))));
-        check(&format!("1 .M S.M. 160000 160000 160000 {ids} sub"), Some(("sub", tracked(b'.', b'M', true))));
+        check(
+            &format!("1 A. N... 000000 100644 100644 {ids} -x"),
+            Some(("-x", tracked(b'A', b'.', false))),
+        );
+        check(
+            &format!("1 .M S.M. 160000 160000 160000 {ids} sub"),
+            Some(("sub", tracked(b'.', b'M', true))),
+        );
         check(
             &format!("1 .M SC.. 160000 160000 160000 {ids} sub"),
             Some(("sub", tracked(b'.', b'M', false))),
         );
-        check("u UU N... 100644 100644 100644 100644 1 2 3 a b", Some(("a b", EntryState::Unmerged)));
+        check(
+            "u UU N... 100644 100644 100644 100644 1 2 3 a b",
+            Some(("a b", EntryState::Unmerged)),
+        );
         check("? new file", Some(("new file", EntryState::Untracked)));
         check("? nested/", Some(("nested", EntryState::NestedRepository)));
         check("! ignored", None);

@@ -43,7 +43,8 @@ impl Git {
             return self.snapshot_from(None);
         };
         // The index may be of another repository that was here, or name objects that git has removed since.
-        self.snapshot_from(Some(&kept)).or_else(|_| self.snapshot_from(None))
+        self.snapshot_from(Some(&kept))
+            .or_else(|_| self.snapshot_from(None))
     }
 
     /// The working tree, and at the same time what decides how git sees it.
@@ -54,10 +55,17 @@ impl Git {
         std::thread::scope(|scope| {
             let surroundings = scope.spawn(|| self.surroundings());
             let snapshot = self.snapshot_tree()?;
-            let surroundings =
-                surroundings.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
+            let surroundings = surroundings
+                .join()
+                .unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
             let branch = snapshot.status.branch.clone();
-            Ok((snapshot, GitSurroundings { branch, ..surroundings }))
+            Ok((
+                snapshot,
+                GitSurroundings {
+                    branch,
+                    ..surroundings
+                },
+            ))
         })
     }
 
@@ -67,10 +75,17 @@ impl Git {
         let folder = self.index_of_head(kept)?;
         let index = folder.path().join(INDEX);
         let mut status = self.status_by(&index)?;
-        let head = head.filter(|head| status.commit.as_ref().is_some_and(|commit| commit.as_str() == head));
+        let head = head.filter(|head| {
+            status
+                .commit
+                .as_ref()
+                .is_some_and(|commit| commit.as_str() == head)
+        });
         self.keep_index(&index, head.as_deref(), read_at);
         let of_nobody = [self.plans_dir.as_str(), DEBT_LOG, ROADMAPS];
-        status.entries.retain(|entry| !of_nobody.iter().any(|kept| is_within(&entry.path, kept)));
+        status
+            .entries
+            .retain(|entry| !of_nobody.iter().any(|kept| is_within(&entry.path, kept)));
         leave_out_by_products(self.worktree(), &mut status.entries);
         let tree = match &status.commit {
             Some(commit) if status.entries.is_empty() => commit.clone(),
@@ -88,7 +103,8 @@ impl Git {
         let folder = tempfile::tempdir().map_err(GitError::io("make a temporary folder"))?;
         let index = folder.path().join(INDEX);
         if let Some(kept) = kept {
-            let of = take_index(kept, &index).map_err(GitError::io(format!("read {}", kept.display())))?;
+            let of = take_index(kept, &index)
+                .map_err(GitError::io(format!("read {}", kept.display())))?;
             if of.is_some() && of == self.head_in_files() {
                 return Ok(folder);
             }
@@ -106,17 +122,29 @@ impl Git {
     /// Keeps `index`, for which git read the files from `read_at` on, and which is of the commit `head` if that is
     /// known. If it can't, the next time takes longer.
     fn keep_index(&self, index: &Path, head: Option<&str>, read_at: SystemTime) {
-        let Some(kept) = kept_index(self.worktree()) else { return };
-        let Some(folder) = kept.parent().filter(|folder| std::fs::create_dir_all(folder).is_ok()) else {
+        let Some(kept) = kept_index(self.worktree()) else {
             return;
         };
-        let width = head.map(str::len).or_else(|| Some(self.head_in_files()?.len())).unwrap_or(40);
+        let Some(folder) = kept
+            .parent()
+            .filter(|folder| std::fs::create_dir_all(folder).is_ok())
+        else {
+            return;
+        };
+        let width = head
+            .map(str::len)
+            .or_else(|| Some(self.head_in_files()?.len()))
+            .unwrap_or(40);
         let keep = || -> Option<()> {
-            let modified = std::fs::metadata(index).and_then(|found| found.modified()).ok()?;
+            let modified = std::fs::metadata(index)
+                .and_then(|found| found.modified())
+                .ok()?;
             let mut bytes = std::fs::read(index).ok()?;
             doubt_recent(&mut bytes, width / 2, read_at)?;
             let mut new = tempfile::NamedTempFile::new_in(folder).ok()?;
-            writeln!(new, "{}", head.unwrap_or_default()).and_then(|()| new.write_all(&bytes)).ok()?;
+            writeln!(new, "{}", head.unwrap_or_default())
+                .and_then(|()| new.write_all(&bytes))
+                .ok()?;
             new.as_file().set_modified(modified).ok()?;
             new.persist(&kept).ok().map(drop)
         };
@@ -127,7 +155,11 @@ impl Git {
 
     /// Keeps the index that git has written with a checkout begun at `began`, before anybody else could touch it.
     pub(super) fn keep_fresh_index(&self, began: SystemTime) {
-        self.keep_index(&self.git_dir().join(INDEX), self.head_in_files().as_deref(), began);
+        self.keep_index(
+            &self.git_dir().join(INDEX),
+            self.head_in_files().as_deref(),
+            began,
+        );
     }
 
     /// Replaces the index of this working tree, a builder's, by one that says the truth about its files.
@@ -141,13 +173,17 @@ impl Git {
     /// # Errors
     /// Git fails, or the tree is gone.
     pub fn is_in_tree(&self, tree: &Oid, path: &RepoPath) -> Result<bool, GitError> {
-        let call = self.call(&["ls-tree", "-z", "--name-only", "--full-tree"]).arg(tree.to_string());
+        let call = self
+            .call(&["ls-tree", "-z", "--name-only", "--full-tree"])
+            .arg(tree.to_string());
         Ok(!call.paths([path]).output()?.is_empty())
     }
 
     /// Writes the tree of an index other than the user's.
     pub(super) fn tree_of(&self, index: &Path) -> Result<Oid, GitError> {
-        self.call(&["write-tree"]).env("GIT_INDEX_FILE", index).oid()
+        self.call(&["write-tree"])
+            .env("GIT_INDEX_FILE", index)
+            .oid()
     }
 
     /// A temporary folder with an index, [`INDEX`], of HEAD, with `files` as they are in the working tree; `status` has all
@@ -158,10 +194,19 @@ impl Git {
         files: &[RepoPath],
     ) -> Result<tempfile::TempDir, GitError> {
         let recorded: HashSet<&RepoPath> = files.iter().collect();
-        let differing = status.entries.iter().filter(|entry| recorded.contains(&entry.path));
+        let differing = status
+            .entries
+            .iter()
+            .filter(|entry| recorded.contains(&entry.path));
         // What is staged may be another version.
-        let unstaged = |entry: &StatusEntry| StatusEntry { state: entry.state.unstaged(), ..entry.clone() };
-        let status = WorkingTreeStatus { entries: differing.map(unstaged).collect(), ..status.clone() };
+        let unstaged = |entry: &StatusEntry| StatusEntry {
+            state: entry.state.unstaged(),
+            ..entry.clone()
+        };
+        let status = WorkingTreeStatus {
+            entries: differing.map(unstaged).collect(),
+            ..status.clone()
+        };
         let folder = self.temporary_index_of_head()?;
         self.update(&folder.path().join(INDEX), &status)?;
         Ok(folder)
@@ -171,7 +216,9 @@ impl Git {
     fn update(&self, index: &Path, status: &WorkingTreeStatus) -> Result<(), GitError> {
         let (taken_out, read) = edits(status);
         if !taken_out.is_empty() {
-            self.call_on(index, &["update-index", "-z", "--index-info"]).input(taken_out).output()?;
+            self.call_on(index, &["update-index", "-z", "--index-info"])
+                .input(taken_out)
+                .output()?;
         }
         if !read.is_empty() {
             let arguments = [
@@ -203,7 +250,8 @@ fn kept_index(worktree: &Path) -> Option<PathBuf> {
 /// so for the time of the content, which anybody can set. `None` if the index has another form.
 fn doubt_recent(index: &mut [u8], width: usize, read_at: SystemTime) -> Option<()> {
     const SIZE: std::ops::Range<usize> = 36..40;
-    let number = |index: &[u8], at: usize| Some(u32::from_be_bytes(index.get(at..at + 4)?.try_into().ok()?));
+    let number =
+        |index: &[u8], at: usize| Some(u32::from_be_bytes(index.get(at..at + 4)?.try_into().ok()?));
     let read_at = u32::try_from(read_at.duration_since(UNIX_EPOCH).ok()?.as_secs()).ok()?;
     if !index.starts_with(SIGNATURE) || !matches!(number(index, 4)?, 2 | 3) {
         return None;
@@ -236,15 +284,22 @@ fn take_index(kept: &Path, index: &Path) -> io::Result<Option<String>> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         bytes => bytes?,
     };
-    let Some(end) = bytes.iter().position(|&byte| byte == b'\n') else { return Ok(None) };
+    let Some(end) = bytes.iter().position(|&byte| byte == b'\n') else {
+        return Ok(None);
+    };
     let content = bytes.split_off(end + 1);
     if !content.starts_with(SIGNATURE) {
         return Ok(None);
     }
     let modified = std::fs::metadata(kept)?.modified()?;
     std::fs::write(index, content)?;
-    File::options().write(true).open(index)?.set_modified(modified)?;
-    Ok(String::from_utf8(bytes).ok().map(|head| head.trim_end().to_owned()))
+    File::options()
+        .write(true)
+        .open(index)?
+        .set_modified(modified)?;
+    Ok(String::from_utf8(bytes)
+        .ok()
+        .map(|head| head.trim_end().to_owned()))
 }
 
 impl Git {
@@ -252,17 +307,30 @@ impl Git {
     /// with a slash at its end.
     pub(super) fn untracked_builds(&self) -> Result<Vec<RepoPath>, GitError> {
         let status = self.status()?;
-        let untracked = || status.entries.iter().filter(|entry| entry.state == EntryState::Untracked);
-        let is_tracked =
-            |path: &RepoPath| self.absolute(path).exists() && untracked().all(|entry| entry.path != *path);
-        Ok(ByProducts::among(untracked().map(|entry| &entry.path), is_tracked).builds().collect())
+        let untracked = || {
+            status
+                .entries
+                .iter()
+                .filter(|entry| entry.state == EntryState::Untracked)
+        };
+        let is_tracked = |path: &RepoPath| {
+            self.absolute(path).exists() && untracked().all(|entry| entry.path != *path)
+        };
+        Ok(
+            ByProducts::among(untracked().map(|entry| &entry.path), is_tracked)
+                .builds()
+                .collect(),
+        )
     }
 }
 
 fn leave_out_by_products(worktree: &Path, entries: &mut Vec<StatusEntry>) {
     let untracked = |entry: &&StatusEntry| entry.state == EntryState::Untracked;
     let is_there = |path: &RepoPath| worktree.join(os_string(path.as_bytes())).exists();
-    let found = ByProducts::among(entries.iter().filter(untracked).map(|entry| &entry.path), is_there);
+    let found = ByProducts::among(
+        entries.iter().filter(untracked).map(|entry| &entry.path),
+        is_there,
+    );
     entries.retain(|entry| entry.state != EntryState::Untracked || !found.covers(&entry.path));
 }
 
@@ -289,7 +357,10 @@ fn copy_index(from: &Path, to: &Path) -> Result<(), GitError> {
 /// git to read again. Deleted files are removed by name, since git refuses to look at a path if a symbolic
 /// link has replaced its folder.
 fn edits(status: &WorkingTreeStatus) -> (Vec<u8>, Vec<u8>) {
-    let width = status.commit.as_ref().map_or(40, |commit| commit.as_str().len());
+    let width = status
+        .commit
+        .as_ref()
+        .map_or(40, |commit| commit.as_str().len());
     let (mut by_name, mut read) = (Vec::new(), Vec::new());
     let mut put = |mode: &str, digit: &str, path: &RepoPath| {
         by_name.extend_from_slice(format!("{mode} {}\t", digit.repeat(width)).as_bytes());
@@ -301,7 +372,10 @@ fn edits(status: &WorkingTreeStatus) -> (Vec<u8>, Vec<u8>) {
             EntryState::Tracked { unstaged: b'D', .. } => put("0", "0", &entry.path),
             EntryState::Tracked { unstaged: b'.', .. } => {}
             EntryState::NestedRepository => put("160000", "1", &entry.path),
-            EntryState::Tracked { dirty_submodule: true, .. } => put("160000", "2", &entry.path),
+            EntryState::Tracked {
+                dirty_submodule: true,
+                ..
+            } => put("160000", "2", &entry.path),
             EntryState::Tracked { .. } | EntryState::Unmerged | EntryState::Untracked => {
                 read.extend_from_slice(entry.path.as_bytes());
                 read.push(0);
@@ -318,7 +392,11 @@ mod tests {
     #[test]
     fn only_the_plans_folder_is_left_out() {
         let check = |path: &str, expect: bool| {
-            assert_eq!(is_within(&RepoPath::from(path), ".fractal-planner/plans"), expect, "{path}");
+            assert_eq!(
+                is_within(&RepoPath::from(path), ".fractal-planner/plans"),
+                expect,
+                "{path}"
+            );
         };
         check(".fractal-planner/plans/a-20261121/tasks.md", true);
         check(".fractal-planner/plans", true);

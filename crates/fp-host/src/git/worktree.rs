@@ -19,15 +19,23 @@ impl Git {
     /// # Errors
     /// Git fails.
     pub fn worktree_obstacle(&self) -> Result<Option<String>, GitError> {
-        let printed = String::from_utf8_lossy(&self.call(&["version"]).output()?).trim().to_owned();
+        let printed = String::from_utf8_lossy(&self.call(&["version"]).output()?)
+            .trim()
+            .to_owned();
         if version(&printed).is_none_or(|version| version < MERGES_SINCE) {
             let (major, minor) = MERGES_SINCE;
-            return Ok(Some(format!("it takes git {major}.{minor}, and this is {printed}")));
+            return Ok(Some(format!(
+                "it takes git {major}.{minor}, and this is {printed}"
+            )));
         }
         if self.worktree().join(".gitmodules").exists() {
-            return Ok(Some("the repository has submodules, which a new worktree has not".into()));
+            return Ok(Some(
+                "the repository has submodules, which a new worktree has not".into(),
+            ));
         }
-        let sparse = self.call(&["config", "--type=bool", "--get", "core.sparseCheckout"]).run()?;
+        let sparse = self
+            .call(&["config", "--type=bool", "--get", "core.sparseCheckout"])
+            .run()?;
         Ok((sparse.stdout == b"true\n").then(|| "the checkout is sparse".into()))
     }
 
@@ -37,7 +45,15 @@ impl Git {
     /// Git fails: something is at `path`, or the disk is full.
     pub fn add_worktree(&self, path: &Path, commit: &Oid) -> Result<(), GitError> {
         let began = std::time::SystemTime::now();
-        let call = self.call(&["-c", NO_HOOKS, "worktree", "add", "--quiet", "--detach", "--end-of-options"]);
+        let call = self.call(&[
+            "-c",
+            NO_HOOKS,
+            "worktree",
+            "add",
+            "--quiet",
+            "--detach",
+            "--end-of-options",
+        ]);
         self.locked(call.arg(path).arg(commit.as_str()))?.output()?;
         Git::open(path)?.keep_fresh_index(began);
         Ok(())
@@ -51,7 +67,9 @@ impl Git {
     pub fn begin_anew(&self, commit: &Oid) -> Result<(), GitError> {
         self.mend_index()?;
         let to = commit.as_str();
-        let call = self.call(&["-c", NO_HOOKS, "checkout", "--quiet", "--detach", "--force", to]);
+        let call = self.call(&[
+            "-c", NO_HOOKS, "checkout", "--quiet", "--detach", "--force", to,
+        ]);
         self.locked(call)?.output()?;
         let mut clean = self.call(&["clean", "-ffdq"]);
         for folder in self.untracked_builds()? {
@@ -68,7 +86,16 @@ impl Git {
     /// Git fails, perhaps half way.
     pub fn show_tree(&self, tree: &Oid) -> Result<(), GitError> {
         let source = format!("--source={tree}");
-        let call = self.call(&["-c", NO_HOOKS, "restore", "--quiet", &source, "--worktree", "--", "."]);
+        let call = self.call(&[
+            "-c",
+            NO_HOOKS,
+            "restore",
+            "--quiet",
+            &source,
+            "--worktree",
+            "--",
+            ".",
+        ]);
         self.locked(call)?.output().map(drop)
     }
 
@@ -77,8 +104,12 @@ impl Git {
     /// # Errors
     /// Git fails.
     pub fn worktrees(&self) -> Result<Vec<PathBuf>, GitError> {
-        let output = self.call(&["worktree", "list", "--porcelain", "-z"]).output()?;
-        let paths = output.split(|&b| b == 0).filter_map(|line| line.strip_prefix(b"worktree "));
+        let output = self
+            .call(&["worktree", "list", "--porcelain", "-z"])
+            .output()?;
+        let paths = output
+            .split(|&b| b == 0)
+            .filter_map(|line| line.strip_prefix(b"worktree "));
         Ok(paths.map(|path| PathBuf::from(os_string(path))).collect())
     }
 
@@ -94,7 +125,13 @@ impl Git {
         if !known {
             return Ok(());
         }
-        let call = self.call(&["worktree", "remove", "--force", "--force", "--end-of-options"]);
+        let call = self.call(&[
+            "worktree",
+            "remove",
+            "--force",
+            "--force",
+            "--end-of-options",
+        ]);
         self.locked(call.arg(path))?.output().map(drop)
     }
 }
@@ -114,14 +151,24 @@ impl Git {
         let records = self.common_dir().join("worktrees");
         for entry in fs::read_dir(&records).into_iter().flatten().flatten() {
             let record = entry.path();
-            let text =
-                |name: &str| fs::read_to_string(record.join(name)).unwrap_or_default().trim().to_owned();
+            let text = |name: &str| {
+                fs::read_to_string(record.join(name))
+                    .unwrap_or_default()
+                    .trim()
+                    .to_owned()
+            };
             let place = text("gitdir");
             let broken = if place.is_empty() {
                 named(&entry.file_name().to_string_lossy())
             } else {
-                let above = record.join(place).parent().and_then(Path::parent).map(fs::canonicalize);
-                let ours = above.and_then(Result::ok).is_some_and(|above| above == folder);
+                let above = record
+                    .join(place)
+                    .parent()
+                    .and_then(Path::parent)
+                    .map(fs::canonicalize);
+                let ours = above
+                    .and_then(Result::ok)
+                    .is_some_and(|above| above == folder);
                 ours && (text("commondir").is_empty() || text("HEAD").is_empty())
             };
             if broken {
@@ -158,7 +205,10 @@ fn remove(path: &Path) -> std::io::Result<()> {
 /// Parses `git version 2.47.3 (…)`.
 fn version(printed: &str) -> Option<(u32, u32)> {
     let mut numbers = printed.strip_prefix("git version ")?.split('.');
-    Some((numbers.next()?.parse().ok()?, numbers.next()?.split_whitespace().next()?.parse().ok()?))
+    Some((
+        numbers.next()?.parse().ok()?,
+        numbers.next()?.split_whitespace().next()?.parse().ok()?,
+    ))
 }
 
 #[cfg(test)]
@@ -167,8 +217,9 @@ mod tests {
 
     #[test]
     fn versions_of_git() {
-        let check =
-            |printed: &str, expect: Option<(u32, u32)>| assert_eq!(version(printed), expect, "{printed}");
+        let check = |printed: &str, expect: Option<(u32, u32)>| {
+            assert_eq!(version(printed), expect, "{printed}")
+        };
         check("git version 2.47.3", Some((2, 47)));
         check("git version 2.39.5 (Apple Git-154)", Some((2, 39)));
         check("git version 2.37", Some((2, 37)));

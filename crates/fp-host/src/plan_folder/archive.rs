@@ -39,13 +39,18 @@ impl PlanFolder {
     /// The time of archiving, if the record can be read.
     pub fn archived_at(&self) -> Option<Timestamp> {
         let text = file::read_text(&self.file(ARCHIVED), CAP).ok()?;
-        serde_json::from_str::<Record>(&text).ok().map(|record| record.archived_at)
+        serde_json::from_str::<Record>(&text)
+            .ok()
+            .map(|record| record.archived_at)
     }
 }
 
 impl Plans {
     pub fn archived(&self) -> Self {
-        Self { root: self.root.clone(), dir: self.root.join(HOME).join(ARCHIVE) }
+        Self {
+            root: self.root.clone(),
+            dir: self.root.join(HOME).join(ARCHIVE),
+        }
     }
 
     /// True if the archive has anything of that name.
@@ -84,15 +89,29 @@ impl Plans {
         if fs::read_dir(&worktrees).is_ok_and(|mut entries| entries.next().is_some()) {
             // Git finds them by their path.
             return Err(PlanError::Refused {
-                said: format!("{} has working trees in it, which would be lost to git", worktrees.display()),
+                said: format!(
+                    "{} has working trees in it, which would be lost to git",
+                    worktrees.display()
+                ),
                 hint: "`git worktree list` shows them, `git worktree remove` takes one away".into(),
             });
         }
         let target = archive.dir.join(plan.id().as_str());
         free(&target)?;
-        let from = self.dir.strip_prefix(&self.root).unwrap_or(&self.dir).display().to_string();
-        let record = Record { schema_version: VERSION, plan_id: plan.id().clone(), archived_at: at, from };
-        let text = serde_json::to_string_pretty(&record).expect("a record has text keys and plain values");
+        let from = self
+            .dir
+            .strip_prefix(&self.root)
+            .unwrap_or(&self.dir)
+            .display()
+            .to_string();
+        let record = Record {
+            schema_version: VERSION,
+            plan_id: plan.id().clone(),
+            archived_at: at,
+            from,
+        };
+        let text =
+            serde_json::to_string_pretty(&record).expect("a record has text keys and plain values");
         let written = plan.file(ARCHIVED);
         file::replace(&written, (text + "\n").as_bytes())?;
         moved(plan, &target, &archive, self).inspect_err(|_| drop(fs::remove_file(&written)))?;
@@ -134,8 +153,15 @@ fn moved(plan: &PlanFolder, target: &Path, to: &Plans, from: &Plans) -> Result<(
             ),
             hint: "put the archive, or `plansDir`, on the same disk",
         },
-        _ => FileError::Write { path: target.to_owned(), source: error }.into(),
+        _ => FileError::Write {
+            path: target.to_owned(),
+            source: error,
+        }
+        .into(),
     })?;
     let synced = platform::sync_folder(&to.dir).and_then(|()| platform::sync_folder(&from.dir));
-    Ok(synced.map_err(|source| FileError::Write { path: target.to_owned(), source })?)
+    Ok(synced.map_err(|source| FileError::Write {
+        path: target.to_owned(),
+        source,
+    })?)
 }

@@ -31,7 +31,11 @@ pub struct Purpose {
 /// The purpose of a plan that records none.
 impl Default for Purpose {
     fn default() -> Self {
-        Self { intent: Intent::MidSized, mode: Mode::Pipeline, by: Decider::default() }
+        Self {
+            intent: Intent::MidSized,
+            mode: Mode::Pipeline,
+            by: Decider::default(),
+        }
     }
 }
 
@@ -88,10 +92,18 @@ struct LayerOfPlan {
 
 impl PlanFolder {
     /// Writes `plan.json`; `roadmap` is the layer for which the plan was made, if any.
-    pub fn describe(&self, record: &PlanRecord, roadmap: Option<&OfLayer>) -> Result<(), PlanError> {
-        let written = Written { schema_version: SCHEMA_VERSION, record, roadmap };
-        let mut text =
-            serde_json::to_string_pretty(&written).expect("a record has text keys and plain values");
+    pub fn describe(
+        &self,
+        record: &PlanRecord,
+        roadmap: Option<&OfLayer>,
+    ) -> Result<(), PlanError> {
+        let written = Written {
+            schema_version: SCHEMA_VERSION,
+            record,
+            roadmap,
+        };
+        let mut text = serde_json::to_string_pretty(&written)
+            .expect("a record has text keys and plain values");
         text.push('\n');
         Ok(file::atomic_write(&self.file(PLAN), text.as_bytes())?)
     }

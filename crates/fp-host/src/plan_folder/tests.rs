@@ -23,7 +23,12 @@ impl Ground {
     }
 
     fn listed(&self) -> Vec<String> {
-        self.plans.list().unwrap().iter().map(ToString::to_string).collect()
+        self.plans
+            .list()
+            .unwrap()
+            .iter()
+            .map(ToString::to_string)
+            .collect()
     }
 }
 
@@ -39,7 +44,10 @@ fn plans_of_one_goal_and_day_are_numbered() {
     assert_eq!(make("add jwt auth!"), "add-jwt-auth-20261121-2");
     assert_eq!(make("add jwt auth"), "add-jwt-auth-20261121-3");
     assert_eq!(make("로그인"), "plan-20261121");
-    assert_eq!(fs::read_to_string(ground.plans.dir.join(".gitignore")).unwrap(), "*\n");
+    assert_eq!(
+        fs::read_to_string(ground.plans.dir.join(".gitignore")).unwrap(),
+        "*\n"
+    );
 }
 
 #[test]
@@ -58,7 +66,9 @@ fn processes_that_ask_at_once_get_different_plans() {
     let plans = &ground.plans;
     std::thread::scope(|scope| {
         for _ in 0..8 {
-            scope.spawn(move || (0..8).for_each(|_| drop(plans.create("same goal", day()).unwrap())));
+            scope.spawn(move || {
+                (0..8).for_each(|_| drop(plans.create("same goal", day()).unwrap()))
+            });
         }
     });
     assert_eq!(ground.listed().len(), 64);
@@ -77,18 +87,36 @@ fn the_oldest_plan_comes_first() {
         ".hidden",
     ]);
     fs::write(ground.plans.dir.join("file-20261121"), "").unwrap();
-    let expect = ["undated", "c-20261119", "b-20261120", "a-20261121", "a-20261121-9", "a-20261121-10"];
+    let expect = [
+        "undated",
+        "c-20261119",
+        "b-20261120",
+        "a-20261121",
+        "a-20261121-9",
+        "a-20261121-10",
+    ];
     assert_eq!(ground.listed(), expect);
 }
 
 #[test]
 fn a_plan_is_selected_by_id_number_or_part() {
-    let ground =
-        Ground::with(&["add-auth-20261119", "fix-auth-20261120", "add-auth-20261119-2", "2-legs-20261121"]);
+    let ground = Ground::with(&[
+        "add-auth-20261119",
+        "fix-auth-20261120",
+        "add-auth-20261119-2",
+        "2-legs-20261121",
+    ]);
     let check = |selector: &str, expect: Result<&str, &str>| {
-        let found =
-            ground.plans.resolve(selector).map(|folder| folder.id.to_string()).map_err(|e| e.to_string());
-        assert_eq!(found.as_deref().map_err(String::as_str), expect, "{selector:?}");
+        let found = ground
+            .plans
+            .resolve(selector)
+            .map(|folder| folder.id.to_string())
+            .map_err(|e| e.to_string());
+        assert_eq!(
+            found.as_deref().map_err(String::as_str),
+            expect,
+            "{selector:?}"
+        );
     };
     check("add-auth-20261119", Ok("add-auth-20261119"));
     check("fix", Ok("fix-auth-20261120"));
@@ -100,10 +128,15 @@ fn a_plan_is_selected_by_id_number_or_part() {
         "auth-20261119",
         Err("\"auth-20261119\" matches 2 plans:\n  1  add-auth-20261119\n  2  add-auth-20261119-2"),
     );
-    let all =
-        "\n  1  add-auth-20261119\n  2  add-auth-20261119-2\n  3  fix-auth-20261120\n  4  2-legs-20261121";
-    check("99", Err(&format!("no plan matches \"99\"; there are:{all}")));
-    check("login", Err(&format!("no plan matches \"login\"; there are:{all}")));
+    let all = "\n  1  add-auth-20261119\n  2  add-auth-20261119-2\n  3  fix-auth-20261120\n  4  2-legs-20261121";
+    check(
+        "99",
+        Err(&format!("no plan matches \"99\"; there are:{all}")),
+    );
+    check(
+        "login",
+        Err(&format!("no plan matches \"login\"; there are:{all}")),
+    );
     check("", Err("no plan has such a name: an id can't be empty"));
     check(
         "../../etc",
@@ -112,9 +145,15 @@ fn a_plan_is_selected_by_id_number_or_part() {
              a letter or digit",
         ),
     );
-    check(&"x".repeat(300), Err("no plan has such a name: an id has at most 100 bytes, this one has 300"));
+    check(
+        &"x".repeat(300),
+        Err("no plan has such a name: an id has at most 100 bytes, this one has 300"),
+    );
     for bad in [".", "..", "a/b", "a\nb", "a\0b", "/", "-x"] {
-        assert!(matches!(ground.plans.resolve(bad), Err(PlanError::Selector(_))), "{bad:?}");
+        assert!(
+            matches!(ground.plans.resolve(bad), Err(PlanError::Selector(_))),
+            "{bad:?}"
+        );
     }
 }
 
@@ -123,16 +162,26 @@ fn without_a_name_the_only_active_plan_is_meant() {
     let ground = Ground::with(&["a-20261119", "b-20261120", "c-20261121"]);
     let check = |active: &[&str], expect: Result<&str, &str>| {
         let line = |folder: &PlanFolder| {
-            active.contains(&folder.id.as_str()).then(|| format!("{} running", folder.id))
+            active
+                .contains(&folder.id.as_str())
+                .then(|| format!("{} running", folder.id))
         };
         let chosen = ground.plans.choose(None, line);
-        let chosen = chosen.map(|folder| folder.id.to_string()).map_err(|e| e.to_string());
-        assert_eq!(chosen.as_deref().map_err(String::as_str), expect, "{active:?}");
+        let chosen = chosen
+            .map(|folder| folder.id.to_string())
+            .map_err(|e| e.to_string());
+        assert_eq!(
+            chosen.as_deref().map_err(String::as_str),
+            expect,
+            "{active:?}"
+        );
     };
     check(&["b-20261120"], Ok("b-20261120"));
     check(
         &["a-20261119", "c-20261121"],
-        Err("no plan was named and 2 are active:\n  1  a-20261119 running\n  3  c-20261121 running"),
+        Err(
+            "no plan was named and 2 are active:\n  1  a-20261119 running\n  3  c-20261121 running",
+        ),
     );
     check(
         &[],
@@ -140,7 +189,10 @@ fn without_a_name_the_only_active_plan_is_meant() {
             "no plan was named and none is active; there are:\n  1  a-20261119\n  2  b-20261120\n  3  c-20261121",
         ),
     );
-    let error = Ground::new().plans.choose(None, |_| Some(String::new())).unwrap_err();
+    let error = Ground::new()
+        .plans
+        .choose(None, |_| Some(String::new()))
+        .unwrap_err();
     assert_eq!(error.to_string(), "nothing is planned here yet");
 }
 
@@ -163,17 +215,41 @@ fn links_out_of_the_repository_are_refused() {
         (".fractal-planner/plans", outside.path().join("plans")),
     ] {
         let ground = linked(link, &target);
-        assert!(matches!(ground.plans.resolve("p-20261121"), Err(PlanError::Outside { .. })), "{link}");
-        assert!(matches!(ground.plans.list(), Err(PlanError::Outside { .. })), "{link}");
-        assert!(matches!(ground.plans.create("x", day()), Err(PlanError::Outside { .. })), "{link}");
+        assert!(
+            matches!(
+                ground.plans.resolve("p-20261121"),
+                Err(PlanError::Outside { .. })
+            ),
+            "{link}"
+        );
+        assert!(
+            matches!(ground.plans.list(), Err(PlanError::Outside { .. })),
+            "{link}"
+        );
+        assert!(
+            matches!(
+                ground.plans.create("x", day()),
+                Err(PlanError::Outside { .. })
+            ),
+            "{link}"
+        );
     }
     // Nothing may be created behind this link, where the folder of all plans doesn't exist yet.
     let empty = tempfile::tempdir().unwrap();
     let ground = linked(".fractal-planner", empty.path());
-    assert!(matches!(ground.plans.create("x", day()), Err(PlanError::Outside { .. })));
+    assert!(matches!(
+        ground.plans.create("x", day()),
+        Err(PlanError::Outside { .. })
+    ));
     assert_eq!(fs::read_dir(empty.path()).unwrap().count(), 0);
 
-    let ground = linked(".fractal-planner/plans/p-20261121", &outside.path().join("plans/p-20261121"));
-    assert!(matches!(ground.plans.resolve("p-20261121"), Err(PlanError::Link { .. })));
+    let ground = linked(
+        ".fractal-planner/plans/p-20261121",
+        &outside.path().join("plans/p-20261121"),
+    );
+    assert!(matches!(
+        ground.plans.resolve("p-20261121"),
+        Err(PlanError::Link { .. })
+    ));
     assert_eq!(ground.listed(), Vec::<String>::new());
 }

@@ -22,12 +22,24 @@ pub enum UserFolder {
 
 impl UserFolder {
     /// Its path on `system`, named as in [`std::env::consts::OS`]; `None` if no variable names it.
-    pub fn path_on<P: Into<PathBuf>>(self, system: &str, env: impl Fn(&str) -> Option<P>) -> Option<PathBuf> {
+    pub fn path_on<P: Into<PathBuf>>(
+        self,
+        system: &str,
+        env: impl Fn(&str) -> Option<P>,
+    ) -> Option<PathBuf> {
         // A relative one would be another folder in every project; the standard says to ignore it.
         let absolute = |name: &str| env(name).map(Into::into).filter(|path| path.is_absolute());
         let (variable, usual, of_mac) = match self {
-            Self::Data => ("XDG_DATA_HOME", ".local/share", "Library/Application Support"),
-            Self::State => ("XDG_STATE_HOME", ".local/state", "Library/Application Support"),
+            Self::Data => (
+                "XDG_DATA_HOME",
+                ".local/share",
+                "Library/Application Support",
+            ),
+            Self::State => (
+                "XDG_STATE_HOME",
+                ".local/state",
+                "Library/Application Support",
+            ),
             Self::Cache => ("XDG_CACHE_HOME", ".cache", "Library/Caches"),
         };
         let in_home = |folder: &str| Some(absolute("HOME")?.join(folder));
@@ -41,7 +53,10 @@ impl UserFolder {
 
 /// The program `name` in the folders of `search_path`, with an ending that programs have here.
 pub fn find_program(name: &str, search_path: &std::ffi::OsStr) -> Option<PathBuf> {
-    let names: Vec<String> = PROGRAM_ENDINGS.iter().map(|ending| format!("{name}{ending}")).collect();
+    let names: Vec<String> = PROGRAM_ENDINGS
+        .iter()
+        .map(|ending| format!("{name}{ending}"))
+        .collect();
     program_on_path(&names, search_path)
 }
 
@@ -54,7 +69,10 @@ pub fn program_command(name: &str, search_path: &std::ffi::OsStr) -> Command {
 
 /// `path` with `/` between its parts, whatever the system writes there.
 pub fn slashed(path: &Path) -> Vec<u8> {
-    path.iter().map(|part| part.as_encoded_bytes()).collect::<Vec<_>>().join(&b'/')
+    path.iter()
+        .map(|part| part.as_encoded_bytes())
+        .collect::<Vec<_>>()
+        .join(&b'/')
 }
 
 #[cfg(test)]
@@ -65,17 +83,41 @@ mod tests {
     #[cfg(unix)]
     #[test]
     fn a_folder_of_the_user_is_where_the_system_has_it() {
-        let check = |kind: UserFolder, system: &str, variables: &[(&str, &str)], expect: Option<&str>| {
-            let variable =
-                |name: &str| variables.iter().find(|(found, _)| *found == name).map(|(_, value)| value);
-            let found = kind.path_on(system, variable);
-            assert_eq!(found, expect.map(PathBuf::from), "{kind:?} {system} {variables:?}");
-        };
+        let check =
+            |kind: UserFolder, system: &str, variables: &[(&str, &str)], expect: Option<&str>| {
+                let variable = |name: &str| {
+                    variables
+                        .iter()
+                        .find(|(found, _)| *found == name)
+                        .map(|(_, value)| value)
+                };
+                let found = kind.path_on(system, variable);
+                assert_eq!(
+                    found,
+                    expect.map(PathBuf::from),
+                    "{kind:?} {system} {variables:?}"
+                );
+            };
         let home = ("HOME", "/h");
         for (kind, variable, usual, of_mac) in [
-            (UserFolder::Data, "XDG_DATA_HOME", "/h/.local/share", "/h/Library/Application Support"),
-            (UserFolder::State, "XDG_STATE_HOME", "/h/.local/state", "/h/Library/Application Support"),
-            (UserFolder::Cache, "XDG_CACHE_HOME", "/h/.cache", "/h/Library/Caches"),
+            (
+                UserFolder::Data,
+                "XDG_DATA_HOME",
+                "/h/.local/share",
+                "/h/Library/Application Support",
+            ),
+            (
+                UserFolder::State,
+                "XDG_STATE_HOME",
+                "/h/.local/state",
+                "/h/Library/Application Support",
+            ),
+            (
+                UserFolder::Cache,
+                "XDG_CACHE_HOME",
+                "/h/.cache",
+                "/h/Library/Caches",
+            ),
         ] {
             check(kind, "linux", &[home], Some(usual));
             check(kind, "linux", &[home, (variable, "/x")], Some("/x"));

@@ -40,7 +40,11 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { time: Duration::from_secs(600), head: 4 * 1024, tail: 12 * 1024 }
+        Self {
+            time: Duration::from_secs(600),
+            head: 4 * 1024,
+            tail: 12 * 1024,
+        }
     }
 }
 
@@ -59,17 +63,26 @@ pub struct FinishedCommand {
 pub fn run_line(line: &str, directory: &Path, limits: Limits) -> io::Result<FinishedCommand> {
     let started = Instant::now();
     let (pipe, out) = io::pipe()?;
-    let no_shell = || io::Error::other("there is no `sh`: install Git for Windows, which brings one");
+    let no_shell =
+        || io::Error::other("there is no `sh`: install Git for Windows, which brings one");
     let mut command = platform::shell(line).ok_or_else(no_shell)?;
     // A check of an agent's work is not the agent.
     command.env_remove(AGENT_ROLE);
-    command.current_dir(directory).stdin(Stdio::null()).stdout(out.try_clone()?).stderr(out);
+    command
+        .current_dir(directory)
+        .stdin(Stdio::null())
+        .stdout(out.try_clone()?)
+        .stderr(out);
     let mut group = ProcessGroup::spawn(command, Duration::ZERO)?;
     let reader = OutputReader::start(pipe, limits.head, limits.tail);
     let end = wait(&mut group, limits.time, POLL)?;
     group.end(GRACE)?;
     let output = reader.finish(DRAIN);
-    Ok(FinishedCommand { end, duration: started.elapsed(), output })
+    Ok(FinishedCommand {
+        end,
+        duration: started.elapsed(),
+        output,
+    })
 }
 
 /// Runs `lines` one after the other and returns a record of each for the checks, even if it can't be started.
@@ -79,7 +92,11 @@ pub fn run_commands<'l>(
     limits: Limits,
 ) -> Vec<CommandRun> {
     let run = |line: &str| match run_line(line, directory, limits) {
-        Ok(FinishedCommand { end, duration, output }) => CommandRun {
+        Ok(FinishedCommand {
+            end,
+            duration,
+            output,
+        }) => CommandRun {
             line: line.to_owned(),
             end: Some(end),
             duration,
@@ -90,7 +107,10 @@ pub fn run_commands<'l>(
             line: line.to_owned(),
             end: None,
             duration: Duration::ZERO,
-            output: format!("the shell could not be started in {}: {error}", directory.display()),
+            output: format!(
+                "the shell could not be started in {}: {error}",
+                directory.display()
+            ),
             sha256: String::new(),
         },
     };
@@ -128,10 +148,16 @@ pub struct ProgramAnswer {
 /// The command can't be started.
 pub fn ask(command: Command, input: &[u8], limits: Limits) -> io::Result<ProgramAnswer> {
     let (mut group, outputs) = spawn_with(command, input.to_owned(), Duration::ZERO)?;
-    let (stdout, stderr) = outputs.map(|pipe| OutputReader::start(pipe, limits.head, limits.tail)).into();
+    let (stdout, stderr) = outputs
+        .map(|pipe| OutputReader::start(pipe, limits.head, limits.tail))
+        .into();
     let end = wait(&mut group, limits.time, QUICK_POLL)?;
     group.end(GRACE)?;
-    Ok(ProgramAnswer { end, stdout: stdout.finish(DRAIN), stderr: stderr.finish(DRAIN) })
+    Ok(ProgramAnswer {
+        end,
+        stdout: stdout.finish(DRAIN),
+        stderr: stderr.finish(DRAIN),
+    })
 }
 
 /// A program that runs beside this process, with all that it starts.
@@ -147,9 +173,19 @@ impl RunningProgram {
     ///
     /// # Errors
     /// It can't be started.
-    pub(crate) fn start(command: Command, input: Vec<u8>, keep: usize) -> io::Result<(Self, PipeReader)> {
+    pub(crate) fn start(
+        command: Command,
+        input: Vec<u8>,
+        keep: usize,
+    ) -> io::Result<(Self, PipeReader)> {
         let (group, [stdout, stderr]) = spawn_with(command, input, GRACE)?;
-        Ok((Self { group, stderr: OutputReader::start(stderr, keep, keep) }, stdout))
+        Ok((
+            Self {
+                group,
+                stderr: OutputReader::start(stderr, keep, keep),
+            },
+            stdout,
+        ))
     }
 
     /// Ends everything that is left of it within `grace`, and returns what it said on standard error.
@@ -170,7 +206,9 @@ fn wait(group: &mut ProcessGroup, limit: Duration, poll: Duration) -> io::Result
         if let Some(end) = group.poll()? {
             return Ok(end);
         }
-        let Some(left) = deadline.checked_duration_since(Instant::now()).filter(|left| !left.is_zero())
+        let Some(left) = deadline
+            .checked_duration_since(Instant::now())
+            .filter(|left| !left.is_zero())
         else {
             return Ok(CommandEnd::TimedOut(limit.as_secs()));
         };

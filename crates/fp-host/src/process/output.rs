@@ -40,7 +40,9 @@ impl CommandOutput {
 
 fn readable(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(bytes);
-    without_escapes(&text).filter(|c| !c.is_control() || matches!(c, '\n' | '\t')).collect()
+    without_escapes(&text)
+        .filter(|c| !c.is_control() || matches!(c, '\n' | '\t'))
+        .collect()
 }
 
 /// Removes whole escape sequences, such as those for colour, whose remains would otherwise read as text.
@@ -89,7 +91,13 @@ impl Kept {
             head: self.head.clone(),
             tail: self.tail.iter().copied().collect(),
             total: self.total,
-            sha256: self.hash.clone().finalize().iter().map(|byte| format!("{byte:02x}")).collect(),
+            sha256: self
+                .hash
+                .clone()
+                .finalize()
+                .iter()
+                .map(|byte| format!("{byte:02x}"))
+                .collect(),
         }
     }
 }
@@ -110,7 +118,10 @@ impl OutputReader {
         std::thread::spawn(move || {
             let mut buffer = vec![0; 64 * 1024];
             while let Ok(length @ 1..) = pipe.read(&mut buffer) {
-                shared.lock().unwrap_or_else(PoisonError::into_inner).push(&buffer[..length]);
+                shared
+                    .lock()
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .push(&buffer[..length]);
             }
             // The receiver is gone once `finish` has run out of patience.
             let _ = end.send(());
@@ -122,7 +133,10 @@ impl OutputReader {
     /// hold the pipe open forever.
     pub(crate) fn finish(self, patience: Duration) -> CommandOutput {
         let _ = self.ended.recv_timeout(patience);
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner).output()
+        self.kept
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .output()
     }
 }
 
@@ -147,13 +161,17 @@ mod tests {
 
     #[test]
     fn what_is_said() {
-        let check = |chunks: &[&[u8]], expect: &str| assert_eq!(kept(chunks, 4, 4).to_text(), expect);
+        let check =
+            |chunks: &[&[u8]], expect: &str| assert_eq!(kept(chunks, 4, 4).to_text(), expect);
         check(&[], "");
         check(&[b"abc"], "abc");
         check(&[b"abcdefgh"], "abcdefgh");
         check(&[b"abcd", b"efghi"], "abcd\n[… 1 bytes left out …]\nfghi");
         check(&[b"ab\xffc"], "ab\u{fffd}c");
-        check(&["abc한글".as_bytes()], "abc\u{fffd}\n[… 1 bytes left out …]\n\u{fffd}글");
+        check(
+            &["abc한글".as_bytes()],
+            "abc\u{fffd}\n[… 1 bytes left out …]\n\u{fffd}글",
+        );
         check(&["ab한글".as_bytes()], "ab한글");
         check(&[b"a\x1b[1", b"mb\r\n"], "ab\n");
     }

@@ -20,7 +20,14 @@ impl Ground {
 
     fn git(&self, within: &str, args: &[&str]) {
         let output = Command::new("git")
-            .args(["-c", "user.name=t", "-c", "user.email=t@example.com", "-c", "protocol.file.allow=always"])
+            .args([
+                "-c",
+                "user.name=t",
+                "-c",
+                "user.email=t@example.com",
+                "-c",
+                "protocol.file.allow=always",
+            ])
             .args(args)
             .current_dir(self.path().join(within))
             .env_clear()
@@ -29,20 +36,37 @@ impl Ground {
             .env("GIT_CONFIG_NOSYSTEM", "1")
             .output()
             .unwrap();
-        assert!(output.status.success(), "git {args:?}: {}", String::from_utf8_lossy(&output.stderr));
+        assert!(
+            output.status.success(),
+            "git {args:?}: {}",
+            String::from_utf8_lossy(&output.stderr)
+        );
     }
 
     fn repo(&self, path: &str) {
         self.folder(path);
         self.git(path, &["init", "--quiet"]);
-        self.git(path, &["commit", "--quiet", "--allow-empty", "--message", "first"]);
+        self.git(
+            path,
+            &["commit", "--quiet", "--allow-empty", "--message", "first"],
+        );
     }
 
     /// Asks from `cwd`; expects root, worktree and git directory, all relative to the ground.
     fn check(&self, cwd: &str, root: &str, worktree: &str, git_dir: Option<&str>) {
         let ground = self.path();
-        let join = |path: &str| if path.is_empty() { ground.clone() } else { ground.join(path) };
-        let expect = Repo { root: join(root), git_dir: git_dir.map(join), worktree: join(worktree) };
+        let join = |path: &str| {
+            if path.is_empty() {
+                ground.clone()
+            } else {
+                ground.join(path)
+            }
+        };
+        let expect = Repo {
+            root: join(root),
+            git_dir: git_dir.map(join),
+            worktree: join(worktree),
+        };
         assert_eq!(Repo::find(&join(cwd)), expect, "from {cwd:?}");
     }
 }
@@ -63,7 +87,15 @@ fn a_linked_worktree_leads_to_the_main_one() {
     let ground = Ground::new();
     ground.repo("r");
     ground.git("r", &["worktree", "add", "--quiet", "../linked"]);
-    ground.git("r", &["worktree", "add", "--quiet", ".fractal-planner/plans/p/builder-1"]);
+    ground.git(
+        "r",
+        &[
+            "worktree",
+            "add",
+            "--quiet",
+            ".fractal-planner/plans/p/builder-1",
+        ],
+    );
     ground.folder("linked/src");
     ground.check("linked/src", "r", "linked", Some("r/.git"));
     let inner = "r/.fractal-planner/plans/p/builder-1";
@@ -85,7 +117,10 @@ fn a_submodule_is_a_repository_of_its_own() {
 fn a_git_directory_elsewhere() {
     let ground = Ground::new();
     ground.folder("r");
-    ground.git("r", &["init", "--quiet", "--separate-git-dir", "../elsewhere"]);
+    ground.git(
+        "r",
+        &["init", "--quiet", "--separate-git-dir", "../elsewhere"],
+    );
     ground.check("r", "r", "r", Some("elsewhere"));
 }
 
@@ -122,7 +157,13 @@ fn a_broken_git_counts_as_none() {
     ground.folder("p/a/.git");
     ground.check("p/a", "p", "p", None);
     ground.folder("p/b");
-    for content in [&b"gitdir: ../gone\n"[..], b"", b"\xff\xfe", b"hello\n", &[b'x'; 70_000]] {
+    for content in [
+        &b"gitdir: ../gone\n"[..],
+        b"",
+        b"\xff\xfe",
+        b"hello\n",
+        &[b'x'; 70_000],
+    ] {
         fs::write(ground.path().join("p/b/.git"), content).unwrap();
         ground.check("p/b", "p", "p", None);
     }

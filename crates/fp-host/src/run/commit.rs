@@ -68,8 +68,16 @@ pub fn settle(
             plan.agreed_commands(&plan.load()?.state)?;
             follow_branch(plan)?;
         }
-        let Some(task) = due(&plan.load()?.state).cloned() else { return Ok(settled) };
-        match (Settling { plan, id: &task.leaf.id, now: &now }).complete(&task, &lock) {
+        let Some(task) = due(&plan.load()?.state).cloned() else {
+            return Ok(settled);
+        };
+        match (Settling {
+            plan,
+            id: &task.leaf.id,
+            now: &now,
+        })
+        .complete(&task, &lock)
+        {
             Err(error) if error.ends() == Exit::Overtaken && tries < fleet::TRIES => {
                 tries += 1;
                 fleet::pause(tries, begun.elapsed());
@@ -85,7 +93,9 @@ fn due(state: &State) -> Option<&TaskState> {
         return None;
     }
     let asked = |id: &TaskId| state.open_questions().any(|q| q.topic.blocks_commit_of(id));
-    state.own_running().find(|t| t.awaits_commit() && !asked(&t.leaf.id))
+    state
+        .own_running()
+        .find(|t| t.awaits_commit() && !asked(&t.leaf.id))
 }
 
 /// A passed task on its way to completion.
@@ -133,7 +143,8 @@ impl Settling<'_> {
         // If this process dies, its git still holds the lock until the commit succeeds or fails.
         let git = plan.checkout(&state)?.with_commit_lock(Arc::clone(lock));
         let before = task.commit_intent.as_ref();
-        let intended = |commit: &GitCommit, intent: &CommitIntent| intent.subject() == commit.subject;
+        let intended =
+            |commit: &GitCommit, intent: &CommitIntent| intent.subject() == commit.subject;
         if let Some(hash) = made_before(&git, before, intended)? {
             return self.recovered(&git, &hash, task);
         }
@@ -183,7 +194,9 @@ impl Settling<'_> {
                             lock.display()
                         ),
                     ),
-                    (Blocked::IndexLocked, None) => self.ask_about(Topic::IndexLocked, &blocked.to_string()),
+                    (Blocked::IndexLocked, None) => {
+                        self.ask_about(Topic::IndexLocked, &blocked.to_string())
+                    }
                     _ => self.ask(&blocked.to_string()),
                 }
             }
@@ -191,7 +204,13 @@ impl Settling<'_> {
     }
 
     /// Completes a task with its commit. Asks the user if that is not what was verified: `files` as in `tree`.
-    fn committed(&self, git: &Git, hash: &Oid, tree: &Oid, files: &[RepoPath]) -> Result<Settled, RunError> {
+    fn committed(
+        &self,
+        git: &Git,
+        hash: &Oid,
+        tree: &Oid,
+        files: &[RepoPath],
+    ) -> Result<Settled, RunError> {
         let rewritten = git.rewritten(hash, tree, files)?;
         let paths: Vec<String> = rewritten.iter().map(ToString::to_string).collect();
         let commit = hash.to_string();
@@ -204,7 +223,10 @@ impl Settling<'_> {
     fn send_back(&self, conflict: &Conflict<'_>, owner: &AgentName) -> Result<Settled, RunError> {
         let base = conflict.show(owner)?;
         self.record(|state| state.conflict(self.id, &conflict.feedback, base, fresh_token()))?;
-        Ok(Settled::Conflict(self.id.clone(), conflict.feedback.clone()))
+        Ok(Settled::Conflict(
+            self.id.clone(),
+            conflict.feedback.clone(),
+        ))
     }
 
     /// Completes a task whose change is in HEAD already: through the intended commit, whose subject a hook
@@ -233,7 +255,11 @@ impl Settling<'_> {
         self.ask_about(Topic::CommitBlocked, reason)
     }
 
-    fn ask_about(&self, topic: impl FnOnce(TaskId) -> Topic, reason: &str) -> Result<Settled, RunError> {
+    fn ask_about(
+        &self,
+        topic: impl FnOnce(TaskId) -> Topic,
+        reason: &str,
+    ) -> Result<Settled, RunError> {
         self.record(|state| state.block_commit(self.id, topic(self.id.clone()), reason))?;
         Ok(Settled::Blocked(self.id.clone(), reason.to_owned()))
     }
@@ -271,7 +297,9 @@ fn bring(plan: &OpenPlan, state: &State, task: &TaskState) -> Result<(), RunErro
 /// [`RunError::InTheWay`] if that would overwrite something of the user's.
 pub fn before_answer(plan: &OpenPlan, state: &State, events: &[Event]) -> Result<(), RunError> {
     let left = events.iter().filter_map(|event| match event {
-        Event::Completed { task, commit: None, .. } => state.task(task),
+        Event::Completed {
+            task, commit: None, ..
+        } => state.task(task),
         _ => None,
     });
     for task in left {
@@ -293,22 +321,36 @@ fn changed_since(
         return Ok(None);
     }
     let changes = git.diff(verified, &git.snapshot_tree()?.tree)?;
-    let changed: Vec<String> =
-        paths(&changes).iter().filter(|path| files.contains(path)).map(ToString::to_string).collect();
-    let reason =
-        || format!("changed after it was verified, and has to be verified again: {}", changed.join(", "));
+    let changed: Vec<String> = paths(&changes)
+        .iter()
+        .filter(|path| files.contains(path))
+        .map(ToString::to_string)
+        .collect();
+    let reason = || {
+        format!(
+            "changed after it was verified, and has to be verified again: {}",
+            changed.join(", ")
+        )
+    };
     Ok((!changed.is_empty()).then(reason))
 }
 
 /// The tree of which the commit `hash` of `task` is to have the files: the verified one, or that merged onto the
 /// parent of the commit. `None` if it no longer fits there.
 fn verified_on(git: &Git, task: &TaskState, hash: &Oid) -> Result<Option<Oid>, RunError> {
-    let (Some(base), Some(measured)) = (&task.base, task.measured()) else { return Ok(None) };
+    let (Some(base), Some(measured)) = (&task.base, task.measured()) else {
+        return Ok(None);
+    };
     let tree: Oid = measured.tree.parse()?;
     if task.worktree().is_none() {
         return Ok(Some(tree));
     }
-    let merged = git.merge(&base.head.parse()?, &tree, &paths(task.changed()), &git.parent(hash)?)?;
+    let merged = git.merge(
+        &base.head.parse()?,
+        &tree,
+        &paths(task.changed()),
+        &git.parent(hash)?,
+    )?;
     Ok(match merged {
         Merge::Clean(merged) => Some(merged),
         Merge::Conflict { .. } => None,
@@ -322,16 +364,18 @@ fn made_before(
     intent: Option<&CommitIntent>,
     is_it: impl Fn(&GitCommit, &CommitIntent) -> bool,
 ) -> Result<Option<Oid>, RunError> {
-    let Some(intent) = intent else { return Ok(None) };
+    let Some(intent) = intent else {
+        return Ok(None);
+    };
     let since = match git.commits_since(&intent.head.parse()?) {
         // The user has rewritten history since, so that commit is gone.
         Err(GitError::MissingObject { .. }) => return Ok(None),
         commits => commits?,
     };
     let listed = |file: &RepoPath| intent.files.contains(&file.to_string());
-    let made = since
-        .into_iter()
-        .find(|commit| !commit.files.is_empty() && commit.files.iter().all(listed) && is_it(commit, intent));
+    let made = since.into_iter().find(|commit| {
+        !commit.files.is_empty() && commit.files.iter().all(listed) && is_it(commit, intent)
+    });
     Ok(made.map(|commit| commit.hash))
 }
 
@@ -340,9 +384,15 @@ fn made_before(
 ///
 /// # Errors
 /// Git fails.
-pub fn head_moved(plan: &OpenPlan, state: &State, tip: Option<&Oid>) -> Result<Option<Moved>, GitError> {
+pub fn head_moved(
+    plan: &OpenPlan,
+    state: &State,
+    tip: Option<&Oid>,
+) -> Result<Option<Moved>, GitError> {
     let waits = |status| state.count(status) > 0;
-    let Some(seen) = &state.head else { return Ok(None) };
+    let Some(seen) = &state.head else {
+        return Ok(None);
+    };
     if !state.is_running() || !(waits(Status::Pending) || waits(Status::Skipped)) {
         return Ok(None);
     }
@@ -365,20 +415,33 @@ pub fn head_moved(plan: &OpenPlan, state: &State, tip: Option<&Oid>) -> Result<O
         Ok(commits) => commits?,
     };
     let commits: Vec<SeenCommit> = commits.iter().map(told).collect();
-    let checkout = if tip.is_some() { plan.checkout(state).unwrap_or(git) } else { plan.checkout(state)? };
+    let checkout = if tip.is_some() {
+        plan.checkout(state).unwrap_or(git)
+    } else {
+        plan.checkout(state)?
+    };
     let is_gone = |stamp: &&StampedReference| {
         let text = reference_text(checkout.worktree(), &stamp.path);
         text.is_none_or(|text| ReferredFile::of(&text).shift(stamp).is_none())
     };
     let gone = state.endangered(&commits).into_iter().filter(is_gone);
     let gone = gone.map(|stamp| (stamp.path.clone(), stamp.line)).collect();
-    Ok(Some(Moved { head, commits, gone }))
+    Ok(Some(Moved {
+        head,
+        commits,
+        gone,
+    }))
 }
 
 fn told(commit: &GitCommit) -> SeenCommit {
     SeenCommit {
         hash: commit.hash.to_string(),
         told: format!("{} {:?}", commit.hash.short(), commit.subject),
-        files: commit.files.iter().map(ToString::to_string).zip(commit.counts.iter().cloned()).collect(),
+        files: commit
+            .files
+            .iter()
+            .map(ToString::to_string)
+            .zip(commit.counts.iter().cloned())
+            .collect(),
     }
 }

@@ -20,9 +20,13 @@ const LOOK: Duration = Duration::from_secs(5);
 
 /// The commands for the end of the run of `plan`, whose tree is `tree`. What can't be read asks for none.
 pub fn end_commands(plan: &OpenPlan, tree: &Plan) -> Vec<String> {
-    let text = |name: &'static str| file::read_text(&plan.folder.file(name), CAP).unwrap_or_default();
+    let text =
+        |name: &'static str| file::read_text(&plan.folder.file(name), CAP).unwrap_or_default();
     let interview = Interview::parse(&text("interview.json")).ok();
-    let strategy = interview.as_ref().and_then(Interview::test_strategy).unwrap_or_default();
+    let strategy = interview
+        .as_ref()
+        .and_then(Interview::test_strategy)
+        .unwrap_or_default();
     end_checks::end_commands(tree, strategy, [&text(CONTEXT), &text(RESEARCH)])
 }
 
@@ -30,7 +34,9 @@ pub fn end_commands(plan: &OpenPlan, tree: &Plan) -> Vec<String> {
 pub fn missing_program(command: &str) -> Option<&str> {
     let program = command.split_whitespace().next()?;
     let is_plain = program.starts_with(|c: char| c.is_ascii_alphanumeric())
-        && program.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.'));
+        && program
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.'));
     if !is_plain {
         return None;
     }

@@ -40,31 +40,50 @@ pub fn write(
     at: Timestamp,
 ) -> Result<String, FileError> {
     let name = evidence_file(id);
-    let Some(task) = state.task(id) else { return Ok(name) };
+    let Some(task) = state.task(id) else {
+        return Ok(name);
+    };
     let folder = plan.folder.file("evidence");
     if folder.is_symlink() {
         return Err(FileError::Link { path: folder });
     }
-    fs::create_dir_all(&folder).map_err(|source| FileError::Write { path: folder.clone(), source })?;
+    fs::create_dir_all(&folder).map_err(|source| FileError::Write {
+        path: folder.clone(),
+        source,
+    })?;
     let page = redacted(&evidence_page(task, criteria, at)).into_owned();
     let before = read(plan, id)?.unwrap_or_default();
     let earlier = earlier_tries(&before, &page);
     let gap = if earlier.is_empty() { "" } else { "\n" };
-    file::replace(&plan.folder.path().join(&name), format!("{page}{gap}{earlier}").as_bytes())?;
+    file::replace(
+        &plan.folder.path().join(&name),
+        format!("{page}{gap}{earlier}").as_bytes(),
+    )?;
     Ok(name)
 }
 
 /// The pages of `before`, without the first one if it is `page`, written by a command that was killed.
 fn earlier_tries<'t>(before: &'t str, page: &str) -> &'t str {
-    let after_time =
-        |text: &'t str| text.split_once("\nTimestamp: ")?.1.split_once('\n').map(|(_, rest)| rest);
-    let rest = page.split_once("\nTimestamp: ").and_then(|(_, timed)| timed.split_once('\n'));
-    let repeated = after_time(before).zip(rest).and_then(|(known, (_, rest))| known.strip_prefix(rest));
+    let after_time = |text: &'t str| {
+        text.split_once("\nTimestamp: ")?
+            .1
+            .split_once('\n')
+            .map(|(_, rest)| rest)
+    };
+    let rest = page
+        .split_once("\nTimestamp: ")
+        .and_then(|(_, timed)| timed.split_once('\n'));
+    let repeated = after_time(before)
+        .zip(rest)
+        .and_then(|(known, (_, rest))| known.strip_prefix(rest));
     repeated.map_or(before, |earlier| earlier.trim_start_matches('\n'))
 }
 
 pub fn write_notepad(plan: &OpenPlan, state: &State) -> Result<(), FileError> {
-    file::replace(&plan.folder.file("notepad.md"), notepad::render(state).as_bytes())
+    file::replace(
+        &plan.folder.file("notepad.md"),
+        notepad::render(state).as_bytes(),
+    )
 }
 
 #[cfg(test)]
@@ -77,7 +96,11 @@ mod tests {
             format!("# E\n\nResult: {result}\nTimestamp: {at}\nTask: a\n\n{result}\n")
         };
         let check = |before: &str, expect: &str| {
-            assert_eq!(earlier_tries(before, &page("FAIL", "2")), expect, "{before}");
+            assert_eq!(
+                earlier_tries(before, &page("FAIL", "2")),
+                expect,
+                "{before}"
+            );
         };
         let (first, other) = (page("FAIL", "1"), page("PASS", "1"));
         check("", "");

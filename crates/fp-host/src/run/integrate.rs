@@ -91,7 +91,11 @@ pub(super) fn integrate<'p>(
     }
     let merged = match git.merge(&began, &tree, &paths(task.changed()), &head)? {
         Merge::Clean(merged) => merged,
-        Merge::Conflict { tree, files, messages } => {
+        Merge::Conflict {
+            tree,
+            files,
+            messages,
+        } => {
             let feedback = feedback(&files, &messages, &git.commits_since(&began)?);
             return Ok(Integration::Conflict(Conflict {
                 worktrees,
@@ -106,29 +110,55 @@ pub(super) fn integrate<'p>(
     if changes.is_empty() {
         return Ok(Integration::Nothing);
     }
-    if let Some(change) = changes.iter().find(|change| change.kind == FileKind::Submodule) {
+    if let Some(change) = changes
+        .iter()
+        .find(|change| change.kind == FileKind::Submodule)
+    {
         return Ok(Integration::Blocked(format!(
             "{} is a submodule, which is not brought over",
             change.path
         )));
     }
     let places = changes.iter().flat_map(|change| {
-        let from = change.ends().skip(1).map(|from| Place { path: from.clone(), was: true, is: false });
+        let from = change.ends().skip(1).map(|from| Place {
+            path: from.clone(),
+            was: true,
+            is: false,
+        });
         let (was, is) = match change.status {
             ChangeStatus::Added | ChangeStatus::Renamed { .. } => (false, true),
             ChangeStatus::Deleted => (true, false),
             _ => (true, true),
         };
-        from.chain([Place { path: change.path.clone(), was, is }]).collect::<Vec<_>>()
+        from.chain([Place {
+            path: change.path.clone(),
+            was,
+            is,
+        }])
+        .collect::<Vec<_>>()
     });
-    let placed = Placed { git: git.clone(), head, files: places.collect() };
+    let placed = Placed {
+        git: git.clone(),
+        head,
+        files: places.collect(),
+    };
     let stage = worktrees.temporary()?;
-    let there: Vec<&RepoPath> = placed.files.iter().filter(|f| f.is).map(|f| &f.path).collect();
+    let there: Vec<&RepoPath> = placed
+        .files
+        .iter()
+        .filter(|f| f.is)
+        .map(|f| &f.path)
+        .collect();
     git.export(&merged, &there, stage.path())?;
     if let Some(reason) = placed.in_the_way(stage.path())? {
         return Ok(Integration::Blocked(reason));
     }
-    Ok(Integration::Ready(Box::new(Incoming { worktrees, stage, placed, tree: merged })))
+    Ok(Integration::Ready(Box::new(Incoming {
+        worktrees,
+        stage,
+        placed,
+        tree: merged,
+    })))
 }
 
 impl Conflict<'_> {
@@ -137,14 +167,23 @@ impl Conflict<'_> {
     pub(super) fn show(&self, owner: &AgentName) -> Result<Base, RunError> {
         self.worktrees.show(owner, &self.head, &self.tree)?;
         let head = self.head.to_string();
-        Ok(Base { tree: head.clone(), head, worktree: Some(owner.clone()), around: self.around.clone() })
+        Ok(Base {
+            tree: head.clone(),
+            head,
+            worktree: Some(owner.clone()),
+            around: self.around.clone(),
+        })
     }
 }
 
 impl Incoming<'_> {
     /// The files that it changes, both added and removed.
     pub(super) fn files(&self) -> Vec<RepoPath> {
-        self.placed.files.iter().map(|file| file.path.clone()).collect()
+        self.placed
+            .files
+            .iter()
+            .map(|file| file.path.clone())
+            .collect()
     }
 
     /// HEAD with the change.
@@ -154,9 +193,18 @@ impl Incoming<'_> {
 
     /// Moves the files into the checkout.
     pub(super) fn place(self) -> Result<Placed, RunError> {
-        let Self { worktrees, stage, placed, .. } = self;
+        let Self {
+            worktrees,
+            stage,
+            placed,
+            ..
+        } = self;
         let is = |file: &&Place| file.is;
-        put(placed.git.worktree(), stage.path(), placed.files.iter().partition(is))?;
+        put(
+            placed.git.worktree(),
+            stage.path(),
+            placed.files.iter().partition(is),
+        )?;
         drop(worktrees);
         Ok(placed)
     }
@@ -167,26 +215,49 @@ impl Placed {
     pub(super) fn put_back(&self, plan: &OpenPlan) -> Result<(), RunError> {
         let worktrees = Worktrees::lock(plan)?;
         let stage = worktrees.temporary()?;
-        let there: Vec<&RepoPath> = self.files.iter().filter(|f| f.was).map(|f| &f.path).collect();
+        let there: Vec<&RepoPath> = self
+            .files
+            .iter()
+            .filter(|f| f.was)
+            .map(|f| &f.path)
+            .collect();
         self.git.export(&self.head, &there, stage.path())?;
-        put(self.git.worktree(), stage.path(), self.files.iter().partition(|f| f.was))
+        put(
+            self.git.worktree(),
+            stage.path(),
+            self.files.iter().partition(|f| f.was),
+        )
     }
 
     /// The reason why this would overwrite something of the user's, if it would.
     fn in_the_way(&self, stage: &Path) -> Result<Option<String>, RunError> {
         let top = self.git.worktree();
         let status = self.git.status()?;
-        let dirty: HashSet<&[u8]> = status.entries.iter().map(|entry| entry.path.as_bytes()).collect();
-        let removed: HashSet<&RepoPath> = self.files.iter().filter(|f| !f.is).map(|f| &f.path).collect();
-        let overlooked = self.git.overlooked(&self.files.iter().map(|f| &f.path).collect::<Vec<_>>())?;
+        let dirty: HashSet<&[u8]> = status
+            .entries
+            .iter()
+            .map(|entry| entry.path.as_bytes())
+            .collect();
+        let removed: HashSet<&RepoPath> = self
+            .files
+            .iter()
+            .filter(|f| !f.is)
+            .map(|f| &f.path)
+            .collect();
+        let overlooked = self
+            .git
+            .overlooked(&self.files.iter().map(|f| &f.path).collect::<Vec<_>>())?;
         for file in &self.files {
             let (path, target) = (&file.path, on_disk(top, &file.path));
             let above: Vec<RepoPath> = path.folders().map(RepoPath::from_bytes).collect();
             if let Some(folder) = above.iter().find(|f| {
-                let no_folder = fs::symlink_metadata(on_disk(top, f)).is_ok_and(|found| !found.is_dir());
+                let no_folder =
+                    fs::symlink_metadata(on_disk(top, f)).is_ok_and(|found| !found.is_dir());
                 no_folder && !removed.contains(f) || dirty.contains(f.as_bytes())
             }) {
-                return Ok(Some(format!("{folder}, above {path}, is not what the last commit has")));
+                return Ok(Some(format!(
+                    "{folder}, above {path}, is not what the last commit has"
+                )));
             }
             let staged = file.is.then(|| on_disk(stage, path));
             if is_same(staged.as_deref(), &target)? {
@@ -198,7 +269,9 @@ impl Placed {
                 None if !file.was && clean => continue,
                 _ if !clean => {
                     let stats = self.git.stat_files(&status, std::slice::from_ref(path))?;
-                    let lines = stats.first().and_then(|stat| Some((stat.added?, stat.removed?)));
+                    let lines = stats
+                        .first()
+                        .and_then(|stat| Some((stat.added?, stat.removed?)));
                     let lines = lines.map(|(added, removed)| format!(" (+{added} -{removed})"));
                     format!(
                         "has changes{} in the checkout that are not committed: commit them or put them back",
@@ -216,16 +289,24 @@ impl Placed {
 }
 
 /// Moves each of the first files from `stage` to its place below `top`, and removes the second ones.
-fn put(top: &Path, stage: &Path, (there, gone): (Vec<&Place>, Vec<&Place>)) -> Result<(), RunError> {
+fn put(
+    top: &Path,
+    stage: &Path,
+    (there, gone): (Vec<&Place>, Vec<&Place>),
+) -> Result<(), RunError> {
     for file in gone {
         let path = on_disk(top, &file.path);
         match fs::remove_file(&path) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(failed(&path)(error).into()),
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                return Err(failed(&path)(error).into());
+            }
             _ => {}
         }
         // Removes emptied folders, as git does, up to the first that is not empty.
         let mut above = path.parent();
-        while let Some(folder) = above.filter(|folder| *folder != top && fs::remove_dir(folder).is_ok()) {
+        while let Some(folder) =
+            above.filter(|folder| *folder != top && fs::remove_dir(folder).is_ok())
+        {
             above = folder.parent();
         }
     }
@@ -245,8 +326,12 @@ fn failed(path: &Path) -> impl FnOnce(io::Error) -> FileError {
 
 /// True if `target` matches `staged`: both missing, or the same content, kind and mode.
 fn is_same(staged: Option<&Path>, target: &Path) -> Result<bool, RunError> {
-    let Some(staged) = staged else { return Ok(fs::symlink_metadata(target).is_err()) };
-    let Ok(found) = fs::symlink_metadata(target) else { return Ok(false) };
+    let Some(staged) = staged else {
+        return Ok(fs::symlink_metadata(target).is_err());
+    };
+    let Ok(found) = fs::symlink_metadata(target) else {
+        return Ok(false);
+    };
     let read = |path: &Path| {
         let path = path.to_owned();
         move |source| FileError::Read { path, source }
@@ -270,11 +355,16 @@ fn on_disk(top: &Path, path: &RepoPath) -> std::path::PathBuf {
 
 /// The message to the builder about a conflict.
 fn feedback(files: &[RepoPath], messages: &[String], commits: &[GitCommit]) -> String {
-    let mut text = String::from("Its change does not fit what was committed since the task began:\n");
+    let mut text =
+        String::from("Its change does not fit what was committed since the task began:\n");
     for file in files.iter().take(SHOWN) {
-        let by = commits.iter().filter(|commit| commit.files.contains(file)).take(SHOWN);
-        let by: Vec<String> =
-            by.map(|commit| format!("{} {:?}", commit.hash.short(), commit.subject)).collect();
+        let by = commits
+            .iter()
+            .filter(|commit| commit.files.contains(file))
+            .take(SHOWN);
+        let by: Vec<String> = by
+            .map(|commit| format!("{} {:?}", commit.hash.short(), commit.subject))
+            .collect();
         text.push_str(&match by.is_empty() {
             true => format!("- {file}\n"),
             false => format!("- {file}, changed by {}\n", by.join(", ")),

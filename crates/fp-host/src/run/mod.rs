@@ -96,5 +96,8 @@ pub fn fresh_token() -> String {
 
 /// Every path of a change, with the old end of a rename.
 fn paths(changes: &[Change]) -> Vec<fp_plan::repo_path::RepoPath> {
-    changes.iter().flat_map(|c| c.ends().cloned().collect::<Vec<_>>()).collect()
+    changes
+        .iter()
+        .flat_map(|c| c.ends().cloned().collect::<Vec<_>>())
+        .collect()
 }

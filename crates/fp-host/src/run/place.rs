@@ -41,7 +41,12 @@ impl<'p> Site<'p> {
             None => checkout.clone(),
         };
         let others = [checkout, plan.repo.worktree.clone(), plan.repo.root.clone()];
-        Self { plan, task, work: real(&work), others: others.iter().map(|path| real(path)).collect() }
+        Self {
+            plan,
+            task,
+            work: real(&work),
+            others: others.iter().map(|path| real(path)).collect(),
+        }
     }
 
     /// The place of `path` as an agent in `cwd` means it; `None` if it can't name a file.
@@ -59,7 +64,13 @@ impl<'p> Site<'p> {
         if let Some(inner) = below(&self.work, &path) {
             return Self::in_checkout(&path, inner, EditPlace::Work);
         }
-        if self.plan.repo.git_dir.as_ref().is_some_and(|git| path.starts_with(git)) {
+        if self
+            .plan
+            .repo
+            .git_dir
+            .as_ref()
+            .is_some_and(|git| path.starts_with(git))
+        {
             return Some(EditPlace::Git(shown(&path)));
         }
         if let Some(inner) = self.others.iter().find_map(|other| below(other, &path)) {
@@ -70,7 +81,11 @@ impl<'p> Site<'p> {
             return Self::in_checkout(&path, inner, instead);
         }
         let temporary = temporary_folders().any(|folder| path.starts_with(real(&folder)));
-        Some(if temporary { EditPlace::Temporary } else { EditPlace::Outside(shown(&path)) })
+        Some(if temporary {
+            EditPlace::Temporary
+        } else {
+            EditPlace::Outside(shown(&path))
+        })
     }
 
     /// The place of `inner` in a checkout; `None` for the checkout itself.
@@ -89,19 +104,32 @@ impl<'p> Site<'p> {
     /// True if `path` didn't exist when the task was claimed. Runs git if it exists now; if git fails,
     /// verification has to find out.
     pub fn is_new(&self, path: &RepoPath) -> bool {
-        if self.work.join(os_string(path.as_bytes())).symlink_metadata().is_err() {
+        if self
+            .work
+            .join(os_string(path.as_bytes()))
+            .symlink_metadata()
+            .is_err()
+        {
             return true;
         }
-        let base = self.task.base.as_ref().and_then(|base| base.tree.parse().ok());
+        let base = self
+            .task
+            .base
+            .as_ref()
+            .and_then(|base| base.tree.parse().ok());
         let git = self.plan.git().ok();
-        let known = base.zip(git).and_then(|(tree, git)| git.is_in_tree(&tree, path).ok());
+        let known = base
+            .zip(git)
+            .and_then(|(tree, git)| git.is_in_tree(&tree, path).ok());
         !known.unwrap_or(false)
     }
 }
 
 /// Expands `~/x` as the client does.
 fn from_home(path: &str) -> PathBuf {
-    let rest = path.strip_prefix('~').filter(|rest| rest.is_empty() || rest.starts_with(['/', '\\']));
+    let rest = path
+        .strip_prefix('~')
+        .filter(|rest| rest.is_empty() || rest.starts_with(['/', '\\']));
     match rest.zip(std::env::home_dir()) {
         Some((rest, home)) => home.join(rest.trim_start_matches(['/', '\\'])),
         None => path.into(),
@@ -125,12 +153,16 @@ fn plain(path: &Path) -> PathBuf {
 fn real(path: &Path) -> PathBuf {
     let mut path = path.to_owned();
     for _ in 0..LINKS {
-        let Some((found, at)) = path.ancestors().find_map(|at| Some((platform::real_path(at).ok()?, at)))
+        let Some((found, at)) = path
+            .ancestors()
+            .find_map(|at| Some((platform::real_path(at).ok()?, at)))
         else {
             return path;
         };
         let mut rest = path.strip_prefix(at).unwrap_or(Path::new("")).components();
-        let Some(next) = rest.next() else { return found };
+        let Some(next) = rest.next() else {
+            return found;
+        };
         let Ok(target) = fs::read_link(found.join(next)) else {
             return found.join(next).join(rest.as_path());
         };
@@ -141,7 +173,12 @@ fn real(path: &Path) -> PathBuf {
 
 /// The path of `path` relative to `folder`, with `/` between its parts; empty for the folder itself.
 fn below(folder: &Path, path: &Path) -> Option<RepoPath> {
-    let parts: Vec<&[u8]> = path.strip_prefix(folder).ok()?.iter().map(OsStr::as_encoded_bytes).collect();
+    let parts: Vec<&[u8]> = path
+        .strip_prefix(folder)
+        .ok()?
+        .iter()
+        .map(OsStr::as_encoded_bytes)
+        .collect();
     Some(RepoPath::from_bytes(parts.join(&b'/')))
 }
 

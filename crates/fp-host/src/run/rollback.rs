@@ -46,7 +46,10 @@ pub fn prepare(plan: &OpenPlan, id: &TaskId) -> Result<Prepared, RunError> {
     let state = plan.load()?.state;
     let task = state.expect_revertible(id, &[])?;
     let commit: Option<Oid> = task.commit.as_deref().map(str::parse).transpose()?;
-    let undo = commit.as_ref().map(|commit| undo(&place(plan, &state)?, id, commit)).transpose()?;
+    let undo = commit
+        .as_ref()
+        .map(|commit| undo(&place(plan, &state)?, id, commit))
+        .transpose()?;
     if let Some(undo) = &undo {
         let files: Vec<String> = undo.files().iter().map(ToString::to_string).collect();
         state.expect_revertible(id, &files)?;
@@ -56,14 +59,20 @@ pub fn prepare(plan: &OpenPlan, id: &TaskId) -> Result<Prepared, RunError> {
         title: task.leaf.title.clone(),
         commit,
         note: task.note.clone(),
-        waiting: waiting.filter_map(|id| Some((id.clone(), state.task(&id)?.status))).collect(),
+        waiting: waiting
+            .filter_map(|id| Some((id.clone(), state.task(&id)?.status)))
+            .collect(),
         undo,
     })
 }
 
 /// The checkout in which a commit is undone.
 fn place(plan: &OpenPlan, state: &State) -> Result<Git, GitError> {
-    if state.is_shared() { plan.checkout(state) } else { plan.git() }
+    if state.is_shared() {
+        plan.checkout(state)
+    } else {
+        plan.git()
+    }
 }
 
 fn undo(git: &Git, id: &TaskId, commit: &Oid) -> Result<Undo, RunError> {
@@ -79,12 +88,20 @@ fn undo(git: &Git, id: &TaskId, commit: &Oid) -> Result<Undo, RunError> {
         Undoing::Clean(undo) => undo,
         Undoing::Conflict(files) => {
             let hint = "nothing is changed; undo it by hand and commit that, then run this again";
-            return Err(of_files("later commits have changed the same lines", &files, hint));
+            return Err(of_files(
+                "later commits have changed the same lines",
+                &files,
+                hint,
+            ));
         }
     };
     let submodules = undo.submodules();
     if !submodules.is_empty() {
-        return Err(of_files("the commit changes submodules", &submodules, BY_HAND));
+        return Err(of_files(
+            "the commit changes submodules",
+            &submodules,
+            BY_HAND,
+        ));
     }
     if let Some(blocked) = git.commit_obstacle()?.filter(|_| !undo.changes.is_empty()) {
         return Err(impossible(&blocked));
@@ -114,13 +131,18 @@ pub fn roll_back(
     }
     let prepared = prepare(plan, id)?;
     let revert = match (&prepared.commit, &prepared.undo) {
-        (Some(commit), Some(undo)) => revert(&place(plan, &state)?.with_commit_lock(lock), commit, undo)?,
+        (Some(commit), Some(undo)) => {
+            revert(&place(plan, &state)?.with_commit_lock(lock), commit, undo)?
+        }
         _ => None,
     };
     let text = |oid: &Oid| oid.to_string();
     let mut ledger = plan.lock_in_order()?;
-    let events =
-        ledger.state().roll_back(id, prepared.commit.as_ref().map(text), revert.as_ref().map(text))?;
+    let events = ledger.state().roll_back(
+        id,
+        prepared.commit.as_ref().map(text),
+        revert.as_ref().map(text),
+    )?;
     ledger.append(events, now())?;
     Ok((prepared, revert))
 }
@@ -131,9 +153,11 @@ fn revert(git: &Git, commit: &Oid, undo: &Undo) -> Result<Option<Oid>, RunError>
     }
     match git.commit_undo(undo)? {
         CommitOutcome::Committed { hash } => Ok(Some(hash)),
-        CommitOutcome::NothingToCommit => {
-            Err(of_files("git sees nothing to commit after undoing it", &undo.files(), BY_HAND))
-        }
+        CommitOutcome::NothingToCommit => Err(of_files(
+            "git sees nothing to commit after undoing it",
+            &undo.files(),
+            BY_HAND,
+        )),
         CommitOutcome::Blocked(blocked) => Err(impossible(&blocked)),
     }
 }

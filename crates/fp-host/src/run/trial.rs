@@ -47,7 +47,9 @@ pub fn try_commands(
         let shown = prompt_quoted(line, MAX_LINE);
         let time = (TIME.saturating_sub(started.elapsed()) / 2).min(longest);
         if time < LEAST {
-            notes.push(format!("no time was left to try {shown} and what comes after it"));
+            notes.push(format!(
+                "no time was left to try {shown} and what comes after it"
+            ));
             break;
         }
         let ran = std::thread::scope(|scope| {
@@ -57,20 +59,28 @@ pub fn try_commands(
                 drop(ends);
                 ran
             });
-            if ended.recv_timeout(SILENCE.saturating_sub(started.elapsed())) == Err(RecvTimeoutError::Timeout)
+            if ended.recv_timeout(SILENCE.saturating_sub(started.elapsed()))
+                == Err(RecvTimeoutError::Timeout)
             {
                 say(&shown);
             }
-            running.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+            running
+                .join()
+                .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         });
-        if ran.iter().any(|run| matches!(run.end, Some(CommandEnd::TimedOut(_)))) {
+        if ran
+            .iter()
+            .any(|run| matches!(run.end, Some(CommandEnd::TimedOut(_))))
+        {
             notes.push(format!("{shown} takes too long to be tried"));
         }
         runs.extend(ran);
         let now = git.snapshot_tree()?.tree;
         let changes = git.diff(&last, &now)?;
         // New files are what tools leave behind. Once work has begun, a change may be a builder's.
-        let changed = changes.iter().filter(|change| !begun && change.status != ChangeStatus::Added);
+        let changed = changes
+            .iter()
+            .filter(|change| !begun && change.status != ChangeStatus::Added);
         let changed = changed.map(|change| prompt_path(&change.path.to_string()));
         notes.extend(changed.map(|path| format!("{shown} changed {path} in the checkout")));
         last = now;

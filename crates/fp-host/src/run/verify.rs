@@ -17,7 +17,8 @@ use fp_run::run::{Refusal, State, approval};
 use fp_run::verification::change::{Change, ChangeStatus};
 use fp_run::verification::ownership::{OwnershipEvidence, divide};
 use fp_run::verification::{
-    self, Boundary, Check, CheckVerdict, CommandRun, GitSurroundings, OtherTask, TaskScope, command_check,
+    self, Boundary, Check, CheckVerdict, CommandRun, GitSurroundings, OtherTask, TaskScope,
+    command_check,
 };
 use jiff::Timestamp;
 
@@ -80,9 +81,19 @@ pub fn measure(plan: &OpenPlan, state: &State, id: &TaskId) -> Result<Submission
     let files = task.files().map(str::to_owned).collect();
     let git = worktree::of(plan, state, task)?;
     let ignores_case = git.ignores_case();
-    let mut scope = TaskScope { files, text: String::new(), others: others(state, task), ignores_case };
+    let mut scope = TaskScope {
+        files,
+        text: String::new(),
+        others: others(state, task),
+        ignores_case,
+    };
     let mut measured = measured(&git, state, task, &scope)?;
-    if measured.facts.changes.iter().any(|change| is_suspect(&git, change)) {
+    if measured
+        .facts
+        .changes
+        .iter()
+        .any(|change| is_suspect(&git, change))
+    {
         measured.read_lines(&git)?;
     }
     let mut failed = verification::failed_at_hand(&scope, &measured.facts);
@@ -92,19 +103,28 @@ pub fn measure(plan: &OpenPlan, state: &State, id: &TaskId) -> Result<Submission
         let part = tree.part_with(&task.leaf);
         let (parsed, _) = parse(&part);
         failed.clear();
-        if let Some(leaf) = plan::leaf(&parsed, id).filter(|leaf| approval::is_approved(leaf, &task.leaf)) {
+        if let Some(leaf) =
+            plan::leaf(&parsed, id).filter(|leaf| approval::is_approved(leaf, &task.leaf))
+        {
             scope.text = TaskScope::new(leaf, &[], Vec::new()).text;
             failed = verification::failed_at_hand(&scope, &measured.facts);
         }
     }
     let outside = verification::outside(&scope, &measured.facts).into_iter();
-    let outside = outside
-        .map(|(path, change)| (path.clone(), path != &change.path || change.status != ChangeStatus::Added));
+    let outside = outside.map(|(path, change)| {
+        (
+            path.clone(),
+            path != &change.path || change.status != ChangeStatus::Added,
+        )
+    });
     Ok(Submission {
         tree: measured.tree.to_string(),
         outside: outside.collect(),
         failed,
-        base: task.base.as_ref().map_or_else(String::new, |base| base.tree.clone()),
+        base: task
+            .base
+            .as_ref()
+            .map_or_else(String::new, |base| base.tree.clone()),
         files: measured.facts.changes,
     })
 }
@@ -113,8 +133,11 @@ pub fn measure(plan: &OpenPlan, state: &State, id: &TaskId) -> Result<Submission
 fn is_suspect(git: &Git, change: &Change) -> bool {
     let path = git.absolute(&change.path);
     match fs::symlink_metadata(&path) {
-        Ok(found) if found.is_file() && found.len() <= SUSPECT_CAP => fs::read(&path)
-            .is_ok_and(|bytes| verification::is_suspect(&change.path, &String::from_utf8_lossy(&bytes))),
+        Ok(found) if found.is_file() && found.len() <= SUSPECT_CAP => {
+            fs::read(&path).is_ok_and(|bytes| {
+                verification::is_suspect(&change.path, &String::from_utf8_lossy(&bytes))
+            })
+        }
         found => found.is_ok_and(|found| found.is_file()),
     }
 }
@@ -130,7 +153,11 @@ fn measured(
         status: task.status,
         allowed: "only a task that was claimed has a change".into(),
     })?;
-    let committed = state.tasks.iter().filter_map(|t| t.commit.as_ref()).chain(&state.undone);
+    let committed = state
+        .tasks
+        .iter()
+        .filter_map(|t| t.commit.as_ref())
+        .chain(&state.undone);
     let committed = committed.filter_map(|commit| commit.parse().ok()).collect();
     let request = ChangeRequest {
         base: &base.tree.parse()?,
@@ -151,12 +178,22 @@ fn others(state: &State, task: &TaskState) -> Vec<OtherTask> {
         return Vec::new();
     }
     let since = task.started_at;
-    let ended_before = |t: &TaskState| t.ended_at.zip(since).is_some_and(|(ended, since)| ended <= since);
+    let ended_before = |t: &TaskState| {
+        t.ended_at
+            .zip(since)
+            .is_some_and(|(ended, since)| ended <= since)
+    };
     let in_checkout = |t: &TaskState| t.base.is_some() && t.worktree().is_none();
-    let others = state.tasks.iter().filter(|t| t.leaf.id != task.leaf.id && in_checkout(t));
+    let others = state
+        .tasks
+        .iter()
+        .filter(|t| t.leaf.id != task.leaf.id && in_checkout(t));
     let others = others.filter(|t| t.commit.is_none() && !ended_before(t));
     others
-        .map(|t| OtherTask { id: t.leaf.id.to_string(), files: t.files().map(str::to_owned).collect() })
+        .map(|t| OtherTask {
+            id: t.leaf.id.to_string(),
+            files: t.files().map(str::to_owned).collect(),
+        })
         .collect()
 }
 
@@ -168,25 +205,42 @@ pub fn unexplained(
     state: &State,
     snapshot: &Snapshot,
 ) -> Result<Vec<RepoPath>, RunError> {
-    let Some(left) = &state.checkout_left else { return Ok(Vec::new()) };
+    let Some(left) = &state.checkout_left else {
+        return Ok(Vec::new());
+    };
     let changes = match git.diff(&left.parse()?, &snapshot.tree) {
         Err(GitError::MissingObject { .. }) => return Ok(Vec::new()),
         changes => changes?,
     };
     let files = |tasks: &mut dyn Iterator<Item = &TaskState>| {
-        Boundary::new(tasks.flat_map(TaskState::files).collect::<Vec<_>>()).ignoring_case(git.ignores_case())
+        Boundary::new(tasks.flat_map(TaskState::files).collect::<Vec<_>>())
+            .ignoring_case(git.ignores_case())
     };
-    let listed = files(&mut state.tasks.iter().filter(|task| task.status != Status::Completed));
+    let listed = files(
+        &mut state
+            .tasks
+            .iter()
+            .filter(|task| task.status != Status::Completed),
+    );
     // A commit or its undoing may be under way.
     let busy = acquire(&plan.commit_lock(), Duration::ZERO).is_err();
-    let begun = |task: &&TaskState| task.base.is_some() && (busy || task.status != Status::Completed);
+    let begun =
+        |task: &&TaskState| task.base.is_some() && (busy || task.status != Status::Completed);
     let under_way = files(&mut state.tasks.iter().filter(begun));
-    let entries = snapshot.status.entries.iter().map(|entry| (&entry.path, entry.state));
+    let entries = snapshot
+        .status
+        .entries
+        .iter()
+        .map(|entry| (&entry.path, entry.state));
     let uncommitted: HashMap<&RepoPath, EntryState> = entries.collect();
-    let mut paths: Vec<RepoPath> =
-        changes.iter().flat_map(|change| change.ends().cloned().collect::<Vec<_>>()).collect();
+    let mut paths: Vec<RepoPath> = changes
+        .iter()
+        .flat_map(|change| change.ends().cloned().collect::<Vec<_>>())
+        .collect();
     paths.retain(|path| {
-        let known = uncommitted.get(path).is_some_and(|s| *s != EntryState::Untracked || listed.covers(path));
+        let known = uncommitted
+            .get(path)
+            .is_some_and(|s| *s != EntryState::Untracked || listed.covers(path));
         known && !under_way.allows(path, || true)
     });
     Ok(paths)
@@ -194,7 +248,11 @@ pub fn unexplained(
 
 /// Time limit and kept output of a command.
 pub(super) fn limits(time: Duration) -> Limits {
-    Limits { time, head: OUTPUT_HEAD, tail: OUTPUT_TAIL }
+    Limits {
+        time,
+        head: OUTPUT_HEAD,
+        tail: OUTPUT_TAIL,
+    }
 }
 
 /// The working tree of the submitted `task`. Recreates a missing worktree as it was submitted.
@@ -226,7 +284,11 @@ pub fn verify(
         return Err(Refusal::Edited(id.clone()).into());
     }
     let git = submitted_in(plan, &state, task)?;
-    let granted: Vec<String> = task.granted.iter().map(|granted| granted.path.clone()).collect();
+    let granted: Vec<String> = task
+        .granted
+        .iter()
+        .map(|granted| granted.path.clone())
+        .collect();
     let scope = TaskScope {
         ignores_case: git.ignores_case(),
         ..TaskScope::new(leaf, &granted, others(&state, task))
@@ -242,34 +304,63 @@ pub fn verify(
         files: measured.facts.changes.clone(),
         criteria: leaf.acceptance().map(str::to_owned).collect(),
         tests_required: leaf.tests_required(),
-        covers: leaf.fields.items(FieldKind::Covers).iter().map(|item| item.text.to_string()).collect(),
+        covers: leaf
+            .fields
+            .items(FieldKind::Covers)
+            .iter()
+            .map(|item| item.text.to_string())
+            .collect(),
     };
-    if let Some(before) = task.verification.as_ref().filter(|v| v.tree == tree && v.files == verified.files) {
+    if let Some(before) = task
+        .verification
+        .as_ref()
+        .filter(|v| v.tree == tree && v.files == verified.files)
+    {
         verified.checks.clone_from(&before.checks);
         // A hook made since then would run in the commit.
         let around = verification::check_around(&measured.facts);
         if around.iter().all(|check| before.checks.contains(check)) {
             return Ok(verified);
         }
-        verified.checks.retain(|known| around.iter().all(|check| check.name != known.name));
+        verified
+            .checks
+            .retain(|known| around.iter().all(|check| check.name != known.name));
         verified.checks.extend(around);
         record(plan, id, &verified, tree, now())?;
         return Ok(verified);
     }
     let time = Duration::from_secs(plan.settings.verify.timeout_seconds.into());
     let lines = leaf.test_commands().chain(leaf.verify());
-    let (dropped, lines): (Vec<&str>, Vec<&str>) = lines.partition(|line| task.dropped.contains(*line));
+    let (dropped, lines): (Vec<&str>, Vec<&str>) =
+        lines.partition(|line| task.dropped.contains(*line));
     let agreed = plan.agreed_commands(&state)?;
     let (seen, limits) = (&task.edited, limits(time));
-    let trial = Trial { git: &git, scope: &scope, seen, agreed, lines: &lines, limits };
+    let trial = Trial {
+        git: &git,
+        scope: &scope,
+        seen,
+        agreed,
+        lines: &lines,
+        limits,
+    };
     let mut tried = trial.run(&measured)?;
-    let mut measured = if tried.tree == measured.tree { measured } else { measure()? };
+    let mut measured = if tried.tree == measured.tree {
+        measured
+    } else {
+        measure()?
+    };
     if !tried.own.is_empty() && tried.faults.is_empty() {
         // A tool such as a formatter changed the task's files: what counts is what it made of them.
         tried = trial.run(&measured)?;
-        let again = std::mem::take(&mut tried.own).into_iter().map(|fault| format!("{fault} each time"));
+        let again = std::mem::take(&mut tried.own)
+            .into_iter()
+            .map(|fault| format!("{fault} each time"));
         tried.faults.extend(again);
-        measured = if tried.tree == measured.tree { measured } else { measure()? };
+        measured = if tried.tree == measured.tree {
+            measured
+        } else {
+            measure()?
+        };
     }
     if let (Some((_, now)), Some(last)) = (&mut measured.facts.around, tried.around) {
         *now = last;
@@ -277,9 +368,17 @@ pub fn verify(
     measured.read(&git)?;
     verified.files.clone_from(&measured.facts.changes);
     verified.checks = verification::check(&scope, &measured.facts, &tried.runs);
-    verified.checks.extend(dropped.into_iter().map(verification::dropped_check));
-    verified.checks.extend(verification::disturbed(&tried.faults));
-    verified.checks.extend(state.kept_in_checkout(&lines).filter(|_| task.worktree().is_none()));
+    verified
+        .checks
+        .extend(dropped.into_iter().map(verification::dropped_check));
+    verified
+        .checks
+        .extend(verification::disturbed(&tried.faults));
+    verified.checks.extend(
+        state
+            .kept_in_checkout(&lines)
+            .filter(|_| task.worktree().is_none()),
+    );
     verified.checks.extend(state.test_first(task));
     record(plan, id, &verified, measured.tree.to_string(), now())?;
     Ok(verified)
@@ -294,9 +393,19 @@ fn record(
     now: Timestamp,
 ) -> Result<(), RunError> {
     let mut ledger = plan.lock()?;
-    ledger.state().expect_submitted(id, Some(verified.iteration))?;
-    let work = MeasuredWork { tree, files: verified.files.clone(), checks: verified.checks.clone() };
-    let event = Event::Verified { task: id.clone(), iteration: verified.iteration, work };
+    ledger
+        .state()
+        .expect_submitted(id, Some(verified.iteration))?;
+    let work = MeasuredWork {
+        tree,
+        files: verified.files.clone(),
+        checks: verified.checks.clone(),
+    };
+    let event = Event::Verified {
+        task: id.clone(),
+        iteration: verified.iteration,
+        work,
+    };
     Ok(ledger.append(vec![event], now)?)
 }
 
@@ -335,16 +444,30 @@ impl Trial<'_> {
             faults: Vec::new(),
         };
         for line in self.lines {
-            tried.runs.extend(self.agreed.run([*line], self.git.worktree(), self.limits));
+            tried
+                .runs
+                .extend(self.agreed.run([*line], self.git.worktree(), self.limits));
             let (now, surroundings) = self.git.observe()?;
             for change in self.changes(&tried.tree, &now.tree)? {
                 let fault = format!("`{line}` changed {}", change.path);
-                let own = change.ends().all(|path| self.scope.boundary().allows(path, || true));
-                if own { tried.own.push(fault) } else { tried.faults.push(fault) }
+                let own = change
+                    .ends()
+                    .all(|path| self.scope.boundary().allows(path, || true));
+                if own {
+                    tried.own.push(fault)
+                } else {
+                    tried.faults.push(fault)
+                }
             }
             tried.tree = now.tree;
-            if tried.around.as_ref().is_some_and(|before| before.disturbed(&surroundings)) {
-                tried.faults.push(format!("`{line}` changed git's settings, or an installed program"));
+            if tried
+                .around
+                .as_ref()
+                .is_some_and(|before| before.disturbed(&surroundings))
+            {
+                tried.faults.push(format!(
+                    "`{line}` changed git's settings, or an installed program"
+                ));
             }
             tried.around = Some(surroundings);
         }
@@ -373,6 +496,8 @@ pub fn check_before(
     let time = Duration::from_secs(settings.verify.timeout_seconds.into());
     let runs = agreed.run(leaf.verify(), directory, limits(time));
     let checks: Vec<Check> = runs.iter().map(command_check).collect();
-    let passed = checks.iter().all(|check| check.verdict == CheckVerdict::Pass);
+    let passed = checks
+        .iter()
+        .all(|check| check.verdict == CheckVerdict::Pass);
     (!checks.is_empty()).then_some((checks, passed))
 }

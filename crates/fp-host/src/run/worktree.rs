@@ -45,8 +45,10 @@ pub fn path(plan: &OpenPlan, owner: &AgentName) -> PathBuf {
 pub fn of(plan: &OpenPlan, state: &State, task: &TaskState) -> Result<Git, RunError> {
     match task.worktree() {
         None => Ok(plan.checkout(state)?),
-        Some(owner) => open(plan, owner)
-            .ok_or_else(|| RunError::NoWorktree { owner: owner.clone(), path: path(plan, owner) }),
+        Some(owner) => open(plan, owner).ok_or_else(|| RunError::NoWorktree {
+            owner: owner.clone(),
+            path: path(plan, owner),
+        }),
     }
 }
 
@@ -59,8 +61,8 @@ fn open_at(plan: &OpenPlan, path: &Path) -> Option<Git> {
     let real = fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_dir());
     let found = Repo::find(path);
     // A folder that is no worktree of its own belongs to the checkout around it.
-    let own =
-        found.git_dir == plan.repo.git_dir && platform::real_path(path).is_ok_and(|p| p == found.worktree);
+    let own = found.git_dir == plan.repo.git_dir
+        && platform::real_path(path).is_ok_and(|p| p == found.worktree);
     let git = Git::open(path).ok().filter(|_| real && own)?;
     // Git uses this reason while it creates a worktree. A user may lock one for any other.
     let locked = fs::read(git.git_dir().join("locked")).unwrap_or_default();
@@ -76,7 +78,10 @@ impl<'p> Worktrees<'p> {
             return Err(FileError::Link { path: folder }.into());
         }
         let lock = acquire(&plan.worktrees_lock(), PATIENCE)?;
-        Ok(Self { plan, lock: Arc::new(lock) })
+        Ok(Self {
+            plan,
+            lock: Arc::new(lock),
+        })
     }
 
     /// Prepares the worktree of `owner`, which is about to claim `task`: as `owner` left it if the task was its last
@@ -89,7 +94,8 @@ impl<'p> Worktrees<'p> {
         task: &TaskState,
         say: impl Fn(&Path),
     ) -> Result<(Base, Option<EarlierWork>), RunError> {
-        let left_there = state.worktrees.get(owner) == Some(&task.leaf.id) && task.worktree() == Some(owner);
+        let left_there =
+            state.worktrees.get(owner) == Some(&task.leaf.id) && task.worktree() == Some(owner);
         if let Some(base) = task.base.as_ref().filter(|_| left_there)
             && let Some(git) = self.open(owner)
         {
@@ -106,21 +112,36 @@ impl<'p> Worktrees<'p> {
         }
         let lock = path(self.plan, owner).join(LOCK);
         let is_file = |path: &Path| fs::symlink_metadata(path).is_ok_and(|found| found.is_file());
-        let made = is_file(&lock).then(|| file::read_bytes(&lock, MAX_PATCH)).transpose()?;
+        let made = is_file(&lock)
+            .then(|| file::read_bytes(&lock, MAX_PATCH))
+            .transpose()?;
         let head = self.plan.newest(state)?;
         // Differences that git sees right after a checkout, such as line ends, are nobody's change.
         let git = self.at(owner, &head)?;
         let (snapshot, surroundings) = git.observe()?;
         let around = Some(surroundings.since(state.around(), true));
         let tree = snapshot.tree.to_string();
-        let earlier = task.base.as_ref().map(|_| self.take_up(&git, task)).transpose()?.flatten();
+        let earlier = task
+            .base
+            .as_ref()
+            .map(|_| self.take_up(&git, task))
+            .transpose()?
+            .flatten();
         // One that git neither tracks nor ignores was made by a build. It is in no base, so that it stays nobody's change.
         if let Some(made) = made.filter(|_| fs::symlink_metadata(&lock).is_err())
             && is_file(&lock.with_file_name(MANIFEST))
         {
             file::replace(&lock, &made)?;
         }
-        Ok((Base { tree, head: head.to_string(), worktree: Some(owner.clone()), around }, earlier))
+        Ok((
+            Base {
+                tree,
+                head: head.to_string(),
+                worktree: Some(owner.clone()),
+                around,
+            },
+            earlier,
+        ))
     }
 
     /// Makes the worktree of `owner`, at HEAD of the checkout, unless it has one.
@@ -138,13 +159,19 @@ impl<'p> Worktrees<'p> {
             return Ok(None);
         }
         let fits = git.apply(file::read_bytes(&path, MAX_PATCH)?)?;
-        Ok(Some(if fits { EarlierWork::Restored } else { EarlierWork::Kept(path) }))
+        Ok(Some(if fits {
+            EarlierWork::Restored
+        } else {
+            EarlierWork::Kept(path)
+        }))
     }
 
     /// Recreates the worktree of `task` if it is gone, with the submitted files if there are any. Returns
     /// true if it did.
     pub fn restore(&self, task: &TaskState) -> Result<bool, RunError> {
-        let (Some(owner), Some(base)) = (task.worktree(), &task.base) else { return Ok(false) };
+        let (Some(owner), Some(base)) = (task.worktree(), &task.base) else {
+            return Ok(false);
+        };
         if open(self.plan, owner).is_some() {
             return Ok(false);
         }
@@ -170,12 +197,18 @@ impl<'p> Worktrees<'p> {
             return Ok(git);
         }
         let folder = self.plan.worktrees();
-        fs::create_dir_all(&folder).map_err(|source| FileError::Write { path: folder, source })?;
+        fs::create_dir_all(&folder).map_err(|source| FileError::Write {
+            path: folder,
+            source,
+        })?;
         let main = self.git()?;
         main.remove_broken_worktrees(&self.plan.worktrees(), |_| false)?;
         main.remove_worktree(&path)?;
         main.add_worktree(&path, commit)?;
-        self.open(owner).ok_or_else(|| RunError::NoWorktree { owner: owner.clone(), path })
+        self.open(owner).ok_or_else(|| RunError::NoWorktree {
+            owner: owner.clone(),
+            path,
+        })
     }
 
     /// Git with processes that hold the lock: one that outlives its `fp` must not be disturbed.
@@ -191,7 +224,13 @@ impl<'p> Worktrees<'p> {
     pub(super) fn temporary(&self) -> Result<tempfile::TempDir, RunError> {
         let folder = self.plan.worktrees();
         let made = fs::create_dir_all(&folder).and_then(|()| tempfile::tempdir_in(&folder));
-        made.map_err(|source| FileError::Write { path: folder, source }.into())
+        made.map_err(|source| {
+            FileError::Write {
+                path: folder,
+                source,
+            }
+            .into()
+        })
     }
 
     /// Removes everything in the folder of worktrees that no builder of `state` needs, with git's records.
@@ -201,16 +240,29 @@ impl<'p> Worktrees<'p> {
         let git = self.git()?;
         let needed: BTreeSet<OsString> = needed(state).map(|owner| owner.as_str().into()).collect();
         let mut owners: BTreeSet<&str> = state.agents.keys().map(AgentName::as_str).collect();
-        owners.extend(state.tasks.iter().filter_map(|task| Some(task.worktree()?.as_str())));
+        owners.extend(
+            state
+                .tasks
+                .iter()
+                .filter_map(|task| Some(task.worktree()?.as_str())),
+        );
         // To find the record of a missing worktree, git needs the folder that it was in.
-        fs::create_dir_all(&folder).map_err(|source| FileError::Write { path: folder.clone(), source })?;
+        fs::create_dir_all(&folder).map_err(|source| FileError::Write {
+            path: folder.clone(),
+            source,
+        })?;
         git.remove_broken_worktrees(&folder, |name| {
             let digits = |rest: &str| rest.bytes().all(|byte| byte.is_ascii_digit());
-            owners.iter().any(|owner| name.strip_prefix(owner).is_some_and(digits))
+            owners
+                .iter()
+                .any(|owner| name.strip_prefix(owner).is_some_and(digits))
         })?;
         let known = git.worktrees()?;
-        let mut found: BTreeSet<OsString> =
-            known.iter().filter(|path| path.parent() == Some(&folder)).filter_map(|p| name(p)).collect();
+        let mut found: BTreeSet<OsString> = known
+            .iter()
+            .filter(|path| path.parent() == Some(&folder))
+            .filter_map(|p| name(p))
+            .collect();
         found.extend(names_in(&folder)?);
         let left: Vec<&OsString> = found.difference(&needed).collect();
         // One that can't be removed must not protect the others.
@@ -220,7 +272,10 @@ impl<'p> Worktrees<'p> {
             Ok(kept)
         };
         let removed: Vec<Result<_, RunError>> = left.into_iter().map(remove).collect();
-        let kept = removed.into_iter().filter_map(Result::transpose).collect::<Result<_, _>>()?;
+        let kept = removed
+            .into_iter()
+            .filter_map(Result::transpose)
+            .collect::<Result<_, _>>()?;
         if needed.is_empty() {
             // Fails if another process has put something there meanwhile, which is fine.
             drop(fs::remove_dir(&folder));
@@ -243,7 +298,10 @@ impl<'p> Worktrees<'p> {
 /// found there.
 pub fn sweep(plan: &OpenPlan) -> Result<Vec<PathBuf>, RunError> {
     let state = plan.load()?.state;
-    let had_some = state.run.as_ref().is_some_and(|run| run.terms.checkout.is_some());
+    let had_some = state
+        .run
+        .as_ref()
+        .is_some_and(|run| run.terms.checkout.is_some());
     if !had_some && fs::symlink_metadata(plan.worktrees()).is_err() {
         return Ok(Vec::new());
     }
@@ -255,7 +313,9 @@ pub fn sweep(plan: &OpenPlan) -> Result<Vec<PathBuf>, RunError> {
 /// Shows the newest commit of a shared plan's branch in the checkout for it, which is `fp`'s own. Does nothing in another
 /// plan.
 pub fn follow_branch(plan: &OpenPlan) -> Result<(), RunError> {
-    let Some(member) = plan.store.membership().map_err(StoreError::from)? else { return Ok(()) };
+    let Some(member) = plan.store.membership().map_err(StoreError::from)? else {
+        return Ok(());
+    };
     let worktrees = Worktrees::lock(plan)?;
     let (path, main) = (plan.integration(), worktrees.git()?);
     if let Some(git) = open_at(plan, &path)
@@ -269,12 +329,23 @@ pub fn follow_branch(plan: &OpenPlan) -> Result<(), RunError> {
 }
 
 /// Keeps the work on tasks in `lost`, which this machine had in `before`, as patches.
-pub(crate) fn keep_lost(plan: &OpenPlan, before: &State, lost: &BTreeSet<TaskId>) -> Result<(), RunError> {
+pub(crate) fn keep_lost(
+    plan: &OpenPlan,
+    before: &State,
+    lost: &BTreeSet<TaskId>,
+) -> Result<(), RunError> {
     let _lock = Worktrees::lock(plan)?;
     for task in lost.iter().filter_map(|id| before.task(id)) {
-        if let Some((git, base)) = task.worktree().and_then(|owner| open(plan, owner)).zip(task.base.as_ref())
+        if let Some((git, base)) = task
+            .worktree()
+            .and_then(|owner| open(plan, owner))
+            .zip(task.base.as_ref())
         {
-            keep_patch(plan, task, &git.patch(&base.tree.parse()?, &git.snapshot_tree()?.tree)?)?;
+            keep_patch(
+                plan,
+                task,
+                &git.patch(&base.tree.parse()?, &git.snapshot_tree()?.tree)?,
+            )?;
         }
     }
     Ok(())
@@ -283,7 +354,10 @@ pub(crate) fn keep_lost(plan: &OpenPlan, before: &State, lost: &BTreeSet<TaskId>
 /// Keeps the unfinished work of this machine, which had the state `before` and leaves a shared plan, as patches, and
 /// removes its worktrees.
 pub fn leave(plan: &OpenPlan, before: &State) -> Result<(), RunError> {
-    let own = before.own_running().map(|task| task.leaf.id.clone()).collect();
+    let own = before
+        .own_running()
+        .map(|task| task.leaf.id.clone())
+        .collect();
     keep_lost(plan, before, &own)?;
     let worktrees = Worktrees::lock(plan)?;
     let git = worktrees.git()?;
@@ -303,7 +377,11 @@ fn is_fresh(git: &Git, commit: &Oid) -> bool {
 /// The builders of a running run whose worktrees hold work, or at least builds worth keeping.
 fn needed(state: &State) -> impl Iterator<Item = &AgentName> {
     let held = state.running().filter_map(TaskState::worktree);
-    state.worktrees.keys().chain(held).filter(|_| state.is_running())
+    state
+        .worktrees
+        .keys()
+        .chain(held)
+        .filter(|_| state.is_running())
 }
 
 fn name(path: &Path) -> Option<OsString> {
@@ -311,12 +389,17 @@ fn name(path: &Path) -> Option<OsString> {
 }
 
 fn names_in(folder: &Path) -> Result<Vec<OsString>, RunError> {
-    let failed = |source| FileError::Read { path: folder.to_owned(), source };
+    let failed = |source| FileError::Read {
+        path: folder.to_owned(),
+        source,
+    };
     let entries = match fs::read_dir(folder) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
         entries => entries.map_err(failed)?,
     };
-    entries.map(|entry| Ok(entry.map_err(failed)?.file_name())).collect()
+    entries
+        .map(|entry| Ok(entry.map_err(failed)?.file_name()))
+        .collect()
 }
 
 /// The file that keeps Cargo's builds of one task good for the next, and the manifest beside it. Cargo compares it with
@@ -359,23 +442,44 @@ fn keep_unfinished(
 ) -> Result<Option<PathBuf>, RunError> {
     let last = state.worktrees.get(owner).and_then(|id| state.task(id));
     let is_its_own = |task: &&TaskState| !has_passed(task) && task.worktree() == Some(owner);
-    let Some(task) = last.filter(is_its_own) else { return Ok(None) };
-    let Some(base) = &task.base else { return Ok(None) };
-    keep_patch(plan, task, &git.patch(&base.tree.parse()?, &git.snapshot_tree()?.tree)?)
+    let Some(task) = last.filter(is_its_own) else {
+        return Ok(None);
+    };
+    let Some(base) = &task.base else {
+        return Ok(None);
+    };
+    keep_patch(
+        plan,
+        task,
+        &git.patch(&base.tree.parse()?, &git.snapshot_tree()?.tree)?,
+    )
 }
 
 /// Writes the unfinished work on `task`, unless there is none.
-fn keep_patch(plan: &OpenPlan, task: &TaskState, patch: &[u8]) -> Result<Option<PathBuf>, RunError> {
+fn keep_patch(
+    plan: &OpenPlan,
+    task: &TaskState,
+    patch: &[u8],
+) -> Result<Option<PathBuf>, RunError> {
     if patch.is_empty() {
         return Ok(None);
     }
     let path = patch_of(plan, task)?;
     let folder = plan.folder.file(FOLDER);
-    fs::create_dir_all(&folder).map_err(|source| FileError::Write { path: folder, source })?;
+    fs::create_dir_all(&folder).map_err(|source| FileError::Write {
+        path: folder,
+        source,
+    })?;
     file::replace(&path, patch)?;
     // The work itself is about to be removed. Windows syncs nothing that is open for reading alone.
-    let synced = fs::File::options().write(true).open(&path).and_then(|file| file.sync_all());
-    synced.map_err(|source| FileError::Write { path: path.clone(), source })?;
+    let synced = fs::File::options()
+        .write(true)
+        .open(&path)
+        .and_then(|file| file.sync_all());
+    synced.map_err(|source| FileError::Write {
+        path: path.clone(),
+        source,
+    })?;
     Ok(Some(path))
 }
 

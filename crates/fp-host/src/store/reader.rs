@@ -64,12 +64,22 @@ impl Store {
         let mut state = self.empty_state();
         entries.iter().for_each(|entry| state.apply(entry));
         let torn = (portion.torn > 0).then(|| torn_off(&reader.path, portion.torn));
-        Ok(Past { state, entries, notices: torn.into_iter().collect() })
+        Ok(Past {
+            state,
+            entries,
+            notices: torn.into_iter().collect(),
+        })
     }
 
     /// A reader at the beginning of the log, which need not exist yet.
     pub fn reader(&self) -> LogReader {
-        LogReader { path: self.folder().join(LOG), at: 0, lines: 0, seq: 0, unended: false }
+        LogReader {
+            path: self.folder().join(LOG),
+            at: 0,
+            lines: 0,
+            seq: 0,
+            unended: false,
+        }
     }
 }
 
@@ -95,7 +105,11 @@ impl LogReader {
         }
         let whole = whole_lines(&bytes);
         let lines = self.take(&bytes[..whole])?;
-        Ok(Portion { lines, torn: (bytes.len() - whole) as u64, anew })
+        Ok(Portion {
+            lines,
+            torn: (bytes.len() - whole) as u64,
+            anew,
+        })
     }
 
     fn take(&mut self, whole: &[u8]) -> Result<Vec<LogLine>, StoreError> {
@@ -106,7 +120,10 @@ impl LogReader {
             if let Some(entry) = line_entry(&self.path, number, text.trim_ascii_end(), seq + 1)? {
                 seq += 1;
                 // It was parsed as JSON, so it is UTF-8.
-                found.push(LogLine { text: String::from_utf8_lossy(text.trim_ascii()).into_owned(), entry });
+                found.push(LogLine {
+                    text: String::from_utf8_lossy(text.trim_ascii()).into_owned(),
+                    entry,
+                });
             }
         }
         (self.lines, self.seq) = (number, seq);
@@ -127,15 +144,25 @@ pub(super) fn line_entry(
     if line.iter().all(u8::is_ascii_whitespace) {
         return Ok(None);
     }
-    let wrong = |detail: String| StoreError::Line { path: path.to_owned(), line: number, detail };
-    let newer = |version: u32| StoreError::Newer { path: path.to_owned(), line: number, version };
+    let wrong = |detail: String| StoreError::Line {
+        path: path.to_owned(),
+        line: number,
+        detail,
+    };
+    let newer = |version: u32| StoreError::Newer {
+        path: path.to_owned(),
+        line: number,
+        version,
+    };
     let entry: Entry = match serde_json::from_slice(line) {
         Ok(entry) => entry,
         Err(error) => {
-            return Err(match line_version(line).filter(|version| *version > SHARED_LOG_VERSION) {
-                Some(version) => newer(version),
-                None => wrong(error.to_string()),
-            });
+            return Err(
+                match line_version(line).filter(|version| *version > SHARED_LOG_VERSION) {
+                    Some(version) => newer(version),
+                    None => wrong(error.to_string()),
+                },
+            );
         }
     };
     if entry.schema_version > SHARED_LOG_VERSION {
@@ -150,7 +177,10 @@ pub(super) fn line_entry(
 /// Length of the whole lines of `text` in bytes. The last line may lack its newline, since editors remove it:
 /// no prefix of an entry is valid JSON, so a valid line is not torn.
 pub(crate) fn whole_lines(text: &[u8]) -> usize {
-    let ended = text.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
+    let ended = text
+        .iter()
+        .rposition(|byte| *byte == b'\n')
+        .map_or(0, |end| end + 1);
     match serde_json::from_slice::<IgnoredAny>(&text[ended..]) {
         Ok(_) => text.len(),
         Err(_) => ended,
@@ -159,7 +189,10 @@ pub(crate) fn whole_lines(text: &[u8]) -> usize {
 
 /// The version of a line, whatever else it has.
 pub(crate) fn line_version(line: &[u8]) -> Option<u32> {
-    let version = serde_json::from_slice::<Value>(line).ok()?.get("schemaVersion")?.as_u64()?;
+    let version = serde_json::from_slice::<Value>(line)
+        .ok()?
+        .get("schemaVersion")?
+        .as_u64()?;
     u32::try_from(version).ok()
 }
 
@@ -197,14 +230,26 @@ impl Store {
         }
         let whole = whole_lines(&text);
         let fault = replay(&path, self.empty_state(), &text[..whole]).err();
-        let lines = text[..whole].split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty());
-        let entries: Vec<Entry> = lines.map_while(|line| serde_json::from_slice(line).ok()).collect();
+        let lines = text[..whole]
+            .split(|byte| *byte == b'\n')
+            .filter(|line| !line.trim_ascii().is_empty());
+        let entries: Vec<Entry> = lines
+            .map_while(|line| serde_json::from_slice(line).ok())
+            .collect();
         let log = ExaminedLog {
             entries,
-            fault: fault.map(|fault| (fault.to_string(), fault.hint().unwrap_or_default().into_owned())),
+            fault: fault.map(|fault| {
+                (
+                    fault.to_string(),
+                    fault.hint().unwrap_or_default().into_owned(),
+                )
+            }),
             torn: (text.len() - whole) as u64,
         };
-        Ok(ExaminedLedger { log, snapshot: self.snapshot() })
+        Ok(ExaminedLedger {
+            log,
+            snapshot: self.snapshot(),
+        })
     }
 
     fn snapshot(&self) -> ExaminedSnapshot {
@@ -212,7 +257,8 @@ impl Store {
         if fs::symlink_metadata(&path).is_err() {
             return ExaminedSnapshot::Missing;
         }
-        snapshot::stored(&path, &self.plan_id)
-            .map_or(ExaminedSnapshot::Unreadable, |(_, state)| ExaminedSnapshot::Read(Box::new(state)))
+        snapshot::stored(&path, &self.plan_id).map_or(ExaminedSnapshot::Unreadable, |(_, state)| {
+            ExaminedSnapshot::Read(Box::new(state))
+        })
     }
 }

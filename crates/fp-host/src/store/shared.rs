@@ -17,7 +17,8 @@ use jiff::Timestamp;
 
 use super::snapshot::{self, LogMark};
 use super::{
-    LOCK, Ledger, Loaded, SNAPSHOT, Store, StoreError, acquire, append_at, io_error, mend, open, reader,
+    LOCK, Ledger, Loaded, SNAPSHOT, Store, StoreError, acquire, append_at, io_error, mend, open,
+    reader,
 };
 use crate::file;
 use crate::fleet::{FleetError, FleetRemote, InFlight, Membership, News, redact, redacted};
@@ -42,7 +43,12 @@ pub(super) struct Waiting {
 }
 
 impl Waiting {
-    pub(super) const NONE: Self = Self { entries: Vec::new(), mark: LogMark::NONE, whole: 0, base: None };
+    pub(super) const NONE: Self = Self {
+        entries: Vec::new(),
+        mark: LogMark::NONE,
+        whole: 0,
+        base: None,
+    };
 }
 
 /// What a look at the remote brought.
@@ -81,14 +87,21 @@ impl Store {
 
     /// True if the same entries wait as `loaded` has. Reads none of them.
     pub(super) fn waits_still(&self, loaded: &Loaded) -> bool {
-        let file = open(&self.waiting_file(), OpenOptions::new().read(true)).ok().flatten();
-        loaded.waiting.mark == file.and_then(|file| LogMark::of(&file).ok()).unwrap_or(LogMark::NONE)
+        let file = open(&self.waiting_file(), OpenOptions::new().read(true))
+            .ok()
+            .flatten();
+        loaded.waiting.mark
+            == file
+                .and_then(|file| LogMark::of(&file).ok())
+                .unwrap_or(LogMark::NONE)
     }
 
     /// Adds what waits to `loaded`, whose state is that of the log.
     pub(super) fn add_waiting(&self, loaded: &mut Loaded) -> Result<(), StoreError> {
         let path = self.waiting_file();
-        let Some(mut file) = open(&path, OpenOptions::new().read(true))? else { return Ok(()) };
+        let Some(mut file) = open(&path, OpenOptions::new().read(true))? else {
+            return Ok(());
+        };
         let mark = LogMark::of(&file).map_err(io_error(&path))?;
         let mut text = Vec::new();
         file.read_to_end(&mut text).map_err(io_error(&path))?;
@@ -97,8 +110,13 @@ impl Store {
             return Ok(());
         }
         // What was pushed is in the log by now, though a kill kept it here.
-        let Some(member) = self.membership()? else { return Ok(()) };
-        let landed = member.in_flight.last().filter(|pushed| loaded.mark.bytes > pushed.log_bytes);
+        let Some(member) = self.membership()? else {
+            return Ok(());
+        };
+        let landed = member
+            .in_flight
+            .last()
+            .filter(|pushed| loaded.mark.bytes > pushed.log_bytes);
         let skipped = landed.map_or(0, |pushed| pushed.waited_in(&text));
         let entries = entries_in(&path, &text, skipped)?;
         if entries.is_empty() {
@@ -126,7 +144,11 @@ impl Store {
         let member = self.expect_membership()?;
         // Another process of this clone has just talked with the remote, so there is no need to fetch again.
         let is_fresh = member.seen != seen && member.in_flight.is_empty();
-        let synced = if is_fresh { Synced::default() } else { self.sync_locked(patience)? };
+        let synced = if is_fresh {
+            Synced::default()
+        } else {
+            self.sync_locked(patience)?
+        };
         let mut ledger = self.lock(patience)?;
         ledger.sync = Some(sync);
         ledger.loaded.notices.extend(synced.notices.iter().cloned());
@@ -154,7 +176,11 @@ impl Store {
         now: Timestamp,
     ) -> Result<(), StoreError> {
         let ledger = self.lock(PATIENCE)?;
-        let mut end_commands = ledger.state().approval.iter().flat_map(|approval| &approval.end_commands);
+        let mut end_commands = ledger
+            .state()
+            .approval
+            .iter()
+            .flat_map(|approval| &approval.end_commands);
         if end_commands.any(|command| redacted(command) != *command) {
             return Err(FleetError::Secret("a command that runs at the end".to_owned()).into());
         }
@@ -162,8 +188,19 @@ impl Store {
         for entry in self.past()?.entries {
             lines.extend(line_of(&without_secrets(&entry)?)?);
         }
-        let entry = ledger.entry(vec![Event::Joined { head: head.to_string() }], now);
-        let entry = Entry { by: Some(EntryOrigin { machine: machine.clone(), number: 1 }), ..entry };
+        let entry = ledger.entry(
+            vec![Event::Joined {
+                head: head.to_string(),
+            }],
+            now,
+        );
+        let entry = Entry {
+            by: Some(EntryOrigin {
+                machine: machine.clone(),
+                number: 1,
+            }),
+            ..entry
+        };
         let line = line_of(&entry)?;
         lines.extend(&line);
         let member = remote.begin(machine, &lines, head)?;
@@ -189,9 +226,12 @@ impl Store {
         for (number, entry) in (1..).zip(&entries) {
             if entry.seq != number {
                 let detail = format!("entry {} comes where {number} is due", entry.seq);
-                return Err(
-                    FleetError::Foreign { commit: member.seen, name: member.place.log_ref, detail }.into()
-                );
+                return Err(FleetError::Foreign {
+                    commit: member.seen,
+                    name: member.place.log_ref,
+                    detail,
+                }
+                .into());
             }
             lines.extend(line_of(entry)?);
         }
@@ -250,7 +290,9 @@ impl Store {
     fn sync_locked(&self, patience: Duration) -> Result<Synced, StoreError> {
         let member = self.expect_membership()?;
         let remote = FleetRemote::of(self.folder(), &self.plan_id, &member)?;
-        let Some(news) = remote.fetch(&member)? else { return Ok(Synced::default()) };
+        let Some(news) = remote.fetch(&member)? else {
+            return Ok(Synced::default());
+        };
         let _lock = acquire(&self.folder().join(LOCK), patience)?;
         self.take_news(&remote, member, news)
     }
@@ -262,7 +304,11 @@ impl Store {
         news: News,
     ) -> Result<Synced, StoreError> {
         let loaded = self.load()?;
-        let landed = member.in_flight.iter().find(|pushed| news.has(&pushed.commit)).cloned();
+        let landed = member
+            .in_flight
+            .iter()
+            .find(|pushed| news.has(&pushed.commit))
+            .cloned();
         let mut base = State::clone(loaded.base());
         let (mut lines, mut noted) = (Vec::new(), false);
         for (commit, entry) in news.entries_of_commits(&member.place.log_ref)? {
@@ -271,7 +317,10 @@ impl Store {
                 continue;
             }
             member.expect_genuine(commit, &entry, &base)?;
-            noted |= entry.events.iter().any(|event| matches!(event, Event::Noted { .. }));
+            noted |= entry
+                .events
+                .iter()
+                .any(|event| matches!(event, Event::Noted { .. }));
             base.apply(&entry);
             member.hear(&entry);
             lines.extend(line_of(&entry)?);
@@ -289,10 +338,14 @@ impl Store {
         member.write(self.folder())?;
         self.remember(None);
         snapshot::write(&self.folder().join(SNAPSHOT), mark, &base);
-        let synced = Synced { lost: (!lost.is_empty()).then_some((loaded.state, lost)), notices };
+        let synced = Synced {
+            lost: (!lost.is_empty()).then_some((loaded.state, lost)),
+            notices,
+        };
         if noted {
             let text = fp_run::run::notepad::render(&base);
-            file::replace(&self.folder().join("notepad.md"), text.as_bytes()).map_err(FleetError::File)?;
+            file::replace(&self.folder().join("notepad.md"), text.as_bytes())
+                .map_err(FleetError::File)?;
         }
         Ok(synced)
     }
@@ -307,9 +360,15 @@ impl Store {
     }
 
     /// Drops from what waits everything that has `landed`, and what needed a hold on tasks that are `lost`.
-    fn drop_waiting(&self, landed: Option<&InFlight>, lost: &BTreeSet<TaskId>) -> Result<(), StoreError> {
+    fn drop_waiting(
+        &self,
+        landed: Option<&InFlight>,
+        lost: &BTreeSet<TaskId>,
+    ) -> Result<(), StoreError> {
         let path = self.waiting_file();
-        let Some(mut file) = open(&path, OpenOptions::new().read(true))? else { return Ok(()) };
+        let Some(mut file) = open(&path, OpenOptions::new().read(true))? else {
+            return Ok(());
+        };
         let mut text = Vec::new();
         file.read_to_end(&mut text).map_err(io_error(&path))?;
         // Windows may refuse to replace a file that is open.
@@ -328,9 +387,16 @@ impl Store {
 
 impl Ledger<'_> {
     /// Appends `events` to the ledger of a shared plan: those that may wait here, others on the remote first.
-    pub(super) fn append_shared(&mut self, events: Vec<Event>, now: Timestamp) -> Result<(), StoreError> {
+    pub(super) fn append_shared(
+        &mut self,
+        events: Vec<Event>,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
         let waits = events.iter().all(Event::may_wait);
-        let commit = events.iter().find_map(Event::commit_to_push).map(str::to_owned);
+        let commit = events
+            .iter()
+            .find_map(Event::commit_to_push)
+            .map(str::to_owned);
         let entry = without_secrets(&self.entry(events, now))?;
         match waits {
             true => self.let_wait(entry),
@@ -382,10 +448,16 @@ impl Ledger<'_> {
         store.drop_waiting(Some(&pushed), &BTreeSet::new())?;
         member.in_flight.clear();
         member.write(store.folder())?;
-        let mut base = waiting.base.unwrap_or_else(|| Arc::clone(&self.loaded.state));
+        let mut base = waiting
+            .base
+            .unwrap_or_else(|| Arc::clone(&self.loaded.state));
         store.remember(None);
         let state = Arc::make_mut(&mut base);
-        waiting.entries.iter().chain([&entry]).for_each(|entry| state.apply(entry));
+        waiting
+            .entries
+            .iter()
+            .chain([&entry])
+            .for_each(|entry| state.apply(entry));
         snapshot::write(&store.folder().join(SNAPSHOT), mark, state);
         self.snapshot_due = false;
         self.loaded = store.load()?;
@@ -397,8 +469,13 @@ impl Ledger<'_> {
 /// told anybody.
 fn entries_in(path: &Path, text: &[u8], skipped: usize) -> Result<Vec<Entry>, StoreError> {
     let rest = &text[skipped..];
-    let before = text[..skipped].iter().filter(|byte| **byte == b'\n').count();
-    let lines = rest[..reader::whole_lines(rest)].split(|byte| *byte == b'\n').zip(before + 1..);
+    let before = text[..skipped]
+        .iter()
+        .filter(|byte| **byte == b'\n')
+        .count();
+    let lines = rest[..reader::whole_lines(rest)]
+        .split(|byte| *byte == b'\n')
+        .zip(before + 1..);
     let entry = |(line, number): (&[u8], usize)| {
         serde_json::from_slice(line).map_err(|error| StoreError::Line {
             path: path.to_owned(),
@@ -406,8 +483,10 @@ fn entries_in(path: &Path, text: &[u8], skipped: usize) -> Result<Vec<Entry>, St
             detail: error.to_string(),
         })
     };
-    let mut entries: Vec<Entry> =
-        lines.filter(|(line, _)| !line.trim_ascii().is_empty()).map(entry).collect::<Result<_, _>>()?;
+    let mut entries: Vec<Entry> = lines
+        .filter(|(line, _)| !line.trim_ascii().is_empty())
+        .map(entry)
+        .collect::<Result<_, _>>()?;
     entries.retain(|entry| entry.events.iter().all(Event::may_wait));
     Ok(entries)
 }
@@ -422,9 +501,16 @@ fn without_secrets(entry: &Entry) -> Result<Entry, StoreError> {
 }
 
 fn line_of(entry: &Entry) -> Result<Vec<u8>, StoreError> {
-    let version = if entry.by.is_some() { SHARED_LOG_VERSION } else { entry.schema_version };
-    let mut line = serde_json::to_vec(&Entry { schema_version: version, ..entry.clone() })
-        .map_err(|error| io_error("an entry".as_ref())(error.into()))?;
+    let version = if entry.by.is_some() {
+        SHARED_LOG_VERSION
+    } else {
+        entry.schema_version
+    };
+    let mut line = serde_json::to_vec(&Entry {
+        schema_version: version,
+        ..entry.clone()
+    })
+    .map_err(|error| io_error("an entry".as_ref())(error.into()))?;
     line.push(b'\n');
     Ok(line)
 }

@@ -22,7 +22,10 @@ const SNAPSHOT_VERSION: u32 = 3;
 /// [`write()`] wrote it.
 pub(super) fn stored(path: &Path, plan_id: &PlanId) -> Option<(LogMark, State)> {
     let mut bytes = Vec::new();
-    open(path, OpenOptions::new().read(true)).ok()??.read_to_end(&mut bytes).ok()?;
+    open(path, OpenOptions::new().read(true))
+        .ok()??
+        .read_to_end(&mut bytes)
+        .ok()?;
     let stored: StoredState<'_> = serde_json::from_slice(&bytes).ok()?;
     let text = stored.state.get();
     if stored.schema_version != SNAPSHOT_VERSION || stored.checksum != checksum(text) {
@@ -35,7 +38,9 @@ pub(super) fn stored(path: &Path, plan_id: &PlanId) -> Option<(LogMark, State)> 
 
 /// Writes the snapshot. If that fails, the next command replays the log; nothing else is lost.
 pub(super) fn write(path: &Path, mark: LogMark, state: &State) {
-    let Ok(text) = serde_json::value::to_raw_value(state) else { return };
+    let Ok(text) = serde_json::value::to_raw_value(state) else {
+        return;
+    };
     let snapshot = StoredState {
         schema_version: SNAPSHOT_VERSION,
         log: mark,
@@ -63,13 +68,22 @@ pub(crate) struct LogMark {
 }
 
 impl LogMark {
-    pub(crate) const NONE: Self = Self { bytes: 0, modified: 0 };
+    pub(crate) const NONE: Self = Self {
+        bytes: 0,
+        modified: 0,
+    };
 
     pub(crate) fn of(log: &File) -> io::Result<Self> {
         let metadata = log.metadata()?;
         let modified = metadata.modified().unwrap_or(SystemTime::UNIX_EPOCH);
-        let nanos = modified.duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
-        Ok(Self { bytes: metadata.len(), modified: u64::try_from(nanos).unwrap_or(0) })
+        let nanos = modified
+            .duration_since(UNIX_EPOCH)
+            .unwrap_or_default()
+            .as_nanos();
+        Ok(Self {
+            bytes: metadata.len(),
+            modified: u64::try_from(nanos).unwrap_or(0),
+        })
     }
 }
 

@@ -21,16 +21,31 @@ fn at(second: i64) -> Timestamp {
 }
 
 fn note(text: &str) -> Vec<Event> {
-    let note = fp_run::run::event::Note { kind: NoteKind::Util, text: text.into(), task: None };
+    let note = fp_run::run::event::Note {
+        kind: NoteKind::Util,
+        text: text.into(),
+        task: None,
+    };
     vec![Event::Noted { note }]
 }
 
 fn notes(store: &Store) -> Vec<String> {
-    another(store).load().unwrap().state.notes.iter().map(|n| n.text.clone()).collect()
+    another(store)
+        .load()
+        .unwrap()
+        .state
+        .notes
+        .iter()
+        .map(|n| n.text.clone())
+        .collect()
 }
 
 fn append(store: &Store, text: &str) {
-    another(store).lock(PATIENCE).unwrap().append(note(text), at(0)).unwrap();
+    another(store)
+        .lock(PATIENCE)
+        .unwrap()
+        .append(note(text), at(0))
+        .unwrap();
 }
 
 #[test]
@@ -50,8 +65,11 @@ fn the_snapshot_equals_the_log() {
         phase: 0,
     };
     let mut ledger = store.lock(PATIENCE).unwrap();
-    let approved =
-        Event::Approved(Approve { tree_hash: "x".into(), leaves: vec![leaf], ..Approve::default() });
+    let approved = Event::Approved(Approve {
+        tree_hash: "x".into(),
+        leaves: vec![leaf],
+        ..Approve::default()
+    });
     ledger.append(vec![approved], at(0)).unwrap();
     ledger.append(note("b"), at(1)).unwrap();
     drop(ledger);
@@ -73,7 +91,10 @@ fn what_was_appended_is_known_without_reading() {
     assert_eq!(state, store.load().unwrap().state);
     assert_eq!(state, another(&store).load().unwrap().state);
     append(&store, "c");
-    assert_eq!(store.load().unwrap().state, another(&store).load().unwrap().state);
+    assert_eq!(
+        store.load().unwrap().state,
+        another(&store).load().unwrap().state
+    );
 }
 
 #[test]
@@ -87,7 +108,8 @@ fn a_torn_last_line_is_dropped_and_said_so() {
     let loaded = store.load().unwrap();
     assert_eq!(loaded.notices.len(), 1);
     assert!(
-        loaded.notices[0].ends_with("the last line was torn off while it was written (22 bytes): dropped")
+        loaded.notices[0]
+            .ends_with("the last line was torn off while it was written (22 bytes): dropped")
     );
     append(&store, "b");
     assert_eq!(notes(&store), ["a", "b"]);
@@ -105,10 +127,16 @@ fn a_wrong_line_is_named_and_nothing_is_overwritten() {
         text.push('\n');
         fs::write(&log, &text).unwrap();
         let error = store.lock(PATIENCE).unwrap_err().to_string();
-        assert_eq!(error.replace(&format!("{}", store.folder().display()), "[DIR]"), expect);
+        assert_eq!(
+            error.replace(&format!("{}", store.folder().display()), "[DIR]"),
+            expect
+        );
         assert_eq!(fs::read_to_string(&log).unwrap(), text);
     };
-    check("nonsense", "[DIR]/events.jsonl:2: not an entry of this log: expected ident at line 1 column 2");
+    check(
+        "nonsense",
+        "[DIR]/events.jsonl:2: not an entry of this log: expected ident at line 1 column 2",
+    );
     check(
         r#"{"schemaVersion":1,"seq":7,"at":"2026-11-21T00:00:00Z","events":[]}"#,
         "[DIR]/events.jsonl:2: not an entry of this log: seq 7 where 2 is due",
@@ -125,7 +153,9 @@ fn a_log_edited_by_hand_is_read_again() {
     append(&store, "a");
     append(&store, "b");
     let log = store.folder().join(LOG);
-    let text = fs::read_to_string(&log).unwrap().replace("\"b\"", "\"edited\"");
+    let text = fs::read_to_string(&log)
+        .unwrap()
+        .replace("\"b\"", "\"edited\"");
     fs::write(&log, text).unwrap();
     assert_eq!(notes(&store), ["a", "edited"]);
 }
@@ -157,8 +187,16 @@ fn a_snapshot_whose_writer_was_killed_is_written_by_whoever_locks_next() {
 #[test]
 fn time_never_runs_backwards_in_the_log() {
     let (_folder, store) = store();
-    store.lock(PATIENCE).unwrap().append(note("a"), at(10)).unwrap();
-    store.lock(PATIENCE).unwrap().append(note("b"), at(5)).unwrap();
+    store
+        .lock(PATIENCE)
+        .unwrap()
+        .append(note("a"), at(10))
+        .unwrap();
+    store
+        .lock(PATIENCE)
+        .unwrap()
+        .append(note("b"), at(5))
+        .unwrap();
     assert_eq!(store.load().unwrap().state.last_at, Some(at(10)));
 }
 
@@ -167,7 +205,9 @@ fn a_held_lock_is_waited_for_and_then_named() {
     let (_folder, store) = store();
     let held = store.lock(PATIENCE).unwrap();
     let error = store.lock(PATIENCE).unwrap_err();
-    let StoreError::Locked { holder, .. } = error else { panic!("{error}") };
+    let StoreError::Locked { holder, .. } = error else {
+        panic!("{error}")
+    };
     assert_eq!(holder, Some(std::process::id().to_string()));
     drop(held);
     store.lock(PATIENCE).unwrap();

@@ -6,12 +6,23 @@ const NOW: Timestamp = Timestamp::UNIX_EPOCH;
 
 fn store_in(folder: &Path, repository: &Path) -> TrustStore {
     let state = folder.join("state").display().to_string();
-    let repo = Repo { root: repository.to_owned(), git_dir: None, worktree: repository.to_owned() };
-    TrustStore::of_user(&|name| (name == "XDG_STATE_HOME").then(|| state.clone()), &repo).unwrap()
+    let repo = Repo {
+        root: repository.to_owned(),
+        git_dir: None,
+        worktree: repository.to_owned(),
+    };
+    TrustStore::of_user(
+        &|name| (name == "XDG_STATE_HOME").then(|| state.clone()),
+        &repo,
+    )
+    .unwrap()
 }
 
 fn approval(tree: &str) -> Consent {
-    Consent::Plan { plan: PlanId::new("sample-20261121").unwrap(), tree: tree.to_owned() }
+    Consent::Plan {
+        plan: PlanId::new("sample-20261121").unwrap(),
+        tree: tree.to_owned(),
+    }
 }
 
 #[test]
@@ -20,11 +31,19 @@ fn what_was_agreed_to_is_known_in_its_repository_alone() {
     let (here, there) = (folder.path().join("here"), folder.path().join("there"));
     let store = store_in(folder.path(), &here);
     assert!(!store.trusts(&approval("a")).unwrap());
-    store.add(approval("a"), ConsentSource::Question, NOW).unwrap();
-    store.add(approval("a"), ConsentSource::Question, NOW).unwrap();
+    store
+        .add(approval("a"), ConsentSource::Question, NOW)
+        .unwrap();
+    store
+        .add(approval("a"), ConsentSource::Question, NOW)
+        .unwrap();
     assert!(store.trusts(&approval("a")).unwrap() && store.knows(&approval("a")).unwrap());
     assert!(!store.knows(&approval("b")).unwrap());
-    assert!(!store_in(folder.path(), &there).knows(&approval("a")).unwrap());
+    assert!(
+        !store_in(folder.path(), &there)
+            .knows(&approval("a"))
+            .unwrap()
+    );
     let text = fs::read_to_string(store.file()).unwrap();
     assert_eq!(text.lines().count(), 1, "{text}");
 }
@@ -61,11 +80,16 @@ fn the_store_is_the_users_alone() {
 fn a_prompt_counts_once_and_for_its_session_and_repository() {
     let folder = tempfile::tempdir().unwrap();
     let store = store_in(folder.path(), &folder.path().join("here"));
-    store.keep_prompt("s1", "/fp:plan --auto add it's greeting", None).unwrap();
+    store
+        .keep_prompt("s1", "/fp:plan --auto add it's greeting", None)
+        .unwrap();
     let elsewhere = store_in(folder.path(), &folder.path().join("there"));
     assert_eq!(elsewhere.take_prompt("s1").unwrap(), None);
     assert_eq!(store.take_prompt("s2").unwrap(), None);
-    assert_eq!(store.take_prompt("s1").unwrap().as_deref(), Some("/fp:plan --auto add it's greeting"));
+    assert_eq!(
+        store.take_prompt("s1").unwrap().as_deref(),
+        Some("/fp:plan --auto add it's greeting")
+    );
     assert_eq!(store.take_prompt("s1").unwrap(), None);
     for session in ["", "../s1", "a/b", ".hidden"] {
         assert!(store.keep_prompt(session, "x", None).is_err(), "{session}");
@@ -76,14 +100,37 @@ fn a_prompt_counts_once_and_for_its_session_and_repository() {
 fn each_system_has_its_folder() {
     let check = |system: &str, variables: &[(&str, &str)], expect: Option<&str>| {
         let env = |name: &str| {
-            variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned())
+            variables
+                .iter()
+                .find(|(known, _)| *known == name)
+                .map(|(_, value)| (*value).to_owned())
         };
-        assert_eq!(state_folder_on(system, &env), expect.map(PathBuf::from), "{system} {variables:?}");
+        assert_eq!(
+            state_folder_on(system, &env),
+            expect.map(PathBuf::from),
+            "{system} {variables:?}"
+        );
     };
-    check("linux", &[("HOME", "/h")], Some("/h/.local/state/fractal-planner"));
-    check("linux", &[("HOME", "/h"), ("XDG_STATE_HOME", "/s")], Some("/s/fractal-planner"));
-    check("linux", &[("HOME", "/h"), ("XDG_STATE_HOME", "s")], Some("/h/.local/state/fractal-planner"));
-    check("macos", &[("HOME", "/h")], Some("/h/Library/Application Support/fractal-planner"));
+    check(
+        "linux",
+        &[("HOME", "/h")],
+        Some("/h/.local/state/fractal-planner"),
+    );
+    check(
+        "linux",
+        &[("HOME", "/h"), ("XDG_STATE_HOME", "/s")],
+        Some("/s/fractal-planner"),
+    );
+    check(
+        "linux",
+        &[("HOME", "/h"), ("XDG_STATE_HOME", "s")],
+        Some("/h/.local/state/fractal-planner"),
+    );
+    check(
+        "macos",
+        &[("HOME", "/h")],
+        Some("/h/Library/Application Support/fractal-planner"),
+    );
     check("windows", &[("HOME", "/h")], None);
     check("linux", &[], None);
 }

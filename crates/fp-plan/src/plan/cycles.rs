@@ -9,13 +9,18 @@ use super::task::{Plan, TaskIndex};
 /// For each tangle, a set of tasks that all wait for each other, returns the leaves of its shortest cycle, starting
 /// with the smallest id. Sorted by those ids.
 pub fn find_cycles(plan: &Plan, graph: &Graph) -> Vec<Vec<TaskIndex>> {
-    let by_id =
-        |a: &TaskIndex, b: &TaskIndex| compare_ids(&plan.tasks[*a].id, &plan.tasks[*b].id).then(a.cmp(b));
+    let by_id = |a: &TaskIndex, b: &TaskIndex| {
+        compare_ids(&plan.tasks[*a].id, &plan.tasks[*b].id).then(a.cmp(b))
+    };
     // Nothing in an order is in a cycle.
     let mut open = vec![true; graph.len()];
-    graph.order(|_| ()).into_iter().for_each(|task| open[task] = false);
-    let mut leaves: Vec<TaskIndex> =
-        (0..graph.len()).filter(|&task| open[task] && plan.tasks[task].is_leaf()).collect();
+    graph
+        .order(|_| ())
+        .into_iter()
+        .for_each(|task| open[task] = false);
+    let mut leaves: Vec<TaskIndex> = (0..graph.len())
+        .filter(|&task| open[task] && plan.tasks[task].is_leaf())
+        .collect();
     leaves.sort_by(by_id);
     let users = graph.reversed();
     let mut cycles = Vec::new();
@@ -70,7 +75,10 @@ mod tests {
         let (plan, _) = parse(text);
         let paths = find_cycles(&plan, &Graph::new(&plan, &PlanIndex::new(&plan)));
         let ids = |path: Vec<TaskIndex>| {
-            path.iter().map(|&task| plan.tasks[task].id.clone()).collect::<Vec<_>>().join(" ")
+            path.iter()
+                .map(|&task| plan.tasks[task].id.clone())
+                .collect::<Vec<_>>()
+                .join(" ")
         };
         paths.into_iter().map(ids).collect()
     }
@@ -81,7 +89,9 @@ mod tests {
             .iter()
             .zip(1..)
             .map(|(list, id)| format!("- [ID: {id}] T\n  - Dependencies: {list}\n"));
-        std::iter::once("- [ID: root] R\n".to_owned()).chain(lines).collect()
+        std::iter::once("- [ID: root] R\n".to_owned())
+            .chain(lines)
+            .collect()
     }
 
     #[test]
@@ -99,7 +109,12 @@ mod tests {
         check(&flat(&["2", "1", "4", "3"]), &["1 2", "3 4"]);
         check(&flat(&["2, 2", "1"]), &["1 2"]);
         check(&flat(&["1", "3", "2"]), &["2 3"]);
-        check(&flat(&["none", "10", "none", "none", "none", "none", "none", "none", "none", "2"]), &["2 10"]);
+        check(
+            &flat(&[
+                "none", "10", "none", "none", "none", "none", "none", "none", "none", "2",
+            ]),
+            &["2 10"],
+        );
     }
 
     #[test]
@@ -122,7 +137,10 @@ mod tests {
 
     #[test]
     fn a_dense_and_a_long_tangle_end() {
-        let all = (1..=60).map(|id| id.to_string()).collect::<Vec<_>>().join(", ");
+        let all = (1..=60)
+            .map(|id| id.to_string())
+            .collect::<Vec<_>>()
+            .join(", ");
         assert_eq!(cycles(&flat(&[all.as_str(); 60])), ["1 2"]);
         let ring: Vec<String> = (1..=1_000).map(|id| (id % 1_000 + 1).to_string()).collect();
         let found = cycles(&flat(&ring.iter().map(String::as_str).collect::<Vec<_>>()));

@@ -76,11 +76,18 @@ struct FieldRow {
 }
 
 const fn row(kind: FieldKind, label: &'static str, form: FieldForm) -> FieldRow {
-    FieldRow { kind, label, also: None, form }
+    FieldRow {
+        kind,
+        label,
+        also: None,
+        form,
+    }
 }
 
-const YES_OR_NO: FieldForm =
-    FieldForm::Choice(&[&["yes", "true", "y", "required"], &["no", "false", "n", "none"]]);
+const YES_OR_NO: FieldForm = FieldForm::Choice(&[
+    &["yes", "true", "y", "required"],
+    &["no", "false", "n", "none"],
+]);
 const LEVEL: FieldForm = FieldForm::Choice(&[&["low"], &["medium"], &["high"]]);
 
 /// All fields in writing order.
@@ -98,7 +105,11 @@ const FIELDS: [FieldRow; 16] = [
     row(FieldKind::Hints, "Hints", FieldForm::Remarks),
     row(FieldKind::References, "References", FieldForm::References),
     row(FieldKind::Guardrails, "Guardrails", FieldForm::Remarks),
-    row(FieldKind::TestCommands, "Test Commands", FieldForm::Commands),
+    row(
+        FieldKind::TestCommands,
+        "Test Commands",
+        FieldForm::Commands,
+    ),
     row(FieldKind::Verify, "Verify", FieldForm::Command),
     row(FieldKind::Covers, "Covers", FieldForm::Names),
     row(FieldKind::Group, "Group", FieldForm::Text),
@@ -147,10 +158,13 @@ impl FieldKind {
 
 fn same_label(given: &str, label: &str) -> bool {
     given.len() == label.len()
-        && given.bytes().zip(label.bytes()).all(|(given, label)| match given {
-            b'-' | b'_' => label == b' ',
-            _ => given.eq_ignore_ascii_case(&label),
-        })
+        && given
+            .bytes()
+            .zip(label.bytes())
+            .all(|(given, label)| match given {
+                b'-' | b'_' => label == b' ',
+                _ => given.eq_ignore_ascii_case(&label),
+            })
 }
 
 #[cfg(test)]
@@ -164,7 +178,10 @@ mod tests {
         };
         for (at, kind) in FieldKind::ALL.into_iter().enumerate() {
             check(kind.label(), Some(kind));
-            assert_eq!(kind as usize, at, "the table is in the order of the variants");
+            assert_eq!(
+                kind as usize, at,
+                "the table is in the order of the variants"
+            );
         }
         check("acceptance criteria", Some(FieldKind::Acceptance));
         check("tests_required", Some(FieldKind::TestsRequired));

@@ -26,14 +26,21 @@ impl<'p> PlanIndex<'p> {
         for (index, task) in plan.tasks.iter().enumerate() {
             by_id.entry(&*task.id).or_insert(index);
         }
-        let leaves = (0..plan.tasks.len()).filter(|&task| plan.tasks[task].is_leaf()).collect();
+        let leaves = (0..plan.tasks.len())
+            .filter(|&task| plan.tasks[task].is_leaf())
+            .collect();
         let mut ends: Vec<TaskIndex> = (1..=plan.tasks.len()).collect();
         for (index, task) in plan.tasks.iter().enumerate().rev() {
             if let Some(parent) = task.parent {
                 ends[parent] = ends[parent].max(ends[index]);
             }
         }
-        Self { plan, by_id, leaves, ends }
+        Self {
+            plan,
+            by_id,
+            leaves,
+            ends,
+        }
     }
 
     /// The first task with this id.
@@ -95,9 +102,13 @@ impl Graph {
                 return task.children.clone();
             }
             let found = task.ordering().filter_map(|item| index.find(&item.text));
-            found.filter(|&target| target != number && !index.is_ancestor(target, number)).collect()
+            found
+                .filter(|&target| target != number && !index.is_ancestor(target, number))
+                .collect()
         });
-        Self { edges: edges.collect() }
+        Self {
+            edges: edges.collect(),
+        }
     }
 
     /// The graph with these edges: for each task, the tasks that it waits for.
@@ -106,10 +117,18 @@ impl Graph {
     }
 
     /// The weight of the heaviest chain of tasks that ends with each. In `order` each comes after those it waits for.
-    pub fn chain_weights(&self, order: &[TaskIndex], weight: impl Fn(TaskIndex) -> u64) -> Vec<u64> {
+    pub fn chain_weights(
+        &self,
+        order: &[TaskIndex],
+        weight: impl Fn(TaskIndex) -> u64,
+    ) -> Vec<u64> {
         let mut chains = vec![0; self.len()];
         for &task in order {
-            let before = self.waits_for(task).iter().map(|&target| chains[target]).max();
+            let before = self
+                .waits_for(task)
+                .iter()
+                .map(|&target| chains[target])
+                .max();
             chains[task] = weight(task) + before.unwrap_or(0);
         }
         chains
@@ -156,9 +175,13 @@ impl Graph {
     /// wins, then the first in the document. Leaves out tasks in a cycle and tasks that depend on one.
     pub fn order<R: Ord>(&self, rank: impl Fn(TaskIndex) -> R) -> Vec<TaskIndex> {
         let waiting = self.reversed();
-        let mut open: Vec<usize> = (0..self.len()).map(|task| self.waits_for(task).len()).collect();
-        let mut ready: BinaryHeap<Reverse<(R, TaskIndex)>> =
-            (0..self.len()).filter(|&task| open[task] == 0).map(|task| Reverse((rank(task), task))).collect();
+        let mut open: Vec<usize> = (0..self.len())
+            .map(|task| self.waits_for(task).len())
+            .collect();
+        let mut ready: BinaryHeap<Reverse<(R, TaskIndex)>> = (0..self.len())
+            .filter(|&task| open[task] == 0)
+            .map(|task| Reverse((rank(task), task)))
+            .collect();
         let mut order = Vec::with_capacity(self.len());
         while let Some(Reverse((_, task))) = ready.pop() {
             order.push(task);
@@ -194,15 +217,30 @@ mod tests {
         let check = |text: &str, expect: &[&str]| assert_eq!(order(text), expect, "{text}");
         check("", &[]);
         check("- [ID: 1] A\n- [ID: 2] B\n- [ID: 3] C\n", &["1", "2", "3"]);
-        check("- [ID: 1] A\n  - Dependencies: 3\n- [ID: 2] B\n- [ID: 3] C\n", &["2", "3", "1"]);
+        check(
+            "- [ID: 1] A\n  - Dependencies: 3\n- [ID: 2] B\n- [ID: 3] C\n",
+            &["2", "3", "1"],
+        );
         check(
             "- [ID: 1] A\n  - Dependencies: 2\n- [ID: 2] B\n  - [ID: 2.1] C\n  - [ID: 2.2] D\n",
             &["2.1", "2.2", "1"],
         );
-        check("- [ID: 1] A\n  - Dependencies: 2\n- [ID: 2] B\n  - Dependencies: 1\n- [ID: 3] C\n", &["3"]);
-        check("- [ID: 1] A\n  - After: 3\n- [ID: 2] B\n- [ID: 3] C\n  - After: none\n", &["2", "3", "1"]);
-        check("- [ID: 1] A\n  - After: 2\n- [ID: 2] B\n  - Dependencies: 1\n- [ID: 3] C\n", &["3"]);
-        check("- [ID: 1] A\n  - [ID: 1.1] B\n    - Dependencies: 1, 1.1, 9\n", &["1.1"]);
+        check(
+            "- [ID: 1] A\n  - Dependencies: 2\n- [ID: 2] B\n  - Dependencies: 1\n- [ID: 3] C\n",
+            &["3"],
+        );
+        check(
+            "- [ID: 1] A\n  - After: 3\n- [ID: 2] B\n- [ID: 3] C\n  - After: none\n",
+            &["2", "3", "1"],
+        );
+        check(
+            "- [ID: 1] A\n  - After: 2\n- [ID: 2] B\n  - Dependencies: 1\n- [ID: 3] C\n",
+            &["3"],
+        );
+        check(
+            "- [ID: 1] A\n  - [ID: 1.1] B\n    - Dependencies: 1, 1.1, 9\n",
+            &["1.1"],
+        );
     }
 
     #[test]
@@ -232,7 +270,8 @@ mod tests {
 
     #[test]
     fn ancestors_and_leaves() {
-        let (plan, _) = parse("- [ID: 1] A\n  - [ID: 1.1] B\n    - [ID: 1.1.1] C\n  - [ID: 1.2] D\n");
+        let (plan, _) =
+            parse("- [ID: 1] A\n  - [ID: 1.1] B\n    - [ID: 1.1.1] C\n  - [ID: 1.2] D\n");
         let index = PlanIndex::new(&plan);
         assert_eq!(index.leaves(), [2, 3]);
         assert_eq!(index.leaves_of(1), [2]);

@@ -19,19 +19,32 @@ fn check(text: &str, dots: bool) -> Result<(), InvalidId> {
     }
     if text.len() > MAX_ID_BYTES {
         let length = text.len();
-        return Err(InvalidId(format!("an id has at most {MAX_ID_BYTES} bytes, this one has {length}")));
+        return Err(InvalidId(format!(
+            "an id has at most {MAX_ID_BYTES} bytes, this one has {length}"
+        )));
     }
     let segment = |s: &str| {
         s.bytes().next().is_some_and(|b| b.is_ascii_alphanumeric())
-            && s.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_')
+            && s.bytes()
+                .all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_')
     };
-    let valid = if dots { text.split('.').all(segment) } else { segment(text) };
+    let valid = if dots {
+        text.split('.').all(segment)
+    } else {
+        segment(text)
+    };
     if valid {
         Ok(())
     } else {
         let shown: String = text.chars().take(60).collect();
-        let allowed = if dots { ", in segments joined by `.`" } else { ", and begin with a letter or digit" };
-        Err(InvalidId(format!("{shown:?} is not an id: ids are letters, digits, `-`, `_`{allowed}")))
+        let allowed = if dots {
+            ", in segments joined by `.`"
+        } else {
+            ", and begin with a letter or digit"
+        };
+        Err(InvalidId(format!(
+            "{shown:?} is not an id: ids are letters, digits, `-`, `_`{allowed}"
+        )))
     }
 }
 
@@ -139,7 +152,9 @@ impl AgentName {
 
     /// True if `name` is one that [`AgentName::builder`] gives.
     pub fn is_of_builder(name: &str) -> bool {
-        let kind = name.rsplit_once('-').filter(|(_, number)| number.parse::<u32>().is_ok());
+        let kind = name
+            .rsplit_once('-')
+            .filter(|(_, number)| number.parse::<u32>().is_ok());
         kind.is_some_and(|(kind, _)| kind == "builder" || kind.ends_with("-builder"))
     }
 }
@@ -169,7 +184,10 @@ fn compare_segments(a: &str, b: &str) -> Ordering {
     let (head_b, number_b) = b.split_at(digits(b));
     let value = |number: &str| number.trim_start_matches('0').to_owned();
     let (value_a, value_b) = (value(number_a), value(number_b));
-    head_a.cmp(head_b).then(value_a.len().cmp(&value_b.len())).then(value_a.cmp(&value_b))
+    head_a
+        .cmp(head_b)
+        .then(value_a.len().cmp(&value_b.len()))
+        .then(value_a.cmp(&value_b))
 }
 
 #[cfg(test)]

@@ -24,15 +24,23 @@ pub enum Difference {
 /// Everything else does: ids, titles, structure, order, every field present, unrecognised content that was kept, and
 /// prose with its place among the tasks.
 pub fn difference(a: &Plan, b: &Plan) -> Option<Difference> {
-    let shared = a.tasks.iter().zip(&b.tasks).position(|(a, b)| without_places(a) != without_places(b));
+    let shared = a
+        .tasks
+        .iter()
+        .zip(&b.tasks)
+        .position(|(a, b)| without_places(a) != without_places(b));
     if let Some(index) = shared {
         return Some(Difference::Task(index));
     }
     if a.tasks.len() != b.tasks.len() {
         return Some(Difference::Task(a.tasks.len().min(b.tasks.len())));
     }
-    let prose =
-        |plan: &Plan| plan.prose.iter().map(|(at, item)| (*at, item.text.to_string())).collect::<Vec<_>>();
+    let prose = |plan: &Plan| {
+        plan.prose
+            .iter()
+            .map(|(at, item)| (*at, item.text.to_string()))
+            .collect::<Vec<_>>()
+    };
     let same = a.root == b.root && a.crlf == b.crlf && prose(a) == prose(b);
     (!same).then_some(Difference::Prose)
 }
@@ -50,7 +58,11 @@ fn without_places<'t>(task: &Task<'t>) -> Task<'t> {
     };
     let fields = &mut task.fields;
     fields.unreadable.sort_by_key(|(kind, _)| *kind);
-    let labelled = fields.unknown.iter_mut().chain(&mut fields.duplicates).map(|(_, item)| item);
+    let labelled = fields
+        .unknown
+        .iter_mut()
+        .chain(&mut fields.duplicates)
+        .map(|(_, item)| item);
     let items = labelled.chain(fields.unreadable.iter_mut().map(|(_, item)| item));
     items
         .chain(&mut task.complexity_source)
@@ -59,7 +71,10 @@ fn without_places<'t>(task: &Task<'t>) -> Task<'t> {
     for kind in FieldKind::ALL {
         if let Some(field) = fields.slot(kind) {
             (field.span, field.entry_indent) = (Span::default(), None);
-            field.items.iter_mut().for_each(|item| item.span = Span::default());
+            field
+                .items
+                .iter_mut()
+                .for_each(|item| item.span = Span::default());
         }
     }
     task
@@ -67,7 +82,10 @@ fn without_places<'t>(task: &Task<'t>) -> Task<'t> {
 
 /// True if two lists have the same content.
 pub(super) fn same_items(a: &[Item], b: &[Item]) -> bool {
-    a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.text == b.text && a.note == b.note)
+    a.len() == b.len()
+        && a.iter()
+            .zip(b)
+            .all(|(a, b)| a.text == b.text && a.note == b.note)
 }
 
 /// The reason why a text is left as it is.
@@ -119,7 +137,9 @@ pub fn leaf_text(task: &Task) -> String {
         line(
             &mut out,
             "complexity",
-            &task.complexity.map_or_else(|| complexity.text.to_string(), |n| n.to_string()),
+            &task
+                .complexity
+                .map_or_else(|| complexity.text.to_string(), |n| n.to_string()),
         );
     }
     for kind in FieldKind::ALL {
@@ -136,7 +156,9 @@ fn field(out: &mut String, kind: FieldKind, fields: &TaskFields) {
     match fields.get(kind) {
         Some(list) if kind.form().is_list() => {
             line(out, kind.label(), "");
-            list.items.iter().for_each(|item| line(out, "-", &item.text));
+            list.items
+                .iter()
+                .for_each(|item| line(out, "-", &item.text));
         }
         Some(_) => line(out, kind.label(), fields.text(kind).unwrap_or_default()),
         None => {}
@@ -144,7 +166,10 @@ fn field(out: &mut String, kind: FieldKind, fields: &TaskFields) {
 }
 
 fn line(out: &mut String, name: &str, value: &str) {
-    let value = value.replace('\\', "\\\\").replace('\n', "\\n").replace('\r', "\\r");
+    let value = value
+        .replace('\\', "\\\\")
+        .replace('\n', "\\n")
+        .replace('\r', "\\r");
     writeln!(out, "{name} {value}").expect("writing to a string can't fail");
 }
 
@@ -159,12 +184,36 @@ mod tests {
             assert_eq!(difference(&parse(a).0, &parse(b).0), expect, "{a:?} {b:?}");
         };
         let one = "- [ID: 1] A (Complexity: 3)\n  - Files: a\n";
-        check(one, "* **[ID: 1]** A\n\n  * Complexity: 3\n  * Files:\n    - a\n", None);
-        check(one, "- [ID: 1] A (Complexity: 4)\n  - Files: a\n", Some(Difference::Task(0)));
-        check(one, "- [ID: 1] A (Complexity: 3)\n  - Files: a (new)\n", Some(Difference::Task(0)));
-        check(one, "- [ID: 1] A (Complexity: 3)\n", Some(Difference::Task(0)));
-        check(one, "- [ID: 1] A (Complexity: 3)\n  - Files: a\n  - Owner: b\n", Some(Difference::Task(0)));
-        check(one, &format!("{one}  - [ID: 1.1] B\n"), Some(Difference::Task(1)));
+        check(
+            one,
+            "* **[ID: 1]** A\n\n  * Complexity: 3\n  * Files:\n    - a\n",
+            None,
+        );
+        check(
+            one,
+            "- [ID: 1] A (Complexity: 4)\n  - Files: a\n",
+            Some(Difference::Task(0)),
+        );
+        check(
+            one,
+            "- [ID: 1] A (Complexity: 3)\n  - Files: a (new)\n",
+            Some(Difference::Task(0)),
+        );
+        check(
+            one,
+            "- [ID: 1] A (Complexity: 3)\n",
+            Some(Difference::Task(0)),
+        );
+        check(
+            one,
+            "- [ID: 1] A (Complexity: 3)\n  - Files: a\n  - Owner: b\n",
+            Some(Difference::Task(0)),
+        );
+        check(
+            one,
+            &format!("{one}  - [ID: 1.1] B\n"),
+            Some(Difference::Task(1)),
+        );
         check(one, &format!("Prose\n\n{one}"), Some(Difference::Prose));
         check(one, &one.replace('\n', "\r\n"), Some(Difference::Prose));
         check(

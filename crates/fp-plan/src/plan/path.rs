@@ -40,19 +40,31 @@ pub fn normal(path: &str) -> Result<Cow<'_, str>, Escape> {
     if path.split('/').all(|part| !part.is_empty() && part != ".") {
         return Ok(Cow::Borrowed(path));
     }
-    let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty() && *part != ".").collect();
-    Ok(Cow::Owned(if parts.is_empty() { ".".to_owned() } else { parts.join("/") }))
+    let parts: Vec<&str> = path
+        .split('/')
+        .filter(|part| !part.is_empty() && *part != ".")
+        .collect();
+    Ok(Cow::Owned(if parts.is_empty() {
+        ".".to_owned()
+    } else {
+        parts.join("/")
+    }))
 }
 
 /// True if `folder` is above `path`, both in normal form.
 pub fn is_above(folder: &str, path: &str) -> bool {
-    folder == "." && path != "." || path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'))
+    folder == "." && path != "."
+        || path
+            .strip_prefix(folder)
+            .is_some_and(|rest| rest.starts_with('/'))
 }
 
 /// The literal folder before the first wildcard of a pattern such as `src/**/*.rs`; a path without wildcards stays
 /// whole.
 pub fn literal_prefix(path: &str) -> &str {
-    let Some(at) = path.find(['*', '?']) else { return path };
+    let Some(at) = path.find(['*', '?']) else {
+        return path;
+    };
     path[..at].rfind('/').map_or(".", |slash| &path[..slash])
 }
 
@@ -66,12 +78,16 @@ pub fn held(file: &str) -> Option<Cow<'_, str>> {
 /// The folders above a path in normal form, from the whole repository down.
 pub fn folders(path: &str) -> impl Iterator<Item = &str> {
     let whole = (path != ".").then_some(".");
-    whole.into_iter().chain(path.match_indices('/').map(|(at, _)| &path[..at]))
+    whole
+        .into_iter()
+        .chain(path.match_indices('/').map(|(at, _)| &path[..at]))
 }
 
 /// True if `path` is `listed` or below it. A pattern counts as its literal folder.
 pub fn covers(listed: &str, path: &str) -> bool {
-    let (Some(listed), Some(path)) = (held(listed), held(path)) else { return false };
+    let (Some(listed), Some(path)) = (held(listed), held(path)) else {
+        return false;
+    };
     listed == path || is_above(&listed, &path)
 }
 
@@ -83,7 +99,8 @@ pub fn meet(a: &str, b: &str) -> bool {
 /// True if an entry of one list covers an entry of the other.
 pub fn overlap<A: AsRef<str>, B: AsRef<str>>(one: &[A], other: &[B]) -> bool {
     let shared = |a: &str, b: &str| covers(a, b) || covers(b, a);
-    one.iter().any(|a| other.iter().any(|b| shared(a.as_ref(), b.as_ref())))
+    one.iter()
+        .any(|a| other.iter().any(|b| shared(a.as_ref(), b.as_ref())))
 }
 
 /// A reference: `src/a.rs:15 - why`, with or without line, reason and backticks.
@@ -102,7 +119,9 @@ pub struct Reference<'t> {
 /// Splits a reference into its parts; `None` if it doesn't start with a path, such as a URL or a sentence.
 pub fn reference(text: &str) -> Option<Reference<'_>> {
     let text = text.trim_start_matches(['`', '[', '*']);
-    let end = text.find([' ', '\t', '\n', '`', ']', ',', '*']).unwrap_or(text.len());
+    let end = text
+        .find([' ', '\t', '\n', '`', ']', ',', '*'])
+        .unwrap_or(text.len());
     let (head, rest) = text.split_at(end);
     if head.contains("://") || !head.contains(['/', '.']) || head.starts_with("www.") {
         return None;
@@ -118,7 +137,12 @@ pub fn reference(text: &str) -> Option<Reference<'_>> {
     let first = numbers.next();
     let line = numbers.last().or(first);
     let why = rest.trim_start_matches(['`', ']', '*', ' ', '\t', '-', '–', '—', ':', ',']);
-    Some(Reference { path, line, first, why })
+    Some(Reference {
+        path,
+        line,
+        first,
+        why,
+    })
 }
 
 #[cfg(test)]
@@ -168,10 +192,20 @@ mod tests {
     #[test]
     fn references() {
         let check = |text: &str, expect: Option<(&str, Option<u64>, &str)>| {
-            assert_eq!(reference(text).map(|r| (r.path, r.line, r.why)), expect, "{text:?}");
+            assert_eq!(
+                reference(text).map(|r| (r.path, r.line, r.why)),
+                expect,
+                "{text:?}"
+            );
         };
-        check("src/a.rs:15 - structure to follow", Some(("src/a.rs", Some(15), "structure to follow")));
-        check("`src/a.rs:15` — structure", Some(("src/a.rs", Some(15), "structure")));
+        check(
+            "src/a.rs:15 - structure to follow",
+            Some(("src/a.rs", Some(15), "structure to follow")),
+        );
+        check(
+            "`src/a.rs:15` — structure",
+            Some(("src/a.rs", Some(15), "structure")),
+        );
         check("src/a.rs", Some(("src/a.rs", None, "")));
         check("src/a.rs:15-20: x", Some(("src/a.rs", Some(20), "x")));
         check("src/a.rs:15:3", Some(("src/a.rs", Some(15), "")));

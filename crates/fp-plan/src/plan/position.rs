@@ -40,7 +40,11 @@ impl<'t> Lines<'t> {
         for chunk in bytes.chunks(STRIDE) {
             counts.push(counts[counts.len() - 1] + characters(chunk));
         }
-        Self { text, starts, counts }
+        Self {
+            text,
+            starts,
+            counts,
+        }
     }
 
     /// The position of byte `offset`; beyond the text, its end.
@@ -52,7 +56,10 @@ impl<'t> Lines<'t> {
         let starts = &self.starts;
         let line = starts.partition_point(|&start| start <= offset).max(1);
         let start = starts[line - 1].min(offset);
-        Position { line, column: self.characters_before(offset) - self.characters_before(start) + 1 }
+        Position {
+            line,
+            column: self.characters_before(offset) - self.characters_before(start) + 1,
+        }
     }
 
     fn characters_before(&self, offset: usize) -> usize {
@@ -67,7 +74,10 @@ impl<'t> Lines<'t> {
 
     /// Offset of the first byte of a line, counted from 1; the text's end if there is no such line.
     pub fn start(&self, line: usize) -> usize {
-        line.checked_sub(1).and_then(|index| self.starts.get(index)).copied().unwrap_or(self.text.len())
+        line.checked_sub(1)
+            .and_then(|index| self.starts.get(index))
+            .copied()
+            .unwrap_or(self.text.len())
     }
 
     /// The text of a line, counted from 1, without its line ending; empty if there is no such line.
@@ -94,9 +104,21 @@ mod tests {
         let lines = Lines::new(&text);
         let start = lines.start(2);
         for (column, (at, _)) in text[start..].char_indices().enumerate() {
-            assert_eq!(lines.position(start + at), Position { line: 2, column: column + 1 });
+            assert_eq!(
+                lines.position(start + at),
+                Position {
+                    line: 2,
+                    column: column + 1
+                }
+            );
         }
-        assert_eq!(lines.position(text.len()), Position { line: 2, column: 4_001 });
+        assert_eq!(
+            lines.position(text.len()),
+            Position {
+                line: 2,
+                column: 4_001
+            }
+        );
         assert_eq!((lines.start(1), lines.start(9)), (BOM.len(), text.len()));
     }
 
@@ -104,14 +126,20 @@ mod tests {
     fn a_million_places_in_one_line_take_no_time() {
         let text = "a, ".repeat(1_000_000);
         let lines = Lines::new(&text);
-        let columns = (0..text.len()).step_by(3).map(|offset| lines.position(offset).column);
+        let columns = (0..text.len())
+            .step_by(3)
+            .map(|offset| lines.position(offset).column);
         assert_eq!(columns.max(), Some(text.len() - 2));
     }
 
     #[test]
     fn places() {
         let check = |text: &str, offset: usize, line: usize, column: usize| {
-            assert_eq!(Lines::new(text).position(offset), Position { line, column }, "{text:?} {offset}");
+            assert_eq!(
+                Lines::new(text).position(offset),
+                Position { line, column },
+                "{text:?} {offset}"
+            );
         };
         check("", 0, 1, 1);
         check("ab\ncd", 2, 1, 3);
@@ -129,7 +157,13 @@ mod tests {
     fn lines_come_without_their_ends() {
         let lines = Lines::new("a\r\nb\n");
         assert_eq!(
-            [lines.line(0), lines.line(1), lines.line(2), lines.line(3), lines.line(9)],
+            [
+                lines.line(0),
+                lines.line(1),
+                lines.line(2),
+                lines.line(3),
+                lines.line(9)
+            ],
             ["", "a", "b", "", ""]
         );
     }

@@ -34,7 +34,10 @@ pub struct Field<'t> {
 
 impl<'t> From<Vec<Item<'t>>> for Field<'t> {
     fn from(items: Vec<Item<'t>>) -> Self {
-        Self { items, ..Self::default() }
+        Self {
+            items,
+            ..Self::default()
+        }
     }
 }
 
@@ -62,7 +65,9 @@ impl<'t> TaskFields<'t> {
 
     /// All given fields in writing order.
     pub fn given(&self) -> impl Iterator<Item = (FieldKind, &Field<'t>)> {
-        FieldKind::ALL.into_iter().filter_map(|kind| Some((kind, self.get(kind)?)))
+        FieldKind::ALL
+            .into_iter()
+            .filter_map(|kind| Some((kind, self.get(kind)?)))
     }
 
     /// The entries of `kind`; empty if it is absent.
@@ -72,7 +77,10 @@ impl<'t> TaskFields<'t> {
 
     /// The canonical value of `kind`, unless that is a list.
     pub fn text(&self, kind: FieldKind) -> Option<&str> {
-        self.items(kind).first().filter(|_| !kind.form().is_list()).map(|item| &*item.text)
+        self.items(kind)
+            .first()
+            .filter(|_| !kind.form().is_list())
+            .map(|item| &*item.text)
     }
 
     pub fn span(&self, kind: FieldKind) -> Option<Span> {
@@ -158,7 +166,9 @@ impl<'t> Task<'t> {
 
     /// Every entry that names a task to wait for.
     pub fn ordering(&self) -> impl Iterator<Item = &Item<'t>> {
-        FieldKind::ORDERING.into_iter().flat_map(|kind| self.fields.items(kind))
+        FieldKind::ORDERING
+            .into_iter()
+            .flat_map(|kind| self.fields.items(kind))
     }
 
     pub fn hints(&self) -> impl Iterator<Item = &str> {
@@ -179,7 +189,9 @@ impl<'t> Task<'t> {
 
     /// Every command that it has run: its test commands, then `Verify`.
     pub fn commands(&self) -> impl Iterator<Item = &Item<'t>> {
-        [FieldKind::TestCommands, FieldKind::Verify].into_iter().flat_map(|kind| self.fields.items(kind))
+        [FieldKind::TestCommands, FieldKind::Verify]
+            .into_iter()
+            .flat_map(|kind| self.fields.items(kind))
     }
 
     /// True if tests must be written; false if the field is absent.

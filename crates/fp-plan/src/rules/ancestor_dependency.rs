@@ -19,17 +19,35 @@ fn check(context: &RuleContext<'_>, index: TaskIndex, sink: &mut FindingSink<'_>
     if !task.is_leaf() || task.broken {
         return;
     }
-    let above =
-        |id: &str| context.index.find(id).is_some_and(|target| context.index.is_ancestor(target, index));
-    let named = FieldKind::ORDERING.map(|kind| task.fields.items(kind).iter().map(move |item| (kind, item)));
-    for (kind, item) in named.into_iter().flatten().filter(|(_, item)| above(&item.text)) {
+    let above = |id: &str| {
+        context
+            .index
+            .find(id)
+            .is_some_and(|target| context.index.is_ancestor(target, index))
+    };
+    let named = FieldKind::ORDERING
+        .map(|kind| task.fields.items(kind).iter().map(move |item| (kind, item)));
+    for (kind, item) in named
+        .into_iter()
+        .flatten()
+        .filter(|(_, item)| above(&item.text))
+    {
         let kept = written_ids(task, kind, |id| id != item.text);
         sink.report(
             task,
             item.span,
-            format!("task {} waits for {}, which it is a part of", task.id, item.text),
+            format!(
+                "task {} waits for {}, which it is a part of",
+                task.id, item.text
+            ),
         )
         .hint("name the tasks beside it that it needs")
-        .fixes(vec![set_ids(context.plan, task, kind, &kept, "remove the dependency".to_owned())]);
+        .fixes(vec![set_ids(
+            context.plan,
+            task,
+            kind,
+            &kept,
+            "remove the dependency".to_owned(),
+        )]);
     }
 }

@@ -30,8 +30,12 @@ fn check(_context: &RuleContext<'_>, task: &Task, sink: &mut FindingSink<'_>) {
     let description: Vec<&str> = content_words(&task.description).collect();
     for item in task.fields.items(FieldKind::Acceptance) {
         if repeats(&item.text, &description) && vague_phrase(&item.text).is_none() {
-            sink.report(task, item.span, "the criterion only repeats what the task is called")
-                .hint("say how one can see that it is done");
+            sink.report(
+                task,
+                item.span,
+                "the criterion only repeats what the task is called",
+            )
+            .hint("say how one can see that it is done");
         }
     }
 }
@@ -49,7 +53,8 @@ fn repeats(criterion: &str, description: &[&str]) -> bool {
 }
 
 fn content_words(text: &str) -> impl Iterator<Item = &str> {
-    text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty() && !is_filler(word))
+    text.split(|c: char| !c.is_alphanumeric())
+        .filter(|word| !word.is_empty() && !is_filler(word))
 }
 
 fn is_filler(word: &str) -> bool {
@@ -75,7 +80,11 @@ mod tests {
 
     #[test]
     fn filler_is_found_whatever_its_case() {
-        assert!(super::FILLER.iter().all(|word| super::is_filler(&word.to_uppercase())));
+        assert!(
+            super::FILLER
+                .iter()
+                .all(|word| super::is_filler(&word.to_uppercase()))
+        );
         assert!(!super::is_filler("parser"));
     }
 
@@ -83,16 +92,40 @@ mod tests {
     fn repetition() {
         let check = |criterion: &str, description: &str, expect: bool| {
             let words: Vec<&str> = super::content_words(description).collect();
-            assert_eq!(repeats(criterion, &words), expect, "{criterion} / {description}");
+            assert_eq!(
+                repeats(criterion, &words),
+                expect,
+                "{criterion} / {description}"
+            );
         };
         check("JWT helper", "JWT helper", true);
-        check("The JWT helper is implemented", "Implement the JWT helper", true);
+        check(
+            "The JWT helper is implemented",
+            "Implement the JWT helper",
+            true,
+        );
         check("Numbers are parsed", "Parse numbers", true);
-        check("Adds logging to the parser", "Add logging to the parser", true);
+        check(
+            "Adds logging to the parser",
+            "Add logging to the parser",
+            true,
+        );
         check("JWT 도우미", "JWT 도우미", true);
-        check("Signs a token with a configurable expiry", "JWT helper", false);
-        check("Parser", "Move the parser, the lexer and the printer to a crate", false);
-        check("The parser returns an error for `1..2`", "Return errors from the parser", false);
+        check(
+            "Signs a token with a configurable expiry",
+            "JWT helper",
+            false,
+        );
+        check(
+            "Parser",
+            "Move the parser, the lexer and the printer to a crate",
+            false,
+        );
+        check(
+            "The parser returns an error for `1..2`",
+            "Return errors from the parser",
+            false,
+        );
         check("It works", "Parser", false);
         check("", "Parser", false);
     }

@@ -90,8 +90,13 @@ pub fn mentioned_paths<'p>(plan: &'p Plan<'_>) -> HashMap<Cow<'p, str>, bool> {
                 *found.entry(path).or_default() |= line.is_some();
             }
         }
-        let scripts = leaf.commands().filter_map(|command| program_of(&command.text));
-        for path in scripts.filter(|word| word.contains('/')).filter_map(|word| normal(word).ok()) {
+        let scripts = leaf
+            .commands()
+            .filter_map(|command| program_of(&command.text));
+        for path in scripts
+            .filter(|word| word.contains('/'))
+            .filter_map(|word| normal(word).ok())
+        {
             found.entry(path).or_default();
         }
     }
@@ -102,9 +107,14 @@ pub fn mentioned_paths<'p>(plan: &'p Plan<'_>) -> HashMap<Cow<'p, str>, bool> {
 /// with behind a comma.
 pub fn mentioned_programs<'p>(plan: &'p Plan<'_>) -> HashSet<&'p str> {
     let commands = plan.leaves().flat_map(|leaf| leaf.commands());
-    let words =
-        commands.flat_map(|item| program_of(&item.text).into_iter().chain(words_behind_commas(&item.text)));
-    words.filter(|word| !word.contains('/') && !is_builtin(word)).collect()
+    let words = commands.flat_map(|item| {
+        program_of(&item.text)
+            .into_iter()
+            .chain(words_behind_commas(&item.text))
+    });
+    words
+        .filter(|word| !word.contains('/') && !is_builtin(word))
+        .collect()
 }
 
 /// A plan with the data that several rules need.
@@ -135,11 +145,24 @@ impl<'p> RuleContext<'p> {
                 created.extend(created_files(task, facts));
             }
             if !facts.requirements.is_empty() {
-                covered
-                    .extend(task.fields.items(FieldKind::Covers).iter().map(|item| item.text.to_lowercase()));
+                covered.extend(
+                    task.fields
+                        .items(FieldKind::Covers)
+                        .iter()
+                        .map(|item| item.text.to_lowercase()),
+                );
             }
         }
-        Self { plan, index, graph, order, facts, has_syntax_errors: !parsed.is_empty(), created, covered }
+        Self {
+            plan,
+            index,
+            graph,
+            order,
+            facts,
+            has_syntax_errors: !parsed.is_empty(),
+            created,
+            covered,
+        }
     }
 
     pub(super) fn task(&self, index: TaskIndex) -> &'p Task<'p> {
@@ -153,7 +176,13 @@ impl<'p> RuleContext<'p> {
 
     /// True if an id names exactly one task.
     pub(super) fn is_unique(&self, id: &str) -> bool {
-        self.plan.tasks.iter().filter(|task| task.id == id).take(2).count() == 1
+        self.plan
+            .tasks
+            .iter()
+            .filter(|task| task.id == id)
+            .take(2)
+            .count()
+            == 1
     }
 }
 
@@ -170,13 +199,28 @@ impl<'f> FindingSink<'f> {
         context: &'f RuleContext<'f>,
         found: &'f mut Vec<Diagnostic>,
     ) -> Self {
-        Self { rule, plan: context.plan, found }
+        Self {
+            rule,
+            plan: context.plan,
+            found,
+        }
     }
 
     /// Reports a finding about `task` at `span`.
-    pub(super) fn report(&mut self, task: &Task, span: Span, detail: impl Into<String>) -> &mut Diagnostic {
+    pub(super) fn report(
+        &mut self,
+        task: &Task,
+        span: Span,
+        detail: impl Into<String>,
+    ) -> &mut Diagnostic {
         let rule = (self.rule.id, self.rule.severity);
-        self.found.push(Diagnostic::new(rule, task, &self.plan.tasks, span, detail.into()));
+        self.found.push(Diagnostic::new(
+            rule,
+            task,
+            &self.plan.tasks,
+            span,
+            detail.into(),
+        ));
         self.found.last_mut().expect("it was just pushed")
     }
 

@@ -20,7 +20,11 @@ fn check(context: &RuleContext<'_>, sink: &mut FindingSink<'_>) {
         return;
     }
     for path in find_cycles(context.plan, &context.graph) {
-        let ids: Vec<&str> = path.iter().chain(path.first()).map(|&task| &*context.task(task).id).collect();
+        let ids: Vec<&str> = path
+            .iter()
+            .chain(path.first())
+            .map(|&task| &*context.task(task).id)
+            .collect();
         let task = context.task(path[0]);
         sink.report(task, entry(context, &path), format!("tasks wait for each other: {}", ids.join(" → ")))
             .hint("remove the dependency that matters least, or split a task so that both can wait for one part");
@@ -32,6 +36,8 @@ fn entry(context: &RuleContext<'_>, path: &[TaskIndex]) -> Span {
     let first = context.task(path[0]);
     let second = path.get(1).copied().unwrap_or(path[0]);
     let leads = |target: TaskIndex| target == second || context.index.is_ancestor(target, second);
-    let item = first.ordering().find(|item| context.index.find(&item.text).is_some_and(leads));
+    let item = first
+        .ordering()
+        .find(|item| context.index.find(&item.text).is_some_and(leads));
     item.map_or(first.span, |item| item.span)
 }

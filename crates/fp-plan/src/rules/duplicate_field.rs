@@ -16,7 +16,11 @@ pub(super) static RULE: Rule = Rule {
 fn check(context: &RuleContext<'_>, index: TaskIndex, sink: &mut FindingSink<'_>) {
     let task = context.task(index);
     for (label, item) in &task.fields.duplicates {
-        sink.report(task, item.span, format!("`{label}` is given twice, the first one counts"))
-            .hint("merge the two");
+        sink.report(
+            task,
+            item.span,
+            format!("`{label}` is given twice, the first one counts"),
+        )
+        .hint("merge the two");
     }
 }

@@ -19,7 +19,14 @@ fn check(context: &RuleContext<'_>, index: TaskIndex, sink: &mut FindingSink<'_>
     if task.id.is_empty() || !context.repeats_id(index) {
         return;
     }
-    let first = context.index.find(&task.id).map_or("", |first| &*context.task(first).description);
-    sink.report(task, task.id_span, format!("id {} is already that of {first:?}", task.id))
-        .hint("give one of the two another id");
+    let first = context
+        .index
+        .find(&task.id)
+        .map_or("", |first| &*context.task(first).description);
+    sink.report(
+        task,
+        task.id_span,
+        format!("id {} is already that of {first:?}", task.id),
+    )
+    .hint("give one of the two another id");
 }

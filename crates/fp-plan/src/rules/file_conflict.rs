@@ -15,7 +15,9 @@ pub(super) static RULE: Rule = Rule {
     finds: "Two leaves that could run at the same time and list the same file, or a folder over it",
     why: "Two builders in one file overwrite each other. The schedule keeps them apart, in an order nobody chose; \
           `After` says which comes first, and the other is built even if that one fails.",
-    fix: Some("Adds `After` to one of the two, in the direction that keeps the critical path short."),
+    fix: Some(
+        "Adds `After` to one of the two, in the direction that keeps the critical path short.",
+    ),
     bad: "- [ID: root] Calculator\n- [ID: 1] Parser (Complexity: 2)\n  - Files: src/lib.rs\n- [ID: 2] Printer (Complexity: 2)\n  - Files: src/lib.rs",
     good: "- [ID: root] Calculator\n- [ID: 1] Parser (Complexity: 2)\n  - Files: src/lib.rs\n- [ID: 2] Printer (Complexity: 2)\n  - After: 1\n  - Files: src/lib.rs",
     check: Check::Tree(check),
@@ -54,12 +56,19 @@ fn check(context: &RuleContext<'_>, sink: &mut FindingSink<'_>) {
         files.sort_by_key(|file| file.span);
         files.dedup_by_key(|file| file.span);
         let (task, other) = (context.task(later), context.task(earlier));
-        let more = if files.len() > 1 { format!(" and {} more", files.len() - 1) } else { String::new() };
+        let more = if files.len() > 1 {
+            format!(" and {} more", files.len() - 1)
+        } else {
+            String::new()
+        };
         let mut ids = written_ids(task, FieldKind::After, |_| true);
         ids.push(other.id.to_string());
         // An invalid id would resolve nothing, and be added again and again.
         let fix = TaskId::new(&*other.id).is_ok().then(|| {
-            let title = format!("add `After: {}`, since both change {}", other.id, files[0].path);
+            let title = format!(
+                "add `After: {}`, since both change {}",
+                other.id, files[0].path
+            );
             set_ids(context.plan, task, FieldKind::After, &ids, title)
         });
         let detail = format!(
@@ -67,7 +76,10 @@ fn check(context: &RuleContext<'_>, sink: &mut FindingSink<'_>) {
             files[0].path, other.id
         );
         sink.report(task, files[0].span, detail)
-            .hint(format!("add `After: {}` to {}, or move the shared part to one of them", other.id, task.id))
+            .hint(format!(
+                "add `After: {}` to {}, or move the shared part to one of them",
+                other.id, task.id
+            ))
             .fixes(fix.into_iter().collect());
     }
 }
@@ -94,14 +106,31 @@ fn listed<'p>(context: &RuleContext<'p>) -> Vec<Listed<'p>> {
         }
         for item in leaf.fields.items(FieldKind::Files) {
             if let Ok(path) = normal(literal_prefix(&item.text)) {
-                listed.push(Listed { path, place, task, span: item.span });
+                listed.push(Listed {
+                    path,
+                    place,
+                    task,
+                    span: item.span,
+                });
             }
         }
     }
     // With `/` as the lowest character, a folder comes directly before its content.
-    let key = |path: &str| -> Vec<u8> { path.bytes().map(|b| if b == b'/' { 0 } else { b }).collect() };
+    let key = |path: &str| -> Vec<u8> {
+        path.bytes()
+            .map(|b| if b == b'/' { 0 } else { b })
+            .collect()
+    };
     listed.sort_by_cached_key(|file| {
-        (if file.path == "." { Vec::new() } else { key(&file.path) }, file.place, file.span)
+        (
+            if file.path == "." {
+                Vec::new()
+            } else {
+                key(&file.path)
+            },
+            file.place,
+            file.span,
+        )
     });
     listed
 }
@@ -111,7 +140,10 @@ fn candidates<'l, 'p>(listed: &'l [Listed<'p>]) -> Vec<Conflict<'l, 'p>> {
     let mut pairs = Vec::new();
     let mut folders: Vec<&'l [Listed<'p>]> = Vec::new();
     for group in listed.chunk_by(|a, b| a.path == b.path) {
-        while folders.last().is_some_and(|above| !is_above(&above[0].path, &group[0].path)) {
+        while folders
+            .last()
+            .is_some_and(|above| !is_above(&above[0].path, &group[0].path))
+        {
             folders.pop();
         }
         for two in group.windows(2) {

@@ -21,7 +21,10 @@ pub struct FixedText {
 
 /// Applies every mechanical fix to `source`, round after round until none is left.
 pub fn fix_all(source: &str, facts: &RuleFacts) -> FixedText {
-    let mut fixed = FixedText { text: source.to_owned(), changes: Vec::new() };
+    let mut fixed = FixedText {
+        text: source.to_owned(),
+        changes: Vec::new(),
+    };
     let mut left = mendable(source, facts);
     for _ in 0..MAX_ROUNDS {
         let (text, changes) = apply(&fixed.text, &left);
@@ -33,7 +36,10 @@ pub fn fix_all(source: &str, facts: &RuleFacts) -> FixedText {
             // Edits that don't improve anything would go on for ever.
             break;
         }
-        fixed = FixedText { text, changes: [fixed.changes, changes].concat() };
+        fixed = FixedText {
+            text,
+            changes: [fixed.changes, changes].concat(),
+        };
         left = found;
     }
     fixed
@@ -57,18 +63,31 @@ fn what(finding: &Diagnostic) -> (&str, &str, &str) {
 pub fn apply(source: &str, diagnostics: &[Diagnostic]) -> (String, Vec<String>) {
     let mut chosen: Vec<&TextFix> = Vec::new();
     let mut changes = Vec::new();
-    for diagnostic in diagnostics.iter().filter(|diagnostic| !diagnostic.fixes.is_empty()) {
+    for diagnostic in diagnostics
+        .iter()
+        .filter(|diagnostic| !diagnostic.fixes.is_empty())
+    {
         let is_taken = |fix: &TextFix| chosen.iter().any(|other| meets(other.span, fix.span));
-        if !diagnostic.fixes.iter().any(|fix| is_taken(fix) || takes_in(source, fix)) {
+        if !diagnostic
+            .fixes
+            .iter()
+            .any(|fix| is_taken(fix) || takes_in(source, fix))
+        {
             chosen.extend(&diagnostic.fixes);
-            changes.push(format!("{}: {}", diagnostic.task_id, diagnostic.fixes[0].title));
+            changes.push(format!(
+                "{}: {}",
+                diagnostic.task_id, diagnostic.fixes[0].title
+            ));
         }
     }
     chosen.sort_by_key(|fix| fix.span);
     let mut text = String::with_capacity(source.len() + chosen.len() * 64);
     let mut at = 0;
     for fix in chosen {
-        if let Some(kept) = source.get(at..fix.span.start).filter(|_| source.is_char_boundary(fix.span.end)) {
+        if let Some(kept) = source
+            .get(at..fix.span.start)
+            .filter(|_| source.is_char_boundary(fix.span.end))
+        {
             text.push_str(kept);
             text.push_str(&fix.replacement);
             text.push_str(&comments(&source[fix.span.start..fix.span.end]));
@@ -83,11 +102,17 @@ pub fn apply(source: &str, diagnostics: &[Diagnostic]) -> (String, Vec<String>) 
 /// The comments in the replaced text, each on its own line with its indentation: they are somebody's words, and no edit
 /// is about them.
 fn comments(replaced: &str) -> String {
-    let newline = if replaced.contains("\r\n") { "\r\n" } else { "\n" };
+    let newline = if replaced.contains("\r\n") {
+        "\r\n"
+    } else {
+        "\n"
+    };
     let mut kept = String::new();
     let mut at = 0;
     while let Some(start) = replaced[at..].find("<!--").map(|found| at + found) {
-        at = replaced[start..].find("-->").map_or(replaced.len(), |found| start + found + "-->".len());
+        at = replaced[start..]
+            .find("-->")
+            .map_or(replaced.len(), |found| start + found + "-->".len());
         let line = &replaced[replaced[..start].rfind('\n').map_or(0, |end| end + 1)..start];
         let indent = &line[..line.len() - line.trim_start().len()];
         kept.push_str(&format!("{newline}{indent}{}", &replaced[start..at]));
@@ -98,11 +123,17 @@ fn comments(replaced: &str) -> String {
 /// The line ending that keeps added lines from being read together with the text below.
 fn line_apart<'r>(added: &'r str, rest: &str) -> &'r str {
     let newline = &added[..added.len() - added.trim_start_matches(['\r', '\n']).len()];
-    let below = rest.trim_start_matches([' ', '\t']).trim_start_matches('\r').strip_prefix('\n');
-    let Some(line) = below.and_then(|below| below.lines().next()) else { return "" };
+    let below = rest
+        .trim_start_matches([' ', '\t'])
+        .trim_start_matches('\r')
+        .strip_prefix('\n');
+    let Some(line) = below.and_then(|below| below.lines().next()) else {
+        return "";
+    };
     let word = line.split_whitespace().next();
     // A number begins an item only if its list was begun before, as that of a task was.
-    let numbered = |word: &str| word.starts_with(|c: char| c.is_ascii_digit()) && line.contains("[ID");
+    let numbered =
+        |word: &str| word.starts_with(|c: char| c.is_ascii_digit()) && line.contains("[ID");
     let apart = word.is_none_or(|word| {
         matches!(word, "-" | "*" | "+")
             || word.starts_with("<!--")
@@ -116,12 +147,24 @@ fn line_apart<'r>(added: &'r str, rest: &str) -> &'r str {
 fn takes_in(source: &str, fix: &TextFix) -> bool {
     let indentation = |line: &str| {
         let blanks = line.bytes().take_while(|byte| matches!(byte, b' ' | b'\t'));
-        blanks.fold(0, |column, byte| column + if byte == b'\t' { 4 - column % 4 } else { 1 })
+        blanks.fold(0, |column, byte| {
+            column + if byte == b'\t' { 4 - column % 4 } else { 1 }
+        })
     };
-    let first = |text: &str| text.lines().find(|line| !line.trim().is_empty()).map(indentation);
-    let below = source.get(fix.span.end..).and_then(|rest| rest.split_once('\n')).map(|(_, below)| below);
+    let first = |text: &str| {
+        text.lines()
+            .find(|line| !line.trim().is_empty())
+            .map(indentation)
+    };
+    let below = source
+        .get(fix.span.end..)
+        .and_then(|rest| rest.split_once('\n'))
+        .map(|(_, below)| below);
     fix.replacement.starts_with(['\r', '\n'])
-        && below.and_then(first).zip(first(&fix.replacement)).is_some_and(|(below, added)| below >= added + 2)
+        && below
+            .and_then(first)
+            .zip(first(&fix.replacement))
+            .is_some_and(|(below, added)| below >= added + 2)
 }
 
 /// True if two edits overlap or insert at the same position.
@@ -146,38 +189,74 @@ pub(super) fn add_field(plan: &Plan, task: &Task, field: FieldKind, entries: &[S
         // The text of a task without fields comes first.
         true => task.notes.last(),
         // Directly below the field, code would become part of it.
-        false => {
-            task.notes.iter().find(|note| note.span.start >= end).filter(|note| note.text.starts_with("    "))
-        }
+        false => task
+            .notes
+            .iter()
+            .find(|note| note.span.start >= end)
+            .filter(|note| note.text.starts_with("    ")),
     };
     if let Some(note) = below {
         end = note.span.end;
         text.insert_str(0, newline);
     }
-    TextFix { title: format!("add `{}`", field.label()), span: Span::new(end, end), replacement: text }
+    TextFix {
+        title: format!("add `{}`", field.label()),
+        span: Span::new(end, end),
+        replacement: text,
+    }
 }
 
 /// The end of a task's line and fields; notes and children come after it.
 fn own_end(task: &Task) -> usize {
     let fields = &task.fields;
-    let kept = fields.unknown.iter().chain(&fields.duplicates).map(|(_, item)| item.span);
+    let kept = fields
+        .unknown
+        .iter()
+        .chain(&fields.duplicates)
+        .map(|(_, item)| item.span);
     let unreadable = fields.unreadable.iter().map(|(_, item)| item.span);
     let complexity = task.complexity_source.as_ref().map(|item| item.span);
-    let spans = fields.given().map(|(_, field)| field.span).chain(kept).chain(unreadable).chain(complexity);
+    let spans = fields
+        .given()
+        .map(|(_, field)| field.span)
+        .chain(kept)
+        .chain(unreadable)
+        .chain(complexity);
     spans.map(|span| span.end).fold(task.line_end, usize::max)
 }
 
 /// Rewrites a field of ids on one line.
-pub(crate) fn set_ids(plan: &Plan, task: &Task, kind: FieldKind, ids: &[String], title: String) -> TextFix {
+pub(crate) fn set_ids(
+    plan: &Plan,
+    task: &Task,
+    kind: FieldKind,
+    ids: &[String],
+    title: String,
+) -> TextFix {
     let Some(span) = task.fields.span(kind) else {
-        return TextFix { title, ..add_field(plan, task, kind, ids) };
+        return TextFix {
+            title,
+            ..add_field(plan, task, kind, ids)
+        };
     };
-    let list = if ids.is_empty() { "none".to_owned() } else { ids.join(", ") };
-    TextFix { title, span, replacement: format!("{}: {list}", kind.label()) }
+    let list = if ids.is_empty() {
+        "none".to_owned()
+    } else {
+        ids.join(", ")
+    };
+    TextFix {
+        title,
+        span,
+        replacement: format!("{}: {list}", kind.label()),
+    }
 }
 
 /// The ids in a field as they would be written, each with its note.
-pub(crate) fn written_ids(task: &Task, kind: FieldKind, keep: impl Fn(&str) -> bool) -> Vec<String> {
+pub(crate) fn written_ids(
+    task: &Task,
+    kind: FieldKind,
+    keep: impl Fn(&str) -> bool,
+) -> Vec<String> {
     let items = task.fields.items(kind).iter();
     items
         .filter(|item| keep(&item.text))
@@ -206,7 +285,11 @@ pub(super) fn add_guardrail(plan: &Plan, task: &Task, guardrail: &str) -> Option
 /// The guardrail that keeps a builder to the files of its task.
 pub(super) fn file_boundary(task: &Task) -> String {
     let files: Vec<&str> = task.files().collect();
-    let files = if files.is_empty() { "none".to_owned() } else { files.join(", ") };
+    let files = if files.is_empty() {
+        "none".to_owned()
+    } else {
+        files.join(", ")
+    };
     format!("{BOUNDARY} {files}")
 }
 

@@ -14,10 +14,18 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check(_context: &RuleContext<'_>, task: &Task, sink: &mut FindingSink<'_>) {
-    let Some(hints) = task.fields.get(FieldKind::Hints) else { return };
+    let Some(hints) = task.fields.get(FieldKind::Hints) else {
+        return;
+    };
     let count = hints.items.len();
     if count > 4 {
-        sink.report(task, hints.span, format!("the task has {count} hints, it should have at most 4"))
-            .hint("keep the hints that decide how it is built; places to read belong under `References:`");
+        sink.report(
+            task,
+            hints.span,
+            format!("the task has {count} hints, it should have at most 4"),
+        )
+        .hint(
+            "keep the hints that decide how it is built; places to read belong under `References:`",
+        );
     }
 }

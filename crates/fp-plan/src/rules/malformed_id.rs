@@ -23,18 +23,26 @@ fn check(context: &RuleContext<'_>, sink: &mut FindingSink<'_>) {
     let mut malformed = HashSet::new();
     let mut renumber = None;
     for (index, task) in context.plan.tasks.iter().enumerate() {
-        let Some(detail) = fault(context, index, &malformed) else { continue };
+        let Some(detail) = fault(context, index, &malformed) else {
+            continue;
+        };
         malformed.insert(index);
         let renumber = renumber.get_or_insert_with(|| Renumber::new(context));
         let id = renumber.free_id(task);
         let fixes = renumber.fixes(index, &id);
-        sink.report(task, task.id_span, detail).hint(format!("call it {id}")).fixes(fixes);
+        sink.report(task, task.id_span, detail)
+            .hint(format!("call it {id}"))
+            .fixes(fixes);
     }
 }
 
 /// Returns the fault of an id. Consequences of another finding don't count: a repeated id, or an id below a malformed
 /// parent.
-fn fault(context: &RuleContext<'_>, index: TaskIndex, malformed: &HashSet<TaskIndex>) -> Option<String> {
+fn fault(
+    context: &RuleContext<'_>,
+    index: TaskIndex,
+    malformed: &HashSet<TaskIndex>,
+) -> Option<String> {
     let task = context.task(index);
     if task.broken || task.synthetic || context.repeats_id(index) {
         return None;
@@ -44,10 +52,17 @@ fn fault(context: &RuleContext<'_>, index: TaskIndex, malformed: &HashSet<TaskIn
     }
     let parent = task.parent?;
     let above = context.task(parent);
-    if above.parent.is_none() || above.broken || malformed.contains(&parent) || context.repeats_id(parent) {
+    if above.parent.is_none()
+        || above.broken
+        || malformed.contains(&parent)
+        || context.repeats_id(parent)
+    {
         return None;
     }
-    let extends = task.id.strip_prefix(&*above.id).is_some_and(|rest| rest.starts_with('.'));
+    let extends = task
+        .id
+        .strip_prefix(&*above.id)
+        .is_some_and(|rest| rest.starts_with('.'));
     (!extends).then(|| format!("id {} doesn't extend its parent's, {}", task.id, above.id))
 }
 
@@ -67,14 +82,30 @@ impl<'s, 'p> Renumber<'s, 'p> {
                 named.entry(&item.text).or_default().push(item.span);
             }
         }
-        let taken = context.plan.tasks.iter().map(|task| task.id.to_string()).collect();
-        Self { context, taken, next: HashMap::new(), named }
+        let taken = context
+            .plan
+            .tasks
+            .iter()
+            .map(|task| task.id.to_string())
+            .collect();
+        Self {
+            context,
+            taken,
+            next: HashMap::new(),
+            named,
+        }
     }
 
     fn free_id(&mut self, task: &Task) -> String {
         let parent = task.parent.map(|parent| self.context.task(parent));
-        let Some(parent) = parent else { return "root".to_owned() };
-        let prefix = if parent.parent.is_none() { String::new() } else { format!("{}.", parent.id) };
+        let Some(parent) = parent else {
+            return "root".to_owned();
+        };
+        let prefix = if parent.parent.is_none() {
+            String::new()
+        } else {
+            format!("{}.", parent.id)
+        };
         let number = self.next.entry(prefix.clone()).or_insert(1);
         loop {
             let id = format!("{prefix}{number}");
@@ -92,7 +123,10 @@ impl<'s, 'p> Renumber<'s, 'p> {
             .take_while(|&other| self.context.index.is_ancestor(index, other));
         let extending = below.filter_map(|other| {
             let task = self.context.task(other);
-            task.id.strip_prefix(&**old).filter(|rest| rest.starts_with('.')).map(|rest| (task, rest))
+            task.id
+                .strip_prefix(&**old)
+                .filter(|rest| rest.starts_with('.'))
+                .map(|rest| (task, rest))
         });
         let mut fixes = Vec::new();
         for (task, rest) in std::iter::once((self.context.task(index), "")).chain(extending) {
@@ -101,7 +135,11 @@ impl<'s, 'p> Renumber<'s, 'p> {
                 return Vec::new();
             }
             let title = format!("rename {} to {renamed}", task.id);
-            fixes.push(TextFix { title: title.clone(), span: task.id_span, replacement: renamed.clone() });
+            fixes.push(TextFix {
+                title: title.clone(),
+                span: task.id_span,
+                replacement: renamed.clone(),
+            });
             if self.context.is_unique(&task.id) {
                 let named = self.named.get(&*task.id).into_iter().flatten();
                 fixes.extend(named.map(|&span| TextFix {

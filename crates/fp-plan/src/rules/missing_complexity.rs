@@ -16,11 +16,16 @@ pub(super) static RULE: Rule = Rule {
 fn check(_context: &RuleContext<'_>, task: &Task, sink: &mut FindingSink<'_>) {
     let (span, detail) = match (task.complexity, &task.complexity_source) {
         (Some(1..=10), _) => return,
-        (Some(number), Some(source)) => (source.span, format!("complexity {number} is outside 1 to 10")),
-        (None, Some(source)) if !source.text.is_empty() => {
-            (source.span, format!("complexity `{}` is not a whole number", source.text))
-        }
+        (Some(number), Some(source)) => (
+            source.span,
+            format!("complexity {number} is outside 1 to 10"),
+        ),
+        (None, Some(source)) if !source.text.is_empty() => (
+            source.span,
+            format!("complexity `{}` is not a whole number", source.text),
+        ),
         _ => (task.span, "the task has no complexity".to_owned()),
     };
-    sink.report(task, span, detail).hint("end the line with `(Complexity: N)`, N from 1 to 10");
+    sink.report(task, span, detail)
+        .hint("end the line with `(Complexity: N)`, N from 1 to 10");
 }

@@ -30,7 +30,10 @@ fn check(context: &RuleContext<'_>, task: &Task, sink: &mut FindingSink<'_>) {
             sink.report(
                 task,
                 item.span,
-                format!("`{}` does not exist, and no task says that it creates it", item.text),
+                format!(
+                    "`{}` does not exist, and no task says that it creates it",
+                    item.text
+                ),
             )
             .hint("correct the path, or mark the file as `(new)`");
         }
@@ -38,7 +41,10 @@ fn check(context: &RuleContext<'_>, task: &Task, sink: &mut FindingSink<'_>) {
 }
 
 /// The missing files that a leaf says it creates: those marked as new, or all of them if its words say so.
-pub(super) fn created_files<'f>(task: &'f Task<'_>, facts: &RuleFacts) -> impl Iterator<Item = &'f str> {
+pub(super) fn created_files<'f>(
+    task: &'f Task<'_>,
+    facts: &RuleFacts,
+) -> impl Iterator<Item = &'f str> {
     let says_so = LazyCell::new(|| {
         let texts = std::iter::once(&*task.description)
             .chain(task.fields.text(FieldKind::Description))
@@ -51,12 +57,17 @@ pub(super) fn created_files<'f>(task: &'f Task<'_>, facts: &RuleFacts) -> impl I
         .iter()
         .filter(move |item| {
             facts.path(&item.text) == Some(PathFact::Missing)
-                && (item.note.as_deref().is_some_and(|note| CREATES.is_match(note)) || *says_so)
+                && (item
+                    .note
+                    .as_deref()
+                    .is_some_and(|note| CREATES.is_match(note))
+                    || *says_so)
         })
         .map(|item| &*item.text)
 }
 
 static CREATES: LazyLock<Regex> = LazyLock::new(|| {
     let words = r"creat(?:e[sd]?|ing)|news?|adding|introduce[sd]?|generat(?:e[sd]?|ing)|writes?";
-    Regex::new(&format!(r"(?i)(?:^|[\W_])(?:{words})(?:[\W_]|$)")).expect("the pattern is a constant")
+    Regex::new(&format!(r"(?i)(?:^|[\W_])(?:{words})(?:[\W_]|$)"))
+        .expect("the pattern is a constant")
 });

@@ -16,16 +16,25 @@ pub(super) static RULE: Rule = Rule {
 
 fn check(context: &RuleContext<'_>, task: &Task, sink: &mut FindingSink<'_>) {
     let guardrails = task.fields.items(FieldKind::Guardrails);
-    let Some(first) = guardrails.first() else { return };
+    let Some(first) = guardrails.first() else {
+        return;
+    };
     if !guardrails.iter().any(|item| is_boundary(&item.text)) {
         let fix = add_guardrail(context.plan, task, &file_boundary(task));
-        sink.report(task, first.span, "no guardrail bounds the files that may be modified")
-            .hint(format!("add `{BOUNDARY} …`"))
-            .fixes(fix.into_iter().collect());
+        sink.report(
+            task,
+            first.span,
+            "no guardrail bounds the files that may be modified",
+        )
+        .hint(format!("add `{BOUNDARY} …`"))
+        .fixes(fix.into_iter().collect());
     }
 }
 
 fn is_boundary(guardrail: &str) -> bool {
     let wanted = BOUNDARY.trim_end_matches(':').as_bytes();
-    guardrail.as_bytes().windows(wanted.len()).any(|part| part.eq_ignore_ascii_case(wanted))
+    guardrail
+        .as_bytes()
+        .windows(wanted.len())
+        .any(|part| part.eq_ignore_ascii_case(wanted))
 }

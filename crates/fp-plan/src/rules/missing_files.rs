@@ -16,7 +16,11 @@ pub(super) static RULE: Rule = Rule {
 
 fn check(_context: &RuleContext<'_>, task: &Task, sink: &mut FindingSink<'_>) {
     if task.fields.get(FieldKind::Files).is_none() {
-        sink.report(task, task.span, "the task doesn't say which files it changes")
-            .hint("add `Files:` with the files, or `Files: none`");
+        sink.report(
+            task,
+            task.span,
+            "the task doesn't say which files it changes",
+        )
+        .hint("add `Files:` with the files, or `Files: none`");
     }
 }

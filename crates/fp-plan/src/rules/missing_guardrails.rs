@@ -9,7 +9,9 @@ pub(super) static RULE: Rule = Rule {
     finds: "A leaf without guardrails",
     why: "A builder that is told only what to do also does what seems useful beside it. Guardrails say where the \
           task ends.",
-    fix: Some("Inserts the baseline two: the boundary of the task's files, and no new dependencies."),
+    fix: Some(
+        "Inserts the baseline two: the boundary of the task's files, and no new dependencies.",
+    ),
     bad: "- [ID: 1] Parse numbers (Complexity: 2)\n  - Files: src/number.rs",
     good: "- [ID: 1] Parse numbers (Complexity: 2)\n  - Files: src/number.rs\n  - Guardrails:\n    - Do NOT modify files outside: src/number.rs\n    - Do NOT add new dependencies",
     check: Check::Leaf(check),
@@ -19,7 +21,10 @@ fn check(context: &RuleContext<'_>, task: &Task, sink: &mut FindingSink<'_>) {
     if !task.fields.items(FieldKind::Guardrails).is_empty() {
         return;
     }
-    let baseline = [file_boundary(task), "Do NOT add new dependencies".to_owned()];
+    let baseline = [
+        file_boundary(task),
+        "Do NOT add new dependencies".to_owned(),
+    ];
     let fix = match task.fields.span(FieldKind::Guardrails) {
         None => add_field(context.plan, task, FieldKind::Guardrails, &baseline),
         Some(span) => TextFix {

@@ -19,7 +19,11 @@ fn check(_context: &RuleContext<'_>, task: &Task, sink: &mut FindingSink<'_>) {
         && task.fields.items(FieldKind::TestCommands).is_empty()
         && task.verify().is_none()
     {
-        sink.report(task, span, "tests are required and there is no command that runs them")
-            .hint("add `Test Commands:` with the narrowest command that runs them");
+        sink.report(
+            task,
+            span,
+            "tests are required and there is no command that runs them",
+        )
+        .hint("add `Test Commands:` with the narrowest command that runs them");
     }
 }

@@ -18,13 +18,21 @@ fn check(_context: &RuleContext<'_>, task: &Task, sink: &mut FindingSink<'_>) {
     if task.fields.get(FieldKind::TestsRequired).is_some() {
         return;
     }
-    let given = task.fields.unreadable.iter().find(|(kind, _)| *kind == FieldKind::TestsRequired);
+    let given = task
+        .fields
+        .unreadable
+        .iter()
+        .find(|(kind, _)| *kind == FieldKind::TestsRequired);
     let (span, detail) = match given {
         Some((_, item)) if !item.text.is_empty() => {
             (item.span, format!("`{}` is neither yes nor no", item.text))
         }
         Some((_, item)) => (item.span, "`Tests Required` has no value".to_owned()),
-        None => (task.span, "the task doesn't say whether tests are required".to_owned()),
+        None => (
+            task.span,
+            "the task doesn't say whether tests are required".to_owned(),
+        ),
     };
-    sink.report(task, span, detail).hint("write `Tests Required: yes` or `Tests Required: no`");
+    sink.report(task, span, detail)
+        .hint("write `Tests Required: yes` or `Tests Required: no`");
 }

@@ -138,7 +138,10 @@ pub fn check(plan: &Plan, parsed: &[Diagnostic], facts: &RuleFacts) -> Vec<Diagn
     let mut found = parsed.to_vec();
     for (index, task) in plan.tasks.iter().enumerate() {
         let leaf = task.is_leaf() && !task.broken;
-        let done = facts.done.get(&*task.id).is_some_and(|title| *title == task.description);
+        let done = facts
+            .done
+            .get(&*task.id)
+            .is_some_and(|title| *title == task.description);
         for rule in RULES {
             let mut sink = FindingSink::new(rule, &context, &mut found);
             match rule.check {

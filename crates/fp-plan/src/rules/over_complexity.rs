@@ -19,7 +19,11 @@ fn check(context: &RuleContext<'_>, task: &Task, sink: &mut FindingSink<'_>) {
     if let (Some(complexity @ 1..=10), Some(source)) = (task.complexity, &task.complexity_source)
         && complexity > limit
     {
-        sink.report(task, source.span, format!("complexity {complexity} is above the limit of {limit}"))
-            .hint("split the task into two to five subtasks");
+        sink.report(
+            task,
+            source.span,
+            format!("complexity {complexity} is above the limit of {limit}"),
+        )
+        .hint("split the task into two to five subtasks");
     }
 }

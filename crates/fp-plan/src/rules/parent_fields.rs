@@ -19,12 +19,27 @@ fn check(context: &RuleContext<'_>, index: TaskIndex, sink: &mut FindingSink<'_>
     if task.is_leaf() {
         return;
     }
-    let mut given: Vec<(FieldKind, Span)> =
-        task.fields.given().map(|(kind, field)| (kind, field.span)).collect();
+    let mut given: Vec<(FieldKind, Span)> = task
+        .fields
+        .given()
+        .map(|(kind, field)| (kind, field.span))
+        .collect();
     given.retain(|(kind, _)| *kind != FieldKind::Description);
     given.sort_by_key(|&(_, span)| span);
-    let Some((_, first)) = given.first() else { return };
-    let labels: Vec<String> = given.iter().map(|(kind, _)| format!("`{}`", kind.label())).collect();
-    sink.report(task, *first, format!("a task with subtasks has {}, which is ignored", labels.join(", ")))
-        .hint("move it to the subtasks that it is about");
+    let Some((_, first)) = given.first() else {
+        return;
+    };
+    let labels: Vec<String> = given
+        .iter()
+        .map(|(kind, _)| format!("`{}`", kind.label()))
+        .collect();
+    sink.report(
+        task,
+        *first,
+        format!(
+            "a task with subtasks has {}, which is ignored",
+            labels.join(", ")
+        ),
+    )
+    .hint("move it to the subtasks that it is about");
 }

@@ -29,9 +29,16 @@ fn check(context: &RuleContext<'_>, task: &Task, sink: &mut FindingSink<'_>) {
                 "no name that Windows allows: a device's, with a dot or a blank at its end, or with one of `<>:\"|`"
                     .to_owned()
             }
-            Ok(_) if item.text.contains('\\') => "no path in git, which has `/` between folders".to_owned(),
+            Ok(_) if item.text.contains('\\') => {
+                "no path in git, which has `/` between folders".to_owned()
+            }
             Ok(_) => continue,
         };
-        sink.report(task, item.span, format!("`{}` is {why}", item.text.escape_debug())).hint(hint);
+        sink.report(
+            task,
+            item.span,
+            format!("`{}` is {why}", item.text.escape_debug()),
+        )
+        .hint(hint);
     }
 }

@@ -18,12 +18,20 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check(context: &RuleContext<'_>, task: &Task, sink: &mut FindingSink<'_>) {
-    for exclusion in
-        context.facts.scope_exclusions.iter().map(|text| text.trim()).filter(|text| !text.is_empty())
+    for exclusion in context
+        .facts
+        .scope_exclusions
+        .iter()
+        .map(|text| text.trim())
+        .filter(|text| !text.is_empty())
     {
         if let Some(span) = place(task, exclusion) {
-            sink.report(task, span, format!("the task names {exclusion:?}, which is out of scope"))
-                .hint("take it out, or have the user take it into the scope");
+            sink.report(
+                task,
+                span,
+                format!("the task names {exclusion:?}, which is out of scope"),
+            )
+            .hint("take it out, or have the user take it into the scope");
         }
     }
 }
@@ -48,8 +56,10 @@ static DENIAL: LazyLock<Regex> = LazyLock::new(|| {
                          sauf|sin|nunca|excepto|sem|não|senza|bez";
     const GLUED: &str = "없이|않|말고|말 것|제외|なし|ない|せず|除く|不|无";
     let apart = r"[\W_--['’]]";
-    Regex::new(&format!("(?i)(?:^|{apart})(?:{WORDS})(?:{apart}|$)|{GLUED}"))
-        .expect("the pattern is a constant")
+    Regex::new(&format!(
+        "(?i)(?:^|{apart})(?:{WORDS})(?:{apart}|$)|{GLUED}"
+    ))
+    .expect("the pattern is a constant")
 });
 
 /// True if `text` contains the words of `wanted` in a row, in any case.
@@ -57,7 +67,10 @@ fn contains_words(text: &str, wanted: &str) -> bool {
     let (text, wanted) = (text.to_lowercase(), wanted.to_lowercase());
     // Scripts without blanks between words, or with endings glued to them, show no end of a word.
     let word = |c: Option<char>| c.is_some_and(|c| c.is_ascii_alphanumeric());
-    let (first, last) = (word(wanted.chars().next()), word(wanted.chars().next_back()));
+    let (first, last) = (
+        word(wanted.chars().next()),
+        word(wanted.chars().next_back()),
+    );
     text.match_indices(&wanted).any(|(at, found)| {
         let within_word = (first && word(text[..at].chars().next_back()))
             || (last && word(text[at + found.len()..].chars().next()));
@@ -85,10 +98,24 @@ mod tests {
     #[test]
     fn denials() {
         let denies = |text: &str| DENIAL.is_match(text);
-        assert!(denies("Do not touch OAuth") && denies("Works without OAuth") && denies("Don't add OAuth"));
-        assert!(!denies("Add OAuth to the notes") && !denies("Add OAuth as 'no'") && denies("OAuth_not_now"));
-        assert!(denies("Ohne SMS: der Kanal ist fest") && denies("Keine SMS") && denies("Alles außer SMS"));
-        assert!(denies("Sans SMS") && denies("Sin SMS") && denies("NÃO usar SMS") && denies("Bez SMS"));
+        assert!(
+            denies("Do not touch OAuth")
+                && denies("Works without OAuth")
+                && denies("Don't add OAuth")
+        );
+        assert!(
+            !denies("Add OAuth to the notes")
+                && !denies("Add OAuth as 'no'")
+                && denies("OAuth_not_now")
+        );
+        assert!(
+            denies("Ohne SMS: der Kanal ist fest")
+                && denies("Keine SMS")
+                && denies("Alles außer SMS")
+        );
+        assert!(
+            denies("Sans SMS") && denies("Sin SMS") && denies("NÃO usar SMS") && denies("Bez SMS")
+        );
         assert!(denies("SMS 없이 보낸다") && denies("SMSを使わない") && denies("不发短信"));
         assert!(!denies("SMS를 보낸다") && !denies("SMS senden") && !denies("Notes par SMS"));
     }

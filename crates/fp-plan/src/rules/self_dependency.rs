@@ -16,10 +16,27 @@ pub(super) static RULE: Rule = Rule {
 
 fn check(context: &RuleContext<'_>, task: &Task, sink: &mut FindingSink<'_>) {
     for kind in FieldKind::ORDERING {
-        let Some(item) = task.fields.items(kind).iter().find(|item| item.text == task.id) else { continue };
+        let Some(item) = task
+            .fields
+            .items(kind)
+            .iter()
+            .find(|item| item.text == task.id)
+        else {
+            continue;
+        };
         let kept = written_ids(task, kind, |id| id != task.id);
-        sink.report(task, item.span, format!("task {} waits for itself", task.id))
-            .hint("remove the dependency")
-            .fixes(vec![set_ids(context.plan, task, kind, &kept, "remove the dependency".to_owned())]);
+        sink.report(
+            task,
+            item.span,
+            format!("task {} waits for itself", task.id),
+        )
+        .hint("remove the dependency")
+        .fixes(vec![set_ids(
+            context.plan,
+            task,
+            kind,
+            &kept,
+            "remove the dependency".to_owned(),
+        )]);
     }
 }

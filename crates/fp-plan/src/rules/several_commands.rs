@@ -20,7 +20,12 @@ fn check(context: &RuleContext<'_>, task: &Task, sink: &mut FindingSink<'_>) {
         let first = program_of(&command.text);
         let mut words = words_behind_commas(&command.text);
         let is_program = |word: &&str| {
-            starts_command(first, word) || context.facts.programs.get(*word).is_some_and(|known| *known)
+            starts_command(first, word)
+                || context
+                    .facts
+                    .programs
+                    .get(*word)
+                    .is_some_and(|known| *known)
         };
         if let Some(word) = words.find(is_program) {
             sink.report(

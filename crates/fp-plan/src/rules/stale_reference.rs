@@ -39,14 +39,20 @@ pub(super) static RULE: Rule = Rule {
 
 fn check(context: &RuleContext<'_>, task: &Task, sink: &mut FindingSink<'_>) {
     for item in task.fields.items(FieldKind::References) {
-        let Some(Reference { path, line, .. }) = reference(&item.text) else { continue };
+        let Some(Reference { path, line, .. }) = reference(&item.text) else {
+            continue;
+        };
         let detail = match (context.facts.path(path), line) {
-            _ if normal(path).is_err() => format!("`{}` is outside the repository", path.escape_debug()),
+            _ if normal(path).is_err() => {
+                format!("`{}` is outside the repository", path.escape_debug())
+            }
             (Some(PathFact::Outside), _) => format!("`{path}` leads out of the repository"),
             (Some(PathFact::Missing), _) if !context.created.contains(path) => {
                 format!("`{path}` does not exist")
             }
-            (Some(PathFact::File { .. }), Some(0)) => format!("`{path}` has no line 0, lines count from 1"),
+            (Some(PathFact::File { .. }), Some(0)) => {
+                format!("`{path}` has no line 0, lines count from 1")
+            }
             (Some(PathFact::File { lines: Some(lines) }), Some(line)) if line > lines => {
                 format!("`{path}` has {lines} lines, there is no line {line}")
             }
@@ -55,7 +61,8 @@ fn check(context: &RuleContext<'_>, task: &Task, sink: &mut FindingSink<'_>) {
                 None => continue,
             },
         };
-        sink.report(task, item.span, detail).hint("look the place up again, or leave the reference out");
+        sink.report(task, item.span, detail)
+            .hint("look the place up again, or leave the reference out");
     }
 }
 
@@ -77,7 +84,10 @@ fn misplaced(context: &RuleContext<'_>, reference: &Reference<'_>, line: u64) ->
         }
     }
     let (name, number) = elsewhere?;
-    Some(format!("`{}` is not near line {line} of `{}`, but at line {number}", name, reference.path))
+    Some(format!(
+        "`{}` is not near line {line} of `{}`, but at line {number}",
+        name, reference.path
+    ))
 }
 
 /// The words of a reference's text of at least [`SHORTEST`] letters, each with whether it must be a name of code: in
@@ -88,17 +98,23 @@ fn names(why: &str) -> impl Iterator<Item = (&str, bool)> {
         let long = words(part).filter(|word| word.len() >= SHORTEST);
         long.map(move |word| {
             let inner = word.get(1..).unwrap_or_default();
-            (word, is_quoted || inner.contains(|c: char| c == '_' || c.is_uppercase()))
+            (
+                word,
+                is_quoted || inner.contains(|c: char| c == '_' || c.is_uppercase()),
+            )
         })
     })
 }
 
 fn words(text: &str) -> impl Iterator<Item = &str> {
-    text.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty())
+    text.split(|c: char| !c.is_alphanumeric() && c != '_')
+        .filter(|word| !word.is_empty())
 }
 
 /// True if `line` defines `name`, in most languages.
 fn defines(line: &str, name: &str) -> bool {
-    let mut words = words(line).skip_while(|word| !DEFINITIONS.contains(word)).skip(1);
+    let mut words = words(line)
+        .skip_while(|word| !DEFINITIONS.contains(word))
+        .skip(1);
     words.next() == Some(name)
 }

@@ -17,10 +17,21 @@ fn check(context: &RuleContext<'_>, index: TaskIndex, sink: &mut FindingSink<'_>
     let task = context.task(index);
     let (count, hint) = match task.children.len() {
         0 | 2..=5 => return,
-        1 => ("1 subtask".to_owned(), "merge it into its parent, or split it"),
-        many => (format!("{many} subtasks"), "group them under two to five tasks"),
+        1 => (
+            "1 subtask".to_owned(),
+            "merge it into its parent, or split it",
+        ),
+        many => (
+            format!("{many} subtasks"),
+            "group them under two to five tasks",
+        ),
     };
     if task.parent.is_some() {
-        sink.report(task, task.span, format!("the task has {count}, a parent has 2 to 5")).hint(hint);
+        sink.report(
+            task,
+            task.span,
+            format!("the task has {count}, a parent has 2 to 5"),
+        )
+        .hint(hint);
     }
 }

@@ -17,9 +17,15 @@ fn facts() -> RuleFacts {
         ("src/decimal.rs", PathFact::Missing),
     ];
     RuleFacts {
-        paths: paths.into_iter().map(|(path, fact)| (path.to_owned(), fact)).collect(),
+        paths: paths
+            .into_iter()
+            .map(|(path, fact)| (path.to_owned(), fact))
+            .collect(),
         requirements: ["R1", "R2"]
-            .map(|id| ConfirmedRequirement { id: id.to_owned(), text: format!("What {id} says") })
+            .map(|id| ConfirmedRequirement {
+                id: id.to_owned(),
+                text: format!("What {id} says"),
+            })
             .into(),
         scope_exclusions: vec!["plugin system".to_owned()],
         programs: [("cargo", true), ("grep", true), ("crago", false)]
@@ -35,26 +41,56 @@ fn found(text: &str, facts: &RuleFacts) -> Vec<Diagnostic> {
 }
 
 fn ids(text: &str) -> Vec<&'static str> {
-    found(text, &RuleFacts::default()).into_iter().map(|diagnostic| diagnostic.rule).collect()
+    found(text, &RuleFacts::default())
+        .into_iter()
+        .map(|diagnostic| diagnostic.rule)
+        .collect()
 }
 
 #[test]
 fn every_rule_holds_for_its_examples() {
     let facts = facts();
     for rule in RULES {
-        let count =
-            |text: &str| found(text, &facts).iter().filter(|diagnostic| diagnostic.rule == rule.id).count();
-        assert_eq!(count(rule.bad), 1, "{} on its bad example:\n{}", rule.id, rule.bad);
-        assert_eq!(count(rule.good), 0, "{} on its good example:\n{}", rule.id, rule.good);
+        let count = |text: &str| {
+            found(text, &facts)
+                .iter()
+                .filter(|diagnostic| diagnostic.rule == rule.id)
+                .count()
+        };
+        assert_eq!(
+            count(rule.bad),
+            1,
+            "{} on its bad example:\n{}",
+            rule.id,
+            rule.bad
+        );
+        assert_eq!(
+            count(rule.good),
+            0,
+            "{} on its good example:\n{}",
+            rule.id,
+            rule.good
+        );
         if rule.id == "empty-tree" {
             // Without a task there is nothing else to be wrong.
             continue;
         }
         let others = |text: &str| -> HashSet<&str> {
-            found(text, &facts).iter().map(|diagnostic| diagnostic.rule).filter(|id| *id != rule.id).collect()
+            found(text, &facts)
+                .iter()
+                .map(|diagnostic| diagnostic.rule)
+                .filter(|id| *id != rule.id)
+                .collect()
         };
-        let more: Vec<&str> = others(rule.good).difference(&others(rule.bad)).copied().collect();
-        assert!(more.is_empty(), "{}: the good example has other faults: {more:?}", rule.id);
+        let more: Vec<&str> = others(rule.good)
+            .difference(&others(rule.bad))
+            .copied()
+            .collect();
+        assert!(
+            more.is_empty(),
+            "{}: the good example has other faults: {more:?}",
+            rule.id
+        );
     }
 }
 
@@ -63,11 +99,18 @@ fn the_catalogue_is_complete() {
     let unique: HashSet<&str> = RULES.iter().map(|rule| rule.id).collect();
     assert_eq!((RULES.len(), unique.len()), (32, 32));
     assert!(rule("syntax").is_some() && rule("nonsense").is_none());
-    let errors = RULES.iter().filter(|rule| rule.severity == Severity::Error).count();
+    let errors = RULES
+        .iter()
+        .filter(|rule| rule.severity == Severity::Error)
+        .count();
     assert_eq!(errors, 18);
     for rule in RULES {
         for text in [rule.finds, rule.why, rule.fix.unwrap_or("x")] {
-            assert!(!text.contains("  ") && !text.is_empty(), "{}: {text:?}", rule.id);
+            assert!(
+                !text.contains("  ") && !text.is_empty(),
+                "{}: {text:?}",
+                rule.id
+            );
         }
         assert!(!rule.finds.ends_with('.'), "{}", rule.id);
     }
@@ -82,8 +125,10 @@ fn leaf(id: &str, indent: usize, extra: &[&str]) -> String {
         "Hints: Look at main; Reuse print",
         "Guardrails: Do NOT modify files outside: a; Do NOT add new dependencies",
     ];
-    let given: Vec<&str> =
-        extra.iter().filter_map(|line| line.split_once(':').map(|(label, _)| label)).collect();
+    let given: Vec<&str> = extra
+        .iter()
+        .filter_map(|line| line.split_once(':').map(|(label, _)| label))
+        .collect();
     let file = format!("Files: {id}.rs");
     let mut text = format!("{margin}- [ID: {id}] Leaf number {id} (Complexity: 2)\n");
     let kept = fields
@@ -106,33 +151,79 @@ fn one_mistake_gives_one_finding() {
     let check = |text: &str, expect: &[&str]| assert_eq!(ids(text), expect, "{text}");
     check(&tree(&[leaf("1", 0, &[]), leaf("2", 0, &[])]), &[]);
     check(&leaf("1", 0, &[]), &[]);
-    check(&tree(&[leaf("1", 0, &["Hints: none"]), leaf("2", 0, &[])]), &["missing-hints"]);
-    check(&tree(&[leaf("1", 0, &["Guardrails: none"]), leaf("2", 0, &[])]), &["missing-guardrails"]);
-    check(&tree(&[leaf("1", 0, &["Tests Required: yes"]), leaf("2", 0, &[])]), &["missing-test-command"]);
     check(
-        &tree(&[leaf("1", 0, &["Tests Required: perhaps"]), leaf("2", 0, &[])]),
+        &tree(&[leaf("1", 0, &["Hints: none"]), leaf("2", 0, &[])]),
+        &["missing-hints"],
+    );
+    check(
+        &tree(&[leaf("1", 0, &["Guardrails: none"]), leaf("2", 0, &[])]),
+        &["missing-guardrails"],
+    );
+    check(
+        &tree(&[leaf("1", 0, &["Tests Required: yes"]), leaf("2", 0, &[])]),
+        &["missing-test-command"],
+    );
+    check(
+        &tree(&[
+            leaf("1", 0, &["Tests Required: perhaps"]),
+            leaf("2", 0, &[]),
+        ]),
         &["missing-tests-required"],
     );
-    check(&tree(&[leaf("1", 0, &["Files: none"]), leaf("2", 0, &[])]), &[]);
     check(
-        &tree(&[leaf("1", 0, &["Acceptance: Leaf number 1 works"]), leaf("2", 0, &[])]),
+        &tree(&[leaf("1", 0, &["Files: none"]), leaf("2", 0, &[])]),
+        &[],
+    );
+    check(
+        &tree(&[
+            leaf("1", 0, &["Acceptance: Leaf number 1 works"]),
+            leaf("2", 0, &[]),
+        ]),
         &["vague-acceptance"],
     );
-    check(&tree(&[leaf("1", 0, &["Dependencies: 1"]), leaf("2", 0, &[])]), &["self-dependency"]);
-    check(&tree(&[leaf("1", 0, &["Dependencies: root"]), leaf("2", 0, &[])]), &["ancestor-dependency"]);
     check(
-        &tree(&[leaf("1", 0, &["Dependencies: 2"]), leaf("2", 0, &["Dependencies: 1"])]),
+        &tree(&[leaf("1", 0, &["Dependencies: 1"]), leaf("2", 0, &[])]),
+        &["self-dependency"],
+    );
+    check(
+        &tree(&[leaf("1", 0, &["Dependencies: root"]), leaf("2", 0, &[])]),
+        &["ancestor-dependency"],
+    );
+    check(
+        &tree(&[
+            leaf("1", 0, &["Dependencies: 2"]),
+            leaf("2", 0, &["Dependencies: 1"]),
+        ]),
         &["dependency-cycle"],
     );
-    check(&tree(&[leaf("1", 0, &["Dependencies: 9"]), leaf("2", 0, &[])]), &["unknown-dependency"]);
-    check(&tree(&[leaf("1", 0, &[]), leaf("1", 0, &["Files: b"])]), &["duplicate-id"]);
     check(
-        &tree(&[leaf("1", 0, &[]), "- [ID 2] B\n".to_owned(), leaf("3", 0, &["Dependencies: 2"])]),
+        &tree(&[leaf("1", 0, &["Dependencies: 9"]), leaf("2", 0, &[])]),
+        &["unknown-dependency"],
+    );
+    check(
+        &tree(&[leaf("1", 0, &[]), leaf("1", 0, &["Files: b"])]),
+        &["duplicate-id"],
+    );
+    check(
+        &tree(&[
+            leaf("1", 0, &[]),
+            "- [ID 2] B\n".to_owned(),
+            leaf("3", 0, &["Dependencies: 2"]),
+        ]),
         &["syntax"],
     );
-    check(&leaf("1", 0, &[]).replace("Complexity: 2", "Complexity: 12"), &["missing-complexity"]);
-    check(&leaf("1", 0, &[]).replace("Complexity: 2", "Complexity: 0"), &["missing-complexity"]);
-    check(&leaf("1", 0, &[]).replace("Complexity: 2", "Complexity: 5"), &["over-complexity"]);
+    check(
+        &leaf("1", 0, &[]).replace("Complexity: 2", "Complexity: 12"),
+        &["missing-complexity"],
+    );
+    check(
+        &leaf("1", 0, &[]).replace("Complexity: 2", "Complexity: 0"),
+        &["missing-complexity"],
+    );
+    check(
+        &leaf("1", 0, &[]).replace("Complexity: 2", "Complexity: 5"),
+        &["over-complexity"],
+    );
     check("no task", &["empty-tree"]);
     check("- [1.1] broken", &["syntax"]);
 }
@@ -140,8 +231,9 @@ fn one_mistake_gives_one_finding() {
 #[test]
 fn ids_extend_their_parents() {
     let tree = |ids: &[(&str, usize)]| {
-        let parents: Vec<bool> =
-            (0..ids.len()).map(|at| ids.get(at + 1).is_some_and(|next| next.1 > ids[at].1)).collect();
+        let parents: Vec<bool> = (0..ids.len())
+            .map(|at| ids.get(at + 1).is_some_and(|next| next.1 > ids[at].1))
+            .collect();
         let lines = ids.iter().zip(parents).map(|(&(id, depth), parent)| {
             if parent {
                 format!("{}- [ID: {id}] Parent\n", "  ".repeat(depth))
@@ -151,15 +243,28 @@ fn ids_extend_their_parents() {
         });
         format!("- [ID: root] Goal\n{}", lines.collect::<String>())
     };
-    let check = |ids_: &[(&str, usize)], expect: &[&str]| assert_eq!(ids(&tree(ids_)), expect, "{ids_:?}");
+    let check =
+        |ids_: &[(&str, usize)], expect: &[&str]| assert_eq!(ids(&tree(ids_)), expect, "{ids_:?}");
     check(&[("1", 0), ("1.1", 1), ("1.2", 1), ("2", 0)], &[]);
     check(&[("T1", 0), ("T1.1", 1), ("T1.2", 1), ("api", 0)], &[]);
-    check(&[("1", 0), ("1.1", 1), ("2.2", 1), ("2", 0)], &["malformed-id"]);
-    check(&[("1", 0), ("1.1", 1), ("12", 1), ("2", 0)], &["malformed-id"]);
-    check(&[("1", 0), ("2.1", 1), ("2.1.1", 2), ("2.1.2", 2), ("1.2", 1)], &["malformed-id"]);
+    check(
+        &[("1", 0), ("1.1", 1), ("2.2", 1), ("2", 0)],
+        &["malformed-id"],
+    );
+    check(
+        &[("1", 0), ("1.1", 1), ("12", 1), ("2", 0)],
+        &["malformed-id"],
+    );
+    check(
+        &[("1", 0), ("2.1", 1), ("2.1.1", 2), ("2.1.2", 2), ("1.2", 1)],
+        &["malformed-id"],
+    );
     check(&[("1..2", 0), ("2", 0)], &["malformed-id"]);
     check(&[("../x", 0), ("2", 0)], &["malformed-id"]);
-    check(&[("1", 0), ("1.1", 1), ("root", 1), ("2", 0)], &["duplicate-id"]);
+    check(
+        &[("1", 0), ("1.1", 1), ("root", 1), ("2", 0)],
+        &["duplicate-id"],
+    );
 }
 
 #[test]
@@ -173,7 +278,13 @@ fn findings_name_their_task() {
     let first = &found[0];
     let at = &text[first.span.start..first.span.end];
     assert_eq!(
-        (first.rule, first.task_id.as_str(), first.parent_id.as_deref(), first.depth, at),
+        (
+            first.rule,
+            first.task_id.as_str(),
+            first.parent_id.as_deref(),
+            first.depth,
+            at
+        ),
         ("unknown-field", "1.1", Some("1"), 2, "Owner: me")
     );
     assert!(found.is_sorted_by_key(|diagnostic| diagnostic.span));
@@ -182,7 +293,12 @@ fn findings_name_their_task() {
 #[test]
 fn file_conflicts() {
     let check = |leaves: &[(&str, &[&str])], expect: &[(&str, &str)]| {
-        let text = tree(&leaves.iter().map(|(id, extra)| leaf(id, 0, extra)).collect::<Vec<_>>());
+        let text = tree(
+            &leaves
+                .iter()
+                .map(|(id, extra)| leaf(id, 0, extra))
+                .collect::<Vec<_>>(),
+        );
         let conflicts: Vec<(String, String)> = found(&text, &RuleFacts::default())
             .into_iter()
             .filter(|diagnostic| diagnostic.rule == "file-conflict")
@@ -193,44 +309,96 @@ fn file_conflicts() {
             assert!(id == expect_id && detail.contains(part), "{id}: {detail}");
         }
     };
-    check(&[("1", &["Files: a"]), ("2", &["Files: a"])], &[("2", "`a` is also changed by 1")]);
-    check(&[("1", &["Files: a, b"]), ("2", &["Files: b, a"])], &[("2", "and 1 more is also changed by 1")]);
-    check(&[("1", &["Files: a"]), ("2", &["Files: ./a", "Dependencies: 1"])], &[]);
-    check(&[("1", &["Files: a"]), ("2", &["Dependencies: 1"]), ("3", &["Files: a", "Dependencies: 2"])], &[]);
-    check(&[("1", &["Files: a", "Dependencies: 2"]), ("2", &["Files: a"])], &[]);
     check(
-        &[("1", &["Files: src/"]), ("2", &["Files: src/a.rs"]), ("3", &["Files: src/b.rs"])],
+        &[("1", &["Files: a"]), ("2", &["Files: a"])],
+        &[("2", "`a` is also changed by 1")],
+    );
+    check(
+        &[("1", &["Files: a, b"]), ("2", &["Files: b, a"])],
+        &[("2", "and 1 more is also changed by 1")],
+    );
+    check(
+        &[
+            ("1", &["Files: a"]),
+            ("2", &["Files: ./a", "Dependencies: 1"]),
+        ],
+        &[],
+    );
+    check(
+        &[
+            ("1", &["Files: a"]),
+            ("2", &["Dependencies: 1"]),
+            ("3", &["Files: a", "Dependencies: 2"]),
+        ],
+        &[],
+    );
+    check(
+        &[
+            ("1", &["Files: a", "Dependencies: 2"]),
+            ("2", &["Files: a"]),
+        ],
+        &[],
+    );
+    check(
+        &[
+            ("1", &["Files: src/"]),
+            ("2", &["Files: src/a.rs"]),
+            ("3", &["Files: src/b.rs"]),
+        ],
         &[("2", "changed by 1"), ("3", "changed by 1")],
     );
     check(&[("1", &["Files: src"]), ("2", &["Files: srcs/a.rs"])], &[]);
-    check(&[("1", &["Files: ."]), ("2", &["Files: x/y"])], &[("2", "changed by 1")]);
-    check(&[("1", &["Files: src/*.rs"]), ("2", &["Files: src/a.rs"])], &[("2", "changed by 1")]);
     check(
-        &[("1", &["Files: a"]), ("2", &["Files: a"]), ("3", &["Files: a"])],
+        &[("1", &["Files: ."]), ("2", &["Files: x/y"])],
+        &[("2", "changed by 1")],
+    );
+    check(
+        &[("1", &["Files: src/*.rs"]), ("2", &["Files: src/a.rs"])],
+        &[("2", "changed by 1")],
+    );
+    check(
+        &[
+            ("1", &["Files: a"]),
+            ("2", &["Files: a"]),
+            ("3", &["Files: a"]),
+        ],
         &[("2", "by 1"), ("3", "by 2")],
     );
     check(&[("1", &["Files: a, a"])], &[]);
     // What only starts like a task has no place in any order.
-    let broken =
-        tree(&[leaf("1", 0, &["Files: a"]), leaf("2", 0, &["Files: a"]).replace("[ID: 2]", "[ID: ]")]);
+    let broken = tree(&[
+        leaf("1", 0, &["Files: a"]),
+        leaf("2", 0, &["Files: a"]).replace("[ID: 2]", "[ID: ]"),
+    ]);
     assert_eq!(ids(&broken), ["syntax"]);
 }
 
 #[test]
 fn files_that_some_task_creates_are_not_missing() {
-    let facts = RuleFacts { paths: [("x.rs".to_owned(), PathFact::Missing)].into(), ..RuleFacts::default() };
+    let facts = RuleFacts {
+        paths: [("x.rs".to_owned(), PathFact::Missing)].into(),
+        ..RuleFacts::default()
+    };
     let check = |leaves: &[&[&str]], expect: usize| {
-        let leaves: Vec<String> =
-            leaves.iter().zip(1..).map(|(extra, id): (_, u32)| leaf(&id.to_string(), 0, extra)).collect();
+        let leaves: Vec<String> = leaves
+            .iter()
+            .zip(1..)
+            .map(|(extra, id): (_, u32)| leaf(&id.to_string(), 0, extra))
+            .collect();
         let text = tree(&leaves);
-        let count =
-            found(&text, &facts).iter().filter(|diagnostic| diagnostic.rule == "missing-file").count();
+        let count = found(&text, &facts)
+            .iter()
+            .filter(|diagnostic| diagnostic.rule == "missing-file")
+            .count();
         assert_eq!(count, expect, "{text}");
     };
     check(&[&["Files: x.rs"]], 1);
     check(&[&["Files: ./x.rs (new)"]], 0);
     check(&[&["Files: x.rs", "Acceptance: Creates the module"]], 0);
-    check(&[&["Files: x.rs (new)"], &["Files: x.rs", "Dependencies: 1"]], 0);
+    check(
+        &[&["Files: x.rs (new)"], &["Files: x.rs", "Dependencies: 1"]],
+        0,
+    );
     check(&[&["Files: x*.rs"]], 0);
 }
 
@@ -248,22 +416,47 @@ fn who_shares_a_file_comes_in_the_order_that_keeps_the_critical_path_short() {
         assert_eq!(changes, expect, "{}", fixed.text);
     };
     let shares = "  - Files: a\n";
-    check(&[task("1", 2, shares), task("2", 2, shares)], &["2: add `After: 1`, since both change a"]);
-    let behind = "  - Files: b\n  - Dependencies: 2\n  - Guardrails: Do NOT modify files outside: b\n";
+    check(
+        &[task("1", 2, shares), task("2", 2, shares)],
+        &["2: add `After: 1`, since both change a"],
+    );
+    let behind =
+        "  - Files: b\n  - Dependencies: 2\n  - Guardrails: Do NOT modify files outside: b\n";
     let behind = task("3", 4, "").replace("outside: a\n", "outside: b\n")
         + &behind[..behind.find("  - Guard").unwrap()];
-    check(&[task("1", 2, shares), task("2", 2, shares), behind], &["1: add `After: 2`, since both change a"]);
-    check(&[task("1", 2, shares), task("2", 2, &format!("{shares}  - After: 1\n"))], &[]);
+    check(
+        &[task("1", 2, shares), task("2", 2, shares), behind],
+        &["1: add `After: 2`, since both change a"],
+    );
+    check(
+        &[
+            task("1", 2, shares),
+            task("2", 2, &format!("{shares}  - After: 1\n")),
+        ],
+        &[],
+    );
 }
 
 #[test]
 fn programs_of_commands() {
-    let programs = [("cargo", true), ("grep", true), ("lint", true), ("pytset", false), ("b", false)];
+    let programs = [
+        ("cargo", true),
+        ("grep", true),
+        ("lint", true),
+        ("pytset", false),
+        ("b", false),
+    ];
     let facts = RuleFacts {
-        programs: programs.map(|(word, known)| (word.to_owned(), known)).into(),
+        programs: programs
+            .map(|(word, known)| (word.to_owned(), known))
+            .into(),
         paths: ["run.sh", "new.sh", "gone.sh"]
             .map(|path| {
-                let there = if path == "run.sh" { PathFact::File { lines: None } } else { PathFact::Missing };
+                let there = if path == "run.sh" {
+                    PathFact::File { lines: None }
+                } else {
+                    PathFact::Missing
+                };
                 (path.to_owned(), there)
             })
             .into(),
@@ -271,7 +464,10 @@ fn programs_of_commands() {
     };
     let check = |field: &str, expect: &[&str]| {
         let text = leaf("1", 0, &["Files: new.sh (new)", field]);
-        let rules: Vec<&str> = found(&text, &facts).iter().map(|diagnostic| diagnostic.rule).collect();
+        let rules: Vec<&str> = found(&text, &facts)
+            .iter()
+            .map(|diagnostic| diagnostic.rule)
+            .collect();
         assert_eq!(rules, expect, "{field}");
     };
     check("Test Commands: cargo test a, cargo test b", &[]);
@@ -281,14 +477,20 @@ fn programs_of_commands() {
     check("Verify: cargo test a, cargo test b", &["several-commands"]);
     check("Verify: pytset a", &["unknown-program"]);
     check("Test Commands: pytset a; pytset b", &["unknown-program"]);
-    check("Test Commands: ./run.sh; ./new.sh; cd x && y; A=1 cargo test; ! grep a b; (true)", &[]);
+    check(
+        "Test Commands: ./run.sh; ./new.sh; cd x && y; A=1 cargo test; ! grep a b; (true)",
+        &[],
+    );
     check("Test Commands: ./gone.sh", &["unknown-program"]);
     check("Test Commands: other --flag, /usr/bin/x", &[]);
 }
 
 #[test]
 fn a_program_that_is_missing_is_reported_once() {
-    let facts = RuleFacts { programs: [("swift".to_owned(), false)].into(), ..RuleFacts::default() };
+    let facts = RuleFacts {
+        programs: [("swift".to_owned(), false)].into(),
+        ..RuleFacts::default()
+    };
     let leaves = ["1", "2", "3"].map(|id| leaf(id, 0, &["Test Commands: swift test"]));
     let found = found(&tree(&leaves), &facts);
     let shown: Vec<(&str, &str)> = found.iter().map(|d| (&*d.task_id, &*d.detail)).collect();
@@ -299,8 +501,16 @@ fn a_program_that_is_missing_is_reported_once() {
 fn fixes() {
     let check = |before: &str, after: &str| {
         let fixed = fix_all(before, &RuleFacts::default());
-        assert_eq!(fixed.text, after, "--- before\n{before}--- fixed\n{}", fixed.text);
-        assert_eq!(fix_all(&fixed.text, &RuleFacts::default()).changes.len(), 0, "fixing again:\n{after}");
+        assert_eq!(
+            fixed.text, after,
+            "--- before\n{before}--- fixed\n{}",
+            fixed.text
+        );
+        assert_eq!(
+            fix_all(&fixed.text, &RuleFacts::default()).changes.len(),
+            0,
+            "fixing again:\n{after}"
+        );
     };
     check(
         "- [ID: 1] A (Complexity: 2)\n  - Files: a, b\n\n<!-- kept -->\n",
@@ -416,7 +626,11 @@ fn large_trees_are_checked_in_linear_time() {
                 &[
                     &format!(
                         "Dependencies: {}",
-                        if id == 1 { "none".to_owned() } else { (id - 1).to_string() }
+                        if id == 1 {
+                            "none".to_owned()
+                        } else {
+                            (id - 1).to_string()
+                        }
                     ),
                     "Files: CHANGELOG.md",
                 ],
@@ -424,16 +638,26 @@ fn large_trees_are_checked_in_linear_time() {
         })
         .collect();
     assert_eq!(ids(&format!("- [ID: root] R\n{chain}")), Vec::<&str>::new());
-    let free: String = (1..=4_000).map(|id| leaf(&id.to_string(), 0, &["Files: CHANGELOG.md"])).collect();
+    let free: String = (1..=4_000)
+        .map(|id| leaf(&id.to_string(), 0, &["Files: CHANGELOG.md"]))
+        .collect();
     assert_eq!(ids(&format!("- [ID: root] R\n{free}")).len(), 3_999);
     let deep: String = (0..3000)
-        .map(|depth| format!("{}- [ID: 1{}] T\n", "  ".repeat(depth), ".1".repeat(depth.min(40))))
+        .map(|depth| {
+            format!(
+                "{}- [ID: 1{}] T\n",
+                "  ".repeat(depth),
+                ".1".repeat(depth.min(40))
+            )
+        })
         .collect();
     assert!(ids(&deep).contains(&"subtask-count"));
 }
 
 fn line() -> impl Strategy<Value = String> {
-    let id = prop::sample::select(vec!["1", "1.1", "1.2", "2", "2.1", "3.1", "root", "x y", ""]);
+    let id = prop::sample::select(vec![
+        "1", "1.1", "1.2", "2", "2.1", "3.1", "root", "x y", "",
+    ]);
     let text = prop::sample::select(vec![
         "Files: a, b",
         "Files: src/",
@@ -446,8 +670,8 @@ fn line() -> impl Strategy<Value = String> {
         "Files: ../x",
         "note",
     ]);
-    let list =
-        prop::collection::vec(id.clone(), 0..3).prop_map(|ids| format!("Dependencies: {}", ids.join(", ")));
+    let list = prop::collection::vec(id.clone(), 0..3)
+        .prop_map(|ids| format!("Dependencies: {}", ids.join(", ")));
     prop_oneof![
         3 => (0_usize..4, id).prop_map(|(depth, id)| format!("{}- [ID: {id}] T (Complexity: 2)\n", "  ".repeat(depth))),
         3 => (0_usize..5, text).prop_map(|(depth, text)| format!("{}- {text}\n", "  ".repeat(depth))),
@@ -471,8 +695,10 @@ proptest! {
 
 #[test]
 fn a_reference_whose_line_has_none_of_its_names() {
-    let text =
-        format!("def dotproduct(a, b): ...\n{}def power_set(s): ...\n", "# the structure\n".repeat(30));
+    let text = format!(
+        "def dotproduct(a, b): ...\n{}def power_set(s): ...\n",
+        "# the structure\n".repeat(30)
+    );
     let check = |reference: &str, expect: Option<&str>| {
         let tree = format!("- [ID: 1] Parse (Complexity: 2)\n  - References: {reference}\n");
         let facts = RuleFacts {
@@ -481,8 +707,14 @@ fn a_reference_whose_line_has_none_of_its_names() {
             ..RuleFacts::default()
         };
         let found = found(&tree, &facts);
-        let found = found.iter().find(|finding| finding.rule == "stale-reference");
-        assert_eq!(found.map(|finding| finding.detail.as_str()), expect, "{reference}");
+        let found = found
+            .iter()
+            .find(|finding| finding.rule == "stale-reference");
+        assert_eq!(
+            found.map(|finding| finding.detail.as_str()),
+            expect,
+            "{reference}"
+        );
     };
     let expect = "`dotproduct` is not near line 32 of `a.pyi`, but at line 1";
     check("a.pyi:32 - the stub of dotproduct", Some(expect));
@@ -490,7 +722,10 @@ fn a_reference_whose_line_has_none_of_its_names() {
     check("a.pyi:11 - the stub of dotproduct", None);
     check("a.pyi:5-32 - the stub of dotproduct", None);
     check("a.pyi:32 - dotproduct, above power_set", None);
-    check("a.pyi:1 - power_set", Some("`power_set` is not near line 1 of `a.pyi`, but at line 32"));
+    check(
+        "a.pyi:1 - power_set",
+        Some("`power_set` is not near line 1 of `a.pyi`, but at line 32"),
+    );
     check("a.pyi:32 - structure to follow", None);
     check("a.pyi:32 - as `matmul` does", None);
     check("a.pyi:32", None);

@@ -22,8 +22,14 @@ fn check(context: &RuleContext<'_>, sink: &mut FindingSink<'_>) {
             .iter()
             .any(|name| context.covered.contains(&name.to_lowercase()));
         if !covered {
-            sink.report_plan(format!("no leaf covers {}: {}", requirement.id, requirement.text))
-                .hint(format!("add `Covers: {}` to the leaf that does, or a leaf", requirement.id));
+            sink.report_plan(format!(
+                "no leaf covers {}: {}",
+                requirement.id, requirement.text
+            ))
+            .hint(format!(
+                "add `Covers: {}` to the leaf that does, or a leaf",
+                requirement.id
+            ));
         }
     }
 }

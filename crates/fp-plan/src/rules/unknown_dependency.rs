@@ -18,7 +18,9 @@ pub(super) static RULE: Rule = Rule {
 const MAX_SEARCHED: usize = 10_000;
 
 fn check(context: &RuleContext<'_>, task: &Task, sink: &mut FindingSink<'_>) {
-    let unknown = task.ordering().filter(|item| context.index.find(&item.text).is_none());
+    let unknown = task
+        .ordering()
+        .filter(|item| context.index.find(&item.text).is_none());
     for item in unknown {
         let finding = sink.report(task, item.span, format!("there is no task `{}`", item.text));
         match meant(context, item) {
@@ -32,13 +34,19 @@ fn check(context: &RuleContext<'_>, task: &Task, sink: &mut FindingSink<'_>) {
 fn meant<'p>(context: &RuleContext<'p>, item: &Item) -> Option<&'p str> {
     let bare = |text: &str| -> String {
         let text: String = text.chars().filter(|c| c.is_alphanumeric()).collect();
-        text.to_lowercase().trim_start_matches("task").trim_start_matches('t').to_owned()
+        text.to_lowercase()
+            .trim_start_matches("task")
+            .trim_start_matches('t')
+            .to_owned()
     };
     let wanted = bare(&item.text);
     if wanted.is_empty() || context.plan.tasks.len() > MAX_SEARCHED {
         return None;
     }
-    let found =
-        context.plan.tasks.iter().find(|task| bare(&task.id) == wanted || bare(&task.description) == wanted);
+    let found = context
+        .plan
+        .tasks
+        .iter()
+        .find(|task| bare(&task.id) == wanted || bare(&task.description) == wanted);
     found.map(|task| &*task.id)
 }

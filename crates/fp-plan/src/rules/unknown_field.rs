@@ -43,14 +43,28 @@ const OTHER_NAMES: [(&str, FieldKind); 20] = [
 fn check(context: &RuleContext<'_>, index: TaskIndex, sink: &mut FindingSink<'_>) {
     let task = context.task(index);
     for (label, item) in &task.fields.unknown {
-        let other = OTHER_NAMES.iter().find(|(name, _)| name.eq_ignore_ascii_case(label));
+        let other = OTHER_NAMES
+            .iter()
+            .find(|(name, _)| name.eq_ignore_ascii_case(label));
         let hint = match other {
             Some((_, field)) => format!("did you mean `{}`?", field.label()),
-            None => "`fp explain unknown-field` lists the fields; what is no field needs no colon".to_owned(),
+            None => "`fp explain unknown-field` lists the fields; what is no field needs no colon"
+                .to_owned(),
         };
-        sink.report(task, item.span, format!("`{label}` is not a field of a task")).hint(hint);
+        sink.report(
+            task,
+            item.span,
+            format!("`{label}` is not a field of a task"),
+        )
+        .hint(hint);
     }
-    for (_, item) in task.fields.unreadable.iter().filter(|(kind, _)| *kind == FieldKind::Risk) {
-        sink.report(task, item.span, format!("`{}` is no risk", item.text)).hint("write low, medium or high");
+    for (_, item) in task
+        .fields
+        .unreadable
+        .iter()
+        .filter(|(kind, _)| *kind == FieldKind::Risk)
+    {
+        sink.report(task, item.span, format!("`{}` is no risk", item.text))
+            .hint("write low, medium or high");
     }
 }

@@ -24,15 +24,21 @@ fn check(context: &RuleContext<'_>, sink: &mut FindingSink<'_>) {
     for leaf in context.plan.leaves().filter(|leaf| !leaf.broken) {
         for command in leaf.commands() {
             let word = program_of(&command.text).filter(|word| !is_there(context, word));
-            let Some(word) = word.filter(|word| missing.insert(word)) else { continue };
+            let Some(word) = word.filter(|word| missing.insert(word)) else {
+                continue;
+            };
             let (what, hint) = match word.contains('/') {
-                true => ("file", "correct the path, or mark the file as `(new)` in the task that creates it"),
+                true => (
+                    "file",
+                    "correct the path, or mark the file as `(new)` in the task that creates it",
+                ),
                 false => (
                     "program",
                     "install it on this machine, or correct the command; keep it if a task installs it",
                 ),
             };
-            sink.report(leaf, command.span, format!("there is no {what} `{word}`")).hint(hint);
+            sink.report(leaf, command.span, format!("there is no {what} `{word}`"))
+                .hint(hint);
         }
     }
 }

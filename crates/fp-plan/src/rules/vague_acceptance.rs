@@ -38,8 +38,12 @@ static PHRASES: LazyLock<Regex> = LazyLock::new(|| {
 fn check(_context: &RuleContext<'_>, task: &Task, sink: &mut FindingSink<'_>) {
     for item in task.fields.items(FieldKind::Acceptance) {
         if let Some(phrase) = vague_phrase(&item.text) {
-            sink.report(task, item.span, format!("\"{phrase}\" says nothing that can be observed"))
-                .hint("say what is seen: a value, an error, an exit status, a file");
+            sink.report(
+                task,
+                item.span,
+                format!("\"{phrase}\" says nothing that can be observed"),
+            )
+            .hint("say what is seen: a value, an error, an exit status, a file");
         }
     }
 }
@@ -51,7 +55,12 @@ pub fn vague_phrase(criterion: &str) -> Option<&str> {
         return None;
     }
     let found = PHRASES.captures(criterion)?;
-    found.iter().skip(1).flatten().next().map(|phrase| phrase.as_str())
+    found
+        .iter()
+        .skip(1)
+        .flatten()
+        .next()
+        .map(|phrase| phrase.as_str())
 }
 
 #[cfg(test)]
@@ -60,7 +69,8 @@ mod tests {
 
     #[test]
     fn phrases() {
-        let check = |text: &str, expect: Option<&str>| assert_eq!(vague_phrase(text), expect, "{text}");
+        let check =
+            |text: &str, expect: Option<&str>| assert_eq!(vague_phrase(text), expect, "{text}");
         check("The login works correctly", Some("works correctly"));
         check("Properly handles errors.", Some("Properly"));
         check("Behaves as expected", Some("as expected"));

@@ -105,25 +105,41 @@ pub struct Schedule<'p> {
 }
 
 /// Schedules the leaves of `plan`. Fails if tasks wait for each other; all other faults are left to the rules.
-pub fn schedule<'p>(plan: &'p Plan<'p>, options: &ScheduleOptions) -> Result<Schedule<'p>, ScheduleCycle> {
+pub fn schedule<'p>(
+    plan: &'p Plan<'p>,
+    options: &ScheduleOptions,
+) -> Result<Schedule<'p>, ScheduleCycle> {
     let index = PlanIndex::new(plan);
     let graph = Graph::new(plan, &index);
-    let groups =
-        if options.model == ExecutionModel::Phased { phases(plan) } else { vec![0; plan.tasks.len()] };
+    let groups = if options.model == ExecutionModel::Phased {
+        phases(plan)
+    } else {
+        vec![0; plan.tasks.len()]
+    };
     // Parents take no time and go first, which keeps them from delaying their dependents.
-    let order = graph
-        .order(|task| plan.tasks[task].is_leaf().then(|| (groups[task], rank(&plan.tasks[task], options))));
+    let order = graph.order(|task| {
+        plan.tasks[task]
+            .is_leaf()
+            .then(|| (groups[task], rank(&plan.tasks[task], options)))
+    });
     if order.len() < graph.len() {
         return Err(held_up(plan, &order));
     }
-    let leaves: Vec<TaskIndex> = order.iter().copied().filter(|&task| plan.tasks[task].is_leaf()).collect();
+    let leaves: Vec<TaskIndex> = order
+        .iter()
+        .copied()
+        .filter(|&task| plan.tasks[task].is_leaf())
+        .collect();
     let mut slots = waves::place_tasks(plan, &graph, &order, &groups, options);
     let waves = waves::list_waves(plan, &leaves, &slots);
     let steps = leaves
         .iter()
         .zip(1..)
         .map(|(&leaf, position)| step(plan, leaf, position, std::mem::take(&mut slots[leaf])));
-    let total = leaves.iter().map(|&leaf| u64::from(weight(&plan.tasks[leaf]))).sum();
+    let total = leaves
+        .iter()
+        .map(|&leaf| u64::from(weight(&plan.tasks[leaf])))
+        .sum();
     let critical_path = critical_path(plan, &graph, &order);
     Ok(Schedule {
         execution_order: options.order,
@@ -139,9 +155,17 @@ pub fn schedule<'p>(plan: &'p Plan<'p>, options: &ScheduleOptions) -> Result<Sch
 
 fn held_up(plan: &Plan, order: &[TaskIndex]) -> ScheduleCycle {
     let is_held = |(number, task): &(TaskIndex, &Task)| task.is_leaf() && !order.contains(number);
-    let mut held = plan.tasks.iter().enumerate().filter(is_held).map(|(_, task)| task.id.to_string());
+    let mut held = plan
+        .tasks
+        .iter()
+        .enumerate()
+        .filter(is_held)
+        .map(|(_, task)| task.id.to_string());
     let first = held.next().unwrap_or_default();
-    ScheduleCycle { first, count: 1 + held.count() }
+    ScheduleCycle {
+        first,
+        count: 1 + held.count(),
+    }
 }
 
 fn step<'p>(
@@ -174,26 +198,38 @@ pub(crate) fn weight(task: &Task) -> u32 {
 
 /// The same in a chain of tasks, where parents take no time.
 pub(crate) fn leaf_weight(task: &Task) -> u64 {
-    if task.is_leaf() { weight(task).into() } else { 0 }
+    if task.is_leaf() {
+        weight(task).into()
+    } else {
+        0
+    }
 }
 
 /// The sort key among tasks that could be next; smaller comes first. The document decides ties.
 fn rank(task: &Task, options: &ScheduleOptions) -> (i64, i64) {
-    options.order.rank(options.composite.get(&*task.id).copied(), weight(task))
+    options
+        .order
+        .rank(options.composite.get(&*task.id).copied(), weight(task))
 }
 
 /// The critical path. Among paths of equal length, the one that ends first in the order wins, and then at each step the
 /// first dependency listed.
 fn critical_path<'p>(plan: &'p Plan<'p>, graph: &Graph, order: &[TaskIndex]) -> CriticalPath<'p> {
     let length = graph.chain_weights(order, |task| leaf_weight(&plan.tasks[task]));
-    let longest =
-        |tasks: &mut dyn Iterator<Item = TaskIndex>| tasks.min_by_key(|&task| Reverse(length[task]));
+    let longest = |tasks: &mut dyn Iterator<Item = TaskIndex>| {
+        tasks.min_by_key(|&task| Reverse(length[task]))
+    };
     let last = longest(&mut order.iter().copied());
-    let way = std::iter::successors(last, |&task| longest(&mut graph.waits_for(task).iter().copied()));
+    let way = std::iter::successors(last, |&task| {
+        longest(&mut graph.waits_for(task).iter().copied())
+    });
     let leaves = way.filter(|&task| plan.tasks[task].is_leaf());
     let mut tasks: Vec<&str> = leaves.map(|task| &*plan.tasks[task].id).collect();
     tasks.reverse();
-    CriticalPath { tasks, complexity: last.map_or(0, |task| length[task]) }
+    CriticalPath {
+        tasks,
+        complexity: last.map_or(0, |task| length[task]),
+    }
 }
 
 /// The best result for each number of builders: neither shorter than the critical path nor than an even share.
@@ -202,7 +238,10 @@ fn speed_up(total: u64, critical: u64) -> Vec<SpeedUp> {
         .into_iter()
         .map(|builders| {
             let shortest = critical.max(total.div_ceil(builders.into())).max(1);
-            #[expect(clippy::cast_precision_loss, reason = "sums of complexities are far below 2^52")]
+            #[expect(
+                clippy::cast_precision_loss,
+                reason = "sums of complexities are far below 2^52"
+            )]
             let factor = (total.max(1) as f64 / shortest as f64 * 100.0).round() / 100.0;
             SpeedUp { builders, factor }
         })

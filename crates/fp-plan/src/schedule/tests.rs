@@ -16,8 +16,13 @@ fn tree(tasks: &[&str]) -> String {
     let mut text = "- [ID: root] Goal\n".to_owned();
     for task in tasks {
         let mut parts = task.split("; ");
-        let (id, complexity) = parts.next().and_then(|head| head.split_once(' ')).unwrap_or((task, "1"));
-        text.push_str(&format!("- [ID: {id}] Task {id} (Complexity: {complexity})\n"));
+        let (id, complexity) = parts
+            .next()
+            .and_then(|head| head.split_once(' '))
+            .unwrap_or((task, "1"));
+        text.push_str(&format!(
+            "- [ID: {id}] Task {id} (Complexity: {complexity})\n"
+        ));
         parts.for_each(|field| text.push_str(&format!("  - {field}\n")));
     }
     text
@@ -30,7 +35,10 @@ fn run(text: &str, options: &ScheduleOptions) -> Schedule<'static> {
 }
 
 fn parallel(limit: u32) -> ScheduleOptions {
-    ScheduleOptions { max_parallel_tasks: limit, ..ScheduleOptions::default() }
+    ScheduleOptions {
+        max_parallel_tasks: limit,
+        ..ScheduleOptions::default()
+    }
 }
 
 /// Each wave's ids, with the cause of each delay.
@@ -42,53 +50,117 @@ fn waves(schedule: &Schedule) -> Vec<String> {
             Some(delay) => format!("{id}:{:?}({})", delay.cause, delay.on.join(",")),
         }
     };
-    schedule.waves.iter().map(|wave| wave.tasks.iter().map(shown).collect::<Vec<_>>().join(" ")).collect()
+    schedule
+        .waves
+        .iter()
+        .map(|wave| wave.tasks.iter().map(shown).collect::<Vec<_>>().join(" "))
+        .collect()
 }
 
 #[test]
 fn order_of_ties() {
     let tasks = ["1 2", "2 5", "3 5", "4 1; Dependencies: 3", "5 3"];
     let check = |order: ExecutionOrder, composite: &[(&str, u8)], expect: &[&str]| {
-        let composite = composite.iter().map(|(id, value)| ((*id).to_owned(), *value)).collect();
-        let found = run(&tree(&tasks), &ScheduleOptions { order, composite, ..ScheduleOptions::default() });
+        let composite = composite
+            .iter()
+            .map(|(id, value)| ((*id).to_owned(), *value))
+            .collect();
+        let found = run(
+            &tree(&tasks),
+            &ScheduleOptions {
+                order,
+                composite,
+                ..ScheduleOptions::default()
+            },
+        );
         let ids: Vec<&str> = found.order.iter().map(|step| step.id).collect();
         assert_eq!(ids, expect, "{order:?}");
     };
-    check(ExecutionOrder::DocumentOrder, &[], &["1", "2", "3", "4", "5"]);
+    check(
+        ExecutionOrder::DocumentOrder,
+        &[],
+        &["1", "2", "3", "4", "5"],
+    );
     check(ExecutionOrder::RiskFirst, &[], &["2", "3", "5", "1", "4"]);
-    check(ExecutionOrder::RiskFirst, &[("5", 4), ("1", 3)], &["5", "1", "2", "3", "4"]);
+    check(
+        ExecutionOrder::RiskFirst,
+        &[("5", 4), ("1", 3)],
+        &["5", "1", "2", "3", "4"],
+    );
     check(ExecutionOrder::EasyFirst, &[], &["1", "5", "2", "3", "4"]);
 }
 
 #[test]
 fn waves_and_what_delays_them() {
     let check = |tasks: &[&str], limit: u32, expect: &[&str]| {
-        assert_eq!(waves(&run(&tree(tasks), &parallel(limit))), expect, "{tasks:?}")
+        assert_eq!(
+            waves(&run(&tree(tasks), &parallel(limit))),
+            expect,
+            "{tasks:?}"
+        )
     };
     check(&["1 1", "2 1"], 2, &["1 2"]);
     check(&["1 1", "2 1"], 1, &["1", "2:Limit()"]);
-    check(&["1 1", "2 1; Dependencies: 1", "3 1"], 2, &["1 3", "2:Dependency(1)"]);
-    check(&["1 1; After: 2", "2 1", "3 1; Dependencies: 1"], 2, &["2", "1:Dependency(2)", "3:Dependency(1)"]);
-    check(&["1 1; Files: a", "2 1; Files: a", "3 1; Files: a"], 4, &["1", "2:File(1)", "3:File(2)"]);
     check(
-        &["1 1; Files: src/", "2 1; Files: src/a.rs", "3 1; Files: src/b.rs"],
+        &["1 1", "2 1; Dependencies: 1", "3 1"],
+        2,
+        &["1 3", "2:Dependency(1)"],
+    );
+    check(
+        &["1 1; After: 2", "2 1", "3 1; Dependencies: 1"],
+        2,
+        &["2", "1:Dependency(2)", "3:Dependency(1)"],
+    );
+    check(
+        &["1 1; Files: a", "2 1; Files: a", "3 1; Files: a"],
+        4,
+        &["1", "2:File(1)", "3:File(2)"],
+    );
+    check(
+        &[
+            "1 1; Files: src/",
+            "2 1; Files: src/a.rs",
+            "3 1; Files: src/b.rs",
+        ],
         4,
         &["1", "2:File(1) 3:File(1)"],
     );
-    check(&["1 1; Files: src/a.rs", "2 1; Files: src", "3 1; Files: b"], 4, &["1 3", "2:File(1)"]);
+    check(
+        &["1 1; Files: src/a.rs", "2 1; Files: src", "3 1; Files: b"],
+        4,
+        &["1 3", "2:File(1)"],
+    );
     check(&["1 1; Files: .", "2 1; Files: x"], 4, &["1", "2:File(1)"]);
-    check(&["1 1; Files: a", "2 1; Files: ./a", "3 1"], 1, &["1", "2:Limit()", "3:Limit()"]);
-    check(&["1 1", "2 1", "3 1; Dependencies: 1, 2", "4 1"], 2, &["1 2", "3:Dependency(1,2) 4:Limit()"]);
+    check(
+        &["1 1; Files: a", "2 1; Files: ./a", "3 1"],
+        1,
+        &["1", "2:Limit()", "3:Limit()"],
+    );
+    check(
+        &["1 1", "2 1", "3 1; Dependencies: 1, 2", "4 1"],
+        2,
+        &["1 2", "3:Dependency(1,2) 4:Limit()"],
+    );
     check(&[], 2, &["root"]);
-    check(&["1 1; Files: a/Cargo.toml", "2 1; Files: b/Cargo.toml"], 2, &["1", "2:File(1)"]);
+    check(
+        &["1 1; Files: a/Cargo.toml", "2 1; Files: b/Cargo.toml"],
+        2,
+        &["1", "2:File(1)"],
+    );
 }
 
 #[test]
 fn a_dependency_on_a_parent_waits_for_all_of_it() {
     let text = "- [ID: root] R\n- [ID: 1] A (Complexity: 1)\n  - Dependencies: 2\n- [ID: 2] B\n  - [ID: 2.1] C (Complexity: 2)\n  - [ID: 2.2] D (Complexity: 3)\n    - Dependencies: 2.1\n";
     let found = run(text, &parallel(4));
-    assert_eq!(waves(&found), ["2.1", "2.2:Dependency(2.1)", "1:Dependency(2.2)"]);
-    assert_eq!((found.critical_path.tasks, found.critical_path.complexity), (vec!["2.1", "2.2", "1"], 6));
+    assert_eq!(
+        waves(&found),
+        ["2.1", "2.2:Dependency(2.1)", "1:Dependency(2.2)"]
+    );
+    assert_eq!(
+        (found.critical_path.tasks, found.critical_path.complexity),
+        (vec!["2.1", "2.2", "1"], 6)
+    );
 }
 
 #[test]
@@ -97,32 +169,60 @@ fn models() {
     let check = |model: ExecutionModel, expect: &[&str]| {
         let found = run(
             &tree(&tasks),
-            &ScheduleOptions { model, max_parallel_tasks: 4, ..ScheduleOptions::default() },
+            &ScheduleOptions {
+                model,
+                max_parallel_tasks: 4,
+                ..ScheduleOptions::default()
+            },
         );
         assert_eq!(waves(&found), expect, "{model:?}");
     };
     check(ExecutionModel::Parallel, &["1 2 3 4"]);
-    check(ExecutionModel::Sequential, &["1", "2:Limit()", "3:Limit()", "4:Limit()"]);
+    check(
+        ExecutionModel::Sequential,
+        &["1", "2:Limit()", "3:Limit()", "4:Limit()"],
+    );
     check(ExecutionModel::Phased, &["1 3 4", "2:Group(4)"]);
 }
 
 #[test]
 fn speed_up() {
-    let found = run(&tree(&["1 4", "2 4", "3 4", "4 4; Dependencies: 3"]), &parallel(2));
-    let gains: Vec<(u32, f64)> = found.speed_up.iter().map(|gain| (gain.builders, gain.factor)).collect();
-    assert_eq!((found.total_complexity, gains), (16, vec![(1, 1.0), (2, 2.0), (4, 2.0), (8, 2.0)]));
-    let critical: Vec<(&str, u32)> =
-        found.waves.iter().map(|wave| (wave.critical, wave.complexity)).collect();
+    let found = run(
+        &tree(&["1 4", "2 4", "3 4", "4 4; Dependencies: 3"]),
+        &parallel(2),
+    );
+    let gains: Vec<(u32, f64)> = found
+        .speed_up
+        .iter()
+        .map(|gain| (gain.builders, gain.factor))
+        .collect();
+    assert_eq!(
+        (found.total_complexity, gains),
+        (16, vec![(1, 1.0), (2, 2.0), (4, 2.0), (8, 2.0)])
+    );
+    let critical: Vec<(&str, u32)> = found
+        .waves
+        .iter()
+        .map(|wave| (wave.critical, wave.complexity))
+        .collect();
     assert_eq!(critical, [("1", 4), ("3", 4), ("4", 4)]);
 }
 
 #[test]
 fn a_cycle_is_refused() {
-    let text = tree(&["1 1", "2 1; Dependencies: 3", "3 1; Dependencies: 2", "4 1; Dependencies: 2"]);
+    let text = tree(&[
+        "1 1",
+        "2 1; Dependencies: 3",
+        "3 1; Dependencies: 2",
+        "4 1; Dependencies: 2",
+    ]);
     let (plan, _) = parse(&text);
     assert_eq!(
         schedule(&plan, &ScheduleOptions::default()),
-        Err(ScheduleCycle { count: 3, first: "2".to_owned() })
+        Err(ScheduleCycle {
+            count: 3,
+            first: "2".to_owned()
+        })
     );
 }
 
@@ -130,7 +230,14 @@ fn a_cycle_is_refused() {
 fn an_empty_tree_has_an_empty_schedule() {
     let (plan, _) = parse("");
     let found = schedule(&plan, &ScheduleOptions::default()).unwrap();
-    assert_eq!((found.order.len(), found.waves.len(), found.critical_path.complexity), (0, 0, 0));
+    assert_eq!(
+        (
+            found.order.len(),
+            found.waves.len(),
+            found.critical_path.complexity
+        ),
+        (0, 0, 0)
+    );
 }
 
 #[test]
@@ -139,12 +246,21 @@ fn thousands_of_tasks_are_scheduled() {
         .map(|id| {
             format!(
                 "{id} 1; Dependencies: {}; Files: CHANGELOG.md",
-                if id == 1 { "none".to_owned() } else { (id - 1).to_string() }
+                if id == 1 {
+                    "none".to_owned()
+                } else {
+                    (id - 1).to_string()
+                }
             )
         })
         .collect();
     assert_eq!(
-        run(&tree(&chain.iter().map(String::as_str).collect::<Vec<_>>()), &parallel(4)).waves.len(),
+        run(
+            &tree(&chain.iter().map(String::as_str).collect::<Vec<_>>()),
+            &parallel(4)
+        )
+        .waves
+        .len(),
         1_000
     );
     // Files that are free in turns, so that every wave has something in the way.
@@ -152,24 +268,44 @@ fn thousands_of_tasks_are_scheduled() {
         .map(|id| match id {
             1 => "1 1; Files: a".to_owned(),
             ..=1_000 => {
-                format!("{id} 1; Dependencies: {}; Files: {}", id - 1, if id % 2 == 0 { "a" } else { "b" })
+                format!(
+                    "{id} 1; Dependencies: {}; Files: {}",
+                    id - 1,
+                    if id % 2 == 0 { "a" } else { "b" }
+                )
             }
             _ => format!("{id} 1; Files: a, b"),
         })
         .collect();
     assert_eq!(
-        run(&tree(&turns.iter().map(String::as_str).collect::<Vec<_>>()), &parallel(4)).waves.len(),
+        run(
+            &tree(&turns.iter().map(String::as_str).collect::<Vec<_>>()),
+            &parallel(4)
+        )
+        .waves
+        .len(),
         2_000
     );
-    let shared: Vec<String> =
-        (1..=1_000).map(|id| format!("{id} 1; Files: CHANGELOG.md, src/{id}.rs")).collect();
+    let shared: Vec<String> = (1..=1_000)
+        .map(|id| format!("{id} 1; Files: CHANGELOG.md, src/{id}.rs"))
+        .collect();
     assert_eq!(
-        run(&tree(&shared.iter().map(String::as_str).collect::<Vec<_>>()), &parallel(16)).waves.len(),
+        run(
+            &tree(&shared.iter().map(String::as_str).collect::<Vec<_>>()),
+            &parallel(16)
+        )
+        .waves
+        .len(),
         1_000
     );
     let free: Vec<String> = (1..=1_000).map(|id| format!("{id} 1")).collect();
     assert_eq!(
-        run(&tree(&free.iter().map(String::as_str).collect::<Vec<_>>()), &parallel(1)).waves.len(),
+        run(
+            &tree(&free.iter().map(String::as_str).collect::<Vec<_>>()),
+            &parallel(1)
+        )
+        .waves
+        .len(),
         1_000
     );
 }
@@ -230,15 +366,34 @@ fn plan_md() {
 }
 
 /// A leaf as it is drawn: complexity, what it waits for (as a part of all before it), files, group.
-type Drawn = (u32, Vec<prop::sample::Index>, Vec<&'static str>, Option<&'static str>);
+type Drawn = (
+    u32,
+    Vec<prop::sample::Index>,
+    Vec<&'static str>,
+    Option<&'static str>,
+);
 
 fn any_leaf() -> impl Strategy<Value = Drawn> {
     let files = prop::collection::vec(
-        prop::sample::select(vec!["a", "b", "src/a.rs", "src/b.rs", "src", "src/**/*.rs", "./b", "."]),
+        prop::sample::select(vec![
+            "a",
+            "b",
+            "src/a.rs",
+            "src/b.rs",
+            "src",
+            "src/**/*.rs",
+            "./b",
+            ".",
+        ]),
         0..3,
     );
     let group = prop::option::of(prop::sample::select(vec!["x", "y", "z"]));
-    (1_u32..=10, prop::collection::vec(any::<prop::sample::Index>(), 0..4), files, group)
+    (
+        1_u32..=10,
+        prop::collection::vec(any::<prop::sample::Index>(), 0..4),
+        files,
+        group,
+    )
 }
 
 /// A tree of three leaves a parent, whose leaves wait for leaves and parents before them.
@@ -251,7 +406,9 @@ fn drawn_tree(leaves: &[Drawn]) -> String {
             text.push_str(&format!("- [ID: {parent}] Parent {parent}\n"));
         }
         let id = format!("{parent}.{}", number % 3 + 1);
-        text.push_str(&format!("  - [ID: {id}] Task {id} (Complexity: {complexity})\n"));
+        text.push_str(&format!(
+            "  - [ID: {id}] Task {id} (Complexity: {complexity})\n"
+        ));
         if !before.is_empty() && !after.is_empty() {
             let after: Vec<&str> = after.iter().map(|at| at.get(&before).as_str()).collect();
             text.push_str(&format!("    - Dependencies: {}\n", after.join(", ")));
@@ -294,18 +451,31 @@ fn any_options() -> impl Strategy<Value = ScheduleOptions> {
 /// For each leaf the leaves that it waits for, itself never among them.
 fn waits<'p>(plan: &'p Plan<'_>) -> HashMap<&'p str, Vec<&'p str>> {
     let index = PlanIndex::new(plan);
-    plan.leaves().map(|leaf| (&*leaf.id, index.leaves_named(leaf, FieldKind::Dependencies))).collect()
+    plan.leaves()
+        .map(|leaf| (&*leaf.id, index.leaves_named(leaf, FieldKind::Dependencies)))
+        .collect()
 }
 
 fn share_a_file(one: &[&str], other: &[&str]) -> bool {
-    let normal = |file: &&str| path::normal(path::literal_prefix(file)).unwrap().into_owned();
-    one.iter()
-        .map(normal)
-        .any(|a| other.iter().map(normal).any(|b| a == b || path::is_above(&a, &b) || path::is_above(&b, &a)))
+    let normal = |file: &&str| {
+        path::normal(path::literal_prefix(file))
+            .unwrap()
+            .into_owned()
+    };
+    one.iter().map(normal).any(|a| {
+        other
+            .iter()
+            .map(normal)
+            .any(|b| a == b || path::is_above(&a, &b) || path::is_above(&b, &a))
+    })
 }
 
 fn wave_of<'p>(found: &Schedule<'p>) -> HashMap<&'p str, usize> {
-    found.order.iter().map(|step| (step.id, step.wave)).collect()
+    found
+        .order
+        .iter()
+        .map(|step| (step.id, step.wave))
+        .collect()
 }
 
 /// The longest chain by complexity that ends with each leaf, the slow way.
@@ -313,7 +483,11 @@ fn longest(plan: &Plan, waits: &HashMap<&str, Vec<&str>>) -> u64 {
     let mut length: HashMap<&str, u64> = HashMap::new();
     // Leaves wait for earlier ones only, in these trees.
     for leaf in plan.leaves() {
-        let before = waits[&*leaf.id].iter().map(|id| length[id]).max().unwrap_or(0);
+        let before = waits[&*leaf.id]
+            .iter()
+            .map(|id| length[id])
+            .max()
+            .unwrap_or(0);
         length.insert(&leaf.id, before + u64::from(leaf.complexity.unwrap_or(1)));
     }
     length.into_values().max().unwrap_or(0)

@@ -39,7 +39,12 @@ pub struct Delay<'p> {
 impl Delay<'_> {
     /// The reason in a few words; `id` and `path` write an id or a path as the output needs it.
     pub(super) fn told(&self, id: fn(&str) -> String, path: fn(&str) -> String) -> String {
-        let on = self.on.iter().map(|on| id(on)).collect::<Vec<_>>().join(", ");
+        let on = self
+            .on
+            .iter()
+            .map(|on| id(on))
+            .collect::<Vec<_>>()
+            .join(", ");
         match (self.cause, &self.file) {
             (DelayCause::Dependency, _) => format!("after {on}"),
             (DelayCause::File, Some(file)) => format!("{} is with {on}", path(file)),
@@ -95,7 +100,12 @@ pub(super) fn place_tasks<'p>(
     let mut phase_ends = vec![(0, 0); phases.iter().max().map_or(0, |last| last + 1)];
     let mut slots = vec![WaveSlot::default(); graph.len()];
     for &task in order {
-        let after = graph.waits_for(task).iter().map(|&target| ends[target]).max().unwrap_or(0);
+        let after = graph
+            .waits_for(task)
+            .iter()
+            .map(|&target| ends[target])
+            .max()
+            .unwrap_or(0);
         if !plan.tasks[task].is_leaf() {
             ends[task] = after;
             continue;
@@ -112,9 +122,17 @@ pub(super) fn place_tasks<'p>(
                 None
             } else if after + 1 == wave {
                 let waited = leaves_behind(plan, graph, &ends, task, after);
-                Some(Delay { cause: DelayCause::Dependency, on: waited, file: None })
+                Some(Delay {
+                    cause: DelayCause::Dependency,
+                    on: waited,
+                    file: None,
+                })
             } else {
-                Some(Delay { cause: DelayCause::Group, on: vec![&plan.tasks[barrier.1].id], file: None })
+                Some(Delay {
+                    cause: DelayCause::Group,
+                    on: vec![&plan.tasks[barrier.1].id],
+                    file: None,
+                })
             }
         });
         slots[task] = WaveSlot { wave, delay };
@@ -128,7 +146,8 @@ fn paths_of<'p>(plan: &'p Plan<'p>, exclusive: &[String]) -> Vec<Vec<Cow<'p, str
     let of_task = |task: &'p Task<'p>| {
         let own = task.files().filter_map(held);
         let exclusive = exclusive_of(task, exclusive).into_iter().filter_map(held);
-        own.chain(exclusive.map(|path| Cow::Owned(path.into_owned()))).collect()
+        own.chain(exclusive.map(|path| Cow::Owned(path.into_owned())))
+            .collect()
     };
     plan.tasks.iter().map(of_task).collect()
 }
@@ -148,7 +167,11 @@ fn leaves_behind<'p>(
         }
         let mut leaf = target;
         while !plan.tasks[leaf].is_leaf() {
-            let last = graph.waits_for(leaf).iter().copied().find(|&child| ends[child] == end);
+            let last = graph
+                .waits_for(leaf)
+                .iter()
+                .copied()
+                .find(|&child| ends[child] == end);
             leaf = last.expect("a parent ends with one of its children");
         }
         let id = &*plan.tasks[leaf].id;
@@ -174,7 +197,9 @@ impl<'p> FilledWaves<'p> {
     /// wave was impossible, unless that is before `earliest`.
     fn add(&mut self, task: TaskIndex, earliest: usize) -> (usize, Option<Delay<'p>>) {
         let is_open = |&wave: &usize| !self.is_full(wave) && self.shared(task, wave).is_none();
-        let wave = (earliest..).find(is_open).expect("a wave behind all others is open");
+        let wave = (earliest..)
+            .find(is_open)
+            .expect("a wave behind all others is open");
         let held = (wave > earliest).then(|| self.held(task, wave - 1));
         if self.tasks.len() <= wave {
             self.tasks.resize_with(wave + 1, Vec::new);
@@ -184,14 +209,17 @@ impl<'p> FilledWaves<'p> {
     }
 
     fn is_full(&self, wave: usize) -> bool {
-        self.tasks.get(wave).is_some_and(|tasks| tasks.len() >= self.limit)
+        self.tasks
+            .get(wave)
+            .is_some_and(|tasks| tasks.len() >= self.limit)
     }
 
     /// The first path of `task` shared with a task of `wave`, and that task.
     fn shared(&self, task: TaskIndex, wave: usize) -> Option<(&Cow<'p, str>, TaskIndex)> {
         let others = self.tasks.get(wave)?;
         self.paths[task].iter().find_map(|path| {
-            let has = |other: &&TaskIndex| self.paths[**other].iter().any(|theirs| meet(path, theirs));
+            let has =
+                |other: &&TaskIndex| self.paths[**other].iter().any(|theirs| meet(path, theirs));
             others.iter().find(has).map(|&other| (path, other))
         })
     }
@@ -201,9 +229,17 @@ impl<'p> FilledWaves<'p> {
         match self.shared(task, wave) {
             Some((path, holder)) if !self.is_full(wave) => {
                 let on = vec![&*self.plan.tasks[holder].id];
-                Delay { cause: DelayCause::File, on, file: Some(path.clone()) }
+                Delay {
+                    cause: DelayCause::File,
+                    on,
+                    file: Some(path.clone()),
+                }
             }
-            _ => Delay { cause: DelayCause::Limit, on: Vec::new(), file: None },
+            _ => Delay {
+                cause: DelayCause::Limit,
+                on: Vec::new(),
+                file: None,
+            },
         }
     }
 }
@@ -214,9 +250,19 @@ pub(super) fn list_waves<'p>(
     leaves: &[TaskIndex],
     slots: &[WaveSlot<'p>],
 ) -> Vec<Wave<'p>> {
-    let count = leaves.iter().map(|&leaf| slots[leaf].wave).max().unwrap_or(0);
-    let mut waves: Vec<Wave<'p>> =
-        (1..=count).map(|number| Wave { number, tasks: Vec::new(), critical: "", complexity: 0 }).collect();
+    let count = leaves
+        .iter()
+        .map(|&leaf| slots[leaf].wave)
+        .max()
+        .unwrap_or(0);
+    let mut waves: Vec<Wave<'p>> = (1..=count)
+        .map(|number| Wave {
+            number,
+            tasks: Vec::new(),
+            critical: "",
+            complexity: 0,
+        })
+        .collect();
     for &leaf in leaves {
         let task = &plan.tasks[leaf];
         let wave = &mut waves[slots[leaf].wave - 1];

@@ -62,8 +62,13 @@ impl FromStr for SpendingLimit {
         match unit.to_ascii_lowercase().as_str() {
             "usd" => {
                 let fraction: u64 = format!("{:0<6}", parts.1).parse().map_err(|_| unknown())?;
-                let micro = whole.checked_mul(1_000_000).and_then(|micro| micro.checked_add(fraction));
-                micro.filter(|micro| *micro > 0).map(Self::MicroUsd).ok_or_else(unknown)
+                let micro = whole
+                    .checked_mul(1_000_000)
+                    .and_then(|micro| micro.checked_add(fraction));
+                micro
+                    .filter(|micro| *micro > 0)
+                    .map(Self::MicroUsd)
+                    .ok_or_else(unknown)
             }
             "tokens" if parts.1.is_empty() && whole > 0 => Ok(Self::Tokens(whole)),
             _ => Err(unknown()),
@@ -106,11 +111,18 @@ impl fmt::Display for SpendingLimit {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SettingFault {
     #[error("there is no setting `{}`", dotted(path))]
-    Unknown { path: Vec<String>, meant: Option<String> },
+    Unknown {
+        path: Vec<String>,
+        meant: Option<String>,
+    },
     #[error("`{key}` is a group of settings")]
     Group { key: String, keys: Vec<String> },
     #[error("{}: {detail}", dotted(path))]
-    Value { path: Vec<String>, detail: String, meant: Option<String> },
+    Value {
+        path: Vec<String>,
+        detail: String,
+        meant: Option<String>,
+    },
 }
 
 impl SettingFault {
@@ -140,7 +152,11 @@ fn dotted(path: &[String]) -> String {
         }
         key.push_str(part);
     }
-    if key.is_empty() { "the file".into() } else { key }
+    if key.is_empty() {
+        "the file".into()
+    } else {
+        key
+    }
 }
 
 /// The name in `known` that `name` probably stands for.
@@ -152,7 +168,11 @@ pub fn closest_name(name: &str, known: impl Iterator<Item = String>) -> Option<S
 
 impl SettingKind {
     /// Checks `value`, found at `path`, and converts it to its stored form.
-    pub(super) fn taken(self, value: &Value, path: &mut Vec<String>) -> Result<Value, SettingFault> {
+    pub(super) fn taken(
+        self,
+        value: &Value,
+        path: &mut Vec<String>,
+    ) -> Result<Value, SettingFault> {
         let text = || value.as_str();
         let taken = match self {
             Self::Group(rows) => return taken_group(&rows(), value, path),
@@ -161,9 +181,15 @@ impl SettingKind {
             Self::Texts => return taken_list(Self::Text, value, path),
             Self::Amount => match text().map(str::parse::<SpendingLimit>) {
                 Some(Err(detail)) => {
-                    return Err(SettingFault::Value { path: path.clone(), detail, meant: None });
+                    return Err(SettingFault::Value {
+                        path: path.clone(),
+                        detail,
+                        meant: None,
+                    });
                 }
-                limit => limit.and_then(Result::ok).map(|limit| limit.to_string().into()),
+                limit => limit
+                    .and_then(Result::ok)
+                    .map(|limit| limit.to_string().into()),
             },
             Self::Choice(words) => match text() {
                 Some(word) if !words.contains(&word) => return Err(no_choice(word, words, path)),
@@ -194,7 +220,8 @@ impl SettingKind {
             Self::Text | Self::Choice(_) | Self::Amount => "a string".into(),
             Self::Name => format!("a name of one line and at most {LONGEST} characters"),
             Self::Folder => {
-                "the path of a folder inside the repository, such as \".fractal-planner/plans\"".into()
+                "the path of a folder inside the repository, such as \".fractal-planner/plans\""
+                    .into()
             }
             Self::Texts | Self::Rows(_) => "a list".into(),
             Self::Group(_) => "an object of settings".into(),
@@ -212,7 +239,8 @@ impl SettingKind {
                 // The first and last characters between the surrounding blanks must not be blanks.
                 let edge = format!("[^{BLANK}{CONTROL}]");
                 let within = LONGEST - 2;
-                let pattern = format!("^[{BLANK}]*{edge}([^{CONTROL}]{{0,{within}}}{edge})?[{BLANK}]*$");
+                let pattern =
+                    format!("^[{BLANK}]*{edge}([^{CONTROL}]{{0,{within}}}{edge})?[{BLANK}]*$");
                 json!({ "type": "string", "pattern": pattern })
             }
             Self::Folder => {
@@ -256,9 +284,14 @@ fn allow_null(schema: &mut Value) {
     }
 }
 
-fn taken_group(rows: &[SettingRow], value: &Value, path: &mut Vec<String>) -> Result<Value, SettingFault> {
-    let fields =
-        value.as_object().ok_or_else(|| wrong(path, &SettingKind::Group(Vec::new).expected(), value))?;
+fn taken_group(
+    rows: &[SettingRow],
+    value: &Value,
+    path: &mut Vec<String>,
+) -> Result<Value, SettingFault> {
+    let fields = value
+        .as_object()
+        .ok_or_else(|| wrong(path, &SettingKind::Group(Vec::new).expected(), value))?;
     let mut taken = Map::new();
     for (key, value) in fields {
         // Editors look for the file's schema here; it isn't a setting.
@@ -267,7 +300,9 @@ fn taken_group(rows: &[SettingRow], value: &Value, path: &mut Vec<String>) -> Re
         } else {
             rows.iter().find(|row| row.name == *key).map(|row| row.kind)
         };
-        let Some(kind) = kind else { return Err(no_setting(key, rows, path)) };
+        let Some(kind) = kind else {
+            return Err(no_setting(key, rows, path));
+        };
         if value.is_null() {
             continue;
         }
@@ -281,8 +316,14 @@ fn taken_group(rows: &[SettingRow], value: &Value, path: &mut Vec<String>) -> Re
     Ok(taken.into())
 }
 
-fn taken_list(kind: SettingKind, value: &Value, path: &mut Vec<String>) -> Result<Value, SettingFault> {
-    let list = value.as_array().ok_or_else(|| wrong(path, &SettingKind::Texts.expected(), value))?;
+fn taken_list(
+    kind: SettingKind,
+    value: &Value,
+    path: &mut Vec<String>,
+) -> Result<Value, SettingFault> {
+    let list = value
+        .as_array()
+        .ok_or_else(|| wrong(path, &SettingKind::Texts.expected(), value))?;
     let mut taken = Vec::with_capacity(list.len());
     for (index, entry) in list.iter().enumerate() {
         path.push(format!("[{index}]"));
@@ -292,9 +333,14 @@ fn taken_list(kind: SettingKind, value: &Value, path: &mut Vec<String>) -> Resul
     Ok(taken.into())
 }
 
-fn taken_named(kind: SettingKind, value: &Value, path: &mut Vec<String>) -> Result<Value, SettingFault> {
-    let fields =
-        value.as_object().ok_or_else(|| wrong(path, &SettingKind::Named(Vec::new).expected(), value))?;
+fn taken_named(
+    kind: SettingKind,
+    value: &Value,
+    path: &mut Vec<String>,
+) -> Result<Value, SettingFault> {
+    let fields = value
+        .as_object()
+        .ok_or_else(|| wrong(path, &SettingKind::Named(Vec::new).expected(), value))?;
     let mut taken = Map::new();
     for (key, value) in fields {
         path.push(key.clone());
@@ -306,8 +352,12 @@ fn taken_named(kind: SettingKind, value: &Value, path: &mut Vec<String>) -> Resu
 
 fn no_setting(key: &str, rows: &[SettingRow], path: &[String]) -> SettingFault {
     let full = |name: &str| [path, &[name.to_owned()]].concat();
-    let meant = closest_name(key, rows.iter().map(|row| row.name.clone())).map(|name| dotted(&full(&name)));
-    SettingFault::Unknown { path: full(key), meant }
+    let meant =
+        closest_name(key, rows.iter().map(|row| row.name.clone())).map(|name| dotted(&full(&name)));
+    SettingFault::Unknown {
+        path: full(key),
+        meant,
+    }
 }
 
 fn no_choice(word: &str, words: &[&str], path: &[String]) -> SettingFault {
@@ -330,7 +380,11 @@ fn wrong(path: &[String], expected: &str, value: &Value) -> SettingFault {
         Value::Object(_) => "an object".to_owned(),
     };
     let detail = format!("expected {expected}, found {found}");
-    SettingFault::Value { path: path.to_owned(), detail, meant: None }
+    SettingFault::Value {
+        path: path.to_owned(),
+        detail,
+        meant: None,
+    }
 }
 
 /// Trims `text`, if the result is a valid name.
@@ -348,7 +402,9 @@ fn folder(path: &str) -> Option<String> {
         !part.is_empty()
             && ![".", "..", "~"].contains(&part)
             && !part.eq_ignore_ascii_case(".git")
-            && !part.chars().any(|c| c.is_control() || matches!(c, '\\' | ':'))
+            && !part
+                .chars()
+                .any(|c| c.is_control() || matches!(c, '\\' | ':'))
     };
     path.split('/').all(plain).then(|| path.to_owned())
 }
@@ -366,7 +422,10 @@ mod tests {
             (" 0.5 usd ", Some("0.50 USD")),
             ("0.000001 USD", Some("0.000001 USD")),
             ("500000 tokens", Some("500000 tokens")),
-            ("18446744073709551615 tokens", Some("18446744073709551615 tokens")),
+            (
+                "18446744073709551615 tokens",
+                Some("18446744073709551615 tokens"),
+            ),
             ("", None),
             ("0", None),
             ("0 tokens", None),
@@ -379,7 +438,11 @@ mod tests {
             ("1.2.3", None),
         ] {
             let parsed = text.parse::<SpendingLimit>();
-            assert_eq!(parsed.as_ref().ok().map(ToString::to_string).as_deref(), amount, "{text:?}");
+            assert_eq!(
+                parsed.as_ref().ok().map(ToString::to_string).as_deref(),
+                amount,
+                "{text:?}"
+            );
             if let Ok(limit) = parsed {
                 assert_eq!(limit.to_string().parse(), Ok(limit));
             }
@@ -396,7 +459,10 @@ mod tests {
         let settings = Settings::from_layers([&taken.unwrap()]);
         assert_eq!(settings.agents.by_complexity[0].model, "small");
         assert_eq!(settings.agents.programs["mine"].start, ["mine", "{prompt}"]);
-        assert_eq!(settings.agents.programs["mine"].resume, Vec::<String>::new());
+        assert_eq!(
+            settings.agents.programs["mine"].resume,
+            Vec::<String>::new()
+        );
         for (text, fault) in [
             (
                 r#"{ "agents": { "byComplexity": [{ "upTo": 11 }] } }"#,

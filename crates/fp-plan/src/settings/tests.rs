@@ -10,12 +10,20 @@ fn a_layer_changes_what_it_names_and_nothing_else() {
         layer(
             r#"{"maxComplexity": 3, "nudge": {"maxRetries": 5}, "commentChecker": {"ignore": ["a", "b"]}}"#,
         ),
-        layer(r#"{"nudge": {"enabled": false}, "commentChecker": {"ignore": ["c"]}, "language": "ko"}"#),
+        layer(
+            r#"{"nudge": {"enabled": false}, "commentChecker": {"ignore": ["c"]}, "language": "ko"}"#,
+        ),
     ]);
     let expected = Settings {
         max_complexity: 3,
-        nudge: Nudge { enabled: false, max_retries: 5 },
-        comment_checker: CommentChecker { ignore: vec!["c".into()], ..CommentChecker::default() },
+        nudge: Nudge {
+            enabled: false,
+            max_retries: 5,
+        },
+        comment_checker: CommentChecker {
+            ignore: vec!["c".into()],
+            ..CommentChecker::default()
+        },
         language: Some("ko".into()),
         ..Settings::default()
     };
@@ -24,7 +32,10 @@ fn a_layer_changes_what_it_names_and_nothing_else() {
 
 #[test]
 fn null_and_an_empty_object_change_nothing() {
-    let layers = [layer("{}"), layer(r#"{"nudge": {}, "maxComplexity": null, "$schema": "x"}"#)];
+    let layers = [
+        layer("{}"),
+        layer(r#"{"nudge": {}, "maxComplexity": null, "$schema": "x"}"#),
+    ];
     assert_eq!(Settings::from_layers(&layers), Settings::default());
 }
 
@@ -128,20 +139,32 @@ fn every_default_could_be_given_in_a_file() {
 fn what_a_repository_may_set() {
     let of = |class: SettingClass| {
         let keys = Settings::default().by_key().into_iter().map(|(key, _)| key);
-        keys.filter(|key| class_of(key) == class).collect::<Vec<_>>().join(" ")
+        keys.filter(|key| class_of(key) == class)
+            .collect::<Vec<_>>()
+            .join(" ")
     };
     insta::assert_snapshot!(of(Protected), @"agents.allow agents.builder.args agents.builder.effort agents.builder.model agents.builder.program agents.byComplexity agents.escalate agents.programs agents.silenceMinutes agents.verifier.args agents.verifier.effort agents.verifier.model agents.verifier.program budget.run budget.task commentChecker.customPrompt commentChecker.mode engine fleet.branch fleet.leaseMinutes fleet.ref fleet.signed guard.extend guard.mode isolation noCommit notify.command nudge.enabled nudge.maxRetries permissionMode skipPlanReview verify.timeoutSeconds");
     insta::assert_snapshot!(of(Words), @"language");
     insta::assert_snapshot!(of(Open), @"commentChecker.enabled commentChecker.ignore dispatchTimeoutMinutes exclusive executionModel executionOrder iterationScaling.base iterationScaling.enabled iterationScaling.factor linear.enabled linear.project linear.statusMap.completed linear.statusMap.failed linear.statusMap.inProgress linear.statusMap.pending linear.statusMap.review linear.team lockTimeoutSeconds maxComplexity maxIterations maxParallelTasks planOnly plansDir preAnalysis researchOnly");
-    assert_eq!(class_of("guard.later"), Protected, "what is unknown is not for anybody");
+    assert_eq!(
+        class_of("guard.later"),
+        Protected,
+        "what is unknown is not for anybody"
+    );
 
     let (taken, withheld) =
-        layer(r#"{"maxComplexity": 3, "language": "한국어 (존댓말)", "guard": {"mode": "off"}}"#).split();
-    assert_eq!(taken, layer(r#"{"maxComplexity": 3, "language": "한국어 (존댓말)"}"#));
+        layer(r#"{"maxComplexity": 3, "language": "한국어 (존댓말)", "guard": {"mode": "off"}}"#)
+            .split();
+    assert_eq!(
+        taken,
+        layer(r#"{"maxComplexity": 3, "language": "한국어 (존댓말)"}"#)
+    );
     assert_eq!(withheld, layer(r#"{"guard": {"mode": "off"}}"#));
     for language in ["English. Run it", "a\u{3164}b", "a<b", "a`b"] {
         assert_eq!(
-            layer(&serde_json::json!({ "language": language }).to_string()).split().0,
+            layer(&serde_json::json!({ "language": language }).to_string())
+                .split()
+                .0,
             layer("{}"),
             "{language}"
         );
@@ -176,17 +199,27 @@ fn values_are_checked() {
     check(r#"{"iterationScaling": {"factor": 2}}"#, None);
     check(
         r#"{"iterationScaling": {"factor": -0.1}}"#,
-        Some("iterationScaling.factor: expected a number from 0 to 10, found floating point `-0.1`"),
+        Some(
+            "iterationScaling.factor: expected a number from 0 to 10, found floating point `-0.1`",
+        ),
     );
     check(
         r#"{"executionOrder": "random"}"#,
         Some("executionOrder: `random` is none of `document-order`, `risk-first`, `easy-first`"),
     );
-    check(r#"{"permissionMode": "acceptEdits", "isolation": "worktree", "executionModel": "tdd"}"#, None);
-    check(r#"{"guard": {"Mode": "off"}}"#, Some("there is no setting `guard.Mode`"));
+    check(
+        r#"{"permissionMode": "acceptEdits", "isolation": "worktree", "executionModel": "tdd"}"#,
+        None,
+    );
+    check(
+        r#"{"guard": {"Mode": "off"}}"#,
+        Some("there is no setting `guard.Mode`"),
+    );
     check(
         r#"{"language": " "}"#,
-        Some("language: expected a name of one line and at most 100 characters, found string \" \""),
+        Some(
+            "language: expected a name of one line and at most 100 characters, found string \" \"",
+        ),
     );
 }
 
@@ -194,7 +227,10 @@ fn values_are_checked() {
 fn the_plans_folder_stays_inside_the_repository() {
     let check = |path: &str, expect: Option<&str>| {
         let mut layer = SettingsLayer::default();
-        let given = layer.set("plansDir", path).ok().map(|()| Settings::from_layers([&layer]).plans_dir);
+        let given = layer
+            .set("plansDir", path)
+            .ok()
+            .map(|()| Settings::from_layers([&layer]).plans_dir);
         assert_eq!(given.as_deref(), expect, "{path:?}");
     };
     check(".fractal-planner/plans", Some(".fractal-planner/plans"));

@@ -20,26 +20,38 @@ const SIGNS: [char; 5] = ['#', '-', '*', '>', ';'];
 /// Makes one line: joins blanks, removes invisible characters, a final full stop, and anything at the start that git
 /// reads as a comment, an option, a separator or an instruction. The result may be empty.
 pub(super) fn clean(title: &str) -> String {
-    let visible: String =
-        title.chars().map(|c| if c.is_control() { ' ' } else { c }).filter(|c| !is_invisible(*c)).collect();
+    let visible: String = title
+        .chars()
+        .map(|c| if c.is_control() { ' ' } else { c })
+        .filter(|c| !is_invisible(*c))
+        .collect();
     let joined = visible.split_whitespace().collect::<Vec<_>>().join(" ");
     let mut rest = joined.as_str();
     loop {
         let marks = rest.trim_start_matches(SIGNS).trim_start_matches(' ');
-        let next = INSTRUCTIONS.iter().find_map(|word| marks.strip_prefix(word)).unwrap_or(marks);
+        let next = INSTRUCTIONS
+            .iter()
+            .find_map(|word| marks.strip_prefix(word))
+            .unwrap_or(marks);
         if next == rest {
             break;
         }
         rest = next;
     }
-    let sentence = rest.strip_suffix('.').filter(|text| !text.ends_with('.')).unwrap_or(rest);
+    let sentence = rest
+        .strip_suffix('.')
+        .filter(|text| !text.ends_with('.'))
+        .unwrap_or(rest);
     sentence.trim_end().to_owned()
 }
 
 /// The start of a subject that git or a reader doesn't take for a word, if there is one.
 pub(super) fn misread_start(subject: &str) -> Option<&str> {
     let sign = || subject.starts_with(SIGNS).then(|| &subject[..1]);
-    INSTRUCTIONS.into_iter().find(|word| subject.starts_with(word)).or_else(sign)
+    INSTRUCTIONS
+        .into_iter()
+        .find(|word| subject.starts_with(word))
+        .or_else(sign)
 }
 
 /// The words for an empty title.
@@ -47,7 +59,11 @@ pub(super) fn from_files(files: &[RepoPath]) -> String {
     match files {
         [] => "Update".to_owned(),
         [file] => format!("Update {}", clean(&file.to_string())),
-        [file, ..] => format!("Update {} and {} more", clean(&file.to_string()), files.len() - 1),
+        [file, ..] => format!(
+            "Update {} and {} more",
+            clean(&file.to_string()),
+            files.len() - 1
+        ),
     }
 }
 
@@ -76,18 +92,35 @@ pub(super) fn fit(text: &str, room: usize) -> (String, bool) {
         Some(blank) if !text[end..].starts_with(' ') && blank * 2 >= end => blank,
         _ => end,
     };
-    (format!("{}…", text[..whole].trim_end_matches([' ', ',', ';', ':', '-'])), true)
+    (
+        format!(
+            "{}…",
+            text[..whole].trim_end_matches([' ', ',', ';', ':', '-'])
+        ),
+        true,
+    )
 }
 
 /// Wraps the text into lines of at most `columns`, none of which git reads as a comment or a separator.
 pub(super) fn wrap(text: &str, columns: usize) -> String {
-    let apart = |line: &String| if line.starts_with(['#', '-']) { format!(" {line}") } else { line.clone() };
-    wrapped(text, columns - 1).iter().map(apart).collect::<Vec<_>>().join("\n")
+    let apart = |line: &String| {
+        if line.starts_with(['#', '-']) {
+            format!(" {line}")
+        } else {
+            line.clone()
+        }
+    };
+    wrapped(text, columns - 1)
+        .iter()
+        .map(apart)
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 /// The types in common use.
-pub(super) const TYPES: [&str; 11] =
-    ["build", "chore", "ci", "docs", "feat", "fix", "perf", "refactor", "revert", "style", "test"];
+pub(super) const TYPES: [&str; 11] = [
+    "build", "chore", "ci", "docs", "feat", "fix", "perf", "refactor", "revert", "style", "test",
+];
 
 /// Folder names that don't identify a part of a program.
 const GENERIC: [&str; 17] = [
@@ -141,13 +174,19 @@ const BY_WORDS: [(&str, &str); 5] = [
         "refactor",
         r"(?i)\b(?:refactor(?:s|ed|ing)?|rename[sd]?|renaming|restructure|reorgani[sz]e|extract|simplify|clean ?up|deduplicate|inline|split|move|remove|delete|drop)\b|리팩터|리팩토링|이름 변경|정리|분리|삭제|제거",
     ),
-    ("perf", r"(?i)\b(?:speed up|faster|optimi[sz]e[sd]?|performance)\b|성능|최적화"),
+    (
+        "perf",
+        r"(?i)\b(?:speed up|faster|optimi[sz]e[sd]?|performance)\b|성능|최적화",
+    ),
 ];
 
 type TypePatterns = Vec<(&'static str, Regex)>;
 
 fn compiled(patterns: &[(&'static str, &str)]) -> TypePatterns {
-    patterns.iter().map(|(kind, pattern)| (*kind, regex(pattern))).collect()
+    patterns
+        .iter()
+        .map(|(kind, pattern)| (*kind, regex(pattern)))
+        .collect()
 }
 
 static FIX_PATTERN: LazyLock<Regex> = LazyLock::new(|| regex(FIXES));
@@ -162,7 +201,12 @@ pub fn is_fix(subject: &str) -> bool {
 /// Chooses the type: by the files if all are of one sort, else by the first word, else by any word.
 pub(super) fn type_of(words: &str, files: &[RepoPath], history: &CommitHistory) -> &'static str {
     let all = |pattern: &Regex| files.iter().all(|file| pattern.is_match(&file.to_lossy()));
-    let by_files = || FILE_PATTERNS.iter().find(|(_, pattern)| all(pattern)).map(|(kind, _)| *kind);
+    let by_files = || {
+        FILE_PATTERNS
+            .iter()
+            .find(|(_, pattern)| all(pattern))
+            .map(|(kind, _)| *kind)
+    };
     let kind = match files {
         [] => type_by_words(words),
         files if files.iter().all(is_test_file) => "test",
@@ -170,12 +214,21 @@ pub(super) fn type_of(words: &str, files: &[RepoPath], history: &CommitHistory) 
     };
     // Some histories have one type for everything that isn't code.
     let used = |kind: &str| history.types.contains_key(kind);
-    if matches!(kind, "build" | "ci") && !used(kind) && used("chore") { "chore" } else { kind }
+    if matches!(kind, "build" | "ci") && !used(kind) && used("chore") {
+        "chore"
+    } else {
+        kind
+    }
 }
 
 fn type_by_words(words: &str) -> &'static str {
     let first = words.split(' ').next().unwrap_or_default();
-    let by = |text: &str| WORD_PATTERNS.iter().find(|(_, p)| p.is_match(text)).map(|(kind, _)| *kind);
+    let by = |text: &str| {
+        WORD_PATTERNS
+            .iter()
+            .find(|(_, p)| p.is_match(text))
+            .map(|(kind, _)| *kind)
+    };
     by(first).or_else(|| by(words)).unwrap_or("feat")
 }
 
@@ -188,18 +241,37 @@ pub(super) fn scope_of(files: &[RepoPath], history: &CommitHistory) -> Option<St
     let name = common.pop()?;
     for file in rest {
         let file = file.to_lossy().into_owned();
-        let same = common.iter().zip(file.split('/')).take_while(|(a, b)| *a == b).count();
+        let same = common
+            .iter()
+            .zip(file.split('/'))
+            .take_while(|(a, b)| *a == b)
+            .count();
         common.truncate(same);
     }
-    let stem = name.split('.').next().filter(|stem| rest.is_empty() && !stem.is_empty());
-    let candidates: Vec<&str> = stem.into_iter().chain(common.iter().rev().copied()).collect();
-    let known = candidates.iter().find(|name| history.scopes.contains_key(**name));
-    let folder = || common.iter().rev().find(|name| !GENERIC.contains(name) && is_plain(name));
+    let stem = name
+        .split('.')
+        .next()
+        .filter(|stem| rest.is_empty() && !stem.is_empty());
+    let candidates: Vec<&str> = stem
+        .into_iter()
+        .chain(common.iter().rev().copied())
+        .collect();
+    let known = candidates
+        .iter()
+        .find(|name| history.scopes.contains_key(**name));
+    let folder = || {
+        common
+            .iter()
+            .rev()
+            .find(|name| !GENERIC.contains(name) && is_plain(name))
+    };
     known.or_else(folder).map(|name| (*name).to_owned())
 }
 
 fn is_plain(name: &str) -> bool {
     name.len() <= 24
         && !name.is_empty()
-        && name.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | '.'))
+        && name
+            .chars()
+            .all(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | '.'))
 }

@@ -6,15 +6,34 @@ fn paths(files: &[&str]) -> Vec<RepoPath> {
     files.iter().map(|file| (*file).into()).collect()
 }
 
-const SEMANTIC: [&str; 4] =
-    ["feat: add login", "fix: handle empty input", "Update README", "chore: bump deps"];
+const SEMANTIC: [&str; 4] = [
+    "feat: add login",
+    "fix: handle empty input",
+    "Update README",
+    "chore: bump deps",
+];
 const SCOPED: [&str; 3] = ["feat(api): add login", "fix(web): typo", "docs: say why"];
-const PLAIN: [&str; 3] = ["Add the login page of the site", "Handle input that is empty", "Say why it is so"];
-const LOWER: [&str; 2] = ["git: measure the working tree once", "add the login page of the site"];
+const PLAIN: [&str; 3] = [
+    "Add the login page of the site",
+    "Handle input that is empty",
+    "Say why it is so",
+];
+const LOWER: [&str; 2] = [
+    "git: measure the working tree once",
+    "add the login page of the site",
+];
 /// Its subjects of few words make no task's title shorter.
-const TERSE: [&str; 4] = ["wip", "fix typo", "login page", "Add the second half of the parser"];
-const KOREAN: [&str; 3] =
-    ["로그인 페이지를 새로 추가한다 그리고 고친다", "feat: 로그인", "Add login to the site at last"];
+const TERSE: [&str; 4] = [
+    "wip",
+    "fix typo",
+    "login page",
+    "Add the second half of the parser",
+];
+const KOREAN: [&str; 3] = [
+    "로그인 페이지를 새로 추가한다 그리고 고친다",
+    "feat: 로그인",
+    "Add login to the site at last",
+];
 
 #[test]
 fn what_a_history_has_in_common() {
@@ -35,21 +54,41 @@ fn what_a_history_has_in_common() {
     check(&["Initial commit"], CommitStyle::Plain, false, false);
     check(&["Initial commit", "wip"], CommitStyle::Plain, false, false);
     check(&KOREAN, CommitStyle::Plain, true, false);
-    check(&["feat: 로그인 추가", "feat: add"], CommitStyle::Semantic, true, false);
     check(
-        &["feat: add x", "Merge branch 'a'", "Revert \"b\"", "fixup! c", ""],
+        &["feat: 로그인 추가", "feat: add"],
+        CommitStyle::Semantic,
+        true,
+        false,
+    );
+    check(
+        &[
+            "feat: add x",
+            "Merge branch 'a'",
+            "Revert \"b\"",
+            "fixup! c",
+            "",
+        ],
         CommitStyle::Semantic,
         false,
         false,
     );
-    check(&["note: this is no type of ours", "core: neither is this one"], CommitStyle::Plain, false, false);
+    check(
+        &["note: this is no type of ours", "core: neither is this one"],
+        CommitStyle::Plain,
+        false,
+        false,
+    );
 }
 
 #[test]
 fn reasons_are_numbers() {
-    let check =
-        |subjects: &[&str], expect: &[&str]| assert_eq!(CommitHistory::of(subjects).reasons(), expect);
-    check(&[], &["there is no commit to take a style from, so subjects are plain"]);
+    let check = |subjects: &[&str], expect: &[&str]| {
+        assert_eq!(CommitHistory::of(subjects).reasons(), expect)
+    };
+    check(
+        &[],
+        &["there is no commit to take a style from, so subjects are plain"],
+    );
     check(
         &SCOPED,
         &[
@@ -60,39 +99,81 @@ fn reasons_are_numbers() {
     );
     check(
         &["Initial commit"],
-        &["0 of 1 subjects begin with a type, and so few make no other habit", "0 of 1 subjects are Korean"],
+        &[
+            "0 of 1 subjects begin with a type, and so few make no other habit",
+            "0 of 1 subjects are Korean",
+        ],
     );
-    check(&PLAIN, &["only 0 of 3 subjects begin with a type", "0 of 3 subjects are Korean"]);
+    check(
+        &PLAIN,
+        &[
+            "only 0 of 3 subjects begin with a type",
+            "0 of 3 subjects are Korean",
+        ],
+    );
 }
 
 #[track_caller]
 fn check(subjects: &[&str], title: &str, files: &[&str], expect: &str) {
     let message = CommitHistory::of(subjects).compose(title, &paths(files));
-    assert_eq!(message.to_string().trim_end(), expect, "{title:?} {files:?}");
+    assert_eq!(
+        message.to_string().trim_end(),
+        expect,
+        "{title:?} {files:?}"
+    );
 }
 
 #[test]
 fn messages_of_each_style() {
     let src = &["src/a.rs"][..];
     check(&[], "Add a greeting command", src, "Add a greeting command");
-    check(&PLAIN, "Add a greeting command.", src, "Add a greeting command");
-    check(&PLAIN, "feat: add a greeting command", src, "add a greeting command");
-    check(&LOWER, "Add a greeting command", src, "add a greeting command");
+    check(
+        &PLAIN,
+        "Add a greeting command.",
+        src,
+        "Add a greeting command",
+    );
+    check(
+        &PLAIN,
+        "feat: add a greeting command",
+        src,
+        "add a greeting command",
+    );
+    check(
+        &LOWER,
+        "Add a greeting command",
+        src,
+        "add a greeting command",
+    );
     check(&LOWER, "JWT helper", src, "JWT helper");
     let title = "make batched and matmul yield tuples; say so, with a test";
     check(&TERSE, title, src, title);
-    check(&SEMANTIC, "Add a greeting command", src, "feat: add a greeting command");
+    check(
+        &SEMANTIC,
+        "Add a greeting command",
+        src,
+        "feat: add a greeting command",
+    );
     check(&SEMANTIC, "perf: Greet faster", src, "perf: greet faster");
     check(&SEMANTIC, "API keys", src, "feat: API keys");
     check(&KOREAN, "인사 명령 추가", src, "인사 명령 추가");
-    check(&["feat: 로그인 추가"], "로그인 버그를 고친다", src, "fix: 로그인 버그를 고친다");
+    check(
+        &["feat: 로그인 추가"],
+        "로그인 버그를 고친다",
+        src,
+        "fix: 로그인 버그를 고친다",
+    );
 }
 
 #[test]
 fn types() {
     let check = |title: &str, files: &[&str], expect: &str| {
         let message = CommitHistory::of(&SEMANTIC).compose(title, &paths(files));
-        assert_eq!(message.subject.split(':').next(), Some(expect), "{title:?} {files:?}");
+        assert_eq!(
+            message.subject.split(':').next(),
+            Some(expect),
+            "{title:?} {files:?}"
+        );
     };
     check("Add a parser", &["src/a.rs", "tests/a.rs"], "feat");
     check("Parser", &["src/a.rs"], "feat");
@@ -119,7 +200,10 @@ fn scopes() {
     let check = |files: &[&str], expect: &str| check(&SCOPED, "Add it", files, expect);
     check(&["src/api/a.rs", "src/api/b/c.rs"], "feat(api): add it");
     check(&["src/web.rs"], "feat(web): add it");
-    check(&["crates/fp-run/src/a.rs", "crates/fp-run/tests/a.rs"], "feat(fp-run): add it");
+    check(
+        &["crates/fp-run/src/a.rs", "crates/fp-run/tests/a.rs"],
+        "feat(fp-run): add it",
+    );
     check(&["src/a.rs", "lib/b.rs"], "feat: add it");
     check(&["src/a.rs"], "feat: add it");
     check(&["$(touch x)/a"], "feat: add it");
@@ -159,7 +243,13 @@ fn what_is_too_long_is_cut_and_told_whole() {
     assert_eq!(message.subject.width(), 71);
     assert_eq!(message.body, korean);
     let hash = format!("{} #12 and more", "word ".repeat(14).trim());
-    assert!(CommitHistory::default().compose(&hash, &[]).body.lines().all(|line| !line.starts_with('#')));
+    assert!(
+        CommitHistory::default()
+            .compose(&hash, &[])
+            .body
+            .lines()
+            .all(|line| !line.starts_with('#'))
+    );
 }
 
 proptest! {
@@ -179,14 +269,35 @@ proptest! {
     }
 }
 
-const ALL_SCOPED: [&str; 4] =
-    ["feat(api): add login", "fix(web): mend it", "docs(api): say why", "feat(cli): list"];
-const TYPED: [&str; 4] = ["feat: add login", "fix: mend it", "docs: say why", "Update README"];
-const MIXED: [&str; 4] =
-    ["feat: add login", "Fix the parser again, all of it", "say why it is so", "로그인을 고친다"];
-const CAPITALS: [&str; 3] =
-    ["Add the login page of the site", "Handle input that is empty", "Say why it is so"];
-const MOSTLY_KOREAN: [&str; 4] = ["feat: 로그인 추가", "fix: 오류를 고친다", "feat: add x", "docs: 설명"];
+const ALL_SCOPED: [&str; 4] = [
+    "feat(api): add login",
+    "fix(web): mend it",
+    "docs(api): say why",
+    "feat(cli): list",
+];
+const TYPED: [&str; 4] = [
+    "feat: add login",
+    "fix: mend it",
+    "docs: say why",
+    "Update README",
+];
+const MIXED: [&str; 4] = [
+    "feat: add login",
+    "Fix the parser again, all of it",
+    "say why it is so",
+    "로그인을 고친다",
+];
+const CAPITALS: [&str; 3] = [
+    "Add the login page of the site",
+    "Handle input that is empty",
+    "Say why it is so",
+];
+const MOSTLY_KOREAN: [&str; 4] = [
+    "feat: 로그인 추가",
+    "fix: 오류를 고친다",
+    "feat: add x",
+    "docs: 설명",
+];
 
 #[track_caller]
 fn objects(subjects: &[&str], message: &str, expect: &[&str]) {
@@ -199,7 +310,10 @@ fn messages_in_style_are_fine() {
     let fine = |subjects: &[&str], message: &str| objects(subjects, message, &[]);
     fine(&[], "Anything goes");
     fine(&[], "feat: 무엇이든");
-    fine(&[], "  Anything goes\n\nWith a body.\n- and a list\n\nSigned-off-by: A <a@b.c>\n\n");
+    fine(
+        &[],
+        "  Anything goes\n\nWith a body.\n- and a list\n\nSigned-off-by: A <a@b.c>\n\n",
+    );
     fine(&ALL_SCOPED, "fix(api): handle it");
     fine(&ALL_SCOPED, "fix(new/part)!: handle it");
     fine(&TYPED, "fix: handle it");
@@ -238,11 +352,31 @@ fn what_is_wrong_is_said() {
         "fix: handle it",
         &["the subject is not Korean, and at least half of the subjects here are"],
     );
-    objects(&CAPITALS, "로그인 추가", &["the subject is Korean, and hardly any here is"]);
-    objects(&[], &"가".repeat(37), &["the subject has 74 columns, of at most 72: say the rest in the body"]);
-    objects(&[], "One\ntwo", &["the second line is not blank: git would take it for a part of the subject"]);
-    objects(&[], "One\u{1b}[31m", &["there is an invisible character in it, U+001B"]);
-    objects(&[], "One\r\n\r\nbody\u{202e}", &["there is an invisible character in it, U+000D"]);
+    objects(
+        &CAPITALS,
+        "로그인 추가",
+        &["the subject is Korean, and hardly any here is"],
+    );
+    objects(
+        &[],
+        &"가".repeat(37),
+        &["the subject has 74 columns, of at most 72: say the rest in the body"],
+    );
+    objects(
+        &[],
+        "One\ntwo",
+        &["the second line is not blank: git would take it for a part of the subject"],
+    );
+    objects(
+        &[],
+        "One\u{1b}[31m",
+        &["there is an invisible character in it, U+001B"],
+    );
+    objects(
+        &[],
+        "One\r\n\r\nbody\u{202e}",
+        &["there is an invisible character in it, U+000D"],
+    );
     let sign = |sign: &str| {
         format!(
             "the subject begins with `{sign}`, which git may read as an instruction or a comment: begin with a word"
@@ -255,7 +389,9 @@ fn what_is_wrong_is_said() {
 
 #[test]
 fn the_rules_of_each_history() {
-    let check = |subjects: &[&str], expect: &[&str]| assert_eq!(CommitHistory::of(subjects).rules(), expect);
+    let check = |subjects: &[&str], expect: &[&str]| {
+        assert_eq!(CommitHistory::of(subjects).rules(), expect)
+    };
     let body = "a blank line between the subject and a body, if there is one";
     let language = "in the language of the examples, not in Korean";
     check(&[], &["a phrase", "at most 72 columns", body]);
@@ -282,7 +418,15 @@ fn the_rules_of_each_history() {
             body,
         ],
     );
-    check(&CAPITALS, &["a phrase, without a type such as `feat:`", "at most 72 columns", language, body]);
+    check(
+        &CAPITALS,
+        &[
+            "a phrase, without a type such as `feat:`",
+            "at most 72 columns",
+            language,
+            body,
+        ],
+    );
 }
 
 proptest! {
@@ -333,7 +477,9 @@ fn a_language_that_is_asked_for_outweighs_the_history() {
         "fix: 오류를 고친다",
         &["the subject is in Korean, and the setting `language` asks for German"],
     );
-    let rules = CommitHistory::of(&MOSTLY_KOREAN).in_language(Some("German")).rules();
+    let rules = CommitHistory::of(&MOSTLY_KOREAN)
+        .in_language(Some("German"))
+        .rules();
     assert!(rules.contains(&"in German".to_owned()), "{rules:?}");
     let history = CommitHistory::of(&TYPED);
     assert_eq!(history.clone().in_language(None), history);

@@ -15,7 +15,9 @@ use fp_plan::plan::{Plan, Task};
 use fp_plan::text::{clipped, counted, first_few, one_line};
 
 /// The verdict of a finding or of a whole critique; greater is worse.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, IntoStaticStr)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, IntoStaticStr,
+)]
 #[serde(rename_all = "UPPERCASE")]
 #[strum(serialize_all = "UPPERCASE", const_into_str)]
 pub enum CriticVerdict {
@@ -78,7 +80,13 @@ impl fmt::Display for CriticFinding {
     /// On one line: `FAIL 1.2 criteria: what is wrong`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let place = self.task.as_ref().map_or("tree", TaskId::as_str);
-        write!(f, "{} {place} {}: {}", self.verdict.into_str(), self.item.into_str(), self.text)
+        write!(
+            f,
+            "{} {place} {}: {}",
+            self.verdict.into_str(),
+            self.item.into_str(),
+            self.text
+        )
     }
 }
 
@@ -116,7 +124,12 @@ impl CriticRemark {
         let (head, text) = written.split_once(':')?;
         let mut words = head.split_whitespace();
         let (place, item) = (words.next()?.to_owned(), words.next()?.to_owned());
-        words.next().is_none().then(|| Self { place, item, verdict, text: text.to_owned() })
+        words.next().is_none().then(|| Self {
+            place,
+            item,
+            verdict,
+            text: text.to_owned(),
+        })
     }
 }
 
@@ -141,8 +154,16 @@ pub enum NotJudged {
 
 fn left_out(leaves: &[TaskId]) -> String {
     let ids: Vec<&str> = leaves.iter().map(TaskId::as_str).collect();
-    let (noun, verb) = if leaves.len() == 1 { ("leaf", "is") } else { ("leaves", "are") };
-    format!("{} {noun} {verb} not judged: {}", ids.len(), first_few(&ids, NAMED))
+    let (noun, verb) = if leaves.len() == 1 {
+        ("leaf", "is")
+    } else {
+        ("leaves", "are")
+    };
+    format!(
+        "{} {noun} {verb} not judged: {}",
+        ids.len(),
+        first_few(&ids, NAMED)
+    )
 }
 
 /// Converts `opinion` into the first critique of `plan`, a valid tree whose text has the hash `tree_hash`. A leaf that passed in `last`, the round before, and has
@@ -155,28 +176,53 @@ pub fn judge(
     last: Option<&Critique>,
 ) -> Result<Critique, NotJudged> {
     let leaves = Leaves::of(plan);
-    let due: Option<HashSet<&str>> =
-        last.map(|last| last.due_leaves(plan).into_iter().map(|(leaf, _)| &*leaf.id).collect());
-    let passed: HashSet<usize> = opinion.pass.iter().map(|id| leaves.number(id)).collect::<Result<_, _>>()?;
-    let mut found = opinion.remarks.iter().map(|r| leaves.finding(r)).collect::<Result<Vec<_>, _>>()?;
+    let due: Option<HashSet<&str>> = last.map(|last| {
+        last.due_leaves(plan)
+            .into_iter()
+            .map(|(leaf, _)| &*leaf.id)
+            .collect()
+    });
+    let passed: HashSet<usize> = opinion
+        .pass
+        .iter()
+        .map(|id| leaves.number(id))
+        .collect::<Result<_, _>>()?;
+    let mut found = opinion
+        .remarks
+        .iter()
+        .map(|r| leaves.finding(r))
+        .collect::<Result<Vec<_>, _>>()?;
     let faulty: HashSet<usize> = found.iter().filter_map(|(number, _)| *number).collect();
     if let Some(&both) = passed.intersection(&faulty).min() {
         return Err(NotJudged::Both(leaves.all[both].0.clone()));
     }
-    let still_passes =
-        |number: usize| due.as_ref().is_some_and(|due| !due.contains(leaves.all[number].0.as_str()));
-    let judged = |number: &usize| passed.contains(number) || faulty.contains(number) || still_passes(*number);
-    let missing: Vec<TaskId> =
-        (0..leaves.all.len()).filter(|n| !judged(n)).map(|n| leaves.all[n].0.clone()).collect();
+    let still_passes = |number: usize| {
+        due.as_ref()
+            .is_some_and(|due| !due.contains(leaves.all[number].0.as_str()))
+    };
+    let judged = |number: &usize| {
+        passed.contains(number) || faulty.contains(number) || still_passes(*number)
+    };
+    let missing: Vec<TaskId> = (0..leaves.all.len())
+        .filter(|n| !judged(n))
+        .map(|n| leaves.all[n].0.clone())
+        .collect();
     if !missing.is_empty() {
         return Err(NotJudged::LeftOut(missing));
     }
-    found.sort_by_key(|(number, finding)| (std::cmp::Reverse(finding.verdict), *number, finding.item));
+    found.sort_by_key(|(number, finding)| {
+        (std::cmp::Reverse(finding.verdict), *number, finding.item)
+    });
     let all = leaves.all.iter().zip(plan.leaves()).enumerate();
     let passing = all.filter(|(number, _)| !faulty.contains(number));
-    let passed = passing.map(|(_, ((id, _), leaf))| (id.clone(), hash_of(leaf))).collect();
+    let passed = passing
+        .map(|(_, ((id, _), leaf))| (id.clone(), hash_of(leaf)))
+        .collect();
     let findings = found.into_iter().map(|(_, finding)| finding).collect();
-    Ok(Critique { passed, ..Critique::of_findings(tree_hash, leaves.all.len(), findings) })
+    Ok(Critique {
+        passed,
+        ..Critique::of_findings(tree_hash, leaves.all.len(), findings)
+    })
 }
 
 /// The leaves of a tree, indexed by id.
@@ -190,15 +236,24 @@ struct Leaves<'p> {
 impl<'p> Leaves<'p> {
     fn of(plan: &'p Plan<'p>) -> Self {
         let id = |leaf: &Task| TaskId::new(&*leaf.id).expect("a valid tree has no other ids");
-        let all = plan.leaves().map(|leaf| (id(leaf), &*leaf.description)).collect();
-        let numbers = plan.leaves().enumerate().map(|(number, leaf)| (&*leaf.id, number)).collect();
+        let all = plan
+            .leaves()
+            .map(|leaf| (id(leaf), &*leaf.description))
+            .collect();
+        let numbers = plan
+            .leaves()
+            .enumerate()
+            .map(|(number, leaf)| (&*leaf.id, number))
+            .collect();
         Self { plan, all, numbers }
     }
 
     fn number(&self, id: &str) -> Result<usize, NotJudged> {
-        self.numbers.get(id).copied().ok_or_else(|| match self.plan.tasks.iter().any(|task| task.id == id) {
-            true => NotJudged::NoLeaf(clipped(id, SHOWN)),
-            false => NotJudged::UnknownLeaf(clipped(id, SHOWN)),
+        self.numbers.get(id).copied().ok_or_else(|| {
+            match self.plan.tasks.iter().any(|task| task.id == id) {
+                true => NotJudged::NoLeaf(clipped(id, SHOWN)),
+                false => NotJudged::UnknownLeaf(clipped(id, SHOWN)),
+            }
         })
     }
 
@@ -215,13 +270,21 @@ impl<'p> Leaves<'p> {
             return Err(NotJudged::NoText(place()));
         }
         if length > MAX_TEXT {
-            return Err(NotJudged::TooLong { place: place(), length });
+            return Err(NotJudged::TooLong {
+                place: place(),
+                length,
+            });
         }
         let leaf = number.map(|number| &self.all[number]);
         let finding = CriticFinding {
             task: leaf.map(|(id, _)| id.clone()),
-            title: leaf.map_or_else(String::new, |(_, title)| clipped(&one_line(title), MAX_TITLE)),
-            item: remark.item.parse().map_err(|_| NotJudged::UnknownItem(clipped(&remark.item, SHOWN)))?,
+            title: leaf.map_or_else(String::new, |(_, title)| {
+                clipped(&one_line(title), MAX_TITLE)
+            }),
+            item: remark
+                .item
+                .parse()
+                .map_err(|_| NotJudged::UnknownItem(clipped(&remark.item, SHOWN)))?,
             verdict: remark.verdict,
             text,
         };
@@ -251,9 +314,24 @@ pub struct Critique {
 
 impl Critique {
     /// A first critique; the worst finding is its verdict.
-    pub(crate) fn of_findings(tree_hash: String, leaves: usize, findings: Vec<CriticFinding>) -> Self {
-        let verdict = findings.iter().map(|finding| finding.verdict).max().unwrap_or(CriticVerdict::Pass);
-        Self { round: 1, verdict, tree_hash, leaves, findings, passed: BTreeMap::new() }
+    pub(crate) fn of_findings(
+        tree_hash: String,
+        leaves: usize,
+        findings: Vec<CriticFinding>,
+    ) -> Self {
+        let verdict = findings
+            .iter()
+            .map(|finding| finding.verdict)
+            .max()
+            .unwrap_or(CriticVerdict::Pass);
+        Self {
+            round: 1,
+            verdict,
+            tree_hash,
+            leaves,
+            findings,
+            passed: BTreeMap::new(),
+        }
     }
 
     /// The leaves of `plan` that the next round judges, each with the reason; the others passed and have not changed.
@@ -268,13 +346,21 @@ impl Critique {
 
     /// The number of leaves without a finding.
     pub fn passing(&self) -> usize {
-        let faulty: HashSet<_> = self.findings.iter().filter_map(|finding| finding.task.as_ref()).collect();
+        let faulty: HashSet<_> = self
+            .findings
+            .iter()
+            .filter_map(|finding| finding.task.as_ref())
+            .collect();
         self.leaves.saturating_sub(faulty.len())
     }
 
     /// The text of `critique.md`, for the user and the next round.
     pub fn to_markdown(&self) -> String {
-        let mut page = format!("{}\n\nRound {} of {ROUNDS}\n", self.verdict.into_str(), self.round);
+        let mut page = format!(
+            "{}\n\nRound {} of {ROUNDS}\n",
+            self.verdict.into_str(),
+            self.round
+        );
         if !self.findings.is_empty() {
             page.push('\n');
         }
@@ -299,7 +385,12 @@ impl CriticFinding {
             Some(task) => format!("{task} ({})", self.title),
             None => "the tree".to_owned(),
         };
-        format!("- {} {place}, {}: {}\n", self.verdict.into_str(), self.item.into_str(), self.text)
+        format!(
+            "- {} {place}, {}: {}\n",
+            self.verdict.into_str(),
+            self.item.into_str(),
+            self.text
+        )
     }
 }
 
@@ -329,11 +420,27 @@ impl CritiqueLine {
 
 impl fmt::Display for CritiqueLine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { verdict, round, findings, changed } = self;
-        let findings =
-            if *findings == 0 { String::new() } else { format!(", {}", counted(*findings, "finding")) };
-        let since = if *changed { "; the tree has changed since" } else { "" };
-        write!(f, "critique: {} in round {round}{findings} (critique.md){since}", verdict.into_str())
+        let Self {
+            verdict,
+            round,
+            findings,
+            changed,
+        } = self;
+        let findings = if *findings == 0 {
+            String::new()
+        } else {
+            format!(", {}", counted(*findings, "finding"))
+        };
+        let since = if *changed {
+            "; the tree has changed since"
+        } else {
+            ""
+        };
+        write!(
+            f,
+            "critique: {} in round {round}{findings} (critique.md){since}",
+            verdict.into_str()
+        )
     }
 }
 

@@ -18,7 +18,10 @@ fn text(odd: bool) -> String {
 fn opinion(pass: &[&str], remarks: &[(CriticVerdict, &str)]) -> CriticOpinion {
     CriticOpinion {
         pass: pass.iter().map(|id| (*id).to_owned()).collect(),
-        remarks: remarks.iter().map(|(verdict, text)| CriticRemark::parse(text, *verdict).unwrap()).collect(),
+        remarks: remarks
+            .iter()
+            .map(|(verdict, text)| CriticRemark::parse(text, *verdict).unwrap())
+            .collect(),
     }
 }
 
@@ -26,7 +29,11 @@ fn opinion(pass: &[&str], remarks: &[(CriticVerdict, &str)]) -> CriticOpinion {
 fn judged(text: &str, opinion: &CriticOpinion) -> String {
     let (plan, _) = parse(text);
     match judge(&plan, String::new(), opinion, None) {
-        Ok(judged) => judged.findings.iter().map(|finding| format!("{finding}\n")).collect(),
+        Ok(judged) => judged
+            .findings
+            .iter()
+            .map(|finding| format!("{finding}\n"))
+            .collect(),
         Err(error) => error.to_string(),
     }
 }
@@ -37,19 +44,43 @@ const FAIL: CriticVerdict = CriticVerdict::Fail;
 #[test]
 fn every_leaf_is_judged_once() {
     let check = |pass: &[&str], remarks: &[(CriticVerdict, &str)], expect: &str| {
-        assert_eq!(judged(&text(false), &opinion(pass, remarks)), expect, "{pass:?} {remarks:?}");
+        assert_eq!(
+            judged(&text(false), &opinion(pass, remarks)),
+            expect,
+            "{pass:?} {remarks:?}"
+        );
     };
     check(&["1.1", "1.2"], &[], "");
     check(&["1.1", "1.1", "1.2"], &[], "");
     check(&["1.1"], &[(FAIL, "1.2 hints: no")], "FAIL 1.2 hints: no\n");
     check(&[], &[], "2 leaves are not judged: 1.1, 1.2");
-    check(&["1.2"], &[(WARN, "tree scope: wide")], "1 leaf is not judged: 1.1");
-    check(&["1.1", "1.2"], &[(WARN, "1.2 hints: no")], "leaf 1.2 passes and has a finding");
+    check(
+        &["1.2"],
+        &[(WARN, "tree scope: wide")],
+        "1 leaf is not judged: 1.1",
+    );
+    check(
+        &["1.1", "1.2"],
+        &[(WARN, "1.2 hints: no")],
+        "leaf 1.2 passes and has a finding",
+    );
     check(&["1.1", "1.3"], &[], "the tree has no leaf \"1.3\"");
-    check(&["1"], &[], "task 1 has subtasks, and its leaves are what is judged");
+    check(
+        &["1"],
+        &[],
+        "task 1 has subtasks, and its leaves are what is judged",
+    );
     check(&["tree"], &[], "the tree has no leaf \"tree\"");
-    check(&["1.1"], &[(WARN, "1.2 taste: no")], "\"taste\" is none of the seven items");
-    check(&["1.1"], &[(WARN, "1.2 hints:  \n\u{7} ")], "the finding on 1.2 says nothing");
+    check(
+        &["1.1"],
+        &[(WARN, "1.2 taste: no")],
+        "\"taste\" is none of the seven items",
+    );
+    check(
+        &["1.1"],
+        &[(WARN, "1.2 hints:  \n\u{7} ")],
+        "the finding on 1.2 says nothing",
+    );
 }
 
 #[test]
@@ -85,7 +116,13 @@ fn a_leaf_may_be_called_tree() {
     let text = text(true);
     let (plan, _) = parse(&text);
     assert_eq!(
-        judge(&plan, String::new(), &opinion, None).unwrap().findings[0].task.as_ref().unwrap().as_str(),
+        judge(&plan, String::new(), &opinion, None)
+            .unwrap()
+            .findings[0]
+            .task
+            .as_ref()
+            .unwrap()
+            .as_str(),
         "tree"
     );
 }
@@ -96,9 +133,15 @@ fn a_text_is_one_line_without_control_characters_and_not_too_long() {
         let opinion = opinion(&["1.1"], &[(WARN, &format!("1.2 hints: {text}"))]);
         assert_eq!(judged(&self::text(false), &opinion), expect);
     };
-    check(" a\n\n  b\tc \u{1b}[31md\u{0} ", "WARN 1.2 hints: a b c [31md\n");
+    check(
+        " a\n\n  b\tc \u{1b}[31md\u{0} ",
+        "WARN 1.2 hints: a b c [31md\n",
+    );
     check("한글", "WARN 1.2 hints: 한글\n");
-    check(&"é".repeat(MAX_TEXT), &format!("WARN 1.2 hints: {}\n", "é".repeat(MAX_TEXT)));
+    check(
+        &"é".repeat(MAX_TEXT),
+        &format!("WARN 1.2 hints: {}\n", "é".repeat(MAX_TEXT)),
+    );
     let long = MAX_TEXT + 1;
     check(
         &"é".repeat(long),
@@ -108,14 +151,27 @@ fn a_text_is_one_line_without_control_characters_and_not_too_long() {
 
 #[test]
 fn what_is_no_finding_is_not_read_as_one() {
-    for text in ["", "1.2", "1.2 hints", "1.2: a", ": a", "1.2 hints and scope: a"] {
+    for text in [
+        "",
+        "1.2",
+        "1.2 hints",
+        "1.2: a",
+        ": a",
+        "1.2 hints and scope: a",
+    ] {
         assert_eq!(CriticRemark::parse(text, WARN), None, "{text:?}");
     }
 }
 
 #[test]
 fn a_page_has_the_verdict_first_and_the_critics_own_words() {
-    let opinion = opinion(&["1.2"], &[(WARN, "1.1 hints: <b> & [x](y)"), (FAIL, "tree scope: `a` *b*")]);
+    let opinion = opinion(
+        &["1.2"],
+        &[
+            (WARN, "1.1 hints: <b> & [x](y)"),
+            (FAIL, "tree scope: `a` *b*"),
+        ],
+    );
     let text = text(false);
     let (plan, _) = parse(&text);
     let judged = judge(&plan, String::new(), &opinion, None).unwrap();
@@ -131,13 +187,22 @@ fn a_page_has_the_verdict_first_and_the_critics_own_words() {
         findings: Vec::new(),
         passed: BTreeMap::new(),
     };
-    assert_eq!(none.to_markdown(), "PASS\n\nRound 1 of 3\n\n2 leaves pass\n");
+    assert_eq!(
+        none.to_markdown(),
+        "PASS\n\nRound 1 of 3\n\n2 leaves pass\n"
+    );
 }
 
 #[test]
 fn a_long_title_is_cut() {
     let text = text(false).replace("Print them", &"é".repeat(200));
     let (plan, _) = parse(&text);
-    let judged = judge(&plan, String::new(), &opinion(&["1.1"], &[(WARN, "1.2 hints: a")]), None).unwrap();
+    let judged = judge(
+        &plan,
+        String::new(),
+        &opinion(&["1.1"], &[(WARN, "1.2 hints: a")]),
+        None,
+    )
+    .unwrap();
     assert_eq!(judged.findings[0].title, "é".repeat(119) + "…");
 }

@@ -79,13 +79,15 @@ impl GuardedEdit<'_> {
             EditPlace::Work(path) => {
                 (!self.boundary().allows(path, || is_new(path))).then(|| self.not_listed(path))
             }
-            EditPlace::OtherCheckout(path, instead) => match self.boundary().allows(path, || true) {
-                true => Some(format!(
-                    "task {id} of {plan} is not done in this checkout: edit {}",
-                    prompt_path(instead)
-                )),
-                false => Some(self.not_listed(path)),
-            },
+            EditPlace::OtherCheckout(path, instead) => {
+                match self.boundary().allows(path, || true) {
+                    true => Some(format!(
+                        "task {id} of {plan} is not done in this checkout: edit {}",
+                        prompt_path(instead)
+                    )),
+                    false => Some(self.not_listed(path)),
+                }
+            }
         }
     }
 
@@ -101,34 +103,56 @@ impl GuardedEdit<'_> {
             .take(NAMED)
             .map(|file| prompt_path(&RepoPath::from(file).to_string()))
             .collect();
-        let more = if self.task.files().count() > NAMED { " and more" } else { "" };
+        let more = if self.task.files().count() > NAMED {
+            " and more"
+        } else {
+            ""
+        };
         let listed = match files.is_empty() {
             true => "no files".into(),
             false => format!("{}{more}", files.join(", ")),
         };
         let shown = prompt_path(&path.to_string());
-        format!("task {id} of {plan} lists {listed}; {shown} is not among its files. {}", self.way_out(path))
+        format!(
+            "task {id} of {plan} lists {listed}; {shown} is not among its files. {}",
+            self.way_out(path)
+        )
     }
 
     /// The builder's options for a path outside its task's files.
     fn way_out(&self, path: &RepoPath) -> String {
         let (plan, id) = (&self.state.plan_id, &self.task.leaf.id);
-        let token = self.task.claim.as_ref().map_or("", |claim| claim.token.as_str());
-        match self.state.extend(id, token, &path.to_lossy(), "", self.extension) {
+        let token = self
+            .task
+            .claim
+            .as_ref()
+            .map_or("", |claim| claim.token.as_str());
+        match self
+            .state
+            .extend(id, token, &path.to_lossy(), "", self.extension)
+        {
             Ok(Extension::Asked(_, events)) if events.is_empty() => {
-                "The user has been asked about it: end your turn, and you will get the answer.".into()
+                "The user has been asked about it: end your turn, and you will get the answer."
+                    .into()
             }
             Ok(Extension::Asked(..) | Extension::Allowed(_)) => {
                 let path = path.to_string();
                 let is_plain = prompt_quoted(&path, MAX_ARGUMENT) == format!("\"{path}\"");
-                let path = if is_plain { shell_quoted(&path) } else { "PATH".to_owned() };
+                let path = if is_plain {
+                    shell_quoted(&path)
+                } else {
+                    "PATH".to_owned()
+                };
                 format!(
                     "If the task can't be done without it: fp scope extend {plan} {id} {path} --claim {token} --reason '...'"
                 )
             }
             Ok(Extension::Listed) => "Do without it: only tools write it.".into(),
             Err(refusal) => {
-                format!("Do without it: {}.", one_line(&prompt_lines(&refusal.to_string(), MAX_REFUSAL)))
+                format!(
+                    "Do without it: {}.",
+                    one_line(&prompt_lines(&refusal.to_string(), MAX_REFUSAL))
+                )
             }
         }
     }
@@ -137,7 +161,12 @@ impl GuardedEdit<'_> {
 /// Returns an event that records who edited `path` in a checkout shared by several builders, unless the task's files or
 /// the log already tell.
 pub fn edit_seen(state: &State, task: &TaskState, path: &RepoPath) -> Option<Event> {
-    let shared = task.worktree().is_none() && state.run.as_ref().is_some_and(|run| run.terms.builders > 1);
-    let telling = shared && !Boundary::new(task.files()).covers(path) && !task.edited.contains(path);
-    telling.then(|| Event::Edited { task: task.leaf.id.clone(), path: path.clone() })
+    let shared =
+        task.worktree().is_none() && state.run.as_ref().is_some_and(|run| run.terms.builders > 1);
+    let telling =
+        shared && !Boundary::new(task.files()).covers(path) && !task.edited.contains(path);
+    telling.then(|| Event::Edited {
+        task: task.leaf.id.clone(),
+        path: path.clone(),
+    })
 }

@@ -39,7 +39,11 @@ impl<'e> HookAgent<'e> {
             return AgentName::new(kind).ok().map(Self::Named);
         }
         let described = description.and_then(|text| AgentName::new(text).ok());
-        Some(Self::Background { is_builder: kind == BUILDER, id, described })
+        Some(Self::Background {
+            is_builder: kind == BUILDER,
+            id,
+            described,
+        })
     }
 
     /// Its name in the run, if it certainly belongs to it.
@@ -53,9 +57,18 @@ impl<'e> HookAgent<'e> {
 
     /// Its name in the run, if it probably belongs to it.
     pub fn name_in(&self, state: &State) -> Option<AgentName> {
-        let Self::Background { is_builder, described, .. } = self else { return self.known_in(state) };
+        let Self::Background {
+            is_builder,
+            described,
+            ..
+        } = self
+        else {
+            return self.known_in(state);
+        };
         self.known_in(state).or_else(|| {
-            let guess = described.clone().or_else(|| only_builder(state).filter(|_| *is_builder));
+            let guess = described
+                .clone()
+                .or_else(|| only_builder(state).filter(|_| *is_builder));
             guess.filter(|name| state.has_agent(name))
         })
     }
@@ -63,7 +76,10 @@ impl<'e> HookAgent<'e> {
 
 /// The builder that every run has. In a run with one builder, a background builder without a name is this one.
 fn only_builder(state: &State) -> Option<AgentName> {
-    let alone = state.run.as_ref().is_some_and(|run| run.terms.builders == 1);
+    let alone = state
+        .run
+        .as_ref()
+        .is_some_and(|run| run.terms.builders == 1);
     state.builder(1).filter(|_| alone)
 }
 
@@ -71,27 +87,50 @@ fn only_builder(state: &State) -> Option<AgentName> {
 /// another agent. `id` is the client's id of the builder, where it has one.
 pub fn refuse_name(state: &State, name: &AgentName, id: Option<&str>) -> Option<String> {
     let plan = &state.plan_id;
-    if let Some(known) = id.and_then(|id| state.agent_ids.get(id)).filter(|known| *known != name) {
-        return Some(format!("you are {known} in the run of {plan}: fp claim {plan} --as {known}"));
+    if let Some(known) = id
+        .and_then(|id| state.agent_ids.get(id))
+        .filter(|known| *known != name)
+    {
+        return Some(format!(
+            "you are {known} in the run of {plan}: fp claim {plan} --as {known}"
+        ));
     }
     let builders = state.run.as_ref().map_or(0, |run| run.terms.builders);
-    let is_of_run = state.has_agent(name) || (1..=builders).any(|n| state.builder(n).as_ref() == Some(name));
+    let is_of_run =
+        state.has_agent(name) || (1..=builders).any(|n| state.builder(n).as_ref() == Some(name));
     if state.is_running() && !is_of_run {
-        return Some(format!("{plan} has no builder with that name: use the one in your prompt"));
+        return Some(format!(
+            "{plan} has no builder with that name: use the one in your prompt"
+        ));
     }
-    let is_at_work = state.agents.get(name).is_some_and(|agent| agent.activity == Activity::Working);
-    let is_another = state.agent_ids.iter().any(|(known, of)| of == name && Some(known.as_str()) != id);
-    (is_at_work && is_another).then(|| format!("another agent of the run of {plan} has the name {name}"))
+    let is_at_work = state
+        .agents
+        .get(name)
+        .is_some_and(|agent| agent.activity == Activity::Working);
+    let is_another = state
+        .agent_ids
+        .iter()
+        .any(|(known, of)| of == name && Some(known.as_str()) != id);
+    (is_at_work && is_another)
+        .then(|| format!("another agent of the run of {plan} has the name {name}"))
 }
 
 /// The reason why `agent`, or the lead where it is `None`, may not judge `task`: only the verifier that was asked for
 /// this submission may, or the lead of a run that has no verifiers.
-pub fn refuse_verdict(state: &State, agent: Option<&HookAgent<'_>>, task: &TaskId) -> Option<String> {
+pub fn refuse_verdict(
+    state: &State,
+    agent: Option<&HookAgent<'_>>,
+    task: &TaskId,
+) -> Option<String> {
     let run = state.run.as_ref()?;
     let asked = |of: &RunAgent| of.role == Role::Verifier && of.task.as_ref() == Some(task);
     let Some(agent) = agent else {
-        return (!run.terms.lead_judges)
-            .then(|| format!("a verifier judges task {task}: run fp next {}", state.plan_id));
+        return (!run.terms.lead_judges).then(|| {
+            format!(
+                "a verifier judges task {task}: run fp next {}",
+                state.plan_id
+            )
+        });
     };
     let is_asked = match (agent, agent.known_in(state)) {
         (_, Some(name)) => state.agents.get(&name).is_some_and(asked),
@@ -99,7 +138,10 @@ pub fn refuse_verdict(state: &State, agent: Option<&HookAgent<'_>>, task: &TaskI
         // Its start was not seen; only a verifier of which that holds can be meant.
         (HookAgent::Background { .. }, None) => {
             let is_known = |name: &AgentName| state.agent_ids.values().any(|known| known == name);
-            state.agents.iter().any(|(name, of)| asked(of) && !is_known(name))
+            state
+                .agents
+                .iter()
+                .any(|(name, of)| asked(of) && !is_known(name))
         }
     };
     (!is_asked).then(|| format!("you were not asked to judge task {task}: end your turn"))
@@ -109,12 +151,19 @@ pub fn refuse_verdict(state: &State, agent: Option<&HookAgent<'_>>, task: &TaskI
 pub fn agent_known(state: &State, name: &AgentName, id: &str) -> Option<Event> {
     let fits = !id.is_empty() && id.len() <= MAX_ID_BYTES && !id.chars().any(char::is_control);
     let new = state.agent_ids.get(id) != Some(name);
-    (state.is_running() && fits && new).then(|| Event::AgentKnown { name: name.clone(), id: id.to_owned() })
+    (state.is_running() && fits && new).then(|| Event::AgentKnown {
+        name: name.clone(),
+        id: id.to_owned(),
+    })
 }
 
 /// The event that records that the lead's message reached `name`, if it was told to send one.
 pub fn reached(state: &State, name: &AgentName) -> Option<Event> {
-    let due = state.untold.iter().chain(&state.unwoken).any(|due| due.name == *name);
+    let due = state
+        .untold
+        .iter()
+        .chain(&state.unwoken)
+        .any(|due| due.name == *name);
     (state.is_running() && due).then(|| Event::Reached { name: name.clone() })
 }
 
@@ -138,20 +187,38 @@ impl StopDecision {
 /// work left behind due.
 ///
 /// At most `nudges` times in one iteration, and only if it `may_continue`: no stop hook has just prevented a stop.
-pub fn agent_stops(state: &State, agent: &AgentName, nudges: u32, may_continue: bool) -> StopDecision {
+pub fn agent_stops(
+    state: &State,
+    agent: &AgentName,
+    nudges: u32,
+    may_continue: bool,
+) -> StopDecision {
     if !state.is_running() {
         return StopDecision::default();
     }
-    let held =
-        state.held_by(agent).filter(|t| t.status == Status::Implementing && !state.awaits_answer(&t.leaf.id));
+    let held = state
+        .held_by(agent)
+        .filter(|t| t.status == Status::Implementing && !state.awaits_answer(&t.leaf.id));
     match held {
         Some(task) if may_continue && task.nudges < nudges => StopDecision {
-            events: vec![Event::Nudged { task: task.leaf.id.clone(), owner: agent.clone() }],
+            events: vec![Event::Nudged {
+                task: task.leaf.id.clone(),
+                owner: agent.clone(),
+            }],
             told: Some(message::nudge(&state.plan_id, &task.leaf.id, agent)),
         },
         _ => {
-            let known = state.agents.get(agent).is_some_and(|a| a.activity != Activity::Idle);
-            let events = if known { vec![Event::AgentEnded { name: agent.clone() }] } else { Vec::new() };
+            let known = state
+                .agents
+                .get(agent)
+                .is_some_and(|a| a.activity != Activity::Idle);
+            let events = if known {
+                vec![Event::AgentEnded {
+                    name: agent.clone(),
+                }]
+            } else {
+                Vec::new()
+            };
             StopDecision::silent(events)
         }
     }
@@ -170,7 +237,10 @@ pub enum LeadDue {
 
 /// Finds the work that `fp next` has for the lead, without handing it out.
 pub fn lead_due(state: &State, around: &RunSurroundings) -> LeadDue {
-    let actions = state.next(&[], around).map(|turn| turn.actions).unwrap_or_default();
+    let actions = state
+        .next(&[], around)
+        .map(|turn| turn.actions)
+        .unwrap_or_default();
     let has = |is: fn(&LeadAction) -> bool| actions.iter().any(is);
     let starts = has(|action| {
         matches!(
@@ -181,7 +251,10 @@ pub fn lead_due(state: &State, around: &RunSurroundings) -> LeadDue {
                 | LeadAction::Judge { .. }
         )
     });
-    let is_idle = state.agents.values().all(|agent| agent.activity == Activity::Idle);
+    let is_idle = state
+        .agents
+        .values()
+        .all(|agent| agent.activity == Activity::Idle);
     let commits = state.own_running().any(TaskState::awaits_commit);
     let waits_for_others = state.is_shared() && !commits && state.end_commands_due().is_empty();
     // A wait while every agent is idle is for a commit, which `fp next` makes, or for other machines.
@@ -205,5 +278,8 @@ pub fn lead_stops(state: &State, due: LeadDue, nudges: u32, may_continue: bool) 
     if !state.is_running() || !may_continue || state.lead_nudges >= most {
         return StopDecision::default();
     }
-    StopDecision { events: vec![Event::LeadNudged], told: Some(reason) }
+    StopDecision {
+        events: vec![Event::LeadNudged],
+        told: Some(reason),
+    }
 }

@@ -63,23 +63,31 @@ impl Caller {
 
 /// Subcommands that read, or only add a note or a debt.
 const READING: &[&str] = &[
-    "comments", "config", "debt", "doctor", "evidence", "explain", "export", "fleet", "log", "note", "plans",
-    "ready", "report", "roadmap", "show", "specs", "status", "validate", "why",
+    "comments", "config", "debt", "doctor", "evidence", "explain", "export", "fleet", "log",
+    "note", "plans", "ready", "report", "roadmap", "show", "specs", "status", "validate", "why",
 ];
 const BUILDING: &[&str] = &["claim", "clarify", "scope", "submit"];
 const VERIFYING: &[&str] = &["verdict", "verify"];
-const PLANNING: &[&str] = &["critique", "fmt", "interview", "plan", "schedule", "signals"];
+const PLANNING: &[&str] = &[
+    "critique",
+    "fmt",
+    "interview",
+    "plan",
+    "schedule",
+    "signals",
+];
 const TRACKING: &[&str] = &["linear"];
 const LEADING: &[&str] = &[
-    "approve", "cancel", "fail", "handoff", "new", "next", "release", "retry", "rollback", "run", "start",
-    "task",
+    "approve", "cancel", "fail", "handoff", "new", "next", "release", "retry", "rollback", "run",
+    "start", "task",
 ];
 /// The user's words and the user's agreement. Hooks record an answer where it is given, so no agent has to repeat it.
 const OF_THE_USER: &[&str] = &["answer", "join", "leave", "share"];
 
 /// Programs that start no other one, whatever their arguments are.
-const OF_TEXT: &[&str] =
-    &["cat", "cd", "echo", "egrep", "fgrep", "grep", "head", "ls", "printf", "tail", "wc"];
+const OF_TEXT: &[&str] = &[
+    "cat", "cd", "echo", "egrep", "fgrep", "grep", "head", "ls", "printf", "tail", "wc",
+];
 
 /// The answer to a command line.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -95,14 +103,19 @@ pub enum LineJudgement {
 /// Judges `line`, which `caller` is about to run. Only a single call or several joined by `&&`, without substitution,
 /// redirection, pipe or background, are its own.
 pub fn judge_line(line: &str, caller: Caller) -> LineJudgement {
-    let calls = shell_calls(line, false)
-        .filter(|calls| calls.iter().all(|call| call.first().is_some_and(|p| p == "fp")));
+    let calls = shell_calls(line, false).filter(|calls| {
+        calls
+            .iter()
+            .all(|call| call.first().is_some_and(|p| p == "fp"))
+    });
     let Some(calls) = calls else {
         if only_shows_text(line) {
             return LineJudgement::Unknown;
         }
         let bare = line.replace(['\'', '"', '\\'], "");
-        let hidden = hidden_subcommands(&bare).into_iter().find_map(|subcommand| not_of(caller, subcommand));
+        let hidden = hidden_subcommands(&bare)
+            .into_iter()
+            .find_map(|subcommand| not_of(caller, subcommand));
         return hidden.map_or(LineJudgement::Unknown, LineJudgement::NotYours);
     };
     let not_yours = |call: &Vec<String>| {
@@ -120,31 +133,52 @@ pub fn judge_line(line: &str, caller: Caller) -> LineJudgement {
 
 /// True if every program in `line` takes its arguments as text, so that none of them is a call.
 fn only_shows_text(line: &str) -> bool {
-    let is_text = |call: &Vec<String>| call.first().is_none_or(|program| OF_TEXT.contains(&program.as_str()));
+    let is_text = |call: &Vec<String>| {
+        call.first()
+            .is_none_or(|program| OF_TEXT.contains(&program.as_str()))
+    };
     shell_calls(line, true).is_some_and(|calls| calls.iter().all(is_text))
 }
 
 /// The reason why a call with these `words` is not for an agent that plays `role` as a process, whose program may have no
 /// hooks.
 pub fn refuse_process(role: Role, words: &[&str]) -> Option<String> {
-    let caller = if role == Role::Builder { Caller::Builder } else { Caller::Verifier };
+    let caller = if role == Role::Builder {
+        Caller::Builder
+    } else {
+        Caller::Verifier
+    };
     // The client calls it for its agents.
     if words.first() == Some(&"hook") {
         return None;
     }
     let subcommand = subcommand_of(words)?;
-    let call: Vec<String> = ["fp"].iter().chain(words).map(|word| (*word).to_owned()).collect();
+    let call: Vec<String> = ["fp"]
+        .iter()
+        .chain(words)
+        .map(|word| (*word).to_owned())
+        .collect();
     let is_harmless = is_harmless(&call, caller);
     not_of(caller, subcommand).or_else(|| {
-        (!is_harmless).then(|| format!("this call of `fp {subcommand}` is not for {}", caller.name()))
+        (!is_harmless).then(|| {
+            format!(
+                "this call of `fp {subcommand}` is not for {}",
+                caller.name()
+            )
+        })
     })
 }
 
 /// Splits `cd FOLDER && REST`, where the folder is an absolute path that a shell leaves as it is.
 pub fn behind_cd(line: &str) -> Option<(&str, &str)> {
-    let (folder, rest) = line.trim_start_matches(' ').strip_prefix("cd ")?.split_once("&&")?;
+    let (folder, rest) = line
+        .trim_start_matches(' ')
+        .strip_prefix("cd ")?
+        .split_once("&&")?;
     let folder = folder.trim_matches(' ');
-    let quoted = ['"', '\''].iter().find_map(|q| folder.strip_prefix(*q)?.strip_suffix(*q));
+    let quoted = ['"', '\'']
+        .iter()
+        .find_map(|q| folder.strip_prefix(*q)?.strip_suffix(*q));
     let is_meant = |c: char| is_plain(c) || c == ' ' && quoted.is_some();
     let folder = quoted.unwrap_or(folder);
     (folder.starts_with('/') && folder.chars().all(is_meant)).then_some((folder, rest))
@@ -157,8 +191,14 @@ fn hidden_subcommands(bare: &str) -> Vec<&str> {
         .filter(|word| !word.is_empty())
         .collect();
     let is_this = |word: &str| matches!(word.rsplit(['/', '\\']).next(), Some("fp" | "fp.exe"));
-    let starts = words.iter().enumerate().filter(|(_, word)| is_this(word)).map(|(at, _)| at + 1);
-    starts.filter_map(|start| subcommand_of(&words[start..])).collect()
+    let starts = words
+        .iter()
+        .enumerate()
+        .filter(|(_, word)| is_this(word))
+        .map(|(at, _)| at + 1);
+    starts
+        .filter_map(|start| subcommand_of(&words[start..]))
+        .collect()
 }
 
 /// The subcommand in `words`, the arguments of a call.
@@ -176,36 +216,64 @@ fn subcommand_of<'w>(words: &[&'w str]) -> Option<&'w str> {
 
 /// The folder in `word`, flags of one letter with `-C` among them; empty if it is the next word.
 fn names_folder(word: &str) -> Option<&str> {
-    let flags = word.strip_prefix('-').filter(|flags| !flags.starts_with('-'))?;
+    let flags = word
+        .strip_prefix('-')
+        .filter(|flags| !flags.starts_with('-'))?;
     flags.split_once('C').map(|(_, folder)| folder)
 }
 
 /// The reason why `subcommand` is not for `caller`, an agent of this plugin; of `hook`, why it is for nobody.
 fn not_of(caller: Caller, subcommand: &str) -> Option<String> {
     if subcommand == "hook" {
-        return Some("`fp hook` is for the client to call: what it says of the user has to be true.".into());
+        return Some(
+            "`fp hook` is for the client to call: what it says of the user has to be true.".into(),
+        );
     }
     let is_in = |list: &&[&str]| list.contains(&subcommand);
-    let is_of_a_role = [BUILDING, VERIFYING, PLANNING, TRACKING, LEADING, OF_THE_USER].iter().any(is_in);
+    let is_of_a_role = [
+        BUILDING,
+        VERIFYING,
+        PLANNING,
+        TRACKING,
+        LEADING,
+        OF_THE_USER,
+    ]
+    .iter()
+    .any(is_in);
     let is_own = caller.own_subcommands().iter().any(is_in);
     let is_of_plugin = !matches!(caller, Caller::Lead | Caller::Stranger);
     (is_of_plugin && is_of_a_role && !is_own).then(|| {
-        format!("`fp {subcommand}` is not for {}: end your turn, and the lead continues.", caller.name())
+        format!(
+            "`fp {subcommand}` is not for {}: end your turn, and the lead continues.",
+            caller.name()
+        )
     })
 }
 
 fn is_harmless(call: &[String], caller: Caller) -> bool {
-    let [_, subcommand, rest @ ..] = call else { return false };
+    let [_, subcommand, rest @ ..] = call else {
+        return false;
+    };
     let has = |wanted: &str| rest.iter().any(|word| word == wanted);
-    let has_flag = |wanted: &str| rest.iter().any(|word| word.split('=').next() == Some(wanted));
-    let names_markdown = || rest.iter().any(|word| word.to_ascii_lowercase().contains(".md"));
+    let has_flag = |wanted: &str| {
+        rest.iter()
+            .any(|word| word.split('=').next() == Some(wanted))
+    };
+    let names_markdown = || {
+        rest.iter()
+            .any(|word| word.to_ascii_lowercase().contains(".md"))
+    };
     let is_lead = caller == Caller::Lead;
-    let mut own = READING.iter().chain(caller.own_subcommands().iter().copied().flatten());
+    let mut own = READING
+        .iter()
+        .chain(caller.own_subcommands().iter().copied().flatten());
     let is_harmless = match subcommand.as_str() {
         // Consent is the user's.
         "approve" => !has_flag("--yes"),
         // So are the limits of what it spends, who works for it, and whether it is asked.
-        "run" => !["--yes", "--agent", "--budget", "--unattended"].into_iter().any(has_flag),
+        "run" => !["--yes", "--agent", "--budget", "--unattended"]
+            .into_iter()
+            .any(has_flag),
         // A promoted note is a spec that every later task is held to.
         "note" => is_lead || !(has("promote") && has_flag("--yes")),
         "debt" => is_lead || !has("close"),
@@ -250,7 +318,9 @@ fn shell_calls(line: &str, joins: bool) -> Option<Vec<Vec<String>>> {
                 calls.push(std::mem::take(&mut call));
             }
             '*' | '?' if joins => word.get_or_insert_default().push(c),
-            '\'' | '"' => word.get_or_insert_default().push_str(&quoted(&mut chars, c)?),
+            '\'' | '"' => word
+                .get_or_insert_default()
+                .push_str(&quoted(&mut chars, c)?),
             // An apostrophe between quoted texts, and a line that goes on in the next one.
             '\\' => match chars.next()? {
                 '\'' => word.get_or_insert_default().push('\''),
@@ -259,7 +329,10 @@ fn shell_calls(line: &str, joins: bool) -> Option<Vec<Vec<String>>> {
             },
             // At the start of a word, zsh expands it to the path of a program.
             // So it can be behind another one or a colon, by a setting of zsh.
-            '=' => word.as_mut().filter(|word| !word.is_empty() && !word.ends_with([':', '=']))?.push(c),
+            '=' => word
+                .as_mut()
+                .filter(|word| !word.is_empty() && !word.ends_with([':', '=']))?
+                .push(c),
             c if is_plain(c) => word.get_or_insert_default().push(c),
             _ => return None,
         }
@@ -301,11 +374,15 @@ mod tests {
 
     #[test]
     fn only_plain_calls_are_own() {
-        let check = |line: &str, expect: bool| assert_eq!(is_own(line, Caller::Lead), expect, "{line:?}");
+        let check =
+            |line: &str, expect: bool| assert_eq!(is_own(line, Caller::Lead), expect, "{line:?}");
         check("fp next p", true);
         check("  fp next p --ended builder-1  ", true);
         check("fp status p && fp next p", true);
-        check("fp verdict p 1.2 --pass '1: a; rm -rf / $(x) `y`' --summary \"it's fine; | & <>\"", true);
+        check(
+            "fp verdict p 1.2 --pass '1: a; rm -rf / $(x) `y`' --summary \"it's fine; | & <>\"",
+            true,
+        );
         check("fp status p --json -q", true);
         check("fp status p -C /elsewhere", false);
         check("fp status p -qC/elsewhere", false);
@@ -327,7 +404,10 @@ mod tests {
         check("fp doctor", true);
         check("fp doctor --client ./x", false);
         check("fp doctor --client=./x", false);
-        check("fp run p --ask -j 3 --max-iterations 2 --no-commit --allow-dirty", true);
+        check(
+            "fp run p --ask -j 3 --max-iterations 2 --no-commit --allow-dirty",
+            true,
+        );
         check("fp run p --yes", false);
         check("fp run p --budget=500", false);
         check("fp run p --agent mine", false);
@@ -381,7 +461,10 @@ mod tests {
         check("fp --help", false);
         check("fp next !!", false);
         check("fp next (a)", false);
-        check("fp critique record p --pass 1,2 --fail '1.2 criteria: \"a\" is met by $(anything)'", true);
+        check(
+            "fp critique record p --pass 1,2 --fail '1.2 criteria: \"a\" is met by $(anything)'",
+            true,
+        );
         check("fp report p --markdown", true);
         check("fp report p --out /home/me/.profile --force", false);
         check("fp show p --format=html --out=x", false);
@@ -413,10 +496,14 @@ mod tests {
 
     #[test]
     fn a_folder_to_be_in_is_split_off() {
-        let check =
-            |line: &str, expect: Option<(&str, &str)>| assert_eq!(behind_cd(line), expect, "{line:?}");
+        let check = |line: &str, expect: Option<(&str, &str)>| {
+            assert_eq!(behind_cd(line), expect, "{line:?}")
+        };
         check("cd /a/b && fp next p", Some(("/a/b", " fp next p")));
-        check(" cd '/a b' && fp x && touch q", Some(("/a b", " fp x && touch q")));
+        check(
+            " cd '/a b' && fp x && touch q",
+            Some(("/a b", " fp x && touch q")),
+        );
         check("cd \"/a b\"&&fp x", Some(("/a b", "fp x")));
         for line in [
             "fp next p",
@@ -449,7 +536,11 @@ mod tests {
                     "{line} {caller:?}"
                 );
                 let is_denied = matches!(judgement, LineJudgement::NotYours(_));
-                assert_eq!(is_denied, denied.contains(&caller), "{line} {caller:?}: {judgement:?}");
+                assert_eq!(
+                    is_denied,
+                    denied.contains(&caller),
+                    "{line} {caller:?}: {judgement:?}"
+                );
             }
         };
         let everybody = [Lead, Builder, Verifier, Planner, Tracker, Stranger];
@@ -463,24 +554,47 @@ mod tests {
         ] {
             check(line, &everybody, &[]);
         }
-        for line in ["fp next p", "fp start p", "fp retry p 1", "fp new --from-prompt", "fp task revise p 1"]
-        {
+        for line in [
+            "fp next p",
+            "fp start p",
+            "fp retry p 1",
+            "fp new --from-prompt",
+            "fp task revise p 1",
+        ] {
             check(line, &[Lead], &agents);
         }
-        for line in
-            ["fp claim p --as builder-1", "fp submit p 1 --claim t", "fp scope extend p 1 a --claim t"]
-        {
+        for line in [
+            "fp claim p --as builder-1",
+            "fp submit p 1 --claim t",
+            "fp scope extend p 1 a --claim t",
+        ] {
             check(line, &[Lead, Builder], &[Verifier, Planner, Tracker]);
         }
         for line in ["fp verify p 1", "fp verdict p 1 --pass '1: a'"] {
             check(line, &[Lead, Verifier], &[Builder, Planner, Tracker]);
         }
-        for line in ["fp critique record p --pass 1", "fp interview p --by auto --open 'Q'", "fp fmt p"] {
+        for line in [
+            "fp critique record p --pass 1",
+            "fp interview p --by auto --open 'Q'",
+            "fp fmt p",
+        ] {
             check(line, &[Lead, Planner], &[Builder, Verifier, Tracker]);
         }
-        check("fp linear outbox p", &[Lead, Tracker], &[Builder, Verifier, Planner]);
-        check("fp interview p --by user --objective X", &[Lead], &[Builder, Verifier, Tracker]);
-        check("fp status p && fp verdict p 1 --pass '1: a'", &[Lead, Verifier], &[Builder, Planner, Tracker]);
+        check(
+            "fp linear outbox p",
+            &[Lead, Tracker],
+            &[Builder, Verifier, Planner],
+        );
+        check(
+            "fp interview p --by user --objective X",
+            &[Lead],
+            &[Builder, Verifier, Tracker],
+        );
+        check(
+            "fp status p && fp verdict p 1 --pass '1: a'",
+            &[Lead, Verifier],
+            &[Builder, Planner, Tracker],
+        );
     }
 
     #[test]
@@ -516,9 +630,19 @@ mod tests {
             "grep x & fp hook stop",
             "find . -exec fp hook stop +",
         ] {
-            assert!(matches!(judge_line(line, Caller::Builder), LineJudgement::NotYours(_)), "{line}");
+            assert!(
+                matches!(
+                    judge_line(line, Caller::Builder),
+                    LineJudgement::NotYours(_)
+                ),
+                "{line}"
+            );
             let of_others = judge_line(line, Caller::Stranger);
-            assert_eq!(of_others == LineJudgement::Unknown, !line.contains("hook"), "{line}");
+            assert_eq!(
+                of_others == LineJudgement::Unknown,
+                !line.contains("hook"),
+                "{line}"
+            );
         }
         for line in [
             "cd x && fp submit p 1 --claim t",
@@ -530,7 +654,11 @@ mod tests {
             "grep -rn 'fp verdict\\|fp answer' src/*.rs | head -3; ls",
             "cd docs && echo 'fp hook' fp answer p q1 || cat fp next",
         ] {
-            assert_eq!(judge_line(line, Caller::Builder), LineJudgement::Unknown, "{line}");
+            assert_eq!(
+                judge_line(line, Caller::Builder),
+                LineJudgement::Unknown,
+                "{line}"
+            );
         }
     }
 
@@ -548,8 +676,13 @@ mod tests {
             "fp doctor --client ./x",
             "fp report p --out x",
         ] {
-            for caller in [Caller::Lead, Caller::Builder, Caller::Verifier, Caller::Planner, Caller::Stranger]
-            {
+            for caller in [
+                Caller::Lead,
+                Caller::Builder,
+                Caller::Verifier,
+                Caller::Planner,
+                Caller::Stranger,
+            ] {
                 assert!(!is_own(line, caller), "{line} {caller:?}");
             }
         }
@@ -605,7 +738,10 @@ mod tests {
             };
             assert_eq!(calls, expect, "{line:?}");
         };
-        check("fp claim p --as builder-1", &[&["fp", "claim", "p", "--as", "builder-1"]]);
+        check(
+            "fp claim p --as builder-1",
+            &[&["fp", "claim", "p", "--as", "builder-1"]],
+        );
         check(
             "fp status p && fp note p add 'a b'",
             &[&["fp", "status", "p"], &["fp", "note", "p", "add", "a b"]],

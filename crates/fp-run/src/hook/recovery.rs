@@ -50,7 +50,11 @@ pub fn context(runs: &[LedRun<'_>]) -> Option<String> {
     let mut lines = opening(*first);
     lines.extend(details(*first));
     lines.extend(further.iter().take(NAMED).map(|led| one_line(*led)));
-    lines.extend(more(further.len(), "run is unfinished", "runs are unfinished"));
+    lines.extend(more(
+        further.len(),
+        "run is unfinished",
+        "runs are unfinished",
+    ));
     Some(within(&lines, MAX_BYTES))
 }
 
@@ -58,7 +62,9 @@ pub fn context(runs: &[LedRun<'_>]) -> Option<String> {
 pub fn for_user(runs: &[LedRun<'_>]) -> Option<String> {
     let led = runs.iter().find(|led| led.leader != RunLeader::This)?;
     let (plan, so_far) = (&led.state.plan_id, so_far(led.state));
-    Some(format!("Fractal Planner: the run of {plan} is unfinished, {so_far}. /fp:implement continues it."))
+    Some(format!(
+        "Fractal Planner: the run of {plan} is unfinished, {so_far}. /fp:implement continues it."
+    ))
 }
 
 /// The sentence that a summary of the conversation must keep; `None` if the session leads none of `runs`.
@@ -73,8 +79,10 @@ pub fn to_keep(runs: &[LedRun<'_>]) -> Option<String> {
 
 fn opening(led: LedRun<'_>) -> Vec<String> {
     let (plan, so_far) = (&led.state.plan_id, so_far(led.state));
-    let is_lead = format!("Fractal Planner: this session leads the unfinished run of plan {plan}, {so_far}.");
-    let is_on = format!("Fractal Planner: a run in this repository is unfinished: plan {plan}, {so_far}.");
+    let is_lead =
+        format!("Fractal Planner: this session leads the unfinished run of plan {plan}, {so_far}.");
+    let is_on =
+        format!("Fractal Planner: a run in this repository is unfinished: plan {plan}, {so_far}.");
     match led.leader {
         RunLeader::This => vec![
             is_lead,
@@ -106,11 +114,23 @@ fn details(led: LedRun<'_>) -> Vec<String> {
         format!("Goal: {}", prompt_quoted(led.goal, MAX_GOAL)),
     ];
     lines.extend(state.running().take(NAMED).map(under_way));
-    lines.extend(more(state.running().count(), "task is under way", "tasks are under way"));
+    lines.extend(more(
+        state.running().count(),
+        "task is under way",
+        "tasks are under way",
+    ));
     let questions = state.open_questions().take(NAMED);
-    lines
-        .extend(questions.map(|q| format!("Waiting for the user: {}", prompt_quoted(&q.text, MAX_QUESTION))));
-    lines.extend(more(state.open_questions().count(), "question is open", "questions are open"));
+    lines.extend(questions.map(|q| {
+        format!(
+            "Waiting for the user: {}",
+            prompt_quoted(&q.text, MAX_QUESTION)
+        )
+    }));
+    lines.extend(more(
+        state.open_questions().count(),
+        "question is open",
+        "questions are open",
+    ));
     lines
 }
 
@@ -127,7 +147,9 @@ fn one_line(led: LedRun<'_>) -> String {
     let (plan, so_far) = (&led.state.plan_id, so_far(led.state));
     match led.is_own() {
         true => format!("This session also leads plan {plan}: {so_far}; `fp next {plan}`."),
-        false => format!("Also unfinished: plan {plan}, {so_far}; `/fp:implement {plan}` continues it."),
+        false => {
+            format!("Also unfinished: plan {plan}, {so_far}; `/fp:implement {plan}` continues it.")
+        }
     }
 }
 

@@ -40,7 +40,9 @@ pub struct Answers {
 
 /// The reason why answers were not recorded.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} can't be withdrawn: nothing required, in or out of scope has that id or these words")]
+#[error(
+    "{0:?} can't be withdrawn: nothing required, in or out of scope has that id or these words"
+)]
 pub struct NeverSaid(String);
 
 impl Hint for NeverSaid {
@@ -82,9 +84,18 @@ impl Interview {
     /// user's. Replaced and withdrawn entries move to `superseded`, a decided question is no longer open, and
     /// everything else in the record stays. An error adds nothing.
     pub fn merge(&mut self, answers: &Answers, by: Decider) -> Result<(), NeverSaid> {
-        let mut round = Round { document: self.document.clone(), by };
-        round.document.entry("schemaVersion").or_insert_with(|| SCHEMA_VERSION.into());
-        answers.withdraw.iter().try_for_each(|text| round.withdraw(text))?;
+        let mut round = Round {
+            document: self.document.clone(),
+            by,
+        };
+        round
+            .document
+            .entry("schemaVersion")
+            .or_insert_with(|| SCHEMA_VERSION.into());
+        answers
+            .withdraw
+            .iter()
+            .try_for_each(|text| round.withdraw(text))?;
         round.replace("objective", answers.objective.as_deref());
         round.replace("approach", answers.approach.as_deref());
         round.replace("testStrategy", answers.tests.as_deref());
@@ -94,11 +105,17 @@ impl Interview {
         }
         round.add_said("scopeInclusions", &answers.include);
         round.add_said("scopeExclusions", &answers.exclude);
-        answers.alternatives.iter().for_each(|(name, why_not)| round.add_alternative(name, why_not));
+        answers
+            .alternatives
+            .iter()
+            .for_each(|(name, why_not)| round.add_alternative(name, why_not));
         round.add_texts("assumptions", &answers.assumptions);
         round.add_texts("openQuestions", &answers.open);
         round.add_texts("seen", &answers.seen);
-        answers.decisions.iter().for_each(|(question, answer)| round.decide(question, answer));
+        answers
+            .decisions
+            .iter()
+            .for_each(|(question, answer)| round.decide(question, answer));
         self.document = round.document;
         Ok(())
     }
@@ -132,7 +149,8 @@ impl Round {
     }
 
     fn supersede(&mut self, field: &str, was: Value) {
-        self.list("superseded").push(json!({ "field": field, "was": was }));
+        self.list("superseded")
+            .push(json!({ "field": field, "was": was }));
     }
 
     fn withdraw(&mut self, what: &str) -> Result<(), NeverSaid> {
@@ -148,9 +166,14 @@ impl Round {
             }
             let gone: Vec<Value> = self.list(field).extract_if(.., is_meant).collect();
             found |= !gone.is_empty();
-            gone.into_iter().for_each(|entry| self.supersede(field, entry));
+            gone.into_iter()
+                .for_each(|entry| self.supersede(field, entry));
         }
-        if found { Ok(()) } else { Err(NeverSaid(what.to_owned())) }
+        if found {
+            Ok(())
+        } else {
+            Err(NeverSaid(what.to_owned()))
+        }
     }
 
     /// Leaves an empty list, which is a decision once `saidBy` tells who made it.
@@ -158,7 +181,9 @@ impl Round {
         const FIELD: &str = "scopeExclusions";
         let before = std::mem::take(self.list(FIELD));
         let repeated = before.is_empty();
-        before.into_iter().for_each(|entry| self.supersede(FIELD, entry));
+        before
+            .into_iter()
+            .for_each(|entry| self.supersede(FIELD, entry));
         self.say(FIELD, repeated);
     }
 
@@ -176,7 +201,11 @@ impl Round {
     fn add_texts(&mut self, field: &str, texts: &[String]) {
         for text in texts {
             let list = self.list(field);
-            if !list.iter().filter_map(text_of).any(|there| same(there, text)) {
+            if !list
+                .iter()
+                .filter_map(text_of)
+                .any(|there| same(there, text))
+            {
                 list.push(text.as_str().into());
             }
         }
@@ -192,7 +221,11 @@ impl Round {
             }
         }
         // The earlier decision that the list is empty no longer holds.
-        if let Some(Value::Object(said_by)) = self.document.get_mut("saidBy").filter(|_| !texts.is_empty()) {
+        if let Some(Value::Object(said_by)) = self
+            .document
+            .get_mut("saidBy")
+            .filter(|_| !texts.is_empty())
+        {
             said_by.remove(field);
         }
     }
@@ -204,7 +237,9 @@ impl Round {
         let mut before: Vec<Value> = list.extract_if(.., known).collect();
         list.push(added.clone());
         before.retain(|entry| *entry != added);
-        before.into_iter().for_each(|entry| self.supersede("alternatives", entry));
+        before
+            .into_iter()
+            .for_each(|entry| self.supersede("alternatives", entry));
     }
 
     fn add_requirements(&mut self, texts: &[String]) {
@@ -213,9 +248,24 @@ impl Round {
         }
         self.number_requirements();
         // Tasks may still cover a withdrawn requirement, so its id is never reused.
-        let number = |entry: &Value| entry.get("id")?.as_str()?.strip_prefix('R')?.parse::<usize>().ok();
-        let withdrawn = self.document.get("superseded").and_then(Value::as_array).into_iter().flatten();
-        let withdrawn = withdrawn.filter_map(|entry| number(entry.get("was")?)).max().unwrap_or(0);
+        let number = |entry: &Value| {
+            entry
+                .get("id")?
+                .as_str()?
+                .strip_prefix('R')?
+                .parse::<usize>()
+                .ok()
+        };
+        let withdrawn = self
+            .document
+            .get("superseded")
+            .and_then(Value::as_array)
+            .into_iter()
+            .flatten();
+        let withdrawn = withdrawn
+            .filter_map(|entry| number(entry.get("was")?))
+            .max()
+            .unwrap_or(0);
         let by = self.by;
         let list = self.list("requirements");
         let numbered = list.iter().filter_map(number).max().unwrap_or(0);
@@ -246,7 +296,8 @@ impl Round {
                 let text = text_of(entry).or_else(|| entry.get("question")?.as_str());
                 text.is_some_and(|text| same(text, question))
             };
-            self.list("openQuestions").retain(|entry| !is_question(entry));
+            self.list("openQuestions")
+                .retain(|entry| !is_question(entry));
         }
         let decided = json!({ "question": question, "answer": answer, "by": self.by });
         let decisions = self.list("decisions");
@@ -258,7 +309,9 @@ impl Round {
 
 /// True if `list` has `text`. If the user says it again, it becomes the user's.
 fn confirm(list: &mut [Value], text: &str, by: Decider) -> bool {
-    let Some(entry) = list.iter_mut().find(|entry| text_of(entry).is_some_and(|there| same(there, text)))
+    let Some(entry) = list
+        .iter_mut()
+        .find(|entry| text_of(entry).is_some_and(|there| same(there, text)))
     else {
         return false;
     };
@@ -292,7 +345,10 @@ fn same(one: &str, other: &str) -> bool {
 
 /// The words of `text` in lower case, separated by single blanks.
 pub(super) fn wording(text: &str) -> String {
-    text.split_whitespace().map(str::to_lowercase).collect::<Vec<_>>().join(" ")
+    text.split_whitespace()
+        .map(str::to_lowercase)
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 #[cfg(test)]

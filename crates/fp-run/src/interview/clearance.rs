@@ -79,7 +79,10 @@ pub struct Clearance {
 impl Clearance {
     /// Judges `interview` by `grounds`.
     pub fn new(interview: &Interview, grounds: &Grounds) -> Self {
-        let items: Vec<ClearanceItem> = ITEMS.iter().map(|item| item.judge(interview, grounds)).collect();
+        let items: Vec<ClearanceItem> = ITEMS
+            .iter()
+            .map(|item| item.judge(interview, grounds))
+            .collect();
         let (rounds, min_rounds) = (grounds.rounds_that_count(), grounds.min_rounds());
         Self {
             clear: rounds >= min_rounds && items.iter().all(|item| item.missing.is_none()),
@@ -107,7 +110,11 @@ impl Clearance {
                 && steps.contains(&PlanningStep::Decompose)
                 && self.items.iter().any(is_settled)
         };
-        let mut behind = steps.iter().copied().skip_while(|step| *step != PlanningStep::Interview).skip(1);
+        let mut behind = steps
+            .iter()
+            .copied()
+            .skip_while(|step| *step != PlanningStep::Interview)
+            .skip(1);
         behind.find(|step| !is_left_out(step))
     }
 
@@ -134,7 +141,12 @@ impl Clearance {
 
     /// The rounds so far with their limits, in words.
     pub fn rounds_in_words(&self) -> String {
-        let Self { rounds, min_rounds, max_rounds, .. } = self;
+        let Self {
+            rounds,
+            min_rounds,
+            max_rounds,
+            ..
+        } = self;
         match min_rounds {
             0 => format!("{rounds} (at most {max_rounds})"),
             _ => format!("{rounds} (at least {min_rounds}, at most {max_rounds})"),
@@ -193,12 +205,36 @@ struct Rule {
 }
 
 const ITEMS: [Rule; 6] = [
-    Rule { name: "objective", relief: Relief::Nothing, look: objective },
-    Rule { name: "scope", relief: Relief::Everything, look: scope },
-    Rule { name: "ambiguities", relief: Relief::Everything, look: ambiguities },
-    Rule { name: "approach", relief: Relief::Later, look: approach },
-    Rule { name: "questions", relief: Relief::Nothing, look: questions },
-    Rule { name: "tests", relief: Relief::Anybody, look: tests },
+    Rule {
+        name: "objective",
+        relief: Relief::Nothing,
+        look: objective,
+    },
+    Rule {
+        name: "scope",
+        relief: Relief::Everything,
+        look: scope,
+    },
+    Rule {
+        name: "ambiguities",
+        relief: Relief::Everything,
+        look: ambiguities,
+    },
+    Rule {
+        name: "approach",
+        relief: Relief::Later,
+        look: approach,
+    },
+    Rule {
+        name: "questions",
+        relief: Relief::Nothing,
+        look: questions,
+    },
+    Rule {
+        name: "tests",
+        relief: Relief::Anybody,
+        look: tests,
+    },
 ];
 
 impl Rule {
@@ -207,7 +243,9 @@ impl Rule {
         let relief = if is_due { self.relief } else { Relief::Nothing };
         let (state, missing) = match ((self.look)(interview), relief) {
             (Found::ByUser, _) => (ItemState::Clear, None),
-            (Found::Unconfirmed(_), Relief::Nothing | Relief::Later) if grounds.takes_assumptions() => {
+            (Found::Unconfirmed(_), Relief::Nothing | Relief::Later)
+                if grounds.takes_assumptions() =>
+            {
                 (ItemState::Assumed, None)
             }
             (_, Relief::Everything | Relief::Later) | (Found::Unconfirmed(_), Relief::Anybody) => {
@@ -216,7 +254,11 @@ impl Rule {
             (Found::Unconfirmed(what), _) => (ItemState::Assumed, Some(what)),
             (Found::Lacking(what), _) => (ItemState::Missing, Some(what)),
         };
-        ClearanceItem { name: self.name, state, missing }
+        ClearanceItem {
+            name: self.name,
+            state,
+            missing,
+        }
     }
 }
 
@@ -226,7 +268,11 @@ fn lacking(what: &str) -> Found {
 
 /// Requires that the user confirms it with `flag`, unless it came from the user.
 fn confirmed(by_user: bool, flag: &str) -> Found {
-    if by_user { Found::ByUser } else { Found::Unconfirmed(format!("the user has not confirmed it: {flag}")) }
+    if by_user {
+        Found::ByUser
+    } else {
+        Found::Unconfirmed(format!("the user has not confirmed it: {flag}"))
+    }
 }
 
 fn is_user(by: Option<&str>) -> bool {
@@ -269,7 +315,11 @@ fn ambiguities(interview: &Interview) -> Found {
     let (inclusions, exclusions) = (interview.inclusions(), interview.exclusions());
     let in_requirements = requirements.iter().filter_map(|required| {
         let phrase = vague_phrase(&required.text)?;
-        Some(format!("{} says {}", prompt_quoted(&required.id, QUOTED), prompt_quoted(phrase, QUOTED)))
+        Some(format!(
+            "{} says {}",
+            prompt_quoted(&required.id, QUOTED),
+            prompt_quoted(phrase, QUOTED)
+        ))
     });
     let in_scope = inclusions.iter().filter_map(|said| {
         let phrase = vague_phrase(said.text)?;
@@ -281,19 +331,30 @@ fn ambiguities(interview: &Interview) -> Found {
     });
     let vague: Vec<String> = in_requirements.chain(in_scope).collect();
     let out: BTreeSet<String> = exclusions.iter().map(|said| wording(said.text)).collect();
-    let torn = inclusions.iter().filter(|said| out.contains(&wording(said.text)));
+    let torn = inclusions
+        .iter()
+        .filter(|said| out.contains(&wording(said.text)));
     let torn: Vec<String> = torn.map(|said| prompt_quoted(said.text, QUOTED)).collect();
     let mut problems = Vec::new();
     if !vague.is_empty() {
-        problems.push(format!("{}, which nobody can observe", first_few(&vague, NAMED)));
+        problems.push(format!(
+            "{}, which nobody can observe",
+            first_few(&vague, NAMED)
+        ));
     }
     if !torn.is_empty() {
-        problems.push(format!("{}, in and out of scope at once", first_few(&torn, NAMED)));
+        problems.push(format!(
+            "{}, in and out of scope at once",
+            first_few(&torn, NAMED)
+        ));
     }
     if problems.is_empty() {
         return Found::ByUser;
     }
-    Found::Lacking(format!("{}: --withdraw ID-OR-TEXT, and say it anew", problems.join("; ")))
+    Found::Lacking(format!(
+        "{}: --withdraw ID-OR-TEXT, and say it anew",
+        problems.join("; ")
+    ))
 }
 
 fn approach(interview: &Interview) -> Found {
@@ -304,12 +365,18 @@ fn approach(interview: &Interview) -> Found {
 }
 
 fn questions(interview: &Interview) -> Found {
-    let open: Vec<String> =
-        interview.open_questions().iter().map(|text| prompt_quoted(text, QUOTED)).collect();
+    let open: Vec<String> = interview
+        .open_questions()
+        .iter()
+        .map(|text| prompt_quoted(text, QUOTED))
+        .collect();
     if open.is_empty() {
         return Found::ByUser;
     }
-    Found::Lacking(format!("nobody has answered {}: --decision 'QUESTION|ANSWER'", first_few(&open, NAMED)))
+    Found::Lacking(format!(
+        "nobody has answered {}: --decision 'QUESTION|ANSWER'",
+        first_few(&open, NAMED)
+    ))
 }
 
 fn tests(interview: &Interview) -> Found {

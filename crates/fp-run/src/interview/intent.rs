@@ -14,7 +14,16 @@ use fp_plan::settings::Settings;
 
 /// Kinds of work.
 #[derive(
-    Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, EnumString, IntoStaticStr, VariantArray,
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    Serialize,
+    Deserialize,
+    EnumString,
+    IntoStaticStr,
+    VariantArray,
 )]
 #[serde(rename_all = "kebab-case")]
 #[strum(serialize_all = "kebab-case", const_into_str)]
@@ -33,7 +42,16 @@ pub enum Intent {
 
 /// Ways to plan, from the least planning to the most.
 #[derive(
-    Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, EnumString, IntoStaticStr, VariantArray,
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    Serialize,
+    Deserialize,
+    EnumString,
+    IntoStaticStr,
+    VariantArray,
 )]
 #[serde(rename_all = "lowercase")]
 #[strum(serialize_all = "lowercase", const_into_str)]
@@ -77,23 +95,71 @@ use GoalSign::{Everywhere, InSteps, Kind};
 
 /// Words, and prefixes marked with `*`. Of the `Kind` rows, the first with a word of the goal decides.
 const SIGNS: &[(GoalSign, &str)] = &[
-    (Kind(Intent::Trivial), "typo, typos, misspell*, spelling, whitespace, one liner, copyright year"),
-    (Kind(Intent::Trivial), "readme, changelog, wording, bump, 오타, 맞춤법, 띄어쓰기, 문구, 주석"),
-    (Kind(Intent::BuildFromScratch), "from scratch, greenfield, scaffold*, new project, new app, build a"),
-    (Kind(Intent::BuildFromScratch), "build an, create an app, create a game, create a website"),
-    (Kind(Intent::BuildFromScratch), "write a program, 처음부터, 새 프로젝트, 신규 프로젝트"),
-    (Kind(Intent::BuildFromScratch), "프로젝트를 만들, 앱을 만들, 서비스를 만들, 사이트를 만들"),
-    (Kind(Intent::Architecture), "architect*, rearchitect*, microservice*, monolith*, distributed"),
-    (Kind(Intent::Architecture), "event driven, event sourcing, multi tenan*, multitenan*, sharding"),
-    (Kind(Intent::Architecture), "high availability, plugin system, system design, 아키텍처, 마이크로서비스"),
-    (Kind(Intent::Architecture), "모놀리스, 멀티테넌, 시스템 설계"),
-    (Kind(Intent::Refactoring), "refactor*, restructur*, reorgani*, rewrite, clean up, cleanup, tidy"),
-    (Kind(Intent::Refactoring), "simplif*, decoupl*, deduplicat*, moderni*, rename, migrate, replace"),
-    (Kind(Intent::Refactoring), "dead code, tech debt, 리팩터, 리팩토, 코드 정리, 재구성, 재작성, 이름 변경"),
-    (Kind(Intent::Refactoring), "마이그레이션, 중복 제거, 기술 부채"),
-    (Everywhere, "entire codebase, whole codebase, across the codebase, across all, everywhere"),
+    (
+        Kind(Intent::Trivial),
+        "typo, typos, misspell*, spelling, whitespace, one liner, copyright year",
+    ),
+    (
+        Kind(Intent::Trivial),
+        "readme, changelog, wording, bump, 오타, 맞춤법, 띄어쓰기, 문구, 주석",
+    ),
+    (
+        Kind(Intent::BuildFromScratch),
+        "from scratch, greenfield, scaffold*, new project, new app, build a",
+    ),
+    (
+        Kind(Intent::BuildFromScratch),
+        "build an, create an app, create a game, create a website",
+    ),
+    (
+        Kind(Intent::BuildFromScratch),
+        "write a program, 처음부터, 새 프로젝트, 신규 프로젝트",
+    ),
+    (
+        Kind(Intent::BuildFromScratch),
+        "프로젝트를 만들, 앱을 만들, 서비스를 만들, 사이트를 만들",
+    ),
+    (
+        Kind(Intent::Architecture),
+        "architect*, rearchitect*, microservice*, monolith*, distributed",
+    ),
+    (
+        Kind(Intent::Architecture),
+        "event driven, event sourcing, multi tenan*, multitenan*, sharding",
+    ),
+    (
+        Kind(Intent::Architecture),
+        "high availability, plugin system, system design, 아키텍처, 마이크로서비스",
+    ),
+    (
+        Kind(Intent::Architecture),
+        "모놀리스, 멀티테넌, 시스템 설계",
+    ),
+    (
+        Kind(Intent::Refactoring),
+        "refactor*, restructur*, reorgani*, rewrite, clean up, cleanup, tidy",
+    ),
+    (
+        Kind(Intent::Refactoring),
+        "simplif*, decoupl*, deduplicat*, moderni*, rename, migrate, replace",
+    ),
+    (
+        Kind(Intent::Refactoring),
+        "dead code, tech debt, 리팩터, 리팩토, 코드 정리, 재구성, 재작성, 이름 변경",
+    ),
+    (
+        Kind(Intent::Refactoring),
+        "마이그레이션, 중복 제거, 기술 부채",
+    ),
+    (
+        Everywhere,
+        "entire codebase, whole codebase, across the codebase, across all, everywhere",
+    ),
     (Everywhere, "every module, 전체, 모든 모듈"),
-    (InSteps, "roadmap, milestone*, phase 1, phase one, first phase, in phases, in stages, 로드맵, 단계별"),
+    (
+        InSteps,
+        "roadmap, milestone*, phase 1, phase one, first phase, in phases, in stages, 로드맵, 단계별",
+    ),
 ];
 
 /// Maximum words of a trivial goal.
@@ -123,17 +189,29 @@ impl GoalReading {
     pub fn of_goal(goal: &str, known: Option<Intent>) -> Self {
         let start: String = goal.chars().take(LOOKED_AT).collect();
         let words = start.to_lowercase();
-        let words: Vec<&str> =
-            words.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
-        let (text, items) = (format!(" {} ", words.join(" ")), ITEM.find_iter(goal).count());
+        let words: Vec<&str> = words
+            .split(|c: char| !c.is_alphanumeric())
+            .filter(|word| !word.is_empty())
+            .collect();
+        let (text, items) = (
+            format!(" {} ", words.join(" ")),
+            ITEM.find_iter(goal).count(),
+        );
         let is_short = words.len() <= TRIVIAL_WORDS && items < 2;
         let found = |(sign, phrases): &(GoalSign, &'static str)| {
-            let phrase = phrases.split(", ").find(|phrase| has_phrase(&text, phrase))?;
+            let phrase = phrases
+                .split(", ")
+                .find(|phrase| has_phrase(&text, phrase))?;
             let counts = is_short || *sign != Kind(Intent::Trivial);
             counts.then_some((*sign, phrase.trim_end_matches('*')))
         };
         let signs: Vec<(GoalSign, &str)> = SIGNS.iter().filter_map(found).collect();
-        let phrase_of = |wanted| signs.iter().find(|(sign, _)| *sign == wanted).map(|(_, phrase)| *phrase);
+        let phrase_of = |wanted| {
+            signs
+                .iter()
+                .find(|(sign, _)| *sign == wanted)
+                .map(|(_, phrase)| *phrase)
+        };
         let kind = signs.iter().find_map(|(sign, phrase)| match sign {
             Kind(intent) => Some((*intent, format!(" (\"{phrase}\")"))),
             Everywhere | InSteps => None,
@@ -144,22 +222,30 @@ impl GoalReading {
         };
         let names = code_names(goal);
         let asks = goal.split_whitespace().any(|word| word.ends_with('?'));
-        let is_specified = words.len() >= SPECIFIED_WORDS && names >= items.max(SPECIFIED_NAMES) && !asks;
+        let is_specified =
+            words.len() >= SPECIFIED_WORDS && names >= items.max(SPECIFIED_NAMES) && !asks;
         let listed = format!("it lists {items} things to do");
         let (mode, mode_reason) = match (intent, phrase_of(Everywhere)) {
-            (Intent::Trivial, _) => (Mode::Direct, format!("a change that one task holds{because}")),
-            (Intent::BuildFromScratch, _) => {
-                (Mode::Full, format!("something new that stands by itself{because}"))
-            }
-            (Intent::Architecture, _) => {
-                (Mode::Full, format!("a decision about how the parts work together{because}"))
-            }
-            (_, Some(phrase)) => {
-                (Mode::Full, format!("it reaches through the whole code base (\"{phrase}\")"))
-            }
-            _ if is_specified => {
-                (Mode::Specified, format!("it says what to build, by {names} names of code"))
-            }
+            (Intent::Trivial, _) => (
+                Mode::Direct,
+                format!("a change that one task holds{because}"),
+            ),
+            (Intent::BuildFromScratch, _) => (
+                Mode::Full,
+                format!("something new that stands by itself{because}"),
+            ),
+            (Intent::Architecture, _) => (
+                Mode::Full,
+                format!("a decision about how the parts work together{because}"),
+            ),
+            (_, Some(phrase)) => (
+                Mode::Full,
+                format!("it reaches through the whole code base (\"{phrase}\")"),
+            ),
+            _ if is_specified => (
+                Mode::Specified,
+                format!("it says what to build, by {names} names of code"),
+            ),
             _ if items >= MANY_ITEMS => (Mode::Full, listed.clone()),
             (Intent::Refactoring, _) => (Mode::Pipeline, format!("a refactoring{because}")),
             (Intent::MidSized, _) => (Mode::Pipeline, format!("a feature or a fix{because}")),
@@ -168,7 +254,12 @@ impl GoalReading {
             Some(phrase) => Some(format!("it comes in steps (\"{phrase}\")")),
             None => (items >= TOO_MANY_ITEMS).then_some(listed),
         };
-        Self { intent, mode, mode_reason, several_plans }
+        Self {
+            intent,
+            mode,
+            mode_reason,
+            several_plans,
+        }
     }
 }
 
@@ -191,7 +282,10 @@ fn code_names(goal: &str) -> usize {
         let inside = word.trim_matches(|c: char| !c.is_alphanumeric());
         let has_mark = inside.contains(['_', '(', '/', '=']) || inside.contains("::");
         let has_dot = inside.split('.').filter(|part| part.len() > 1).count() > 1;
-        let has_capital = inside.chars().skip_while(|c| c.is_uppercase()).any(char::is_uppercase);
+        let has_capital = inside
+            .chars()
+            .skip_while(|c| c.is_uppercase())
+            .any(char::is_uppercase);
         word.starts_with("--")
             || word.starts_with('`')
             || word.contains("()")
@@ -199,7 +293,10 @@ fn code_names(goal: &str) -> usize {
             || has_dot
             || has_capital
     };
-    goal.split_whitespace().filter(is_name).collect::<HashSet<_>>().len()
+    goal.split_whitespace()
+        .filter(is_name)
+        .collect::<HashSet<_>>()
+        .len()
 }
 
 impl Mode {
@@ -210,8 +307,9 @@ impl Mode {
         let planned = self != Self::Direct;
         let explored = matches!(self, Self::Pipeline | Self::Full);
         let whole = !settings.research_only;
-        let analysed =
-            explored && intent != Intent::Trivial && (intent != Intent::MidSized || self == Self::Full);
+        let analysed = explored
+            && intent != Intent::Trivial
+            && (intent != Intent::MidSized || self == Self::Full);
         let steps = [
             (PlanningStep::PreAnalysis, settings.pre_analysis && analysed),
             (PlanningStep::Interview, true),
@@ -219,10 +317,17 @@ impl Mode {
             (PlanningStep::Approach, explored && whole),
             (PlanningStep::Decompose, whole),
             (PlanningStep::Critique, planned && whole),
-            (PlanningStep::Review, planned && whole && !settings.skip_plan_review),
+            (
+                PlanningStep::Review,
+                planned && whole && !settings.skip_plan_review,
+            ),
             (PlanningStep::Approve, whole),
         ];
-        steps.into_iter().filter(|(_, due)| *due).map(|(step, _)| step).collect()
+        steps
+            .into_iter()
+            .filter(|(_, due)| *due)
+            .map(|(step, _)| step)
+            .collect()
     }
 }
 
@@ -239,7 +344,11 @@ mod tests {
             assert_eq!(found.intent, intent, "{goal:?}");
             let because = because.map_or_else(String::new, |word| format!(" (\"{word}\")"));
             assert!(found.mode_reason.ends_with(&because), "{goal:?}: {found:?}");
-            assert_eq!(found.mode_reason.contains('"'), !because.is_empty(), "{goal:?}: {found:?}");
+            assert_eq!(
+                found.mode_reason.contains('"'),
+                !because.is_empty(),
+                "{goal:?}: {found:?}"
+            );
             let known = GoalReading::of_goal(goal, Some(intent));
             assert_eq!((known.intent, known.mode), (intent, found.mode), "{goal:?}");
             assert!(!known.mode_reason.contains('"'), "{goal:?}: {known:?}");
@@ -257,16 +366,36 @@ mod tests {
         check("Añadir búsqueda", MidSized, None);
         check("🎉", MidSized, None);
         check("Refactor the payment module", Refactoring, Some("refactor"));
-        check("clean up the helpers in src/util", Refactoring, Some("clean up"));
+        check(
+            "clean up the helpers in src/util",
+            Refactoring,
+            Some("clean up"),
+        );
         check("Replace moment with date-fns", Refactoring, Some("replace"));
         check("결제 모듈 리팩터링", Refactoring, Some("리팩터"));
         check("Build a todo app", BuildFromScratch, Some("build a"));
-        check("write an API for orders, from scratch", BuildFromScratch, Some("from scratch"));
+        check(
+            "write an API for orders, from scratch",
+            BuildFromScratch,
+            Some("from scratch"),
+        );
         check("Scaffold the frontend", BuildFromScratch, Some("scaffold"));
         check("날씨 앱을 만들어 줘", BuildFromScratch, Some("앱을 만들"));
-        check("Split the monolith into services", Architecture, Some("monolith"));
-        check("design an event-driven order flow", Architecture, Some("event driven"));
-        check("마이크로서비스로 전환", Architecture, Some("마이크로서비스"));
+        check(
+            "Split the monolith into services",
+            Architecture,
+            Some("monolith"),
+        );
+        check(
+            "design an event-driven order flow",
+            Architecture,
+            Some("event driven"),
+        );
+        check(
+            "마이크로서비스로 전환",
+            Architecture,
+            Some("마이크로서비스"),
+        );
     }
 
     #[test]
@@ -280,7 +409,9 @@ mod tests {
 
     #[test]
     fn items_of_a_list_are_counted() {
-        let check = |goal: &str, expect: usize| assert_eq!(ITEM.find_iter(goal).count(), expect, "{goal:?}");
+        let check = |goal: &str, expect: usize| {
+            assert_eq!(ITEM.find_iter(goal).count(), expect, "{goal:?}")
+        };
         check("one line - with a dash", 0);
         check("Do:\n- a\n* b\n  • c\n1. d\n12) e\n3.5 is a number\n-x", 5);
     }
@@ -289,23 +420,47 @@ mod tests {
     fn a_mode_comes_with_its_reason() {
         let check = |goal: &str, name: Mode, reason: &str| {
             let found = GoalReading::of_goal(goal, None);
-            assert_eq!((found.mode, found.mode_reason.as_str()), (name, reason), "{goal:?}");
+            assert_eq!(
+                (found.mode, found.mode_reason.as_str()),
+                (name, reason),
+                "{goal:?}"
+            );
         };
-        check("Fix a typo", Mode::Direct, "a change that one task holds (\"typo\")");
-        check("add a greeting command", Mode::Pipeline, "a feature or a fix");
-        check("Refactor the parser", Mode::Pipeline, "a refactoring (\"refactor\")");
+        check(
+            "Fix a typo",
+            Mode::Direct,
+            "a change that one task holds (\"typo\")",
+        );
+        check(
+            "add a greeting command",
+            Mode::Pipeline,
+            "a feature or a fix",
+        );
+        check(
+            "Refactor the parser",
+            Mode::Pipeline,
+            "a refactoring (\"refactor\")",
+        );
         check(
             "Refactor error handling across the codebase",
             Mode::Full,
             "it reaches through the whole code base (\"across the codebase\")",
         );
-        check("Build a todo app", Mode::Full, "something new that stands by itself (\"build a\")");
+        check(
+            "Build a todo app",
+            Mode::Full,
+            "something new that stands by itself (\"build a\")",
+        );
         check(
             "Split the monolith",
             Mode::Full,
             "a decision about how the parts work together (\"monolith\")",
         );
-        check("Todo:\n- a\n- b\n- c\n- d\n- e", Mode::Full, "it lists 5 things to do");
+        check(
+            "Todo:\n- a\n- b\n- c\n- d\n- e",
+            Mode::Full,
+            "it lists 5 things to do",
+        );
     }
 
     #[test]
@@ -319,14 +474,29 @@ mod tests {
              - a row for each in docs/api.rst\n\
              Don't change anything else.";
         check(points, Mode::Specified);
-        let many = format!("{points}{}", "\n- `more_words(text)` in src/more.py raises ValueError".repeat(8));
+        let many = format!(
+            "{points}{}",
+            "\n- `more_words(text)` in src/more.py raises ValueError".repeat(8)
+        );
         check(&many, Mode::Full);
         let each = (1..9).map(|number| format!("\n- `words_{number}(text)` raises ValueError"));
-        check(&format!("{points}{}", each.collect::<String>()), Mode::Specified);
-        check(&format!("{points} Or should it be in words_more.py?"), Mode::Pipeline);
+        check(
+            &format!("{points}{}", each.collect::<String>()),
+            Mode::Specified,
+        );
+        check(
+            &format!("{points} Or should it be in words_more.py?"),
+            Mode::Pipeline,
+        );
         check(&format!("{points} Do so across the codebase."), Mode::Full);
-        check("Fix the crash in src/a.py, src/b.py and src/c.py", Mode::Pipeline);
-        check(&"make the app faster and nicer for everybody ".repeat(9), Mode::Pipeline);
+        check(
+            "Fix the crash in src/a.py, src/b.py and src/c.py",
+            Mode::Pipeline,
+        );
+        check(
+            &"make the app faster and nicer for everybody ".repeat(9),
+            Mode::Pipeline,
+        );
         check(&format!("Refactor: {points}"), Mode::Specified);
         check(&format!("Build a todo app. {points}"), Mode::Full);
     }
@@ -334,15 +504,31 @@ mod tests {
     #[test]
     fn some_goals_are_several_plans() {
         let check = |goal: &str, expect: Option<&str>| {
-            assert_eq!(GoalReading::of_goal(goal, None).several_plans.as_deref(), expect, "{goal:?}");
+            assert_eq!(
+                GoalReading::of_goal(goal, None).several_plans.as_deref(),
+                expect,
+                "{goal:?}"
+            );
         };
         check("Add a greeting command", None);
         check("Build a todo app with a page and an API", None);
-        check("A roadmap for accounts", Some("it comes in steps (\"roadmap\")"));
-        check("Rework billing, phase 1: invoices", Some("it comes in steps (\"phase 1\")"));
-        check("결제를 단계별로 개편", Some("it comes in steps (\"단계별\")"));
+        check(
+            "A roadmap for accounts",
+            Some("it comes in steps (\"roadmap\")"),
+        );
+        check(
+            "Rework billing, phase 1: invoices",
+            Some("it comes in steps (\"phase 1\")"),
+        );
+        check(
+            "결제를 단계별로 개편",
+            Some("it comes in steps (\"단계별\")"),
+        );
         check(&format!("Do:{}", "\n- a".repeat(9)), None);
-        check(&format!("Do:{}", "\n- a".repeat(10)), Some("it lists 10 things to do"));
+        check(
+            &format!("Do:{}", "\n- a".repeat(10)),
+            Some("it lists 10 things to do"),
+        );
     }
 
     #[test]
@@ -354,8 +540,11 @@ mod tests {
             let mut settings = Settings::default();
             change(&mut settings);
             for &intent in intents {
-                let steps: Vec<_> =
-                    mode.steps(intent, &settings).into_iter().map(|step| step.into_str()).collect();
+                let steps: Vec<_> = mode
+                    .steps(intent, &settings)
+                    .into_iter()
+                    .map(|step| step.into_str())
+                    .collect();
                 assert_eq!(steps.join(" "), expect, "{mode:?} {intent:?}");
                 let wire = serde_json::to_value(mode.steps(intent, &settings)).unwrap();
                 assert_eq!(wire, serde_json::json!(steps));
@@ -363,10 +552,30 @@ mod tests {
         };
         let all = Intent::VARIANTS;
         check(Direct, all, |_| {}, "interview decompose approve");
-        check(Specified, all, |_| {}, "interview decompose critique review approve");
-        check(Specified, all, |s| s.research_only = true, "interview research");
-        check(Direct, all, |s| s.skip_plan_review = true, "interview decompose approve");
-        check(Direct, all, |s| s.research_only = true, "interview research");
+        check(
+            Specified,
+            all,
+            |_| {},
+            "interview decompose critique review approve",
+        );
+        check(
+            Specified,
+            all,
+            |s| s.research_only = true,
+            "interview research",
+        );
+        check(
+            Direct,
+            all,
+            |s| s.skip_plan_review = true,
+            "interview decompose approve",
+        );
+        check(
+            Direct,
+            all,
+            |s| s.research_only = true,
+            "interview research",
+        );
         let large = [Refactoring, BuildFromScratch, Architecture];
         let analysed = format!("pre-analysis {GATED}");
         check(Pipeline, &large, |_| {}, &analysed);
@@ -381,8 +590,18 @@ mod tests {
             |s| s.skip_plan_review = true,
             "interview research approach decompose critique approve",
         );
-        check(Full, &large, |s| s.research_only = true, "pre-analysis interview research");
-        check(Pipeline, &[MidSized], |s| s.research_only = true, "interview research");
+        check(
+            Full,
+            &large,
+            |s| s.research_only = true,
+            "pre-analysis interview research",
+        );
+        check(
+            Pipeline,
+            &[MidSized],
+            |s| s.research_only = true,
+            "interview research",
+        );
         check(Pipeline, &[MidSized], |s| s.plan_only = true, GATED);
     }
 }

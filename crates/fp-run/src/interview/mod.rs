@@ -20,7 +20,9 @@ const MAX_BYTES: usize = 40;
 pub fn slug(goal: &str) -> String {
     // A goal may be a whole document; its start is enough for an id.
     let mut plain = String::new();
-    goal.chars().take(2_000).for_each(|c| push_plain(&mut plain, c));
+    goal.chars()
+        .take(2_000)
+        .for_each(|c| push_plain(&mut plain, c));
     let words = plain
         .split(|c: char| !c.is_ascii_alphanumeric())
         .filter(|word| !word.is_empty() && !["a", "an", "the"].contains(word));
@@ -75,13 +77,25 @@ mod tests {
         let check = |goal: &str, expect: &str| {
             let slug = slug(goal);
             assert_eq!(slug, expect, "{goal:?}");
-            assert!(PlanId::new(format!("{slug}-20261121-999")).is_ok(), "{slug:?} makes no id");
+            assert!(
+                PlanId::new(format!("{slug}-20261121-999")).is_ok(),
+                "{slug:?} makes no id"
+            );
         };
         check("Add JWT auth", "add-jwt-auth");
         check("add a greeting command", "add-greeting-command");
-        check("  Fix: \"login\" & don't (crash)\n\nmore", "fix-login-dont-crash-more");
-        check("one two three four five six seven", "one-two-three-four-five-six");
-        check("implement internationalization infrastructure", "implement-internationalization");
+        check(
+            "  Fix: \"login\" & don't (crash)\n\nmore",
+            "fix-login-dont-crash-more",
+        );
+        check(
+            "one two three four five six seven",
+            "one-two-three-four-five-six",
+        );
+        check(
+            "implement internationalization infrastructure",
+            "implement-internationalization",
+        );
         check(&"x".repeat(100_000), &"x".repeat(40));
         check("로그인 화면을 추가해 줘", "plan");
         check("JWT 인증을 추가", "jwt");

@@ -36,7 +36,11 @@ pub struct Decided {
 
 impl fmt::Display for Decided {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let by = if self.by == "user" { " (by the user)" } else { assumed(Some(&self.by)) };
+        let by = if self.by == "user" {
+            " (by the user)"
+        } else {
+            assumed(Some(&self.by))
+        };
         write!(f, "{} {}{by}", self.question, self.answer)
     }
 }
@@ -87,10 +91,15 @@ impl Interview {
     pub fn parse(text: &str) -> Result<Self, InvalidInterview> {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         if text.trim().is_empty() {
-            return Err(InvalidInterview::Fault("1:1: it is empty, which is not JSON".to_owned()));
+            return Err(InvalidInterview::Fault(
+                "1:1: it is empty, which is not JSON".to_owned(),
+            ));
         }
         match serde_json::from_str(text) {
-            Ok(Value::Object(document)) => match document.get("schemaVersion").and_then(Value::as_u64) {
+            Ok(Value::Object(document)) => match document
+                .get("schemaVersion")
+                .and_then(Value::as_u64)
+            {
                 Some(version) if version > SCHEMA_VERSION => Err(InvalidInterview::Newer(version)),
                 _ => Ok(Self { document }),
             },
@@ -113,19 +122,31 @@ impl Interview {
 
     /// True if nothing is recorded.
     pub fn is_empty(&self) -> bool {
-        self.document.keys().all(|key| matches!(key.as_str(), "schemaVersion" | "planId"))
+        self.document
+            .keys()
+            .all(|key| matches!(key.as_str(), "schemaVersion" | "planId"))
     }
 
     /// The requirements. Accepts objects with `text`, and plain strings.
     pub fn requirements(&self) -> Vec<RecordedRequirement> {
         let read = |(index, value): (usize, &Value)| {
             let id = text_of(value, &["id"]).map_or_else(|| format!("R{}", index + 1), Into::into);
-            let text = value.as_str().or_else(|| text_of(value, &["text", "description", "requirement"]))?;
+            let text = value
+                .as_str()
+                .or_else(|| text_of(value, &["text", "description", "requirement"]))?;
             let by = text_of(value, &["by"]).unwrap_or_default().to_owned();
-            Some(RecordedRequirement { id, text: text.trim().to_owned(), by })
-                .filter(|found| !found.text.is_empty())
+            Some(RecordedRequirement {
+                id,
+                text: text.trim().to_owned(),
+                by,
+            })
+            .filter(|found| !found.text.is_empty())
         };
-        self.entries("requirements").iter().enumerate().filter_map(read).collect()
+        self.entries("requirements")
+            .iter()
+            .enumerate()
+            .filter_map(read)
+            .collect()
     }
 
     pub fn objective(&self) -> Option<&str> {
@@ -154,7 +175,8 @@ impl Interview {
 
     /// The source of an express statement that nothing is out of scope; `None` without one, or if something is.
     pub fn excludes_nothing(&self) -> Option<&str> {
-        self.said_by("scopeExclusions").filter(|_| self.scope_exclusions().is_empty())
+        self.said_by("scopeExclusions")
+            .filter(|_| self.scope_exclusions().is_empty())
     }
 
     /// The answered questions.
@@ -162,8 +184,16 @@ impl Interview {
         let read = |value: &Value| {
             let field = |name: &str| text_of(value, &[name]).unwrap_or_default().to_owned();
             let decided = match value.as_str() {
-                Some(text) => Decided { question: String::new(), answer: text.to_owned(), by: String::new() },
-                None => Decided { question: field("question"), answer: field("answer"), by: field("by") },
+                Some(text) => Decided {
+                    question: String::new(),
+                    answer: text.to_owned(),
+                    by: String::new(),
+                },
+                None => Decided {
+                    question: field("question"),
+                    answer: field("answer"),
+                    by: field("by"),
+                },
             };
             Some(decided).filter(|decided| !decided.answer.is_empty())
         };
@@ -174,9 +204,13 @@ impl Interview {
     pub fn requirements_named_in(&self, decided: &Decided) -> impl Iterator<Item = String> {
         let text = format!("{} {}", decided.question, decided.answer);
         let is_named = move |id: &String| {
-            text.split(|c: char| !c.is_alphanumeric() && c != '-').any(|word| word.eq_ignore_ascii_case(id))
+            text.split(|c: char| !c.is_alphanumeric() && c != '-')
+                .any(|word| word.eq_ignore_ascii_case(id))
         };
-        self.requirements().into_iter().map(|requirement| requirement.id).filter(is_named)
+        self.requirements()
+            .into_iter()
+            .map(|requirement| requirement.id)
+            .filter(is_named)
     }
 
     /// The assumptions made without asking.
@@ -192,9 +226,15 @@ impl Interview {
     pub fn alternatives(&self) -> Vec<Alternative> {
         let read = |value: &Value| {
             let field = |name: &str| text_of(value, &[name]).filter(|text| !text.is_empty());
-            Some(Alternative { name: field("name")?.into(), why_not: field("whyNot")?.into() })
+            Some(Alternative {
+                name: field("name")?.into(),
+                why_not: field("whyNot")?.into(),
+            })
         };
-        self.entries("alternatives").iter().filter_map(read).collect()
+        self.entries("alternatives")
+            .iter()
+            .filter_map(read)
+            .collect()
     }
 
     pub fn test_strategy(&self) -> Option<&str> {
@@ -226,8 +266,13 @@ impl Interview {
 
     fn said(&self, field: &str) -> Vec<ScopeStatement<'_>> {
         let said = self.entries(field).iter().filter_map(|value| {
-            let text = value.as_str().or_else(|| text_of(value, &["text", "question", "description"]))?;
-            Some(ScopeStatement { text: text.trim(), by: text_of(value, &["by"]).unwrap_or_default() })
+            let text = value
+                .as_str()
+                .or_else(|| text_of(value, &["text", "question", "description"]))?;
+            Some(ScopeStatement {
+                text: text.trim(),
+                by: text_of(value, &["by"]).unwrap_or_default(),
+            })
         });
         said.filter(|said| !said.text.is_empty()).collect()
     }
@@ -242,7 +287,10 @@ impl Interview {
 }
 
 fn text_of<'v>(value: &'v Value, names: &[&str]) -> Option<&'v str> {
-    names.iter().find_map(|name| value.get(name)?.as_str()).map(str::trim)
+    names
+        .iter()
+        .find_map(|name| value.get(name)?.as_str())
+        .map(str::trim)
 }
 
 /// The interview about `goal` as Markdown, without empty sections.
@@ -250,11 +298,16 @@ pub fn interview_page(goal: &str, interview: &Interview) -> String {
     let mut text = String::from("# Interview\n");
     section(&mut text, "Goal", quoted_lines(goal));
     if let Some(objective) = interview.objective() {
-        section(&mut text, "Objective", format!("{objective}{}\n", assumed(interview.said_by("objective"))));
+        section(
+            &mut text,
+            "Objective",
+            format!("{objective}{}\n", assumed(interview.said_by("objective"))),
+        );
     }
     let requirements = interview.requirements();
-    let requirements =
-        requirements.iter().map(|r| format!("**{}** {}{}", r.id, r.text, assumed(Some(&r.by))));
+    let requirements = requirements
+        .iter()
+        .map(|r| format!("**{}** {}{}", r.id, r.text, assumed(Some(&r.by))));
     section(&mut text, "Requirements", lines(requirements));
     section(&mut text, "In scope", scope(&interview.inclusions()));
     let excluded = match interview.excludes_nothing() {
@@ -273,9 +326,17 @@ pub fn interview_page(goal: &str, interview: &Interview) -> String {
     section(&mut text, "Assumptions", lines(interview.assumptions()));
     section(&mut text, "Approach", approach(interview));
     if let Some(tests) = interview.test_strategy() {
-        section(&mut text, "Tests", format!("{tests}{}\n", assumed(interview.said_by("testStrategy"))));
+        section(
+            &mut text,
+            "Tests",
+            format!("{tests}{}\n", assumed(interview.said_by("testStrategy"))),
+        );
     }
-    section(&mut text, "Open questions", lines(interview.open_questions()));
+    section(
+        &mut text,
+        "Open questions",
+        lines(interview.open_questions()),
+    );
     section(&mut text, "Read in the code", lines(interview.seen()));
     text
 }
@@ -284,14 +345,32 @@ impl Clearance {
     /// The last section of the interview's page.
     pub fn section(&self) -> String {
         let left_open = self.is_left_open();
-        let items = self.items.iter().filter(|item| !left_open || item.missing.is_some()).map(|item| {
-            let missing = item.missing.as_ref().map(|what| format!("; {what}")).unwrap_or_default();
-            format!("{}: {}{missing}", item.name, item.state.into_str())
-        });
+        let items = self
+            .items
+            .iter()
+            .filter(|item| !left_open || item.missing.is_some())
+            .map(|item| {
+                let missing = item
+                    .missing
+                    .as_ref()
+                    .map(|what| format!("; {what}"))
+                    .unwrap_or_default();
+                format!("{}: {}{missing}", item.name, item.state.into_str())
+            });
         let (title, head) = if left_open {
-            ("Left open", format!("Nobody is asked any more after {} rounds.", self.rounds))
+            (
+                "Left open",
+                format!("Nobody is asked any more after {} rounds.", self.rounds),
+            )
         } else {
-            ("Clearance", format!("Interview: {}. Rounds: {}.", self.in_words(), self.rounds_in_words()))
+            (
+                "Clearance",
+                format!(
+                    "Interview: {}. Rounds: {}.",
+                    self.in_words(),
+                    self.rounds_in_words()
+                ),
+            )
         };
         let mut text = String::new();
         section(&mut text, title, format!("{head}\n\n{}", lines(items)));
@@ -301,16 +380,32 @@ impl Clearance {
 
 /// The chosen approach, then the rejected ones.
 fn approach(interview: &Interview) -> String {
-    let chosen =
-        interview.approach().map(|text| format!("{text}{}\n", assumed(interview.said_by("approach"))));
+    let chosen = interview
+        .approach()
+        .map(|text| format!("{text}{}\n", assumed(interview.said_by("approach"))));
     let others = interview.alternatives();
-    let others = lines(others.iter().map(|other| format!("{}: {}", other.name, other.why_not)));
-    let others = if others.is_empty() { others } else { format!("Not chosen:\n\n{others}") };
-    chosen.into_iter().chain(Some(others).filter(|text| !text.is_empty())).collect::<Vec<_>>().join("\n")
+    let others = lines(
+        others
+            .iter()
+            .map(|other| format!("{}: {}", other.name, other.why_not)),
+    );
+    let others = if others.is_empty() {
+        others
+    } else {
+        format!("Not chosen:\n\n{others}")
+    };
+    chosen
+        .into_iter()
+        .chain(Some(others).filter(|text| !text.is_empty()))
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 fn scope(said: &[ScopeStatement<'_>]) -> String {
-    lines(said.iter().map(|said| format!("{}{}", said.text, assumed(Some(said.by)))))
+    lines(
+        said.iter()
+            .map(|said| format!("{}{}", said.text, assumed(Some(said.by)))),
+    )
 }
 
 fn section(text: &mut String, title: &str, body: String) {
@@ -323,7 +418,11 @@ fn section(text: &mut String, title: &str, body: String) {
 fn lines(entries: impl IntoIterator<Item = impl AsRef<str>>) -> String {
     let mut text = String::new();
     for entry in entries {
-        let _ = writeln!(text, "- {}", entry.as_ref().lines().collect::<Vec<_>>().join("\n  "));
+        let _ = writeln!(
+            text,
+            "- {}",
+            entry.as_ref().lines().collect::<Vec<_>>().join("\n  ")
+        );
     }
     text
 }
@@ -349,7 +448,10 @@ mod tests {
     fn requirements_are_read_in_every_form() {
         let check = |json: &str, expect: &[(&str, &str)]| {
             let found = Interview::parse(json).unwrap().requirements();
-            let found: Vec<_> = found.iter().map(|r| (r.id.as_str(), r.text.as_str())).collect();
+            let found: Vec<_> = found
+                .iter()
+                .map(|r| (r.id.as_str(), r.text.as_str()))
+                .collect();
             assert_eq!(found, expect, "{json}");
         };
         check("{}", &[]);
@@ -357,7 +459,10 @@ mod tests {
             r#"{"requirements": [{"id": "R7", "text": "a"}, {"text": " b "}]}"#,
             &[("R7", "a"), ("R2", "b")],
         );
-        check(r#"{"requirements": ["a", "", 3, null, "b"]}"#, &[("R1", "a"), ("R5", "b")]);
+        check(
+            r#"{"requirements": ["a", "", 3, null, "b"]}"#,
+            &[("R1", "a"), ("R5", "b")],
+        );
         check(r#"{"requirements": "a"}"#, &[("R1", "a")]);
         check(r#"{"requirements": 3}"#, &[]);
     }
@@ -365,11 +470,21 @@ mod tests {
     #[test]
     fn a_text_that_is_no_interview_says_where() {
         let check = |text: &str, expect: &str| {
-            assert_eq!(Interview::parse(text).unwrap_err().to_string(), expect, "{text:?}");
+            assert_eq!(
+                Interview::parse(text).unwrap_err().to_string(),
+                expect,
+                "{text:?}"
+            );
         };
         check("", "1:1: it is empty, which is not JSON");
-        check("{\n  \"objective\": \"x\",\n}", "3:1: not JSON: trailing comma");
-        check("{\"schemaVersion\": 2}", "1:1: written by a newer fp (schemaVersion 2, this fp writes 1)");
+        check(
+            "{\n  \"objective\": \"x\",\n}",
+            "3:1: not JSON: trailing comma",
+        );
+        check(
+            "{\"schemaVersion\": 2}",
+            "1:1: written by a newer fp (schemaVersion 2, this fp writes 1)",
+        );
         check("[]", "1:1: an interview is a JSON object, and this is none");
     }
 

@@ -15,7 +15,10 @@ impl Interview {
     /// Makes the requirements that `goal` states, sentence by sentence, the user's.
     pub fn confirm_stated(&mut self, goal: &str) {
         let stated: HashSet<String> = sentences(goal).into_iter().collect();
-        let requirements = self.document.get_mut("requirements").and_then(Value::as_array_mut);
+        let requirements = self
+            .document
+            .get_mut("requirements")
+            .and_then(Value::as_array_mut);
         for entry in requirements.into_iter().flatten() {
             let said = text_of(entry).map(sentences).unwrap_or_default();
             if let Value::Object(fields) = entry
@@ -49,7 +52,9 @@ fn sentences(text: &str) -> Vec<String> {
             }
         }
     }
-    let bare = sentences.iter().map(|sentence| wording(sentence.trim_end_matches(['.', '!', '?', ';', ','])));
+    let bare = sentences
+        .iter()
+        .map(|sentence| wording(sentence.trim_end_matches(['.', '!', '?', ';', ','])));
     bare.filter(|sentence| !sentence.is_empty()).collect()
 }
 

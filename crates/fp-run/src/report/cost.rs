@@ -30,7 +30,13 @@ impl CostReport {
     pub fn new(state: &State) -> Option<Self> {
         let mut agents = state.costs.clone();
         agents.sort_by(|a, b| {
-            let key = |cost: &AgentCost| (cost.task.clone(), cost.iteration, cost.role == Role::Verifier);
+            let key = |cost: &AgentCost| {
+                (
+                    cost.task.clone(),
+                    cost.iteration,
+                    cost.role == Role::Verifier,
+                )
+            };
             key(a).cmp(&key(b))
         });
         let (tokens, micro_usd) = total_cost(&agents);
@@ -39,11 +45,20 @@ impl CostReport {
             task.is_some_and(|task| cost.iteration < task.iteration)
         };
         let (sent_back, _) = total_cost(agents.iter().filter(is_sent_back));
-        let denied: BTreeSet<String> = agents.iter().flat_map(|cost| cost.denied.iter().cloned()).collect();
+        let denied: BTreeSet<String> = agents
+            .iter()
+            .flat_map(|cost| cost.denied.iter().cloned())
+            .collect();
         if tokens.total() == 0 && micro_usd.is_none() && denied.is_empty() {
             return None;
         }
-        Some(Self { tokens, micro_usd, sent_back, denied, agents })
+        Some(Self {
+            tokens,
+            micro_usd,
+            sent_back,
+            denied,
+            agents,
+        })
     }
 
     /// The dollars of the run, as far as the programs say it.
@@ -58,8 +73,15 @@ impl CostReport {
                 || "no task".to_owned(),
                 |task| format!("task {task}, attempt {}", cost.iteration),
             );
-            let role = if cost.role == Role::Builder { "builder" } else { "verifier" };
-            let model = cost.model.as_ref().map_or_else(String::new, |model| format!(" with {model}"));
+            let role = if cost.role == Role::Builder {
+                "builder"
+            } else {
+                "verifier"
+            };
+            let model = cost
+                .model
+                .as_ref()
+                .map_or_else(String::new, |model| format!(" with {model}"));
             let spent = spent_in_words(cost.tokens, cost.micro_usd);
             format!("{task}: {role}, {}{model}: {spent}", cost.program)
         };
@@ -68,7 +90,10 @@ impl CostReport {
 
     /// Lines of text: the sum, and what is worth knowing of it.
     pub fn lines(&self) -> Vec<String> {
-        let mut lines = vec![format!("Cost: {}", spent_in_words(self.tokens, self.micro_usd))];
+        let mut lines = vec![format!(
+            "Cost: {}",
+            spent_in_words(self.tokens, self.micro_usd)
+        )];
         if self.sent_back.total() > 0 {
             lines.push(format!(
                 "  for attempts that were sent back: {}",
@@ -76,7 +101,9 @@ impl CostReport {
             ));
         }
         for rule in &self.denied {
-            lines.push(format!("  refused to agents; to allow it, add this to `agents.allow`: {rule}"));
+            lines.push(format!(
+                "  refused to agents; to allow it, add this to `agents.allow`: {rule}"
+            ));
         }
         lines
     }
@@ -117,7 +144,10 @@ mod tests {
 
     #[test]
     fn amounts_in_words() {
-        let tokens = |input| TokenUse { input, ..TokenUse::default() };
+        let tokens = |input| TokenUse {
+            input,
+            ..TokenUse::default()
+        };
         for (input, micro, words) in [
             (0, None, "0 tokens"),
             (9_999, Some(0), "9999 tokens, 0.00 USD"),

@@ -44,9 +44,16 @@ impl Course {
     pub(super) fn of_run(state: &State, entries: &[Entry]) -> Self {
         let mut course = Self::default();
         for entry in entries {
-            entry.events.iter().for_each(|event| course.take(event, entry.at));
+            entry
+                .events
+                .iter()
+                .for_each(|event| course.take(event, entry.at));
             for mut mark in marks_of(entry) {
-                mark.lane = mark.task.as_ref().and_then(|task| course.lane_of.get(task)).copied();
+                mark.lane = mark
+                    .task
+                    .as_ref()
+                    .and_then(|task| course.lane_of.get(task))
+                    .copied();
                 course.marks.push(mark);
             }
         }
@@ -64,7 +71,9 @@ impl Course {
         for bar in self.bars.iter_mut().flatten() {
             let tries = bar.task.as_ref().and_then(|task| self.tries.get(task));
             let one = tries.and_then(|tries| tries.get(bar.nth.checked_sub(1)?));
-            bar.outcome = one.and_then(|one| one.attempt.end.as_ref()).map(TryOutcome::from);
+            bar.outcome = one
+                .and_then(|one| one.attempt.end.as_ref())
+                .map(TryOutcome::from);
         }
         // A question may be closed without an answer; the state knows how.
         for (decision, asked) in self.decisions.iter_mut().zip(&state.questions) {
@@ -73,7 +82,11 @@ impl Course {
                 decision.by = Decider::Auto;
             }
         }
-        for commit in self.commits.iter_mut().filter(|commit| commit.subject.is_empty()) {
+        for commit in self
+            .commits
+            .iter_mut()
+            .filter(|commit| commit.subject.is_empty())
+        {
             let title = state.task(&commit.task).map(|task| task.leaf.title.clone());
             commit.subject = title.unwrap_or_default();
         }
@@ -82,9 +95,14 @@ impl Course {
     pub(super) fn word_criteria(&mut self, tree: &TreeReport<'_>) {
         for task in tree.tasks.iter().filter(|task| task.leaf) {
             let id = TaskId::new(task.id.as_str()).ok();
-            let Some(tries) = id.and_then(|id| self.tries.get_mut(&id)) else { continue };
+            let Some(tries) = id.and_then(|id| self.tries.get_mut(&id)) else {
+                continue;
+            };
             for judged in tries.iter_mut().flat_map(|one| &mut one.criteria) {
-                let text = judged.number.checked_sub(1).and_then(|number| task.acceptance.get(number));
+                let text = judged
+                    .number
+                    .checked_sub(1)
+                    .and_then(|number| task.acceptance.get(number));
                 judged.text = text.cloned().unwrap_or_default();
             }
         }
@@ -93,19 +111,41 @@ impl Course {
     /// Takes the lanes out of the course, with the pauses of all.
     pub(super) fn lanes(&mut self) -> (Vec<RunLane>, Vec<RunPause>) {
         let span = self.started_at.zip(self.ended_at);
-        let pauses = span.map_or_else(Vec::new, |span| RunPause::all(self.bars.iter().flatten(), span));
+        let pauses = span.map_or_else(Vec::new, |span| {
+            RunPause::all(self.bars.iter().flatten(), span)
+        });
         let work = span.map_or(0, |(from, to)| worked_between(from, to, &pauses));
         let lane = |(name, bars): (&AgentName, Vec<LaneBar>)| {
             let millis = RunTimes::of_bars(&bars, &pauses);
             let idle = work.saturating_sub(millis.total());
-            RunLane { name: name.to_string(), user: false, bars, millis, idle }
+            RunLane {
+                name: name.to_string(),
+                user: false,
+                bars,
+                millis,
+                idle,
+            }
         };
-        let mut lanes: Vec<RunLane> =
-            self.builders.iter().zip(std::mem::take(&mut self.bars)).map(lane).collect();
+        let mut lanes: Vec<RunLane> = self
+            .builders
+            .iter()
+            .zip(std::mem::take(&mut self.bars))
+            .map(lane)
+            .collect();
         if !self.decisions.is_empty() {
-            let bars: Vec<LaneBar> = self.decisions.iter().map(|asked| self.asked_bar(asked)).collect();
+            let bars: Vec<LaneBar> = self
+                .decisions
+                .iter()
+                .map(|asked| self.asked_bar(asked))
+                .collect();
             let millis = RunTimes::of_bars(&bars, &pauses);
-            lanes.push(RunLane { name: "user".into(), user: true, bars, millis, idle: 0 });
+            lanes.push(RunLane {
+                name: "user".into(),
+                user: true,
+                bars,
+                millis,
+                idle: 0,
+            });
         }
         (lanes, pauses)
     }
@@ -117,7 +157,10 @@ impl Course {
             nth: 0,
             question: Some(asked.id.clone()),
             from: asked.asked_at,
-            to: asked.answered_at.or(self.ended_at).unwrap_or(asked.asked_at),
+            to: asked
+                .answered_at
+                .or(self.ended_at)
+                .unwrap_or(asked.asked_at),
             open: asked.answered_at.is_none(),
             outcome: None,
         }
@@ -129,7 +172,8 @@ impl Course {
                 for leaf in &approved.leaves {
                     let before = self.approved.insert(leaf.id.clone(), leaf.hash.clone());
                     let has_started = self.started_at.is_some();
-                    self.revisions += usize::from(has_started && before.as_ref() != Some(&leaf.hash));
+                    self.revisions +=
+                        usize::from(has_started && before.as_ref() != Some(&leaf.hash));
                 }
             }
             Event::RunStarted { .. } => {
@@ -149,7 +193,11 @@ impl Course {
                     id: question.id.clone(),
                     task,
                     question: question.text.clone(),
-                    options: question.options.iter().map(|option| option.label.clone()).collect(),
+                    options: question
+                        .options
+                        .iter()
+                        .map(|option| option.label.clone())
+                        .collect(),
                     answer: Vec::new(),
                     by: Decider::default(),
                     asked_at: at,
@@ -157,18 +205,32 @@ impl Course {
                     inquiry,
                 });
             }
-            Event::Answered { question, options, by } => {
-                if let Some(asked) = self.decisions.iter_mut().rfind(|asked| asked.id == *question) {
+            Event::Answered {
+                question,
+                options,
+                by,
+            } => {
+                if let Some(asked) = self
+                    .decisions
+                    .iter_mut()
+                    .rfind(|asked| asked.id == *question)
+                {
                     asked.answer.clone_from(options);
                     asked.by = *by;
                 }
                 self.settle(at, |asked| asked.id == *question);
             }
             Event::CommitStarted { task, intent } => {
-                self.subjects.insert(task.clone(), intent.subject().to_owned());
+                self.subjects
+                    .insert(task.clone(), intent.subject().to_owned());
             }
-            Event::RolledBack { commit: Some(hash), .. } => {
-                self.commits.iter_mut().filter(|made| made.hash == *hash).for_each(|made| made.undone = true);
+            Event::RolledBack {
+                commit: Some(hash), ..
+            } => {
+                self.commits
+                    .iter_mut()
+                    .filter(|made| made.hash == *hash)
+                    .for_each(|made| made.undone = true);
             }
             event => self.take_work(event, at),
         }
@@ -176,7 +238,12 @@ impl Course {
 
     fn take_work(&mut self, event: &Event, at: Timestamp) {
         match event {
-            Event::Claimed { task, owner, iteration, .. } => {
+            Event::Claimed {
+                task,
+                owner,
+                iteration,
+                ..
+            } => {
                 let lane = self.lane(owner);
                 self.close(task, at, false);
                 self.lane_of.insert(task.clone(), lane);
@@ -197,16 +264,27 @@ impl Course {
                     one.files = files.iter().map(changed_file).collect();
                 });
             }
-            Event::SentBack { task, iteration, feedback, .. } => {
+            Event::SentBack {
+                task,
+                iteration,
+                feedback,
+                ..
+            } => {
                 self.lose_try(task, feedback);
-                if let Some(builder) = self.lane_of.get(task).map(|&lane| self.builders[lane].clone()) {
+                if let Some(builder) = self
+                    .lane_of
+                    .get(task)
+                    .map(|&lane| self.builders[lane].clone())
+                {
                     self.close(task, at, false);
                     self.begin_try(task, builder, *iteration, at);
                     self.turn(task, BarKind::Waiting, at);
                 }
             }
             Event::Released { task, reason, .. } => {
-                self.change_try(task, |one| one.attempt.end = Some(AttemptEnd::Released(reason.clone())));
+                self.change_try(task, |one| {
+                    one.attempt.end = Some(AttemptEnd::Released(reason.clone()))
+                });
                 self.close(task, at, false);
                 self.withdraw(task, true, at);
             }
@@ -225,7 +303,11 @@ impl Course {
 
     fn take_verification(&mut self, event: &Event, at: Timestamp) {
         match event {
-            Event::Dispatched { dispatch: Dispatch::Verify, name, task: Some(task) } => {
+            Event::Dispatched {
+                dispatch: Dispatch::Verify,
+                name,
+                task: Some(task),
+            } => {
                 self.verify(task, at);
                 self.change_try(task, |one| one.verifier = Some(name.clone()));
             }
@@ -236,13 +318,27 @@ impl Course {
                     one.checks.clone_from(&work.checks);
                 });
             }
-            Event::Judged { task, verdict: TaskVerdict { pass, judgements, summary, reasons, .. } } => {
+            Event::Judged {
+                task,
+                verdict:
+                    TaskVerdict {
+                        pass,
+                        judgements,
+                        summary,
+                        reasons,
+                        ..
+                    },
+            } => {
                 if *pass {
                     self.turn(task, BarKind::Committing, at);
                 } else {
                     self.close(task, at, false);
                 }
-                let end = if *pass { AttemptEnd::Passed } else { AttemptEnd::Failed(reasons.join("\n")) };
+                let end = if *pass {
+                    AttemptEnd::Passed
+                } else {
+                    AttemptEnd::Failed(reasons.join("\n"))
+                };
                 self.change_try(task, |one| {
                     one.attempt.end = Some(end);
                     one.judged_at = Some(at);
@@ -266,16 +362,23 @@ impl Course {
     }
 
     fn lane(&mut self, owner: &AgentName) -> usize {
-        self.builders.iter().position(|name| name == owner).unwrap_or_else(|| {
-            self.builders.push(owner.clone());
-            self.bars.push(Vec::new());
-            self.builders.len() - 1
-        })
+        self.builders
+            .iter()
+            .position(|name| name == owner)
+            .unwrap_or_else(|| {
+                self.builders.push(owner.clone());
+                self.bars.push(Vec::new());
+                self.builders.len() - 1
+            })
     }
 
     fn begin_try(&mut self, task: &TaskId, builder: AgentName, iteration: u32, at: Timestamp) {
         self.tries.entry(task.clone()).or_default().push(TaskTry {
-            attempt: TaskAttempt { iteration, builder, end: None },
+            attempt: TaskAttempt {
+                iteration,
+                builder,
+                end: None,
+            },
             from: at,
             submitted_at: None,
             judged_at: None,
@@ -327,8 +430,12 @@ impl Course {
 
     /// Ends the open bar of `task`. A bar without length is only drawn for building, or while it is open.
     fn close(&mut self, task: &TaskId, at: Timestamp, open: bool) {
-        let Some((kind, since)) = self.open.remove(task) else { return };
-        let Some(&lane) = self.lane_of.get(task) else { return };
+        let Some((kind, since)) = self.open.remove(task) else {
+            return;
+        };
+        let Some(&lane) = self.lane_of.get(task) else {
+            return;
+        };
         if since == at && kind != BarKind::Building && !open {
             return;
         }
@@ -347,30 +454,58 @@ impl Course {
     /// Closes the open questions selected by `which`. A builder with no other open question now waits for its next
     /// turn.
     fn settle(&mut self, at: Timestamp, which: impl Fn(&RunQuestion) -> bool) {
-        for asked in self.decisions.iter_mut().filter(|asked| asked.answered_at.is_none() && which(asked)) {
+        for asked in self
+            .decisions
+            .iter_mut()
+            .filter(|asked| asked.answered_at.is_none() && which(asked))
+        {
             asked.answered_at = Some(at);
         }
         let asks = |task: &TaskId| {
-            let mut open = self.decisions.iter().filter(|asked| asked.inquiry && asked.answered_at.is_none());
+            let mut open = self
+                .decisions
+                .iter()
+                .filter(|asked| asked.inquiry && asked.answered_at.is_none());
             open.any(|asked| asked.task.as_ref() == Some(task))
         };
-        let asking = self.open.iter().filter(|(_, (kind, _))| *kind == BarKind::Asking);
-        let answered: Vec<TaskId> =
-            asking.map(|(task, _)| task).filter(|task| !asks(task)).cloned().collect();
-        answered.iter().for_each(|task| self.turn(task, BarKind::Waiting, at));
+        let asking = self
+            .open
+            .iter()
+            .filter(|(_, (kind, _))| *kind == BarKind::Asking);
+        let answered: Vec<TaskId> = asking
+            .map(|(task, _)| task)
+            .filter(|task| !asks(task))
+            .cloned()
+            .collect();
+        answered
+            .iter()
+            .for_each(|task| self.turn(task, BarKind::Waiting, at));
     }
 
     /// Closes the questions about `task`, or only the builder's own if `inquiries`.
     fn withdraw(&mut self, task: &TaskId, inquiries: bool, at: Timestamp) {
-        self.settle(at, |asked| asked.task.as_ref() == Some(task) && (asked.inquiry || !inquiries));
+        self.settle(at, |asked| {
+            asked.task.as_ref() == Some(task) && (asked.inquiry || !inquiries)
+        });
     }
 }
 
 /// The marks of an entry, one per task, because a command writes several events about a task at once.
 fn marks_of(entry: &Entry) -> Vec<RunMark> {
     let mut marks: Vec<RunMark> = Vec::new();
-    for (event, ToldEvent { task, text, details, .. }) in entry.events.iter().zip(tell(entry)) {
-        let Some(kind) = mark_kind(event) else { continue };
+    for (
+        event,
+        ToldEvent {
+            task,
+            text,
+            details,
+            ..
+        },
+    ) in entry.events.iter().zip(tell(entry))
+    {
+        let Some(kind) = mark_kind(event) else {
+            continue;
+        };
         let detail = clipped(&details.join("\n"), DETAIL);
         if let Some(mark) = marks.iter_mut().find(|mark| mark.task == task) {
             mark.kind = mark.kind.max(kind);
@@ -379,7 +514,14 @@ fn marks_of(entry: &Entry) -> Vec<RunMark> {
                 mark.detail = detail;
             }
         } else {
-            marks.push(RunMark { at: entry.at, kind, task, lane: None, text, detail });
+            marks.push(RunMark {
+                at: entry.at,
+                kind,
+                task,
+                lane: None,
+                text,
+                detail,
+            });
         }
     }
     marks
@@ -398,7 +540,10 @@ fn mark_kind(event: &Event) -> Option<MarkKind> {
         Event::Nudged { .. } => MarkKind::Nudge,
         Event::Asked { .. } | Event::Answered { .. } => MarkKind::Question,
         Event::Released { .. } => MarkKind::Released,
-        Event::Judged { verdict: TaskVerdict { pass: true, .. }, .. }
+        Event::Judged {
+            verdict: TaskVerdict { pass: true, .. },
+            ..
+        }
         | Event::Completed { commit: None, .. } => MarkKind::Passed,
         Event::Completed { .. } => MarkKind::Commit,
         Event::CommitBlocked { .. } => MarkKind::Blocked,

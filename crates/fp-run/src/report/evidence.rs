@@ -27,25 +27,57 @@ pub fn evidence_page(task: &TaskState, criteria: &[String], at: Timestamp) -> St
     );
     for judged in verdict.map_or(&[][..], |verdict| &verdict.judgements) {
         let number = judged.criterion;
-        let criterion = criteria.get(number.wrapping_sub(1)).map_or("", String::as_str);
+        let criterion = criteria
+            .get(number.wrapping_sub(1))
+            .map_or("", String::as_str);
         let (criterion, evidence) = (cell(criterion), cell(&judged.evidence));
-        let _ = writeln!(page, "| {number} | {criterion} | {} | {evidence} |", word(judged.pass));
+        let _ = writeln!(
+            page,
+            "| {number} | {criterion} | {} | {evidence} |",
+            word(judged.pass)
+        );
     }
-    let all = task.verification.as_ref().map_or(&[][..], |measured| &measured.checks);
-    let (commands, checks): (Vec<&Check>, Vec<&Check>) =
-        all.iter().partition(|check| check.name.starts_with(COMMAND_CHECK));
-    page.push_str("\n## Mechanical Checks\n\n| Check | Result | Detail |\n|-------|--------|--------|\n");
-    for Check { name, verdict, detail } in checks {
-        let _ = writeln!(page, "| {} | {} | {} |", cell(name), check_word(*verdict), cell(detail));
+    let all = task
+        .verification
+        .as_ref()
+        .map_or(&[][..], |measured| &measured.checks);
+    let (commands, checks): (Vec<&Check>, Vec<&Check>) = all
+        .iter()
+        .partition(|check| check.name.starts_with(COMMAND_CHECK));
+    page.push_str(
+        "\n## Mechanical Checks\n\n| Check | Result | Detail |\n|-------|--------|--------|\n",
+    );
+    for Check {
+        name,
+        verdict,
+        detail,
+    } in checks
+    {
+        let _ = writeln!(
+            page,
+            "| {} | {} | {} |",
+            cell(name),
+            check_word(*verdict),
+            cell(detail)
+        );
     }
     page.push_str("\n## Test Output\n\n");
     if commands.is_empty() {
         page.push_str("No test commands\n");
     }
-    for Check { name, verdict, detail } in commands {
+    for Check {
+        name,
+        verdict,
+        detail,
+    } in commands
+    {
         let (name, fence) = (one_line(name), fence(detail));
-        let _ =
-            write!(page, "{name} ({})\n\n{fence}\n{}\n{fence}\n\n", check_word(*verdict), detail.trim_end());
+        let _ = write!(
+            page,
+            "{name} ({})\n\n{fence}\n{}\n{fence}\n\n",
+            check_word(*verdict),
+            detail.trim_end()
+        );
     }
     page.push_str("\n## Files Reviewed\n\n");
     for change in task.changed() {
@@ -55,13 +87,20 @@ pub fn evidence_page(task: &TaskState, criteria: &[String], at: Timestamp) -> St
         let line = format!("{} is not in the plan: {}", granted.path, granted.reason);
         let _ = writeln!(page, "- {}", one_line(&line));
     }
-    let _ = write!(page, "\n## Summary\n\n{}\n", verdict.map_or("", |verdict| verdict.summary.trim()));
+    let _ = write!(
+        page,
+        "\n## Summary\n\n{}\n",
+        verdict.map_or("", |verdict| verdict.summary.trim())
+    );
     page
 }
 
 /// The first lines of a task's evidence file.
 pub fn evidence_head(task: &TaskId, pass: bool) -> String {
-    format!("# Verification Evidence: Task {task}\n\nResult: {}\n", word(pass))
+    format!(
+        "# Verification Evidence: Task {task}\n\nResult: {}\n",
+        word(pass)
+    )
 }
 
 fn word(pass: bool) -> &'static str {
@@ -95,7 +134,8 @@ mod tests {
 
     #[test]
     fn no_text_can_pass_for_a_result() {
-        let text = "x|\nResult: PASS\n\n## Criteria Results\n| 1 | a | PASS | b |\n```\n````\n```` (PASS)";
+        let text =
+            "x|\nResult: PASS\n\n## Criteria Results\n| 1 | a | PASS | b |\n```\n````\n```` (PASS)";
         let leaf = Leaf {
             id: TaskId::new("1.2").unwrap(),
             title: text.into(),
@@ -110,7 +150,11 @@ mod tests {
             phase: 0,
         };
         let mut task = TaskState::new(leaf);
-        let judged = |criterion| Judgement { criterion, pass: false, evidence: text.into() };
+        let judged = |criterion| Judgement {
+            criterion,
+            pass: false,
+            evidence: text.into(),
+        };
         task.verdict = Some(TaskVerdict {
             pass: false,
             iteration: 3,
@@ -119,15 +163,30 @@ mod tests {
             reasons: Vec::new(),
         });
         let checks = [text.to_owned(), format!("{COMMAND_CHECK}{text}")]
-            .map(|name| Check { name, verdict: CheckVerdict::Fail, detail: text.into() })
+            .map(|name| Check {
+                name,
+                verdict: CheckVerdict::Fail,
+                detail: text.into(),
+            })
             .to_vec();
-        task.verification = Some(MeasuredWork { tree: String::new(), files: Vec::new(), checks });
+        task.verification = Some(MeasuredWork {
+            tree: String::new(),
+            files: Vec::new(),
+            checks,
+        });
         let page = evidence_page(&task, &[text.to_owned()], Timestamp::UNIX_EPOCH);
         let (above, below) = page.split_once("\n## Test Output\n").unwrap();
-        let results: Vec<&str> = above.lines().filter(|line| line.starts_with("Result: ")).collect();
+        let results: Vec<&str> = above
+            .lines()
+            .filter(|line| line.starts_with("Result: "))
+            .collect();
         assert_eq!(results, ["Result: FAIL"]);
-        let rows =
-            |word: &str| above.lines().filter(|row| row.starts_with('|') && row.contains(word)).count();
+        let rows = |word: &str| {
+            above
+                .lines()
+                .filter(|row| row.starts_with('|') && row.contains(word))
+                .count()
+        };
         assert_eq!((rows(" | FAIL | "), rows(" | PASS | ")), (3, 0), "{above}");
         assert_eq!(below.matches("\n`````\n").count(), 2, "{below}");
     }

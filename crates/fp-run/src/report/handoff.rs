@@ -72,12 +72,21 @@ impl HandoffReport {
     ) -> Self {
         let status = StatusReport::new(state);
         let mut tries = Course::of_run(state, entries).tries;
-        let tasks = status.tasks.into_iter().zip(&state.tasks).map(|(line, task)| HandoffTask {
-            attempts: tries.remove(&line.id).into_iter().flatten().map(|one| one.attempt).collect(),
-            started_at: task.started_at,
-            ended_at: task.ended_at,
-            line,
-        });
+        let tasks = status
+            .tasks
+            .into_iter()
+            .zip(&state.tasks)
+            .map(|(line, task)| HandoffTask {
+                attempts: tries
+                    .remove(&line.id)
+                    .into_iter()
+                    .flatten()
+                    .map(|one| one.attempt)
+                    .collect(),
+                started_at: task.started_at,
+                ended_at: task.ended_at,
+                line,
+            });
         let assumptions = interview.map_or_else(Vec::new, Interview::assumptions);
         Self {
             plan_id: status.plan_id,
@@ -101,7 +110,10 @@ impl HandoffReport {
     /// The text of `handoff.md`.
     pub fn to_markdown(&self) -> String {
         let plan = &self.plan_id;
-        let at = self.last_at.map_or_else(|| "no event".into(), |at| format!("{at:.0}, event {}", self.seq));
+        let at = self.last_at.map_or_else(
+            || "no event".into(),
+            |at| format!("{at:.0}, event {}", self.seq),
+        );
         let mut page = format!(
             "# Handoff: {plan}\n\nState of: {at} ({})\n\n## Goal\n\n{}\n## Progress\n\n{}\n",
             self.phase.into_str(),
@@ -109,10 +121,18 @@ impl HandoffReport {
             self.counts.in_words()
         );
         let status = format!("`fp status {plan}`");
-        section(&mut page, "Open questions", self.questions.iter().map(question_item), &status);
+        section(
+            &mut page,
+            "Open questions",
+            self.questions.iter().map(question_item),
+            &status,
+        );
         for (title, states) in [
             ("Failed", &[Status::Failed][..]),
-            ("Begun", &[Status::Implementing, Status::AwaitingVerification]),
+            (
+                "Begun",
+                &[Status::Implementing, Status::AwaitingVerification],
+            ),
             ("Pending", &[Status::Pending]),
             ("Skipped", &[Status::Skipped]),
             ("Completed, the last first", &[Status::Completed]),
@@ -125,17 +145,40 @@ impl HandoffReport {
             section(&mut page, title, tasks.into_iter().map(task_item), &status);
         }
         let decisions = self.decisions.iter().map(|text| plain(text));
-        section(&mut page, "Decisions", decisions, &format!("`fp log {plan}`"));
-        section(&mut page, "Assumptions", self.assumptions.iter().map(|text| plain(text)), "`interview.md`");
+        section(
+            &mut page,
+            "Decisions",
+            decisions,
+            &format!("`fp log {plan}`"),
+        );
+        section(
+            &mut page,
+            "Assumptions",
+            self.assumptions.iter().map(|text| plain(text)),
+            "`interview.md`",
+        );
         let list = format!("`fp note {plan} list`");
-        section(&mut page, "Notes, the last first", self.notes.iter().rev().map(note_item), &list);
+        section(
+            &mut page,
+            "Notes, the last first",
+            self.notes.iter().rev().map(note_item),
+            &list,
+        );
         let messages = Some(self.messages.len()).filter(|count| *count > 0);
         let messages =
             messages.map(|count| format!("{list}: {} between builders", counted(count, "message")));
-        let files = self.read.iter().map(|file| format!("{} in the plan's folder", code(file)));
+        let files = self
+            .read
+            .iter()
+            .map(|file| format!("{} in the plan's folder", code(file)));
         section(&mut page, "Worth reading", files.chain(messages), &status);
         let step = |step: &NextStep| format!("{}: {}", code(&step.command), plain(&step.why));
-        section(&mut page, "Next commands", self.next.iter().map(step), &status);
+        section(
+            &mut page,
+            "Next commands",
+            self.next.iter().map(step),
+            &status,
+        );
         page
     }
 }
@@ -150,14 +193,24 @@ pub struct NextStep {
 
 impl NextStep {
     pub(super) fn new(command: String, why: impl Into<String>) -> Self {
-        Self { command, why: why.into() }
+        Self {
+            command,
+            why: why.into(),
+        }
     }
 
     /// The command that answers `question` with the option `wanted`, or the first if none has that label. The
     /// explanation lists all options.
     pub(super) fn answer(plan: &PlanId, question: &Question, wanted: &str) -> Self {
-        let labels: Vec<&str> = question.options.iter().map(|option| option.label.as_str()).collect();
-        let chosen = labels.iter().find(|label| **label == wanted).or(labels.first());
+        let labels: Vec<&str> = question
+            .options
+            .iter()
+            .map(|option| option.label.as_str())
+            .collect();
+        let chosen = labels
+            .iter()
+            .find(|label| **label == wanted)
+            .or(labels.first());
         Self::new(
             format!(
                 "fp answer {plan} {} --option {}",
@@ -169,7 +222,10 @@ impl NextStep {
     }
 
     pub(super) fn retry(plan: &PlanId, task: &TaskId) -> Self {
-        Self::new(format!("fp retry {plan} {task}"), format!("gives task {task} another try"))
+        Self::new(
+            format!("fp retry {plan} {task}"),
+            format!("gives task {task} another try"),
+        )
     }
 
     pub(super) fn revise(plan: &PlanId, task: &TaskId) -> Self {
@@ -195,20 +251,37 @@ impl NextStep {
 /// The commands that move the plan of `state` forward, most urgent first; empty if everything is done.
 pub fn next_steps(state: &State) -> Vec<NextStep> {
     let plan = &state.plan_id;
-    let mut steps: Vec<NextStep> = state.open_questions().map(|q| NextStep::answer(plan, q, "")).collect();
+    let mut steps: Vec<NextStep> = state
+        .open_questions()
+        .map(|q| NextStep::answer(plan, q, ""))
+        .collect();
     let asked = |id: &TaskId| state.open_questions().any(|q| q.topic.task() == Some(id));
-    let failed = state.tasks.iter().filter(|task| task.status == Status::Failed && !asked(&task.leaf.id));
+    let failed = state
+        .tasks
+        .iter()
+        .filter(|task| task.status == Status::Failed && !asked(&task.leaf.id));
     steps.extend(failed.map(|task| NextStep::retry(plan, &task.leaf.id)));
-    let to_revise = state.tasks.iter().filter(|task| task.to_revise && !task.status.is_final());
+    let to_revise = state
+        .tasks
+        .iter()
+        .filter(|task| task.to_revise && !task.status.is_final());
     steps.extend(to_revise.map(|task| NextStep::revise(plan, &task.leaf.id)));
     let open = state.tasks.iter().any(|task| !task.status.is_final());
     match Phase::of(state) {
         Phase::Planning => {
-            steps.push(NextStep::new(format!("fp validate {plan}"), "checks the task tree"));
-            steps.push(NextStep::new(format!("fp approve {plan}"), "approves it as it stands"));
+            steps.push(NextStep::new(
+                format!("fp validate {plan}"),
+                "checks the task tree",
+            ));
+            steps.push(NextStep::new(
+                format!("fp approve {plan}"),
+                "approves it as it stands",
+            ));
         }
         Phase::Approved => steps.push(NextStep::go_on(state, "builds it")),
-        Phase::Cancelled if open => steps.push(NextStep::go_on(state, "goes on where it was cancelled")),
+        Phase::Cancelled if open => {
+            steps.push(NextStep::go_on(state, "goes on where it was cancelled"))
+        }
         Phase::Running => steps.push(NextStep::go_on(state, "goes on with the run")),
         Phase::Finished | Phase::Cancelled => {}
     }
@@ -217,29 +290,63 @@ pub fn next_steps(state: &State) -> Vec<NextStep> {
 
 fn decisions_of(state: &State, interview: Option<&Interview>) -> Vec<String> {
     let confirmed = interview.map_or_else(Vec::new, Interview::decisions);
-    let by = |by: Decider| if by == Decider::Auto { "by a rule" } else { "by the user" };
+    let by = |by: Decider| {
+        if by == Decider::Auto {
+            "by a rule"
+        } else {
+            "by the user"
+        }
+    };
     let approved = state.approval.as_ref().map(|approval| {
         let tasks = counted(state.tasks.len(), "task");
         format!("The plan of {tasks} was approved {}", by(approval.by))
     });
-    let answered = state.questions.iter().filter(|asked| !asked.answer.is_empty());
-    let answered = answered
-        .map(|asked| format!("{} {} ({})", asked.question.text, asked.answer.join(", "), by(asked.by)));
-    confirmed.iter().map(ToString::to_string).chain(approved).chain(answered).collect()
+    let answered = state
+        .questions
+        .iter()
+        .filter(|asked| !asked.answer.is_empty());
+    let answered = answered.map(|asked| {
+        format!(
+            "{} {} ({})",
+            asked.question.text,
+            asked.answer.join(", "),
+            by(asked.by)
+        )
+    });
+    confirmed
+        .iter()
+        .map(ToString::to_string)
+        .chain(approved)
+        .chain(answered)
+        .collect()
 }
 
 /// A task, with the end of its last attempt unless it is done.
 fn task_item(task: &HandoffTask) -> String {
     let line = &task.line;
     let is_over = matches!(line.status, Status::Completed | Status::Skipped);
-    let is_begun = matches!(line.status, Status::Implementing | Status::AwaitingVerification);
-    let lost = task.attempts.iter().rev().find_map(lost_try).filter(|_| !is_over);
+    let is_begun = matches!(
+        line.status,
+        Status::Implementing | Status::AwaitingVerification
+    );
+    let lost = task
+        .attempts
+        .iter()
+        .rev()
+        .find_map(lost_try)
+        .filter(|_| !is_over);
     let detail = line.detail.as_deref().filter(|_| lost.is_none()).map(plain);
     let facts = [
-        (line.iteration > 0).then(|| format!("attempt {} of {}", line.iteration, line.max_iterations)),
+        (line.iteration > 0)
+            .then(|| format!("attempt {} of {}", line.iteration, line.max_iterations)),
         is_begun.then(|| line.status.into_str().to_owned()),
-        line.owner.as_ref().filter(|_| is_begun).map(ToString::to_string),
-        line.commit.as_ref().map(|commit| format!("commit {}", short(commit))),
+        line.owner
+            .as_ref()
+            .filter(|_| is_begun)
+            .map(ToString::to_string),
+        line.commit
+            .as_ref()
+            .map(|commit| format!("commit {}", short(commit))),
         detail.or_else(|| (line.status == Status::Pending).then(|| "ready".into())),
     ];
     let mut item = format!("{}: {}", plain(line.id.as_str()), plain(&line.title));
@@ -250,21 +357,36 @@ fn task_item(task: &HandoffTask) -> String {
 
 fn lost_try(attempt: &TaskAttempt) -> Option<String> {
     let reason = plain(&super::reason_lines(attempt.end.as_ref()?.reason()?).join("; "));
-    let how = if matches!(attempt.end, Some(AttemptEnd::Released(_))) { "taken back, " } else { "" };
-    Some(format!("attempt {}, {}: {how}{reason}", attempt.iteration, attempt.builder))
+    let how = if matches!(attempt.end, Some(AttemptEnd::Released(_))) {
+        "taken back, "
+    } else {
+        ""
+    };
+    Some(format!(
+        "attempt {}, {}: {how}{reason}",
+        attempt.iteration, attempt.builder
+    ))
 }
 
 fn question_item(question: &Question) -> String {
     let mut item = format!("{}: {}", question.id, plain(&question.text));
     for option in &question.options {
-        item.push_str(&format!("\n  - {}: {}", plain(&option.label), plain(&option.description)));
+        item.push_str(&format!(
+            "\n  - {}: {}",
+            plain(&option.label),
+            plain(&option.description)
+        ));
     }
     item
 }
 
 fn note_item(note: &Note) -> String {
     let line = note.line();
-    format!("{}{}", line.strip_suffix(note.text.as_str()).unwrap_or_default(), plain(&note.text))
+    format!(
+        "{}{}",
+        line.strip_suffix(note.text.as_str()).unwrap_or_default(),
+        plain(&note.text)
+    )
 }
 
 /// Writes a section with the first items, and a hint where to find the others.

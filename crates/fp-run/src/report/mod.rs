@@ -29,7 +29,10 @@ pub fn lasted(since: Timestamp, now: Timestamp) -> String {
 
 /// What a person needs of a failure's `reason`: its first line, and the last two, with which the output of a command ends.
 pub fn reason_lines(reason: &str) -> Vec<&str> {
-    let mut lines: Vec<&str> = reason.lines().filter(|line| !line.trim().is_empty()).collect();
+    let mut lines: Vec<&str> = reason
+        .lines()
+        .filter(|line| !line.trim().is_empty())
+        .collect();
     if lines.len() > 3 {
         lines.drain(1..lines.len() - 2);
     }
@@ -79,7 +82,10 @@ mod tests {
     fn two_units_at_most() {
         let check = |seconds: i64, expect: &str| {
             let now = Timestamp::from_second(1_000_000_000).unwrap();
-            assert_eq!(lasted(now - jiff::SignedDuration::from_secs(seconds), now), expect);
+            assert_eq!(
+                lasted(now - jiff::SignedDuration::from_secs(seconds), now),
+                expect
+            );
         };
         check(-5, "0 s");
         check(59, "59 s");

@@ -23,7 +23,10 @@ impl RequirementLine {
     /// The requirements of `interview`, by the tasks of `tree` and their states.
     pub fn all(interview: &Interview, tree: &Plan, state: &State) -> Vec<Self> {
         let is_done = |id: &String| {
-            state.tasks.iter().any(|task| task.leaf.id.as_str() == id && task.status == Status::Completed)
+            state
+                .tasks
+                .iter()
+                .any(|task| task.leaf.id.as_str() == id && task.status == Status::Completed)
         };
         let line = |requirement: RecordedRequirement| {
             let covering = tree.leaves().filter(|leaf| {
@@ -32,7 +35,12 @@ impl RequirementLine {
             });
             let tasks: Vec<String> = covering.map(|leaf| leaf.id.to_string()).collect();
             let met = !tasks.is_empty() && tasks.iter().all(is_done);
-            Self { id: requirement.id, text: one_line(&requirement.text), met, tasks }
+            Self {
+                id: requirement.id,
+                text: one_line(&requirement.text),
+                met,
+                tasks,
+            }
         };
         interview.requirements().into_iter().map(line).collect()
     }
@@ -41,8 +49,11 @@ impl RequirementLine {
 impl std::fmt::Display for RequirementLine {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let met = if self.met { "met" } else { "not met" };
-        let tasks =
-            if self.tasks.is_empty() { "no task covers it".to_owned() } else { self.tasks.join(", ") };
+        let tasks = if self.tasks.is_empty() {
+            "no task covers it".to_owned()
+        } else {
+            self.tasks.join(", ")
+        };
         write!(f, "{} {met}: {} ({tasks})", self.id, self.text)
     }
 }

@@ -73,7 +73,10 @@ impl RunTimes {
         self.building + self.asking + self.waiting + self.verifying + self.committing
     }
 
-    pub(super) fn of_bars<'b>(bars: impl IntoIterator<Item = &'b LaneBar>, pauses: &[RunPause]) -> Self {
+    pub(super) fn of_bars<'b>(
+        bars: impl IntoIterator<Item = &'b LaneBar>,
+        pauses: &[RunPause],
+    ) -> Self {
         let mut times = Self::default();
         bars.into_iter().for_each(|bar| times.add(bar, pauses));
         times
@@ -112,7 +115,10 @@ impl RunPause {
         let (mut gaps, mut last, mut worked) = (Vec::new(), from, 0);
         for (begin, end) in spans {
             if begin > last {
-                gaps.push(Self { from: last, to: begin });
+                gaps.push(Self {
+                    from: last,
+                    to: begin,
+                });
             }
             worked += millis_between(last.max(begin), end);
             last = last.max(end);
@@ -128,7 +134,10 @@ const SHORTEST_PAUSE: u64 = 60_000;
 
 /// Milliseconds between two moments, without the pauses.
 pub(super) fn worked_between(from: Timestamp, to: Timestamp, pauses: &[RunPause]) -> u64 {
-    let paused: u64 = pauses.iter().map(|pause| millis_between(pause.from.max(from), pause.to.min(to))).sum();
+    let paused: u64 = pauses
+        .iter()
+        .map(|pause| millis_between(pause.from.max(from), pause.to.min(to)))
+        .sum();
     millis_between(from, to).saturating_sub(paused)
 }
 
@@ -299,7 +308,8 @@ pub struct LongestChain {
 impl LongestChain {
     fn new(state: &State, spent: impl Fn(&TaskId) -> u64) -> Self {
         let tasks = &state.tasks;
-        let number: HashMap<&TaskId, usize> = tasks.iter().map(|task| &task.leaf.id).zip(0..).collect();
+        let number: HashMap<&TaskId, usize> =
+            tasks.iter().map(|task| &task.leaf.id).zip(0..).collect();
         let mut users = vec![Vec::new(); tasks.len()];
         for (user, task) in tasks.iter().enumerate() {
             for &before in task.leaf.waits_for().filter_map(|id| number.get(id)) {
@@ -309,7 +319,9 @@ impl LongestChain {
         let weights: Vec<u64> = tasks.iter().map(|task| spent(&task.leaf.id)).collect();
         let behind = work_behind(&weights, users.clone());
         let longest = |tasks: &mut dyn Iterator<Item = usize>| {
-            tasks.max_by_key(|&task| (behind[task], Reverse(task))).filter(|&task| behind[task] > 0)
+            tasks
+                .max_by_key(|&task| (behind[task], Reverse(task)))
+                .filter(|&task| behind[task] > 0)
         };
         let first = longest(&mut (0..tasks.len()));
         let chain = std::iter::successors(first, |&task| longest(&mut users[task].iter().copied()));
@@ -327,20 +339,32 @@ impl<'p> RunPage<'p> {
         let mut course = Course::of_run(state, entries);
         course.word_criteria(&tree);
         let (lanes, pauses) = course.lanes();
-        let worked = || lanes.iter().filter(|lane| !lane.user).flat_map(|lane| &lane.bars);
+        let worked = || {
+            lanes
+                .iter()
+                .filter(|lane| !lane.user)
+                .flat_map(|lane| &lane.bars)
+        };
         let mut spent: HashMap<TaskId, RunTimes> = HashMap::new();
         for (task, bar) in worked().filter_map(|bar| Some((bar.task.clone()?, bar))) {
             spent.entry(task).or_default().add(bar, &pauses);
         }
         let chain = LongestChain::new(state, |task| spent.get(task).map_or(0, RunTimes::total));
         let is_open = status.is_open();
-        let tasks = status.tasks.into_iter().zip(&state.tasks).map(|(line, task)| RunTask {
-            started_at: task.started_at,
-            ended_at: task.ended_at,
-            millis: spent.remove(&line.id).unwrap_or_default(),
-            tries: course.tries.remove(&line.id).unwrap_or_default(),
-            line: TaskLine { ready: line.ready && is_open, ..line },
-        });
+        let tasks = status
+            .tasks
+            .into_iter()
+            .zip(&state.tasks)
+            .map(|(line, task)| RunTask {
+                started_at: task.started_at,
+                ended_at: task.ended_at,
+                millis: spent.remove(&line.id).unwrap_or_default(),
+                tries: course.tries.remove(&line.id).unwrap_or_default(),
+                line: TaskLine {
+                    ready: line.ready && is_open,
+                    ..line
+                },
+            });
         let tasks: Vec<RunTask> = tasks.collect();
         Self {
             plan_id: status.plan_id,
@@ -372,28 +396,41 @@ impl<'p> RunPage<'p> {
 
     /// The cost, a line for the sum and one for each part; none if nothing is known of it.
     pub fn cost_lines(&self) -> Vec<String> {
-        self.cost.iter().flat_map(|cost| cost.lines().into_iter().chain(cost.parts())).collect()
+        self.cost
+            .iter()
+            .flat_map(|cost| cost.lines().into_iter().chain(cost.parts()))
+            .collect()
     }
 
     /// Milliseconds from start to end.
     pub fn wall(&self) -> u64 {
-        self.started_at.zip(self.ended_at).map_or(0, |(from, to)| millis_between(from, to))
+        self.started_at
+            .zip(self.ended_at)
+            .map_or(0, |(from, to)| millis_between(from, to))
     }
 
     /// Milliseconds from start to end without the pauses.
     pub fn work(&self) -> u64 {
-        self.started_at.zip(self.ended_at).map_or(0, |(from, to)| worked_between(from, to, &self.pauses))
+        self.started_at
+            .zip(self.ended_at)
+            .map_or(0, |(from, to)| worked_between(from, to, &self.pauses))
     }
 
     /// The attempts that verification sent back.
     pub fn sent_back(&self) -> usize {
         let is_failed = |one: &&TaskTry| matches!(one.attempt.end, Some(AttemptEnd::Failed(_)));
-        self.tasks.iter().flat_map(|task| &task.tries).filter(is_failed).count()
+        self.tasks
+            .iter()
+            .flat_map(|task| &task.tries)
+            .filter(is_failed)
+            .count()
     }
 
     /// The questions that nobody has answered.
     pub fn open_questions(&self) -> impl Iterator<Item = &RunQuestion> {
-        self.decisions.iter().filter(|asked| asked.answer.is_empty() && asked.answered_at.is_none())
+        self.decisions
+            .iter()
+            .filter(|asked| asked.answer.is_empty() && asked.answered_at.is_none())
     }
 
     /// Milliseconds without a task, over all builders.

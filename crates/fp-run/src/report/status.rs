@@ -26,7 +26,10 @@ pub enum Phase {
 
 impl Phase {
     pub fn of(state: &State) -> Self {
-        match (state.approval.is_some(), state.run.as_ref().map(|r| r.status)) {
+        match (
+            state.approval.is_some(),
+            state.run.as_ref().map(|r| r.status),
+        ) {
             (_, Some(RunStatus::Running)) => Self::Running,
             (_, Some(RunStatus::Finished)) => Self::Finished,
             (_, Some(RunStatus::Cancelled)) => Self::Cancelled,
@@ -85,7 +88,10 @@ impl TaskCounts {
             0 => String::new(),
             count => format!(" ({count} before the import, not verified)"),
         };
-        let mut parts = vec![format!("{} of {} tasks done{unverified}", self.completed, self.total)];
+        let mut parts = vec![format!(
+            "{} of {} tasks done{unverified}",
+            self.completed, self.total
+        )];
         for (count, what) in [
             (self.implementing, "being built"),
             (self.awaiting_verification, "awaiting verification"),
@@ -138,7 +144,11 @@ pub struct TaskLine {
 impl TaskLine {
     /// The task's state as people read it.
     pub fn state_word(&self) -> &'static str {
-        if self.ready { "ready" } else { state_word(self.status) }
+        if self.ready {
+            "ready"
+        } else {
+            state_word(self.status)
+        }
     }
 }
 
@@ -163,12 +173,24 @@ pub fn time_left(state: &State) -> Option<String> {
         .filter_map(|task| Some(task.ended_at?.duration_since(task.started_at?).as_secs()))
         .collect();
     took.sort_unstable();
-    let left = state.tasks.iter().filter(|task| !task.status.is_final()).count();
-    let builders = state.run.as_ref().map_or(1, |run| run.terms.builders.max(1));
-    let typical = *took.get(took.len() / 2).filter(|_| took.len() >= 2 && left > 0)?;
+    let left = state
+        .tasks
+        .iter()
+        .filter(|task| !task.status.is_final())
+        .count();
+    let builders = state
+        .run
+        .as_ref()
+        .map_or(1, |run| run.terms.builders.max(1));
+    let typical = *took
+        .get(took.len() / 2)
+        .filter(|_| took.len() >= 2 && left > 0)?;
     let rounds = i64::try_from(left.div_ceil(usize::try_from(builders).ok()?)).ok()?;
     let start = Timestamp::UNIX_EPOCH;
-    Some(lasted(start, start + SignedDuration::from_secs(typical.checked_mul(rounds)?)))
+    Some(lasted(
+        start,
+        start + SignedDuration::from_secs(typical.checked_mul(rounds)?),
+    ))
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -194,7 +216,10 @@ pub struct StatusReport {
 /// The result of a check at the end of a run, on one line.
 pub(super) fn told_at_end(check: &Check) -> String {
     let result = check.detail.lines().next().unwrap_or_default();
-    let name = check.name.strip_prefix(COMMAND_CHECK).unwrap_or(&check.name);
+    let name = check
+        .name
+        .strip_prefix(COMMAND_CHECK)
+        .unwrap_or(&check.name);
     match check.verdict {
         CheckVerdict::Pass => format!("passed: {name}"),
         CheckVerdict::Fail => format!("failed: {name}: {result}"),
@@ -236,22 +261,42 @@ impl StatusReport {
 
     /// The plan's line in a list of plans.
     pub fn line(&self) -> String {
-        let TaskCounts { completed, total, .. } = self.counts;
-        let tasks = if total > 0 { format!("{completed} of {total} done") } else { String::new() };
-        format!("{:<44}  {:<9}  {tasks}", self.plan_id, self.phase.into_str()).trim_end().to_owned()
+        let TaskCounts {
+            completed, total, ..
+        } = self.counts;
+        let tasks = if total > 0 {
+            format!("{completed} of {total} done")
+        } else {
+            String::new()
+        };
+        format!(
+            "{:<44}  {:<9}  {tasks}",
+            self.plan_id,
+            self.phase.into_str()
+        )
+        .trim_end()
+        .to_owned()
     }
 
     pub fn new(state: &State) -> Self {
         let run = state.run.as_ref();
         let none = BTreeSet::new();
         let obstacles = state.obstacles(&none);
-        let tasks: Vec<TaskLine> = state.tasks.iter().map(|t| task_line(state, &obstacles, t)).collect();
+        let tasks: Vec<TaskLine> = state
+            .tasks
+            .iter()
+            .map(|t| task_line(state, &obstacles, t))
+            .collect();
         Self {
             plan_id: state.plan_id.clone(),
             phase: Phase::of(state),
             max_iterations: run.map_or(0, |r| r.terms.max_iterations),
             builders: run.map_or(0, |r| r.terms.builders),
-            counts: TaskCounts::of_tasks(tasks.iter().map(|task| (task.status, task.ready, task.unverified))),
+            counts: TaskCounts::of_tasks(
+                tasks
+                    .iter()
+                    .map(|task| (task.status, task.ready, task.unverified)),
+            ),
             tasks,
             questions: state.open_questions().map(|q| q.text.clone()).collect(),
             end_checks: state.end_checks.iter().flatten().map(told_at_end).collect(),
@@ -274,7 +319,10 @@ fn task_line(state: &State, obstacles: &Obstacles<'_, '_>, task: &TaskState) -> 
         }
         _ => None,
     };
-    let drift = task.drift.as_ref().filter(|_| !matches!(obstacle, Some(Obstacle::Drifted { .. })));
+    let drift = task
+        .drift
+        .as_ref()
+        .filter(|_| !matches!(obstacle, Some(Obstacle::Drifted { .. })));
     TaskLine {
         id: task.leaf.id.clone(),
         title: task.leaf.title.clone(),

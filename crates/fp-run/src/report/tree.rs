@@ -16,7 +16,9 @@ use fp_plan::plan::field::FieldKind;
 use fp_plan::plan::graph::{Graph, PlanIndex};
 use fp_plan::plan::id::PlanId;
 use fp_plan::plan::task::{Plan, Task, TaskFields, TaskIndex};
-use fp_plan::schedule::{CriticalPath, Delay, Schedule, ScheduleOptions, ScheduleStep, SpeedUp, schedule};
+use fp_plan::schedule::{
+    CriticalPath, Delay, Schedule, ScheduleOptions, ScheduleStep, SpeedUp, schedule,
+};
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -117,20 +119,28 @@ impl<'p> TreeReport<'p> {
     /// Reports on `tree`, with `goal` or else the root's text as its purpose.
     pub fn new(tree: &Plan, goal: Option<String>) -> Self {
         let graph = Graph::new(tree, &PlanIndex::new(tree));
-        let root = tree.root.map_or_else(String::new, |root| tree.tasks[root].description.to_string());
+        let root = tree
+            .root
+            .map_or_else(String::new, |root| tree.tasks[root].description.to_string());
         Self {
             plan_id: None,
             goal: goal.unwrap_or(root),
             phase: None,
             leaves: tree.leaves().count(),
-            total_complexity: tree.leaves().filter_map(|leaf| leaf.complexity).map(u64::from).sum(),
+            total_complexity: tree
+                .leaves()
+                .filter_map(|leaf| leaf.complexity)
+                .map(u64::from)
+                .sum(),
             critical_path: CriticalPath::default(),
             speed_up: Vec::new(),
             counts: None,
             schedules: Vec::new(),
             problems: Vec::new(),
             critique: None,
-            tasks: (0..tree.tasks.len()).map(|task| row(tree, &graph, task)).collect(),
+            tasks: (0..tree.tasks.len())
+                .map(|task| row(tree, &graph, task))
+                .collect(),
         }
     }
 
@@ -154,17 +164,28 @@ impl<'p> TreeReport<'p> {
         self.plan_id = Some(status.plan_id);
         self.phase = Some(status.phase);
         let runs = || self.tasks.iter().filter_map(|task| task.state.as_ref());
-        let counts = TaskCounts::of_tasks(runs().map(|run| (run.status, run.ready, run.unverified)));
+        let counts =
+            TaskCounts::of_tasks(runs().map(|run| (run.status, run.ready, run.unverified)));
         self.counts = (counts.total > 0).then_some(counts);
         self
     }
 
     /// Adds the waves of `tree` for each number of builders, and the critical path. Adds neither if the dependencies
     /// form a cycle.
-    pub fn with_schedules(mut self, tree: &'p Plan<'p>, options: &ScheduleOptions, builders: &[u32]) -> Self {
+    pub fn with_schedules(
+        mut self,
+        tree: &'p Plan<'p>,
+        options: &ScheduleOptions,
+        builders: &[u32],
+    ) -> Self {
         for &builders in builders {
-            let options = ScheduleOptions { max_parallel_tasks: builders, ..options.clone() };
-            let Ok(found) = schedule(tree, &options) else { return self };
+            let options = ScheduleOptions {
+                max_parallel_tasks: builders,
+                ..options.clone()
+            };
+            let Ok(found) = schedule(tree, &options) else {
+                return self;
+            };
             self.schedules.push(waves(&found, builders));
             self.speed_up = found.speed_up;
             self.critical_path = found.critical_path;
@@ -178,7 +199,9 @@ impl<'p> TreeReport<'p> {
 
     /// Adds the errors among `found`, with their places in `lines`.
     pub fn with_problems(mut self, found: &[Diagnostic], lines: &Lines<'_>) -> Self {
-        let errors = found.iter().filter(|found| found.severity == Severity::Error);
+        let errors = found
+            .iter()
+            .filter(|found| found.severity == Severity::Error);
         self.problems = errors
             .map(|found| Problem {
                 rule: found.rule,
@@ -196,15 +219,23 @@ const EDITED: &str = "it was edited after the approval";
 fn waves<'p>(found: &Schedule<'p>, builders: u32) -> Waves<'p> {
     let mut steps: Vec<&ScheduleStep<'p>> = found.order.iter().collect();
     steps.sort_by_key(|step| step.task);
-    let place =
-        |step: &ScheduleStep<'p>| WavePlace { id: step.id, wave: step.wave, delay: step.delay.clone() };
-    Waves { builders, waves: found.waves.len(), places: steps.into_iter().map(place).collect() }
+    let place = |step: &ScheduleStep<'p>| WavePlace {
+        id: step.id,
+        wave: step.wave,
+        delay: step.delay.clone(),
+    };
+    Waves {
+        builders,
+        waves: found.waves.len(),
+        places: steps.into_iter().map(place).collect(),
+    }
 }
 
 fn row(tree: &Plan, graph: &Graph, number: TaskIndex) -> TaskRow {
     let task = &tree.tasks[number];
     let fields = &task.fields;
-    let owned = |texts: &mut dyn Iterator<Item = &str>| texts.map(str::to_owned).collect::<Vec<_>>();
+    let owned =
+        |texts: &mut dyn Iterator<Item = &str>| texts.map(str::to_owned).collect::<Vec<_>>();
     TaskRow {
         id: task.id.to_string(),
         title: task.description.to_string(),
@@ -237,7 +268,9 @@ fn row(tree: &Plan, graph: &Graph, number: TaskIndex) -> TaskRow {
 
 /// A field as JSON; `None` if a row already has it.
 fn field_value(fields: &TaskFields, kind: FieldKind) -> Option<Value> {
-    use FieldKind::{Acceptance, After, Complexity, Dependencies, Description, Files, TestsRequired};
+    use FieldKind::{
+        Acceptance, After, Complexity, Dependencies, Description, Files, TestsRequired,
+    };
     Some(match kind {
         Acceptance | After | Complexity | Dependencies | Description | Files => return None,
         TestsRequired => json!(fields.text(kind).map(|text| text == "yes")),
@@ -249,8 +282,16 @@ fn field_value(fields: &TaskFields, kind: FieldKind) -> Option<Value> {
 /// The distinct dependencies of a leaf, in the order written.
 fn after(task: &Task, graph: &Graph, number: TaskIndex) -> Vec<TaskIndex> {
     let mut seen = BTreeSet::new();
-    let targets: &[TaskIndex] = if task.is_leaf() { graph.waits_for(number) } else { &[] };
-    targets.iter().copied().filter(|&target| seen.insert(target)).collect()
+    let targets: &[TaskIndex] = if task.is_leaf() {
+        graph.waits_for(number)
+    } else {
+        &[]
+    };
+    targets
+        .iter()
+        .copied()
+        .filter(|&target| seen.insert(target))
+        .collect()
 }
 
 #[cfg(test)]
@@ -276,24 +317,44 @@ mod tests {
         let found = report(TREE, &[1]);
         let after: Vec<&[TaskIndex]> = found.tasks.iter().map(|task| &task.after[..]).collect();
         assert_eq!(after, [&[][..], &[], &[], &[2], &[1], &[]]);
-        assert_eq!((found.goal.as_str(), found.leaves, found.total_complexity), ("Goal", 4, 7));
+        assert_eq!(
+            (found.goal.as_str(), found.leaves, found.total_complexity),
+            ("Goal", 4, 7)
+        );
     }
 
     #[test]
     fn one_schedule_for_each_number_of_builders() {
         let found = report(TREE, &[1, 2]);
-        let waves = |at: usize| found.schedules[at].places.iter().map(|place| place.wave).collect::<Vec<_>>();
+        let waves = |at: usize| {
+            found.schedules[at]
+                .places
+                .iter()
+                .map(|place| place.wave)
+                .collect::<Vec<_>>()
+        };
         assert_eq!((waves(0), waves(1)), (vec![1, 2, 3, 4], vec![1, 2, 3, 1]));
-        let critical: Vec<&str> =
-            found.tasks.iter().filter(|task| task.critical).map(|task| task.id.as_str()).collect();
+        let critical: Vec<&str> = found
+            .tasks
+            .iter()
+            .filter(|task| task.critical)
+            .map(|task| task.id.as_str())
+            .collect();
         assert_eq!(critical, ["1.1", "1.2", "2"]);
     }
 
     #[test]
     fn tasks_that_wait_for_each_other_have_no_waves_and_a_problem() {
-        let found = report("- [ID: 1] A\n  - Dependencies: 2\n- [ID: 2] B\n  - Dependencies: 1\n", &[1, 2]);
+        let found = report(
+            "- [ID: 1] A\n  - Dependencies: 2\n- [ID: 2] B\n  - Dependencies: 1\n",
+            &[1, 2],
+        );
         assert_eq!((found.schedules.len(), found.speed_up.len()), (0, 0));
-        let cycle = found.problems.iter().find(|problem| problem.rule == "dependency-cycle").unwrap();
+        let cycle = found
+            .problems
+            .iter()
+            .find(|problem| problem.rule == "dependency-cycle")
+            .unwrap();
         assert!(cycle.line > 0 && cycle.detail.contains('1'), "{cycle:?}");
     }
 }

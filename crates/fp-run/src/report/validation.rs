@@ -56,7 +56,15 @@ pub fn violations<'d>(found: &'d [Diagnostic], lines: &Lines<'_>) -> Vec<Violati
     let place = |found: &'d Diagnostic| {
         let (start, end) = lines.range(found.span);
         let (line, column) = (start.line, start.column);
-        Violation { found, span: FindingSpan { line, column, end_line: end.line, end_column: end.column } }
+        Violation {
+            found,
+            span: FindingSpan {
+                line,
+                column,
+                end_line: end.line,
+                end_column: end.column,
+            },
+        }
     };
     found.iter().map(place).collect()
 }
@@ -138,7 +146,12 @@ impl Gate {
             (_, 0) => GateVerdict::Fix,
             _ => GateVerdict::Block,
         };
-        Self { verdict, errors, warnings, errors_after_fix }
+        Self {
+            verdict,
+            errors,
+            warnings,
+            errors_after_fix,
+        }
     }
 }
 
@@ -154,7 +167,12 @@ mod tests {
         let facts = RuleFacts::default();
         let (plan, parsed) = parse(text);
         let gate = Gate::new(text, &check(&plan, &parsed, &facts), &facts, strict);
-        (gate.verdict, gate.errors, gate.warnings, gate.errors_after_fix)
+        (
+            gate.verdict,
+            gate.errors,
+            gate.warnings,
+            gate.errors_after_fix,
+        )
     }
 
     #[test]
@@ -162,18 +180,42 @@ mod tests {
         let check = |text: &str,
                      lax: (GateVerdict, usize, usize, usize),
                      strict: (GateVerdict, usize, usize, usize)| {
-            assert_eq!((gate(text, false), gate(text, true)), (lax, strict), "{text}");
+            assert_eq!(
+                (gate(text, false), gate(text, true)),
+                (lax, strict),
+                "{text}"
+            );
         };
         let tree = |extra: &str| format!("- [ID: 1] Print (Complexity: 2)\n{LEAF}{extra}");
         let pass = (GateVerdict::Pass, 0, 0, 0);
         check(&tree(GUARDRAILS), pass, pass);
-        check(&tree(""), (GateVerdict::Fix, 1, 0, 0), (GateVerdict::Fix, 1, 0, 0));
+        check(
+            &tree(""),
+            (GateVerdict::Fix, 1, 0, 0),
+            (GateVerdict::Fix, 1, 0, 0),
+        );
         let unbounded = tree("  - Guardrails: Do NOT add new dependencies\n");
-        check(&unbounded, (GateVerdict::Caution, 0, 1, 0), (GateVerdict::Fix, 1, 0, 0));
+        check(
+            &unbounded,
+            (GateVerdict::Caution, 0, 1, 0),
+            (GateVerdict::Fix, 1, 0, 0),
+        );
         let owned = tree(&format!("{GUARDRAILS}  - Owner: me\n"));
-        check(&owned, (GateVerdict::Caution, 0, 1, 0), (GateVerdict::Block, 1, 0, 1));
+        check(
+            &owned,
+            (GateVerdict::Caution, 0, 1, 0),
+            (GateVerdict::Block, 1, 0, 1),
+        );
         let large = tree("").replace("Complexity: 2", "Complexity: 9");
-        check(&large, (GateVerdict::Block, 2, 0, 1), (GateVerdict::Block, 2, 0, 1));
-        check("", (GateVerdict::Block, 1, 0, 1), (GateVerdict::Block, 1, 0, 1));
+        check(
+            &large,
+            (GateVerdict::Block, 2, 0, 1),
+            (GateVerdict::Block, 2, 0, 1),
+        );
+        check(
+            "",
+            (GateVerdict::Block, 1, 0, 1),
+            (GateVerdict::Block, 1, 0, 1),
+        );
     }
 }

@@ -91,7 +91,11 @@ impl WhyReport {
         let more = chain.len().saturating_sub(STEPS);
         chain.truncate(STEPS);
         let mut next: Vec<NextStep> = Vec::new();
-        for step in causes.iter().take(CAUSES).flat_map(|cause| ways_out(state, &obstacles, cause)) {
+        for step in causes
+            .iter()
+            .take(CAUSES)
+            .flat_map(|cause| ways_out(state, &obstacles, cause))
+        {
             if !next.contains(&step) {
                 next.push(step);
             }
@@ -120,7 +124,11 @@ fn happened<'e>(entries: impl IntoIterator<Item = &'e Entry>, id: &TaskId) -> Ve
         // The verdict says again which checks failed.
         let tells = |event: &Event| !is_minor(event) && !matches!(event, Event::Verified { .. });
         let events = events.filter(|((event, _), concerned)| *concerned && tells(event));
-        all.extend(events.map(|((_, told), _)| TaskEvent { seq: entry.seq, at: entry.at, told }));
+        all.extend(events.map(|((_, told), _)| TaskEvent {
+            seq: entry.seq,
+            at: entry.at,
+            told,
+        }));
     }
     all
 }
@@ -160,15 +168,24 @@ fn chain<'s>(
             causes.push(task);
         }
         // The stack returns the last task first.
-        let unseen = keepers.into_iter().rev().filter(|keeper| seen.insert(&keeper.leaf.id));
+        let unseen = keepers
+            .into_iter()
+            .rev()
+            .filter(|keeper| seen.insert(&keeper.leaf.id));
         open.extend(unseen.map(|keeper| (keeper, depth + 1)));
     }
     (links, causes)
 }
 
 /// The tasks that block `task`.
-fn keepers<'s>(state: &'s State, obstacles: &Obstacles<'_, '_>, task: &TaskState) -> Vec<&'s TaskState> {
-    let Some(obstacle) = obstacles.of(task) else { return Vec::new() };
+fn keepers<'s>(
+    state: &'s State,
+    obstacles: &Obstacles<'_, '_>,
+    task: &TaskState,
+) -> Vec<&'s TaskState> {
+    let Some(obstacle) = obstacles.of(task) else {
+        return Vec::new();
+    };
     let among = |ids: &[TaskId]| ids.iter().filter_map(|id| state.task(id)).collect();
     match obstacle {
         Obstacle::Waits { on } => among(&on),
@@ -177,36 +194,61 @@ fn keepers<'s>(state: &'s State, obstacles: &Obstacles<'_, '_>, task: &TaskState
             let dependencies: Vec<&TaskState> = among(&task.leaf.dependencies);
             let lost = |t: &&TaskState| matches!(t.status, Status::Failed | Status::Skipped);
             let lost: Vec<&TaskState> = dependencies.into_iter().filter(lost).collect();
-            if lost.is_empty() && by != task.leaf.id { among(&[by]) } else { lost }
+            if lost.is_empty() && by != task.leaf.id {
+                among(&[by])
+            } else {
+                lost
+            }
         }
         _ => Vec::new(),
     }
 }
 
 fn reason(state: &State, obstacles: &Obstacles<'_, '_>, task: &TaskState) -> String {
-    if let Some(question) = state.open_questions().find(|q| q.topic.task() == Some(&task.leaf.id)) {
-        return format!("question {} waits for an answer: {}", question.id, question.text);
+    if let Some(question) = state
+        .open_questions()
+        .find(|q| q.topic.task() == Some(&task.leaf.id))
+    {
+        return format!(
+            "question {} waits for an answer: {}",
+            question.id, question.text
+        );
     }
     let Some(obstacle) = obstacles.of(task) else {
-        return state.bar().map_or_else(|| "it is ready".into(), |bar| state.explain(task, &bar));
+        return state
+            .bar()
+            .map_or_else(|| "it is ready".into(), |bar| state.explain(task, &bar));
     };
     match &obstacle {
         Obstacle::Done if task.imported => match &task.commit {
-            Some(commit) => format!("it was done before the plan was imported, commit {}", short(commit)),
+            Some(commit) => format!(
+                "it was done before the plan was imported, commit {}",
+                short(commit)
+            ),
             None => "it was done before the plan was imported, by what its source says".into(),
         },
         Obstacle::Done => match task.note.as_ref().filter(|_| task.commit.is_none()) {
             Some(note) => format!("it passed, without a commit: {note}"),
             None => "it passed".into(),
         },
-        Obstacle::Failed => reason_lines(task.reason.as_deref().unwrap_or("it was given up")).join("; "),
+        Obstacle::Failed => {
+            reason_lines(task.reason.as_deref().unwrap_or("it was given up")).join("; ")
+        }
         Obstacle::Blocked { by } if task.status == Status::Skipped => {
             format!("it can't be done without {by}")
         }
-        Obstacle::Held { .. } if task.awaits_commit() => "it passed and waits for its commit".into(),
+        Obstacle::Held { .. } if task.awaits_commit() => {
+            "it passed and waits for its commit".into()
+        }
         Obstacle::Held { by, status } => {
-            let what = if *status == Status::Implementing { "being built" } else { "handed in" };
-            let by = by.as_ref().map_or_else(String::new, |by| format!(" by {by}"));
+            let what = if *status == Status::Implementing {
+                "being built"
+            } else {
+                "handed in"
+            };
+            let by = by
+                .as_ref()
+                .map_or_else(String::new, |by| format!(" by {by}"));
             let most = state.iterations_of(&task.leaf.id);
             format!("it is {what}{by}, attempt {} of {most}", task.iteration)
         }
@@ -218,8 +260,9 @@ fn reason(state: &State, obstacles: &Obstacles<'_, '_>, task: &TaskState) -> Str
 fn ways_out(state: &State, obstacles: &Obstacles<'_, '_>, task: &TaskState) -> Vec<NextStep> {
     let plan = &state.plan_id;
     let id = &task.leaf.id;
-    let about =
-        |topic: Option<&TaskId>| topic == Some(id) || topic.is_none() && task.status == Status::Pending;
+    let about = |topic: Option<&TaskId>| {
+        topic == Some(id) || topic.is_none() && task.status == Status::Pending
+    };
     let questions: Vec<NextStep> = state
         .open_questions()
         .filter(|question| about(question.topic.task()))
@@ -230,19 +273,28 @@ fn ways_out(state: &State, obstacles: &Obstacles<'_, '_>, task: &TaskState) -> V
     }
     let step = match obstacles.of(task) {
         Some(Obstacle::Done) => return Vec::new(),
-        Some(Obstacle::Failed) => return vec![NextStep::retry(plan, id), NextStep::revise(plan, id)],
-        Some(Obstacle::ToRevise) => NextStep::revise(plan, id),
-        Some(Obstacle::Edited) => {
-            NextStep::new(format!("fp approve {plan}"), "approves the tree as it is now, after a look at it")
+        Some(Obstacle::Failed) => {
+            return vec![NextStep::retry(plan, id), NextStep::revise(plan, id)];
         }
-        Some(Obstacle::Held { by: Some(by), status: Status::Implementing }) => NextStep::new(
+        Some(Obstacle::ToRevise) => NextStep::revise(plan, id),
+        Some(Obstacle::Edited) => NextStep::new(
+            format!("fp approve {plan}"),
+            "approves the tree as it is now, after a look at it",
+        ),
+        Some(Obstacle::Held {
+            by: Some(by),
+            status: Status::Implementing,
+        }) => NextStep::new(
             format!("fp release {plan} {id}"),
             format!("takes task {id} back from {by}, in case that one is gone"),
         ),
-        Some(Obstacle::Held { .. }) if task.awaits_commit() => {
-            NextStep::new(state.lead_command(), format!("makes the commit of task {id}"))
+        Some(Obstacle::Held { .. }) if task.awaits_commit() => NextStep::new(
+            state.lead_command(),
+            format!("makes the commit of task {id}"),
+        ),
+        Some(Obstacle::Held { .. }) => {
+            NextStep::new(state.lead_command(), format!("has task {id} verified"))
         }
-        Some(Obstacle::Held { .. }) => NextStep::new(state.lead_command(), format!("has task {id} verified")),
         _ => NextStep::go_on(state, &format!("has task {id} built")),
     };
     vec![step]
@@ -280,7 +332,11 @@ mod tests {
             leaf("4", &["2", "3"], "d"),
             leaf("5", &[], "a"),
         ];
-        let approved = Event::Approved(Approve { tree_hash: "h".into(), leaves, ..Default::default() });
+        let approved = Event::Approved(Approve {
+            tree_hash: "h".into(),
+            leaves,
+            ..Default::default()
+        });
         let started = Event::RunStarted(crate::run::event::RunTerms {
             builders: 1,
             max_iterations: 2,
@@ -294,7 +350,10 @@ mod tests {
             by: None,
             events,
         };
-        [(1, vec![approved]), (2, vec![started]), (3, more)].into_iter().map(entry).collect()
+        [(1, vec![approved]), (2, vec![started]), (3, more)]
+            .into_iter()
+            .map(entry)
+            .collect()
     }
 
     fn claimed(id: &str) -> Event {
@@ -303,13 +362,27 @@ mod tests {
             owner: fp_plan::plan::id::AgentName::new("builder-1").unwrap(),
             token: "t".into(),
             iteration: 1,
-            base: Base { tree: "a".into(), head: "b".into(), worktree: None, around: None },
+            base: Base {
+                tree: "a".into(),
+                head: "b".into(),
+                worktree: None,
+                around: None,
+            },
         }
     }
 
     fn failed() -> Vec<Event> {
-        let skipped = ["2", "3", "4"].map(|id| Event::Skipped { task: task(id), because: task("1") });
-        [Event::Failed { task: task("1"), reason: "no".into() }].into_iter().chain(skipped).collect()
+        let skipped = ["2", "3", "4"].map(|id| Event::Skipped {
+            task: task(id),
+            because: task("1"),
+        });
+        [Event::Failed {
+            task: task("1"),
+            reason: "no".into(),
+        }]
+        .into_iter()
+        .chain(skipped)
+        .collect()
     }
 
     /// The chain as `depth id: reason`, and the commands.
@@ -317,8 +390,14 @@ mod tests {
         let state = State::replay(PlanId::new("p").unwrap(), log);
         let edited = edited.iter().map(|id| task(id)).collect();
         let report = WhyReport::new(&state, log, &edited, &task(id)).unwrap();
-        let chain = report.chain.iter().map(|link| format!("{} {}: {}", link.depth, link.id, link.reason));
-        (chain.collect(), report.next.into_iter().map(|step| step.command).collect())
+        let chain = report
+            .chain
+            .iter()
+            .map(|link| format!("{} {}: {}", link.depth, link.id, link.reason));
+        (
+            chain.collect(),
+            report.next.into_iter().map(|step| step.command).collect(),
+        )
     }
 
     #[test]
@@ -327,39 +406,80 @@ mod tests {
             let (found, commands) = why(id, log, edited);
             assert_eq!(
                 (
-                    found.iter().map(String::as_str).collect::<Vec<_>>().as_slice(),
+                    found
+                        .iter()
+                        .map(String::as_str)
+                        .collect::<Vec<_>>()
+                        .as_slice(),
                     commands.join("; ").as_str()
                 ),
                 (chain, next)
             );
         };
-        let waiting =
-            ["0 4: it waits for 2, 3", "1 2: it waits for 1", "2 1: it is ready", "1 3: it waits for 1"];
+        let waiting = [
+            "0 4: it waits for 2, 3",
+            "1 2: it waits for 1",
+            "2 1: it is ready",
+            "1 3: it waits for 1",
+        ];
         check("4", &log(vec![]), &[], &waiting, "/fp:implement p");
         let held = "it is being built by builder-1, attempt 1 of 2";
         let (two, five) = (format!("1 1: {held}"), "0 5: running task 1 may change a");
-        check("2", &log(vec![claimed("1")]), &[], &["0 2: it waits for 1", &two], "fp release p 1");
-        check("5", &log(vec![claimed("1")]), &[], &[five, &two], "fp release p 1");
+        check(
+            "2",
+            &log(vec![claimed("1")]),
+            &[],
+            &["0 2: it waits for 1", &two],
+            "fp release p 1",
+        );
+        check(
+            "5",
+            &log(vec![claimed("1")]),
+            &[],
+            &[five, &two],
+            "fp release p 1",
+        );
         let skipped = [
             "0 4: it can't be done without 1",
             "1 2: it can't be done without 1",
             "2 1: no",
             "1 3: it can't be done without 1",
         ];
-        check("4", &log(failed()), &[], &skipped, "fp retry p 1; fp task revise p 1 --file -");
+        check(
+            "4",
+            &log(failed()),
+            &[],
+            &skipped,
+            "fp retry p 1; fp task revise p 1 --file -",
+        );
         let edited = "0 1: it was edited after the approval: run `fp approve p`";
         check("1", &log(vec![]), &["1"], &[edited], "fp approve p");
-        let done = Event::Completed { task: task("1"), commit: None, note: Some("commits are off".into()) };
+        let done = Event::Completed {
+            task: task("1"),
+            commit: None,
+            note: Some("commits are off".into()),
+        };
         let log = log(vec![claimed("1"), done]);
-        check("1", &log, &[], &["0 1: it passed, without a commit: commits are off"], "");
+        check(
+            "1",
+            &log,
+            &[],
+            &["0 1: it passed, without a commit: commits are off"],
+            "",
+        );
     }
 
     #[test]
     fn an_open_question_comes_before_everything_else() {
         let mut events = failed();
-        events.push(Event::Asked { question: Question::new(Topic::TaskFailed(task("1")), 1, "no") });
+        events.push(Event::Asked {
+            question: Question::new(Topic::TaskFailed(task("1")), 1, "no"),
+        });
         let (chain, next) = why("2", &log(events), &[]);
-        assert!(chain[1].starts_with("1 1: question q1 waits for an answer: Task 1 failed"), "{chain:?}");
+        assert!(
+            chain[1].starts_with("1 1: question q1 waits for an answer: Task 1 failed"),
+            "{chain:?}"
+        );
         assert_eq!(next, ["fp answer p q1 --option Retry"]);
     }
 
@@ -370,11 +490,20 @@ mod tests {
         let log = log(events);
         let state = State::replay(PlanId::new("p").unwrap(), &log);
         let report = WhyReport::new(&state, &log, &BTreeSet::new(), &task("1")).unwrap();
-        let told: Vec<&str> = report.events.iter().map(|event| event.told.text.as_str()).collect();
+        let told: Vec<&str> = report
+            .events
+            .iter()
+            .map(|event| event.told.text.as_str())
+            .collect();
         assert_eq!(told, ["builder-1 claims it (attempt 1)", "failed"]);
         let unknown = WhyReport::new(&state, &log, &BTreeSet::new(), &task("9"));
         assert_eq!(unknown, Err(Refusal::UnknownTask(task("9"))));
-        let none = WhyReport::new(&State::new(PlanId::new("p").unwrap()), [], &BTreeSet::new(), &task("1"));
+        let none = WhyReport::new(
+            &State::new(PlanId::new("p").unwrap()),
+            [],
+            &BTreeSet::new(),
+            &task("1"),
+        );
         assert_eq!(none, Err(Refusal::NotApproved));
     }
 
@@ -384,7 +513,11 @@ mod tests {
             id: task(&number.to_string()),
             title: String::new(),
             hash: String::new(),
-            dependencies: if number == 1 { vec![] } else { vec![task(&(number - 1).to_string())] },
+            dependencies: if number == 1 {
+                vec![]
+            } else {
+                vec![task(&(number - 1).to_string())]
+            },
             after: Vec::new(),
             files: Vec::new(),
             references: Vec::new(),
@@ -394,7 +527,11 @@ mod tests {
             phase: 0,
         });
         let leaves = leaves.collect();
-        let approved = Event::Approved(Approve { tree_hash: "h".into(), leaves, ..Default::default() });
+        let approved = Event::Approved(Approve {
+            tree_hash: "h".into(),
+            leaves,
+            ..Default::default()
+        });
         let log = [Entry {
             schema_version: 1,
             seq: 1,

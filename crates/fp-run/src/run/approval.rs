@@ -17,14 +17,20 @@ use fp_plan::schedule;
 
 /// SHA-256 of `bytes` as 64 hexadecimal digits.
 pub fn hash(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+    Sha256::digest(bytes)
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
 }
 
 /// Hash of everything approved in `state`, as the trust store keeps it: a log with other leaves has another one, whatever
 /// hashes it claims for itself.
 pub fn consent_hash(state: &State) -> String {
     let leaves: Vec<&Leaf> = state.tasks.iter().map(|task| &task.leaf).collect();
-    let commands = state.approval.as_ref().map_or(&[][..], |approval| &approval.end_commands);
+    let commands = state
+        .approval
+        .as_ref()
+        .map_or(&[][..], |approval| &approval.end_commands);
     let approved = match commands.is_empty() {
         true => serde_json::to_vec(&leaves),
         false => serde_json::to_vec(&(leaves, commands)),
@@ -43,7 +49,11 @@ pub fn leaves(plan: &Plan, exclusive: &[String]) -> Result<Vec<Leaf>, InvalidId>
         .map(|&number| {
             let task = &plan.tasks[number];
             let named = |kind| -> Result<Vec<TaskId>, InvalidId> {
-                index.leaves_named(task, kind).into_iter().map(TaskId::new).collect()
+                index
+                    .leaves_named(task, kind)
+                    .into_iter()
+                    .map(TaskId::new)
+                    .collect()
             };
             Ok(Leaf {
                 id: TaskId::new(&*task.id)?,
@@ -54,7 +64,10 @@ pub fn leaves(plan: &Plan, exclusive: &[String]) -> Result<Vec<Leaf>, InvalidId>
                 files: task.files().map(str::to_owned).collect(),
                 references: references(task),
                 stamps: None,
-                exclusive: exclusive_of(task, exclusive).into_iter().map(str::to_owned).collect(),
+                exclusive: exclusive_of(task, exclusive)
+                    .into_iter()
+                    .map(str::to_owned)
+                    .collect(),
                 complexity: task.complexity.unwrap_or(1),
                 phase: phases[number],
             })
@@ -73,17 +86,30 @@ pub fn stamp_references(
 ) {
     let mut files: HashMap<String, Option<ReferredFile>> = HashMap::new();
     for (leaf, task) in leaves.iter_mut().zip(PlanIndex::new(plan).leaves()) {
-        let stamped = state.task(&leaf.id).and_then(|task| task.leaf.stamps.as_deref()).unwrap_or_default();
+        let stamped = state
+            .task(&leaf.id)
+            .and_then(|task| task.leaf.stamps.as_deref())
+            .unwrap_or_default();
         let mut stamp = |text: &str| {
             let path::Reference { path, line, .. } = path::reference(text)?;
             let (path, line) = (path::normal(path).ok()?, line?);
             let file = files.entry(path.to_string());
-            let file = file.or_insert_with(|| read(&path).map(|text| ReferredFile::of(&text))).as_ref()?;
+            let file = file
+                .or_insert_with(|| read(&path).map(|text| ReferredFile::of(&text)))
+                .as_ref()?;
             let is_same = |known: &&StampedReference| known.path == path && known.line == line;
-            let known = stamped.iter().find(is_same).filter(|known| file.shift(known).is_some());
+            let known = stamped
+                .iter()
+                .find(is_same)
+                .filter(|known| file.shift(known).is_some());
             known.cloned().or_else(|| file.stamp(&path, line))
         };
-        leaf.stamps = Some(plan.tasks[*task].references().filter_map(&mut stamp).collect());
+        leaf.stamps = Some(
+            plan.tasks[*task]
+                .references()
+                .filter_map(&mut stamp)
+                .collect(),
+        );
     }
 }
 
@@ -103,8 +129,12 @@ pub fn excerpt(text: &str, leaf: &Leaf) -> Option<String> {
     let mark = format!("[ID: {}]", leaf.id);
     memchr::memmem::find_iter(text.as_bytes(), &mark).find_map(|at| {
         let start = text[..at].rfind('\n').map_or(0, |end| end + 1);
-        let indent = text[start..at].strip_suffix("- ").filter(|before| before.trim().is_empty())?.len();
-        let of_it = |line: &&str| line.trim().is_empty() || line.len() - line.trim_start().len() > indent;
+        let indent = text[start..at]
+            .strip_suffix("- ")
+            .filter(|before| before.trim().is_empty())?
+            .len();
+        let of_it =
+            |line: &&str| line.trim().is_empty() || line.len() - line.trim_start().len() > indent;
         let mut lines = text[start..].split_inclusive('\n');
         let mut excerpt = lines.next()?[indent..].to_owned();
         for line in lines.take_while(of_it) {
@@ -129,9 +159,21 @@ pub(crate) fn hash_of(task: &Task) -> String {
 /// The approved leaves that `plan` dropped or changed.
 pub fn edited(state: &State, plan: &Plan) -> BTreeSet<TaskId> {
     let now = leaves(plan, &[]).unwrap_or_default();
-    let hashes: HashMap<&str, &str> = now.iter().map(|l| (l.id.as_str(), l.hash.as_str())).collect();
-    let same = |leaf: &Leaf| hashes.get(leaf.id.as_str()).is_some_and(|hash| *hash == leaf.hash);
-    state.tasks.iter().filter(|t| !same(&t.leaf)).map(|t| t.leaf.id.clone()).collect()
+    let hashes: HashMap<&str, &str> = now
+        .iter()
+        .map(|l| (l.id.as_str(), l.hash.as_str()))
+        .collect();
+    let same = |leaf: &Leaf| {
+        hashes
+            .get(leaf.id.as_str())
+            .is_some_and(|hash| *hash == leaf.hash)
+    };
+    state
+        .tasks
+        .iter()
+        .filter(|t| !same(&t.leaf))
+        .map(|t| t.leaf.id.clone())
+        .collect()
 }
 
 #[cfg(test)]
@@ -167,14 +209,21 @@ mod tests {
     #[test]
     fn every_leaf_of_a_tree() {
         for tree in [TREE.to_owned(), TREE.replace('\n', "\r\n")] {
-            let cut: Vec<String> = approved(&tree).iter().filter_map(|leaf| excerpt(&tree, leaf)).collect();
+            let cut: Vec<String> = approved(&tree)
+                .iter()
+                .filter_map(|leaf| excerpt(&tree, leaf))
+                .collect();
             assert_eq!(cut.len(), 3, "{cut:#?}");
             assert!(
                 cut[0].starts_with("- [ID: 1.1] First") && cut[0].trim_end().ends_with("```"),
                 "{}",
                 cut[0]
             );
-            assert!(cut[2].starts_with("- [ID: 2] Last") && cut[2].ends_with("c.rs"), "{}", cut[2]);
+            assert!(
+                cut[2].starts_with("- [ID: 2] Last") && cut[2].ends_with("c.rs"),
+                "{}",
+                cut[2]
+            );
             for (leaf, cut) in approved(&tree).iter().zip(&cut) {
                 let again = approved(cut);
                 assert_eq!((&again[0].id, &again[0].hash), (&leaf.id, &leaf.hash));
@@ -196,8 +245,16 @@ mod tests {
         };
         check("it does", "it does not", &["1.2", "2"]);
         check("two lines", "three lines", &["1.2", "2"]);
-        check("- [ID: 1.2] Second (Complexity: 1)", "- [ID: 1.3] Second (Complexity: 1)", &["1.1", "2"]);
-        check("    - Files: b.rs", "    - Files: b.rs\n    - [ID: 1.2.1] Part", &["1.1", "2"]);
+        check(
+            "- [ID: 1.2] Second (Complexity: 1)",
+            "- [ID: 1.3] Second (Complexity: 1)",
+            &["1.1", "2"],
+        );
+        check(
+            "    - Files: b.rs",
+            "    - Files: b.rs\n    - [ID: 1.2.1] Part",
+            &["1.1", "2"],
+        );
         check("c.rs", "d.rs", &["1.1", "1.2"]);
     }
 }

@@ -56,7 +56,9 @@ impl TokenUse {
     }
 
     pub fn total(&self) -> u64 {
-        self.input.saturating_add(self.cached).saturating_add(self.output)
+        self.input
+            .saturating_add(self.cached)
+            .saturating_add(self.output)
     }
 
     pub fn add(&mut self, other: Self) {
@@ -94,8 +96,19 @@ pub struct AgentCost {
 
 impl AgentCost {
     fn is_like(&self, other: &Self) -> bool {
-        (&self.task, self.iteration, self.role, &self.program, &self.model)
-            == (&other.task, other.iteration, other.role, &other.program, &other.model)
+        (
+            &self.task,
+            self.iteration,
+            self.role,
+            &self.program,
+            &self.model,
+        ) == (
+            &other.task,
+            other.iteration,
+            other.role,
+            &other.program,
+            &other.model,
+        )
     }
 
     /// Adds what one more part of the same work has used.
@@ -119,7 +132,9 @@ impl AgentCost {
 /// The sum of `costs`.
 pub fn total_cost<'c>(costs: impl IntoIterator<Item = &'c AgentCost>) -> (TokenUse, Option<u64>) {
     let mut sum = AgentCost::default();
-    costs.into_iter().for_each(|cost| sum.spend(0, cost.tokens, cost.micro_usd));
+    costs
+        .into_iter()
+        .for_each(|cost| sum.spend(0, cost.tokens, cost.micro_usd));
     (sum.tokens, sum.micro_usd)
 }
 
@@ -137,16 +152,30 @@ pub fn session_spent(
         return Vec::new();
     }
     let program = "claude".to_owned();
-    let known = state.processes.get(name).filter(|known| known.session.as_deref() == Some(id));
-    let (before, spent) = known.map(|known| (known.turns, known.tokens)).unwrap_or_default();
+    let known = state
+        .processes
+        .get(name)
+        .filter(|known| known.session.as_deref() == Some(id));
+    let (before, spent) = known
+        .map(|known| (known.turns, known.tokens))
+        .unwrap_or_default();
     let more = tokens.since(spent);
     if more.total() == 0 {
         return Vec::new();
     }
-    let role = state.agents.get(name).map_or(Role::Builder, |agent| agent.role);
+    let role = state
+        .agents
+        .get(name)
+        .map_or(Role::Builder, |agent| agent.role);
     let judged = || state.agents.get(name)?.task.clone();
-    let task = state.held_by(name).map(|task| task.leaf.id.clone()).or_else(judged);
-    let iteration = task.as_ref().and_then(|id| state.task(id)).map_or(0, |task| task.iteration);
+    let task = state
+        .held_by(name)
+        .map(|task| task.leaf.id.clone())
+        .or_else(judged);
+    let iteration = task
+        .as_ref()
+        .and_then(|id| state.task(id))
+        .map_or(0, |task| task.iteration);
     let started = known.is_none().then(|| Event::AgentStarted {
         name: name.clone(),
         process: AgentProcess {
@@ -166,7 +195,13 @@ pub fn session_spent(
         tokens: more,
         ..AgentCost::default()
     };
-    started.into_iter().chain([Event::AgentSpent { name: name.clone(), cost }]).collect()
+    started
+        .into_iter()
+        .chain([Event::AgentSpent {
+            name: name.clone(),
+            cost,
+        }])
+        .collect()
 }
 
 /// The player of `role` for `task`: of a builder, the model for its complexity, and the next larger one for each further
@@ -176,13 +211,25 @@ pub fn player(agents: &Agents, role: Role, task: Option<&TaskState>) -> AgentPla
         Role::Builder => &agents.builder,
         Role::Verifier => return agents.verifier.clone(),
     };
-    let Some(task) = task else { return player.clone() };
+    let Some(task) = task else {
+        return player.clone();
+    };
     let mut models: Vec<_> = agents.by_complexity.iter().collect();
     models.sort_by_key(|model| model.up_to);
-    let first = models.iter().position(|model| task.leaf.complexity <= model.up_to).unwrap_or(models.len());
-    let further = if agents.escalate { task.iteration.saturating_sub(1) as usize } else { 0 };
+    let first = models
+        .iter()
+        .position(|model| task.leaf.complexity <= model.up_to)
+        .unwrap_or(models.len());
+    let further = if agents.escalate {
+        task.iteration.saturating_sub(1) as usize
+    } else {
+        0
+    };
     let model = models.get(first + further).map(|model| model.model.clone());
-    AgentPlayer { model: model.or_else(|| player.model.clone()), ..player.clone() }
+    AgentPlayer {
+        model: model.or_else(|| player.model.clone()),
+        ..player.clone()
+    }
 }
 
 impl State {
@@ -191,17 +238,30 @@ impl State {
             self.agent_ids.retain(|_, known| known != name);
             self.agent_ids.insert(session.clone(), name.clone());
         }
-        let before = self.processes.get(name).filter(|before| before.session == process.session);
+        let before = self
+            .processes
+            .get(name)
+            .filter(|before| before.session == process.session);
         let before = before.map(|before| (before.turns, before.tokens, before.micro_usd));
         let (turns, tokens, micro_usd) = before.unwrap_or_default();
-        self.processes.insert(name.clone(), AgentProcess { turns, tokens, micro_usd, ..process.clone() });
+        self.processes.insert(
+            name.clone(),
+            AgentProcess {
+                turns,
+                tokens,
+                micro_usd,
+                ..process.clone()
+            },
+        );
     }
 
     pub(super) fn fold_cost(&mut self, name: &AgentName, cost: &AgentCost) {
         if let Some(process) = self.processes.get_mut(name) {
             process.turns = process.turns.saturating_add(cost.turns);
             process.tokens.add(cost.tokens);
-            process.micro_usd = process.micro_usd.saturating_add(cost.micro_usd.unwrap_or(0));
+            process.micro_usd = process
+                .micro_usd
+                .saturating_add(cost.micro_usd.unwrap_or(0));
         }
         match self.costs.iter_mut().find(|known| known.is_like(cost)) {
             Some(known) => known.add(cost),
@@ -211,7 +271,10 @@ impl State {
 
     /// True if what `task`, or the run, has cost is over `limit`, as often as the user has granted it.
     pub fn is_spent(&self, limit: SpendingLimit, task: Option<&TaskId>) -> bool {
-        let costs = self.costs.iter().filter(|cost| task.is_none() || cost.task.as_ref() == task);
+        let costs = self
+            .costs
+            .iter()
+            .filter(|cost| task.is_none() || cost.task.as_ref() == task);
         let (tokens, usd) = total_cost(costs);
         let (spent, limit) = match limit {
             SpendingLimit::MicroUsd(limit) => (usd.unwrap_or(0), limit),
@@ -219,7 +282,10 @@ impl State {
         };
         let granted = self.questions.iter().filter(|asked| {
             matches!(&asked.question.topic, Topic::Budget { task: of, .. } if of.as_ref() == task)
-                && asked.answer.iter().any(|label| label == AnswerChoice::Continue.into_str())
+                && asked
+                    .answer
+                    .iter()
+                    .any(|label| label == AnswerChoice::Continue.into_str())
         });
         spent >= limit.saturating_mul(1 + granted.count() as u64)
     }
@@ -232,29 +298,64 @@ mod tests {
     use fp_plan::settings::ComplexityModel;
 
     fn task(complexity: u32, iteration: u32) -> TaskState {
-        let leaf = serde_json::json!({ "id": "1", "title": "One", "hash": "", "complexity": complexity });
+        let leaf =
+            serde_json::json!({ "id": "1", "title": "One", "hash": "", "complexity": complexity });
         let leaf: Leaf = serde_json::from_value(leaf).unwrap();
-        TaskState { iteration, ..TaskState::new(leaf) }
+        TaskState {
+            iteration,
+            ..TaskState::new(leaf)
+        }
     }
 
     #[test]
     fn a_model_for_each_complexity_and_a_larger_one_for_each_further_try() {
-        let model = |up_to, model: &str| ComplexityModel { up_to, model: model.to_owned() };
-        let builder = AgentPlayer { model: Some("large".into()), ..AgentPlayer::default() };
-        let by_complexity = vec![model(5, "middle"), model(2, "small")];
-        let mut agents = Agents { builder, by_complexity, ..Agents::default() };
-        let chosen = |agents: &Agents, complexity, iteration| {
-            player(agents, Role::Builder, Some(&task(complexity, iteration))).model.unwrap()
+        let model = |up_to, model: &str| ComplexityModel {
+            up_to,
+            model: model.to_owned(),
         };
-        for (complexity, model) in [(1, "small"), (2, "small"), (3, "middle"), (5, "middle"), (6, "large")] {
+        let builder = AgentPlayer {
+            model: Some("large".into()),
+            ..AgentPlayer::default()
+        };
+        let by_complexity = vec![model(5, "middle"), model(2, "small")];
+        let mut agents = Agents {
+            builder,
+            by_complexity,
+            ..Agents::default()
+        };
+        let chosen = |agents: &Agents, complexity, iteration| {
+            player(agents, Role::Builder, Some(&task(complexity, iteration)))
+                .model
+                .unwrap()
+        };
+        for (complexity, model) in [
+            (1, "small"),
+            (2, "small"),
+            (3, "middle"),
+            (5, "middle"),
+            (6, "large"),
+        ] {
             assert_eq!(chosen(&agents, complexity, 1), model, "{complexity}");
             assert_eq!(chosen(&agents, complexity, 3), model, "{complexity}");
         }
         agents.escalate = true;
-        let expected = [(2, 1, "small"), (2, 2, "middle"), (2, 3, "large"), (2, 4, "large"), (4, 2, "large")];
+        let expected = [
+            (2, 1, "small"),
+            (2, 2, "middle"),
+            (2, 3, "large"),
+            (2, 4, "large"),
+            (4, 2, "large"),
+        ];
         for (complexity, iteration, model) in expected {
-            assert_eq!(chosen(&agents, complexity, iteration), model, "{complexity} {iteration}");
+            assert_eq!(
+                chosen(&agents, complexity, iteration),
+                model,
+                "{complexity} {iteration}"
+            );
         }
-        assert_eq!(player(&agents, Role::Verifier, Some(&task(1, 1))).model, None);
+        assert_eq!(
+            player(&agents, Role::Verifier, Some(&task(1, 1))).model,
+            None
+        );
     }
 }

@@ -26,15 +26,19 @@ impl State {
     /// leaves can't change, but a failed one may be fixed before its retry.
     pub fn approve(&self, mut approve: Approve) -> RunDecision {
         for leaf in &mut approve.leaves {
-            let same = self.task(&leaf.id).filter(|task| task.leaf.hash == leaf.hash && task.drift.is_none());
+            let same = self
+                .task(&leaf.id)
+                .filter(|task| task.leaf.hash == leaf.hash && task.drift.is_none());
             if let Some(task) = same {
                 leaf.stamps.clone_from(&task.leaf.stamps);
             }
         }
         let drifted = self.tasks.iter().filter(|task| task.drift.is_some());
         let tasks: Vec<TaskId> = drifted.map(|task| task.leaf.id.clone()).collect();
-        let mut kept =
-            self.close_questions(|topic| matches!(topic, Topic::Drift(_)), AnswerChoice::Keep.into_str());
+        let mut kept = self.close_questions(
+            |topic| matches!(topic, Topic::Drift(_)),
+            AnswerChoice::Keep.into_str(),
+        );
         kept.extend((!tasks.is_empty()).then_some(Event::Kept { tasks }));
         let same_leaves = || self.tasks.iter().map(|task| &task.leaf).eq(&approve.leaves);
         let same = |approval: &Approval| {
@@ -44,22 +48,29 @@ impl State {
         if self.approval.as_ref().is_some_and(same) && !to_revise && same_leaves() {
             return Ok(kept);
         }
-        for task in self.tasks.iter().filter(|t| !matches!(t.status, Status::Pending | Status::Skipped)) {
+        for task in self
+            .tasks
+            .iter()
+            .filter(|t| !matches!(t.status, Status::Pending | Status::Skipped))
+        {
             let may_differ = task.status == Status::Failed;
             let same = |l: &Leaf| l.id == task.leaf.id && (may_differ || l.hash == task.leaf.hash);
             let same = approve.leaves.iter().any(same);
             if !same {
-                return Err(Refusal::Frozen(task.leaf.id.clone(), task.status.into_str()));
+                return Err(Refusal::Frozen(
+                    task.leaf.id.clone(),
+                    task.status.into_str(),
+                ));
             }
         }
         // Commands that are tried again are asked about again.
         let stays = |id: &TaskId| {
-            let same =
-                |leaf: &Leaf| leaf.id == *id && self.task(id).is_some_and(|t| t.leaf.hash == leaf.hash);
+            let same = |leaf: &Leaf| {
+                leaf.id == *id && self.task(id).is_some_and(|t| t.leaf.hash == leaf.hash)
+            };
             self.has_claimed() && approve.leaves.iter().any(same)
         };
-        let is_retried =
-            |topic: &Topic| matches!(topic, Topic::FailsBefore { commands } if !commands.keys().any(stays));
+        let is_retried = |topic: &Topic| matches!(topic, Topic::FailsBefore { commands } if !commands.keys().any(stays));
         kept.extend(self.close_questions(is_retried, ClosedUnanswered::Withdrawn.into_str()));
         // A run keeps the style that it began with: its own commits are no habit of the repository.
         if self.run.is_some() {
@@ -70,16 +81,25 @@ impl State {
 
     /// True if the log has something of a task that is not done.
     pub fn has_begun(&self) -> bool {
-        let fresh =
-            |task: &TaskState| TaskState { drift: None, ..task.clone() } == TaskState::new(task.leaf.clone());
-        self.tasks.iter().any(|task| task.status != Status::Completed && !fresh(task))
+        let fresh = |task: &TaskState| {
+            TaskState {
+                drift: None,
+                ..task.clone()
+            } == TaskState::new(task.leaf.clone())
+        };
+        self.tasks
+            .iter()
+            .any(|task| task.status != Status::Completed && !fresh(task))
     }
 
     /// Starts the run or takes it over. A repeat with the same terms by the session that leads it changes nothing. If
     /// the session or the client's process is another one, claims return to pending without losing their iteration, and
     /// the agents are forgotten, unless `fp run` goes on after itself.
     pub fn start(&self, terms: RunTerms) -> RunDecision {
-        let terms = RunTerms { builders: terms.policy.limit(terms.builders), ..terms };
+        let terms = RunTerms {
+            builders: terms.policy.limit(terms.builders),
+            ..terms
+        };
         if self.approval.is_none() {
             return Err(Refusal::NotApproved);
         }
@@ -95,13 +115,15 @@ impl State {
         }
         let mut events = Vec::new();
         if !same_session && !self.keeps_sessions(&terms) {
-            events.extend(self.own_running().filter(|t| t.status == Status::Implementing).map(|t| {
-                Event::Released {
-                    task: t.leaf.id.clone(),
-                    reason: "the session that held it is gone".into(),
-                    iteration: t.iteration,
-                }
-            }));
+            events.extend(
+                self.own_running()
+                    .filter(|t| t.status == Status::Implementing)
+                    .map(|t| Event::Released {
+                        task: t.leaf.id.clone(),
+                        reason: "the session that held it is gone".into(),
+                        iteration: t.iteration,
+                    }),
+            );
         }
         events.push(Event::RunStarted(terms));
         Ok(events)
@@ -122,7 +144,10 @@ impl State {
     ) -> Result<&TaskState, Refusal> {
         self.expect_running()?;
         if let Some(machine) = &self.machine
-            && !owner.as_str().strip_prefix(machine.as_str()).is_some_and(|rest| rest.starts_with('-'))
+            && !owner
+                .as_str()
+                .strip_prefix(machine.as_str())
+                .is_some_and(|rest| rest.starts_with('-'))
         {
             return Err(decline(
                 format!("{owner} is no builder of this machine, which is {machine}"),
@@ -130,15 +155,18 @@ impl State {
             ));
         }
         if let Some(held) = self.held_by(owner) {
-            let same = held.status == Status::Implementing && wanted.is_none_or(|w| *w == held.leaf.id);
+            let same =
+                held.status == Status::Implementing && wanted.is_none_or(|w| *w == held.leaf.id);
             return if same && edited.contains(&held.leaf.id) {
                 Err(Refusal::Edited(held.leaf.id.clone()))
             } else if same {
                 Ok(held)
             } else {
                 let (held, status) = (&held.leaf.id, held.status);
-                let said =
-                    format!("{owner} holds task {held}, which is {}: one task at a time", status.into_str());
+                let said = format!(
+                    "{owner} holds task {held}, which is {}: one task at a time",
+                    status.into_str()
+                );
                 Err(decline(
                     said,
                     match status {
@@ -156,7 +184,9 @@ impl State {
                 match self.obstacles(edited).of(task) {
                     None => Ok(task),
                     Some(Obstacle::Edited) => Err(Refusal::Edited(id.clone())),
-                    Some(obstacle) => Err(Refusal::NotReady(id.clone(), self.explain(task, &obstacle))),
+                    Some(obstacle) => {
+                        Err(Refusal::NotReady(id.clone(), self.explain(task, &obstacle)))
+                    }
                 }
             }
             None => self
@@ -179,10 +209,19 @@ impl State {
         let task = self.choose(owner, wanted, edited)?;
         let id = task.leaf.id.clone();
         let event = if task.status == Status::Implementing {
-            Event::Resumed { task: id.clone(), owner: owner.clone() }
+            Event::Resumed {
+                task: id.clone(),
+                owner: owner.clone(),
+            }
         } else {
             let iteration = task.iteration.max(1);
-            Event::Claimed { task: id.clone(), owner: owner.clone(), token, iteration, base }
+            Event::Claimed {
+                task: id.clone(),
+                owner: owner.clone(),
+                token,
+                iteration,
+                base,
+            }
         };
         Ok((id, vec![event]))
     }
@@ -197,7 +236,9 @@ impl State {
                     Ok(claim)
                 } else {
                     Err(decline(
-                        format!("the claim on task {id} is not yours any more: its token has changed"),
+                        format!(
+                            "the claim on task {id} is not yours any more: its token has changed"
+                        ),
                         "run `fp claim PLAN --as NAME`: if the task is still yours, it prints the token in force",
                     ))
                 }
@@ -207,9 +248,20 @@ impl State {
     }
 
     /// Hands in the task that `token` holds.
-    pub fn submit(&self, id: &TaskId, token: &str, tree: String, files: Vec<Change>) -> RunDecision {
+    pub fn submit(
+        &self,
+        id: &TaskId,
+        token: &str,
+        tree: String,
+        files: Vec<Change>,
+    ) -> RunDecision {
         let owner = self.expect_claim(id, token)?.owner.clone();
-        Ok(vec![Event::Submitted { task: id.clone(), owner, tree, files }])
+        Ok(vec![Event::Submitted {
+            task: id.clone(),
+            owner,
+            tree,
+            files,
+        }])
     }
 
     /// Returns task `id` if it awaits a verdict, and in iteration `given` if there is one.
@@ -229,13 +281,22 @@ impl State {
             return Err(refuse(task, "only a submitted task can be verified"));
         }
         if let Some(machine) = task.machine.as_ref().filter(|_| !self.is_own(task)) {
-            return Err(refuse(task, &format!("its work is on {machine}, where it is verified")));
+            return Err(refuse(
+                task,
+                &format!("its work is on {machine}, where it is verified"),
+            ));
         }
         if task.awaits_commit() {
-            return Err(refuse(task, "it has passed already, and `fp next` makes its commit"));
+            return Err(refuse(
+                task,
+                "it has passed already, and `fp next` makes its commit",
+            ));
         }
         if self.doubts_checks_of(id) {
-            return Err(refuse(task, "the user is asked about its commands; `fp next` prints the question"));
+            return Err(refuse(
+                task,
+                "the user is asked about its commands; `fp next` prints the question",
+            ));
         }
         Ok(task)
     }
@@ -246,7 +307,11 @@ impl State {
         if task.status != Status::Implementing {
             return Err(refuse(task, "only a claimed task can be released"));
         }
-        Ok(vec![Event::Released { task: id.clone(), reason: reason.into(), iteration: task.iteration }])
+        Ok(vec![Event::Released {
+            task: id.clone(),
+            reason: reason.into(),
+            iteration: task.iteration,
+        }])
     }
 
     /// Gives a task up and skips everything that waits for it.
@@ -257,16 +322,28 @@ impl State {
         }
         let asked = self.open_questions().any(|q| q.topic.blocks_commit_of(id));
         if task.commit_intent.is_some() && !asked {
-            return Err(refuse(task, "it has passed and its commit is under way; `fp next` completes it"));
+            return Err(refuse(
+                task,
+                "it has passed and its commit is under way; `fp next` completes it",
+            ));
         }
         let mut events = self.failing(id, reason);
-        let owner = task.claim.as_ref().filter(|_| task.status == Status::Implementing);
-        let is_at_it = |name: &AgentName| self.agents.get(name).is_some_and(|a| a.activity != Activity::Idle);
+        let owner = task
+            .claim
+            .as_ref()
+            .filter(|_| task.status == Status::Implementing);
+        let is_at_it = |name: &AgentName| {
+            self.agents
+                .get(name)
+                .is_some_and(|a| a.activity != Activity::Idle)
+        };
         // Its builder would find out only when it hands the task in.
-        events.extend(owner.filter(|claim| is_at_it(&claim.owner)).map(|claim| Event::Dispatched {
-            dispatch: Dispatch::Resume,
-            name: claim.owner.clone(),
-            task: Some(id.clone()),
+        events.extend(owner.filter(|claim| is_at_it(&claim.owner)).map(|claim| {
+            Event::Dispatched {
+                dispatch: Dispatch::Resume,
+                name: claim.owner.clone(),
+                task: Some(id.clone()),
+            }
         }));
         Ok(events)
     }
@@ -279,23 +356,42 @@ impl State {
             Status::Failed => {}
             Status::Completed if task.imported => return self.redo(task),
             Status::Skipped => {
-                let cause = task.because.as_ref().map_or_else(String::new, |c| format!(", retry {c}"));
+                let cause = task
+                    .because
+                    .as_ref()
+                    .map_or_else(String::new, |c| format!(", retry {c}"));
                 return Err(refuse(task, &format!("it waits for a failed task{cause}")));
             }
             _ => return Err(refuse(task, "only a failed task can be retried")),
         }
         self.expect_nothing_lost(task)?;
         let mut blocked: BTreeMap<TaskId, TaskId> = BTreeMap::new();
-        for other in self.tasks.iter().filter(|t| t.status == Status::Failed && t.leaf.id != *id) {
+        for other in self
+            .tasks
+            .iter()
+            .filter(|t| t.status == Status::Failed && t.leaf.id != *id)
+        {
             let because = &other.leaf.id;
-            blocked.extend(self.blocked_by(because).into_iter().map(|d| (d, because.clone())));
+            blocked.extend(
+                self.blocked_by(because)
+                    .into_iter()
+                    .map(|d| (d, because.clone())),
+            );
         }
         let skipped = |d: &TaskId| self.task(d).is_some_and(|t| t.status == Status::Skipped);
-        let (still, restored): (Vec<TaskId>, Vec<TaskId>) =
-            self.blocked_by(id).into_iter().filter(skipped).partition(|d| blocked.contains_key(d));
-        let mut events = self
-            .close_questions(|topic| *topic == Topic::TaskFailed(id.clone()), AnswerChoice::Retry.into_str());
-        events.push(Event::Retried { task: id.clone(), restored });
+        let (still, restored): (Vec<TaskId>, Vec<TaskId>) = self
+            .blocked_by(id)
+            .into_iter()
+            .filter(skipped)
+            .partition(|d| blocked.contains_key(d));
+        let mut events = self.close_questions(
+            |topic| *topic == Topic::TaskFailed(id.clone()),
+            AnswerChoice::Retry.into_str(),
+        );
+        events.push(Event::Retried {
+            task: id.clone(),
+            restored,
+        });
         events.extend(still.into_iter().filter_map(|task| {
             let because = blocked.get(&task)?.clone();
             Some(Event::Skipped { task, because })
@@ -305,12 +401,15 @@ impl State {
 
     /// Refuses if a dependency of `task` failed or was skipped.
     fn expect_nothing_lost(&self, task: &TaskState) -> Result<(), Refusal> {
-        let lost =
-            |d: &&TaskId| self.task(d).is_some_and(|t| matches!(t.status, Status::Failed | Status::Skipped));
+        let lost = |d: &&TaskId| {
+            self.task(d)
+                .is_some_and(|t| matches!(t.status, Status::Failed | Status::Skipped))
+        };
         match task.leaf.dependencies.iter().find(lost) {
-            Some(cause) => {
-                Err(refuse(task, &format!("it waits for {cause}, which is not done: retry that first")))
-            }
+            Some(cause) => Err(refuse(
+                task,
+                &format!("it waits for {cause}, which is not done: retry that first"),
+            )),
             None => Ok(()),
         }
     }
@@ -318,7 +417,8 @@ impl State {
     /// Reopens a task that counts as done only because its source said so.
     fn redo(&self, task: &TaskState) -> RunDecision {
         let id = &task.leaf.id;
-        let running = |dependent: &TaskId| self.task(dependent).is_some_and(|t| t.status.is_running());
+        let running =
+            |dependent: &TaskId| self.task(dependent).is_some_and(|t| t.status.is_running());
         if let Some(on_it) = self.dependents(id).into_iter().find(running) {
             return Err(refuse(
                 task,
@@ -326,7 +426,10 @@ impl State {
             ));
         }
         self.expect_nothing_lost(task)?;
-        Ok(vec![Event::Retried { task: id.clone(), restored: Vec::new() }])
+        Ok(vec![Event::Retried {
+            task: id.clone(),
+            restored: Vec::new(),
+        }])
     }
 
     /// Ends the run at once. Cancelling again changes nothing.
@@ -334,24 +437,42 @@ impl State {
         if self.run.is_none() {
             return Err(Refusal::NotStarted);
         }
-        Ok(if self.is_running() { vec![Event::Cancelled { by }] } else { Vec::new() })
+        Ok(if self.is_running() {
+            vec![Event::Cancelled { by }]
+        } else {
+            Vec::new()
+        })
     }
 
     /// Fails `id` and skips exactly the tasks that wait for it.
     pub(super) fn failing(&self, id: &TaskId, reason: &str) -> Vec<Event> {
-        let mut events = vec![Event::Failed { task: id.clone(), reason: reason.into() }];
-        let skipped =
-            self.blocked_by(id).into_iter().filter(|d| self.task(d).is_some_and(|t| !t.status.is_final()));
-        events.extend(skipped.map(|task| Event::Skipped { task, because: id.clone() }));
+        let mut events = vec![Event::Failed {
+            task: id.clone(),
+            reason: reason.into(),
+        }];
+        let skipped = self
+            .blocked_by(id)
+            .into_iter()
+            .filter(|d| self.task(d).is_some_and(|t| !t.status.is_final()));
+        events.extend(skipped.map(|task| Event::Skipped {
+            task,
+            because: id.clone(),
+        }));
         events
     }
 
     /// Asks about `topic`, with the next free question id.
     pub(super) fn ask(&self, topic: Topic, reason: &str) -> Event {
-        Event::Asked { question: Question::new(topic, self.questions.len() as u64 + 1, reason) }
+        Event::Asked {
+            question: Question::new(topic, self.questions.len() as u64 + 1, reason),
+        }
     }
 
-    pub(super) fn close_questions(&self, about: impl Fn(&Topic) -> bool, answer: &str) -> Vec<Event> {
+    pub(super) fn close_questions(
+        &self,
+        about: impl Fn(&Topic) -> bool,
+        answer: &str,
+    ) -> Vec<Event> {
         self.open_questions()
             .filter(|q| about(&q.topic))
             .map(|q| Event::Answered {
@@ -363,7 +484,13 @@ impl State {
     }
 
     /// Records the user's answer and applies its consequences. `token` must be fresh.
-    pub fn answer(&self, question: &str, options: &[String], by: Decider, token: String) -> RunDecision {
+    pub fn answer(
+        &self,
+        question: &str,
+        options: &[String],
+        by: Decider,
+        token: String,
+    ) -> RunDecision {
         let asked = self
             .open_questions()
             .find(|q| q.id == question)
@@ -371,13 +498,21 @@ impl State {
         let refused = |given: &str| Refusal::UnknownOption {
             question: question.into(),
             given: given.into(),
-            options: asked.options.iter().map(|o| o.label.as_str()).collect::<Vec<_>>().join(", "),
+            options: asked
+                .options
+                .iter()
+                .map(|o| o.label.as_str())
+                .collect::<Vec<_>>()
+                .join(", "),
         };
         // A builder's question also takes a free-form answer.
         let in_own_words = matches!(asked.topic, Topic::Clarify(_));
         let mut chosen = Vec::new();
         for given in options {
-            let option = asked.options.iter().find(|o| o.label.eq_ignore_ascii_case(given.trim()));
+            let option = asked
+                .options
+                .iter()
+                .find(|o| o.label.eq_ignore_ascii_case(given.trim()));
             chosen.push(match option {
                 Some(option) => option.label.clone(),
                 None if in_own_words && !given.trim().is_empty() => given.trim().to_owned(),
@@ -387,7 +522,11 @@ impl State {
         let Some(first) = chosen.first().cloned() else {
             return Err(Refusal::UnknownQuestion(question.into()));
         };
-        let mut events = vec![Event::Answered { question: question.into(), options: chosen, by }];
+        let mut events = vec![Event::Answered {
+            question: question.into(),
+            options: chosen,
+            by,
+        }];
         if !in_own_words {
             let choice = asked.topic.choice(&first).ok_or_else(|| refused(&first))?;
             let consequences = self.consequences(&asked.topic, choice, by, token)?;
@@ -405,14 +544,23 @@ impl State {
         token: String,
     ) -> Result<Option<Vec<Event>>, Refusal> {
         let done = |id: &TaskId, note: &str| {
-            vec![Event::Completed { task: id.clone(), commit: None, note: Some(note.into()) }]
+            vec![Event::Completed {
+                task: id.clone(),
+                commit: None,
+                note: Some(note.into()),
+            }]
         };
         let events = match (topic, choice) {
             (Topic::Clarify(_), _) | (Topic::Scope { .. }, AnswerChoice::Stop) => return Ok(None),
             (_, AnswerChoice::Stop) => vec![Event::Cancelled { by }],
             (Topic::Scope { task, path }, AnswerChoice::Allow) => self.extended(task, path, by)?,
-            (Topic::Drift(tasks), AnswerChoice::Keep) => vec![Event::Kept { tasks: tasks.clone() }],
-            (Topic::PassesBefore(id), AnswerChoice::Build) => vec![Event::Waived { task: id.clone(), by }],
+            (Topic::Drift(tasks), AnswerChoice::Keep) => vec![Event::Kept {
+                tasks: tasks.clone(),
+            }],
+            (Topic::PassesBefore(id), AnswerChoice::Build) => vec![Event::Waived {
+                task: id.clone(),
+                by,
+            }],
             (Topic::PassesBefore(id), AnswerChoice::Done) => {
                 if !self.only_doubted(id) {
                     let reason = "something else has come in between".to_owned();
@@ -421,24 +569,42 @@ impl State {
                 done(id, "its Verify passed before the work")
             }
             (Topic::TaskFailed(id), AnswerChoice::Retry | AnswerChoice::Change) => {
-                let retried = self.retry(id)?.into_iter().filter(|e| !matches!(e, Event::Answered { .. }));
+                let retried = self
+                    .retry(id)?
+                    .into_iter()
+                    .filter(|e| !matches!(e, Event::Answered { .. }));
                 let is_changed = choice == AnswerChoice::Change;
-                retried.chain(is_changed.then(|| Event::RevisionDue { task: id.clone() })).collect()
+                retried
+                    .chain(is_changed.then(|| Event::RevisionDue { task: id.clone() }))
+                    .collect()
             }
-            (Topic::CheckFailed { task, .. } | Topic::CheckDoubted { task, .. }, AnswerChoice::Change) => {
+            (
+                Topic::CheckFailed { task, .. } | Topic::CheckDoubted { task, .. },
+                AnswerChoice::Change,
+            ) => {
                 let iteration = self.expect_task(task)?.iteration;
                 let reason = "it is to be changed".to_owned();
-                let released = Event::Released { task: task.clone(), reason, iteration };
+                let released = Event::Released {
+                    task: task.clone(),
+                    reason,
+                    iteration,
+                };
                 vec![released, Event::RevisionDue { task: task.clone() }]
             }
             (
                 Topic::CheckFailed { task, commands } | Topic::CheckDoubted { task, commands },
                 AnswerChoice::Drop,
             ) => {
-                vec![Event::ChecksDropped { task: task.clone(), commands: commands.clone(), by }]
+                vec![Event::ChecksDropped {
+                    task: task.clone(),
+                    commands: commands.clone(),
+                    by,
+                }]
             }
             (Topic::CheckFailed { task, .. }, AnswerChoice::SendBack) => {
-                let Some(verdict) = &self.expect_task(task)?.verdict else { return Ok(Some(Vec::new())) };
+                let Some(verdict) = &self.expect_task(task)?.verdict else {
+                    return Ok(Some(Vec::new()));
+                };
                 self.send_back(task, &verdict.reasons.join("\n"), &verdict.summary, token)
             }
             (Topic::FailsBefore { commands }, AnswerChoice::Change) => {
@@ -446,11 +612,12 @@ impl State {
                 commands.keys().map(due).collect()
             }
             (Topic::FailsBefore { commands }, AnswerChoice::Drop) => {
-                let dropped = |(task, commands): (&TaskId, &BTreeSet<String>)| Event::ChecksDropped {
-                    task: task.clone(),
-                    commands: commands.clone(),
-                    by,
-                };
+                let dropped =
+                    |(task, commands): (&TaskId, &BTreeSet<String>)| Event::ChecksDropped {
+                        task: task.clone(),
+                        commands: commands.clone(),
+                        by,
+                    };
                 commands.iter().map(dropped).collect()
             }
             (Topic::VerifierSilent(id), AnswerChoice::GiveUp) => {
@@ -460,8 +627,16 @@ impl State {
                 self.failing(id, "given up when its budget was spent")
             }
             (Topic::CommitBlocked(id), AnswerChoice::SendBack) => {
-                let reason = self.task(id).and_then(|t| t.reason.clone()).unwrap_or_default();
-                self.send_back(id, &format!("The commit could not be made: {reason}"), "", token)
+                let reason = self
+                    .task(id)
+                    .and_then(|t| t.reason.clone())
+                    .unwrap_or_default();
+                self.send_back(
+                    id,
+                    &format!("The commit could not be made: {reason}"),
+                    "",
+                    token,
+                )
             }
             (Topic::CommitBlocked(id), AnswerChoice::Leave) => {
                 done(id, "left uncommitted by the user's choice")
@@ -490,7 +665,13 @@ impl State {
     }
 
     /// Sends `id` back with this feedback, or fails it if it has used all its iterations. `summary` is the verifier's.
-    pub(super) fn send_back(&self, id: &TaskId, feedback: &str, summary: &str, token: String) -> Vec<Event> {
+    pub(super) fn send_back(
+        &self,
+        id: &TaskId,
+        feedback: &str,
+        summary: &str,
+        token: String,
+    ) -> Vec<Event> {
         let iteration = self.task(id).map_or(0, |t| t.iteration) + 1;
         if iteration <= self.iterations_of(id) {
             vec![Event::SentBack {
@@ -502,12 +683,19 @@ impl State {
             }]
         } else {
             let mut events = self.failing(id, feedback);
-            let mut lines: Vec<&str> = feedback.lines().filter(|line| !line.trim().is_empty()).collect();
+            let mut lines: Vec<&str> = feedback
+                .lines()
+                .filter(|line| !line.trim().is_empty())
+                .collect();
             if lines.len() > 2 * MAX_LINES {
                 lines.splice(MAX_LINES..lines.len() - MAX_LINES, ["…"]);
             }
             let failed = clipped(&one_line(&lines.join("; ")), MAX_REASON);
-            let reason = format!("{}. {}", failed.trim_end_matches('.'), said_by_verifier(summary));
+            let reason = format!(
+                "{}. {}",
+                failed.trim_end_matches('.'),
+                said_by_verifier(summary)
+            );
             events.push(self.ask(Topic::TaskFailed(id.clone()), reason.trim_end()));
             events
         }
@@ -523,7 +711,8 @@ impl State {
     }
 
     pub fn expect_task(&self, id: &TaskId) -> Result<&TaskState, Refusal> {
-        self.task(id).ok_or_else(|| Refusal::UnknownTask(id.clone()))
+        self.task(id)
+            .ok_or_else(|| Refusal::UnknownTask(id.clone()))
     }
 
     fn why_nothing_is_ready(&self, edited: &BTreeSet<TaskId>) -> String {
@@ -539,14 +728,21 @@ impl State {
             })
             .collect();
         let none = BTreeSet::new();
-        let unapproved: Vec<TaskId> =
-            self.ready(&none).iter().map(|t| t.leaf.id.clone()).filter(|id| edited.contains(id)).collect();
+        let unapproved: Vec<TaskId> = self
+            .ready(&none)
+            .iter()
+            .map(|t| t.leaf.id.clone())
+            .filter(|id| edited.contains(id))
+            .collect();
         let mut parts = vec![format!("{} of {} tasks are over", over, self.tasks.len())];
         if !running.is_empty() {
             parts.push(format!("under way: {}", running.join(", ")));
         }
         if !unapproved.is_empty() {
-            parts.push(format!("edited since the approval: {}", listed(&unapproved)));
+            parts.push(format!(
+                "edited since the approval: {}",
+                listed(&unapproved)
+            ));
         }
         parts.join("; ")
     }
@@ -575,25 +771,48 @@ impl State {
             .filter(|(_, status)| *status == Status::Completed || status.is_running())
             .collect();
         if !on_it.is_empty() {
-            return Err(Refusal::BuiltOn { task: id.clone(), on_it });
+            return Err(Refusal::BuiltOn {
+                task: id.clone(),
+                on_it,
+            });
         }
         let shares = |running: &TaskState| {
-            running.leaf.files.iter().find(|file| overlap(std::slice::from_ref(file), files)).cloned()
+            running
+                .leaf
+                .files
+                .iter()
+                .find(|file| overlap(std::slice::from_ref(file), files))
+                .cloned()
         };
-        match self.running().find_map(|running| Some((running.leaf.id.clone(), shares(running)?))) {
-            Some((running, file)) => Err(Refusal::Shared { task: id.clone(), running, file }),
+        match self
+            .running()
+            .find_map(|running| Some((running.leaf.id.clone(), shares(running)?)))
+        {
+            Some((running, file)) => Err(Refusal::Shared {
+                task: id.clone(),
+                running,
+                file,
+            }),
             None => Ok(task),
         }
     }
 
     /// Records that `revert` undid `commit` of task `id`. A dependent claimed in the meantime loses its claim, and that
     /// attempt doesn't count.
-    pub fn roll_back(&self, id: &TaskId, commit: Option<String>, revert: Option<String>) -> RunDecision {
+    pub fn roll_back(
+        &self,
+        id: &TaskId,
+        commit: Option<String>,
+        revert: Option<String>,
+    ) -> RunDecision {
         let task = self.expect_task(id)?;
         if task.status != Status::Completed || task.commit != commit {
             return Err(refuse(task, "only a completed task can be rolled back"));
         }
-        let running = self.dependents(id).into_iter().filter_map(|dependent| self.task(&dependent));
+        let running = self
+            .dependents(id)
+            .into_iter()
+            .filter_map(|dependent| self.task(&dependent));
         let mut events: Vec<Event> = running
             .filter(|dependent| dependent.status.is_running())
             .map(|dependent| Event::Released {
@@ -602,25 +821,37 @@ impl State {
                 iteration: dependent.iteration,
             })
             .collect();
-        events.push(Event::RolledBack { task: id.clone(), commit, revert });
+        events.push(Event::RolledBack {
+            task: id.clone(),
+            commit,
+            revert,
+        });
         // A task done before the import may be completed although a dependency has failed.
         if let Some(because) = self.lost_cause(task) {
             let ended = |id: &TaskId| self.task(id).is_some_and(|task| task.status.is_final());
-            let waiting = self.dependents(id).into_iter().filter(|dependent| !ended(dependent));
+            let waiting = self
+                .dependents(id)
+                .into_iter()
+                .filter(|dependent| !ended(dependent));
             let skipped = std::iter::once(id.clone()).chain(waiting);
-            events.extend(skipped.map(|task| Event::Skipped { task, because: because.clone() }));
+            events.extend(skipped.map(|task| Event::Skipped {
+                task,
+                because: because.clone(),
+            }));
         }
         Ok(events)
     }
 
     /// Finds the failed task that blocks `task`.
     fn lost_cause(&self, task: &TaskState) -> Option<TaskId> {
-        task.leaf.dependencies.iter().filter_map(|dependency| self.task(dependency)).find_map(|dependency| {
-            match dependency.status {
+        task.leaf
+            .dependencies
+            .iter()
+            .filter_map(|dependency| self.task(dependency))
+            .find_map(|dependency| match dependency.status {
                 Status::Failed => Some(dependency.leaf.id.clone()),
                 Status::Skipped => dependency.because.clone(),
                 _ => None,
-            }
-        })
+            })
     }
 }

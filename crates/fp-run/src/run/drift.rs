@@ -56,7 +56,9 @@ impl Drift {
     /// A short text for people.
     pub fn told(&self) -> String {
         let told = self.changes_by_end();
-        let told = told.iter().map(|(end, changes)| format!("{}{end}", changes.join(", ")));
+        let told = told
+            .iter()
+            .map(|(end, changes)| format!("{}{end}", changes.join(", ")));
         told.collect::<Vec<_>>().join("; ")
     }
 
@@ -65,7 +67,11 @@ impl Drift {
         let mut by_end: BTreeMap<String, Vec<String>> = BTreeMap::new();
         if self.changes.is_empty() {
             let files: Vec<&str> = self.files.iter().map(String::as_str).collect();
-            let change = format!("{} changed by {}", files.join(", "), self.commits.join("; "));
+            let change = format!(
+                "{} changed by {}",
+                files.join(", "),
+                self.commits.join("; ")
+            );
             by_end.insert(String::new(), vec![change]);
         }
         for change in &self.changes {
@@ -80,8 +86,14 @@ impl Drift {
     pub(super) fn add(&mut self, other: &Self) {
         self.files.extend(other.files.iter().cloned());
         self.changes.extend(other.changes.iter().cloned());
-        let new = other.commits.iter().filter(|commit| !self.commits.contains(commit));
-        let new: Vec<String> = new.take(COMMITS.saturating_sub(self.commits.len())).cloned().collect();
+        let new = other
+            .commits
+            .iter()
+            .filter(|commit| !self.commits.contains(commit));
+        let new: Vec<String> = new
+            .take(COMMITS.saturating_sub(self.commits.len()))
+            .cloned()
+            .collect();
         self.commits.extend(new);
         self.asked = false;
     }
@@ -89,34 +101,52 @@ impl Drift {
 
 impl State {
     fn awaiting_drift(&self) -> impl Iterator<Item = &TaskState> {
-        self.tasks.iter().filter(|task| matches!(task.status, Status::Pending | Status::Skipped))
+        self.tasks
+            .iter()
+            .filter(|task| matches!(task.status, Status::Pending | Status::Skipped))
     }
 
     /// The commits of `commits` that no task of this plan made, without those that a rollback cancelled out.
     fn made_outside<'c>(&self, commits: &'c [SeenCommit]) -> impl Iterator<Item = &'c SeenCommit> {
-        let own: BTreeSet<&String> =
-            self.tasks.iter().filter_map(|task| task.commit.as_ref()).chain(&self.undone).collect();
-        commits.iter().filter(move |commit| !own.contains(&commit.hash))
+        let own: BTreeSet<&String> = self
+            .tasks
+            .iter()
+            .filter_map(|task| task.commit.as_ref())
+            .chain(&self.undone)
+            .collect();
+        commits
+            .iter()
+            .filter(move |commit| !own.contains(&commit.hash))
     }
 
     /// The references of waiting tasks to lines of files that `commits` changed from outside the plan.
     pub fn endangered(&self, commits: &[SeenCommit]) -> Vec<&StampedReference> {
-        let changed: BTreeSet<&String> =
-            self.made_outside(commits).flat_map(|commit| commit.files.keys()).collect();
-        let stamps = self.awaiting_drift().flat_map(|task| task.leaf.stamps.iter().flatten());
-        stamps.filter(|stamp| changed.contains(&stamp.path)).collect()
+        let changed: BTreeSet<&String> = self
+            .made_outside(commits)
+            .flat_map(|commit| commit.files.keys())
+            .collect();
+        let stamps = self
+            .awaiting_drift()
+            .flat_map(|task| task.leaf.stamps.iter().flatten());
+        stamps
+            .filter(|stamp| changed.contains(&stamp.path))
+            .collect()
     }
 
     /// Finds the pending and skipped tasks that the commits in `moved` affect.
     pub fn drift(&self, moved: &Moved) -> BTreeMap<TaskId, Drift> {
         // A task whose references can't be followed depends on their whole files.
         let unstamped = |task: &TaskState| task.leaf.stamps.is_none();
-        let is_gone = |stamp: &&StampedReference| moved.gone.contains(&(stamp.path.clone(), stamp.line));
+        let is_gone =
+            |stamp: &&StampedReference| moved.gone.contains(&(stamp.path.clone(), stamp.line));
         let waiting: Vec<(&TaskState, Vec<Cow<'_, str>>)> = self
             .awaiting_drift()
             .map(|task| {
                 let references = task.leaf.references().filter(|_| unstamped(task));
-                (task, task.files().chain(references).filter_map(held).collect())
+                (
+                    task,
+                    task.files().chain(references).filter_map(held).collect(),
+                )
             })
             .collect();
         let mut drifted: BTreeMap<TaskId, Drift> = BTreeMap::new();
@@ -124,31 +154,47 @@ impl State {
             let changed: BTreeMap<&str, &String> = commit
                 .files
                 .keys()
-                .flat_map(|file| folders(file).chain([file.as_str()]).map(move |part| (part, file)))
+                .flat_map(|file| {
+                    folders(file)
+                        .chain([file.as_str()])
+                        .map(move |part| (part, file))
+                })
                 .collect();
             for (task, paths) in &waiting {
                 let stamps = || task.leaf.stamps.iter().flatten();
-                let lost: Vec<&StampedReference> =
-                    stamps().filter(|stamp| commit.files.contains_key(&stamp.path)).filter(is_gone).collect();
+                let lost: Vec<&StampedReference> = stamps()
+                    .filter(|stamp| commit.files.contains_key(&stamp.path))
+                    .filter(is_gone)
+                    .collect();
                 // Where all that a task refers to in a file is still there, the change moves nothing of it.
                 let is_followed = |file: &&String| {
                     let mut of_file = stamps().filter(|stamp| stamp.path == **file).peekable();
                     of_file.peek().is_some() && !of_file.any(|stamp| is_gone(&stamp))
                 };
-                let listed = paths.iter().filter_map(|path| changed.get(&**path).copied());
+                let listed = paths
+                    .iter()
+                    .filter_map(|path| changed.get(&**path).copied());
                 let listed = listed.filter(|file| !is_followed(file));
-                let files: BTreeSet<String> =
-                    listed.chain(lost.iter().map(|stamp| &stamp.path)).cloned().collect();
+                let files: BTreeSet<String> = listed
+                    .chain(lost.iter().map(|stamp| &stamp.path))
+                    .cloned()
+                    .collect();
                 if files.is_empty() {
                     continue;
                 }
-                let line = |file: &String| format!("{file} {} in {}", commit.files[file], commit.told);
+                let line =
+                    |file: &String| format!("{file} {} in {}", commit.files[file], commit.told);
                 let mut changes: BTreeSet<String> = files.iter().map(line).collect();
                 let gone = |stamp: &&StampedReference| {
                     format!("{}:{}, which it refers to, is gone", stamp.path, stamp.line)
                 };
                 changes.extend(lost.iter().map(gone));
-                let found = Drift { files, commits: vec![commit.told.clone()], changes, asked: false };
+                let found = Drift {
+                    files,
+                    commits: vec![commit.told.clone()],
+                    changes,
+                    asked: false,
+                };
                 drifted.entry(task.leaf.id.clone()).or_default().add(&found);
             }
         }
@@ -157,9 +203,13 @@ impl State {
 
     /// The waiting tasks that drifted since the user was last asked about them, and the question about them.
     pub(super) fn unasked_drift(&self) -> Option<(Vec<TaskId>, String)> {
-        let due = self.tasks.iter().filter(|task| task.status == Status::Pending);
-        let due: Vec<(&TaskState, &Drift)> =
-            due.filter_map(|task| Some((task, task.drift.as_ref().filter(|drift| !drift.asked)?))).collect();
+        let due = self
+            .tasks
+            .iter()
+            .filter(|task| task.status == Status::Pending);
+        let due: Vec<(&TaskState, &Drift)> = due
+            .filter_map(|task| Some((task, task.drift.as_ref().filter(|drift| !drift.asked)?)))
+            .collect();
         // What changed, by the end that names the commit; what names none comes first.
         let mut told: BTreeMap<String, BTreeMap<String, Vec<TaskId>>> = BTreeMap::new();
         for (task, drift) in &due {
@@ -175,7 +225,10 @@ impl State {
             format!("{change} ({noun} {})", listed(tasks))
         };
         let told = told.iter().map(|(end, changes)| {
-            format!("{}{end}", changes.iter().map(line).collect::<Vec<_>>().join(", "))
+            format!(
+                "{}{end}",
+                changes.iter().map(line).collect::<Vec<_>>().join(", ")
+            )
         });
         let told: Vec<String> = told.collect();
         let tasks: Vec<TaskId> = due.iter().map(|(task, _)| task.leaf.id.clone()).collect();

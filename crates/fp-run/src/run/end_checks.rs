@@ -17,19 +17,36 @@ const LONGEST: usize = 300;
 
 /// The commands in backticks in the interview's test strategy, then those of the CI in `pages`. A command that each task of `tree` runs isn't repeated.
 pub fn end_commands(tree: &Plan, strategy: &str, pages: [&str; 2]) -> Vec<String> {
-    let below = |page| str::lines(page).skip_while(|line| line.trim_end() != HEADING).skip(1);
-    let items = pages.into_iter().flat_map(|page| below(page).take_while(|line| !line.starts_with('#')));
+    let below = |page| {
+        str::lines(page)
+            .skip_while(|line| line.trim_end() != HEADING)
+            .skip(1)
+    };
+    let items = pages
+        .into_iter()
+        .flat_map(|page| below(page).take_while(|line| !line.starts_with('#')));
     let items = items.filter_map(|line| line.trim_start().strip_prefix("- "));
     let of_ci = items.map(|item| code_spans(item).next().unwrap_or(item).trim());
     // One word in a strategy names a file or a test rather than a command.
-    let own = code_spans(strategy).map(str::trim).filter(|span| span.contains(' '));
+    let own = code_spans(strategy)
+        .map(str::trim)
+        .filter(|span| span.contains(' '));
     let by_each = |command: &str| {
-        tree.leaves().all(|leaf| leaf.test_commands().chain(leaf.verify()).any(|known| known == command))
+        tree.leaves().all(|leaf| {
+            leaf.test_commands()
+                .chain(leaf.verify())
+                .any(|known| known == command)
+        })
     };
     let mut found: Vec<String> = Vec::new();
     for command in own.chain(of_ci) {
-        let is_fit = !command.is_empty() && command.len() <= LONGEST && !command.contains(char::is_control);
-        if is_fit && found.len() < MOST && !found.iter().any(|known| known == command) && !by_each(command) {
+        let is_fit =
+            !command.is_empty() && command.len() <= LONGEST && !command.contains(char::is_control);
+        if is_fit
+            && found.len() < MOST
+            && !found.iter().any(|known| known == command)
+            && !by_each(command)
+        {
             found.push(command.to_owned());
         }
     }
@@ -43,11 +60,18 @@ fn code_spans(text: &str) -> impl Iterator<Item = &str> {
 impl State {
     /// The commands that are due because no task is left; empty while something else is.
     pub fn end_commands_due(&self) -> &[String] {
-        let commands = self.approval.as_ref().map_or(&[][..], |approval| &approval.end_commands);
-        let is_over =
-            self.tasks.iter().all(|task| task.status.is_final()) && self.count(Status::Completed) > 0;
+        let commands = self
+            .approval
+            .as_ref()
+            .map_or(&[][..], |approval| &approval.end_commands);
+        let is_over = self.tasks.iter().all(|task| task.status.is_final())
+            && self.count(Status::Completed) > 0;
         let is_due = self.is_running() && is_over && self.end_checks.is_none();
-        if is_due && self.open_questions().next().is_none() { commands } else { &[] }
+        if is_due && self.open_questions().next().is_none() {
+            commands
+        } else {
+            &[]
+        }
     }
 
     /// Records the results of the commands that were due, and asks about a failure.
@@ -55,9 +79,12 @@ impl State {
         if self.end_commands_due().is_empty() {
             return Ok(Vec::new());
         }
-        let failed = checks.iter().filter(|check| check.verdict == CheckVerdict::Fail);
-        let told: Vec<String> =
-            failed.map(|check| told_end(check, false).unwrap_or_else(|| check.name.clone())).collect();
+        let failed = checks
+            .iter()
+            .filter(|check| check.verdict == CheckVerdict::Fail);
+        let told: Vec<String> = failed
+            .map(|check| told_end(check, false).unwrap_or_else(|| check.name.clone()))
+            .collect();
         let mut events = vec![Event::CheckedAtEnd { checks }];
         if !told.is_empty() {
             events.push(self.ask(Topic::EndChecks, told.join(" ").trim_end_matches('.')));
@@ -67,8 +94,16 @@ impl State {
 
     /// True if the user wants another task because of a failed check, and there is none yet.
     pub(super) fn wants_task(&self) -> bool {
-        let last = self.questions.iter().rev().find(|asked| asked.question.topic == Topic::EndChecks);
-        let has_failed = self.end_checks.iter().flatten().any(|check| check.verdict == CheckVerdict::Fail);
+        let last = self
+            .questions
+            .iter()
+            .rev()
+            .find(|asked| asked.question.topic == Topic::EndChecks);
+        let has_failed = self
+            .end_checks
+            .iter()
+            .flatten()
+            .any(|check| check.verdict == CheckVerdict::Fail);
         has_failed && last.is_some_and(|asked| asked.answer == [AnswerChoice::AddTask.into_str()])
     }
 }
@@ -82,15 +117,27 @@ mod tests {
     fn commands_of_the_interview_and_of_the_ci() {
         let check = |strategy: &str, context: &str, expect: &[&str]| {
             let (tree, _) = parse("- [ID: 1] One\n  - Test Commands: cargo test --doc\n");
-            assert_eq!(end_commands(&tree, strategy, [context, ""]), expect, "{strategy:?} {context:?}");
+            assert_eq!(
+                end_commands(&tree, strategy, [context, ""]),
+                expect,
+                "{strategy:?} {context:?}"
+            );
         };
         check("", "", &[]);
-        check("all of `tests/a.py` passes: `python3 -m unittest`", "", &["python3 -m unittest"]);
+        check(
+            "all of `tests/a.py` passes: `python3 -m unittest`",
+            "",
+            &["python3 -m unittest"],
+        );
         check("all tests pass", "## Build\n- `make`\n", &[]);
         let context = "# C\n\n## CI Checks\n\n- `black --check .`, not installed\n- flake8\n- `flake8`\n\n## More\n- `rm -r x`\n";
         check("", context, &["black --check .", "flake8"]);
         check("`black --check .`", context, &["black --check .", "flake8"]);
         check("`cargo test --doc`", "", &[]);
-        check("`a\u{1b} b`", &format!("## CI Checks\n- {}\n- `unclosed\n", "x".repeat(400)), &["unclosed"]);
+        check(
+            "`a\u{1b} b`",
+            &format!("## CI Checks\n- {}\n- `unclosed\n", "x".repeat(400)),
+            &["unclosed"],
+        );
     }
 }

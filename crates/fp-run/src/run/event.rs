@@ -336,7 +336,10 @@ pub enum Event {
     /// The lead has seen everything dispatched so far.
     Told,
     /// A process began to play an agent.
-    AgentStarted { name: AgentName, process: AgentProcess },
+    AgentStarted {
+        name: AgentName,
+        process: AgentProcess,
+    },
     /// The cost of a process that has ended.
     AgentSpent { name: AgentName, cost: AgentCost },
     /// An agent ended its turn.

@@ -158,8 +158,11 @@ impl State {
 
     /// A name for a machine that is about to join: `wanted`, with a number where another has or had that.
     pub fn free_machine(&self, wanted: &MachineId) -> Option<MachineId> {
-        let numbered = (2..=u32::MAX).map_while(|number| MachineId::new(format!("{wanted}-{number}")).ok());
-        std::iter::once(wanted.clone()).chain(numbered).find(|name| !self.machines.contains_key(name))
+        let numbered =
+            (2..=u32::MAX).map_while(|number| MachineId::new(format!("{wanted}-{number}")).ok());
+        std::iter::once(wanted.clone())
+            .chain(numbered)
+            .find(|name| !self.machines.contains_key(name))
     }
 
     /// The tasks that this machine held in `self`, and neither holds nor has completed `after` entries of others.
@@ -188,7 +191,13 @@ impl State {
                 let now = entry.clock.unwrap_or(entry.at);
                 let at = state.last_at.map_or(now, |last| last.max(now));
                 let clock = Some(now).filter(|now| *now < at);
-                let entry = Entry { seq: state.seq + 1, at, clock, by: state.next_origin(), ..entry };
+                let entry = Entry {
+                    seq: state.seq + 1,
+                    at,
+                    clock,
+                    by: state.next_origin(),
+                    ..entry
+                };
                 state.apply(&entry);
                 entry
             })
@@ -199,15 +208,23 @@ impl State {
     /// Counts `entry` for its machine; true if that is this one.
     pub(super) fn count_entry(&mut self, entry: &Entry) -> bool {
         let Some(by) = &entry.by else { return true };
-        let joins = entry.events.iter().any(|event| matches!(event, Event::Joined { .. }));
+        let joins = entry
+            .events
+            .iter()
+            .any(|event| matches!(event, Event::Joined { .. }));
         if self.machines.is_empty() && joins {
             // Everything until now was done on the machine that shares the plan.
-            self.tasks.iter_mut().for_each(|task| task.machine = Some(by.machine.clone()));
+            self.tasks
+                .iter_mut()
+                .for_each(|task| task.machine = Some(by.machine.clone()));
             if self.machine.as_ref() != Some(&by.machine) {
                 let head = self.head.take();
                 self.swap_own_part(&mut self.emptied());
                 self.head = head;
-                self.run.as_mut().into_iter().for_each(|run| run.terms = RunTerms::of_run(&run.terms));
+                self.run
+                    .as_mut()
+                    .into_iter()
+                    .for_each(|run| run.terms = RunTerms::of_run(&run.terms));
             }
         }
         let machine = FleetMachine {
@@ -222,20 +239,34 @@ impl State {
     /// The open questions that `entry` answers, in a shared plan.
     pub(super) fn answered_by(&self, entry: &Entry) -> Vec<Asked> {
         let is_answer = |id: &str| {
-            entry.events.iter().any(|e| matches!(e, Event::Answered { question, .. } if question == id))
+            entry
+                .events
+                .iter()
+                .any(|e| matches!(e, Event::Answered { question, .. } if question == id))
         };
-        let open = self.questions.iter().filter(|_| self.is_shared()).filter(|a| a.answer.is_empty());
-        open.filter(|asked| is_answer(&asked.question.id)).cloned().collect()
+        let open = self
+            .questions
+            .iter()
+            .filter(|_| self.is_shared())
+            .filter(|a| a.answer.is_empty());
+        open.filter(|asked| is_answer(&asked.question.id))
+            .cloned()
+            .collect()
     }
 
     /// False if `event`, of the machine `by`, is about a task that this machine doesn't have. The user may answer a question
     /// on any machine, though: what it offers counts if the task's machine asked it, or nobody has the task.
     pub(super) fn counts(&self, event: &Event, by: Option<&MachineId>, answered: &[Asked]) -> bool {
-        let Some(task) = event.needs_hold_of().and_then(|id| self.task(id)) else { return true };
+        let Some(task) = event.needs_hold_of().and_then(|id| self.task(id)) else {
+            return true;
+        };
         let is_held = task.status.is_running();
-        let is_offered =
-            |asked: &Asked| asked.question.topic.offers(event) && (!is_held || asked.machine == task.machine);
-        !self.is_shared() || is_held && task.machine.as_ref() == by || answered.iter().any(is_offered)
+        let is_offered = |asked: &Asked| {
+            asked.question.topic.offers(event) && (!is_held || asked.machine == task.machine)
+        };
+        !self.is_shared()
+            || is_held && task.machine.as_ref() == by
+            || answered.iter().any(is_offered)
     }
 
     /// Folds an event of another machine: what is its own changes nothing here.
@@ -244,7 +275,11 @@ impl State {
             return;
         }
         if let Event::RunStarted(terms) = event {
-            let started = Run { terms: RunTerms::of_run(terms), status: RunStatus::Running, started_at: at };
+            let started = Run {
+                terms: RunTerms::of_run(terms),
+                status: RunStatus::Running,
+                started_at: at,
+            };
             self.run.get_or_insert(started).status = RunStatus::Running;
             return;
         }
@@ -280,11 +315,16 @@ impl State {
 pub fn still_waiting(waiting: Vec<Entry>, lost: &BTreeSet<TaskId>) -> Vec<Entry> {
     let counts = |event: &Event| match event {
         Event::LeadNudged => lost.is_empty(),
-        _ => event.needs_hold_of().is_none_or(|task| !lost.contains(task)),
+        _ => event
+            .needs_hold_of()
+            .is_none_or(|task| !lost.contains(task)),
     };
     waiting
         .into_iter()
-        .map(|entry| Entry { events: entry.events.into_iter().filter(&counts).collect(), ..entry })
+        .map(|entry| Entry {
+            events: entry.events.into_iter().filter(&counts).collect(),
+            ..entry
+        })
         .filter(|entry| !entry.events.is_empty())
         .collect()
 }

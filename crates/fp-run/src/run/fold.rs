@@ -9,8 +9,8 @@ use super::event::{Approve, Base, Decider, Dispatch, Entry, Event};
 use super::inquiry::allowed_path;
 use super::question::{ClosedUnanswered, Topic};
 use super::state::{
-    Activity, Approval, Asked, ChecksBefore, Claim, MeasuredWork, Role, Run, RunAgent, RunStatus, State,
-    Status, TaskState, Untold,
+    Activity, Approval, Asked, ChecksBefore, Claim, MeasuredWork, Role, Run, RunAgent, RunStatus,
+    State, Status, TaskState, Untold,
 };
 use crate::verification::Check;
 use fp_plan::plan::id::{AgentName, TaskId};
@@ -55,9 +55,11 @@ impl State {
                 Event::Claimed { task, .. } | Event::Completed { task, .. } => {
                     self.change(task, |t| t.machine.clone_from(&machine));
                 }
-                Event::Asked { .. } => {
-                    self.questions.last_mut().into_iter().for_each(|q| q.machine.clone_from(&machine))
-                }
+                Event::Asked { .. } => self
+                    .questions
+                    .last_mut()
+                    .into_iter()
+                    .for_each(|q| q.machine.clone_from(&machine)),
                 _ => {}
             }
         }
@@ -66,9 +68,10 @@ impl State {
     pub(super) fn fold(&mut self, event: &Event, at: Timestamp) {
         self.lead_nudges = match event {
             Event::LeadNudged => self.lead_nudges + 1,
-            Event::Told | Event::Interviewed { .. } | Event::Validated { .. } | Event::Critiqued(_) => {
-                self.lead_nudges
-            }
+            Event::Told
+            | Event::Interviewed { .. }
+            | Event::Validated { .. }
+            | Event::Critiqued(_) => self.lead_nudges,
             // Any other event shows progress.
             _ => 0,
         };
@@ -81,9 +84,17 @@ impl State {
                 }
             }
             Event::Imported { tasks, from: _ } => {
-                self.imported.extend(tasks.iter().map(|done| (done.task.clone(), done.clone())));
+                self.imported
+                    .extend(tasks.iter().map(|done| (done.task.clone(), done.clone())));
             }
-            Event::Approved(Approve { tree_hash, leaves, base, commits, end_commands, by }) => {
+            Event::Approved(Approve {
+                tree_hash,
+                leaves,
+                base,
+                commits,
+                end_commands,
+                by,
+            }) => {
                 self.head = base.clone().or_else(|| self.head.take());
                 self.approval = Some(Approval {
                     tree_hash: tree_hash.clone(),
@@ -105,7 +116,11 @@ impl State {
                     self.checkout_left = terms.found.as_ref().map(|found| found.tree.clone());
                 }
                 let (session, client) = (terms.session.as_deref(), terms.client);
-                if !self.run.as_ref().is_some_and(|r| r.is_led_by(session, client)) {
+                if !self
+                    .run
+                    .as_ref()
+                    .is_some_and(|r| r.is_led_by(session, client))
+                {
                     let keeps_sessions = self.keeps_sessions(terms);
                     self.agents.clear();
                     self.forget(|_| true);
@@ -117,10 +132,18 @@ impl State {
                         self.processes.clear();
                     }
                 }
-                self.run = Some(Run { terms: terms.clone(), status: RunStatus::Running, started_at });
+                self.run = Some(Run {
+                    terms: terms.clone(),
+                    status: RunStatus::Running,
+                    started_at,
+                });
             }
             Event::ProgressDropped {} => {
-                for task in self.tasks.iter_mut().filter(|task| task.status != Status::Completed) {
+                for task in self
+                    .tasks
+                    .iter_mut()
+                    .filter(|task| task.status != Status::Completed)
+                {
                     *task = TaskState::new(task.leaf.clone());
                 }
                 self.agents.clear();
@@ -139,25 +162,45 @@ impl State {
                     self.change(id, |t| t.drift.get_or_insert_default().add(drift));
                 }
             }
-            Event::Kept { tasks } => tasks.iter().for_each(|id| self.change(id, |t| t.drift = None)),
+            Event::Kept { tasks } => tasks
+                .iter()
+                .for_each(|id| self.change(id, |t| t.drift = None)),
             Event::CommandsTried { .. } => {
                 self.tried = true;
                 self.untried.clear();
             }
-            Event::CheckedBefore { task, checks, passed } => {
-                let before = ChecksBefore { checks: checks.clone(), passed: *passed, waived: None };
+            Event::CheckedBefore {
+                task,
+                checks,
+                passed,
+            } => {
+                let before = ChecksBefore {
+                    checks: checks.clone(),
+                    passed: *passed,
+                    waived: None,
+                };
                 self.change(task, |t| t.before = Some(before));
             }
-            Event::ChecksDropped { task, commands, by: _ } => self.change(task, |t| {
+            Event::ChecksDropped {
+                task,
+                commands,
+                by: _,
+            } => self.change(task, |t| {
                 t.dropped.extend(commands.iter().cloned());
                 t.verification = None;
                 t.verifiers = 0;
             }),
             Event::RevisionDue { task } => self.change(task, |t| t.to_revise = true),
             Event::Waived { task, by } => self.change(task, |t| {
-                t.before.iter_mut().for_each(|before| before.waived = Some(*by));
+                t.before
+                    .iter_mut()
+                    .for_each(|before| before.waived = Some(*by));
             }),
-            Event::Dispatched { dispatch, name, task } => self.dispatched(*dispatch, name, task.as_ref(), at),
+            Event::Dispatched {
+                dispatch,
+                name,
+                task,
+            } => self.dispatched(*dispatch, name, task.as_ref(), at),
             Event::Told => {
                 let told = self.untold.drain(..);
                 let (unwoken, unstarted): (Vec<Untold>, Vec<Untold>) =
@@ -178,7 +221,13 @@ impl State {
                 self.agent_ids.retain(|_, known| known != name);
                 self.agent_ids.insert(id.clone(), name.clone());
             }
-            Event::Claimed { task, owner, token, iteration, base } => {
+            Event::Claimed {
+                task,
+                owner,
+                token,
+                iteration,
+                base,
+            } => {
                 self.end_checks = None;
                 self.agent(owner, Role::Builder, at).fruitless = 0;
                 self.working(owner, at);
@@ -190,7 +239,11 @@ impl State {
                 }
                 self.change(task, |t| {
                     t.status = Status::Implementing;
-                    t.claim = Some(Claim { owner: owner.clone(), token: token.clone(), since: at });
+                    t.claim = Some(Claim {
+                        owner: owner.clone(),
+                        token: token.clone(),
+                        since: at,
+                    });
                     t.iteration = *iteration;
                     t.take_base(base);
                     t.started_at.get_or_insert(at);
@@ -209,7 +262,12 @@ impl State {
                 self.working(owner, at);
                 self.change(task, |t| t.nudges += 1);
             }
-            Event::Submitted { task, owner, tree, files } => {
+            Event::Submitted {
+                task,
+                owner,
+                tree,
+                files,
+            } => {
                 self.heard_of(owner);
                 self.idle(owner, at);
                 self.close_unanswered(task, ClosedUnanswered::Withdrawn);
@@ -218,8 +276,11 @@ impl State {
                 }
                 self.change(task, |t| {
                     t.status = Status::AwaitingVerification;
-                    t.submission =
-                        Some(MeasuredWork { tree: tree.clone(), files: files.clone(), checks: Vec::new() });
+                    t.submission = Some(MeasuredWork {
+                        tree: tree.clone(),
+                        files: files.clone(),
+                        checks: Vec::new(),
+                    });
                     t.verification = None;
                     t.verifiers = 0;
                 });
@@ -231,7 +292,11 @@ impl State {
                     self.change(task, |t| t.granted.push(granted.clone()));
                 }
             }
-            Event::Verified { task, work, iteration: _ } => {
+            Event::Verified {
+                task,
+                work,
+                iteration: _,
+            } => {
                 if self.is_in_checkout(task) {
                     self.leave_checkout(&work.tree);
                 }
@@ -246,11 +311,19 @@ impl State {
                     t.failed_verdicts += u32::from(!verdict.pass);
                     if !verdict.pass {
                         t.failed.clone_from(&t.verification);
-                        t.failed.iter_mut().for_each(|failed| failed.checks.retain(Check::fails));
+                        t.failed
+                            .iter_mut()
+                            .for_each(|failed| failed.checks.retain(Check::fails));
                     }
                 });
             }
-            Event::SentBack { task, iteration, token, feedback, base } => {
+            Event::SentBack {
+                task,
+                iteration,
+                token,
+                feedback,
+                base,
+            } => {
                 if let Some(owner) = self.owner_of(task) {
                     self.close_inbox(&owner);
                 }
@@ -283,9 +356,15 @@ impl State {
                 t.submission = None;
                 // The log keeps the other checks. Unfinished work that was let through is needed when the next plan
                 // starts.
-                t.verification.iter_mut().for_each(|verified| verified.checks.retain(Check::lets_go));
+                t.verification
+                    .iter_mut()
+                    .for_each(|verified| verified.checks.retain(Check::lets_go));
             }),
-            Event::Released { task, iteration, reason: _ } => {
+            Event::Released {
+                task,
+                iteration,
+                reason: _,
+            } => {
                 if let Some(owner) = self.owner_of(task) {
                     self.return_inbox(&owner);
                 }
@@ -321,7 +400,11 @@ impl State {
                 }
                 self.reopen();
             }
-            Event::RolledBack { task, commit, revert } => {
+            Event::RolledBack {
+                task,
+                commit,
+                revert,
+            } => {
                 self.undone.extend(commit.iter().chain(revert).cloned());
                 self.imported.remove(task);
                 self.change(task, |t| t.roll_back(commit.is_some()));
@@ -330,7 +413,9 @@ impl State {
             Event::Asked { question } => {
                 if let Topic::Drift(tasks) = &question.topic {
                     for id in tasks {
-                        self.change(id, |t| t.drift.iter_mut().for_each(|drift| drift.asked = true));
+                        self.change(id, |t| {
+                            t.drift.iter_mut().for_each(|drift| drift.asked = true)
+                        });
                     }
                 }
                 if let Topic::Clarify(id) | Topic::CheckDoubted { task: id, .. } = &question.topic {
@@ -343,11 +428,23 @@ impl State {
                     machine: self.machine.clone(),
                 });
             }
-            Event::Answered { question, options, by } => {
-                if let Some(asked) = self.questions.iter_mut().find(|a| a.question.id == *question) {
+            Event::Answered {
+                question,
+                options,
+                by,
+            } => {
+                if let Some(asked) = self
+                    .questions
+                    .iter_mut()
+                    .find(|a| a.question.id == *question)
+                {
                     asked.answer.clone_from(options);
                     asked.by = *by;
-                    let about = asked.question.topic.task().filter(|_| asked.question.topic.is_inquiry());
+                    let about = asked
+                        .question
+                        .topic
+                        .task()
+                        .filter(|_| asked.question.topic.is_inquiry());
                     if let Some(t) = about.cloned().and_then(|task| self.task_mut(&task)) {
                         t.answered = Some(question.clone());
                         t.resume_due = t.status == Status::Implementing;
@@ -372,7 +469,8 @@ impl State {
     }
 
     fn is_in_checkout(&self, task: &TaskId) -> bool {
-        self.task(task).is_some_and(|task| task.worktree().is_none())
+        self.task(task)
+            .is_some_and(|task| task.worktree().is_none())
     }
 
     /// Remembers `tree` as what the checkout is left in, in a run that recorded how it found it.
@@ -384,21 +482,34 @@ impl State {
 
     fn take_leaves(&mut self, leaves: &[super::event::Leaf]) {
         let mut before: std::collections::HashMap<TaskId, TaskState> =
-            std::mem::take(&mut self.tasks).into_iter().map(|t| (t.leaf.id.clone(), t)).collect();
+            std::mem::take(&mut self.tasks)
+                .into_iter()
+                .map(|t| (t.leaf.id.clone(), t))
+                .collect();
         let is_revised = |leaf: &&super::event::Leaf| {
-            before.get(&leaf.id).is_some_and(|known| known.leaf.hash != leaf.hash)
+            before
+                .get(&leaf.id)
+                .is_some_and(|known| known.leaf.hash != leaf.hash)
         };
-        let revised: BTreeSet<TaskId> =
-            leaves.iter().filter(is_revised).map(|leaf| leaf.id.clone()).collect();
+        let revised: BTreeSet<TaskId> = leaves
+            .iter()
+            .filter(is_revised)
+            .map(|leaf| leaf.id.clone())
+            .collect();
         if self.run.is_some() {
-            let is_new =
-                |leaf: &&super::event::Leaf| !before.contains_key(&leaf.id) || revised.contains(&leaf.id);
-            self.untried.extend(leaves.iter().filter(is_new).map(|leaf| leaf.id.clone()));
+            let is_new = |leaf: &&super::event::Leaf| {
+                !before.contains_key(&leaf.id) || revised.contains(&leaf.id)
+            };
+            self.untried
+                .extend(leaves.iter().filter(is_new).map(|leaf| leaf.id.clone()));
         }
         self.tasks = leaves
             .iter()
             .map(|leaf| match before.remove(&leaf.id) {
-                Some(known) if known.leaf.hash == leaf.hash => TaskState { leaf: leaf.clone(), ..known },
+                Some(known) if known.leaf.hash == leaf.hash => TaskState {
+                    leaf: leaf.clone(),
+                    ..known
+                },
                 Some(known) => TaskState {
                     leaf: leaf.clone(),
                     drift: None,
@@ -408,20 +519,29 @@ impl State {
                     dropped: BTreeSet::new(),
                     ..known
                 },
-                None => match self.imported.get(&leaf.id).filter(|done| done.title == leaf.title) {
+                None => match self
+                    .imported
+                    .get(&leaf.id)
+                    .filter(|done| done.title == leaf.title)
+                {
                     Some(done) => TaskState::imported(leaf.clone(), done.commit.clone()),
                     None => TaskState::new(leaf.clone()),
                 },
             })
             .collect();
         self.restore_index();
-        self.notes.retain(|note| note.task.as_ref().is_none_or(|task| !revised.contains(task)));
+        self.notes.retain(|note| {
+            note.task
+                .as_ref()
+                .is_none_or(|task| !revised.contains(task))
+        });
     }
 
     /// Has every builder that holds a task go on with its conversation.
     fn wake_holders(&mut self, at: Timestamp) {
         let machine = &self.machine;
-        let is_held = |task: &&mut TaskState| task.status == Status::Implementing && task.machine == *machine;
+        let is_held =
+            |task: &&mut TaskState| task.status == Status::Implementing && task.machine == *machine;
         let held = self.tasks.iter_mut().filter(is_held);
         let owners: Vec<AgentName> = held
             .filter_map(|task| {
@@ -448,9 +568,23 @@ impl State {
         })
     }
 
-    fn dispatched(&mut self, dispatch: Dispatch, name: &AgentName, task: Option<&TaskId>, at: Timestamp) {
-        let role = if dispatch == Dispatch::Verify { Role::Verifier } else { Role::Builder };
-        self.untold.push(Untold { dispatch, name: name.clone(), task: task.cloned() });
+    fn dispatched(
+        &mut self,
+        dispatch: Dispatch,
+        name: &AgentName,
+        task: Option<&TaskId>,
+        at: Timestamp,
+    ) {
+        let role = if dispatch == Dispatch::Verify {
+            Role::Verifier
+        } else {
+            Role::Builder
+        };
+        self.untold.push(Untold {
+            dispatch,
+            name: name.clone(),
+            task: task.cloned(),
+        });
         let agent = self.agent(name, role, at);
         agent.turn(Activity::Dispatched, at);
         agent.task = task.filter(|_| role == Role::Verifier).cloned();
@@ -487,7 +621,8 @@ impl State {
 
     fn working(&mut self, name: &AgentName, at: Timestamp) {
         self.heard_of(name);
-        self.agent(name, Role::Builder, at).turn(Activity::Working, at);
+        self.agent(name, Role::Builder, at)
+            .turn(Activity::Working, at);
     }
 
     fn idle(&mut self, name: &AgentName, at: Timestamp) {
@@ -496,7 +631,10 @@ impl State {
 
     fn end_verifiers(&mut self, task: &TaskId, at: Timestamp) {
         self.forget(|told| told.task.as_ref() == Some(task));
-        let verifiers = self.agents.values_mut().filter(|agent| agent.task.as_ref() == Some(task));
+        let verifiers = self
+            .agents
+            .values_mut()
+            .filter(|agent| agent.task.as_ref() == Some(task));
         verifiers.for_each(|agent| agent.turn(Activity::Idle, at));
     }
 
@@ -505,7 +643,9 @@ impl State {
     fn close_unanswered(&mut self, task: &TaskId, how: ClosedUnanswered) {
         let open = self.questions.iter_mut().filter(|a| a.answer.is_empty());
         let about = open.filter(|a| a.question.topic.task() == Some(task));
-        for asked in about.filter(|a| how == ClosedUnanswered::GivenUp || a.question.topic.is_inquiry()) {
+        for asked in
+            about.filter(|a| how == ClosedUnanswered::GivenUp || a.question.topic.is_inquiry())
+        {
             asked.answer = vec![how.into_str().into()];
         }
     }
@@ -517,7 +657,11 @@ impl State {
     }
 
     fn reopen(&mut self) {
-        if self.run.as_ref().is_some_and(|r| r.status == RunStatus::Finished) {
+        if self
+            .run
+            .as_ref()
+            .is_some_and(|r| r.status == RunStatus::Finished)
+        {
             self.set_run_status(RunStatus::Running);
         }
     }
@@ -543,8 +687,16 @@ impl TaskState {
 
     /// A leaf that was done before the plan was imported.
     fn imported(leaf: super::event::Leaf, commit: Option<String>) -> Self {
-        let note = commit.is_none().then(|| "done before the import; not verified".to_owned());
-        Self { status: Status::Completed, imported: true, commit, note, ..Self::new(leaf) }
+        let note = commit
+            .is_none()
+            .then(|| "done before the import; not verified".to_owned());
+        Self {
+            status: Status::Completed,
+            imported: true,
+            commit,
+            note,
+            ..Self::new(leaf)
+        }
     }
 
     fn begin_iteration(&mut self) {

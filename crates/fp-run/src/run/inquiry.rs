@@ -18,7 +18,8 @@ pub const OPTIONS: std::ops::RangeInclusive<usize> = 2..=4;
 pub const MAX_CHARS: usize = 500;
 
 /// The way out for a builder that can't have a file.
-const DO_WITHOUT: &str = "do the task within its files, or submit it and say in a note what is missing";
+const DO_WITHOUT: &str =
+    "do the task within its files, or submit it and say in a note what is missing";
 
 /// The outcome of a request for another file.
 #[derive(Debug, Clone, PartialEq)]
@@ -40,10 +41,11 @@ impl State {
 
     /// The files that the builder of `task` requested and hasn't been granted yet.
     pub(super) fn wanted_by(&self, task: &TaskId) -> impl Iterator<Item = &str> {
-        self.open_questions().filter_map(move |question| match &question.topic {
-            Topic::Scope { task: of, path } if of == task => Some(path.as_str()),
-            _ => None,
-        })
+        self.open_questions()
+            .filter_map(move |question| match &question.topic {
+                Topic::Scope { task: of, path } if of == task => Some(path.as_str()),
+                _ => None,
+            })
     }
 
     /// Fails unless `owner` holds the task and may ask about it.
@@ -51,7 +53,10 @@ impl State {
         self.expect_running()?;
         let task = self.expect_task(id)?;
         if task.status != Status::Implementing
-            || task.claim.as_ref().is_none_or(|claim| claim.owner != *owner)
+            || task
+                .claim
+                .as_ref()
+                .is_none_or(|claim| claim.owner != *owner)
         {
             return Err(decline(
                 format!("{owner} does not hold task {id}"),
@@ -69,7 +74,8 @@ impl State {
                     "a question about task {id} was asked already: there is one a task, and one for each failed check"
                 ),
             };
-            let hint = "decide by the task and the code, and say what you decided with `fp submit --note`";
+            let hint =
+                "decide by the task and the code, and say what you decided with `fp submit --note`";
             return Err(decline(said, hint));
         }
         Ok(())
@@ -85,8 +91,19 @@ impl State {
     ) -> Result<Vec<Event>, Refusal> {
         self.expect_may_ask(id, owner)?;
         let commands = [command.to_owned()].into();
-        let asked = self.ask(Topic::CheckDoubted { task: id.clone(), commands }, &cut(text));
-        Ok(vec![asked, Event::AgentEnded { name: owner.clone() }])
+        let asked = self.ask(
+            Topic::CheckDoubted {
+                task: id.clone(),
+                commands,
+            },
+            &cut(text),
+        );
+        Ok(vec![
+            asked,
+            Event::AgentEnded {
+                name: owner.clone(),
+            },
+        ])
     }
 
     /// Asks the user `text` about the task of `owner`, with the given options.
@@ -99,8 +116,12 @@ impl State {
     ) -> Result<Vec<Event>, Refusal> {
         self.expect_may_ask(id, owner)?;
         let options: Vec<AnswerOption> = options.iter().map(|option| option.each(cut)).collect();
-        let labels: HashSet<String> = options.iter().map(|option| option.label.to_lowercase()).collect();
-        if labels.len() != options.len() || !OPTIONS.contains(&options.len()) || labels.contains("") {
+        let labels: HashSet<String> = options
+            .iter()
+            .map(|option| option.label.to_lowercase())
+            .collect();
+        if labels.len() != options.len() || !OPTIONS.contains(&options.len()) || labels.contains("")
+        {
             let said = "a question has 2 to 4 options with different labels, this one has";
             return Err(decline(
                 format!("{said} {}", options.len()),
@@ -109,7 +130,12 @@ impl State {
         }
         let serial = self.questions.len() as u64 + 1;
         let question = Question::clarification(id, serial, &cut(text), options);
-        Ok(vec![Event::Asked { question }, Event::AgentEnded { name: owner.clone() }])
+        Ok(vec![
+            Event::Asked { question },
+            Event::AgentEnded {
+                name: owner.clone(),
+            },
+        ])
     }
 
     /// Requests `path` for the holder of `token`. `plans` is the configured folder of all plans.
@@ -128,53 +154,91 @@ impl State {
             return Ok(Extension::Listed);
         }
         let running = self.running().find(|other| {
-            let wanted = self.wanted_by(&other.leaf.id).any(|wanted| overlap(&[wanted], &[&path]));
+            let wanted = self
+                .wanted_by(&other.leaf.id)
+                .any(|wanted| overlap(&[wanted], &[&path]));
             other.leaf.id != *id && (wanted || shares(other, &path))
         });
         if let Some(other) = running {
             let task = &other.leaf.id;
-            let said = format!("running task {task} may change {path}: wait until it is over, or do without");
+            let said = format!(
+                "running task {task} may change {path}: wait until it is over, or do without"
+            );
             return Err(decline(said, DO_WITHOUT));
         }
-        let elsewhere = self.tasks.iter().find(|other| other.leaf.id != *id && shares(other, &path));
+        let elsewhere = self
+            .tasks
+            .iter()
+            .find(|other| other.leaf.id != *id && shares(other, &path));
         let reason = cut(reason);
         match policy {
             ExtensionPolicy::Deny => {
-                let said = format!("{path} is not in the task's files, and `guard.extend` is `deny`");
+                let said =
+                    format!("{path} is not in the task's files, and `guard.extend` is `deny`");
                 Err(decline(said, DO_WITHOUT))
             }
             ExtensionPolicy::Allow if elsewhere.is_none() => {
-                let granted = Granted { path, reason, by: Decider::Auto };
-                Ok(Extension::Allowed(vec![Event::ScopeExtended { task: id.clone(), granted }]))
+                let granted = Granted {
+                    path,
+                    reason,
+                    by: Decider::Auto,
+                };
+                Ok(Extension::Allowed(vec![Event::ScopeExtended {
+                    task: id.clone(),
+                    granted,
+                }]))
             }
             ExtensionPolicy::Allow | ExtensionPolicy::Ask => {
                 let why = match elsewhere {
                     Some(other) => format!("{reason} (task {} lists it)", other.leaf.id),
                     None => reason,
                 };
-                let topic = Topic::Scope { task: id.clone(), path };
-                let asked = self.open_questions().find(|question| question.topic == topic);
+                let topic = Topic::Scope {
+                    task: id.clone(),
+                    path,
+                };
+                let asked = self
+                    .open_questions()
+                    .find(|question| question.topic == topic);
                 if let Some(asked) = asked {
                     return Ok(Extension::Asked(asked.id.clone(), Vec::new()));
                 }
                 let question = Question::new(topic, self.questions.len() as u64 + 1, &why);
                 let asked = question.id.clone();
-                Ok(Extension::Asked(asked, vec![Event::Asked { question }, Event::AgentEnded { name }]))
+                Ok(Extension::Asked(
+                    asked,
+                    vec![Event::Asked { question }, Event::AgentEnded { name }],
+                ))
             }
         }
     }
 
     /// Grants `path` to the builder of `id`, unless the task is no longer being implemented.
     pub(super) fn extended(&self, id: &TaskId, path: &str, by: Decider) -> RunDecision {
-        let topic = Topic::Scope { task: id.clone(), path: path.to_owned() };
-        let reason = self.questions.iter().rfind(|asked| asked.question.topic == topic);
-        let reason = reason.map(|asked| asked.question.reason.clone()).unwrap_or_default();
+        let topic = Topic::Scope {
+            task: id.clone(),
+            path: path.to_owned(),
+        };
+        let reason = self
+            .questions
+            .iter()
+            .rfind(|asked| asked.question.topic == topic);
+        let reason = reason
+            .map(|asked| asked.question.reason.clone())
+            .unwrap_or_default();
         let task = self.expect_task(id)?;
         if task.status != Status::Implementing {
             return Ok(Vec::new());
         }
-        let granted = Granted { path: path.into(), reason, by };
-        Ok(vec![Event::ScopeExtended { task: id.clone(), granted }])
+        let granted = Granted {
+            path: path.into(),
+            reason,
+            by,
+        };
+        Ok(vec![Event::ScopeExtended {
+            task: id.clone(),
+            granted,
+        }])
     }
 }
 
@@ -189,14 +253,18 @@ pub(super) fn allowed_path(path: &str, plans: &str) -> Result<String, Refusal> {
         let said = format!("{path:?} can't be part of a task: {why}");
         decline(said, "name one file, relative to the repository")
     };
-    let normal = path::normal(path.trim()).map_err(|why| refused(why.to_string()))?.into_owned();
+    let normal = path::normal(path.trim())
+        .map_err(|why| refused(why.to_string()))?
+        .into_owned();
     if normal.is_empty() || normal == "." {
         return Err(refused("it is the whole repository".into()));
     }
     if normal.contains(['*', '?']) {
         return Err(refused("it is a pattern; name a file".into()));
     }
-    let git = normal.split('/').any(|part| part.eq_ignore_ascii_case(".git"));
+    let git = normal
+        .split('/')
+        .any(|part| part.eq_ignore_ascii_case(".git"));
     if git || covers(plans, &normal) || covers(&normal, plans) {
         return Err(refused("what is in it is no task's".into()));
     }

@@ -10,7 +10,9 @@ const MAX_MESSAGE: usize = 8192;
 
 /// The prompt of a new builder.
 pub fn builder_prompt(plan: &PlanId, name: &AgentName) -> String {
-    format!("You are {name} of plan {plan}. Run `fp claim {plan} --as {name}` and go by what it prints.")
+    format!(
+        "You are {name} of plan {plan}. Run `fp claim {plan} --as {name}` and go by what it prints."
+    )
 }
 
 /// The prompt of a new verifier.
@@ -73,7 +75,8 @@ pub fn lead_deadlock(plan: &PlanId) -> String {
 pub fn wake(state: &State, task: &TaskState, owner: &AgentName) -> String {
     let (plan, id) = (&state.plan_id, &task.leaf.id);
     let answered = task.answered.as_ref();
-    let answered = answered.and_then(|question| state.questions.iter().find(|a| a.question.id == *question));
+    let answered =
+        answered.and_then(|question| state.questions.iter().find(|a| a.question.id == *question));
     if let Some(asked) = answered {
         return format!(
             "Your question about task {id} is answered: {}. Run `fp claim {plan} --as {owner}` and go on.",

@@ -40,7 +40,11 @@ pub enum LeadAction {
         agent: &'static str,
         prompt: String,
         /// Who plays it; a session takes the model.
-        #[serde(rename = "model", serialize_with = "model_of", skip_serializing_if = "has_no_model")]
+        #[serde(
+            rename = "model",
+            serialize_with = "model_of",
+            skip_serializing_if = "has_no_model"
+        )]
         player: AgentPlayer,
         /// True if the lead was told before, and the agent has not been heard of.
         #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -66,7 +70,11 @@ pub enum LeadAction {
         agent: &'static str,
         prompt: String,
         /// As in `Spawn`.
-        #[serde(rename = "model", serialize_with = "model_of", skip_serializing_if = "has_no_model")]
+        #[serde(
+            rename = "model",
+            serialize_with = "model_of",
+            skip_serializing_if = "has_no_model"
+        )]
         player: AgentPlayer,
         /// As in `Spawn`.
         #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -150,10 +158,16 @@ pub struct RunSurroundings {
 impl RunSurroundings {
     /// Collects the surroundings known at `now`. Nothing counts as edited or moved, and the empty token means that
     /// nothing can be sent back.
-    pub fn new(state: &State, settings: &Settings, now: Timestamp, session_is_attended: bool) -> Self {
+    pub fn new(
+        state: &State,
+        settings: &Settings,
+        now: Timestamp,
+        session_is_attended: bool,
+    ) -> Self {
         Self {
             now,
-            attended: session_is_attended || state.run.as_ref().is_some_and(|run| run.terms.attended),
+            attended: session_is_attended
+                || state.run.as_ref().is_some_and(|run| run.terms.attended),
             nudges: settings.nudge.times(),
             timeout: match state.run.as_ref().is_some_and(|run| run.terms.processes) {
                 // `fp run` sees its processes end.
@@ -192,7 +206,11 @@ impl LeadTurn {
                     | LeadAction::Verify { again: false, .. }
             )
         };
-        if self.actions.iter().any(is_new) { vec![Event::Told] } else { Vec::new() }
+        if self.actions.iter().any(is_new) {
+            vec![Event::Told]
+        } else {
+            Vec::new()
+        }
     }
 }
 
@@ -213,12 +231,21 @@ impl State {
         match self.expect_running() {
             Ok(()) => {}
             Err(Refusal::Over) => {
-                let actions = vec![LeadAction::Finish { report: String::new() }];
-                return Ok(LeadTurn { events: Vec::new(), actions });
+                let actions = vec![LeadAction::Finish {
+                    report: String::new(),
+                }];
+                return Ok(LeadTurn {
+                    events: Vec::new(),
+                    actions,
+                });
             }
             Err(refusal) => return Err(refusal),
         }
-        let mut draft = Draft { state: self.clone(), around, turn: LeadTurn::default() };
+        let mut draft = Draft {
+            state: self.clone(),
+            around,
+            turn: LeadTurn::default(),
+        };
         draft.take_back_from_silent();
         draft.end_agents(ended);
         draft.look_at_head();
@@ -255,18 +282,28 @@ impl Draft<'_> {
 
     fn end_agents(&mut self, ended: &[AgentName]) {
         // A time in the future is the log's, not the clock's, so the silence counts from where the clock is known.
-        let counted =
-            |since: Timestamp| if since > self.around.now { self.state.behind } else { Some(since) };
-        let waited = |since: Timestamp| counted(since).map(|since| self.around.now.duration_since(since));
-        let silent = |since: Timestamp| waited(since).is_some_and(|waited| waited > self.around.timeout);
+        let counted = |since: Timestamp| {
+            if since > self.around.now {
+                self.state.behind
+            } else {
+                Some(since)
+            }
+        };
+        let waited =
+            |since: Timestamp| counted(since).map(|since| self.around.now.duration_since(since));
+        let silent =
+            |since: Timestamp| waited(since).is_some_and(|waited| waited > self.around.timeout);
         // A report repeated after a killed `next` refers to the previous turn.
-        let ended =
-            |name: &AgentName| ended.contains(name) && self.state.untold.iter().all(|u| u.name != *name);
+        let ended = |name: &AgentName| {
+            ended.contains(name) && self.state.untold.iter().all(|u| u.name != *name)
+        };
         let over: Vec<AgentName> = self
             .state
             .agents
             .iter()
-            .filter(|(name, agent)| agent.activity != Activity::Idle && (ended(name) || silent(agent.since)))
+            .filter(|(name, agent)| {
+                agent.activity != Activity::Idle && (ended(name) || silent(agent.since))
+            })
             .map(|(name, _)| name.clone())
             .collect();
         for name in over {
@@ -276,7 +313,12 @@ impl Draft<'_> {
 
     /// Repeats to the lead what a killed `next` may not have told it, and what it was told and may have lost.
     fn repeat(&mut self) {
-        let State { untold, unstarted, unwoken, .. } = &self.state;
+        let State {
+            untold,
+            unstarted,
+            unwoken,
+            ..
+        } = &self.state;
         let told = unstarted.iter().chain(unwoken).map(|told| (told, true));
         let due = untold.iter().map(|untold| (untold, false)).chain(told);
         let actions = due.filter_map(|(due, again)| self.action(due, again));
@@ -287,7 +329,10 @@ impl Draft<'_> {
     fn look_at_head(&mut self) {
         if let Some(moved) = &self.around.moved {
             let drifted = self.state.drift(moved);
-            self.record(Event::HeadMoved { head: moved.head.clone(), drifted });
+            self.record(Event::HeadMoved {
+                head: moved.head.clone(),
+                drifted,
+            });
         }
         if let Some((tasks, told)) = self.state.unasked_drift() {
             let ask = self.state.ask(Topic::Drift(tasks), &told);
@@ -300,15 +345,28 @@ impl Draft<'_> {
             return;
         }
         // Of those that other machines ask, their own users are asked, unless nothing is heard of them.
-        let is_silent =
-            |asked: &&Asked| asked.machine.as_ref().is_some_and(|m| self.around.silent.contains(m));
-        let asked = self.state.questions.iter().filter(|asked| self.is_own(asked) || is_silent(asked));
-        let open: Vec<Question> =
-            asked.filter(|asked| asked.answer.is_empty()).map(|asked| asked.question.clone()).collect();
+        let is_silent = |asked: &&Asked| {
+            asked
+                .machine
+                .as_ref()
+                .is_some_and(|m| self.around.silent.contains(m))
+        };
+        let asked = self
+            .state
+            .questions
+            .iter()
+            .filter(|asked| self.is_own(asked) || is_silent(asked));
+        let open: Vec<Question> = asked
+            .filter(|asked| asked.answer.is_empty())
+            .map(|asked| asked.question.clone())
+            .collect();
         for question in open {
             let answer = question.unattended_answer().to_owned();
             let token = self.around.token.clone();
-            let events = self.state.answer(&question.id, &[answer], Decider::Auto, token).unwrap_or_default();
+            let events = self
+                .state
+                .answer(&question.id, &[answer], Decider::Auto, token)
+                .unwrap_or_default();
             self.record_all(events);
         }
     }
@@ -319,14 +377,21 @@ impl Draft<'_> {
 
     /// True if the budget of the run is spent.
     fn is_spent(&self) -> bool {
-        self.around.budget.run.is_some_and(|limit| self.state.is_spent(limit, None))
+        self.around
+            .budget
+            .run
+            .is_some_and(|limit| self.state.is_spent(limit, None))
     }
 
     /// Asks whether more may be spent, if anything would be started. Where a rule answers, what is under way comes to its
     /// end first.
     fn ask_to_spend(&mut self) {
         let state = self.state.clone();
-        let mut would = Draft { state, around: self.around, turn: LeadTurn::default() };
+        let mut would = Draft {
+            state,
+            around: self.around,
+            turn: LeadTurn::default(),
+        };
         would.verify();
         would.wake_owners();
         would.staff();
@@ -337,12 +402,23 @@ impl Draft<'_> {
 
     /// True if the budget of the run, or of `task`, isn't spent. Asks the user once it is.
     fn may_spend(&mut self, task: Option<&TaskId>) -> bool {
-        let limit = if task.is_none() { self.around.budget.run } else { self.around.budget.task };
-        let Some(limit) = limit.filter(|limit| self.state.is_spent(*limit, task)) else { return true };
-        let is_asked =
-            |q: &Question| matches!(&q.topic, Topic::Budget { task: of, .. } if of.as_ref() == task);
+        let limit = if task.is_none() {
+            self.around.budget.run
+        } else {
+            self.around.budget.task
+        };
+        let Some(limit) = limit.filter(|limit| self.state.is_spent(*limit, task)) else {
+            return true;
+        };
+        let is_asked = |q: &Question| matches!(&q.topic, Topic::Budget { task: of, .. } if of.as_ref() == task);
         if !self.state.open_questions().any(is_asked) {
-            let ask = self.state.ask(Topic::Budget { limit, task: task.cloned() }, "");
+            let ask = self.state.ask(
+                Topic::Budget {
+                    limit,
+                    task: task.cloned(),
+                },
+                "",
+            );
             self.record(ask);
             self.answer_unattended();
         }
@@ -355,12 +431,18 @@ impl Draft<'_> {
             .tasks
             .iter()
             .filter(|t| {
-                t.status == Status::AwaitingVerification && !t.awaits_commit() && self.state.is_own(t)
+                t.status == Status::AwaitingVerification
+                    && !t.awaits_commit()
+                    && self.state.is_own(t)
             })
             .map(|t| t.leaf.id.clone())
             .filter(|id| !self.is_being_verified(id) && !self.state.doubts_checks_of(id))
             .collect();
-        let lead_judges = self.state.run.as_ref().is_some_and(|run| run.terms.lead_judges);
+        let lead_judges = self
+            .state
+            .run
+            .as_ref()
+            .is_some_and(|run| run.terms.lead_judges);
         for id in due {
             if lead_judges {
                 self.have_judged(&id);
@@ -372,20 +454,31 @@ impl Draft<'_> {
 
     /// Records nothing, because nothing is started: the judgement stays due until there is a verdict.
     fn have_judged(&mut self, id: &TaskId) {
-        let Some(iteration) = self.state.task(id).map(|task| task.iteration) else { return };
+        let Some(iteration) = self.state.task(id).map(|task| task.iteration) else {
+            return;
+        };
         let prompt = message::judge(&self.state.plan_id, id, iteration);
-        self.turn.actions.push(LeadAction::Judge { task: id.clone(), iteration, prompt });
+        self.turn.actions.push(LeadAction::Judge {
+            task: id.clone(),
+            iteration,
+            prompt,
+        });
     }
 
     fn is_being_verified(&self, id: &TaskId) -> bool {
-        self.state.agents.values().any(|a| a.task.as_ref() == Some(id) && a.activity != Activity::Idle)
+        self.state
+            .agents
+            .values()
+            .any(|a| a.task.as_ref() == Some(id) && a.activity != Activity::Idle)
     }
 
     fn start_verifier(&mut self, id: &TaskId) {
         if !self.may_spend(Some(id)) {
             return;
         }
-        let Some(task) = self.state.task(id) else { return };
+        let Some(task) = self.state.task(id) else {
+            return;
+        };
         let topic = Topic::VerifierSilent(id.clone());
         if task.verifiers >= VERIFIERS + self.retries(&topic) {
             if !self.is_open(&topic) {
@@ -398,7 +491,9 @@ impl Draft<'_> {
         // A retried task begins at the first iteration again, and the client still knows the verifiers of before.
         let is_new = |name: &AgentName| !self.state.agents.contains_key(name);
         let mut names = (nth..=u32::MAX).map_while(|nth| verifier_name(id, iteration, nth));
-        let Some(name) = names.find(is_new) else { return };
+        let Some(name) = names.find(is_new) else {
+            return;
+        };
         self.dispatch(Dispatch::Verify, name, Some(id.clone()));
     }
 
@@ -407,9 +502,16 @@ impl Draft<'_> {
     }
 
     fn retries(&self, topic: &Topic) -> u32 {
-        let answered = self.state.questions.iter().filter(|a| a.question.topic == *topic);
-        let retried =
-            answered.filter(|a| a.answer.iter().any(|label| label == AnswerChoice::Retry.into_str()));
+        let answered = self
+            .state
+            .questions
+            .iter()
+            .filter(|a| a.question.topic == *topic);
+        let retried = answered.filter(|a| {
+            a.answer
+                .iter()
+                .any(|label| label == AnswerChoice::Retry.into_str())
+        });
         u32::try_from(retried.count()).unwrap_or(u32::MAX)
     }
 
@@ -420,7 +522,10 @@ impl Draft<'_> {
             .iter()
             .filter(|t| t.status == Status::Implementing && self.state.is_own(t))
             .filter(|t| {
-                let agent = t.claim.as_ref().and_then(|c| self.state.agents.get(&c.owner));
+                let agent = t
+                    .claim
+                    .as_ref()
+                    .and_then(|c| self.state.agents.get(&c.owner));
                 agent.is_none_or(|a| a.activity == Activity::Idle)
             })
             .map(|t| t.leaf.id.clone())
@@ -434,28 +539,44 @@ impl Draft<'_> {
         if self.state.awaits_answer(id) || !self.may_spend(Some(id)) {
             return;
         }
-        let Some(task) = self.state.task(id) else { return };
-        let Some(owner) = task.claim.as_ref().map(|c| c.owner.clone()) else { return };
+        let Some(task) = self.state.task(id) else {
+            return;
+        };
+        let Some(owner) = task.claim.as_ref().map(|c| c.owner.clone()) else {
+            return;
+        };
         if task.resume_due {
             self.dispatch(Dispatch::Resume, owner, Some(id.clone()));
         } else if task.nudges < self.around.nudges {
-            self.record(Event::Nudged { task: id.clone(), owner: owner.clone() });
+            self.record(Event::Nudged {
+                task: id.clone(),
+                owner: owner.clone(),
+            });
             self.dispatch(Dispatch::Resume, owner, Some(id.clone()));
         } else {
             let times = self.around.nudges + 1;
-            self.give_back(id, &format!("{owner} stopped {times} times without handing it in"));
+            self.give_back(
+                id,
+                &format!("{owner} stopped {times} times without handing it in"),
+            );
         }
     }
 
     /// Takes back what machines hold that nothing is heard of.
     fn take_back_from_silent(&mut self) {
         let held = self.state.running().filter_map(|task| {
-            let machine = task.machine.as_ref().filter(|machine| self.around.silent.contains(*machine))?;
+            let machine = task
+                .machine
+                .as_ref()
+                .filter(|machine| self.around.silent.contains(*machine))?;
             Some((task.leaf.id.clone(), machine.clone()))
         });
         for (id, machine) in held.collect::<Vec<_>>() {
             let about = |topic: &Topic| topic.task() == Some(&id);
-            self.record_all(self.state.close_questions(about, ClosedUnanswered::Withdrawn.into_str()));
+            self.record_all(
+                self.state
+                    .close_questions(about, ClosedUnanswered::Withdrawn.into_str()),
+            );
             self.give_back(&id, &format!("nothing is heard of {machine} any more"));
         }
     }
@@ -464,7 +585,11 @@ impl Draft<'_> {
     fn give_back(&mut self, id: &TaskId, reason: &str) {
         let iteration = self.state.task(id).map_or(0, |t| t.iteration) + 1;
         if iteration <= self.state.iterations_of(id) {
-            self.record(Event::Released { task: id.clone(), reason: reason.to_owned(), iteration });
+            self.record(Event::Released {
+                task: id.clone(),
+                reason: reason.to_owned(),
+                iteration,
+            });
             return;
         }
         self.record_all(self.state.failing(id, reason));
@@ -474,9 +599,17 @@ impl Draft<'_> {
 
     /// Records a dispatch and hands it to the lead.
     fn dispatch(&mut self, dispatch: Dispatch, name: AgentName, task: Option<TaskId>) {
-        let due = Untold { dispatch, name: name.clone(), task: task.clone() };
+        let due = Untold {
+            dispatch,
+            name: name.clone(),
+            task: task.clone(),
+        };
         let action = self.action(&due, false);
-        self.record(Event::Dispatched { dispatch, name, task });
+        self.record(Event::Dispatched {
+            dispatch,
+            name,
+            task,
+        });
         self.turn.actions.extend(action);
     }
 
@@ -488,7 +621,13 @@ impl Draft<'_> {
             Dispatch::Spawn => {
                 let prompt = message::builder_prompt(plan, &name);
                 let player = self.player_of_next(&name);
-                LeadAction::Spawn { name, agent: BUILDER, prompt, player, again }
+                LeadAction::Spawn {
+                    name,
+                    agent: BUILDER,
+                    prompt,
+                    player,
+                    again,
+                }
             }
             Dispatch::Resume => {
                 let held = task.filter(|t| t.claim.as_ref().is_some_and(|c| c.owner == name));
@@ -501,14 +640,27 @@ impl Draft<'_> {
                     Some(task) => player(&self.around.agents, Role::Builder, Some(task)),
                     None => self.player_of_next(&name),
                 };
-                LeadAction::Resume { name, message, player, again }
+                LeadAction::Resume {
+                    name,
+                    message,
+                    player,
+                    again,
+                }
             }
             Dispatch::Verify => {
                 let task = task.filter(|t| t.status == Status::AwaitingVerification)?;
                 let player = player(&self.around.agents, Role::Verifier, Some(task));
                 let (task, iteration) = (task.leaf.id.clone(), task.iteration);
                 let prompt = message::verifier_prompt(plan, &name, &task, iteration);
-                LeadAction::Verify { name, task, iteration, agent: VERIFIER, prompt, player, again }
+                LeadAction::Verify {
+                    name,
+                    task,
+                    iteration,
+                    agent: VERIFIER,
+                    prompt,
+                    player,
+                    again,
+                }
             }
         })
     }
@@ -520,22 +672,36 @@ impl Draft<'_> {
         }
         let before = self.on_their_way().filter(|other| *other < name).count();
         let ready = self.state.ready(&self.around.edited);
-        player(&self.around.agents, Role::Builder, ready.get(before).or(ready.last()).copied())
+        player(
+            &self.around.agents,
+            Role::Builder,
+            ready.get(before).or(ready.last()).copied(),
+        )
     }
 
     /// The builders that are about to claim.
     fn on_their_way(&self) -> impl Iterator<Item = &AgentName> {
-        let builders = self.state.agents.iter().filter(|(_, agent)| agent.role == Role::Builder);
+        let builders = self
+            .state
+            .agents
+            .iter()
+            .filter(|(_, agent)| agent.role == Role::Builder);
         let active = builders.filter(|(_, agent)| agent.activity != Activity::Idle);
-        active.map(|(name, _)| name).filter(|name| self.state.held_by(name).is_none())
+        active
+            .map(|(name, _)| name)
+            .filter(|name| self.state.held_by(name).is_none())
     }
 
     /// Assigns builders to ready tasks, as many as can run side by side.
     fn staff(&mut self) {
         let on_their_way = self.on_their_way().count();
         let builders = self.state.run.as_ref().map_or(1, |r| r.terms.builders);
-        let capacity = (builders as usize).saturating_sub(self.state.own_running().count() + on_their_way);
-        let wanted = self.startable(capacity + on_their_way).saturating_sub(on_their_way).min(capacity);
+        let capacity =
+            (builders as usize).saturating_sub(self.state.own_running().count() + on_their_way);
+        let wanted = self
+            .startable(capacity + on_their_way)
+            .saturating_sub(on_their_way)
+            .min(capacity);
         let limit = FRUITLESS * (1 + self.retries(&Topic::BuildersSilent));
         let mut exhausted = false;
         let mut started = 0;
@@ -543,7 +709,9 @@ impl Draft<'_> {
             if started == wanted {
                 return;
             }
-            let Some(name) = self.state.builder(number) else { continue };
+            let Some(name) = self.state.builder(number) else {
+                continue;
+            };
             match self.state.agents.get(&name) {
                 _ if self.state.held_by(&name).is_some() => continue,
                 Some(agent) if agent.activity != Activity::Idle => continue,
@@ -580,37 +748,71 @@ impl Draft<'_> {
 
     fn close(&mut self) {
         if !self.state.is_running() {
-            self.turn.actions = vec![LeadAction::Finish { report: String::new() }];
+            self.turn.actions = vec![LeadAction::Finish {
+                report: String::new(),
+            }];
             return;
         }
-        let open = self.state.questions.iter().filter(|asked| asked.answer.is_empty());
+        let open = self
+            .state
+            .questions
+            .iter()
+            .filter(|asked| asked.answer.is_empty());
         let (here, elsewhere): (Vec<&Asked>, Vec<&Asked>) =
             open.partition(|asked| self.around.attended || self.is_own(asked));
-        let questions: Vec<LeadAction> = here.into_iter().map(|asked| ask_of(&asked.question)).collect();
+        let questions: Vec<LeadAction> = here
+            .into_iter()
+            .map(|asked| ask_of(&asked.question))
+            .collect();
         let asks = !questions.is_empty();
         self.turn.actions.extend(questions);
-        if asks || self.turn.actions.iter().any(|action| matches!(action, LeadAction::Judge { .. })) {
+        if asks
+            || self
+                .turn
+                .actions
+                .iter()
+                .any(|action| matches!(action, LeadAction::Judge { .. }))
+        {
             return;
         }
         let mut on = self.under_way();
         on.extend(elsewhere.into_iter().filter_map(|asked| {
-            Some(format!("the answer to {} on {}", asked.question.id, asked.machine.as_ref()?))
+            Some(format!(
+                "the answer to {} on {}",
+                asked.question.id,
+                asked.machine.as_ref()?
+            ))
         }));
-        on.extend(self.around.cut_off.then(|| "the connection to the remote".to_owned()));
+        on.extend(
+            self.around
+                .cut_off
+                .then(|| "the connection to the remote".to_owned()),
+        );
         if !on.is_empty() {
             self.turn.actions.push(LeadAction::Wait { on });
         } else if self.state.wants_task() {
-            let add = format!("another task: `fp task add {0} …`, then `fp approve {0}`", self.state.plan_id);
-            self.turn.actions.push(LeadAction::Revise { due: vec![add] });
+            let add = format!(
+                "another task: `fp task add {0} …`, then `fp approve {0}`",
+                self.state.plan_id
+            );
+            self.turn
+                .actions
+                .push(LeadAction::Revise { due: vec![add] });
         } else if !self.state.end_commands_due().is_empty() {
-            self.turn.actions.push(LeadAction::Wait { on: vec!["the checks at the end".to_owned()] });
+            self.turn.actions.push(LeadAction::Wait {
+                on: vec!["the checks at the end".to_owned()],
+            });
         } else if self.state.tasks.iter().all(|t| t.status.is_final()) {
             self.record(Event::Finished);
-            self.turn.actions.push(LeadAction::Finish { report: String::new() });
+            self.turn.actions.push(LeadAction::Finish {
+                report: String::new(),
+            });
         } else {
             let due = self.chain(|obstacle| obstacle.is_some_and(Obstacle::wants_approval));
             self.turn.actions.push(match due.is_empty() {
-                true => LeadAction::Deadlock { chain: self.chain(|_| true) },
+                true => LeadAction::Deadlock {
+                    chain: self.chain(|_| true),
+                },
                 false => LeadAction::Revise { due },
             });
         }
@@ -626,8 +828,8 @@ impl Draft<'_> {
         let commits = self.state.own_running().filter(|t| t.awaits_commit());
         let commits = commits.map(|t| format!("the commit of task {}", t.leaf.id));
         let elsewhere = self.state.running().filter(|task| !self.state.is_own(task));
-        let elsewhere =
-            elsewhere.filter_map(|t| Some(format!("task {} on {}", t.leaf.id, t.machine.as_ref()?)));
+        let elsewhere = elsewhere
+            .filter_map(|t| Some(format!("task {} on {}", t.leaf.id, t.machine.as_ref()?)));
         agents.chain(commits).chain(elsewhere).collect()
     }
 
@@ -649,13 +851,31 @@ impl Draft<'_> {
 }
 
 fn ask_of(question: &Question) -> LeadAction {
-    let Question { id: question, text, header, options, .. } = question.shown();
-    LeadAction::Ask { question, text, header, options, multi_select: false }
+    let Question {
+        id: question,
+        text,
+        header,
+        options,
+        ..
+    } = question.shown();
+    LeadAction::Ask {
+        question,
+        text,
+        header,
+        options,
+        multi_select: false,
+    }
 }
 
 fn verifier_name(task: &TaskId, iteration: u32, nth: u32) -> Option<AgentName> {
     let task = task.as_str().replace('.', "-");
-    let again = if nth == 0 { String::new() } else { format!("-{}", nth + 1) };
+    let again = if nth == 0 {
+        String::new()
+    } else {
+        format!("-{}", nth + 1)
+    };
     let name = format!("verifier-{task}-i{iteration}{again}");
-    AgentName::new(name).or_else(|_| AgentName::new(format!("verifier-i{iteration}{again}"))).ok()
+    AgentName::new(name)
+        .or_else(|_| AgentName::new(format!("verifier-i{iteration}{again}")))
+        .ok()
 }

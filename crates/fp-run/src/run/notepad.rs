@@ -44,12 +44,19 @@ impl Note {
         if text.is_empty() {
             return Err(InvalidNote);
         }
-        Ok(Self { kind, text: text.chars().take(MAX_NOTE_CHARS).collect(), task })
+        Ok(Self {
+            kind,
+            text: text.chars().take(MAX_NOTE_CHARS).collect(),
+            task,
+        })
     }
 
     /// The note as a line of `notepad.md`, without the bullet.
     pub fn line(&self) -> String {
-        let task = self.task.as_ref().map_or_else(|| "[plan]".to_owned(), |id| format!("[Task {id}]"));
+        let task = self
+            .task
+            .as_ref()
+            .map_or_else(|| "[plan]".to_owned(), |id| format!("[Task {id}]"));
         format!("{task} {}: {}", self.kind.into_str(), said(&self.text))
     }
 }
@@ -66,8 +73,13 @@ pub fn relevant<'a>(state: &'a State, task: &TaskId) -> Vec<&'a Note> {
 }
 
 /// At most `most` of `items`, in their order: those that are near, then the latest.
-pub(super) fn latest_first_near<T>(items: Vec<&T>, most: usize, is_near: impl Fn(&T) -> bool) -> Vec<&T> {
-    let (near, far): (Vec<usize>, Vec<usize>) = (0..items.len()).rev().partition(|&i| is_near(items[i]));
+pub(super) fn latest_first_near<T>(
+    items: Vec<&T>,
+    most: usize,
+    is_near: impl Fn(&T) -> bool,
+) -> Vec<&T> {
+    let (near, far): (Vec<usize>, Vec<usize>) =
+        (0..items.len()).rev().partition(|&i| is_near(items[i]));
     let mut chosen: Vec<usize> = near.into_iter().chain(far).take(most).collect();
     chosen.sort_unstable();
     chosen.into_iter().map(|i| items[i]).collect()
@@ -75,7 +87,10 @@ pub(super) fn latest_first_near<T>(items: Vec<&T>, most: usize, is_near: impl Fn
 
 /// Renders the whole of `notepad.md`.
 pub fn render(state: &State) -> String {
-    let started = state.created_at.map(|at| at.to_string()).unwrap_or_default();
+    let started = state
+        .created_at
+        .map(|at| at.to_string())
+        .unwrap_or_default();
     let mut text = format!(
         "# Implementation Notepad\n\nPlan: {}\nStarted: {started}\n\n## Entries (most recent last)\n\n",
         state.plan_id
@@ -96,8 +111,15 @@ mod tests {
         let mut state = State::new(PlanId::new("p").unwrap());
         let notes = ["PATTERN: as in a.rs", "WARN: [x] - y"];
         let tasks = [TaskId::new("1.1").ok(), None];
-        state.notes = notes.iter().zip(tasks).map(|(text, task)| Note::parse(text, task).unwrap()).collect();
+        state.notes = notes
+            .iter()
+            .zip(tasks)
+            .map(|(text, task)| Note::parse(text, task).unwrap())
+            .collect();
         let text = render(&state);
-        assert!(text.ends_with("\n\n- [Task 1.1] PATTERN: as in a.rs\n- [plan] WARN: [x] - y\n"), "{text}");
+        assert!(
+            text.ends_with("\n\n- [Task 1.1] PATTERN: as in a.rs\n- [plan] WARN: [x] - y\n"),
+            "{text}"
+        );
     }
 }

@@ -36,9 +36,24 @@ pub struct Around<'a> {
 }
 
 /// Bytes of the payload of `task` that its specs may take: half of the room CONTEXT would have without them.
-pub fn room_for_specs(state: &State, task: &TaskState, leaf: &Task<'_>, around: &Around<'_>) -> usize {
-    let sections = sections::all(state, task, leaf, &Around { specs: "", ..*around });
-    let fixed = sections.iter().filter(|section| section.heading != sections::CONTEXT);
+pub fn room_for_specs(
+    state: &State,
+    task: &TaskState,
+    leaf: &Task<'_>,
+    around: &Around<'_>,
+) -> usize {
+    let sections = sections::all(
+        state,
+        task,
+        leaf,
+        &Around {
+            specs: "",
+            ..*around
+        },
+    );
+    let fixed = sections
+        .iter()
+        .filter(|section| section.heading != sections::CONTEXT);
     MAX_PAYLOAD_BYTES.saturating_sub(fixed.map(Section::len).sum()) / 2
 }
 
@@ -57,7 +72,8 @@ pub fn payload(state: &State, task: &TaskState, leaf: &Task<'_>, around: &Around
         sections[0].parts.push(sections::whole(task, around));
         let mut excess = length(&sections).saturating_sub(MAX_PAYLOAD_BYTES);
         let parts = sections.iter_mut().flat_map(|section| &mut section.parts);
-        let mut ranked: Vec<&mut PayloadPart> = parts.filter(|part| part.rank().is_some()).collect();
+        let mut ranked: Vec<&mut PayloadPart> =
+            parts.filter(|part| part.rank().is_some()).collect();
         ranked.sort_by_key(|part| part.rank());
         for cut in [PayloadPart::trim, PayloadPart::strip] {
             for part in &mut ranked {
@@ -81,7 +97,11 @@ impl Section {
 
     fn len(&self) -> usize {
         let parts: usize = self.parts.iter().map(PayloadPart::len).sum();
-        if self.is_empty() { 0 } else { self.heading.len() + parts }
+        if self.is_empty() {
+            0
+        } else {
+            self.heading.len() + parts
+        }
     }
 
     fn write(&self, text: &mut String) {
@@ -174,15 +194,31 @@ pub(super) struct PayloadPart {
 impl PayloadPart {
     /// Lines that are never cut.
     pub(super) fn fixed(bullet: &'static str, lines: Vec<String>) -> Self {
-        let lines: Vec<Line> = lines.into_iter().map(|text| Line { text, is_short: false }).collect();
-        Self { bullet, count: lines.len(), gap: lines.len(), lines, cut: None }
+        let lines: Vec<Line> = lines
+            .into_iter()
+            .map(|text| Line {
+                text,
+                is_short: false,
+            })
+            .collect();
+        Self {
+            bullet,
+            count: lines.len(),
+            gap: lines.len(),
+            lines,
+            cut: None,
+        }
     }
 
     /// Lines that may be cut if the payload is too long.
     pub(super) fn new(bullet: &'static str, lines: Vec<String>, cut: Cut) -> Self {
         let part = Self::fixed(bullet, lines);
         let gap = if cut.at == At::Beginning { 0 } else { part.gap };
-        Self { cut: Some(cut), gap, ..part }
+        Self {
+            cut: Some(cut),
+            gap,
+            ..part
+        }
     }
 
     /// Counts `more` lines as left out already.
@@ -202,7 +238,10 @@ impl PayloadPart {
     /// Length in bytes.
     pub(super) fn len(&self) -> usize {
         let lines: usize = self.lines.iter().map(|line| self.length(&line.text)).sum();
-        lines + self.said(self.lines.len(), self.shortened()).map_or(0, |said| self.length(&said))
+        lines
+            + self
+                .said(self.lines.len(), self.shortened())
+                .map_or(0, |said| self.length(&said))
     }
 
     pub(super) fn write(&self, text: &mut String) {
@@ -228,7 +267,13 @@ impl PayloadPart {
         let counts: Vec<String> = [(shortened, "cut short"), (self.count - left, "left out")]
             .into_iter()
             .filter(|(number, _)| *number > 0)
-            .map(|(number, how)| if self.count == 1 { how.to_owned() } else { format!("{number} {how}") })
+            .map(|(number, how)| {
+                if self.count == 1 {
+                    how.to_owned()
+                } else {
+                    format!("{number} {how}")
+                }
+            })
             .collect();
         let colon = if self.count == 1 { "" } else { ":" };
         (!counts.is_empty()).then(|| format!("({what}{colon} {}; {whole})", counts.join(", ")))
@@ -237,7 +282,12 @@ impl PayloadPart {
     /// Cuts the part towards `room` bytes, but keeps its useful minimum. A part the task can't be done without stays
     /// whole.
     pub(super) fn trim(&mut self, room: usize) {
-        let Some(Cut { rank, at, least, .. }) = self.cut else { return };
+        let Some(Cut {
+            rank, at, least, ..
+        }) = self.cut
+        else {
+            return;
+        };
         if rank < Rank::Boundary {
             self.shorten(at, LONG, room);
             self.take_away(at, least, room);
@@ -246,7 +296,9 @@ impl PayloadPart {
 
     /// Cuts the part to `room` bytes, or until almost nothing is left.
     pub(super) fn strip(&mut self, room: usize) {
-        let Some(Cut { at, floor, .. }) = self.cut else { return };
+        let Some(Cut { at, floor, .. }) = self.cut else {
+            return;
+        };
         self.shorten(at, SHORT, room);
         self.take_away(at, floor, room);
     }
@@ -283,7 +335,9 @@ impl PayloadPart {
             gone = left / 2..left / 2;
         }
         while left > least {
-            let said = self.said(left, shortened).map_or(0, |said| self.length(&said));
+            let said = self
+                .said(left, shortened)
+                .map_or(0, |said| self.length(&said));
             if length + said <= room {
                 break;
             }
@@ -332,7 +386,9 @@ fn head(text: &str, room: usize) -> &str {
         end -= 1;
     }
     let cut = &text[..end];
-    let blank = cut.rfind(' ').filter(|blank| *blank > 0 && end - blank <= WORD);
+    let blank = cut
+        .rfind(' ')
+        .filter(|blank| *blank > 0 && end - blank <= WORD);
     &cut[..blank.unwrap_or(end)]
 }
 
@@ -352,9 +408,19 @@ mod tests {
     use super::*;
 
     fn part(lines: &[&str], at: At, least: usize) -> PayloadPart {
-        let cut =
-            Cut { rank: Rank::Hints, what: "hints", at, least, floor: 0, whole: "see tasks.md".to_owned() };
-        PayloadPart::new("- ", lines.iter().map(|line| (*line).to_owned()).collect(), cut)
+        let cut = Cut {
+            rank: Rank::Hints,
+            what: "hints",
+            at,
+            least,
+            floor: 0,
+            whole: "see tasks.md".to_owned(),
+        };
+        PayloadPart::new(
+            "- ",
+            lines.iter().map(|line| (*line).to_owned()).collect(),
+            cut,
+        )
     }
 
     fn shrunk(mut part: PayloadPart, room: usize) -> String {
@@ -379,8 +445,15 @@ mod tests {
         check(At::End, [one, two, said]);
         check(At::Beginning, [said, four, five]);
         check(At::Middle, [one, said, five]);
-        assert_eq!(shrunk(part(&lines, At::End, 0), 165).len(), 165, "what fits stays");
-        assert_eq!(shrunk(part(&lines[..1], At::End, 0), 0), "- (hints left out; see tasks.md)\n");
+        assert_eq!(
+            shrunk(part(&lines, At::End, 0), 165).len(),
+            165,
+            "what fits stays"
+        );
+        assert_eq!(
+            shrunk(part(&lines[..1], At::End, 0), 0),
+            "- (hints left out; see tasks.md)\n"
+        );
     }
 
     #[test]
@@ -388,12 +461,18 @@ mod tests {
         let long = "word ".repeat(400);
         let text = shrunk(part(&[&long, "short"], At::End, 1), 800);
         assert!(text.len() <= 800 && text.len() > 700, "{}", text.len());
-        assert!(text.ends_with("word …\n- short\n- (hints: 1 cut short; see tasks.md)\n"), "{text}");
+        assert!(
+            text.ends_with("word …\n- short\n- (hints: 1 cut short; see tasks.md)\n"),
+            "{text}"
+        );
     }
 
     #[test]
     fn a_cut_is_at_a_blank_and_never_within_a_character() {
-        assert_eq!(shortened("src/a.rs, src/b.rs, src/c.rs", 26, At::End), "src/a.rs, src/b.rs, …");
+        assert_eq!(
+            shortened("src/a.rs, src/b.rs, src/c.rs", 26, At::End),
+            "src/a.rs, src/b.rs, …"
+        );
         assert_eq!(
             shortened("src/a.rs, src/b.rs, src/c.rs, src/d.rs", 36, At::Middle),
             "src/a.rs, … src/d.rs"
@@ -402,7 +481,11 @@ mod tests {
         for room in 200..210 {
             for at in [At::Middle, At::End] {
                 let cut = shortened(&korean, room, at);
-                assert!(cut.len() <= room && cut.len() > room - 10, "{room}: {}", cut.len());
+                assert!(
+                    cut.len() <= room && cut.len() > room - 10,
+                    "{room}: {}",
+                    cut.len()
+                );
             }
         }
     }

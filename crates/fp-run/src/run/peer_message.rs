@@ -29,7 +29,11 @@ pub const ALL: &str = "all";
 /// The subject of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, EnumString, IntoStaticStr)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-#[strum(serialize_all = "SCREAMING_SNAKE_CASE", ascii_case_insensitive, const_into_str)]
+#[strum(
+    serialize_all = "SCREAMING_SNAKE_CASE",
+    ascii_case_insensitive,
+    const_into_str
+)]
 pub enum PeerKind {
     /// Something new that the receiver's task could use.
     InterfaceCreated,
@@ -77,18 +81,30 @@ impl PeerMessage {
 
     /// The message as one line for its receiver.
     pub fn received(&self) -> String {
-        format!("From {} (task {}) {}: {}", self.from, self.task, self.kind.into_str(), said(&self.text))
+        format!(
+            "From {} (task {}) {}: {}",
+            self.from,
+            self.task,
+            self.kind.into_str(),
+            said(&self.text)
+        )
     }
 
     /// The receivers' names as one text.
     pub fn to(&self) -> String {
-        self.to.iter().map(AgentName::as_str).collect::<Vec<_>>().join(", ")
+        self.to
+            .iter()
+            .map(AgentName::as_str)
+            .collect::<Vec<_>>()
+            .join(", ")
     }
 
     /// True if it mentions one of the files of `task`, or its sender's task shares one.
     fn concerns(&self, state: &State, task: &TaskState) -> bool {
         let near: Vec<&str> = task.files().chain(task.leaf.references()).collect();
-        let sender = state.task(&self.task).map_or(&[][..], |sender| &sender.leaf.files);
+        let sender = state
+            .task(&self.task)
+            .map_or(&[][..], |sender| &sender.leaf.files);
         let sender: Vec<&str> = sender.iter().map(String::as_str).collect();
         overlap(&sender, &near) || near.iter().any(|path| self.text.contains(path))
     }
@@ -110,7 +126,10 @@ const LATER: &str =
 fn malformed() -> Refusal {
     let said = "a message is one line `KIND: text`, with INTERFACE_CREATED, PATTERN_FOUND, CONFLICT_WARNING or \
                 FILE_MOVED as its kind";
-    decline(said.to_owned(), "such as 'INTERFACE_CREATED: parse_date(text) is in src/date.rs:10'")
+    decline(
+        said.to_owned(),
+        "such as 'INTERFACE_CREATED: parse_date(text) is in src/date.rs:10'",
+    )
 }
 
 impl State {
@@ -125,14 +144,20 @@ impl State {
         self.expect_running()?;
         let others = self.other_builders(from);
         if !self.has_peers() {
-            return Err(decline("nobody else builds in this run: there is one builder".to_owned(), LATER));
+            return Err(decline(
+                "nobody else builds in this run: there is one builder".to_owned(),
+                LATER,
+            ));
         }
         let task = self.held_by(from).ok_or_else(|| {
-            let hint = "messages are sent while a task is built; `fp claim PLAN --as NAME` takes one";
+            let hint =
+                "messages are sent while a task is built; `fp claim PLAN --as NAME` takes one";
             decline(format!("{from} holds no task"), hint)
         })?;
         let read = PeerKind::read(text).map(|(kind, text)| (kind, one_line(text)));
-        let (kind, line) = read.filter(|(_, line)| !line.is_empty()).ok_or_else(malformed)?;
+        let (kind, line) = read
+            .filter(|(_, line)| !line.is_empty())
+            .ok_or_else(malformed)?;
         let message = PeerMessage {
             from: from.clone(),
             task: task.leaf.id.clone(),
@@ -144,9 +169,14 @@ impl State {
             return Ok((message, Vec::new()));
         }
         if !self.may_tell(&message.task) {
-            return Err(decline(format!("two messages of task {} are sent", message.task), LATER));
+            return Err(decline(
+                format!("two messages of task {} are sent", message.task),
+                LATER,
+            ));
         }
-        let event = Event::Messaged { message: message.clone() };
+        let event = Event::Messaged {
+            message: message.clone(),
+        };
         Ok((message, vec![event]))
     }
 
@@ -156,14 +186,21 @@ impl State {
 
     /// True if `task` has messages left.
     pub fn may_tell(&self, task: &TaskId) -> bool {
-        self.messages.iter().filter(|message| message.task == *task).count() < MESSAGES_PER_TASK
+        self.messages
+            .iter()
+            .filter(|message| message.task == *task)
+            .count()
+            < MESSAGES_PER_TASK
     }
 
     /// The other builders of the run: those that `fp next` starts, and everyone else who has claimed.
     fn other_builders(&self, name: &AgentName) -> Vec<AgentName> {
         let builders = self.run.as_ref().map_or(0, |run| run.terms.builders);
         let started = (1..=builders).filter_map(|number| self.builder(number));
-        let known = self.agents.iter().filter(|(_, agent)| agent.role == Role::Builder);
+        let known = self
+            .agents
+            .iter()
+            .filter(|(_, agent)| agent.role == Role::Builder);
         let mut seen = BTreeSet::new();
         started
             .chain(known.map(|(name, _)| name.clone()))
@@ -174,13 +211,25 @@ impl State {
     /// The messages in the payload of `task`, and the number left out: those that arrived since the previous claim, in
     /// sending order. If they are too many, those that concern the task take precedence.
     pub fn messages_for(&self, task: &TaskState) -> (Vec<&PeerMessage>, usize) {
-        let Some(claim) = &task.claim else { return (Vec::new(), 0) };
+        let Some(claim) = &task.claim else {
+            return (Vec::new(), 0);
+        };
         let inbox = self.inboxes.get(&claim.owner).copied().unwrap_or_default();
-        let came = self.messages.get(inbox.since..inbox.until).unwrap_or_default();
-        let came: Vec<&PeerMessage> =
-            came.iter().filter(|message| message.to.contains(&claim.owner)).collect();
+        let came = self
+            .messages
+            .get(inbox.since..inbox.until)
+            .unwrap_or_default();
+        let came: Vec<&PeerMessage> = came
+            .iter()
+            .filter(|message| message.to.contains(&claim.owner))
+            .collect();
         let left_out = came.len().saturating_sub(MESSAGES_PER_PAYLOAD);
-        (latest_first_near(came, MESSAGES_PER_PAYLOAD, |message| message.concerns(self, task)), left_out)
+        (
+            latest_first_near(came, MESSAGES_PER_PAYLOAD, |message| {
+                message.concerns(self, task)
+            }),
+            left_out,
+        )
     }
 
     /// Starts a new claim of `owner`, who gets everything since the previous one.
@@ -211,17 +260,31 @@ impl State {
     }
 }
 
-fn receivers(from: &AgentName, to: &[AgentName], others: Vec<AgentName>) -> Result<Vec<AgentName>, Refusal> {
+fn receivers(
+    from: &AgentName,
+    to: &[AgentName],
+    others: Vec<AgentName>,
+) -> Result<Vec<AgentName>, Refusal> {
     if to.iter().any(|name| name.as_str() == ALL) {
         return Ok(others);
     }
     if to.contains(from) {
-        return Err(decline(format!("{from} can't send a message to itself"), TO));
+        return Err(decline(
+            format!("{from} can't send a message to itself"),
+            TO,
+        ));
     }
     if let Some(name) = to.iter().find(|name| !others.contains(name)).cloned() {
-        let others = others.iter().map(AgentName::as_str).collect::<Vec<_>>().join(", ");
+        let others = others
+            .iter()
+            .map(AgentName::as_str)
+            .collect::<Vec<_>>()
+            .join(", ");
         let said = format!("{name} is no builder of this run: the others are {others}");
         return Err(decline(said, TO));
     }
-    Ok(others.into_iter().filter(|other| to.contains(other)).collect())
+    Ok(others
+        .into_iter()
+        .filter(|other| to.contains(other))
+        .collect())
 }

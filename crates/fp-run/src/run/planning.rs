@@ -69,7 +69,10 @@ pub struct Seen {
 impl Planning {
     /// Resets the counters because the goal has changed. Keeps the last critique for reading.
     pub fn begin_anew(&mut self) {
-        *self = Self { critique: self.critique.take(), ..Self::default() };
+        *self = Self {
+            critique: self.critique.take(),
+            ..Self::default()
+        };
     }
 
     /// True if every pass is used up and `seen` would be another failure.
@@ -83,23 +86,37 @@ impl Planning {
         if self.is_counted(seen) || self.is_over(seen) {
             return None;
         }
-        Some(Event::Validated { pass: self.passes + 1, seen: seen.clone() })
+        Some(Event::Validated {
+            pass: self.passes + 1,
+            seen: seen.clone(),
+        })
     }
 
     fn is_counted(&self, seen: &Seen) -> bool {
-        let same = |last: &Validated| last.tree_hash == seen.tree_hash && last.valid == (seen.errors == 0);
+        let same =
+            |last: &Validated| last.tree_hash == seen.tree_hash && last.valid == (seen.errors == 0);
         self.validated.as_ref().is_some_and(same)
     }
 
     /// The round of a critique of this tree. A critic that repeats itself uses up no round.
     fn round_of(&self, tree_hash: &str) -> u32 {
-        let again = self.critique.as_ref().is_some_and(|last| last.tree_hash == tree_hash);
-        if again && self.rounds > 0 { self.rounds } else { self.rounds + 1 }
+        let again = self
+            .critique
+            .as_ref()
+            .is_some_and(|last| last.tree_hash == tree_hash);
+        if again && self.rounds > 0 {
+            self.rounds
+        } else {
+            self.rounds + 1
+        }
     }
 
     pub(super) fn fold_validated(&mut self, pass: u32, seen: &Seen) {
         let (valid, failing) = (seen.errors == 0, &seen.failing);
-        self.validated = Some(Validated { tree_hash: seen.tree_hash.clone(), valid });
+        self.validated = Some(Validated {
+            tree_hash: seen.tree_hash.clone(),
+            valid,
+        });
         if valid {
             self.passes = 0;
             self.failing.clear();
@@ -128,7 +145,11 @@ impl State {
     /// Gives a critique its round. Refused after the last one.
     pub fn criticise(&self, judged: Critique) -> Result<Critique, Refusal> {
         let round = self.planning.round_of(&judged.tree_hash);
-        if round > ROUNDS { Err(Refusal::RoundsOver) } else { Ok(Critique { round, ..judged }) }
+        if round > ROUNDS {
+            Err(Refusal::RoundsOver)
+        } else {
+            Ok(Critique { round, ..judged })
+        }
     }
 }
 

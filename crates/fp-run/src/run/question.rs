@@ -25,7 +25,10 @@ pub struct AnswerOption {
 
 impl AnswerOption {
     pub(super) fn each(&self, made: fn(&str) -> String) -> Self {
-        Self { label: made(&self.label), description: made(&self.description) }
+        Self {
+            label: made(&self.label),
+            description: made(&self.description),
+        }
     }
 }
 
@@ -36,9 +39,14 @@ pub enum Topic {
     /// A task has used up its iterations.
     TaskFailed(TaskId),
     /// A command is all that a task failed by, or it failed before in the same tree: the plan may be at fault.
-    CheckFailed { task: TaskId, commands: BTreeSet<String> },
+    CheckFailed {
+        task: TaskId,
+        commands: BTreeSet<String>,
+    },
     /// Commands of these tasks failed before any work: the plan or the project may be at fault.
-    FailsBefore { commands: BTreeMap<TaskId, BTreeSet<String>> },
+    FailsBefore {
+        commands: BTreeMap<TaskId, BTreeSet<String>>,
+    },
     /// Two verifiers ended without a verdict.
     VerifierSilent(TaskId),
     /// A commit could not be made.
@@ -70,7 +78,10 @@ pub enum Topic {
     /// A builder's own question about its task.
     Clarify(TaskId),
     /// A builder doubts commands of its own task.
-    CheckDoubted { task: TaskId, commands: BTreeSet<String> },
+    CheckDoubted {
+        task: TaskId,
+        commands: BTreeSet<String>,
+    },
     /// A builder wants to change a file outside its task.
     Scope {
         task: TaskId,
@@ -82,13 +93,20 @@ pub enum Topic {
 impl Topic {
     pub fn task(&self) -> Option<&TaskId> {
         match self {
-            Self::TaskFailed(task) | Self::VerifierSilent(task) | Self::CommitBlocked(task) => Some(task),
+            Self::TaskFailed(task) | Self::VerifierSilent(task) | Self::CommitBlocked(task) => {
+                Some(task)
+            }
             Self::Clarify(task) | Self::Scope { task, .. } | Self::PassesBefore(task) => Some(task),
             Self::CheckFailed { task, .. } | Self::CheckDoubted { task, .. } => Some(task),
             Self::Budget { task, .. } => task.as_ref(),
-            Self::FailsBefore { commands } => commands.keys().next().filter(|_| commands.len() == 1),
+            Self::FailsBefore { commands } => {
+                commands.keys().next().filter(|_| commands.len() == 1)
+            }
             Self::IndexLocked(task) | Self::CommitRewritten(task) => Some(task),
-            Self::BuildersSilent | Self::EndChecks | Self::Drift(_) | Self::CheckoutChanged { .. } => None,
+            Self::BuildersSilent
+            | Self::EndChecks
+            | Self::Drift(_)
+            | Self::CheckoutChanged { .. } => None,
         }
     }
 
@@ -111,26 +129,46 @@ impl Topic {
             }
             (
                 Self::PassesBefore(task) | Self::CommitBlocked(task),
-                Event::Completed { task: of, commit: None, .. },
+                Event::Completed {
+                    task: of,
+                    commit: None,
+                    ..
+                },
             )
             | (
                 Self::CommitBlocked(task) | Self::CheckFailed { task, .. },
-                Event::SentBack { task: of, base: None, .. },
+                Event::SentBack {
+                    task: of,
+                    base: None,
+                    ..
+                },
             ) => task == of,
             (
                 Self::CheckFailed { task, commands } | Self::CheckDoubted { task, commands },
-                Event::ChecksDropped { task: of, commands: dropped, .. },
+                Event::ChecksDropped {
+                    task: of,
+                    commands: dropped,
+                    ..
+                },
             ) => (task, commands) == (of, dropped),
-            (Self::FailsBefore { commands }, Event::ChecksDropped { task, commands: dropped, .. }) => {
-                commands.get(task) == Some(dropped)
-            }
+            (
+                Self::FailsBefore { commands },
+                Event::ChecksDropped {
+                    task,
+                    commands: dropped,
+                    ..
+                },
+            ) => commands.get(task) == Some(dropped),
             _ => false,
         }
     }
 
     /// True if a builder asked it and waits for the answer.
     pub fn is_inquiry(&self) -> bool {
-        matches!(self, Self::Clarify(_) | Self::CheckDoubted { .. } | Self::Scope { .. })
+        matches!(
+            self,
+            Self::Clarify(_) | Self::CheckDoubted { .. } | Self::Scope { .. }
+        )
     }
 }
 
@@ -210,8 +248,10 @@ pub(super) enum ClosedUnanswered {
     Judged,
 }
 
-const CHANGE: (AnswerChoice, &str) =
-    (AnswerChoice::Change, "correct it with `fp task revise`, then `fp approve`; it goes on with its work");
+const CHANGE: (AnswerChoice, &str) = (
+    AnswerChoice::Change,
+    "correct it with `fp task revise`, then `fp approve`; it goes on with its work",
+);
 const STOP: (AnswerChoice, &str) = (AnswerChoice::Stop, "end the run; what is done stays");
 
 impl Topic {
@@ -220,15 +260,24 @@ impl Topic {
     pub fn choices(&self) -> &'static [(AnswerChoice, &'static str)] {
         match self {
             Self::TaskFailed(_) => &[
-                (AnswerChoice::Continue, "go on with the tasks that don't depend on it"),
+                (
+                    AnswerChoice::Continue,
+                    "go on with the tasks that don't depend on it",
+                ),
                 (AnswerChoice::Retry, "give it all its iterations again"),
                 CHANGE,
                 STOP,
             ],
             Self::CheckFailed { .. } | Self::CheckDoubted { .. } => &[
                 CHANGE,
-                (AnswerChoice::Drop, "verify it again without; the evidence and the report say so"),
-                (AnswerChoice::SendBack, "the builder mends it, with this as feedback"),
+                (
+                    AnswerChoice::Drop,
+                    "verify it again without; the evidence and the report say so",
+                ),
+                (
+                    AnswerChoice::SendBack,
+                    "the builder mends it, with this as feedback",
+                ),
                 STOP,
             ],
             Self::FailsBefore { .. } => &[
@@ -236,8 +285,14 @@ impl Topic {
                     AnswerChoice::Change,
                     "correct it with `fp task revise`, then `fp approve`; what has this check waits until then",
                 ),
-                (AnswerChoice::Drop, "verify without; the evidence and the report say so"),
-                (AnswerChoice::Keep, "build it as it is planned, with this check"),
+                (
+                    AnswerChoice::Drop,
+                    "verify without; the evidence and the report say so",
+                ),
+                (
+                    AnswerChoice::Keep,
+                    "build it as it is planned, with this check",
+                ),
                 STOP,
             ],
             Self::VerifierSilent(_) => &[
@@ -246,23 +301,50 @@ impl Topic {
                 STOP,
             ],
             Self::CommitBlocked(_) => &[
-                (AnswerChoice::SendBack, "the builder mends it, with this reason as feedback"),
-                (AnswerChoice::Retry, "make the commit again, after you have mended it"),
-                (AnswerChoice::Leave, "take the task as done and leave its change uncommitted"),
+                (
+                    AnswerChoice::SendBack,
+                    "the builder mends it, with this reason as feedback",
+                ),
+                (
+                    AnswerChoice::Retry,
+                    "make the commit again, after you have mended it",
+                ),
+                (
+                    AnswerChoice::Leave,
+                    "take the task as done and leave its change uncommitted",
+                ),
                 STOP,
             ],
-            Self::IndexLocked(_) => &[(AnswerChoice::Retry, "try again, once the index is free"), STOP],
+            Self::IndexLocked(_) => &[
+                (AnswerChoice::Retry, "try again, once the index is free"),
+                STOP,
+            ],
             Self::CommitRewritten(_) => &[
-                (AnswerChoice::Keep, "the hook is right: the commit stays as it is"),
-                (AnswerChoice::Stop, "end the run; `fp rollback` undoes the commit"),
+                (
+                    AnswerChoice::Keep,
+                    "the hook is right: the commit stays as it is",
+                ),
+                (
+                    AnswerChoice::Stop,
+                    "end the run; `fp rollback` undoes the commit",
+                ),
             ],
             Self::CheckoutChanged { .. } => &[
-                (AnswerChoice::Keep, "they stay, and are part of no task's commit"),
-                (AnswerChoice::Retry, "look again, after you have committed them or put them back"),
+                (
+                    AnswerChoice::Keep,
+                    "they stay, and are part of no task's commit",
+                ),
+                (
+                    AnswerChoice::Retry,
+                    "look again, after you have committed them or put them back",
+                ),
                 STOP,
             ],
             Self::Scope { .. } => &[
-                (AnswerChoice::Allow, "the file becomes part of the task, and the report says so"),
+                (
+                    AnswerChoice::Allow,
+                    "the file becomes part of the task, and the report says so",
+                ),
                 (AnswerChoice::Deny, "the builder does without"),
             ],
             Self::Drift(_) => &[
@@ -274,8 +356,14 @@ impl Topic {
                 STOP,
             ],
             Self::PassesBefore(_) => &[
-                (AnswerChoice::Build, "build it all the same; the report says so"),
-                (AnswerChoice::Done, "there is nothing to do: take the task as done"),
+                (
+                    AnswerChoice::Build,
+                    "build it all the same; the report says so",
+                ),
+                (
+                    AnswerChoice::Done,
+                    "there is nothing to do: take the task as done",
+                ),
                 STOP,
             ],
             Self::EndChecks => &[
@@ -283,10 +371,15 @@ impl Topic {
                     AnswerChoice::AddTask,
                     "a task that fixes it, with `fp task add`; the checks run again after it",
                 ),
-                (AnswerChoice::Finish, "the run is finished as it is; the report says what failed"),
+                (
+                    AnswerChoice::Finish,
+                    "the run is finished as it is; the report says what failed",
+                ),
                 STOP,
             ],
-            Self::Budget { task: None, .. } => &[(AnswerChoice::Continue, "spend as much again"), STOP],
+            Self::Budget { task: None, .. } => {
+                &[(AnswerChoice::Continue, "spend as much again"), STOP]
+            }
             Self::Budget { task: Some(_), .. } => &[
                 (AnswerChoice::Continue, "spend as much again"),
                 (AnswerChoice::GiveUp, "give the task up and go on"),
@@ -299,7 +392,10 @@ impl Topic {
 
     /// Finds the choice with this label among those offered.
     pub(super) fn choice(&self, label: &str) -> Option<AnswerChoice> {
-        self.choices().iter().map(|(choice, _)| *choice).find(|choice| choice.into_str() == label)
+        self.choices()
+            .iter()
+            .map(|(choice, _)| *choice)
+            .find(|choice| choice.into_str() == label)
     }
 }
 
@@ -314,17 +410,26 @@ impl Question {
         let (header, text) = match &topic {
             Topic::TaskFailed(task) => {
                 let reason = reason.trim_end_matches('.');
-                ("Task failed", format!("Task {task} failed for good: {reason}. How should it continue?"))
+                (
+                    "Task failed",
+                    format!("Task {task} failed for good: {reason}. How should it continue?"),
+                )
             }
             Topic::CheckFailed { task, .. } => (
                 "Check",
-                format!("Task {task} did not pass by its commands. {reason} How should it continue?"),
+                format!(
+                    "Task {task} did not pass by its commands. {reason} How should it continue?"
+                ),
             ),
             Topic::CheckDoubted { task, commands } => {
-                let commands: Vec<String> =
-                    commands.iter().map(|command| prompt_quoted(command, MAX_COMMAND)).collect();
-                let text =
-                    format!("The builder of task {task} doubts its check {}: {reason}", commands.join(", "));
+                let commands: Vec<String> = commands
+                    .iter()
+                    .map(|command| prompt_quoted(command, MAX_COMMAND))
+                    .collect();
+                let text = format!(
+                    "The builder of task {task} doubts its check {}: {reason}",
+                    commands.join(", ")
+                );
                 ("Check", text)
             }
             Topic::FailsBefore { commands } => {
@@ -338,11 +443,14 @@ impl Question {
             }
             Topic::VerifierSilent(task) => (
                 "No verdict",
-                format!("Two verifiers of task {task} ended without a verdict. How should it continue?"),
+                format!(
+                    "Two verifiers of task {task} ended without a verdict. How should it continue?"
+                ),
             ),
-            Topic::CommitBlocked(task) | Topic::IndexLocked(task) => {
-                ("Commit", format!("Task {task} passed, but its commit could not be made: {reason}"))
-            }
+            Topic::CommitBlocked(task) | Topic::IndexLocked(task) => (
+                "Commit",
+                format!("Task {task} passed, but its commit could not be made: {reason}"),
+            ),
             Topic::CommitRewritten(task) => (
                 "Commit",
                 format!(
@@ -351,16 +459,23 @@ impl Question {
             ),
             Topic::CheckoutChanged { .. } => (
                 "Checkout",
-                format!("Changed in the checkout while no task had it: {reason}. How should it continue?"),
+                format!(
+                    "Changed in the checkout while no task had it: {reason}. How should it continue?"
+                ),
             ),
-            Topic::Scope { task, path } => {
-                ("More files", format!("The builder of task {task} wants to change {path} as well: {reason}"))
-            }
+            Topic::Scope { task, path } => (
+                "More files",
+                format!("The builder of task {task} wants to change {path} as well: {reason}"),
+            ),
             Topic::Drift(tasks) => (
                 "Drift",
                 format!(
                     "What {} planned on has changed since the approval: {reason}. Do the tasks still fit?",
-                    if tasks.len() == 1 { "a task was" } else { "tasks were" }
+                    if tasks.len() == 1 {
+                        "a task was"
+                    } else {
+                        "tasks were"
+                    }
                 ),
             ),
             Topic::PassesBefore(task) => (
@@ -371,8 +486,13 @@ impl Question {
             ),
             Topic::Clarify(task) => ("Task", format!("Task {task}: {reason}")),
             Topic::Budget { limit, task } => {
-                let of = task.as_ref().map_or("the run".to_owned(), |task| format!("task {task}"));
-                ("Budget", format!("The budget of {of}, {limit}, is spent. How should it continue?"))
+                let of = task
+                    .as_ref()
+                    .map_or("the run".to_owned(), |task| format!("task {task}"));
+                (
+                    "Budget",
+                    format!("The budget of {of}, {limit}, is spent. How should it continue?"),
+                )
             }
             Topic::EndChecks => (
                 "Last checks",
@@ -380,7 +500,8 @@ impl Question {
             ),
             Topic::BuildersSilent => (
                 "No builder",
-                "Tasks are ready, but builders end without taking one. How should it continue?".to_owned(),
+                "Tasks are ready, but builders end without taking one. How should it continue?"
+                    .to_owned(),
             ),
         };
         let option = |(choice, description): &(AnswerChoice, &str)| AnswerOption {
@@ -389,28 +510,56 @@ impl Question {
         };
         let options = topic.choices().iter().map(option).collect();
         let id = format!("q{serial}");
-        Self { id, topic, text, header: header.into(), options, reason: reason.into() }
+        Self {
+            id,
+            topic,
+            text,
+            header: header.into(),
+            options,
+            reason: reason.into(),
+        }
     }
 
     /// Words the builder's own question `text` about `task`.
-    pub fn clarification(task: &TaskId, serial: u64, text: &str, options: Vec<AnswerOption>) -> Self {
+    pub fn clarification(
+        task: &TaskId,
+        serial: u64,
+        text: &str,
+        options: Vec<AnswerOption>,
+    ) -> Self {
         let asked = Self::new(Topic::Clarify(task.clone()), serial, text);
         let header: String = format!("Task {task}").chars().take(12).collect();
-        Self { header, options, ..asked }
+        Self {
+            header,
+            options,
+            ..asked
+        }
     }
 
     /// The question as it is asked and compared: each text of it, which may come from a builder or another machine, on
     /// one line.
     pub fn shown(&self) -> Self {
-        let options = self.options.iter().map(|option| option.each(said)).collect();
-        Self { text: said(&self.text), header: said(&self.header), options, ..self.clone() }
+        let options = self
+            .options
+            .iter()
+            .map(|option| option.each(said))
+            .collect();
+        Self {
+            text: said(&self.text),
+            header: said(&self.header),
+            options,
+            ..self.clone()
+        }
     }
 
     /// The answer taken if nobody can be asked: it continues with what can be done, and can't loop.
     pub fn unattended_answer(&self) -> &str {
         let choice = match self.topic {
             Topic::Clarify(_) => {
-                return self.options.first().map_or(AnswerChoice::Continue.into_str(), |first| &first.label);
+                return self
+                    .options
+                    .first()
+                    .map_or(AnswerChoice::Continue.into_str(), |first| &first.label);
             }
             Topic::Scope { .. } => AnswerChoice::Deny,
             Topic::Drift(_) => AnswerChoice::Keep,
@@ -424,9 +573,9 @@ impl Question {
             Topic::BuildersSilent | Topic::IndexLocked(_) | Topic::Budget { task: None, .. } => {
                 AnswerChoice::Stop
             }
-            Topic::CommitRewritten(_) | Topic::CheckoutChanged { .. } | Topic::FailsBefore { .. } => {
-                AnswerChoice::Keep
-            }
+            Topic::CommitRewritten(_)
+            | Topic::CheckoutChanged { .. }
+            | Topic::FailsBefore { .. } => AnswerChoice::Keep,
         };
         choice.into_str()
     }

@@ -32,15 +32,29 @@ pub struct Obstacles<'s, 'e> {
 impl<'s, 'e> Obstacles<'s, 'e> {
     fn new(state: &'s State, edited: &'e BTreeSet<TaskId>) -> Self {
         let wanted = |task: &'s TaskState| task.held().chain(state.wanted_by(&task.leaf.id));
-        let running = state.running().map(|task| (task, wanted(task).filter_map(held).collect())).collect();
+        let running = state
+            .running()
+            .map(|task| (task, wanted(task).filter_map(held).collect()))
+            .collect();
         let phased = state.policy().model == ExecutionModel::Phased;
-        let open = state.tasks.iter().filter(|task| phased && !task.status.is_final());
+        let open = state
+            .tasks
+            .iter()
+            .filter(|task| phased && !task.status.is_final());
         let first_of_phase = open.min_by_key(|task| task.leaf.phase);
-        let fails_before = state.open_questions().flat_map(|question| match &question.topic {
-            Topic::FailsBefore { commands } => commands.keys().collect(),
-            _ => Vec::new(),
-        });
-        Self { state, edited, running, fails_before: fails_before.collect(), first_of_phase }
+        let fails_before = state
+            .open_questions()
+            .flat_map(|question| match &question.topic {
+                Topic::FailsBefore { commands } => commands.keys().collect(),
+                _ => Vec::new(),
+            });
+        Self {
+            state,
+            edited,
+            running,
+            fails_before: fails_before.collect(),
+            first_of_phase,
+        }
     }
 
     /// Returns the obstacle to claiming `task`, or `None` if it is ready.
@@ -55,7 +69,10 @@ impl<'s, 'e> Obstacles<'s, 'e> {
             }
             Status::Implementing | Status::AwaitingVerification => {
                 let by = task.claim.as_ref().map(|claim| claim.owner.clone());
-                return Some(Obstacle::Held { by, status: task.status });
+                return Some(Obstacle::Held {
+                    by,
+                    status: task.status,
+                });
             }
         }
         if self.edited.contains(&task.leaf.id) {
@@ -65,19 +82,31 @@ impl<'s, 'e> Obstacles<'s, 'e> {
             return Some(Obstacle::FailsBefore);
         }
         let waits = self.waits(task).or_else(|| self.comes_later(task));
-        waits.or_else(|| doubted(task)).or_else(|| self.shares_a_file(task))
+        waits
+            .or_else(|| doubted(task))
+            .or_else(|| self.shares_a_file(task))
     }
 
     fn waits(&self, task: &TaskState) -> Option<Obstacle> {
         let status = |id: &TaskId| self.state.task(id).map(|t| t.status);
         let open = |id: &&TaskId| status(id) != Some(Status::Completed);
         let running = |id: &&TaskId| status(id).is_some_and(|status| !status.is_final());
-        let mut on: Vec<TaskId> = task.leaf.dependencies.iter().filter(open).cloned().collect();
+        let mut on: Vec<TaskId> = task
+            .leaf
+            .dependencies
+            .iter()
+            .filter(open)
+            .cloned()
+            .collect();
         // A leaf added after its dependency failed is pending, yet waits in vain.
-        let lost = on.iter().find(|id| matches!(status(id), Some(Status::Failed | Status::Skipped)));
+        let lost = on
+            .iter()
+            .find(|id| matches!(status(id), Some(Status::Failed | Status::Skipped)));
         if let Some(lost) = lost {
             let cause = self.state.task(lost).and_then(|t| t.because.clone());
-            return Some(Obstacle::Blocked { by: cause.unwrap_or_else(|| lost.clone()) });
+            return Some(Obstacle::Blocked {
+                by: cause.unwrap_or_else(|| lost.clone()),
+            });
         }
         on.extend(task.leaf.after.iter().filter(running).cloned());
         (!on.is_empty()).then_some(Obstacle::Waits { on })
@@ -86,14 +115,24 @@ impl<'s, 'e> Obstacles<'s, 'e> {
     /// A phase begins once all earlier phases are over.
     fn comes_later(&self, task: &TaskState) -> Option<Obstacle> {
         let on = self.first_of_phase?;
-        (on.leaf.phase < task.leaf.phase).then(|| Obstacle::Phase { on: on.leaf.id.clone() })
+        (on.leaf.phase < task.leaf.phase).then(|| Obstacle::Phase {
+            on: on.leaf.id.clone(),
+        })
     }
 
     fn shares_a_file(&self, task: &TaskState) -> Option<Obstacle> {
-        let files: Vec<(&str, Cow<str>)> = task.held().filter_map(|file| Some((file, held(file)?))).collect();
+        let files: Vec<(&str, Cow<str>)> = task
+            .held()
+            .filter_map(|file| Some((file, held(file)?)))
+            .collect();
         self.running.iter().find_map(|(running, others)| {
-            let (file, _) = files.iter().find(|(_, path)| others.iter().any(|other| meet(other, path)))?;
-            Some(Obstacle::File { task: running.leaf.id.clone(), file: (*file).to_owned() })
+            let (file, _) = files
+                .iter()
+                .find(|(_, path)| others.iter().any(|other| meet(other, path)))?;
+            Some(Obstacle::File {
+                task: running.leaf.id.clone(),
+                file: (*file).to_owned(),
+            })
         })
     }
 }
@@ -104,9 +143,14 @@ fn doubted(task: &TaskState) -> Option<Obstacle> {
         return Some(Obstacle::ToRevise);
     }
     if let Some(drift) = &task.drift {
-        return Some(Obstacle::Drifted { drift: drift.clone() });
+        return Some(Obstacle::Drifted {
+            drift: drift.clone(),
+        });
     }
-    let doubtful = task.before.as_ref().is_some_and(|before| before.passed && before.waived.is_none());
+    let doubtful = task
+        .before
+        .as_ref()
+        .is_some_and(|before| before.passed && before.waived.is_none());
     doubtful.then_some(Obstacle::PassesBefore)
 }
 
@@ -119,7 +163,12 @@ impl State {
     /// The tasks that can be claimed, apart from run-wide obstacles, in claim order.
     pub fn ready(&self, edited: &BTreeSet<TaskId>) -> Vec<&TaskState> {
         let obstacles = self.obstacles(edited);
-        self.in_claim_order(self.tasks.iter().filter(|task| obstacles.of(task).is_none()).collect())
+        self.in_claim_order(
+            self.tasks
+                .iter()
+                .filter(|task| obstacles.of(task).is_none())
+                .collect(),
+        )
     }
 
     /// The run-wide obstacle, if any: the plan isn't approved, or its run isn't running.
@@ -142,11 +191,19 @@ impl State {
             Obstacle::Blocked { by } if task.status == Status::Skipped => {
                 format!("it is SKIPPED: Blocked by {by}")
             }
-            Obstacle::Blocked { by } => format!("it waits for {by}, which was given up: retry that first"),
-            Obstacle::Held { by: Some(by), status } => format!("it is {} by {by}", status.into_str()),
+            Obstacle::Blocked { by } => {
+                format!("it waits for {by}, which was given up: retry that first")
+            }
+            Obstacle::Held {
+                by: Some(by),
+                status,
+            } => format!("it is {} by {by}", status.into_str()),
             Obstacle::Held { by: None, status } => format!("it is {}", status.into_str()),
             Obstacle::Edited => {
-                format!("it was edited after the approval: run `fp approve {}`", self.plan_id)
+                format!(
+                    "it was edited after the approval: run `fp approve {}`",
+                    self.plan_id
+                )
             }
             Obstacle::Waits { on } => format!("it waits for {}", listed(on)),
             Obstacle::Drifted { drift } if drift.asked => {
@@ -207,7 +264,12 @@ impl State {
                 }
             }
         }
-        self.tasks.iter().zip(found).filter(|(_, f)| *f).map(|(t, _)| t.leaf.id.clone()).collect()
+        self.tasks
+            .iter()
+            .zip(found)
+            .filter(|(_, f)| *f)
+            .map(|(t, _)| t.leaf.id.clone())
+            .collect()
     }
 }
 
@@ -310,7 +372,8 @@ impl Policy {
 
     /// The sort key for claims; smaller comes first.
     pub(super) fn rank(&self, leaf: &Leaf) -> (i64, i64) {
-        self.order.rank(self.composites.get(&leaf.id).copied(), leaf.complexity)
+        self.order
+            .rank(self.composites.get(&leaf.id).copied(), leaf.complexity)
     }
 }
 
@@ -329,7 +392,10 @@ impl State {
 
     /// Sorts ready `tasks` into claim order. Several builders take the task with the most work behind it first, which
     /// makes the run shortest. Ties, and a run with one builder, follow the policy's order.
-    pub(super) fn in_claim_order<'s>(&'s self, mut tasks: Vec<&'s TaskState>) -> Vec<&'s TaskState> {
+    pub(super) fn in_claim_order<'s>(
+        &'s self,
+        mut tasks: Vec<&'s TaskState>,
+    ) -> Vec<&'s TaskState> {
         let policy = self.policy();
         if tasks.len() > 1 && self.run.as_ref().is_some_and(|run| run.terms.builders > 1) {
             let behind = self.open_work_behind();
@@ -343,15 +409,28 @@ impl State {
 
     /// For each unfinished task, the total complexity of the heaviest chain that starts with it.
     fn open_work_behind(&self) -> Vec<u64> {
-        let is_open =
-            |task: &TaskState| !matches!(task.status, Status::Completed | Status::Failed | Status::Skipped);
+        let is_open = |task: &TaskState| {
+            !matches!(
+                task.status,
+                Status::Completed | Status::Failed | Status::Skipped
+            )
+        };
         let mut users = vec![Vec::new(); self.tasks.len()];
-        for (user, task) in self.tasks.iter().enumerate().filter(|(_, task)| is_open(task)) {
+        for (user, task) in self
+            .tasks
+            .iter()
+            .enumerate()
+            .filter(|(_, task)| is_open(task))
+        {
             for &dependency in task.leaf.waits_for().filter_map(|id| self.index.get(id)) {
                 users[dependency].push(user);
             }
         }
-        let weights: Vec<u64> = self.tasks.iter().map(|task| u64::from(task.leaf.complexity)).collect();
+        let weights: Vec<u64> = self
+            .tasks
+            .iter()
+            .map(|task| u64::from(task.leaf.complexity))
+            .collect();
         work_behind(&weights, users)
     }
 }
@@ -363,8 +442,13 @@ mod tests {
     use proptest::prelude::*;
 
     fn files() -> impl Strategy<Value = Vec<String>> {
-        let names = ["a", "a/b", "a/b/c.rs", "a/*.rs", "./a/b", "ab", "ab/c.rs", ".", "*", "../x", "a/b/"];
-        prop::collection::vec(prop::sample::select(names.map(str::to_owned).to_vec()), 0..4)
+        let names = [
+            "a", "a/b", "a/b/c.rs", "a/*.rs", "./a/b", "ab", "ab/c.rs", ".", "*", "../x", "a/b/",
+        ];
+        prop::collection::vec(
+            prop::sample::select(names.map(str::to_owned).to_vec()),
+            0..4,
+        )
     }
 
     proptest! {

@@ -100,12 +100,14 @@ impl Hint for Refusal {
             Self::BuiltOn { on_it, .. } => match on_it.last()? {
                 (id, Status::Completed) => {
                     return Some(
-                        format!("roll back what builds on it first: `fp rollback PLAN {id}`").into(),
+                        format!("roll back what builds on it first: `fp rollback PLAN {id}`")
+                            .into(),
                     );
                 }
                 (id, Status::Implementing) => {
                     return Some(
-                        format!("wait until it is over, or take it back: `fp release PLAN {id}`").into(),
+                        format!("wait until it is over, or take it back: `fp release PLAN {id}`")
+                            .into(),
                     );
                 }
                 (id, _) => return Some(format!("wait until task {id} has been judged").into()),
@@ -117,22 +119,39 @@ impl Hint for Refusal {
     }
 
     fn ends(&self) -> Exit {
-        if matches!(self, Self::NothingReady(_)) { Exit::NothingReady } else { Exit::Findings }
+        if matches!(self, Self::NothingReady(_)) {
+            Exit::NothingReady
+        } else {
+            Exit::Findings
+        }
     }
 }
 
 pub(super) fn refuse(task: &TaskState, allowed: &str) -> Refusal {
-    Refusal::Status { task: task.leaf.id.clone(), status: task.status, allowed: allowed.into() }
+    Refusal::Status {
+        task: task.leaf.id.clone(),
+        status: task.status,
+        allowed: allowed.into(),
+    }
 }
 
 /// Refuses in words of the caller's own.
 pub fn decline(said: String, hint: impl Into<String>) -> Refusal {
-    Refusal::Request { said, hint: hint.into() }
+    Refusal::Request {
+        said,
+        hint: hint.into(),
+    }
 }
 
 fn built(on_it: &[(TaskId, Status)]) -> String {
-    let told: Vec<String> =
-        on_it.iter().map(|(id, status)| format!("{id} ({})", status.into_str())).collect();
-    let (noun, verb) = if on_it.len() == 1 { ("task", "builds") } else { ("tasks", "build") };
+    let told: Vec<String> = on_it
+        .iter()
+        .map(|(id, status)| format!("{id} ({})", status.into_str()))
+        .collect();
+    let (noun, verb) = if on_it.len() == 1 {
+        ("task", "builds")
+    } else {
+        ("tasks", "build")
+    };
     format!("{noun} {} {verb}", told.join(", "))
 }

@@ -77,13 +77,21 @@ impl Run {
     /// True if its terms equal `terms`, apart from the client's process.
     pub(super) fn agrees_with(&self, terms: &RunTerms) -> bool {
         let client = self.terms.client;
-        self.terms == RunTerms { client, ..terms.clone() }
+        self.terms
+            == RunTerms {
+                client,
+                ..terms.clone()
+            }
     }
 
     /// True if `session`, in the client's process `client`, still has the agents of this run. An unknown session counts
     /// as another one.
     pub fn is_led_by(&self, session: Option<&str>, client: Option<u32>) -> bool {
-        let other_process = self.terms.client.zip(client).is_some_and(|(before, now)| before != now);
+        let other_process = self
+            .terms
+            .client
+            .zip(client)
+            .is_some_and(|(before, now)| before != now);
         session.is_some() && self.terms.session.as_deref() == session && !other_process
     }
 }
@@ -223,12 +231,20 @@ impl State {
 
     /// The state of an empty log.
     pub fn new(plan_id: PlanId) -> Self {
-        Self { plan_id, ..Self::default() }
+        Self {
+            plan_id,
+            ..Self::default()
+        }
     }
 
     /// Rebuilds the index, which isn't stored. Must be called after reading a state from its snapshot.
     pub fn restore_index(&mut self) {
-        self.index = self.tasks.iter().enumerate().map(|(i, t)| (t.leaf.id.clone(), i)).collect();
+        self.index = self
+            .tasks
+            .iter()
+            .enumerate()
+            .map(|(i, t)| (t.leaf.id.clone(), i))
+            .collect();
     }
 
     /// The surroundings of the checkout at the start of the run, if known.
@@ -251,7 +267,9 @@ impl State {
 
     /// True if the run was started and isn't over.
     pub fn is_running(&self) -> bool {
-        self.run.as_ref().is_some_and(|r| r.status == RunStatus::Running)
+        self.run
+            .as_ref()
+            .is_some_and(|r| r.status == RunStatus::Running)
     }
 
     /// True if `fp run` leads or led the run.
@@ -288,12 +306,20 @@ impl State {
     /// The iterations that `task` may use; 0 before the run is started.
     pub fn iterations_of(&self, task: &TaskId) -> u32 {
         self.run.as_ref().map_or(0, |run| {
-            run.terms.scaled_iterations.get(task).copied().unwrap_or(0).max(run.terms.max_iterations)
+            run.terms
+                .scaled_iterations
+                .get(task)
+                .copied()
+                .unwrap_or(0)
+                .max(run.terms.max_iterations)
         })
     }
 
     pub fn open_questions(&self) -> impl Iterator<Item = &Question> {
-        self.questions.iter().filter(|a| a.answer.is_empty()).map(|a| &a.question)
+        self.questions
+            .iter()
+            .filter(|a| a.answer.is_empty())
+            .map(|a| &a.question)
     }
 
     pub fn count(&self, status: Status) -> usize {

@@ -13,7 +13,9 @@ use fp_plan::plan::id::{AgentName, MachineId, TaskId};
 use fp_plan::repo_path::RepoPath;
 
 /// The state of a leaf. Readiness is derived, never stored.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, strum::IntoStaticStr)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, strum::IntoStaticStr,
+)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 #[strum(serialize_all = "SCREAMING_SNAKE_CASE", const_into_str)]
 pub enum Status {
@@ -214,7 +216,10 @@ pub struct TaskState {
 
 impl TaskState {
     pub fn new(leaf: Leaf) -> Self {
-        Self { leaf, ..Self::default() }
+        Self {
+            leaf,
+            ..Self::default()
+        }
     }
 
     /// True if it counts as done without proof.
@@ -225,12 +230,19 @@ impl TaskState {
     /// True if it passed and only the commit is missing.
     pub fn awaits_commit(&self) -> bool {
         self.status == Status::AwaitingVerification
-            && self.verdict.as_ref().is_some_and(|v| v.pass && v.iteration == self.iteration)
+            && self
+                .verdict
+                .as_ref()
+                .is_some_and(|v| v.pass && v.iteration == self.iteration)
     }
 
     /// The names of the checks that failed in its last failed verdict.
     pub fn failed_checks(&self) -> Vec<String> {
-        self.failed.iter().flat_map(|failed| &failed.checks).map(|check| check.name.clone()).collect()
+        self.failed
+            .iter()
+            .flat_map(|failed| &failed.checks)
+            .map(|check| check.name.clone())
+            .collect()
     }
 
     /// True if its builder may ask the user something: in its first iteration and after each failed check, once for one
@@ -242,12 +254,18 @@ impl TaskState {
 
     /// The paths that no other task may change while this one runs.
     pub fn held(&self) -> impl Iterator<Item = &str> {
-        self.leaf.held().chain(self.granted.iter().map(|granted| granted.path.as_str()))
+        self.leaf
+            .held()
+            .chain(self.granted.iter().map(|granted| granted.path.as_str()))
     }
 
     /// The files it may change.
     pub fn files(&self) -> impl Iterator<Item = &str> {
-        self.leaf.files.iter().chain(self.granted.iter().map(|granted| &granted.path)).map(String::as_str)
+        self.leaf
+            .files
+            .iter()
+            .chain(self.granted.iter().map(|granted| &granted.path))
+            .map(String::as_str)
     }
 
     /// The builder whose worktree it is done in; `None` for the user's checkout.

@@ -49,7 +49,11 @@ fn name(text: &str) -> AgentName {
 
 /// The iterations of `task`: the second one is harder than the others.
 fn iterations(task: &TaskId) -> u32 {
-    if task.as_str() == "2" { MAX_ITERATIONS + 2 } else { MAX_ITERATIONS }
+    if task.as_str() == "2" {
+        MAX_ITERATIONS + 2
+    } else {
+        MAX_ITERATIONS
+    }
 }
 
 fn start(session: &str) -> RunTerms {
@@ -91,11 +95,24 @@ fn an_old_token_changes_nothing() {
     let mut machine = two_in_a_row();
     let owner = name("builder-1");
     machine.claim(&owner);
-    let old = machine.state.held_by(&owner).unwrap().claim.clone().unwrap().token;
+    let old = machine
+        .state
+        .held_by(&owner)
+        .unwrap()
+        .claim
+        .clone()
+        .unwrap()
+        .token;
     machine.submit(&owner);
     machine.judge(&id("1"), false);
-    let refusal = machine.state.submit(&id("1"), &old, "t".into(), Vec::new()).unwrap_err();
-    assert_eq!(refusal.to_string(), "the claim on task 1 is not yours any more: its token has changed");
+    let refusal = machine
+        .state
+        .submit(&id("1"), &old, "t".into(), Vec::new())
+        .unwrap_err();
+    assert_eq!(
+        refusal.to_string(),
+        "the claim on task 1 is not yours any more: its token has changed"
+    );
 }
 
 #[test]
@@ -104,18 +121,45 @@ fn a_verdict_needs_every_check() {
     let owner = name("builder-1");
     machine.claim(&owner);
     machine.submit(&owner);
-    let checks = vec![Check { name: "boundary".into(), verdict: CheckVerdict::Fail, detail: "x.rs".into() }];
-    let work = MeasuredWork { tree: "t".into(), files: Vec::new(), checks };
-    machine.take(vec![Event::Verified { task: id("1"), iteration: 1, work }]);
+    let checks = vec![Check {
+        name: "boundary".into(),
+        verdict: CheckVerdict::Fail,
+        detail: "x.rs".into(),
+    }];
+    let work = MeasuredWork {
+        tree: "t".into(),
+        files: Vec::new(),
+        checks,
+    };
+    machine.take(vec![Event::Verified {
+        task: id("1"),
+        iteration: 1,
+        work,
+    }]);
     let opinion = VerifierOpinion {
-        judgements: vec![Judgement { criterion: 1, pass: true, evidence: "fine".into() }],
+        judgements: vec![Judgement {
+            criterion: 1,
+            pass: true,
+            evidence: "fine".into(),
+        }],
         summary: String::new(),
     };
-    let events = machine.state.judge(&id("1"), None, opinion, &["c".into()], "t9".into()).unwrap();
-    let Event::Judged { verdict, .. } = &events[0] else { panic!("{events:?}") };
-    assert_eq!((verdict.pass, verdict.reasons.as_slice()), (false, &["Check boundary: x.rs".to_owned()][..]));
+    let events = machine
+        .state
+        .judge(&id("1"), None, opinion, &["c".into()], "t9".into())
+        .unwrap();
+    let Event::Judged { verdict, .. } = &events[0] else {
+        panic!("{events:?}")
+    };
+    assert_eq!(
+        (verdict.pass, verdict.reasons.as_slice()),
+        (false, &["Check boundary: x.rs".to_owned()][..])
+    );
     machine.take(events);
-    assert_eq!(machine.state.task(&id("1")).unwrap().status, Status::Implementing);
+    assert_eq!(
+        machine.state.task(&id("1")).unwrap().status,
+        Status::Implementing
+    );
 }
 
 #[test]
@@ -124,39 +168,77 @@ fn a_task_comes_after_another_however_that_one_ended() {
         after: vec![id(before)],
         ..leaf(number, dependencies, number)
     };
-    let tree = vec![leaf(1, &[], 1), follows(2, &[], "1"), leaf(3, &[1], 3), follows(4, &[], "3")];
+    let tree = vec![
+        leaf(1, &[], 1),
+        follows(2, &[], "1"),
+        leaf(3, &[1], 3),
+        follows(4, &[], "3"),
+    ];
     let mut machine = Machine::new(tree, true);
     let ready = |machine: &Machine| {
         let ready = machine.state.ready(&BTreeSet::new());
-        ready.iter().map(|task| task.leaf.id.to_string()).collect::<Vec<_>>()
+        ready
+            .iter()
+            .map(|task| task.leaf.id.to_string())
+            .collect::<Vec<_>>()
     };
     assert_eq!(ready(&machine), ["1"]);
-    let waits = machine.state.obstacles(&BTreeSet::new()).of(machine.state.task(&id("2")).unwrap());
+    let waits = machine
+        .state
+        .obstacles(&BTreeSet::new())
+        .of(machine.state.task(&id("2")).unwrap());
     assert_eq!(waits, Some(Obstacle::Waits { on: vec![id("1")] }));
     let events = machine.state.fail(&id("1"), "no").unwrap();
     machine.take(events);
-    assert_eq!(machine.state.task(&id("3")).unwrap().status, Status::Skipped);
-    assert_eq!(ready(&machine), ["2", "4"], "neither needs what failed or was skipped");
+    assert_eq!(
+        machine.state.task(&id("3")).unwrap().status,
+        Status::Skipped
+    );
+    assert_eq!(
+        ready(&machine),
+        ["2", "4"],
+        "neither needs what failed or was skipped"
+    );
     machine.check();
 }
 
 #[test]
 fn a_retry_brings_back_exactly_what_was_skipped() {
-    let tree =
-        vec![leaf(1, &[], 0), leaf(2, &[], 1), leaf(3, &[1], 2), leaf(4, &[1, 2], 3), leaf(5, &[3], 4)];
+    let tree = vec![
+        leaf(1, &[], 0),
+        leaf(2, &[], 1),
+        leaf(3, &[1], 2),
+        leaf(4, &[1, 2], 3),
+        leaf(5, &[3], 4),
+    ];
     let mut machine = Machine::new(tree, true);
     for failed in ["1", "2"] {
         let events = machine.state.fail(&id(failed), "no").unwrap();
         machine.take(events);
     }
-    let statuses = |m: &Machine| m.state.tasks.iter().map(|t| t.status.into_str()).collect::<Vec<_>>();
-    assert_eq!(statuses(&machine), ["FAILED", "FAILED", "SKIPPED", "SKIPPED", "SKIPPED"]);
+    let statuses = |m: &Machine| {
+        m.state
+            .tasks
+            .iter()
+            .map(|t| t.status.into_str())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(
+        statuses(&machine),
+        ["FAILED", "FAILED", "SKIPPED", "SKIPPED", "SKIPPED"]
+    );
     let events = machine.state.retry(&id("1")).unwrap();
     machine.take(events);
-    assert_eq!(statuses(&machine), ["PENDING", "FAILED", "PENDING", "SKIPPED", "PENDING"]);
+    assert_eq!(
+        statuses(&machine),
+        ["PENDING", "FAILED", "PENDING", "SKIPPED", "PENDING"]
+    );
     machine.check();
     let refusal = machine.state.retry(&id("4")).unwrap_err();
-    assert_eq!(refusal.to_string(), "task 4 is SKIPPED: it waits for a failed task, retry 2");
+    assert_eq!(
+        refusal.to_string(),
+        "task 4 is SKIPPED: it waits for a failed task, retry 2"
+    );
 }
 
 #[test]
@@ -168,25 +250,40 @@ fn what_was_done_before_is_done_again_only_where_nothing_is_in_the_way() {
     machine.claim(&name("builder-1"));
     assert_eq!(status(&machine, "3"), Status::Implementing);
     let refused = machine.state.retry(&id("1")).unwrap_err().to_string();
-    assert_eq!(refused, "task 1 is COMPLETED: task 3, which builds on it, is under way: release that first");
+    assert_eq!(
+        refused,
+        "task 1 is COMPLETED: task 3, which builds on it, is under way: release that first"
+    );
     let events = machine.state.release(&id("3"), "later").unwrap();
     machine.take(events);
     let events = machine.state.retry(&id("1")).unwrap();
     machine.take(events);
-    assert_eq!((status(&machine, "1"), status(&machine, "2")), (Status::Pending, Status::Completed));
+    assert_eq!(
+        (status(&machine, "1"), status(&machine, "2")),
+        (Status::Pending, Status::Completed)
+    );
     let events = machine.state.fail(&id("1"), "no").unwrap();
     machine.take(events);
     let refused = machine.state.retry(&id("2")).unwrap_err().to_string();
-    assert_eq!(refused, "task 2 is COMPLETED: it waits for 1, which is not done: retry that first");
+    assert_eq!(
+        refused,
+        "task 2 is COMPLETED: it waits for 1, which is not done: retry that first"
+    );
     machine.check();
 }
 
 #[test]
 fn an_opinion_judges_each_criterion_once() {
     let check = |judged: &[usize], expect: Result<(), &str>| {
-        let judgement = |n: &usize| Judgement { criterion: *n, pass: true, evidence: String::new() };
-        let opinion =
-            VerifierOpinion { judgements: judged.iter().map(judgement).collect(), summary: String::new() };
+        let judgement = |n: &usize| Judgement {
+            criterion: *n,
+            pass: true,
+            evidence: String::new(),
+        };
+        let opinion = VerifierOpinion {
+            judgements: judged.iter().map(judgement).collect(),
+            summary: String::new(),
+        };
         let found = opinion.complete(2).map(|_| ()).map_err(|e| e.to_string());
         assert_eq!(found, expect.map_err(str::to_owned), "{judged:?}");
     };
@@ -201,7 +298,10 @@ fn an_opinion_judges_each_criterion_once() {
 fn a_harder_task_has_more_iterations() {
     let mut machine = Machine::new(vec![leaf(1, &[], 0), leaf(2, &[], 1)], true);
     for task in ["1", "2"] {
-        assert_eq!(machine.state.iterations_of(&id(task)), iterations(&id(task)));
+        assert_eq!(
+            machine.state.iterations_of(&id(task)),
+            iterations(&id(task))
+        );
         let mut judged = 0;
         while !machine.state.task(&id(task)).unwrap().status.is_final() {
             machine.claim(&name("builder-1"));
@@ -211,33 +311,80 @@ fn a_harder_task_has_more_iterations() {
             assert!(judged < 10, "it never ends");
         }
         let ended = machine.state.task(&id(task)).unwrap();
-        assert_eq!((ended.status, ended.iteration), (Status::Failed, iterations(&id(task))));
+        assert_eq!(
+            (ended.status, ended.iteration),
+            (Status::Failed, iterations(&id(task)))
+        );
     }
     let replayed = State::replay(machine.state.plan_id.clone(), &machine.log);
     assert_eq!(replayed.iterations_of(&id("2")), MAX_ITERATIONS + 2);
     let events = machine.state.start(start("s0")).unwrap();
     assert!(events.is_empty(), "the same again is nothing new");
-    let other = RunTerms { scaled_iterations: BTreeMap::new(), ..start("s0") };
-    assert_eq!(machine.state.start(other).unwrap().len(), 1, "other iterations are");
+    let other = RunTerms {
+        scaled_iterations: BTreeMap::new(),
+        ..start("s0")
+    };
+    assert_eq!(
+        machine.state.start(other).unwrap().len(),
+        1,
+        "other iterations are"
+    );
 }
 
 #[test]
 fn an_obstacle_says_why() {
-    let tree = vec![leaf(1, &[], 0), leaf(2, &[1], 1), leaf(3, &[], 0), leaf(4, &[2], 2), leaf(5, &[], 3)];
+    let tree = vec![
+        leaf(1, &[], 0),
+        leaf(2, &[1], 1),
+        leaf(3, &[], 0),
+        leaf(4, &[2], 2),
+        leaf(5, &[], 3),
+    ];
     let mut machine = Machine::new(tree, true);
-    let base = Base { tree: "b".into(), head: "h".into(), worktree: None, around: None };
-    let events =
-        machine.state.claim(&name("b"), Some(&id("1")), &BTreeSet::new(), "t".into(), base).unwrap().1;
+    let base = Base {
+        tree: "b".into(),
+        head: "h".into(),
+        worktree: None,
+        around: None,
+    };
+    let events = machine
+        .state
+        .claim(
+            &name("b"),
+            Some(&id("1")),
+            &BTreeSet::new(),
+            "t".into(),
+            base,
+        )
+        .unwrap()
+        .1;
     machine.take(events);
     let edited: BTreeSet<TaskId> = [id("5"), id("1")].into();
     let check = |machine: &Machine, task: &str, expect: Option<Obstacle>| {
-        let found = machine.state.obstacles(&edited).of(machine.state.task(&id(task)).unwrap());
+        let found = machine
+            .state
+            .obstacles(&edited)
+            .of(machine.state.task(&id(task)).unwrap());
         assert_eq!(found, expect, "{task}");
     };
-    check(&machine, "1", Some(Obstacle::Held { by: Some(name("b")), status: Status::Implementing }));
+    check(
+        &machine,
+        "1",
+        Some(Obstacle::Held {
+            by: Some(name("b")),
+            status: Status::Implementing,
+        }),
+    );
     check(&machine, "2", Some(Obstacle::Waits { on: vec![id("1")] }));
     let file = machine.state.task(&id("3")).unwrap().leaf.files[0].clone();
-    check(&machine, "3", Some(Obstacle::File { task: id("1"), file }));
+    check(
+        &machine,
+        "3",
+        Some(Obstacle::File {
+            task: id("1"),
+            file,
+        }),
+    );
     check(&machine, "5", Some(Obstacle::Edited));
     let events = machine.state.fail(&id("2"), "no").unwrap();
     machine.take(events);
@@ -259,8 +406,10 @@ fn a_worktree_begins_with_the_newest_commit_and_a_checkout_with_the_first() {
     };
     let mut machine = two_in_a_row();
     let mut claim = |owner: &str, given: Base, expect: Base| {
-        let (_, events) =
-            machine.state.claim(&name(owner), None, &BTreeSet::new(), "t".into(), given).unwrap();
+        let (_, events) = machine
+            .state
+            .claim(&name(owner), None, &BTreeSet::new(), "t".into(), given)
+            .unwrap();
         machine.take(events);
         assert_eq!(machine.state.task(&id("1")).unwrap().base, Some(expect));
         let events = machine.state.release(&id("1"), "no").unwrap();
@@ -270,11 +419,26 @@ fn a_worktree_begins_with_the_newest_commit_and_a_checkout_with_the_first() {
     claim("builder-1", base("a", None), base("a", None));
     let none = claim("builder-1", base("b", None), base("a", None));
     assert!(none.is_empty());
-    claim("builder-1", base("c", Some("builder-1")), base("c", Some("builder-1")));
-    let both = claim("builder-2", base("d", Some("builder-2")), base("d", Some("builder-2")));
-    assert_eq!(both, [(name("builder-1"), id("1")), (name("builder-2"), id("1"))].into());
+    claim(
+        "builder-1",
+        base("c", Some("builder-1")),
+        base("c", Some("builder-1")),
+    );
+    let both = claim(
+        "builder-2",
+        base("d", Some("builder-2")),
+        base("d", Some("builder-2")),
+    );
+    assert_eq!(
+        both,
+        [(name("builder-1"), id("1")), (name("builder-2"), id("1"))].into()
+    );
     claim("builder-1", base("e", None), base("e", None));
     let events = machine.state.cancel(Decider::User).unwrap();
     machine.take(events);
-    assert_eq!(machine.state.worktrees.len(), 2, "what is in them is known until it is kept");
+    assert_eq!(
+        machine.state.worktrees.len(),
+        2,
+        "what is in them is known until it is kept"
+    );
 }

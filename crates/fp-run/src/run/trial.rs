@@ -34,8 +34,9 @@ static COMPLAINT: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 /// The failure of a runner that found no test.
-static NO_TESTS: LazyLock<Regex> =
-    LazyLock::new(|| regex(r"(?i)\bno tests? (?:ran|found|specified|files? found)|\bcollected 0 items"));
+static NO_TESTS: LazyLock<Regex> = LazyLock::new(|| {
+    regex(r"(?i)\bno tests? (?:ran|found|specified|files? found)|\bcollected 0 items")
+});
 /// The words of a task that mends what fails.
 static MENDS: LazyLock<Regex> = LazyLock::new(|| {
     regex(
@@ -66,17 +67,27 @@ impl State {
 
     /// The commands of the pending tasks of `plan`, each once; once work has begun, only those of added and changed tasks.
     /// `is_there` tells which paths exist.
-    pub fn commands_to_try(&self, plan: &Plan, is_there: impl Fn(&str) -> bool) -> Vec<PlannedCommand> {
+    pub fn commands_to_try(
+        &self,
+        plan: &Plan,
+        is_there: impl Fn(&str) -> bool,
+    ) -> Vec<PlannedCommand> {
         let begun = self.has_claimed();
         let approved = |leaf: &Task| {
             let task = self.task(&TaskId::new(leaf.id.to_string()).ok()?)?;
-            let is_approved = task.status == Status::Pending && approval::is_approved(leaf, &task.leaf);
-            (is_approved && (!begun || self.untried.contains(&task.leaf.id))).then(|| task.leaf.id.clone())
+            let is_approved =
+                task.status == Status::Pending && approval::is_approved(leaf, &task.leaf);
+            (is_approved && (!begun || self.untried.contains(&task.leaf.id)))
+                .then(|| task.leaf.id.clone())
         };
-        let leaves: Vec<(TaskId, &Task)> =
-            plan.leaves().filter_map(|leaf| Some((approved(leaf)?, leaf))).collect();
+        let leaves: Vec<(TaskId, &Task)> = plan
+            .leaves()
+            .filter_map(|leaf| Some((approved(leaf)?, leaf)))
+            .collect();
         let files = || leaves.iter().flat_map(|(_, leaf)| leaf.files());
-        let names: HashSet<&str> = files().flat_map(|file| new_names(file, &is_there)).collect();
+        let names: HashSet<&str> = files()
+            .flat_map(|file| new_names(file, &is_there))
+            .collect();
         // While a project is set up, none of its commands has to pass.
         let sets_up = files().any(|f| !f.contains('/') && !f.ends_with(".md") && !is_there(f));
         let mends = |leaf: &Task| MENDS.is_match(&TaskScope::new(leaf, &[], Vec::new()).text);
@@ -85,7 +96,10 @@ impl State {
         for (id, leaf) in &leaves {
             let tests = leaf.test_commands().map(|line| (line, true));
             for (line, is_test) in tests.chain(leaf.verify().map(|line| (line, false))) {
-                let at = commands.iter().position(|known| known.line == line).unwrap_or(commands.len());
+                let at = commands
+                    .iter()
+                    .position(|known| known.line == line)
+                    .unwrap_or(commands.len());
                 if at == commands.len() {
                     let should_pass = !may_fail && !words(line).any(|word| names.contains(word));
                     commands.push(PlannedCommand {
@@ -98,12 +112,19 @@ impl State {
                 commands[at].tasks.insert(id.clone());
             }
         }
-        commands.iter_mut().for_each(|c| c.should_pass &= c.tasks.len() >= leaves.len().min(2));
+        commands
+            .iter_mut()
+            .for_each(|c| c.should_pass &= c.tasks.len() >= leaves.len().min(2));
         commands
     }
 
     /// Records how `commands` ran, with `notes` on it, and asks about those that can't succeed.
-    pub fn tried(&self, commands: &[PlannedCommand], runs: &[CommandRun], notes: Vec<String>) -> Vec<Event> {
+    pub fn tried(
+        &self,
+        commands: &[PlannedCommand],
+        runs: &[CommandRun],
+        notes: Vec<String>,
+    ) -> Vec<Event> {
         if !self.is_trial_due() {
             return Vec::new();
         }
@@ -111,19 +132,34 @@ impl State {
         for (command, run) in commands.iter().zip(runs) {
             let starts = !self.cannot_start(run);
             let fails = matches!(run.end, Some(CommandEnd::Exited(status)) if status != 0);
-            let is_doubtful = !starts || command.should_pass && fails && !NO_TESTS.is_match(&run.output);
+            let is_doubtful =
+                !starts || command.should_pass && fails && !NO_TESTS.is_match(&run.output);
             if is_doubtful && !self.is_kept(&command.line) {
                 let program = run.line.split_whitespace().next().unwrap_or_default();
-                doubted.entry((starts, program)).or_default().push((command, command_check(run)));
+                doubted
+                    .entry((starts, program))
+                    .or_default()
+                    .push((command, command_check(run)));
             }
         }
-        let mut events =
-            vec![Event::CommandsTried { checks: runs.iter().map(command_check).collect(), notes }];
+        let mut events = vec![Event::CommandsTried {
+            checks: runs.iter().map(command_check).collect(),
+            notes,
+        }];
         for (serial, ((starts, _), group)) in (self.questions.len() as u64 + 1..).zip(doubted) {
-            let told: Vec<String> = group.iter().filter_map(|(_, check)| told_end(check, !starts)).collect();
+            let told: Vec<String> = group
+                .iter()
+                .filter_map(|(_, check)| told_end(check, !starts))
+                .collect();
             let mut commands: BTreeMap<TaskId, BTreeSet<String>> = BTreeMap::new();
-            for (task, line) in group.iter().flat_map(|(c, _)| c.tasks.iter().map(|task| (task, &c.line))) {
-                commands.entry(task.clone()).or_default().insert(line.clone());
+            for (task, line) in group
+                .iter()
+                .flat_map(|(c, _)| c.tasks.iter().map(|task| (task, &c.line)))
+            {
+                commands
+                    .entry(task.clone())
+                    .or_default()
+                    .insert(line.clone());
             }
             let question = Question::new(Topic::FailsBefore { commands }, serial, &told.join(" "));
             events.push(Event::Asked { question });
@@ -142,12 +178,24 @@ impl State {
 
     /// True if the command of `run` did not begin its work, for a reason that no task takes away.
     fn cannot_start(&self, run: &CommandRun) -> bool {
-        let head: Vec<&str> = run.output.lines().filter(|line| !line.trim().is_empty()).take(HEAD).collect();
-        let names_file =
-            |line: &&str| self.tasks.iter().flat_map(|t| &t.leaf.files).any(|f| line.contains(f.as_str()));
+        let head: Vec<&str> = run
+            .output
+            .lines()
+            .filter(|line| !line.trim().is_empty())
+            .take(HEAD)
+            .collect();
+        let names_file = |line: &&str| {
+            self.tasks
+                .iter()
+                .flat_map(|t| &t.leaf.files)
+                .any(|f| line.contains(f.as_str()))
+        };
         let complains = |status: i32| {
             let usage = |line: &&str| status == 2 && line.to_lowercase().contains("usage:");
-            starts_runner(&run.line) && head.iter().any(|line| COMPLAINT.is_match(line) || usage(line))
+            starts_runner(&run.line)
+                && head
+                    .iter()
+                    .any(|line| COMPLAINT.is_match(line) || usage(line))
         };
         match run.end {
             None => true,
@@ -162,10 +210,16 @@ impl State {
 
 /// True if `line` starts a known runner on the project's tests or sources.
 fn starts_runner(line: &str) -> bool {
-    let words: Vec<&str> = line.split_whitespace().skip_while(|word| word.contains('=')).collect();
+    let words: Vec<&str> = line
+        .split_whitespace()
+        .skip_while(|word| word.contains('='))
+        .collect();
     let (first, rest) = words.split_first().unwrap_or((&"", &[]));
-    let runner =
-        if first.starts_with("python") && rest.first() == Some(&"-m") { rest.get(1) } else { Some(first) };
+    let runner = if first.starts_with("python") && rest.first() == Some(&"-m") {
+        rest.get(1)
+    } else {
+        Some(first)
+    };
     runner.is_some_and(|runner| RUNNERS.contains(runner))
         && !rest.first().is_some_and(|w| FORWARDING.contains(w))
 }
@@ -173,8 +227,17 @@ fn starts_runner(line: &str) -> bool {
 /// The names by which a command may mean `file`, or a folder that comes into being with it.
 fn new_names<'f>(file: &'f str, is_there: &impl Fn(&str) -> bool) -> Vec<&'f str> {
     let file = file.trim_end_matches('/');
-    let folders = file.match_indices('/').map(|(end, _)| &file[..end]).filter(|folder| !is_there(folder));
-    let name = |path: &'f str| path.rsplit('/').next()?.split('.').next().filter(|name| !name.is_empty());
+    let folders = file
+        .match_indices('/')
+        .map(|(end, _)| &file[..end])
+        .filter(|folder| !is_there(folder));
+    let name = |path: &'f str| {
+        path.rsplit('/')
+            .next()?
+            .split('.')
+            .next()
+            .filter(|name| !name.is_empty())
+    };
     folders.chain([file]).filter_map(name).collect()
 }
 
@@ -193,21 +256,48 @@ mod tests {
         let check = |line: &str, status: i32, output: &str, expect: bool| {
             let end = Some(CommandEnd::Exited(status));
             let (line, output) = (line.to_owned(), output.to_owned());
-            let run = CommandRun { line, end, duration: Duration::ZERO, output, sha256: String::new() };
+            let run = CommandRun {
+                line,
+                end,
+                duration: Duration::ZERO,
+                output,
+                sha256: String::new(),
+            };
             let state = State::new("p".parse().unwrap());
-            assert_eq!(state.cannot_start(&run), expect, "{} {}", run.line, run.output);
+            assert_eq!(
+                state.cannot_start(&run),
+                expect,
+                "{} {}",
+                run.line,
+                run.output
+            );
         };
         check("pytest", 127, "sh: 1: pytest: not found", true);
         check("./check", 126, "sh: 1: ./check: Permission denied", true);
-        check("cargo test a, b", 1, "error: unexpected argument 'b' found\n\nUsage: cargo test", true);
-        check("RUST_LOG=x cargo nextest run", 101, "error: no such command: `nextest`", true);
+        check(
+            "cargo test a, b",
+            1,
+            "error: unexpected argument 'b' found\n\nUsage: cargo test",
+            true,
+        );
+        check(
+            "RUST_LOG=x cargo nextest run",
+            101,
+            "error: no such command: `nextest`",
+            true,
+        );
         check(
             "python3 -m pytest -q --slow",
             4,
             "ERROR: usage: __main__.py [options]\n__main__.py: error: unrecognized arguments: --slow",
             true,
         );
-        check("python3 -m pytest", 1, "/usr/bin/python3: No module named pytest", true);
+        check(
+            "python3 -m pytest",
+            1,
+            "/usr/bin/python3: No module named pytest",
+            true,
+        );
         check("mypy", 2, "usage: mypy [-h]\n", true);
         check("mypy src", 1, "usage: mypy [-h]\n", false);
         check(
@@ -216,8 +306,18 @@ mod tests {
             "usage: shop [-h]\nshop: error: unrecognized arguments: --json",
             false,
         );
-        check("cargo run -- --json", 2, "error: unexpected argument '--json' found", false);
-        check("cargo test", 101, "running 1 test\na\nb\nerror: unexpected argument '--json' found", false);
+        check(
+            "cargo run -- --json",
+            2,
+            "error: unexpected argument '--json' found",
+            false,
+        );
+        check(
+            "cargo test",
+            101,
+            "running 1 test\na\nb\nerror: unexpected argument '--json' found",
+            false,
+        );
         check("cargo test", 0, "error: unexpected argument", false);
     }
 

@@ -49,9 +49,16 @@ impl VerifierOpinion {
             }
         }
         let judged = |n: &usize| self.judgements.iter().any(|j| j.criterion == *n);
-        let missing: Vec<String> = (1..=criteria).filter(|n| !judged(n)).map(|n| n.to_string()).collect();
+        let missing: Vec<String> = (1..=criteria)
+            .filter(|n| !judged(n))
+            .map(|n| n.to_string())
+            .collect();
         let said = || format!("no judgement on criteria {}", missing.join(", "));
-        if missing.is_empty() { Ok(self) } else { Err(InvalidOpinion(said())) }
+        if missing.is_empty() {
+            Ok(self)
+        } else {
+            Err(InvalidOpinion(said()))
+        }
     }
 }
 
@@ -61,7 +68,9 @@ pub fn reasons(opinion: &VerifierOpinion, criteria: &[String], checks: &[Check])
         let text = criteria.get(j.criterion - 1).map_or("", String::as_str);
         format!("Criterion {} ({text}): {}", j.criterion, j.evidence)
     });
-    criteria.chain(checks.iter().filter(|check| check.fails()).map(Check::told)).collect()
+    criteria
+        .chain(checks.iter().filter(|check| check.fails()).map(Check::told))
+        .collect()
 }
 
 /// A verifier's words, for the user.
@@ -69,7 +78,10 @@ pub(super) fn said_by_verifier(summary: &str) -> String {
     match summary.trim() {
         "" => String::new(),
         summary => {
-            format!("The verifier says: {}.", prompt_quoted(summary.trim_end_matches('.'), MAX_SUMMARY))
+            format!(
+                "The verifier says: {}.",
+                prompt_quoted(summary.trim_end_matches('.'), MAX_SUMMARY)
+            )
         }
     }
 }
@@ -77,12 +89,22 @@ pub(super) fn said_by_verifier(summary: &str) -> String {
 /// How the command of `check` ended, with the beginning or the end of its output; `None` if it runs none.
 pub(super) fn told_end(check: &Check, by_beginning: bool) -> Option<String> {
     let (head, output) = check.detail.split_once('\n').unwrap_or((&check.detail, ""));
-    let lines: Vec<&str> = output.lines().filter(|line| !line.trim().is_empty()).collect();
-    let shown = if by_beginning { lines.get(..3) } else { lines.get(lines.len().saturating_sub(3)..) };
+    let lines: Vec<&str> = output
+        .lines()
+        .filter(|line| !line.trim().is_empty())
+        .collect();
+    let shown = if by_beginning {
+        lines.get(..3)
+    } else {
+        lines.get(lines.len().saturating_sub(3)..)
+    };
     let shown = shown.unwrap_or(&lines).join(" ");
     let ended = head.split(" after ").next().unwrap_or_default();
     let command = prompt_quoted(check.command()?, MAX_SUMMARY);
-    Some(format!("{command} ended with {ended}: {}.", prompt_quoted(&shown, MAX_OUTPUT)))
+    Some(format!(
+        "{command} ended with {ended}: {}.",
+        prompt_quoted(&shown, MAX_OUTPUT)
+    ))
 }
 
 /// The question whether the plan is at fault, and its reason: all that failed is a command, or a command failed in the
@@ -90,21 +112,34 @@ pub(super) fn told_end(check: &Check, by_beginning: bool) -> Option<String> {
 fn doubt_of_checks(task: &TaskState, opinion: &VerifierOpinion) -> Option<(Topic, String)> {
     let verified = task.verification.as_ref()?;
     let failed = || verified.checks.iter().filter(|check| check.fails());
-    let commands: BTreeSet<String> = failed().filter_map(Check::command).map(str::to_owned).collect();
-    let before = task.failed.as_ref().filter(|before| before.tree == verified.tree);
-    let again =
-        |check: &Check| before.is_some_and(|before| before.checks.iter().any(|b| b.name == check.name));
-    let why =
-        if opinion.judgements.iter().all(|judged| judged.pass) && failed().all(|c| c.command().is_some()) {
-            "Each criterion was judged to hold."
-        } else if failed().any(|check| check.command().is_some() && again(check)) {
-            "It failed in the same tree before."
-        } else {
-            return None;
-        };
-    let mut told: Vec<String> = failed().filter_map(|check| told_end(check, false)).collect();
+    let commands: BTreeSet<String> = failed()
+        .filter_map(Check::command)
+        .map(str::to_owned)
+        .collect();
+    let before = task
+        .failed
+        .as_ref()
+        .filter(|before| before.tree == verified.tree);
+    let again = |check: &Check| {
+        before.is_some_and(|before| before.checks.iter().any(|b| b.name == check.name))
+    };
+    let why = if opinion.judgements.iter().all(|judged| judged.pass)
+        && failed().all(|c| c.command().is_some())
+    {
+        "Each criterion was judged to hold."
+    } else if failed().any(|check| check.command().is_some() && again(check)) {
+        "It failed in the same tree before."
+    } else {
+        return None;
+    };
+    let mut told: Vec<String> = failed()
+        .filter_map(|check| told_end(check, false))
+        .collect();
     told.extend([why.to_owned(), said_by_verifier(&opinion.summary)]);
-    let topic = Topic::CheckFailed { task: task.leaf.id.clone(), commands: commands.clone() };
+    let topic = Topic::CheckFailed {
+        task: task.leaf.id.clone(),
+        commands: commands.clone(),
+    };
     (!commands.is_empty()).then(|| (topic, told.join(" ").trim_end().to_owned()))
 }
 
@@ -128,9 +163,21 @@ impl State {
             ClosedUnanswered::Judged.into_str(),
         );
         let doubt = doubt_of_checks(task, &opinion);
-        let VerifierOpinion { judgements, summary } = opinion;
-        let verdict = TaskVerdict { pass, iteration: task.iteration, judgements, summary, reasons };
-        events.push(Event::Judged { task: id.clone(), verdict: verdict.clone() });
+        let VerifierOpinion {
+            judgements,
+            summary,
+        } = opinion;
+        let verdict = TaskVerdict {
+            pass,
+            iteration: task.iteration,
+            judgements,
+            summary,
+            reasons,
+        };
+        events.push(Event::Judged {
+            task: id.clone(),
+            verdict: verdict.clone(),
+        });
         if let Some((topic, reason)) = doubt {
             events.push(self.ask(topic, &reason));
         } else if !pass {
@@ -141,24 +188,40 @@ impl State {
 
     /// True if the user is asked whether the plan is at fault, since `id` failed by its commands.
     pub(super) fn doubts_checks_of(&self, id: &TaskId) -> bool {
-        self.open_questions().any(|q| matches!(&q.topic, Topic::CheckFailed { task, .. } if task == id))
+        self.open_questions()
+            .any(|q| matches!(&q.topic, Topic::CheckFailed { task, .. } if task == id))
     }
 
     /// Announces the commit of a passed task.
     pub fn begin_commit(&self, id: &TaskId, intent: CommitIntent) -> RunDecision {
         self.expect_passed(id)?;
-        Ok(vec![Event::CommitStarted { task: id.clone(), intent }])
+        Ok(vec![Event::CommitStarted {
+            task: id.clone(),
+            intent,
+        }])
     }
 
     /// Completes a passed task, with its commit or the reason for having none.
-    pub fn complete(&self, id: &TaskId, commit: Option<String>, note: Option<String>) -> RunDecision {
+    pub fn complete(
+        &self,
+        id: &TaskId,
+        commit: Option<String>,
+        note: Option<String>,
+    ) -> RunDecision {
         self.expect_passed(id)?;
-        Ok(vec![Event::Completed { task: id.clone(), commit, note }])
+        Ok(vec![Event::Completed {
+            task: id.clone(),
+            commit,
+            note,
+        }])
     }
 
     /// Completes a passed task with its commit. Asks the user about the paths that a hook has `rewritten` in it.
     pub fn complete_with(&self, id: &TaskId, commit: String, rewritten: &[String]) -> RunDecision {
-        let note = format!("a hook changed {} in its commit after the verification", rewritten.join(", "));
+        let note = format!(
+            "a hook changed {} in its commit after the verification",
+            rewritten.join(", ")
+        );
         let note = Some(note).filter(|_| !rewritten.is_empty());
         let mut events = self.complete(id, Some(commit), note)?;
         if !rewritten.is_empty() {
@@ -170,7 +233,13 @@ impl State {
     /// Asks the user about a passed task whose commit could not be made.
     pub fn block_commit(&self, id: &TaskId, topic: Topic, reason: &str) -> RunDecision {
         self.expect_passed(id)?;
-        Ok(vec![Event::CommitBlocked { task: id.clone(), reason: reason.into() }, self.ask(topic, reason)])
+        Ok(vec![
+            Event::CommitBlocked {
+                task: id.clone(),
+                reason: reason.into(),
+            },
+            self.ask(topic, reason),
+        ])
     }
 
     /// Sends a passed task that conflicts with newer commits back to its builder, whose worktree is now at `base`, or
@@ -205,12 +274,22 @@ impl State {
             return Ok(Vec::new());
         }
         let topic = Topic::PassesBefore(id.clone());
-        Ok(vec![Event::CheckedBefore { task: id.clone(), checks, passed: true }, self.ask(topic, "")])
+        Ok(vec![
+            Event::CheckedBefore {
+                task: id.clone(),
+                checks,
+                passed: true,
+            },
+            self.ask(topic, ""),
+        ])
     }
 
     /// Asks the user about `paths` of the checkout, which is now as in `tree`: they changed while no task had them.
     pub fn doubt_checkout(&self, tree: String, paths: Vec<RepoPath>) -> Vec<Event> {
-        if self.open_questions().any(|q| matches!(q.topic, Topic::CheckoutChanged { .. })) {
+        if self
+            .open_questions()
+            .any(|q| matches!(q.topic, Topic::CheckoutChanged { .. }))
+        {
             return Vec::new();
         }
         let names: Vec<String> = paths.iter().map(ToString::to_string).collect();
@@ -220,25 +299,44 @@ impl State {
     /// Tells of changes in the checkout that no task made. Fails if nobody could be asked about a file that one of the
     /// commands in `lines` names.
     pub fn kept_in_checkout(&self, lines: &[&str]) -> Option<Check> {
-        let kept = self.questions.iter().filter_map(|asked| match &asked.question.topic {
-            Topic::CheckoutChanged { paths, .. } if asked.answer == [AnswerChoice::Keep.into_str()] => {
-                Some(paths.iter().map(|path| (path.to_string(), asked.by)))
-            }
-            _ => None,
-        });
+        let kept = self
+            .questions
+            .iter()
+            .filter_map(|asked| match &asked.question.topic {
+                Topic::CheckoutChanged { paths, .. }
+                    if asked.answer == [AnswerChoice::Keep.into_str()] =>
+                {
+                    Some(paths.iter().map(|path| (path.to_string(), asked.by)))
+                }
+                _ => None,
+            });
         let kept: Vec<(String, Decider)> = kept.flatten().collect();
         let read = |path: &str| lines.iter().any(|line| line.contains(path));
-        let fails = kept.iter().any(|(path, by)| *by == Decider::Auto && read(path));
-        let verdict = if fails { CheckVerdict::Fail } else { CheckVerdict::Note };
+        let fails = kept
+            .iter()
+            .any(|(path, by)| *by == Decider::Auto && read(path));
+        let verdict = if fails {
+            CheckVerdict::Fail
+        } else {
+            CheckVerdict::Note
+        };
         let names: Vec<String> = kept.into_iter().map(|(path, _)| path).collect();
-        let detail = format!("changed while no task had it, and in no commit: {}", list(&names));
-        (!names.is_empty()).then(|| Check { name: "checkout".into(), verdict, detail })
+        let detail = format!(
+            "changed while no task had it, and in no commit: {}",
+            list(&names)
+        );
+        (!names.is_empty()).then(|| Check {
+            name: "checkout".into(),
+            verdict,
+            detail,
+        })
     }
 
     /// True if only the user's answer keeps the task from being claimed.
     pub(super) fn only_doubted(&self, id: &TaskId) -> bool {
         let none = BTreeSet::new();
-        self.task(id).is_some_and(|task| self.obstacles(&none).of(task) == Some(Obstacle::PassesBefore))
+        self.task(id)
+            .is_some_and(|task| self.obstacles(&none).of(task) == Some(Obstacle::PassesBefore))
     }
 
     /// Checks that `task` began with a failing check, in test-driven work.
@@ -247,21 +345,46 @@ impl State {
             return None;
         }
         let (verdict, detail) = match &task.before {
-            None => (CheckVerdict::NotApplicable, "the task has no Verify command".to_owned()),
-            Some(ChecksBefore { passed: false, checks, .. }) => {
-                let ended = checks.iter().filter_map(|check| check.detail.lines().next());
-                (CheckVerdict::Pass, format!("before the work: {}", ended.collect::<Vec<_>>().join("; ")))
+            None => (
+                CheckVerdict::NotApplicable,
+                "the task has no Verify command".to_owned(),
+            ),
+            Some(ChecksBefore {
+                passed: false,
+                checks,
+                ..
+            }) => {
+                let ended = checks
+                    .iter()
+                    .filter_map(|check| check.detail.lines().next());
+                (
+                    CheckVerdict::Pass,
+                    format!("before the work: {}", ended.collect::<Vec<_>>().join("; ")),
+                )
             }
-            Some(ChecksBefore { waived: Some(by), .. }) => {
-                let who = if *by == Decider::User { "the user" } else { "a rule" };
-                (CheckVerdict::Note, format!("Verify passed before the work already; {who} let it be built"))
+            Some(ChecksBefore {
+                waived: Some(by), ..
+            }) => {
+                let who = if *by == Decider::User {
+                    "the user"
+                } else {
+                    "a rule"
+                };
+                (
+                    CheckVerdict::Note,
+                    format!("Verify passed before the work already; {who} let it be built"),
+                )
             }
             Some(_) => (
                 CheckVerdict::Fail,
                 "Verify passed before the work already, so that it proves nothing".into(),
             ),
         };
-        Some(Check { name: "test first".into(), verdict, detail })
+        Some(Check {
+            name: "test first".into(),
+            verdict,
+            detail,
+        })
     }
 
     /// True if the checks of task `id` must run before its work and haven't yet.

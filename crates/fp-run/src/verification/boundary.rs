@@ -19,17 +19,28 @@ impl Boundary {
     /// Builds the boundary of `files` as a task lists them. `./`, doubled or final `/`, and blanks around make no
     /// difference in a list; a folder covers everything below it. Names count byte by byte.
     pub fn new<T: AsRef<str>>(files: impl IntoIterator<Item = T>) -> Self {
-        Self { files: files.into_iter().map(|file| normalise(file.as_ref())).collect(), ignores_case: false }
+        Self {
+            files: files
+                .into_iter()
+                .map(|file| normalise(file.as_ref()))
+                .collect(),
+            ignores_case: false,
+        }
     }
 
     /// Sets if letter case makes no difference in the file system either.
     pub fn ignoring_case(self, ignores_case: bool) -> Self {
-        Self { ignores_case, ..self }
+        Self {
+            ignores_case,
+            ..self
+        }
     }
 
     /// True if `path` is listed, or below a listed folder.
     pub fn covers(&self, path: &RepoPath) -> bool {
-        self.files.iter().any(|file| self.is_within(path.as_bytes(), file.as_bytes()))
+        self.files
+            .iter()
+            .any(|file| self.is_within(path.as_bytes(), file.as_bytes()))
     }
 
     /// True if `path` may be created without being listed: a test file beside a listed file, or a snapshot of such a
@@ -53,20 +64,26 @@ impl Boundary {
     pub fn allows_lock(&self, path: &RepoPath) -> bool {
         let name = path.to_lossy();
         let name = name.rsplit('/').next().unwrap_or_default();
-        (self.ignores_case || lock_names().any(|known| known == name)) && self.suits(path, is_lock_of)
+        (self.ignores_case || lock_names().any(|known| known == name))
+            && self.suits(path, is_lock_of)
     }
 
     /// True if `convention`, which compares in lower case, holds for `path` and a listed file that is in the same
     /// folders.
     fn suits(&self, path: &RepoPath, convention: impl Fn(&str, &str) -> bool) -> bool {
-        let Ok(path) = str::from_utf8(path.as_bytes()) else { return false };
+        let Ok(path) = str::from_utf8(path.as_bytes()) else {
+            return false;
+        };
         let same_folders = |file: &str| {
             let pairs = path.split('/').zip(file.split('/'));
-            let mut alike = pairs.take_while(|(one, other)| one.to_lowercase() == other.to_lowercase());
+            let mut alike =
+                pairs.take_while(|(one, other)| one.to_lowercase() == other.to_lowercase());
             self.ignores_case || alike.all(|(one, other)| one == other)
         };
         let lower = path.to_lowercase();
-        self.files.iter().any(|file| convention(&lower, &file.to_lowercase()) && same_folders(file))
+        self.files
+            .iter()
+            .any(|file| convention(&lower, &file.to_lowercase()) && same_folders(file))
     }
 
     fn is_within(&self, path: &[u8], folder: &[u8]) -> bool {
@@ -82,8 +99,15 @@ impl Boundary {
 /// repository.
 fn normalise(path: &str) -> String {
     let path = path.trim();
-    let path = if path.contains('/') { path.to_owned() } else { path.replace('\\', "/") };
-    let parts: Vec<&str> = path.split('/').filter(|part| !matches!(*part, "" | ".")).collect();
+    let path = if path.contains('/') {
+        path.to_owned()
+    } else {
+        path.replace('\\', "/")
+    };
+    let parts: Vec<&str> = path
+        .split('/')
+        .filter(|part| !matches!(*part, "" | "."))
+        .collect();
     parts.join("/")
 }
 
@@ -94,27 +118,49 @@ fn is_within(path: &[u8], folder: &[u8]) -> bool {
 
 pub(super) fn check(scope: &TaskScope, facts: &ChangeFacts) -> Check {
     let boundary = scope.boundary();
-    let others: Vec<(&str, Boundary)> =
-        scope.others.iter().map(|task| (task.id.as_str(), scope.boundary_of(task))).collect();
-    let mut problems: Vec<String> =
-        facts.changes.iter().filter_map(|change| problem(change, &boundary, &others, scope)).collect();
-    problems
-        .extend(facts.ignored.iter().map(|file| format!("{file} is ignored by git and can't be committed")));
+    let others: Vec<(&str, Boundary)> = scope
+        .others
+        .iter()
+        .map(|task| (task.id.as_str(), scope.boundary_of(task)))
+        .collect();
+    let mut problems: Vec<String> = facts
+        .changes
+        .iter()
+        .filter_map(|change| problem(change, &boundary, &others, scope))
+        .collect();
+    problems.extend(
+        facts
+            .ignored
+            .iter()
+            .map(|file| format!("{file} is ignored by git and can't be committed")),
+    );
     if !problems.is_empty() {
         return Check::new("boundary", CheckVerdict::Fail, list(&problems));
     }
-    let seen = facts.elsewhere.iter().map(|(change, task)| format!("{} is task {task}'s", change.path));
-    let made = facts.made_locks.iter().map(|path| format!("{path} was made by a package manager"));
+    let seen = facts
+        .elsewhere
+        .iter()
+        .map(|(change, task)| format!("{} is task {task}'s", change.path));
+    let made = facts
+        .made_locks
+        .iter()
+        .map(|path| format!("{path} was made by a package manager"));
     let not_counted: Vec<String> = seen.chain(made).collect();
     if !not_counted.is_empty() {
-        let detail =
-            format!("every change is within it; neither counted nor committed: {}", list(&not_counted));
+        let detail = format!(
+            "every change is within it; neither counted nor committed: {}",
+            list(&not_counted)
+        );
         return Check::new("boundary", CheckVerdict::Note, detail);
     }
     if facts.changes.is_empty() {
         return Check::new("boundary", CheckVerdict::NotApplicable, "nothing changed");
     }
-    Check::new("boundary", CheckVerdict::Pass, "every change is within the task's files")
+    Check::new(
+        "boundary",
+        CheckVerdict::Pass,
+        "every change is within the task's files",
+    )
 }
 
 /// Returns the fault of one change, if there is one.
@@ -133,7 +179,10 @@ fn problem(
         };
         let whose = others.iter().find(|(_, boundary)| boundary.covers(outside));
         let whose = whose.map(|(id, _)| format!(" and belongs to task {id}, which is running"));
-        return Some(format!("{outside} {verb}, is not in the task's files{}", whose.unwrap_or_default()));
+        return Some(format!(
+            "{outside} {verb}, is not in the task's files{}",
+            whose.unwrap_or_default()
+        ));
     }
     let (name, words) = match change.kind {
         _ if change.status == ChangeStatus::Deleted => return None,
@@ -154,7 +203,10 @@ fn allowed(path: &RepoPath, change: &Change, boundary: &Boundary) -> bool {
     if path != &change.path {
         return boundary.covers(path);
     }
-    let new = matches!(change.status, ChangeStatus::Added | ChangeStatus::Renamed { .. });
+    let new = matches!(
+        change.status,
+        ChangeStatus::Added | ChangeStatus::Renamed { .. }
+    );
     boundary.allows(path, || new && change.kind == FileKind::File)
 }
 
@@ -165,7 +217,11 @@ mod tests {
     #[test]
     fn listed_files_and_folders() {
         let check = |listed: &str, path: &str, expect: bool| {
-            assert_eq!(Boundary::new([listed]).covers(&path.into()), expect, "{listed:?} covers {path:?}");
+            assert_eq!(
+                Boundary::new([listed]).covers(&path.into()),
+                expect,
+                "{listed:?} covers {path:?}"
+            );
         };
         check("src/a.rs", "src/a.rs", true);
         check("./src//a.rs", "src/a.rs", true);
@@ -192,7 +248,10 @@ mod tests {
     fn new_test_files_and_lock_files() {
         let check = |listed: &str, path: &str, new: bool, lock: bool| {
             let boundary = Boundary::new([listed]);
-            let found = (boundary.allows_new(&path.into()), boundary.allows_lock(&path.into()));
+            let found = (
+                boundary.allows_new(&path.into()),
+                boundary.allows_lock(&path.into()),
+            );
             assert_eq!(found, (new, lock), "{listed:?} allows {path:?}");
         };
         check("src/a.rs", "tests/a.rs", true, false);

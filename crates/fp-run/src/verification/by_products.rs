@@ -40,15 +40,20 @@ impl ByProducts {
         let folder = |path: &'p RepoPath| {
             let rest = path.as_bytes().strip_suffix(TARGET_TAG)?;
             let of_cargo = || is_there(&RepoPath::from_bytes([rest, b"Cargo.toml"].concat()));
-            ((rest.is_empty() || rest.ends_with(b"/")) && of_cargo()).then(|| [rest, b"target/"].concat())
+            ((rest.is_empty() || rest.ends_with(b"/")) && of_cargo())
+                .then(|| [rest, b"target/"].concat())
         };
-        Self { targets: untracked.into_iter().filter_map(folder).collect() }
+        Self {
+            targets: untracked.into_iter().filter_map(folder).collect(),
+        }
     }
 
     /// The folders of builds among them, each with a slash at its end. No check runs what lies in them as it is: Cargo
     /// compares it with the sources first.
     pub fn builds(&self) -> impl Iterator<Item = RepoPath> {
-        self.targets.iter().map(|target| RepoPath::from_bytes(target.clone()))
+        self.targets
+            .iter()
+            .map(|target| RepoPath::from_bytes(target.clone()))
     }
 
     /// True if `path`, an untracked file, is a by-product.
@@ -68,12 +73,16 @@ mod tests {
 
     #[test]
     fn what_tools_leave_behind() {
-        let untracked: Vec<RepoPath> =
-            ["x/target/CACHEDIR.TAG", "src/target/CACHEDIR.TAG", "mytarget/CACHEDIR.TAG"]
-                .map(RepoPath::from)
-                .into();
+        let untracked: Vec<RepoPath> = [
+            "x/target/CACHEDIR.TAG",
+            "src/target/CACHEDIR.TAG",
+            "mytarget/CACHEDIR.TAG",
+        ]
+        .map(RepoPath::from)
+        .into();
         let found = ByProducts::among(&untracked, |path| path.as_bytes() == b"x/Cargo.toml");
-        let check = |path: &str, expect: bool| assert_eq!(found.covers(&path.into()), expect, "{path}");
+        let check =
+            |path: &str, expect: bool| assert_eq!(found.covers(&path.into()), expect, "{path}");
         check("pkg/__pycache__/a.cpython-312.pyc", true);
         check("web/node_modules/a/index.js", true);
         check(".DS_Store", true);

@@ -9,13 +9,16 @@ use crate::regex;
 
 /// A pattern for these words, parted by `|`: whole ones, in any case. Korean words take endings.
 fn word_pattern(words: &str) -> Regex {
-    regex(&format!("(?i)(?:^|[^a-z0-9_-])(?:{words})(?:[^a-z0-9_-]|$)"))
+    regex(&format!(
+        "(?i)(?:^|[^a-z0-9_-])(?:{words})(?:[^a-z0-9_-]|$)"
+    ))
 }
 
 /// Symbolic links.
 pub(super) static LINK: LazyLock<Regex> =
     LazyLock::new(|| word_pattern("symlinks?|symbolic links?|심볼릭 링크"));
-pub(super) static SUBMODULE: LazyLock<Regex> = LazyLock::new(|| word_pattern("submodules?|서브모듈"));
+pub(super) static SUBMODULE: LazyLock<Regex> =
+    LazyLock::new(|| word_pattern("submodules?|서브모듈"));
 pub(super) static TODO: LazyLock<Regex> = LazyLock::new(|| word_pattern("todos?|fixmes?"));
 /// What a debugging call serves, and its names.
 pub(super) static DEBUG: LazyLock<Regex> =
@@ -39,11 +42,13 @@ static BRINGS_IN: LazyLock<Regex> = LazyLock::new(|| {
 
 /// Tests at most five words behind a verb that takes them away, or before the form of it that follows them.
 static FEWER_TESTS: LazyLock<Regex> = LazyLock::new(|| {
-    let takes =
-        "(?:remov|delet)(?:es?|ing)|drops?|skips?|ignores?|disables?|retire|replaces?|rewrites?|renames?";
-    let taken = "removed|deleted|dropped|skipped|ignored|disabled|retired|replaced|rewritten|renamed";
+    let takes = "(?:remov|delet)(?:es?|ing)|drops?|skips?|ignores?|disables?|retire|replaces?|rewrites?|renames?";
+    let taken =
+        "removed|deleted|dropped|skipped|ignored|disabled|retired|replaced|rewritten|renamed";
     let (tests, between) = ("(?:test|spec)s?", r"(?:[\W_]+[^\W_]+){0,4}[\W_]+");
-    regex(&format!(r"(?i)\b(?:(?:{takes}){between}{tests}|{tests}{between}(?:{taken}))\b"))
+    regex(&format!(
+        r"(?i)\b(?:(?:{takes}){between}{tests}|{tests}{between}(?:{taken}))\b"
+    ))
 });
 /// Words that end the object of such a verb.
 static STOPS: LazyLock<Regex> =
@@ -68,7 +73,8 @@ pub(super) fn wants_dependency(text: &str, name: &str) -> bool {
 /// True if the text asks to remove tests or switch them off.
 pub(super) fn wants_fewer_tests(text: &str) -> bool {
     wishes(text).any(|sentence| {
-        FEWER_TESTS_KOREAN.is_match(sentence) || STOPS.split(sentence).any(|part| FEWER_TESTS.is_match(part))
+        FEWER_TESTS_KOREAN.is_match(sentence)
+            || STOPS.split(sentence).any(|part| FEWER_TESTS.is_match(part))
     })
 }
 
@@ -94,7 +100,9 @@ mod tests {
 
     #[test]
     fn dependencies_that_are_wanted() {
-        let check = |text: &str, expect: bool| assert_eq!(wants_dependency(text, "serde"), expect, "{text}");
+        let check = |text: &str, expect: bool| {
+            assert_eq!(wants_dependency(text, "serde"), expect, "{text}")
+        };
         check("Add serde to Cargo.toml", true);
         check("Parse it with `serde`", true);
         check("Serde derives the wire types", true);
@@ -112,7 +120,8 @@ mod tests {
 
     #[test]
     fn tests_that_may_go() {
-        let check = |text: &str, expect: bool| assert_eq!(wants_fewer_tests(text), expect, "{text}");
+        let check =
+            |text: &str, expect: bool| assert_eq!(wants_fewer_tests(text), expect, "{text}");
         check("Remove the tests of the old parser", true);
         check("Rename the login test", true);
         check("기존 테스트를 삭제한다", true);

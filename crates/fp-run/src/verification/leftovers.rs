@@ -20,7 +20,16 @@ use fp_plan::text::one_line;
 /// Name of the check.
 pub(super) const NAME: &str = "leftovers";
 
-const PROSE: [&str; 8] = [".md", ".mdx", ".markdown", ".rst", ".adoc", ".org", ".txt", ".html"];
+const PROSE: [&str; 8] = [
+    ".md",
+    ".mdx",
+    ".markdown",
+    ".rst",
+    ".adoc",
+    ".org",
+    ".txt",
+    ".html",
+];
 
 static MARKER: LazyLock<Regex> = LazyLock::new(|| regex(r"^(?:<{7}|>{7}|\|{7})(?:\s|$)"));
 static TODO: LazyLock<Regex> = LazyLock::new(|| regex(r"\b(?:TODO|FIXME)\b"));
@@ -33,32 +42,55 @@ static TODO_COMMENT: LazyLock<Regex> = LazyLock::new(|| {
     "#,
     )
 });
-static UNFINISHED: LazyLock<Regex> =
-    LazyLock::new(|| regex(r"\b(?:todo|unimplemented)!\s*[(\[{;]|(?i)\bnot\s+(?:yet\s+)?implemented\b"));
+static UNFINISHED: LazyLock<Regex> = LazyLock::new(|| {
+    regex(r"\b(?:todo|unimplemented)!\s*[(\[{;]|(?i)\bnot\s+(?:yet\s+)?implemented\b")
+});
 /// Calls that only serve to debug, by language; `SAYS` is the beginning of a message that says so.
 const DEBUGGING: [(Language, &str); 10] = [
     (
         Language::Python,
         r"^\s*(?:import|from)\s+(?:ipdb|pdb|pudb)\b|\b(?:ipdb|pdb|pudb)\.set_trace\(|(?:^|[;:])\s*breakpoint\(\)|\bprint\(\s*f?SAYS",
     ),
-    (Language::JavaScript, r"(?:^|[;{])\s*debugger\s*(?:;|$)|\bconsole\.(?:log|error)\(\s*SAYS"),
-    (Language::Rust, r"(?:^|[\s(=;{,&])dbg!\(|\be?println!\(\s*SAYS"),
-    (Language::Ruby, r"\bbinding\.(?:pry|irb)\b|^\s*byebug\s*$|^\s*puts\s*\(?\s*SAYS"),
+    (
+        Language::JavaScript,
+        r"(?:^|[;{])\s*debugger\s*(?:;|$)|\bconsole\.(?:log|error)\(\s*SAYS",
+    ),
+    (
+        Language::Rust,
+        r"(?:^|[\s(=;{,&])dbg!\(|\be?println!\(\s*SAYS",
+    ),
+    (
+        Language::Ruby,
+        r"\bbinding\.(?:pry|irb)\b|^\s*byebug\s*$|^\s*puts\s*\(?\s*SAYS",
+    ),
     (Language::Php, r"^\s*(?:var_dump|dd)\("),
-    (Language::Jvm, r"\bSystem\.(?:out|err)\.println\(\s*SAYS|^\s*println\(\s*SAYS"),
+    (
+        Language::Jvm,
+        r"\bSystem\.(?:out|err)\.println\(\s*SAYS|^\s*println\(\s*SAYS",
+    ),
     (Language::Go, r"\bfmt\.Print(?:ln|f)?\(\s*SAYS"),
-    (Language::CSharp, r"\bDebugger\.(?:Break|Launch)\(|\bConsole\.WriteLine\(\s*SAYS"),
-    (Language::C, r"\bprintf\(\s*SAYS|^\s*fprintf\(stderr,\s*SAYS"),
+    (
+        Language::CSharp,
+        r"\bDebugger\.(?:Break|Launch)\(|\bConsole\.WriteLine\(\s*SAYS",
+    ),
+    (
+        Language::C,
+        r"\bprintf\(\s*SAYS|^\s*fprintf\(stderr,\s*SAYS",
+    ),
     (Language::Swift, r"^\s*print\(\s*SAYS"),
 ];
 const SAYS: &str = r#"["'`](?:DEBUG\b|debug[:"'`])"#;
 
 static DEBUGGING_CALLS: LazyLock<Vec<(Language, Regex)>> = LazyLock::new(|| {
-    DEBUGGING.iter().map(|(language, call)| (*language, regex(&call.replace("SAYS", SAYS)))).collect()
+    DEBUGGING
+        .iter()
+        .map(|(language, call)| (*language, regex(&call.replace("SAYS", SAYS))))
+        .collect()
 });
 static HTTP_STATUS: LazyLock<Regex> = LazyLock::new(|| regex(r"\b501\b"));
-static ABSTRACT: LazyLock<Regex> =
-    LazyLock::new(|| regex(r"\bNotImplemented(?:Error|Exception)\b|\bUnsupportedOperationException\b"));
+static ABSTRACT: LazyLock<Regex> = LazyLock::new(|| {
+    regex(r"\bNotImplemented(?:Error|Exception)\b|\bUnsupportedOperationException\b")
+});
 
 /// The weight of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -93,7 +125,11 @@ pub(super) fn check(scope: &TaskScope, facts: &ChangeFacts) -> Check {
             }
             let shown: String = one_line(&line.text).chars().take(80).collect();
             let found = format!("{}:{}: {shown}", file.path, line.number);
-            if weight == Weight::Fails { failing.push(found) } else { told.push(found) }
+            if weight == Weight::Fails {
+                failing.push(found)
+            } else {
+                told.push(found)
+            }
         }
     }
     match (failing.is_empty(), told.is_empty()) {
@@ -120,12 +156,18 @@ impl FileText {
     fn of(path: &RepoPath) -> Self {
         let name = path.to_lossy().to_lowercase();
         let prose = PROSE.iter().any(|extension| name.ends_with(extension));
-        if prose { Self::Prose } else { Self::Code(Language::of(&name)) }
+        if prose {
+            Self::Prose
+        } else {
+            Self::Code(Language::of(&name))
+        }
     }
 
     /// True if a line of it calls what only serves to debug, and not in a comment or a string.
     fn debugs(self, line: &str) -> bool {
-        let calls = DEBUGGING_CALLS.iter().filter(|(language, _)| self == Self::Code(Some(*language)));
+        let calls = DEBUGGING_CALLS
+            .iter()
+            .filter(|(language, _)| self == Self::Code(Some(*language)));
         calls.filter_map(|(_, call)| call.find(line)).any(|call| {
             let before = &line[..call.start()];
             let closed = |quote: char| before.matches(quote).count().is_multiple_of(2);
@@ -166,8 +208,9 @@ mod tests {
 
     #[test]
     fn lines_of_code() {
-        let check =
-            |text: &str, expect: Weight| assert_eq!(weigh(text, FileText::Code(None)), expect, "{text}");
+        let check = |text: &str, expect: Weight| {
+            assert_eq!(weigh(text, FileText::Code(None)), expect, "{text}")
+        };
         check("    // TODO handle errors", Weight::Fails);
         check("x = 1  # FIXME: wrong", Weight::Fails);
         check(" * TODO explain", Weight::Fails);
@@ -197,7 +240,11 @@ mod tests {
     #[test]
     fn debugging_calls() {
         let check = |path: &str, text: &str, expect: Weight| {
-            assert_eq!(weigh(text, FileText::of(&path.into())), expect, "{path}: {text}");
+            assert_eq!(
+                weigh(text, FileText::of(&path.into())),
+                expect,
+                "{path}: {text}"
+            );
         };
         for (path, text) in [
             ("a.py", "import pdb"),
@@ -244,7 +291,8 @@ mod tests {
 
     #[test]
     fn lines_of_prose() {
-        let check = |text: &str, expect: Weight| assert_eq!(weigh(text, FileText::Prose), expect, "{text}");
+        let check =
+            |text: &str, expect: Weight| assert_eq!(weigh(text, FileText::Prose), expect, "{text}");
         check("- TODO: write the second chapter", Weight::Told);
         check("Windows is not implemented", Weight::Told);
         check("<<<<<<< HEAD", Weight::Fails);

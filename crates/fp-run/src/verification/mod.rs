@@ -54,11 +54,19 @@ impl Check {
     /// The fault for people and builders: without the time that a command took and the hash of its output, which are
     /// proof, and told where there was no output.
     pub fn told(&self) -> String {
-        let Some(command) = self.command() else { return format!("Check {}: {}", self.name, self.detail) };
+        let Some(command) = self.command() else {
+            return format!("Check {}: {}", self.name, self.detail);
+        };
         let (head, output) = self.detail.split_once('\n').unwrap_or((&self.detail, ""));
-        let ended = head.split_once(" after ").filter(|_| head.contains(", output sha256 "));
+        let ended = head
+            .split_once(" after ")
+            .filter(|_| head.contains(", output sha256 "));
         let ended = ended.map_or(head, |(ended, _)| ended);
-        let output = if output.is_empty() { ", no output".to_owned() } else { format!("\n{output}") };
+        let output = if output.is_empty() {
+            ", no output".to_owned()
+        } else {
+            format!("\n{output}")
+        };
         format!("`{command}` failed: {ended}{output}")
     }
 
@@ -77,7 +85,11 @@ impl Check {
     }
 
     fn new(name: &str, verdict: CheckVerdict, detail: impl Into<String>) -> Self {
-        Self { name: name.to_owned(), verdict, detail: detail.into() }
+        Self {
+            name: name.to_owned(),
+            verdict,
+            detail: detail.into(),
+        }
     }
 }
 
@@ -113,16 +125,22 @@ pub fn command_check_name(line: &str) -> String {
 
 /// Turns `run` into a check. Only the exit status counts.
 pub fn command_check(run: &CommandRun) -> Check {
-    let verdict =
-        if run.end == Some(CommandEnd::Exited(0)) { CheckVerdict::Pass } else { CheckVerdict::Fail };
+    let verdict = if run.end == Some(CommandEnd::Exited(0)) {
+        CheckVerdict::Pass
+    } else {
+        CheckVerdict::Fail
+    };
     let ended = match run.end {
         Some(CommandEnd::Exited(status)) => format!("exit status {status}"),
         Some(CommandEnd::Signalled(signal)) => format!("ended by signal {signal}"),
         Some(CommandEnd::TimedOut(seconds)) => format!("ended at its time limit of {seconds} s"),
         None => "could not be started".to_owned(),
     };
-    let mut detail =
-        format!("{ended} after {}.{:03} s", run.duration.as_secs(), run.duration.subsec_millis());
+    let mut detail = format!(
+        "{ended} after {}.{:03} s",
+        run.duration.as_secs(),
+        run.duration.subsec_millis()
+    );
     if let Some(hash) = run.sha256.get(..16) {
         detail.push_str(&format!(", output sha256 {hash}…"));
     }
@@ -163,8 +181,17 @@ impl TaskScope {
             .chain(task.hints())
             .collect::<Vec<_>>()
             .join("\n");
-        let files = task.files().map(str::to_owned).chain(granted.iter().cloned()).collect();
-        Self { files, text, others, ignores_case: false }
+        let files = task
+            .files()
+            .map(str::to_owned)
+            .chain(granted.iter().cloned())
+            .collect();
+        Self {
+            files,
+            text,
+            others,
+            ignores_case: false,
+        }
     }
 
     pub fn boundary(&self) -> Boundary {
@@ -224,7 +251,9 @@ pub struct ChangedText {
 pub fn wants_text(change: &Change) -> bool {
     change.kind == change::FileKind::File
         && change.status != ChangeStatus::ModeChanged
-        && change.ends().any(|path| is_package_file(path) || weakened::is_of_interest(path))
+        && change
+            .ends()
+            .any(|path| is_package_file(path) || weakened::is_of_interest(path))
 }
 
 /// Fails a task whose commands were disturbed, by each other or by what they test.
@@ -246,14 +275,23 @@ pub fn check(scope: &TaskScope, facts: &ChangeFacts, runs: &[CommandRun]) -> Vec
 
 /// The checks of what no commit contains, apart from the branch.
 pub fn check_around(facts: &ChangeFacts) -> Vec<Check> {
-    let Some((began, now)) = &facts.around else { return Vec::new() };
-    began.check(now).into_iter().chain(began.check_tools(now, facts)).collect()
+    let Some((began, now)) = &facts.around else {
+        return Vec::new();
+    };
+    began
+        .check(now)
+        .into_iter()
+        .chain(began.check_tools(now, facts))
+        .collect()
 }
 
 /// The checks that no command of the task can mend, as far as `facts` has what they look at.
 pub fn failed_at_hand(scope: &TaskScope, facts: &ChangeFacts) -> Vec<Check> {
-    let mut checks =
-        vec![changed(scope, facts), boundary::check(scope, facts), leftovers::check(scope, facts)];
+    let mut checks = vec![
+        changed(scope, facts),
+        boundary::check(scope, facts),
+        leftovers::check(scope, facts),
+    ];
     checks.retain(|check| check.verdict == CheckVerdict::Fail);
     checks
 }
@@ -261,8 +299,10 @@ pub fn failed_at_hand(scope: &TaskScope, facts: &ChangeFacts) -> Vec<Check> {
 /// The changed paths that the task may not touch, each with its change.
 pub fn outside<'f>(scope: &TaskScope, facts: &'f ChangeFacts) -> Vec<(&'f RepoPath, &'f Change)> {
     let boundary = scope.boundary();
-    let found =
-        facts.changes.iter().filter_map(|change| Some((boundary::outside(change, &boundary)?, change)));
+    let found = facts
+        .changes
+        .iter()
+        .filter_map(|change| Some((boundary::outside(change, &boundary)?, change)));
     found.collect()
 }
 
@@ -287,10 +327,17 @@ fn history(facts: &ChangeFacts) -> Option<Check> {
                       a branch was switched, or history rewritten";
         return Some(Check::new("history", CheckVerdict::Fail, detail));
     }
-    if let Some(left) = facts.around.as_ref().and_then(|(began, now)| began.branch_left(now)) {
+    if let Some(left) = facts
+        .around
+        .as_ref()
+        .and_then(|(began, now)| began.branch_left(now))
+    {
         return Some(Check::new("history", CheckVerdict::Fail, left));
     }
-    let detail = format!("committed since the task began, not by fp: {}", facts.commits.join("; "));
+    let detail = format!(
+        "committed since the task began, not by fp: {}",
+        facts.commits.join("; ")
+    );
     (!facts.commits.is_empty()).then(|| Check::new("history", CheckVerdict::Note, detail))
 }
 
@@ -317,15 +364,25 @@ impl GitSurroundings {
         let Some(start) = start else { return self };
         let applies = |path: &String| !own_worktree || path != "config.worktree";
         let files = start.files.iter().filter(|(path, _)| applies(path));
-        let files = files.map(|(path, hash)| (path.clone(), hash.clone())).collect();
+        let files = files
+            .map(|(path, hash)| (path.clone(), hash.clone()))
+            .collect();
         let mut tools = self.tools;
         if own_worktree {
             // What is installed there later has to be what the checkout has.
-            for (path, hash) in start.tools.iter().filter(|(path, _)| path.starts_with("node_modules/")) {
+            for (path, hash) in start
+                .tools
+                .iter()
+                .filter(|(path, _)| path.starts_with("node_modules/"))
+            {
                 tools.entry(path.clone()).or_insert_with(|| hash.clone());
             }
         }
-        Self { files, tools, ..self }
+        Self {
+            files,
+            tools,
+            ..self
+        }
     }
 
     /// True if a command that ran in these, after which they are `now`, changed what a later one depends on. It may
@@ -339,33 +396,57 @@ impl GitSurroundings {
 
     /// Fails a task in whose time an installed program was replaced, unless its own change installs packages.
     fn check_tools(&self, now: &Self, facts: &ChangeFacts) -> Option<Check> {
-        let new = now.tools.iter().filter_map(|(path, hash)| match self.tools.get(path) {
-            None => Some((format!("{path} is new"), false)),
-            Some(before) => (before != hash).then(|| (format!("{path} was replaced"), true)),
-        });
+        let new = now
+            .tools
+            .iter()
+            .filter_map(|(path, hash)| match self.tools.get(path) {
+                None => Some((format!("{path} is new"), false)),
+                Some(before) => (before != hash).then(|| (format!("{path} was replaced"), true)),
+            });
         let (told, replaced): (Vec<String>, Vec<bool>) = new.unzip();
-        let installs = facts.changes.iter().flat_map(Change::ends).any(is_package_file);
+        let installs = facts
+            .changes
+            .iter()
+            .flat_map(Change::ends)
+            .any(is_package_file);
         let fails = !installs && replaced.contains(&true);
-        let verdict = if fails { CheckVerdict::Fail } else { CheckVerdict::Note };
-        (!told.is_empty()).then(|| Check::new("tools", verdict, format!("since the claim: {}", list(&told))))
+        let verdict = if fails {
+            CheckVerdict::Fail
+        } else {
+            CheckVerdict::Note
+        };
+        (!told.is_empty()).then(|| {
+            Check::new(
+                "tools",
+                verdict,
+                format!("since the claim: {}", list(&told)),
+            )
+        })
     }
 
     /// Words the fact that another branch is checked out `now`. A detached HEAD has no branch, as in a worktree or
     /// during the user's rebase.
     fn branch_left(&self, now: &Self) -> Option<String> {
         let (began, now) = self.branch.as_ref().zip(now.branch.as_ref())?;
-        (began != now).then(|| format!("branch {now} is checked out, the task began on {began}: switch back"))
+        (began != now)
+            .then(|| format!("branch {now} is checked out, the task began on {began}: switch back"))
     }
 
     /// Mentions changed files of git's own without failing the task, because the user may change them at any time, for
     /// example after a failed hook.
     fn check(&self, now: &Self) -> Option<Check> {
-        let gone = self.files.keys().filter(|path| !now.files.contains_key(*path));
+        let gone = self
+            .files
+            .keys()
+            .filter(|path| !now.files.contains_key(*path));
         let gone = gone.map(|path| format!("{path} was taken away"));
-        let others = now.files.iter().filter_map(|(path, hash)| match self.files.get(path) {
-            None => Some(format!("{path} is new")),
-            Some(before) => (before != hash).then(|| format!("{path} was changed")),
-        });
+        let others = now
+            .files
+            .iter()
+            .filter_map(|(path, hash)| match self.files.get(path) {
+                None => Some(format!("{path} is new")),
+                Some(before) => (before != hash).then(|| format!("{path} was changed")),
+            });
         let problems: Vec<String> = gone.chain(others).collect();
         let detail = || format!("since the claim, in git's own folder: {}", list(&problems));
         (!problems.is_empty()).then(|| Check::new("git", CheckVerdict::Note, detail()))
@@ -375,7 +456,12 @@ impl GitSurroundings {
 /// `items` as one line, at most ten of them.
 pub fn list(items: &[String]) -> String {
     const SHOWN: usize = 10;
-    let mut text = items.iter().take(SHOWN).map(String::as_str).collect::<Vec<_>>().join("; ");
+    let mut text = items
+        .iter()
+        .take(SHOWN)
+        .map(String::as_str)
+        .collect::<Vec<_>>()
+        .join("; ");
     if items.len() > SHOWN {
         text.push_str(&format!("; and {} more", items.len() - SHOWN));
     }

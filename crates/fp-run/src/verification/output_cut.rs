@@ -30,7 +30,8 @@ static RESULT: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 /// A result of no test at all.
-static EMPTY_RESULT: LazyLock<Regex> = LazyLock::new(|| regex(r"ok\. 0 passed; 0 failed|\bfail 0$"));
+static EMPTY_RESULT: LazyLock<Regex> =
+    LazyLock::new(|| regex(r"ok\. 0 passed; 0 failed|\bfail 0$"));
 /// A line that names a failure.
 static FAILURE: LazyLock<Regex> = LazyLock::new(|| {
     regex(
@@ -51,20 +52,38 @@ static PASSED: LazyLock<Regex> = LazyLock::new(|| {
 
 /// The part of the `output` that is shown of a command that `passed` or not: at most [`LIMIT`] bytes.
 pub(super) fn cut_output(output: &str, passed: bool) -> String {
-    let lines: Vec<String> = output.trim_end().lines().map(|line| clipped(line, LINE)).collect();
+    let lines: Vec<String> = output
+        .trim_end()
+        .lines()
+        .map(|line| clipped(line, LINE))
+        .collect();
     let results = (0..lines.len()).filter(|line| RESULT.is_match(&lines[*line]));
     let (empty, told): (Vec<usize>, Vec<usize>) =
         results.partition(|line| EMPTY_RESULT.is_match(&lines[*line]));
     let result = if told.is_empty() { empty } else { told };
     if passed && !result.is_empty() {
-        let last: Vec<&str> = result.iter().rev().take(RESULTS).rev().map(|line| &*lines[*line]).collect();
+        let last: Vec<&str> = result
+            .iter()
+            .rev()
+            .take(RESULTS)
+            .rev()
+            .map(|line| &*lines[*line])
+            .collect();
         return last.join("\n");
     }
     let failing = |line: &usize| !passed && FAILURE.is_match(&lines[*line]);
     let first = (0..lines.len()).find(failing);
     let ends = first.and_then(|first| Some((first, (first..lines.len()).rfind(failing)?)));
-    let telling = lines.iter().map(|line| ends.is_none() || !PASSED.is_match(line)).collect();
-    let mut chosen = ChosenLines { lines: &lines, telling, kept: BTreeSet::new(), room: LIMIT - MARKS };
+    let telling = lines
+        .iter()
+        .map(|line| ends.is_none() || !PASSED.is_match(line))
+        .collect();
+    let mut chosen = ChosenLines {
+        lines: &lines,
+        telling,
+        kept: BTreeSet::new(),
+        room: LIMIT - MARKS,
+    };
     match ends {
         Some((first, last)) => {
             chosen.take(std::iter::once(last), LIMIT);
@@ -152,10 +171,19 @@ mod tests {
             "test result: ok. 0 passed; 0 failed; 9 filtered out\n",
             "test result: ok. 0 passed; 0 failed; 9 filtered out",
         );
-        check("test_a ... ok\n\n----\nRan 2 tests in 0.1s\n\nOK\n", "Ran 2 tests in 0.1s\nOK");
+        check(
+            "test_a ... ok\n\n----\nRan 2 tests in 0.1s\n\nOK\n",
+            "Ran 2 tests in 0.1s\nOK",
+        );
         check("..  [100%]\n2 passed in 0.1s\n", "2 passed in 0.1s");
-        check("a.py::b PASSED [100%]\n===== 2 passed in 0.1s =====\n", "===== 2 passed in 0.1s =====");
-        check("=== RUN TestA\n--- PASS: TestA\nPASS\nok  \tx/y\t0.01s\n", "ok  \tx/y\t0.01s");
+        check(
+            "a.py::b PASSED [100%]\n===== 2 passed in 0.1s =====\n",
+            "===== 2 passed in 0.1s =====",
+        );
+        check(
+            "=== RUN TestA\n--- PASS: TestA\nPASS\nok  \tx/y\t0.01s\n",
+            "ok  \tx/y\t0.01s",
+        );
         check(
             "PASS src/a.test.js\n\nTests:       3 passed, 3 total\nTime: 1 s\n",
             "Tests:       3 passed, 3 total",
@@ -266,9 +294,13 @@ mod tests {
         "#);
         let cargo = cut_output(sample!("cargo-test"), false);
         assert!(cargo.starts_with("test tests::two ... FAILED\n"), "{cargo}");
-        assert!(cargo.contains("  left: 2\n right: 3\n") && !cargo.contains(" ... ok"), "{cargo}");
         assert!(
-            cargo.contains("failures:\n    tests::two\n\ntest result: FAILED. 60 passed; 1 failed;"),
+            cargo.contains("  left: 2\n right: 3\n") && !cargo.contains(" ... ok"),
+            "{cargo}"
+        );
+        assert!(
+            cargo
+                .contains("failures:\n    tests::two\n\ntest result: FAILED. 60 passed; 1 failed;"),
             "{cargo}"
         );
         let go = "=== RUN   TestA\n--- PASS: TestA (0.00s)\n=== RUN   TestB\n    b_test.go:7: got 2, want 3\n\
@@ -291,8 +323,14 @@ mod tests {
     fn other_output_keeps_both_ends() {
         let text: String = (0..1000).map(|line| format!("line {line}\n")).collect();
         let cut = cut_output(&text, false);
-        assert!(cut.starts_with("line 0\nline 1\n") && cut.ends_with("line 998\nline 999"), "{cut}");
-        assert!(cut.len() > 2000 && cut.contains(" lines left out …]\n"), "{cut}");
+        assert!(
+            cut.starts_with("line 0\nline 1\n") && cut.ends_with("line 998\nline 999"),
+            "{cut}"
+        );
+        assert!(
+            cut.len() > 2000 && cut.contains(" lines left out …]\n"),
+            "{cut}"
+        );
     }
 
     proptest! {

@@ -43,7 +43,11 @@ pub struct Divided {
 pub fn divide(changes: Vec<Change>, scope: &TaskScope, evidence: &OwnershipEvidence) -> Divided {
     let judge = Judge {
         own: scope.boundary(),
-        others: scope.others.iter().map(|task| (task, scope.boundary_of(task))).collect(),
+        others: scope
+            .others
+            .iter()
+            .map(|task| (task, scope.boundary_of(task)))
+            .collect(),
         evidence,
     };
     let mut divided = Divided::default();
@@ -94,10 +98,22 @@ impl Judge<'_> {
     /// Splits a rename if its ends have different owners: git takes a file deleted by one task and a similar one added
     /// by another for a rename.
     fn split(&self, change: Change) -> Vec<Change> {
-        let ChangeStatus::Renamed { from } = &change.status else { return vec![change] };
-        let part = |path: &RepoPath, status| Change { path: path.clone(), status, kind: change.kind };
-        let (gone, new) = (part(from, ChangeStatus::Deleted), part(&change.path, ChangeStatus::Added));
-        let same = matches!((self.owner(&gone), self.owner(&new)), (Owner::This, Owner::This));
+        let ChangeStatus::Renamed { from } = &change.status else {
+            return vec![change];
+        };
+        let part = |path: &RepoPath, status| Change {
+            path: path.clone(),
+            status,
+            kind: change.kind,
+        };
+        let (gone, new) = (
+            part(from, ChangeStatus::Deleted),
+            part(&change.path, ChangeStatus::Added),
+        );
+        let same = matches!(
+            (self.owner(&gone), self.owner(&new)),
+            (Owner::This, Owner::This)
+        );
         if same { vec![change] } else { vec![gone, new] }
     }
 }
@@ -108,23 +124,41 @@ mod tests {
     use crate::verification::change::FileKind;
 
     fn change(path: &str, status: ChangeStatus) -> Change {
-        Change { path: path.into(), status, kind: FileKind::File }
+        Change {
+            path: path.into(),
+            status,
+            kind: FileKind::File,
+        }
     }
 
     /// Divides changes (a path, `+` for a new one, `from>to` for a rename) between a task with `src/a.rs` and one
     /// with `src/b.rs`.
     #[track_caller]
     fn check(changes: &[&str], evidence: &OwnershipEvidence, own: &[&str], elsewhere: &[&str]) {
-        let changes = changes.iter().map(|text| match (text.strip_prefix('+'), text.split_once('>')) {
-            (Some(path), _) => change(path, ChangeStatus::Added),
-            (_, Some((from, to))) => change(to, ChangeStatus::Renamed { from: from.into() }),
-            _ => change(text, ChangeStatus::Modified),
-        });
-        let others =
-            vec![OtherTask { id: "2".into(), files: vec!["src/b.rs".into(), "b/Cargo.toml".into()] }];
-        let scope = TaskScope { files: vec!["src/a.rs".into()], others, ..TaskScope::default() };
-        let Divided { own: found, elsewhere: found_elsewhere, .. } =
-            divide(changes.collect(), &scope, evidence);
+        let changes =
+            changes.iter().map(
+                |text| match (text.strip_prefix('+'), text.split_once('>')) {
+                    (Some(path), _) => change(path, ChangeStatus::Added),
+                    (_, Some((from, to))) => {
+                        change(to, ChangeStatus::Renamed { from: from.into() })
+                    }
+                    _ => change(text, ChangeStatus::Modified),
+                },
+            );
+        let others = vec![OtherTask {
+            id: "2".into(),
+            files: vec!["src/b.rs".into(), "b/Cargo.toml".into()],
+        }];
+        let scope = TaskScope {
+            files: vec!["src/a.rs".into()],
+            others,
+            ..TaskScope::default()
+        };
+        let Divided {
+            own: found,
+            elsewhere: found_elsewhere,
+            ..
+        } = divide(changes.collect(), &scope, evidence);
         let shown = |change: &Change| match &change.status {
             ChangeStatus::Renamed { from } => format!("{from}>{}", change.path),
             ChangeStatus::Added => format!("+{}", change.path),
@@ -132,10 +166,16 @@ mod tests {
             _ => change.path.to_string(),
         };
         let found: Vec<String> = found.iter().map(shown).collect();
-        let found_elsewhere: Vec<String> = found_elsewhere.iter().map(|(change, _)| shown(change)).collect();
+        let found_elsewhere: Vec<String> = found_elsewhere
+            .iter()
+            .map(|(change, _)| shown(change))
+            .collect();
         assert_eq!(
             (found, found_elsewhere),
-            (own.iter().map(|t| (*t).into()).collect(), elsewhere.iter().map(|t| (*t).into()).collect())
+            (
+                own.iter().map(|t| (*t).into()).collect(),
+                elsewhere.iter().map(|t| (*t).into()).collect()
+            )
         );
     }
 
@@ -153,9 +193,22 @@ mod tests {
 
     #[test]
     fn what_is_in_anothers_boundary_is_the_others() {
-        let shared = OwnershipEvidence { shared: true, ..OwnershipEvidence::default() };
-        check(&["src/a.rs", "src/b.rs", "src/c.rs"], &shared, &["src/a.rs", "src/c.rs"], &["src/b.rs"]);
-        check(&["Cargo.lock", "b/Cargo.lock"], &shared, &[], &["Cargo.lock", "b/Cargo.lock"]);
+        let shared = OwnershipEvidence {
+            shared: true,
+            ..OwnershipEvidence::default()
+        };
+        check(
+            &["src/a.rs", "src/b.rs", "src/c.rs"],
+            &shared,
+            &["src/a.rs", "src/c.rs"],
+            &["src/b.rs"],
+        );
+        check(
+            &["Cargo.lock", "b/Cargo.lock"],
+            &shared,
+            &[],
+            &["Cargo.lock", "b/Cargo.lock"],
+        );
         check(
             &["+tests/b.rs", "+tests/a.rs", "+tests/c.rs"],
             &shared,
@@ -163,15 +216,20 @@ mod tests {
             &["+tests/b.rs"],
         );
         check(&["+src/b/tests.rs"], &shared, &[], &["+src/b/tests.rs"]);
-        let seen = OwnershipEvidence { seen: HashSet::from(["src/b.rs".into()]), ..shared };
+        let seen = OwnershipEvidence {
+            seen: HashSet::from(["src/b.rs".into()]),
+            ..shared
+        };
         check(&["src/b.rs"], &seen, &["src/b.rs"], &[]);
     }
 
     #[test]
     fn a_lock_file_that_a_tool_made() {
         let check = |files: &[&str], change: Change, expect: bool| {
-            let scope =
-                TaskScope { files: files.iter().map(|f| (*f).into()).collect(), ..TaskScope::default() };
+            let scope = TaskScope {
+                files: files.iter().map(|f| (*f).into()).collect(),
+                ..TaskScope::default()
+            };
             let divided = divide(vec![change], &scope, &OwnershipEvidence::default());
             assert_eq!(
                 (divided.made_locks.len() == 1, divided.own.len() == 1),
@@ -179,27 +237,60 @@ mod tests {
                 "{files:?}"
             );
         };
-        check(&["src/a.rs"], change("Cargo.lock", ChangeStatus::Added), true);
-        check(&["src/a.rs"], change("Cargo.lock", ChangeStatus::Modified), false);
-        check(&["Cargo.toml"], change("Cargo.lock", ChangeStatus::Added), false);
-        check(&["Cargo.lock"], change("Cargo.lock", ChangeStatus::Added), false);
+        check(
+            &["src/a.rs"],
+            change("Cargo.lock", ChangeStatus::Added),
+            true,
+        );
+        check(
+            &["src/a.rs"],
+            change("Cargo.lock", ChangeStatus::Modified),
+            false,
+        );
+        check(
+            &["Cargo.toml"],
+            change("Cargo.lock", ChangeStatus::Added),
+            false,
+        );
+        check(
+            &["Cargo.lock"],
+            change("Cargo.lock", ChangeStatus::Added),
+            false,
+        );
     }
 
     #[test]
     fn what_another_task_committed_is_nobodys() {
-        let settled =
-            OwnershipEvidence { settled: HashSet::from(["src/c.rs".into()]), ..OwnershipEvidence::default() };
+        let settled = OwnershipEvidence {
+            settled: HashSet::from(["src/c.rs".into()]),
+            ..OwnershipEvidence::default()
+        };
         check(&["src/a.rs", "src/c.rs"], &settled, &["src/a.rs"], &[]);
     }
 
     #[test]
     fn a_rename_between_two_tasks_is_none() {
-        let shared = OwnershipEvidence { shared: true, ..OwnershipEvidence::default() };
-        check(&["src/b.rs>src/a.rs"], &shared, &["+src/a.rs"], &["-src/b.rs"]);
-        check(&["src/a.rs>src/b.rs"], &shared, &["-src/a.rs"], &["+src/b.rs"]);
+        let shared = OwnershipEvidence {
+            shared: true,
+            ..OwnershipEvidence::default()
+        };
+        check(
+            &["src/b.rs>src/a.rs"],
+            &shared,
+            &["+src/a.rs"],
+            &["-src/b.rs"],
+        );
+        check(
+            &["src/a.rs>src/b.rs"],
+            &shared,
+            &["-src/a.rs"],
+            &["+src/b.rs"],
+        );
         check(&["src/a.rs>src/c.rs"], &shared, &["src/a.rs>src/c.rs"], &[]);
-        let settled =
-            OwnershipEvidence { settled: HashSet::from(["src/c.rs".into()]), ..OwnershipEvidence::default() };
+        let settled = OwnershipEvidence {
+            settled: HashSet::from(["src/c.rs".into()]),
+            ..OwnershipEvidence::default()
+        };
         check(&["src/c.rs>src/a.rs"], &settled, &["+src/a.rs"], &[]);
     }
 }

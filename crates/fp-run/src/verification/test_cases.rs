@@ -97,7 +97,10 @@ const SYNTAXES: [TestSyntax; 11] = [
                 r"@(?:pytest\.)?mark\.(?:skip|skipif|xfail)\b|@(?:unittest\.)?(?:skip|skipIf|skipUnless|expectedFailure)\b",
                 SwitchPlace::Before,
             ),
-            (r"\bself\.skipTest\(|\bpytest\.(?:skip|xfail)\(|\bunittest\.SkipTest\b", SwitchPlace::Inside),
+            (
+                r"\bself\.skipTest\(|\bpytest\.(?:skip|xfail)\(|\bunittest\.SkipTest\b",
+                SwitchPlace::Inside,
+            ),
             (
                 r"^\s*pytestmark\s*=.*\bskip|^\s*__test__\s*=\s*False|\bcollect_ignore\b",
                 SwitchPlace::Elsewhere,
@@ -133,7 +136,10 @@ const SYNTAXES: [TestSyntax; 11] = [
         mark: NONE,
         function: NONE,
         off: &[
-            (r"\bGTEST_SKIP\s*\(|\bTEST_IGNORE\w*\s*\(|\bSKIP\s*\(", SwitchPlace::Inside),
+            (
+                r"\bGTEST_SKIP\s*\(|\bTEST_IGNORE\w*\s*\(|\bSKIP\s*\(",
+                SwitchPlace::Inside,
+            ),
             (r"\bDISABLED_\w+", SwitchPlace::On),
             (r"^\s*#\s*if\s+0\b", SwitchPlace::Before),
         ],
@@ -163,7 +169,10 @@ const SYNTAXES: [TestSyntax; 11] = [
         mark: r"#\[\s*Test\b|@test\b",
         function: r"\bfunction\s+(\w+)\s*\(",
         off: &[
-            (r"\bmarkTest(?:Skipped|Incomplete)\s*\(|->(?:skip|todo)\s*\(", SwitchPlace::Inside),
+            (
+                r"\bmarkTest(?:Skipped|Incomplete)\s*\(|->(?:skip|todo)\s*\(",
+                SwitchPlace::Inside,
+            ),
             (r"->only\s*\(", SwitchPlace::Elsewhere),
         ],
         assertion: r"\bassert\w*\s*\(|\bexpect\w*\s*\(",
@@ -174,7 +183,10 @@ const SYNTAXES: [TestSyntax; 11] = [
         mark: r"\[\s*(?:Fact|Theory|Test|TestCase|TestMethod|DataTestMethod|Property)\b",
         function: r"(?:\bvoid|\bTask(?:<\w+>)?|\bValueTask|\blet)\s+(``[^`]+``|\w+)\s*\(",
         off: &[
-            (r"\[\s*(?:Ignore|Explicit)\b|\bSkip\s*=\s*", SwitchPlace::Before),
+            (
+                r"\[\s*(?:Ignore|Explicit)\b|\bSkip\s*=\s*",
+                SwitchPlace::Before,
+            ),
             (r"\bAssert\.(?:Ignore|Inconclusive)\(", SwitchPlace::Inside),
         ],
         assertion: r"\bAssert\.\w+|\.Should\w*\(|\bExpect\(",
@@ -184,7 +196,10 @@ const SYNTAXES: [TestSyntax; 11] = [
         case: r"\bfunc\s+(test\w*)\s*\(",
         mark: r"@Test\b",
         function: r"\bfunc\s+(`[^`]+`|\w+)\s*\(",
-        off: &[(r"\bXCTSkip\w*", SwitchPlace::Inside), (r"@Test\(.*\.disabled\(", SwitchPlace::Before)],
+        off: &[
+            (r"\bXCTSkip\w*", SwitchPlace::Inside),
+            (r"@Test\(.*\.disabled\(", SwitchPlace::Before),
+        ],
         assertion: r"\bXCTAssert\w*\(|#expect\(|#require\(|\bXCTFail\(",
     },
     TestSyntax {
@@ -200,9 +215,15 @@ const SYNTAXES: [TestSyntax; 11] = [
 static PATTERNS: LazyLock<HashMap<&str, Regex>> = LazyLock::new(|| {
     let of_syntax = |syntax: &TestSyntax| {
         let off = syntax.off.iter().map(|(pattern, _)| *pattern);
-        off.chain([syntax.case, syntax.mark, syntax.function, syntax.assertion]).collect::<Vec<_>>()
+        off.chain([syntax.case, syntax.mark, syntax.function, syntax.assertion])
+            .collect::<Vec<_>>()
     };
-    let regex = |pattern| (pattern, Regex::new(pattern).expect("the pattern is a constant"));
+    let regex = |pattern| {
+        (
+            pattern,
+            Regex::new(pattern).expect("the pattern is a constant"),
+        )
+    };
     SYNTAXES.iter().flat_map(of_syntax).map(regex).collect()
 });
 
@@ -216,7 +237,9 @@ fn syntax(path: &str) -> Option<&'static TestSyntax> {
 
 /// The test cases in `text`. `path` is the file's name in lower case.
 pub(super) fn test_cases(path: &str, text: &str) -> Vec<TestCase> {
-    let Some(syntax) = syntax(path) else { return Vec::new() };
+    let Some(syntax) = syntax(path) else {
+        return Vec::new();
+    };
     let mut cases: Vec<TestCase> = Vec::new();
     let mut marked = false;
     // The test cases that the line may belong to, from the outermost.
@@ -228,16 +251,34 @@ pub(super) fn test_cases(path: &str, text: &str) -> Vec<TestCase> {
         if code.starts_with(|c: char| c.is_alphanumeric() || matches!(c, '_' | '@' | '#')) {
             open.retain(|case| cases[*case].indent < indent);
         }
-        let function = || if marked { name(syntax.function, line) } else { None };
+        let function = || {
+            if marked {
+                name(syntax.function, line)
+            } else {
+                None
+            }
+        };
         if let Some(name) = name(syntax.case, line).or_else(function) {
             marked = false;
             open.push(cases.len());
-            cases.push(TestCase { name, line: index + 1, body: String::new(), lines: Vec::new(), indent });
+            cases.push(TestCase {
+                name,
+                line: index + 1,
+                body: String::new(),
+                lines: Vec::new(),
+                indent,
+            });
         } else if let Some(case) = cases.last_mut() {
-            case.body.extend(line.chars().filter(|c| !c.is_whitespace()));
+            case.body
+                .extend(line.chars().filter(|c| !c.is_whitespace()));
         }
-        if !code.is_empty() && !["//", "/*", "# "].iter().any(|comment| code.starts_with(comment)) {
-            open.iter().for_each(|case| cases[*case].lines.push(code.to_owned()));
+        if !code.is_empty()
+            && !["//", "/*", "# "]
+                .iter()
+                .any(|comment| code.starts_with(comment))
+        {
+            open.iter()
+                .for_each(|case| cases[*case].lines.push(code.to_owned()));
         }
     }
     cases
@@ -245,12 +286,21 @@ pub(super) fn test_cases(path: &str, text: &str) -> Vec<TestCase> {
 
 fn name(pattern: &str, line: &str) -> Option<String> {
     let found = PATTERNS[pattern].captures(line)?;
-    found.iter().skip(1).flatten().next().map(|name| name.as_str().to_owned())
+    found
+        .iter()
+        .skip(1)
+        .flatten()
+        .next()
+        .map(|name| name.as_str().to_owned())
 }
 
 /// The position from which a line of such a file switches tests off, if it does.
 pub(super) fn switches_off(path: &str, line: &str) -> Option<SwitchPlace> {
-    syntax(path)?.off.iter().find(|(pattern, _)| PATTERNS[*pattern].is_match(line)).map(|(_, place)| *place)
+    syntax(path)?
+        .off
+        .iter()
+        .find(|(pattern, _)| PATTERNS[*pattern].is_match(line))
+        .map(|(_, place)| *place)
 }
 
 static HELPER: LazyLock<Regex> =
@@ -284,7 +334,10 @@ mod tests {
     #[test]
     fn test_cases_of_every_language() {
         let check = |path: &str, text: &str, expect: &[&str]| {
-            let names: Vec<String> = test_cases(path, text).into_iter().map(|case| case.name).collect();
+            let names: Vec<String> = test_cases(path, text)
+                .into_iter()
+                .map(|case| case.name)
+                .collect();
             assert_eq!(names, expect, "{path}: {text}");
         };
         check(
@@ -307,22 +360,46 @@ mod tests {
             "func TestA(t *testing.T) {\n\tt.Run(\"sub\", f)\n}\nfunc helper() {}",
             &["TestA", "sub"],
         );
-        check("A.kt", "@Test\nfun `does it`() {}\nfun helper() {}", &["`does it`"]);
-        check("A.java", "@ParameterizedTest\n@ValueSource\nvoid works(int x) {}", &["works"]);
+        check(
+            "A.kt",
+            "@Test\nfun `does it`() {}\nfun helper() {}",
+            &["`does it`"],
+        );
+        check(
+            "A.java",
+            "@ParameterizedTest\n@ValueSource\nvoid works(int x) {}",
+            &["works"],
+        );
         check(
             "a.cc",
             "TEST_F(A, B) {\n}\nTEST_CASE(\"c\") {}\nvoid test_d(void) {",
             &["A, B", "c", "test_d"],
         );
-        check("a.rb", "it 'x' do\nend\ndef test_y\nend\nitem 'z'", &["x", "test_y"]);
+        check(
+            "a.rb",
+            "it 'x' do\nend\ndef test_y\nend\nitem 'z'",
+            &["x", "test_y"],
+        );
         check(
             "a.php",
             "public function testA() {}\n#[Test]\npublic function b() {}\nit('c', fn);",
             &["testA", "b", "c"],
         );
-        check("a.cs", "[Fact]\npublic async Task Works() {}\npublic void Helper() {}", &["Works"]);
-        check("a.swift", "func testA() {}\n@Test func b() {}\nfunc c() {}", &["testA", "b"]);
-        check("a.bats", "@test \"runs\" {\n}\ntest_it() {", &["runs", "test_it"]);
+        check(
+            "a.cs",
+            "[Fact]\npublic async Task Works() {}\npublic void Helper() {}",
+            &["Works"],
+        );
+        check(
+            "a.swift",
+            "func testA() {}\n@Test func b() {}\nfunc c() {}",
+            &["testA", "b"],
+        );
+        check(
+            "a.bats",
+            "@test \"runs\" {\n}\ntest_it() {",
+            &["runs", "test_it"],
+        );
         check("a.txt", "#[test]\nfn one() {}", &[]);
     }
 
@@ -331,19 +408,35 @@ mod tests {
         let check = |path: &str, line: &str, expect: Option<SwitchPlace>| {
             assert_eq!(switches_off(path, line), expect, "{path}: {line}");
         };
-        check("a.rs", "    #[ignore = \"slow\"]", Some(SwitchPlace::Before));
+        check(
+            "a.rs",
+            "    #[ignore = \"slow\"]",
+            Some(SwitchPlace::Before),
+        );
         check("a.rs", "    let ignore = 1;", None);
         check("a.ts", "it.skip('a', f)", Some(SwitchPlace::On));
         check("a.ts", "xit('a', f)", Some(SwitchPlace::On));
-        check("a.ts", "describe.only('a', f)", Some(SwitchPlace::Elsewhere));
+        check(
+            "a.ts",
+            "describe.only('a', f)",
+            Some(SwitchPlace::Elsewhere),
+        );
         check("a.ts", "exit(1)", None);
-        check("a.py", "@pytest.mark.skip(reason='x')", Some(SwitchPlace::Before));
+        check(
+            "a.py",
+            "@pytest.mark.skip(reason='x')",
+            Some(SwitchPlace::Before),
+        );
         check("a.py", "    self.skipTest('x')", Some(SwitchPlace::Inside));
         check("a.go", "\tt.Skip(\"x\")", Some(SwitchPlace::Inside));
         check("A.java", "@Disabled", Some(SwitchPlace::Before));
         check("a.cc", "TEST(A, DISABLED_b) {", Some(SwitchPlace::On));
         check("a.rb", "  xit 'a' do", Some(SwitchPlace::On));
-        check("a.php", "$this->markTestSkipped('x');", Some(SwitchPlace::Inside));
+        check(
+            "a.php",
+            "$this->markTestSkipped('x');",
+            Some(SwitchPlace::Inside),
+        );
         check("a.cs", "[Fact(Skip = \"x\")]", Some(SwitchPlace::Before));
         check("a.swift", "throw XCTSkip(\"x\")", Some(SwitchPlace::Inside));
         check("a.bats", "  skip 'later'", Some(SwitchPlace::Inside));

@@ -25,13 +25,22 @@ fn change(text: &str) -> Change {
     };
     let (path, kind) = match path.strip_suffix('@') {
         Some(path) => (path, FileKind::Symlink),
-        None => path.strip_suffix('%').map_or((path, FileKind::File), |path| (path, FileKind::Submodule)),
+        None => path
+            .strip_suffix('%')
+            .map_or((path, FileKind::File), |path| (path, FileKind::Submodule)),
     };
-    Change { path: path.into(), status, kind }
+    Change {
+        path: path.into(),
+        status,
+        kind,
+    }
 }
 
 fn scope(files: &[&str], text: &str) -> TaskScope {
-    let others = vec![OtherTask { id: "1.2".into(), files: vec!["src/other.rs".into(), "web/".into()] }];
+    let others = vec![OtherTask {
+        id: "1.2".into(),
+        files: vec!["src/other.rs".into(), "web/".into()],
+    }];
     TaskScope {
         files: files.iter().map(|file| (*file).to_owned()).collect(),
         text: text.to_owned(),
@@ -49,7 +58,10 @@ fn facts(changes: &[&str]) -> ChangeFacts {
 }
 
 fn only<'c>(checks: &'c [Check], name: &str) -> &'c Check {
-    checks.iter().find(|check| check.name == name).unwrap_or_else(|| panic!("{name} in {checks:?}"))
+    checks
+        .iter()
+        .find(|check| check.name == name)
+        .unwrap_or_else(|| panic!("{name} in {checks:?}"))
 }
 
 fn verdict(check: &Check) -> String {
@@ -60,21 +72,45 @@ fn verdict(check: &Check) -> String {
 fn boundaries() {
     let check = |files: &[&str], changes: &[&str], expect: &str| {
         let checks = super::check(&scope(files, ""), &facts(changes), &[]);
-        assert_eq!(verdict(only(&checks, "boundary")), expect, "{files:?} {changes:?}");
+        assert_eq!(
+            verdict(only(&checks, "boundary")),
+            expect,
+            "{files:?} {changes:?}"
+        );
     };
     let fine = "Pass: every change is within the task's files";
     check(&["src/a.rs"], &["~src/a.rs"], fine);
     check(&["src/a.rs"], &["~src/a.rs", "+tests/a.rs"], fine);
-    check(&["src/"], &["+src/new/x.rs", "-src/old.rs", "xsrc/run.sh"], fine);
+    check(
+        &["src/"],
+        &["+src/new/x.rs", "-src/old.rs", "xsrc/run.sh"],
+        fine,
+    );
     check(&["src/a.rs", "src/b.rs"], &[">src/a.rs>src/b.rs"], fine);
     check(&["Cargo.toml"], &["~Cargo.toml", "~Cargo.lock"], fine);
     check(&["link"], &["-link@"], fine);
     check(&["a"], &["ta"], fine);
     check(&["src/a.rs"], &[], "NotApplicable: nothing changed");
-    check(&["src/a.rs"], &["~src/b.rs"], "Fail: src/b.rs was changed, is not in the task's files");
-    check(&["src/a.rs"], &["~tests/a.rs"], "Fail: tests/a.rs was changed, is not in the task's files");
-    check(&["src/a.rs"], &["-src/b.rs"], "Fail: src/b.rs was taken away, is not in the task's files");
-    check(&["src/a.rs"], &["xrun.sh"], "Fail: run.sh was changed, is not in the task's files");
+    check(
+        &["src/a.rs"],
+        &["~src/b.rs"],
+        "Fail: src/b.rs was changed, is not in the task's files",
+    );
+    check(
+        &["src/a.rs"],
+        &["~tests/a.rs"],
+        "Fail: tests/a.rs was changed, is not in the task's files",
+    );
+    check(
+        &["src/a.rs"],
+        &["-src/b.rs"],
+        "Fail: src/b.rs was taken away, is not in the task's files",
+    );
+    check(
+        &["src/a.rs"],
+        &["xrun.sh"],
+        "Fail: run.sh was changed, is not in the task's files",
+    );
     check(
         &["src/a.rs"],
         &[">src/a.rs>src/b.rs"],
@@ -85,22 +121,50 @@ fn boundaries() {
         &[">src/a.rs>src/b.rs"],
         "Fail: src/a.rs was taken away, is not in the task's files",
     );
-    check(&["src/a.rs"], &["~Cargo.lock"], "Fail: Cargo.lock was changed, is not in the task's files");
+    check(
+        &["src/a.rs"],
+        &["~Cargo.lock"],
+        "Fail: Cargo.lock was changed, is not in the task's files",
+    );
     check(
         &["src/a.rs"],
         &["~src/other.rs"],
         "Fail: src/other.rs was changed, is not in the task's files and belongs to task 1.2, which is running",
     );
-    check(&["a"], &["+a@"], "Fail: a is a symbolic link, which the task doesn't ask for");
-    check(&["a"], &["ta@"], "Fail: a is a symbolic link, which the task doesn't ask for");
-    check(&["lib"], &["+lib%"], "Fail: lib is a repository of its own, which the task doesn't ask for");
-    check(&[], &["~a"], "Fail: a was changed, is not in the task's files");
-    check(&["src/a.rs"], &["+tests/a.rs@"], "Fail: tests/a.rs is new, is not in the task's files");
+    check(
+        &["a"],
+        &["+a@"],
+        "Fail: a is a symbolic link, which the task doesn't ask for",
+    );
+    check(
+        &["a"],
+        &["ta@"],
+        "Fail: a is a symbolic link, which the task doesn't ask for",
+    );
+    check(
+        &["lib"],
+        &["+lib%"],
+        "Fail: lib is a repository of its own, which the task doesn't ask for",
+    );
+    check(
+        &[],
+        &["~a"],
+        "Fail: a was changed, is not in the task's files",
+    );
+    check(
+        &["src/a.rs"],
+        &["+tests/a.rs@"],
+        "Fail: tests/a.rs is new, is not in the task's files",
+    );
 }
 
 #[test]
 fn a_link_that_the_task_asks_for() {
-    let checks = super::check(&scope(&["a"], "Make a a symbolic link to b"), &facts(&["+a@"]), &[]);
+    let checks = super::check(
+        &scope(&["a"], "Make a a symbolic link to b"),
+        &facts(&["+a@"]),
+        &[],
+    );
     assert_eq!(only(&checks, "boundary").verdict, CheckVerdict::Pass);
 }
 
@@ -134,7 +198,11 @@ fn an_ignored_file_and_a_lost_base() {
 fn nothing_changed() {
     let check = |files: &[&str], changes: &[&str], expect: CheckVerdict| {
         let checks = super::check(&scope(files, ""), &facts(changes), &[]);
-        assert_eq!(only(&checks, "changes").verdict, expect, "{files:?} {changes:?}");
+        assert_eq!(
+            only(&checks, "changes").verdict,
+            expect,
+            "{files:?} {changes:?}"
+        );
     };
     check(&["a"], &[], CheckVerdict::Fail);
     check(&[], &[], CheckVerdict::NotApplicable);
@@ -142,13 +210,21 @@ fn nothing_changed() {
 }
 
 #[track_caller]
-fn texts(scope: &TaskScope, files: &[(&str, Option<&str>, Option<&str>)], name: &str, expect: &str) {
+fn texts(
+    scope: &TaskScope,
+    files: &[(&str, Option<&str>, Option<&str>)],
+    name: &str,
+    expect: &str,
+) {
     let sign = |before: Option<&str>, after: Option<&str>| match (before, after) {
         (None, _) => "+",
         (_, None) => "-",
         _ => "~",
     };
-    let changes: Vec<String> = files.iter().map(|(path, b, a)| format!("{}{path}", sign(*b, *a))).collect();
+    let changes: Vec<String> = files
+        .iter()
+        .map(|(path, b, a)| format!("{}{path}", sign(*b, *a)))
+        .collect();
     let mut facts = facts(&changes.iter().map(String::as_str).collect::<Vec<_>>());
     facts.texts = files
         .iter()
@@ -164,7 +240,10 @@ fn texts(scope: &TaskScope, files: &[(&str, Option<&str>, Option<&str>)], name: 
 
 #[test]
 fn dependencies() {
-    let check = |files: &[&str], text: &str, changed: &[(&str, Option<&str>, Option<&str>)], expect: &str| {
+    let check = |files: &[&str],
+                 text: &str,
+                 changed: &[(&str, Option<&str>, Option<&str>)],
+                 expect: &str| {
         texts(&scope(files, text), changed, "dependencies", expect);
     };
     let why = "; a task gets a dependency if it lists the manifest and asks for it";
@@ -179,13 +258,21 @@ fn dependencies() {
     check(
         &["Cargo.toml"],
         "",
-        &[("Cargo.toml", Some(none), Some("[dependencies]\n[features]\n"))],
+        &[(
+            "Cargo.toml",
+            Some(none),
+            Some("[dependencies]\n[features]\n"),
+        )],
         "Pass: none was added",
     );
     check(
         &["Cargo.toml"],
         "",
-        &[("Cargo.toml", Some(serde), Some("[dependencies]\nserde = '2'"))],
+        &[(
+            "Cargo.toml",
+            Some(serde),
+            Some("[dependencies]\nserde = '2'"),
+        )],
         "Pass: none was added",
     );
     check(
@@ -209,7 +296,10 @@ fn dependencies() {
     check(
         &["a", "b"],
         "",
-        &[("a/Cargo.toml", Some(serde), Some(none)), ("b/Cargo.toml", Some(none), Some(serde))],
+        &[
+            ("a/Cargo.toml", Some(serde), Some(none)),
+            ("b/Cargo.toml", Some(none), Some(serde)),
+        ],
         "Pass: none was added",
     );
     check(
@@ -221,19 +311,30 @@ fn dependencies() {
     check(
         &["Cargo.lock"],
         "",
-        &[("Cargo.lock", Some(&lock("a")), Some(&(lock("a") + &lock("b"))))],
+        &[(
+            "Cargo.lock",
+            Some(&lock("a")),
+            Some(&(lock("a") + &lock("b"))),
+        )],
         &format!("Fail: Cargo.lock gains `b`, though no manifest changed{why}"),
     );
     check(
         &["Cargo.lock"],
         "",
-        &[("Cargo.lock", Some(&lock("a")), Some(&(lock("a") + "version = 2")))],
+        &[(
+            "Cargo.lock",
+            Some(&lock("a")),
+            Some(&(lock("a") + "version = 2")),
+        )],
         "Note: Cargo.lock changed, though no manifest did",
     );
     check(
         &["Cargo.toml"],
         "Add serde",
-        &[("Cargo.toml", Some(none), Some(serde)), ("Cargo.lock", Some(""), Some(&lock("serde")))],
+        &[
+            ("Cargo.toml", Some(none), Some(serde)),
+            ("Cargo.lock", Some(""), Some(&lock("serde"))),
+        ],
         "Note: Cargo.toml gains `serde`",
     );
 }
@@ -243,9 +344,14 @@ fn weakened_tests() {
     let check = |text: &str, changed: &[(&str, Option<&str>, Option<&str>)], expect: &str| {
         texts(&scope(&["src", "tests"], text), changed, "tests", expect);
     };
-    let two = "#[test]\nfn one() {\n    assert!(f());\n}\n#[test]\nfn two() {\n    assert!(g());\n}\n";
+    let two =
+        "#[test]\nfn one() {\n    assert!(f());\n}\n#[test]\nfn two() {\n    assert!(g());\n}\n";
     let one = "#[test]\nfn one() {\n    assert!(f());\n}\n";
-    check("", &[("README.md", None, Some(""))], "NotApplicable: no test was touched");
+    check(
+        "",
+        &[("README.md", None, Some(""))],
+        "NotApplicable: no test was touched",
+    );
     check(
         "",
         &[("tests/a.rs", None, Some(two))],
@@ -256,7 +362,11 @@ fn weakened_tests() {
         &[("tests/a.rs", Some(one), Some(two))],
         "Pass: none taken out or switched off; 2 in the changed files",
     );
-    check("", &[("src/a.rs", Some(two), Some(one))], "Fail: src/a.rs: test `two` was taken out");
+    check(
+        "",
+        &[("src/a.rs", Some(two), Some(one))],
+        "Fail: src/a.rs: test `two` was taken out",
+    );
     check(
         "Remove the test of g",
         &[("src/a.rs", Some(two), Some(one))],
@@ -267,10 +377,17 @@ fn weakened_tests() {
         &[("tests/a.rs", Some(two), None)],
         "Fail: tests/a.rs was deleted; tests/a.rs: test `one` was taken out; tests/a.rs: test `two` was taken out",
     );
-    check("", &[("tests/data.rs", Some("fn helper() {}"), None)], "Fail: tests/data.rs was deleted");
     check(
         "",
-        &[("tests/a.rs", Some(two), None), ("tests/b.rs", None, Some(two))],
+        &[("tests/data.rs", Some("fn helper() {}"), None)],
+        "Fail: tests/data.rs was deleted",
+    );
+    check(
+        "",
+        &[
+            ("tests/a.rs", Some(two), None),
+            ("tests/b.rs", None, Some(two)),
+        ],
         "Pass: none taken out or switched off; 2 in the changed files",
     );
     check(
@@ -280,7 +397,11 @@ fn weakened_tests() {
     );
     check(
         "",
-        &[("src/a.rs", Some(one), Some("#[test]\nfn other() {\n    assert!(true);\n}\n"))],
+        &[(
+            "src/a.rs",
+            Some(one),
+            Some("#[test]\nfn other() {\n    assert!(true);\n}\n"),
+        )],
         "Fail: src/a.rs: test `one` was taken out",
     );
     check(
@@ -290,17 +411,29 @@ fn weakened_tests() {
     );
     check(
         "",
-        &[("src/a.rs", Some(one), Some(&format!("{one}#[test]\n#[ignore]\nfn slow() {{}}\n")))],
+        &[(
+            "src/a.rs",
+            Some(one),
+            Some(&format!("{one}#[test]\n#[ignore]\nfn slow() {{}}\n")),
+        )],
         "Note: src/a.rs:6: switches tests off: #[ignore]",
     );
     check(
         "",
-        &[("src/a.rs", Some(one), Some("#[test]\nfn one() {\n    f();\n}\n"))],
+        &[(
+            "src/a.rs",
+            Some(one),
+            Some("#[test]\nfn one() {\n    f();\n}\n"),
+        )],
         "Note: src/a.rs:2: test `one` checks 0 things, 1 before",
     );
     check(
         "",
-        &[("a.test.ts", Some("it('a', f)\nit('b', g)\n"), Some("it('a', f)\nit.skip('b', g)\n"))],
+        &[(
+            "a.test.ts",
+            Some("it('a', f)\nit('b', g)\n"),
+            Some("it('a', f)\nit.skip('b', g)\n"),
+        )],
         "Fail: a.test.ts:2: switches tests off: it.skip('b', g)",
     );
     check(
@@ -310,7 +443,11 @@ fn weakened_tests() {
     );
     check(
         "",
-        &[("a_test.go", Some("func TestA(t *T) {\n}\n"), Some("func TestA(t *T) {\n\tt.Skip()\n}\n"))],
+        &[(
+            "a_test.go",
+            Some("func TestA(t *T) {\n}\n"),
+            Some("func TestA(t *T) {\n\tt.Skip()\n}\n"),
+        )],
         "Fail: a_test.go:2: switches tests off: t.Skip()",
     );
 }
@@ -319,8 +456,11 @@ fn weakened_tests() {
 fn a_test_file_that_becomes_something_else() {
     let mut facts = facts(&[">tests/a.rs>tests/a.txt"]);
     let text = "#[test]\nfn one() {}\n".to_owned();
-    facts.texts =
-        vec![ChangedText { path: "tests/a.txt".into(), before: Some(text.clone()), after: Some(text) }];
+    facts.texts = vec![ChangedText {
+        path: "tests/a.txt".into(),
+        before: Some(text.clone()),
+        after: Some(text),
+    }];
     let checks = super::check(&scope(&["tests"], ""), &facts, &[]);
     assert_eq!(
         verdict(only(&checks, "tests")),
@@ -330,7 +470,10 @@ fn a_test_file_that_becomes_something_else() {
 
 #[test]
 fn leftovers() {
-    let line = |text: &str| change::ChangedLine { number: 7, text: text.to_owned() };
+    let line = |text: &str| change::ChangedLine {
+        number: 7,
+        text: text.to_owned(),
+    };
     let check = |text: &str, path: &str, added: &[&str], removed: &[&str], expect: &str| {
         let mut facts = facts(&["~src/a.rs"]);
         facts.lines = vec![ChangedLines {
@@ -341,15 +484,69 @@ fn leftovers() {
         let checks = super::check(&scope(&["src"], text), &facts, &[]);
         assert_eq!(verdict(only(&checks, "leftovers")), expect, "{added:?}");
     };
-    check("", "src/a.rs", &["fine"], &["// TODO gone"], "Pass: none in the added lines");
-    check("", "src/a.rs", &[], &["// TODO gone"], "NotApplicable: no line was added");
-    check("", "src/a.rs", &["  // TODO x"], &[], "Fail: src/a.rs:7: // TODO x");
-    check("", "src/a.rs", &["  // TODO x"], &["// TODO x"], "Pass: none in the added lines");
-    check("", "src/a.rs", &["// TODO x", "// TODO x"], &["// TODO x"], "Fail: src/a.rs:7: // TODO x");
-    check("", "README.md", &["TODO: x"], &[], "Note: README.md:7: TODO: x");
-    check("", "README.md", &["<<<<<<< HEAD"], &[], "Fail: README.md:7: <<<<<<< HEAD");
-    check("Report every TODO", "src/a.rs", &["// TODO x"], &[], "Note: src/a.rs:7: // TODO x");
-    check("Report every TODO", "src/a.rs", &["todo!()"], &[], "Fail: src/a.rs:7: todo!()");
+    check(
+        "",
+        "src/a.rs",
+        &["fine"],
+        &["// TODO gone"],
+        "Pass: none in the added lines",
+    );
+    check(
+        "",
+        "src/a.rs",
+        &[],
+        &["// TODO gone"],
+        "NotApplicable: no line was added",
+    );
+    check(
+        "",
+        "src/a.rs",
+        &["  // TODO x"],
+        &[],
+        "Fail: src/a.rs:7: // TODO x",
+    );
+    check(
+        "",
+        "src/a.rs",
+        &["  // TODO x"],
+        &["// TODO x"],
+        "Pass: none in the added lines",
+    );
+    check(
+        "",
+        "src/a.rs",
+        &["// TODO x", "// TODO x"],
+        &["// TODO x"],
+        "Fail: src/a.rs:7: // TODO x",
+    );
+    check(
+        "",
+        "README.md",
+        &["TODO: x"],
+        &[],
+        "Note: README.md:7: TODO: x",
+    );
+    check(
+        "",
+        "README.md",
+        &["<<<<<<< HEAD"],
+        &[],
+        "Fail: README.md:7: <<<<<<< HEAD",
+    );
+    check(
+        "Report every TODO",
+        "src/a.rs",
+        &["// TODO x"],
+        &[],
+        "Note: src/a.rs:7: // TODO x",
+    );
+    check(
+        "Report every TODO",
+        "src/a.rs",
+        &["todo!()"],
+        &[],
+        "Fail: src/a.rs:7: todo!()",
+    );
 }
 
 #[test]
@@ -363,7 +560,10 @@ fn commands() {
     };
     let check = |end, output: &str, expect: &str| {
         let check = command_check(&run(end, output));
-        assert_eq!((check.name.as_str(), verdict(&check).as_str()), ("command: cargo test", expect));
+        assert_eq!(
+            (check.name.as_str(), verdict(&check).as_str()),
+            ("command: cargo test", expect)
+        );
     };
     check(
         CommandEnd::Exited(0),
@@ -402,8 +602,15 @@ fn texts_that_are_wanted() {
 }
 
 fn around(branch: Option<&str>, files: &[(&str, &str)]) -> GitSurroundings {
-    let files = files.iter().map(|(path, hash)| ((*path).to_owned(), (*hash).to_owned())).collect();
-    GitSurroundings { branch: branch.map(str::to_owned), files, ..GitSurroundings::default() }
+    let files = files
+        .iter()
+        .map(|(path, hash)| ((*path).to_owned(), (*hash).to_owned()))
+        .collect();
+    GitSurroundings {
+        branch: branch.map(str::to_owned),
+        files,
+        ..GitSurroundings::default()
+    }
 }
 
 #[test]
@@ -428,7 +635,6 @@ fn files_of_git() {
     assert_eq!(before.check(&before), None);
     let now = around(None, &[("config", "2"), ("hooks/b", "1"), ("hooks/c", "1")]);
     let found = before.check(&now).map(|check| check.detail);
-    let expect =
-        "since the claim, in git's own folder: hooks/a was taken away; config was changed; hooks/c is new";
+    let expect = "since the claim, in git's own folder: hooks/a was taken away; config was changed; hooks/c is new";
     assert_eq!(found.as_deref(), Some(expect));
 }

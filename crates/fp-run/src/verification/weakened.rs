@@ -27,24 +27,41 @@ struct TestText<'f> {
 }
 
 pub(super) fn check(scope: &TaskScope, facts: &ChangeFacts) -> Check {
-    let texts: Vec<TestText> = facts.texts.iter().filter_map(|file| read(file, &facts.changes)).collect();
+    let texts: Vec<TestText> = facts
+        .texts
+        .iter()
+        .filter_map(|file| read(file, &facts.changes))
+        .collect();
     let unread = facts.unread.iter().filter(|path| is_of_interest(path));
-    let unread: Vec<String> = unread.map(|path| format!("{path} is too large to be looked at")).collect();
+    let unread: Vec<String> = unread
+        .map(|path| format!("{path} is too large to be looked at"))
+        .collect();
     if texts.is_empty() && unread.is_empty() {
         return Check::new("tests", CheckVerdict::NotApplicable, "no test was touched");
     }
     let after: usize = texts.iter().map(|text| text.after.len()).sum();
     let (gone, renamed) = taken_out(&texts);
     let mut problems: Vec<String> = deleted_files(&facts.changes, &texts, &gone);
-    problems.extend(gone.iter().map(|(path, name)| format!("{path}: test `{name}` was taken out")));
+    problems.extend(
+        gone.iter()
+            .map(|(path, name)| format!("{path}: test `{name}` was taken out")),
+    );
     let (off, off_in_new) = switched_off(&texts);
     problems.extend(off);
     let (hollow, rewritten) = hollowed(&texts);
     problems.extend(hollow);
     if !problems.is_empty() {
         let allowed = intent::wants_fewer_tests(&scope.text);
-        let verdict = if allowed { CheckVerdict::Note } else { CheckVerdict::Fail };
-        let why = if allowed { "; the task's own words allow it" } else { "" };
+        let verdict = if allowed {
+            CheckVerdict::Note
+        } else {
+            CheckVerdict::Fail
+        };
+        let why = if allowed {
+            "; the task's own words allow it"
+        } else {
+            ""
+        };
         return Check::new("tests", verdict, format!("{}{why}", list(&problems)));
     }
     let notes = [renamed, off_in_new, rewritten, unread].concat();
@@ -68,10 +85,17 @@ fn read<'f>(file: &'f ChangedText, changes: &[Change]) -> Option<TestText<'f>> {
         _ => &file.path,
     };
     let names = (lower(old), lower(&file.path));
-    let cases =
-        |path: &str, text: &Option<String>| text.as_ref().map_or(Vec::new(), |text| test_cases(path, text));
+    let cases = |path: &str, text: &Option<String>| {
+        text.as_ref()
+            .map_or(Vec::new(), |text| test_cases(path, text))
+    };
     let (before, after) = (cases(&names.0, &file.before), cases(&names.1, &file.after));
-    Some(TestText { file, names, before, after })
+    Some(TestText {
+        file,
+        names,
+        before,
+        after,
+    })
 }
 
 /// The tests that are in no changed file any more, and those that only changed their name.
@@ -96,10 +120,16 @@ fn taken_out(texts: &[TestText]) -> (Vec<(RepoPath, String)>, Vec<String>) {
         .collect();
     let (mut out, mut renamed) = (Vec::new(), Vec::new());
     for (text, case) in gone {
-        match new.iter().position(|new| new.body == case.body && !case.body.is_empty()) {
+        match new
+            .iter()
+            .position(|new| new.body == case.body && !case.body.is_empty())
+        {
             Some(position) => {
                 let to = new.swap_remove(position);
-                renamed.push(format!("{}: test `{}` is now `{}`", text.file.path, case.name, to.name));
+                renamed.push(format!(
+                    "{}: test `{}` is now `{}`",
+                    text.file.path, case.name, to.name
+                ));
             }
             None => out.push((text.file.path.clone(), case.name.clone())),
         }
@@ -108,14 +138,22 @@ fn taken_out(texts: &[TestText]) -> (Vec<(RepoPath, String)>, Vec<String>) {
 }
 
 /// The deleted test files, unless all their tests are elsewhere.
-fn deleted_files(changes: &[Change], texts: &[TestText], gone: &[(RepoPath, String)]) -> Vec<String> {
+fn deleted_files(
+    changes: &[Change],
+    texts: &[TestText],
+    gone: &[(RepoPath, String)],
+) -> Vec<String> {
     let moved = |path: &RepoPath| {
-        let had = texts.iter().any(|text| text.file.path == *path && !text.before.is_empty());
+        let had = texts
+            .iter()
+            .any(|text| text.file.path == *path && !text.before.is_empty());
         had && gone.iter().all(|(from, _)| from != path)
     };
     let is_gone = |change: &&Change| match &change.status {
         ChangeStatus::Deleted => test_files::is_test_file(&change.path) && !moved(&change.path),
-        ChangeStatus::Renamed { from } => test_files::is_test_file(from) && !is_of_interest(&change.path),
+        ChangeStatus::Renamed { from } => {
+            test_files::is_test_file(from) && !is_of_interest(&change.path)
+        }
         _ => false,
     };
     changes
@@ -123,7 +161,10 @@ fn deleted_files(changes: &[Change], texts: &[TestText], gone: &[(RepoPath, Stri
         .filter(is_gone)
         .map(|change| match &change.status {
             ChangeStatus::Renamed { from } => {
-                format!("{from} became {}, which no test runner looks at", change.path)
+                format!(
+                    "{from} became {}, which no test runner looks at",
+                    change.path
+                )
             }
             _ => format!("{} was deleted", change.path),
         })
@@ -132,13 +173,25 @@ fn deleted_files(changes: &[Change], texts: &[TestText], gone: &[(RepoPath, Stri
 
 /// The lines that switch off existing tests, and those that switch off new ones.
 fn switched_off(texts: &[TestText]) -> (Vec<String>, Vec<String>) {
-    let old: Vec<&str> = texts.iter().flat_map(|text| &text.before).map(|case| case.name.as_str()).collect();
+    let old: Vec<&str> = texts
+        .iter()
+        .flat_map(|text| &text.before)
+        .map(|case| case.name.as_str())
+        .collect();
     let (mut off, mut off_in_new) = (Vec::new(), Vec::new());
     for text in texts {
-        let Some(after) = &text.file.after else { continue };
-        let mut before = switches(&text.names.0, text.file.before.as_deref().unwrap_or_default());
+        let Some(after) = &text.file.after else {
+            continue;
+        };
+        let mut before = switches(
+            &text.names.0,
+            text.file.before.as_deref().unwrap_or_default(),
+        );
         for (number, line, place) in switches(&text.names.1, after) {
-            if let Some(known) = before.iter().position(|(_, other, _)| other.trim() == line.trim()) {
+            if let Some(known) = before
+                .iter()
+                .position(|(_, other, _)| other.trim() == line.trim())
+            {
                 before.swap_remove(known);
                 continue;
             }
@@ -161,7 +214,9 @@ fn switched_off(texts: &[TestText]) -> (Vec<String>, Vec<String>) {
 
 fn switches<'t>(path: &str, text: &'t str) -> Vec<(usize, &'t str, SwitchPlace)> {
     let lines = text.lines().enumerate();
-    lines.filter_map(|(index, line)| Some((index + 1, line, switches_off(path, line)?))).collect()
+    lines
+        .filter_map(|(index, line)| Some((index + 1, line, switches_off(path, line)?)))
+        .collect()
 }
 
 /// The tests that check less than before: those that lost checks and gained nothing else, and those that were rewritten.
@@ -178,13 +233,20 @@ fn hollowed(texts: &[TestText]) -> (Vec<String>, Vec<String>) {
     for text in texts {
         let mut after: Vec<&TestCase> = text.after.iter().collect();
         for before in &text.before {
-            let Some(at) = after.iter().position(|case| case.name == before.name) else { continue };
+            let Some(at) = after.iter().position(|case| case.name == before.name) else {
+                continue;
+            };
             let now = after.remove(at);
             let checks = |path: &str, case: &TestCase| {
-                case.lines.iter().filter(|line| is_check(path, line)).cloned().collect::<Vec<String>>()
+                case.lines
+                    .iter()
+                    .filter(|line| is_check(path, line))
+                    .cloned()
+                    .collect::<Vec<String>>()
             };
             let (had, has) = (checks(&text.names.0, before), checks(&text.names.1, now));
-            let is_lost = |line: &&String| !has.contains(line) && moved.get(line.as_str()) < Some(&0);
+            let is_lost =
+                |line: &&String| !has.contains(line) && moved.get(line.as_str()) < Some(&0);
             if has.len() >= had.len() || !had.iter().any(|line| is_lost(&line)) {
                 continue;
             }
@@ -199,7 +261,11 @@ fn hollowed(texts: &[TestText]) -> (Vec<String>, Vec<String>) {
             // What was written in place of a check may be a better one.
             let is_new = |line: &String| !before.lines.contains(line) && !is_idle(line);
             let replaced = now.lines.iter().skip(1).any(is_new);
-            if replaced { rewritten.push(found) } else { hollow.push(found) }
+            if replaced {
+                rewritten.push(found)
+            } else {
+                hollow.push(found)
+            }
         }
     }
     (hollow, rewritten)
@@ -212,10 +278,28 @@ mod tests {
 
     /// The verdict on a test file that had `before` and now has `after`.
     fn verdict(path: &str, task: &str, before: &str, after: &str) -> (CheckVerdict, String) {
-        let change = Change { path: path.into(), status: ChangeStatus::Modified, kind: FileKind::File };
-        let text = ChangedText { path: path.into(), before: Some(before.into()), after: Some(after.into()) };
-        let facts = ChangeFacts { changes: vec![change], texts: vec![text], ..ChangeFacts::default() };
-        let check = check(&TaskScope { text: task.to_owned(), ..TaskScope::default() }, &facts);
+        let change = Change {
+            path: path.into(),
+            status: ChangeStatus::Modified,
+            kind: FileKind::File,
+        };
+        let text = ChangedText {
+            path: path.into(),
+            before: Some(before.into()),
+            after: Some(after.into()),
+        };
+        let facts = ChangeFacts {
+            changes: vec![change],
+            texts: vec![text],
+            ..ChangeFacts::default()
+        };
+        let check = check(
+            &TaskScope {
+                text: task.to_owned(),
+                ..TaskScope::default()
+            },
+            &facts,
+        );
         (check.verdict, check.detail)
     }
 
@@ -227,40 +311,106 @@ mod tests {
         };
         use CheckVerdict::{Fail, Note, Pass};
         let python = |body: &str| {
-            format!("class T:\n    def test_a(self):\n{body}\n    def test_b(self):\n        assert b\n")
+            format!(
+                "class T:\n    def test_a(self):\n{body}\n    def test_b(self):\n        assert b\n"
+            )
         };
         let two = python("        self.assertEqual(f(1), 2)\n        self.assertEqual(f(2), 3)");
         let one = python("        self.assertEqual(f(1), 2)");
         check("tests/test_a.py", &one, &python("        pass"), Fail);
-        check("tests/test_a.py", &one, &python("        # self.assertEqual(f(1), 2)\n        pass"), Fail);
-        check("tests/test_a.py", &one, &python("        self.assertTrue(True)"), Fail);
-        check("tests/test_a.py", &one, &python("        assert True, 'fine'"), Fail);
-        check("tests/test_a.py", &one, &python("        assert 1 == 1"), Fail);
+        check(
+            "tests/test_a.py",
+            &one,
+            &python("        # self.assertEqual(f(1), 2)\n        pass"),
+            Fail,
+        );
+        check(
+            "tests/test_a.py",
+            &one,
+            &python("        self.assertTrue(True)"),
+            Fail,
+        );
+        check(
+            "tests/test_a.py",
+            &one,
+            &python("        assert True, 'fine'"),
+            Fail,
+        );
+        check(
+            "tests/test_a.py",
+            &one,
+            &python("        assert 1 == 1"),
+            Fail,
+        );
         check("tests/test_a.py", &two, &one, Fail);
         check("tests/test_a.py", &one, &two, Pass);
         check("tests/test_a.py", &two, &two, Pass);
-        check("tests/test_a.py", &two, &python("        self.assertEqual([f(1), f(2)], [2, 3])"), Note);
+        check(
+            "tests/test_a.py",
+            &two,
+            &python("        self.assertEqual([f(1), f(2)], [2, 3])"),
+            Note,
+        );
         check(
             "tests/test_a.py",
             &two,
             &python("        for x in (1, 2):\n            self.assertEqual(f(x), x + 1)"),
             Note,
         );
-        check("tests/test_a.py", &one, &python("        self.check_one(1, 2)"), Pass);
-        check("tests/test_a.py", &one, &python("        self.assertEqual(f(1), 7)"), Pass);
+        check(
+            "tests/test_a.py",
+            &one,
+            &python("        self.check_one(1, 2)"),
+            Pass,
+        );
+        check(
+            "tests/test_a.py",
+            &one,
+            &python("        self.assertEqual(f(1), 7)"),
+            Pass,
+        );
         let split = one.clone() + "    def test_c(self):\n        self.assertEqual(f(2), 3)\n";
         check("tests/test_a.py", &two, &split, Pass);
-        let helper = python("        roundtrip(1)") + "def roundtrip(x):\n    assert f(x) == x + 1\n";
+        let helper =
+            python("        roundtrip(1)") + "def roundtrip(x):\n    assert f(x) == x + 1\n";
         check("tests/test_a.py", &one, &helper, Note);
 
-        let rust =
-            |body: &str| format!("#[test]\nfn a() {{\n{body}}}\n\nfn helper() {{\n    assert!(x);\n}}\n");
-        check("src/a.rs", &rust("    assert_eq!(f(1), 2);\n"), &rust(""), Fail);
-        check("src/a.rs", &rust("    assert_eq!(f(1), 2);\n"), &rust("    assert!(true);\n"), Fail);
-        check("src/a.rs", &rust("    assert_eq!(f(1), 2);\n"), &rust("    assert!(f(1) > 1);\n"), Pass);
-        let js = |body: &str| format!("describe('f', () => {{\n  it('a', () => {{\n{body}  }});\n}});\n");
-        check("a.test.js", &js("    expect(f(1)).toBe(2);\n"), &js("    expect(true).toBe(true);\n"), Fail);
-        check("a.test.js", &js("    expect(f(1)).toBe(2);\n"), &js("    // expect(f(1)).toBe(2);\n"), Fail);
+        let rust = |body: &str| {
+            format!("#[test]\nfn a() {{\n{body}}}\n\nfn helper() {{\n    assert!(x);\n}}\n")
+        };
+        check(
+            "src/a.rs",
+            &rust("    assert_eq!(f(1), 2);\n"),
+            &rust(""),
+            Fail,
+        );
+        check(
+            "src/a.rs",
+            &rust("    assert_eq!(f(1), 2);\n"),
+            &rust("    assert!(true);\n"),
+            Fail,
+        );
+        check(
+            "src/a.rs",
+            &rust("    assert_eq!(f(1), 2);\n"),
+            &rust("    assert!(f(1) > 1);\n"),
+            Pass,
+        );
+        let js = |body: &str| {
+            format!("describe('f', () => {{\n  it('a', () => {{\n{body}  }});\n}});\n")
+        };
+        check(
+            "a.test.js",
+            &js("    expect(f(1)).toBe(2);\n"),
+            &js("    expect(true).toBe(true);\n"),
+            Fail,
+        );
+        check(
+            "a.test.js",
+            &js("    expect(f(1)).toBe(2);\n"),
+            &js("    // expect(f(1)).toBe(2);\n"),
+            Fail,
+        );
         let go = |body: &str| format!("func TestA(t *testing.T) {{\n{body}}}\n");
         let plain = go("\tassert.Equal(t, f(1), 2)\n\tassert.Equal(t, f(2), 3)\n");
         let table = go(
@@ -280,11 +430,17 @@ mod tests {
     fn a_task_may_ask_for_fewer_checks() {
         let before = "def test_a():\n    assert f(1) == 2\n";
         let after = "def test_a():\n    pass\n";
-        assert_eq!(verdict("test_a.py", "Drop the old tests", before, after).0, CheckVerdict::Note);
+        assert_eq!(
+            verdict("test_a.py", "Drop the old tests", before, after).0,
+            CheckVerdict::Note
+        );
         let (found, detail) = verdict("test_a.py", "", before, after);
         assert_eq!(
             (found, &*detail),
-            (CheckVerdict::Fail, "test_a.py:1: test `test_a` checks 0 things, 1 before")
+            (
+                CheckVerdict::Fail,
+                "test_a.py:1: test `test_a` checks 0 things, 1 before"
+            )
         );
     }
 }

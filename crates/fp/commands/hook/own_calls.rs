@@ -15,7 +15,9 @@ use crate::error::CommandError;
 /// `line` without a `cd` to a folder of this project, such as a builder's worktree: `fp` finds the same plans there.
 pub(super) fn line_in_project<'l>(hook: &IncomingHook, line: &'l str) -> &'l str {
     match behind_cd(line) {
-        Some((folder, rest)) if Repo::find(Path::new(folder)).root == hook.context.repo().root => rest,
+        Some((folder, rest)) if Repo::find(Path::new(folder)).root == hook.context.repo().root => {
+            rest
+        }
         _ => line,
     }
 }
@@ -27,14 +29,27 @@ pub(super) fn own_calls_are_about_to_run(
     caller: Caller,
     calls: &[Vec<String>],
 ) -> Result<(), CommandError> {
-    let HookEvent { agent_type, agent_id, .. } = &hook.event;
+    let HookEvent {
+        agent_type,
+        agent_id,
+        ..
+    } = &hook.event;
     let (kind, id) = (agent_type.as_deref(), agent_id.as_deref());
-    let of_role = |call: &&Vec<String>| call.get(1).is_some_and(|word| word == "claim" || word == "verdict");
+    let of_role = |call: &&Vec<String>| {
+        call.get(1)
+            .is_some_and(|word| word == "claim" || word == "verdict")
+    };
     let mut learned = Vec::new();
-    for call in calls.iter().filter(of_role).filter_map(|call| Cli::role_call(call)) {
+    for call in calls
+        .iter()
+        .filter(of_role)
+        .filter_map(|call| Cli::role_call(call))
+    {
         let (RoleCall::Claim { plan, .. } | RoleCall::Verdict { plan, .. }) = &call;
         // The command itself reports a plan that doesn't exist.
-        let Some(run) = plan_named(hook, plan)? else { continue };
+        let Some(run) = plan_named(hook, plan)? else {
+            continue;
+        };
         if hook.is_of_session(&run.state) == Some(false) {
             match call {
                 RoleCall::Claim { .. } => continue,
@@ -49,8 +64,9 @@ pub(super) fn own_calls_are_about_to_run(
                 .filter(|name| *name != owner.as_str())
                 .map(|name| format!("you are {name}: claim under that name")),
             (RoleCall::Verdict { task, .. }, kind) => {
-                let agent =
-                    kind.filter(|_| caller != Caller::Lead).and_then(|kind| HookAgent::new(kind, id, None));
+                let agent = kind
+                    .filter(|_| caller != Caller::Lead)
+                    .and_then(|kind| HookAgent::new(kind, id, None));
                 refuse_verdict(&run.state, agent.as_ref(), task)
             }
         };
@@ -72,7 +88,12 @@ pub(super) fn own_calls_are_about_to_run(
 /// The plan that `selector` names, as it stands.
 fn plan_named(hook: &IncomingHook, selector: &str) -> Result<Option<OngoingRun>, CommandError> {
     let context = &hook.context;
-    let Ok(folder) = context.plans()?.resolve(selector) else { return Ok(None) };
+    let Ok(folder) = context.plans()?.resolve(selector) else {
+        return Ok(None);
+    };
     let plan = OpenPlan::new(context.repo().clone(), context.settings()?.clone(), folder);
-    Ok(plan.load().ok().map(|loaded| OngoingRun { plan, state: loaded.state }))
+    Ok(plan.load().ok().map(|loaded| OngoingRun {
+        plan,
+        state: loaded.state,
+    }))
 }

@@ -21,13 +21,18 @@ const ASKED: &str = " failed with exit code 3</summary>";
 /// question, the session gets it with the news of that, and has no output to read.
 pub(super) fn user_has_typed(hook: &IncomingHook) -> Result<(), CommandError> {
     // An agent's prompt is a model's.
-    let prompt = hook.event.prompt().filter(|_| hook.event.agent_id.is_none());
+    let prompt = hook
+        .event
+        .prompt()
+        .filter(|_| hook.event.agent_id.is_none());
     if prompt.is_some_and(|prompt| prompt.starts_with(NEWS) && prompt.contains(ASKED)) {
         return tell_questions(hook);
     }
     let typed = prompt.filter(|prompt| prompt.trim_start().starts_with(PLAN_SKILL));
     if let Some((prompt, session)) = typed.zip(hook.event.session.as_deref()) {
-        hook.context.trust()?.keep_prompt(session, prompt, hook.event.transcript())?;
+        hook.context
+            .trust()?
+            .keep_prompt(session, prompt, hook.event.transcript())?;
     }
     Ok(())
 }
@@ -40,7 +45,11 @@ fn tell_questions(hook: &IncomingHook) -> Result<(), CommandError> {
     let mut asked = hook.runs()?.filter(is_asked);
     // Where several are open the output says which is meant.
     if let (Some(run), None) = (asked.next(), asked.next()) {
-        let text = asked_text(run.plan.id(), &run.state.asks(), &format!("fp run {}", run.plan.id()));
+        let text = asked_text(
+            run.plan.id(),
+            &run.state.asks(),
+            &format!("fp run {}", run.plan.id()),
+        );
         let reply = HookReply::PromptContext(&text);
         // One that is cut can't be asked word for word.
         if reply.json()["hookSpecificOutput"]["additionalContext"] == *text {
@@ -68,10 +77,16 @@ pub(super) fn user_has_answered(hook: &IncomingHook) -> Result<(), CommandError>
         return Ok(());
     }
     for (code, (asked, chosen)) in codes.into_iter().zip(answered) {
-        told.push(match consent::record(&hook.context, &code, &asked, &chosen) {
-            Ok(recorded) => recorded,
-            Err(error) => [error.message].into_iter().chain(error.hints).collect::<Vec<_>>().join("; "),
-        });
+        told.push(
+            match consent::record(&hook.context, &code, &asked, &chosen) {
+                Ok(recorded) => recorded,
+                Err(error) => [error.message]
+                    .into_iter()
+                    .chain(error.hints)
+                    .collect::<Vec<_>>()
+                    .join("; "),
+            },
+        );
     }
     if !told.is_empty() {
         hook.reply(HookReply::AfterTool(&told.join("\n")));

@@ -60,26 +60,79 @@ impl AgentTask {
     pub(super) fn of(action: LeadAction, state: &State, plan: &OpenPlan) -> Option<Self> {
         let checkout = || plan.repo.worktree.clone();
         match action {
-            LeadAction::Spawn { name, prompt, player, .. }
-            | LeadAction::Resume { name, message: prompt, player, .. } => {
+            LeadAction::Spawn {
+                name,
+                prompt,
+                player,
+                ..
+            }
+            | LeadAction::Resume {
+                name,
+                message: prompt,
+                player,
+                ..
+            } => {
                 let held = state.held_by(&name);
-                let has_place = state.run.as_ref().is_some_and(|run| run.terms.checkout.is_some());
-                let cwd = if has_place { worktree::path(plan, &name) } else { checkout() };
-                let known = state.processes.get(&name).filter(|process| process.program == player.program);
+                let has_place = state
+                    .run
+                    .as_ref()
+                    .is_some_and(|run| run.terms.checkout.is_some());
+                let cwd = if has_place {
+                    worktree::path(plan, &name)
+                } else {
+                    checkout()
+                };
+                let known = state
+                    .processes
+                    .get(&name)
+                    .filter(|process| process.program == player.program);
                 // A builder begins each task anew: what it has read for another one only costs.
-                let session = known.filter(|_| held.is_some()).and_then(|process| process.session.clone());
+                let session = known
+                    .filter(|_| held.is_some())
+                    .and_then(|process| process.session.clone());
                 let session = session.filter(|id| is_plain_id(id));
                 let task = held.map(|task| (task.leaf.id.clone(), task.iteration));
                 let own = format!("You are {name}.");
                 let is_told = session.is_some() || prompt.starts_with(&own);
-                let prompt = if is_told { prompt } else { format!("{own} {prompt}") };
-                Some(Self { name, role: Role::Builder, player, prompt, cwd, task, session, away: 0 })
+                let prompt = if is_told {
+                    prompt
+                } else {
+                    format!("{own} {prompt}")
+                };
+                Some(Self {
+                    name,
+                    role: Role::Builder,
+                    player,
+                    prompt,
+                    cwd,
+                    task,
+                    session,
+                    away: 0,
+                })
             }
-            LeadAction::Verify { name, prompt, player, task, iteration, .. } => {
+            LeadAction::Verify {
+                name,
+                prompt,
+                player,
+                task,
+                iteration,
+                ..
+            } => {
                 let place = state.task(&task).and_then(|task| task.worktree());
-                let place = place.map(|owner| worktree::path(plan, owner)).filter(|place| place.is_dir());
+                let place = place
+                    .map(|owner| worktree::path(plan, owner))
+                    .filter(|place| place.is_dir());
                 let (cwd, task) = (place.unwrap_or_else(checkout), Some((task, iteration)));
-                Some(Self { name, role: Role::Verifier, player, prompt, cwd, task, session: None, away: 0 })
+                Some(Self {
+                    name,
+                    role: Role::Verifier,
+                    player,
+                    prompt,
+                    cwd,
+                    task,
+                    session: None,
+                    away: 0,
+                })
             }
             _ => None,
         }
@@ -90,7 +143,9 @@ impl AgentTask {
 fn is_plain_id(id: &str) -> bool {
     id.len() <= 200
         && id.starts_with(|c: char| c.is_ascii_alphanumeric())
-        && id.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.'))
+        && id
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.'))
 }
 
 /// News of the agents.
@@ -167,8 +222,8 @@ impl<'c> Crew<'c> {
         }
         let (plugin, lock) = own_plugin(context)?;
         let own = std::iter::once(plugin.path().join("bin"));
-        let search_path =
-            std::env::join_paths(own.chain(std::env::split_paths(&path))).map_err(CommandError::failed)?;
+        let search_path = std::env::join_paths(own.chain(std::env::split_paths(&path)))
+            .map_err(CommandError::failed)?;
         let (tree, state) = (plan.tree()?, plan.load()?.state);
         let (parsed, edited) = (tree.parse(), tree.edited(&state));
         let is_approved = |leaf: &&Task<'_>| {
@@ -179,10 +234,17 @@ impl<'c> Crew<'c> {
         let of_tasks = approved.flat_map(|leaf| leaf.test_commands().chain(leaf.verify()));
         // In a rule, a star stands for more than the user has agreed to.
         let of_tasks = of_tasks.filter(|command| !command.contains('*'));
-        let of_tasks: BTreeSet<String> = of_tasks.map(|command| format!("Bash({command})")).collect();
-        let allow = of_tasks.into_iter().chain(agents.allow.iter().cloned()).collect();
+        let of_tasks: BTreeSet<String> =
+            of_tasks.map(|command| format!("Bash({command})")).collect();
+        let allow = of_tasks
+            .into_iter()
+            .chain(agents.allow.iter().cloned())
+            .collect();
         let git = plan.repo.git_dir.clone();
-        let writes = git.into_iter().chain([plan.repo.plans_dir(&plan.settings)]).collect();
+        let writes = git
+            .into_iter()
+            .chain([plan.repo.plans_dir(&plan.settings)])
+            .collect();
         let (sender, receiver) = sync_channel(QUEUE);
         let (members, waiting) = (BTreeMap::new(), BTreeMap::new());
         Ok(Self {
@@ -222,12 +284,20 @@ impl<'c> Crew<'c> {
 
     /// The present activity of each agent.
     pub(super) fn doing(&self) -> BTreeMap<AgentName, String> {
-        let at = self.members.iter().map(|(name, member)| (name.clone(), member.doing.clone()));
+        let at = self
+            .members
+            .iter()
+            .map(|(name, member)| (name.clone(), member.doing.clone()));
         let waits = |until: Instant| {
             let seconds = until.saturating_duration_since(Instant::now()).as_secs() + 1;
             format!("its service is away: again in {seconds} s")
         };
-        at.chain(self.waiting.iter().map(|(name, (_, until))| (name.clone(), waits(*until)))).collect()
+        at.chain(
+            self.waiting
+                .iter()
+                .map(|(name, (_, until))| (name.clone(), waits(*until))),
+        )
+        .collect()
     }
 
     /// Learns which task each builder has.
@@ -243,8 +313,14 @@ impl<'c> Crew<'c> {
             return Ok(false);
         }
         let program = &self.programs[&task.player.program];
-        let page = if task.role == Role::Builder { "agents/builder.md" } else { "agents/verifier.md" };
-        let page = plugin_file(page).map(String::from_utf8_lossy).unwrap_or_default();
+        let page = if task.role == Role::Builder {
+            "agents/builder.md"
+        } else {
+            "agents/verifier.md"
+        };
+        let page = plugin_file(page)
+            .map(String::from_utf8_lossy)
+            .unwrap_or_default();
         self.keys += 1;
         let order = AgentOrder {
             name: &task.name,
@@ -269,7 +345,10 @@ impl<'c> Crew<'c> {
             mark: agent.mark().to_owned(),
             ..AgentProcess::default()
         };
-        let (id, iteration) = task.task.clone().map_or((None, 0), |(id, iteration)| (Some(id), iteration));
+        let (id, iteration) = task
+            .task
+            .clone()
+            .map_or((None, 0), |(id, iteration)| (Some(id), iteration));
         let cost = AgentCost {
             task: id,
             iteration,
@@ -279,7 +358,10 @@ impl<'c> Crew<'c> {
             ..AgentCost::default()
         };
         let name = task.name.clone();
-        self.log(vec![Event::AgentStarted { name: name.clone(), process: process.clone() }])?;
+        self.log(vec![Event::AgentStarted {
+            name: name.clone(),
+            process: process.clone(),
+        }])?;
         let now = Instant::now();
         let member = Member {
             agent,
@@ -313,23 +395,29 @@ impl<'c> Crew<'c> {
             told.extend(self.take_in(key, news)?.map(CrewNews::Told));
             next = self.receiver.try_recv().ok();
         }
-        let silence = Duration::from_secs(u64::from(self.plan.settings.agents.silence_minutes) * 60);
+        let silence =
+            Duration::from_secs(u64::from(self.plan.settings.agents.silence_minutes) * 60);
         let ended: Vec<(AgentName, Option<CommandEnd>)> = self
             .members
             .iter_mut()
             .filter_map(|(name, member)| {
-                let waits = member.waits.as_ref().filter(|(since, _)| since.elapsed() > MAX_WAIT);
+                let waits = member
+                    .waits
+                    .as_ref()
+                    .filter(|(since, _)| since.elapsed() > MAX_WAIT);
                 if let Some((_, why)) = waits {
                     member.fault = Some(ServiceFault::Away(why.clone()));
                 }
                 // One that will not get further by itself.
-                let is_refused = matches!(member.fault, Some(ServiceFault::Refused(_))) || waits.is_some();
+                let is_refused =
+                    matches!(member.fault, Some(ServiceFault::Refused(_))) || waits.is_some();
                 if member.end.is_none() {
                     member.end = member.agent.poll().map(|end| (Instant::now(), end));
                 }
                 // What it said last may still be on its way.
-                let has_ended =
-                    member.end.is_some_and(|(since, _)| member.is_closed || since.elapsed() > DRAIN);
+                let has_ended = member
+                    .end
+                    .is_some_and(|(since, _)| member.is_closed || since.elapsed() > DRAIN);
                 let is_over = has_ended || is_refused || member.heard.elapsed() > silence;
                 is_over.then(|| (name.clone(), member.end.map(|(_, end)| end)))
             })
@@ -359,7 +447,11 @@ impl<'c> Crew<'c> {
 
     /// Takes in what a process says; returns what the user may want to know of it.
     fn take_in(&mut self, key: u64, news: AgentNews) -> Result<Option<String>, CommandError> {
-        let Some((name, member)) = self.members.iter_mut().find(|(_, member)| member.key == key) else {
+        let Some((name, member)) = self
+            .members
+            .iter_mut()
+            .find(|(_, member)| member.key == key)
+        else {
             return Ok(None);
         };
         member.heard = Instant::now();
@@ -371,7 +463,10 @@ impl<'c> Crew<'c> {
             AgentNews::Session(session) => {
                 if is_plain_id(&session) && member.process.session.as_ref() != Some(&session) {
                     member.process.session = Some(session);
-                    let started = Event::AgentStarted { name: name.clone(), process: member.process.clone() };
+                    let started = Event::AgentStarted {
+                        name: name.clone(),
+                        process: member.process.clone(),
+                    };
                     self.log(vec![started])?;
                 }
             }
@@ -379,7 +474,11 @@ impl<'c> Crew<'c> {
                 member.was_reached = true;
                 member.doing = doing;
             }
-            AgentNews::Spent { turns, tokens, micro_usd } => {
+            AgentNews::Spent {
+                turns,
+                tokens,
+                micro_usd,
+            } => {
                 member.was_reached |= tokens.total() > 0;
                 let (counted, used) = std::mem::take(&mut member.uncounted);
                 member.cost.turns -= counted;
@@ -406,7 +505,11 @@ impl<'c> Crew<'c> {
                 member.counted = (tokens, usd.unwrap_or(usd_before));
             }
             AgentNews::Waiting(why) => {
-                member.waits.get_or_insert((Instant::now(), String::new())).1.clone_from(&why);
+                member
+                    .waits
+                    .get_or_insert((Instant::now(), String::new()))
+                    .1
+                    .clone_from(&why);
                 member.doing = format!("waits for its service: {why}");
             }
             AgentNews::Denied(rule) => {
@@ -430,18 +533,40 @@ impl<'c> Crew<'c> {
     }
 
     /// Takes in the end of a process. `end` is how it ended by itself.
-    fn ended(&mut self, member: Member, end: Option<CommandEnd>) -> Result<Vec<CrewNews>, CommandError> {
+    fn ended(
+        &mut self,
+        member: Member,
+        end: Option<CommandEnd>,
+    ) -> Result<Vec<CrewNews>, CommandError> {
         let Member {
-            agent, task, started, has_spoken, was_reached, mut cost, fault, process, before, ..
+            agent,
+            task,
+            started,
+            has_spoken,
+            was_reached,
+            mut cost,
+            fault,
+            process,
+            before,
+            ..
         } = member;
         let complaint = agent.end(GRACE);
         cost.seconds = started.elapsed().as_secs();
         let name = task.name.clone();
         let state = self.plan.load()?.state;
         // Of a task that was done before anybody looked only its worktree tells. The one of before is not meant.
-        let last = state.worktrees.get(&name).filter(|id| Some(*id) != before.as_ref());
-        attribute(&mut cost, state.held_by(&name).or(last.and_then(|id| state.task(id))));
-        self.log(vec![Event::AgentSpent { name: name.clone(), cost }])?;
+        let last = state
+            .worktrees
+            .get(&name)
+            .filter(|id| Some(*id) != before.as_ref());
+        attribute(
+            &mut cost,
+            state.held_by(&name).or(last.and_then(|id| state.task(id))),
+        );
+        self.log(vec![Event::AgentSpent {
+            name: name.clone(),
+            cost,
+        }])?;
         let program = &process.program;
         if was_reached {
             self.unreached = 0;
@@ -449,18 +574,25 @@ impl<'c> Crew<'c> {
         let go_on = format!("nothing is lost: `fp run {}` goes on", self.plan.id());
         let refused = |why: String| Err(CommandError::failed(why).hint(go_on));
         let is_well = matches!(end, Some(CommandEnd::Exited(0)));
-        let has_failed = !is_well && end.is_some() && !matches!(self.programs[program], AgentProgram::Own(_));
+        let has_failed =
+            !is_well && end.is_some() && !matches!(self.programs[program], AgentProgram::Own(_));
         let is_lost = match &fault {
             Some(fault) => matches!(fault, ServiceFault::SessionLost(_)),
             // A program that doesn't know the conversation may say so in its own words.
             None => has_failed && !was_reached,
         };
         if is_lost && task.session.is_some() {
-            let anew = AgentTask { session: None, ..task };
+            let anew = AgentTask {
+                session: None,
+                ..task
+            };
             self.waiting.insert(name, (anew, Instant::now()));
             return Ok(Vec::new());
         }
-        let is_done = state.agents.get(&name).is_none_or(|agent| agent.activity == Activity::Idle);
+        let is_done = state
+            .agents
+            .get(&name)
+            .is_none_or(|agent| agent.activity == Activity::Idle);
         match fault {
             Some(ServiceFault::SessionLost(_)) if was_reached => Ok(vec![CrewNews::Ended(name)]),
             Some(ServiceFault::Refused(why) | ServiceFault::SessionLost(why)) => refused(why),
@@ -475,11 +607,23 @@ impl<'c> Crew<'c> {
                         .hint("the session may run commands without network: `fp run` in a terminal, or `/fp:implement --here`"));
                 }
                 // One that fails soon after it was reached waits longer each time, too.
-                let away = if was_reached && started.elapsed() > MAX_WAIT { 0 } else { task.away };
+                let away = if was_reached && started.elapsed() > MAX_WAIT {
+                    0
+                } else {
+                    task.away
+                };
                 let pause = pause_before(away);
                 let told = format!("{name}: {why}; again in {} s", pause.as_secs());
-                let session = if was_reached { process.session } else { task.session.clone() };
-                let again = AgentTask { away: away + 1, session, ..task };
+                let session = if was_reached {
+                    process.session
+                } else {
+                    task.session.clone()
+                };
+                let again = AgentTask {
+                    away: away + 1,
+                    session,
+                    ..task
+                };
                 self.waiting.insert(name, (again, Instant::now() + pause));
                 Ok(vec![CrewNews::Told(told)])
             }
@@ -512,13 +656,24 @@ impl<'c> Crew<'c> {
     /// Ends every process.
     pub(super) fn end_all(&mut self) {
         self.waiting.clear();
-        self.members.values().for_each(|member| member.agent.ask_to_end());
+        self.members
+            .values()
+            .for_each(|member| member.agent.ask_to_end());
         for member in std::mem::take(&mut self.members).into_values() {
-            let Member { agent, task, started, mut cost, .. } = member;
+            let Member {
+                agent,
+                task,
+                started,
+                mut cost,
+                ..
+            } = member;
             agent.end(GRACE);
             cost.seconds = started.elapsed().as_secs();
             // The run is over or stops: a cost that can't be written is not worth an error.
-            drop(self.log(vec![Event::AgentSpent { name: task.name, cost }]));
+            drop(self.log(vec![Event::AgentSpent {
+                name: task.name,
+                cost,
+            }]));
         }
     }
 
@@ -553,28 +708,44 @@ const LEFT_OVER: Duration = Duration::from_secs(60);
 /// locked as long as it is used; what killed processes have left is removed.
 fn own_plugin(context: &Context) -> Result<(tempfile::TempDir, File), CommandError> {
     let failed = |error: std::io::Error| {
-        CommandError::failed(format!("the plugin for the agents can't be written: {error}"))
-            .hint("see whether the folder of your state, ~/.local/state, has room and may be written to")
+        CommandError::failed(format!(
+            "the plugin for the agents can't be written: {error}"
+        ))
+        .hint(
+            "see whether the folder of your state, ~/.local/state, has room and may be written to",
+        )
     };
     let trust = context.trust()?;
     let state = trust.folder();
     fs::create_dir_all(state).map_err(failed)?;
     for entry in fs::read_dir(state).map_err(failed)?.flatten() {
-        let is_ours = entry.file_name().to_str().is_some_and(|name| name.starts_with(PLUGIN_FOLDER));
-        let age = entry.metadata().and_then(|found| found.modified()).ok().and_then(|at| at.elapsed().ok());
+        let is_ours = entry
+            .file_name()
+            .to_str()
+            .is_some_and(|name| name.starts_with(PLUGIN_FOLDER));
+        let age = entry
+            .metadata()
+            .and_then(|found| found.modified())
+            .ok()
+            .and_then(|at| at.elapsed().ok());
         let is_old = is_ours && age.is_some_and(|age| age > LEFT_OVER);
         if is_old && acquire(&entry.path().join("lock"), Duration::ZERO).is_ok() {
             // In nobody's way, if it can't be removed.
             drop(fs::remove_dir_all(entry.path()));
         }
     }
-    let folder = tempfile::Builder::new().prefix(PLUGIN_FOLDER).tempdir_in(state).map_err(failed)?;
+    let folder = tempfile::Builder::new()
+        .prefix(PLUGIN_FOLDER)
+        .tempdir_in(state)
+        .map_err(failed)?;
     let lock = acquire(&folder.path().join("lock"), Duration::ZERO)?;
     write_plugin(folder.path())?;
     Ok((folder, lock))
 }
 
 fn without_front_matter(page: &str) -> &str {
-    let body = page.strip_prefix("---\n").and_then(|rest| rest.split_once("\n---\n"));
+    let body = page
+        .strip_prefix("---\n")
+        .and_then(|rest| rest.split_once("\n---\n"));
     body.map_or(page, |(_, body)| body)
 }

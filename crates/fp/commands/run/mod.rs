@@ -90,10 +90,17 @@ pub(crate) fn run(args: RunArgs, context: &Context) -> CommandResult {
     plan.load()?.state.start(RunTerms::default())?;
     let flags = [
         args.builders.map(|builders| format!(" -j {builders}")),
-        args.agent.as_ref().map(|agent| format!(" --agent {}", shell_quoted(agent))),
-        args.budget.map(|budget| format!(" --budget {}", shell_quoted(&budget.to_string()))),
+        args.agent
+            .as_ref()
+            .map(|agent| format!(" --agent {}", shell_quoted(agent))),
+        args.budget
+            .map(|budget| format!(" --budget {}", shell_quoted(&budget.to_string()))),
     ];
-    let way_on = format!("fp run {}{}", plan.id(), flags.into_iter().flatten().collect::<String>());
+    let way_on = format!(
+        "fp run {}{}",
+        plan.id(),
+        flags.into_iter().flatten().collect::<String>()
+    );
     let _lock = match acquire(&plan.lead_lock(), LEAD_PATIENCE) {
         Ok(lock) => lock,
         Err(StoreError::Locked { holder, .. }) => return watch_another(&plan, holder, context),
@@ -107,7 +114,10 @@ pub(crate) fn run(args: RunArgs, context: &Context) -> CommandResult {
         }
         for player in [&mut agents.builder, &mut agents.verifier] {
             if player.program != program {
-                *player = AgentPlayer { program: program.clone(), ..AgentPlayer::default() };
+                *player = AgentPlayer {
+                    program: program.clone(),
+                    ..AgentPlayer::default()
+                };
             }
         }
     }
@@ -126,7 +136,11 @@ pub(crate) fn run(args: RunArgs, context: &Context) -> CommandResult {
     };
     begin(&plan, &args.terms, lead, context)?;
     // From here on the terminal is the view's.
-    let view = if args.ask { LeadView::silent() } else { LeadView::open(&plan, has_screen, context)? };
+    let view = if args.ask {
+        LeadView::silent()
+    } else {
+        LeadView::open(&plan, has_screen, context)?
+    };
     let mut lead = Lead {
         plan: &plan,
         context,
@@ -141,7 +155,11 @@ pub(crate) fn run(args: RunArgs, context: &Context) -> CommandResult {
     let mut end = lead.lead();
     let is_cancelled = || {
         plan.load().is_ok_and(|loaded| {
-            loaded.state.run.as_ref().is_some_and(|run| run.status == RunStatus::Cancelled)
+            loaded
+                .state
+                .run
+                .as_ref()
+                .is_some_and(|run| run.status == RunStatus::Cancelled)
         })
     };
     if matches!(end, Ok(LeadEnd::Over)) && !is_cancelled() {
@@ -159,15 +177,22 @@ pub(crate) fn run(args: RunArgs, context: &Context) -> CommandResult {
 
 /// Another process leads the run: shows what it does.
 fn watch_another(plan: &OpenPlan, holder: Option<String>, context: &Context) -> CommandResult {
-    let by =
-        holder.map_or_else(|| "another process".to_owned(), |id| format!("process {id} of this machine"));
+    let by = holder.map_or_else(
+        || "another process".to_owned(),
+        |id| format!("process {id} of this machine"),
+    );
     let id = plan.id();
     if !context.is_json() && Screen::is_there(context.env("TERM").as_deref()) {
-        context.printer.note(&format!("note: {by} leads the run of {id}: this only watches"));
+        context.printer.note(&format!(
+            "note: {by} leads the run of {id}: this only watches"
+        ));
         return watch_plan(plan, context);
     }
-    Err(CommandError::refused(format!("{by} leads the run of {id}"))
-        .hint(format!("`fp status {id}` says how far it is, `fp log {id} --follow` what happens")))
+    Err(
+        CommandError::refused(format!("{by} leads the run of {id}")).hint(format!(
+            "`fp status {id}` says how far it is, `fp log {id} --follow` what happens"
+        )),
+    )
 }
 
 /// Fails unless the user trusts the repository with agents: their programs take its settings, hooks and instructions
@@ -186,7 +211,9 @@ fn expect_trusted_place(plan: &OpenPlan, yes: bool, context: &Context) -> Result
     let source = if yes {
         Some(ConsentSource::Flag)
     } else if input::can_ask(context) {
-        context.printer.note(&format!("Before anything starts: {what}."));
+        context
+            .printer
+            .note(&format!("Before anything starts: {what}."));
         input::agrees("Do you trust it?", context).then_some(ConsentSource::Terminal)
     } else {
         None
@@ -276,9 +303,19 @@ impl Lead<'_> {
         let mut ended = std::mem::take(&mut self.ended);
         let known = self.plan.load()?.state;
         // Whoever has no process has ended, such as one that claimed under a name of its own choice.
-        let works = known.agents.iter().filter(|(_, agent)| agent.activity != Activity::Idle);
-        ended.extend(works.map(|(name, _)| name).filter(|name| !self.crew.has(name)).cloned());
-        let failed = || CommandError::failed("the lead has failed").hint("nothing is lost: `fp run` goes on");
+        let works = known
+            .agents
+            .iter()
+            .filter(|(_, agent)| agent.activity != Activity::Idle);
+        ended.extend(
+            works
+                .map(|(name, _)| name)
+                .filter(|name| !self.crew.has(name))
+                .cloned(),
+        );
+        let failed = || {
+            CommandError::failed("the lead has failed").hint("nothing is lost: `fp run` goes on")
+        };
         ask.send(ended).map_err(|_| failed())?;
         let mut fault = None;
         loop {
@@ -314,10 +351,14 @@ impl Lead<'_> {
             match action {
                 LeadAction::Finish { .. } => return Ok(Some(LeadEnd::Over)),
                 LeadAction::Ask { .. } => asks.push(action),
-                LeadAction::Deadlock { chain: why } | LeadAction::Revise { due: why } => chain = Some(why),
+                LeadAction::Deadlock { chain: why } | LeadAction::Revise { due: why } => {
+                    chain = Some(why)
+                }
                 LeadAction::Wait { .. } if self.crew.is_idle() => again = Some(begun + AGAIN),
                 LeadAction::Wait { .. } | LeadAction::Judge { .. } => {}
-                LeadAction::Spawn { .. } | LeadAction::Resume { .. } | LeadAction::Verify { .. } => {
+                LeadAction::Spawn { .. }
+                | LeadAction::Resume { .. }
+                | LeadAction::Verify { .. } => {
                     if let Some(task) = AgentTask::of(action, state, self.plan) {
                         started += u64::from(self.crew.start(task)?);
                     }
@@ -379,7 +420,11 @@ impl Lead<'_> {
     /// Takes in what agents and the user did within `time`.
     fn look(&mut self, time: Duration) -> Result<(), CommandError> {
         // A view on the screen waits for the user's keys.
-        let wait = if self.view.is_screen() { Duration::ZERO } else { time };
+        let wait = if self.view.is_screen() {
+            Duration::ZERO
+        } else {
+            time
+        };
         for news in self.crew.news(wait)? {
             match news {
                 CrewNews::Ended(name) => self.ended.push(name),
@@ -391,7 +436,8 @@ impl Lead<'_> {
             LeadInput::Stop if self.stop == Stop::No => {
                 self.stop = Stop::Finishing;
                 self.crew.start_nothing_more();
-                self.view.tell("ending: what runs may finish; once more ends it too");
+                self.view
+                    .tell("ending: what runs may finish; once more ends it too");
             }
             LeadInput::Stop | LeadInput::Gone => self.stop = Stop::Now,
         }
@@ -418,7 +464,11 @@ fn turn_of(
             }
             Err(error) if error.exit == Exit::CutOff => {
                 let actions = vec![LeadAction::Wait { on: Vec::new() }];
-                return Ok((actions, State::clone(&plan.load()?.state), Some(error.message)));
+                return Ok((
+                    actions,
+                    State::clone(&plan.load()?.state),
+                    Some(error.message),
+                ));
             }
             due => break due?,
         }
@@ -431,7 +481,11 @@ fn turn_of(
 
 /// Makes the worktrees of the builders that are about to start, which work there from the beginning.
 fn make_places(plan: &OpenPlan, state: &State, actions: &[LeadAction]) -> Result<(), CommandError> {
-    if state.run.as_ref().is_none_or(|run| run.terms.checkout.is_none()) {
+    if state
+        .run
+        .as_ref()
+        .is_none_or(|run| run.terms.checkout.is_none())
+    {
         return Ok(());
     }
     let missing = actions.iter().filter_map(|action| match action {
@@ -452,7 +506,11 @@ impl LeadEnd {
         let (id, state) = (plan.id(), plan.load()?.state);
         Ok(match self {
             Self::Over => {
-                format!("{id}: {} of {} tasks done", state.count(Status::Completed), state.tasks.len())
+                format!(
+                    "{id}: {} of {} tasks done",
+                    state.count(Status::Completed),
+                    state.tasks.len()
+                )
             }
             Self::Asked(_) => format!("{id} waits for an answer"),
             Self::Deadlock(_) => format!("{id} can't go on by itself"),
@@ -470,7 +528,10 @@ impl LeadEnd {
                 Ok(over(&state))
             }
             Self::Asked(asks) => {
-                context.report(&serde_json::json!({ "actions": asks }), &asked_text(id, &asks, way_on))?;
+                context.report(
+                    &serde_json::json!({ "actions": asks }),
+                    &asked_text(id, &asks, way_on),
+                )?;
                 Ok(Exit::Asked)
             }
             Self::Deadlock(chain) => Err(CommandError::refused(format!(
@@ -497,7 +558,10 @@ fn stopped(way_on: &str) -> String {
 }
 
 fn over(state: &State) -> Exit {
-    let is_finished = state.run.as_ref().is_some_and(|run| run.status == RunStatus::Finished);
+    let is_finished = state
+        .run
+        .as_ref()
+        .is_some_and(|run| run.status == RunStatus::Finished);
     match is_finished && state.count(Status::Completed) == state.tasks.len() {
         true => Exit::Done,
         false => Exit::Findings,
@@ -506,13 +570,23 @@ fn over(state: &State) -> Exit {
 
 /// Runs the user's command that tells of the end.
 fn notify(plan: &OpenPlan, told: &str, context: &Context) {
-    let mut words = plan.settings.notify.command.iter().map(|word| word.replace("{text}", told));
+    let mut words = plan
+        .settings
+        .notify
+        .command
+        .iter()
+        .map(|word| word.replace("{text}", told));
     let Some(program) = words.next() else { return };
     let mut command =
         fp_host::platform::program_command(&program, &std::env::var_os("PATH").unwrap_or_default());
     command.args(words).current_dir(Path::new(&plan.repo.root));
-    let limits = fp_host::process::Limits { time: Duration::from_secs(10), ..Default::default() };
+    let limits = fp_host::process::Limits {
+        time: Duration::from_secs(10),
+        ..Default::default()
+    };
     if let Err(error) = fp_host::process::ask(command, b"", limits) {
-        context.printer.note(&format!("note: `notify.command` can't be started: {error}"));
+        context
+            .printer
+            .note(&format!("note: `notify.command` can't be started: {error}"));
     }
 }

@@ -36,8 +36,15 @@ pub(super) struct LeadView {
 
 enum ViewKind {
     Silent(Option<Interrupt>),
-    Lines { watch: RunWatch, text: LogText, interrupt: Interrupt },
-    Screen { watch: RunWatch, screen: Screen },
+    Lines {
+        watch: RunWatch,
+        text: LogText,
+        interrupt: Interrupt,
+    },
+    Screen {
+        watch: RunWatch,
+        screen: Screen,
+    },
 }
 
 /// Lines of news in the live view.
@@ -45,7 +52,12 @@ const NEWS: usize = 3;
 
 impl LeadView {
     fn of(kind: ViewKind) -> Self {
-        Self { kind, asked: Vec::new(), answer: None, told: Vec::new() }
+        Self {
+            kind,
+            asked: Vec::new(),
+            answer: None,
+            told: Vec::new(),
+        }
     }
 
     /// A view that shows nothing.
@@ -60,7 +72,11 @@ impl LeadView {
     }
 
     /// The live view if it `has_screen`, else lines.
-    pub(super) fn open(plan: &OpenPlan, has_screen: bool, context: &Context) -> Result<Self, CommandError> {
+    pub(super) fn open(
+        plan: &OpenPlan,
+        has_screen: bool,
+        context: &Context,
+    ) -> Result<Self, CommandError> {
         if context.is_json() {
             return Ok(Self::silent());
         }
@@ -70,7 +86,11 @@ impl LeadView {
             return Ok(Self::of(ViewKind::Screen { watch, screen }));
         }
         let interrupt = interrupt("with --ask, `fp run` does without them")?;
-        Ok(Self::of(ViewKind::Lines { watch, text: LogText::default(), interrupt }))
+        Ok(Self::of(ViewKind::Lines {
+            watch,
+            text: LogText::default(),
+            interrupt,
+        }))
     }
 
     /// True if it can ask the user.
@@ -82,7 +102,10 @@ impl LeadView {
     pub(super) fn ask(&mut self, asks: &[LeadAction]) {
         self.asked.clear();
         for action in asks {
-            if let LeadAction::Ask { question, options, .. } = action {
+            if let LeadAction::Ask {
+                question, options, ..
+            } = action
+            {
                 let labels = options.iter().map(|option| option.label.clone()).collect();
                 self.asked.push((question.clone(), labels));
             }
@@ -116,16 +139,32 @@ impl LeadView {
         match &mut self.kind {
             ViewKind::Silent(interrupt) => {
                 let stopped = interrupt.as_mut().is_some_and(Interrupt::take);
-                Ok(if stopped { LeadInput::Stop } else { LeadInput::Nothing })
+                Ok(if stopped {
+                    LeadInput::Stop
+                } else {
+                    LeadInput::Nothing
+                })
             }
-            ViewKind::Lines { watch, text, interrupt } => {
+            ViewKind::Lines {
+                watch,
+                text,
+                interrupt,
+            } => {
                 let mut is_read = true;
                 for entry in watch.take()? {
-                    let told =
-                        tell(&entry).into_iter().zip(&entry.events).filter(|(_, event)| !is_minor(event));
-                    let told: Vec<_> =
-                        told.map(|(told, _)| ToldEvent { details: Vec::new(), ..told }).collect();
-                    is_read &= context.printer.stream(&text.lines(entry.at, entry.seq, &told), false);
+                    let told = tell(&entry)
+                        .into_iter()
+                        .zip(&entry.events)
+                        .filter(|(_, event)| !is_minor(event));
+                    let told: Vec<_> = told
+                        .map(|(told, _)| ToldEvent {
+                            details: Vec::new(),
+                            ..told
+                        })
+                        .collect();
+                    is_read &= context
+                        .printer
+                        .stream(&text.lines(entry.at, entry.seq, &told), false);
                 }
                 Ok(match (is_read, interrupt.take()) {
                     (false, _) => LeadInput::Gone,
@@ -136,7 +175,10 @@ impl LeadView {
             ViewKind::Screen { watch, screen } => {
                 watch.take()?;
                 let options = self.asked.first().map(|(_, labels)| {
-                    let keys = labels.iter().zip(1..).map(|(label, key)| format!("{key} {label}"));
+                    let keys = labels
+                        .iter()
+                        .zip(1..)
+                        .map(|(label, key)| format!("{key} {label}"));
                     format!("  {}", keys.collect::<Vec<_>>().join("   "))
                 });
                 let beside = Beside {

@@ -73,7 +73,12 @@ pub(crate) struct RunWatch {
 impl RunWatch {
     pub(crate) fn new(plan: &OpenPlan) -> Self {
         let state = plan.store.empty_state();
-        Self { reader: plan.store.reader(), report: StatusReport::new(&state), state, first: 0 }
+        Self {
+            reader: plan.store.reader(),
+            report: StatusReport::new(&state),
+            state,
+            first: 0,
+        }
     }
 
     /// Takes in what the log has since the last call, and returns it.
@@ -134,8 +139,18 @@ fn frame(
 ) -> WatchFrame {
     let plain = |line: String| StyledLine::default().and(Look::Plain, line);
     let mut lines = head_lines(state, report, now, columns);
-    lines.extend(agent_lines(state, beside, now, (rows / 4).max(1)).into_iter().map(plain));
-    lines.extend(report.questions.iter().take(2).map(|question| plain(format!("? {question}"))));
+    lines.extend(
+        agent_lines(state, beside, now, (rows / 4).max(1))
+            .into_iter()
+            .map(plain),
+    );
+    lines.extend(
+        report
+            .questions
+            .iter()
+            .take(2)
+            .map(|question| plain(format!("? {question}"))),
+    );
     lines.extend(beside.lines.iter().cloned().map(plain));
     // Leaves at least half of the screen to the tasks.
     lines.truncate(rows / 2);
@@ -144,16 +159,26 @@ fn frame(
     }
     let foot = usize::from(rows > 3);
     let room = rows.saturating_sub(lines.len() + foot);
-    let in_columns = TaskColumns { id: id_width(report), all: columns, signs: true };
+    let in_columns = TaskColumns {
+        id: id_width(report),
+        all: columns,
+        signs: true,
+    };
     let groups = groups_of(report);
     let tasks = groups.iter().flat_map(|(_, tasks)| tasks.iter());
-    let tasks: Vec<StyledLine> = tasks.flat_map(|task| task_lines(report, task, in_columns)).collect();
+    let tasks: Vec<StyledLine> = tasks
+        .flat_map(|task| task_lines(report, task, in_columns))
+        .collect();
     let total = tasks.len();
     let first = first.min(total.saturating_sub(room));
     lines.extend(tasks.into_iter().skip(first).take(room));
     if foot > 0 {
         lines.resize(rows - 1, StyledLine::default());
-        let shown = format!("{}-{} of {total}", (first + 1).min(total), (first + room).min(total));
+        let shown = format!(
+            "{}-{} of {total}",
+            (first + 1).min(total),
+            (first + room).min(total)
+        );
         lines.push(StyledLine::default().and(Look::Faint, at_sides(KEYS, &shown, columns)));
     }
     lines.truncate(rows);
@@ -163,8 +188,15 @@ fn frame(
 
 fn agent_lines(state: &State, beside: &Beside, now: Timestamp, most: usize) -> Vec<String> {
     let told = |(name, agent): (&AgentName, &RunAgent)| {
-        let at = beside.doing.get(name).map_or_else(String::new, |at| format!(": {at}"));
-        Some(format!("{name}  {}, {}{at}", doing(state, name, agent)?, lasted(agent.since, now)))
+        let at = beside
+            .doing
+            .get(name)
+            .map_or_else(String::new, |at| format!(": {at}"));
+        Some(format!(
+            "{name}  {}, {}{at}",
+            doing(state, name, agent)?,
+            lasted(agent.since, now)
+        ))
     };
     let mut lines: Vec<String> = state.agents.iter().filter_map(told).collect();
     if lines.len() > most {
@@ -188,11 +220,18 @@ fn doing(state: &State, name: &AgentName, agent: &RunAgent) -> Option<String> {
 
 fn builds(state: &State, name: &AgentName, activity: Activity) -> String {
     let Some(held) = state.held_by(name) else {
-        return if activity == Activity::Dispatched { "waits for a task" } else { "is idle" }.into();
+        return if activity == Activity::Dispatched {
+            "waits for a task"
+        } else {
+            "is idle"
+        }
+        .into();
     };
     let id = &held.leaf.id;
     match (held.status, activity) {
-        (Status::AwaitingVerification, _) if held.awaits_commit() => format!("waits for the commit of {id}"),
+        (Status::AwaitingVerification, _) if held.awaits_commit() => {
+            format!("waits for the commit of {id}")
+        }
         (Status::AwaitingVerification, _) => format!("waits for the verdict on {id}"),
         (_, Activity::Idle) => format!("has stopped in the middle of {id}"),
         _ => format!("builds {id}"),
@@ -205,7 +244,9 @@ fn at_sides(left: &str, right: &str, columns: usize) -> String {
     if gap < 2 {
         return left.to_owned();
     }
-    format!("{left}{}{right}", " ".repeat(gap)).trim_end().to_owned()
+    format!("{left}{}{right}", " ".repeat(gap))
+        .trim_end()
+        .to_owned()
 }
 
 #[cfg(test)]
@@ -256,8 +297,18 @@ mod tests {
     }
 
     fn view(state: &State, size: (usize, usize), first: usize) -> WatchFrame {
-        let mut frame = frame(state, &StatusReport::new(state), &Beside::default(), later(), size, first);
-        frame.lines.iter_mut().for_each(|line| *line = theme::without_colours(line));
+        let mut frame = frame(
+            state,
+            &StatusReport::new(state),
+            &Beside::default(),
+            later(),
+            size,
+            first,
+        );
+        frame
+            .lines
+            .iter_mut()
+            .for_each(|line| *line = theme::without_colours(line));
         frame
     }
 
@@ -346,7 +397,10 @@ mod tests {
         let end = view(&run_of(42), (60, 14), 1000);
         // Two of the tasks have an extra line, for a dependency and a failure.
         assert_eq!((end.first, end.room), (44 - end.room, 6));
-        assert!(end.lines.last().unwrap().ends_with("39-44 of 44"), "{end:?}");
+        assert!(
+            end.lines.last().unwrap().ends_with("39-44 of 44"),
+            "{end:?}"
+        );
     }
 
     #[test]

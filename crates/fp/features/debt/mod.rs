@@ -18,8 +18,8 @@ use serde_json::{Value, json};
 
 pub(crate) use self::model::DebtOffer;
 use self::model::{
-    DEBT_VERSION, Debt, DebtEntry, DebtEvent, DebtOrigin, DebtPlan, DebtStanding, all_debts, debt_text,
-    next_id, offer,
+    DEBT_VERSION, Debt, DebtEntry, DebtEvent, DebtOrigin, DebtPlan, DebtStanding, all_debts,
+    debt_text, next_id, offer,
 };
 use crate::context::{Context, Known};
 use crate::error::{CommandError, CommandResult};
@@ -42,10 +42,12 @@ pub(crate) fn offer_for(
     context: &Context,
     warnings: &mut Vec<String>,
 ) -> DebtOffer {
-    let entries = read_log(context.repo()).map(|(entries, _)| entries).unwrap_or_else(|error| {
-        warnings.push(error.message);
-        Vec::new()
-    });
+    let entries = read_log(context.repo())
+        .map(|(entries, _)| entries)
+        .unwrap_or_else(|error| {
+            warnings.push(error.message);
+            Vec::new()
+        });
     offer(all_debts(&entries, &debt_plans(known)), goal)
 }
 
@@ -111,7 +113,11 @@ pub(crate) fn run(args: DebtArgs, context: &Context) -> CommandResult {
 }
 
 fn add(args: AddDebtArgs, context: &Context) -> CommandResult {
-    let plan = args.plan.as_ref().map(|plan| context.open(Some(plan))).transpose()?;
+    let plan = args
+        .plan
+        .as_ref()
+        .map(|plan| context.open(Some(plan)))
+        .transpose()?;
     if let (Some(plan), Some(task)) = (&plan, &args.task) {
         plan.load()?.state.expect_task(task)?;
     }
@@ -122,23 +128,43 @@ fn add(args: AddDebtArgs, context: &Context) -> CommandResult {
     }
     let normal = |file: &String| match path::normal(file.trim()) {
         Ok(path) => Ok(path.into_owned()),
-        Err(why) => Err(CommandError::failed(format!("{file:?} is no file of the repository: {why}"))
-            .hint("name a file by its path from the root of the repository")),
+        Err(why) => Err(CommandError::failed(format!(
+            "{file:?} is no file of the repository: {why}"
+        ))
+        .hint("name a file by its path from the root of the repository")),
     };
-    let files = args.file.iter().map(normal).collect::<Result<Vec<_>, _>>()?;
-    let from = plan.map(|plan| DebtOrigin { plan: plan.id().clone(), task: args.task });
+    let files = args
+        .file
+        .iter()
+        .map(normal)
+        .collect::<Result<Vec<_>, _>>()?;
+    let from = plan.map(|plan| DebtOrigin {
+        plan: plan.id().clone(),
+        task: args.task,
+    });
     let known = context.known_plans()?;
     let (id, new) = extend_log(context, |entries| {
         let debts = all_debts(entries, &debt_plans(&known));
-        if let Some(same) = debts.iter().find(|debt| debt.text == text && debt.standing == DebtStanding::Open)
+        if let Some(same) = debts
+            .iter()
+            .find(|debt| debt.text == text && debt.standing == DebtStanding::Open)
         {
             return Ok((Vec::new(), (same.id.clone(), false)));
         }
         let id = next_id(&debts);
-        let event = DebtEvent::Noted { id: id.clone(), text, files, from };
+        let event = DebtEvent::Noted {
+            id: id.clone(),
+            text,
+            files,
+            from,
+        };
         Ok((vec![event.at(context.now())], (id, true)))
     })?;
-    let text = if new { format!("Added {id}\n") } else { format!("{id} is the same and still open\n") };
+    let text = if new {
+        format!("Added {id}\n")
+    } else {
+        format!("{id} is the same and still open\n")
+    };
     context.report(&json!({ "id": id, "new": new }), &text)
 }
 
@@ -146,7 +172,10 @@ fn list(all: bool, context: &Context) -> CommandResult {
     let known = context.known_plans()?;
     context.warn_of_unread(&known);
     let debts = all_debts(&read_log(context.repo())?.0, &debt_plans(&known));
-    let listed: Vec<&Debt> = debts.iter().filter(|debt| all || debt.standing.is_due()).collect();
+    let listed: Vec<&Debt> = debts
+        .iter()
+        .filter(|debt| all || debt.standing.is_due())
+        .collect();
     let closed = debts.len() - listed.len();
     let mut text: String = listed.iter().map(|debt| list_item(debt)).collect();
     if listed.is_empty() {
@@ -159,14 +188,22 @@ fn list(all: bool, context: &Context) -> CommandResult {
 }
 
 fn close(args: &CloseDebtsArgs, context: &Context) -> CommandResult {
-    let plan = args.plan.as_ref().map(|plan| context.open(Some(plan))).transpose()?;
+    let plan = args
+        .plan
+        .as_ref()
+        .map(|plan| context.open(Some(plan)))
+        .transpose()?;
     let plan = plan.map(|plan| plan.id().clone());
     let known = context.known_plans()?;
     let plans = debt_plans(&known);
     let closed = extend_log(context, |entries| {
         let mut debts = all_debts(entries, &plans);
         let is = |debt: &Debt, id: &String| debt.id.eq_ignore_ascii_case(id);
-        if let Some(id) = args.ids.iter().find(|id| !debts.iter().any(|debt| is(debt, id))) {
+        if let Some(id) = args
+            .ids
+            .iter()
+            .find(|id| !debts.iter().any(|debt| is(debt, id)))
+        {
             return Err(CommandError::failed(format!("there is no debt {id}"))
                 .hint("`fp debt list --all` lists all of them"));
         }
@@ -176,12 +213,17 @@ fn close(args: &CloseDebtsArgs, context: &Context) -> CommandResult {
             let id = debt.id.clone();
             let event = match args.drop {
                 true => DebtEvent::Dropped { id },
-                false => DebtEvent::Closed { id, plan: plan.clone() },
+                false => DebtEvent::Closed {
+                    id,
+                    plan: plan.clone(),
+                },
             };
             match (event.standing(&plans), &plan) {
                 (Some((_, DebtStanding::Open)), Some(plan)) => {
-                    return Err(CommandError::refused(format!("{plan} is over, and not all of it is done"))
-                        .hint("leave out --plan to mark the debt as done"));
+                    return Err(CommandError::refused(format!(
+                        "{plan} is over, and not all of it is done"
+                    ))
+                    .hint("leave out --plan to mark the debt as done"));
                 }
                 (Some((_, standing)), _) if standing != debt.standing => {
                     debt.standing = standing;
@@ -193,14 +235,19 @@ fn close(args: &CloseDebtsArgs, context: &Context) -> CommandResult {
         }
         Ok((new, debts))
     })?;
-    let text: String =
-        closed.iter().map(|debt| format!("{} is {}\n", debt.id, standing_words(debt))).collect();
+    let text: String = closed
+        .iter()
+        .map(|debt| format!("{} is {}\n", debt.id, standing_words(debt)))
+        .collect();
     let outcome = |debt: &Debt| {
         let mut value = json!(debt.standing);
         value["id"] = json!(debt.id);
         value
     };
-    context.report(&json!({ "debts": closed.iter().map(outcome).collect::<Vec<_>>() }), &text)
+    context.report(
+        &json!({ "debts": closed.iter().map(outcome).collect::<Vec<_>>() }),
+        &text,
+    )
 }
 
 fn list_item(debt: &Debt) -> String {
@@ -208,11 +255,19 @@ fn list_item(debt: &Debt) -> String {
         DebtStanding::Open => String::new(),
         _ => format!("  ({})", standing_words(debt)),
     };
-    let files = debt.files.iter().map(|file| visible_line(file)).collect::<Vec<_>>().join(", ");
+    let files = debt
+        .files
+        .iter()
+        .map(|file| visible_line(file))
+        .collect::<Vec<_>>()
+        .join(", ");
     let room = WIDTH - INDENT;
-    let lines =
-        wrapped_within(&debt.text, room, MOST_LINES).into_iter().chain(wrapped_within(&files, room, 1));
-    let text: String = lines.map(|line| format!("{:INDENT$}{line}\n", "")).collect();
+    let lines = wrapped_within(&debt.text, room, MOST_LINES)
+        .into_iter()
+        .chain(wrapped_within(&files, room, 1));
+    let text: String = lines
+        .map(|line| format!("{:INDENT$}{line}\n", ""))
+        .collect();
     format!("{}{standing}\n{text}", debt.id)
 }
 
@@ -228,7 +283,13 @@ fn standing_words(debt: &Debt) -> String {
 
 impl DebtOffer {
     pub(crate) fn json(&self) -> Vec<Value> {
-        let described = |Debt { id, text, files, from, .. }: &Debt| json!({ "id": id, "text": text, "files": files, "from": from });
+        let described = |Debt {
+                             id,
+                             text,
+                             files,
+                             from,
+                             ..
+                         }: &Debt| json!({ "id": id, "text": text, "files": files, "from": from });
         self.debts.iter().map(described).collect()
     }
 
@@ -259,7 +320,10 @@ fn read_log(repo: &Repo) -> Result<(Vec<DebtEntry>, String), CommandError> {
     }
     let text = file::read_text_if_there(&path, CAP)?.unwrap_or_default();
     let mut entries = Vec::new();
-    for (number, line) in (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty()) {
+    for (number, line) in (1..)
+        .zip(text.lines())
+        .filter(|(_, line)| !line.trim().is_empty())
+    {
         let place = format!("{}:{number}", path.display());
         let wrong = |error: serde_json::Error| {
             CommandError::failed(format!("{place}: not a debt: {error}"))
@@ -296,7 +360,8 @@ fn extend_log<T>(
             text.push('\n');
         }
         for entry in new {
-            text += &serde_json::to_string(&entry).expect("an entry has text keys and plain values");
+            text +=
+                &serde_json::to_string(&entry).expect("an entry has text keys and plain values");
             text.push('\n');
         }
         file::atomic_write(&repo.root.join(DEBT_LOG), text.as_bytes())?;
@@ -308,7 +373,10 @@ fn extend_log<T>(
 fn debt_plans(known: &[Known]) -> Vec<DebtPlan<'_>> {
     let plans = known.iter().filter_map(|known| {
         let state = known.state.as_deref().ok()?;
-        Some(DebtPlan { state, archived: known.archived })
+        Some(DebtPlan {
+            state,
+            archived: known.archived,
+        })
     });
     plans.collect()
 }

@@ -63,7 +63,11 @@ pub(super) enum DebtEvent {
 
 impl DebtEvent {
     pub(super) fn at(self, at: Timestamp) -> DebtEntry {
-        DebtEntry { schema_version: DEBT_VERSION, at, event: self }
+        DebtEntry {
+            schema_version: DEBT_VERSION,
+            at,
+            event: self,
+        }
     }
 
     /// The effect of this event on its debt; `None` if it doesn't close it.
@@ -72,9 +76,15 @@ impl DebtEvent {
             Self::Noted { .. } => None,
             Self::Dropped { id } => Some((id, DebtStanding::Dropped)),
             Self::Closed { id, plan: None } => Some((id, DebtStanding::Done { by: None })),
-            Self::Closed { id, plan: Some(plan) } => {
+            Self::Closed {
+                id,
+                plan: Some(plan),
+            } => {
                 let plan = plans.iter().find(|known| known.state.plan_id == *plan);
-                Some((id, plan.map_or(DebtStanding::Open, DebtPlan::standing_of_taken)))
+                Some((
+                    id,
+                    plan.map_or(DebtStanding::Open, DebtPlan::standing_of_taken),
+                ))
             }
         }
     }
@@ -127,22 +137,32 @@ impl DebtPlan<'_> {
     /// ended or was archived before that.
     pub(super) fn standing_of_taken(&self) -> DebtStanding {
         let by = self.state.plan_id.clone();
-        let is_done = self.state.tasks.iter().all(|task| task.status == Status::Completed);
+        let is_done = self
+            .state
+            .tasks
+            .iter()
+            .all(|task| task.status == Status::Completed);
         match Phase::of(self.state) {
             Phase::Finished | Phase::Cancelled if is_done => DebtStanding::Done { by: Some(by) },
             Phase::Planning | Phase::Approved | Phase::Running if !self.archived => {
                 DebtStanding::Taken { by }
             }
-            Phase::Planning | Phase::Approved | Phase::Running | Phase::Finished | Phase::Cancelled => {
-                DebtStanding::Open
-            }
+            Phase::Planning
+            | Phase::Approved
+            | Phase::Running
+            | Phase::Finished
+            | Phase::Cancelled => DebtStanding::Open,
         }
     }
 
     /// Tasks that a finished run left undone, and whatever verification let pass unfinished. An unfinished
     /// run may still do them.
     fn leftovers(&self) -> impl Iterator<Item = Debt> {
-        let over = self.state.run.as_ref().is_some_and(|run| run.status != RunStatus::Running);
+        let over = self
+            .state
+            .run
+            .as_ref()
+            .is_some_and(|run| run.status != RunStatus::Running);
         let tasks = if over { &self.state.tasks[..] } else { &[] };
         tasks.iter().filter_map(|task| leftover(self.state, task))
     }
@@ -170,8 +190,23 @@ pub(super) fn all_debts(log: &[DebtEntry], plans: &[DebtPlan<'_>]) -> Vec<Debt> 
 }
 
 fn noted_debt(entry: &DebtEntry) -> Option<Debt> {
-    let DebtEvent::Noted { id, text, files, from } = entry.event.clone() else { return None };
-    Some(Debt { id, text, files, from, at: entry.at, standing: DebtStanding::Open })
+    let DebtEvent::Noted {
+        id,
+        text,
+        files,
+        from,
+    } = entry.event.clone()
+    else {
+        return None;
+    };
+    Some(Debt {
+        id,
+        text,
+        files,
+        from,
+        at: entry.at,
+        standing: DebtStanding::Open,
+    })
 }
 
 fn leftover(state: &State, task: &TaskState) -> Option<Debt> {
@@ -197,7 +232,10 @@ fn leftover(state: &State, task: &TaskState) -> Option<Debt> {
         id: format!("{plan}:{}", leaf.id),
         text: debt_text(&text),
         files: leaf.files.clone(),
-        from: Some(DebtOrigin { plan, task: Some(leaf.id.clone()) }),
+        from: Some(DebtOrigin {
+            plan,
+            task: Some(leaf.id.clone()),
+        }),
         at: task.ended_at.or(state.last_at)?,
         standing: DebtStanding::Open,
     })
@@ -210,7 +248,9 @@ pub(super) fn debt_text(text: &str) -> String {
 
 /// The id for the next noted debt. Only valid while the caller holds the lock under which it writes the line.
 pub(super) fn next_id(known: &[Debt]) -> String {
-    let numbers = known.iter().filter_map(|debt| debt.id.strip_prefix('D')?.parse::<u32>().ok());
+    let numbers = known
+        .iter()
+        .filter_map(|debt| debt.id.strip_prefix('D')?.parse::<u32>().ok());
     format!("D{}", numbers.max().unwrap_or(0).saturating_add(1))
 }
 
@@ -228,7 +268,11 @@ pub(crate) struct DebtOffer {
 pub(super) fn offer(mut debts: Vec<Debt>, goal: &str) -> DebtOffer {
     debts.retain(|debt| debt.standing == DebtStanding::Open);
     debts.sort_by_cached_key(|debt| {
-        let files = debt.files.iter().filter(|file| goal.contains(file.as_str())).count();
+        let files = debt
+            .files
+            .iter()
+            .filter(|file| goal.contains(file.as_str()))
+            .count();
         Reverse((files, debt.at))
     });
     let more = debts.len().saturating_sub(MOST_OFFERED);
@@ -254,11 +298,21 @@ mod tests {
     }
 
     fn noted(name: &str, text: &str, second: i64) -> DebtEntry {
-        DebtEvent::Noted { id: id(name), text: text.into(), files: Vec::new(), from: None }.at(at(second))
+        DebtEvent::Noted {
+            id: id(name),
+            text: text.into(),
+            files: Vec::new(),
+            from: None,
+        }
+        .at(at(second))
     }
 
     fn closed(name: &str, plan: Option<&str>, second: i64) -> DebtEntry {
-        DebtEvent::Closed { id: id(name), plan: plan.map(|plan| PlanId::new(plan).unwrap()) }.at(at(second))
+        DebtEvent::Closed {
+            id: id(name),
+            plan: plan.map(|plan| PlanId::new(plan).unwrap()),
+        }
+        .at(at(second))
     }
 
     fn state(plan: &str, run: Option<&str>, tasks: &[Status]) -> State {
@@ -286,8 +340,13 @@ mod tests {
     }
 
     fn listed(log: &[DebtEntry], plans: &[(&State, bool)]) -> Vec<String> {
-        let plans: Vec<_> =
-            plans.iter().map(|(state, archived)| DebtPlan { state, archived: *archived }).collect();
+        let plans: Vec<_> = plans
+            .iter()
+            .map(|(state, archived)| DebtPlan {
+                state,
+                archived: *archived,
+            })
+            .collect();
         let line = |debt: &Debt| format!("{}: {} {:?}", debt.id, debt.text, debt.standing);
         all_debts(log, &plans).iter().map(line).collect()
     }
@@ -295,33 +354,76 @@ mod tests {
     #[test]
     fn what_a_run_left_over() {
         use Status::{Completed, Failed, Implementing, Pending, Skipped};
-        let mut over = state("p", Some("finished"), &[Completed, Failed, Skipped, Pending]);
+        let mut over = state(
+            "p",
+            Some("finished"),
+            &[Completed, Failed, Skipped, Pending],
+        );
         over.tasks[2].because = Some(TaskId::new("2").unwrap());
         assert_eq!(
             listed(&[], &[(&over, true)]),
-            ["p:2: Part 2 (failed: it was not seen) Open", "p:3: Part 3 (skipped, since 2 failed) Open"]
+            [
+                "p:2: Part 2 (failed: it was not seen) Open",
+                "p:3: Part 3 (skipped, since 2 failed) Open"
+            ]
         );
-        let note = |name: &str, verdict| Check { name: name.into(), verdict, detail: "a.md:1: TODO".into() };
-        over.tasks[0].verification = serde_json::from_value(json!({ "tree": "", "files": [] })).ok();
-        let checks = [note("boundary", CheckVerdict::Note), note("leftovers", CheckVerdict::Note)];
+        let note = |name: &str, verdict| Check {
+            name: name.into(),
+            verdict,
+            detail: "a.md:1: TODO".into(),
+        };
+        over.tasks[0].verification =
+            serde_json::from_value(json!({ "tree": "", "files": [] })).ok();
+        let checks = [
+            note("boundary", CheckVerdict::Note),
+            note("leftovers", CheckVerdict::Note),
+        ];
         over.tasks[0].verification.as_mut().unwrap().checks = checks.into();
         over.tasks.truncate(1);
-        assert_eq!(listed(&[], &[(&over, false)]), ["p:1: Unfinished after \"Part 1\": a.md:1: TODO Open"]);
-        assert_eq!(listed(&[], &[(&state("q", Some("running"), &[Failed, Implementing]), false)]), [""; 0]);
-        assert_eq!(listed(&[], &[(&state("q", None, &[Failed]), false)]), [""; 0]);
+        assert_eq!(
+            listed(&[], &[(&over, false)]),
+            ["p:1: Unfinished after \"Part 1\": a.md:1: TODO Open"]
+        );
+        assert_eq!(
+            listed(
+                &[],
+                &[(&state("q", Some("running"), &[Failed, Implementing]), false)]
+            ),
+            [""; 0]
+        );
+        assert_eq!(
+            listed(&[], &[(&state("q", None, &[Failed]), false)]),
+            [""; 0]
+        );
     }
 
     #[test]
     fn what_becomes_of_debts() {
         use Status::{Completed, Failed, Pending};
-        let log = [noted("D1", "one", 1), noted("D2", "two", 2), noted("D1", "again", 3)];
+        let log = [
+            noted("D1", "one", 1),
+            noted("D2", "two", 2),
+            noted("D1", "again", 3),
+        ];
         let check = |more: &[DebtEntry], plans: &[(&State, bool)], expect: [&str; 2]| {
-            assert_eq!(listed(&[&log[..], more].concat(), plans)[..2], expect.map(str::to_owned), "{more:?}");
+            assert_eq!(
+                listed(&[&log[..], more].concat(), plans)[..2],
+                expect.map(str::to_owned),
+                "{more:?}"
+            );
         };
         check(&[], &[], ["D1: one Open", "D2: two Open"]);
-        check(&[closed("D1", None, 4)], &[], ["D1: one Done { by: None }", "D2: two Open"]);
+        check(
+            &[closed("D1", None, 4)],
+            &[],
+            ["D1: one Done { by: None }", "D2: two Open"],
+        );
         let dropped = DebtEvent::Dropped { id: id("D2") }.at(at(5));
-        check(&[closed("D2", None, 4), dropped], &[], ["D1: one Open", "D2: two Dropped"]);
+        check(
+            &[closed("D2", None, 4), dropped],
+            &[],
+            ["D1: one Open", "D2: two Dropped"],
+        );
         let taken = [closed("D1", Some("p"), 4)];
         let by = "by: PlanId(\"p\")";
         let open = "D1: one Open";
@@ -341,7 +443,11 @@ mod tests {
                 "Done" => "D1: one Done { by: Some(PlanId(\"p\")) }".to_owned(),
                 open => open.to_owned(),
             };
-            check(&taken, &[(&state("p", run, tasks), archived)], [&by, "D2: two Open"]);
+            check(
+                &taken,
+                &[(&state("p", run, tasks), archived)],
+                [&by, "D2: two Open"],
+            );
         }
     }
 
@@ -350,7 +456,10 @@ mod tests {
         let over = state("p", Some("finished"), &[Status::Failed]);
         let check = |second: i64, expect: &str| {
             let line = format!("p:1: Part 1 (failed: it was not seen) {expect}");
-            assert_eq!(listed(&[closed("p:1", None, second)], &[(&over, false)]), [line]);
+            assert_eq!(
+                listed(&[closed("p:1", None, second)], &[(&over, false)]),
+                [line]
+            );
         };
         check(10, "Done { by: None }");
         check(9, "Open");
@@ -358,11 +467,24 @@ mod tests {
 
     #[test]
     fn numbers_and_texts() {
-        let known = all_debts(&[noted("D4", "four", 1), noted("D7", "seven", 1), closed("D7", None, 2)], &[]);
-        assert_eq!((next_id(&[]), next_id(&known)), ("D1".to_owned(), "D8".to_owned()));
+        let known = all_debts(
+            &[
+                noted("D4", "four", 1),
+                noted("D7", "seven", 1),
+                closed("D7", None, 2),
+            ],
+            &[],
+        );
+        assert_eq!(
+            (next_id(&[]), next_id(&known)),
+            ("D1".to_owned(), "D8".to_owned())
+        );
         assert_eq!(debt_text(" a\n b "), "a b");
         let long = debt_text(&"한".repeat(600));
-        assert_eq!((long.chars().count(), long.ends_with("한…")), (MAX_CHARS, true));
+        assert_eq!(
+            (long.chars().count(), long.ends_with("한…")),
+            (MAX_CHARS, true)
+        );
     }
 
     #[test]
@@ -375,8 +497,9 @@ mod tests {
 
     #[test]
     fn a_debt_in_a_file_of_the_goal_is_offered_first() {
-        let mut log: Vec<DebtEntry> =
-            (1..=12).map(|n| noted(&format!("D{n}"), &format!("thing {n}"), n)).collect();
+        let mut log: Vec<DebtEntry> = (1..=12)
+            .map(|n| noted(&format!("D{n}"), &format!("thing {n}"), n))
+            .collect();
         let about = DebtEvent::Noted {
             id: id("D13"),
             text: "x".into(),
@@ -391,7 +514,11 @@ mod tests {
             let ids: Vec<String> = offer.debts.iter().map(|debt| debt.id.to_string()).collect();
             assert_eq!(
                 (&ids[..first.len()], ids.len(), offer.more),
-                (&first.iter().map(|id| (*id).to_owned()).collect::<Vec<_>>()[..], 10, 2),
+                (
+                    &first.iter().map(|id| (*id).to_owned()).collect::<Vec<_>>()[..],
+                    10,
+                    2
+                ),
                 "{goal}"
             );
         };

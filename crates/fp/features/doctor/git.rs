@@ -23,19 +23,31 @@ pub(super) fn examine(cwd: &Path) -> Vec<DoctorFinding> {
     let way = Git::open(cwd).map(|git| way_of_commit(&git));
     found.extend(way.ok().filter(|found| found.level != DoctorLevel::Ok));
     let ident = |name: &str| ask(cwd, &["var", name]).ok();
-    found.push(identity(ident("GIT_AUTHOR_IDENT").as_deref(), ident("GIT_COMMITTER_IDENT").as_deref()));
+    found.push(identity(
+        ident("GIT_AUTHOR_IDENT").as_deref(),
+        ident("GIT_COMMITTER_IDENT").as_deref(),
+    ));
     found
 }
 
 /// The version of git, which `git --version` has `said`.
 pub(super) fn version(said: &str) -> DoctorFinding {
     let check = "git";
-    let shown = said.strip_prefix("git version ").and_then(|rest| rest.split_whitespace().next());
-    let Some((shown, found)) = shown.and_then(|shown| Some((shown, version_numbers(shown)?))) else {
-        return DoctorFinding::warning(check, format!("`git --version` says {said:?}, which is no version"));
+    let shown = said
+        .strip_prefix("git version ")
+        .and_then(|rest| rest.split_whitespace().next());
+    let Some((shown, found)) = shown.and_then(|shown| Some((shown, version_numbers(shown)?)))
+    else {
+        return DoctorFinding::warning(
+            check,
+            format!("`git --version` says {said:?}, which is no version"),
+        );
     };
     let older = |[major, minor]: [u32; 2], what: &str| {
-        DoctorFinding::warning(check, format!("{shown}: {what} needs {major}.{minor} or newer"))
+        DoctorFinding::warning(
+            check,
+            format!("{shown}: {what} needs {major}.{minor} or newer"),
+        )
     };
     match found {
         found if found < REVERTS => older(REVERTS, "`fp rollback`"),
@@ -55,6 +67,10 @@ pub(super) fn identity(author: Option<&str>, committer: Option<&str>) -> DoctorF
         )
         .fixed_by("git config --global user.name NAME; git config --global user.email ADDRESS");
     };
-    let detail = if author == committer { author } else { format!("{author}, committed by {committer}") };
+    let detail = if author == committer {
+        author
+    } else {
+        format!("{author}, committed by {committer}")
+    };
     DoctorFinding::ok("identity", detail)
 }

@@ -19,32 +19,50 @@ const LIMIT: Duration = Duration::from_secs(5);
 const CAP: u64 = 1024 * 1024;
 
 /// The hooks of the plugin in `folder`. `files` are the client's settings.
-pub(super) fn hooks(files: &[ClientSettingsFile], folder: Option<&Path>, renewed_by: &str) -> DoctorFinding {
+pub(super) fn hooks(
+    files: &[ClientSettingsFile],
+    folder: Option<&Path>,
+    renewed_by: &str,
+) -> DoctorFinding {
     let check = "hooks";
-    if let Some(file) = files.iter().find(|file| file.value["disableAllHooks"] == true) {
+    if let Some(file) = files
+        .iter()
+        .find(|file| file.value["disableAllHooks"] == true)
+    {
         let path = file.path.display();
-        let detail =
-            format!("switched off by disableAllHooks in {path}: nothing keeps builders to their task");
+        let detail = format!(
+            "switched off by disableAllHooks in {path}: nothing keeps builders to their task"
+        );
         return DoctorFinding::warning(check, detail);
     }
-    let Some(folder) = folder else { return DoctorFinding::warning(check, "not tried: there is no plugin") };
+    let Some(folder) = folder else {
+        return DoctorFinding::warning(check, "not tried: there is no plugin");
+    };
     let wrong = |detail: String| DoctorFinding::error(check, detail).fixed_by(renewed_by);
     let wanted = assets::plugin_file("hooks/hooks.json").expect("the plugin has hooks");
     let wanted: Value = serde_json::from_slice(wanted).expect("and they are JSON");
     let wired = file::read_text(&folder.join("hooks").join("hooks.json"), CAP).ok();
-    if wired.and_then(|text| serde_json::from_str(&text).ok()).as_ref() != Some(&wanted) {
+    if wired
+        .and_then(|text| serde_json::from_str(&text).ok())
+        .as_ref()
+        != Some(&wanted)
+    {
         return wrong("the plugin's hooks.json is not the one of this version".into());
     }
     let program = program_in(folder);
     let mut command = Command::new(&program);
     command.arg("--version");
     match run_program(command, b"", LIMIT).map(|answer| answer.stdout.to_text()) {
-        Ok(said) if said.trim_end() == format!("fp {VERSION}") => {
-            DoctorFinding::ok(check, format!("wired, and their program starts as fp {VERSION}"))
-        }
+        Ok(said) if said.trim_end() == format!("fp {VERSION}") => DoctorFinding::ok(
+            check,
+            format!("wired, and their program starts as fp {VERSION}"),
+        ),
         Ok(said) => {
             let said: String = said.trim().chars().take(60).collect();
-            wrong(format!("{} says {said:?}, and is not fp {VERSION}", program.display()))
+            wrong(format!(
+                "{} says {said:?}, and is not fp {VERSION}",
+                program.display()
+            ))
         }
         Err(fault) => wrong(format!("{} {fault}", program.display())),
     }

@@ -48,7 +48,11 @@ pub(crate) fn run(args: DoctorArgs, context: &Context) -> CommandResult {
     report["errors"] = errors.into();
     report["warnings"] = warnings.into();
     context.styled_report(&report, &(head + &text(&findings)))?;
-    Ok(if errors > 0 { Exit::Findings } else { Exit::Done })
+    Ok(if errors > 0 {
+        Exit::Findings
+    } else {
+        Exit::Done
+    })
 }
 
 /// The report without its counts, the first lines of the text, and the findings.
@@ -57,13 +61,19 @@ type DoctorReport = (Value, String, Vec<DoctorFinding>);
 fn of_setup(client: Option<&Path>, context: &Context) -> DoctorReport {
     let findings = setup::examine(context, client);
     let checks: Vec<Value> = findings.iter().map(DoctorFinding::as_check).collect();
-    (json!({ "version": VERSION, "checks": checks }), format!("Setup of fp {VERSION}\n"), findings)
+    (
+        json!({ "version": VERSION, "checks": checks }),
+        format!("Setup of fp {VERSION}\n"),
+        findings,
+    )
 }
 
 fn of_plan(plan: &str, fix: bool, context: &Context) -> Result<DoctorReport, CommandError> {
     let folder = context.plans()?.resolve(plan)?;
     // Settings of the plan that can't be read are a finding of their own.
-    let settings = context.settings_for(&folder).or_else(|_| context.settings().cloned())?;
+    let settings = context
+        .settings_for(&folder)
+        .or_else(|_| context.settings().cloned())?;
     let plan = OpenPlan::new(context.repo().clone(), settings, folder);
     let mut findings = plan::examine(&plan);
     let mut mended = Vec::new();
@@ -71,7 +81,10 @@ fn of_plan(plan: &str, fix: bool, context: &Context) -> Result<DoctorReport, Com
         mended = plan::fix(&plan, &findings)?;
         findings = plan::examine(&plan);
     }
-    let fixed: String = mended.iter().map(|line| format!("  fixed    {line}\n")).collect();
+    let fixed: String = mended
+        .iter()
+        .map(|line| format!("  fixed    {line}\n"))
+        .collect();
     let report = json!({ "planId": plan.id(), "mended": mended, "findings": findings });
     Ok((report, format!("Plan {}\n{fixed}", plan.id()), findings))
 }
@@ -113,15 +126,27 @@ pub(crate) struct DoctorFinding {
 
 impl DoctorFinding {
     pub(crate) fn ok(check: &'static str, detail: impl Into<String>) -> Self {
-        Self { check, level: DoctorLevel::Ok, detail: detail.into(), command: None, fix: None }
+        Self {
+            check,
+            level: DoctorLevel::Ok,
+            detail: detail.into(),
+            command: None,
+            fix: None,
+        }
     }
 
     pub(crate) fn warning(check: &'static str, detail: impl Into<String>) -> Self {
-        Self { level: DoctorLevel::Warning, ..Self::ok(check, detail) }
+        Self {
+            level: DoctorLevel::Warning,
+            ..Self::ok(check, detail)
+        }
     }
 
     pub(crate) fn error(check: &'static str, detail: impl Into<String>) -> Self {
-        Self { level: DoctorLevel::Error, ..Self::ok(check, detail) }
+        Self {
+            level: DoctorLevel::Error,
+            ..Self::ok(check, detail)
+        }
     }
 
     /// An error of another part of the program, with its hints.
@@ -132,12 +157,18 @@ impl DoctorFinding {
     }
 
     pub(crate) fn fixed_by(self, command: impl Into<String>) -> Self {
-        Self { command: Some(command.into()), ..self }
+        Self {
+            command: Some(command.into()),
+            ..self
+        }
     }
 
     /// With a fix that `fp doctor PLAN --fix` makes.
     fn fixable(self, plan: &PlanId, fix: DoctorFix) -> Self {
-        Self { fix: Some(fix), ..self.fixed_by(format!("fp doctor {plan} --fix")) }
+        Self {
+            fix: Some(fix),
+            ..self.fixed_by(format!("fp doctor {plan} --fix"))
+        }
     }
 
     /// Its JSON in a report on the setup.
@@ -204,6 +235,10 @@ fn text(findings: &[DoctorFinding]) -> String {
         .filter(|(count, _)| *count > 0)
         .map(|(count, what)| counted(count, what))
         .collect();
-    let sum = if parts.is_empty() { "Everything looks good".to_owned() } else { parts.join(", ") };
+    let sum = if parts.is_empty() {
+        "Everything looks good".to_owned()
+    } else {
+        parts.join(", ")
+    };
     text + &format!("\n{sum}\n")
 }

@@ -18,15 +18,19 @@ pub(super) fn repository(context: &Context) -> DoctorFinding {
     let root = repo.root.display();
     match ask(&context.cwd, &["rev-parse", "--verify", "--quiet", "HEAD"]) {
         // A missing commit shows in the status alone; every other fault has words.
-        Err(GitError::Failed(failure)) if failure.stderr.is_empty() => {
-            DoctorFinding::warning(check, format!("{root} has no commit yet, and a run starts from one"))
-                .fixed_by("git commit --allow-empty --message Start")
-        }
+        Err(GitError::Failed(failure)) if failure.stderr.is_empty() => DoctorFinding::warning(
+            check,
+            format!("{root} has no commit yet, and a run starts from one"),
+        )
+        .fixed_by("git commit --allow-empty --message Start"),
         // Another check reports a missing git.
         Ok(_) | Err(GitError::NotInstalled) => {
             let worktree = repo.worktree.display();
-            let linked =
-                if repo.worktree == repo.root { String::new() } else { format!(", a worktree of {root}") };
+            let linked = if repo.worktree == repo.root {
+                String::new()
+            } else {
+                format!(", a worktree of {root}")
+            };
             DoctorFinding::ok(check, format!("{worktree}{linked}"))
         }
         Err(error) => DoctorFinding::of_error(check, error),

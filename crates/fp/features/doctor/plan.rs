@@ -39,7 +39,11 @@ fn examined(plan: &OpenPlan) -> Vec<DoctorFinding> {
     };
     found.extend(log(plan.id(), &examined.log));
     if examined.log.fault.is_none() {
-        found.push(snapshot(plan.id(), &examined.log.entries, &examined.snapshot));
+        found.push(snapshot(
+            plan.id(),
+            &examined.log.entries,
+            &examined.snapshot,
+        ));
         let state = State::replay(plan.id().clone(), &examined.log.entries);
         found.extend(run(plan, &state));
     }
@@ -51,7 +55,9 @@ fn run(plan: &OpenPlan, state: &State) -> Vec<DoctorFinding> {
     let mut found = vec![claims(state, is_led(state)), evidence_files(plan, state)];
     match plan.git() {
         Ok(git) => {
-            found.push(commits(&git, state).unwrap_or_else(|error| DoctorFinding::of_error("git", error)));
+            found.push(
+                commits(&git, state).unwrap_or_else(|error| DoctorFinding::of_error("git", error)),
+            );
             found.push(way_of_commit(&git));
         }
         Err(error) => found.push(DoctorFinding::of_error("git", error)),
@@ -62,17 +68,23 @@ fn run(plan: &OpenPlan, state: &State) -> Vec<DoctorFinding> {
 /// The files that people and agents wrote.
 fn files(plan: &OpenPlan) -> Vec<DoctorFinding> {
     let check = "files";
-    let tree = plan.tree().map(drop).map_err(|error| match error.is_missing() {
-        true => CommandError::failed("there is no tasks.md").hint("plan again, or put it back"),
-        false => error.into(),
-    });
+    let tree = plan
+        .tree()
+        .map(drop)
+        .map_err(|error| match error.is_missing() {
+            true => CommandError::failed("there is no tasks.md").hint("plan again, or put it back"),
+            false => error.into(),
+        });
     let settings = plan.folder.settings().map(drop).map_err(CommandError::from);
     let read = [tree, settings].into_iter().filter_map(Result::err);
-    let mut found: Vec<DoctorFinding> = read.map(|error| DoctorFinding::of_error(check, error)).collect();
+    let mut found: Vec<DoctorFinding> = read
+        .map(|error| DoctorFinding::of_error(check, error))
+        .collect();
     for name in names_in(plan.folder.path()) {
         if plan.folder.path().join(&name).is_symlink() {
-            let detail =
-                format!("{name} is a symbolic link, which fp does not follow; put the real one in its place");
+            let detail = format!(
+                "{name} is a symbolic link, which fp does not follow; put the real one in its place"
+            );
             found.push(DoctorFinding::warning(check, detail));
         }
     }
@@ -89,7 +101,10 @@ pub(super) fn log(plan: &PlanId, examined: &ExaminedLog) -> Vec<DoctorFinding> {
         found.push(DoctorFinding::error(check, format!("{fault}; {hint}")));
     }
     if examined.torn > 0 {
-        let detail = format!("its last line was cut off while it was written ({} bytes)", examined.torn);
+        let detail = format!(
+            "its last line was cut off while it was written ({} bytes)",
+            examined.torn
+        );
         found.push(DoctorFinding::warning(check, detail).fixable(plan, DoctorFix::DropTornLine));
     }
     if found.is_empty() {
@@ -101,10 +116,15 @@ pub(super) fn log(plan: &PlanId, examined: &ExaminedLog) -> Vec<DoctorFinding> {
 }
 
 /// The snapshot of `plan`, whose log has these `entries` without a fault.
-pub(super) fn snapshot(plan: &PlanId, entries: &[Entry], examined: &ExaminedSnapshot) -> DoctorFinding {
+pub(super) fn snapshot(
+    plan: &PlanId,
+    entries: &[Entry],
+    examined: &ExaminedSnapshot,
+) -> DoctorFinding {
     let check = "snapshot";
-    let rebuilt =
-        |detail: &str| DoctorFinding::warning(check, detail).fixable(plan, DoctorFix::RebuildSnapshot);
+    let rebuilt = |detail: &str| {
+        DoctorFinding::warning(check, detail).fixable(plan, DoctorFix::RebuildSnapshot)
+    };
     let state = match examined {
         ExaminedSnapshot::Missing => {
             return DoctorFinding::ok(check, "none; the next change writes it");
@@ -156,9 +176,19 @@ pub(super) fn claims(state: &State, is_led: Option<bool>) -> DoctorFinding {
 
 /// The completed tasks whose verdict has no evidence file.
 fn without_evidence(plan: &OpenPlan, state: &State) -> Vec<TaskId> {
-    let judged = state.tasks.iter().filter(|t| t.status == Status::Completed && t.verdict.is_some());
-    let file = |id: &TaskId| plan.folder.file("evidence").join(format!("task-{id}-verification.md"));
-    judged.map(|task| task.leaf.id.clone()).filter(|id| !file(id).is_file()).collect()
+    let judged = state
+        .tasks
+        .iter()
+        .filter(|t| t.status == Status::Completed && t.verdict.is_some());
+    let file = |id: &TaskId| {
+        plan.folder
+            .file("evidence")
+            .join(format!("task-{id}-verification.md"))
+    };
+    judged
+        .map(|task| task.leaf.id.clone())
+        .filter(|id| !file(id).is_file())
+        .collect()
 }
 
 fn evidence_files(plan: &OpenPlan, state: &State) -> DoctorFinding {
@@ -167,14 +197,22 @@ fn evidence_files(plan: &OpenPlan, state: &State) -> DoctorFinding {
     if missing.is_empty() {
         return DoctorFinding::ok(check, "complete");
     }
-    let detail = format!("no file for {}; the log has its contents", listed_tasks(&missing));
+    let detail = format!(
+        "no file for {}; the log has its contents",
+        listed_tasks(&missing)
+    );
     DoctorFinding::warning(check, detail).fixable(&state.plan_id, DoctorFix::WriteEvidence)
 }
 
 /// The commits of completed tasks, which should be in the history of HEAD.
 fn commits(git: &Git, state: &State) -> Result<DoctorFinding, GitError> {
     let check = "commits";
-    let commits = || state.tasks.iter().filter_map(|task| Some((&task.leaf.id, task.commit.as_ref()?)));
+    let commits = || {
+        state
+            .tasks
+            .iter()
+            .filter_map(|task| Some((&task.leaf.id, task.commit.as_ref()?)))
+    };
     let there = git.behind_head(&commits().map(|(_, commit)| commit.clone()).collect())?;
     let is_there = |commit: &str| there.get(commit).is_some_and(|oid| oid.as_str() == commit);
     let (kept, lost): (Vec<_>, Vec<_>) = commits().partition(|(_, commit)| is_there(commit));
@@ -220,7 +258,10 @@ fn leftovers(plan: &OpenPlan) -> DoctorFinding {
     if worktrees.is_empty() || running {
         return DoctorFinding::ok(check, "none");
     }
-    let detail = format!("worktrees of a run that is over, in worktrees/: {}", worktrees.join(", "));
+    let detail = format!(
+        "worktrees of a run that is over, in worktrees/: {}",
+        worktrees.join(", ")
+    );
     DoctorFinding::warning(check, detail).fixed_by("git worktree list")
 }
 
@@ -230,14 +271,18 @@ fn names_in(folder: &Path) -> Vec<String> {
         return Vec::new();
     }
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    let mut names: Vec<String> = entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();
+    let mut names: Vec<String> = entries
+        .filter_map(|entry| entry.file_name().into_string().ok())
+        .collect();
     names.sort();
     names
 }
 
 /// Makes the fixes of `findings`, and returns a line for each. Changes nothing where the log can't be read.
 pub(super) fn fix(plan: &OpenPlan, findings: &[DoctorFinding]) -> Result<Vec<String>, RunError> {
-    let readable = !findings.iter().any(|found| found.check == "log" && found.level == DoctorLevel::Error);
+    let readable = !findings
+        .iter()
+        .any(|found| found.check == "log" && found.level == DoctorLevel::Error);
     let fixes: Vec<DoctorFix> = findings.iter().filter_map(|found| found.fix).collect();
     if fixes.is_empty() || !readable {
         return Ok(Vec::new());
@@ -256,7 +301,10 @@ pub(super) fn fix(plan: &OpenPlan, findings: &[DoctorFinding]) -> Result<Vec<Str
             DoctorFix::WriteEvidence => {
                 let missing = without_evidence(plan, ledger.state());
                 write_evidence(plan, &missing)?;
-                format!("wrote {} from the log", counted(missing.len(), "evidence file"))
+                format!(
+                    "wrote {} from the log",
+                    counted(missing.len(), "evidence file")
+                )
             }
         });
     }
@@ -281,5 +329,9 @@ fn write_evidence(plan: &OpenPlan, tasks: &[TaskId]) -> Result<(), RunError> {
 }
 
 fn judged_task(event: &Event) -> Option<&TaskId> {
-    if let Event::Judged { task, .. } = event { Some(task) } else { None }
+    if let Event::Judged { task, .. } = event {
+        Some(task)
+    } else {
+        None
+    }
 }

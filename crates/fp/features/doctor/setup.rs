@@ -28,9 +28,16 @@ pub(super) fn examine(context: &Context, client: Option<&Path>) -> Vec<DoctorFin
     let bundle = bundle_folder();
     let (asked, known) = ask_client(context, client, bundle.as_deref());
     let folder = known.as_ref().and_then(KnownPlugin::folder);
-    let folder =
-        folder.or_else(|| bundle.as_ref().map(|bundle| bundle.join(PLUGIN)).filter(|folder| folder.is_dir()));
-    let renewed_by = known.map_or_else(|| INSTALL.into(), |known| known.renewed_by(bundle.as_deref()));
+    let folder = folder.or_else(|| {
+        bundle
+            .as_ref()
+            .map(|bundle| bundle.join(PLUGIN))
+            .filter(|folder| folder.is_dir())
+    });
+    let renewed_by = known.map_or_else(
+        || INSTALL.into(),
+        |known| known.renewed_by(bundle.as_deref()),
+    );
     // Settings that can't be read come first: the rest may follow from them.
     let (files, mut found) = settings_files(context);
     found.extend(asked);
@@ -63,7 +70,10 @@ fn ask_client(
         Ok(found) => found,
         Err(error) => {
             let unknown = DoctorFinding::warning("plugin", "not checked: that needs Claude Code");
-            return (vec![DoctorFinding::of_error("client", error), unknown], None);
+            return (
+                vec![DoctorFinding::of_error("client", error), unknown],
+                None,
+            );
         }
     };
     let path = client.path.display();
@@ -83,21 +93,33 @@ struct KnownPlugin {
 
 impl KnownPlugin {
     fn of(client: &ClaudeClient, cwd: &Path) -> Result<Self, CommandError> {
-        let is_here = |project: &PathBuf| cwd.ancestors().any(|folder| same_folder(folder, project));
-        Ok(Self { plugins: client.installed(is_here)?, marketplace: client.marketplace()? })
+        let is_here =
+            |project: &PathBuf| cwd.ancestors().any(|folder| same_folder(folder, project));
+        Ok(Self {
+            plugins: client.installed(is_here)?,
+            marketplace: client.marketplace()?,
+        })
     }
 
     /// The folder that the client reads it from: the marketplace's, where that is a folder, else its own copy.
     fn folder(&self) -> Option<PathBuf> {
         let plugin = self.plugins.first()?;
         let of_marketplace = || Some(self.marketplace.as_ref()?.path.as_ref()?.join(PLUGIN));
-        plugin.read_from_folder.clone().or_else(of_marketplace).or_else(|| plugin.install_path.clone())
+        plugin
+            .read_from_folder
+            .clone()
+            .or_else(of_marketplace)
+            .or_else(|| plugin.install_path.clone())
     }
 
     /// The command that writes its files anew.
     fn renewed_by(&self, bundle: Option<&Path>) -> String {
         let is_ours = |market: &ClientMarketplace| {
-            market.path.as_deref().zip(bundle).is_some_and(|(path, bundle)| same_folder(path, bundle))
+            market
+                .path
+                .as_deref()
+                .zip(bundle)
+                .is_some_and(|(path, bundle)| same_folder(path, bundle))
         };
         match &self.marketplace {
             Some(market) if !is_ours(market) => format!("claude plugin update {}", plugin_id()),
@@ -108,30 +130,48 @@ impl KnownPlugin {
     /// The client should load it, in this version.
     fn check(&self, bundle: Option<&Path>) -> DoctorFinding {
         let check = "plugin";
-        let (enabled, disabled): (Vec<_>, Vec<_>) = self.plugins.iter().partition(|plugin| plugin.enabled);
+        let (enabled, disabled): (Vec<_>, Vec<_>) =
+            self.plugins.iter().partition(|plugin| plugin.enabled);
         let scopes = |plugins: &[&InstalledPlugin]| {
-            plugins.iter().map(|plugin| plugin.scope.as_str()).collect::<Vec<_>>().join(" and ")
+            plugins
+                .iter()
+                .map(|plugin| plugin.scope.as_str())
+                .collect::<Vec<_>>()
+                .join(" and ")
         };
         let id = plugin_id();
         let Some(_) = enabled.first() else {
             // Whatever the others say, the client goes by the nearest.
-            let nearest = SCOPES.into_iter().rfind(|scope| disabled.iter().any(|off| off.scope == *scope));
+            let nearest = SCOPES
+                .into_iter()
+                .rfind(|scope| disabled.iter().any(|off| off.scope == *scope));
             let Some(nearest) = nearest else {
-                return DoctorFinding::error(check, "Claude Code does not have it here").fixed_by(INSTALL);
+                return DoctorFinding::error(check, "Claude Code does not have it here")
+                    .fixed_by(INSTALL);
             };
-            return DoctorFinding::error(check, format!("it is switched off, scope {}", scopes(&disabled)))
-                .fixed_by(format!("claude plugin enable {id} --scope {nearest}"));
+            return DoctorFinding::error(
+                check,
+                format!("it is switched off, scope {}", scopes(&disabled)),
+            )
+            .fixed_by(format!("claude plugin enable {id} --scope {nearest}"));
         };
-        let from = self.marketplace.as_ref().map(|market| format!(", from {}", market.origin()));
+        let from = self
+            .marketplace
+            .as_ref()
+            .map(|market| format!(", from {}", market.origin()));
         let from = from.unwrap_or_default();
         if let Some(InstalledPlugin { version, scope, .. }) =
             enabled.iter().find(|plugin| plugin.version != VERSION)
         {
-            let detail =
-                format!("Claude Code has version {version}, scope {scope}{from}; this program is {VERSION}");
+            let detail = format!(
+                "Claude Code has version {version}, scope {scope}{from}; this program is {VERSION}"
+            );
             return DoctorFinding::warning(check, detail).fixed_by(self.renewed_by(bundle));
         }
-        DoctorFinding::ok(check, format!("{id} {VERSION}, scope {}{from}", scopes(&enabled)))
+        DoctorFinding::ok(
+            check,
+            format!("{id} {VERSION}, scope {}{from}", scopes(&enabled)),
+        )
     }
 }
 
@@ -154,24 +194,34 @@ fn settings_files(context: &Context) -> (Vec<ClientSettingsFile>, Vec<DoctorFind
 pub(super) fn permissions(files: &[ClientSettingsFile]) -> DoctorFinding {
     let check = "permissions";
     let [plans, roadmaps] = PERMISSIONS;
-    let missing: Vec<String> = [(plans, "agents write plans"), (roadmaps, "agents write roadmaps")]
-        .into_iter()
-        .filter(|(rule, _)| !files.iter().any(|file| allows(&file.value, rule)))
-        .map(|(rule, what)| format!("no rule {rule}: Claude Code may ask when {what}"))
-        .collect();
+    let missing: Vec<String> = [
+        (plans, "agents write plans"),
+        (roadmaps, "agents write roadmaps"),
+    ]
+    .into_iter()
+    .filter(|(rule, _)| !files.iter().any(|file| allows(&file.value, rule)))
+    .map(|(rule, what)| format!("no rule {rule}: Claude Code may ask when {what}"))
+    .collect();
     match missing[..] {
         [] => DoctorFinding::ok(check, format!("{plans} and {roadmaps} are allowed")),
-        _ => DoctorFinding::warning(check, missing.join("; ")).fixed_by(format!("{INSTALL} --permissions")),
+        _ => DoctorFinding::warning(check, missing.join("; "))
+            .fixed_by(format!("{INSTALL} --permissions")),
     }
 }
 
 /// A finding for each of `files` with rules of [`TOO_BROAD`].
-pub(super) fn broad_permissions(files: &[ClientSettingsFile]) -> impl Iterator<Item = DoctorFinding> {
+pub(super) fn broad_permissions(
+    files: &[ClientSettingsFile],
+) -> impl Iterator<Item = DoctorFinding> {
     files.iter().filter_map(|file| {
-        let rules: Vec<&str> = TOO_BROAD.into_iter().filter(|rule| allows(&file.value, rule)).collect();
+        let rules: Vec<&str> = TOO_BROAD
+            .into_iter()
+            .filter(|rule| allows(&file.value, rule))
+            .collect();
         let (names, path) = (rules.join(" and "), file.path.display());
-        let detail =
-            format!("{path} allows {names}: any agent can approve plans and change settings; remove that");
+        let detail = format!(
+            "{path} allows {names}: any agent can approve plans and change settings; remove that"
+        );
         (!rules.is_empty()).then(|| DoctorFinding::warning("permissions", detail))
     })
 }

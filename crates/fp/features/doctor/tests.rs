@@ -28,7 +28,14 @@ fn task(id: &str) -> TaskId {
 
 fn entry(seq: u64, at: i64, event: Event) -> Entry {
     let at = Timestamp::from_second(1_800_000_000 + at).unwrap();
-    Entry { schema_version: LOG_VERSION, seq, at, clock: None, by: None, events: vec![event] }
+    Entry {
+        schema_version: LOG_VERSION,
+        seq,
+        at,
+        clock: None,
+        by: None,
+        events: vec![event],
+    }
 }
 
 fn entries() -> Vec<Entry> {
@@ -38,19 +45,27 @@ fn entries() -> Vec<Entry> {
         json!({ "id": task.id, "title": task.description, "hash": hash(text.as_bytes()), "complexity": 2 })
     };
     let leaves: Vec<Value> = tree.leaves().map(leaf).collect();
-    let approved =
-        json!({ "approved": { "treeHash": hash(TREE.as_bytes()), "leaves": leaves, "by": "user" } });
-    let started =
-        json!({ "runStarted": { "client": 7, "builders": 1, "maxIterations": 3, "noCommit": false } });
-    let [approved, started] = [approved, started].map(|event| serde_json::from_value(event).unwrap());
+    let approved = json!({ "approved": { "treeHash": hash(TREE.as_bytes()), "leaves": leaves, "by": "user" } });
+    let started = json!({ "runStarted": { "client": 7, "builders": 1, "maxIterations": 3, "noCommit": false } });
+    let [approved, started] =
+        [approved, started].map(|event| serde_json::from_value(event).unwrap());
     let claimed = Event::Claimed {
         task: task("1"),
         owner: "builder-1".parse().unwrap(),
         token: "t".into(),
         iteration: 1,
-        base: Base { tree: String::new(), head: String::new(), worktree: None, around: None },
+        base: Base {
+            tree: String::new(),
+            head: String::new(),
+            worktree: None,
+            around: None,
+        },
     };
-    vec![entry(1, 0, approved), entry(2, 1, started), entry(3, 2, claimed)]
+    vec![
+        entry(1, 0, approved),
+        entry(2, 1, started),
+        entry(3, 2, claimed),
+    ]
 }
 
 fn state() -> State {
@@ -58,14 +73,28 @@ fn state() -> State {
 }
 
 fn check(found: &DoctorFinding, level: DoctorLevel, detail: &str, command: Option<&str>) {
-    assert_eq!((found.level, found.detail.as_str(), found.command.as_deref()), (level, detail, command));
+    assert_eq!(
+        (found.level, found.detail.as_str(), found.command.as_deref()),
+        (level, detail, command)
+    );
 }
 
 #[test]
 fn what_is_wrong_with_a_log() {
-    let facts = |entries: Vec<Entry>| ExaminedLog { entries, ..ExaminedLog::default() };
-    check(&log(&plan(), &facts(entries()))[0], DoctorLevel::Ok, "3 entries", None);
-    let torn = ExaminedLog { torn: 9, ..facts(entries()) };
+    let facts = |entries: Vec<Entry>| ExaminedLog {
+        entries,
+        ..ExaminedLog::default()
+    };
+    check(
+        &log(&plan(), &facts(entries()))[0],
+        DoctorLevel::Ok,
+        "3 entries",
+        None,
+    );
+    let torn = ExaminedLog {
+        torn: 9,
+        ..facts(entries())
+    };
     let fix = Some("fp doctor sample-20261121 --fix");
     let detail = "its last line was cut off while it was written (9 bytes)";
     check(&log(&plan(), &torn)[0], DoctorLevel::Warning, detail, fix);
@@ -77,9 +106,17 @@ fn what_is_wrong_with_a_snapshot() {
     let all = entries();
     let found = |facts: &ExaminedSnapshot| snapshot(&plan(), &all, facts);
     check(&found(&of(&all)), DoctorLevel::Ok, "matches the log", None);
-    check(&found(&of(&all[..2])), DoctorLevel::Ok, "matches the log", None);
+    check(
+        &found(&of(&all[..2])),
+        DoctorLevel::Ok,
+        "matches the log",
+        None,
+    );
     assert_eq!(found(&ExaminedSnapshot::Missing).level, DoctorLevel::Ok);
-    assert_eq!(found(&ExaminedSnapshot::Unreadable).fix, Some(DoctorFix::RebuildSnapshot));
+    assert_eq!(
+        found(&ExaminedSnapshot::Unreadable).fix,
+        Some(DoctorFix::RebuildSnapshot)
+    );
     let mut other = all.clone();
     other[0].at -= jiff::SignedDuration::from_secs(1);
     assert_eq!(found(&of(&other)).fix, Some(DoctorFix::RebuildSnapshot));
@@ -91,39 +128,94 @@ fn what_is_wrong_with_a_snapshot() {
 #[test]
 fn who_holds_what() {
     let start = Some("fp start sample-20261121");
-    check(&claims(&State::new(plan()), Some(false)), DoctorLevel::Ok, "no task is held", None);
+    check(
+        &claims(&State::new(plan()), Some(false)),
+        DoctorLevel::Ok,
+        "no task is held",
+        None,
+    );
     let state = state();
-    check(&claims(&state, Some(true)), DoctorLevel::Ok, "held: task 1", None);
+    check(
+        &claims(&state, Some(true)),
+        DoctorLevel::Ok,
+        "held: task 1",
+        None,
+    );
     let gone = "held: task 1; the session that led the run is gone";
-    check(&claims(&state, Some(false)), DoctorLevel::Warning, gone, start);
+    check(
+        &claims(&state, Some(false)),
+        DoctorLevel::Warning,
+        gone,
+        start,
+    );
     assert_eq!(claims(&state, None).level, DoctorLevel::Ok);
     let idle = State::replay(plan(), &entries()[..2]);
     let gone = "no task is held; the session that led the run is gone";
-    check(&claims(&idle, Some(false)), DoctorLevel::Warning, gone, start);
+    check(
+        &claims(&idle, Some(false)),
+        DoctorLevel::Warning,
+        gone,
+        start,
+    );
     let mut log = entries();
     log.push(entry(4, 3, Event::Cancelled { by: Decider::User }));
     let over = State::replay(plan(), &log);
-    check(&claims(&over, Some(true)), DoctorLevel::Warning, "held: task 1; the run is over", start);
+    check(
+        &claims(&over, Some(true)),
+        DoctorLevel::Warning,
+        "held: task 1; the run is over",
+        start,
+    );
 }
 
 #[test]
 fn a_git_that_is_too_old_is_said_to_be_for_what() {
     let said = |text: &str| git::version(text);
     check(&said("git version 2.47.3"), DoctorLevel::Ok, "2.47.3", None);
-    check(&said("git version 2.39.5 (Apple Git-154)"), DoctorLevel::Ok, "2.39.5", None);
+    check(
+        &said("git version 2.39.5 (Apple Git-154)"),
+        DoctorLevel::Ok,
+        "2.39.5",
+        None,
+    );
     check(&said("git version 3.0"), DoctorLevel::Ok, "3.0", None);
     let old = "2.37.1.windows.1: a worktree for each of several builders needs 2.38 or newer";
-    check(&said("git version 2.37.1.windows.1"), DoctorLevel::Warning, old, None);
-    check(&said("git version 2.9.0"), DoctorLevel::Warning, "2.9.0: `fp rollback` needs 2.32 or newer", None);
-    check(&said("hub 1"), DoctorLevel::Warning, "`git --version` says \"hub 1\", which is no version", None);
+    check(
+        &said("git version 2.37.1.windows.1"),
+        DoctorLevel::Warning,
+        old,
+        None,
+    );
+    check(
+        &said("git version 2.9.0"),
+        DoctorLevel::Warning,
+        "2.9.0: `fp rollback` needs 2.32 or newer",
+        None,
+    );
+    check(
+        &said("hub 1"),
+        DoctorLevel::Warning,
+        "`git --version` says \"hub 1\", which is no version",
+        None,
+    );
     let error = CommandError::failed("no git").hint("get it");
-    check(&DoctorFinding::of_error("git", error), DoctorLevel::Error, "no git; get it", None);
+    check(
+        &DoctorFinding::of_error("git", error),
+        DoctorLevel::Error,
+        "no git; get it",
+        None,
+    );
 }
 
 #[test]
 fn author_and_committer_have_to_be_known() {
     let one = "A <a@b.c> 1 +0000";
-    check(&identity(Some(one), Some(one)), DoctorLevel::Ok, "A <a@b.c>", None);
+    check(
+        &identity(Some(one), Some(one)),
+        DoctorLevel::Ok,
+        "A <a@b.c>",
+        None,
+    );
     check(
         &identity(Some(one), Some("B <b@b.c> 1 +0000")),
         DoctorLevel::Ok,
@@ -135,7 +227,11 @@ fn author_and_committer_have_to_be_known() {
 }
 
 fn settings_file(path: &str, value: Value) -> ClientSettingsFile {
-    ClientSettingsFile { path: path.into(), value, text: None }
+    ClientSettingsFile {
+        path: path.into(),
+        value,
+        text: None,
+    }
 }
 
 #[test]
@@ -145,17 +241,26 @@ fn rules_may_be_in_different_files() {
     let found = permissions(&[with(plans), with(roadmaps)]);
     assert_eq!(found.level, DoctorLevel::Ok);
     let found = permissions(&[with(plans), with("Edit(.fractal-planner/**)")]);
-    let missing =
-        "no rule Edit(.fractal-planner/roadmaps/*.md): Claude Code may ask when agents write roadmaps";
-    check(&found, DoctorLevel::Warning, missing, Some("fp install --permissions"));
+    let missing = "no rule Edit(.fractal-planner/roadmaps/*.md): Claude Code may ask when agents write roadmaps";
+    check(
+        &found,
+        DoctorLevel::Warning,
+        missing,
+        Some("fp install --permissions"),
+    );
 }
 
 #[test]
 fn rules_that_allow_everything_are_told_with_their_file() {
-    let with = |name: &str, rules: &[&str]| settings_file(name, json!({ "permissions": { "allow": rules } }));
+    let with = |name: &str, rules: &[&str]| {
+        settings_file(name, json!({ "permissions": { "allow": rules } }))
+    };
     let files = [
         with("/a b", &["Bash(fp *)", "Edit(.fractal-planner/**)"]),
-        with("/c", &["Bash(fp status *)", fp_host::claude::PERMISSIONS[0]]),
+        with(
+            "/c",
+            &["Bash(fp status *)", fp_host::claude::PERMISSIONS[0]],
+        ),
         settings_file("/d", json!({ "permissions": { "deny": ["Bash(fp *)"] } })),
         with("/e", &["Bash(fp:*)"]),
     ];

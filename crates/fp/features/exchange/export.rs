@@ -64,7 +64,9 @@ pub(crate) fn run(args: ExportArgs, context: &Context) -> CommandResult {
     let (name, file) = args.to.names();
     if context.is_json() {
         let files = [json!({ "path": file, "text": text })];
-        context.printer.json(&json!({ "planId": plan.id(), "to": name, "files": files }))?;
+        context
+            .printer
+            .json(&json!({ "planId": plan.id(), "to": name, "files": files }))?;
     } else {
         context.printer.exact(&text);
     }
@@ -74,17 +76,28 @@ pub(crate) fn run(args: ExportArgs, context: &Context) -> CommandResult {
 /// Fails where there is nothing to export, or where two tasks can't be told apart.
 fn refuse_ambiguous(plan: &OpenPlan, tree: &Plan<'_>) -> Result<(), CommandError> {
     let mut seen = HashSet::new();
-    let twice = tree.tasks.iter().find(|task| !task.synthetic && !seen.insert(&task.id));
+    let twice = tree
+        .tasks
+        .iter()
+        .find(|task| !task.synthetic && !seen.insert(&task.id));
     let message = match twice {
         Some(task) => format!("two tasks of {} have the id {}", plan.id(), task.id),
         None if tree.tasks.is_empty() => format!("{} has no task to export", plan.id()),
         None => return Ok(()),
     };
-    Err(CommandError::refused(message)
-        .hint(format!("`fp validate {}` shows what is wrong with it", plan.id())))
+    Err(CommandError::refused(message).hint(format!(
+        "`fp validate {}` shows what is wrong with it",
+        plan.id()
+    )))
 }
 
-fn text_of(context: &Context, plan: &OpenPlan, tree: &Plan<'_>, state: &State, to: ExportTarget) -> String {
+fn text_of(
+    context: &Context,
+    plan: &OpenPlan,
+    tree: &Plan<'_>,
+    state: &State,
+    to: ExportTarget,
+) -> String {
     let goal = plan.goal_if_kept();
     let mut whole = portable_plan(tree, goal.as_deref(), |leaf| work_of(state, leaf));
     if whole.title.is_empty() {
@@ -98,7 +111,9 @@ fn text_of(context: &Context, plan: &OpenPlan, tree: &Plan<'_>, state: &State, t
         ExportTarget::Github => {
             let (text, too_long) = github_text(&whole);
             for task in too_long {
-                context.printer.note(&format!("note: the text of {task} is longer than GitHub takes"));
+                context.printer.note(&format!(
+                    "note: the text of {task} is longer than GitHub takes"
+                ));
             }
             text
         }
@@ -106,17 +121,28 @@ fn text_of(context: &Context, plan: &OpenPlan, tree: &Plan<'_>, state: &State, t
 }
 
 fn work_of(state: &State, leaf: &Task<'_>) -> TaskWork {
-    let Ok(id) = TaskId::new(&*leaf.id) else { return TaskWork::Todo };
+    let Ok(id) = TaskId::new(&*leaf.id) else {
+        return TaskWork::Todo;
+    };
     let Some(task) = state.task(&id) else {
         // Until the plan is approved, only its source says what is done.
-        let done = state.imported.get(&id).filter(|done| done.title == leaf.description);
-        return done.map_or(TaskWork::Todo, |done| TaskWork::Done { commit: done.commit.clone() });
+        let done = state
+            .imported
+            .get(&id)
+            .filter(|done| done.title == leaf.description);
+        return done.map_or(TaskWork::Todo, |done| TaskWork::Done {
+            commit: done.commit.clone(),
+        });
     };
     match task.status {
         Status::Pending => TaskWork::Todo,
         Status::Implementing | Status::AwaitingVerification => TaskWork::Running,
-        Status::Completed => TaskWork::Done { commit: task.commit.clone() },
-        Status::Failed => TaskWork::Failed { reason: task.reason.clone() },
+        Status::Completed => TaskWork::Done {
+            commit: task.commit.clone(),
+        },
+        Status::Failed => TaskWork::Failed {
+            reason: task.reason.clone(),
+        },
         Status::Skipped => TaskWork::Skipped,
     }
 }

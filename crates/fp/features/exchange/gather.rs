@@ -21,19 +21,30 @@ const NOT_LOOKED_INTO: [&str; 5] = [".git", "node_modules", "target", "worktrees
 /// Reads the file `path`, or the texts in the folder `path`; reports files that can't be read. Links within it are not
 /// followed.
 pub(super) fn gather_texts(path: &Path) -> Result<(SourceFolder, Vec<ImportNotice>), CommandError> {
-    let failed = |source| FileError::Read { path: path.to_owned(), source };
+    let failed = |source| FileError::Read {
+        path: path.to_owned(),
+        source,
+    };
     if !fs::metadata(path).map_err(failed)?.is_dir() {
         let text = file::read_text(path, MAX_FILE)?;
-        let name = path.file_name().map_or_else(|| "plan".into(), |name| name.to_string_lossy().into_owned());
+        let name = path
+            .file_name()
+            .map_or_else(|| "plan".into(), |name| name.to_string_lossy().into_owned());
         return Ok(([(name, text)].into_iter().collect(), Vec::new()));
     }
     fs::read_dir(path).map_err(failed)?;
     let root = platform::real_path(path).unwrap_or_else(|_| path.to_owned());
     let mut walk = WalkBuilder::new(&root);
-    walk.standard_filters(false).max_depth(Some(MAX_DEPTH + 1)).sort_by_file_name(Ord::cmp);
+    walk.standard_filters(false)
+        .max_depth(Some(MAX_DEPTH + 1))
+        .sort_by_file_name(Ord::cmp);
     walk.filter_entry(|entry| {
         let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
-        entry.depth() == 0 || !is_folder || NOT_LOOKED_INTO.iter().all(|name| entry.file_name() != *name)
+        entry.depth() == 0
+            || !is_folder
+            || NOT_LOOKED_INTO
+                .iter()
+                .all(|name| entry.file_name() != *name)
     });
     let (mut texts, mut notices) = (Vec::new(), Vec::new());
     for entry in walk.build() {
@@ -44,8 +55,12 @@ pub(super) fn gather_texts(path: &Path) -> Result<(SourceFolder, Vec<ImportNotic
                 continue;
             }
         };
-        let Ok(inside) = entry.path().strip_prefix(&root) else { continue };
-        let Ok(name) = String::from_utf8(platform::slashed(inside)) else { continue };
+        let Ok(inside) = entry.path().strip_prefix(&root) else {
+            continue;
+        };
+        let Ok(name) = String::from_utf8(platform::slashed(inside)) else {
+            continue;
+        };
         let read = match entry.file_type() {
             Some(kind) if kind.is_symlink() => {
                 // A target within the folder is read by itself.
@@ -54,18 +69,21 @@ pub(super) fn gather_texts(path: &Path) -> Result<(SourceFolder, Vec<ImportNotic
                 if is_inside || !(is_read(&name) || entry.path().extension().is_none()) {
                     continue;
                 }
-                Err(ImportNotice::problem("a link that leads out of the folder; it is not followed"))
+                Err(ImportNotice::problem(
+                    "a link that leads out of the folder; it is not followed",
+                ))
             }
             Some(kind) if kind.is_file() && is_read(&name) => read_text(entry.path()),
             _ => continue,
         };
         match read {
             Ok(_) if texts.len() == MAX_FILES => {
-                let message =
-                    format!("{} has more than a plan: at most {MAX_FILES} files are read", root.display());
-                return Err(
-                    CommandError::failed(message).hint("name the folder or the file of the plan itself")
+                let message = format!(
+                    "{} has more than a plan: at most {MAX_FILES} files are read",
+                    root.display()
                 );
+                return Err(CommandError::failed(message)
+                    .hint("name the folder or the file of the plan itself"));
             }
             Ok(text) => texts.push((name, text)),
             Err(notice) => notices.push(notice.in_file(&name)),
@@ -94,7 +112,9 @@ fn read_text(path: &Path) -> Result<String, ImportNotice> {
 
 fn is_read(name: &str) -> bool {
     let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension);
-    KINDS.iter().any(|kind| extension.eq_ignore_ascii_case(kind))
+    KINDS
+        .iter()
+        .any(|kind| extension.eq_ignore_ascii_case(kind))
 }
 
 #[cfg(test)]
@@ -126,10 +146,17 @@ mod tests {
         }
         fs::write(at("bad.md"), b"one\n\xff").unwrap();
         let gathered = gather_texts(folder.path()).unwrap();
-        assert_eq!(paths(&gathered), [".task/IMPL-1.json", "PLAN.md", "a.CSV", "i.jsonl"]);
+        assert_eq!(
+            paths(&gathered),
+            [".task/IMPL-1.json", "PLAN.md", "a.CSV", "i.jsonl"]
+        );
         let said: Vec<String> = gathered.1.iter().map(ToString::to_string).collect();
         assert_eq!(said, ["bad.md:2:1: not UTF-8 text; it is left out"]);
-        assert_eq!(paths(&gather_texts(&at("x.rs")).unwrap()), ["x.rs"], "a file that is named is read");
+        assert_eq!(
+            paths(&gather_texts(&at("x.rs")).unwrap()),
+            ["x.rs"],
+            "a file that is named is read"
+        );
     }
 
     #[test]
@@ -151,8 +178,9 @@ mod tests {
         let said: Vec<String> = gathered.1.iter().map(ToString::to_string).collect();
         assert_eq!(
             said,
-            ["c.md", "gone.md", "out"]
-                .map(|path| format!("{path}: a link that leads out of the folder; it is not followed"))
+            ["c.md", "gone.md", "out"].map(|path| format!(
+                "{path}: a link that leads out of the folder; it is not followed"
+            ))
         );
     }
 
@@ -163,8 +191,14 @@ mod tests {
             fs::write(folder.path().join(format!("{number}.md")), "").unwrap();
         }
         let error = gather_texts(folder.path()).unwrap_err();
-        let whole = format!("{} has more than a plan: at most 5000 files are read", folder.path().display());
+        let whole = format!(
+            "{} has more than a plan: at most 5000 files are read",
+            folder.path().display()
+        );
         assert_eq!(error.message, whole);
-        assert_eq!(error.hints, ["name the folder or the file of the plan itself"]);
+        assert_eq!(
+            error.hints,
+            ["name the folder or the file of the plan itself"]
+        );
     }
 }

@@ -39,7 +39,13 @@ pub(crate) const ORIGIN: &str = "import.json";
 /// The mirror in Linear, in the plan's folder.
 const MAPPING: &str = "linear-mapping.json";
 /// Files that come along with a plan of fractal-planner, beside the evidence.
-const ALONG: [&str; 5] = ["interview.md", "research.md", "context.md", "pre-analysis.md", "analysis.md"];
+const ALONG: [&str; 5] = [
+    "interview.md",
+    "research.md",
+    "context.md",
+    "pre-analysis.md",
+    "analysis.md",
+];
 /// The largest plan of the mode that has one area of the code.
 const PIPELINE: usize = 5;
 /// Most tasks that are imported at once.
@@ -103,23 +109,38 @@ pub(crate) fn run(args: ImportArgs, context: &Context) -> CommandResult {
     }
     let written = match args.dry_run {
         true => None,
-        false => Some(import.write(&folder, SettingsLayer::default(), Decider::User, context)?.0),
+        false => Some(
+            import
+                .write(&folder, SettingsLayer::default(), Decider::User, context)?
+                .0,
+        ),
     };
-    context.report(&import.json(written.as_ref()), &import.written_text(written.as_ref(), context))
+    context.report(
+        &import.json(written.as_ref()),
+        &import.written_text(written.as_ref(), context),
+    )
 }
 
 /// Fails for a path in the repository that a link leads out of it: it names a file that whoever made the link chose.
 fn refuse_leading_out(given: &Path, path: &Path, context: &Context) -> Result<(), CommandError> {
     let goes_up = given.components().any(|part| part == Component::ParentDir);
-    let (Ok(real), Ok(root)) = (platform::real_path(path), platform::real_path(&context.repo().root)) else {
+    let (Ok(real), Ok(root)) = (
+        platform::real_path(path),
+        platform::real_path(&context.repo().root),
+    ) else {
         return Ok(());
     };
     if goes_up || !path.starts_with(&context.repo().root) || real.starts_with(root) {
         return Ok(());
     }
-    let message = format!("{} is a link that leads out of the repository", given.display());
-    Err(CommandError::refused(message)
-        .hint(format!("if that is the plan you mean, name the place itself: {}", real.display())))
+    let message = format!(
+        "{} is a link that leads out of the repository",
+        given.display()
+    );
+    Err(CommandError::refused(message).hint(format!(
+        "if that is the plan you mean, name the place itself: {}",
+        real.display()
+    )))
 }
 
 /// An error with its place, as the user would name it.
@@ -127,9 +148,20 @@ fn located(error: &ImportError, path: &Path, is_folder: bool) -> String {
     let (ImportError::Broken(notice) | ImportError::Newer(notice)) = error else {
         return format!("{}: {error}", path.display());
     };
-    let shown =
-        |file: &String| if is_folder { path.join(file) } else { path.to_owned() }.display().to_string();
-    ImportNotice { file: notice.file.as_ref().map(shown), ..notice.clone() }.to_string()
+    let shown = |file: &String| {
+        if is_folder {
+            path.join(file)
+        } else {
+            path.to_owned()
+        }
+        .display()
+        .to_string()
+    };
+    ImportNotice {
+        file: notice.file.as_ref().map(shown),
+        ..notice.clone()
+    }
+    .to_string()
 }
 
 /// The path from the repository where it is inside, else from the root of the disk.
@@ -170,10 +202,16 @@ impl Import {
         let (folder, unread) = gather_texts(&path)?;
         let failed = |error: ImportError| {
             let not_read = listed("Not read", &unread.iter().collect::<Vec<_>>());
-            CommandError::worded(located(&error, given, path.is_dir()) + not_read.trim_end(), &error)
+            CommandError::worded(
+                located(&error, given, path.is_dir()) + not_read.trim_end(),
+                &error,
+            )
         };
         let recognised = match from {
-            Some(source) => RecognisedSource { source, because: "as --from says".into() },
+            Some(source) => RecognisedSource {
+                source,
+                because: "as --from says".into(),
+            },
             None => recognise_source(&folder).map_err(failed)?,
         };
         let mut plan = read_source(recognised.source, &folder).map_err(failed)?;
@@ -181,11 +219,16 @@ impl Import {
         take_part(&mut plan, &PlanPart { tag, only, open }).map_err(failed)?;
         if plan.tasks.len() > MAX_TASKS {
             let (path, tasks) = (given.display(), plan.tasks.len());
-            let message = format!("{path} has {tasks} tasks: at most {MAX_TASKS} are imported at once");
-            return Err(CommandError::failed(message).hint("name a part of it with --only, --tag or --open"));
+            let message =
+                format!("{path} has {tasks} tasks: at most {MAX_TASKS} are imported at once");
+            return Err(CommandError::failed(message)
+                .hint("name a part of it with --only, --tag or --open"));
         }
         plan.notices.extend(unread);
-        Ok((Self::new(recognised, plan, &path, &folder, context)?, folder))
+        Ok((
+            Self::new(recognised, plan, &path, &folder, context)?,
+            folder,
+        ))
     }
 
     fn new(
@@ -201,7 +244,10 @@ impl Import {
         let mut draft = PlanDraft::new(plan);
         let done = prove_done(&mut draft, context);
         let ours = recognised.source == SourceFormat::FractalPlanner;
-        let interview = folder.text("interview.json").filter(|_| ours).map(Interview::parse);
+        let interview = folder
+            .text("interview.json")
+            .filter(|_| ours)
+            .map(Interview::parse);
         if let Some(Err(error)) = &interview {
             let notice = ImportNotice::problem(format!("{error}; it does not come along"));
             draft.plan.notices.push(notice.in_file("interview.json"));
@@ -210,15 +256,39 @@ impl Import {
         let (tree, parsed) = parse(&draft.text);
         let max = context.settings()?.max_complexity;
         let programs = std::env::var_os("PATH").unwrap_or_default();
-        let mut facts = facts::gather(&context.repo().root, &tree, max, interview.as_ref(), &programs);
-        facts.done = done.iter().map(|done| (done.task.to_string(), done.title.clone())).collect();
+        let mut facts = facts::gather(
+            &context.repo().root,
+            &tree,
+            max,
+            interview.as_ref(),
+            &programs,
+        );
+        facts.done = done
+            .iter()
+            .map(|done| (done.task.to_string(), done.title.clone()))
+            .collect();
         let findings = check(&tree, &parsed, &facts);
         let mut by_rule = BTreeMap::new();
-        findings.iter().for_each(|finding| *by_rule.entry(finding.rule).or_default() += 1);
-        let errors = findings.iter().filter(|finding| finding.severity == Severity::Error).count();
+        findings
+            .iter()
+            .for_each(|finding| *by_rule.entry(finding.rule).or_default() += 1);
+        let errors = findings
+            .iter()
+            .filter(|finding| finding.severity == Severity::Error)
+            .count();
         let (warnings, leaves) = (findings.len() - errors, tree.leaves().count());
         let path = origin_path(path, context);
-        Ok(Self { recognised, path, draft, done, interview, by_rule, errors, warnings, leaves })
+        Ok(Self {
+            recognised,
+            path,
+            draft,
+            done,
+            interview,
+            by_rule,
+            errors,
+            warnings,
+            leaves,
+        })
     }
 
     fn write(
@@ -229,8 +299,11 @@ impl Import {
         context: &Context,
     ) -> Result<(PlanFolder, PlanRecord), CommandError> {
         let plan = &self.draft.plan;
-        let goal =
-            plan.goal.clone().filter(|goal| !goal.trim().is_empty()).unwrap_or_else(|| plan.title.clone());
+        let goal = plan
+            .goal
+            .clone()
+            .filter(|goal| !goal.trim().is_empty())
+            .unwrap_or_else(|| plan.title.clone());
         let into = context.plans()?.create(&plan.title, context.today())?;
         let (mode, mode_reason) = self.mode();
         let record = PlanRecord {
@@ -261,23 +334,35 @@ impl Import {
         context: &Context,
     ) -> Result<(), CommandError> {
         into.describe(record, None)?;
-        let origin = self.draft.origin(self.recognised.source, &self.path, context.now());
+        let origin = self
+            .draft
+            .origin(self.recognised.source, &self.path, context.now());
         let mut texts = vec![(ORIGIN.to_owned(), origin)];
         texts.extend(self.texts_along(folder, into.id()));
         for (path, text) in texts {
             let path = into.path().join(path);
             let above = path.parent().unwrap_or(into.path());
-            fs::create_dir_all(above)
-                .map_err(|source| FileError::Write { path: above.to_owned(), source })?;
+            fs::create_dir_all(above).map_err(|source| FileError::Write {
+                path: above.to_owned(),
+                source,
+            })?;
             file::atomic_write(&path, text.as_bytes())?;
         }
         if !self.done.is_empty() {
             let from = self.recognised.source.into_str().to_owned();
-            let imported = Event::Imported { from, tasks: self.done.clone() };
+            let imported = Event::Imported {
+                from,
+                tasks: self.done.clone(),
+            };
             let store = Store::new(into.path().to_owned(), into.id().clone());
-            store.lock(Duration::ZERO)?.append(vec![imported], context.now())?;
+            store
+                .lock(Duration::ZERO)?
+                .append(vec![imported], context.now())?;
         }
-        Ok(file::atomic_write(&into.file(TASKS), self.draft.text.as_bytes())?)
+        Ok(file::atomic_write(
+            &into.file(TASKS),
+            self.draft.text.as_bytes(),
+        )?)
     }
 
     /// The mode that a plan of this size would have had, and the reason.
@@ -287,7 +372,10 @@ impl Import {
             2..=PIPELINE => Mode::Pipeline,
             _ => Mode::Full,
         };
-        (mode, format!("imported with {}", counted(self.leaves, "task")))
+        (
+            mode,
+            format!("imported with {}", counted(self.leaves, "task")),
+        )
     }
 
     /// A plan of fractal-planner in which each task has the id that it had.
@@ -307,20 +395,39 @@ impl Import {
         let mut mapping = None;
         // These speak of tasks by id.
         if self.keeps_ids() {
-            paths.extend(self.draft.ids.iter().map(|id| format!("evidence/task-{id}-verification.md")));
-            mapping = folder.text(MAPPING).and_then(|text| mapping_moved_to(text, plan));
+            paths.extend(
+                self.draft
+                    .ids
+                    .iter()
+                    .map(|id| format!("evidence/task-{id}-verification.md")),
+            );
+            mapping = folder
+                .text(MAPPING)
+                .and_then(|text| mapping_moved_to(text, plan));
         }
-        let texts = paths.into_iter().filter_map(|path| Some((folder.text(&path)?.to_owned(), path)));
+        let texts = paths
+            .into_iter()
+            .filter_map(|path| Some((folder.text(&path)?.to_owned(), path)));
         let texts = texts.map(|(text, path)| (path, text));
-        texts.chain(mapping.map(|mapping| (MAPPING.to_owned(), mapping))).collect()
+        texts
+            .chain(mapping.map(|mapping| (MAPPING.to_owned(), mapping)))
+            .collect()
     }
 
     fn proven(&self) -> usize {
-        self.done.iter().filter(|done| done.commit.is_some()).count()
+        self.done
+            .iter()
+            .filter(|done| done.commit.is_some())
+            .count()
     }
 
     fn notices(&self, problems: bool) -> Vec<&ImportNotice> {
-        self.draft.plan.notices.iter().filter(|notice| notice.is_problem == problems).collect()
+        self.draft
+            .plan
+            .notices
+            .iter()
+            .filter(|notice| notice.is_problem == problems)
+            .collect()
     }
 
     fn json(&self, written: Option<&PlanFolder>) -> Value {
@@ -358,20 +465,40 @@ impl Import {
     fn found_text(&self) -> String {
         let RecognisedSource { source, because } = &self.recognised;
         let (plan, leaves) = (&self.draft.plan, self.leaves);
-        let leaves = if leaves == 1 { "1 leaf".to_owned() } else { format!("{leaves} leaves") };
+        let leaves = if leaves == 1 {
+            "1 leaf".to_owned()
+        } else {
+            format!("{leaves} leaves")
+        };
         let done = self.done.len();
-        let proven =
-            if done > 0 { format!(" ({} proven by a commit)", self.proven()) } else { String::new() };
-        let mut text = format!("{}: {source} ({because})\n  title  {}\n", self.path, plan.title);
+        let proven = if done > 0 {
+            format!(" ({} proven by a commit)", self.proven())
+        } else {
+            String::new()
+        };
+        let mut text = format!(
+            "{}: {source} ({because})\n  title  {}\n",
+            self.path, plan.title
+        );
         text += &format!("  tasks  {}, of which {leaves}\n", plan.tasks.len());
-        text += &format!("  work   {done} done{proven}, {} to do\n", self.leaves - done);
+        text += &format!(
+            "  work   {done} done{proven}, {} to do\n",
+            self.leaves - done
+        );
         text += &listed("Problems of the source", &self.notices(true));
         text += &listed("Worth knowing", &self.notices(false));
         if self.by_rule.is_empty() {
             return text + "\nThe tree is valid as it is\n";
         }
-        let (errors, warnings) = (counted(self.errors, "error"), counted(self.warnings, "warning"));
-        let rules: Vec<String> = self.by_rule.iter().map(|(rule, count)| format!("{rule} {count}")).collect();
+        let (errors, warnings) = (
+            counted(self.errors, "error"),
+            counted(self.warnings, "warning"),
+        );
+        let rules: Vec<String> = self
+            .by_rule
+            .iter()
+            .map(|(rule, count)| format!("{rule} {count}"))
+            .collect();
         let rules = wrapped(&rules.join(", "), 78).join("\n  ");
         text + &format!("\nWhat the tree still lacks ({errors}, {warnings}):\n  {rules}\n")
     }
@@ -379,7 +506,10 @@ impl Import {
     /// The report of the written plan, or of the tree that would be written.
     fn written_text(&self, written: Option<&PlanFolder>, context: &Context) -> String {
         let Some(folder) = written else {
-            return format!("\nNothing is written (--dry-run). tasks.md would be:\n\n{}", self.draft.text);
+            return format!(
+                "\nNothing is written (--dry-run). tasks.md would be:\n\n{}",
+                self.draft.text
+            );
         };
         let (mode, reason) = self.mode();
         let id = folder.id();
@@ -391,7 +521,10 @@ impl Import {
         }
         text += &format!("  fp approve {id}\n");
         if self.recognised.source == SourceFormat::FractalPlanner && self.path.contains("plans/") {
-            text += &format!("The plan that it was imported from is still there: {}\n", self.path);
+            text += &format!(
+                "The plan that it was imported from is still there: {}\n",
+                self.path
+            );
         }
         text
     }
@@ -399,32 +532,53 @@ impl Import {
 
 /// A title for a plan without one: after the file or the nearest folder whose name says something.
 fn named_after(path: &Path) -> String {
-    const SAY_NOTHING: [&str; 8] =
-        ["beads", "issues", "plan", "specs", "task", "taskmaster", "tasks", "works"];
+    const SAY_NOTHING: [&str; 8] = [
+        "beads",
+        "issues",
+        "plan",
+        "specs",
+        "task",
+        "taskmaster",
+        "tasks",
+        "works",
+    ];
     let real = platform::real_path(path).unwrap_or_else(|_| path.to_owned());
     let mut names = real.ancestors().filter_map(|above| {
         let name = Path::new(above.file_name()?.to_str()?.trim_start_matches('.')).file_stem()?;
-        name.to_str().filter(|name| !SAY_NOTHING.contains(&name.to_lowercase().as_str()))
+        name.to_str()
+            .filter(|name| !SAY_NOTHING.contains(&name.to_lowercase().as_str()))
     });
-    names.next().map_or_else(String::new, |name| format!("Plan from {name}"))
+    names
+        .next()
+        .map_or_else(String::new, |name| format!("Plan from {name}"))
 }
 
 /// The leaves that are done, each with its commit if the repository has it; reports a commit that it doesn't have.
 fn prove_done(draft: &mut PlanDraft, context: &Context) -> Vec<ImportedTask> {
     let done = draft.done().into_iter().map(|(task, title, commit)| {
         let commit = commit.map(|hash| hash.trim().to_lowercase());
-        ImportedTask { task, title, commit }
+        ImportedTask {
+            task,
+            title,
+            commit,
+        }
     });
     let mut done: Vec<ImportedTask> = done.collect();
     let named: BTreeSet<String> = done.iter().filter_map(|done| done.commit.clone()).collect();
     let git = Git::open(&context.repo().root);
-    let known = git.and_then(|git| git.behind_head(&named)).unwrap_or_default();
+    let known = git
+        .and_then(|git| git.behind_head(&named))
+        .unwrap_or_default();
     for done in &mut done {
-        let Some(commit) = done.commit.take() else { continue };
+        let Some(commit) = done.commit.take() else {
+            continue;
+        };
         done.commit = known.get(&commit).map(ToString::to_string);
         if done.commit.is_none() {
-            let text =
-                format!("task {} names the commit {commit}, which is not in the history here", done.task);
+            let text = format!(
+                "task {} names the commit {commit}, which is not in the history here",
+                done.task
+            );
             draft.plan.notices.push(ImportNotice::problem(text));
         }
     }
@@ -440,7 +594,10 @@ fn listed(heading: &str, notices: &[&ImportNotice]) -> String {
         text += &format!("  {notice}\n");
     }
     if notices.len() > SHOWN {
-        text += &format!("  … and {} more, which --format json has\n", notices.len() - SHOWN);
+        text += &format!(
+            "  … and {} more, which --format json has\n",
+            notices.len() - SHOWN
+        );
     }
     text
 }

@@ -39,9 +39,15 @@ pub(crate) fn run(args: BundleArgs, context: &Context) -> CommandResult {
     let out = args.out;
     Bundle::of_this_program()?.write(&out)?;
     let plugin = out.join(PLUGIN);
-    let text =
-        format!("plugin       {} ({PLUGIN} {VERSION})\nmarketplace  {}\n", plugin.display(), out.display());
-    context.report(&json!({ "marketplace": out, "plugin": plugin, "version": VERSION }), &text)
+    let text = format!(
+        "plugin       {} ({PLUGIN} {VERSION})\nmarketplace  {}\n",
+        plugin.display(),
+        out.display()
+    );
+    context.report(
+        &json!({ "marketplace": out, "plugin": plugin, "version": VERSION }),
+        &text,
+    )
 }
 
 /// The parts of a bundle.
@@ -55,7 +61,10 @@ pub(super) struct Bundle<'a> {
 impl Bundle<'static> {
     /// The plugin with this program in it.
     pub(super) fn of_this_program() -> Result<Self, CommandError> {
-        Ok(Self { files: assets::plugin_files(), program: this_program()? })
+        Ok(Self {
+            files: assets::plugin_files(),
+            program: this_program()?,
+        })
     }
 }
 
@@ -78,7 +87,10 @@ impl Bundle<'_> {
         let new = staging.path().join("new");
         let old = staging.path().join("old");
         self.write_plugin(&new.join(PLUGIN))?;
-        write_file(&new.join(CATALOG_FOLDER).join(CATALOG), catalog().as_bytes())?;
+        write_file(
+            &new.join(CATALOG_FOLDER).join(CATALOG),
+            catalog().as_bytes(),
+        )?;
         set_modes(&new, false).map_err(failed)?;
         fs::create_dir(&old).map_err(failed)?;
         for part in [PLUGIN, CATALOG_FOLDER] {
@@ -94,12 +106,17 @@ impl Bundle<'_> {
 
 /// The program of the plugin in `folder`.
 pub(crate) fn program_in(folder: &Path) -> PathBuf {
-    folder.join(PROGRAMS).join(format!("{PLUGIN}{}", std::env::consts::EXE_SUFFIX))
+    folder
+        .join(PROGRAMS)
+        .join(format!("{PLUGIN}{}", std::env::consts::EXE_SUFFIX))
 }
 
 /// The repository's marketplace, with the plugin in the folder beside it.
 fn catalog() -> String {
-    let ours = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/.claude-plugin/marketplace.json"));
+    let ours = include_str!(concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/.claude-plugin/marketplace.json"
+    ));
     let mut catalog: Value = serde_json::from_str(ours).expect("the marketplace is JSON");
     catalog["plugins"][0]["source"] = format!("./{PLUGIN}").into();
     format!("{catalog:#}\n")
@@ -120,8 +137,15 @@ pub(super) fn remove_bundle(out: &Path) -> Result<bool, CommandError> {
 }
 
 fn unwritable(path: &Path, source: io::Error) -> CommandError {
-    let error = CommandError::from(FileError::Write { path: path.to_owned(), source });
-    if error.hints.is_empty() { error.hint("choose a folder that can be written") } else { error }
+    let error = CommandError::from(FileError::Write {
+        path: path.to_owned(),
+        source,
+    });
+    if error.hints.is_empty() {
+        error.hint("choose a folder that can be written")
+    } else {
+        error
+    }
 }
 
 /// Refuses a folder that has anything but a bundle in it.
@@ -142,7 +166,10 @@ fn check_ours(out: &Path) -> Result<(), CommandError> {
         };
         if !ours {
             let (out, found) = (out.display(), name.to_string_lossy());
-            let message = format!("{out} is not a bundle of fp: it has `{}`", found.escape_debug());
+            let message = format!(
+                "{out} is not a bundle of fp: it has `{}`",
+                found.escape_debug()
+            );
             return Err(CommandError::failed(message)
                 .hint("choose an empty folder, or one that `fp bundle` has written"));
         }
@@ -160,7 +187,11 @@ fn named(path: &Path, name: &str) -> bool {
 /// doesn't matter.
 fn staging_in(folder: &Path) -> io::Result<tempfile::TempDir> {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-        if entry.file_name().to_str().is_some_and(|name| name.starts_with(STAGING)) {
+        if entry
+            .file_name()
+            .to_str()
+            .is_some_and(|name| name.starts_with(STAGING))
+        {
             drop(fs::remove_dir_all(entry.path()));
         }
     }
@@ -171,8 +202,11 @@ fn copy_program(from: &Path, to: &Path) -> Result<(), CommandError> {
     write_file(to, b"")?;
     fs::copy(from, to).map(drop).map_err(|error| {
         let from = from.display();
-        CommandError::failed(format!("{from} can't be copied into the bundle: {}", reason(&error)))
-            .hint("check the path, and start fp by a path where it still is")
+        CommandError::failed(format!(
+            "{from} can't be copied into the bundle: {}",
+            reason(&error)
+        ))
+        .hint("check the path, and start fp by a path where it still is")
     })
 }
 

@@ -35,7 +35,12 @@ impl ClientMarketplace {
     pub(crate) fn origin(&self) -> String {
         let field = |name: &str| self.rest.get(name)?.as_str().map(str::to_owned);
         let path = self.path.as_ref().map(|path| path.display().to_string());
-        path.or_else(|| ["repo", "url", "source"].iter().find_map(|name| field(name))).unwrap_or_default()
+        path.or_else(|| {
+            ["repo", "url", "source"]
+                .iter()
+                .find_map(|name| field(name))
+        })
+        .unwrap_or_default()
     }
 }
 
@@ -63,7 +68,10 @@ pub(crate) struct InstalledPlugin {
 impl InstalledPlugin {
     /// Its scope, for a person.
     pub(super) fn place(&self) -> String {
-        let project = self.project_path.as_ref().map(|path| format!(" in {}", path.display()));
+        let project = self
+            .project_path
+            .as_ref()
+            .map(|path| format!(" in {}", path.display()));
         format!("scope {}{}", self.scope, project.unwrap_or_default())
     }
 
@@ -90,13 +98,18 @@ impl ClaudeClient {
     ) -> Result<Self, CommandError> {
         let found = match given {
             None => find_program("claude", search_path.unwrap_or_default()).ok_or_else(|| {
-                CommandError::failed("Claude Code is not installed here: there is no `claude` on PATH")
-                    .hint("install Claude Code, or say where it is with `--client PATH`")
+                CommandError::failed(
+                    "Claude Code is not installed here: there is no `claude` on PATH",
+                )
+                .hint("install Claude Code, or say where it is with `--client PATH`")
             }),
-            Some(given) => std::path::absolute(given).ok().filter(|path| is_program(path)).ok_or_else(|| {
-                CommandError::failed(format!("{} is not a program", given.display()))
-                    .hint("say where Claude Code is with `--client PATH`")
-            }),
+            Some(given) => std::path::absolute(given)
+                .ok()
+                .filter(|path| is_program(path))
+                .ok_or_else(|| {
+                    CommandError::failed(format!("{} is not a program", given.display()))
+                        .hint("say where Claude Code is with `--client PATH`")
+                }),
         };
         found.map(|path| Self { path, limit })
     }
@@ -109,7 +122,9 @@ impl ClaudeClient {
         let Some(numbers) = version_numbers::<3>(version) else {
             let said = last_line(&text);
             let message = format!("{path} is not Claude Code: `--version` says {said:?}");
-            return Err(CommandError::failed(message).hint("say where Claude Code is with `--client PATH`"));
+            return Err(
+                CommandError::failed(message).hint("say where Claude Code is with `--client PATH`")
+            );
         };
         if Some(numbers) < version_numbers(OLDEST_CLIENT) {
             return Err(CommandError::failed(format!(
@@ -122,7 +137,8 @@ impl ClaudeClient {
 
     /// The marketplace of this plugin's name, from wherever it is.
     pub(crate) fn marketplace(&self) -> Result<Option<ClientMarketplace>, CommandError> {
-        let known: Vec<ClientMarketplace> = self.list(&["plugin", "marketplace", "list", "--json"])?;
+        let known: Vec<ClientMarketplace> =
+            self.list(&["plugin", "marketplace", "list", "--json"])?;
         Ok(known.into_iter().find(|found| found.name == MARKETPLACE))
     }
 
@@ -132,8 +148,9 @@ impl ClaudeClient {
         counts: impl Fn(&PathBuf) -> bool,
     ) -> Result<Vec<InstalledPlugin>, CommandError> {
         let mut installed = self.plugins()?;
-        installed
-            .retain(|plugin| plugin.id == plugin_id() && plugin.project_path.as_ref().is_none_or(&counts));
+        installed.retain(|plugin| {
+            plugin.id == plugin_id() && plugin.project_path.as_ref().is_none_or(&counts)
+        });
         Ok(installed)
     }
 
@@ -172,7 +189,10 @@ impl ClaudeClient {
 
 /// The command as a person would type it.
 fn shown<A: AsRef<OsStr>>(arguments: &[A]) -> String {
-    let words: Vec<OsString> = arguments.iter().map(|word| word.as_ref().to_owned()).collect();
+    let words: Vec<OsString> = arguments
+        .iter()
+        .map(|word| word.as_ref().to_owned())
+        .collect();
     format!("claude {}", words.join(OsStr::new(" ")).to_string_lossy())
 }
 
@@ -186,9 +206,15 @@ mod tests {
             let marketplace: ClientMarketplace = serde_json::from_str(json).unwrap();
             assert_eq!(marketplace.origin(), expect);
         };
-        check(r#"{"name":"a","source":"directory","path":"/a","installLocation":"/a"}"#, "/a");
+        check(
+            r#"{"name":"a","source":"directory","path":"/a","installLocation":"/a"}"#,
+            "/a",
+        );
         check(r#"{"name":"a","source":"github","repo":"o/r"}"#, "o/r");
-        check(r#"{"name":"a","source":"git","url":"https://h/r.git"}"#, "https://h/r.git");
+        check(
+            r#"{"name":"a","source":"git","url":"https://h/r.git"}"#,
+            "https://h/r.git",
+        );
         check(r#"{"name":"a","source":"settings"}"#, "settings");
     }
 }

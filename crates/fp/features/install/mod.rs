@@ -82,7 +82,10 @@ impl Installation {
 
     /// The marketplace is the one that `fp install` adds.
     fn is_ours(&self, marketplace: &ClientMarketplace) -> bool {
-        marketplace.path.as_ref().is_some_and(|path| same_folder(path, &self.folder))
+        marketplace
+            .path
+            .as_ref()
+            .is_some_and(|path| same_folder(path, &self.folder))
     }
 
     /// The client lacks the marketplace. Fails where its name belongs to another one.
@@ -102,8 +105,15 @@ impl Installation {
     }
 
     /// Runs one of the client's commands on the plugin in one scope.
-    fn run_for_plugin(&self, command: &str, scope: &str, folder: Option<&Path>) -> Result<(), CommandError> {
-        self.client.run(&["plugin", command, &plugin_id(), "--scope", scope], folder).map(drop)
+    fn run_for_plugin(
+        &self,
+        command: &str,
+        scope: &str,
+        folder: Option<&Path>,
+    ) -> Result<(), CommandError> {
+        self.client
+            .run(&["plugin", command, &plugin_id(), "--scope", scope], folder)
+            .map(drop)
     }
 }
 
@@ -128,7 +138,8 @@ fn record_beside(bundle: &Path) -> PathBuf {
 }
 
 fn homeless() -> CommandError {
-    CommandError::failed("nothing says where your home folder is").hint(format!("set {FOLDER_VARIABLES}"))
+    CommandError::failed("nothing says where your home folder is")
+        .hint(format!("set {FOLDER_VARIABLES}"))
 }
 
 /// The folder of the bundle: `fractal-planner/bundle` in the user's data folder. `None` if no variable names that.

@@ -10,8 +10,16 @@ use fp_host::process::{self, CommandEnd, Limits, ProgramAnswer};
 const LONGEST_ANSWER: usize = 8 * 1024 * 1024;
 
 /// Runs `command`, which has to end with status 0 within `limit`. The error follows the program's name in a sentence.
-pub(crate) fn run_program(command: Command, input: &[u8], limit: Duration) -> Result<ProgramAnswer, String> {
-    let limits = Limits { time: limit, head: LONGEST_ANSWER, tail: 0 };
+pub(crate) fn run_program(
+    command: Command,
+    input: &[u8],
+    limit: Duration,
+) -> Result<ProgramAnswer, String> {
+    let limits = Limits {
+        time: limit,
+        head: LONGEST_ANSWER,
+        tail: 0,
+    };
     let answer = process::ask(command, input, limits)
         .map_err(|error| format!("can't be started: {}", reason(&error)))?;
     let fault = match answer.end {
@@ -29,7 +37,11 @@ pub(crate) fn run_program(command: Command, input: &[u8], limit: Duration) -> Re
 
 /// The last line that isn't blank, at most 300 characters of it, without the mark that the client puts in front.
 pub(super) fn last_line(text: &str) -> String {
-    let line = text.lines().map(str::trim).rfind(|line| !line.is_empty()).unwrap_or_default();
+    let line = text
+        .lines()
+        .map(str::trim)
+        .rfind(|line| !line.is_empty())
+        .unwrap_or_default();
     let line = line.trim_start_matches(['✘', '✖', '×', ' ']);
     line.chars().filter(|c| !c.is_control()).take(300).collect()
 }
@@ -37,7 +49,12 @@ pub(super) fn last_line(text: &str) -> String {
 /// The first `N` numbers of a version such as `2.1.329-beta`. `None` if one of them is missing.
 pub(crate) fn version_numbers<const N: usize>(version: &str) -> Option<[u32; N]> {
     let parts = version.split(['.', '-', '+']).take(N);
-    parts.map(str::parse).collect::<Result<Vec<u32>, _>>().ok()?.try_into().ok()
+    parts
+        .map(str::parse)
+        .collect::<Result<Vec<u32>, _>>()
+        .ok()?
+        .try_into()
+        .ok()
 }
 
 #[cfg(test)]
@@ -46,8 +63,9 @@ mod tests {
 
     #[test]
     fn versions_are_read() {
-        let check =
-            |text: &str, expect: Option<[u32; 3]>| assert_eq!(version_numbers(text), expect, "{text:?}");
+        let check = |text: &str, expect: Option<[u32; 3]>| {
+            assert_eq!(version_numbers(text), expect, "{text:?}")
+        };
         check("2.1.329", Some([2, 1, 329]));
         check("3.0.0-beta.1", Some([3, 0, 0]));
         check("2.37.1.windows.1", Some([2, 37, 1]));
@@ -61,7 +79,10 @@ mod tests {
     fn a_fault_is_one_line() {
         let check = |text: &str, expect: &str| assert_eq!(last_line(text), expect, "{text:?}");
         check("", "");
-        check("✘ Failed to add: no such folder\n\n", "Failed to add: no such folder");
+        check(
+            "✘ Failed to add: no such folder\n\n",
+            "Failed to add: no such folder",
+        );
         check("Adding…\r\n  ✘ bad\u{7}\r\n", "bad");
     }
 }

@@ -50,8 +50,10 @@ pub(crate) fn run(args: InstallArgs, context: &Context) -> CommandResult {
     let bundle = Bundle::of_this_program()?;
     let prospect = installation.look_ahead()?;
     let flags = [args.permissions, args.teams, args.statusline];
-    let mut offers: Vec<_> =
-        settings::offers(&installation.folder).into_iter().zip(flags.map(|flag| flag || yes)).collect();
+    let mut offers: Vec<_> = settings::offers(&installation.folder)
+        .into_iter()
+        .zip(flags.map(|flag| flag || yes))
+        .collect();
     let asks = !flags.contains(&true) && !yes && !dry_run && input::can_ask(context);
     if asks {
         ask(&mut offers, &prospect.settings, context);
@@ -68,15 +70,23 @@ pub(crate) fn run(args: InstallArgs, context: &Context) -> CommandResult {
     let declined = offers.iter().filter(|(offer, is_wanted)| {
         offer.change(&prospect.settings.value, *is_wanted) == InstallChange::Declined
     });
-    let flags: String = declined.map(|(offer, _)| format!(" --{}", offer.name())).collect();
+    let flags: String = declined
+        .map(|(offer, _)| format!(" --{}", offer.name()))
+        .collect();
     if !asks && !flags.is_empty() {
-        context.printer.note(&format!("To add the rest: fp install{flags}"));
+        context
+            .printer
+            .note(&format!("To add the rest: fp install{flags}"));
     }
     if !dry_run {
         if !prospect.outdated.is_empty() || prospect.plugin == InstallChange::Updated {
-            context.printer.note("Sessions that are open keep the version they have loaded");
+            context
+                .printer
+                .note("Sessions that are open keep the version they have loaded");
         }
-        context.printer.note("Start Claude Code in a repository and type: /fp:plan GOAL");
+        context
+            .printer
+            .note("Start Claude Code in a repository and type: /fp:plan GOAL");
     }
     Ok(Exit::Done)
 }
@@ -107,16 +117,28 @@ fn ask(offers: &mut [(SettingsOffer, bool)], settings: &ClientSettingsFile, cont
 }
 
 /// The difference that `offers` make to the text of `settings`.
-fn diff_of(settings: &ClientSettingsFile, offers: &[(SettingsOffer, bool)]) -> Result<String, CommandError> {
+fn diff_of(
+    settings: &ClientSettingsFile,
+    offers: &[(SettingsOffer, bool)],
+) -> Result<String, CommandError> {
     let mut wanted = settings.value.clone();
     if add_wanted(offers, &mut wanted).is_empty() {
         return Ok(String::new());
     }
     let file = settings.path.display().to_string();
     // Line ends stay as they are, so the difference doesn't show them.
-    let before = settings.text.as_deref().unwrap_or_default().replace("\r\n", "\n");
+    let before = settings
+        .text
+        .as_deref()
+        .unwrap_or_default()
+        .replace("\r\n", "\n");
     let after = settings.edited(&wanted)?.replace("\r\n", "\n");
-    Ok(format!("\n{}", TextDiff::from_lines(&before, &after).unified_diff().header(&file, &file)))
+    Ok(format!(
+        "\n{}",
+        TextDiff::from_lines(&before, &after)
+            .unified_diff()
+            .header(&file, &file)
+    ))
 }
 
 /// The changes that an installation would make, before any of them.
@@ -140,8 +162,10 @@ impl InstallProspect {
         dry_run: bool,
     ) -> (Value, String) {
         let file = &self.settings;
-        let changes: Vec<_> =
-            offers.iter().map(|(offer, is_wanted)| (offer, offer.change(&file.value, *is_wanted))).collect();
+        let changes: Vec<_> = offers
+            .iter()
+            .map(|(offer, is_wanted)| (offer, offer.change(&file.value, *is_wanted)))
+            .collect();
         let mut report = json!({
             "bundle": installation.folder,
             "version": VERSION,
@@ -158,7 +182,13 @@ impl InstallProspect {
         for (offer, change) in &changes {
             report["settings"][offer.name()] = json!(change);
         }
-        let done = |word: &str| if dry_run { format!("would be {word}") } else { word.to_owned() };
+        let done = |word: &str| {
+            if dry_run {
+                format!("would be {word}")
+            } else {
+                word.to_owned()
+            }
+        };
         let words = |change: InstallChange| match change {
             InstallChange::Kept => "already there".to_owned(),
             InstallChange::Added => done("added"),
@@ -167,12 +197,19 @@ impl InstallProspect {
             InstallChange::Declined => "not added".to_owned(),
             InstallChange::Otherwise => "set to something else, left as it is".to_owned(),
         };
-        let (client, bundle) = (installation.client.path.display(), installation.folder.display());
+        let (client, bundle) = (
+            installation.client.path.display(),
+            installation.folder.display(),
+        );
         let mut lines = vec![
             format!("Claude Code  {client} ({})", self.client_version),
             format!("bundle       {bundle} (fp {VERSION}): {}", done("written")),
             format!("marketplace  {MARKETPLACE}: {}", words(self.marketplace)),
-            format!("plugin       {}, scope {USER}: {}", plugin_id(), words(self.plugin)),
+            format!(
+                "plugin       {}, scope {USER}: {}",
+                plugin_id(),
+                words(self.plugin)
+            ),
             format!("settings     {}", file.path.display()),
         ];
         lines.extend(changes.iter().map(|(offer, change)| {
@@ -184,7 +221,12 @@ impl InstallProspect {
             format!("{setting}: {}", words(*change))
         }));
         lines.extend(self.outdated.iter().map(|plugin| {
-            format!("plugin       {}: {} from {}", plugin.place(), done("updated"), plugin.version)
+            format!(
+                "plugin       {}: {} from {}",
+                plugin.place(),
+                done("updated"),
+                plugin.version
+            )
         }));
         lines.extend(backup.map(|path| format!("backup       {}", path.display())));
         (report, lines.join("\n") + "\n")
@@ -195,7 +237,11 @@ impl Installation {
     /// Finds out what an installation would change. Writes nothing.
     fn look_ahead(&self) -> Result<InstallProspect, CommandError> {
         let client_version = self.client.version()?;
-        let marketplace = if self.lacks_marketplace()? { InstallChange::Added } else { InstallChange::Kept };
+        let marketplace = if self.lacks_marketplace()? {
+            InstallChange::Added
+        } else {
+            InstallChange::Kept
+        };
         self.check_name()?;
         let (here, mut outdated): (Vec<_>, Vec<_>) = self
             .client
@@ -210,7 +256,13 @@ impl Installation {
             Some(_) => InstallChange::Kept,
         };
         let settings = ClientSettingsFile::read(self.home.join("settings.json"))?;
-        Ok(InstallProspect { client_version, marketplace, plugin, outdated, settings })
+        Ok(InstallProspect {
+            client_version,
+            marketplace,
+            plugin,
+            outdated,
+            settings,
+        })
     }
 
     /// Fails where another plugin of this name is enabled.
@@ -219,13 +271,16 @@ impl Installation {
         let is_foreign = |plugin: &InstalledPlugin| {
             plugin.enabled && plugin.id.starts_with(&prefix) && plugin.id != plugin_id()
         };
-        let Some(InstalledPlugin { id, scope, .. }) = self.client.plugins()?.into_iter().find(is_foreign)
+        let Some(InstalledPlugin { id, scope, .. }) =
+            self.client.plugins()?.into_iter().find(is_foreign)
         else {
             return Ok(());
         };
-        let message = format!("the client has another plugin named `{PLUGIN}`: {id}, scope {scope}");
-        Err(CommandError::failed(message)
-            .hint(format!("run `claude plugin uninstall {id} --scope {scope}`, then this again")))
+        let message =
+            format!("the client has another plugin named `{PLUGIN}`: {id}, scope {scope}");
+        Err(CommandError::failed(message).hint(format!(
+            "run `claude plugin uninstall {id} --scope {scope}`, then this again"
+        )))
     }
 
     /// Writes the bundle, registers it, and adds the settings that are wanted of `offers`. Returns the copy of the settings from before
@@ -243,7 +298,10 @@ impl Installation {
         let mut wanted = before.value.clone();
         let added = add_wanted(offers, &mut wanted);
         let changes_settings = prospect.marketplace == InstallChange::Added
-            || matches!(prospect.plugin, InstallChange::Added | InstallChange::Enabled)
+            || matches!(
+                prospect.plugin,
+                InstallChange::Added | InstallChange::Enabled
+            )
             || !added.is_empty();
         let record_file = self.record_file();
         let mut record = InstallRecord::load(&record_file)?;
@@ -275,10 +333,13 @@ impl Installation {
     fn register(&self, prospect: &InstallProspect) -> Result<(), CommandError> {
         if prospect.marketplace == InstallChange::Added {
             let words = ["plugin", "marketplace", "add"].map(OsStr::new);
-            self.client.run(&[&words[..], &[self.folder.as_os_str()]].concat(), None)?;
+            self.client
+                .run(&[&words[..], &[self.folder.as_os_str()]].concat(), None)?;
         }
         match prospect.plugin {
-            InstallChange::Added | InstallChange::Enabled => self.run_for_plugin("install", USER, None)?,
+            InstallChange::Added | InstallChange::Enabled => {
+                self.run_for_plugin("install", USER, None)?
+            }
             InstallChange::Updated => self.run_for_plugin("update", USER, None)?,
             InstallChange::Kept | InstallChange::Declined | InstallChange::Otherwise => {}
         }

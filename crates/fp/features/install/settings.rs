@@ -53,7 +53,11 @@ pub(super) enum SettingsOffer {
 pub(super) fn offers(folder: &Path) -> [SettingsOffer; 3] {
     let program = program_in(&folder.join(PLUGIN));
     let status_line = format!("{} statusline", shell_quoted(&program.to_string_lossy()));
-    [SettingsOffer::Permissions, SettingsOffer::Teams, SettingsOffer::StatusLine(status_line)]
+    [
+        SettingsOffer::Permissions,
+        SettingsOffer::Teams,
+        SettingsOffer::StatusLine(status_line),
+    ]
 }
 
 /// The entries that an installation added to a settings file: all that is needed to take them out again.
@@ -87,7 +91,11 @@ impl SettingsOffer {
 
     /// The change of `settings` if it `is_wanted`.
     pub(super) fn change(&self, settings: &Value, is_wanted: bool) -> InstallChange {
-        let missing = if is_wanted { InstallChange::Added } else { InstallChange::Declined };
+        let missing = if is_wanted {
+            InstallChange::Added
+        } else {
+            InstallChange::Declined
+        };
         match self {
             Self::Permissions if missing_rules(settings).next().is_none() => InstallChange::Kept,
             Self::Permissions => missing,
@@ -114,7 +122,9 @@ impl SettingsOffer {
                 added.permissions = missing_rules(settings).map(str::to_owned).collect();
                 let allow = &mut settings["permissions"]["allow"];
                 match allow {
-                    Value::Array(rules) => rules.extend(added.permissions.iter().map(|rule| json!(rule))),
+                    Value::Array(rules) => {
+                        rules.extend(added.permissions.iter().map(|rule| json!(rule)))
+                    }
                     _ => *allow = json!(added.permissions),
                 }
             }
@@ -124,11 +134,14 @@ impl SettingsOffer {
             }
             Self::StatusLine(own) => {
                 let before = status_command(settings).map(str::to_owned);
-                let command =
-                    before.as_ref().map_or_else(|| own.clone(), |before| both_commands(own, before));
+                let command = before
+                    .as_ref()
+                    .map_or_else(|| own.clone(), |before| both_commands(own, before));
                 match &before {
                     Some(_) => settings["statusLine"]["command"] = json!(command),
-                    None => settings["statusLine"] = json!({ "type": "command", "command": command }),
+                    None => {
+                        settings["statusLine"] = json!({ "type": "command", "command": command })
+                    }
                 }
                 added.status_line = Some(AddedStatusLine { command, before });
             }
@@ -181,9 +194,13 @@ impl AddedEntries {
                 (None, _) => {}
             }
         }
-        for container in CONTAINERS.iter().filter(|container| original.pointer(container).is_none()) {
-            let is_empty =
-                settings.pointer(container).is_some_and(|inner| *inner == json!({}) || *inner == json!([]));
+        for container in CONTAINERS
+            .iter()
+            .filter(|container| original.pointer(container).is_none())
+        {
+            let is_empty = settings
+                .pointer(container)
+                .is_some_and(|inner| *inner == json!({}) || *inner == json!([]));
             if let (true, Some((outer, name))) = (is_empty, container.rsplit_once('/'))
                 && let Some(Value::Object(outer)) = settings.pointer_mut(outer)
             {
@@ -195,13 +212,17 @@ impl AddedEntries {
 
 /// True if `settings` has the permission rule `rule` among those that allow.
 pub(crate) fn allows(settings: &Value, rule: &str) -> bool {
-    let allow = settings.pointer("/permissions/allow").and_then(Value::as_array);
+    let allow = settings
+        .pointer("/permissions/allow")
+        .and_then(Value::as_array);
     allow.is_some_and(|allow| allow.iter().any(|found| found == rule))
 }
 
 /// The offered permission rules that `settings` doesn't have.
 fn missing_rules(settings: &Value) -> impl Iterator<Item = &'static str> {
-    PERMISSIONS.into_iter().filter(|rule| !allows(settings, rule))
+    PERMISSIONS
+        .into_iter()
+        .filter(|rule| !allows(settings, rule))
 }
 
 /// The command of the status line in `settings`.
@@ -212,7 +233,11 @@ fn status_command(settings: &Value) -> Option<&str> {
 /// The value of [`TEAMS`] in `settings`.
 fn teams_setting(settings: &Value) -> Option<String> {
     let value = settings.get("env")?.get(TEAMS)?;
-    Some(value.as_str().map_or_else(|| value.to_string(), str::to_owned))
+    Some(
+        value
+            .as_str()
+            .map_or_else(|| value.to_string(), str::to_owned),
+    )
 }
 
 /// Reads the text of a settings file; a blank one is an empty object, as for the client. Fails, with the place such as
@@ -235,7 +260,10 @@ pub(super) fn parse_settings(text: &str) -> Result<Value, String> {
             return Err(format!(": `{name}` is not an object"));
         }
     }
-    if settings.pointer("/permissions/allow").is_some_and(|allow| !allow.is_array()) {
+    if settings
+        .pointer("/permissions/allow")
+        .is_some_and(|allow| !allow.is_array())
+    {
         return Err(": `permissions.allow` is not a list".into());
     }
     Ok(settings)
@@ -279,9 +307,10 @@ impl ClientSettingsFile {
     /// takes only the folder's permission.
     pub(super) fn check_writable(&self) -> Result<(), CommandError> {
         match fs::metadata(&self.path) {
-            Ok(found) if found.permissions().readonly() => {
-                Err(unwritable(&self.path, io::ErrorKind::PermissionDenied.into()))
-            }
+            Ok(found) if found.permissions().readonly() => Err(unwritable(
+                &self.path,
+                io::ErrorKind::PermissionDenied.into(),
+            )),
             _ => Ok(()),
         }
     }
@@ -293,15 +322,22 @@ impl ClientSettingsFile {
         }
         self.check_writable()?;
         let real = platform::real_path(&self.path).unwrap_or_else(|_| self.path.clone());
-        real.parent().map_or(Ok(()), fs::create_dir_all).map_err(|error| unwritable(&self.path, error))?;
+        real.parent()
+            .map_or(Ok(()), fs::create_dir_all)
+            .map_err(|error| unwritable(&self.path, error))?;
         Ok(file::atomic_write(&real, text.as_bytes())?)
     }
 
     /// Copies its text to a file beside it that is new, or has just this text. Returns that file's name, or `None` where
     /// there is nothing to copy.
     pub(super) fn back_up(&self) -> Result<Option<String>, CommandError> {
-        let Some(text) = &self.text else { return Ok(None) };
-        let first = format!("{}.fp-backup", self.path.file_name().unwrap_or_default().to_string_lossy());
+        let Some(text) = &self.text else {
+            return Ok(None);
+        };
+        let first = format!(
+            "{}.fp-backup",
+            self.path.file_name().unwrap_or_default().to_string_lossy()
+        );
         let mut name = first.clone();
         for number in 2.. {
             let path = self.path.with_file_name(&name);
@@ -317,7 +353,11 @@ impl ClientSettingsFile {
 }
 
 pub(super) fn unwritable(path: &Path, source: io::Error) -> CommandError {
-    FileError::Write { path: path.to_owned(), source }.into()
+    FileError::Write {
+        path: path.to_owned(),
+        source,
+    }
+    .into()
 }
 
 /// All that installations have changed in settings files, kept in `installed.json` beside the bundle.
@@ -347,11 +387,17 @@ impl InstallRecord {
     /// Reads the record at `path`; an empty one where there is none.
     pub(super) fn load(path: &Path) -> Result<Self, CommandError> {
         let Some(text) = file::read_text_if_there(path, CAP)? else {
-            return Ok(Self { schema_version: RECORD_VERSION, settings: Vec::new() });
+            return Ok(Self {
+                schema_version: RECORD_VERSION,
+                settings: Vec::new(),
+            });
         };
         let fault = match serde_json::from_str::<Self>(&text) {
             Ok(record) if record.schema_version == RECORD_VERSION => return Ok(record),
-            Ok(Self { schema_version: found, .. }) => {
+            Ok(Self {
+                schema_version: found,
+                ..
+            }) => {
                 format!("its format is {found}, and this fp knows {RECORD_VERSION}")
             }
             Err(error) => error.to_string(),
@@ -362,20 +408,34 @@ impl InstallRecord {
 
     pub(super) fn save(&self, path: &Path) -> Result<(), CommandError> {
         let text = serde_json::to_string_pretty(self).map_err(|error| {
-            CommandError::failed(format!("a path can't be written down in {}: {error}", path.display()))
-                .hint("rename the folder that is not valid Unicode")
+            CommandError::failed(format!(
+                "a path can't be written down in {}: {error}",
+                path.display()
+            ))
+            .hint("rename the folder that is not valid Unicode")
         })?;
         Ok(file::atomic_write(path, (text + "\n").as_bytes())?)
     }
 
     /// The copy of the settings file at `path` from before the first installation.
     pub(super) fn backup_of(&self, path: &Path) -> Option<PathBuf> {
-        self.settings.iter().find(|changed| changed.file == path)?.backup()
+        self.settings
+            .iter()
+            .find(|changed| changed.file == path)?
+            .backup()
     }
 
     /// Takes in what is `added` to `file`, and copies it before its first change.
-    pub(super) fn add(&mut self, file: &ClientSettingsFile, added: AddedEntries) -> Result<(), CommandError> {
-        match self.settings.iter_mut().find(|changed| changed.file == file.path) {
+    pub(super) fn add(
+        &mut self,
+        file: &ClientSettingsFile,
+        added: AddedEntries,
+    ) -> Result<(), CommandError> {
+        match self
+            .settings
+            .iter_mut()
+            .find(|changed| changed.file == file.path)
+        {
             Some(changed) => {
                 changed.added.permissions.extend(added.permissions);
                 changed.added.teams |= added.teams;
@@ -383,7 +443,11 @@ impl InstallRecord {
             }
             None => {
                 let backup = file.back_up()?;
-                self.settings.push(ChangedSettings { file: file.path.clone(), backup, added });
+                self.settings.push(ChangedSettings {
+                    file: file.path.clone(),
+                    backup,
+                    added,
+                });
             }
         }
         Ok(())

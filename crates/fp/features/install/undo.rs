@@ -52,10 +52,18 @@ impl Installation {
     /// Undoes an installation in every scope. Running it again after a failure continues.
     fn uninstall(&self, removed: &mut RemovedParts) -> Result<(), CommandError> {
         let record = InstallRecord::load(&self.record_file())?;
-        let files = record.settings.iter().map(|changed| ClientSettingsFile::read(changed.file.clone()));
+        let files = record
+            .settings
+            .iter()
+            .map(|changed| ClientSettingsFile::read(changed.file.clone()));
         let files: Vec<ClientSettingsFile> = files.collect::<Result<_, _>>()?;
         self.unregister(removed)?;
-        for (changed, before) in record.settings.iter().zip(&files).filter(|(_, file)| file.text.is_some()) {
+        for (changed, before) in record
+            .settings
+            .iter()
+            .zip(&files)
+            .filter(|(_, file)| file.text.is_some())
+        {
             undo_settings(changed, before, removed)?;
         }
         let record_file = self.record_file();
@@ -63,7 +71,9 @@ impl Installation {
             fs::remove_file(&record_file).map_err(|error| unwritable(&record_file, error))?;
         }
         if bundle::remove_bundle(&self.folder)? {
-            removed.lines.push(format!("bundle       {}: removed", self.folder.display()));
+            removed
+                .lines
+                .push(format!("bundle       {}: removed", self.folder.display()));
             removed.bundle = Some(self.folder.clone());
         }
         // Removes only an empty folder, which is this project's own.
@@ -73,17 +83,25 @@ impl Installation {
 
     fn unregister(&self, removed: &mut RemovedParts) -> Result<(), CommandError> {
         let marketplace = self.client.marketplace()?;
-        if marketplace.as_ref().is_some_and(|found| !self.is_ours(found)) {
+        if marketplace
+            .as_ref()
+            .is_some_and(|found| !self.is_ours(found))
+        {
             return Ok(());
         }
         // The plugin of a project that is gone goes with its marketplace.
         for plugin in self.client.installed(|project| project.is_dir())? {
             self.run_for_plugin("uninstall", &plugin.scope, plugin.project_path.as_deref())?;
-            removed.lines.push(format!("plugin       {}: removed", plugin.place()));
-            removed.plugins.push(json!({ "scope": plugin.scope, "project": plugin.project_path }));
+            removed
+                .lines
+                .push(format!("plugin       {}: removed", plugin.place()));
+            removed
+                .plugins
+                .push(json!({ "scope": plugin.scope, "project": plugin.project_path }));
         }
         if marketplace.is_some() {
-            self.client.run(&["plugin", "marketplace", "remove", MARKETPLACE], None)?;
+            self.client
+                .run(&["plugin", "marketplace", "remove", MARKETPLACE], None)?;
             removed.lines.push("marketplace  removed".into());
             removed.marketplace = true;
         }
@@ -102,14 +120,23 @@ fn undo_settings(
     if now.text.is_none() {
         return Ok(());
     }
-    let original = changed.backup().and_then(|path| ClientSettingsFile::read(path).ok());
+    let original = changed
+        .backup()
+        .and_then(|path| ClientSettingsFile::read(path).ok());
     let mut wanted = now.value.clone();
-    changed
-        .added
-        .take_out_of(&mut wanted, original.as_ref().map_or(&Value::Null, |original| &original.value));
+    changed.added.take_out_of(
+        &mut wanted,
+        original
+            .as_ref()
+            .map_or(&Value::Null, |original| &original.value),
+    );
     let mut backup = changed.backup().filter(|path| path.exists());
     let (outcome, done) = match original.filter(|original| original.value == wanted) {
-        Some(ClientSettingsFile { text: Some(text), path, .. }) => {
+        Some(ClientSettingsFile {
+            text: Some(text),
+            path,
+            ..
+        }) => {
             now.write(&text)?;
             drop(fs::remove_file(path));
             backup = None;
@@ -124,8 +151,16 @@ fn undo_settings(
             ("edited", "without what fp had added")
         }
     };
-    removed.lines.push(format!("settings     {}: {done}", now.path.display()));
-    removed.lines.extend(backup.iter().map(|path| format!("backup       {}: kept", path.display())));
-    removed.settings.push(json!({ "file": now.path, "outcome": outcome, "backup": backup }));
+    removed
+        .lines
+        .push(format!("settings     {}: {done}", now.path.display()));
+    removed.lines.extend(
+        backup
+            .iter()
+            .map(|path| format!("backup       {}: kept", path.display())),
+    );
+    removed
+        .settings
+        .push(json!({ "file": now.path, "outcome": outcome, "backup": backup }));
     Ok(())
 }

@@ -43,8 +43,13 @@ pub(super) enum LinearStage {
 
 impl LinearStage {
     /// In the order of a board.
-    pub(super) const ALL: [Self; 5] =
-        [Self::Pending, Self::InProgress, Self::Review, Self::Completed, Self::Failed];
+    pub(super) const ALL: [Self; 5] = [
+        Self::Pending,
+        Self::InProgress,
+        Self::Review,
+        Self::Completed,
+        Self::Failed,
+    ];
 
     /// The stage of a leaf; a skipped one leaves its issue where it is.
     pub(super) fn of_leaf(status: Status) -> Option<Self> {
@@ -99,12 +104,18 @@ impl LinearKey {
         match parts[..] {
             ["create", _] => Some(Self::Create(task)),
             ["status", _, stage] => {
-                let stage = LinearStage::ALL.into_iter().find(|known| word_of(known) == stage)?;
+                let stage = LinearStage::ALL
+                    .into_iter()
+                    .find(|known| word_of(known) == stage)?;
                 Some(Self::Status { task, stage })
             }
             ["comment", _, digest] => {
-                let fits = (1..=64).contains(&digest.len()) && digest.bytes().all(|b| b.is_ascii_hexdigit());
-                fits.then(|| Self::Comment { task, digest: digest.to_owned() })
+                let fits = (1..=64).contains(&digest.len())
+                    && digest.bytes().all(|b| b.is_ascii_hexdigit());
+                fits.then(|| Self::Comment {
+                    task,
+                    digest: digest.to_owned(),
+                })
             }
             _ => None,
         }
@@ -216,7 +227,9 @@ impl LinearMapping {
     /// The mapping of `plan`; a new one where it has no file.
     pub(super) fn read(plan: &OpenPlan) -> Result<Self, CommandError> {
         let path = plan.folder.file(MAPPING);
-        let Some(text) = file::read_text_if_there(&path, CAP)? else { return Ok(Self::new(plan.id())) };
+        let Some(text) = file::read_text_if_there(&path, CAP)? else {
+            return Ok(Self::new(plan.id()));
+        };
         Self::parse(&text, plan.id()).map_err(|fault| {
             CommandError::failed(format!("{}: {fault}", path.display())).hint(
                 "update fp if a newer one wrote it; otherwise correct that place, or move the file away: each issue is \
@@ -227,7 +240,10 @@ impl LinearMapping {
 
     /// Writes the mapping of `plan`. The caller holds the plan's lock.
     pub(super) fn write(&self, plan: &OpenPlan) -> Result<(), CommandError> {
-        Ok(file::atomic_write(&plan.folder.file(MAPPING), self.to_json().as_bytes())?)
+        Ok(file::atomic_write(
+            &plan.folder.file(MAPPING),
+            self.to_json().as_bytes(),
+        )?)
     }
 
     /// Reads the file of the plan `plan_id`, or returns its fault.
@@ -235,7 +251,9 @@ impl LinearMapping {
         let value: Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
         let version = value.get("schemaVersion").and_then(Value::as_u64);
         if let Some(newer) = version.filter(|version| *version > VERSION.into()) {
-            return Err(format!("written by a newer fp (version {newer}, this fp reads {VERSION})"));
+            return Err(format!(
+                "written by a newer fp (version {newer}, this fp reads {VERSION})"
+            ));
         }
         // From the text, since errors of a value have no line and column.
         let mapping: Self = serde_json::from_str(text).map_err(|error| error.to_string())?;
@@ -246,7 +264,8 @@ impl LinearMapping {
     }
 
     pub(super) fn to_json(&self) -> String {
-        let text = serde_json::to_string_pretty(self).expect("a mapping has text keys and plain values");
+        let text =
+            serde_json::to_string_pretty(self).expect("a mapping has text keys and plain values");
         text + "\n"
     }
 
@@ -257,15 +276,25 @@ impl LinearMapping {
     }
 
     /// Records that the call `key` was made; `id` is the issue that it created. A second record changes nothing.
-    pub(super) fn acknowledge(&mut self, key: &LinearKey, id: Option<LinearId>) -> Result<(), CommandError> {
+    pub(super) fn acknowledge(
+        &mut self,
+        key: &LinearKey,
+        id: Option<LinearId>,
+    ) -> Result<(), CommandError> {
         match key {
             LinearKey::Create(task) => {
                 let id = id.ok_or_else(|| {
-                    CommandError::refused(format!("{key} needs the id of the issue")).hint("add `--id ISSUE`")
+                    CommandError::refused(format!("{key} needs the id of the issue"))
+                        .hint("add `--id ISSUE`")
                 })?;
                 let issue = json!({ "linearIssueId": id });
-                let new = || serde_json::from_value(issue).expect("every other field has a default");
-                let known = &self.tasks.entry(task.clone()).or_insert_with(new).linear_issue_id;
+                let new =
+                    || serde_json::from_value(issue).expect("every other field has a default");
+                let known = &self
+                    .tasks
+                    .entry(task.clone())
+                    .or_insert_with(new)
+                    .linear_issue_id;
                 if *known != id {
                     return Err(CommandError::refused(format!("task {task} already has the issue {known}"))
                         .hint("the task keeps its issue: close the other one in Linear, and say there why"));
@@ -279,8 +308,7 @@ impl LinearMapping {
                 }
                 issue.unconfirmed = false;
                 // Earlier failures were about past moves.
-                let is_move =
-                    |other: &LinearKey| matches!(other, LinearKey::Status { task: of, .. } if of == task);
+                let is_move = |other: &LinearKey| matches!(other, LinearKey::Status { task: of, .. } if of == task);
                 self.failures.retain(|other, _| !is_move(other));
             }
             LinearKey::Comment { digest, .. } => {
@@ -341,7 +369,10 @@ impl TeamStatus {
 
 impl LinearStage {
     /// The name that is configured for this stage, and the types of Linear's statuses for it.
-    pub(super) fn wanted_status(self, names: &LinearStatusMap) -> (Option<&str>, &'static [&'static str]) {
+    pub(super) fn wanted_status(
+        self,
+        names: &LinearStatusMap,
+    ) -> (Option<&str>, &'static [&'static str]) {
         let (name, types): (_, &[&str]) = match self {
             Self::Pending => (&names.pending, &["unstarted", "backlog"]),
             Self::InProgress => (&names.in_progress, &["started"]),
@@ -361,8 +392,10 @@ impl LinearStage {
     ) -> Option<&'l TeamStatus> {
         let (name, types) = self.wanted_status(names);
         let called = |name: &str| list.iter().find(|status| status.is_called(name));
-        let first =
-            |kind: &&str| list.iter().find(|status| status.kind == *kind && !status.is_called(IN_REVIEW));
+        let first = |kind: &&str| {
+            list.iter()
+                .find(|status| status.kind == *kind && !status.is_called(IN_REVIEW))
+        };
         name.and_then(called).or_else(|| match self {
             Self::Review => called(IN_REVIEW).or_else(|| Self::Completed.status_among(list, names)),
             _ => types.iter().find_map(first),

@@ -110,7 +110,9 @@ pub(crate) fn run(args: LinearArgs, context: &Context) -> CommandResult {
     match args.action {
         Create { .. } => create(&plan, context),
         Outbox { .. } => offer(&plan, context),
-        Ack { key, id, failed, .. } => acknowledge(&plan, &key, id, failed.as_deref(), context),
+        Ack {
+            key, id, failed, ..
+        } => acknowledge(&plan, &key, id, failed.as_deref(), context),
         Statuses { file, team, .. } => statuses(&plan, &file, team, context),
         Absent { .. } => absent(&plan, context),
         Retry { .. } => {
@@ -119,7 +121,10 @@ pub(crate) fn run(args: LinearArgs, context: &Context) -> CommandResult {
                 Ok(())
             })?;
             let json = json!({ "planId": plan.id(), "retried": true });
-            context.report(&json, "Failed calls are offered again, and Linear counts as reachable\n")
+            context.report(
+                &json,
+                "Failed calls are offered again, and Linear counts as reachable\n",
+            )
         }
     }
 }
@@ -164,11 +169,16 @@ fn offer(plan: &OpenPlan, context: &Context) -> CommandResult {
         return Ok(Exit::Done);
     }
     let state = ledger.state();
-    let mut due = LinearOutbox::of_leaves(state, &mapping).and_parents(&tree.parse(), state, &mapping);
+    let mut due =
+        LinearOutbox::of_leaves(state, &mapping).and_parents(&tree.parse(), state, &mapping);
     due.calls.truncate(LIMIT);
     if mapping.resolved_statuses.is_empty() && !due.unresolved.is_empty() {
-        return Err(CommandError::refused("the statuses of the team are not known")
-            .hint(format!("list them and pipe them to `fp linear statuses {} --file -`", plan.id())));
+        return Err(
+            CommandError::refused("the statuses of the team are not known").hint(format!(
+                "list them and pipe them to `fp linear statuses {} --file -`",
+                plan.id()
+            )),
+        );
     }
     // Before they are printed: whoever prints and dies has offered them.
     if due.note_offers(&mut mapping) | !std::mem::replace(&mut mapping.tracker_heard, true) {
@@ -191,8 +201,12 @@ fn acknowledge(
     if let LinearKey::Create(task) = key
         && context.tree(plan)?.parse().find(task.as_str()).is_none()
     {
-        return Err(CommandError::refused(format!("the plan has no task {task}"))
-            .hint(format!("`fp linear create {}` prints the keys of the issues to create", plan.id())));
+        return Err(
+            CommandError::refused(format!("the plan has no task {task}")).hint(format!(
+                "`fp linear create {}` prints the keys of the issues to create",
+                plan.id()
+            )),
+        );
     }
     change(plan, |mapping| match failed {
         Some(reason) => mapping.fail(key, reason),
@@ -203,7 +217,12 @@ fn acknowledge(
     context.report(&json!({ "key": key, "done": done }), &text)
 }
 
-fn statuses(plan: &OpenPlan, file: &Path, team: Option<LinearId>, context: &Context) -> CommandResult {
+fn statuses(
+    plan: &OpenPlan,
+    file: &Path,
+    team: Option<LinearId>,
+    context: &Context,
+) -> CommandResult {
     let Input { name, text } = Input::read(file, STATUSES_CAP, context)?;
     let list: Vec<TeamStatus> = serde_json::from_str(&text).map_err(|_| {
         CommandError::failed(format!("{name} is not a list of statuses"))
@@ -217,7 +236,9 @@ fn statuses(plan: &OpenPlan, file: &Path, team: Option<LinearId>, context: &Cont
         if let Some(name) = stage.wanted_status(names).0
             && !list.iter().any(|status| status.is_called(name))
         {
-            context.printer.note(&format!("warning: the team has no status called {name:?} for {word}"));
+            context.printer.note(&format!(
+                "warning: the team has no status called {name:?} for {word}"
+            ));
         }
         match stage.status_among(&list, names) {
             Some(TeamStatus { id, name, .. }) => {
@@ -243,8 +264,13 @@ fn absent(plan: &OpenPlan, context: &Context) -> CommandResult {
         Ok(())
     })?;
     if is_news {
-        context.printer.note("warning: Linear can't be reached: the plan goes on without it");
-        context.printer.note(&format!("hint: once it can be reached, run `fp linear retry {}`", plan.id()));
+        context
+            .printer
+            .note("warning: Linear can't be reached: the plan goes on without it");
+        context.printer.note(&format!(
+            "hint: once it can be reached, run `fp linear retry {}`",
+            plan.id()
+        ));
     }
     Ok(Exit::Done)
 }
@@ -278,7 +304,8 @@ pub(crate) fn tracker_due(
     let started = before.0.filter(|_| !ended);
     let is_running = started.is_some_and(|since| now.duration_since(since) < time);
     let again = is_running && !mapping.tracker_heard;
-    let is_due = (!is_running || again) && !LinearOutbox::of_leaves(state, &mapping).calls.is_empty();
+    let is_due =
+        (!is_running || again) && !LinearOutbox::of_leaves(state, &mapping).calls.is_empty();
     mapping.tracked_since = if is_due && !again { Some(now) } else { started };
     mapping.tracker_heard &= is_running;
     if (mapping.tracked_since, mapping.tracker_heard) != before {

@@ -15,7 +15,9 @@ use fp_run::run::payload::short;
 use fp_run::run::state::{Status, TaskState};
 use serde::Serialize;
 
-use super::mapping::{FailedCall, LinearKey, LinearMapping, LinearStage, MAX_ATTEMPTS, MappedIssue};
+use super::mapping::{
+    FailedCall, LinearKey, LinearMapping, LinearStage, MAX_ATTEMPTS, MappedIssue,
+};
 use crate::printer::word_of;
 
 /// Most characters of a title that Linear takes.
@@ -53,12 +55,27 @@ fn description(task: &Task<'_>, marker: &str) -> String {
         let _ = write!(text, "{}\n\n", description.trim());
     }
     let sections = [
-        ("Acceptance", task.acceptance().map(str::to_owned).collect::<Vec<_>>()),
-        ("Files", task.files().map(|file| format!("`{file}`")).collect()),
-        ("Waits for", task.ordering().map(|item| item.text.to_string()).collect()),
+        (
+            "Acceptance",
+            task.acceptance().map(str::to_owned).collect::<Vec<_>>(),
+        ),
+        (
+            "Files",
+            task.files().map(|file| format!("`{file}`")).collect(),
+        ),
+        (
+            "Waits for",
+            task.ordering().map(|item| item.text.to_string()).collect(),
+        ),
     ];
-    for (heading, entries) in sections.into_iter().filter(|(_, entries)| !entries.is_empty()) {
-        let lines: String = entries.iter().map(|entry| format!("- {}\n", entry.trim())).collect();
+    for (heading, entries) in sections
+        .into_iter()
+        .filter(|(_, entries)| !entries.is_empty())
+    {
+        let lines: String = entries
+            .iter()
+            .map(|entry| format!("- {}\n", entry.trim()))
+            .collect();
         let _ = write!(text, "## {heading}\n\n{lines}\n");
     }
     if let Some(complexity) = task.complexity {
@@ -73,26 +90,49 @@ impl LinearOutbox {
     pub(super) fn of_issues(tree: &Plan<'_>, mapping: &LinearMapping, settings: &Linear) -> Self {
         let mut found = Self::default();
         for task in tree.tasks.iter().filter(|task| !task.synthetic) {
-            let Ok(id) = TaskId::new(&*task.id) else { continue };
+            let Ok(id) = TaskId::new(&*task.id) else {
+                continue;
+            };
             if mapping.tasks.contains_key(&id) {
                 continue;
             }
             let marker = format!("fp: {}/{id}", mapping.plan_id);
             let above = std::iter::successors(task.parent, |parent| tree.tasks[*parent].parent);
-            let mut issues_above = above.filter_map(|parent| mapping.tasks.get(&*tree.tasks[parent].id));
+            let mut issues_above =
+                above.filter_map(|parent| mapping.tasks.get(&*tree.tasks[parent].id));
             let fields = [
                 ("title", Some(clipped(&one_line(&task.description), TITLE))),
-                ("team", mapping.team_id.as_ref().map(LinearId::to_string).or(settings.team.clone())),
+                (
+                    "team",
+                    mapping
+                        .team_id
+                        .as_ref()
+                        .map(LinearId::to_string)
+                        .or(settings.team.clone()),
+                ),
                 ("project", settings.project.clone()),
-                ("parent", issues_above.next().map(|issue| issue.linear_issue_id.to_string())),
-                ("status", mapping.resolved_statuses.get(&LinearStage::Pending).map(LinearId::to_string)),
+                (
+                    "parent",
+                    issues_above
+                        .next()
+                        .map(|issue| issue.linear_issue_id.to_string()),
+                ),
+                (
+                    "status",
+                    mapping
+                        .resolved_statuses
+                        .get(&LinearStage::Pending)
+                        .map(LinearId::to_string),
+                ),
                 ("description", Some(description(task, &marker))),
                 ("marker", Some(marker)),
             ];
             found.add(LinearKey::Create(id), fields, mapping);
         }
         let depth = |call: &LinearCall| {
-            tree.find(call.key.task().as_str()).filter(|task| !task.is_leaf()).map(|task| task.depth)
+            tree.find(call.key.task().as_str())
+                .filter(|task| !task.is_leaf())
+                .map(|task| task.depth)
         };
         if let Some(level) = found.calls.iter().filter_map(depth).min() {
             found.calls.retain(|call| depth(call) == Some(level));
@@ -105,7 +145,9 @@ impl LinearOutbox {
         let mut found = Self::default();
         for task in &state.tasks {
             let id = &task.leaf.id;
-            let Some(issue) = mapping.tasks.get(id) else { continue };
+            let Some(issue) = mapping.tasks.get(id) else {
+                continue;
+            };
             // A skipped task leaves its issue where it is, once that is confirmed.
             let stage = LinearStage::of_leaf(task.status);
             if let Some(stage) = stage.or_else(|| issue.unconfirmed.then(|| issue.stage())) {
@@ -117,10 +159,23 @@ impl LinearOutbox {
     }
 
     /// Adds the moves of the parents in `tree`, the innermost first.
-    pub(super) fn and_parents(mut self, tree: &Plan<'_>, state: &State, mapping: &LinearMapping) -> Self {
+    pub(super) fn and_parents(
+        mut self,
+        tree: &Plan<'_>,
+        state: &State,
+        mapping: &LinearMapping,
+    ) -> Self {
         let index = PlanIndex::new(tree);
-        for (position, task) in tree.tasks.iter().enumerate().rev().filter(|(_, task)| !task.is_leaf()) {
-            let Some((id, issue)) = mapping.tasks.get_key_value(&*task.id) else { continue };
+        for (position, task) in tree
+            .tasks
+            .iter()
+            .enumerate()
+            .rev()
+            .filter(|(_, task)| !task.is_leaf())
+        {
+            let Some((id, issue)) = mapping.tasks.get_key_value(&*task.id) else {
+                continue;
+            };
             let approved = |leaf: &usize| state.task(&TaskId::new(&*tree.tasks[*leaf].id).ok()?);
             let leaves = index.leaves_of(position).iter().filter_map(approved);
             let leaves: Vec<Status> = leaves.map(|leaf| leaf.status).collect();
@@ -129,7 +184,13 @@ impl LinearOutbox {
         self
     }
 
-    fn add_move(&mut self, task: &TaskId, issue: &MappedIssue, stage: LinearStage, mapping: &LinearMapping) {
+    fn add_move(
+        &mut self,
+        task: &TaskId,
+        issue: &MappedIssue,
+        stage: LinearStage,
+        mapping: &LinearMapping,
+    ) {
         if issue.stage() == stage && !issue.unconfirmed {
             return;
         }
@@ -137,14 +198,31 @@ impl LinearOutbox {
             self.unresolved.insert(stage);
             return;
         };
-        let fields =
-            [("issue", Some(issue.linear_issue_id.to_string())), ("status", Some(status.to_string()))];
-        self.add(LinearKey::Status { task: task.clone(), stage }, fields, mapping);
+        let fields = [
+            ("issue", Some(issue.linear_issue_id.to_string())),
+            ("status", Some(status.to_string())),
+        ];
+        self.add(
+            LinearKey::Status {
+                task: task.clone(),
+                stage,
+            },
+            fields,
+            mapping,
+        );
     }
 
-    fn add_comment(&mut self, state: &State, task: &TaskState, issue: &MappedIssue, mapping: &LinearMapping) {
+    fn add_comment(
+        &mut self,
+        state: &State,
+        task: &TaskState,
+        issue: &MappedIssue,
+        mapping: &LinearMapping,
+    ) {
         let id = &task.leaf.id;
-        let Some(text) = comment(task, state.iterations_of(id)) else { return };
+        let Some(text) = comment(task, state.iterations_of(id)) else {
+            return;
+        };
         let ended = task.ended_at.map(|at| at.to_string()).unwrap_or_default();
         let digest = hash(format!("{ended}\n{text}").as_bytes())[..DIGITS].to_owned();
         if issue.comments.contains(&digest) {
@@ -156,7 +234,14 @@ impl LinearOutbox {
             ("body", Some(format!("{text}\n{marker}"))),
             ("marker", Some(marker)),
         ];
-        self.add(LinearKey::Comment { task: id.clone(), digest }, fields, mapping);
+        self.add(
+            LinearKey::Comment {
+                task: id.clone(),
+                digest,
+            },
+            fields,
+            mapping,
+        );
     }
 
     fn add<const N: usize>(
@@ -170,10 +255,12 @@ impl LinearOutbox {
             self.given_up.insert(key, failure.clone());
             return;
         }
-        let failed =
-            failure.map(|call| format!("{} of {MAX_ATTEMPTS} times: {}", call.attempts, call.reason));
+        let failed = failure
+            .map(|call| format!("{} of {MAX_ATTEMPTS} times: {}", call.attempts, call.reason));
         let all = fields.into_iter().chain([("failed", failed)]);
-        let fields = all.filter_map(|(name, value)| Some((name, value?))).collect();
+        let fields = all
+            .filter_map(|(name, value)| Some((name, value?)))
+            .collect();
         self.calls.push(LinearCall { key, fields });
     }
 
@@ -197,10 +284,18 @@ impl LinearOutbox {
         let mut text: String = self.calls.iter().map(LinearCall::text).collect();
         match self.calls.first() {
             Some(first) => {
-                let id = if matches!(first.key, LinearKey::Create(_)) { " --id ISSUE" } else { "" };
+                let id = if matches!(first.key, LinearKey::Create(_)) {
+                    " --id ISSUE"
+                } else {
+                    ""
+                };
                 let ack = format!("fp linear ack {plan} KEY");
                 text.push('\n');
-                if self.calls.iter().any(|call| call.fields.contains_key("marker")) {
+                if self
+                    .calls
+                    .iter()
+                    .any(|call| call.fields.contains_key("marker"))
+                {
                     text += "Before a call with a marker: search Linear for the marker. If you find it, don't make the \
                              call: acknowledge it\n";
                 }
@@ -210,7 +305,8 @@ impl LinearOutbox {
         }
         for stage in &self.unresolved {
             let stage = word_of(stage);
-            text += &format!("The team has no status for {stage}: those issues stay where they are\n");
+            text +=
+                &format!("The team has no status for {stage}: those issues stay where they are\n");
         }
         for (key, FailedCall { reason, .. }) in &self.given_up {
             text += &format!("Given up: {key}: {}\n", visible_line(reason));
@@ -225,14 +321,20 @@ impl LinearOutbox {
 impl LinearCall {
     fn text(&self) -> String {
         let mut text = format!("{}\n", self.key);
-        let (blocks, lines): (Vec<_>, Vec<_>) =
-            self.fields.iter().partition(|(name, _)| BLOCKS.contains(name));
+        let (blocks, lines): (Vec<_>, Vec<_>) = self
+            .fields
+            .iter()
+            .partition(|(name, _)| BLOCKS.contains(name));
         for (name, value) in lines {
             text += &format!("  {:<8} {}\n", format!("{name}:"), visible_line(value));
         }
         for (name, value) in blocks {
             text += &format!("  {name}:\n");
-            text.extend(value.lines().map(|line| format!("    {line}").trim_end().to_owned() + "\n"));
+            text.extend(
+                value
+                    .lines()
+                    .map(|line| format!("    {line}").trim_end().to_owned() + "\n"),
+            );
         }
         text
     }
@@ -245,23 +347,34 @@ fn comment(task: &TaskState, iterations: u32) -> Option<String> {
     let mut text = match task.status {
         Status::Completed => {
             let passed = format!("Passed in {attempt}.");
-            let how = if task.imported { "Was done before the plan was imported." } else { &passed };
+            let how = if task.imported {
+                "Was done before the plan was imported."
+            } else {
+                &passed
+            };
             match (&task.commit, &task.note) {
                 (Some(commit), _) => format!("{how} Commit {}.", short(commit)),
-                (None, Some(note)) => format!("{how} No commit: {}.", clipped(&one_line(note), ENTRY)),
+                (None, Some(note)) => {
+                    format!("{how} No commit: {}.", clipped(&one_line(note), ENTRY))
+                }
                 (None, None) => how.to_owned(),
             }
         }
         Status::Failed => {
             let reason = task.reason.as_deref().unwrap_or("no reason was given");
-            format!("Given up in {attempt}: {}", clipped(&one_line(reason), ENTRY))
+            format!(
+                "Given up in {attempt}: {}",
+                clipped(&one_line(reason), ENTRY)
+            )
         }
         Status::Pending | Status::Implementing | Status::AwaitingVerification | Status::Skipped => {
             return None;
         }
     };
     text.push('\n');
-    let Some(verdict) = &task.verdict else { return Some(text) };
+    let Some(verdict) = &task.verdict else {
+        return Some(text);
+    };
     if !verdict.summary.trim().is_empty() {
         text += &format!("\n{}\n", clipped(&one_line(&verdict.summary), ENTRY));
     }

@@ -34,12 +34,20 @@ fn created(id: &str) -> Option<LinearId> {
 
 fn next_batch(mapping: &LinearMapping) -> LinearOutbox {
     let (tree, _) = parse(TREE);
-    let settings = Linear { enabled: true, team: Some("ENG".into()), ..Linear::default() };
+    let settings = Linear {
+        enabled: true,
+        team: Some("ENG".into()),
+        ..Linear::default()
+    };
     LinearOutbox::of_issues(&tree, mapping, &settings)
 }
 
 fn keys(batch: &LinearOutbox) -> Vec<String> {
-    batch.calls.iter().map(|call| call.key.to_string()).collect()
+    batch
+        .calls
+        .iter()
+        .map(|call| call.key.to_string())
+        .collect()
 }
 
 #[test]
@@ -53,20 +61,30 @@ fn parents_level_by_level_then_leaves() {
         }
         seen.push(keys(&batch).join(" "));
         for issue in &batch.calls {
-            mapping.acknowledge(&issue.key, created(&format!("i-{}", seen.len()))).unwrap();
+            mapping
+                .acknowledge(&issue.key, created(&format!("i-{}", seen.len())))
+                .unwrap();
         }
     }
-    assert_eq!(seen, ["create/root", "create/1", "create/1.1 create/1.2 create/2"]);
+    assert_eq!(
+        seen,
+        ["create/root", "create/1", "create/1.1 create/1.2 create/2"]
+    );
 }
 
 #[test]
 fn an_issue_says_what_its_task_does() {
     let mut mapping = LinearMapping::new(&plan_id());
     for (id, issue) in [("root", "i0"), ("1", "i1")] {
-        mapping.acknowledge(&LinearKey::Create(task(id)), created(issue)).unwrap();
+        mapping
+            .acknowledge(&LinearKey::Create(task(id)), created(issue))
+            .unwrap();
     }
     let issue = &next_batch(&mapping).calls[0].fields;
-    assert_eq!((&*issue["parent"], &*issue["title"], &*issue["team"]), ("i1", "Write the greeting", "ENG"));
+    assert_eq!(
+        (&*issue["parent"], &*issue["title"], &*issue["team"]),
+        ("i1", "Write the greeting", "ENG")
+    );
     insta::assert_snapshot!(issue["description"], @"
     ## Acceptance
 
@@ -86,15 +104,24 @@ fn an_issue_says_what_its_task_does() {
 #[test]
 fn what_fails_three_times_is_given_up_and_its_children_move_up() {
     let mut mapping = LinearMapping::new(&plan_id());
-    mapping.acknowledge(&LinearKey::Create(task("root")), created("i0")).unwrap();
+    mapping
+        .acknowledge(&LinearKey::Create(task("root")), created("i0"))
+        .unwrap();
     let key = LinearKey::Create(task("1"));
     for attempt in 1..=MAX_ATTEMPTS {
-        assert_eq!(keys(&next_batch(&mapping)), ["create/1"], "attempt {attempt}");
+        assert_eq!(
+            keys(&next_batch(&mapping)),
+            ["create/1"],
+            "attempt {attempt}"
+        );
         mapping.fail(&key, "no\nright").unwrap();
     }
     let batch = next_batch(&mapping);
     assert_eq!(keys(&batch), ["create/1.1", "create/1.2", "create/2"]);
-    let failure = FailedCall { attempts: 3, reason: "no right".into() };
+    let failure = FailedCall {
+        attempts: 3,
+        reason: "no right".into(),
+    };
     assert_eq!(batch.given_up, BTreeMap::from([(key, failure)]));
     assert!(batch.calls.iter().all(|call| call.fields["parent"] == "i0"));
     mapping.retry();
@@ -105,12 +132,18 @@ fn what_fails_three_times_is_given_up_and_its_children_move_up() {
 fn statuses_are_found_by_name_else_by_type() {
     let check = |text: &str, names: &LinearStatusMap, expect: &str, unknown: usize| {
         let list: Vec<TeamStatus> = serde_json::from_str(text).unwrap();
-        let found = LinearStage::ALL
-            .iter()
-            .filter_map(|stage| Some(format!("{} {}", word_of(stage), stage.status_among(&list, names)?.id)));
+        let found = LinearStage::ALL.iter().filter_map(|stage| {
+            Some(format!(
+                "{} {}",
+                word_of(stage),
+                stage.status_among(&list, names)?.id
+            ))
+        });
         assert_eq!(found.collect::<Vec<_>>().join(", "), expect, "{text}");
         let is_unknown = |name: &&str| !list.iter().any(|status| status.is_called(name));
-        let configured = LinearStage::ALL.iter().filter_map(|stage| stage.wanted_status(names).0);
+        let configured = LinearStage::ALL
+            .iter()
+            .filter_map(|stage| stage.wanted_status(names).0);
         let missing = configured.filter(is_unknown);
         assert_eq!(missing.count(), unknown, "{text}");
     };
@@ -119,16 +152,25 @@ fn statuses_are_found_by_name_else_by_type() {
         {"id":"s7","name":"Later","type":"started"},
         {"id":"s4","name":"Done","type":"completed"},{"id":"s6","name":"Canceled","type":"canceled"}]"#;
     let none = LinearStatusMap::default();
-    check(usual, &none, "pending s2, in-progress s3, review s5, completed s4, failed s6", 0);
+    check(
+        usual,
+        &none,
+        "pending s2, in-progress s3, review s5, completed s4, failed s6",
+        0,
+    );
     let named = LinearStatusMap {
         pending: Some("backlog".into()),
         in_progress: Some(" later ".into()),
         completed: Some("Nowhere".into()),
         ..LinearStatusMap::default()
     };
-    check(usual, &named, "pending s1, in-progress s7, review s5, completed s4, failed s6", 1);
-    let small =
-        r#"[{"id":"b","name":"Backlog","type":"backlog"},{"id":"d","name":"Done","type":"completed"}]"#;
+    check(
+        usual,
+        &named,
+        "pending s1, in-progress s7, review s5, completed s4, failed s6",
+        1,
+    );
+    let small = r#"[{"id":"b","name":"Backlog","type":"backlog"},{"id":"d","name":"Done","type":"completed"}]"#;
     check(small, &none, "pending b, review d, completed d", 0);
     check("[]", &none, "", 0);
 }
@@ -156,8 +198,15 @@ fn a_parent_is_where_its_leaves_are() {
 
 #[test]
 fn keys_read_back_and_others_are_refused() {
-    for text in ["create/1.1", "status/root/in-progress", "comment/2/0a1b2c3d"] {
-        assert_eq!(LinearKey::try_from(text.to_owned()).unwrap().to_string(), text);
+    for text in [
+        "create/1.1",
+        "status/root/in-progress",
+        "comment/2/0a1b2c3d",
+    ] {
+        assert_eq!(
+            LinearKey::try_from(text.to_owned()).unwrap().to_string(),
+            text
+        );
     }
     for text in [
         "",
@@ -180,24 +229,47 @@ fn keys_read_back_and_others_are_refused() {
 fn an_answer_is_taken_in_once() {
     let mut mapping = LinearMapping::new(&plan_id());
     let create = LinearKey::Create(task("1"));
-    let status = |stage| LinearKey::Status { task: task("1"), stage };
+    let status = |stage| LinearKey::Status {
+        task: task("1"),
+        stage,
+    };
     let refused = |mapping: &mut LinearMapping, key: &LinearKey, id: Option<LinearId>| {
         mapping.acknowledge(key, id).unwrap_err().message
     };
     let failed = status(LinearStage::Failed);
-    assert_eq!(refused(&mut mapping, &failed, None), "status/1/failed was never offered");
-    assert_eq!(mapping.fail(&failed, "no").unwrap_err().message, "status/1/failed was never offered");
-    assert_eq!(refused(&mut mapping, &create, None), "create/1 needs the id of the issue");
+    assert_eq!(
+        refused(&mut mapping, &failed, None),
+        "status/1/failed was never offered"
+    );
+    assert_eq!(
+        mapping.fail(&failed, "no").unwrap_err().message,
+        "status/1/failed was never offered"
+    );
+    assert_eq!(
+        refused(&mut mapping, &create, None),
+        "create/1 needs the id of the issue"
+    );
     for _ in 0..2 {
         mapping.acknowledge(&create, created("a")).unwrap();
     }
-    assert_eq!(refused(&mut mapping, &create, created("b")), "task 1 already has the issue a");
+    assert_eq!(
+        refused(&mut mapping, &create, created("b")),
+        "task 1 already has the issue a"
+    );
     let in_progress = status(LinearStage::InProgress);
     mapping.fail(&in_progress, "no").unwrap();
-    for (key, sent) in [(&in_progress, 1), (&in_progress, 1), (&failed, 2), (&failed, 2), (&in_progress, 3)] {
+    for (key, sent) in [
+        (&in_progress, 1),
+        (&in_progress, 1),
+        (&failed, 2),
+        (&failed, 2),
+        (&in_progress, 3),
+    ] {
         mapping.acknowledge(key, None).unwrap();
         assert_eq!(mapping.tasks["1"].sent.len(), sent, "{key}");
-        let LinearKey::Status { stage, .. } = key else { unreachable!() };
+        let LinearKey::Status { stage, .. } = key else {
+            unreachable!()
+        };
         assert_eq!(mapping.tasks["1"].stage(), *stage);
     }
     assert!(mapping.failures.is_empty());
@@ -212,12 +284,20 @@ fn a_mapping_of_another_version_or_plan() {
     assert_eq!(mapping.tasks["root"].stage(), LinearStage::Pending);
     let again = LinearMapping::parse(&mapping.to_json(), &plan_id()).unwrap();
     assert_eq!(again, mapping);
-    assert!(mapping.to_json().contains("\"labels\"") && mapping.to_json().contains("\"priority\": 2"));
+    assert!(
+        mapping.to_json().contains("\"labels\"") && mapping.to_json().contains("\"priority\": 2")
+    );
     let check = |text: &str, expect: &str| {
         assert_eq!(LinearMapping::parse(text, &plan_id()).unwrap_err(), expect);
     };
-    check(r#"{"schemaVersion":2}"#, "written by a newer fp (version 2, this fp reads 1)");
-    check(r#"{"planId":"other-20261121"}"#, "it is about another plan, other-20261121");
+    check(
+        r#"{"schemaVersion":2}"#,
+        "written by a newer fp (version 2, this fp reads 1)",
+    );
+    check(
+        r#"{"planId":"other-20261121"}"#,
+        "it is about another plan, other-20261121",
+    );
     check("{", "EOF while parsing an object at line 1 column 1");
     check(
         r#"{"planId":"../x"}"#,
@@ -287,21 +367,48 @@ impl World<'_> {
     fn run(&mut self, leaf: usize, choice: u8) {
         let task = task(LEAVES[leaf % LEAVES.len()]);
         let name = "builder-1".parse().unwrap();
-        let base = Base { tree: String::new(), head: String::new(), worktree: None, around: None };
+        let base = Base {
+            tree: String::new(),
+            head: String::new(),
+            worktree: None,
+            around: None,
+        };
         let event = match (self.state.task(&task).unwrap().status, choice % 3) {
-            (Status::Pending, 0) => Event::Skipped { because: task.clone(), task },
-            (Status::Pending, _) => {
-                Event::Claimed { task, owner: name, token: "t".into(), iteration: 1, base }
-            }
-            (Status::Implementing, 0) => Event::Failed { task, reason: "no".into() },
-            (Status::Implementing, 1) => Event::Released { task, reason: String::new(), iteration: 1 },
-            (Status::Implementing, _) => {
-                Event::Submitted { task, owner: name, tree: String::new(), files: Vec::new() }
-            }
-            (Status::AwaitingVerification, _) => {
-                Event::Completed { task, commit: Some("a".repeat(40)), note: None }
-            }
-            (Status::Failed | Status::Skipped, _) => Event::Retried { task, restored: Vec::new() },
+            (Status::Pending, 0) => Event::Skipped {
+                because: task.clone(),
+                task,
+            },
+            (Status::Pending, _) => Event::Claimed {
+                task,
+                owner: name,
+                token: "t".into(),
+                iteration: 1,
+                base,
+            },
+            (Status::Implementing, 0) => Event::Failed {
+                task,
+                reason: "no".into(),
+            },
+            (Status::Implementing, 1) => Event::Released {
+                task,
+                reason: String::new(),
+                iteration: 1,
+            },
+            (Status::Implementing, _) => Event::Submitted {
+                task,
+                owner: name,
+                tree: String::new(),
+                files: Vec::new(),
+            },
+            (Status::AwaitingVerification, _) => Event::Completed {
+                task,
+                commit: Some("a".repeat(40)),
+                note: None,
+            },
+            (Status::Failed | Status::Skipped, _) => Event::Retried {
+                task,
+                restored: Vec::new(),
+            },
             (Status::Completed, _) => return,
         };
         self.happened(event);
@@ -317,7 +424,11 @@ impl World<'_> {
     }
 
     /// One call as the agent makes it. Says whether the agent is still alive.
-    fn call(&mut self, key: &LinearKey, make: impl FnOnce(&mut Server) -> Option<LinearId>) -> bool {
+    fn call(
+        &mut self,
+        key: &LinearKey,
+        make: impl FnOnce(&mut Server) -> Option<LinearId>,
+    ) -> bool {
         match self.end() {
             End::DiedBefore => return false,
             End::DiedAfter => {
@@ -327,7 +438,11 @@ impl World<'_> {
             End::Failed => self.mapping.fail(key, "no").unwrap(),
             end @ (End::Acknowledged | End::AcknowledgedTwice) => {
                 let id = make(&mut self.server);
-                for _ in 0..if matches!(end, End::Acknowledged) { 1 } else { 2 } {
+                for _ in 0..if matches!(end, End::Acknowledged) {
+                    1
+                } else {
+                    2
+                } {
                     self.mapping.acknowledge(key, id.clone()).unwrap();
                 }
             }
@@ -341,7 +456,10 @@ impl World<'_> {
         let mut batch = LinearOutbox::of_issues(self.tree, &self.mapping, &settings);
         batch.calls.truncate(limit);
         for call in &batch.calls {
-            assert!(!self.mapping.tasks.contains_key(call.key.task()), "an acknowledged issue was given out");
+            assert!(
+                !self.mapping.tasks.contains_key(call.key.task()),
+                "an acknowledged issue was given out"
+            );
             let marker = &call.fields["marker"];
             let parent: Option<LinearId> = call.fields.get("parent").map(|id| id.parse().unwrap());
             let alive = self.call(&call.key, |server| {
@@ -368,7 +486,8 @@ impl World<'_> {
 
     fn send(&mut self, outbox: &LinearOutbox) -> usize {
         assert!(outbox.unresolved.is_empty());
-        let confirmed = |(task, issue): (&TaskId, &MappedIssue)| (!issue.unconfirmed).then(|| task.clone());
+        let confirmed =
+            |(task, issue): (&TaskId, &MappedIssue)| (!issue.unconfirmed).then(|| task.clone());
         let confirmed: BTreeSet<TaskId> = self.mapping.tasks.iter().filter_map(confirmed).collect();
         if outbox.note_offers(&mut self.mapping) {
             self.save();
@@ -382,7 +501,11 @@ impl World<'_> {
                         let status: LinearId = call.fields["status"].parse().unwrap();
                         let before = server.status.insert(issue, status.clone());
                         let again = before == Some(status) && confirmed.contains(call.key.task());
-                        assert!(!again, "{} was set again though it was acknowledged", call.key);
+                        assert!(
+                            !again,
+                            "{} was set again though it was acknowledged",
+                            call.key
+                        );
                     }
                     LinearKey::Comment { .. } => {
                         let marker = &call.fields["marker"];
@@ -423,7 +546,10 @@ impl World<'_> {
         self.ends.clear();
         self.mapping.retry();
         for _ in 0..100 {
-            let due: usize = [Step::Create(3), Step::Outbox(3)].into_iter().map(|s| self.step(s)).sum();
+            let due: usize = [Step::Create(3), Step::Outbox(3)]
+                .into_iter()
+                .map(|s| self.step(s))
+                .sum();
             if due == 0 {
                 return;
             }
@@ -432,8 +558,17 @@ impl World<'_> {
     }
 
     fn check(&self) {
-        let markers: BTreeSet<&str> = self.server.issues.iter().map(|(.., marker)| marker.as_str()).collect();
-        assert_eq!(markers.len(), self.server.issues.len(), "an issue was created twice");
+        let markers: BTreeSet<&str> = self
+            .server
+            .issues
+            .iter()
+            .map(|(.., marker)| marker.as_str())
+            .collect();
+        assert_eq!(
+            markers.len(),
+            self.server.issues.len(),
+            "an issue was created twice"
+        );
         assert_eq!(markers.len(), self.tree.tasks.len(), "an issue is missing");
         let comments: BTreeSet<_> = self.server.comments.iter().collect();
         assert_eq!(comments.len(), self.server.comments.len());
@@ -443,10 +578,23 @@ impl World<'_> {
             let stage = LinearStage::of_leaf(task.status).unwrap_or(issue.stage());
             let never_moved = is.is_none() && stage == LinearStage::Pending;
             let moved = is.is_some() && is == self.mapping.resolved_statuses.get(&stage);
-            assert!(never_moved || moved, "{} is {is:?}, not {stage:?}", task.leaf.id);
+            assert!(
+                never_moved || moved,
+                "{} is {is:?}, not {stage:?}",
+                task.leaf.id
+            );
             let ended = matches!(task.status, Status::Completed | Status::Failed);
-            let said = self.server.comments.iter().filter(|(id, _)| *id == issue.linear_issue_id).count();
-            assert!(!ended || said > 0, "nothing was said about {}", task.leaf.id);
+            let said = self
+                .server
+                .comments
+                .iter()
+                .filter(|(id, _)| *id == issue.linear_issue_id)
+                .count();
+            assert!(
+                !ended || said > 0,
+                "nothing was said about {}",
+                task.leaf.id
+            );
         }
     }
 }

@@ -32,8 +32,15 @@ pub(super) fn check_roadmap(
         let hint = "write one as `## [1] Title`; `fp help roadmap` has the form";
         found.add(None, Error, "no-layer", "there is no layer", hint);
     } else if layers > MANY_LAYERS {
-        let detail = format!("there are {layers} layers; more than {MANY_LAYERS} are hard to keep in mind");
-        found.add(None, Warning, "many-layers", &detail, "join layers that are only usable together");
+        let detail =
+            format!("there are {layers} layers; more than {MANY_LAYERS} are hard to keep in mind");
+        found.add(
+            None,
+            Warning,
+            "many-layers",
+            &detail,
+            "join layers that are only usable together",
+        );
     }
     found.check_layers(roadmap);
     found.check_dependencies(roadmap);
@@ -44,7 +51,9 @@ pub(super) fn check_roadmap(
 
 /// A name without what layers may write differently: case, spaces and the signs around it.
 fn plain_name(name: &str) -> String {
-    let words = name.trim_matches(['`', '*', '_', '.', ' ']).split_whitespace();
+    let words = name
+        .trim_matches(['`', '*', '_', '.', ' '])
+        .split_whitespace();
     words.collect::<Vec<_>>().join(" ").to_lowercase()
 }
 
@@ -81,16 +90,43 @@ impl RoadmapFindings {
         for layer in &roadmap.layers {
             let (id, line) = ((layer, layer.id_span), (layer, layer.span));
             if let Err(error) = TaskId::new(&*layer.id) {
-                self.add(id, Error, "layer-id", &error.to_string(), "number the layers: 1, 2, 3");
+                self.add(
+                    id,
+                    Error,
+                    "layer-id",
+                    &error.to_string(),
+                    "number the layers: 1, 2, 3",
+                );
             }
             if !ids.insert(&layer.id) {
                 let detail = format!("there is a layer {} already", layer.id);
-                self.add(id, Error, "duplicate-layer", &detail, "give each layer an id of its own");
+                self.add(
+                    id,
+                    Error,
+                    "duplicate-layer",
+                    &detail,
+                    "give each layer an id of its own",
+                );
             }
             let missing = [
-                (layer.nested, "nested-layer", "the layer is nested in another one", NESTED),
-                (layer.goal.is_empty(), "missing-goal", "the layer has no goal", NO_GOAL),
-                (layer.done_when.is_empty(), "missing-done-when", "the layer has no `Done when`", NO_END),
+                (
+                    layer.nested,
+                    "nested-layer",
+                    "the layer is nested in another one",
+                    NESTED,
+                ),
+                (
+                    layer.goal.is_empty(),
+                    "missing-goal",
+                    "the layer has no goal",
+                    NO_GOAL,
+                ),
+                (
+                    layer.done_when.is_empty(),
+                    "missing-done-when",
+                    "the layer has no `Done when`",
+                    NO_END,
+                ),
             ];
             for (_, rule, detail, hint) in missing.into_iter().filter(|(is_so, ..)| *is_so) {
                 self.add(line, Error, rule, detail, hint);
@@ -99,7 +135,13 @@ impl RoadmapFindings {
                 if let Some(phrase) = vague_phrase(&item.text) {
                     let detail = format!("\"{phrase}\" says nothing that can be observed");
                     let hint = "say what is seen: a value, an error, a page, a file";
-                    self.add((layer, item.span), Warning, "vague-done-when", &detail, hint);
+                    self.add(
+                        (layer, item.span),
+                        Warning,
+                        "vague-done-when",
+                        &detail,
+                        hint,
+                    );
                 }
             }
         }
@@ -118,7 +160,12 @@ impl RoadmapFindings {
         }
         let cycle = roadmap.in_cycles();
         if let [layer, ..] = cycle[..] {
-            let span = layer.depends_on.iter().flatten().next().map_or(layer.span, |item| item.span);
+            let span = layer
+                .depends_on
+                .iter()
+                .flatten()
+                .next()
+                .map_or(layer.span, |item| item.span);
             let ids: Vec<&str> = cycle.iter().map(|layer| &*layer.id).collect();
             let detail = format!("layers wait for each other: {}", ids.join(", "));
             let hint = "remove one of the dependencies, or join the layers";
@@ -133,8 +180,10 @@ impl RoadmapFindings {
             for LayerItem { text, span } in &layer.outputs {
                 let first = *makers.entry(plain_name(text)).or_insert(at);
                 if first != at {
-                    let detail = format!("layer {} already makes `{text}`", roadmap.layers[first].id);
-                    let hint = "let one layer make it; a layer that changes it lists it as an input";
+                    let detail =
+                        format!("layer {} already makes `{text}`", roadmap.layers[first].id);
+                    let hint =
+                        "let one layer make it; a layer that changes it lists it as an input";
                     self.add((layer, *span), Error, "duplicate-output", &detail, hint);
                 }
             }
@@ -149,12 +198,17 @@ impl RoadmapFindings {
                     Some(maker) => {
                         let maker = &roadmap.layers[*maker].id;
                         let hint = "depend on that layer, change the order, or remove the input";
-                        (format!("layer {maker} makes `{text}` but doesn't come before"), hint)
+                        (
+                            format!("layer {maker} makes `{text}` but doesn't come before"),
+                            hint,
+                        )
                     }
                     None => {
-                        let hint =
-                            "use the name that another layer has for it, or add it to a layer's outputs";
-                        (format!("no layer makes `{text}`, and the repository has no such file"), hint)
+                        let hint = "use the name that another layer has for it, or add it to a layer's outputs";
+                        (
+                            format!("no layer makes `{text}`, and the repository has no such file"),
+                            hint,
+                        )
                     }
                 };
                 self.add((layer, *span), Error, UNMADE_INPUT, &detail, hint);

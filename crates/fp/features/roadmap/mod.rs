@@ -26,7 +26,9 @@ use serde_json::json;
 use unicode_width::UnicodeWidthStr as _;
 
 use self::check::{UNMADE_INPUT, check_roadmap};
-use self::model::{FORM, LayerPlan, LayerState, Roadmap, RoadmapLayer, empty_page, plan_goal, read_roadmap};
+use self::model::{
+    FORM, LayerPlan, LayerState, Roadmap, RoadmapLayer, empty_page, plan_goal, read_roadmap,
+};
 use crate::commands::new::PlanGoal;
 use crate::commands::validate::finding_text;
 use crate::context::{Context, Known};
@@ -46,18 +48,31 @@ pub(crate) fn layer_to_plan(
     words: String,
     context: &Context,
 ) -> Result<PlanGoal, CommandError> {
-    let RoadmapPage { id: name, roadmap, .. } = open_valid_page(Some(selector), context)?;
+    let RoadmapPage {
+        id: name, roadmap, ..
+    } = open_valid_page(Some(selector), context)?;
     let layer = roadmap.layer_to_plan(&name, id)?;
     let missing = roadmap.missing_before(layer);
-    let warning = format!("layer {} builds on layers that are not done: {}", layer.id, missing.join(", "));
+    let warning = format!(
+        "layer {} builds on layers that are not done: {}",
+        layer.id,
+        missing.join(", ")
+    );
     let of = TaskId::new(&*layer.id).expect("a page without errors has no other ids");
-    let words = if words.trim().is_empty() { layer.goal.clone() } else { words };
+    let words = if words.trim().is_empty() {
+        layer.goal.clone()
+    } else {
+        words
+    };
     Ok(PlanGoal {
         goal: plan_goal(&words, &name, layer),
         name: layer.title.clone(),
         words,
         warning: (!missing.is_empty()).then_some(warning),
-        roadmap: Some(OfLayer { id: name, layer: of }),
+        roadmap: Some(OfLayer {
+            id: name,
+            layer: of,
+        }),
     })
 }
 
@@ -108,7 +123,10 @@ fn new(goal: &str, context: &Context) -> CommandResult {
             .hint("say what you want in the end: `fp roadmap new 'Accounts for everybody'`"));
     }
     let (id, path) = create_page(context.repo(), goal, context.today())?;
-    let form: String = FORM.lines().map(|line| format!("  {line}").trim_end().to_owned() + "\n").collect();
+    let form: String = FORM
+        .lines()
+        .map(|line| format!("  {line}").trim_end().to_owned() + "\n")
+        .collect();
     let text = format!(
         "Roadmap {id}\n  {}\n\nWrite its layers there; each becomes a plan:\n\n{form}\nA layer without \
          `Depends on` waits for the one before it.\n\nNext: fp roadmap check {id}\n",
@@ -120,22 +138,46 @@ fn new(goal: &str, context: &Context) -> CommandResult {
 fn check(selector: Option<&str>, context: &Context) -> CommandResult {
     let page = open_page(selector, context.repo())?;
     let lines = Lines::new(&page.text);
-    let (name, layers) = (visible_line(&context.shown(&page.path)), page.roadmap.layers.len());
-    let mut text: String = page.found.iter().map(|found| finding_text(&name, &lines, found) + "\n").collect();
-    let errors = page.found.iter().filter(|finding| finding.severity == Severity::Error).count();
-    let counts = [(layers, "layer"), (errors, "error"), (page.found.len() - errors, "warning")];
-    let counts = counts.map(|(number, what)| counted(number, what)).join(", ");
+    let (name, layers) = (
+        visible_line(&context.shown(&page.path)),
+        page.roadmap.layers.len(),
+    );
+    let mut text: String = page
+        .found
+        .iter()
+        .map(|found| finding_text(&name, &lines, found) + "\n")
+        .collect();
+    let errors = page
+        .found
+        .iter()
+        .filter(|finding| finding.severity == Severity::Error)
+        .count();
+    let counts = [
+        (layers, "layer"),
+        (errors, "error"),
+        (page.found.len() - errors, "warning"),
+    ];
+    let counts = counts
+        .map(|(number, what)| counted(number, what))
+        .join(", ");
     let valid = errors == 0;
-    text += &format!("{name}: {}, {counts}\n", if valid { "valid" } else { "not valid" });
+    text += &format!(
+        "{name}: {}, {counts}\n",
+        if valid { "valid" } else { "not valid" }
+    );
     let violations = violations(&page.found, &lines);
-    let json = json!({ "roadmap": page.id, "valid": valid, "layers": layers, "violations": violations });
+    let json =
+        json!({ "roadmap": page.id, "valid": valid, "layers": layers, "violations": violations });
     context.styled_report(&json, &text)?;
     Ok(if valid { Exit::Done } else { Exit::Findings })
 }
 
 fn show(selector: Option<&str>, context: &Context) -> CommandResult {
-    let RoadmapPage { id, path, roadmap, .. } = open_valid_page(selector, context)?;
-    let json = json!({ "roadmap": id, "path": path, "goal": roadmap.goal, "layers": roadmap.layers });
+    let RoadmapPage {
+        id, path, roadmap, ..
+    } = open_valid_page(selector, context)?;
+    let json =
+        json!({ "roadmap": id, "path": path, "goal": roadmap.goal, "layers": roadmap.layers });
     context.report(&json, &shown_text(&id, &context.shown(&path), &roadmap))
 }
 
@@ -148,9 +190,14 @@ fn next(selector: Option<&str>, context: &Context) -> CommandResult {
         value["command"] = json!(start_command(&id, layer));
         value
     });
-    let json = json!({ "roadmap": id, "done": done, "total": total, "due": due_json.collect::<Vec<_>>() });
+    let json =
+        json!({ "roadmap": id, "done": done, "total": total, "due": due_json.collect::<Vec<_>>() });
     context.report(&json, &next_text(&id, &roadmap, &due))?;
-    Ok(if due.is_empty() && done < total { Exit::NothingReady } else { Exit::Done })
+    Ok(if due.is_empty() && done < total {
+        Exit::NothingReady
+    } else {
+        Exit::Done
+    })
 }
 
 fn shown_text(id: &RoadmapId, path: &str, roadmap: &Roadmap) -> String {
@@ -163,7 +210,11 @@ fn shown_text(id: &RoadmapId, path: &str, roadmap: &Roadmap) -> String {
 }
 
 fn done_text(roadmap: &Roadmap) -> String {
-    format!("{} of {} done\n", roadmap.count_done(), counted(roadmap.layers.len(), "layer"))
+    format!(
+        "{} of {} done\n",
+        roadmap.count_done(),
+        counted(roadmap.layers.len(), "layer")
+    )
 }
 
 fn layer_line(layer: &RoadmapLayer) -> String {
@@ -173,7 +224,9 @@ fn layer_line(layer: &RoadmapLayer) -> String {
     };
     let head = fitted(&titled(layer), TITLE);
     let pad = " ".repeat(TITLE + 2 - head.width());
-    let plan = layer.plan().map(|plan| format!("      {}\n", plan_text(plan)));
+    let plan = layer
+        .plan()
+        .map(|plan| format!("      {}\n", plan_text(plan)));
     format!("  {head}{pad}{state}\n{}", plan.unwrap_or_default())
 }
 
@@ -199,15 +252,25 @@ fn next_text(id: &RoadmapId, roadmap: &Roadmap, due: &[&RoadmapLayer]) -> String
     }
     let mut text = String::new();
     for layer in due {
-        text += &format!("{}\n", fitted(&format!("{}: {}", titled(layer), layer.goal), WIDTH));
+        text += &format!(
+            "{}\n",
+            fitted(&format!("{}: {}", titled(layer), layer.goal), WIDTH)
+        );
         text += &format!("  {}\n", start_command(id, layer));
         if let Some(plan) = layer.plan().filter(|plan| !plan.archived) {
-            text += &format!("  or continue {}: /fp:implement {}\n", plan_text(plan), plan.plan_id);
+            text += &format!(
+                "  or continue {}: /fp:implement {}\n",
+                plan_text(plan),
+                plan.plan_id
+            );
         }
     }
     if due.is_empty() {
         text += "Nothing else is due until this is done:\n";
-        let under_way = roadmap.layers.iter().filter(|layer| !layer.wants_a_plan() && !layer.is_done());
+        let under_way = roadmap
+            .layers
+            .iter()
+            .filter(|layer| !layer.wants_a_plan() && !layer.is_done());
         text.extend(under_way.map(layer_line));
     }
     text
@@ -232,8 +295,16 @@ fn open_page(selector: Option<&str>, repo: &Repo) -> Result<RoadmapPage, Command
     }
     let text = file::read_text(&path, CAP)?;
     let (roadmap, parsed) = read_roadmap(&text);
-    let found = check_roadmap(&roadmap, parsed, |path| is_inside(repo, &repo.root.join(path)));
-    Ok(RoadmapPage { id, path, text, roadmap, found })
+    let found = check_roadmap(&roadmap, parsed, |path| {
+        is_inside(repo, &repo.root.join(path))
+    });
+    Ok(RoadmapPage {
+        id,
+        path,
+        text,
+        roadmap,
+        found,
+    })
 }
 
 /// True for a file that is there, and in the repository even behind links.
@@ -246,7 +317,10 @@ fn choose_id(repo: &Repo, part: &str) -> Result<RoadmapId, CommandError> {
     let folder = repo.root.join(ROADMAPS);
     let mut ids = Vec::new();
     if folder.exists() {
-        let failed = |source| FileError::Read { path: folder.clone(), source };
+        let failed = |source| FileError::Read {
+            path: folder.clone(),
+            source,
+        };
         for entry in fs::read_dir(&folder).map_err(failed)? {
             let name = entry.map_err(failed)?.file_name();
             let id = name.to_str().and_then(|name| name.strip_suffix(".md"));
@@ -255,18 +329,25 @@ fn choose_id(repo: &Repo, part: &str) -> Result<RoadmapId, CommandError> {
     }
     ids.sort();
     if ids.is_empty() {
-        return Err(CommandError::failed("there is no roadmap").hint("`fp roadmap new GOAL` begins one"));
+        return Err(
+            CommandError::failed("there is no roadmap").hint("`fp roadmap new GOAL` begins one")
+        );
     }
     let has_part = |id: &&RoadmapId| id.as_str().to_lowercase().contains(&part.to_lowercase());
     let matching: Vec<&RoadmapId> = ids.iter().filter(has_part).collect();
-    match (ids.iter().find(|id| id.as_str() == part), matching.as_slice()) {
+    match (
+        ids.iter().find(|id| id.as_str() == part),
+        matching.as_slice(),
+    ) {
         (Some(id), _) => Ok(id.clone()),
         (None, [id]) => Ok((*id).clone()),
         (None, matching) => {
             let listed: String = ids.iter().map(|id| format!("\n  {id}")).collect();
             let matching = counted(matching.len(), "roadmap");
-            Err(CommandError::failed(format!("{matching} match; there are:{listed}"))
-                .hint("name a roadmap by its id or a part of it"))
+            Err(
+                CommandError::failed(format!("{matching} match; there are:{listed}"))
+                    .hint("name a roadmap by its id or a part of it"),
+            )
         }
     }
 }
@@ -282,8 +363,13 @@ fn create_page(repo: &Repo, goal: &str, today: Date) -> Result<(RoadmapId, PathB
     let base = format!("{}-{}", slug(goal), today.strftime("%Y%m%d"));
     let mut number = 1;
     loop {
-        let name = if number == 1 { base.clone() } else { format!("{base}-{number}") };
-        let id = RoadmapId::new(name).map_err(|why| CommandError::failed(why).hint("use other words"))?;
+        let name = if number == 1 {
+            base.clone()
+        } else {
+            format!("{base}-{number}")
+        };
+        let id = RoadmapId::new(name)
+            .map_err(|why| CommandError::failed(why).hint("use other words"))?;
         let path = page_path(repo, &id);
         if file::write_if_absent(&path, empty_page(goal).as_bytes())? {
             return Ok((id, path));
@@ -298,16 +384,30 @@ fn open_valid_page(selector: Option<&str>, context: &Context) -> Result<RoadmapP
     let mut page = open_page(selector, context.repo())?;
     let known = context.known_plans()?;
     context.warn_of_unread(&known);
-    for Known { folder, state, archived } in &known {
+    for Known {
+        folder,
+        state,
+        archived,
+    } in &known
+    {
         let layer = folder.layer().unwrap_or_else(|error| {
-            context.printer.note(&format!("warning: plan {} is left out: {error}", folder.id()));
+            context.printer.note(&format!(
+                "warning: plan {} is left out: {error}",
+                folder.id()
+            ));
             None
         });
         if let (Some(of), Ok(state)) = (layer.filter(|of| of.id == page.id), state) {
-            page.roadmap.add_plan(&of.layer, LayerPlan::new(state, *archived));
+            page.roadmap
+                .add_plan(&of.layer, LayerPlan::new(state, *archived));
         }
     }
-    let is_done = |id: &str| page.roadmap.layers.iter().any(|layer| layer.id == id && layer.is_done());
+    let is_done = |id: &str| {
+        page.roadmap
+            .layers
+            .iter()
+            .any(|layer| layer.id == id && layer.is_done())
+    };
     let counts = |finding: &&Diagnostic| {
         let lost = finding.rule == UNMADE_INPUT && is_done(&finding.task_id);
         finding.severity == Severity::Error && !lost
@@ -316,8 +416,10 @@ fn open_valid_page(selector: Option<&str>, context: &Context) -> Result<RoadmapP
         0 => Ok(page),
         errors => {
             let (path, errors) = (context.shown(&page.path), counted(errors, "error"));
-            Err(CommandError::refused(format!("{path} is not valid: it has {errors}"))
-                .hint(format!("`fp roadmap check {}` shows them", page.id)))
+            Err(
+                CommandError::refused(format!("{path} is not valid: it has {errors}"))
+                    .hint(format!("`fp roadmap check {}` shows them", page.id)),
+            )
         }
     }
 }

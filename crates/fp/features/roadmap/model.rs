@@ -77,36 +77,72 @@ pub(super) struct LayerItem {
 
 impl From<&Item<'_>> for LayerItem {
     fn from(item: &Item<'_>) -> Self {
-        Self { text: item.text.to_string(), span: item.span }
+        Self {
+            text: item.text.to_string(),
+            span: item.span,
+        }
     }
 }
 
 /// Reads a page. Never fails: the layers are those that can be recognised, and the rest is in the findings.
 pub(super) fn read_roadmap(text: &str) -> (Roadmap, Vec<Diagnostic>) {
     let (plan, found) = parse(text);
-    let is_top = |task: &Task| task.parent.is_none_or(|parent| plan.tasks[parent].synthetic);
+    let is_top = |task: &Task| {
+        task.parent
+            .is_none_or(|parent| plan.tasks[parent].synthetic)
+    };
     let tasks = plan.tasks.iter().filter(|task| !task.synthetic);
-    let mut layers: Vec<RoadmapLayer> =
-        tasks.map(|task| RoadmapLayer { nested: !is_top(task), ..read_layer(text, task) }).collect();
+    let mut layers: Vec<RoadmapLayer> = tasks
+        .map(|task| RoadmapLayer {
+            nested: !is_top(task),
+            ..read_layer(text, task)
+        })
+        .collect();
     let ids: Vec<String> = layers.iter().map(|layer| layer.id.clone()).collect();
     for (at, layer) in layers.iter_mut().enumerate() {
         layer.before = match &layer.depends_on {
-            Some(items) => {
-                items.iter().filter_map(|item| ids.iter().position(|id| *id == item.text)).collect()
-            }
+            Some(items) => items
+                .iter()
+                .filter_map(|item| ids.iter().position(|id| *id == item.text))
+                .collect(),
             None => at.checked_sub(1).into_iter().collect(),
         };
     }
-    (Roadmap { goal: quoted_goal(text), layers }, found)
+    (
+        Roadmap {
+            goal: quoted_goal(text),
+            layers,
+        },
+        found,
+    )
 }
 
 fn read_layer(text: &str, task: &Task<'_>) -> RoadmapLayer {
-    let all = |label| task.fields.unknown.iter().filter(move |(given, _)| plain_label(given) == label);
+    let all = |label| {
+        task.fields
+            .unknown
+            .iter()
+            .filter(move |(given, _)| plain_label(given) == label)
+    };
     let first = |label| all(label).next().map(|(_, item)| item);
     // A layer's own label, or else the one that task trees have for it.
     let list = |label, kind, of_tree: Option<FieldKind>| -> Option<Vec<LayerItem>> {
-        let own = first(label).map(|item| entries_of(kind, text, item).iter().map(LayerItem::from).collect());
-        own.or_else(|| Some(task.fields.get(of_tree?)?.items.iter().map(LayerItem::from).collect()))
+        let own = first(label).map(|item| {
+            entries_of(kind, text, item)
+                .iter()
+                .map(LayerItem::from)
+                .collect()
+        });
+        own.or_else(|| {
+            Some(
+                task.fields
+                    .get(of_tree?)?
+                    .items
+                    .iter()
+                    .map(LayerItem::from)
+                    .collect(),
+            )
+        })
     };
     let goal = first("goal").map(|item| item.text.split_whitespace().collect::<Vec<_>>().join(" "));
     let description = task.fields.text(FieldKind::Description).map(str::to_owned);
@@ -115,11 +151,23 @@ fn read_layer(text: &str, task: &Task<'_>) -> RoadmapLayer {
         id_span: task.id_span,
         title: task.description.to_string(),
         span: task.span,
-        goal: goal.or(description).filter(|goal| !goal.eq_ignore_ascii_case("none")).unwrap_or_default(),
+        goal: goal
+            .or(description)
+            .filter(|goal| !goal.eq_ignore_ascii_case("none"))
+            .unwrap_or_default(),
         inputs: list("inputs", FieldKind::Files, None).unwrap_or_default(),
         outputs: list("outputs", FieldKind::Files, None).unwrap_or_default(),
-        done_when: list("done when", FieldKind::Acceptance, Some(FieldKind::Acceptance)).unwrap_or_default(),
-        depends_on: list("depends on", FieldKind::Dependencies, Some(FieldKind::Dependencies)),
+        done_when: list(
+            "done when",
+            FieldKind::Acceptance,
+            Some(FieldKind::Acceptance),
+        )
+        .unwrap_or_default(),
+        depends_on: list(
+            "depends on",
+            FieldKind::Dependencies,
+            Some(FieldKind::Dependencies),
+        ),
         ..RoadmapLayer::default()
     }
 }
@@ -132,28 +180,47 @@ fn plain_label(label: &str) -> String {
 /// A page for `goal`, without layers.
 pub(super) fn empty_page(goal: &str) -> String {
     let quote = |line: &str| format!("> {}", line.trim()).trim_end().to_owned() + "\n";
-    format!("# Roadmap\n\n{}", goal.trim().lines().map(quote).collect::<String>())
+    format!(
+        "# Roadmap\n\n{}",
+        goal.trim().lines().map(quote).collect::<String>()
+    )
 }
 
 /// The goal that a page quotes before its first layer, or an empty text.
 pub(super) fn quoted_goal(text: &str) -> String {
     let before = text.lines().take_while(|line| !line.starts_with("##"));
-    let quoted = before.skip_while(|line| !line.starts_with('>')).take_while(|line| line.starts_with('>'));
+    let quoted = before
+        .skip_while(|line| !line.starts_with('>'))
+        .take_while(|line| line.starts_with('>'));
     let lines: Vec<&str> = quoted.map(|line| line[1..].trim()).collect();
     lines.join("\n").trim().to_owned()
 }
 
 /// The goal of a plan for `layer` of the roadmap `id`: `words`, and the layer's fields.
 pub(super) fn plan_goal(words: &str, id: &RoadmapId, layer: &RoadmapLayer) -> String {
-    let mut goal = format!("{}\n\nLayer {} of the roadmap {id}: {}\n", words.trim(), layer.id, layer.title);
+    let mut goal = format!(
+        "{}\n\nLayer {} of the roadmap {id}: {}\n",
+        words.trim(),
+        layer.id,
+        layer.title
+    );
     for (label, items) in [("Builds on", &layer.inputs), ("Makes", &layer.outputs)] {
         if !items.is_empty() {
-            let names = items.iter().map(|item| &*item.text).collect::<Vec<_>>().join(", ");
+            let names = items
+                .iter()
+                .map(|item| &*item.text)
+                .collect::<Vec<_>>()
+                .join(", ");
             goal += &format!("{label}: {names}\n");
         }
     }
     goal += "Done when:\n";
-    goal.extend(layer.done_when.iter().map(|item| format!("- {}\n", item.text)));
+    goal.extend(
+        layer
+            .done_when
+            .iter()
+            .map(|item| format!("- {}\n", item.text)),
+    );
     goal.trim_end().to_owned()
 }
 
@@ -184,7 +251,9 @@ impl LayerPlan {
         match self.phase {
             Phase::Finished | Phase::Cancelled if self.done == self.total => LayerState::Done,
             Phase::Finished | Phase::Cancelled => LayerState::Stopped,
-            Phase::Planning | Phase::Approved | Phase::Running if self.archived => LayerState::Stopped,
+            Phase::Planning | Phase::Approved | Phase::Running if self.archived => {
+                LayerState::Stopped
+            }
             Phase::Running => LayerState::Running,
             Phase::Planning | Phase::Approved => LayerState::Planning,
         }
@@ -237,12 +306,19 @@ impl Roadmap {
     /// The layers that come before themselves.
     pub(super) fn in_cycles(&self) -> Vec<&RoadmapLayer> {
         let is_in_cycle = |at: &usize| self.all_before(*at).contains(at);
-        (0..self.layers.len()).filter(is_in_cycle).map(|at| &self.layers[at]).collect()
+        (0..self.layers.len())
+            .filter(is_in_cycle)
+            .map(|at| &self.layers[at])
+            .collect()
     }
 
     /// Adds a plan for the layer with this id.
     pub(super) fn add_plan(&mut self, layer: &TaskId, plan: LayerPlan) {
-        if let Some(layer) = self.layers.iter_mut().find(|known| known.id == layer.as_str()) {
+        if let Some(layer) = self
+            .layers
+            .iter_mut()
+            .find(|known| known.id == layer.as_str())
+        {
             layer.state = layer.state.max(plan.state());
             layer.plans.push(plan);
         }
@@ -255,12 +331,16 @@ impl Roadmap {
     /// Ids of the layers directly before `layer` that are not done.
     pub(super) fn missing_before(&self, layer: &RoadmapLayer) -> Vec<&str> {
         let before = layer.before.iter().map(|at| &self.layers[*at]);
-        before.filter(|layer| !layer.is_done()).map(|layer| &*layer.id).collect()
+        before
+            .filter(|layer| !layer.is_done())
+            .map(|layer| &*layer.id)
+            .collect()
     }
 
     /// The layers that want a plan and whose layers before them are done.
     pub(super) fn due(&self) -> Vec<&RoadmapLayer> {
-        let is_due = |layer: &&RoadmapLayer| layer.wants_a_plan() && self.missing_before(layer).is_empty();
+        let is_due =
+            |layer: &&RoadmapLayer| layer.wants_a_plan() && self.missing_before(layer).is_empty();
         self.layers.iter().filter(is_due).collect()
     }
 
@@ -272,21 +352,30 @@ impl Roadmap {
         id: Option<&TaskId>,
     ) -> Result<&RoadmapLayer, CommandError> {
         let layer = match (id, self.due().as_slice()) {
-            (Some(id), _) => self.layers.iter().find(|layer| layer.id == id.as_str()).ok_or_else(|| {
-                CommandError::failed(format!("{name} has no layer {id}"))
-                    .hint(format!("`fp roadmap show {name}` lists them"))
-            })?,
+            (Some(id), _) => self
+                .layers
+                .iter()
+                .find(|layer| layer.id == id.as_str())
+                .ok_or_else(|| {
+                    CommandError::failed(format!("{name} has no layer {id}"))
+                        .hint(format!("`fp roadmap show {name}` lists them"))
+                })?,
             (None, [layer]) => layer,
             (None, _) => {
-                return Err(CommandError::refused("no single layer is due: name one")
-                    .hint(format!("`fp roadmap next {name}` lists them; --layer names one")));
+                return Err(
+                    CommandError::refused("no single layer is due: name one").hint(format!(
+                        "`fp roadmap next {name}` lists them; --layer names one"
+                    )),
+                );
             }
         };
         match layer.plan() {
-            Some(LayerPlan { plan_id, .. }) if !layer.wants_a_plan() => {
-                Err(CommandError::refused(format!("layer {} already has a plan: {plan_id}", layer.id))
-                    .hint(format!("`fp status {plan_id}` shows its state; `fp plans archive` puts it away")))
-            }
+            Some(LayerPlan { plan_id, .. }) if !layer.wants_a_plan() => Err(CommandError::refused(
+                format!("layer {} already has a plan: {plan_id}", layer.id),
+            )
+            .hint(format!(
+                "`fp status {plan_id}` shows its state; `fp plans archive` puts it away"
+            ))),
             _ => Ok(layer),
         }
     }

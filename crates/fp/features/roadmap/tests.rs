@@ -46,17 +46,31 @@ fn found(text: &str) -> Vec<String> {
     let lines = Lines::new(text);
     let line = |found: &fp_plan::diagnostic::Diagnostic| {
         let place = lines.position(found.span.start);
-        format!("{}:{} {}: {}", place.line, place.column, found.rule, found.detail)
+        format!(
+            "{}:{} {}: {}",
+            place.line, place.column, found.rule, found.detail
+        )
     };
-    check_roadmap(&roadmap, parsed, |path| path == "src/main.rs").iter().map(line).collect()
+    check_roadmap(&roadmap, parsed, |path| path == "src/main.rs")
+        .iter()
+        .map(line)
+        .collect()
 }
 
 #[test]
 fn a_page_is_read() {
     let (roadmap, parsed) = read_roadmap(GOOD);
     assert_eq!(parsed, []);
-    assert_eq!(roadmap.goal, "Accounts for everybody,\nwith a log of who did what");
-    let texts = |items: &[LayerItem]| items.iter().map(|item| item.text.clone()).collect::<Vec<_>>();
+    assert_eq!(
+        roadmap.goal,
+        "Accounts for everybody,\nwith a log of who did what"
+    );
+    let texts = |items: &[LayerItem]| {
+        items
+            .iter()
+            .map(|item| item.text.clone())
+            .collect::<Vec<_>>()
+    };
     let of = |layer: &RoadmapLayer| {
         (
             format!("{} {}: {}", layer.id, layer.title, layer.goal),
@@ -89,13 +103,29 @@ fn a_page_is_read() {
             "`app log` lists what Ada did",
             ids(&["1"]),
         ),
-        ("4 Report: A page of it", "the session|the log", "", "the page lists Ada", ids(&["2", "3"])),
+        (
+            "4 Report: A page of it",
+            "the session|the log",
+            "",
+            "the page lists Ada",
+            ids(&["2", "3"]),
+        ),
     ]
     .map(|(head, inputs, outputs, done, depends)| {
-        (head.to_owned(), inputs.to_owned(), outputs.to_owned(), done.to_owned(), depends)
+        (
+            head.to_owned(),
+            inputs.to_owned(),
+            outputs.to_owned(),
+            done.to_owned(),
+            depends,
+        )
     });
     assert_eq!(roadmap.layers.iter().map(of).collect::<Vec<_>>(), expect);
-    let before: Vec<_> = roadmap.layers.iter().map(|layer| layer.before.clone()).collect();
+    let before: Vec<_> = roadmap
+        .layers
+        .iter()
+        .map(|layer| layer.before.clone())
+        .collect();
     assert_eq!(before, [vec![], vec![0], vec![0], vec![1, 2]]);
     assert_eq!(found(GOOD), [""; 0]);
 }
@@ -105,10 +135,19 @@ fn the_words_of_trees_are_read_as_well() {
     let text = "- [ID: 1] A\n  - goal: a\n  - Acceptance:\n    - b is seen\n  - Dependencies: none\n- [ID: 2] B\n  - DONE-WHEN: c\n  - Goal: d\n    e\n";
     let (roadmap, _) = read_roadmap(text);
     assert_eq!(
-        (&*roadmap.layers[0].done_when[0].text, &roadmap.layers[0].depends_on),
+        (
+            &*roadmap.layers[0].done_when[0].text,
+            &roadmap.layers[0].depends_on
+        ),
         ("b is seen", &Some(vec![]))
     );
-    assert_eq!((&*roadmap.layers[1].goal, &*roadmap.layers[1].done_when[0].text), ("d e", "c"));
+    assert_eq!(
+        (
+            &*roadmap.layers[1].goal,
+            &*roadmap.layers[1].done_when[0].text
+        ),
+        ("d e", "c")
+    );
     assert_eq!(found(text), [""; 0]);
 }
 
@@ -118,9 +157,21 @@ fn what_is_wrong_is_found_at_once() {
         assert!(GOOD.contains(from), "{from}");
         assert_eq!(found(&GOOD.replacen(from, to, 1)), expect, "{from} -> {to}");
     };
-    check("- Goal: A page of it\n", "", &["27:4 missing-goal: the layer has no goal"]);
-    check("- Goal: A page of it\n", "- Goal: none\n", &["27:4 missing-goal: the layer has no goal"]);
-    check("- Done when: the page lists Ada\n", "", &["27:4 missing-done-when: the layer has no `Done when`"]);
+    check(
+        "- Goal: A page of it\n",
+        "",
+        &["27:4 missing-goal: the layer has no goal"],
+    );
+    check(
+        "- Goal: A page of it\n",
+        "- Goal: none\n",
+        &["27:4 missing-goal: the layer has no goal"],
+    );
+    check(
+        "- Done when: the page lists Ada\n",
+        "",
+        &["27:4 missing-done-when: the layer has no `Done when`"],
+    );
     check(
         "- Done when: the page lists Ada\n",
         "- Done when:\n",
@@ -131,7 +182,11 @@ fn what_is_wrong_is_found_at_once() {
         "the page works as expected",
         &["33:14 vague-done-when: \"works as expected\" says nothing that can be observed"],
     );
-    check("[4]", "[3]", &["27:5 duplicate-layer: there is a layer 3 already"]);
+    check(
+        "[4]",
+        "[3]",
+        &["27:5 duplicate-layer: there is a layer 3 already"],
+    );
     check(
         "[4]",
         "[a/b]",
@@ -139,7 +194,11 @@ fn what_is_wrong_is_found_at_once() {
             "27:5 layer-id: \"a/b\" is not an id: ids are letters, digits, `-`, `_`, in segments joined by `.`",
         ],
     );
-    check("## [4]", "### [4]", &["27:5 nested-layer: the layer is nested in another one"]);
+    check(
+        "## [4]",
+        "### [4]",
+        &["27:5 nested-layer: the layer is nested in another one"],
+    );
     check(
         "2 and 3",
         "2, 7",
@@ -169,13 +228,19 @@ fn what_is_wrong_is_found_at_once() {
         "Inputs: the account store",
         &["8:11 unmade-input: layer 1 makes `the account store` but doesn't come before"],
     );
-    check("Depends on: 1\n", "Depends on: 4\n", &["25:15 layer-cycle: layers wait for each other: 3, 4"]);
+    check(
+        "Depends on: 1\n",
+        "Depends on: 4\n",
+        &["25:15 layer-cycle: layers wait for each other: 3, 4"],
+    );
 }
 
 #[test]
 fn how_many_layers() {
     let layers = |number: usize| -> String {
-        (1..=number).map(|n| format!("## [{n}] Layer\n- Goal: a\n- Done when: b is seen\n")).collect()
+        (1..=number)
+            .map(|n| format!("## [{n}] Layer\n- Goal: a\n- Done when: b is seen\n"))
+            .collect()
     };
     assert_eq!(found("# Roadmap\n"), ["1:1 no-layer: there is no layer"]);
     assert_eq!(found(&layers(7)), [""; 0]);
@@ -207,7 +272,10 @@ fn a_page_is_begun_with_its_goal() {
         );
     }
     assert_eq!(quoted_goal("# Roadmap\n\n## [1] A\n\n> a quotation\n"), "");
-    assert_eq!(found(&format!("{}\n{FORM}", empty_page("Accounts"))), [""; 0]);
+    assert_eq!(
+        found(&format!("{}\n{FORM}", empty_page("Accounts"))),
+        [""; 0]
+    );
 }
 
 proptest! {

@@ -38,7 +38,10 @@ impl ListedEntry {
     /// The entries of `task` in their order, without duplicates.
     pub(super) fn all_of(task: &Task) -> Vec<Self> {
         let mut known = BTreeSet::new();
-        task.files().map(Self::new).filter(|entry| known.insert(entry.clone())).collect()
+        task.files()
+            .map(Self::new)
+            .filter(|entry| known.insert(entry.clone()))
+            .collect()
     }
 
     fn as_str(&self) -> &str {
@@ -57,12 +60,18 @@ impl ListedEntry {
                 Err(_) => {
                     let folder = format!("{path}/");
                     let start = paths.partition_point(|known| *known < folder);
-                    (start..paths.len()).take_while(|at| paths[*at].starts_with(&folder)).collect()
+                    (start..paths.len())
+                        .take_while(|at| paths[*at].starts_with(&folder))
+                        .collect()
                 }
             },
             Self::Pattern(pattern) => {
-                let Some(pattern) = plain_glob(pattern) else { return Vec::new() };
-                (0..paths.len()).filter(|at| pattern.is_match(&paths[*at])).collect()
+                let Some(pattern) = plain_glob(pattern) else {
+                    return Vec::new();
+                };
+                (0..paths.len())
+                    .filter(|at| pattern.is_match(&paths[*at]))
+                    .collect()
             }
         }
     }
@@ -105,10 +114,22 @@ pub(super) struct TaskSignals {
 
 /// The signals of the leaves of `plan`, in document order.
 pub(super) fn signals_of(plan: &Plan, survey: &RepositorySurvey) -> Vec<TaskSignals> {
-    let RepositorySurvey { paths, words, with_tests, lines, history } = survey;
-    let leaves: Vec<(&Task, Vec<ListedEntry>)> =
-        plan.leaves().filter(|task| !task.broken).map(|leaf| (leaf, ListedEntry::all_of(leaf))).collect();
-    let wanted = leaves.iter().flat_map(|(_, entries)| entries).flat_map(|entry| entry.covered(paths));
+    let RepositorySurvey {
+        paths,
+        words,
+        with_tests,
+        lines,
+        history,
+    } = survey;
+    let leaves: Vec<(&Task, Vec<ListedEntry>)> = plan
+        .leaves()
+        .filter(|task| !task.broken)
+        .map(|leaf| (leaf, ListedEntry::all_of(leaf)))
+        .collect();
+    let wanted = leaves
+        .iter()
+        .flat_map(|(_, entries)| entries)
+        .flat_map(|entry| entry.covered(paths));
     let wanted: BTreeSet<usize> = wanted.collect();
     let links = file_links(paths, words, &wanted);
     let tests = Tests::among(paths.iter().map(String::as_str));
@@ -118,7 +139,10 @@ pub(super) fn signals_of(plan: &Plan, survey: &RepositorySurvey) -> Vec<TaskSign
     };
     let tested: BTreeSet<usize> = wanted.into_iter().filter(is_tested).collect();
     let signals = leaves.into_iter().map(|(task, entries)| {
-        let mut inputs = SignalInputs { tests_required: task.tests_required(), ..SignalInputs::default() };
+        let mut inputs = SignalInputs {
+            tests_required: task.tests_required(),
+            ..SignalInputs::default()
+        };
         // A file counts once, however often it is listed.
         let mut known = BTreeSet::new();
         for entry in &entries {
@@ -143,18 +167,26 @@ pub(super) fn signals_of(plan: &Plan, survey: &RepositorySurvey) -> Vec<TaskSign
             }
         }
         let (id, title) = (task.id.to_string(), task.description.to_string());
-        TaskSignals { id, title, values: SignalValues::of(&inputs), inputs }
+        TaskSignals {
+            id,
+            title,
+            values: SignalValues::of(&inputs),
+            inputs,
+        }
     });
     signals.collect()
 }
 
 /// True if `text`, the content of a Rust file, has tests inside.
 pub(super) fn has_tests_inside(text: &str) -> bool {
-    text.lines().filter_map(|line| line.trim().strip_prefix("#[")).any(|attribute| {
-        let name = attribute.split(['(', ']', ' ']).next().unwrap_or("");
-        let only_for_tests = name == "cfg" && attribute.contains("test") && !attribute.contains("not(");
-        only_for_tests || name == "test" || name.ends_with("::test")
-    })
+    text.lines()
+        .filter_map(|line| line.trim().strip_prefix("#["))
+        .any(|attribute| {
+            let name = attribute.split(['(', ']', ' ']).next().unwrap_or("");
+            let only_for_tests =
+                name == "cfg" && attribute.contains("test") && !attribute.contains("not(");
+            only_for_tests || name == "test" || name.ends_with("::test")
+        })
 }
 
 #[cfg(test)]
@@ -188,7 +220,9 @@ mod tests {
 
     #[test]
     fn what_a_text_means() {
-        let check = |text: &str, expect: ListedEntry| assert_eq!(ListedEntry::new(text), expect, "{text:?}");
+        let check = |text: &str, expect: ListedEntry| {
+            assert_eq!(ListedEntry::new(text), expect, "{text:?}")
+        };
         let path = |text: &str| ListedEntry::Path(text.into());
         let outside = |text: &str| ListedEntry::Outside(text.into());
         check("./src//a.rs", path("src/a.rs"));
@@ -242,7 +276,11 @@ mod tests {
             ("src/c.ts", "import './a'\nimport './b'\n"),
             ("src/b.test.ts", "import './b'\n"),
         ]);
-        let history = FileHistory { commits: 3, authors: 2, fix_commits: 1 };
+        let history = FileHistory {
+            commits: 3,
+            authors: 2,
+            fix_commits: 1,
+        };
         survey.history.insert("src/a.ts".into(), history);
         survey.history.insert("src/c.ts".into(), history);
         let expect = SignalInputs {
@@ -260,7 +298,14 @@ mod tests {
         assert_eq!(inputs(&survey, "src"), expect);
         assert_eq!(inputs(&survey, "src/*.ts, src/a.ts, ./src/b.ts"), expect);
         let more = inputs(&survey, "src, new.ts, ../up, tests/new.test.ts");
-        assert_eq!(more, SignalInputs { files: 7, tested: 3, ..expect });
+        assert_eq!(
+            more,
+            SignalInputs {
+                files: 7,
+                tested: 3,
+                ..expect
+            }
+        );
     }
 
     #[test]

@@ -48,8 +48,10 @@ pub(crate) fn run(args: SignalsArgs, context: &Context) -> CommandResult {
     let text = source.text()?;
     let (tree, _) = parse(&text);
     if tree.leaves().all(|task| task.broken) {
-        return Err(CommandError::refused(format!("{} has no task", source.name))
-            .hint("`fp validate` says what is wrong with it"));
+        return Err(
+            CommandError::refused(format!("{} has no task", source.name))
+                .hint("`fp validate` says what is wrong with it"),
+        );
     }
     let root = &context.repo().worktree;
     let mut survey = survey::survey(root, &context.settings()?.plans_dir, &tree);
@@ -59,7 +61,11 @@ pub(crate) fn run(args: SignalsArgs, context: &Context) -> CommandResult {
         context.printer.note(&format!("note: {note}"));
     }
     let tasks = signals_of(&tree, &survey);
-    let record = SignalsFile { schema_version: SIGNALS_VERSION, tasks: &tasks, notes: &notes };
+    let record = SignalsFile {
+        schema_version: SIGNALS_VERSION,
+        tasks: &tasks,
+        notes: &notes,
+    };
     if let Some(plan) = &source.plan {
         let text = serde_json::to_string_pretty(&record).map_err(CommandError::failed)? + "\n";
         file::atomic_write(&plan.signals_file(), text.as_bytes())?;
@@ -70,7 +76,12 @@ pub(crate) fn run(args: SignalsArgs, context: &Context) -> CommandResult {
 /// One line a task, then the tasks that deserve another look.
 fn table(tasks: &[TaskSignals]) -> String {
     let id = |task: &TaskSignals| fitted(&task.id, ID);
-    let width = tasks.iter().map(|task| id(task).width()).max().unwrap_or(0).max("Task".len());
+    let width = tasks
+        .iter()
+        .map(|task| id(task).width())
+        .max()
+        .unwrap_or(0)
+        .max("Task".len());
     let head = |cells: [&str; 6]| {
         let [id, scope, coupling, git, tests, composite] = cells;
         let pad = " ".repeat(width.saturating_sub(id.width()));
@@ -79,8 +90,14 @@ fn table(tasks: &[TaskSignals]) -> String {
     let mut text = head(["Task", "Scope", "Coupling", "Git", "Tests", "Composite"]) + "Title\n";
     for task in tasks {
         let s = &task.values;
-        let numbers =
-            [s.file_scope, s.coupling, s.git_risk, s.test_coverage, s.composite].map(|n| n.to_string());
+        let numbers = [
+            s.file_scope,
+            s.coupling,
+            s.git_risk,
+            s.test_coverage,
+            s.composite,
+        ]
+        .map(|n| n.to_string());
         let [scope, coupling, git, tests, composite] = numbers.each_ref().map(String::as_str);
         let row = head([&id(task), scope, coupling, git, tests, composite]);
         let title = fitted(&task.title, WIDTH - row.width());
@@ -94,7 +111,10 @@ fn table(tasks: &[TaskSignals]) -> String {
         .collect();
     if !risky.is_empty() {
         text.push('\n');
-        let worth = format!("Worth another look (composite 4 or 5): {}", risky.join(", "));
+        let worth = format!(
+            "Worth another look (composite 4 or 5): {}",
+            risky.join(", ")
+        );
         text.push_str(&(wrapped(&worth, WIDTH - 2).join("\n  ") + "\n"));
     }
     text

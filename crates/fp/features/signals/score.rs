@@ -57,7 +57,13 @@ impl SignalValues {
         let (file_scope, coupling) = (inputs.file_scope(), inputs.coupling());
         let (git_risk, test_coverage) = (inputs.git_risk(), inputs.test_coverage());
         let composite = composite(file_scope, coupling, git_risk, test_coverage);
-        Self { file_scope, coupling, git_risk, test_coverage, composite }
+        Self {
+            file_scope,
+            coupling,
+            git_risk,
+            test_coverage,
+            composite,
+        }
     }
 }
 
@@ -66,7 +72,9 @@ impl SignalInputs {
         if self.files == 0 {
             1
         } else {
-            band(FILE_SCOPE, |(files, lines)| self.files <= files && self.lines < lines)
+            band(FILE_SCOPE, |(files, lines)| {
+                self.files <= files && self.lines < lines
+            })
         }
     }
 
@@ -79,13 +87,25 @@ impl SignalInputs {
     /// The band of mean commits / 10 + mean authors / 3 + mean fix commits / 2 over the files with history.
     fn git_risk(&self) -> u8 {
         let whole = self.files_with_history.saturating_mul(30);
-        let weighted = [(self.commits, 3), (self.authors, 10), (self.fix_commits, 15)];
-        let weighted: usize = weighted.map(|(sum, weight)| sum.saturating_mul(weight)).iter().sum();
-        if whole == 0 { 1 } else { band(GIT_RISK, |risk| weighted < risk.saturating_mul(whole)) }
+        let weighted = [
+            (self.commits, 3),
+            (self.authors, 10),
+            (self.fix_commits, 15),
+        ];
+        let weighted: usize = weighted
+            .map(|(sum, weight)| sum.saturating_mul(weight))
+            .iter()
+            .sum();
+        if whole == 0 {
+            1
+        } else {
+            band(GIT_RISK, |risk| weighted < risk.saturating_mul(whole))
+        }
     }
 
     fn test_coverage(&self) -> u8 {
-        let share_is = |tenths: usize| self.tested.saturating_mul(10) >= self.files.saturating_mul(tenths);
+        let share_is =
+            |tenths: usize| self.tested.saturating_mul(10) >= self.files.saturating_mul(tenths);
         if share_is(8) {
             1
         } else if share_is(5) {
@@ -103,7 +123,8 @@ impl SignalInputs {
 /// round((fileScope + 1.5 coupling + 1.25 gitRisk + 0.75 testCoverage) / 4.5), clamped to 1–5. Multiplied by
 /// four, the weights are 4, 6, 5 and 3, and their sum is 18.
 fn composite(file_scope: u8, coupling: u8, git_risk: u8, test_coverage: u8) -> u8 {
-    let [scope, coupling, risk, coverage] = [file_scope, coupling, git_risk, test_coverage].map(u32::from);
+    let [scope, coupling, risk, coverage] =
+        [file_scope, coupling, git_risk, test_coverage].map(u32::from);
     let rounded = (4 * scope + 6 * coupling + 5 * risk + 3 * coverage + 9) / 18;
     u8::try_from(rounded.clamp(1, 5)).unwrap_or(5)
 }
@@ -118,7 +139,12 @@ mod tests {
     fn file_scope_bands() {
         let check = |files: usize, lines: usize, expect: u8| {
             assert_eq!(
-                SignalInputs { files, lines, ..SignalInputs::default() }.file_scope(),
+                SignalInputs {
+                    files,
+                    lines,
+                    ..SignalInputs::default()
+                }
+                .file_scope(),
                 expect,
                 "{files} {lines}"
             );
@@ -140,7 +166,12 @@ mod tests {
     #[test]
     fn coupling_bands() {
         let check = |files: usize, fan_in: usize, fan_out: usize, expect: u8| {
-            let inputs = SignalInputs { files, fan_in, fan_out, ..SignalInputs::default() };
+            let inputs = SignalInputs {
+                files,
+                fan_in,
+                fan_out,
+                ..SignalInputs::default()
+            };
             assert_eq!(inputs.coupling(), expect, "{files} {fan_in} {fan_out}");
         };
         check(0, 0, 0, 1);
@@ -170,7 +201,11 @@ mod tests {
                 fix_commits,
                 ..SignalInputs::default()
             };
-            assert_eq!(inputs.git_risk(), expect, "{files_with_history} {commits} {authors} {fix_commits}");
+            assert_eq!(
+                inputs.git_risk(),
+                expect,
+                "{files_with_history} {commits} {authors} {fix_commits}"
+            );
         };
         check(0, 0, 0, 0, 1);
         check(1, 6, 1, 0, 1);
@@ -189,8 +224,17 @@ mod tests {
     #[test]
     fn test_coverage_bands() {
         let check = |files: usize, tested: usize, tests_required: bool, expect: u8| {
-            let inputs = SignalInputs { files, tested, tests_required, ..SignalInputs::default() };
-            assert_eq!(inputs.test_coverage(), expect, "{tested} of {files}, {tests_required}");
+            let inputs = SignalInputs {
+                files,
+                tested,
+                tests_required,
+                ..SignalInputs::default()
+            };
+            assert_eq!(
+                inputs.test_coverage(),
+                expect,
+                "{tested} of {files}, {tests_required}"
+            );
         };
         check(0, 0, true, 1);
         check(5, 4, true, 1);
@@ -216,7 +260,10 @@ mod tests {
                             + 0.75 * f64::from(coverage))
                             / 4.5;
                         let expect = mean.round().clamp(1.0, 5.0);
-                        assert_eq!(f64::from(composite(scope, coupling, risk, coverage)), expect);
+                        assert_eq!(
+                            f64::from(composite(scope, coupling, risk, coverage)),
+                            expect
+                        );
                     }
                 }
             }
@@ -225,8 +272,17 @@ mod tests {
 
     fn inputs() -> impl Strategy<Value = SignalInputs> {
         (any::<[u16; 9]>(), any::<bool>()).prop_map(|(n, tests_required)| {
-            let [files, lines, fan_in, fan_out, files_with_history, commits, authors, fix_commits, tested] =
-                n.map(usize::from);
+            let [
+                files,
+                lines,
+                fan_in,
+                fan_out,
+                files_with_history,
+                commits,
+                authors,
+                fix_commits,
+                tested,
+            ] = n.map(usize::from);
             SignalInputs {
                 files,
                 lines,

@@ -44,7 +44,10 @@ pub(super) fn survey(root: &Path, plans_dir: &str, plan: &Plan) -> RepositorySur
         }
     }
     survey.paths = files.keys().cloned().collect();
-    let listed: BTreeSet<usize> = entries.iter().flat_map(|entry| entry.covered(&survey.paths)).collect();
+    let listed: BTreeSet<usize> = entries
+        .iter()
+        .flat_map(|entry| entry.covered(&survey.paths))
+        .collect();
     for (at, path) in files.values().enumerate() {
         read_file(path, at, listed.contains(&at), &mut survey);
     }
@@ -61,10 +64,15 @@ fn walk(root: &Path, plans_dir: &str) -> BTreeMap<String, PathBuf> {
         .follow_links(false)
         .filter_entry(move |entry| !is_left_out(entry, &plans))
         .build();
-    let files = walk.flatten().filter(|entry| entry.file_type().is_some_and(|kind| kind.is_file()));
+    let files = walk
+        .flatten()
+        .filter(|entry| entry.file_type().is_some_and(|kind| kind.is_file()));
     let named = |file: DirEntry| {
         let name = platform::slashed(file.path().strip_prefix(root).ok()?);
-        Some((String::from_utf8_lossy(&name).into_owned(), file.into_path()))
+        Some((
+            String::from_utf8_lossy(&name).into_owned(),
+            file.into_path(),
+        ))
     };
     files.filter_map(named).collect()
 }
@@ -75,14 +83,16 @@ fn is_left_out(entry: &DirEntry, plans: &Path) -> bool {
     let (name, path) = (entry.file_name(), entry.path());
     let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
     let is_repository = is_folder && fs::symlink_metadata(path.join(".git")).is_ok();
-    let is_internal = name == ".git" || is_folder_of_tools(name.as_encoded_bytes()) || path == plans;
+    let is_internal =
+        name == ".git" || is_folder_of_tools(name.as_encoded_bytes()) || path == plans;
     entry.depth() > 0 && (is_repository || is_internal)
 }
 
 /// True if no link is on the way from `root` to `path`, which is in normal form.
 fn is_without_links(root: &Path, path: &str) -> bool {
     let real = |path: &Path| platform::real_path(path).ok();
-    real(&root.join(path)).is_some_and(|found| real(root).is_some_and(|root| found == root.join(path)))
+    real(&root.join(path))
+        .is_some_and(|found| real(root).is_some_and(|root| found == root.join(path)))
 }
 
 /// Reads the file `at` if its content matters, and at most once.
@@ -91,12 +101,16 @@ fn read_file(path: &Path, at: usize, is_listed: bool, survey: &mut RepositorySur
     if !is_listed && language.is_none() {
         return;
     }
-    let Ok(bytes) = read_stranger(path, CAP) else { return };
+    let Ok(bytes) = read_stranger(path, CAP) else {
+        return;
+    };
     if bytes[..bytes.len().min(SAMPLE)].contains(&0) {
         return;
     }
     if is_listed {
-        survey.lines.insert(at, bytes.split_inclusive(|byte| *byte == b'\n').count());
+        survey
+            .lines
+            .insert(at, bytes.split_inclusive(|byte| *byte == b'\n').count());
     }
     let Some(language) = language else { return };
     let text = String::from_utf8_lossy(&bytes);
@@ -113,11 +127,19 @@ pub(super) fn file_history(
     now: Timestamp,
     notes: &mut Vec<String>,
 ) -> BTreeMap<String, FileHistory> {
-    let since = now.to_zoned(TimeZone::UTC).saturating_sub(6.months()).timestamp();
-    match git.map_err(ToString::to_string).and_then(|git| git.file_log(since).map_err(|e| e.to_string())) {
+    let since = now
+        .to_zoned(TimeZone::UTC)
+        .saturating_sub(6.months())
+        .timestamp();
+    match git
+        .map_err(ToString::to_string)
+        .and_then(|git| git.file_log(since).map_err(|e| e.to_string()))
+    {
         Ok(log) => counted_log(&log),
         Err(why) => {
-            notes.push(format!("gitRisk is 1 everywhere, since there is no history: {why}"));
+            notes.push(format!(
+                "gitRisk is 1 everywhere, since there is no history: {why}"
+            ));
             BTreeMap::new()
         }
     }
@@ -134,7 +156,9 @@ fn counted_log(log: &[u8]) -> BTreeMap<String, FileHistory> {
     let (mut author, mut fixes) = (Vec::new(), false);
     while let Some(record) = records.next() {
         // Ids are in lower case; a capital letter tells the kind of a change.
-        let Some(first) = record.trim_ascii_start().first() else { continue };
+        let Some(first) = record.trim_ascii_start().first() else {
+            continue;
+        };
         let mut next = || records.next().unwrap_or_default();
         if !first.is_ascii_uppercase() {
             author = next().to_ascii_lowercase();

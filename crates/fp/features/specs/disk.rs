@@ -42,7 +42,10 @@ impl ProjectSpecs {
 /// The specs of `repo`. A missing folder means none.
 pub(super) fn load_specs(repo: &Repo) -> ProjectSpecs {
     let folder = repo.root.join(HOME).join("specs");
-    let mut found = ProjectSpecs { folder: folder.clone(), ..ProjectSpecs::default() };
+    let mut found = ProjectSpecs {
+        folder: folder.clone(),
+        ..ProjectSpecs::default()
+    };
     if fs::symlink_metadata(&folder).is_err() {
         return found;
     }
@@ -51,14 +54,28 @@ pub(super) fn load_specs(repo: &Repo) -> ProjectSpecs {
         return found;
     }
     let mut walk = WalkBuilder::new(&folder);
-    walk.standard_filters(false).hidden(true).follow_links(true).max_depth(Some(2));
+    walk.standard_filters(false)
+        .hidden(true)
+        .follow_links(true)
+        .max_depth(Some(2));
     walk.sort_by_file_path(Path::cmp);
     for entry in walk.build() {
         let page = match entry {
             Ok(entry) if entry.path().is_dir() => continue,
-            Ok(entry) if entry.path().extension().is_none_or(|extension| extension != "md") => continue,
+            Ok(entry)
+                if entry
+                    .path()
+                    .extension()
+                    .is_none_or(|extension| extension != "md") =>
+            {
+                continue;
+            }
             Ok(entry) => read_page(repo, &folder, entry.path()),
-            Err(error) => Err(SpecFault::new(&folder, error, "make it readable, or remove it")),
+            Err(error) => Err(SpecFault::new(
+                &folder,
+                error,
+                "make it readable, or remove it",
+            )),
         };
         match page {
             Ok(spec) => found.specs.push(spec),
@@ -80,31 +97,54 @@ pub(super) fn load_with_warnings(context: &Context) -> ProjectSpecs {
 
 /// Writes the page of the spec `name`.
 pub(super) fn write_page(repo: &Repo, name: &SpecName, text: &str) -> Result<(), CommandError> {
-    let folder = name.as_str().rsplit_once('/').map_or(String::new(), |(folder, _)| format!("/{folder}"));
-    let path = repo.make_folder(&format!("{HOME}/specs{folder}"))?.join(format!("{}.md", name.file()));
+    let folder = name
+        .as_str()
+        .rsplit_once('/')
+        .map_or(String::new(), |(folder, _)| format!("/{folder}"));
+    let path = repo
+        .make_folder(&format!("{HOME}/specs{folder}"))?
+        .join(format!("{}.md", name.file()));
     // A link within the repository stays one.
     let real = platform::real_path(&path).unwrap_or(path);
     Ok(file::atomic_write(&real, text.as_bytes())?)
 }
 
 fn read_page(repo: &Repo, folder: &Path, path: &Path) -> Result<Spec, SpecFault> {
-    let below: Option<Vec<&str>> =
-        path.strip_prefix(folder).unwrap_or(path).iter().map(|part| part.to_str()).collect();
-    let name = below.unwrap_or_default().join("/").parse().map_err(|rule| {
-        let message = format!("{} can't be a spec by its name", path.display());
-        SpecFault::new(path, message, rule)
-    })?;
+    let below: Option<Vec<&str>> = path
+        .strip_prefix(folder)
+        .unwrap_or(path)
+        .iter()
+        .map(|part| part.to_str())
+        .collect();
+    let name = below
+        .unwrap_or_default()
+        .join("/")
+        .parse()
+        .map_err(|rule| {
+            let message = format!("{} can't be a spec by its name", path.display());
+            SpecFault::new(path, message, rule)
+        })?;
     refuse_outside(repo, path)?;
     parse_spec(name, path, file::read_text(path, CAP)?)
 }
 
 /// Fails where `path` leads out of the repository.
 fn refuse_outside(repo: &Repo, path: &Path) -> Result<(), SpecFault> {
-    let real =
-        platform::real_path(path).map_err(|source| FileError::Read { path: path.to_owned(), source })?;
+    let real = platform::real_path(path).map_err(|source| FileError::Read {
+        path: path.to_owned(),
+        source,
+    })?;
     if real.starts_with(&repo.root) {
         return Ok(());
     }
-    let message = format!("{} leads out of the repository, to {}", path.display(), real.display());
-    Err(SpecFault::new(path, message, "put a copy in its place, or move it elsewhere"))
+    let message = format!(
+        "{} leads out of the repository, to {}",
+        path.display(),
+        real.display()
+    );
+    Err(SpecFault::new(
+        path,
+        message,
+        "put a copy in its place, or move it elsewhere",
+    ))
 }

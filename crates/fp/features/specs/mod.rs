@@ -37,15 +37,31 @@ pub(crate) struct PlanningSpecs {
 }
 
 /// The specs that apply to planning `goal`; those that can't be read become warnings.
-pub(crate) fn specs_for_planning(goal: &str, context: &Context, warnings: &mut Vec<String>) -> PlanningSpecs {
+pub(crate) fn specs_for_planning(
+    goal: &str,
+    context: &Context,
+    warnings: &mut Vec<String>,
+) -> PlanningSpecs {
     let found = load_specs(context.repo());
     warnings.extend(found.faults.iter().map(SpecFault::line));
     let stages = [SpecCategory::Exploration, SpecCategory::Planning];
     let mut planning = PlanningSpecs::default();
-    for Spec { name, title, read_mode, category, .. } in applicable_specs(&found.specs, &stages, goal) {
+    for Spec {
+        name,
+        title,
+        read_mode,
+        category,
+        ..
+    } in applicable_specs(&found.specs, &stages, goal)
+    {
         let path = found.path(name);
-        planning.text += &format!("  {:<8}  {}: {title}\n", word_of(read_mode), context.shown(&path));
-        let json = json!({ "title": title, "path": path, "readMode": read_mode, "category": category });
+        planning.text += &format!(
+            "  {:<8}  {}: {title}\n",
+            word_of(read_mode),
+            context.shown(&path)
+        );
+        let json =
+            json!({ "title": title, "path": path, "readMode": read_mode, "category": category });
         planning.json.push(json);
     }
     planning
@@ -120,13 +136,23 @@ pub(crate) fn run(args: SpecsArgs, context: &Context) -> CommandResult {
 
 fn list(strict: bool, context: &Context) -> CommandResult {
     let found = load_with_warnings(context);
-    let rows: Vec<Value> = found.specs.iter().map(|spec| spec_json(spec, &found)).collect();
+    let rows: Vec<Value> = found
+        .specs
+        .iter()
+        .map(|spec| spec_json(spec, &found))
+        .collect();
     let text: String = found.specs.iter().map(spec_line).collect();
     context.report(&json!({ "specs": rows, "faults": found.faults }), &text)?;
     if found.specs.is_empty() && found.faults.is_empty() {
-        context.printer.note("note: there are no specs; a spec is a Markdown file in .fractal-planner/specs");
+        context
+            .printer
+            .note("note: there are no specs; a spec is a Markdown file in .fractal-planner/specs");
     }
-    Ok(if strict && !found.faults.is_empty() { Exit::Findings } else { Exit::Done })
+    Ok(if strict && !found.faults.is_empty() {
+        Exit::Findings
+    } else {
+        Exit::Done
+    })
 }
 
 fn spec_json(spec: &Spec, found: &ProjectSpecs) -> Value {
@@ -141,7 +167,10 @@ fn for_work(about: &str, stages: &[SpecCategory], context: &Context) -> CommandR
     let (mut rows, mut text, mut beyond) = (Vec::new(), String::new(), String::new());
     for spec in applicable_specs(&found.specs, stages, about) {
         let mode = word_of(spec.read_mode);
-        let whole = format!("# Spec {}: {} ({mode})\n\n{}\n\n", spec.name, spec.title, spec.body);
+        let whole = format!(
+            "# Spec {}: {} ({mode})\n\n{}\n\n",
+            spec.name, spec.title, spec.body
+        );
         let (length, mut row) = (whole.chars().count(), spec_json(spec, &found));
         if length <= room {
             room -= length;
@@ -156,7 +185,10 @@ fn for_work(about: &str, stages: &[SpecCategory], context: &Context) -> CommandR
         text += &format!("# Beyond {BUDGET} characters\n\n{beyond}");
     }
     let text = text.trim_end().to_owned() + if rows.is_empty() { "" } else { "\n" };
-    context.report(&json!({ "stages": stages, "specs": rows, "faults": found.faults }), &text)?;
+    context.report(
+        &json!({ "stages": stages, "specs": rows, "faults": found.faults }),
+        &text,
+    )?;
     if rows.is_empty() {
         context.printer.note("note: no spec applies");
     }
@@ -169,14 +201,17 @@ fn description_of_work(
     task: Option<&TaskId>,
     context: &Context,
 ) -> Result<String, CommandError> {
-    let Some(selector) = plan else { return Ok(String::new()) };
+    let Some(selector) = plan else {
+        return Ok(String::new());
+    };
     let plan = context.open(Some(selector))?;
     let mut about = plan.goal();
     if let Some(id) = task {
         let tree = plan.tree()?;
         let parsed = tree.parse();
         let leaf = plan::leaf(&parsed, id).ok_or_else(|| {
-            CommandError::failed(format!("{} has no leaf {id}", plan.id())).hint("`fp show PLAN` lists them")
+            CommandError::failed(format!("{} has no leaf {id}", plan.id()))
+                .hint("`fp show PLAN` lists them")
         })?;
         about += &work_of_task(leaf);
     }
@@ -186,6 +221,9 @@ fn description_of_work(
 fn spec_line(spec: &Spec) -> String {
     let (mode, priority) = (word_of(spec.read_mode), word_of(spec.priority));
     let (name, category) = (fitted(spec.name.as_str(), NAME), word_of(spec.category));
-    let line = format!("{name:<NAME$}  {mode:<8}  {priority:<8}  {category:<11}  {}", spec.title);
+    let line = format!(
+        "{name:<NAME$}  {mode:<8}  {priority:<8}  {category:<11}  {}",
+        spec.title
+    );
     fitted(&line, WIDTH) + "\n"
 }

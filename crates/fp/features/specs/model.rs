@@ -41,12 +41,18 @@ impl FromStr for SpecName {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let is_plain = |part: &str| {
-            let foreign = |c: char| c.is_control() || matches!(c, '\\' | ':' | '\u{2028}' | '\u{2029}');
-            !part.is_empty() && !part.starts_with('.') && part.trim() == part && !part.contains(foreign)
+            let foreign =
+                |c: char| c.is_control() || matches!(c, '\\' | ':' | '\u{2028}' | '\u{2029}');
+            !part.is_empty()
+                && !part.starts_with('.')
+                && part.trim() == part
+                && !part.contains(foreign)
         };
         let text = text.strip_suffix(".md").unwrap_or(text);
         let fits = text.chars().count() <= MAX_NAME && text.split('/').count() <= 2;
-        (fits && text.split('/').all(is_plain)).then(|| Self(text.to_owned())).ok_or(NAME_RULE)
+        (fits && text.split('/').all(is_plain))
+            .then(|| Self(text.to_owned()))
+            .ok_or(NAME_RULE)
     }
 }
 
@@ -116,11 +122,19 @@ pub(super) struct SpecFault {
 
 impl SpecFault {
     pub(super) fn new(path: &Path, message: impl ToString, hint: &str) -> Self {
-        Self { path: path.to_owned(), message: message.to_string(), hint: hint.to_owned() }
+        Self {
+            path: path.to_owned(),
+            message: message.to_string(),
+            hint: hint.to_owned(),
+        }
     }
 
     fn at(path: &Path, (line, column): (usize, usize), detail: &str, hint: &str) -> Self {
-        Self::new(path, format!("{}:{line}:{column}: {detail}", path.display()), hint)
+        Self::new(
+            path,
+            format!("{}:{line}:{column}: {detail}", path.display()),
+            hint,
+        )
     }
 
     pub(super) fn line(&self) -> String {
@@ -130,7 +144,11 @@ impl SpecFault {
 
 impl From<FileError> for SpecFault {
     fn from(error: FileError) -> Self {
-        Self::new(error.path(), &error, error.hint().as_deref().unwrap_or("look at the file"))
+        Self::new(
+            error.path(),
+            &error,
+            error.hint().as_deref().unwrap_or("look at the file"),
+        )
     }
 }
 
@@ -163,8 +181,15 @@ pub(super) fn parse_spec(name: SpecName, path: &Path, page: String) -> Result<Sp
     let front = read_frontmatter(front, path)?;
     let body = body.replace("\r\n", "\n");
     let body = body.trim_start_matches('\n').trim_end().to_owned();
-    let titles = [front.title, first_heading(&body), Some(name.file().to_owned())];
-    let mut titles = titles.into_iter().flatten().map(|title| clipped(&one_line(&title), MAX_TITLE));
+    let titles = [
+        front.title,
+        first_heading(&body),
+        Some(name.file().to_owned()),
+    ];
+    let mut titles = titles
+        .into_iter()
+        .flatten()
+        .map(|title| clipped(&one_line(&title), MAX_TITLE));
     Ok(Spec {
         title: titles.find(|title| !title.is_empty()).unwrap_or_default(),
         category: front.category,
@@ -182,7 +207,9 @@ pub(super) fn parse_spec(name: SpecName, path: &Path, page: String) -> Result<Sp
 fn split_frontmatter(text: &str) -> Option<(&str, &str)> {
     let is_fence = |line: &str| line.trim_end() == "---";
     let mut lines = text.split_inclusive('\n');
-    let Some(first) = lines.next().filter(|line| is_fence(line)) else { return Some(("", text)) };
+    let Some(first) = lines.next().filter(|line| is_fence(line)) else {
+        return Some(("", text));
+    };
     let mut at = first.len();
     for line in lines {
         if is_fence(line) {
@@ -196,12 +223,21 @@ fn split_frontmatter(text: &str) -> Option<(&str, &str)> {
 fn read_frontmatter(front: &str, path: &Path) -> Result<SpecFrontmatter, SpecFault> {
     let read: Result<Option<SpecFrontmatter>, _> = serde_yaml::from_str(front);
     read.map(Option::unwrap_or_default).map_err(|error| {
-        let (line, column) = error.location().map_or((1, 1), |place| (place.line(), place.column()));
+        let (line, column) = error
+            .location()
+            .map_or((1, 1), |place| (place.line(), place.column()));
         // The fence before it is a line of the file. YAML also ends a line at a lone carriage return.
         let line = line.min(front.lines().count() + 1) + 1;
-        let whole = error.to_string().replace("unknown variant", "unknown value");
+        let whole = error
+            .to_string()
+            .replace("unknown variant", "unknown value");
         let detail = whole.split(" at line ").next().unwrap_or(&whole);
-        SpecFault::at(path, (line, column), detail, "correct it, or leave the key out for its default")
+        SpecFault::at(
+            path,
+            (line, column),
+            detail,
+            "correct it, or leave the key out for its default",
+        )
     })
 }
 
@@ -213,17 +249,25 @@ fn first_heading(body: &str) -> Option<String> {
 
 /// The specs that apply to work in `stages`, the most important first. No stages means all of them. `about` has the goal,
 /// title and files of the work, in which keywords are looked for.
-pub(super) fn applicable_specs<'a>(specs: &'a [Spec], stages: &[SpecCategory], about: &str) -> Vec<&'a Spec> {
+pub(super) fn applicable_specs<'a>(
+    specs: &'a [Spec],
+    stages: &[SpecCategory],
+    about: &str,
+) -> Vec<&'a Spec> {
     let words = plain_words(about);
-    let mut found: Vec<&Spec> = specs.iter().filter(|spec| spec.applies(stages, &words)).collect();
+    let mut found: Vec<&Spec> = specs
+        .iter()
+        .filter(|spec| spec.applies(stages, &words))
+        .collect();
     found.sort_by_key(|spec| (spec.read_mode, spec.priority, &spec.name));
     found
 }
 
 impl Spec {
     fn applies(&self, stages: &[SpecCategory], words: &str) -> bool {
-        let is_of_stage =
-            stages.is_empty() || self.category == SpecCategory::General || stages.contains(&self.category);
+        let is_of_stage = stages.is_empty()
+            || self.category == SpecCategory::General
+            || stages.contains(&self.category);
         is_of_stage
             && (self.read_mode == SpecReadMode::Required
                 || self.keywords.is_empty()
@@ -233,8 +277,12 @@ impl Spec {
 
 /// `text` in lower case, its words between single spaces.
 fn plain_words(text: &str) -> String {
-    let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
-    words.fold(String::from(" "), |text, word| text + &word.to_lowercase() + " ")
+    let words = text
+        .split(|c: char| !c.is_alphanumeric())
+        .filter(|word| !word.is_empty());
+    words.fold(String::from(" "), |text, word| {
+        text + &word.to_lowercase() + " "
+    })
 }
 
 /// True if `keyword` occurs as whole words. Outside of ASCII it may also be part of a word, since scripts such as Hangul
@@ -273,10 +321,14 @@ pub(super) fn payload_section(
     path: impl Fn(&Spec) -> String,
     command: &str,
 ) -> String {
-    let (required, optional): (Vec<&Spec>, Vec<&Spec>) =
-        specs.iter().partition(|spec| spec.read_mode == SpecReadMode::Required);
+    let (required, optional): (Vec<&Spec>, Vec<&Spec>) = specs
+        .iter()
+        .partition(|spec| spec.read_mode == SpecReadMode::Required);
     let mut text = String::from("\n## PROJECT SPECS\n");
-    let named: Vec<String> = required.iter().map(|spec| named_line(spec, &path(spec))).collect();
+    let named: Vec<String> = required
+        .iter()
+        .map(|spec| named_line(spec, &path(spec)))
+        .collect();
     let mut reserved: usize = named.iter().map(String::len).sum();
     if text.len() + reserved > room {
         return text + &format!("- Run `{command}` before you begin, and keep to what it prints\n");
@@ -284,14 +336,25 @@ pub(super) fn payload_section(
     for (spec, line) in required.iter().zip(named) {
         reserved -= line.len();
         let quoted = quoted_spec(spec);
-        text += if text.len() + quoted.len() + reserved <= room { &quoted } else { &line };
+        text += if text.len() + quoted.len() + reserved <= room {
+            &quoted
+        } else {
+            &line
+        };
     }
     for (at, spec) in optional.iter().enumerate() {
         let line = named_line(spec, &path(spec));
-        let rest = format!("- ({} more where they help: `{command}`)\n", optional.len() - at);
+        let rest = format!(
+            "- ({} more where they help: `{command}`)\n",
+            optional.len() - at
+        );
         let is_last = at + 1 == optional.len();
         if text.len() + line.len() + if is_last { 0 } else { rest.len() } > room {
-            return if text.len() + rest.len() > room { text } else { text + &rest };
+            return if text.len() + rest.len() > room {
+                text
+            } else {
+                text + &rest
+            };
         }
         text += &line;
     }
@@ -299,6 +362,13 @@ pub(super) fn payload_section(
 }
 
 fn quoted_spec(spec: &Spec) -> String {
-    let quoted = spec.body.lines().map(|line| format!("> {}", line.trim_end()).trim_end().to_owned() + "\n");
-    format!("{}, which every task keeps to:\n{}", spec.title, quoted.collect::<String>())
+    let quoted = spec
+        .body
+        .lines()
+        .map(|line| format!("> {}", line.trim_end()).trim_end().to_owned() + "\n");
+    format!(
+        "{}, which every task keeps to:\n{}",
+        spec.title,
+        quoted.collect::<String>()
+    )
 }

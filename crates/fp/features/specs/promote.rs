@@ -62,16 +62,27 @@ pub(crate) fn run(args: &PromoteArgs, plan: &OpenPlan, context: &Context) -> Com
     })?;
     let known = context.known_plans()?;
     context.warn_of_unread(&known);
-    let runs: Vec<Arc<State>> = known.into_iter().filter_map(|known| known.state.ok()).collect();
+    let runs: Vec<Arc<State>> = known
+        .into_iter()
+        .filter_map(|known| known.state.ok())
+        .collect();
     let learnt_in = sightings(&runs, note);
     // Two processes must not write the same note.
     let lock = plan.folder.path().with_file_name("specs.lock");
     let patience = Duration::from_secs(plan.settings.lock_timeout_seconds.into());
-    let _lock = if args.yes { Some(acquire(&lock, patience)?) } else { None };
+    let _lock = if args.yes {
+        Some(acquire(&lock, patience)?)
+    } else {
+        None
+    };
     let specs = load_specs(context.repo());
     let known = specs.specs.iter().find(|spec| has_note(&spec.body, note));
     let page = specs.find(&args.spec)?.map(|spec| &*spec.page);
-    let title = if args.spec.as_str() == DEFAULT_SPEC { "What was learnt" } else { args.spec.file() };
+    let title = if args.spec.as_str() == DEFAULT_SPEC {
+        "What was learnt"
+    } else {
+        args.spec.file()
+    };
     let report = PromoteReport {
         note: note.line(),
         spec: context.shown(&specs.path(known.map_or(&args.spec, |spec| &spec.name))),
@@ -85,7 +96,11 @@ pub(crate) fn run(args: &PromoteArgs, plan: &OpenPlan, context: &Context) -> Com
     };
     if report.written {
         refuse_under_way(&runs)?;
-        write_page(&plan.repo, &args.spec, &(page.unwrap_or_default().to_owned() + &report.addition))?;
+        write_page(
+            &plan.repo,
+            &args.spec,
+            &(page.unwrap_or_default().to_owned() + &report.addition),
+        )?;
     }
     context.report(&serde_json::json!(report), &report.text())?;
     let chance = known.is_none() && !args.yes && learnt_in.len() < ENOUGH;
@@ -96,11 +111,16 @@ pub(crate) fn run(args: &PromoteArgs, plan: &OpenPlan, context: &Context) -> Com
 fn refuse_under_way(runs: &[Arc<State>]) -> Result<(), CommandError> {
     let building = |run: &Arc<State>| {
         let task = run.running().find(|task| task.worktree().is_none())?;
-        Some(format!("task {} of {} is being built in this checkout", task.leaf.id, run.plan_id))
+        Some(format!(
+            "task {} of {} is being built in this checkout",
+            task.leaf.id, run.plan_id
+        ))
     };
     match runs.iter().find_map(building) {
-        Some(what) => Err(CommandError::refused(format!("{what}, and this would count as its change"))
-            .hint("promote it when the run is over")),
+        Some(what) => Err(CommandError::refused(format!(
+            "{what}, and this would count as its change"
+        ))
+        .hint("promote it when the run is over")),
         None => Ok(()),
     }
 }
@@ -109,9 +129,13 @@ fn refuse_under_way(runs: &[Arc<State>]) -> Result<(), CommandError> {
 /// stay, since `a < b` is not `a > b`.
 fn plain_text(text: &str) -> String {
     let plain = text.replace(['\\', '`'], "").to_lowercase();
-    let around = ['.', ',', ';', ':', '!', '?', '\'', '"', '(', ')', '[', ']', '*', '_'];
-    let words =
-        plain.split_whitespace().map(|word| word.trim_matches(around)).filter(|word| !word.is_empty());
+    let around = [
+        '.', ',', ';', ':', '!', '?', '\'', '"', '(', ')', '[', ']', '*', '_',
+    ];
+    let words = plain
+        .split_whitespace()
+        .map(|word| word.trim_matches(around))
+        .filter(|word| !word.is_empty());
     words.collect::<Vec<_>>().join(" ")
 }
 
@@ -125,7 +149,9 @@ fn find_note<'a>(notes: &'a [Note], wanted: &str) -> Option<&'a Note> {
         return notes.get(number.checked_sub(1)?);
     }
     let wanted = plain_text(wanted);
-    notes.iter().find(|note| plain_text(&note.text) == wanted || plain_text(&kind_and_text(note)) == wanted)
+    notes
+        .iter()
+        .find(|note| plain_text(&note.text) == wanted || plain_text(&kind_and_text(note)) == wanted)
 }
 
 /// The tasks and plans whose notes say the same as `note`, each once.
@@ -133,7 +159,11 @@ fn sightings(runs: &[Arc<State>], note: &Note) -> Vec<String> {
     let wanted = plain_text(&note.text);
     let mut found = Vec::new();
     for run in runs {
-        for same in run.notes.iter().filter(|other| plain_text(&other.text) == wanted) {
+        for same in run
+            .notes
+            .iter()
+            .filter(|other| plain_text(&other.text) == wanted)
+        {
             let sighting = match &same.task {
                 Some(task) => format!("task {task} of {}", run.plan_id),
                 None => run.plan_id.to_string(),
@@ -149,12 +179,21 @@ fn sightings(runs: &[Arc<State>], note: &Note) -> Vec<String> {
 /// True if a line of `page` says the same as `note`, under any kind.
 fn has_note(page: &str, note: &Note) -> bool {
     let wanted = plain_text(&note.text);
-    let kinds = [NoteKind::Pattern, NoteKind::Gotcha, NoteKind::Util, NoteKind::Warn];
+    let kinds = [
+        NoteKind::Pattern,
+        NoteKind::Gotcha,
+        NoteKind::Util,
+        NoteKind::Warn,
+    ];
     let kinds = kinds.map(|kind| plain_text(kind.into_str()) + " ");
-    page.lines().map(|line| plain_text(line.trim_start().trim_start_matches("- "))).any(|line| {
-        let mut bare = kinds.iter().filter_map(|kind| line.strip_prefix(kind.as_str()));
-        line == wanted || bare.any(|line| line == wanted)
-    })
+    page.lines()
+        .map(|line| plain_text(line.trim_start().trim_start_matches("- ")))
+        .any(|line| {
+            let mut bare = kinds
+                .iter()
+                .filter_map(|kind| line.strip_prefix(kind.as_str()));
+            line == wanted || bare.any(|line| line == wanted)
+        })
 }
 
 /// The text that adds `note` at the end of `page`. A new page begins with frontmatter.
@@ -168,14 +207,28 @@ fn addition(page: Option<&str>, title: &str, note: &Note, found: &[String], toda
         }
     };
     let said = markdown::inline(&kind_and_text(note));
-    text += &format!("- {said}\n  - learnt in {}; kept on {today}\n", found.join(", "));
+    text += &format!(
+        "- {said}\n  - learnt in {}; kept on {today}\n",
+        found.join(", ")
+    );
     let crlf = page.is_some_and(|page| page.contains("\r\n"));
-    if crlf { text.replace('\n', "\r\n") } else { text }
+    if crlf {
+        text.replace('\n', "\r\n")
+    } else {
+        text
+    }
 }
 
 impl PromoteReport {
     fn text(&self) -> String {
-        let Self { note, learnt_in, spec, addition, written, new } = self;
+        let Self {
+            note,
+            learnt_in,
+            spec,
+            addition,
+            written,
+            new,
+        } = self;
         let mut text = format!("{note}\nLearnt in {}\n", learnt_in.join(", "));
         if addition.is_empty() {
             return text + &format!("{spec} already has it\n");
@@ -208,9 +261,21 @@ mod tests {
             let note = Note::parse(note, None).unwrap();
             assert_eq!(has_note(page, &note), expect, "{note:?} in {page:?}");
         };
-        check("WARN: `a.txt` ends with a newline", "# A\n\n- GOTCHA: A.txt ends  with a newline.\n", true);
-        check("WARN: a.txt ends with a newline", "a.txt ends with a newline", true);
-        check("WARN: a.txt ends with a newline", "- a.txt ends with a newline, too", false);
+        check(
+            "WARN: `a.txt` ends with a newline",
+            "# A\n\n- GOTCHA: A.txt ends  with a newline.\n",
+            true,
+        );
+        check(
+            "WARN: a.txt ends with a newline",
+            "a.txt ends with a newline",
+            true,
+        );
+        check(
+            "WARN: a.txt ends with a newline",
+            "- a.txt ends with a newline, too",
+            false,
+        );
         check("UTIL: 인증은 `auth()`", "- UTIL: 인증은 auth()", true);
         check("GOTCHA: a < b", "- GOTCHA: a \\< b", true);
         check("GOTCHA: a < b", "- GOTCHA: a > b", false);

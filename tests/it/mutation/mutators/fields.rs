@@ -19,7 +19,12 @@ pub(super) fn dropped_fields(base: &Base) -> Vec<Mutant> {
     of_leaves(base, |leaf| {
         let dropped = NEEDED.iter().filter_map(|&(kind, rule)| {
             let span = field(leaf, kind)?;
-            Some(base.mutant(rule, leaf, format!("without {}", kind.label()), base.without(span)))
+            Some(base.mutant(
+                rule,
+                leaf,
+                format!("without {}", kind.label()),
+                base.without(span),
+            ))
         });
         dropped.collect()
     })
@@ -27,8 +32,9 @@ pub(super) fn dropped_fields(base: &Base) -> Vec<Mutant> {
 
 pub(super) fn emptied_fields(base: &Base) -> Vec<Mutant> {
     of_leaves(base, |leaf| {
-        let lists =
-            NEEDED.iter().filter(|(kind, _)| !matches!(kind, FieldKind::Files | FieldKind::TestsRequired));
+        let lists = NEEDED
+            .iter()
+            .filter(|(kind, _)| !matches!(kind, FieldKind::Files | FieldKind::TestsRequired));
         let values = ["none", "None.", ""];
         lists
             .flat_map(|&(kind, rule)| {
@@ -46,7 +52,12 @@ pub(super) fn unreadable_tests_required(base: &Base) -> Vec<Mutant> {
         ["maybe", "", "if time permits", "ja"]
             .map(|value| {
                 let text = base.with_value(leaf, FieldKind::TestsRequired, value);
-                base.mutant("missing-tests-required", leaf, format!("Tests Required: {value:?}"), text)
+                base.mutant(
+                    "missing-tests-required",
+                    leaf,
+                    format!("Tests Required: {value:?}"),
+                    text,
+                )
             })
             .into()
     })
@@ -56,23 +67,42 @@ pub(super) fn several_commands(base: &Base) -> Vec<Mutant> {
     of_leaves(base, |leaf| {
         let indent = " ".repeat(leaf.field_indent + 2);
         let below = |command: &str| format!("{}{indent}- {command}", base.plan.newline());
-        ["cargo test a, grep -q b c".to_owned(), below("npm test, npm run lint"), below("sh a, b, pytest -q")]
-            .map(|value| {
-                let text = base.with_value(leaf, FieldKind::TestCommands, &value);
-                base.mutant("several-commands", leaf, format!("Test Commands: {value:?}"), text)
-            })
-            .into()
+        [
+            "cargo test a, grep -q b c".to_owned(),
+            below("npm test, npm run lint"),
+            below("sh a, b, pytest -q"),
+        ]
+        .map(|value| {
+            let text = base.with_value(leaf, FieldKind::TestCommands, &value);
+            base.mutant(
+                "several-commands",
+                leaf,
+                format!("Test Commands: {value:?}"),
+                text,
+            )
+        })
+        .into()
     })
 }
 
 pub(super) fn unknown_programs(base: &Base) -> Vec<Mutant> {
     of_leaves(base, |leaf| {
-        ["crago test", "CI=1 ./grdlew test", "! pytets -q; true", "(jset)"]
-            .map(|value| {
-                let text = base.with_value(leaf, FieldKind::TestCommands, value);
-                base.mutant("unknown-program", leaf, format!("Test Commands: {value}"), text)
-            })
-            .into()
+        [
+            "crago test",
+            "CI=1 ./grdlew test",
+            "! pytets -q; true",
+            "(jset)",
+        ]
+        .map(|value| {
+            let text = base.with_value(leaf, FieldKind::TestCommands, value);
+            base.mutant(
+                "unknown-program",
+                leaf,
+                format!("Test Commands: {value}"),
+                text,
+            )
+        })
+        .into()
     })
 }
 
@@ -99,7 +129,9 @@ pub(super) fn no_test_command(base: &Base) -> Vec<Mutant> {
 
 pub(super) fn complexity(base: &Base) -> Vec<Mutant> {
     of_leaves(base, |leaf| {
-        let Some(source) = &leaf.complexity_source else { return Vec::new() };
+        let Some(source) = &leaf.complexity_source else {
+            return Vec::new();
+        };
         let changed = [
             ("missing-complexity", "0"),
             ("missing-complexity", "11"),
@@ -130,12 +162,26 @@ pub(super) fn complexity(base: &Base) -> Vec<Mutant> {
 pub(super) fn no_boundary(base: &Base) -> Vec<Mutant> {
     of_leaves(base, |leaf| {
         let guardrails = leaf.fields.items(FieldKind::Guardrails);
-        let Some(boundary) = guardrails.iter().find(|item| item.text.contains("modify files outside")) else {
+        let Some(boundary) = guardrails
+            .iter()
+            .find(|item| item.text.contains("modify files outside"))
+        else {
             return Vec::new();
         };
-        ["Do NOT touch other files", "Leave the rest alone", "Modify files outside: src"]
-            .map(|text| base.mutant("missing-file-boundary", leaf, text, base.replaced(boundary.span, text)))
-            .into()
+        [
+            "Do NOT touch other files",
+            "Leave the rest alone",
+            "Modify files outside: src",
+        ]
+        .map(|text| {
+            base.mutant(
+                "missing-file-boundary",
+                leaf,
+                text,
+                base.replaced(boundary.span, text),
+            )
+        })
+        .into()
     })
 }
 
@@ -144,7 +190,12 @@ pub(super) fn many_hints(base: &Base) -> Vec<Mutant> {
         let hints = ["Begin here; a; b; c; d", "Begin here; a; b; c; d; e; f"];
         hints
             .map(|hints| {
-                base.mutant("hint-count", leaf, hints, base.with_value(leaf, FieldKind::Hints, hints))
+                base.mutant(
+                    "hint-count",
+                    leaf,
+                    hints,
+                    base.with_value(leaf, FieldKind::Hints, hints),
+                )
             })
             .into()
     })
@@ -160,11 +211,21 @@ pub(super) fn unknown_fields(base: &Base) -> Vec<Mutant> {
             "담당: 민아",
             "Größe: klein",
         ];
-        let added = added.map(|line| base.mutant("unknown-field", leaf, line, base.with_field(leaf, line)));
+        let added =
+            added.map(|line| base.mutant("unknown-field", leaf, line, base.with_field(leaf, line)));
         let risk = "Risk: extreme";
-        let risk =
-            base.mutant("unknown-field", leaf, risk, base.with_value(leaf, FieldKind::Risk, "extreme"));
-        let renamed = [FieldKind::Acceptance, FieldKind::Files, FieldKind::Hints, FieldKind::Guardrails];
+        let risk = base.mutant(
+            "unknown-field",
+            leaf,
+            risk,
+            base.with_value(leaf, FieldKind::Risk, "extreme"),
+        );
+        let renamed = [
+            FieldKind::Acceptance,
+            FieldKind::Files,
+            FieldKind::Hints,
+            FieldKind::Guardrails,
+        ];
         let renamed = renamed.into_iter().filter_map(|kind| {
             let span = field(leaf, kind)?;
             let label = Span::new(span.start, span.start + kind.label().len());
@@ -181,7 +242,9 @@ pub(super) fn unknown_fields(base: &Base) -> Vec<Mutant> {
 
 pub(super) fn fields_given_twice(base: &Base) -> Vec<Mutant> {
     of_leaves(base, |leaf| {
-        let given = FieldKind::ALL.into_iter().filter_map(|kind| Some((kind, field(leaf, kind)?)));
+        let given = FieldKind::ALL
+            .into_iter()
+            .filter_map(|kind| Some((kind, field(leaf, kind)?)));
         given
             .map(|(kind, span)| {
                 let lines = lines_of(base.text, span);
@@ -190,7 +253,12 @@ pub(super) fn fields_given_twice(base: &Base) -> Vec<Mutant> {
                     copy.insert_str(0, base.plan.newline());
                 }
                 let text = base.replaced(Span::new(lines.end, lines.end), &copy);
-                base.mutant("duplicate-field", leaf, format!("{} twice", kind.label()), text)
+                base.mutant(
+                    "duplicate-field",
+                    leaf,
+                    format!("{} twice", kind.label()),
+                    text,
+                )
             })
             .collect()
     })
@@ -199,8 +267,14 @@ pub(super) fn fields_given_twice(base: &Base) -> Vec<Mutant> {
 pub(super) fn fields_of_parents(base: &Base) -> Vec<Mutant> {
     parents(base)
         .flat_map(|parent| {
-            ["Files: src", "Dependencies: none", "Acceptance: Prints 1", "Tests Required: no", "Risk: low"]
-                .map(|line| base.mutant("parent-fields", parent, line, base.with_field(parent, line)))
+            [
+                "Files: src",
+                "Dependencies: none",
+                "Acceptance: Prints 1",
+                "Tests Required: no",
+                "Risk: low",
+            ]
+            .map(|line| base.mutant("parent-fields", parent, line, base.with_field(parent, line)))
         })
         .collect()
 }

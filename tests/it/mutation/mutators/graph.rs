@@ -11,9 +11,14 @@ use crate::mutation::base::{At, Base, Mutant, field, lines_of};
 
 pub(super) fn ids_of_others(base: &Base) -> Vec<Mutant> {
     of_leaves(base, |leaf| {
-        let siblings =
-            leaf.parent.map(|parent| base.plan.tasks[parent].children.as_slice()).unwrap_or_default();
-        let others = siblings.iter().map(|&task| &base.plan.tasks[task]).filter(|other| other.id != leaf.id);
+        let siblings = leaf
+            .parent
+            .map(|parent| base.plan.tasks[parent].children.as_slice())
+            .unwrap_or_default();
+        let others = siblings
+            .iter()
+            .map(|&task| &base.plan.tasks[task])
+            .filter(|other| other.id != leaf.id);
         others
             .map(|other| {
                 let mutant = base.mutant(
@@ -23,7 +28,11 @@ pub(super) fn ids_of_others(base: &Base) -> Vec<Mutant> {
                     base.replaced(leaf.id_span, &other.id),
                 );
                 let touched = BTreeSet::from([leaf.id.to_string(), other.id.to_string()]);
-                Mutant { at: At::Task(other.id.to_string()), touched, ..mutant }
+                Mutant {
+                    at: At::Task(other.id.to_string()),
+                    touched,
+                    ..mutant
+                }
             })
             .collect()
     })
@@ -31,10 +40,18 @@ pub(super) fn ids_of_others(base: &Base) -> Vec<Mutant> {
 
 /// The text with a task and all dependencies on it renamed.
 fn renamed(base: &Base, leaf: &Task, new: &str) -> String {
-    let named = base.plan.tasks.iter().flat_map(|task| task.fields.items(FieldKind::Dependencies));
-    let named = named.filter(|item| item.text == leaf.id).map(|item| item.span);
-    let mut changes: Vec<(Span, String)> =
-        named.chain([leaf.id_span]).map(|span| (span, new.to_owned())).collect();
+    let named = base
+        .plan
+        .tasks
+        .iter()
+        .flat_map(|task| task.fields.items(FieldKind::Dependencies));
+    let named = named
+        .filter(|item| item.text == leaf.id)
+        .map(|item| item.span);
+    let mut changes: Vec<(Span, String)> = named
+        .chain([leaf.id_span])
+        .map(|span| (span, new.to_owned()))
+        .collect();
     base.changed(&mut changes)
 }
 
@@ -46,13 +63,25 @@ pub(super) fn malformed_ids(base: &Base) -> Vec<Mutant> {
         invalid
             .chain(elsewhere)
             .map(|id| {
-                let mutant =
-                    base.mutant("malformed-id", leaf, format!("called {id}"), renamed(base, leaf, id));
+                let mutant = base.mutant(
+                    "malformed-id",
+                    leaf,
+                    format!("called {id}"),
+                    renamed(base, leaf, id),
+                );
                 // The tasks that depend on it were changed with it.
-                let waiting =
-                    base.leaves().filter(|other| other.dependencies().any(|named| named == leaf.id));
-                let touched = waiting.map(|other| other.id.to_string()).chain([id.to_owned()]).collect();
-                Mutant { at: At::Task(id.to_owned()), touched, ..mutant }
+                let waiting = base
+                    .leaves()
+                    .filter(|other| other.dependencies().any(|named| named == leaf.id));
+                let touched = waiting
+                    .map(|other| other.id.to_string())
+                    .chain([id.to_owned()])
+                    .collect();
+                Mutant {
+                    at: At::Task(id.to_owned()),
+                    touched,
+                    ..mutant
+                }
             })
             .collect()
     })
@@ -62,15 +91,23 @@ pub(super) fn malformed_ids(base: &Base) -> Vec<Mutant> {
 pub(super) fn swapped_ids(base: &Base) -> Vec<Mutant> {
     of_leaves(base, |leaf| {
         let nested = base.above(leaf).count() > 1;
-        let others = base.leaves().filter(|other| nested && other.parent != leaf.parent);
+        let others = base
+            .leaves()
+            .filter(|other| nested && other.parent != leaf.parent);
         others
             .map(|other| {
-                let mut changes =
-                    [(leaf.id_span, other.id.to_string()), (other.id_span, leaf.id.to_string())];
+                let mut changes = [
+                    (leaf.id_span, other.id.to_string()),
+                    (other.id_span, leaf.id.to_string()),
+                ];
                 let what = format!("swapped with {}", other.id);
                 let mutant = base.mutant("malformed-id", leaf, what, base.changed(&mut changes));
                 let touched = BTreeSet::from([leaf.id.to_string(), other.id.to_string()]);
-                Mutant { at: At::Task(other.id.to_string()), touched, ..mutant }
+                Mutant {
+                    at: At::Task(other.id.to_string()),
+                    touched,
+                    ..mutant
+                }
             })
             .collect()
     })
@@ -94,7 +131,9 @@ pub(super) fn unknown_dependencies(base: &Base) -> Vec<Mutant> {
 /// A cycle for each leaf with dependents: it also depends on one of them.
 pub(super) fn cycles(base: &Base) -> Vec<Mutant> {
     of_leaves(base, |leaf| {
-        let waiting = base.leaves().filter(|other| other.dependencies().any(|named| named == leaf.id));
+        let waiting = base
+            .leaves()
+            .filter(|other| other.dependencies().any(|named| named == leaf.id));
         waiting
             .map(|other| {
                 let text = base.with_dependency(leaf, &other.id);
@@ -106,7 +145,11 @@ pub(super) fn cycles(base: &Base) -> Vec<Mutant> {
                 );
                 let smallest = std::cmp::min_by(&leaf.id, &other.id, |a, b| compare_ids(a, b));
                 let touched = BTreeSet::from([leaf.id.to_string(), other.id.to_string()]);
-                Mutant { at: At::Task(smallest.to_string()), touched, ..mutant }
+                Mutant {
+                    at: At::Task(smallest.to_string()),
+                    touched,
+                    ..mutant
+                }
             })
             .collect()
     })
@@ -115,11 +158,19 @@ pub(super) fn cycles(base: &Base) -> Vec<Mutant> {
 pub(super) fn dependencies_on_itself(base: &Base) -> Vec<Mutant> {
     of_leaves(base, |leaf| {
         let alone = base.with_value(leaf, FieldKind::Dependencies, &leaf.id);
-        [("too", base.with_dependency(leaf, &leaf.id)), ("alone", alone)]
-            .map(|(what, text)| {
-                base.mutant("self-dependency", leaf, format!("waits for itself {what}"), text)
-            })
-            .into()
+        [
+            ("too", base.with_dependency(leaf, &leaf.id)),
+            ("alone", alone),
+        ]
+        .map(|(what, text)| {
+            base.mutant(
+                "self-dependency",
+                leaf,
+                format!("waits for itself {what}"),
+                text,
+            )
+        })
+        .into()
     })
 }
 
@@ -128,20 +179,31 @@ pub(super) fn dependencies_on_ancestors(base: &Base) -> Vec<Mutant> {
         base.above(leaf)
             .map(|above| {
                 let text = base.with_dependency(leaf, &above.id);
-                base.mutant("ancestor-dependency", leaf, format!("waits for {}", above.id), text)
+                base.mutant(
+                    "ancestor-dependency",
+                    leaf,
+                    format!("waits for {}", above.id),
+                    text,
+                )
             })
             .collect()
     })
 }
 
 pub(super) fn one_child(base: &Base) -> Vec<Mutant> {
-    let inner = parents(base).filter(|parent| parent.parent.is_some() && parent.children.len() == 2);
+    let inner =
+        parents(base).filter(|parent| parent.parent.is_some() && parent.children.len() == 2);
     inner
         .flat_map(|parent| {
             let children = parent.children.iter().map(|&child| &base.plan.tasks[child]);
             children.map(|child| {
                 let text = base.without(child.extent);
-                base.mutant("subtask-count", parent, format!("without {}", child.id), text)
+                base.mutant(
+                    "subtask-count",
+                    parent,
+                    format!("without {}", child.id),
+                    text,
+                )
             })
         })
         .collect()
@@ -166,11 +228,13 @@ pub(super) fn six_children(base: &Base) -> Vec<Mutant> {
                 let more: String = ids
                     .iter()
                     .map(|id| {
-                        own.replacen(&format!("{}]", last.id), &format!("{id}]"), 1) + base.plan.newline()
+                        own.replacen(&format!("{}]", last.id), &format!("{id}]"), 1)
+                            + base.plan.newline()
                     })
                     .collect();
                 let text = base.replaced(Span::new(lines.end, lines.end), &more);
-                let mutant = base.mutant("subtask-count", parent, format!("{count} children"), text);
+                let mutant =
+                    base.mutant("subtask-count", parent, format!("{count} children"), text);
                 let touched = ids.into_iter().chain([parent.id.to_string()]).collect();
                 Mutant { touched, ..mutant }
             })

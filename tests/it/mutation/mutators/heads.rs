@@ -10,13 +10,23 @@ use crate::mutation::base::{At, Base, Mutant, lines_of};
 
 pub(super) fn no_tree(base: &Base) -> Vec<Mutant> {
     // Comments don't nest.
-    let text = base.text.trim_start_matches('\u{feff}').replace("<!--", "").replace("-->", "");
-    let quoted: String = text.split_inclusive('\n').map(|line| format!("> {line}")).collect();
+    let text = base
+        .text
+        .trim_start_matches('\u{feff}')
+        .replace("<!--", "")
+        .replace("-->", "");
+    let quoted: String = text
+        .split_inclusive('\n')
+        .map(|line| format!("> {line}"))
+        .collect();
     let cases = [
         ("in a fence", format!("```text\n{text}\n```\n")),
         ("in another fence", format!("~~~~\n{text}\n~~~~\n")),
         ("quoted", quoted),
-        ("in a comment", format!("<!--\n{text}\n-->\n").replace("\n\n", "\n")),
+        (
+            "in a comment",
+            format!("<!--\n{text}\n-->\n").replace("\n\n", "\n"),
+        ),
         ("only a title", "# Task Decomposition\n".to_owned()),
         ("nothing", String::new()),
     ];
@@ -34,7 +44,11 @@ pub(super) fn no_tree(base: &Base) -> Vec<Mutant> {
 /// Lines that start like a task and aren't one.
 pub(super) fn broken_heads(base: &Base) -> Vec<Mutant> {
     let lines = Lines::new(base.text);
-    let tasks = base.plan.tasks.iter().filter(|task| !task.synthetic && task.complexity.is_some());
+    let tasks = base
+        .plan
+        .tasks
+        .iter()
+        .filter(|task| !task.synthetic && task.complexity.is_some());
     tasks
         .flat_map(|task| {
             let line = lines_of(base.text, task.span);
@@ -42,19 +56,46 @@ pub(super) fn broken_heads(base: &Base) -> Vec<Mutant> {
             let id = format!("[ID: {}]", task.id);
             let number = lines.position(task.span.start).line;
             let changes: Vec<(&str, String)> = if base.is_heading(task) {
-                vec![("unclosed", head.replacen(&format!("[{}]", task.id), &format!("[{}", task.id), 1))]
+                vec![(
+                    "unclosed",
+                    head.replacen(&format!("[{}]", task.id), &format!("[{}", task.id), 1),
+                )]
             } else {
                 vec![
-                    ("no colon", head.replacen(&id, &format!("[ID {}]", task.id), 1)),
+                    (
+                        "no colon",
+                        head.replacen(&id, &format!("[ID {}]", task.id), 1),
+                    ),
                     ("no label", head.replacen(&id, &format!("[{}]", task.id), 1)),
-                    ("unclosed", head.replacen(&id, &format!("[ID: {}", task.id), 1)),
-                    ("round", head.replacen(&id, &format!("(ID: {})", task.id), 1)),
-                    ("curly", head.replacen(&id, &format!("{{ID: {}}}", task.id), 1)),
-                    ("no brackets", head.replacen(&id, &format!("ID: {}", task.id), 1)),
+                    (
+                        "unclosed",
+                        head.replacen(&id, &format!("[ID: {}", task.id), 1),
+                    ),
+                    (
+                        "round",
+                        head.replacen(&id, &format!("(ID: {})", task.id), 1),
+                    ),
+                    (
+                        "curly",
+                        head.replacen(&id, &format!("{{ID: {}}}", task.id), 1),
+                    ),
+                    (
+                        "no brackets",
+                        head.replacen(&id, &format!("ID: {}", task.id), 1),
+                    ),
                     ("no id", head.replacen(&id, "[ID: ]", 1)),
-                    ("equals", head.replacen(&id, &format!("[ID={}]", task.id), 1)),
-                    ("no title", head.replacen(&format!(" {}", task.description), "", 1)),
-                    ("no bullet", head.replacen("- [ID", "[ID", 1).replacen("* [ID", "[ID", 1)),
+                    (
+                        "equals",
+                        head.replacen(&id, &format!("[ID={}]", task.id), 1),
+                    ),
+                    (
+                        "no title",
+                        head.replacen(&format!(" {}", task.description), "", 1),
+                    ),
+                    (
+                        "no bullet",
+                        head.replacen("- [ID", "[ID", 1).replacen("* [ID", "[ID", 1),
+                    ),
                 ]
             };
             changes
@@ -64,7 +105,11 @@ pub(super) fn broken_heads(base: &Base) -> Vec<Mutant> {
                     let mutant = base.mutant("syntax", task, what, base.replaced(line, &changed));
                     // The finding is about the line, whatever its id looks like.
                     let touched = BTreeSet::from([task.id.to_string(), String::new()]);
-                    Mutant { at: At::Line(number), touched, ..mutant }
+                    Mutant {
+                        at: At::Line(number),
+                        touched,
+                        ..mutant
+                    }
                 })
                 .collect::<Vec<_>>()
         })
@@ -78,9 +123,16 @@ pub(super) fn open_fences(base: &Base) -> Vec<Mutant> {
         ["```", "~~~", "```rust"]
             .map(|fence| {
                 let line = format!("{fence}{}", base.plan.newline());
-                let mutant =
-                    base.mutant("syntax", leaf, fence, base.replaced(Span::new(start, start), &line));
-                Mutant { at: At::Anywhere, ..mutant }
+                let mutant = base.mutant(
+                    "syntax",
+                    leaf,
+                    fence,
+                    base.replaced(Span::new(start, start), &line),
+                );
+                Mutant {
+                    at: At::Anywhere,
+                    ..mutant
+                }
             })
             .into()
     })

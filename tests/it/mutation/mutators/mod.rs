@@ -55,5 +55,8 @@ fn of_leaves<'b>(base: &'b Base, each: impl Fn(&'b Task) -> Vec<Mutant>) -> Vec<
 
 /// The tasks that have subtasks, and a line of their own.
 fn parents(base: &Base) -> impl Iterator<Item = &Task<'_>> {
-    base.plan.tasks.iter().filter(|task| !task.is_leaf() && !task.synthetic)
+    base.plan
+        .tasks
+        .iter()
+        .filter(|task| !task.is_leaf() && !task.synthetic)
 }

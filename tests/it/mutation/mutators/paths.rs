@@ -48,7 +48,12 @@ pub(super) fn shared_files(base: &Base) -> Vec<Mutant> {
             .flat_map(|(other, file)| {
                 let file = file.trim_end_matches('/');
                 let folder = file.rsplit_once('/').map_or(".", |(folder, _)| folder);
-                let shared = [file.to_owned(), format!("./{file}"), folder.to_owned(), format!("{folder}/*")];
+                let shared = [
+                    file.to_owned(),
+                    format!("./{file}"),
+                    folder.to_owned(),
+                    format!("{folder}/*"),
+                ];
                 shared.map(|shared| (other, shared))
             })
             .map(|(other, shared)| {
@@ -67,7 +72,11 @@ pub(super) fn shared_files(base: &Base) -> Vec<Mutant> {
                     text,
                 );
                 let ids = [leaf.id.to_string(), other.id.to_string()];
-                Mutant { at: At::OneOf(ids.to_vec()), touched: ids.into(), ..mutant }
+                Mutant {
+                    at: At::OneOf(ids.to_vec()),
+                    touched: ids.into(),
+                    ..mutant
+                }
             })
             .collect()
     })
@@ -75,7 +84,11 @@ pub(super) fn shared_files(base: &Base) -> Vec<Mutant> {
 
 pub(super) fn missing_files(base: &Base) -> Vec<Mutant> {
     of_leaves(base, |leaf| {
-        let files = leaf.fields.items(FieldKind::Files).iter().filter(|item| item.note.is_none());
+        let files = leaf
+            .fields
+            .items(FieldKind::Files)
+            .iter()
+            .filter(|item| item.note.is_none());
         files
             .flat_map(|item| {
                 let mistyped = format!("{}x", item.text.trim_end_matches('/'));
@@ -83,7 +96,12 @@ pub(super) fn missing_files(base: &Base) -> Vec<Mutant> {
             })
             .map(|(item, path)| {
                 let text = base.replaced(item.span, &path);
-                base.mutant("missing-file", leaf, format!("{} is {path}", item.text), text)
+                base.mutant(
+                    "missing-file",
+                    leaf,
+                    format!("{} is {path}", item.text),
+                    text,
+                )
             })
             .collect()
     })
@@ -100,17 +118,39 @@ pub(super) fn stale_references(base: &Base) -> Vec<Mutant> {
         ];
         let Some(given) = leaf.fields.get(FieldKind::References) else {
             return stale
-                .map(|text| base.mutant(rule, leaf, text, base.with_value(leaf, FieldKind::References, text)))
+                .map(|text| {
+                    base.mutant(
+                        rule,
+                        leaf,
+                        text,
+                        base.with_value(leaf, FieldKind::References, text),
+                    )
+                })
                 .into();
         };
         let files = given.items.iter().filter(|item| !item.text.contains("://"));
         files
             .flat_map(|item| {
-                let path = item.text.trim_matches('`').split([':', ' ']).next().unwrap();
-                let wrong = [format!("{path}:99999 - far behind"), format!("{path}:0"), format!("{path}x:1")];
-                stale.map(str::to_owned).into_iter().chain(wrong).map(move |text| (item, text))
+                let path = item
+                    .text
+                    .trim_matches('`')
+                    .split([':', ' '])
+                    .next()
+                    .unwrap();
+                let wrong = [
+                    format!("{path}:99999 - far behind"),
+                    format!("{path}:0"),
+                    format!("{path}x:1"),
+                ];
+                stale
+                    .map(str::to_owned)
+                    .into_iter()
+                    .chain(wrong)
+                    .map(move |text| (item, text))
             })
-            .map(|(item, text)| base.mutant(rule, leaf, text.clone(), base.replaced(item.span, &text)))
+            .map(|(item, text)| {
+                base.mutant(rule, leaf, text.clone(), base.replaced(item.span, &text))
+            })
             .collect()
     })
 }

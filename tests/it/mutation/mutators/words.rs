@@ -34,7 +34,12 @@ pub(super) fn vague_criteria(base: &Base) -> Vec<Mutant> {
             .iter()
             .flat_map(|item| wordings.iter().map(move |wording| (item, *wording)))
             .map(|(item, wording)| {
-                base.mutant("vague-acceptance", leaf, wording, base.replaced(item.span, wording))
+                base.mutant(
+                    "vague-acceptance",
+                    leaf,
+                    wording,
+                    base.replaced(item.span, wording),
+                )
             })
             .collect()
     })
@@ -54,7 +59,12 @@ pub(super) fn circular_criteria(base: &Base) -> Vec<Mutant> {
             .iter()
             .flat_map(|item| wordings.clone().map(|wording| (item, wording)))
             .map(|(item, wording)| {
-                base.mutant("circular-acceptance", leaf, wording.clone(), base.replaced(item.span, &wording))
+                base.mutant(
+                    "circular-acceptance",
+                    leaf,
+                    wording.clone(),
+                    base.replaced(item.span, &wording),
+                )
             })
             .collect()
     })
@@ -63,7 +73,9 @@ pub(super) fn circular_criteria(base: &Base) -> Vec<Mutant> {
 pub(super) fn uncovered_requirements(base: &Base) -> Vec<Mutant> {
     let root = base.plan.root.map(|root| &base.plan.tasks[root]);
     of_leaves(base, |leaf| {
-        let (Some(root), Some(span)) = (root, field(leaf, FieldKind::Covers)) else { return Vec::new() };
+        let (Some(root), Some(span)) = (root, field(leaf, FieldKind::Covers)) else {
+            return Vec::new();
+        };
         [
             ("covers nothing", base.without(span)),
             ("covers none", base.replaced(span, "Covers: none")),
@@ -71,7 +83,10 @@ pub(super) fn uncovered_requirements(base: &Base) -> Vec<Mutant> {
         ]
         .map(|(what, text)| {
             let mutant = base.mutant("uncovered-requirement", leaf, what, text);
-            Mutant { at: At::Task(root.id.to_string()), ..mutant }
+            Mutant {
+                at: At::Task(root.id.to_string()),
+                ..mutant
+            }
         })
         .into()
     })
@@ -80,18 +95,28 @@ pub(super) fn uncovered_requirements(base: &Base) -> Vec<Mutant> {
 pub(super) fn leaking_scope(base: &Base) -> Vec<Mutant> {
     of_leaves(base, |leaf| {
         let lists = [FieldKind::Acceptance, FieldKind::Hints];
-        let words = lists.into_iter().filter_map(|kind| leaf.fields.items(kind).first());
+        let words = lists
+            .into_iter()
+            .filter_map(|kind| leaf.fields.items(kind).first());
         let told = words.map(|item| (item.span, format!("Use a {EXCLUDED} for it")));
         let file = leaf
             .fields
             .items(FieldKind::Files)
             .first()
             .map(|item| (item.span, format!("src/{EXCLUDED}/x.rs (new)")));
-        let end = base.text[..leaf.span.end].rfind(&*leaf.description).unwrap() + leaf.description.len();
-        let title = (Span::new(end, end), format!(" with a {}", EXCLUDED.to_uppercase()));
+        let end = base.text[..leaf.span.end]
+            .rfind(&*leaf.description)
+            .unwrap()
+            + leaf.description.len();
+        let title = (
+            Span::new(end, end),
+            format!(" with a {}", EXCLUDED.to_uppercase()),
+        );
         told.chain(file)
             .chain([title])
-            .map(|(span, text)| base.mutant("scope-leak", leaf, text.clone(), base.replaced(span, &text)))
+            .map(|(span, text)| {
+                base.mutant("scope-leak", leaf, text.clone(), base.replaced(span, &text))
+            })
             .collect()
     })
 }

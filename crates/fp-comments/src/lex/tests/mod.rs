@@ -17,7 +17,10 @@ fn check(name: &str, rows: &[Row]) {
     let language = SourceLanguage::of(name, "").expect(name);
     let mut wrong = String::new();
     for (text, expected) in rows {
-        let found: Vec<&str> = comments(language, text).iter().map(|comment| comment.text).collect();
+        let found: Vec<&str> = comments(language, text)
+            .iter()
+            .map(|comment| comment.text)
+            .collect();
         if found != *expected {
             wrong += &format!("\n{name}: {text}\n  expected {expected:?}\n     found {found:?}\n");
         }
@@ -27,26 +30,46 @@ fn check(name: &str, rows: &[Row]) {
 
 /// The kinds of the comments in `text`.
 fn kinds(name: &str, text: &str) -> Vec<CommentKind> {
-    comments(SourceLanguage::of(name, "").unwrap(), text).iter().map(|comment| comment.kind).collect()
+    comments(SourceLanguage::of(name, "").unwrap(), text)
+        .iter()
+        .map(|comment| comment.kind)
+        .collect()
 }
 
 #[test]
 fn documentation() {
     use CommentKind::{Block, Doc, Line};
     let c_like = "/// a\n//! b\n/** c */\n/*! d */\n//// e\n/*** f */\n/**/\n// g\n/* h */";
-    for name in ["a.rs", "a.c", "a.java", "a.ts", "a.kt", "a.cs", "a.swift", "a.scala", "a.dart"] {
+    for name in [
+        "a.rs", "a.c", "a.java", "a.ts", "a.kt", "a.cs", "a.swift", "a.scala", "a.dart",
+    ] {
         let expected = [Doc, Doc, Doc, Doc, Line, Block, Block, Line, Block];
         assert_eq!(kinds(name, c_like), expected, "{name}");
     }
     assert_eq!(
-        kinds("a.hs", "-- | a\n-- ^ b\n{-| c -}\n-- d\n{- e -}\n{-# INLINE f #-}"),
+        kinds(
+            "a.hs",
+            "-- | a\n-- ^ b\n{-| c -}\n-- d\n{- e -}\n{-# INLINE f #-}"
+        ),
         [Doc, Doc, Doc, Line, Block, Block]
     );
-    assert_eq!(kinds("a.ml", "(** a *)\n(* b *)\n(*** c ***)\n(**)"), [Doc, Block, Block, Block]);
-    assert_eq!(kinds("a.lua", "--- a\n-- b\n---- c\n--[[ d ]]"), [Doc, Line, Line, Block]);
-    assert_eq!(kinds("a.nim", "## a\n# b\n#[ c ]#\n##[ d ]##"), [Doc, Line, Block, Doc]);
+    assert_eq!(
+        kinds("a.ml", "(** a *)\n(* b *)\n(*** c ***)\n(**)"),
+        [Doc, Block, Block, Block]
+    );
+    assert_eq!(
+        kinds("a.lua", "--- a\n-- b\n---- c\n--[[ d ]]"),
+        [Doc, Line, Line, Block]
+    );
+    assert_eq!(
+        kinds("a.nim", "## a\n# b\n#[ c ]#\n##[ d ]##"),
+        [Doc, Line, Block, Doc]
+    );
     assert_eq!(kinds("a.r", "#' a\n# b"), [Doc, Line]);
-    assert_eq!(kinds("a.php", "<?php\n/** a */\n# b\n/* c */"), [Doc, Line, Block]);
+    assert_eq!(
+        kinds("a.php", "<?php\n/** a */\n# b\n/* c */"),
+        [Doc, Line, Block]
+    );
     assert_eq!(kinds("a.graphql", "\"\"\"a\"\"\"\ntype B # c"), [Doc, Line]);
     assert_eq!(kinds("a.pl", "=pod\n\n=cut\n# a"), [Doc, Line]);
     assert_eq!(kinds("a.py", "# a\n## b\n\"\"\"c\"\"\""), [Line, Line]);
@@ -55,8 +78,12 @@ fn documentation() {
 
 #[test]
 fn places() {
-    let text = "\u{feff}// é\nlet x = 1; // b\n\n  /* c\n*/ d /* e */ // f\n// g /* h */\n/* i */ // j";
-    let places: Vec<_> = found("Rust", text).into_iter().map(|c| (c.text, c.line, c.trails)).collect();
+    let text =
+        "\u{feff}// é\nlet x = 1; // b\n\n  /* c\n*/ d /* e */ // f\n// g /* h */\n/* i */ // j";
+    let places: Vec<_> = found("Rust", text)
+        .into_iter()
+        .map(|c| (c.text, c.line, c.trails))
+        .collect();
     let expected = [
         ("// é", 1, false),
         ("// b", 2, true),
@@ -113,7 +140,11 @@ fn by_name() {
         ("a.", None),
         ("..", None),
     ] {
-        assert_eq!(SourceLanguage::of(path, "").map(|found| found.name), language, "{path}");
+        assert_eq!(
+            SourceLanguage::of(path, "").map(|found| found.name),
+            language,
+            "{path}"
+        );
     }
 }
 
@@ -131,7 +162,11 @@ fn by_first_line() {
         ("a.txt", "#!/bin/sh", None),
         ("a.py", "#!/bin/sh", Some("Python")),
     ] {
-        assert_eq!(SourceLanguage::of(path, line).map(|found| found.name), language, "{path} {line}");
+        assert_eq!(
+            SourceLanguage::of(path, line).map(|found| found.name),
+            language,
+            "{path} {line}"
+        );
     }
 }
 
@@ -243,7 +278,10 @@ fn languages() -> impl Strategy<Value = &'static str> {
 }
 
 fn found<'t>(language: &str, text: &'t str) -> Vec<SourceComment<'t>> {
-    comments(LANGUAGES.iter().find(|row| row.name == language).unwrap(), text)
+    comments(
+        LANGUAGES.iter().find(|row| row.name == language).unwrap(),
+        text,
+    )
 }
 
 proptest! {
@@ -287,7 +325,8 @@ proptest! {
 #[test]
 fn endless_openings_are_read() {
     for piece in PIECES.iter().chain(&[
-        "`${", "$(\"", "<a b={", "=<T>(", "[{", "\"${", "'\\", "a/", "<<A\n", "#{\"", "%{", "$(case )",
+        "`${", "$(\"", "<a b={", "=<T>(", "[{", "\"${", "'\\", "a/", "<<A\n", "#{\"", "%{",
+        "$(case )",
     ]) {
         let text = piece.repeat(20_000 / piece.len());
         for language in LANGUAGES {

@@ -104,7 +104,10 @@ fn powershell() {
     check(
         "a.ps1",
         &[
-            ("<# block\n# x #>\n$a = 1 # yes", &["<# block\n# x #>", "# yes"]),
+            (
+                "<# block\n# x #>\n$a = 1 # yes",
+                &["<# block\n# x #>", "# yes"],
+            ),
             ("$s = @\"\n# no \"q\"\n\"@\n# yes", &["# yes"]),
             ("$s = @'\n# no\n'@ # yes", &["# yes"]),
             ("$s = \"a `\" # no\" # yes", &["# yes"]),
@@ -132,7 +135,10 @@ fn toml_graphql_cmake() {
     check(
         "a.graphql",
         &[
-            ("\"\"\"\ndoc # x\n\"\"\"\ntype A # yes", &["\"\"\"\ndoc # x\n\"\"\"", "# yes"]),
+            (
+                "\"\"\"\ndoc # x\n\"\"\"\ntype A # yes",
+                &["\"\"\"\ndoc # x\n\"\"\"", "# yes"],
+            ),
             ("\"doc # no\" type A { b: C } # yes", &["# yes"]),
             ("query { a(b: \"#\") } # yes", &["# yes"]),
             ("query { a(b: \"\\\"#\") } # yes", &["# yes"]),
@@ -163,7 +169,10 @@ fn lua() {
             ("--[=[ a ]] b ]=] x", &["--[=[ a ]] b ]=]"]),
             ("x = \"\\\" -- no\" -- yes", &["-- yes"]),
             ("x = a[b[1]] -- yes", &["-- yes"]),
-            ("---@param x number\nlocal s = '-- no' -- yes", &["---@param x number", "-- yes"]),
+            (
+                "---@param x number\nlocal s = '-- no' -- yes",
+                &["---@param x number", "-- yes"],
+            ),
             ("--[ a line\nx = 1", &["--[ a line"]),
         ],
     );
@@ -175,7 +184,10 @@ fn sql() {
         "a.sql",
         &[
             ("SELECT 'it''s -- no' -- yes", &["-- yes"]),
-            ("SELECT $$ -- no $$, $t$ /* no $$ */ $t$; -- yes", &["-- yes"]),
+            (
+                "SELECT $$ -- no $$, $t$ /* no $$ */ $t$; -- yes",
+                &["-- yes"],
+            ),
             ("SELECT \"a--b\", `c--d`, [e]; -- yes", &["-- yes"]),
             ("SELECT 'it\\'s -- no' -- yes", &["-- yes"]),
             ("SELECT 'C:\\', 1 -- yes", &["-- yes"]),
@@ -200,8 +212,14 @@ fn haskell() {
             ("{- a {- b -} c -} x = 1", &["{- a {- b -} c -}"]),
             ("x' = f' '\"' -- yes", &["-- yes"]),
             ("s = \"-- no \\\" {- no -}\" -- yes", &["-- yes"]),
-            ("{-# LANGUAGE X #-}\nx = 1 -- | doc", &["{-# LANGUAGE X #-}", "-- | doc"]),
-            ("------ ruler\nx = [sql| -- no |] -- yes", &["------ ruler", "-- yes"]),
+            (
+                "{-# LANGUAGE X #-}\nx = 1 -- | doc",
+                &["{-# LANGUAGE X #-}", "-- | doc"],
+            ),
+            (
+                "------ ruler\nx = [sql| -- no |] -- yes",
+                &["------ ruler", "-- yes"],
+            ),
             ("c = '\\'' -- yes", &["-- yes"]),
         ],
     );
@@ -218,7 +236,10 @@ fn ocaml() {
             ("let c = '\"' (* yes *)", &["(* yes *)"]),
             ("let s = {x|(* no |} *)|x} (* yes *)", &["(* yes *)"]),
             ("let x' = y' (* it's *)", &["(* it's *)"]),
-            ("(** doc *) let c = '(' (* '\"' *)", &["(** doc *)", "(* '\"' *)"]),
+            (
+                "(** doc *) let c = '(' (* '\"' *)",
+                &["(** doc *)", "(* '\"' *)"],
+            ),
         ],
     );
 }
@@ -289,7 +310,10 @@ fn javascript() {
             ("const y = x / 2; '/'; // half /", &["// half /"]),
             ("const y = (a + b) / 2; // the mean /", &["// the mean /"]),
             ("const r = /[/\"]\\/\\/'/g; // yes", &["// yes"]),
-            ("const s = `a ${b + `// no ${c /* in */}`} // no`; // yes", &["/* in */", "// yes"]),
+            (
+                "const s = `a ${b + `// no ${c /* in */}`} // no`; // yes",
+                &["/* in */", "// yes"],
+            ),
             ("x = a++ / b; y = \"/ // no\"; // yes", &["// yes"]),
             ("if (x) /\"/.test(y); // yes", &["// yes"]),
             ("return /'/; // yes", &["// yes"]),
@@ -298,7 +322,10 @@ fn javascript() {
             ("x = {a: 1} / 2; // yes", &["// yes"]),
             ("`unclosed ${ '`' // yes\n", &["// yes"]),
             ("a.return / b; '/' // yes", &["// yes"]),
-            ("f(/* one */ /x/, /* two */ 1 / 2)", &["/* one */", "/* two */"]),
+            (
+                "f(/* one */ /x/, /* two */ 1 / 2)",
+                &["/* one */", "/* two */"],
+            ),
             ("const s = \"a \\\n// no\"; // yes", &["// yes"]),
             ("x = a /* b */ / c; '/'; // yes", &["/* b */", "// yes"]),
             ("xs.map(x => /\\/\\*/.test(x)) // yes", &["// yes"]),
@@ -312,21 +339,42 @@ fn elements_in_scripts() {
     check(
         "a.tsx",
         &[
-            ("export const A = () => <p>see http://x.y // not, it's text /* nor this */</p>;", &[]),
-            ("const a = <p>{/* yes */}it's</p>; // and", &["/* yes */", "// and"]),
-            ("return <a href=\"http://x\" b={c /* yes */}>'</a>; // and", &["/* yes */", "// and"]),
+            (
+                "export const A = () => <p>see http://x.y // not, it's text /* nor this */</p>;",
+                &[],
+            ),
+            (
+                "const a = <p>{/* yes */}it's</p>; // and",
+                &["/* yes */", "// and"],
+            ),
+            (
+                "return <a href=\"http://x\" b={c /* yes */}>'</a>; // and",
+                &["/* yes */", "// and"],
+            ),
             ("const f = <T,>(x: T) => x; // it's", &["// it's"]),
             ("const f = <T extends U>(x: T) => x; // yes", &["// yes"]),
-            ("return <>\n  // no\n  <b/>\n  // no\n</>; // yes", &["// yes"]),
+            (
+                "return <>\n  // no\n  <b/>\n  // no\n</>; // yes",
+                &["// yes"],
+            ),
             ("const x = a < b && c > d; // yes", &["// yes"]),
-            ("const a = <L<string> b='//no' // yes\n c />; // and", &["// yes", "// and"]),
-            ("x ? <b>// no</b> : <i>{y ? <u>// no</u> : z /* yes */}</i> // and", &["/* yes */", "// and"]),
+            (
+                "const a = <L<string> b='//no' // yes\n c />; // and",
+                &["// yes", "// and"],
+            ),
+            (
+                "x ? <b>// no</b> : <i>{y ? <u>// no</u> : z /* yes */}</i> // and",
+                &["/* yes */", "// and"],
+            ),
             ("type F = <T>(x: T) => void; // yes", &["// yes"]),
             ("const m = new Map<string, number>(); // yes", &["// yes"]),
             ("const a = <p>{`// no`} {'// no'} // no</p>", &[]),
         ],
     );
-    check("a.jsx", &[("<div>\n  {/* a */}\n  // no\n</div>", &["/* a */"])]);
+    check(
+        "a.jsx",
+        &[("<div>\n  {/* a */}\n  // no\n</div>", &["/* a */"])],
+    );
 }
 
 #[test]
@@ -338,7 +386,10 @@ fn typescript() {
             ("const f = <T>(x: T): x is T => true; // yes", &["// yes"]),
             ("const v = a! / b; // yes '", &["// yes '"]),
             ("type T = `a/${string}//no`; // yes", &["// yes"]),
-            ("const m: Map<string, Array<number>> = z; /** doc */", &["/** doc */"]),
+            (
+                "const m: Map<string, Array<number>> = z; /** doc */",
+                &["/** doc */"],
+            ),
             (
                 "/// <reference types=\"x\" />\nlet a = b as c; // d",
                 &["/// <reference types=\"x\" />", "// d"],
@@ -353,12 +404,21 @@ fn php() {
         "a.php",
         &[
             ("<?php\n// set x to one\n$x = 1;\n", &["// set x to one"]),
-            ("<p>// no # no</p><?php // yes ?><p>// no</p><!-- html -->", &["// yes ", "<!-- html -->"]),
+            (
+                "<p>// no # no</p><?php // yes ?><p>// no</p><!-- html -->",
+                &["// yes ", "<!-- html -->"],
+            ),
             ("<?php\n$s = <<<EOT\n// no\n  EOT; // yes", &["// yes"]),
             ("<?php\n$s = <<<'X'\n# no\nX;\n# yes", &["# yes"]),
             ("<?php #[Attr('x')]\n$s = 'it\\'s # no'; # yes", &["# yes"]),
-            ("<?php $s = \"{$a[\"// no\"]} // no\"; /* yes */", &["/* yes */"]),
-            ("<script>// js\n</script><?= $x // php\n?> # no", &["// js", "// php"]),
+            (
+                "<?php $s = \"{$a[\"// no\"]} // no\"; /* yes */",
+                &["/* yes */"],
+            ),
+            (
+                "<script>// js\n</script><?= $x // php\n?> # no",
+                &["// js", "// php"],
+            ),
             ("// a fragment\n$x = 'http://y';", &["// a fragment"]),
             ("@if (x)\n<p>it's # no</p>\n@endif // no", &[]),
             ("<?php\n/** doc */\nfunction f() {}", &["/** doc */"]),
@@ -376,10 +436,16 @@ fn ruby() {
             ("x = %w[# no] # yes", &["# yes"]),
             ("x = y =~ /#\"/ # yes", &["# yes"]),
             ("s = <<~EOS\n  # no\n  #{x}\nEOS\n# yes", &["# yes"]),
-            ("=begin\nblock # x\n=end\ny # yes", &["=begin\nblock # x\n=end", "# yes"]),
+            (
+                "=begin\nblock # x\n=end\ny # yes",
+                &["=begin\nblock # x\n=end", "# yes"],
+            ),
             ("x = ?# # yes", &["# yes"]),
             ("# yes\n__END__\n# no", &["# yes"]),
-            ("f(<<-A, <<-B) # yes\n  # no\n  A\n# no\n  B\n# and", &["# yes", "# and"]),
+            (
+                "f(<<-A, <<-B) # yes\n  # no\n  A\n# no\n  B\n# and",
+                &["# yes", "# and"],
+            ),
             ("x = a / b # c / d", &["# c / d"]),
             ("puts /# no/ # yes", &["# yes"]),
             ("x = %r{/#no} # yes", &["# yes"]),
@@ -402,10 +468,16 @@ fn perl() {
             ("my $s = q{a {# no} b}; # yes", &["# yes"]),
             ("$x =~ s/#/\\//g; # yes", &["# yes"]),
             ("$x =~ s{#}{#}; # yes", &["# yes"]),
-            ("grep(!m/^[ix]$/s, # it's\n$x =~ m/ # no\n/xs, /a/s, 1); # yes", &["# it's", "# yes"]),
+            (
+                "grep(!m/^[ix]$/s, # it's\n$x =~ m/ # no\n/xs, /a/s, 1); # yes",
+                &["# it's", "# yes"],
+            ),
             ("split(m{#}s, $x), qr(#)m, tr/#/-/s, 1; # yes", &["# yes"]),
             ("print <<EOT; # yes\n# no\nEOT\n# and", &["# yes", "# and"]),
-            ("=pod\n\n# no\n\n=cut\n# yes", &["=pod\n\n# no\n\n=cut", "# yes"]),
+            (
+                "=pod\n\n# no\n\n=cut\n# yes",
+                &["=pod\n\n# no\n\n=cut", "# yes"],
+            ),
             ("# yes\n__END__\n# no", &["# yes"]),
             ("if ($x =~ /#/) { } # yes", &["# yes"]),
             ("my $y = $h{s}; my %s = (y => 1, q => 2); # yes", &["# yes"]),
@@ -426,18 +498,27 @@ fn bourne() {
     check(
         "a.sh",
         &[
-            ("set -e\n# build the project\nmake build\n", &["# build the project"]),
+            (
+                "set -e\n# build the project\nmake build\n",
+                &["# build the project"],
+            ),
             ("echo $# ${#x} ${x#y} ${x# y} a#b # yes", &["# yes"]),
             ("cat <<EOF # yes\n# no\nEOF\n# and", &["# yes", "# and"]),
             ("cat <<-'EOF'\n\t# no $(\n\tEOF\n# yes", &["# yes"]),
-            ("x=\"$(f \"a # no\" # yes\n) # no\" # and", &["# yes", "# and"]),
+            (
+                "x=\"$(f \"a # no\" # yes\n) # no\" # and",
+                &["# yes", "# and"],
+            ),
             ("echo 'it # no' \"# no\" \\# no # yes", &["# yes"]),
             ("echo $'it\\'s # no' # yes", &["# yes"]),
             ("x=$((1 << 2)) # yes\ny=1 # and", &["# yes", "# and"]),
             ("((x <<= 1)) # yes\n# and", &["# yes", "# and"]),
             ("cat <<< \"# no\" # yes", &["# yes"]),
             ("cat <<A <<B\n# no\nA\n# no\nB\n# yes", &["# yes"]),
-            ("x=$(case $y in a) b;; # one\nesac) # two", &["# one", "# two"]),
+            (
+                "x=$(case $y in a) b;; # one\nesac) # two",
+                &["# one", "# two"],
+            ),
             ("x=`f # yes` # and", &["# yes", "# and"]),
             ("echo \"${x:-\"# no\"}\" # yes", &["# yes"]),
             ("echo \"${x:-it's}\" # yes", &["# yes"]),
@@ -448,7 +529,13 @@ fn bourne() {
             ("echo $(( 16#ff + $# )) # yes", &["# yes"]),
         ],
     );
-    check("a.zsh", &[("ls *(#qN) (#i)x # yes", &["# yes"]), ("x=${(s:#:)y} # yes", &["# yes"])]);
+    check(
+        "a.zsh",
+        &[
+            ("ls *(#qN) (#i)x # yes", &["# yes"]),
+            ("x=${(s:#:)y} # yes", &["# yes"]),
+        ],
+    );
 }
 
 #[test]
@@ -475,7 +562,10 @@ fn yaml() {
             ("a: http://x/#b\nc: d#e\n", &[]),
             ("run: |\n  # no\n  x\n\n  # no\n# yes\nb: c", &["# yes"]),
             ("- run: >-\n    # no\n  # yes\n- a", &["# yes"]),
-            ("a: \"# no\" # yes\nb: 'it''s # no' # and", &["# yes", "# and"]),
+            (
+                "a: \"# no\" # yes\nb: 'it''s # no' # and",
+                &["# yes", "# and"],
+            ),
             ("a: it's # yes\nb: don't # and", &["# yes", "# and"]),
             ("a: | # yes\n  # no\nb: c", &["# yes"]),
             ("a: [b, \"# no\", 'c # no'] # yes", &["# yes"]),
@@ -506,15 +596,30 @@ fn settings() {
             ("a = # no\r\nb = c # yes\r\n", &["# yes"]),
         ],
     );
-    check("a.properties", &[("! a\n# b\nc = d # no\n", &["! a", "# b"]), ("a.b=c!d", &[])]);
+    check(
+        "a.properties",
+        &[
+            ("! a\n# b\nc = d # no\n", &["! a", "# b"]),
+            ("a.b=c!d", &[]),
+        ],
+    );
     check(
         ".env",
-        &[("A=b#c # yes\nD=\"e # no\" # and\n", &["# yes", "# and"]), ("# a\nB='# no'\nC=x@#y\n", &["# a"])],
+        &[
+            ("A=b#c # yes\nD=\"e # no\" # and\n", &["# yes", "# and"]),
+            ("# a\nB='# no'\nC=x@#y\n", &["# a"]),
+        ],
     );
-    check(".gitconfig", &[("[a]\n\tb = c # yes\n; and", &["# yes", "; and"])]);
+    check(
+        ".gitconfig",
+        &[("[a]\n\tb = c # yes\n; and", &["# yes", "; and"])],
+    );
     check(
         "a.conf",
-        &[("listen 80; # yes\nx \"# no\" a#b;\n", &["# yes"]), ("# a\nb '#';# c", &["# a", "# c"])],
+        &[
+            ("listen 80; # yes\nx \"# no\" a#b;\n", &["# yes"]),
+            ("# a\nb '#';# c", &["# a", "# c"]),
+        ],
     );
 }
 
@@ -527,7 +632,10 @@ fn dockerfile() {
             ("RUN a && \\\n  # yes\n  b\n", &["# yes"]),
             ("RUN <<EOF\n# no\nEOF\n# yes", &["# yes"]),
             ("COPY <<-\"X\" /a\n\t# no\n\tX\n# yes", &["# yes"]),
-            ("# syntax=docker/dockerfile:1\nFROM a", &["# syntax=docker/dockerfile:1"]),
+            (
+                "# syntax=docker/dockerfile:1\nFROM a",
+                &["# syntax=docker/dockerfile:1"],
+            ),
             ("ENV A=\"#b\"\r\n# c\r\n", &["# c"]),
         ],
     );
@@ -554,17 +662,26 @@ fn batch_vim_tex() {
     check(
         "a.bat",
         &[
-            ("REM a\r\n@rem b\r\n:: c\r\n:label\r\necho REM\r\n", &["REM a", "@rem b", ":: c"]),
+            (
+                "REM a\r\n@rem b\r\n:: c\r\n:label\r\necho REM\r\n",
+                &["REM a", "@rem b", ":: c"],
+            ),
             ("remove.exe x\n", &[]),
         ],
     );
-    check(".vimrc", &[("\" a\nset x=\"b\"\n  \" c\n", &["\" a", "\" c"])]);
+    check(
+        ".vimrc",
+        &[("\" a\nset x=\"b\"\n  \" c\n", &["\" a", "\" c"])],
+    );
     check(
         "a.tex",
         &[
             ("a 50\\% b % yes\n", &["% yes"]),
             ("\\verb|% no| % yes", &["% yes"]),
-            ("\\begin{verbatim}\n% no\n\\end{verbatim}\n% yes", &["% yes"]),
+            (
+                "\\begin{verbatim}\n% no\n\\end{verbatim}\n% yes",
+                &["% yes"],
+            ),
             ("\\url{a%20b} % yes", &["% yes"]),
             ("a \\\\% yes", &["% yes"]),
         ],

@@ -13,7 +13,8 @@ use crate::process::{CommandEnd, POLL};
 
 /// Ends the given group, within the given seconds, as soon as standard input ends without a line: the process at the
 /// other end of the pipe has died.
-const WATCHER: &str = r#"read -r _ || { kill -s TERM -- "-$1"; sleep "$2"; kill -s KILL -- "-$1"; }"#;
+const WATCHER: &str =
+    r#"read -r _ || { kill -s TERM -- "-$1"; sleep "$2"; kill -s KILL -- "-$1"; }"#;
 
 /// A command in a process group of its own.
 pub(crate) struct ProcessGroup {
@@ -31,7 +32,12 @@ impl ProcessGroup {
         // The command holds the pipe that its child inherited; the output would not end while that is open.
         drop(command);
         let id = Pid::from_child(&leader);
-        Ok(Self { leader, id, watcher: watch(id, grace), mark })
+        Ok(Self {
+            leader,
+            id,
+            watcher: watch(id, grace),
+            mark,
+        })
     }
 
     /// The leader's exit, if it has ended.
@@ -94,7 +100,11 @@ fn watch(id: Pid, grace: Duration) -> Option<Child> {
     let mut watcher = Command::new("sh");
     let (id, seconds) = (id.as_raw_nonzero().to_string(), grace.as_secs().to_string());
     watcher.args(["-c", WATCHER, "sh", &id, &seconds]);
-    watcher.process_group(0).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+    watcher
+        .process_group(0)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
     watcher.spawn().ok()
 }
 
@@ -117,7 +127,9 @@ impl ProcessMark {
     pub(crate) fn new() -> Self {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
-        let time = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_nanos());
+        let time = SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .map_or(0, |time| time.as_nanos());
         Self(format!("{}-{count}-{time}", std::process::id()))
     }
 
@@ -135,7 +147,12 @@ impl ProcessMark {
 pub fn end_marked(marks: &[&str]) {
     #[cfg(target_os = "linux")]
     {
-        let signalled = |signal| marks.iter().map(|mark| signal_marked(mark, signal).0).sum::<usize>();
+        let signalled = |signal| {
+            marks
+                .iter()
+                .map(|mark| signal_marked(mark, signal).0)
+                .sum::<usize>()
+        };
         let deadline = Instant::now() + crate::process::GRACE;
         let mut found = signalled(Signal::TERM);
         while found > 0 && Instant::now() < deadline {
@@ -179,9 +196,16 @@ fn marked(mark: &str) -> (Vec<Pid>, bool) {
     let mark = format!("{VARIABLE}={mark}\0").into_bytes();
     let (mut found, mut is_unsure) = (Vec::new(), false);
     for entry in std::fs::read_dir("/proc").into_iter().flatten().flatten() {
-        let id = entry.file_name().to_str().and_then(|name| name.parse().ok());
-        let Some(pid) = id.and_then(Pid::from_raw) else { continue };
-        let Ok(environment) = std::fs::read(entry.path().join("environ")) else { continue };
+        let id = entry
+            .file_name()
+            .to_str()
+            .and_then(|name| name.parse().ok());
+        let Some(pid) = id.and_then(Pid::from_raw) else {
+            continue;
+        };
+        let Ok(environment) = std::fs::read(entry.path().join("environ")) else {
+            continue;
+        };
         if environment.windows(mark.len()).any(|part| part == mark) {
             found.push(pid);
         }

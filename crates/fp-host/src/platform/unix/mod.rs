@@ -6,7 +6,9 @@ use std::ffi::{OsStr, OsString};
 use std::fs::{self, DirBuilder, File, Metadata, OpenOptions, Permissions};
 use std::io;
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
-use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
+use std::os::unix::fs::{
+    DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _,
+};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
@@ -99,7 +101,10 @@ pub fn is_executable(metadata: &Metadata) -> bool {
 
 /// Gives what is at `path` to everybody to read, and to run or enter.
 pub fn set_shared(path: &Path, is_entered: bool) -> io::Result<()> {
-    fs::set_permissions(path, Permissions::from_mode(if is_entered { 0o755 } else { 0o644 }))
+    fs::set_permissions(
+        path,
+        Permissions::from_mode(if is_entered { 0o755 } else { 0o644 }),
+    )
 }
 
 /// Lets the user remove what is in `folder`, and in the folders below it.
@@ -149,5 +154,8 @@ pub fn is_running(process: u32) -> Option<bool> {
 
 /// The name that this machine has for its user.
 pub fn machine_name() -> String {
-    rustix::system::uname().nodename().to_string_lossy().into_owned()
+    rustix::system::uname()
+        .nodename()
+        .to_string_lossy()
+        .into_owned()
 }

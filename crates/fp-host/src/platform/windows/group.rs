@@ -17,13 +17,22 @@ pub(crate) struct JobObject(GroupChild);
 
 impl JobObject {
     pub(crate) fn spawn(mut command: Command, _grace: Duration) -> io::Result<Self> {
-        command.group().kill_on_drop(true).creation_flags(CREATE_NEW_PROCESS_GROUP).spawn().map(Self)
+        command
+            .group()
+            .kill_on_drop(true)
+            .creation_flags(CREATE_NEW_PROCESS_GROUP)
+            .spawn()
+            .map(Self)
     }
 
     /// The command's exit, if it has ended.
     pub(crate) fn poll(&mut self) -> io::Result<Option<CommandEnd>> {
         let status = self.0.try_wait()?;
-        Ok(status.map(|status| status.code().map_or(CommandEnd::Signalled(0), CommandEnd::Exited)))
+        Ok(status.map(|status| {
+            status
+                .code()
+                .map_or(CommandEnd::Signalled(0), CommandEnd::Exited)
+        }))
     }
 
     /// Nobody escapes from a job, so nobody is marked.

@@ -30,7 +30,9 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// Without the prefix `\\?\`, which neither git nor a shell understands.
 pub fn real_path(path: impl AsRef<Path>) -> io::Result<PathBuf> {
     let real = fs::canonicalize(path)?;
-    let Some(plain) = real.to_str().and_then(|path| path.strip_prefix(r"\\?\")) else { return Ok(real) };
+    let Some(plain) = real.to_str().and_then(|path| path.strip_prefix(r"\\?\")) else {
+        return Ok(real);
+    };
     Ok(match plain.strip_prefix(r"UNC\") {
         Some(share) => format!(r"\\{share}").into(),
         None => plain.into(),
@@ -57,7 +59,12 @@ pub(crate) fn git_bytes(name: &OsStr) -> Option<Vec<u8>> {
 /// A device, whatever its ending, a character with another meaning, or an end that is cut off; git refuses them, too.
 pub(crate) fn is_impossible(path: &str) -> bool {
     path.split('/').any(|part| {
-        let stem = part.split('.').next().unwrap_or_default().trim_end().to_lowercase();
+        let stem = part
+            .split('.')
+            .next()
+            .unwrap_or_default()
+            .trim_end()
+            .to_lowercase();
         let port = stem.strip_prefix("com").or(stem.strip_prefix("lpt"));
         ["con", "prn", "aux", "nul"].contains(&stem.as_str())
             || port.is_some_and(|number| matches!(number.as_bytes(), [b'1'..=b'9']))
@@ -132,11 +139,17 @@ pub(crate) fn open_up(_folder: &Path) -> io::Result<()> {
 /// something else in the line than what was approved.
 pub(crate) fn shell(line: &str) -> Option<Command> {
     let search = std::env::var_os("PATH")?;
-    let beside_git =
-        || find_program("git", &search)?.ancestors().map(|at| at.join(r"bin\sh.exe")).find(|sh| sh.is_file());
+    let beside_git = || {
+        find_program("git", &search)?
+            .ancestors()
+            .map(|at| at.join(r"bin\sh.exe"))
+            .find(|sh| sh.is_file())
+    };
     let mut command = Command::new(find_program("sh", &search).or_else(beside_git)?);
     // Not as an argument: that `sh` splits its command line by rules of its own.
-    command.args(["-c", r#"eval "$FP_COMMAND_LINE""#]).env("FP_COMMAND_LINE", line);
+    command
+        .args(["-c", r#"eval "$FP_COMMAND_LINE""#])
+        .env("FP_COMMAND_LINE", line);
     Some(command)
 }
 
@@ -144,7 +157,11 @@ pub(crate) fn shell(line: &str) -> Option<Command> {
 pub fn is_running(process: u32) -> Option<bool> {
     let mut tasklist = Command::new("tasklist");
     tasklist.args(["/nh", "/fo", "csv"]);
-    let limits = Limits { time: Duration::from_secs(10), head: 1024 * 1024, tail: 0 };
+    let limits = Limits {
+        time: Duration::from_secs(10),
+        head: 1024 * 1024,
+        tail: 0,
+    };
     let listed = ask(tasklist, b"", limits).ok()?.stdout.to_text();
     let has = |id: u32| listed.contains(&format!("\",\"{id}\",\""));
     has(std::process::id()).then(|| has(process))

@@ -20,7 +20,9 @@ const FRAME_HEADINGS: [&str; 3] = ["Task Decomposition", "Root Task", "Subtasks"
 pub(super) fn is_frame(title: &str) -> bool {
     let title = title.trim_end_matches(':').trim_end();
     title.eq_ignore_ascii_case("Tasks")
-        || FRAME_HEADINGS.iter().any(|frame| frame.eq_ignore_ascii_case(title))
+        || FRAME_HEADINGS
+            .iter()
+            .any(|frame| frame.eq_ignore_ascii_case(title))
 }
 
 impl<'t> Reader<'t> {
@@ -48,7 +50,9 @@ impl<'t> Reader<'t> {
             None => {
                 self.leave_headings(level);
                 // A heading that the writer produces carries no meaning.
-                if !FRAME_HEADINGS.iter().any(|frame| frame.eq_ignore_ascii_case(&self.text[content.clone()]))
+                if !FRAME_HEADINGS
+                    .iter()
+                    .any(|frame| frame.eq_ignore_ascii_case(&self.text[content.clone()]))
                 {
                     self.keep_heading(start..range.end);
                     self.push_heading(FrameKind::Section(level), range.start, self.enclosing());
@@ -59,12 +63,15 @@ impl<'t> Reader<'t> {
 
     /// True if the current item is a field or prose.
     fn in_text(&self) -> bool {
-        self.frames.last().is_some_and(|frame| frame.is_text() || matches!(frame.kind, FrameKind::Field(_)))
+        self.frames
+            .last()
+            .is_some_and(|frame| frame.is_text() || matches!(frame.kind, FrameKind::Field(_)))
     }
 
     fn leave_headings(&mut self, level: u8) {
         while let Some(ReaderFrame {
-            kind: FrameKind::HeadingTask(above) | FrameKind::Section(above), ..
+            kind: FrameKind::HeadingTask(above) | FrameKind::Section(above),
+            ..
         }) = self.frames.last()
         {
             if *above < level {
@@ -76,15 +83,24 @@ impl<'t> Reader<'t> {
 
     /// True if a heading at `start` is part of a field: in an entry, or after its bullet.
     fn is_in_field(&self, start: usize) -> bool {
-        let line = self.text[..start].rfind(['\n', '\r']).map_or(0, |at| at + 1);
+        let line = self.text[..start]
+            .rfind(['\n', '\r'])
+            .map_or(0, |at| at + 1);
         let bullet = !self.text[line..start].trim().is_empty();
         let around = self
             .frames
             .iter()
             .rev()
             .take_while(|frame| frame.is_text() || matches!(frame.kind, FrameKind::Field(_)));
-        let entry = self.container().is_some_and(|frame| matches!(frame.kind, FrameKind::Entry(_)));
-        entry || (bullet && around.filter(|frame| frame.kind != FrameKind::Group).count() > 0)
+        let entry = self
+            .container()
+            .is_some_and(|frame| matches!(frame.kind, FrameKind::Entry(_)));
+        entry
+            || (bullet
+                && around
+                    .filter(|frame| frame.kind != FrameKind::Group)
+                    .count()
+                    > 0)
     }
 
     /// Reads a heading inside an entry as the task it claims to be, and leaves the entry unchanged.
@@ -95,7 +111,8 @@ impl<'t> Reader<'t> {
         own: Range<usize>,
         mut head: TaskHead<'t>,
     ) {
-        head.fault.get_or_insert_with(|| task_line::inside_field(head.id));
+        head.fault
+            .get_or_insert_with(|| task_line::inside_field(head.id));
         self.leave_headings(level);
         let parent = self.parent_of_next();
         self.heading_task(level, whole, own, (head, parent));
@@ -104,7 +121,9 @@ impl<'t> Reader<'t> {
     /// Leaves the fields and the prose around a heading at `start`; they end with the previous line.
     fn leave_text(&mut self, start: usize) {
         // Bullets on the heading's own line belong to no text.
-        let line = self.text[..start].rfind(['\n', '\r']).map_or(0, |at| at + 1);
+        let line = self.text[..start]
+            .rfind(['\n', '\r'])
+            .map_or(0, |at| at + 1);
         while self.in_text() {
             self.cut_fields(self.frames.len() - 1, line);
             self.leave_frame(line);
@@ -115,7 +134,9 @@ impl<'t> Reader<'t> {
     fn cut_fields(&mut self, from: usize, line: usize) {
         for frame in &self.frames[from..] {
             if let (FrameKind::Field(field), Some(task)) = (&frame.kind, frame.task) {
-                let end = frame.content.max(trim(self.text, frame.content.min(line)..line).end);
+                let end = frame
+                    .content
+                    .max(trim(self.text, frame.content.min(line)..line).end);
                 self.builder.cut_field(task, *field, end);
             }
         }
@@ -138,8 +159,17 @@ impl<'t> Reader<'t> {
     fn push_heading(&mut self, kind: FrameKind, start: usize, task: Option<usize>) {
         // The text items around the heading were left already, so pick the innermost open item that still has its
         // frame.
-        let is_there = |at: usize, serial| self.frames.get(at).is_some_and(|frame| frame.serial == serial);
-        let item = self.open.iter().rev().copied().find(|&(at, serial)| is_there(at, serial));
+        let is_there = |at: usize, serial| {
+            self.frames
+                .get(at)
+                .is_some_and(|frame| frame.serial == serial)
+        };
+        let item = self
+            .open
+            .iter()
+            .rev()
+            .copied()
+            .find(|&(at, serial)| is_there(at, serial));
         if let Some((at, _)) = item {
             self.frames[at].has_heading = true;
         }
@@ -159,9 +189,12 @@ impl<'t> Reader<'t> {
     pub(super) fn code(&mut self, fenced: bool, range: Range<usize>) {
         self.read_head(range.start);
         let lines_of = match self.frames.last() {
-            Some(ReaderFrame { kind: FrameKind::Field(field), open: true, .. })
-                if field.form().is_list_of_words()
-                    || matches!(field.form(), FieldForm::Commands | FieldForm::Command) =>
+            Some(ReaderFrame {
+                kind: FrameKind::Field(field),
+                open: true,
+                ..
+            }) if field.form().is_list_of_words()
+                || matches!(field.form(), FieldForm::Commands | FieldForm::Command) =>
             {
                 Some(*field)
             }
@@ -192,7 +225,9 @@ impl<'t> Reader<'t> {
             return self.swallowed(range, true, why);
         }
         let column = self.container_column();
-        let open_fence = fenced.then(|| open_fence(&self.text[range.clone()], column)).flatten();
+        let open_fence = fenced
+            .then(|| open_fence(&self.text[range.clone()], column))
+            .flatten();
         self.keep_block(range.clone(), open_fence);
         if open_fence.is_some() && self.text[range.end..].trim().is_empty() {
             let why = (
@@ -230,9 +265,15 @@ impl<'t> Reader<'t> {
     fn swallowed(&mut self, range: Range<usize>, first_line: bool, (detail, hint): (&str, &str)) {
         let suspects: Vec<Suspect> = task_line::suspects(self.text, range, first_line).collect();
         let more = suspects.len().saturating_sub(1);
-        let detail =
-            if more == 0 { detail.to_owned() } else { format!("{detail} ({more} more of them follow)") };
-        let mut fault = Some(SyntaxFault { detail, hint: hint.to_owned() });
+        let detail = if more == 0 {
+            detail.to_owned()
+        } else {
+            format!("{detail} ({more} more of them follow)")
+        };
+        let mut fault = Some(SyntaxFault {
+            detail,
+            hint: hint.to_owned(),
+        });
         for suspect in suspects {
             self.misread(&suspect, fault.take());
         }
@@ -246,14 +287,21 @@ impl<'t> Reader<'t> {
         let mut head = task_line::read_head(
             self.text,
             own.clone(),
-            if heading { HeadPlace::Heading } else { HeadPlace::List },
+            if heading {
+                HeadPlace::Heading
+            } else {
+                HeadPlace::List
+            },
         )
         .unwrap_or_default();
         head.flaw = None;
         head.fault = Some(fault.unwrap_or_default());
         if heading {
             self.leave_items(0, suspect.range.start);
-            let signs = self.text[suspect.range.clone()].bytes().take_while(|b| *b == b'#').count();
+            let signs = self.text[suspect.range.clone()]
+                .bytes()
+                .take_while(|b| *b == b'#')
+                .count();
             let level = u8::try_from(signs).unwrap_or(6).min(6);
             self.leave_headings(level);
             let start = suspect.range.start;
@@ -325,10 +373,16 @@ fn heading_text(text: &str, range: Range<usize>) -> Range<usize> {
         let end = slice.rfind(['\n', '\r']).unwrap_or(slice.len());
         return trim(text, range.start..range.start + end);
     }
-    let inner = trim(text, range.start + slice.bytes().take_while(|b| *b == b'#').count()..range.end);
+    let inner = trim(
+        text,
+        range.start + slice.bytes().take_while(|b| *b == b'#').count()..range.end,
+    );
     let bare = text[inner.clone()].trim_end_matches('#');
-    let end =
-        if bare.is_empty() || bare.ends_with([' ', '\t']) { inner.start + bare.len() } else { inner.end };
+    let end = if bare.is_empty() || bare.ends_with([' ', '\t']) {
+        inner.start + bare.len()
+    } else {
+        inner.end
+    };
     trim(text, inner.start..end)
 }
 
@@ -341,7 +395,9 @@ fn code_lines(text: &str, range: Range<usize>, fenced: bool) -> Vec<Range<usize>
     }
     if fenced {
         lines.remove(0);
-        lines.pop_if(|line| text[line.clone()].starts_with("```") || text[line.clone()].starts_with("~~~"));
+        lines.pop_if(|line| {
+            text[line.clone()].starts_with("```") || text[line.clone()].starts_with("~~~")
+        });
     }
     lines.retain(|line| !line.is_empty());
     lines

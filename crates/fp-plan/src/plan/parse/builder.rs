@@ -37,15 +37,27 @@ impl<'t> TreeBuilder<'t> {
         let index = self.tasks.len();
         let span = Span::new(own.start, own.end);
         let broken = head.fault.is_some();
-        if let Some(fault) = head.fault.or(head.flaw).filter(|fault| !fault.detail.is_empty()) {
-            self.findings.push(Misreading { span, task: Some(index), fault });
+        if let Some(fault) = head
+            .fault
+            .or(head.flaw)
+            .filter(|fault| !fault.detail.is_empty())
+        {
+            self.findings.push(Misreading {
+                span,
+                task: Some(index),
+                fault,
+            });
         }
-        self.given.push(u16::from(head.complexity.is_some()) << FieldKind::Complexity as u16);
+        self.given
+            .push(u16::from(head.complexity.is_some()) << FieldKind::Complexity as u16);
         self.tasks.push(Task {
             id: head.id.into(),
             id_span: head.id_span,
             description: head.title,
-            complexity: head.complexity.as_ref().and_then(|item| task_line::number(&item.text)),
+            complexity: head
+                .complexity
+                .as_ref()
+                .and_then(|item| task_line::number(&item.text)),
             complexity_source: head.complexity,
             span,
             line_end: span.end,
@@ -80,14 +92,25 @@ impl<'t> TreeBuilder<'t> {
     ) {
         self.reach(task, span.end);
         if field.form().is_list() {
-            *self.tasks[task].fields.slot(field) = Some(Field { span, ..entries.into() });
+            *self.tasks[task].fields.slot(field) = Some(Field {
+                span,
+                ..entries.into()
+            });
         } else {
-            entries.into_iter().for_each(|item| self.scalar(task, field, item, span));
+            entries
+                .into_iter()
+                .for_each(|item| self.scalar(task, field, item, span));
         }
     }
 
     /// Adds an entry on a line of its own, indented by `indent` columns.
-    pub(super) fn entry(&mut self, task: TaskIndex, field: FieldKind, item: Item<'t>, indent: usize) {
+    pub(super) fn entry(
+        &mut self,
+        task: TaskIndex,
+        field: FieldKind,
+        item: Item<'t>,
+        indent: usize,
+    ) {
         self.reach(task, item.span.end);
         if !field.form().is_list() {
             let span = item.span;
@@ -112,7 +135,10 @@ impl<'t> TreeBuilder<'t> {
     fn scalar(&mut self, task: TaskIndex, field: FieldKind, item: Item<'t>, span: Span) {
         let task_read = &mut self.tasks[task];
         // The field ended without a value, but one follows below it after all.
-        task_read.fields.unreadable.retain(|(kind, item)| *kind != field || !item.text.is_empty());
+        task_read
+            .fields
+            .unreadable
+            .retain(|(kind, item)| *kind != field || !item.text.is_empty());
         let second = match field.form() {
             FieldForm::Number => task_read.complexity_source.is_some(),
             FieldForm::Prose => false,
@@ -128,13 +154,26 @@ impl<'t> TreeBuilder<'t> {
             }
             FieldForm::Choice(words) => match fields::choice(words, &item.text) {
                 Some(word) => {
-                    let written = fields::is_more_than_a_word(&item.text).then(|| (*item.text).into());
-                    let items = vec![Item { text: word.into(), ..item }];
-                    *task_read.fields.slot(field) = Some(Field { span, written, ..items.into() });
+                    let written =
+                        fields::is_more_than_a_word(&item.text).then(|| (*item.text).into());
+                    let items = vec![Item {
+                        text: word.into(),
+                        ..item
+                    }];
+                    *task_read.fields.slot(field) = Some(Field {
+                        span,
+                        written,
+                        ..items.into()
+                    });
                 }
                 None => task_read.fields.unreadable.push((field, item)),
             },
-            _ => *task_read.fields.slot(field) = Some(Field { span, ..vec![item].into() }),
+            _ => {
+                *task_read.fields.slot(field) = Some(Field {
+                    span,
+                    ..vec![item].into()
+                })
+            }
         }
         if second {
             if let Some(span) = span_mut(&mut self.tasks[task], field) {
@@ -144,43 +183,91 @@ impl<'t> TreeBuilder<'t> {
                 detail: format!("`{}` takes one value and has more", field.label()),
                 hint: "keep one of them".to_owned(),
             };
-            self.findings.push(Misreading { span: item_span, task: Some(task), fault });
+            self.findings.push(Misreading {
+                span: item_span,
+                task: Some(task),
+                fault,
+            });
         }
     }
 
     /// Records that `Tests Required` ended without an answer.
-    pub(super) fn end_field(&mut self, task: Option<TaskIndex>, field: FieldKind, range: Range<usize>) {
-        let Some(task) = task.filter(|_| field == FieldKind::TestsRequired) else { return };
+    pub(super) fn end_field(
+        &mut self,
+        task: Option<TaskIndex>,
+        field: FieldKind,
+        range: Range<usize>,
+    ) {
+        let Some(task) = task.filter(|_| field == FieldKind::TestsRequired) else {
+            return;
+        };
         let fields = &mut self.tasks[task].fields;
         if fields.get(field).is_none() && fields.unreadable.iter().all(|(kind, _)| *kind != field) {
             let span = Span::new(range.start, range.end);
-            fields.unreadable.push((field, Item { text: Cow::Borrowed(""), span, note: None }));
+            fields.unreadable.push((
+                field,
+                Item {
+                    text: Cow::Borrowed(""),
+                    span,
+                    note: None,
+                },
+            ));
         }
     }
 
     pub(super) fn describe(&mut self, task: TaskIndex, text: Cow<'t, str>, span: Span) {
         self.reach(task, span.end);
         if !text.is_empty() && !fields::is_none(&text) {
-            let items = vec![Item { text, span, note: None }];
-            *self.tasks[task].fields.slot(FieldKind::Description) = Some(Field { span, ..items.into() });
+            let items = vec![Item {
+                text,
+                span,
+                note: None,
+            }];
+            *self.tasks[task].fields.slot(FieldKind::Description) = Some(Field {
+                span,
+                ..items.into()
+            });
         }
     }
 
     /// Keeps a field that is unknown or was given before.
-    pub(super) fn labelled(&mut self, task: TaskIndex, label: &'t str, item: Item<'t>, duplicate: bool) {
+    pub(super) fn labelled(
+        &mut self,
+        task: TaskIndex,
+        label: &'t str,
+        item: Item<'t>,
+        duplicate: bool,
+    ) {
         self.reach(task, item.span.end);
         let fields = &mut self.tasks[task].fields;
-        let list = if duplicate { &mut fields.duplicates } else { &mut fields.unknown };
+        let list = if duplicate {
+            &mut fields.duplicates
+        } else {
+            &mut fields.unknown
+        };
         list.push((label, item));
     }
 
     /// Appends to the field kept last.
-    pub(super) fn continue_labelled(&mut self, task: TaskIndex, duplicate: bool, text: &str, end: usize) {
+    pub(super) fn continue_labelled(
+        &mut self,
+        task: TaskIndex,
+        duplicate: bool,
+        text: &str,
+        end: usize,
+    ) {
         self.reach(task, end);
         let fields = &mut self.tasks[task].fields;
-        let list = if duplicate { &mut fields.duplicates } else { &mut fields.unknown };
+        let list = if duplicate {
+            &mut fields.duplicates
+        } else {
+            &mut fields.unknown
+        };
         if let Some((_, item)) = list.last_mut() {
-            item.text = format!("{}\n{text}", item.text).trim_start().to_owned().into();
+            item.text = format!("{}\n{text}", item.text)
+                .trim_start()
+                .to_owned()
+                .into();
             item.span.end = item.span.end.max(end);
         }
     }
@@ -213,20 +300,35 @@ impl<'t> TreeBuilder<'t> {
         let titled = |finding: &Misreading, tasks: &[Task]| {
             let task = finding.task.map(|task| &tasks[task]);
             task.is_none_or(|task| {
-                task.broken || task.description.is_empty() || !finding.fault.detail.ends_with("has no title")
+                task.broken
+                    || task.description.is_empty()
+                    || !finding.fault.detail.ends_with("has no title")
             })
         };
         let tasks = &self.tasks;
         self.findings.retain(|finding| titled(finding, tasks));
         self.prose.sort_by_key(|(_, item)| item.span);
-        self.tasks.iter_mut().for_each(|task| task.notes.sort_by_key(|note| note.span));
+        self.tasks
+            .iter_mut()
+            .for_each(|task| task.notes.sort_by_key(|note| note.span));
         let root = link_tops(&mut self.tasks, &mut self.findings, &mut self.prose);
         measure(&mut self.tasks);
-        let mut diagnostics: Vec<Diagnostic> =
-            self.findings.into_iter().map(|finding| diagnostic(finding, &self.tasks)).collect();
+        let mut diagnostics: Vec<Diagnostic> = self
+            .findings
+            .into_iter()
+            .map(|finding| diagnostic(finding, &self.tasks))
+            .collect();
         diagnostics.sort_by_key(|diagnostic| diagnostic.span);
         let crlf = text.find('\n').is_some_and(|at| text[..at].ends_with('\r'));
-        (Plan { tasks: self.tasks, root, prose: self.prose, crlf }, diagnostics)
+        (
+            Plan {
+                tasks: self.tasks,
+                root,
+                prose: self.prose,
+                crlf,
+            },
+            diagnostics,
+        )
     }
 }
 
@@ -234,7 +336,11 @@ impl<'t> TreeBuilder<'t> {
 fn span_mut<'f>(task: &'f mut Task<'_>, field: FieldKind) -> Option<&'f mut Span> {
     match field.form() {
         FieldForm::Number => task.complexity_source.as_mut().map(|item| &mut item.span),
-        _ => task.fields.slot(field).as_mut().map(|field| &mut field.span),
+        _ => task
+            .fields
+            .slot(field)
+            .as_mut()
+            .map(|field| &mut field.span),
     }
 }
 
@@ -244,7 +350,9 @@ fn link_tops(
     findings: &mut [Misreading],
     prose: &mut [(usize, Item<'_>)],
 ) -> Option<TaskIndex> {
-    let tops: Vec<TaskIndex> = (0..tasks.len()).filter(|&index| tasks[index].parent.is_none()).collect();
+    let tops: Vec<TaskIndex> = (0..tasks.len())
+        .filter(|&index| tasks[index].parent.is_none())
+        .collect();
     if tops.len() <= 1 {
         return tops.first().copied();
     }
@@ -274,8 +382,11 @@ fn link_tops(
 }
 
 fn synthetic_root<'t>(tops: &[TaskIndex], tasks: &[Task<'t>]) -> Task<'t> {
-    let descriptions: Vec<&str> =
-        tops.iter().map(|&top| &*tasks[top].description).filter(|d| !d.is_empty()).collect();
+    let descriptions: Vec<&str> = tops
+        .iter()
+        .map(|&top| &*tasks[top].description)
+        .filter(|d| !d.is_empty())
+        .collect();
     let complexities = tops.iter().filter_map(|&top| tasks[top].complexity);
     Task {
         id: Cow::Borrowed("root"),
@@ -311,5 +422,8 @@ fn diagnostic(finding: Misreading, tasks: &[Task<'_>]) -> Diagnostic {
     let task = finding.task.map_or(&nothing, |task| &tasks[task]);
     let SyntaxFault { detail, hint } = finding.fault;
     let rule = ("syntax", Severity::Error);
-    Diagnostic { hint: Some(hint), ..Diagnostic::new(rule, task, tasks, finding.span, detail) }
+    Diagnostic {
+        hint: Some(hint),
+        ..Diagnostic::new(rule, task, tasks, finding.span, detail)
+    }
 }

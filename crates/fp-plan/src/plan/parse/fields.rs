@@ -29,7 +29,9 @@ pub(super) fn label(text: &str, range: Range<usize>) -> Option<(Range<usize>, us
     let value_start = range.end - value.len();
     let words = &text[name.clone()];
     let wordlike = words.starts_with(char::is_alphabetic)
-        && words.chars().all(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'))
+        && words
+            .chars()
+            .all(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'))
         && words.split_whitespace().count() <= MAX_LABEL_WORDS
         && (value.is_empty() || value.starts_with(char::is_whitespace));
     (wordlike || FieldKind::from_label(words).is_some()).then_some((name, value_start))
@@ -50,19 +52,23 @@ pub(super) fn line_entries(kind: FieldKind, text: &str, range: Range<usize>) -> 
         return Vec::new();
     }
     let pieces = match kind.form() {
-        FieldForm::Criteria => {
-            first_split(slice, Separator::Semicolon).unwrap_or_else(|| split(slice, Separator::Comma))
-        }
-        FieldForm::Ids => {
-            split(slice, Separator::Either).into_iter().flat_map(|piece| split_and(slice, piece)).collect()
-        }
+        FieldForm::Criteria => first_split(slice, Separator::Semicolon)
+            .unwrap_or_else(|| split(slice, Separator::Comma)),
+        FieldForm::Ids => split(slice, Separator::Either)
+            .into_iter()
+            .flat_map(|piece| split_and(slice, piece))
+            .collect(),
         FieldForm::Paths | FieldForm::Names => split(slice, Separator::Either),
         FieldForm::Remarks => split(slice, Separator::Semicolon),
         FieldForm::References => separate_where(slice, |piece| {
-            piece.split_whitespace().next().is_some_and(|w| w.contains(['/', '.']))
+            piece
+                .split_whitespace()
+                .next()
+                .is_some_and(|w| w.contains(['/', '.']))
         }),
         FieldForm::Commands => {
-            let coded = |piece: &str| piece.len() > 1 && piece.starts_with('`') && piece.ends_with('`');
+            let coded =
+                |piece: &str| piece.len() > 1 && piece.starts_with('`') && piece.ends_with('`');
             let lines = separate_where(slice, coded).into_iter();
             lines.flat_map(|line| commands_of(slice, line)).collect()
         }
@@ -74,7 +80,13 @@ pub(super) fn line_entries(kind: FieldKind, text: &str, range: Range<usize>) -> 
     };
     pieces
         .into_iter()
-        .filter_map(|piece| entry(kind, text, range.start + piece.start..range.start + piece.end))
+        .filter_map(|piece| {
+            entry(
+                kind,
+                text,
+                range.start + piece.start..range.start + piece.end,
+            )
+        })
         .collect()
 }
 
@@ -106,13 +118,17 @@ fn split_and(text: &str, piece: Range<usize>) -> Vec<Range<usize>> {
     let blank = |c: Option<char>| c.is_some_and(char::is_whitespace);
     for (at, word) in text[piece.clone()].match_indices("and") {
         let (begin, end) = (piece.start + at, piece.start + at + word.len());
-        if blank(text[start..begin].chars().next_back()) && blank(text[end..piece.end].chars().next()) {
+        if blank(text[start..begin].chars().next_back())
+            && blank(text[end..piece.end].chars().next())
+        {
             pieces.push(trim(text, start..begin));
             start = end;
         }
     }
     pieces.push(trim(text, start..piece.end));
-    let rest = text[pieces[pieces.len() - 1].clone()].strip_prefix("and ").map(str::len);
+    let rest = text[pieces[pieces.len() - 1].clone()]
+        .strip_prefix("and ")
+        .map(str::len);
     if let (Some(len), Some(last)) = (rest, pieces.last_mut()) {
         *last = last.end - len..last.end;
     }
@@ -166,21 +182,30 @@ fn note(text: &str, range: Range<usize>) -> Option<Box<str>> {
 /// A path and the remark after it: `` `src/a.rs` (new) ``, `[a](src/a.rs)`, `src/a.rs - the entry point`.
 fn file(text: &str, range: Range<usize>) -> (Range<usize>, Option<Box<str>>) {
     let slice = &text[range.clone()];
-    let (path, rest) = if let Some(close) =
-        slice.strip_prefix('`').and_then(|inner| inner.find('`').filter(|&close| close > 0))
+    let (path, rest) = if let Some(close) = slice
+        .strip_prefix('`')
+        .and_then(|inner| inner.find('`').filter(|&close| close > 0))
     {
-        (range.start + 1..range.start + 1 + close, range.start + close + 2)
+        (
+            range.start + 1..range.start + 1 + close,
+            range.start + close + 2,
+        )
     } else if let Some(close) = slice.strip_prefix('[').and_then(|inner| inner.find("](")) {
         // Counts the opening bracket and the two between text and target.
         let target = 1 + close + 2;
-        let end = slice[target..].find(')').map_or(range.end, |at| range.start + target + at + 1);
+        let end = slice[target..]
+            .find(')')
+            .map_or(range.end, |at| range.start + target + at + 1);
         (range.start + 1..range.start + 1 + close, end)
     } else {
         let cut = remark(slice);
         (range.start..range.start + cut, range.start + cut)
     };
     let mut path = trim(text, path);
-    while let Some(rest) = text[path.clone()].strip_prefix("./").filter(|rest| !rest.is_empty()) {
+    while let Some(rest) = text[path.clone()]
+        .strip_prefix("./")
+        .filter(|rest| !rest.is_empty())
+    {
         path.start = path.end - rest.len();
     }
     (path, note(text, rest..range.end))
@@ -191,8 +216,9 @@ fn remark(text: &str) -> usize {
     let mut rest = text;
     while let Some(blank) = rest.find(char::is_whitespace) {
         let word = rest[blank..].trim_start();
-        let dash =
-            word.strip_prefix(['-', '–', '—', '#']).is_some_and(|rest| rest.starts_with(char::is_whitespace));
+        let dash = word
+            .strip_prefix(['-', '–', '—', '#'])
+            .is_some_and(|rest| rest.starts_with(char::is_whitespace));
         if dash || word.starts_with('(') {
             return text.len() - rest.len() + blank;
         }
@@ -208,15 +234,19 @@ fn dependency(text: &str, range: Range<usize>) -> (Range<usize>, Option<Box<str>
     let slice = &text[range.clone()];
     start += slice.len() - slice.trim_start_matches(MARKS).len();
     for prefix in ["ID:", "Task "] {
-        if text.get(start..start + prefix.len()).is_some_and(|p| p.eq_ignore_ascii_case(prefix))
+        if text
+            .get(start..start + prefix.len())
+            .is_some_and(|p| p.eq_ignore_ascii_case(prefix))
             && start + prefix.len() < range.end
         {
             start = trim(text, start + prefix.len()..range.end).start;
         }
     }
     let rest = &text[start..range.end];
-    let len =
-        rest.bytes().take_while(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'-' | b'_')).count();
+    let len = rest
+        .bytes()
+        .take_while(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'-' | b'_'))
+        .count();
     let behind = rest[len..].trim_start_matches([']', '`', '*', '\\']);
     let follows = behind.starts_with(':')
         || behind.trim_start().starts_with(['(', '-', '–', '—'])
@@ -224,7 +254,10 @@ fn dependency(text: &str, range: Range<usize>) -> (Range<usize>, Option<Box<str>
     let marked = start > range.start && behind.len() < rest.len() - len;
     if len > 0 && (behind.trim().is_empty() || follows || marked) {
         let id_len = rest[..len].trim_end_matches('.').len().max(1);
-        (start..start + id_len, note(text, range.end - behind.len()..range.end))
+        (
+            start..start + id_len,
+            note(text, range.end - behind.len()..range.end),
+        )
     } else {
         (range, None)
     }
@@ -233,7 +266,10 @@ fn dependency(text: &str, range: Range<usize>) -> (Range<usize>, Option<Box<str>
 /// The canonical word for the first word of `text`, if it is one of `words`.
 pub(super) fn choice(words: &[&[&'static str]], text: &str) -> Option<&'static str> {
     let given = first_word(text);
-    words.iter().find(|same| same.contains(&given.as_str())).map(|same| same[0])
+    words
+        .iter()
+        .find(|same| same.contains(&given.as_str()))
+        .map(|same| same[0])
 }
 
 /// The first word of a value in lower case, without marks.
@@ -247,14 +283,19 @@ fn first_word(text: &str) -> String {
 
 /// True if a value contains more than one word.
 pub(super) fn is_more_than_a_word(text: &str) -> bool {
-    !text.trim_matches(['*', '_', '`', '(', ')', '.', ' ']).chars().all(char::is_alphanumeric)
+    !text
+        .trim_matches(['*', '_', '`', '(', ')', '.', ' '])
+        .chars()
+        .all(char::is_alphanumeric)
 }
 
 /// Reads `item`, an unknown field of the tree parsed from `text`, as if it were the field `kind`. Returns its entries
 /// with their positions: those on the label's line, and those on lines below it.
 pub fn entries_of<'t>(kind: FieldKind, text: &'t str, item: &Item<'_>) -> Vec<Item<'t>> {
     let Span { start, end } = item.span;
-    let Some((_, value)) = label(text, start..end) else { return Vec::new() };
+    let Some((_, value)) = label(text, start..end) else {
+        return Vec::new();
+    };
     let first = text[value..end].find('\n').map_or(end, |at| value + at);
     let mut found = line_entries(kind, text, value..first);
     let mut at = first;
@@ -265,7 +306,9 @@ pub fn entries_of<'t>(kind: FieldKind, text: &'t str, item: &Item<'_>) -> Vec<It
         let marker = marker_length(&line[blanks..]);
         let is_item = marker > 0 && line[blanks + marker..].starts_with([' ', '\t']);
         match found.last_mut() {
-            _ if is_item => found.extend(entry(kind, text, range.start + blanks + marker..range.end)),
+            _ if is_item => {
+                found.extend(entry(kind, text, range.start + blanks + marker..range.end))
+            }
             Some(last) if !line.trim().is_empty() => {
                 last.text = format!("{} {}", last.text, line.trim()).into();
                 last.span.end = range.start + line.trim_end().len();
@@ -339,13 +382,18 @@ fn cuts(text: &str, separator: Separator) -> Vec<usize> {
 
 /// True if the `;` at `at` ends an entity such as `&amp;`.
 fn ends_entity(bytes: &[u8], at: usize) -> bool {
-    let name =
-        bytes[at.saturating_sub(12)..at].iter().rev().position(|b| !b.is_ascii_alphanumeric() && *b != b'#');
+    let name = bytes[at.saturating_sub(12)..at]
+        .iter()
+        .rev()
+        .position(|b| !b.is_ascii_alphanumeric() && *b != b'#');
     name.is_some_and(|len| len > 0 && bytes[at - len - 1] == b'&')
 }
 
 fn within_number(bytes: &[u8], at: usize) -> bool {
-    let digit = |at: Option<usize>| at.and_then(|at| bytes.get(at)).is_some_and(u8::is_ascii_digit);
+    let digit = |at: Option<usize>| {
+        at.and_then(|at| bytes.get(at))
+            .is_some_and(u8::is_ascii_digit)
+    };
     digit(at.checked_sub(1)) && digit(Some(at + 1))
 }
 
@@ -386,7 +434,12 @@ fn protected(text: &str) -> Vec<Range<usize>> {
     outer
 }
 
-fn close_bracket(open: &mut Vec<(u8, usize)>, ranges: &mut Vec<Range<usize>>, close: u8, at: usize) {
+fn close_bracket(
+    open: &mut Vec<(u8, usize)>,
+    ranges: &mut Vec<Range<usize>>,
+    close: u8,
+    at: usize,
+) {
     let wanted = match close {
         b')' => b'(',
         b']' => b'[',
@@ -410,9 +463,12 @@ fn quotation(
     ranges: &mut Vec<Range<usize>>,
 ) {
     let word = |at: Option<usize>| {
-        at.and_then(|at| bytes.get(at)).is_some_and(|b| b.is_ascii_alphanumeric() || *b >= 0x80)
+        at.and_then(|at| bytes.get(at))
+            .is_some_and(|b| b.is_ascii_alphanumeric() || *b >= 0x80)
     };
-    if open.last().is_some_and(|&(kind, _)| kind == quote) && !(quote == b'\'' && word(Some(at + 1))) {
+    if open.last().is_some_and(|&(kind, _)| kind == quote)
+        && !(quote == b'\'' && word(Some(at + 1)))
+    {
         let (_, start) = open.pop().expect("the last one was looked at");
         ranges.push(start..at + 1);
     } else if !word(at.checked_sub(1)) {
@@ -436,14 +492,21 @@ mod tests {
             assert_eq!(shown, expect, "{field}");
             for item in &found {
                 assert!(
-                    text[item.span.start..item.span.end].starts_with(item.text.split(' ').next().unwrap())
+                    text[item.span.start..item.span.end]
+                        .starts_with(item.text.split(' ').next().unwrap())
                 );
             }
         };
         check("- Inputs: none", &[]);
         check("- Inputs:", &[]);
-        check("- Inputs: `src/a.rs` (there), a token - of a session; 한글", &["src/a.rs", "a token", "한글"]);
-        check("- Inputs:\n  - a\n  - `b c` - why\n\n  * d", &["a", "b c", "d"]);
+        check(
+            "- Inputs: `src/a.rs` (there), a token - of a session; 한글",
+            &["src/a.rs", "a token", "한글"],
+        );
+        check(
+            "- Inputs:\n  - a\n  - `b c` - why\n\n  * d",
+            &["a", "b c", "d"],
+        );
         check("- **Inputs:** a\n  1. b\n  2) c", &["a", "b", "c"]);
         check("- Inputs:\n  - a and\n    more", &["a and more"]);
         check("- Inputs:\r\n  - a\r\n  - b\r", &["a", "b"]);
@@ -452,7 +515,10 @@ mod tests {
     #[test]
     fn separators_inside_brackets_quotes_and_code_are_text() {
         let check = |text: &str, separator: Separator, expect: &[&str]| {
-            let pieces: Vec<&str> = split(text, separator).into_iter().map(|range| &text[range]).collect();
+            let pieces: Vec<&str> = split(text, separator)
+                .into_iter()
+                .map(|range| &text[range])
+                .collect();
             assert_eq!(pieces, expect, "{text:?}");
         };
         use Separator::{Comma, Either, Semicolon};
@@ -461,14 +527,30 @@ mod tests {
         check("a,, b,", Comma, &["a", "b"]);
         check("a, b; c", Semicolon, &["a, b", "c"]);
         check("a, b; c", Either, &["a", "b", "c"]);
-        check("accepts (a, b and c), d", Comma, &["accepts (a, b and c)", "d"]);
-        check("accepts `a, b` and c, d", Comma, &["accepts `a, b` and c", "d"]);
+        check(
+            "accepts (a, b and c), d",
+            Comma,
+            &["accepts (a, b and c)", "d"],
+        );
+        check(
+            "accepts `a, b` and c, d",
+            Comma,
+            &["accepts `a, b` and c", "d"],
+        );
         check("``a ` , b``, c", Comma, &["``a ` , b``", "c"]);
         check("prints \"a, b\", ends", Comma, &["prints \"a, b\"", "ends"]);
         check("prints 'a, b', ends", Comma, &["prints 'a, b'", "ends"]);
         check("prints “a, b”, ends", Comma, &["prints “a, b”", "ends"]);
-        check("doesn't fail, can't hang", Comma, &["doesn't fail", "can't hang"]);
-        check("users' data, others' data", Comma, &["users' data", "others' data"]);
+        check(
+            "doesn't fail, can't hang",
+            Comma,
+            &["doesn't fail", "can't hang"],
+        );
+        check(
+            "users' data, others' data",
+            Comma,
+            &["users' data", "others' data"],
+        );
         check("f(g(a, b), c), d", Comma, &["f(g(a, b), c)", "d"]);
         check("a [b, {c, d}], e", Comma, &["a [b, {c, d}]", "e"]);
         check("a (b, c", Comma, &["a (b", "c"]);
@@ -477,15 +559,22 @@ mod tests {
         check("1,000 requests, 2,5", Comma, &["1,000 requests", "2,5"]);
         check("한글, 値", Comma, &["한글", "値"]);
         check("bash -c \"a; b\"; c", Semicolon, &["bash -c \"a; b\"", "c"]);
-        check("a &amp; b; c &; d &#39;; &;", Semicolon, &["a &amp; b", "c &", "d &#39;", "&"]);
+        check(
+            "a &amp; b; c &; d &#39;; &;",
+            Semicolon,
+            &["a &amp; b", "c &", "d &#39;", "&"],
+        );
         check("`a; b`; c", Semicolon, &["`a; b`", "c"]);
     }
 
     #[test]
     fn unclosed_openings_cost_linear_time() {
-        for text in
-            ["(".repeat(1 << 20), "`a``b".repeat(1 << 18), "\"a".repeat(1 << 19), ",(".repeat(1 << 19)]
-        {
+        for text in [
+            "(".repeat(1 << 20),
+            "`a``b".repeat(1 << 18),
+            "\"a".repeat(1 << 19),
+            ",(".repeat(1 << 19),
+        ] {
             split(&(text + ", end"), Separator::Comma);
         }
     }

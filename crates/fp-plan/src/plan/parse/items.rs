@@ -20,11 +20,9 @@ impl<'t> Reader<'t> {
         let marker = range.end - self.text[range.clone()].trim_start().len();
         let column = self.column_of(marker);
         self.leave_items(column, range.start);
-        while self
-            .frames
-            .last()
-            .is_some_and(|frame| !frame.open && matches!(frame.kind, FrameKind::Group | FrameKind::Entry(_)))
-        {
+        while self.frames.last().is_some_and(|frame| {
+            !frame.open && matches!(frame.kind, FrameKind::Group | FrameKind::Entry(_))
+        }) {
             self.frames.pop();
         }
         let content = content_start(self.text, marker, range.end);
@@ -53,8 +51,14 @@ impl<'t> Reader<'t> {
 
     pub(super) fn end_item(&mut self, range: Range<usize>) {
         self.read_head(range.end);
-        let Some((at, serial)) = self.open.pop() else { return };
-        if self.frames.get(at).is_none_or(|frame| frame.serial != serial) {
+        let Some((at, serial)) = self.open.pop() else {
+            return;
+        };
+        if self
+            .frames
+            .get(at)
+            .is_none_or(|frame| frame.serial != serial)
+        {
             return;
         }
         if self.frames[at].has_heading {
@@ -69,7 +73,11 @@ impl<'t> Reader<'t> {
     pub(super) fn complete(&mut self, frame: &ReaderFrame, end: usize) {
         let end = frame.range.end.min(end);
         match &frame.kind {
-            FrameKind::Labelled { label, value, duplicate } => {
+            FrameKind::Labelled {
+                label,
+                value,
+                duplicate,
+            } => {
                 let end = self.text_end(frame, end).max(*value);
                 let column = frame.content_column;
                 let text = dedent_item(&self.text[*value..end], column, column);
@@ -83,8 +91,13 @@ impl<'t> Reader<'t> {
                 }
                 let span = trim(self.text, label.start..end.max(label.end));
                 let span = Span::new(span.start, span.end);
-                let item = Item { text: within(text, without_lead), span, note: None };
-                self.builder.labelled(task, &self.text[label.clone()], item, *duplicate);
+                let item = Item {
+                    text: within(text, without_lead),
+                    span,
+                    note: None,
+                };
+                self.builder
+                    .labelled(task, &self.text[label.clone()], item, *duplicate);
             }
             FrameKind::Group => {
                 let end = self.text_end(frame, end);
@@ -92,7 +105,11 @@ impl<'t> Reader<'t> {
                 let caption = self.has_tasks(frame) && (own.is_empty() || is_frame(own));
                 if end > frame.range.start && !caption {
                     let range = trim(self.text, frame.range.start..end);
-                    let text = dedent_item(&self.text[range.clone()], frame.column, frame.content_column);
+                    let text = dedent_item(
+                        &self.text[range.clone()],
+                        frame.column,
+                        frame.content_column,
+                    );
                     self.keep_item(frame, text, Span::new(range.start, range.end));
                 }
             }
@@ -111,15 +128,22 @@ impl<'t> Reader<'t> {
 
     /// The end of an item's own text: the end of the item, or the line of its first task.
     fn text_end(&self, frame: &ReaderFrame, end: usize) -> usize {
-        let Some(task) = self.builder.tasks.get(frame.tasks_before) else { return end };
-        let line = self.text[..task.span.start].rfind(['\n', '\r']).map_or(0, |at| at + 1);
+        let Some(task) = self.builder.tasks.get(frame.tasks_before) else {
+            return end;
+        };
+        let line = self.text[..task.span.start]
+            .rfind(['\n', '\r'])
+            .map_or(0, |at| at + 1);
         line.min(end)
     }
 
     /// Keeps an item that is neither task nor field, unless its container is kept as a whole. An item below a field
     /// only by its column continues the field's text.
     fn keep_item(&mut self, frame: &ReaderFrame, text: Cow<'t, str>, span: Span) {
-        let below = self.frames.iter().rposition(|other| other.serial == frame.serial && other.is_item());
+        let below = self
+            .frames
+            .iter()
+            .rposition(|other| other.serial == frame.serial && other.is_item());
         let parent = match below {
             Some(at) => at.checked_sub(1).map(|at| &self.frames[at]),
             None => self.frames.last(),
@@ -131,12 +155,20 @@ impl<'t> Reader<'t> {
                 task: Some(task),
                 ..
             }) => {
-                self.builder.continue_labelled(*task, *duplicate, &text, span.end);
+                self.builder
+                    .continue_labelled(*task, *duplicate, &text, span.end);
             }
             Some(parent) if parent.is_text() && parent.tasks_before == frame.tasks_before => {}
             _ => {
                 let place = (frame.task, frame.tasks_before);
-                self.builder.note(place, Item { text, span, note: None });
+                self.builder.note(
+                    place,
+                    Item {
+                        text,
+                        span,
+                        note: None,
+                    },
+                );
             }
         }
     }
@@ -146,15 +178,31 @@ impl<'t> Reader<'t> {
         if !is_frame(label) {
             let text = task_line::joined_lines(&self.text[range.clone()]);
             let place = (Some(task), self.builder.tasks.len());
-            self.builder.note(place, Item { text, span: Span::new(range.start, range.end), note: None });
+            self.builder.note(
+                place,
+                Item {
+                    text,
+                    span: Span::new(range.start, range.end),
+                    note: None,
+                },
+            );
         }
     }
 
     /// Reads the text of the item that has just begun, up to `end`.
     pub(super) fn read_head(&mut self, end: usize) {
-        let Some(frame) = self.frames.last().filter(|frame| frame.kind == FrameKind::Unread) else { return };
+        let Some(frame) = self
+            .frames
+            .last()
+            .filter(|frame| frame.kind == FrameKind::Unread)
+        else {
+            return;
+        };
         let (content, item_end) = (frame.content, frame.range.end);
-        let mut own = trim(self.text, content..end.clamp(content, item_end.max(content)));
+        let mut own = trim(
+            self.text,
+            content..end.clamp(content, item_end.max(content)),
+        );
         let mut suspects = Vec::new();
         if task_line::has_line_end(&self.text[own.clone()]) {
             suspects.extend(task_line::suspects(self.text, own.clone(), false));
@@ -185,7 +233,9 @@ impl<'t> Reader<'t> {
                     self.frames[at].kind = FrameKind::Entry(field);
                 }
             }
-            Some(FrameKind::Labelled { .. } | FrameKind::Group) if !self.has_tasks(&self.frames[at - 1]) => {
+            Some(FrameKind::Labelled { .. } | FrameKind::Group)
+                if !self.has_tasks(&self.frames[at - 1]) =>
+            {
                 match task_line::read_head(self.text, own.clone(), HeadPlace::List) {
                     Some(head) => self.list_task(own, head),
                     None => self.frames[at].kind = FrameKind::Group,
@@ -209,7 +259,11 @@ impl<'t> Reader<'t> {
             && !matches!(around, Some(FrameKind::Section(_)))
         {
             self.field_begins_at(task);
-            self.frames[at].kind = FrameKind::Labelled { label, value, duplicate: false };
+            self.frames[at].kind = FrameKind::Labelled {
+                label,
+                value,
+                duplicate: false,
+            };
         } else {
             self.frames[at].kind = FrameKind::Group;
         }
@@ -225,16 +279,27 @@ impl<'t> Reader<'t> {
         let at = self.frames.len() - 1;
         self.field_begins_at(task);
         if self.builder.is_given(task, field) {
-            self.frames[at].kind = FrameKind::Labelled { label, value: value.start, duplicate: true };
+            self.frames[at].kind = FrameKind::Labelled {
+                label,
+                value: value.start,
+                duplicate: true,
+            };
             return;
         }
-        self.frames[at].kind =
-            if field == FieldKind::Description { FrameKind::Entry(field) } else { FrameKind::Field(field) };
+        self.frames[at].kind = if field == FieldKind::Description {
+            FrameKind::Entry(field)
+        } else {
+            FrameKind::Field(field)
+        };
         let whole = trim(self.text, start..self.frames[at].range.end.max(value.end));
         let span = Span::new(whole.start, whole.end);
         if field == FieldKind::Description {
             let column = self.frames[at].content_column;
-            let text = dedent_item(&self.text[value.start..whole.end.max(value.start)], column, column);
+            let text = dedent_item(
+                &self.text[value.start..whole.end.max(value.start)],
+                column,
+                column,
+            );
             self.builder.describe(task, within(text, str::trim), span);
         } else {
             let entries = fields::line_entries(field, self.text, value);
@@ -262,25 +327,34 @@ impl<'t> Reader<'t> {
         }
         let at = self.frames.len() - 1;
         self.frames[at].kind = FrameKind::Entry(field);
-        let Some(task) = self.frames[at].task else { return };
+        let Some(task) = self.frames[at].task else {
+            return;
+        };
         let whole = trim(self.text, own.start..self.frames[at].range.end.max(own.end));
         let item = if whole.end > own.end && !field.form().is_list_of_words() {
             let column = self.frames[at].content_column;
             let text = dedent_item(&self.text[whole.clone()], column, column);
-            Some(Item { text, span: Span::new(whole.start, whole.end), note: None })
+            Some(Item {
+                text,
+                span: Span::new(whole.start, whole.end),
+                note: None,
+            })
         } else {
             fields::entry(field, self.text, own)
         };
         if let Some(item) = item {
-            self.builder.entry(task, field, item, self.frames[at].column);
+            self.builder
+                .entry(task, field, item, self.frames[at].column);
         }
     }
 
     /// Treats an item inside a field as a task at the wrong depth if it has an id and a complexity.
     fn misplaced_task(&mut self, own: &Range<usize>) -> bool {
-        let named = task_line::opens_id(self.text[own.clone()].trim_start_matches(['*', '_', '`', '~']));
-        let Some(mut head) =
-            named.then(|| task_line::read_head(self.text, own.clone(), HeadPlace::List)).flatten()
+        let named =
+            task_line::opens_id(self.text[own.clone()].trim_start_matches(['*', '_', '`', '~']));
+        let Some(mut head) = named
+            .then(|| task_line::read_head(self.text, own.clone(), HeadPlace::List))
+            .flatten()
         else {
             return false;
         };
@@ -288,8 +362,11 @@ impl<'t> Reader<'t> {
             return false;
         }
         let at = self.frames.len() - 1;
-        let parent = at.checked_sub(1).and_then(|around| self.parent_below(&self.frames[around]));
-        head.fault.get_or_insert_with(|| task_line::inside_field(head.id));
+        let parent = at
+            .checked_sub(1)
+            .and_then(|around| self.parent_below(&self.frames[around]));
+        head.fault
+            .get_or_insert_with(|| task_line::inside_field(head.id));
         let indent = self.frames[at].content_column;
         self.frames[at].kind = FrameKind::Task;
         self.frames[at].task = Some(self.builder.task(head, own.clone(), parent, indent));
@@ -302,7 +379,11 @@ fn without_lead(text: &str) -> &str {
     let text = text.trim_end();
     let blanks = text.len() - text.trim_start().len();
     let line = text[..blanks].rfind('\n').map_or(0, |at| at + 1);
-    if line > 0 && blanks - line >= 4 { &text[line..] } else { &text[blanks..] }
+    if line > 0 && blanks - line >= 4 {
+        &text[line..]
+    } else {
+        &text[blanks..]
+    }
 }
 
 /// The length of the marker at the start of a text.

@@ -28,7 +28,11 @@ use crate::diagnostic::Diagnostic;
 pub fn parse(text: &str) -> (Plan<'_>, Vec<Diagnostic>) {
     let base = if text.starts_with(BOM) { BOM.len() } else { 0 };
     let events = Parser::new_ext(&text[base..], Options::empty()).into_offset_iter();
-    let mut reader = Reader { text, definitions_ahead: definitions(&events, base), ..Reader::default() };
+    let mut reader = Reader {
+        text,
+        definitions_ahead: definitions(&events, base),
+        ..Reader::default()
+    };
     for (event, range) in events {
         reader.event(&event, range.start + base..range.end + base);
     }
@@ -42,8 +46,9 @@ pub fn parse(text: &str) -> (Plan<'_>, Vec<Diagnostic>) {
 /// The link definitions, last one first. Markdown has no events for them.
 fn definitions(events: &OffsetIter<'_>, base: usize) -> Vec<Range<usize>> {
     let definitions = events.reference_definitions().iter();
-    let mut ranges: Vec<Range<usize>> =
-        definitions.map(|(_, found)| found.span.start + base..found.span.end + base).collect();
+    let mut ranges: Vec<Range<usize>> = definitions
+        .map(|(_, found)| found.span.start + base..found.span.end + base)
+        .collect();
     ranges.sort_unstable_by_key(|range| std::cmp::Reverse(range.start));
     ranges
 }
@@ -73,8 +78,15 @@ struct Reader<'t> {
 
 impl<'t> Reader<'t> {
     fn event(&mut self, event: &Event<'_>, range: Range<usize>) {
-        let reached = if matches!(event, Event::End(_)) { range.end } else { range.start };
-        while let Some(definition) = self.definitions_ahead.pop_if(|definition| definition.start < reached) {
+        let reached = if matches!(event, Event::End(_)) {
+            range.end
+        } else {
+            range.start
+        };
+        while let Some(definition) = self
+            .definitions_ahead
+            .pop_if(|definition| definition.start < reached)
+        {
             self.link_definition(definition);
         }
         match event {
@@ -93,7 +105,9 @@ impl<'t> Reader<'t> {
                 self.end_tight();
                 self.end_definitions();
             }
-            Event::End(TagEnd::Paragraph | TagEnd::Heading(_) | TagEnd::CodeBlock | TagEnd::HtmlBlock) => {
+            Event::End(
+                TagEnd::Paragraph | TagEnd::Heading(_) | TagEnd::CodeBlock | TagEnd::HtmlBlock,
+            ) => {
                 self.in_text = false;
                 return;
             }
@@ -107,7 +121,10 @@ impl<'t> Reader<'t> {
 
     /// Records the range of a tight item's text, apart from the text it begins with.
     fn text_in_item(&mut self, range: Range<usize>) {
-        let head = self.frames.last().is_some_and(|frame| frame.kind == FrameKind::Unread);
+        let head = self
+            .frames
+            .last()
+            .is_some_and(|frame| frame.kind == FrameKind::Unread);
         if self.quotes == 0 && !head {
             let start = self.tight.take().map_or(range.start, |tight| tight.start);
             self.tight = Some(start..range.end);
@@ -118,9 +135,13 @@ impl<'t> Reader<'t> {
     fn end_tight(&mut self) {
         if let Some(tight) = self.tight.take() {
             let is_end = |c| matches!(c, '\n' | '\r');
-            let line = self.text[..tight.start].rfind(is_end).map_or(0, |at| at + 1);
+            let line = self.text[..tight.start]
+                .rfind(is_end)
+                .map_or(0, |at| at + 1);
             let start = tight.end - self.text[line..tight.end].trim_start().len();
-            let end = self.text[tight.end..].find(is_end).map_or(self.text.len(), |at| tight.end + at);
+            let end = self.text[tight.end..]
+                .find(is_end)
+                .map_or(self.text.len(), |at| tight.end + at);
             self.paragraph(start..end);
         }
     }
@@ -141,7 +162,9 @@ impl<'t> Reader<'t> {
             Event::End(TagEnd::Item) => self.end_item(range),
             Event::Start(Tag::Paragraph) => self.paragraph(range),
             Event::Start(Tag::Heading { level, .. }) => self.heading(*level as u8, range),
-            Event::Start(Tag::CodeBlock(kind)) => self.code(matches!(kind, CodeBlockKind::Fenced(_)), range),
+            Event::Start(Tag::CodeBlock(kind)) => {
+                self.code(matches!(kind, CodeBlockKind::Fenced(_)), range)
+            }
             Event::Start(Tag::HtmlBlock) => self.html(range),
             // A list, or a rule between blocks.
             _ => self.read_head(range.start),
@@ -152,12 +175,20 @@ impl<'t> Reader<'t> {
     /// the start of their line.
     fn column_of(&mut self, offset: usize) -> usize {
         let bytes = self.text.as_bytes();
-        let known = if self.known_column.0 <= offset { self.known_column.0 } else { 0 };
+        let known = if self.known_column.0 <= offset {
+            self.known_column.0
+        } else {
+            0
+        };
         let mut start = offset;
         while start > known && !matches!(bytes[start - 1], b'\n' | b'\r') {
             start -= 1;
         }
-        let mut column = if start == known && start == self.known_column.0 { self.known_column.1 } else { 0 };
+        let mut column = if start == known && start == self.known_column.0 {
+            self.known_column.1
+        } else {
+            0
+        };
         for &byte in &bytes[start..offset] {
             match byte {
                 b'\t' => column += 4 - column % 4,
@@ -194,14 +225,22 @@ impl<'t> Reader<'t> {
 
     /// Leaves every item unless its marker is at least two columns left of `column`.
     fn leave_items(&mut self, column: usize, end: usize) {
-        while self.frames.last().is_some_and(|frame| frame.is_item() && frame.column + 2 > column) {
+        while self
+            .frames
+            .last()
+            .is_some_and(|frame| frame.is_item() && frame.column + 2 > column)
+        {
             self.leave_frame(end);
         }
     }
 
     /// Leaves the items that Markdown has closed: after a paragraph or heading, nothing can belong to them.
     fn leave_closed_items(&mut self) {
-        while self.frames.last().is_some_and(|frame| frame.is_item() && !frame.open) {
+        while self
+            .frames
+            .last()
+            .is_some_and(|frame| frame.is_item() && !frame.open)
+        {
             self.frames.pop();
         }
     }
@@ -231,7 +270,11 @@ pub(super) enum FrameKind {
     /// An entry of a field, or an item inside one.
     Entry(FieldKind),
     /// A field that is unknown or given before (`duplicate`), with its label and the start of its value.
-    Labelled { label: Range<usize>, value: usize, duplicate: bool },
+    Labelled {
+        label: Range<usize>,
+        value: usize,
+        duplicate: bool,
+    },
     /// An item that is neither task nor field; tasks in it belong to the enclosing task.
     Group,
 }
@@ -265,7 +308,10 @@ impl ReaderFrame {
 
     /// True if its content is the text of a field or of prose, and kept as such.
     pub(super) fn is_text(&self) -> bool {
-        matches!(self.kind, FrameKind::Entry(_) | FrameKind::Labelled { .. } | FrameKind::Group)
+        matches!(
+            self.kind,
+            FrameKind::Entry(_) | FrameKind::Labelled { .. } | FrameKind::Group
+        )
     }
 }
 

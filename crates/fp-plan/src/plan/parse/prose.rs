@@ -44,10 +44,14 @@ impl<'t> Reader<'t> {
 
     /// Keeps definitions without a paragraph below, unless the text of an item begins with them.
     pub(super) fn end_definitions(&mut self) {
-        let Some(range) = self.definitions.take() else { return };
+        let Some(range) = self.definitions.take() else {
+            return;
+        };
         let begins_item = self.frames.last().is_some_and(|frame| {
             frame.kind == FrameKind::Unread
-                && self.text[frame.content..range.start.max(frame.content)].trim().is_empty()
+                && self.text[frame.content..range.start.max(frame.content)]
+                    .trim()
+                    .is_empty()
         });
         if !begins_item {
             self.text_block(range);
@@ -55,8 +59,14 @@ impl<'t> Reader<'t> {
     }
 
     fn text_block(&mut self, range: Range<usize>) {
-        if let Some(frame) = self.frames.last().filter(|frame| frame.kind == FrameKind::Unread) {
-            let is_head = self.text[frame.content..range.start.max(frame.content)].trim().is_empty();
+        if let Some(frame) = self
+            .frames
+            .last()
+            .filter(|frame| frame.kind == FrameKind::Unread)
+        {
+            let is_head = self.text[frame.content..range.start.max(frame.content)]
+                .trim()
+                .is_empty();
             self.read_head(if is_head { range.end } else { range.start });
             if is_head {
                 return;
@@ -67,10 +77,17 @@ impl<'t> Reader<'t> {
             Some(frame) if self.is_whole(frame) => return,
             _ => task_line::suspects(self.text, range.clone(), true).collect(),
         };
-        let text_end = suspects.first().map_or(range.end, |first| first.range.start);
+        let text_end = suspects
+            .first()
+            .map_or(range.end, |first| first.range.start);
         let own = range.start..text_end;
         match self.frames.last() {
-            Some(&ReaderFrame { kind: FrameKind::Field(field), open: true, task: Some(task), .. }) => {
+            Some(&ReaderFrame {
+                kind: FrameKind::Field(field),
+                open: true,
+                task: Some(task),
+                ..
+            }) => {
                 self.field_paragraph(task, field, own);
             }
             _ => self.keep_paragraph(own),
@@ -84,13 +101,20 @@ impl<'t> Reader<'t> {
     /// Keeps a block other than a list: as an entry of its field, or else as prose.
     pub(super) fn keep_block(&mut self, range: Range<usize>, close: Option<&str>) {
         match self.frames.last() {
-            Some(&ReaderFrame { kind: FrameKind::Field(field), open: true, task: Some(task), .. })
-                if !field.form().is_list_of_words() =>
-            {
+            Some(&ReaderFrame {
+                kind: FrameKind::Field(field),
+                open: true,
+                task: Some(task),
+                ..
+            }) if !field.form().is_list_of_words() => {
                 let range = trim(self.text, range);
                 let column = self.column_of(range.start);
                 let text = dedent(&self.text[range.clone()], column, column);
-                let item = Item { text, span: Span::new(range.start, range.end), note: None };
+                let item = Item {
+                    text,
+                    span: Span::new(range.start, range.end),
+                    note: None,
+                };
                 self.builder.entry(task, field, item, column + 2);
             }
             _ => self.keep_prose(range, close),
@@ -133,7 +157,14 @@ impl<'t> Reader<'t> {
         if !self.container().is_some_and(|frame| self.is_whole(frame)) {
             let place = (self.enclosing(), self.builder.tasks.len());
             let range = trim_block(self.text, range);
-            self.builder.note(place, Item { text, span: Span::new(range.start, range.end), note: None });
+            self.builder.note(
+                place,
+                Item {
+                    text,
+                    span: Span::new(range.start, range.end),
+                    note: None,
+                },
+            );
         }
     }
 
@@ -177,7 +208,11 @@ fn trim_block(text: &str, range: Range<usize>) -> Range<usize> {
 /// True if there is no blank line in `gap`. A repeated link definition, which Markdown doesn't report, may be in it.
 fn is_next_line(gap: &str) -> bool {
     let whole_lines = gap.split('\n').skip(1).collect::<Vec<_>>();
-    whole_lines.iter().rev().skip(1).all(|line| !line.trim().is_empty())
+    whole_lines
+        .iter()
+        .rev()
+        .skip(1)
+        .all(|line| !line.trim().is_empty())
 }
 
 /// The line that would close an unclosed fence whose container begins at `column`; `None` if it is closed.
@@ -185,10 +220,13 @@ pub(super) fn open_fence(source: &str, column: usize) -> Option<&str> {
     let source = source.trim();
     let sign = source.chars().next()?;
     let signs = &source[..source.len() - source.trim_start_matches(sign).len()];
-    let last = source.rfind(['\n', '\r']).map_or("", |end| &source[end + 1..]);
+    let last = source
+        .rfind(['\n', '\r'])
+        .map_or("", |end| &source[end + 1..]);
     let marks = last.trim();
-    let closed =
-        marks.len() >= signs.len() && marks.chars().all(|c| c == sign) && indentation(last) < column + 4;
+    let closed = marks.len() >= signs.len()
+        && marks.chars().all(|c| c == sign)
+        && indentation(last) < column + 4;
     (!closed).then_some(signs)
 }
 
@@ -205,7 +243,9 @@ pub(super) fn open_html(source: &str) -> Option<&'static str> {
         ("<textarea", "</textarea>"),
     ];
     let source = source.trim_start().to_ascii_lowercase();
-    let (_, close) = PAIRS.into_iter().find(|(open, _)| source.starts_with(open))?;
+    let (_, close) = PAIRS
+        .into_iter()
+        .find(|(open, _)| source.starts_with(open))?;
     let closed = match close.starts_with("</") {
         true => PAIRS[4..].iter().any(|(_, close)| source.contains(close)),
         false => source.contains(close),
@@ -242,7 +282,9 @@ fn without(text: &str, start: usize, columns: usize, content: usize) -> Cow<'_, 
             continue;
         }
         match fence {
-            _ if number == 0 => push_expanded(&mut result, line.trim_start_matches([' ', '\t']), start, 0),
+            _ if number == 0 => {
+                push_expanded(&mut result, line.trim_start_matches([' ', '\t']), start, 0)
+            }
             Some(fence) if !line.trim_start().starts_with(fence) => {
                 push_unindented(&mut result, line, columns);
             }
@@ -250,7 +292,11 @@ fn without(text: &str, start: usize, columns: usize, content: usize) -> Cow<'_, 
         }
         // A paragraph may continue with less indentation, and its container ends with a blank line at the earliest.
         let column = text_column(&result[begin..]);
-        above = if line.trim().is_empty() { 0 } else { column.max(above) };
+        above = if line.trim().is_empty() {
+            0
+        } else {
+            column.max(above)
+        };
         fence = fence_behind(fence, line.trim());
     }
     Cow::Owned(result)
@@ -259,7 +305,9 @@ fn without(text: &str, start: usize, columns: usize, content: usize) -> Cow<'_, 
 /// The fence that is open after a line.
 fn fence_behind(before: Option<&'static str>, line: &str) -> Option<&'static str> {
     match before {
-        None => ["```", "~~~"].into_iter().find(|fence| line.starts_with(fence)),
+        None => ["```", "~~~"]
+            .into_iter()
+            .find(|fence| line.starts_with(fence)),
         Some(fence) => (!line.starts_with(fence)).then_some(fence),
     }
 }
@@ -267,7 +315,11 @@ fn fence_behind(before: Option<&'static str>, line: &str) -> Option<&'static str
 /// Adds a line that continues the paragraph above, whose text begins at column `above`.
 fn push_lazy(out: &mut String, line: &str, columns: usize, above: usize) {
     let harmless = line.starts_with(char::is_alphabetic);
-    let columns = if harmless { columns } else { columns.max(above + 4) };
+    let columns = if harmless {
+        columns
+    } else {
+        columns.max(above + 4)
+    };
     out.extend(std::iter::repeat_n(' ', columns));
     push_expanded(out, line, columns, 0);
 }
@@ -313,7 +365,8 @@ pub(super) fn dedent_paragraph(text: &str, start: usize, columns: usize) -> Cow<
 
 /// The lines of a text without their endings: line feeds, carriage returns, or both.
 fn lines(text: &str) -> impl Iterator<Item = &str> {
-    text.split('\n').flat_map(|line| line.strip_suffix('\r').unwrap_or(line).split('\r'))
+    text.split('\n')
+        .flat_map(|line| line.strip_suffix('\r').unwrap_or(line).split('\r'))
 }
 
 /// Adds a line without its first `columns` columns of indentation; the excess width of a tab stays.
@@ -345,7 +398,10 @@ fn push_expanded(out: &mut String, line: &str, start: usize, columns: usize) {
         if at == bytes.len() {
             return;
         }
-        out.extend(std::iter::repeat_n(' ', (column - from).saturating_sub(skip)));
+        out.extend(std::iter::repeat_n(
+            ' ',
+            (column - from).saturating_sub(skip),
+        ));
         skip = 0;
         let marker = marker(&line[at..]);
         out.push_str(&line[at..at + marker]);
@@ -360,7 +416,11 @@ fn push_expanded(out: &mut String, line: &str, start: usize, columns: usize) {
 
 /// The length of the item or quote marker at the start of `text`; 0 if there is none.
 fn marker(text: &str) -> usize {
-    if text.starts_with('>') { 1 } else { marker_length(text) }
+    if text.starts_with('>') {
+        1
+    } else {
+        marker_length(text)
+    }
 }
 
 /// Columns of blanks before a line.
@@ -429,7 +489,10 @@ mod tests {
 
     #[test]
     fn a_paragraph_stays_one() {
-        assert_eq!(dedent_paragraph("  a\n=\nb\n ---", 2, 2), "a\n    =\nb\n    ---");
+        assert_eq!(
+            dedent_paragraph("  a\n=\nb\n ---", 2, 2),
+            "a\n    =\nb\n    ---"
+        );
         assert_eq!(dedent_paragraph("a\n      -\nb", 0, 0), "a\n      -\nb");
     }
 }

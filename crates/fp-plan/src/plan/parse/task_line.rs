@@ -57,8 +57,10 @@ struct HeadOpening {
 pub(super) fn read_head(text: &str, range: Range<usize>, place: HeadPlace) -> Option<TaskHead<'_>> {
     let range = trim(text, range);
     let start = skip_checkbox(text, range.clone());
-    let wrapper_len =
-        text[start..range.end].bytes().take_while(|b| matches!(b, b'*' | b'_' | b'~' | b'`')).count();
+    let wrapper_len = text[start..range.end]
+        .bytes()
+        .take_while(|b| matches!(b, b'*' | b'_' | b'~' | b'`'))
+        .count();
     let wrapper = &text[start..start + wrapper_len];
     let mut at = start + wrapper_len;
     if text[at..range.end].starts_with("\\[") {
@@ -74,7 +76,11 @@ pub(super) fn read_head(text: &str, range: Range<usize>, place: HeadPlace) -> Op
 }
 
 fn finish<'t>(text: &'t str, opening: HeadOpening, end: usize, wrapper: &str) -> TaskHead<'t> {
-    let HeadOpening { id, mut rest, fault } = opening;
+    let HeadOpening {
+        id,
+        mut rest,
+        fault,
+    } = opening;
     let mut open = !wrapper.is_empty();
     if open && text[rest..end].starts_with(closing(wrapper).as_str()) {
         rest += wrapper.len();
@@ -85,7 +91,11 @@ fn finish<'t>(text: &'t str, opening: HeadOpening, end: usize, wrapper: &str) ->
     let behind = joined_lines(&text[cut.end..end]);
     if open {
         let closing = closing(wrapper);
-        let kept = title.strip_suffix(closing.as_str()).unwrap_or(&title).trim_end().len();
+        let kept = title
+            .strip_suffix(closing.as_str())
+            .unwrap_or(&title)
+            .trim_end()
+            .len();
         title = within(title, |title| &title[..kept]);
         if !behind.is_empty() && behind != closing {
             title = format!("{title} {behind}").into();
@@ -101,7 +111,14 @@ fn finish<'t>(text: &'t str, opening: HeadOpening, end: usize, wrapper: &str) ->
             hint: "write the task's title behind the id".to_owned(),
         }),
     });
-    TaskHead { id: &text[id.clone()], id_span: Span::new(id.start, id.end), title, complexity, fault, flaw }
+    TaskHead {
+        id: &text[id.clone()],
+        id_span: Span::new(id.start, id.end),
+        title,
+        complexity,
+        fault,
+        flaw,
+    }
 }
 
 /// Applies `part` to a text, which stays borrowed if it was.
@@ -129,25 +146,40 @@ fn skip_checkbox(text: &str, range: Range<usize>) -> usize {
 fn bracketed(text: &str, at: usize, end: usize, place: HeadPlace) -> Option<HeadOpening> {
     let inner_start = at + 1;
     let line_end = text[at..end].find(['\n', '\r']).map_or(end, |i| at + i);
-    let close = text[inner_start..line_end].find(']').map(|i| inner_start + i);
+    let close = text[inner_start..line_end]
+        .find(']')
+        .map(|i| inner_start + i);
     let named = opens_id(&text[at..end])
         || (place == HeadPlace::List && opens_id_badly(&text[inner_start..line_end]));
     match (named, close) {
         (true, Some(close)) => Some(named_id(text, inner_start, close)),
         (true, None) => {
             let id = first_word(text, skip_id_label(text, inner_start, line_end), line_end);
-            let fault = fault("the bracket of the id isn't closed", &id_hint(&text[id.clone()]));
-            Some(HeadOpening { rest: id.end, id, fault })
+            let fault = fault(
+                "the bracket of the id isn't closed",
+                &id_hint(&text[id.clone()]),
+            );
+            Some(HeadOpening {
+                rest: id.end,
+                id,
+                fault,
+            })
         }
         (false, Some(close)) => unnamed(text, inner_start..close, end, place),
         (false, None) if place == HeadPlace::Heading => {
             let id = first_word(text, inner_start, line_end);
             let word = &text[id.clone()];
-            let plausible =
-                word == "root" || (word.bytes().any(|b| b.is_ascii_digit()) && TaskId::new(word).is_ok());
-            let fault =
-                fault("the bracket of the id isn't closed", &format!("write `[{}]`", &text[id.clone()]));
-            plausible.then_some(HeadOpening { rest: id.end, id, fault })
+            let plausible = word == "root"
+                || (word.bytes().any(|b| b.is_ascii_digit()) && TaskId::new(word).is_ok());
+            let fault = fault(
+                "the bracket of the id isn't closed",
+                &format!("write `[{}]`", &text[id.clone()]),
+            );
+            plausible.then_some(HeadOpening {
+                rest: id.end,
+                id,
+                fault,
+            })
         }
         (false, None) => None,
     }
@@ -180,11 +212,19 @@ fn unnamed(text: &str, inner: Range<usize>, end: usize, place: HeadPlace) -> Opt
         _ if id.is_empty() => None,
         HeadPlace::Heading if !link || text[rest..end].starts_with(": ") => {
             let prose = id.contains([' ', '\t']) && !idlike;
-            (!prose).then_some(HeadOpening { id: inner, rest, fault: None })
+            (!prose).then_some(HeadOpening {
+                id: inner,
+                rest,
+                fault: None,
+            })
         }
         HeadPlace::List if idlike && (dotted(id) || has_complexity(&text[rest..end])) => {
             let fault = fault("the bracket has no `ID:`", &id_hint(id));
-            Some(HeadOpening { id: inner, rest, fault })
+            Some(HeadOpening {
+                id: inner,
+                rest,
+                fault,
+            })
         }
         _ => None,
     }
@@ -194,14 +234,25 @@ fn unnamed(text: &str, inner: Range<usize>, end: usize, place: HeadPlace) -> Opt
 fn unbracketed(text: &str, at: usize, end: usize) -> Option<HeadOpening> {
     let bare = text.as_bytes()[at].eq_ignore_ascii_case(&b'i');
     let label = if bare { at } else { at + 1 };
-    let named = text.get(label..label + 2).is_some_and(|id| id.eq_ignore_ascii_case("id"))
-        && text[label + 2..end].trim_start_matches([' ', '\t']).starts_with(':');
+    let named = text
+        .get(label..label + 2)
+        .is_some_and(|id| id.eq_ignore_ascii_case("id"))
+        && text[label + 2..end]
+            .trim_start_matches([' ', '\t'])
+            .starts_with(':');
     if !named || (bare && !has_complexity(&text[at..end])) {
         return None;
     }
     let id = first_word(text, skip_id_label(text, label, end), end);
-    let rest = if text[id.end..end].starts_with([')', '}', '>']) { id.end + 1 } else { id.end };
-    let fault = fault("the id isn't in square brackets", &id_hint(&text[id.clone()]));
+    let rest = if text[id.end..end].starts_with([')', '}', '>']) {
+        id.end + 1
+    } else {
+        id.end
+    };
+    let fault = fault(
+        "the id isn't in square brackets",
+        &id_hint(&text[id.clone()]),
+    );
     Some(HeadOpening { id, rest, fault })
 }
 
@@ -211,23 +262,40 @@ fn without_id(text: &str, at: usize, end: usize) -> Option<HeadOpening> {
         return None;
     }
     let mut start = at;
-    if text.get(at..at + 5).is_some_and(|word| word.eq_ignore_ascii_case("task ")) {
+    if text
+        .get(at..at + 5)
+        .is_some_and(|word| word.eq_ignore_ascii_case("task "))
+    {
         start = at + 5;
     }
     let word = first_word(text, start, end);
     let word = word.start..word.start + text[word].trim_end_matches(['.', ':']).len();
     let id = &text[word.clone()];
     let is_id = id.bytes().any(|b| b.is_ascii_digit()) && TaskId::new(id).is_ok();
-    let fault = fault("the line has a complexity and no `[ID: …]`", &id_hint(if is_id { id } else { "" }));
+    let fault = fault(
+        "the line has a complexity and no `[ID: …]`",
+        &id_hint(if is_id { id } else { "" }),
+    );
     Some(if is_id {
-        HeadOpening { rest: word.end, id: word, fault }
+        HeadOpening {
+            rest: word.end,
+            id: word,
+            fault,
+        }
     } else {
-        HeadOpening { id: at..at, rest: at, fault }
+        HeadOpening {
+            id: at..at,
+            rest: at,
+            fault,
+        }
     })
 }
 
 fn fault(detail: &str, hint: &str) -> Option<SyntaxFault> {
-    Some(SyntaxFault { detail: detail.to_owned(), hint: hint.to_owned() })
+    Some(SyntaxFault {
+        detail: detail.to_owned(),
+        hint: hint.to_owned(),
+    })
 }
 
 /// The fault of a task among the entries of a field.
@@ -244,15 +312,23 @@ fn id_hint(id: &str) -> String {
 
 fn opens_id_badly(inner: &str) -> bool {
     let bytes = inner.as_bytes();
-    bytes.get(..2).is_some_and(|id| id.eq_ignore_ascii_case(b"id"))
-        && bytes.get(2).is_some_and(|b| matches!(b, b'-' | b'#' | b'.' | b'0'..=b'9'))
+    bytes
+        .get(..2)
+        .is_some_and(|id| id.eq_ignore_ascii_case(b"id"))
+        && bytes
+            .get(2)
+            .is_some_and(|b| matches!(b, b'-' | b'#' | b'.' | b'0'..=b'9'))
 }
 
 /// The start of the id after `ID` and its colon.
 fn skip_id_label(text: &str, label: usize, end: usize) -> usize {
     let rest = text[label + 2..end].trim_start_matches([' ', '\t']);
     // After a colon, anything odd may be part of the id; without one, skip the characters used in its place.
-    let marks: &[char] = if rest.starts_with(':') { &ID_LEAD } else { &[' ', '\t', '=', '-', '#', '.'] };
+    let marks: &[char] = if rest.starts_with(':') {
+        &ID_LEAD
+    } else {
+        &[' ', '\t', '=', '-', '#', '.']
+    };
     end - rest.trim_start_matches(marks).len()
 }
 
@@ -309,7 +385,11 @@ pub(super) fn joined_lines(text: &str) -> Cow<'_, str> {
         return Cow::Borrowed(text);
     }
     let mut joined = String::with_capacity(text.len());
-    for line in text.split(['\n', '\r']).map(str::trim).filter(|line| !line.is_empty()) {
+    for line in text
+        .split(['\n', '\r'])
+        .map(str::trim)
+        .filter(|line| !line.is_empty())
+    {
         if !joined.is_empty() {
             joined.push(' ');
         }
@@ -320,10 +400,16 @@ pub(super) fn joined_lines(text: &str) -> Cow<'_, str> {
 
 fn find_complexity(text: &str) -> Option<usize> {
     let bytes = text.as_bytes();
-    text.rmatch_indices(['(', '[']).map(|(at, _)| at).find(|at| {
-        bytes.get(at + 1..at + 11).is_some_and(|word| word.eq_ignore_ascii_case(b"complexity"))
-            && bytes.get(at + 11).is_some_and(|b| matches!(b, b':' | b'=') || b.is_ascii_whitespace())
-    })
+    text.rmatch_indices(['(', '['])
+        .map(|(at, _)| at)
+        .find(|at| {
+            bytes
+                .get(at + 1..at + 11)
+                .is_some_and(|word| word.eq_ignore_ascii_case(b"complexity"))
+                && bytes
+                    .get(at + 11)
+                    .is_some_and(|b| matches!(b, b':' | b'=') || b.is_ascii_whitespace())
+        })
 }
 
 fn has_complexity(text: &str) -> bool {
@@ -331,13 +417,22 @@ fn has_complexity(text: &str) -> bool {
 }
 
 /// Finds the last `(Complexity: 3)` of `text[range]`: its range, including the blanks before it, and its value.
-fn complexity(text: &str, range: Range<usize>) -> (Range<usize>, Option<Item<'_>>, Option<SyntaxFault>) {
+fn complexity(
+    text: &str,
+    range: Range<usize>,
+) -> (Range<usize>, Option<Item<'_>>, Option<SyntaxFault>) {
     let Some(at) = find_complexity(&text[range.clone()]).map(|at| range.start + at) else {
         return (range.end..range.end, None, None);
     };
-    let close = if text.as_bytes()[at] == b'(' { ')' } else { ']' };
+    let close = if text.as_bytes()[at] == b'(' {
+        ')'
+    } else {
+        ']'
+    };
     let value_start = at + 11;
-    let found = text[value_start..range.end].find([close, '\n', '\r']).map(|i| value_start + i);
+    let found = text[value_start..range.end]
+        .find([close, '\n', '\r'])
+        .map(|i| value_start + i);
     let closed = found.filter(|&i| text[i..].starts_with(close));
     let value_end = found.unwrap_or(range.end);
     let value = trim(text, value_start..value_end);
@@ -350,14 +445,22 @@ fn complexity(text: &str, range: Range<usize>) -> (Range<usize>, Option<Item<'_>
             text[value.clone()].split_whitespace().next().unwrap_or("3")
         ),
     });
-    let item = Item { text: text[value.clone()].into(), span: Span::new(value.start, value.end), note: None };
+    let item = Item {
+        text: text[value.clone()].into(),
+        span: Span::new(value.start, value.end),
+        note: None,
+    };
     (at..closed.map_or(value_end, |i| i + 1), Some(item), flaw)
 }
 
 /// The whole number in a complexity: the entire value, or the part before a comma or semicolon.
 pub(super) fn number(text: &str) -> Option<u32> {
     let first = text.split([',', ';']).next().unwrap_or(text).trim();
-    first.bytes().all(|b| b.is_ascii_digit()).then(|| first.parse().ok()).flatten()
+    first
+        .bytes()
+        .all(|b| b.is_ascii_digit())
+        .then(|| first.parse().ok())
+        .flatten()
 }
 
 /// A line that looks like a task inside text, code or HTML.
@@ -386,12 +489,18 @@ pub(super) enum SuspectLead {
 }
 
 /// Every suspicious line of `text[range]`; `first` tells if the first line counts.
-pub(super) fn suspects(text: &str, range: Range<usize>, first: bool) -> impl Iterator<Item = Suspect> {
+pub(super) fn suspects(
+    text: &str,
+    range: Range<usize>,
+    first: bool,
+) -> impl Iterator<Item = Suspect> {
     let mut start = range.start;
     let mut skip = !first;
     std::iter::from_fn(move || {
         while start < range.end {
-            let line_end = text[start..range.end].find(['\n', '\r']).map_or(range.end, |at| start + at);
+            let line_end = text[start..range.end]
+                .find(['\n', '\r'])
+                .map_or(range.end, |at| start + at);
             let line = start..line_end;
             start = line_end + 1;
             if !std::mem::take(&mut skip)
@@ -431,7 +540,10 @@ fn read_lead(text: &str) -> (SuspectLead, usize) {
         Some(b'-' | b'+') => (SuspectLead::TightBullet, 1),
         Some(b'*') if blank(1) => (SuspectLead::Bullet, 1),
         Some(b'*') if bytes.get(1) == Some(&b'[') => (SuspectLead::TightBullet, 1),
-        Some(b'#') => (SuspectLead::TightHeading, bytes.iter().take_while(|b| **b == b'#').count()),
+        Some(b'#') => (
+            SuspectLead::TightHeading,
+            bytes.iter().take_while(|b| **b == b'#').count(),
+        ),
         Some(b'0'..=b'9') => {
             let digits = bytes.iter().take_while(|b| b.is_ascii_digit()).count();
             match bytes.get(digits) {
@@ -453,8 +565,12 @@ fn read_lead(text: &str) -> (SuspectLead, usize) {
 pub(super) fn opens_id(text: &str) -> bool {
     let bytes = text.as_bytes();
     bytes.first() == Some(&b'[')
-        && bytes.get(1..3).is_some_and(|id| id.eq_ignore_ascii_case(b"id"))
-        && bytes.get(3).is_some_and(|b| matches!(b, b':' | b' ' | b']' | b'='))
+        && bytes
+            .get(1..3)
+            .is_some_and(|id| id.eq_ignore_ascii_case(b"id"))
+        && bytes
+            .get(3)
+            .is_some_and(|b| matches!(b, b':' | b' ' | b']' | b'='))
 }
 
 #[cfg(test)]
@@ -466,14 +582,30 @@ mod tests {
         let check = |text: &str, expect: Option<(SuspectLead, &str)>| {
             let found = suspects(text, 0..text.len(), true).next();
             let found = found.map(|s| (s.lead, text[s.task_start..s.range.end].to_owned()));
-            assert_eq!(found, expect.map(|(lead, text)| (lead, text.to_owned())), "{text:?}");
+            assert_eq!(
+                found,
+                expect.map(|(lead, text)| (lead, text.to_owned())),
+                "{text:?}"
+            );
         };
         check("[ID: 1] a", Some((SuspectLead::Nothing, "[ID: 1] a")));
-        check("text\n    - [ID: 1] a  ", Some((SuspectLead::Bullet, "[ID: 1] a")));
-        check("  -[ID: 1] a", Some((SuspectLead::TightBullet, "[ID: 1] a")));
-        check("2. **[ID: 1]** a", Some((SuspectLead::Bullet, "**[ID: 1]** a")));
+        check(
+            "text\n    - [ID: 1] a  ",
+            Some((SuspectLead::Bullet, "[ID: 1] a")),
+        );
+        check(
+            "  -[ID: 1] a",
+            Some((SuspectLead::TightBullet, "[ID: 1] a")),
+        );
+        check(
+            "2. **[ID: 1]** a",
+            Some((SuspectLead::Bullet, "**[ID: 1]** a")),
+        );
         check("2.[id: 1] a", Some((SuspectLead::TightBullet, "[id: 1] a")));
-        check("• [ID: 1] a", Some((SuspectLead::StrangeBullet, "[ID: 1] a")));
+        check(
+            "• [ID: 1] a",
+            Some((SuspectLead::StrangeBullet, "[ID: 1] a")),
+        );
         check("##[1] a", Some((SuspectLead::TightHeading, "[1] a")));
         check("see [ID: 1]", None);
         check("[Idea] a", None);

@@ -32,9 +32,19 @@ fn outline(text: &str) -> String {
     let (plan, diagnostics) = parse(text);
     let mut out = String::new();
     for task in &plan.tasks {
-        let marks =
-            format!("{}{}", if task.synthetic { "~" } else { "" }, if task.broken { "?" } else { "" });
-        write!(out, "{}{marks}{} {:?}", "  ".repeat(task.depth), task.id, task.description).unwrap();
+        let marks = format!(
+            "{}{}",
+            if task.synthetic { "~" } else { "" },
+            if task.broken { "?" } else { "" }
+        );
+        write!(
+            out,
+            "{}{marks}{} {:?}",
+            "  ".repeat(task.depth),
+            task.id,
+            task.description
+        )
+        .unwrap();
         match (task.complexity, &task.complexity_source) {
             (Some(number), _) => write!(out, " ({number})").unwrap(),
             (None, Some(source)) => write!(out, " ({})", source.text).unwrap(),
@@ -86,8 +96,13 @@ fn outline(text: &str) -> String {
         writeln!(out, "prose@{before} {:?}", item.text).unwrap();
     }
     for diagnostic in diagnostics {
-        writeln!(out, "! {:?} {}", &text[diagnostic.span.start..diagnostic.span.end], diagnostic.detail)
-            .unwrap();
+        writeln!(
+            out,
+            "! {:?} {}",
+            &text[diagnostic.span.start..diagnostic.span.end],
+            diagnostic.detail
+        )
+        .unwrap();
     }
     out
 }
@@ -96,12 +111,28 @@ fn check(text: &str, expect: &str) {
     let found = outline(text);
     let margin = if expect.starts_with('\n') { "    " } else { "" };
     let lines = expect.lines().filter(|line| !line.trim().is_empty());
-    let expect: String =
-        lines.map(|line| format!("{}\n", line.strip_prefix(margin).unwrap_or(line))).collect();
-    assert_eq!(found, expect, "\n{text}\n--- found\n{found}--- expected\n{expect}");
-    assert_eq!(outline(&text.replace('\n', "\r\n")).replace("\\r", ""), found, "with CRLF:\n{text}");
-    assert_eq!(outline(&format!("\u{feff}{text}")), found, "with a byte-order mark:\n{text}");
-    assert_eq!(outline(text.trim_end()), found, "without the last line end:\n{text}");
+    let expect: String = lines
+        .map(|line| format!("{}\n", line.strip_prefix(margin).unwrap_or(line)))
+        .collect();
+    assert_eq!(
+        found, expect,
+        "\n{text}\n--- found\n{found}--- expected\n{expect}"
+    );
+    assert_eq!(
+        outline(&text.replace('\n', "\r\n")).replace("\\r", ""),
+        found,
+        "with CRLF:\n{text}"
+    );
+    assert_eq!(
+        outline(&format!("\u{feff}{text}")),
+        found,
+        "with a byte-order mark:\n{text}"
+    );
+    assert_eq!(
+        outline(text.trim_end()),
+        found,
+        "without the last line end:\n{text}"
+    );
 }
 
 #[test]
@@ -179,7 +210,10 @@ fn the_heading_dialect_and_both_mixed() {
 #[test]
 fn roots() {
     check("", "");
-    check("# Only prose\n\nNothing here.\n", "prose@0 \"# Only prose\"\nprose@0 \"Nothing here.\"\n");
+    check(
+        "# Only prose\n\nNothing here.\n",
+        "prose@0 \"# Only prose\"\nprose@0 \"Nothing here.\"\n",
+    );
     check("- [ID: 1] Alone (Complexity: 2)\n", "1 \"Alone\" (2)");
     check(
         "- [ID: 1] A (Complexity: 2)\n- [ID: 2] B (Complexity: 5)\n  - [ID: 2.1] C\n",
@@ -189,34 +223,64 @@ fn roots() {
         "- [ID: 1] A\n  - [ID: 1.1] AA\n- [ID: root] R\n  - [ID: 2] B\n- [ID: 3] C\n",
         "root \"R\"\n  1 \"A\"\n    1.1 \"AA\"\n  2 \"B\"\n  3 \"C\"\n",
     );
-    check("- [ID: 1] A\n- [ID: 1] B\n", "~root \"A; B\"\n  1 \"A\"\n  1 \"B\"\n");
+    check(
+        "- [ID: 1] A\n- [ID: 1] B\n",
+        "~root \"A; B\"\n  1 \"A\"\n  1 \"B\"\n",
+    );
 }
 
 #[test]
 fn bullets_emphasis_checkboxes_and_separators() {
-    check("* [ID: 1] A\n  + [ID: 1.1] B\n    1. [ID: 1.1.1] C\n", "1 \"A\"\n  1.1 \"B\"\n    1.1.1 \"C\"\n");
+    check(
+        "* [ID: 1] A\n  + [ID: 1.1] B\n    1. [ID: 1.1.1] C\n",
+        "1 \"A\"\n  1.1 \"B\"\n    1.1.1 \"C\"\n",
+    );
     check("- **[ID: 1.1]** A (Complexity: 3)\n", "1.1 \"A\" (3)");
     check("- **[ID: 1.1] A** (Complexity: 3)\n", "1.1 \"A\" (3)");
     check("- **[ID: 1.1] A (Complexity: 3)**\n", "1.1 \"A\" (3)");
-    check("- [ ] [ID: 1.1] A\n  - [x] __[id: 1.2]__: B\n", "1.1 \"A\"\n  1.2 \"B\"\n");
+    check(
+        "- [ ] [ID: 1.1] A\n  - [x] __[id: 1.2]__: B\n",
+        "1.1 \"A\"\n  1.2 \"B\"\n",
+    );
     check("- [ID: 1]: A\n", "1 \"A\"");
-    check("- [ID: 1]: two words\n\n  - [ID: 1.1]: C\n", "1 \"two words\"\n  1.1 \"C\"\n");
+    check(
+        "- [ID: 1]: two words\n\n  - [ID: 1.1]: C\n",
+        "1 \"two words\"\n  1.1 \"C\"\n",
+    );
     check("- [ID: `1`] — A – b\n", "1 \"A – b\"");
-    check("- [ID: -x] A\n  - [ID: ../y] B\n", "-x \"A\"\n  ../y \"B\"\n");
+    check(
+        "- [ID: -x] A\n  - [ID: ../y] B\n",
+        "-x \"A\"\n  ../y \"B\"\n",
+    );
     check("- [ID: #1] A\n", "1 \"A\"");
     check("## [#1] A\n", "1 \"A\"");
     check("- [ID:~-.1~] A\n", "-.1 \"A\"");
     check("- \\[ID: 1\\] A\n", "1 \"A\"");
-    check("- [ID: 1] A\n  wrapped\n  (Complexity: 3)\n", "1 \"A wrapped\" (3)");
-    check("- [ID: 1] 값 `x` *y* (see z) (complexity: 3)\n", "1 \"값 `x` *y* (see z)\" (3)");
-    check("- [ID: 1] A (Complexity: 3, Risk: low) !\n", "1 \"A !\" (3)");
+    check(
+        "- [ID: 1] A\n  wrapped\n  (Complexity: 3)\n",
+        "1 \"A wrapped\" (3)",
+    );
+    check(
+        "- [ID: 1] 값 `x` *y* (see z) (complexity: 3)\n",
+        "1 \"값 `x` *y* (see z)\" (3)",
+    );
+    check(
+        "- [ID: 1] A (Complexity: 3, Risk: low) !\n",
+        "1 \"A !\" (3)",
+    );
     check(
         "- [ID: 1] A (Complexity\n  3)\n",
         "1 \"A 3)\" ()\n! \"[ID: 1] A (Complexity\\n  3)\" the parenthesis of the complexity isn't closed\n",
     );
     check("- [ID: 1] A (Complexity: high)\n", "1 \"A\" (high)");
-    check("- [ID: 1] A (Complexity: 99999999999)\n", "1 \"A\" (99999999999)");
-    check("## [1] A ##\n\n[1.1] B\n-------\n", "~root \"A; B\"\n  1 \"A\"\n  1.1 \"B\"\n");
+    check(
+        "- [ID: 1] A (Complexity: 99999999999)\n",
+        "1 \"A\" (99999999999)",
+    );
+    check(
+        "## [1] A ##\n\n[1.1] B\n-------\n",
+        "~root \"A; B\"\n  1 \"A\"\n  1.1 \"B\"\n",
+    );
 }
 
 #[test]
@@ -225,14 +289,26 @@ fn indentation() {
         "1. [ID: 1] A\n  - [ID: 1.1] B\n    - Files: b\n  - [ID: 1.2] C\n2. [ID: 2] D\n",
         "~root \"A; D\"\n  1 \"A\"\n    1.1 \"B\" F=[\"b\"]\n    1.2 \"C\"\n  2 \"D\"\n",
     );
-    check("- [ID: 1] A\n\t- [ID: 1.1] B\n\t\t- Files: b\n", "1 \"A\"\n  1.1 \"B\" F=[\"b\"]\n");
-    check("- [ID: 1] A\n    - [ID: 1.1] B\n        - Files: b\n", "1 \"A\"\n  1.1 \"B\" F=[\"b\"]\n");
-    check("-   [ID: 1] A\n    -   [ID: 1.1] B\n", "1 \"A\"\n  1.1 \"B\"\n");
+    check(
+        "- [ID: 1] A\n\t- [ID: 1.1] B\n\t\t- Files: b\n",
+        "1 \"A\"\n  1.1 \"B\" F=[\"b\"]\n",
+    );
+    check(
+        "- [ID: 1] A\n    - [ID: 1.1] B\n        - Files: b\n",
+        "1 \"A\"\n  1.1 \"B\" F=[\"b\"]\n",
+    );
+    check(
+        "-   [ID: 1] A\n    -   [ID: 1.1] B\n",
+        "1 \"A\"\n  1.1 \"B\"\n",
+    );
     check(
         "- [ID: 1] A\n\n  - [ID: 1.1] B\n\n    - Files: b\n\n      - c\n\n    - Hints: x\n",
         "1 \"A\"\n  1.1 \"B\" F=[\"b\", \"c\"] H=[\"x\"]\n",
     );
-    check("- [ID: 1] A\n<!-- note -->\n  - [ID: 1.1] B\n", "1 \"A\" note=\"<!-- note -->\"\n  1.1 \"B\"\n");
+    check(
+        "- [ID: 1] A\n<!-- note -->\n  - [ID: 1.1] B\n",
+        "1 \"A\" note=\"<!-- note -->\"\n  1.1 \"B\"\n",
+    );
     check(
         "- [ID: 1] A\n\nProse.\n\n  - [ID: 1.1] B\n",
         "~root \"A; B\"\n  1 \"A\"\n  1.1 \"B\"\nprose@2 \"Prose.\"\n",
@@ -248,16 +324,34 @@ fn fields_absent_empty_and_given() {
     );
     check("- [ID: 1] A\n  - Tests Required: No\n", "1 \"A\" T=false");
     check("- [ID: 1] A\n  - Tests Required: none\n", "1 \"A\" T=false");
-    check("- [ID: 1] A\n  - Tests Required: yes (unit)\n", "1 \"A\" T=true<yes (unit)>");
-    check("- [ID: 1] A\n  - Tests Required: **Yes**.\n", "1 \"A\" T=true");
-    check("- [ID: 1] A\n  - Tests Required:\n    - yes\n", "1 \"A\" T=true");
-    check("- [ID: 1] A\n  - Tests Required: maybe\n", "1 \"A\" unreadable:Tests Required=\"maybe\"");
-    check("- [ID: 1] A\n  - Tests Required:\n", "1 \"A\" unreadable:Tests Required=\"\"");
+    check(
+        "- [ID: 1] A\n  - Tests Required: yes (unit)\n",
+        "1 \"A\" T=true<yes (unit)>",
+    );
+    check(
+        "- [ID: 1] A\n  - Tests Required: **Yes**.\n",
+        "1 \"A\" T=true",
+    );
+    check(
+        "- [ID: 1] A\n  - Tests Required:\n    - yes\n",
+        "1 \"A\" T=true",
+    );
+    check(
+        "- [ID: 1] A\n  - Tests Required: maybe\n",
+        "1 \"A\" unreadable:Tests Required=\"maybe\"",
+    );
+    check(
+        "- [ID: 1] A\n  - Tests Required:\n",
+        "1 \"A\" unreadable:Tests Required=\"\"",
+    );
     check(
         "- [ID: 1] A\n  - Risk: High - much\n  - Group: g 1\n  - Priority: P1\n  - Verify: `make check`\n  - Covers: R1, R2\n",
         "1 \"A\" covers=[\"R1\", \"R2\"] group=\"g 1\" verify=\"make check\" priority=\"P1\" risk=high<High - much>",
     );
-    check("- [ID: 1] A\n  - Risk: huge\n  - Group: none\n", "1 \"A\" unreadable:Risk=\"huge\"");
+    check(
+        "- [ID: 1] A\n  - Risk: huge\n  - Group: none\n",
+        "1 \"A\" unreadable:Risk=\"huge\"",
+    );
     check(
         "- [ID: 1] A\n  - **Files**: a\n  - **Hints:** b\n  - `Acceptance Criteria`: c\n  - test-commands: d\n",
         "1 \"A\" A=[\"c\"] F=[\"a\"] H=[\"b\"] C=[\"d\"]",
@@ -268,7 +362,10 @@ fn fields_absent_empty_and_given() {
 #[test]
 fn links_are_cut_between_characters() {
     check("- [ID: 1] A\n  - Files: [é](é) x\n", "1 \"A\" F=[\"é<x>\"]");
-    check("- [ID: 1] A\n  - Files: [a)](c) x\n", "1 \"A\" F=[\"a)<x>\"]");
+    check(
+        "- [ID: 1] A\n  - Files: [a)](c) x\n",
+        "1 \"A\" F=[\"a)<x>\"]",
+    );
 }
 
 #[test]
@@ -289,29 +386,59 @@ fn values_are_source_text() {
         "- [ID: 1] A\n  - Acceptance: accepts `a, b and c`, rejects (d, e), \"f, g\"\n",
         "1 \"A\" A=[\"accepts `a, b and c`\", \"rejects (d, e)\", \"\\\"f, g\\\"\"]",
     );
-    check("- [ID: 1] A\n  - Acceptance: a, b; c\n", "1 \"A\" A=[\"a, b\", \"c\"]");
-    check("- [ID: 1] A\n  - Acceptance:\n    - a, b; c\n", "1 \"A\" A=[\"a, b; c\"]");
-    check("- [ID: 1] A\n  - Acceptance: first\n    - second\n", "1 \"A\" A=[\"first\", \"second\"]");
-    check("- [ID: 1] A\n  - Test Commands: `a; b`; c \"d; e\"\n", "1 \"A\" C=[\"a; b\", \"c \\\"d; e\\\"\"]");
-    check("- [ID: 1] A\n  - Test Commands: `a`, `b`\n", "1 \"A\" C=[\"a\", \"b\"]");
-    check("- [ID: 1] A\n  - Test Commands: a, b\n", "1 \"A\" C=[\"a, b\"]");
-    check("- [ID: 1] A\n  - Test Commands:\n    ```sh\n    a\n    b\n    ```\n", "1 \"A\" C=[\"a\", \"b\"]");
+    check(
+        "- [ID: 1] A\n  - Acceptance: a, b; c\n",
+        "1 \"A\" A=[\"a, b\", \"c\"]",
+    );
+    check(
+        "- [ID: 1] A\n  - Acceptance:\n    - a, b; c\n",
+        "1 \"A\" A=[\"a, b; c\"]",
+    );
+    check(
+        "- [ID: 1] A\n  - Acceptance: first\n    - second\n",
+        "1 \"A\" A=[\"first\", \"second\"]",
+    );
+    check(
+        "- [ID: 1] A\n  - Test Commands: `a; b`; c \"d; e\"\n",
+        "1 \"A\" C=[\"a; b\", \"c \\\"d; e\\\"\"]",
+    );
+    check(
+        "- [ID: 1] A\n  - Test Commands: `a`, `b`\n",
+        "1 \"A\" C=[\"a\", \"b\"]",
+    );
+    check(
+        "- [ID: 1] A\n  - Test Commands: a, b\n",
+        "1 \"A\" C=[\"a, b\"]",
+    );
+    check(
+        "- [ID: 1] A\n  - Test Commands:\n    ```sh\n    a\n    b\n    ```\n",
+        "1 \"A\" C=[\"a\", \"b\"]",
+    );
     check(
         "- [ID: 1] A\n  - References: src/a.rs:1 - x, src/b.rs:2 - y\n",
         "1 \"A\" R=[\"src/a.rs:1 - x\", \"src/b.rs:2 - y\"]",
     );
-    check("- [ID: 1] A\n  - References: src/a.rs:1 - x, then y\n", "1 \"A\" R=[\"src/a.rs:1 - x, then y\"]");
+    check(
+        "- [ID: 1] A\n  - References: src/a.rs:1 - x, then y\n",
+        "1 \"A\" R=[\"src/a.rs:1 - x, then y\"]",
+    );
 }
 
 #[test]
 fn dependencies_are_ids() {
     let check = |value: &str, expect: &str| {
-        check(&format!("- [ID: 1] A\n  - Dependencies: {value}\n"), &format!("1 \"A\" D={expect}"))
+        check(
+            &format!("- [ID: 1] A\n  - Dependencies: {value}\n"),
+            &format!("1 \"A\" D={expect}"),
+        )
     };
     check("1.1, 1.2", r#"["1.1", "1.2"]"#);
     check("1.1; 1.2 and 2", r#"["1.1", "1.2", "2"]"#);
     check("1.1, 1.2, and 2", r#"["1.1", "1.2", "2"]"#);
-    check("`1.1`, [1.2], [ID: 2], Task 3, **4**", r#"["1.1", "1.2", "2", "3", "4"]"#);
+    check(
+        "`1.1`, [1.2], [ID: 2], Task 3, **4**",
+        r#"["1.1", "1.2", "2", "3", "4"]"#,
+    );
     check("T1.1 (needs its types)", r#"["T1.1<(needs its types)>"]"#);
     check("1.1 - the helper", r#"["1.1<- the helper>"]"#);
     check("1.1.", r#"["1.1"]"#);
@@ -344,7 +471,10 @@ fn unknown_and_repeated_fields_are_kept() {
         "- [ID: 1] A\n  - Owner: me\n  - Files: a\n  - files: b, c\n  - Files:\n    - d\n",
         "1 \"A\" F=[\"a\"] unknown:Owner=\"me\" again:files=\"b, c\" again:Files=\"- d\"",
     );
-    check("- [ID: 1] A (Complexity: 3)\n  - Complexity: 4\n", "1 \"A\" (3) again:Complexity=\"4\"");
+    check(
+        "- [ID: 1] A (Complexity: 3)\n  - Complexity: 4\n",
+        "1 \"A\" (3) again:Complexity=\"4\"",
+    );
     check(
         "- [ID: 1] A\n  - see http://x: y\n  - a very long label that is prose: y\n",
         "1 \"A\" note=\"- see http://x: y\" note=\"- a very long label that is prose: y\"",
@@ -377,30 +507,64 @@ fn code_and_quotes_hold_no_tasks() {
         "- [ID: 1] A\n\n```\n- [ID: 2] B\n```\n\n~~~md\n## [3] C\n~~~\n",
         "1 \"A\" note=\"```\\n- [ID: 2] B\\n```\" note=\"~~~md\\n## [3] C\\n~~~\"",
     );
-    check("> - [ID: 2] B\n\n- [ID: 1] A\n", "1 \"A\"\nprose@0 \"> - [ID: 2] B\"\n");
-    check("<!-- - [ID: 2] B -->\n\n- [ID: 1] A\n", "1 \"A\"\nprose@0 \"<!-- - [ID: 2] B -->\"\n");
-    check("The form is `[ID: 2] B`.\n\n- [ID: 1] A\n", "1 \"A\"\nprose@0 \"The form is `[ID: 2] B`.\"\n");
+    check(
+        "> - [ID: 2] B\n\n- [ID: 1] A\n",
+        "1 \"A\"\nprose@0 \"> - [ID: 2] B\"\n",
+    );
+    check(
+        "<!-- - [ID: 2] B -->\n\n- [ID: 1] A\n",
+        "1 \"A\"\nprose@0 \"<!-- - [ID: 2] B -->\"\n",
+    );
+    check(
+        "The form is `[ID: 2] B`.\n\n- [ID: 1] A\n",
+        "1 \"A\"\nprose@0 \"The form is `[ID: 2] B`.\"\n",
+    );
 }
 
 #[test]
 fn lines_that_only_start_like_a_task() {
     let faults = |line: &str, expect: &str| {
-        let text = format!("- [ID: root] R\n- [ID: 1] A\n  - Files: a\n{line}\n  - Files: b\n- [ID: 3] C\n");
+        let text = format!(
+            "- [ID: root] R\n- [ID: 1] A\n  - Files: a\n{line}\n  - Files: b\n- [ID: 3] C\n"
+        );
         let found = outline(&text);
-        let (_, found) =
-            found.split_once("  1 \"A\" F=[\"a\"]\n").unwrap_or_else(|| panic!("{line}\n{found}"));
-        assert_eq!(found.replace("  3 \"C\"\n", ""), format!("{expect}\n"), "{line}");
+        let (_, found) = found
+            .split_once("  1 \"A\" F=[\"a\"]\n")
+            .unwrap_or_else(|| panic!("{line}\n{found}"));
+        assert_eq!(
+            found.replace("  3 \"C\"\n", ""),
+            format!("{expect}\n"),
+            "{line}"
+        );
     };
-    faults("- [ID 2] B", "  ?2 \"B\" F=[\"b\"]\n! \"[ID 2] B\" there is no colon behind `ID`");
-    faults("- [ID=2] B", "  ?2 \"B\" F=[\"b\"]\n! \"[ID=2] B\" there is no colon behind `ID`");
-    faults("- [ID: 2 B", "  ?2 \"B\" F=[\"b\"]\n! \"[ID: 2 B\" the bracket of the id isn't closed");
-    faults("- [ID: ] B", "  ? \"B\" F=[\"b\"]\n! \"[ID: ] B\" the id is empty");
-    faults("- [2.1] B", "  ?2.1 \"B\" F=[\"b\"]\n! \"[2.1] B\" the bracket has no `ID:`");
+    faults(
+        "- [ID 2] B",
+        "  ?2 \"B\" F=[\"b\"]\n! \"[ID 2] B\" there is no colon behind `ID`",
+    );
+    faults(
+        "- [ID=2] B",
+        "  ?2 \"B\" F=[\"b\"]\n! \"[ID=2] B\" there is no colon behind `ID`",
+    );
+    faults(
+        "- [ID: 2 B",
+        "  ?2 \"B\" F=[\"b\"]\n! \"[ID: 2 B\" the bracket of the id isn't closed",
+    );
+    faults(
+        "- [ID: ] B",
+        "  ? \"B\" F=[\"b\"]\n! \"[ID: ] B\" the id is empty",
+    );
+    faults(
+        "- [2.1] B",
+        "  ?2.1 \"B\" F=[\"b\"]\n! \"[2.1] B\" the bracket has no `ID:`",
+    );
     faults(
         "- [2] B (Complexity: 3)",
         "  ?2 \"B\" (3) F=[\"b\"]\n! \"[2] B (Complexity: 3)\" the bracket has no `ID:`",
     );
-    faults("- (ID: 2) B", "  ?2 \"B\" F=[\"b\"]\n! \"(ID: 2) B\" the id isn't in square brackets");
+    faults(
+        "- (ID: 2) B",
+        "  ?2 \"B\" F=[\"b\"]\n! \"(ID: 2) B\" the id isn't in square brackets",
+    );
     faults(
         "- ID: 2 B (Complexity: 3)",
         "  ?2 \"B\" (3) F=[\"b\"]\n! \"ID: 2 B (Complexity: 3)\" the id isn't in square brackets",
@@ -413,9 +577,18 @@ fn lines_that_only_start_like_a_task() {
         "- B b (Complexity: 3)",
         "  ? \"B b\" (3) F=[\"b\"]\n! \"B b (Complexity: 3)\" the line has a complexity and no `[ID: …]`",
     );
-    faults("-[ID: 2] B", "  ?2 \"B\" F=[\"b\"]\n! \"[ID: 2] B\" there is no blank behind `-`");
-    faults("[ID: 2] B", "  ?2 \"B\" F=[\"b\"]\n! \"[ID: 2] B\" a line that looks like a task has no bullet");
-    faults("• [ID: 2] B", "  ?2 \"B\" F=[\"b\"]\n! \"[ID: 2] B\" `•` is no bullet in Markdown");
+    faults(
+        "-[ID: 2] B",
+        "  ?2 \"B\" F=[\"b\"]\n! \"[ID: 2] B\" there is no blank behind `-`",
+    );
+    faults(
+        "[ID: 2] B",
+        "  ?2 \"B\" F=[\"b\"]\n! \"[ID: 2] B\" a line that looks like a task has no bullet",
+    );
+    faults(
+        "• [ID: 2] B",
+        "  ?2 \"B\" F=[\"b\"]\n! \"[ID: 2] B\" `•` is no bullet in Markdown",
+    );
     faults(
         "- [ID: 2] (Complexity: 3)",
         "  2 \"\" (3) F=[\"b\"]\n! \"[ID: 2] (Complexity: 3)\" task \"2\" has no title",
@@ -441,7 +614,10 @@ fn headings_that_only_start_like_a_task() {
         "?root \"A\"\n  1 \"B\"\n! \"[root A\" the bracket of the id isn't closed\n",
     );
     check("## [see below\n", "prose@0 \"## [see below\"\n");
-    check("## [1 A\n- Files: b\n", "?1 \"A\" F=[\"b\"]\n! \"[1 A\" the bracket of the id isn't closed\n");
+    check(
+        "## [1 A\n- Files: b\n",
+        "?1 \"A\" F=[\"b\"]\n! \"[1 A\" the bracket of the id isn't closed\n",
+    );
     check(
         "## 1.1 A (Complexity: 3)\n",
         "?1.1 \"A\" (3)\n! \"1.1 A (Complexity: 3)\" the line has a complexity and no `[ID: …]`\n",
@@ -493,19 +669,33 @@ fn spans_lead_back_to_the_source() {
     let task = &plan.tasks[0];
     assert_eq!(at(task.id_span), "1");
     assert_eq!(at(task.span), "[ID: 1] 값 (Complexity: 3)");
-    assert_eq!(at(task.extent), "[ID: 1] 값 (Complexity: 3)\r\n  - Files: `a`,  b\r\n    - c");
+    assert_eq!(
+        at(task.extent),
+        "[ID: 1] 값 (Complexity: 3)\r\n  - Files: `a`,  b\r\n    - c"
+    );
     let files = task.fields.get(FieldKind::Files).unwrap();
     assert_eq!(at(files.span), "Files: `a`,  b\r\n    - c");
-    assert_eq!(files.items.iter().map(|item| at(item.span)).collect::<Vec<_>>(), ["a", "b", "c"]);
+    assert_eq!(
+        files
+            .items
+            .iter()
+            .map(|item| at(item.span))
+            .collect::<Vec<_>>(),
+        ["a", "b", "c"]
+    );
     assert_eq!((task.field_indent, plan.newline()), (2, "\r\n"));
 }
 
 #[test]
 fn size_and_depth_are_no_obstacle() {
-    let deep: String =
-        (0..2000).map(|level| format!("{}- [ID: {level}] a\n", " ".repeat(2 * level))).collect();
+    let deep: String = (0..2000)
+        .map(|level| format!("{}- [ID: {level}] a\n", " ".repeat(2 * level)))
+        .collect();
     let (plan, diagnostics) = parse(&deep);
-    assert_eq!((plan.tasks.len(), plan.tasks[1999].depth, diagnostics.len()), (2000, 1999, 0));
+    assert_eq!(
+        (plan.tasks.len(), plan.tasks[1999].depth, diagnostics.len()),
+        (2000, 1999, 0)
+    );
     for text in [
         "- ".repeat(10_000) + "[ID: 1] a\n  - Files: x\n",
         "> ".repeat(10_000) + "- [ID: 1] a\n",
@@ -539,8 +729,14 @@ fn canonical_text_follows_meaning_alone() {
     );
     differ("- [ID: 1] A\n", "- [ID: 1] B\n");
     differ("- [ID: 1] A\n", "- [ID: 1] A\n  - Files: none\n");
-    differ("- [ID: 1] A\n  - Files: a, b\n", "- [ID: 1] A\n  - Files: b, a\n");
-    differ("- [ID: 1] A\n  - Verify: a\n", "- [ID: 1] A\n  - Verify: b\n");
+    differ(
+        "- [ID: 1] A\n  - Files: a, b\n",
+        "- [ID: 1] A\n  - Files: b, a\n",
+    );
+    differ(
+        "- [ID: 1] A\n  - Verify: a\n",
+        "- [ID: 1] A\n  - Verify: b\n",
+    );
     differ("- [ID: 1] A\n  - Owner: a\n", "- [ID: 1] A\n  - Owner: b\n");
     differ(
         "- [ID: 1] A\n  - Hints:\n    - a\n    - b\n",
@@ -565,17 +761,27 @@ fn a_task_in_a_code_fence_is_not_counted() {
     let text = "- [ID: root] R\n- [ID: 1] A\n\n  ```md\n  - [ID: 1.1] in a fence (Complexity: 3)\n    - Files: x\n  ```\n\n  - [ID: 1.2] B\n";
     let (plan, findings) = parse(text);
     let ids: Vec<&str> = plan.tasks.iter().map(|task| &*task.id).collect();
-    assert_eq!((ids, plan.leaves().count(), findings.len()), (vec!["root", "1", "1.2"], 1, 0));
+    assert_eq!(
+        (ids, plan.leaves().count(), findings.len()),
+        (vec!["root", "1", "1.2"], 1, 0)
+    );
 }
 
 #[test]
 fn an_absent_field_is_not_an_empty_one() {
     let fields = |text: String| parse(text.leak()).0.tasks.remove(0).fields;
-    let lists: Vec<FieldKind> = FieldKind::ALL.into_iter().filter(|kind| kind.form().is_list()).collect();
+    let lists: Vec<FieldKind> = FieldKind::ALL
+        .into_iter()
+        .filter(|kind| kind.form().is_list())
+        .collect();
     for &kind in &lists {
         let given = fields(format!("- [ID: 1] A\n  - {}: none\n", kind.label()));
         assert_eq!(fields("- [ID: 1] A\n".to_owned()).get(kind), None);
-        assert_eq!(given.get(kind).map(|list| list.items.len()), Some(0), "{kind:?}");
+        assert_eq!(
+            given.get(kind).map(|list| list.items.len()),
+            Some(0),
+            "{kind:?}"
+        );
     }
     assert_eq!(lists.len(), 9);
 }
@@ -584,7 +790,10 @@ fn an_absent_field_is_not_an_empty_one() {
 fn carriage_returns_lose_no_field() {
     let text = "- [ID: 1] A (Complexity: 3)\r\n  - Acceptance:\r\n    - a\r\n\r\n    - b\r\n  - Files: c\r\n  - Tests Required: yes\r\n  - Hints: d\r\n";
     let found = outline(text);
-    assert_eq!(found, "1 \"A\" (3) A=[\"a\", \"b\"] F=[\"c\"] T=true H=[\"d\"]\n");
+    assert_eq!(
+        found,
+        "1 \"A\" (3) A=[\"a\", \"b\"] F=[\"c\"] T=true H=[\"d\"]\n"
+    );
 }
 
 #[test]
@@ -642,16 +851,34 @@ fn every_form_of_every_field_says_the_same() {
         ("Acceptance", "a; b", &["a", "b"], "A=[\"a\", \"b\"]"),
         ("Dependencies", "2, 3", &["2", "3"], "D=[\"2\", \"3\"]"),
         ("After", "2, 3", &["2", "3"], "after=[\"2\", \"3\"]"),
-        ("Files", "a.rs, b.rs", &["a.rs", "b.rs"], "F=[\"a.rs\", \"b.rs\"]"),
+        (
+            "Files",
+            "a.rs, b.rs",
+            &["a.rs", "b.rs"],
+            "F=[\"a.rs\", \"b.rs\"]",
+        ),
         ("Hints", "a, b; c", &["a, b", "c"], "H=[\"a, b\", \"c\"]"),
-        ("References", "a.rs:1 - x; b.rs", &["a.rs:1 - x", "b.rs"], "R=[\"a.rs:1 - x\", \"b.rs\"]"),
+        (
+            "References",
+            "a.rs:1 - x; b.rs",
+            &["a.rs:1 - x", "b.rs"],
+            "R=[\"a.rs:1 - x\", \"b.rs\"]",
+        ),
         ("Guardrails", "a; b", &["a", "b"], "G=[\"a\", \"b\"]"),
-        ("Test Commands", "`a; b`; c", &["`a; b`", "c"], "C=[\"a; b\", \"c\"]"),
+        (
+            "Test Commands",
+            "`a; b`; c",
+            &["`a; b`", "c"],
+            "C=[\"a; b\", \"c\"]",
+        ),
         ("Covers", "R1, R2", &["R1", "R2"], "covers=[\"R1\", \"R2\"]"),
     ];
     for (label, line, entries, expect) in lists {
         let nested = |bullet: &str, gap: &str| -> String {
-            entries.iter().map(|entry| format!("{gap}\n  {bullet} {entry}")).collect()
+            entries
+                .iter()
+                .map(|entry| format!("{gap}\n  {bullet} {entry}"))
+                .collect()
         };
         let forms = [
             format!("- {label}: {line}"),
@@ -666,7 +893,11 @@ fn every_form_of_every_field_says_the_same() {
             format!("- **{label}:** {line}"),
             format!("- `{label}`:{}", nested("-", "")),
             format!("* {}: {line}", label.to_uppercase()),
-            format!("1. {}:{}", label.to_lowercase().replace(' ', "_"), nested(" -", "")),
+            format!(
+                "1. {}:{}",
+                label.to_lowercase().replace(' ', "_"),
+                nested(" -", "")
+            ),
         ];
         for form in forms {
             same_in_both_dialects(&form, expect);
@@ -694,13 +925,23 @@ fn every_form_of_every_field_says_the_same() {
             same_in_both_dialects(&form, expect);
         }
     }
-    assert_eq!(lists.len() + scalars.len() + 2, FieldKind::ALL.len(), "and complexity and description");
+    assert_eq!(
+        lists.len() + scalars.len() + 2,
+        FieldKind::ALL.len(),
+        "and complexity and description"
+    );
 }
 
 fn same_in_both_dialects(field: &str, expect: &str) {
     let indented: String = field.lines().map(|line| format!("  {line}\n")).collect();
-    check(&format!("- [ID: 1] A\n{indented}"), &format!("1 \"A\" {expect}"));
-    check(&format!("## [1] A\n{field}\n"), &format!("1 \"A\" {expect}"));
+    check(
+        &format!("- [ID: 1] A\n{indented}"),
+        &format!("1 \"A\" {expect}"),
+    );
+    check(
+        &format!("## [1] A\n{field}\n"),
+        &format!("1 \"A\" {expect}"),
+    );
     check(
         &format!("## [1] A\n\n{field}\n\n## [2] B\n"),
         &format!("~root \"A; B\"\n  1 \"A\" {expect}\n  2 \"B\"\n"),
@@ -710,7 +951,10 @@ fn same_in_both_dialects(field: &str, expect: &str) {
 #[test]
 fn columns() {
     let check = |text: &str, offset: usize, expect: usize| {
-        let mut reader = Reader { text, ..Reader::default() };
+        let mut reader = Reader {
+            text,
+            ..Reader::default()
+        };
         assert_eq!(reader.column_of(offset), expect, "{text:?} {offset}");
     };
     check("- a", 0, 0);
@@ -723,6 +967,12 @@ fn columns() {
 
 #[test]
 fn going_on_in_a_line_and_back() {
-    let mut reader = Reader { text: "- \t- a\n  - b", ..Reader::default() };
-    assert_eq!([0, 3, 9, 0, 9].map(|offset| reader.column_of(offset)), [0, 4, 2, 0, 2]);
+    let mut reader = Reader {
+        text: "- \t- a\n  - b",
+        ..Reader::default()
+    };
+    assert_eq!(
+        [0, 3, 9, 0, 9].map(|offset| reader.column_of(offset)),
+        [0, 4, 2, 0, 2]
+    );
 }

@@ -11,7 +11,10 @@ use crate::plan::meaning::same_items;
 use crate::plan::task::{Item, Task};
 
 /// The first of `forms` that reads back, or else the first.
-fn choose<T: Into<String>>(forms: impl IntoIterator<Item = T>, reads_back: impl Fn(&str) -> bool) -> String {
+fn choose<T: Into<String>>(
+    forms: impl IntoIterator<Item = T>,
+    reads_back: impl Fn(&str) -> bool,
+) -> String {
     let mut first = None;
     for form in forms {
         let form = form.into();
@@ -26,7 +29,8 @@ fn choose<T: Into<String>>(forms: impl IntoIterator<Item = T>, reads_back: impl 
 /// The only task of `text`, if nothing else is in it and the parser finds no fault.
 fn only_task(text: &str) -> Option<Task<'_>> {
     let (mut plan, findings) = parse(text);
-    (findings.is_empty() && plan.tasks.len() == 1 && plan.prose.is_empty()).then(|| plan.tasks.remove(0))
+    (findings.is_empty() && plan.tasks.len() == 1 && plan.prose.is_empty())
+        .then(|| plan.tasks.remove(0))
 }
 
 /// True if a task with only this field can be parsed and looks as `expected`.
@@ -48,7 +52,8 @@ pub(super) fn head(task: &Task) -> String {
     };
     let title = &*task.description;
     let value = task.fields.text(FieldKind::Description);
-    let described = value.is_some_and(|value| value.lines().next().map(str::trim_end) == Some(title));
+    let described =
+        value.is_some_and(|value| value.lines().next().map(str::trim_end) == Some(title));
     let titles = [title, if described { "" } else { title }];
     let Some(complexity) = task.complexity_source.as_ref().map(|item| &*item.text) else {
         return choose(titles.map(line), |form| heads(form, task, described));
@@ -67,9 +72,19 @@ pub(super) fn head(task: &Task) -> String {
 
 /// True if `form` reads back as the head of `task`, whose description may replace its title.
 fn heads(form: &str, task: &Task, described: bool) -> bool {
-    let form = if described { format!("{form}\n  - Description: x") } else { form.to_owned() };
-    let Some(read) = only_task(&form) else { return false };
-    let text = |task: &Task| task.complexity_source.as_ref().map(|item| item.text.to_string());
+    let form = if described {
+        format!("{form}\n  - Description: x")
+    } else {
+        form.to_owned()
+    };
+    let Some(read) = only_task(&form) else {
+        return false;
+    };
+    let text = |task: &Task| {
+        task.complexity_source
+            .as_ref()
+            .map(|item| item.text.to_string())
+    };
     let titled = read.description == task.description || (described && read.description == "x");
     read.id == task.id && text(&read) == text(task) && titled && read.notes.is_empty()
 }
@@ -80,17 +95,27 @@ pub(super) fn field(kind: FieldKind, task: &Task) -> Option<String> {
     if let Some(field) = fields.get(kind).filter(|_| kind.form().is_list()) {
         return Some(list(kind, &field.items));
     }
-    if let Some(text) = fields.text(kind).filter(|_| kind.form() == FieldForm::Prose) {
+    if let Some(text) = fields
+        .text(kind)
+        .filter(|_| kind.form() == FieldForm::Prose)
+    {
         return Some(prose(kind, text));
     }
-    let unreadable = fields.unreadable.iter().filter(|(of, _)| *of == kind).map(|(_, item)| &*item.text);
+    let unreadable = fields
+        .unreadable
+        .iter()
+        .filter(|(of, _)| *of == kind)
+        .map(|(_, item)| &*item.text);
     let values: Vec<&str> = unreadable.chain(written(task, kind)).collect();
     if !values.is_empty() {
         return Some(scalar(kind, task, &values));
     }
     // A field given as `none` turns its repetitions into duplicates.
     let absent = kind != FieldKind::Complexity || task.complexity_source.is_none();
-    let again = fields.duplicates.iter().any(|(label, _)| FieldKind::from_label(label) == Some(kind));
+    let again = fields
+        .duplicates
+        .iter()
+        .any(|(label, _)| FieldKind::from_label(label) == Some(kind));
     (absent && again).then(|| format!("- {}: none", kind.label()))
 }
 
@@ -101,7 +126,9 @@ fn list(kind: FieldKind, items: &[Item]) -> String {
     }
     let reads_back = |form: &str, items: &[Item]| {
         field_reads(form, |task| {
-            task.fields.get(kind).is_some_and(|list| same_items(&list.items, items))
+            task.fields
+                .get(kind)
+                .is_some_and(|list| same_items(&list.items, items))
                 && task.fields.unknown.is_empty()
                 && task.fields.duplicates.is_empty()
         })
@@ -113,7 +140,10 @@ fn list(kind: FieldKind, items: &[Item]) -> String {
         return form;
     }
     let nests = |entry: &str, item: &Item| {
-        reads_back(&list_form(kind, &[entry.into()], 0), std::slice::from_ref(item))
+        reads_back(
+            &list_form(kind, &[entry.into()], 0),
+            std::slice::from_ref(item),
+        )
     };
     let entries: Vec<Cow<'_, str>> = items
         .iter()
@@ -121,7 +151,10 @@ fn list(kind: FieldKind, items: &[Item]) -> String {
         .collect();
     // The entries up to the last one that fits only on the label's line.
     let inline = || {
-        let unfit = entries.iter().zip(items).rposition(|(entry, item)| !nests(entry, item));
+        let unfit = entries
+            .iter()
+            .zip(items)
+            .rposition(|(entry, item)| !nests(entry, item));
         unfit.map_or(0, |at| at + 1)
     };
     let all = entries.len();
@@ -133,7 +166,11 @@ fn list(kind: FieldKind, items: &[Item]) -> String {
 
 /// A list with its first `inline` entries on the label's line and the others below it.
 fn list_form(kind: FieldKind, entries: &[Cow<'_, str>], inline: usize) -> String {
-    let separator = if kind.form().is_list_of_words() { ", " } else { "; " };
+    let separator = if kind.form().is_list_of_words() {
+        ", "
+    } else {
+        "; "
+    };
     let mut form = format!("- {}:", kind.label());
     if inline > 0 {
         form.push(' ');
@@ -157,7 +194,10 @@ fn entry_forms(kind: FieldKind, item: &Item) -> Vec<String> {
         _ => vec![plain],
     };
     if let Some(note) = &item.note {
-        forms = forms.iter().flat_map(|form| [format!("{form} {note}"), format!("{form}{note}")]).collect();
+        forms = forms
+            .iter()
+            .flat_map(|form| [format!("{form} {note}"), format!("{form}{note}")])
+            .collect();
     }
     // As a block of its own below the bullet.
     forms.push(format!("\n{text}"));
@@ -169,7 +209,9 @@ fn scalar(kind: FieldKind, task: &Task, values: &[&str]) -> String {
     let reads_back = |form: &str| {
         let unreadable = |task: &Task| {
             let of_kind = task.fields.unreadable.iter().filter(|(of, _)| *of == kind);
-            of_kind.map(|(_, item)| item.text.to_string()).collect::<Vec<_>>()
+            of_kind
+                .map(|(_, item)| item.text.to_string())
+                .collect::<Vec<_>>()
         };
         field_reads(form, |read| {
             read.fields.text(kind) == task.fields.text(kind)
@@ -181,17 +223,25 @@ fn scalar(kind: FieldKind, task: &Task, values: &[&str]) -> String {
     let plain: Vec<Cow<'_, str>> = values.iter().map(|value| (*value).into()).collect();
     let coded: Vec<Cow<'_, str>> = values.iter().map(|value| code_span(value).into()).collect();
     let forms = [(&plain, 1), (&coded, 1), (&plain, 0), (&coded, 0)];
-    choose(forms.map(|(values, inline)| list_form(kind, values, inline).trim_end().to_owned()), reads_back)
+    choose(
+        forms.map(|(values, inline)| list_form(kind, values, inline).trim_end().to_owned()),
+        reads_back,
+    )
 }
 
 /// The value of a field that isn't a list, as it was written.
 fn written<'t>(task: &'t Task, kind: FieldKind) -> Option<&'t str> {
-    let as_written = task.fields.get(kind).and_then(|field| field.written.as_deref());
+    let as_written = task
+        .fields
+        .get(kind)
+        .and_then(|field| field.written.as_deref());
     as_written.or(task.fields.text(kind))
 }
 
 fn prose(kind: FieldKind, text: &str) -> String {
-    labelled(kind.label(), text, |task| task.fields.text(kind) == Some(text))
+    labelled(kind.label(), text, |task| {
+        task.fields.text(kind) == Some(text)
+    })
 }
 
 /// A field outside the language.
@@ -216,7 +266,9 @@ pub(super) fn duplicate(label: &str, text: &str) -> String {
 }
 
 fn labelled(label: &str, text: &str, reads_back: impl Fn(&Task) -> bool) -> String {
-    choose(labelled_forms(label, text), |form| field_reads(form, &reads_back))
+    choose(labelled_forms(label, text), |form| {
+        field_reads(form, &reads_back)
+    })
 }
 
 /// A label with any text after or below it; text that begins a block is first tried below.
@@ -247,7 +299,10 @@ fn indented(text: &str, columns: usize) -> Cow<'_, str> {
     for (number, line) in text.split('\n').enumerate() {
         if number > 0 {
             out.push('\n');
-            out.extend(std::iter::repeat_n(' ', if line.is_empty() { 0 } else { columns }));
+            out.extend(std::iter::repeat_n(
+                ' ',
+                if line.is_empty() { 0 } else { columns },
+            ));
         }
         out.push_str(line);
     }

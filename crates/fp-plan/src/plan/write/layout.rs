@@ -85,7 +85,11 @@ impl Layout {
     }
 
     pub(super) fn into_text(self, newline: &str) -> String {
-        if newline == "\n" { self.out } else { self.out.replace('\n', newline) }
+        if newline == "\n" {
+            self.out
+        } else {
+            self.out.replace('\n', newline)
+        }
     }
 }
 
@@ -93,10 +97,15 @@ impl Layout {
 pub(super) fn marker(text: &str) -> usize {
     let length = marker_length(text);
     let rest = &text[length..];
-    if rest.is_empty() || rest.starts_with([' ', '\n']) { length } else { 0 }
+    if rest.is_empty() || rest.starts_with([' ', '\n']) {
+        length
+    } else {
+        0
+    }
 }
 
 /// True if a block is an item that needs no blank line next to others.
 fn is_item(text: &str) -> bool {
-    text.strip_prefix("- ").is_some_and(|own| !own.trim_start_matches(' ').starts_with('\n'))
+    text.strip_prefix("- ")
+        .is_some_and(|own| !own.trim_start_matches(' ').starts_with('\n'))
 }

@@ -15,7 +15,11 @@ use super::task::{Plan, Task};
 /// Writes `plan` in the list dialect, with the line endings of its source. A synthetic root is omitted, because parsing
 /// adds it again.
 pub fn write(plan: &Plan) -> String {
-    let mut writer = Writer { plan, layout: Layout::default(), has_frame: false };
+    let mut writer = Writer {
+        plan,
+        layout: Layout::default(),
+        has_frame: false,
+    };
     writer.plan();
     writer.layout.into_text(plan.newline())
 }
@@ -56,7 +60,10 @@ impl Writer<'_> {
 
     /// True if the children of the root go beside it, at the margin: the root is synthetic, or named `root`.
     fn tasks_at_margin(&self) -> bool {
-        self.plan.tasks.first().is_some_and(|root| root.synthetic || root.id == "root")
+        self.plan
+            .tasks
+            .first()
+            .is_some_and(|root| root.synthetic || root.id == "root")
     }
 
     /// Writes the heading above a task, if it needs one.
@@ -71,7 +78,11 @@ impl Writer<'_> {
     fn subtasks(&mut self) {
         self.has_frame = true;
         let below_root = self.plan.tasks.first().is_some_and(|root| !root.synthetic);
-        self.layout.heading(if below_root { "### Subtasks" } else { "## Subtasks" });
+        self.layout.heading(if below_root {
+            "### Subtasks"
+        } else {
+            "## Subtasks"
+        });
     }
 
     fn task(&mut self, task: &Task, indent: usize) {
@@ -83,10 +94,12 @@ impl Writer<'_> {
             }
         }
         for (label, item) in &fields.unknown {
-            self.layout.item(indent + 2, &forms::unknown(label, &item.text));
+            self.layout
+                .item(indent + 2, &forms::unknown(label, &item.text));
         }
         for (label, item) in &fields.duplicates {
-            self.layout.item(indent + 2, &forms::duplicate(label, &item.text));
+            self.layout
+                .item(indent + 2, &forms::duplicate(label, &item.text));
         }
         for note in &task.notes {
             self.layout.block(indent + 2, &note.text);

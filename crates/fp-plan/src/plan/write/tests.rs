@@ -4,13 +4,28 @@ use crate::plan::{FormatError, format, parse};
 
 /// Formats `text`, which has to give `expect`, and to mean the same.
 fn check(text: &str, expect: &str) {
-    let found = format(text)
-        .unwrap_or_else(|error| panic!("{error}\n{text}\n--- written\n{}", super::write(&parse(text).0)));
-    assert_eq!(found, expect, "\n{text}\n--- found\n{found}--- expected\n{expect}");
+    let found = format(text).unwrap_or_else(|error| {
+        panic!(
+            "{error}\n{text}\n--- written\n{}",
+            super::write(&parse(text).0)
+        )
+    });
+    assert_eq!(
+        found, expect,
+        "\n{text}\n--- found\n{found}--- expected\n{expect}"
+    );
     assert_eq!(format(&found).as_ref(), Ok(&found), "once is enough");
     let crlf = text.replace('\n', "\r\n");
-    assert_eq!(format(&crlf), Ok(expect.replace('\n', "\r\n")), "with CRLF:\n{text}");
-    assert_eq!(format(&format!("\u{feff}{text}")), Ok(found), "with a byte-order mark:\n{text}");
+    assert_eq!(
+        format(&crlf),
+        Ok(expect.replace('\n', "\r\n")),
+        "with CRLF:\n{text}"
+    );
+    assert_eq!(
+        format(&format!("\u{feff}{text}")),
+        Ok(found),
+        "with a byte-order mark:\n{text}"
+    );
 }
 
 #[test]
@@ -59,7 +74,10 @@ fn roots_that_are_given_made_up_or_moved() {
         "- [ID: root] R\n  - [ID: 1] A\n    - [ID: 1.1] B\n",
         "# Task Decomposition\n\n## Root Task\n- [ID: root] R\n\n### Subtasks\n- [ID: 1] A\n  - [ID: 1.1] B\n",
     );
-    check("- [ID: 1] A\n* [ID: 2] B\n", "# Task Decomposition\n\n## Subtasks\n- [ID: 1] A\n- [ID: 2] B\n");
+    check(
+        "- [ID: 1] A\n* [ID: 2] B\n",
+        "# Task Decomposition\n\n## Subtasks\n- [ID: 1] A\n- [ID: 2] B\n",
+    );
     check(
         "Before.\n\n- [ID: 1] A\n\nBetween.\n\n- [ID: root] R\n\nBehind.\n",
         "# Task Decomposition\n\nBefore.\n\n## Root Task\n- [ID: root] R\n\n### Subtasks\n- [ID: 1] A\n\nBetween.\n\nBehind.\n",
@@ -72,9 +90,18 @@ fn fields_have_one_order_and_one_form() {
         "- [ID: 1] A\n  * priority: P1\n  * Risk: High - much\n  * Covers: R1\n  * **Test Commands**: `a`, `b`\n  * files: `a.rs` (new)\n  * acceptance criteria: a; b\n  * Complexity: 3, or so\n",
         "# Task Decomposition\n\n## Root Task\n- [ID: 1] A (Complexity: 3, or so)\n  - Acceptance:\n    - a\n    - b\n  - Files: a.rs (new)\n  - Test Commands: a; b\n  - Covers: R1\n  - Risk: High - much\n  - Priority: P1\n",
     );
-    below("  - Files: none\n  - Acceptance:\n", "  - Acceptance: none\n  - Files: none\n");
-    below("  - Files: a\n  - Owner: me\n  - files: b, c\n", "  - Files: a\n  - Owner: me\n  - files: b, c\n");
-    below("  - Group: none\n  - Group: x\n", "  - Group: none\n  - Group: x\n");
+    below(
+        "  - Files: none\n  - Acceptance:\n",
+        "  - Acceptance: none\n  - Files: none\n",
+    );
+    below(
+        "  - Files: a\n  - Owner: me\n  - files: b, c\n",
+        "  - Files: a\n  - Owner: me\n  - files: b, c\n",
+    );
+    below(
+        "  - Group: none\n  - Group: x\n",
+        "  - Group: none\n  - Group: x\n",
+    );
     below(
         "  - Tests Required: maybe\n  - Risk:\n    - huge\n",
         "  - Tests Required: maybe\n  - Risk: huge\n",
@@ -90,14 +117,23 @@ fn fields_have_one_order_and_one_form() {
 #[test]
 fn values_that_one_line_would_cut_are_nested_and_others_stay_on_one() {
     below("  - Files:\n    - a, b.rs\n", "  - Files:\n    - a, b.rs\n");
-    below("  - Files: `a, b.rs`, `c (d).rs` (new)\n", "  - Files:\n    - a, b.rs\n    - `c (d).rs` (new)\n");
+    below(
+        "  - Files: `a, b.rs`, `c (d).rs` (new)\n",
+        "  - Files:\n    - a, b.rs\n    - `c (d).rs` (new)\n",
+    );
     below("  - Files: `a - b.rs`\n", "  - Files: `a - b.rs`\n");
     below(
         "  - Dependencies:\n    - 1.1\n    - Task 1.2 (its types)\n",
         "  - Dependencies: 1.1, 1.2 (its types)\n",
     );
-    below("  - Dependencies:\n    - 1 and 2\n", "  - Dependencies:\n    - 1 and 2\n");
-    below("  - Test Commands: `a; b`; c \"d; e\"\n", "  - Test Commands:\n    - a; b\n    - c \"d; e\"\n");
+    below(
+        "  - Dependencies:\n    - 1 and 2\n",
+        "  - Dependencies:\n    - 1 and 2\n",
+    );
+    below(
+        "  - Test Commands: `a; b`; c \"d; e\"\n",
+        "  - Test Commands:\n    - a; b\n    - c \"d; e\"\n",
+    );
     below(
         "  - Test Commands:\n    ```sh\n    a; b\n    c\n    ```\n",
         "  - Test Commands:\n    - a; b\n    - c\n",
@@ -119,14 +155,26 @@ fn text_that_looks_like_something_else_stays_text() {
         "  - Acceptance: # a; - b; 1. c; > d; ``` e; <!-- f -->\n",
         "  - Acceptance:\n    - # a\n    - - b\n    - 1. c\n    - > d\n    - ``` e\n    - <!-- f -->\n",
     );
-    below("  - Acceptance: # [2] a; b, c\n", "  - Acceptance: # [2] a; b, c\n");
-    below("  - Acceptance: # [2] a\n    - b; c\n", "  - Acceptance: # [2] a\n    - b; c\n");
-    below("  - Notes:\n    - Files: b\n", "  - Notes:\n    - Files: b\n");
+    below(
+        "  - Acceptance: # [2] a; b, c\n",
+        "  - Acceptance: # [2] a; b, c\n",
+    );
+    below(
+        "  - Acceptance: # [2] a\n    - b; c\n",
+        "  - Acceptance: # [2] a\n    - b; c\n",
+    );
+    below(
+        "  - Notes:\n    - Files: b\n",
+        "  - Notes:\n    - Files: b\n",
+    );
     check(
         "## [1] A\n### Details\n- Note: x\n\n      code\n",
         "# Task Decomposition\n\n## Root Task\n- [ID: 1] A\n\n  ### Details\n\n  - Note: x\n\n        code\n",
     );
-    check("## [1] - # b (Complexity\n", "# Task Decomposition\n\n## Root Task\n- [ID: 1] # b (Complexity\n");
+    check(
+        "## [1] - # b (Complexity\n",
+        "# Task Decomposition\n\n## Root Task\n- [ID: 1] # b (Complexity\n",
+    );
     check(
         "## [1] A\n- Complexity: 3) (\n",
         "# Task Decomposition\n\n## Root Task\n- [ID: 1] A\n  - Complexity: 3) (\n",
@@ -145,11 +193,17 @@ fn prose_keeps_its_place_and_its_form() {
         "\n  A paragraph\n  of two lines.\n  <!-- a comment -->\n\n      code\n\n  > a quote\n\n  - a remark\n  - another\n  * a third\n\n  1. first\n\n  [page]: https://example.org\n",
         "\n  A paragraph\n  of two lines.\n\n  <!-- a comment -->\n\n      code\n\n  > a quote\n\n  - a remark\n  - another\n\n  * a third\n\n  1. first\n\n  [page]: https://example.org\n",
     );
-    below("  - Hints: a\n\n  ---\n\n      code\n", "  - Hints:\n    - a\n\n  ---\n\n      code\n");
+    below(
+        "  - Hints: a\n\n  ---\n\n      code\n",
+        "  - Hints:\n    - a\n\n  ---\n\n      code\n",
+    );
     below("\n  \u{3000}- no item\n", "\n  \u{3000}- no item\n");
     below("\n  text\n===\n", "\n  text\n      ===\n");
     below("  <!-- open\n", "\n  <!-- open\n  -->\n");
-    below("  - Backend tasks:\n    - [ID: 1.1] B\n", "\n  Backend tasks:\n\n  - [ID: 1.1] B\n");
+    below(
+        "  - Backend tasks:\n    - [ID: 1.1] B\n",
+        "\n  Backend tasks:\n\n  - [ID: 1.1] B\n",
+    );
     below("  - Subtasks:\n    - [ID: 1.1] B\n", "  - [ID: 1.1] B\n");
     check(
         "# My plan\n\nWhy.\n\n- Phase one\n\n  Its reason.\n\n  - [ID: 1] A\n- Phase two\n  - [ID: 2] B\n",
@@ -163,8 +217,14 @@ fn prose_keeps_its_place_and_its_form() {
 
 #[test]
 fn what_can_not_be_formatted() {
-    assert_eq!(format("# Notes\n\nNothing of the kind.\n"), Err(FormatError::NoTask));
-    assert_eq!(format("- [ID: 1] A\n- [ID 2] B\n"), Err(FormatError::Unreadable(1)));
+    assert_eq!(
+        format("# Notes\n\nNothing of the kind.\n"),
+        Err(FormatError::NoTask)
+    );
+    assert_eq!(
+        format("- [ID: 1] A\n- [ID 2] B\n"),
+        Err(FormatError::Unreadable(1))
+    );
     // Of two definitions of a link, Markdown forgets the second, and with it what it did to the line below.
     assert_eq!(
         format("- [ID: 1] A\n- [a]: b\n\n[a]: b\n    ---\n"),

@@ -120,14 +120,18 @@ fn what_the_user_repeats_is_the_users() {
 
 #[test]
 fn that_nothing_is_excluded_is_a_decision() {
-    let none = Answers { exclude_nothing: true, ..Answers::default() };
-    let decided =
-        json!({ "schemaVersion": 1, "scopeExclusions": [], "saidBy": { "scopeExclusions": "user" } });
+    let none = Answers {
+        exclude_nothing: true,
+        ..Answers::default()
+    };
+    let decided = json!({ "schemaVersion": 1, "scopeExclusions": [], "saidBy": { "scopeExclusions": "user" } });
     check(json!({}), &none, Decider::User, decided.clone());
     check(decided.clone(), &none, Decider::Auto, decided.clone());
-    let more = Answers { exclude: texts(&["번역"]), ..Answers::default() };
-    let excluded =
-        json!({ "schemaVersion": 1, "scopeExclusions": [{ "text": "번역", "by": "user" }], "saidBy": {} });
+    let more = Answers {
+        exclude: texts(&["번역"]),
+        ..Answers::default()
+    };
+    let excluded = json!({ "schemaVersion": 1, "scopeExclusions": [{ "text": "번역", "by": "user" }], "saidBy": {} });
     check(decided, &more, Decider::User, excluded.clone());
     let after = json!({
         "schemaVersion": 1,
@@ -153,7 +157,13 @@ fn what_is_withdrawn_is_kept_and_its_id_not_given_again() {
     };
     interview.merge(&answers, Decider::User).unwrap();
     interview
-        .merge(&Answers { requirements: texts(&["It says hello"]), ..Answers::default() }, Decider::User)
+        .merge(
+            &Answers {
+                requirements: texts(&["It says hello"]),
+                ..Answers::default()
+            },
+            Decider::User,
+        )
         .unwrap();
     let after = json!({
         "schemaVersion": 1,
@@ -170,10 +180,16 @@ fn what_is_withdrawn_is_kept_and_its_id_not_given_again() {
         ],
     });
     assert_eq!(Value::Object(interview.document.clone()), after);
-    let never =
-        Answers { withdraw: texts(&["R1", "R2"]), requirements: texts(&["more"]), ..Answers::default() };
+    let never = Answers {
+        withdraw: texts(&["R1", "R2"]),
+        requirements: texts(&["more"]),
+        ..Answers::default()
+    };
     assert_eq!(
-        interview.merge(&never, Decider::User).unwrap_err().to_string(),
+        interview
+            .merge(&never, Decider::User)
+            .unwrap_err()
+            .to_string(),
         "\"R2\" can't be withdrawn: nothing required, in or out of scope has that id or these words"
     );
     assert_eq!(Value::Object(interview.document), after);
@@ -181,11 +197,18 @@ fn what_is_withdrawn_is_kept_and_its_id_not_given_again() {
 
 #[test]
 fn an_alternative_has_one_reason() {
-    let answers =
-        |why: &str| Answers { alternatives: vec![("a plugin".into(), why.into())], ..Answers::default() };
+    let answers = |why: &str| Answers {
+        alternatives: vec![("a plugin".into(), why.into())],
+        ..Answers::default()
+    };
     let told = |why: &str| json!({ "name": "a plugin", "whyNot": why, "by": "user" });
     let first = json!({ "schemaVersion": 1, "alternatives": [told("too slow")] });
-    check(json!({}), &answers("too slow"), Decider::User, first.clone());
+    check(
+        json!({}),
+        &answers("too slow"),
+        Decider::User,
+        first.clone(),
+    );
     let second = json!({
         "schemaVersion": 1,
         "alternatives": [told("too large")],
@@ -196,7 +219,11 @@ fn an_alternative_has_one_reason() {
 
 #[test]
 fn what_is_no_list_becomes_its_first_entry() {
-    let answers = Answers { requirements: texts(&["a"]), open: texts(&["b"]), ..Answers::default() };
+    let answers = Answers {
+        requirements: texts(&["a"]),
+        open: texts(&["b"]),
+        ..Answers::default()
+    };
     let before = json!({ "requirements": 3, "openQuestions": { "a": 1 } });
     let after = json!({
         "schemaVersion": 1,

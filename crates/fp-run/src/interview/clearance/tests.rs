@@ -45,7 +45,12 @@ fn check(changes: Value, name: &str, what: &str) {
             Some(missing) => format!("{}; {missing}", item.state.into_str()),
             None => item.state.into_str().to_owned(),
         };
-        assert_eq!(told, if item.name == name { what } else { "clear" }, "{} of {changes}", item.name);
+        assert_eq!(
+            told,
+            if item.name == name { what } else { "clear" },
+            "{} of {changes}",
+            item.name
+        );
     }
     assert_eq!(clearance.clear, !what.contains(';'), "{changes}");
 }
@@ -65,13 +70,29 @@ fn each_item_says_what_it_lacks() {
     };
     let unconfirmed = |flag: &str| format!("assumed; the user has not confirmed it: {flag}");
     for by in [json!("auto"), json!(null), json!(3), json!("somebody")] {
-        check(said_by("objective", by.clone()), "objective", &unconfirmed("--objective TEXT"));
+        check(
+            said_by("objective", by.clone()),
+            "objective",
+            &unconfirmed("--objective TEXT"),
+        );
         check(said_by("approach", by.clone()), "approach", "automatic");
-        check(said_by("testStrategy", by), "tests", &unconfirmed("--tests TEXT"));
+        check(
+            said_by("testStrategy", by),
+            "tests",
+            &unconfirmed("--tests TEXT"),
+        );
     }
-    check(json!({ "requirements": ["It greets"] }), "objective", "clear");
+    check(
+        json!({ "requirements": ["It greets"] }),
+        "objective",
+        "clear",
+    );
     check(json!({ "approach": null }), "approach", "automatic");
-    check(json!({ "testStrategy": 3 }), "tests", "missing; nobody has said how it is tested: --tests TEXT");
+    check(
+        json!({ "testStrategy": 3 }),
+        "tests",
+        "missing; nobody has said how it is tested: --tests TEXT",
+    );
     check(
         json!({ "openQuestions": ["Which \"language\"?", { "question": "언어는?" }, "c", "d", "e"] }),
         "questions",
@@ -86,7 +107,8 @@ fn the_scope_has_two_sides() {
         "scope",
         "missing; nothing is said to be in scope: --include TEXT",
     );
-    let nothing_out = "missing; nothing is said to be out of scope: --exclude TEXT, or --exclude none";
+    let nothing_out =
+        "missing; nothing is said to be out of scope: --exclude TEXT, or --exclude none";
     check(json!({ "scopeExclusions": [] }), "scope", nothing_out);
     check(json!({ "scopeExclusions": null }), "scope", nothing_out);
     let none = |by: &str| {
@@ -97,13 +119,21 @@ fn the_scope_has_two_sides() {
     check(none("user"), "scope", "clear");
     let unconfirmed = "assumed; the user has not confirmed it: --exclude TEXT, or --exclude none";
     check(none("auto"), "scope", unconfirmed);
-    check(json!({ "scopeExclusions": ["plain"] }), "scope", unconfirmed);
+    check(
+        json!({ "scopeExclusions": ["plain"] }),
+        "scope",
+        unconfirmed,
+    );
     check(
         json!({ "scopeInclusions": ["plain"] }),
         "scope",
         "assumed; the user has not confirmed it: --include TEXT",
     );
-    check(json!({ "scopeInclusions": ["plain", { "text": "a", "by": "user" }] }), "scope", "clear");
+    check(
+        json!({ "scopeInclusions": ["plain", { "text": "a", "by": "user" }] }),
+        "scope",
+        "clear",
+    );
 }
 
 #[test]
@@ -123,7 +153,11 @@ fn what_nobody_can_observe_is_ambiguous() {
         "ambiguities",
         "missing; \"the Command\", in and out of scope at once: --withdraw ID-OR-TEXT, and say it anew",
     );
-    check(json!({ "scopeExclusions": [user("errors that are user-friendly")] }), "ambiguities", "clear");
+    check(
+        json!({ "scopeExclusions": [user("errors that are user-friendly")] }),
+        "ambiguities",
+        "clear",
+    );
     let nothing = judge(&json!({}), &GROUNDS);
     let open: Vec<&str> = nothing.open().map(|item| item.name).collect();
     assert_eq!(open, ["objective", "scope", "ambiguities", "tests"]);
@@ -140,52 +174,162 @@ fn small_work_needs_little() {
     let one = InterviewRounds { user: 1, auto: 0 };
     let states = |record: &Value, grounds: &Grounds| {
         let clearance = judge(record, grounds);
-        let words: Vec<_> = clearance.items.iter().map(|item| item.state.into_str()).collect();
+        let words: Vec<_> = clearance
+            .items
+            .iter()
+            .map(|item| item.state.into_str())
+            .collect();
         (words.join(" "), clearance.clear)
     };
     let relieved = "clear automatic automatic automatic clear automatic";
-    let direct = Grounds { mode: Mode::Direct, intent: Intent::Architecture, rounds: one, ..GROUNDS };
-    let trivial = Grounds { mode: Mode::Full, intent: Intent::Trivial, rounds: one, ..GROUNDS };
+    let direct = Grounds {
+        mode: Mode::Direct,
+        intent: Intent::Architecture,
+        rounds: one,
+        ..GROUNDS
+    };
+    let trivial = Grounds {
+        mode: Mode::Full,
+        intent: Intent::Trivial,
+        rounds: one,
+        ..GROUNDS
+    };
     for grounds in [direct, trivial] {
         assert_eq!(states(&small, &grounds), (relieved.into(), true));
         assert_eq!(
-            states(&small, &Grounds { rounds: InterviewRounds::default(), ..grounds }),
+            states(
+                &small,
+                &Grounds {
+                    rounds: InterviewRounds::default(),
+                    ..grounds
+                }
+            ),
             (relieved.into(), false)
         );
-        assert_eq!(states(&whole(), &grounds), ("clear clear clear clear clear clear".into(), true));
+        assert_eq!(
+            states(&whole(), &grounds),
+            ("clear clear clear clear clear clear".into(), true)
+        );
         let mut untested = small.clone();
         untested["testStrategy"] = Value::Null;
         let (words, clear) = states(&untested, &grounds);
-        assert_eq!((words.as_str(), clear), ("clear automatic automatic automatic clear missing", false));
+        assert_eq!(
+            (words.as_str(), clear),
+            ("clear automatic automatic automatic clear missing", false)
+        );
         let (words, clear) = states(&json!({ "openQuestions": "a" }), &grounds);
-        assert_eq!((words.as_str(), clear), ("missing automatic automatic automatic missing missing", false));
+        assert_eq!(
+            (words.as_str(), clear),
+            (
+                "missing automatic automatic automatic missing missing",
+                false
+            )
+        );
     }
 }
 
 #[test]
 fn rounds_have_a_least_and_a_most() {
-    let check = |intent, mode, by, (user, auto): (u32, u32), expect: &str, clear: bool, goes_on: bool| {
-        let clearance =
-            judge(&whole(), &Grounds { intent, mode, by, rounds: InterviewRounds { user, auto } });
-        assert_eq!(clearance.rounds_in_words(), expect);
-        assert_eq!((clearance.clear, clearance.may_go_on()), (clear, goes_on), "{expect}");
-    };
+    let check =
+        |intent, mode, by, (user, auto): (u32, u32), expect: &str, clear: bool, goes_on: bool| {
+            let clearance = judge(
+                &whole(),
+                &Grounds {
+                    intent,
+                    mode,
+                    by,
+                    rounds: InterviewRounds { user, auto },
+                },
+            );
+            assert_eq!(clearance.rounds_in_words(), expect);
+            assert_eq!(
+                (clearance.clear, clearance.may_go_on()),
+                (clear, goes_on),
+                "{expect}"
+            );
+        };
     use Decider::{Auto, User};
     use Intent::{Architecture, MidSized, Trivial};
     use Mode::{Direct, Full, Pipeline, Specified};
-    check(MidSized, Pipeline, User, (0, 9), "0 (at least 1, at most 30)", false, false);
-    check(MidSized, Pipeline, User, (1, 0), "1 (at least 1, at most 30)", true, true);
-    check(Architecture, Full, User, (1, 0), "1 (at least 1, at most 30)", true, true);
-    check(MidSized, Specified, User, (0, 1), "1 (at most 30)", true, true);
-    check(Architecture, Direct, User, (1, 0), "1 (at least 1, at most 30)", true, true);
-    check(Trivial, Full, User, (0, 0), "0 (at least 1, at most 30)", false, false);
-    check(Architecture, Full, Auto, (0, 0), "0 (at most 30)", true, true);
-    let limit = |user| Grounds { rounds: InterviewRounds { user, auto: 0 }, ..GROUNDS };
+    check(
+        MidSized,
+        Pipeline,
+        User,
+        (0, 9),
+        "0 (at least 1, at most 30)",
+        false,
+        false,
+    );
+    check(
+        MidSized,
+        Pipeline,
+        User,
+        (1, 0),
+        "1 (at least 1, at most 30)",
+        true,
+        true,
+    );
+    check(
+        Architecture,
+        Full,
+        User,
+        (1, 0),
+        "1 (at least 1, at most 30)",
+        true,
+        true,
+    );
+    check(
+        MidSized,
+        Specified,
+        User,
+        (0, 1),
+        "1 (at most 30)",
+        true,
+        true,
+    );
+    check(
+        Architecture,
+        Direct,
+        User,
+        (1, 0),
+        "1 (at least 1, at most 30)",
+        true,
+        true,
+    );
+    check(
+        Trivial,
+        Full,
+        User,
+        (0, 0),
+        "0 (at least 1, at most 30)",
+        false,
+        false,
+    );
+    check(
+        Architecture,
+        Full,
+        Auto,
+        (0, 0),
+        "0 (at most 30)",
+        true,
+        true,
+    );
+    let limit = |user| Grounds {
+        rounds: InterviewRounds { user, auto: 0 },
+        ..GROUNDS
+    };
     assert!(!judge(&json!({}), &limit(29)).may_go_on());
     let ended = judge(&json!({}), &limit(30));
-    assert_eq!((ended.clear, ended.limit_reached, ended.may_go_on()), (false, true, true));
+    assert_eq!(
+        (ended.clear, ended.limit_reached, ended.may_go_on()),
+        (false, true, true)
+    );
     assert_eq!(ended.open().count(), 4);
-    let unasked = Grounds { by: Auto, rounds: InterviewRounds { user: 0, auto: 30 }, ..GROUNDS };
+    let unasked = Grounds {
+        by: Auto,
+        rounds: InterviewRounds { user: 0, auto: 30 },
+        ..GROUNDS
+    };
     assert!(judge(&json!({}), &unasked).limit_reached);
 }
 
@@ -194,11 +338,19 @@ fn what_the_interview_settled_is_not_looked_up_again() {
     use PlanningStep::{Approach, Decompose, Interview, Research};
     let steps = [Interview, Research, Approach, Decompose];
     let check = |record: &Value, steps: &[PlanningStep], expect: PlanningStep| {
-        assert_eq!(judge(record, &GROUNDS).next_step(steps), Some(expect), "{record}");
+        assert_eq!(
+            judge(record, &GROUNDS).next_step(steps),
+            Some(expect),
+            "{record}"
+        );
     };
     check(&whole(), &steps, Decompose);
     check(&with(json!({ "approach": null })), &steps, Research);
-    check(&with(json!({ "saidBy": { "objective": "user", "approach": "auto" } })), &steps, Research);
+    check(
+        &with(json!({ "saidBy": { "objective": "user", "approach": "auto" } })),
+        &steps,
+        Research,
+    );
     check(&whole(), &[Interview, Research], Research);
 }
 
@@ -206,24 +358,42 @@ fn what_the_interview_settled_is_not_looked_up_again() {
 fn where_nobody_is_asked_assumptions_are_enough() {
     let mut assumed = Interview::default();
     assumed.merge(&said("a"), Decider::Auto).unwrap();
-    let grounds = Grounds { by: Decider::Auto, rounds: InterviewRounds { user: 0, auto: 1 }, ..GROUNDS };
+    let grounds = Grounds {
+        by: Decider::Auto,
+        rounds: InterviewRounds { user: 0, auto: 1 },
+        ..GROUNDS
+    };
     let clearance = Clearance::new(&assumed, &grounds);
-    let words: Vec<_> = clearance.items.iter().map(|item| item.state.into_str()).collect();
-    assert_eq!(words.join(" "), "assumed assumed clear assumed clear assumed");
+    let words: Vec<_> = clearance
+        .items
+        .iter()
+        .map(|item| item.state.into_str())
+        .collect();
+    assert_eq!(
+        words.join(" "),
+        "assumed assumed clear assumed clear assumed"
+    );
     assert!(clearance.clear, "{clearance:?}");
     assert!(!Clearance::new(&assumed, &GROUNDS).clear);
     assert!(!judge(&json!({}), &grounds).clear);
     assumed.merge(&said("a"), Decider::User).unwrap();
-    assert!(Clearance::new(&assumed, &GROUNDS).clear, "what the user repeats is confirmed");
+    assert!(
+        Clearance::new(&assumed, &GROUNDS).clear,
+        "what the user repeats is confirmed"
+    );
     assumed.merge(&said("a"), Decider::Auto).unwrap();
     assert!(Clearance::new(&assumed, &GROUNDS).clear, "and stays so");
 }
 
 #[test]
 fn texts_of_strangers_stay_on_their_line() {
-    let record = with(json!({ "openQuestions": [format!("a\n# b \u{1b}[31m {}", "x".repeat(1_000))] }));
+    let record =
+        with(json!({ "openQuestions": [format!("a\n# b \u{1b}[31m {}", "x".repeat(1_000))] }));
     let missing = judge(&record, &GROUNDS).items[4].missing.clone().unwrap();
-    assert!(missing.len() < 200 && !missing.contains(char::is_control), "{missing:?}");
+    assert!(
+        missing.len() < 200 && !missing.contains(char::is_control),
+        "{missing:?}"
+    );
 }
 
 fn said(text: &str) -> Answers {
@@ -241,8 +411,18 @@ fn said(text: &str) -> Answers {
 fn grounds() -> impl Strategy<Value = Grounds> {
     let rounds = (0..40_u32, 0..40_u32).prop_map(|(user, auto)| InterviewRounds { user, auto });
     let by = prop_oneof![Just(Decider::User), Just(Decider::Auto)];
-    (prop::sample::select(Intent::VARIANTS), prop::sample::select(Mode::VARIANTS), by, rounds)
-        .prop_map(|(intent, mode, by, rounds)| Grounds { intent, mode, by, rounds })
+    (
+        prop::sample::select(Intent::VARIANTS),
+        prop::sample::select(Mode::VARIANTS),
+        by,
+        rounds,
+    )
+        .prop_map(|(intent, mode, by, rounds)| Grounds {
+            intent,
+            mode,
+            by,
+            rounds,
+        })
 }
 
 /// A few answers; nothing vague, nothing that is open, and nothing both in and out of scope.
@@ -250,21 +430,35 @@ fn definite() -> impl Strategy<Value = Answers> {
     let text = || prop::option::of("[a-c]{1,2}|한글");
     let texts = |prefix: &'static str| {
         prop::collection::vec("[a-c]{1,2}", 0..3).prop_map(move |texts| {
-            texts.into_iter().map(|text| format!("{prefix} {text}")).collect::<Vec<_>>()
+            texts
+                .into_iter()
+                .map(|text| format!("{prefix} {text}"))
+                .collect::<Vec<_>>()
         })
     };
-    (text(), text(), text(), texts("in"), texts("out"), texts("R"), any::<bool>()).prop_map(
-        |(objective, approach, tests, include, exclude, requirements, exclude_nothing)| Answers {
-            objective,
-            approach,
-            tests,
-            include,
-            exclude_nothing: exclude_nothing && exclude.is_empty(),
-            exclude,
-            requirements,
-            ..Answers::default()
-        },
+    (
+        text(),
+        text(),
+        text(),
+        texts("in"),
+        texts("out"),
+        texts("R"),
+        any::<bool>(),
     )
+        .prop_map(
+            |(objective, approach, tests, include, exclude, requirements, exclude_nothing)| {
+                Answers {
+                    objective,
+                    approach,
+                    tests,
+                    include,
+                    exclude_nothing: exclude_nothing && exclude.is_empty(),
+                    exclude,
+                    requirements,
+                    ..Answers::default()
+                }
+            },
+        )
 }
 
 fn any_json() -> impl Strategy<Value = Value> {

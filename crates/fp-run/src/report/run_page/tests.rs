@@ -10,8 +10,10 @@ fn log(entries: &[(u64, Value)]) -> Vec<Entry> {
     let start: Timestamp = START.parse().unwrap();
     let entry = |(number, (seconds, events)): (usize, &(u64, Value))| {
         let at = start + std::time::Duration::from_secs(*seconds);
-        serde_json::from_value(json!({ "schemaVersion": 1, "seq": number + 1, "at": at, "events": events }))
-            .unwrap()
+        serde_json::from_value(
+            json!({ "schemaVersion": 1, "seq": number + 1, "at": at, "events": events }),
+        )
+        .unwrap()
     };
     entries.iter().enumerate().map(entry).collect()
 }
@@ -49,7 +51,11 @@ fn verify(task: &str) -> Value {
 }
 
 fn judged(task: &str, iteration: u32, pass: bool) -> Value {
-    let reasons = if pass { vec![] } else { vec!["Criterion 1 (it works): no"] };
+    let reasons = if pass {
+        vec![]
+    } else {
+        vec!["Criterion 1 (it works): no"]
+    };
     json!({ "judged": { "task": task, "iteration": iteration, "pass": pass, "summary": "seen", "reasons": reasons,
         "judgements": [{ "criterion": 1, "pass": pass, "evidence": "cargo test" }] } })
 }
@@ -66,7 +72,10 @@ fn bars(page: &RunPage<'_>, lane: usize) -> Vec<(BarKind, String, usize, i64, i6
     let start: Timestamp = START.parse().unwrap();
     let seconds = |at: Timestamp| at.duration_since(start).as_secs();
     let told = page.lanes[lane].bars.iter().map(|bar| {
-        let task = bar.task.as_ref().map_or_else(String::new, ToString::to_string);
+        let task = bar
+            .task
+            .as_ref()
+            .map_or_else(String::new, ToString::to_string);
         (bar.kind, task, bar.nth, seconds(bar.from), seconds(bar.to))
     });
     told.collect()
@@ -90,7 +99,10 @@ fn whole() -> RunPage<'static> {
             (10, json!([claimed("1", "builder-1", 1)])),
             (15, json!([claimed("3", "builder-2", 1)])),
             (20, json!([question])),
-            (30, json!([{ "nudged": { "task": "1", "owner": "builder-1" } }])),
+            (
+                30,
+                json!([{ "nudged": { "task": "1", "owner": "builder-1" } }]),
+            ),
             (40, json!([submitted("1", "builder-1")])),
             (45, json!([verify("1")])),
             (60, json!([judged("1", 1, false), back])),
@@ -145,9 +157,20 @@ fn each_builder_is_at_one_thing_after_the_other() {
     assert_eq!(bars(&page, 2), [bar(Asking, "3", 0, 20, 70)]);
     let names: Vec<&str> = page.lanes.iter().map(|lane| lane.name.as_str()).collect();
     assert_eq!(names, ["builder-1", "builder-2", "user"]);
-    let outcomes: Vec<Option<TryOutcome>> =
-        page.lanes[0].bars.iter().filter(|bar| bar.kind == Building).map(|bar| bar.outcome).collect();
-    assert_eq!(outcomes, [Some(TryOutcome::Failed), Some(TryOutcome::Passed), Some(TryOutcome::Passed)]);
+    let outcomes: Vec<Option<TryOutcome>> = page.lanes[0]
+        .bars
+        .iter()
+        .filter(|bar| bar.kind == Building)
+        .map(|bar| bar.outcome)
+        .collect();
+    assert_eq!(
+        outcomes,
+        [
+            Some(TryOutcome::Failed),
+            Some(TryOutcome::Passed),
+            Some(TryOutcome::Passed)
+        ]
+    );
 }
 
 #[test]
@@ -155,13 +178,28 @@ fn all_time_is_accounted_for() {
     let page = whole();
     assert_eq!(page.wall(), 150_000);
     for lane in page.lanes.iter().filter(|lane| !lane.user) {
-        assert_eq!(lane.millis.total() + lane.idle, page.wall(), "{}", lane.name);
+        assert_eq!(
+            lane.millis.total() + lane.idle,
+            page.wall(),
+            "{}",
+            lane.name
+        );
     }
-    let expect =
-        RunTimes { building: 103_000, asking: 50_000, waiting: 68_000, verifying: 34_000, committing: 2_000 };
+    let expect = RunTimes {
+        building: 103_000,
+        asking: 50_000,
+        waiting: 68_000,
+        verifying: 34_000,
+        committing: 2_000,
+    };
     assert_eq!((page.millis, page.idle()), (expect, 43_000));
-    let first =
-        RunTimes { building: 45_000, asking: 0, waiting: 10_000, verifying: 25_000, committing: 2_000 };
+    let first = RunTimes {
+        building: 45_000,
+        asking: 0,
+        waiting: 10_000,
+        verifying: 25_000,
+        committing: 2_000,
+    };
     assert_eq!(page.tasks[0].millis, first);
     // 1 took 82 s and 2, which waits for it, 40 s; 3 alone took longer.
     let chain: Vec<&str> = page.chain.tasks.iter().map(TaskId::as_str).collect();
@@ -174,17 +212,33 @@ fn tries_say_what_was_judged() {
     let task = &page.tasks[0];
     assert_eq!((page.tries, task.tries.len()), (4, 2));
     let first = &task.tries[0];
-    assert_eq!(first.attempt.end, Some(AttemptEnd::Failed("Criterion 1 (it works): no".into())));
-    assert_eq!((first.nudges, first.files.as_slice()), (1, &["a.rs".to_owned()][..]));
-    assert_eq!(first.verifier.as_ref().map(ToString::to_string), Some("verifier-1".into()));
+    assert_eq!(
+        first.attempt.end,
+        Some(AttemptEnd::Failed("Criterion 1 (it works): no".into()))
+    );
+    assert_eq!(
+        (first.nudges, first.files.as_slice()),
+        (1, &["a.rs".to_owned()][..])
+    );
+    assert_eq!(
+        first.verifier.as_ref().map(ToString::to_string),
+        Some("verifier-1".into())
+    );
     let criterion = &first.criteria[0];
     assert_eq!(
-        (criterion.text.as_str(), criterion.pass, criterion.evidence.as_str()),
+        (
+            criterion.text.as_str(),
+            criterion.pass,
+            criterion.evidence.as_str()
+        ),
         ("It works", false, "cargo test")
     );
     assert_eq!(task.tries[1].attempt.end, Some(AttemptEnd::Passed));
-    let commits: Vec<(&str, &str)> =
-        page.commits.iter().map(|c| (c.hash.as_str(), c.subject.as_str())).collect();
+    let commits: Vec<(&str, &str)> = page
+        .commits
+        .iter()
+        .map(|c| (c.hash.as_str(), c.subject.as_str()))
+        .collect();
     assert_eq!(commits, [("c0ffee1", "Add 1"), ("c0ffee2", "Add 2")]);
     let decision = &page.decisions[0];
     assert_eq!(
@@ -197,23 +251,41 @@ fn tries_say_what_was_judged() {
 fn one_mark_a_task_and_command() {
     use MarkKind::*;
     let page = whole();
-    let told: Vec<(MarkKind, Option<usize>, &str)> =
-        page.marks.iter().map(|mark| (mark.kind, mark.lane, mark.text.as_str())).collect();
+    let told: Vec<(MarkKind, Option<usize>, &str)> = page
+        .marks
+        .iter()
+        .map(|mark| (mark.kind, mark.lane, mark.text.as_str()))
+        .collect();
     assert_eq!(
         told,
         [
-            (Run, None, "the run starts: 2 builders, 3 attempts, commits on"),
+            (
+                Run,
+                None,
+                "the run starts: 2 builders, 3 attempts, commits on"
+            ),
             (Question, Some(1), "question q1: Task 3"),
             (Nudge, Some(0), "builder-1 is told to go on"),
-            (NotPassed, Some(0), "attempt 1 did not pass; goes back to its builder for attempt 2"),
+            (
+                NotPassed,
+                Some(0),
+                "attempt 1 did not pass; goes back to its builder for attempt 2"
+            ),
             (Question, None, "q1 is answered by the user: This"),
             (Passed, Some(0), "attempt 2 passed"),
             (Commit, Some(0), "completed, commit c0ffee1"),
-            (Commit, Some(0), "attempt 1 passed; completed, commit c0ffee2"),
+            (
+                Commit,
+                Some(0),
+                "attempt 1 passed; completed, commit c0ffee2"
+            ),
             (Run, None, "the run was cancelled by the user"),
         ]
     );
-    assert_eq!(page.marks[3].detail, "Criterion 1 (it works): no\nSummary: seen");
+    assert_eq!(
+        page.marks[3].detail,
+        "Criterion 1 (it works): no\nSummary: seen"
+    );
 }
 
 #[test]
@@ -243,22 +315,49 @@ fn pauses_count_nowhere() {
 #[test]
 fn what_goes_on_ends_with_the_last_event() {
     let leaves = [leaf("1", &[])];
-    let page =
-        page(&[(0, start(&leaves)), (5, json!([claimed("1", "builder-1", 1)])), (9, json!(["told"]))], TREE);
+    let page = page(
+        &[
+            (0, start(&leaves)),
+            (5, json!([claimed("1", "builder-1", 1)])),
+            (9, json!(["told"])),
+        ],
+        TREE,
+    );
     assert_eq!(bars(&page, 0), [(BarKind::Building, "1".into(), 1, 5, 9)]);
     assert!(page.lanes[0].bars[0].open);
-    assert_eq!((page.wall(), page.phase, page.lanes[0].idle), (9_000, Phase::Running, 5_000));
+    assert_eq!(
+        (page.wall(), page.phase, page.lanes[0].idle),
+        (9_000, Phase::Running, 5_000)
+    );
 }
 
 #[test]
 fn before_the_run_there_is_nothing_to_draw() {
     let empty = page(&[], TREE);
-    assert_eq!((empty.wall(), empty.lanes.len(), empty.marks.len(), empty.tasks.len()), (0, 0, 0, 0));
+    assert_eq!(
+        (
+            empty.wall(),
+            empty.lanes.len(),
+            empty.marks.len(),
+            empty.tasks.len()
+        ),
+        (0, 0, 0, 0)
+    );
     let approved = page(
-        &[(0, json!([{ "approved": { "treeHash": "h", "leaves": [leaf("1", &[])], "by": "user" } }]))],
+        &[(
+            0,
+            json!([{ "approved": { "treeHash": "h", "leaves": [leaf("1", &[])], "by": "user" } }]),
+        )],
         TREE,
     );
-    assert_eq!((approved.started_at, approved.lanes.len(), approved.tasks.len()), (None, 0, 1));
+    assert_eq!(
+        (
+            approved.started_at,
+            approved.lanes.len(),
+            approved.tasks.len()
+        ),
+        (None, 0, 1)
+    );
     assert_eq!(approved.chain, LongestChain::default());
 }
 
@@ -272,7 +371,10 @@ fn a_question_of_no_more_use_ends_with_the_claim() {
             (0, start(&leaves)),
             (1, json!([claimed("1", "builder-1", 1)])),
             (2, json!([question])),
-            (5, json!([{ "released": { "task": "1", "reason": "gone", "iteration": 1 } }])),
+            (
+                5,
+                json!([{ "released": { "task": "1", "reason": "gone", "iteration": 1 } }]),
+            ),
             (9, json!([claimed("1", "builder-2", 1)])),
         ],
         TREE,
@@ -294,7 +396,10 @@ fn a_commit_that_was_rolled_back_is_undone() {
             (2, json!([submitted("1", "builder-1")])),
             (3, json!([judged("1", 1, true), begun, done])),
             (4, json!(["finished"])),
-            (9, json!([{ "rolledBack": { "task": "1", "commit": "c0ffee1", "revert": "beef" } }])),
+            (
+                9,
+                json!([{ "rolledBack": { "task": "1", "commit": "c0ffee1", "revert": "beef" } }]),
+            ),
         ],
         TREE,
     );
@@ -311,8 +416,24 @@ fn each_try_has_its_builder_and_its_end() {
     let page = page(
         &[
             (0, start(&[leaf("1", &[])])),
-            (1, json!([claimed("1", "builder-1", 1), judged("1", 1, false), back(2), released])),
-            (2, json!([claimed("1", "builder-2", 2), judged("1", 2, true), back(3), failed])),
+            (
+                1,
+                json!([
+                    claimed("1", "builder-1", 1),
+                    judged("1", 1, false),
+                    back(2),
+                    released
+                ]),
+            ),
+            (
+                2,
+                json!([
+                    claimed("1", "builder-2", 2),
+                    judged("1", 2, true),
+                    back(3),
+                    failed
+                ]),
+            ),
             (3, json!([retried, claimed("1", "builder-1", 1)])),
         ],
         TREE,
@@ -320,12 +441,22 @@ fn each_try_has_its_builder_and_its_end() {
     let told: Vec<(u32, &str, Option<AttemptEnd>)> = page.tasks[0]
         .tries
         .iter()
-        .map(|one| (one.attempt.iteration, one.attempt.builder.as_str(), one.attempt.end.clone()))
+        .map(|one| {
+            (
+                one.attempt.iteration,
+                one.attempt.builder.as_str(),
+                one.attempt.end.clone(),
+            )
+        })
         .collect();
     assert_eq!(
         told,
         [
-            (1, "builder-1", Some(AttemptEnd::Failed("Criterion 1 (it works): no".into()))),
+            (
+                1,
+                "builder-1",
+                Some(AttemptEnd::Failed("Criterion 1 (it works): no".into()))
+            ),
             (2, "builder-1", Some(AttemptEnd::Released("gone".into()))),
             (2, "builder-2", Some(AttemptEnd::Failed("hook".into()))),
             (3, "builder-2", Some(AttemptEnd::Failed("given up".into()))),

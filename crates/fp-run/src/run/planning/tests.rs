@@ -12,7 +12,14 @@ fn state() -> State {
 
 fn take(state: &mut State, events: Vec<Event>) {
     let at = Timestamp::UNIX_EPOCH;
-    state.apply(&Entry { schema_version: 1, seq: state.seq + 1, at, clock: None, by: None, events });
+    state.apply(&Entry {
+        schema_version: 1,
+        seq: state.seq + 1,
+        at,
+        clock: None,
+        by: None,
+        events,
+    });
 }
 
 fn seen(tree: &str, failing: &[&str]) -> Seen {
@@ -27,7 +34,9 @@ fn seen(tree: &str, failing: &[&str]) -> Seen {
 /// Validates the tree; the number of the pass where it was counted.
 fn validate(state: &mut State, tree: &str, failing: &[&str]) -> Option<u32> {
     let event = state.planning.count(&seen(tree, failing))?;
-    let Event::Validated { pass, .. } = event else { panic!("{event:?}") };
+    let Event::Validated { pass, .. } = event else {
+        panic!("{event:?}")
+    };
     take(state, vec![event]);
     Some(pass)
 }
@@ -61,14 +70,27 @@ fn approve(state: &mut State, tree: &str) {
 fn failing_passes_are_counted_to_their_limit() {
     let mut state = state();
     for pass in 1..=PASSES {
-        assert_eq!(validate(&mut state, &format!("t{pass}"), &["a", "b"]), Some(pass));
-        assert_eq!(validate(&mut state, &format!("t{pass}"), &["a", "b"]), None, "the same tree again");
+        assert_eq!(
+            validate(&mut state, &format!("t{pass}"), &["a", "b"]),
+            Some(pass)
+        );
+        assert_eq!(
+            validate(&mut state, &format!("t{pass}"), &["a", "b"]),
+            None,
+            "the same tree again"
+        );
     }
-    assert!(!state.planning.is_over(&seen("t6", &["a"])), "it is the last one counted");
+    assert!(
+        !state.planning.is_over(&seen("t6", &["a"])),
+        "it is the last one counted"
+    );
     assert!(state.planning.is_over(&seen("t7", &["a"])));
     assert_eq!(validate(&mut state, "t7", &["a"]), None);
     assert_eq!(state.planning.passes, PASSES);
-    assert!(!state.planning.is_over(&seen("t8", &[])), "a valid tree ends it at any time");
+    assert!(
+        !state.planning.is_over(&seen("t8", &[])),
+        "a valid tree ends it at any time"
+    );
     assert_eq!(validate(&mut state, "t8", &[]), Some(PASSES + 1));
     assert_eq!(validate(&mut state, "t9", &["a"]), Some(1));
 }
@@ -85,7 +107,15 @@ fn a_tree_whose_surroundings_changed_counts_again() {
 #[test]
 fn what_failed_in_every_pass_is_known() {
     let mut state = state();
-    let failing = |state: &State| state.planning.failing.iter().cloned().collect::<Vec<_>>().join(" ");
+    let failing = |state: &State| {
+        state
+            .planning
+            .failing
+            .iter()
+            .cloned()
+            .collect::<Vec<_>>()
+            .join(" ")
+    };
     validate(&mut state, "t1", &["a", "b", "c"]);
     assert_eq!(failing(&state), "a b c");
     validate(&mut state, "t2", &["b", "c", "d"]);
@@ -104,9 +134,17 @@ fn the_worst_finding_is_the_verdict_and_rounds_end() {
     use CriticVerdict::{Fail, Pass, Warn};
     let mut state = state();
     assert_eq!(criticise(&mut state, "t1", &[Warn, Fail]), Ok((1, Fail)));
-    assert_eq!(criticise(&mut state, "t1", &[Warn, Warn]), Ok((1, Warn)), "the same tree is the same round");
+    assert_eq!(
+        criticise(&mut state, "t1", &[Warn, Warn]),
+        Ok((1, Warn)),
+        "the same tree is the same round"
+    );
     assert_eq!(criticise(&mut state, "t2", &[Fail]), Ok((2, Fail)));
-    assert_eq!(criticise(&mut state, "t1", &[]), Ok((3, Pass)), "and a former tree another one");
+    assert_eq!(
+        criticise(&mut state, "t1", &[]),
+        Ok((3, Pass)),
+        "and a former tree another one"
+    );
     assert_eq!(criticise(&mut state, "t1", &[Fail]), Ok((3, Fail)));
     assert_eq!(criticise(&mut state, "t3", &[]), Err(Refusal::RoundsOver));
     let last = state.planning.critique.clone().unwrap();
@@ -121,7 +159,13 @@ fn an_approval_begins_anew_and_keeps_the_last_critique() {
     }
     validate(&mut state, "t3", &["a"]);
     approve(&mut state, "t3");
-    let Planning { passes, failing, validated, rounds, critique } = state.planning.clone();
+    let Planning {
+        passes,
+        failing,
+        validated,
+        rounds,
+        critique,
+    } = state.planning.clone();
     assert_eq!((passes, failing.len(), validated, rounds), (0, 0, None, 0));
     assert_eq!(critique.map(|last| last.round), Some(3));
     assert_eq!(

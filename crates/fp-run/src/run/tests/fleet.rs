@@ -71,26 +71,73 @@ fn forged(kind: u8, task: TaskId) -> Event {
     let (tree, files, checks) = (String::from("theirs"), Vec::new(), Vec::new());
     let (reason, path) = (String::from("no"), String::from("ci.yml"));
     match kind {
-        0 => Event::Submitted { task, owner: AgentName::new("m0-builder-1").unwrap(), tree, files },
-        1 => Event::Verified { task, iteration: 1, work: MeasuredWork { tree, files, checks } },
+        0 => Event::Submitted {
+            task,
+            owner: AgentName::new("m0-builder-1").unwrap(),
+            tree,
+            files,
+        },
+        1 => Event::Verified {
+            task,
+            iteration: 1,
+            work: MeasuredWork {
+                tree,
+                files,
+                checks,
+            },
+        },
         2 => {
             let (judgements, reasons) = (Vec::new(), Vec::new());
             let summary = "fine".into();
             Event::Judged {
                 task,
-                verdict: TaskVerdict { iteration: 1, pass: true, judgements, summary, reasons },
+                verdict: TaskVerdict {
+                    iteration: 1,
+                    pass: true,
+                    judgements,
+                    summary,
+                    reasons,
+                },
             }
         }
-        3 => Event::SentBack { task, iteration: 1, token: "theirs".into(), feedback: reason, base: None },
+        3 => Event::SentBack {
+            task,
+            iteration: 1,
+            token: "theirs".into(),
+            feedback: reason,
+            base: None,
+        },
         4 => Event::CommitStarted {
             task,
-            intent: CommitIntent { files: vec![path], message: reason, head: tree },
+            intent: CommitIntent {
+                files: vec![path],
+                message: reason,
+                head: tree,
+            },
         },
         5 => Event::CommitBlocked { task, reason },
-        6 => Event::Completed { task, commit: Some("c0ffee".into()), note: None },
-        7 => Event::ScopeExtended { task, granted: Granted { path, reason, by: Decider::User } },
-        8 => Event::ChecksDropped { task, commands: ["make".to_owned()].into(), by: Decider::User },
-        _ => Event::Edited { task, path: RepoPath::from_text(&path) },
+        6 => Event::Completed {
+            task,
+            commit: Some("c0ffee".into()),
+            note: None,
+        },
+        7 => Event::ScopeExtended {
+            task,
+            granted: Granted {
+                path,
+                reason,
+                by: Decider::User,
+            },
+        },
+        8 => Event::ChecksDropped {
+            task,
+            commands: ["make".to_owned()].into(),
+            by: Decider::User,
+        },
+        _ => Event::Edited {
+            task,
+            path: RepoPath::from_text(&path),
+        },
     }
 }
 
@@ -115,7 +162,10 @@ impl Fleet {
             let mut base = State::new(PlanId::new("p").unwrap());
             base.machine = Some(name.clone());
             fleet.register.iter().for_each(|entry| base.apply(entry));
-            let by = Some(crate::run::event::EntryOrigin { machine: name, number: 1 });
+            let by = Some(crate::run::event::EntryOrigin {
+                machine: name,
+                number: 1,
+            });
             let entry = Entry {
                 schema_version: LOG_VERSION,
                 seq: base.seq + 1,
@@ -126,10 +176,21 @@ impl Fleet {
             };
             base.apply(&entry);
             fleet.register.push(entry);
-            let machine = Machine { state: base.clone(), log: Vec::new(), ..fleet.observer.clone() };
+            let machine = Machine {
+                state: base.clone(),
+                log: Vec::new(),
+                ..fleet.observer.clone()
+            };
             let seen = fleet.register.len();
             let (waiting, in_flight) = (Vec::new(), Vec::new());
-            fleet.replicas.push(Replica { machine, base, seen, waiting, in_flight, sessions: 0 });
+            fleet.replicas.push(Replica {
+                machine,
+                base,
+                seen,
+                waiting,
+                in_flight,
+                sessions: 0,
+            });
         }
         for number in 0..MACHINES {
             fleet.sync(number);
@@ -146,14 +207,27 @@ impl Fleet {
         let news = register[replica.seen..].to_vec();
         let same = |entries: &[Entry]| {
             let ids = |entries: &[Entry]| {
-                entries.iter().map(|e| (e.by.clone(), e.events.clone())).collect::<Vec<_>>()
+                entries
+                    .iter()
+                    .map(|e| (e.by.clone(), e.events.clone()))
+                    .collect::<Vec<_>>()
             };
             news.len() >= entries.len() && ids(&news[..entries.len()]) == ids(entries)
         };
-        let landed = replica.in_flight.iter().find(|(entries, _)| same(entries)).cloned();
+        let landed = replica
+            .in_flight
+            .iter()
+            .find(|(entries, _)| same(entries))
+            .cloned();
         for entry in &news {
-            let own = entry.by.as_ref().is_some_and(|by| Some(&by.machine) == replica.base.machine.as_ref());
-            assert!(!own || landed.is_some(), "a machine meets entries of its own that it never wrote");
+            let own = entry
+                .by
+                .as_ref()
+                .is_some_and(|by| Some(&by.machine) == replica.base.machine.as_ref());
+            assert!(
+                !own || landed.is_some(),
+                "a machine meets entries of its own that it never wrote"
+            );
             replica.base.apply(entry);
         }
         let lost = replica.machine.state.lost_since(&replica.base);
@@ -166,7 +240,9 @@ impl Fleet {
             "what a machine has completed itself is not lost to it: {lost:?}"
         );
         let dropped = landed.map_or(0, |(_, waited)| waited);
-        let waiting = replica.waiting.split_off(dropped.min(replica.waiting.len()));
+        let waiting = replica
+            .waiting
+            .split_off(dropped.min(replica.waiting.len()));
         let waiting = still_waiting(waiting, &lost);
         if !news.is_empty() {
             replica.in_flight.clear();
@@ -190,10 +266,17 @@ impl Fleet {
             return;
         }
         // A turn of the lead begins with the commits that are due.
-        let passed = replica.machine.state.own_running().find(|task| task.awaits_commit());
+        let passed = replica
+            .machine
+            .state
+            .own_running()
+            .find(|task| task.awaits_commit());
         if let Some(id) = passed.map(|task| task.leaf.id.clone()) {
             let mut tried = replica.machine.clone();
-            let events = tried.state.complete(&id, Some("c0ffee".into()), None).unwrap();
+            let events = tried
+                .state
+                .complete(&id, Some("c0ffee".into()), None)
+                .unwrap();
             tried.log.clear();
             tried.take(events);
             return self.bring(number, tried, fate);
@@ -250,8 +333,11 @@ impl Fleet {
             replica.show(Vec::new());
         }
         let replica = &mut self.replicas[number];
-        (replica.machine.now, replica.machine.tokens, replica.machine.moved) =
-            (tried.now, tried.tokens, tried.moved);
+        (
+            replica.machine.now,
+            replica.machine.tokens,
+            replica.machine.moved,
+        ) = (tried.now, tried.tokens, tried.moved);
     }
 
     /// A machine hears nothing of another for too long.
@@ -261,7 +347,10 @@ impl Fleet {
         if !replica.machine.state.is_running() || replica.base.machine.as_ref() == Some(&silent) {
             return;
         }
-        let around = RunSurroundings { silent: [silent].into(), ..replica.machine.around(None) };
+        let around = RunSurroundings {
+            silent: [silent].into(),
+            ..replica.machine.around(None)
+        };
         let turn = replica.machine.state.next(&[], &around).unwrap();
         let mut tried = replica.machine.clone();
         tried.log.clear();
@@ -271,7 +360,10 @@ impl Fleet {
             return;
         }
         let waited = replica.waiting.clone();
-        let push = (replica.seen, waited.into_iter().chain([entry]).collect::<Vec<_>>());
+        let push = (
+            replica.seen,
+            waited.into_iter().chain([entry]).collect::<Vec<_>>(),
+        );
         let entries = push.1.clone();
         if !self.deliver(push) {
             self.sync(number);
@@ -288,20 +380,40 @@ impl Fleet {
     fn forge(&mut self, events: Vec<Event>) {
         self.forged += 1;
         let machine = MachineId::new(STRANGER).unwrap();
-        let by = Some(crate::run::event::EntryOrigin { machine, number: self.forged });
+        let by = Some(crate::run::event::EntryOrigin {
+            machine,
+            number: self.forged,
+        });
         let last = self.register.last().unwrap();
-        self.register.push(Entry { seq: last.seq + 1, clock: None, by, events, ..last.clone() });
+        self.register.push(Entry {
+            seq: last.seq + 1,
+            clock: None,
+            by,
+            events,
+            ..last.clone()
+        });
     }
 
     fn check(&mut self) {
         let seen = self.observer.log.len();
         let news: Vec<Entry> = self.register[seen.min(self.register.len())..].to_vec();
         for entry in news {
-            if entry.by.as_ref().is_some_and(|by| by.machine.as_str() == STRANGER) {
+            if entry
+                .by
+                .as_ref()
+                .is_some_and(|by| by.machine.as_str() == STRANGER)
+            {
                 let before = self.observer.state.tasks.clone();
                 self.observer.state.apply(&entry);
-                assert_eq!(self.observer.state.tasks, before, "a stranger's {:?} counts", entry.events);
-                self.observer.log.push(Entry { events: Vec::new(), ..entry });
+                assert_eq!(
+                    self.observer.state.tasks, before,
+                    "a stranger's {:?} counts",
+                    entry.events
+                );
+                self.observer.log.push(Entry {
+                    events: Vec::new(),
+                    ..entry
+                });
                 continue;
             }
             for event in &entry.events {
@@ -313,7 +425,11 @@ impl Fleet {
                         "{} is completed twice",
                         task.leaf.id
                     );
-                    assert_eq!(task.machine, by, "{} is completed by a machine that lost it", task.leaf.id);
+                    assert_eq!(
+                        task.machine, by,
+                        "{} is completed by a machine that lost it",
+                        task.leaf.id
+                    );
                 }
             }
             self.observer.state.apply(&entry);
@@ -325,13 +441,22 @@ impl Fleet {
             assert_eq!(entry.seq, seq, "entries are in order, without gaps");
             if let Some(by) = &entry.by {
                 let last = numbers.entry(by.machine.clone()).or_default();
-                assert_eq!(by.number, *last + 1, "no entry of {} is lost or there twice", by.machine);
+                assert_eq!(
+                    by.number,
+                    *last + 1,
+                    "no entry of {} is lost or there twice",
+                    by.machine
+                );
                 *last = by.number;
             }
         }
         for replica in &self.replicas {
             if replica.seen == self.register.len() {
-                assert_eq!(shared(&replica.base), shared(&self.observer.state), "all see the same");
+                assert_eq!(
+                    shared(&replica.base),
+                    shared(&self.observer.state),
+                    "all see the same"
+                );
             }
         }
     }
@@ -340,11 +465,29 @@ impl Fleet {
 /// What everybody has to see alike.
 fn shared(state: &State) -> impl PartialEq + std::fmt::Debug {
     let tasks = state.tasks.iter().map(|task| {
-        let TaskState { leaf, status, iteration, claim, machine, verdict, reason, commit, .. } = task.clone();
-        (leaf.id, status, iteration, claim, machine, verdict, reason, commit)
+        let TaskState {
+            leaf,
+            status,
+            iteration,
+            claim,
+            machine,
+            verdict,
+            reason,
+            commit,
+            ..
+        } = task.clone();
+        (
+            leaf.id, status, iteration, claim, machine, verdict, reason, commit,
+        )
     });
     let status = state.run.as_ref().map(|run| run.status);
-    (tasks.collect::<Vec<_>>(), state.questions.clone(), state.notes.clone(), state.machines.clone(), status)
+    (
+        tasks.collect::<Vec<_>>(),
+        state.questions.clone(),
+        state.notes.clone(),
+        state.machines.clone(),
+        status,
+    )
 }
 
 impl Replica {
@@ -416,16 +559,32 @@ fn an_answer_from_another_machine_has_its_consequence_and_no_other() {
     fleet.act(0, Step::Claim(0), Fate::Arrives);
     let task = id("1");
     let ask = |fleet: &Fleet, path: &str| {
-        let topic = Topic::Scope { task: id("1"), path: path.into() };
-        Event::Asked { question: Question::new(topic, fleet.observer.state.questions.len() as u64 + 1, "") }
+        let topic = Topic::Scope {
+            task: id("1"),
+            path: path.into(),
+        };
+        Event::Asked {
+            question: Question::new(topic, fleet.observer.state.questions.len() as u64 + 1, ""),
+        }
     };
     let answered = |question: &str, path: &str| {
         let (question, options, path) = (question.into(), vec!["Allow".into()], path.into());
         let grant = Event::ScopeExtended {
             task: id("1"),
-            granted: Granted { path, reason: String::new(), by: Decider::User },
+            granted: Granted {
+                path,
+                reason: String::new(),
+                by: Decider::User,
+            },
         };
-        vec![Event::Answered { question, options, by: Decider::User }, grant]
+        vec![
+            Event::Answered {
+                question,
+                options,
+                by: Decider::User,
+            },
+            grant,
+        ]
     };
     let granted = |fleet: &Fleet| -> Vec<String> {
         let paths = fleet.observer.state.task(&task).unwrap().granted.iter();
@@ -439,15 +598,27 @@ fn an_answer_from_another_machine_has_its_consequence_and_no_other() {
     let push = |fleet: &mut Fleet, events: Vec<Event>| {
         fleet.forge(events);
         fleet.observer.state.apply(fleet.register.last().unwrap());
-        fleet.observer.log.push(fleet.register.last().unwrap().clone());
+        fleet
+            .observer
+            .log
+            .push(fleet.register.last().unwrap().clone());
         granted(fleet)
     };
     fleet.check();
     let of_stranger = ask(&fleet, "b.txt");
     assert!(push(&mut fleet, vec![of_stranger]).is_empty());
-    assert!(push(&mut fleet, answered("q2", "b.txt")).is_empty(), "the task's machine did not ask");
-    assert!(push(&mut fleet, answered("q1", "c.txt")).is_empty(), "the question is about another file");
-    assert!(push(&mut fleet, answered("q1", "a.txt")).is_empty(), "it is answered already");
+    assert!(
+        push(&mut fleet, answered("q2", "b.txt")).is_empty(),
+        "the task's machine did not ask"
+    );
+    assert!(
+        push(&mut fleet, answered("q1", "c.txt")).is_empty(),
+        "the question is about another file"
+    );
+    assert!(
+        push(&mut fleet, answered("q1", "a.txt")).is_empty(),
+        "it is answered already"
+    );
     let asked = ask(&fleet, "d.txt");
     fleet.sync(0);
     let mut tried = fleet.replicas[0].machine.clone();
@@ -465,7 +636,9 @@ fn a_task_that_another_machine_completes_is_lost_to_its_holder() {
     fleet.forge(joined(0, "theirs"));
     fleet.sync(0);
     fleet.act(0, Step::Claim(0), Fate::Arrives);
-    let blocked = Event::Asked { question: Question::new(Topic::CommitBlocked(id("1")), 1, "") };
+    let blocked = Event::Asked {
+        question: Question::new(Topic::CommitBlocked(id("1")), 1, ""),
+    };
     let mut tried = fleet.replicas[0].machine.clone();
     tried.log.clear();
     tried.take(vec![blocked]);
@@ -477,7 +650,11 @@ fn a_task_that_another_machine_completes_is_lost_to_its_holder() {
             options: vec!["Leave uncommitted".into()],
             by: Decider::User,
         },
-        Event::Completed { task: id("1"), commit: None, note: Some("left".into()) },
+        Event::Completed {
+            task: id("1"),
+            commit: None,
+            note: Some("left".into()),
+        },
     ]);
     fleet.sync(0);
     let after = &fleet.replicas[0].base;

@@ -6,7 +6,13 @@ use crate::run::question::{Question, Topic};
 
 fn judging() -> Machine {
     let mut machine = Machine::new(vec![leaf(1, &[], 0)], true);
-    let events = machine.state.start(RunTerms { lead_judges: true, ..start("s0") }).unwrap();
+    let events = machine
+        .state
+        .start(RunTerms {
+            lead_judges: true,
+            ..start("s0")
+        })
+        .unwrap();
     machine.take(events);
     machine.next(&[]);
     machine.start_agents();
@@ -20,14 +26,26 @@ fn it_is_told_until_there_is_a_verdict() {
     let mut machine = judging();
     for _ in 0..3 {
         let actions = machine.next(&[name("builder-1")]);
-        let [LeadAction::Judge { task, iteration: 1, prompt }] = &actions[..] else { panic!("{actions:?}") };
+        let [
+            LeadAction::Judge {
+                task,
+                iteration: 1,
+                prompt,
+            },
+        ] = &actions[..]
+        else {
+            panic!("{actions:?}")
+        };
         assert_eq!(*task, id("1"));
         assert!(prompt.contains("Run `fp verify p 1`"), "{prompt}");
         assert_eq!(machine.lead_stops().0, LeadDue::Work);
     }
     machine.judge(&id("1"), true);
     let actions = machine.next(&[]);
-    assert!(matches!(actions[..], [LeadAction::Finish { .. }]), "{actions:?}");
+    assert!(
+        matches!(actions[..], [LeadAction::Finish { .. }]),
+        "{actions:?}"
+    );
     machine.check();
 }
 
@@ -37,7 +55,15 @@ fn what_it_fails_goes_back_to_the_builder() {
     machine.next(&[name("builder-1")]);
     machine.judge(&id("1"), false);
     let actions = machine.next(&[]);
-    let [LeadAction::Resume { name: owner, message, .. }, LeadAction::Wait { .. }] = &actions[..] else {
+    let [
+        LeadAction::Resume {
+            name: owner,
+            message,
+            ..
+        },
+        LeadAction::Wait { .. },
+    ] = &actions[..]
+    else {
         panic!("{actions:?}")
     };
     assert_eq!(*owner, name("builder-1"));
@@ -65,7 +91,10 @@ fn failed_by_command() -> (Machine, Question) {
 fn answer(machine: &mut Machine, question: &Question, choice: AnswerChoice) {
     let token = machine.token();
     let answer = [choice.into_str().to_owned()];
-    let events = machine.state.answer(&question.id, &answer, Decider::User, token).unwrap();
+    let events = machine
+        .state
+        .answer(&question.id, &answer, Decider::User, token)
+        .unwrap();
     machine.take(events);
 }
 
@@ -77,10 +106,29 @@ fn a_command_that_fails_alone_is_a_question_at_once() {
         "Task 1 did not pass by its commands. \"make 'test'\" ended with exit status 2: \"first unexpected argument \
          'x'\". Each criterion was judged to hold. How should it continue?"
     );
-    let offered: Vec<&str> = question.options.iter().map(|option| option.label.as_str()).collect();
-    assert_eq!(offered, ["Change the task", "Run without this check", "Send back", "Stop"]);
-    assert!(matches!(machine.next(&[])[..], [LeadAction::Ask { .. }]), "no verifier is started meanwhile");
-    let refused = machine.state.expect_submitted(&id("1"), None).unwrap_err().to_string();
+    let offered: Vec<&str> = question
+        .options
+        .iter()
+        .map(|option| option.label.as_str())
+        .collect();
+    assert_eq!(
+        offered,
+        [
+            "Change the task",
+            "Run without this check",
+            "Send back",
+            "Stop"
+        ]
+    );
+    assert!(
+        matches!(machine.next(&[])[..], [LeadAction::Ask { .. }]),
+        "no verifier is started meanwhile"
+    );
+    let refused = machine
+        .state
+        .expect_submitted(&id("1"), None)
+        .unwrap_err()
+        .to_string();
     assert!(
         refused.ends_with("the user is asked about its commands; `fp next` prints the question"),
         "{refused}"
@@ -88,23 +136,51 @@ fn a_command_that_fails_alone_is_a_question_at_once() {
     answer(&mut machine, &question, AnswerChoice::SendBack);
     let task = machine.state.task(&id("1")).unwrap();
     assert_eq!((task.status, task.iteration), (Status::Implementing, 2));
-    assert!(task.feedback.as_ref().unwrap().starts_with("`make \"test\"` failed: exit status 2"));
+    assert!(
+        task.feedback
+            .as_ref()
+            .unwrap()
+            .starts_with("`make \"test\"` failed: exit status 2")
+    );
 }
 
 #[test]
 fn a_task_to_be_changed_waits_for_that_and_goes_on() {
     let (mut machine, question) = failed_by_command();
     answer(&mut machine, &question, AnswerChoice::Change);
-    let LeadAction::Revise { due } = &machine.next(&[builder(0)])[0] else { panic!() };
-    assert_eq!(due[..], ["1: it has to be changed: run `fp task revise p 1 --file -`, then `fp approve p`"]);
-    let leaves = |hash: &str| vec![Leaf { hash: hash.into(), ..leaf(1, &[], 0) }, leaf(2, &[1], 1)];
+    let LeadAction::Revise { due } = &machine.next(&[builder(0)])[0] else {
+        panic!()
+    };
+    assert_eq!(
+        due[..],
+        ["1: it has to be changed: run `fp task revise p 1 --file -`, then `fp approve p`"]
+    );
+    let leaves = |hash: &str| {
+        vec![
+            Leaf {
+                hash: hash.into(),
+                ..leaf(1, &[], 0)
+            },
+            leaf(2, &[1], 1),
+        ]
+    };
     for (tree_hash, hash) in [("t", "h1"), ("t2", "other")] {
-        let mut machine =
-            Machine { state: machine.state.clone(), log: machine.log.clone(), ..two_in_a_row() };
+        let mut machine = Machine {
+            state: machine.state.clone(),
+            log: machine.log.clone(),
+            ..two_in_a_row()
+        };
         machine.approve(tree_hash, leaves(hash));
-        assert!(matches!(machine.next(&[])[0], LeadAction::Resume { .. }), "approved as {hash}");
+        assert!(
+            matches!(machine.next(&[])[0], LeadAction::Resume { .. }),
+            "approved as {hash}"
+        );
         machine.claim(&builder(0));
-        assert_eq!(machine.state.task(&id("1")).unwrap().iteration, 1, "the attempt does not count");
+        assert_eq!(
+            machine.state.task(&id("1")).unwrap().iteration,
+            1,
+            "the attempt does not count"
+        );
     }
 }
 
@@ -114,10 +190,16 @@ fn a_check_that_is_dropped_is_judged_without() {
     answer(&mut machine, &question, AnswerChoice::Drop);
     let task = machine.state.task(&id("1")).unwrap();
     assert_eq!(task.dropped, ["make \"test\"".to_owned()].into());
-    assert!(task.verification.is_none(), "what was recorded is no longer the result");
+    assert!(
+        task.verification.is_none(),
+        "what was recorded is no longer the result"
+    );
     assert!(matches!(machine.next(&[])[0], LeadAction::Verify { .. }));
     machine.judge(&id("1"), true);
-    assert_eq!(machine.state.task(&id("1")).unwrap().status, Status::Completed);
+    assert_eq!(
+        machine.state.task(&id("1")).unwrap().status,
+        Status::Completed
+    );
 }
 
 /// The builder has changed nothing, whatever the criteria say.
@@ -128,18 +210,36 @@ fn a_command_that_fails_twice_in_one_tree_is_a_question() {
     let mut fail = |tree: &str| {
         machine.claim(&builder(0));
         machine.submit(&builder(0));
-        let check =
-            Check { name: "command: make".into(), verdict: CheckVerdict::Fail, detail: String::new() };
+        let check = Check {
+            name: "command: make".into(),
+            verdict: CheckVerdict::Fail,
+            detail: String::new(),
+        };
         let iteration = machine.state.task(&task).unwrap().iteration;
-        let work = MeasuredWork { tree: tree.to_owned(), files: Vec::new(), checks: vec![check] };
-        machine.take(vec![Event::Verified { task: task.clone(), iteration, work }]);
+        let work = MeasuredWork {
+            tree: tree.to_owned(),
+            files: Vec::new(),
+            checks: vec![check],
+        };
+        machine.take(vec![Event::Verified {
+            task: task.clone(),
+            iteration,
+            work,
+        }]);
         machine.judge(&task, false);
-        machine.state.open_questions().map(|question| question.text.clone()).collect::<Vec<_>>()
+        machine
+            .state
+            .open_questions()
+            .map(|question| question.text.clone())
+            .collect::<Vec<_>>()
     };
     assert!(fail("t1").is_empty());
     assert!(fail("t2").is_empty(), "the builder has changed something");
     let asked = fail("t2");
-    assert!(asked[0].contains("It failed in the same tree before."), "{asked:?}");
+    assert!(
+        asked[0].contains("It failed in the same tree before."),
+        "{asked:?}"
+    );
 }
 
 /// A builder may ask again when a check has failed, and once for one.
@@ -165,7 +265,11 @@ fn a_builder_asks_once_for_each_failed_check() {
         let question = machine.state.open_questions().last().unwrap().clone();
         answer(&mut machine, &question, AnswerChoice::SendBack);
         machine.claim(&builder(0));
-        assert_eq!([ask(&mut machine), ask(&mut machine)], [tree == "t1", false], "{tree}");
+        assert_eq!(
+            [ask(&mut machine), ask(&mut machine)],
+            [tree == "t1", false],
+            "{tree}"
+        );
     }
 }
 
@@ -173,15 +277,27 @@ fn a_builder_asks_once_for_each_failed_check() {
 fn what_the_verifier_says_is_asked_about_without_a_second_full_stop() {
     let mut machine = two_in_a_row();
     let opinion = |summary: &str| VerifierOpinion {
-        judgements: vec![Judgement { criterion: 1, pass: false, evidence: "no.".into() }],
+        judgements: vec![Judgement {
+            criterion: 1,
+            pass: false,
+            evidence: "no.".into(),
+        }],
         summary: summary.into(),
     };
     for _ in 0..MAX_ITERATIONS {
         machine.claim(&builder(0));
         machine.submit(&builder(0));
         let token = machine.token();
-        let events =
-            machine.state.judge(&id("1"), None, opinion("It is `red`."), &["c".into()], token).unwrap();
+        let events = machine
+            .state
+            .judge(
+                &id("1"),
+                None,
+                opinion("It is `red`."),
+                &["c".into()],
+                token,
+            )
+            .unwrap();
         machine.take(events);
     }
     let asked = machine.state.open_questions().next().unwrap();
@@ -194,7 +310,10 @@ fn what_the_verifier_says_is_asked_about_without_a_second_full_stop() {
     let task = machine.state.task(&id("1")).unwrap();
     assert_eq!((task.status, task.to_revise), (Status::Pending, true));
     let plain = Question::new(Topic::TaskFailed(id("1")), 1, "exit status 2.").text;
-    assert_eq!(plain, "Task 1 failed for good: exit status 2. How should it continue?");
+    assert_eq!(
+        plain,
+        "Task 1 failed for good: exit status 2. How should it continue?"
+    );
 }
 
 #[test]
@@ -206,7 +325,10 @@ fn a_long_reason_is_cut_in_the_question_and_kept_in_the_task() {
         machine.state.tasks[0].iteration = machine.state.iterations_of(&id("1"));
         let events = machine.state.send_back(&id("1"), &reason, "", "t".into());
         machine.take(events);
-        assert_eq!(machine.state.task(&id("1")).unwrap().reason.as_deref(), Some(reason.as_str()));
+        assert_eq!(
+            machine.state.task(&id("1")).unwrap().reason.as_deref(),
+            Some(reason.as_str())
+        );
         machine.state.open_questions().next().unwrap().text.clone()
     };
     let asked = asked_for(&("a word ".repeat(100) + "\n").repeat(100));

@@ -65,7 +65,9 @@ pub(super) fn step() -> impl Strategy<Value = Step> {
 }
 
 pub(super) fn play(machine: &mut Machine, step: Step, sessions: &mut u32) {
-    let names: Vec<AgentName> = (1..=4).filter_map(|number| machine.state.builder(number)).collect();
+    let names: Vec<AgentName> = (1..=4)
+        .filter_map(|number| machine.state.builder(number))
+        .collect();
     let builder = |number: u8| names[usize::from(number)].clone();
     match step {
         Step::Next => {
@@ -74,11 +76,23 @@ pub(super) fn play(machine: &mut Machine, step: Step, sessions: &mut u32) {
             machine.start_agents();
             let again = machine.next(&[]);
             let starts = again.iter().any(|a| {
-                matches!(a, LeadAction::Spawn { .. } | LeadAction::Resume { .. } | LeadAction::Verify { .. })
+                matches!(
+                    a,
+                    LeadAction::Spawn { .. }
+                        | LeadAction::Resume { .. }
+                        | LeadAction::Verify { .. }
+                )
             });
             assert!(!again.is_empty(), "next is never silent");
-            assert!(!starts, "asked again, next hands nothing out twice: {again:?}");
-            assert_ne!(machine.lead_stops().0, LeadDue::Work, "who has done it all may stop: {again:?}");
+            assert!(
+                !starts,
+                "asked again, next hands nothing out twice: {again:?}"
+            );
+            assert_ne!(
+                machine.lead_stops().0,
+                LeadDue::Work,
+                "who has done it all may stop: {again:?}"
+            );
         }
         Step::ForgetfulNext => machine.forgetful_next(),
         Step::KilledNext => {
@@ -107,37 +121,57 @@ pub(super) fn play(machine: &mut Machine, step: Step, sessions: &mut u32) {
             }
         }
         Step::Fail(n) => {
-            let events = machine.state.fail(&id(&(n + 1).to_string()), "no").unwrap_or_default();
+            let events = machine
+                .state
+                .fail(&id(&(n + 1).to_string()), "no")
+                .unwrap_or_default();
             machine.take(events);
         }
         Step::Retry(n) => {
-            let events = machine.state.retry(&id(&(n + 1).to_string())).unwrap_or_default();
+            let events = machine
+                .state
+                .retry(&id(&(n + 1).to_string()))
+                .unwrap_or_default();
             machine.take(events);
         }
         Step::Release(n) => {
-            let events = machine.state.release(&id(&(n + 1).to_string()), "no").unwrap_or_default();
+            let events = machine
+                .state
+                .release(&id(&(n + 1).to_string()), "no")
+                .unwrap_or_default();
             machine.take(events);
         }
         Step::RollBack(n, meanwhile) => {
             rollback::roll_back(machine, &id(&(n + 1).to_string()), &builder(meanwhile));
         }
         Step::Answer(n) => {
-            let Some(question) = machine.state.open_questions().next().cloned() else { return };
+            let Some(question) = machine.state.open_questions().next().cloned() else {
+                return;
+            };
             let option = &question.options[usize::from(n) % question.options.len()];
             if option.label == AnswerChoice::Stop.into_str() {
                 return;
             }
             let token = machine.token();
             let choice = [option.label.clone()];
-            let events = machine.state.answer(&question.id, &choice, Decider::User, token).unwrap();
+            let events = machine
+                .state
+                .answer(&question.id, &choice, Decider::User, token)
+                .unwrap();
             machine.take(events);
         }
         Step::Clarify(n) => machine.clarify(&builder(n)),
         Step::Extend(n, file) => machine.extend(&builder(n), &format!("f{file}")),
         Step::Commit(file) => machine.commit(&format!("f{file}")),
         Step::Validate(tree, valid) => {
-            let failing: BTreeSet<String> = (!valid).then(|| "a-rule".to_owned()).into_iter().collect();
-            let seen = Seen { tree_hash: tree.to_string(), errors: failing.len(), warnings: 0, failing };
+            let failing: BTreeSet<String> =
+                (!valid).then(|| "a-rule".to_owned()).into_iter().collect();
+            let seen = Seen {
+                tree_hash: tree.to_string(),
+                errors: failing.len(),
+                warnings: 0,
+                failing,
+            };
             machine.take(machine.state.planning.count(&seen).into_iter().collect());
         }
         Step::Criticise(tree) => {
@@ -148,18 +182,29 @@ pub(super) fn play(machine: &mut Machine, step: Step, sessions: &mut u32) {
         Step::Tell(from, to) => messages::tell(machine, &builder(from), to),
         Step::LeadStops => {
             let told: Vec<bool> = (0..=NUDGES).map(|_| machine.lead_stops().1).collect();
-            assert!(!told[2], "it is told {NUDGES} times, as long as nothing else happens");
+            assert!(
+                !told[2],
+                "it is told {NUDGES} times, as long as nothing else happens"
+            );
             let is_due = machine.lead_stops().0 == LeadDue::Work;
             let asked = machine.state.lead_nudges;
             assert!(!is_due || asked == NUDGES, "what is due is said: {asked}");
         }
         Step::Interview(by_user) => {
             let before = machine.state.clone();
-            let by = if by_user { Decider::User } else { Decider::Auto };
+            let by = if by_user {
+                Decider::User
+            } else {
+                Decider::Auto
+            };
             machine.take(vec![Event::Interviewed { by }]);
             let (rounds, told) = (machine.state.interview_rounds, before.interview_rounds);
             assert_eq!(rounds.user + rounds.auto, told.user + told.auto + 1);
-            let mut expected = State { seq: machine.state.seq, last_at: machine.state.last_at, ..before };
+            let mut expected = State {
+                seq: machine.state.seq,
+                last_at: machine.state.last_at,
+                ..before
+            };
             expected.interview_rounds = machine.state.interview_rounds;
             expected.machines.clone_from(&machine.state.machines);
             expected.behind = machine.state.behind;
@@ -179,12 +224,15 @@ pub(super) fn play(machine: &mut Machine, step: Step, sessions: &mut u32) {
 /// Six tasks, whose dependencies point backwards, on three files.
 pub(super) fn leaves() -> impl Strategy<Value = Vec<Leaf>> {
     let one = |number: usize| {
-        (proptest::collection::btree_set(1..number.max(2), 0..number.min(3)), 0..3usize).prop_map(
-            move |(dependencies, file)| {
-                let dependencies: Vec<usize> = dependencies.into_iter().filter(|d| *d < number).collect();
-                leaf(number, &dependencies, file)
-            },
+        (
+            proptest::collection::btree_set(1..number.max(2), 0..number.min(3)),
+            0..3usize,
         )
+            .prop_map(move |(dependencies, file)| {
+                let dependencies: Vec<usize> =
+                    dependencies.into_iter().filter(|d| *d < number).collect();
+                leaf(number, &dependencies, file)
+            })
     };
     (1..=6usize).map(one).collect::<Vec<_>>()
 }

@@ -38,9 +38,16 @@ impl Machine {
         let tasks: Vec<ImportedTask> = leaves
             .iter()
             .filter(|leaf| machine.done.contains(&leaf.id))
-            .map(|leaf| ImportedTask { task: leaf.id.clone(), title: leaf.title.clone(), commit: None })
+            .map(|leaf| ImportedTask {
+                task: leaf.id.clone(),
+                title: leaf.title.clone(),
+                commit: None,
+            })
             .collect();
-        machine.take(vec![Event::Imported { from: "json".into(), tasks }]);
+        machine.take(vec![Event::Imported {
+            from: "json".into(),
+            tasks,
+        }]);
         machine.approve("t", leaves);
         machine.start("s0");
         machine
@@ -63,7 +70,10 @@ impl Machine {
         if events.is_empty() {
             return;
         }
-        let at = self.state.last_at.map_or(self.now, |last| last.max(self.now));
+        let at = self
+            .state
+            .last_at
+            .map_or(self.now, |last| last.max(self.now));
         let entry = Entry {
             schema_version: LOG_VERSION,
             seq: self.state.seq + 1,
@@ -103,9 +113,18 @@ impl Machine {
 
     /// Whatever the lead was told to start shows that it was started.
     pub(super) fn start_agents(&mut self) {
-        let started = self.state.unstarted.iter().map(|unstarted| unstarted.name.clone());
-        let known = started.map(|name| Event::AgentKnown { id: format!("id of {name}"), name });
-        let woken = self.state.unwoken.iter().map(|unwoken| Event::Reached { name: unwoken.name.clone() });
+        let started = self
+            .state
+            .unstarted
+            .iter()
+            .map(|unstarted| unstarted.name.clone());
+        let known = started.map(|name| Event::AgentKnown {
+            id: format!("id of {name}"),
+            name,
+        });
+        let woken = self.state.unwoken.iter().map(|unwoken| Event::Reached {
+            name: unwoken.name.clone(),
+        });
         let events = known.chain(woken).collect();
         self.take(events);
     }
@@ -113,13 +132,22 @@ impl Machine {
     /// The lead loses what it was told: asked again, `next` says the same, marked as said before.
     pub(super) fn lose(&mut self, told: &[LeadAction]) {
         let sorted = |actions: Vec<LeadAction>| {
-            let mut words: Vec<String> = actions.iter().map(|action| format!("{action:?}")).collect();
+            let mut words: Vec<String> =
+                actions.iter().map(|action| format!("{action:?}")).collect();
             words.sort();
             words
         };
-        let again = self.next(&[]).into_iter().filter(|action| said_before(action).is_some()).collect();
+        let again = self
+            .next(&[])
+            .into_iter()
+            .filter(|action| said_before(action).is_some())
+            .collect();
         let told = told.iter().filter_map(said_before).collect();
-        assert_eq!(sorted(again), sorted(told), "what is lost is said again, and nothing else is");
+        assert_eq!(
+            sorted(again),
+            sorted(told),
+            "what is lost is said again, and nothing else is"
+        );
     }
 
     /// A lead that does nothing of what it is told and stops: it is told all of it again, unless it was so often
@@ -128,7 +156,10 @@ impl Machine {
         let told = self.next(&[]);
         if !self.lead_stops().1 {
             let due: Vec<LeadAction> = told.iter().filter_map(said_before).collect();
-            assert!(due.is_empty() || self.state.lead_nudges == NUDGES, "{due:?} is forgotten");
+            assert!(
+                due.is_empty() || self.state.lead_nudges == NUDGES,
+                "{due:?} is forgotten"
+            );
         }
         self.lose(&told);
     }
@@ -136,8 +167,14 @@ impl Machine {
     pub(super) fn around(&mut self, moved: Option<Moved>) -> RunSurroundings {
         let token = self.token();
         // Nothing is heard of an agent for 30 minutes, unless `fp run` leads.
-        let usual = RunSurroundings::new(&self.state, &Settings::default(), self.now, self.attended);
-        RunSurroundings { nudges: NUDGES, moved, token, ..usual }
+        let usual =
+            RunSurroundings::new(&self.state, &Settings::default(), self.now, self.attended);
+        RunSurroundings {
+            nudges: NUDGES,
+            moved,
+            token,
+            ..usual
+        }
     }
 
     /// The lead ends its turn: what was due, and whether it was told so.
@@ -151,7 +188,12 @@ impl Machine {
 
     pub(super) fn claim(&mut self, owner: &AgentName) -> bool {
         let token = self.token();
-        let base = Base { tree: "b".into(), head: "h".into(), worktree: None, around: None };
+        let base = Base {
+            tree: "b".into(),
+            head: "h".into(),
+            worktree: None,
+            around: None,
+        };
         match self.state.claim(owner, None, &BTreeSet::new(), token, base) {
             Ok((_, events)) => {
                 self.take(events);
@@ -162,11 +204,18 @@ impl Machine {
     }
 
     pub(super) fn submit(&mut self, owner: &AgentName) {
-        let Some(task) = self.state.held_by(owner).filter(|t| t.status == Status::Implementing) else {
+        let Some(task) = self
+            .state
+            .held_by(owner)
+            .filter(|t| t.status == Status::Implementing)
+        else {
             return;
         };
         let (id, token) = (task.leaf.id.clone(), task.claim.clone().unwrap().token);
-        let events = self.state.submit(&id, &token, "tree".into(), Vec::new()).unwrap();
+        let events = self
+            .state
+            .submit(&id, &token, "tree".into(), Vec::new())
+            .unwrap();
         self.take(events);
     }
 
@@ -189,16 +238,31 @@ impl Machine {
     }
 
     pub(super) fn clarify(&mut self, owner: &AgentName) {
-        let Some(id) = self.state.held_by(owner).map(|t| t.leaf.id.clone()) else { return };
-        let option = |label: &str| AnswerOption { label: label.into(), description: String::new() };
-        let events = self.state.clarify(&id, owner, "Which?", vec![option("a"), option("b")]);
+        let Some(id) = self.state.held_by(owner).map(|t| t.leaf.id.clone()) else {
+            return;
+        };
+        let option = |label: &str| AnswerOption {
+            label: label.into(),
+            description: String::new(),
+        };
+        let events = self
+            .state
+            .clarify(&id, owner, "Which?", vec![option("a"), option("b")]);
         self.take(events.unwrap_or_default());
     }
 
     pub(super) fn extend(&mut self, owner: &AgentName, path: &str) {
-        let Some(task) = self.state.held_by(owner) else { return };
+        let Some(task) = self.state.held_by(owner) else {
+            return;
+        };
         let (id, token) = (task.leaf.id.clone(), task.claim.clone().unwrap().token);
-        match self.state.extend(&id, &token, path, "because", (ExtensionPolicy::Allow, ".plans")) {
+        match self.state.extend(
+            &id,
+            &token,
+            path,
+            "because",
+            (ExtensionPolicy::Allow, ".plans"),
+        ) {
             Ok(Extension::Allowed(events) | Extension::Asked(_, events)) => self.take(events),
             Ok(Extension::Listed) | Err(_) => {}
         }
@@ -212,12 +276,19 @@ impl Machine {
     pub(super) fn judge_and_commit(&mut self, task: &TaskId, pass: bool, conflicts: bool) {
         let token = self.token();
         let opinion = VerifierOpinion {
-            judgements: vec![Judgement { criterion: 1, pass, evidence: "seen".into() }],
+            judgements: vec![Judgement {
+                criterion: 1,
+                pass,
+                evidence: "seen".into(),
+            }],
             summary: String::new(),
         };
         if let Ok(events) = self.state.judge(task, None, opinion, &["c".into()], token) {
             self.take(events);
-            let passed = self.state.task(task).is_some_and(|task| task.awaits_commit());
+            let passed = self
+                .state
+                .task(task)
+                .is_some_and(|task| task.awaits_commit());
             if passed && conflicts {
                 let token = self.token();
                 let base = Base {
@@ -226,10 +297,16 @@ impl Machine {
                     worktree: Some(name("builder-1")),
                     around: None,
                 };
-                let events = self.state.conflict(task, "it does not fit", base, token).unwrap();
+                let events = self
+                    .state
+                    .conflict(task, "it does not fit", base, token)
+                    .unwrap();
                 self.take(events);
             } else if passed {
-                let events = self.state.complete(task, Some("c0ffee".into()), None).unwrap();
+                let events = self
+                    .state
+                    .complete(task, Some("c0ffee".into()), None)
+                    .unwrap();
                 self.take(events);
             }
         }
@@ -237,21 +314,40 @@ impl Machine {
 
     /// Every criterion holds, and a command fails in the tree `tree`.
     pub(super) fn fail_by_command(&mut self, task: &TaskId, tree: &str) {
-        let Some(iteration) = self.state.expect_submitted(task, None).ok().map(|task| task.iteration) else {
+        let Some(iteration) = self
+            .state
+            .expect_submitted(task, None)
+            .ok()
+            .map(|task| task.iteration)
+        else {
             return;
         };
         let check = Check {
             name: "command: make \"test\"".into(),
             verdict: CheckVerdict::Fail,
-            detail: "exit status 2 after 0.1 s, output sha256 abc…\nfirst\n\nunexpected argument 'x'".into(),
+            detail:
+                "exit status 2 after 0.1 s, output sha256 abc…\nfirst\n\nunexpected argument 'x'"
+                    .into(),
         };
-        let work = MeasuredWork { tree: tree.into(), files: Vec::new(), checks: vec![check] };
-        self.take(vec![Event::Verified { task: task.clone(), iteration, work }]);
+        let work = MeasuredWork {
+            tree: tree.into(),
+            files: Vec::new(),
+            checks: vec![check],
+        };
+        self.take(vec![Event::Verified {
+            task: task.clone(),
+            iteration,
+            work,
+        }]);
         self.judge(task, true);
     }
 
     pub(super) fn awaiting(&self) -> Option<TaskId> {
-        let mut due = self.state.tasks.iter().filter(|t| t.status == Status::AwaitingVerification);
+        let mut due = self
+            .state
+            .tasks
+            .iter()
+            .filter(|t| t.status == Status::AwaitingVerification);
         due.next().map(|t| t.leaf.id.clone())
     }
 
@@ -261,13 +357,22 @@ impl Machine {
         let mut owners = BTreeSet::new();
         for (i, task) in running.iter().enumerate() {
             let claim = task.claim.as_ref().expect("a running task has an owner");
-            assert!(owners.insert(claim.owner.clone()), "{} owns two tasks", claim.owner);
+            assert!(
+                owners.insert(claim.owner.clone()),
+                "{} owns two tasks",
+                claim.owner
+            );
             for other in &running[i + 1..] {
-                let (one, two): (Vec<&str>, Vec<&str>) = (task.held().collect(), other.held().collect());
+                let (one, two): (Vec<&str>, Vec<&str>) =
+                    (task.held().collect(), other.held().collect());
                 assert!(!overlap(&one, &two), "two running tasks share a file");
             }
         }
-        for task in self.state.tasks.iter().filter(|t| t.status.is_running() || t.status == Status::Completed)
+        for task in self
+            .state
+            .tasks
+            .iter()
+            .filter(|t| t.status.is_running() || t.status == Status::Completed)
         {
             // What was done before need not have waited for anything, and can be done again after what waited for it.
             let built = task.leaf.dependencies.iter().filter(|dependency| {
@@ -275,7 +380,12 @@ impl Machine {
             });
             for dependency in built {
                 let status = self.state.task(dependency).unwrap().status;
-                assert_eq!(status, Status::Completed, "{} runs before {dependency}", task.leaf.id);
+                assert_eq!(
+                    status,
+                    Status::Completed,
+                    "{} runs before {dependency}",
+                    task.leaf.id
+                );
             }
         }
         for task in &self.state.tasks {
@@ -285,10 +395,21 @@ impl Machine {
                 task.leaf.id,
                 task.iteration
             );
-            assert_eq!(task.claim.is_some(), task.status.is_running(), "{} {:?}", task.leaf.id, task.status);
+            assert_eq!(
+                task.claim.is_some(),
+                task.status.is_running(),
+                "{} {:?}",
+                task.leaf.id,
+                task.status
+            );
         }
         let mut blocked: BTreeSet<TaskId> = BTreeSet::new();
-        for task in self.state.tasks.iter().filter(|t| t.status == Status::Failed) {
+        for task in self
+            .state
+            .tasks
+            .iter()
+            .filter(|t| t.status == Status::Failed)
+        {
             blocked.extend(self.state.blocked_by(&task.leaf.id));
         }
         let of = |status| {
@@ -297,9 +418,16 @@ impl Machine {
         };
         let failed = of(Status::Failed);
         let expected: BTreeSet<TaskId> = blocked.difference(&failed).cloned().collect();
-        assert_eq!(of(Status::Skipped), expected, "skipped is exactly what waits for a failed task");
+        assert_eq!(
+            of(Status::Skipped),
+            expected,
+            "skipped is exactly what waits for a failed task"
+        );
         let Planning { passes, rounds, .. } = &self.state.planning;
-        assert!(*passes <= PASSES && *rounds <= ROUNDS, "{passes} passes, {rounds} rounds");
+        assert!(
+            *passes <= PASSES && *rounds <= ROUNDS,
+            "{passes} passes, {rounds} rounds"
+        );
         let replayed = State::replay(self.state.plan_id.clone(), &self.log);
         assert_eq!(replayed, self.state, "replaying the log gives the state");
     }

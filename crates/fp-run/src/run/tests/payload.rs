@@ -53,14 +53,23 @@ fn specs(room: usize) -> String {
 impl Load {
     /// A text of `chars` characters that no other one is.
     fn text(&self, name: &str, number: usize, chars: usize) -> String {
-        let filler = if self.korean { "가나다 라마 " } else { "some words " };
-        let text: String =
-            format!("{name} {number} ").chars().chain(filler.chars().cycle()).take(chars).collect();
+        let filler = if self.korean {
+            "가나다 라마 "
+        } else {
+            "some words "
+        };
+        let text: String = format!("{name} {number} ")
+            .chars()
+            .chain(filler.chars().cycle())
+            .take(chars)
+            .collect();
         format!("{} {name}{number}", text.trim()).trim().to_owned()
     }
 
     fn texts(&self, name: &str, many: Many) -> Vec<String> {
-        (1..=many.count).map(|number| self.text(name, number, many.chars)).collect()
+        (1..=many.count)
+            .map(|number| self.text(name, number, many.chars))
+            .collect()
     }
 
     fn state(&self) -> State {
@@ -84,7 +93,9 @@ impl Load {
             });
         }
         let notes = self.texts("note", self.notes).into_iter();
-        state.notes = notes.map(|text| Note::parse(&format!("GOTCHA: {text}"), None).unwrap()).collect();
+        state.notes = notes
+            .map(|text| Note::parse(&format!("GOTCHA: {text}"), None).unwrap())
+            .collect();
         for number in 0..self.messages {
             let task = number.to_string();
             let json = serde_json::json!({ "from": "builder-2", "task": task, "to": ["builder-1"],
@@ -98,7 +109,11 @@ impl Load {
         task.status = Status::Implementing;
         task.iteration = 1;
         task.feedback = (!feedback.is_empty()).then_some(feedback);
-        task.claim = Some(Claim { owner: name("builder-1"), token: "0123456789abcdef".into(), since });
+        task.claim = Some(Claim {
+            owner: name("builder-1"),
+            token: "0123456789abcdef".into(),
+            since,
+        });
         state
     }
 
@@ -110,7 +125,9 @@ impl Load {
         let mut list = |label: &str, items: Vec<String>| {
             if !items.is_empty() {
                 let _ = writeln!(text, "  - {label}:");
-                items.iter().for_each(|item| writeln!(text, "    - {item}").unwrap());
+                items
+                    .iter()
+                    .for_each(|item| writeln!(text, "    - {item}").unwrap());
             }
         };
         list("Acceptance", self.texts("criterion", self.criteria));
@@ -131,9 +148,18 @@ impl Load {
     fn payload(&self) -> (String, Expected) {
         let (state, tree) = (self.state(), self.tree());
         let (plan, _) = parse(&tree);
-        let mut leaf = plan.tasks.iter().find(|task| task.id == "1").unwrap().clone();
+        let mut leaf = plan
+            .tasks
+            .iter()
+            .find(|task| task.id == "1")
+            .unwrap()
+            .clone();
         let description = self.texts("description", self.description);
-        let item = |text: String| Item { text: text.into(), span: leaf.span, note: None };
+        let item = |text: String| Item {
+            text: text.into(),
+            span: leaf.span,
+            note: None,
+        };
         *leaf.fields.slot(FieldKind::Description) =
             (!description.is_empty()).then(|| vec![item(description.join("\n"))].into());
         let goal = self.text("goal", 1, self.goal);
@@ -151,30 +177,78 @@ impl Load {
         };
         let task = state.task(&id("1")).unwrap();
         let room = room_for_specs(&state, task, &leaf, &around);
-        let specs = if self.specs { specs(room) } else { String::new() };
-        let text = payload(&state, task, &leaf, &Around { specs: &specs, ..around });
-        let bullets = |name: &str, many: Many, head: &str| {
-            self.texts(name, many).iter().map(|text| format!("- {head}{text}")).collect::<Vec<_>>()
+        let specs = if self.specs {
+            specs(room)
+        } else {
+            String::new()
         };
-        let criteria = self.texts("criterion", self.criteria).into_iter().enumerate();
+        let text = payload(
+            &state,
+            task,
+            &leaf,
+            &Around {
+                specs: &specs,
+                ..around
+            },
+        );
+        let bullets = |name: &str, many: Many, head: &str| {
+            self.texts(name, many)
+                .iter()
+                .map(|text| format!("- {head}{text}"))
+                .collect::<Vec<_>>()
+        };
+        let criteria = self
+            .texts("criterion", self.criteria)
+            .into_iter()
+            .enumerate();
         let notes = state.notes.iter().rev().take(NOTES_PER_PAYLOAD);
         let (messages, _) = state.messages_for(state.task(&id("1")).unwrap());
         let summary = |task: &super::super::state::TaskState| {
             let summary = &task.verdict.as_ref().unwrap().summary;
             let colon = if summary.is_empty() { "" } else { ": " };
-            format!("- Task {} did: task {} (){colon}{summary}", task.leaf.id, task.leaf.id)
+            format!(
+                "- Task {} did: task {} (){colon}{summary}",
+                task.leaf.id, task.leaf.id
+            )
         };
         let expected = vec![
-            ("criteria", criteria.map(|(i, text)| format!("{}. {text}", i + 1)).collect()),
+            (
+                "criteria",
+                criteria
+                    .map(|(i, text)| format!("{}. {text}", i + 1))
+                    .collect(),
+            ),
             ("hints", bullets("hint", self.hints, "")),
             ("references", bullets("reference", self.references, "Read ")),
             ("guardrails", bullets("rail", self.guardrails, "")),
             ("commands", bullets("command", self.commands, "Run: ")),
-            ("lines of the feedback", self.texts("feedback", self.feedback)),
+            (
+                "lines of the feedback",
+                self.texts("feedback", self.feedback),
+            ),
             ("lines of the description", description),
-            ("notes", notes.map(|note| format!("- Note {}", note.line())).collect()),
-            ("messages", messages.iter().map(|message| format!("- {}", message.received())).collect()),
-            ("tasks before", state.tasks.iter().filter(|t| t.verdict.is_some()).map(summary).collect()),
+            (
+                "notes",
+                notes
+                    .map(|note| format!("- Note {}", note.line()))
+                    .collect(),
+            ),
+            (
+                "messages",
+                messages
+                    .iter()
+                    .map(|message| format!("- {}", message.received()))
+                    .collect(),
+            ),
+            (
+                "tasks before",
+                state
+                    .tasks
+                    .iter()
+                    .filter(|t| t.verdict.is_some())
+                    .map(summary)
+                    .collect(),
+            ),
         ];
         (text, expected)
     }
@@ -182,36 +256,60 @@ impl Load {
 
 /// The lines that say what is left out, each up to where it is found.
 fn said(text: &str) -> Vec<&str> {
-    let lines = text.lines().map(|line| line.trim_start_matches("- ").trim_start_matches("> "));
-    let said = lines.filter_map(|line| line.strip_prefix('(')?.split_once(';').map(|(said, _)| said));
-    said.filter(|said| said.contains("cut short") || said.contains("left out")).collect()
+    let lines = text
+        .lines()
+        .map(|line| line.trim_start_matches("- ").trim_start_matches("> "));
+    let said = lines.filter_map(|line| {
+        line.strip_prefix('(')?
+            .split_once(';')
+            .map(|(said, _)| said)
+    });
+    said.filter(|said| said.contains("cut short") || said.contains("left out"))
+        .collect()
 }
 
 /// How many lines of `what` the payload says are not there as they were.
 fn missing(text: &str, what: &str) -> usize {
     let said = said(text);
-    let Some(said) = said.iter().find_map(|said| said.strip_prefix(what)) else { return 0 };
-    let numbers = said.split(|c: char| !c.is_ascii_digit()).filter_map(|number| number.parse::<usize>().ok());
+    let Some(said) = said.iter().find_map(|said| said.strip_prefix(what)) else {
+        return 0;
+    };
+    let numbers = said
+        .split(|c: char| !c.is_ascii_digit())
+        .filter_map(|number| number.parse::<usize>().ok());
     numbers.reduce(|a, b| a + b).unwrap_or(1)
 }
 
 fn check(load: &Load) {
     let (text, expected) = load.payload();
-    assert!(text.len() <= MAX_PAYLOAD_BYTES, "{} bytes:\n{text}", text.len());
+    assert!(
+        text.len() <= MAX_PAYLOAD_BYTES,
+        "{} bytes:\n{text}",
+        text.len()
+    );
     let tail = text.split_once("\n## HAND IN\n").expect("it hands in").1;
-    let submit =
-        "When it is done, run this and end your turn:\n\n    fp submit p 1 --claim 0123456789abcdef\n";
+    let submit = "When it is done, run this and end your turn:\n\n    fp submit p 1 --claim 0123456789abcdef\n";
     assert!(tail.starts_with(submit), "{tail}");
     assert!(text.contains("- Do NOT add new dependencies\n"), "{text}");
     let lines: BTreeSet<&str> = text.lines().collect();
     for (what, all) in expected {
         // Of messages, the payload never has more than ten.
-        let beyond = if what == "messages" { load.messages.saturating_sub(10) } else { 0 };
-        let gone = all.iter().filter(|line| !lines.contains(line.as_str())).count();
+        let beyond = if what == "messages" {
+            load.messages.saturating_sub(10)
+        } else {
+            0
+        };
+        let gone = all
+            .iter()
+            .filter(|line| !lines.contains(line.as_str()))
+            .count();
         assert_eq!(missing(&text, what), gone + beyond, "{what}:\n{text}");
     }
     let is_whole = !text.contains("(cut to fit; task 1 as a whole is in /home/");
-    assert!(!is_whole || said(&text).iter().all(|said| said.starts_with("messages")), "{text}");
+    assert!(
+        !is_whole || said(&text).iter().all(|said| said.starts_with("messages")),
+        "{text}"
+    );
 }
 
 fn many(most: usize) -> impl Strategy<Value = Many> {
@@ -221,33 +319,46 @@ fn many(most: usize) -> impl Strategy<Value = Many> {
 }
 
 fn load() -> impl Strategy<Value = Load> {
-    let task = (many(40), many(60), many(300), many(60), many(40), many(400), many(30));
+    let task = (
+        many(40),
+        many(60),
+        many(300),
+        many(60),
+        many(40),
+        many(400),
+        many(30),
+    );
     let run = (many(900), many(30), many(30), 0..40usize, 0..20usize);
     let long = prop_oneof![3 => 5..80usize, 1 => 5..20_000usize];
-    (any::<(bool, bool)>(), long.clone(), long, task, run).prop_map(|(is, title, goal, task, run)| {
-        let (korean, specs) = is;
-        let (description, criteria, hints, references, guardrails, files, commands) = task;
-        let (feedback, notes, direct, distant, messages) = run;
-        let files = Many { chars: files.chars.min(200), ..files };
-        Load {
-            korean,
-            specs,
-            title,
-            goal,
-            description,
-            criteria,
-            hints,
-            references,
-            guardrails,
-            files,
-            commands,
-            feedback,
-            notes,
-            direct,
-            distant,
-            messages,
-        }
-    })
+    (any::<(bool, bool)>(), long.clone(), long, task, run).prop_map(
+        |(is, title, goal, task, run)| {
+            let (korean, specs) = is;
+            let (description, criteria, hints, references, guardrails, files, commands) = task;
+            let (feedback, notes, direct, distant, messages) = run;
+            let files = Many {
+                chars: files.chars.min(200),
+                ..files
+            };
+            Load {
+                korean,
+                specs,
+                title,
+                goal,
+                description,
+                criteria,
+                hints,
+                references,
+                guardrails,
+                files,
+                commands,
+                feedback,
+                notes,
+                direct,
+                distant,
+                messages,
+            }
+        },
+    )
 }
 
 proptest! {
@@ -262,7 +373,10 @@ proptest! {
 #[test]
 fn everything_at_once_is_cut_to_fit() {
     for korean in [false, true] {
-        let huge = Many { count: 400, chars: 5000 };
+        let huge = Many {
+            count: 400,
+            chars: 5000,
+        };
         check(&Load {
             korean,
             specs: true,
@@ -273,11 +387,17 @@ fn everything_at_once_is_cut_to_fit() {
             hints: huge,
             references: huge,
             guardrails: huge,
-            files: Many { count: 400, chars: 200 },
+            files: Many {
+                count: 400,
+                chars: 200,
+            },
             commands: huge,
             feedback: huge,
             notes: huge,
-            direct: Many { count: 100, chars: 5000 },
+            direct: Many {
+                count: 100,
+                chars: 5000,
+            },
             distant: 100,
             messages: 40,
         });
@@ -289,17 +409,35 @@ fn what_helps_least_goes_first() {
     let small = Load {
         title: 10,
         goal: 10,
-        criteria: Many { count: 3, chars: 60 },
-        hints: Many { count: 3, chars: 60 },
-        files: Many { count: 1, chars: 10 },
-        notes: Many { count: 10, chars: 300 },
+        criteria: Many {
+            count: 3,
+            chars: 60,
+        },
+        hints: Many {
+            count: 3,
+            chars: 60,
+        },
+        files: Many {
+            count: 1,
+            chars: 10,
+        },
+        notes: Many {
+            count: 10,
+            chars: 300,
+        },
         messages: 4,
-        direct: Many { count: 2, chars: 60 },
+        direct: Many {
+            count: 2,
+            chars: 60,
+        },
         ..Load::default()
     };
     let named = |said: &str| {
         let named = said.split_once(':').map_or(said, |(named, _)| named);
-        named.trim_end_matches(" cut short").trim_end_matches(" left out").to_owned()
+        named
+            .trim_end_matches(" cut short")
+            .trim_end_matches(" left out")
+            .to_owned()
     };
     let check = |load: Load, expect: &[&str]| {
         let cut: Vec<String> = said(&load.payload().0).into_iter().map(named).collect();
@@ -307,26 +445,115 @@ fn what_helps_least_goes_first() {
     };
     let feedback = |count| Many { count, chars: 60 };
     check(small.clone(), &[]);
-    check(Load { feedback: feedback(10), ..small.clone() }, &[]);
-    check(Load { feedback: feedback(40), ..small.clone() }, &["files", "notes"]);
-    check(Load { feedback: feedback(60), ..small.clone() }, &["files", "messages", "notes"]);
-    let without = Load { notes: Many::default(), messages: 0, ..small };
-    check(Load { hints: Many { count: 300, chars: 60 }, ..without.clone() }, &["hints", "files"]);
-    check(Load { hints: Many { count: 2, chars: 9000 }, ..without.clone() }, &["hints", "files"]);
-    check(Load { feedback: feedback(2000), ..without.clone() }, &["files", "lines of the feedback"]);
-    let files = Many { count: 400, chars: 20 };
+    check(
+        Load {
+            feedback: feedback(10),
+            ..small.clone()
+        },
+        &[],
+    );
+    check(
+        Load {
+            feedback: feedback(40),
+            ..small.clone()
+        },
+        &["files", "notes"],
+    );
+    check(
+        Load {
+            feedback: feedback(60),
+            ..small.clone()
+        },
+        &["files", "messages", "notes"],
+    );
+    let without = Load {
+        notes: Many::default(),
+        messages: 0,
+        ..small
+    };
+    check(
+        Load {
+            hints: Many {
+                count: 300,
+                chars: 60,
+            },
+            ..without.clone()
+        },
+        &["hints", "files"],
+    );
+    check(
+        Load {
+            hints: Many {
+                count: 2,
+                chars: 9000,
+            },
+            ..without.clone()
+        },
+        &["hints", "files"],
+    );
+    check(
+        Load {
+            feedback: feedback(2000),
+            ..without.clone()
+        },
+        &["files", "lines of the feedback"],
+    );
+    let files = Many {
+        count: 400,
+        chars: 20,
+    };
     let rest = ["hints", "the boundary", "files", "tasks before"];
-    check(Load { files, ..without.clone() }, &rest);
-    let criteria = Many { count: 200, chars: 60 };
-    check(Load { criteria, ..without }, &["criteria", "hints", "files", "tasks before"]);
+    check(
+        Load {
+            files,
+            ..without.clone()
+        },
+        &rest,
+    );
+    let criteria = Many {
+        count: 200,
+        chars: 60,
+    };
+    check(
+        Load {
+            criteria,
+            ..without
+        },
+        &["criteria", "hints", "files", "tasks before"],
+    );
 }
 
 #[test]
 fn of_a_long_feedback_head_and_tail_stay() {
-    let feedback = Many { count: 2000, chars: 60 };
-    let (text, _) = Load { title: 10, goal: 10, feedback, ..Load::default() }.payload();
-    let feedback = text.split_once("Mend this first:\n").unwrap().1.split_once("\n\n## HAND IN").unwrap().0;
-    let ends = |number: usize| feedback.lines().any(|line| line.ends_with(&format!(" feedback{number}")));
-    assert!(ends(1) && ends(20) && ends(1990) && ends(2000) && !ends(1000), "{feedback}");
-    assert!(feedback.contains("left out; `fp log p --task 1` has them)"), "{feedback}");
+    let feedback = Many {
+        count: 2000,
+        chars: 60,
+    };
+    let (text, _) = Load {
+        title: 10,
+        goal: 10,
+        feedback,
+        ..Load::default()
+    }
+    .payload();
+    let feedback = text
+        .split_once("Mend this first:\n")
+        .unwrap()
+        .1
+        .split_once("\n\n## HAND IN")
+        .unwrap()
+        .0;
+    let ends = |number: usize| {
+        feedback
+            .lines()
+            .any(|line| line.ends_with(&format!(" feedback{number}")))
+    };
+    assert!(
+        ends(1) && ends(20) && ends(1990) && ends(2000) && !ends(1000),
+        "{feedback}"
+    );
+    assert!(
+        feedback.contains("left out; `fp log p --task 1` has them)"),
+        "{feedback}"
+    );
 }

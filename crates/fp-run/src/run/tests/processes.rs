@@ -7,7 +7,10 @@ use crate::run::state::{Activity, Role};
 use fp_plan::settings::{Budget, SpendingLimit};
 
 fn processes(session: &str) -> RunTerms {
-    RunTerms { processes: true, ..start(session) }
+    RunTerms {
+        processes: true,
+        ..start(session)
+    }
 }
 
 fn process(session: &str) -> Event {
@@ -20,7 +23,10 @@ fn process(session: &str) -> Event {
         tokens: TokenUse::default(),
         micro_usd: 0,
     };
-    Event::AgentStarted { name: name("builder-1"), process }
+    Event::AgentStarted {
+        name: name("builder-1"),
+        process,
+    }
 }
 
 fn spent(task: &str, iteration: u32, input: u64) -> Event {
@@ -31,12 +37,18 @@ fn spent(task: &str, iteration: u32, input: u64) -> Event {
         program: "claude".into(),
         model: None,
         turns: 1,
-        tokens: TokenUse { input, ..TokenUse::default() },
+        tokens: TokenUse {
+            input,
+            ..TokenUse::default()
+        },
         micro_usd: Some(input),
         seconds: 1,
         denied: BTreeSet::new(),
     };
-    Event::AgentSpent { name: name("builder-1"), cost }
+    Event::AgentSpent {
+        name: name("builder-1"),
+        cost,
+    }
 }
 
 /// Task 1 is being built by a process.
@@ -58,11 +70,27 @@ fn it_goes_on_after_itself_with_the_conversations() {
     machine.take(events);
     let held = machine.state.held_by(&name("builder-1")).unwrap();
     assert_eq!((held.iteration, held.nudges), (1, 0));
-    assert_eq!(machine.state.agents[&name("builder-1")].activity, Activity::Idle);
+    assert_eq!(
+        machine.state.agents[&name("builder-1")].activity,
+        Activity::Idle
+    );
     assert_eq!(machine.state.agent_ids["s1"], name("builder-1"));
-    assert_eq!(machine.state.processes[&name("builder-1")].session.as_deref(), Some("s1"));
+    assert_eq!(
+        machine.state.processes[&name("builder-1")]
+            .session
+            .as_deref(),
+        Some("s1")
+    );
     let actions = machine.next(&[]);
-    let [LeadAction::Resume { name: owner, message, .. }, LeadAction::Wait { .. }] = &actions[..] else {
+    let [
+        LeadAction::Resume {
+            name: owner,
+            message,
+            ..
+        },
+        LeadAction::Wait { .. },
+    ] = &actions[..]
+    else {
         panic!("{actions:?}")
     };
     assert_eq!(*owner, name("builder-1"));
@@ -76,7 +104,10 @@ fn it_goes_on_after_itself_with_the_conversations() {
 fn a_session_takes_it_over_without_them() {
     let mut machine = building();
     let events = machine.state.start(start("s2")).unwrap();
-    assert!(matches!(events[..], [Event::Released { .. }, Event::RunStarted(_)]), "{events:?}");
+    assert!(
+        matches!(events[..], [Event::Released { .. }, Event::RunStarted(_)]),
+        "{events:?}"
+    );
     machine.take(events);
     assert!(machine.state.agent_ids.is_empty() && machine.state.processes.is_empty());
     // And the other way round.
@@ -90,18 +121,32 @@ fn an_agent_of_a_process_is_never_silent_for_too_long() {
     let mut machine = building();
     machine.now += SignedDuration::from_hours(20);
     let actions = machine.next(&[]);
-    assert!(matches!(actions[..], [LeadAction::Wait { .. }]), "{actions:?}");
+    assert!(
+        matches!(actions[..], [LeadAction::Wait { .. }]),
+        "{actions:?}"
+    );
 }
 
 #[test]
 fn costs_add_up_by_task_and_try() {
     let mut machine = building();
-    machine.take(vec![spent("1", 1, 100), spent("1", 1, 50), spent("1", 2, 7)]);
+    machine.take(vec![
+        spent("1", 1, 100),
+        spent("1", 1, 50),
+        spent("1", 2, 7),
+    ]);
     let costs: Vec<(u32, u64, Option<u64>, u64)> = machine
         .state
         .costs
         .iter()
-        .map(|cost| (cost.iteration, cost.tokens.input, cost.micro_usd, cost.turns))
+        .map(|cost| {
+            (
+                cost.iteration,
+                cost.tokens.input,
+                cost.micro_usd,
+                cost.turns,
+            )
+        })
         .collect();
     assert_eq!(costs, [(1, 150, Some(150), 2), (2, 7, Some(7), 1)]);
     // A conversation that goes on adds to what it has cost.
@@ -116,9 +161,19 @@ fn costs_add_up_by_task_and_try() {
 fn what_an_agent_of_a_session_uses_counts_once() {
     let mut machine = two_in_a_row();
     machine.claim(&name("builder-1"));
-    let use_of = |input| TokenUse { input, ..TokenUse::default() };
+    let use_of = |input| TokenUse {
+        input,
+        ..TokenUse::default()
+    };
     let spent = |machine: &Machine, turns, input| {
-        session_spent(&machine.state, &name("builder-1"), "a1", turns, use_of(input), Some("m".into()))
+        session_spent(
+            &machine.state,
+            &name("builder-1"),
+            "a1",
+            turns,
+            use_of(input),
+            Some("m".into()),
+        )
     };
     for (turns, input) in [(2, 10), (2, 10), (5, 30)] {
         let events = spent(&machine, turns, input);
@@ -126,17 +181,32 @@ fn what_an_agent_of_a_session_uses_counts_once() {
     }
     let cost = &machine.state.costs[..];
     assert_eq!(cost.len(), 1, "{cost:?}");
-    assert_eq!((cost[0].turns, cost[0].tokens.input, cost[0].task.as_ref()), (5, 30, Some(&id("1"))));
+    assert_eq!(
+        (cost[0].turns, cost[0].tokens.input, cost[0].task.as_ref()),
+        (5, 30, Some(&id("1")))
+    );
     assert_eq!(spent(&machine, 5, 30), []);
     // Another conversation of that name begins at nothing.
     let events = session_spent(&machine.state, &name("builder-1"), "a2", 1, use_of(4), None);
-    assert!(matches!(events[..], [Event::AgentStarted { .. }, Event::AgentSpent { .. }]), "{events:?}");
+    assert!(
+        matches!(
+            events[..],
+            [Event::AgentStarted { .. }, Event::AgentSpent { .. }]
+        ),
+        "{events:?}"
+    );
     let led = building();
-    assert_eq!(session_spent(&led.state, &name("builder-1"), "s1", 1, use_of(4), None), []);
+    assert_eq!(
+        session_spent(&led.state, &name("builder-1"), "s1", 1, use_of(4), None),
+        []
+    );
 }
 
 fn turn_within(machine: &mut Machine, budget: Budget) -> Vec<LeadAction> {
-    let around = RunSurroundings { budget, ..machine.around(None) };
+    let around = RunSurroundings {
+        budget,
+        ..machine.around(None)
+    };
     let turn = machine.state.next(&[name("builder-1")], &around).unwrap();
     machine.take(turn.events);
     turn.actions
@@ -148,21 +218,41 @@ fn a_budget_keeps_new_work_from_starting_until_the_user_grants_more() {
     let run = Some(SpendingLimit::Tokens(100));
     machine.take(vec![spent("1", 1, 99)]);
     let actions = turn_within(&mut machine, Budget { run, task: None });
-    assert!(matches!(actions[..], [LeadAction::Resume { .. }, LeadAction::Wait { .. }]), "{actions:?}");
+    assert!(
+        matches!(
+            actions[..],
+            [LeadAction::Resume { .. }, LeadAction::Wait { .. }]
+        ),
+        "{actions:?}"
+    );
     machine.take(vec![spent("1", 1, 1)]);
     machine.submit(&name("builder-1"));
     let actions = turn_within(&mut machine, Budget { run, task: None });
-    let [LeadAction::Ask { question, text, .. }] = &actions[..] else { panic!("{actions:?}") };
-    assert_eq!(text, "The budget of the run, 100 tokens, is spent. How should it continue?");
-    let events = machine.state.answer(question, &["Continue".into()], Decider::User, "t9".into()).unwrap();
+    let [LeadAction::Ask { question, text, .. }] = &actions[..] else {
+        panic!("{actions:?}")
+    };
+    assert_eq!(
+        text,
+        "The budget of the run, 100 tokens, is spent. How should it continue?"
+    );
+    let events = machine
+        .state
+        .answer(question, &["Continue".into()], Decider::User, "t9".into())
+        .unwrap();
     machine.take(events);
     let actions = turn_within(&mut machine, Budget { run, task: None });
-    assert!(matches!(actions[0], LeadAction::Verify { .. }), "{actions:?}");
+    assert!(
+        matches!(actions[0], LeadAction::Verify { .. }),
+        "{actions:?}"
+    );
     // Twice the limit is spent: it asks again.
     machine.take(vec![spent("1", 1, 100)]);
     machine.judge(&id("1"), true);
     let actions = turn_within(&mut machine, Budget { run, task: None });
-    assert!(matches!(actions[..], [LeadAction::Ask { .. }]), "{actions:?}");
+    assert!(
+        matches!(actions[..], [LeadAction::Ask { .. }]),
+        "{actions:?}"
+    );
 }
 
 #[test]
@@ -178,21 +268,35 @@ fn a_task_over_its_budget_is_the_only_one_that_waits() {
     machine.take(vec![spent("1", 1, 100), spent("2", 1, 5)]);
     let task = Some(SpendingLimit::MicroUsd(100));
     let actions = turn_within(&mut machine, Budget { run: None, task });
-    let [LeadAction::Verify { task: verified, .. }, LeadAction::Ask { question, options, .. }] = &actions[..]
+    let [
+        LeadAction::Verify { task: verified, .. },
+        LeadAction::Ask {
+            question, options, ..
+        },
+    ] = &actions[..]
     else {
         panic!("{actions:?}")
     };
     assert_eq!(*verified, id("2"));
     assert_eq!(
-        options.iter().map(|option| option.label.as_str()).collect::<Vec<_>>(),
+        options
+            .iter()
+            .map(|option| option.label.as_str())
+            .collect::<Vec<_>>(),
         ["Continue", "Give up", "Stop"]
     );
     let asked = machine.state.questions.last().unwrap();
     assert_eq!(
         asked.question.topic,
-        Topic::Budget { limit: SpendingLimit::MicroUsd(100), task: Some(id("1")) }
+        Topic::Budget {
+            limit: SpendingLimit::MicroUsd(100),
+            task: Some(id("1"))
+        }
     );
-    let events = machine.state.answer(question, &["Give up".into()], Decider::User, "t9".into()).unwrap();
+    let events = machine
+        .state
+        .answer(question, &["Give up".into()], Decider::User, "t9".into())
+        .unwrap();
     machine.take(events);
     assert_eq!(machine.state.task(&id("1")).unwrap().status, Status::Failed);
 }

@@ -4,10 +4,17 @@ use super::*;
 
 /// Rolls `task` back, if it may be; `meanwhile` claims what it can while the commit is being undone.
 pub(super) fn roll_back(machine: &mut Machine, task: &TaskId, meanwhile: &AgentName) {
-    let Ok(found) = machine.state.expect_revertible(task, &[]) else { return };
+    let Ok(found) = machine.state.expect_revertible(task, &[]) else {
+        return;
+    };
     let commit = found.commit.clone();
     // What was done before an import can be done without what it waits for; taken back, it can't.
-    let lost = |d: &TaskId| matches!(machine.state.task(d).unwrap().status, Status::Failed | Status::Skipped);
+    let lost = |d: &TaskId| {
+        matches!(
+            machine.state.task(d).unwrap().status,
+            Status::Failed | Status::Skipped
+        )
+    };
     let expected = match found.imported && found.leaf.dependencies.iter().any(lost) {
         true => Status::Skipped,
         false => Status::Pending,
@@ -18,16 +25,25 @@ pub(super) fn roll_back(machine: &mut Machine, task: &TaskId, meanwhile: &AgentN
     let events = machine.state.roll_back(task, commit, revert).unwrap();
     machine.take(events);
     let now = machine.state.task(task).unwrap();
-    assert_eq!((now.status, now.iteration, &now.commit, &now.verdict), (expected, 0, &None, &None));
+    assert_eq!(
+        (now.status, now.iteration, &now.commit, &now.verdict),
+        (expected, 0, &None, &None)
+    );
     for dependent in waiting {
         let status = machine.state.task(&dependent).unwrap().status;
-        assert!(!status.is_running() && status != Status::Completed, "{dependent} stands on nothing");
+        assert!(
+            !status.is_running() && status != Status::Completed,
+            "{dependent} stands on nothing"
+        );
     }
 }
 
 /// Three tasks in a row, of which the first `done` are completed.
 fn chain(done: usize) -> Machine {
-    let mut machine = Machine::new(vec![leaf(1, &[], 0), leaf(2, &[1], 1), leaf(3, &[2], 2)], true);
+    let mut machine = Machine::new(
+        vec![leaf(1, &[], 0), leaf(2, &[1], 1), leaf(3, &[2], 2)],
+        true,
+    );
     for number in 1..=done {
         complete(&mut machine, &number.to_string());
     }
@@ -38,16 +54,28 @@ fn complete(machine: &mut Machine, task: &str) {
     machine.claim(&name("builder-1"));
     machine.submit(&name("builder-1"));
     machine.judge(&id(task), true);
-    assert_eq!(machine.state.task(&id(task)).unwrap().status, Status::Completed);
+    assert_eq!(
+        machine.state.task(&id(task)).unwrap().status,
+        Status::Completed
+    );
 }
 
 fn statuses(machine: &Machine) -> Vec<&'static str> {
-    machine.state.tasks.iter().map(|t| t.status.into_str()).collect()
+    machine
+        .state
+        .tasks
+        .iter()
+        .map(|t| t.status.into_str())
+        .collect()
 }
 
 fn refusal(machine: &Machine, task: &str, files: &[&str]) -> String {
     let files: Vec<String> = files.iter().map(|file| (*file).to_owned()).collect();
-    machine.state.expect_revertible(&id(task), &files).unwrap_err().to_string()
+    machine
+        .state
+        .expect_revertible(&id(task), &files)
+        .unwrap_err()
+        .to_string()
 }
 
 #[test]
@@ -70,15 +98,24 @@ fn what_was_built_on_it_goes_first() {
 #[test]
 fn what_is_not_done_can_not_be_rolled_back() {
     let mut machine = chain(1);
-    assert_eq!(refusal(&machine, "2", &[]), "task 2 is PENDING: only a completed task can be rolled back");
-    assert_eq!(refusal(&machine, "9", &[]), "the approved plan has no leaf 9");
+    assert_eq!(
+        refusal(&machine, "2", &[]),
+        "task 2 is PENDING: only a completed task can be rolled back"
+    );
+    assert_eq!(
+        refusal(&machine, "9", &[]),
+        "the approved plan has no leaf 9"
+    );
     machine.claim(&name("builder-1"));
     assert_eq!(
         refusal(&machine, "1", &[]),
         "task 1 can't be rolled back: task 2 (IMPLEMENTING) builds on it"
     );
     let refused = machine.state.roll_back(&id("2"), None, None).unwrap_err();
-    assert_eq!(refused.to_string(), "task 2 is IMPLEMENTING: only a completed task can be rolled back");
+    assert_eq!(
+        refused.to_string(),
+        "task 2 is IMPLEMENTING: only a completed task can be rolled back"
+    );
 }
 
 #[test]
@@ -90,7 +127,12 @@ fn a_running_task_keeps_its_files() {
         refusal(&machine, "1", &["f0", "f1/x"]),
         "task 1 can't be rolled back: running task 2 may change f1, too"
     );
-    assert!(machine.state.expect_revertible(&id("1"), &["f0".into()]).is_ok());
+    assert!(
+        machine
+            .state
+            .expect_revertible(&id("1"), &["f0".into()])
+            .is_ok()
+    );
 }
 
 #[test]
@@ -103,7 +145,10 @@ fn its_attempts_begin_anew_and_are_measured_anew() {
     assert_eq!(machine.state.task(&id("1")).unwrap().iteration, 2);
     roll_back(&mut machine, &id("1"), &name("builder-2"));
     let task = machine.state.task(&id("1")).unwrap();
-    assert_eq!((task.iteration, &task.base, task.started_at), (0, &None, None));
+    assert_eq!(
+        (task.iteration, &task.base, task.started_at),
+        (0, &None, None)
+    );
     assert_eq!(machine.state.undone, ["c0ffee", "feed"]);
     machine.check();
 }
@@ -115,12 +160,22 @@ fn what_has_no_commit_is_measured_from_where_it_began() {
     machine.submit(&name("builder-1"));
     let token = machine.token();
     let opinion = VerifierOpinion {
-        judgements: vec![Judgement { criterion: 1, pass: true, evidence: "seen".into() }],
+        judgements: vec![Judgement {
+            criterion: 1,
+            pass: true,
+            evidence: "seen".into(),
+        }],
         summary: String::new(),
     };
-    let events = machine.state.judge(&id("1"), None, opinion, &["c".into()], token).unwrap();
+    let events = machine
+        .state
+        .judge(&id("1"), None, opinion, &["c".into()], token)
+        .unwrap();
     machine.take(events);
-    let events = machine.state.complete(&id("1"), None, Some("commits are off".into())).unwrap();
+    let events = machine
+        .state
+        .complete(&id("1"), None, Some("commits are off".into()))
+        .unwrap();
     machine.take(events);
     roll_back(&mut machine, &id("1"), &name("builder-2"));
     let task = machine.state.task(&id("1")).unwrap();
@@ -135,7 +190,10 @@ fn a_finished_run_goes_on_and_a_cancelled_one_does_not() {
     assert!(matches!(done[..], [LeadAction::Finish { .. }]), "{done:?}");
     roll_back(&mut machine, &id("3"), &name("builder-2"));
     assert!(machine.state.is_running());
-    assert!(matches!(machine.next(&[])[..], [LeadAction::Resume { .. }, LeadAction::Wait { .. }]));
+    assert!(matches!(
+        machine.next(&[])[..],
+        [LeadAction::Resume { .. }, LeadAction::Wait { .. }]
+    ));
     let events = machine.state.cancel(Decider::User).unwrap();
     machine.take(events);
     roll_back(&mut machine, &id("2"), &name("builder-2"));

@@ -13,11 +13,18 @@ fn passed() -> Machine {
     machine.claim(&owner);
     machine.submit(&owner);
     let opinion = VerifierOpinion {
-        judgements: vec![Judgement { criterion: 1, pass: true, evidence: "seen".into() }],
+        judgements: vec![Judgement {
+            criterion: 1,
+            pass: true,
+            evidence: "seen".into(),
+        }],
         summary: String::new(),
     };
     let token = machine.token();
-    let events = machine.state.judge(&id("1"), None, opinion, &["c".into()], token).unwrap();
+    let events = machine
+        .state
+        .judge(&id("1"), None, opinion, &["c".into()], token)
+        .unwrap();
     machine.take(events);
     machine
 }
@@ -29,21 +36,29 @@ fn open(machine: &Machine) -> Vec<&Topic> {
 #[test]
 fn a_retried_task_is_judged_again() {
     let mut machine = passed();
-    for command in [State::fail as fn(&State, &TaskId, &str) -> _, |state, id, _| state.retry(id)] {
+    for command in [
+        State::fail as fn(&State, &TaskId, &str) -> _,
+        |state, id, _| state.retry(id),
+    ] {
         let events = command(&machine.state, &id("1"), "no").unwrap();
         machine.take(events);
     }
     machine.claim(&builder(0));
     machine.submit(&builder(0));
     let task = machine.state.task(&id("1")).unwrap();
-    assert!(!task.awaits_commit(), "the verdict of the try before is not one on this try");
+    assert!(
+        !task.awaits_commit(),
+        "the verdict of the try before is not one on this try"
+    );
 }
 
 #[test]
 fn giving_a_task_up_closes_what_was_asked_about_it() {
     let mut machine = passed();
-    let events =
-        machine.state.block_commit(&id("1"), Topic::CommitBlocked(id("1")), "a hook said no").unwrap();
+    let events = machine
+        .state
+        .block_commit(&id("1"), Topic::CommitBlocked(id("1")), "a hook said no")
+        .unwrap();
     machine.take(events);
     assert_eq!(open(&machine), [&Topic::CommitBlocked(id("1"))]);
     let question = machine.state.open_questions().next().unwrap().id.clone();
@@ -51,7 +66,10 @@ fn giving_a_task_up_closes_what_was_asked_about_it() {
     machine.take(events);
     assert_eq!(open(&machine), Vec::<&Topic>::new());
     let leave = [AnswerChoice::Leave.into_str().to_owned()];
-    let refusal = machine.state.answer(&question, &leave, Decider::User, "t".into()).unwrap_err();
+    let refusal = machine
+        .state
+        .answer(&question, &leave, Decider::User, "t".into())
+        .unwrap_err();
     assert_eq!(refusal, Refusal::UnknownQuestion(question));
 }
 
@@ -60,7 +78,9 @@ fn skipping_a_task_closes_what_was_asked_about_it() {
     let leaves = vec![leaf(1, &[], 0), leaf(2, &[1], 1)];
     let mut machine = Machine::new(leaves, true);
     let topic = Topic::VerifierSilent(id("2"));
-    machine.take(vec![Event::Asked { question: Question::new(topic, 1, "") }]);
+    machine.take(vec![Event::Asked {
+        question: Question::new(topic, 1, ""),
+    }]);
     let events = machine.state.fail(&id("1"), "no").unwrap();
     machine.take(events);
     assert_eq!(open(&machine), Vec::<&Topic>::new());
@@ -81,7 +101,11 @@ fn releasing_a_task_withdraws_what_its_builder_asked() {
 #[test]
 fn a_task_whose_commit_is_being_made_is_not_given_up() {
     let mut machine = passed();
-    let intent = CommitIntent { files: vec!["f0".into()], message: "m".into(), head: "h".into() };
+    let intent = CommitIntent {
+        files: vec!["f0".into()],
+        message: "m".into(),
+        head: "h".into(),
+    };
     let events = machine.state.begin_commit(&id("1"), intent).unwrap();
     machine.take(events);
     let refusal = machine.state.fail(&id("1"), "no").unwrap_err();
@@ -98,7 +122,10 @@ fn verifiers_of_a_session_that_is_gone_do_not_count() {
     machine.submit(&builder(0));
     for session in ["s1", "s2", "s3"] {
         let actions = machine.next(&[]);
-        assert!(matches!(&actions[0], LeadAction::Verify { .. }), "{session}: {actions:?}");
+        assert!(
+            matches!(&actions[0], LeadAction::Verify { .. }),
+            "{session}: {actions:?}"
+        );
         machine.start(session);
     }
 }
@@ -108,7 +135,13 @@ fn a_leaf_edited_while_it_is_built_is_not_handed_out() {
     let mut machine = two_in_a_row();
     machine.claim(&builder(0));
     let edited = BTreeSet::from([id("1")]);
-    assert_eq!(machine.state.choose(&builder(0), None, &edited).unwrap_err(), Refusal::Edited(id("1")));
+    assert_eq!(
+        machine
+            .state
+            .choose(&builder(0), None, &edited)
+            .unwrap_err(),
+        Refusal::Edited(id("1"))
+    );
 }
 
 #[test]
@@ -127,33 +160,60 @@ fn a_failed_leaf_can_be_mended_but_not_removed() {
             by: Decider::User,
         })
     };
-    let mended = Leaf { hash: "other".into(), ..leaf(1, &[], 0) };
+    let mended = Leaf {
+        hash: "other".into(),
+        ..leaf(1, &[], 0)
+    };
     assert_eq!(approve(vec![mended, leaf(2, &[1], 1)]).unwrap().len(), 1);
-    assert_eq!(approve(vec![leaf(2, &[], 1)]).unwrap_err(), Refusal::Frozen(id("1"), "FAILED"));
+    assert_eq!(
+        approve(vec![leaf(2, &[], 1)]).unwrap_err(),
+        Refusal::Frozen(id("1"), "FAILED")
+    );
 }
 
 #[test]
 fn what_a_killed_next_has_not_told_is_told_again() {
     let check = |machine: &mut Machine, ended: &[AgentName], expect: &str| {
         let untold = machine.killed_next(ended).actions;
-        assert_eq!(machine.killed_next(ended).actions, untold, "what was not told has not ended");
+        assert_eq!(
+            machine.killed_next(ended).actions,
+            untold,
+            "what was not told has not ended"
+        );
         assert_eq!(machine.next(&[]), untold);
         let first = serde_json::to_value(&untold[0]).unwrap();
-        assert_eq!(format!("{} {}", first["action"], first["name"]).replace('"', ""), expect);
+        assert_eq!(
+            format!("{} {}", first["action"], first["name"]).replace('"', ""),
+            expect
+        );
         machine.lose(&untold);
         machine.start_agents();
-        assert!(matches!(machine.next(&[])[..], [LeadAction::Wait { .. }]), "its agent was heard of");
+        assert!(
+            matches!(machine.next(&[])[..], [LeadAction::Wait { .. }]),
+            "its agent was heard of"
+        );
     };
     let mut machine = two_in_a_row();
     let owner = builder(0);
     check(&mut machine, &[], "spawn builder-1");
     machine.claim(&owner);
-    check(&mut machine, std::slice::from_ref(&owner), "resume builder-1");
+    check(
+        &mut machine,
+        std::slice::from_ref(&owner),
+        "resume builder-1",
+    );
     machine.submit(&owner);
     check(&mut machine, &[], "verify verifier-1-i1");
     machine.judge(&id("1"), false);
-    check(&mut machine, std::slice::from_ref(&owner), "resume builder-1");
-    assert!(machine.state.task(&id("1")).unwrap().nudges == 0, "that was its feedback, and no nudge");
+    check(
+        &mut machine,
+        std::slice::from_ref(&owner),
+        "resume builder-1",
+    );
+    assert!(
+        machine.state.task(&id("1")).unwrap().nudges == 0,
+        "that was its feedback, and no nudge"
+    );
     machine.claim(&owner);
     machine.submit(&owner);
     machine.judge(&id("1"), true);
@@ -170,20 +230,38 @@ fn what_the_lead_lost_is_said_again() {
         machine.lose(&told);
         machine.lose(&told);
         let action = serde_json::to_value(&told[0]).unwrap();
-        format!("{} {}", action["action"].as_str().unwrap(), action["name"].as_str().unwrap())
+        format!(
+            "{} {}",
+            action["action"].as_str().unwrap(),
+            action["name"].as_str().unwrap()
+        )
     };
     let quiet = |machine: &mut Machine| {
         let actions = machine.next(&[]);
-        assert!(matches!(actions[..], [LeadAction::Wait { .. }]), "{actions:?}");
+        assert!(
+            matches!(actions[..], [LeadAction::Wait { .. }]),
+            "{actions:?}"
+        );
     };
     assert_eq!(lose(&mut machine, &[]), "spawn builder-1");
     machine.claim(&owner);
     quiet(&mut machine);
-    assert_eq!(lose(&mut machine, std::slice::from_ref(&owner)), "resume builder-1");
+    assert_eq!(
+        lose(&mut machine, std::slice::from_ref(&owner)),
+        "resume builder-1"
+    );
     machine.submit(&owner);
     assert_eq!(lose(&mut machine, &[]), "verify verifier-1-i1");
-    let work = MeasuredWork { tree: "t".into(), files: Vec::new(), checks: Vec::new() };
-    machine.take(vec![Event::Verified { task: id("1"), iteration: 1, work }]);
+    let work = MeasuredWork {
+        tree: "t".into(),
+        files: Vec::new(),
+        checks: Vec::new(),
+    };
+    machine.take(vec![Event::Verified {
+        task: id("1"),
+        iteration: 1,
+        work,
+    }]);
     quiet(&mut machine);
     machine.judge(&id("1"), false);
     assert_eq!(lose(&mut machine, &[]), "resume builder-1");
@@ -194,8 +272,10 @@ fn what_the_lead_lost_is_said_again() {
 /// Who was told to end its turn is not waited for, whether or not a hook or the lead says that it has.
 #[test]
 fn a_builder_that_asked_counts_as_ended() {
-    let ask: [fn(&mut Machine, &AgentName); 2] =
-        [|machine, owner| machine.clarify(owner), |machine, owner| machine.extend(owner, "f1")];
+    let ask: [fn(&mut Machine, &AgentName); 2] = [
+        |machine, owner| machine.clarify(owner),
+        |machine, owner| machine.extend(owner, "f1"),
+    ];
     for ask in ask {
         let mut machine = two_in_a_row();
         machine.next(&[]);
@@ -203,11 +283,20 @@ fn a_builder_that_asked_counts_as_ended() {
         ask(&mut machine, &builder(0));
         let question = machine.state.open_questions().next().unwrap().clone();
         let answer = [question.options[0].label.clone()];
-        let events = machine.state.answer(&question.id, &answer, Decider::User, "t".into()).unwrap();
+        let events = machine
+            .state
+            .answer(&question.id, &answer, Decider::User, "t".into())
+            .unwrap();
         machine.take(events);
         let actions = machine.next(&[]);
         assert!(
-            matches!(&actions[..], [LeadAction::Resume { again: false, .. }, LeadAction::Wait { .. }]),
+            matches!(
+                &actions[..],
+                [
+                    LeadAction::Resume { again: false, .. },
+                    LeadAction::Wait { .. }
+                ]
+            ),
             "{actions:?}"
         );
     }
@@ -220,8 +309,11 @@ fn what_was_not_told_lapses_with_what_it_was_about() {
     machine.submit(&builder(0));
     machine.killed_next(&[]);
     machine.judge(&id("1"), true);
-    let names: Vec<_> =
-        machine.next(&[]).into_iter().map(|a| serde_json::to_value(a).unwrap()["name"].clone()).collect();
+    let names: Vec<_> = machine
+        .next(&[])
+        .into_iter()
+        .map(|a| serde_json::to_value(a).unwrap()["name"].clone())
+        .collect();
     assert_eq!(names, ["builder-1".into(), serde_json::Value::Null]);
 }
 
@@ -243,7 +335,10 @@ fn every_choice_that_is_offered_has_a_consequence_or_needs_none() {
     let state = two_in_a_row().state;
     let commands: BTreeSet<String> = ["make".to_owned()].into();
     let topics = [
-        Topic::CheckFailed { task: id("1"), commands },
+        Topic::CheckFailed {
+            task: id("1"),
+            commands,
+        },
         Topic::TaskFailed(id("1")),
         Topic::VerifierSilent(id("1")),
         Topic::CommitBlocked(id("1")),
@@ -251,11 +346,19 @@ fn every_choice_that_is_offered_has_a_consequence_or_needs_none() {
         Topic::EndChecks,
         Topic::Drift(vec![id("1")]),
         Topic::PassesBefore(id("1")),
-        Topic::Scope { task: id("1"), path: "x".into() },
+        Topic::Scope {
+            task: id("1"),
+            path: "x".into(),
+        },
     ];
     for topic in topics {
         let question = Question::new(topic.clone(), 1, "why");
-        assert!(topic.choices().iter().any(|(choice, _)| choice.into_str() == question.unattended_answer()));
+        assert!(
+            topic
+                .choices()
+                .iter()
+                .any(|(choice, _)| choice.into_str() == question.unattended_answer())
+        );
         for (choice, _) in topic.choices() {
             let found = state.consequences(&topic, *choice, Decider::User, "t".into());
             assert!(!matches!(found, Ok(None)), "{topic:?} {choice:?}");
@@ -270,12 +373,25 @@ fn what_was_said_of_a_revised_task_is_dropped() {
     machine.claim(&builder(0));
     machine.submit(&builder(0));
     machine.judge(&id("1"), false);
-    let note =
-        |task: &str| Note { kind: NoteKind::Warn, text: "it can't be run".into(), task: Some(id(task)) };
+    let note = |task: &str| Note {
+        kind: NoteKind::Warn,
+        text: "it can't be run".into(),
+        task: Some(id(task)),
+    };
     let failed = machine.state.fail(&id("1"), "no").unwrap();
     machine.take(failed);
-    machine.take(["1", "2"].map(|task| Event::Noted { note: note(task) }).to_vec());
-    let leaves = vec![Leaf { hash: "other".into(), ..leaf(1, &[], 0) }, leaf(2, &[1], 1)];
+    machine.take(
+        ["1", "2"]
+            .map(|task| Event::Noted { note: note(task) })
+            .to_vec(),
+    );
+    let leaves = vec![
+        Leaf {
+            hash: "other".into(),
+            ..leaf(1, &[], 0)
+        },
+        leaf(2, &[1], 1),
+    ];
     machine.approve("t2", leaves);
     assert_eq!(machine.state.task(&id("1")).unwrap().feedback, None);
     assert_eq!(machine.state.notes, [note("2")]);
@@ -288,12 +404,17 @@ fn a_verifier_of_a_retried_task_has_a_name_of_its_own() {
         machine.claim(&builder(0));
         machine.submit(&builder(0));
         let actions = machine.next(&[]);
-        let LeadAction::Verify { name, .. } = &actions[0] else { panic!("{actions:?}") };
+        let LeadAction::Verify { name, .. } = &actions[0] else {
+            panic!("{actions:?}")
+        };
         let failed = machine.state.fail(&id("1"), "no").unwrap();
         machine.take(failed);
         let retried = machine.state.retry(&id("1")).unwrap();
         machine.take(retried);
         name.to_string()
     };
-    assert_eq!([verifier(), verifier(), verifier()], ["verifier-1-i1", "verifier-1-i1-2", "verifier-1-i1-3"]);
+    assert_eq!(
+        [verifier(), verifier(), verifier()],
+        ["verifier-1-i1", "verifier-1-i1-2", "verifier-1-i1-3"]
+    );
 }
