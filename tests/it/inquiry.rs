@@ -378,7 +378,7 @@ fn doubted(answer: &str) -> (Environment, String, String) {
             "Stop"
         ]
     );
-    let text = "The builder of task 1 doubts its check \"grep -q two b.txt\": b.txt is no file";
+    let text = "The builder of task 1 doubts its check `grep -q two b.txt`: b.txt is no file";
     assert_eq!(asked[0]["text"], text);
     environment.done(&["answer", PLAN, "q1", "--option", answer]);
     let next = environment.next(&[]).stdout;

@@ -109,6 +109,7 @@ mod scheduling;
 #[cfg(unix)]
 mod shells;
 mod show;
+mod shown;
 #[cfg(unix)]
 mod signals;
 #[cfg(unix)]

@@ -279,10 +279,10 @@ fn a_line_of_a_model_approves_nothing() {
     assert_snapshot!(environment.fp(&["approve", PLAN]), @r#"
     exit status: 1
     --- stdout
-    Not approved. Ask the user, word for word:
+    Not approved. The question for the user, word for word:
 
     question: Approve the plan "Sample goal" with 2 tasks? These commands will run on this machine:
-    - touch: "touch ran" [sample-20261121 approve c266502c]
+    - touch ran [sample-20261121 approve 51ff1b9d]
     header: Approve
     options:
     - Approve: the tasks may be built, and these commands may run
@@ -342,6 +342,11 @@ fn any_other_question_approves_nothing() {
                 .replace("These", &format!("{}These", "\n".repeat(100)))
                 .into()
         }),
+        changed(&|q| q["question"] = text.replacen(' ', "\r", 1).into()),
+        changed(&|q| q["question"] = text.replacen(' ', "\n", 1).into()),
+        changed(&|q| q["question"] = text.replacen(' ', "\u{b}", 1).into()),
+        changed(&|q| q["question"] = format!("{text}\n").into()),
+        changed(&|q| q["header"] = " Approve".into()),
     ] {
         let told = answered(&environment, &other, "Approve").stdout;
         assert!(told.contains("doesn't count"), "{told}");
@@ -670,8 +675,8 @@ fn what_is_approved_again_shows_what_changed_and_the_run_goes_on() {
     - changed: 2 "Write part 2"
     - removed: 3 "Write part 3"
     New commands that will run on this machine:
-    - sh: "sh -c 'touch ran'"
-    As you approved it: 1 task with 1 command.
+    - sh -c 'touch ran'
+    As you approved it: 1 task, 1 command.
     "#);
     let told = answered(&environment, &question, "Approve").stdout;
     assert!(
@@ -693,7 +698,7 @@ fn what_a_log_alone_calls_approved_is_shown_whole() {
     let question = printed(&environment);
     let text = question["question"].as_str().unwrap();
     assert!(
-        text.contains("\n- grep: ") && !text.contains("Since you approved it"),
+        text.contains("\n- grep ") && !text.contains("Since you approved it"),
         "{text}"
     );
 }
@@ -719,11 +724,12 @@ fn a_command_that_does_more_than_its_program_is_never_among_the_others() {
     let environment = with_commands(60, last);
     let question = printed(&environment);
     let text = question["question"].as_str().unwrap();
-    assert!(text.contains(&format!("- grep: \"{last}\", ")), "{text}");
-    assert!(text.contains(" and 53 more, see the tree"), "{text}");
+    assert!(text.contains(&format!("\n- {last}\n")), "{text}");
+    let more = "\n- 52 more that only run grep, see the tree";
+    assert!(text.contains(more), "{text}");
     let shown = environment.done(&["approve", PLAN, "--yes"]).stdout;
     assert!(
-        shown.contains(last) && shown.contains("line59") && !shown.contains("more, see the tree"),
+        shown.contains(last) && shown.contains("line59") && !shown.contains("see the tree"),
         "{shown}"
     );
 }

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 
 use fp_plan::hint::{Exit, Hint};
 use fp_plan::plan::id::PlanId;
+use fp_run::run::consent::AgreedContent;
 use fp_run::run::{State, approval};
 use fp_run::verification::CommandRun;
 use jiff::Timestamp;
@@ -28,6 +29,9 @@ const SCHEMA_VERSION: u32 = 1;
 const STORE_CAP: u64 = 64 * 1024 * 1024;
 /// Largest note of a prompt that is kept, in bytes.
 const PROMPT_CAP: u64 = 1024 * 1024;
+
+/// The folder of the contents agreed to.
+const AGREED: &str = "agreed";
 
 /// How the user agreed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -304,6 +308,43 @@ impl TrustStore {
         Ok(())
     }
 
+    /// Keeps what the user agreed to of `plan`, in place of what was kept before.
+    pub fn keep_agreed(&self, plan: &PlanId, content: AgreedContent) -> Result<(), TrustError> {
+        let path = self.agreed_file(plan);
+        let repository = self.identity();
+        let failed = |source: io::Error| FileError::Write {
+            path: path.clone(),
+            source,
+        };
+        let note = AgreedNote {
+            repository,
+            content,
+        };
+        let text = serde_json::to_vec(&note).map_err(|error| failed(error.into()))?;
+        make_private_folder(&self.folder.join(AGREED)).map_err(failed)?;
+        Ok(file::atomic_write(&path, &text)?)
+    }
+
+    /// What the user agreed to last of `plan` in this repository.
+    pub fn last_agreed(&self, plan: &PlanId) -> Result<Option<AgreedContent>, TrustError> {
+        let path = self.agreed_file(plan);
+        let of_plan = |line: &TrustLine| matches!(&line.consent, Consent::Plan { plan: known, .. } if known == plan);
+        let Some(text) = file::read_text_if_there(&path, STORE_CAP)? else {
+            return Ok(None);
+        };
+        refuse_if_exposed(&path)?;
+        let note: Option<AgreedNote> = serde_json::from_str(&text).ok();
+        let is_here = self.lines()?.iter().any(of_plan);
+        let note = note.filter(|note| is_here && note.repository == self.identity());
+        Ok(note.map(|note| note.content))
+    }
+
+    fn agreed_file(&self, plan: &PlanId) -> PathBuf {
+        let place = format!("{}\n{plan}", self.repository.display());
+        let name = approval::hash(place.as_bytes());
+        self.folder.join(AGREED).join(name).with_extension("json")
+    }
+
     /// Keeps the prompt that the user typed in this session, in place of an earlier one.
     ///
     /// # Errors
@@ -370,6 +411,13 @@ impl TrustStore {
             .into()),
         }
     }
+}
+
+/// What the user agreed to, and where.
+#[derive(Serialize, Deserialize)]
+struct AgreedNote {
+    repository: RepositoryIdentity,
+    content: AgreedContent,
 }
 
 /// A prompt, and where it was typed.

@@ -15,6 +15,7 @@ use fp_host::trust::ConsentSource;
 use fp_plan::hint::Hint as _;
 use fp_plan::plan::id::{MachineId, PlanId, TaskId};
 use fp_plan::text::counted;
+use fp_run::run::consent::AgreedContent;
 use fp_run::run::event::{Event, Leaf};
 use fp_run::run::state::Status;
 use fp_run::run::{Refusal, State, approval};
@@ -349,6 +350,11 @@ fn agree(
 ) -> Result<(), CommandError> {
     let (trust, consent, id) = (context.trust()?, consent_of(state), &state.plan_id);
     let hash = approval::consent_hash(state);
+    let (tree, _) = fp_plan::plan::parse(text);
+    let end_commands = state
+        .approval
+        .as_ref()
+        .map_or(&[][..], |approval| &approval.end_commands);
     let how = match &args.yes {
         Some(given) if *given == hash => ConsentSource::Flag,
         Some(_) => {
@@ -361,11 +367,6 @@ fn agree(
         }
         None if trust.trusts(&consent)? => return Ok(()),
         None => {
-            let (tree, _) = fp_plan::plan::parse(text);
-            let end_commands = state
-                .approval
-                .as_ref()
-                .map_or(&[][..], |approval| &approval.end_commands);
             let tasks = counted(state.tasks.len(), "task");
             context.printer.note(&format!(
                 "Plan {id} has {tasks}. {}",
@@ -384,7 +385,8 @@ fn agree(
             ConsentSource::Terminal
         }
     };
-    Ok(trust.add(consent, how, context.now())?)
+    trust.add(consent, how, context.now())?;
+    Ok(trust.keep_agreed(id, AgreedContent::of(&tree, end_commands))?)
 }
 
 pub(crate) fn leave(args: LeaveArgs, context: &Context) -> CommandResult {

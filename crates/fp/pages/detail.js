@@ -96,12 +96,18 @@ function showTask(number) {
   const commands = [...task.testCommands, ...(task.verify ? [task.verify] : [])];
   if (task.testsRequired !== null || commands.length) {
     const required = task.testsRequired === null ? [] : [element("p", "line", task.testsRequired ? "Tests have to be written" : "No tests have to be written")];
-    add("Tests", ...commands.map((text) => element("pre", "", text)), ...required);
+    add("Tests", ...commands.map((text) => element("pre", "", shownCommand(text))), ...required);
   }
   const rest = [["risk", task.risk], ["group", task.group], ["priority", task.priority], ["covers", task.covers.join(", ")]];
   const told = rest.filter(([, text]) => text).map(([name, text]) => `${name} ${text}`);
   if (told.length) add("Also", element("p", "line", told.join(" · ")));
   show([close, id, title], parts);
+}
+
+/** A command with its hidden characters as escapes, as the program shows it. */
+function shownCommand(text) {
+  const escape = (hidden) => `<U+${hidden.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}>`;
+  return text.replace(/(?![ \n\t])[\s\p{Cc}\p{Cf}\p{DI}\u2800]/gu, escape);
 }
 
 function show(head, parts) {

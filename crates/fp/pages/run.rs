@@ -1,7 +1,7 @@
 //! The page of a run shows its result, who did what when, and the evidence for each verdict. Tasks, questions
 //! and commits are in the page itself; the browser draws the timeline and the waves.
 
-use fp_plan::text::{clipped, counted, shell_quoted};
+use fp_plan::text::{clipped, counted, shell_quoted, shown_command};
 use fp_run::report::cost::{CostReport, thousands};
 use fp_run::report::run_page::{
     AttemptEnd, JudgedCriterion, RunCommit, RunLane, RunMark, RunPage, RunPause, RunQuestion,
@@ -617,10 +617,11 @@ fn check_item(page: &mut String, check: &Check) {
         CheckVerdict::Note => ("building", "note"),
         CheckVerdict::NotApplicable => ("skipped", "nothing to check"),
     };
-    let (name, detail) = (escaped(&check.name), escaped(&check.detail));
+    let (name, detail) = (shown_command(&check.name), escaped(&check.detail));
     put!(
         page,
-        "<li class=\"{class}\"><span class=\"verdict\">{verdict}</span> <code>{name}</code> "
+        "<li class=\"{class}\"><span class=\"verdict\">{verdict}</span> <code>{}</code> ",
+        escaped(&name)
     );
     match detail.split_once('\n') {
         Some((first, output)) => {

@@ -54,8 +54,8 @@ fn approval_names_the_commands_that_may_run() {
     --- stdout
     Approved: sample-20261121 with 1 task
     These commands may run:
-    - echo: "echo done"
-    - sh: "sh test.sh"
+    - echo done
+    - sh test.sh
     Next: /fp:implement sample-20261121, or in a terminal: fp run sample-20261121
     "#);
     assert_snapshot!(environment.fp(&["approve", PLAN, "--format", "json"]), @r#"
@@ -152,7 +152,7 @@ fn a_task_that_is_done_can_not_be_taken_out() {
     Since you approved it:
     - added: 4 "Write part 4"
     No command is new.
-    As you approved it: 3 tasks with 0 commands.
+    As you approved it: 3 tasks.
     Next: fp next sample-20261121
     "#);
     assert_eq!(environment.statuses().len(), 4);

@@ -528,7 +528,7 @@ fn a_check_is_dropped_by_the_users_choice() {
     let asked = environment.next(&[]).stdout;
     assert!(
         asked.contains(
-            "\"ls no-such-flag\" ended with exit status 2: \"ls: cannot access 'no-such-flag'"
+            "`ls no-such-flag` ended with exit status 2: \"ls: cannot access 'no-such-flag'"
         ),
         "{asked}"
     );

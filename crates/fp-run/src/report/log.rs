@@ -15,7 +15,7 @@ use crate::run::state::{Granted, Status, TaskVerdict};
 use crate::verification::change::Change;
 use crate::verification::{Check, CheckVerdict};
 use fp_plan::plan::id::TaskId;
-use fp_plan::text::{counted, first_few};
+use fp_plan::text::{counted, first_few, shown_command};
 
 /// Maximum number of files listed in a line.
 const FILES: usize = 3;
@@ -314,7 +314,7 @@ fn words(event: &Event) -> ToldEvent {
             task,
             format!("is verified without some of its commands, {}", by_whom(*by)),
         )
-        .with(commands.iter().cloned().collect()),
+        .with(commands.iter().map(|line| shown_command(line)).collect()),
         Event::RevisionDue { task } => of_task(task, "has to be changed".into()),
         Event::SentBack {
             task,

@@ -12,6 +12,7 @@ use crate::run::ready::{Obstacle, Obstacles};
 use crate::run::state::{Granted, RunStatus, State, Status, TaskState};
 use crate::verification::{COMMAND_CHECK, Check, CheckVerdict};
 use fp_plan::plan::id::{AgentName, PlanId, TaskId};
+use fp_plan::text::shown_command;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, strum::IntoStaticStr)]
 #[serde(rename_all = "lowercase")]
@@ -216,10 +217,8 @@ pub struct StatusReport {
 /// The result of a check at the end of a run, on one line.
 pub(super) fn told_at_end(check: &Check) -> String {
     let result = check.detail.lines().next().unwrap_or_default();
-    let name = check
-        .name
-        .strip_prefix(COMMAND_CHECK)
-        .unwrap_or(&check.name);
+    let name = check.name.strip_prefix(COMMAND_CHECK);
+    let name = shown_command(name.unwrap_or(&check.name));
     match check.verdict {
         CheckVerdict::Pass => format!("passed: {name}"),
         CheckVerdict::Fail => format!("failed: {name}: {result}"),

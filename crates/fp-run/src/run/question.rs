@@ -6,13 +6,12 @@ use serde::{Deserialize, Serialize};
 
 use super::event::Event;
 use super::ready::listed;
+use fp_plan::markdown::code_span;
 use fp_plan::plan::id::TaskId;
 use fp_plan::repo_path::RepoPath;
 use fp_plan::settings::SpendingLimit;
-use fp_plan::text::{one_line, prompt_lines, prompt_quoted};
+use fp_plan::text::{one_line, prompt_lines, shown_command};
 
-/// Longest command in a question, in bytes.
-const MAX_COMMAND: usize = 500;
 /// Longest text of a builder or of another machine, in bytes.
 const MAX_SAID: usize = 8000;
 
@@ -424,7 +423,7 @@ impl Question {
             Topic::CheckDoubted { task, commands } => {
                 let commands: Vec<String> = commands
                     .iter()
-                    .map(|command| prompt_quoted(command, MAX_COMMAND))
+                    .map(|command| code_span(&shown_command(command)))
                     .collect();
                 let text = format!(
                     "The builder of task {task} doubts its check {}: {reason}",

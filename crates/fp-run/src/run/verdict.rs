@@ -10,12 +10,13 @@ use super::ready::Obstacle;
 use super::refusal::Refusal;
 use super::state::{ChecksBefore, CommitIntent, State, Status, TaskState, TaskVerdict};
 use crate::verification::{Check, CheckVerdict, list};
+use fp_plan::markdown::code_span;
 use fp_plan::plan::id::TaskId;
 use fp_plan::repo_path::RepoPath;
 use fp_plan::settings::ExecutionModel;
-use fp_plan::text::prompt_quoted;
+use fp_plan::text::{one_line, prompt_lines, shown_command};
 
-/// Longest summary and command in a question, in bytes.
+/// Longest summary in a question, in bytes.
 const MAX_SUMMARY: usize = 500;
 /// Longest end of a command's output in a question, in bytes.
 const MAX_OUTPUT: usize = 300;
@@ -78,10 +79,8 @@ pub(super) fn said_by_verifier(summary: &str) -> String {
     match summary.trim() {
         "" => String::new(),
         summary => {
-            format!(
-                "The verifier says: {}.",
-                prompt_quoted(summary.trim_end_matches('.'), MAX_SUMMARY)
-            )
+            let summary = one_line(&prompt_lines(summary.trim_end_matches('.'), MAX_SUMMARY));
+            format!("The verifier says: \"{summary}\".")
         }
     }
 }
@@ -100,11 +99,9 @@ pub(super) fn told_end(check: &Check, by_beginning: bool) -> Option<String> {
     };
     let shown = shown.unwrap_or(&lines).join(" ");
     let ended = head.split(" after ").next().unwrap_or_default();
-    let command = prompt_quoted(check.command()?, MAX_SUMMARY);
-    Some(format!(
-        "{command} ended with {ended}: {}.",
-        prompt_quoted(&shown, MAX_OUTPUT)
-    ))
+    let command = code_span(&shown_command(check.command()?));
+    let output = one_line(&prompt_lines(&shown, MAX_OUTPUT));
+    Some(format!("{command} ended with {ended}: \"{output}\"."))
 }
 
 /// The question whether the plan is at fault, and its reason: all that failed is a command, or a command failed in the

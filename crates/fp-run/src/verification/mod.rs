@@ -21,10 +21,12 @@ pub use boundary::Boundary;
 use change::{Change, ChangeStatus, ChangedLines};
 pub use leftovers::is_suspect;
 
+use fp_plan::markdown::code_span;
 use fp_plan::package_files::is_package_file;
 use fp_plan::plan::field::FieldKind;
 use fp_plan::plan::task::Task;
 use fp_plan::repo_path::RepoPath;
+use fp_plan::text::shown_command;
 
 /// The result of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -67,7 +69,8 @@ impl Check {
         } else {
             format!("\n{output}")
         };
-        format!("`{command}` failed: {ended}{output}")
+        let command = code_span(&shown_command(command));
+        format!("{command} failed: {ended}{output}")
     }
 
     pub fn fails(&self) -> bool {

@@ -7,7 +7,7 @@ use std::str::FromStr;
 use fp_host::file::FileError;
 use fp_plan::hint::Hint as _;
 use fp_plan::plan::Task;
-use fp_plan::text::{clipped, one_line, visible_line};
+use fp_plan::text::{clipped, one_line, prompt_text, visible_line};
 use serde::{Deserialize, Serialize};
 
 use crate::error::CommandError;
@@ -362,8 +362,8 @@ pub(super) fn payload_section(
 }
 
 fn quoted_spec(spec: &Spec) -> String {
-    let quoted = spec
-        .body
+    let quoted = prompt_text(&spec.body);
+    let quoted = quoted
         .lines()
         .map(|line| format!("> {}", line.trim_end()).trim_end().to_owned() + "\n");
     format!(
