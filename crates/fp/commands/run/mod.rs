@@ -18,7 +18,7 @@ use fp_host::store::{StoreError, acquire};
 use fp_host::trust::{Consent, ConsentSource};
 use fp_plan::plan::id::{AgentName, PlanId};
 use fp_plan::settings::{AgentPlayer, SpendingLimit};
-use fp_plan::text::shell_quoted;
+use fp_plan::text::{shell_quoted, shown_command, wrapped};
 use fp_run::report::status::StatusReport;
 use fp_run::run::State;
 use fp_run::run::event::RunTerms;
@@ -32,6 +32,7 @@ use super::status::watch_plan;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
 use crate::input;
+use crate::printer::columns;
 use crew::{AgentTask, Crew, CrewNews};
 use view::{LeadInput, LeadView};
 
@@ -204,16 +205,33 @@ fn expect_trusted_place(plan: &OpenPlan, yes: bool, context: &Context) -> Result
     if trust.trusts(&Consent::Agents)? || fp_host::claude::is_trusted_folder(&env, root) {
         return Ok(());
     }
+    let agents = &plan.settings.agents;
+    let program = |player: &AgentPlayer| {
+        let own = agents.programs.get(&player.program);
+        match own.filter(|own| !own.start.is_empty()) {
+            Some(own) => format!(
+                "{} ({})",
+                player.program,
+                shown_command(&own.start.join(" "))
+            ),
+            None => player.program.clone(),
+        }
+    };
+    let (builder, verifier) = (program(&agents.builder), program(&agents.verifier));
+    let what = match builder == verifier {
+        true => format!("builders and verifiers are processes of {builder}"),
+        false => format!("builders are processes of {builder}, verifiers of {verifier}"),
+    };
     let what = format!(
-        "agents that start in {} take on its settings, hooks and instructions, as Claude Code does in a folder that you trust",
+        "{what}. In {} they take on its settings, hooks and instructions, as \
+         Claude Code does in a folder that you trust",
         root.display()
     );
     let source = if yes {
         Some(ConsentSource::Flag)
     } else if input::can_ask(context) {
-        context
-            .printer
-            .note(&format!("Before anything starts: {what}."));
+        let asked = wrapped(&format!("Before anything starts: {what}."), columns());
+        context.printer.note(&asked.join("\n"));
         input::agrees("Do you trust it?", context).then_some(ConsentSource::Terminal)
     } else {
         None
