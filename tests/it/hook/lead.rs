@@ -375,7 +375,7 @@ fn a_lead_that_stops_while_something_is_due_is_told_so() {
     assert_snapshot!(told, @r#"
     exit status: 0
     --- stdout
-    {"decision":"block","reason":"You lead the run of plan sample-20261121, and something is due. Unless the user wants it to rest, run `fp next sample-20261121`, do each action as it is printed, and so on until one ends your turn."}
+    {"decision":"block","reason":"The run of plan sample-20261121 goes on: run `fp next sample-20261121`, do each action as it is printed, and repeat until one ends your turn. Stop only if the user wants it to rest."}
     "#);
     assert_eq!(environment.replay("stop", STOPS[1]), told);
     assert_eq!(environment.replay("stop", "interactive-stop-2.json"), told);
@@ -498,7 +498,7 @@ fn what_only_the_user_can_solve_is_told_once() {
     assert_snapshot!(environment.replay("stop", STOPS[0]), @r#"
     exit status: 0
     --- stdout
-    {"decision":"block","reason":"You lead the run of plan sample-20261121, and nothing in it can go on by itself. Run `fp next sample-20261121` and tell the user what its tasks wait for, unless you have."}
+    {"decision":"block","reason":"The run of plan sample-20261121 can't go on by itself: run `fp next sample-20261121` and tell the user what its tasks wait for, unless you have."}
     "#);
     assert_eq!(environment.replay("stop", STOPS[0]), silent());
 }
