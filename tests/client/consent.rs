@@ -339,7 +339,7 @@ fn auto_within_the_goal_is_no_consent() {
     let (plan, printed) = planned(&sample, &format!("/fp:plan --mode direct {GOAL}"));
     assert_eq!(plan["goal"], GOAL);
     assert!(
-        printed.contains("Not approved. The question for the user"),
+        printed.contains("Not approved: that takes the user's answer"),
         "{printed}"
     );
     assert_eq!(sample.consents(), Vec::<Value>::new());

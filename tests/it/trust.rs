@@ -279,7 +279,7 @@ fn a_line_of_a_model_approves_nothing() {
     assert_snapshot!(environment.fp(&["approve", PLAN]), @r#"
     exit status: 1
     --- stdout
-    Not approved. The question for the user, word for word:
+    Not approved: that takes the user's answer to this question, word for word.
 
     question: Approve the plan "Sample goal" with 2 tasks? These commands will run on this machine:
     - touch ran [sample-20261121 approve 51ff1b9d]
@@ -290,7 +290,7 @@ fn a_line_of_a_model_approves_nothing() {
     - Change: change the plan first
     - Stop: leave the plan as it is; nothing runs
 
-    The answer is recorded when it is given. At a terminal: fp approve sample-20261121
+    In Claude Code the answer is recorded when it is given. At a terminal: fp approve sample-20261121
     "#);
     assert_eq!(environment.fp(&["run", "start", PLAN]).code, 1);
 }

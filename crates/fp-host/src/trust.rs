@@ -332,7 +332,7 @@ impl TrustStore {
         let Some(text) = file::read_text_if_there(&path, STORE_CAP)? else {
             return Ok(None);
         };
-        refuse_if_exposed(&path)?;
+        refuse_if_exposed(&self.folder.join(AGREED))?;
         let note: Option<AgreedNote> = serde_json::from_str(&text).ok();
         let is_here = self.lines()?.iter().any(of_plan);
         let note = note.filter(|note| is_here && note.repository == self.identity());

@@ -271,14 +271,14 @@ fn ask_for_consent(
         options,
     } = approval_question(id, text, tree, end_commands, before)?;
     let mut text = format!(
-        "Not approved. The question for the user, word for word:\n\nquestion: {question}\n"
+        "Not approved: that takes the user's answer to this question, word for word.\n\nquestion: {question}\n"
     );
     text.push_str(&format!("header: {header}\noptions:\n"));
     for option in &options {
         text.push_str(&format!("- {}: {}\n", option.label, option.description));
     }
     text.push_str(&format!(
-        "\nThe answer is recorded when it is given. At a terminal: fp approve {id}\n"
+        "\nIn Claude Code the answer is recorded when it is given. At a terminal: fp approve {id}\n"
     ));
     let json = json!({
         "planId": id, "approved": false, "question": question, "header": header, "options": options,
