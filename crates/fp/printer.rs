@@ -7,7 +7,7 @@ use std::io::{self, IsTerminal as _, Write};
 use clap::ValueEnum as _;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use fp_host::screen::terminal_columns;
-use fp_plan::text::visible;
+use fp_plan::text::{visible, visible_json};
 use serde::Serialize;
 
 use crate::error::CommandError;
@@ -173,7 +173,7 @@ pub(crate) fn json(value: &impl Serialize) -> Result<String, CommandError> {
         fields.insert("schemaVersion".into(), SCHEMA_VERSION.into());
     }
     let text = serde_json::to_string_pretty(&value).map_err(CommandError::failed)?;
-    Ok(text + "\n")
+    Ok(visible_json(&text).into_owned() + "\n")
 }
 
 fn ignore_closed(result: io::Result<()>) {

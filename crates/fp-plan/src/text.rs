@@ -278,6 +278,19 @@ pub fn visible(text: &str) -> Cow<'_, str> {
     Cow::Owned(text.chars().map(shown).collect())
 }
 
+/// Does the same in JSON without loss: its escapes stand for the same characters.
+pub fn visible_json(json: &str) -> Cow<'_, str> {
+    if matches!(visible(json), Cow::Borrowed(_)) {
+        return Cow::Borrowed(json);
+    }
+    let is_seen = |c: char| matches!(c, '\n' | '\t') || sign(c) == c;
+    let shown = json.chars().map(|c| match is_seen(c) {
+        true => c.to_string(),
+        false => format!("\\u{:04x}", u32::from(c)),
+    });
+    Cow::Owned(shown.collect())
+}
+
 /// Does the same on one line, character by character: for paths and excerpts, whose blanks count.
 pub fn visible_line(text: &str) -> String {
     text.chars().map(one_column).collect()
@@ -461,6 +474,17 @@ mod tests {
             "a\u{202e}b\u{2066}c\u{2028}",
             "a\u{fffd}b\u{fffd}c\u{fffd}",
             "a\u{fffd}b\u{fffd}c\u{fffd}",
+        );
+    }
+
+    #[test]
+    fn json_keeps_what_a_terminal_obeys() {
+        let value = serde_json::json!({ "a": "\u{9b}m\u{202e}\u{2028}\u{7f}\u{1b}한글" });
+        let shown = visible_json(&value.to_string()).into_owned();
+        assert_eq!(shown, visible(&shown));
+        assert_eq!(
+            serde_json::from_str::<serde_json::Value>(&shown).unwrap(),
+            value
         );
     }
 
