@@ -142,6 +142,21 @@ fn a_command_with_a_hidden_character_is_refused() {
     }
 }
 
+#[test]
+fn a_command_is_asked_about_byte_for_byte() {
+    let environment = Environment::new().repo();
+    let command = "sh -c \"exit  3\" 'x  y' `echo README.md`";
+    let text = tree(&[
+        leaf("1", "none", "src/a.txt"),
+        leaf("2", "none", "src/b.txt"),
+    ]);
+    environment.plan(&text.replace("Commands: none", &format!("Commands: {command}")));
+    environment.start(&[]);
+    let asked = environment.next(&[]).stdout;
+    let words = format!("fails before any work. `` {command} `` ended with exit status 3");
+    assert!(asked.contains(&words), "{asked}");
+}
+
 /// Only texts change: the commands are those that the user has approved, also where the log is not believed any more.
 #[test]
 fn what_is_new_is_what_was_not_approved_before() {

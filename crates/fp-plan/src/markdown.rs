@@ -11,7 +11,7 @@ pub fn code(text: &str) -> String {
 }
 
 /// `text` as a code span.
-pub fn code_span(text: &str) -> String {
+pub(crate) fn code_span(text: &str) -> String {
     let ticks = "`".repeat(longest_ticks(text) + 1);
     let pad = if text.starts_with('`') || text.ends_with('`') {
         " "

@@ -5,6 +5,8 @@ use std::borrow::Cow;
 
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
+use crate::markdown::code_span;
+
 const ELLIPSIS: char = '…';
 
 /// Puts `text` on one line: runs of white space and control characters become single blanks.
@@ -98,6 +100,11 @@ pub fn shown_command(command: &str) -> String {
         false => escaped(line, is_hidden),
     });
     lines.collect::<Vec<_>>().join("\n")
+}
+
+/// The same in a sentence, as a code span. Line ends and tabs are escapes too, since a sentence has none.
+pub fn command_span(command: &str) -> String {
+    code_span(&escaped(command, |c| is_hidden(c) || c.is_control()))
 }
 
 /// True for a character that nobody sees in a command: a control character, a mark of width or direction, or a blank
@@ -390,6 +397,8 @@ mod tests {
         check("a\u{fe0f}\u{e0041}\u{2028}", "a<U+FE0F><U+E0041><U+2028>");
         let long = "x".repeat(10_000);
         check(&long, &long);
+        assert_eq!(command_span("a  'b'"), "`a  'b'`");
+        assert_eq!(command_span("a\n\t`b`"), "`` a<U+000A><U+0009>`b` ``");
     }
 
     #[test]

@@ -3,8 +3,7 @@
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-use fp_plan::markdown::code_span;
-use fp_plan::text::{prompt_path, shown_command};
+use fp_plan::text::{command_span, prompt_path};
 use fp_run::verification::CommandEnd;
 use fp_run::verification::change::ChangeStatus;
 use jiff::Timestamp;
@@ -43,7 +42,7 @@ pub fn try_commands(
     let started = Instant::now();
     let (mut runs, mut notes, mut last) = (Vec::new(), Vec::new(), git.snapshot_tree()?.tree);
     for line in commands.iter().map(|command| &*command.line) {
-        let shown = code_span(&shown_command(line));
+        let shown = command_span(line);
         let time = (TIME.saturating_sub(started.elapsed()) / 2).min(longest);
         if time < LEAST {
             notes.push(format!(

@@ -6,14 +6,15 @@ use serde::{Deserialize, Serialize};
 
 use super::event::Event;
 use super::ready::listed;
-use fp_plan::markdown::code_span;
 use fp_plan::plan::id::TaskId;
 use fp_plan::repo_path::RepoPath;
 use fp_plan::settings::SpendingLimit;
-use fp_plan::text::{one_line, prompt_lines, shown_command};
+use fp_plan::text::{command_span, prompt_lines};
 
 /// Longest text of a builder or of another machine, in bytes.
 const MAX_SAID: usize = 8000;
+/// Longest question, in bytes: the commands in it are whole.
+const MAX_QUESTION: usize = 64 * 1024;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AnswerOption {
@@ -400,7 +401,14 @@ impl Topic {
 
 /// What somebody said, on one line and safe for a prompt.
 pub(super) fn said(text: &str) -> String {
-    one_line(&prompt_lines(text, MAX_SAID))
+    said_within(text, MAX_SAID)
+}
+
+/// The same in at most `max` bytes.
+pub(super) fn said_within(text: &str, max: usize) -> String {
+    let safe = prompt_lines(text, max);
+    let lines = safe.lines().map(str::trim).filter(|line| !line.is_empty());
+    lines.collect::<Vec<_>>().join(" ")
 }
 
 impl Question {
@@ -423,7 +431,7 @@ impl Question {
             Topic::CheckDoubted { task, commands } => {
                 let commands: Vec<String> = commands
                     .iter()
-                    .map(|command| code_span(&shown_command(command)))
+                    .map(|command| command_span(command))
                     .collect();
                 let text = format!(
                     "The builder of task {task} doubts its check {}: {reason}",
@@ -544,7 +552,7 @@ impl Question {
             .map(|option| option.each(said))
             .collect();
         Self {
-            text: said(&self.text),
+            text: said_within(&self.text, MAX_QUESTION),
             header: said(&self.header),
             options,
             ..self.clone()

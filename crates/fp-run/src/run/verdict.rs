@@ -5,16 +5,15 @@ use std::collections::BTreeSet;
 
 use super::decide::RunDecision;
 use super::event::{Base, Decider, Event, Judgement};
-use super::question::{AnswerChoice, ClosedUnanswered, Topic};
+use super::question::{AnswerChoice, ClosedUnanswered, Topic, said_within};
 use super::ready::Obstacle;
 use super::refusal::Refusal;
 use super::state::{ChecksBefore, CommitIntent, State, Status, TaskState, TaskVerdict};
 use crate::verification::{Check, CheckVerdict, list};
-use fp_plan::markdown::code_span;
 use fp_plan::plan::id::TaskId;
 use fp_plan::repo_path::RepoPath;
 use fp_plan::settings::ExecutionModel;
-use fp_plan::text::{one_line, prompt_lines, shown_command};
+use fp_plan::text::command_span;
 
 /// Longest summary in a question, in bytes.
 const MAX_SUMMARY: usize = 500;
@@ -79,7 +78,7 @@ pub(super) fn said_by_verifier(summary: &str) -> String {
     match summary.trim() {
         "" => String::new(),
         summary => {
-            let summary = one_line(&prompt_lines(summary.trim_end_matches('.'), MAX_SUMMARY));
+            let summary = said_within(summary.trim_end_matches('.'), MAX_SUMMARY);
             format!("The verifier says: \"{summary}\".")
         }
     }
@@ -99,8 +98,8 @@ pub(super) fn told_end(check: &Check, by_beginning: bool) -> Option<String> {
     };
     let shown = shown.unwrap_or(&lines).join(" ");
     let ended = head.split(" after ").next().unwrap_or_default();
-    let command = code_span(&shown_command(check.command()?));
-    let output = one_line(&prompt_lines(&shown, MAX_OUTPUT));
+    let command = command_span(check.command()?);
+    let output = said_within(&shown, MAX_OUTPUT);
     Some(format!("{command} ended with {ended}: \"{output}\"."))
 }
 

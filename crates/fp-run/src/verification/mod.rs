@@ -21,12 +21,11 @@ pub use boundary::Boundary;
 use change::{Change, ChangeStatus, ChangedLines};
 pub use leftovers::is_suspect;
 
-use fp_plan::markdown::code_span;
 use fp_plan::package_files::is_package_file;
 use fp_plan::plan::field::FieldKind;
 use fp_plan::plan::task::Task;
 use fp_plan::repo_path::RepoPath;
-use fp_plan::text::shown_command;
+use fp_plan::text::command_span;
 
 /// The result of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -69,7 +68,7 @@ impl Check {
         } else {
             format!("\n{output}")
         };
-        let command = code_span(&shown_command(command));
+        let command = command_span(command);
         format!("{command} failed: {ended}{output}")
     }
 
