@@ -43,7 +43,7 @@ impl State {
         let answered = self.answered_by(entry);
         let machine = entry.by.as_ref().map(|by| by.machine.clone());
         for event in &entry.events {
-            if !self.counts(event, machine.as_ref(), &answered) {
+            if !self.counts(event, entry, &answered) {
                 continue;
             }
             let at = entry.clock.unwrap_or(entry.at);
@@ -62,6 +62,20 @@ impl State {
                     .for_each(|q| q.machine.clone_from(&machine)),
                 _ => {}
             }
+        }
+    }
+
+    /// Applies a line of the log whose code is `code`, and which this machine wrote or not.
+    pub fn apply_line(&mut self, entry: &Entry, code: &str, is_own: bool) {
+        self.apply(entry);
+        if !is_own {
+            self.foreign.get_or_insert(entry.seq);
+        }
+        let approves = |event: &Event| matches!(event, Event::Approved(_));
+        if let Some(approval) = &mut self.approval
+            && entry.events.iter().any(approves)
+        {
+            approval.code = Some(code.to_owned());
         }
     }
 
@@ -102,6 +116,7 @@ impl State {
                     by: *by,
                     commits: commits.clone(),
                     end_commands: end_commands.clone(),
+                    code: None,
                 });
                 self.take_leaves(leaves);
                 self.tried = false;

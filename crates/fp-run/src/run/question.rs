@@ -151,6 +151,7 @@ impl Topic {
                     ..
                 },
             ) => (task, commands) == (of, dropped),
+            (Self::PassesBefore(task), Event::Waived { task: of, .. }) => task == of,
             (
                 Self::FailsBefore { commands },
                 Event::ChecksDropped {

@@ -107,6 +107,9 @@ pub struct Approval {
     pub commits: Option<CommitHistory>,
     /// The commands to run once no task is left.
     pub end_commands: Vec<String>,
+    /// The code of the line that says so, which only this machine can tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub code: Option<String>,
 }
 
 /// A question with its answer.
@@ -157,6 +160,9 @@ pub struct State {
     pub plan_id: PlanId,
     /// Sequence number of the last event; 0 for an empty log.
     pub seq: u64,
+    /// The first entry that this machine did not write: from there on the log counts for reading alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub foreign: Option<u64>,
     /// Time of the last event.
     pub last_at: Option<Timestamp>,
     /// The clock at the first of the entries since which the log is ahead of it.
@@ -245,6 +251,11 @@ impl State {
             .enumerate()
             .map(|(i, t)| (t.leaf.id.clone(), i))
             .collect();
+    }
+
+    /// True if somebody else may have changed what was approved since the user was asked.
+    pub fn may_be_others(&self) -> bool {
+        self.foreign.is_some() || self.is_shared()
     }
 
     /// The surroundings of the checkout at the start of the run, if known.
