@@ -311,7 +311,8 @@ fn a_log_that_is_none_is_left_alone() {
     --- stdout
     Plan sample-20261121
       ok       files        all can be read
-      ok       log          10 entries
+      warning  log          entry 4 was not written by fp on this machine: nothing
+                            goes on from here until `fp approve sample-20261121`
       warning  snapshot     does not match the log: one of them was edited by hand
                             → fp doctor sample-20261121 --fix
       ok       claims       held: task 2
@@ -320,7 +321,7 @@ fn a_log_that_is_none_is_left_alone() {
       ok       git          ready to commit
       ok       leftovers    none
 
-    1 warning
+    2 warnings
     ");
     // The last line is gone, and a snapshot says so.
     let shorter: Vec<&str> = whole.lines().collect();

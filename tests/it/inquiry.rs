@@ -520,6 +520,7 @@ fn what_a_log_says_forges_no_line() {
         "schemaVersion": 1, "seq": last["seq"].as_u64().unwrap() + 1, "at": last["at"], "events": events,
     });
     environment.write(&log, format!("{text}{entry}\n"));
+    environment.own_log(PLAN);
     let payload = environment
         .done(&["claim", PLAN, "--as", "builder-1"])
         .stdout;

@@ -396,6 +396,7 @@ fn a_log_that_names_no_commit() {
             .as_ref(),
     )
     .unwrap();
+    environment.own_log(PLAN);
     assert_snapshot!(environment.rollback("3", &[]), @r#"
     exit status: 2
     --- stderr

@@ -2,6 +2,7 @@
 //! machine. Without a word of the user it prints the question to ask.
 
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use fp_host::facts::reference_text;
@@ -60,7 +61,10 @@ pub(crate) fn run(args: ApproveArgs, context: &Context) -> CommandResult {
         return ask_for_consent(plan, &text, &tree, &commands, known, context);
     };
     let approved = approve(plan, &text, &tree, &commands, how, context)?;
-    let Approved { changed, state } = &approved;
+    let Approved { changed, state, .. } = &approved;
+    if let Some(note) = approved.kept_note(context) {
+        context.printer.note(&note);
+    }
     let before = Before::of(state);
     for id in before.others.iter().filter(|_| *changed) {
         context.printer.note(&format!(
@@ -158,9 +162,19 @@ pub(crate) struct Approved {
     /// False if the log had it already.
     changed: bool,
     state: Arc<State>,
+    /// The folder of the log that this machine did not write, if there was one.
+    kept: Option<PathBuf>,
 }
 
 impl Approved {
+    /// The note on a log that doesn't count any more.
+    pub(crate) fn kept_note(&self, context: &Context) -> Option<String> {
+        let kept = context.shown(self.kept.as_deref()?);
+        Some(format!(
+            "note: the log that was here was not written by fp on this machine; it is in {kept}, and the plan begins anew"
+        ))
+    }
+
     /// The command that follows: it continues the run, or starts one.
     pub(crate) fn next(&self) -> String {
         let (state, plan) = (&self.state, &self.state.plan_id);
@@ -182,10 +196,6 @@ pub(crate) fn approve(
 ) -> Result<Approved, CommandError> {
     let mut leaves =
         approval::leaves(tree, &plan.settings.exclusive).map_err(CommandError::failed)?;
-    let before = plan.load()?.state;
-    approval::stamp_references(&mut leaves, tree, &before, |path| {
-        reference_text(&context.repo().root, path)
-    });
     // Without git a plan can be approved; `fp start` is what needs it.
     let git = plan.git().ok();
     let base = git
@@ -201,12 +211,16 @@ pub(crate) fn approve(
     };
     let trust = context.trust()?;
     let mut ledger = plan.lock_in_order()?;
-    let is_foreign =
-        ledger.state().approval.is_some() && !trust.trusts(&consent_of(ledger.state()))?;
+    let kept = ledger.begin_anew()?;
+    approval::stamp_references(&mut leaves, tree, ledger.state(), |path| {
+        reference_text(&context.repo().root, path)
+    });
+    // This machine's own, moved or copied here: what was under way there isn't here.
+    let is_moved = ledger.state().approval.is_some() && !trust.approves(ledger.state())?;
     let (tree_hash, end_commands) = (approval::hash(text.as_bytes()), end_commands.to_vec());
     // Before the approval, which would leave tasks that are being built as they are.
     let mut events = Vec::new();
-    if is_foreign && ledger.state().has_begun() {
+    if is_moved && ledger.state().has_begun() {
         events.push(Event::ProgressDropped {});
     }
     let approved = Approve {
@@ -225,6 +239,7 @@ pub(crate) fn approve(
     Ok(Approved {
         changed,
         state: ledger.into_state(),
+        kept,
     })
 }
 

@@ -85,7 +85,7 @@ pub(crate) fn run(args: ClaimArgs, context: &Context) -> CommandResult {
         }
     };
     context.notices(ledger.notices());
-    if ledger.state().is_shared() {
+    if ledger.state().may_be_others() {
         plan.agreed_commands(ledger.state())?;
     }
     // A task is built on the newest commit of all machines, unless its checks have already run on an older one.

@@ -60,8 +60,11 @@ fn record_approval(
         ConsentSource::Question,
         context,
     )?;
+    let kept = approved
+        .kept_note(context)
+        .map_or_else(String::new, |note| format!("\n{note}"));
     Ok(format!(
-        "Plan {id} is approved by the user, and that is recorded. Next: {}",
+        "Plan {id} is approved by the user, and that is recorded. Next: {}{kept}",
         approved.next()
     ))
 }

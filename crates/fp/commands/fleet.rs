@@ -263,7 +263,7 @@ pub(crate) fn join(args: JoinArgs, context: &Context) -> CommandResult {
             "have it approved where it was changed: fp approve {id}"
         )));
     }
-    agree(&args, &state, &text, &place.remote, context)?;
+    let how = agree(&args, &state, &text, &place.remote, context)?;
     let wanted = args.at.machine();
     let machine = state.free_machine(&wanted).unwrap_or(wanted);
     let heard: BTreeMap<_, _> = state
@@ -276,9 +276,13 @@ pub(crate) fn join(args: JoinArgs, context: &Context) -> CommandResult {
     if existing.is_none() {
         std::fs::rename(stage.keep(), &path).map_err(|error| cannot_write(&path, &error))?;
     }
-    let joined = context
-        .open(Some(id.as_str()))
-        .and_then(|plan| enter(&plan, context).map(|()| plan));
+    let joined = context.open(Some(id.as_str())).and_then(|plan| {
+        if let Some(how) = how {
+            let consent = consent_of(&plan.load()?.state);
+            context.trust()?.add(consent, how, context.now())?;
+        }
+        enter(&plan, context).map(|()| plan)
+    });
     let plan = joined.inspect_err(|_| {
         // Nothing of it is anybody's yet.
         if existing.is_none() {
@@ -339,15 +343,16 @@ fn has_tasks_of(state: &State, text: &str) -> bool {
         .eq(state.tasks.iter().map(|task| told(&task.leaf)))
 }
 
-/// Asks the user of this machine for the plan, as every machine has its own.
+/// Asks the user of this machine for the plan, as every machine has its own. Returns how the user agreed; `None` if that
+/// is known.
 fn agree(
     args: &JoinArgs,
     state: &State,
     text: &str,
     remote: &str,
     context: &Context,
-) -> Result<(), CommandError> {
-    let (trust, consent, id) = (context.trust()?, consent_of(state), &state.plan_id);
+) -> Result<Option<ConsentSource>, CommandError> {
+    let id = &state.plan_id;
     let hash = approval::consent_hash(state);
     let how = match &args.yes {
         Some(given) if *given == hash => ConsentSource::Flag,
@@ -359,7 +364,7 @@ fn agree(
                 "look at it with `fp join {id} --remote {remote}` at a terminal; it has {hash} now"
             )));
         }
-        None if trust.trusts(&consent)? => return Ok(()),
+        None if context.trust()?.approves(state)? => return Ok(None),
         None => {
             let (tree, _) = fp_plan::plan::parse(text);
             let end_commands = state
@@ -384,7 +389,7 @@ fn agree(
             ConsentSource::Terminal
         }
     };
-    Ok(trust.add(consent, how, context.now())?)
+    Ok(Some(how))
 }
 
 pub(crate) fn leave(args: LeaveArgs, context: &Context) -> CommandResult {

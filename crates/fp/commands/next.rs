@@ -148,8 +148,8 @@ pub(super) fn take_turn<'p>(
         (state.head.clone(), head_moved(plan, &state, tip.as_ref())?)
     };
     let mut ledger = context.told(plan.lock()?);
-    // Another process may have brought another approval since.
-    if ledger.state().is_shared() {
+    // Another process may have brought another approval since, or a pull another log.
+    if ledger.state().may_be_others() {
         plan.agreed_commands(ledger.state())?;
     }
     let around = RunSurroundings {

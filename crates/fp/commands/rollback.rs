@@ -25,7 +25,7 @@ pub(crate) struct RollbackArgs {
 }
 
 pub(crate) fn run(args: RollbackArgs, context: &Context) -> CommandResult {
-    let plan = context.open(args.plan.as_deref())?;
+    let plan = context.open_trusted(args.plan.as_deref())?;
     context.state(&plan)?;
     let (prepared, revert) = if args.dry_run {
         (prepare(&plan, &args.task)?, None)

@@ -62,7 +62,11 @@ pub fn settle(
     let (mut settled, mut tries) = (Vec::new(), 0);
     loop {
         let begun = Instant::now();
-        if plan.load()?.state.is_shared() {
+        let state = plan.load()?.state;
+        if state.foreign.is_some() {
+            plan.agreed_commands(&state)?;
+        }
+        if state.is_shared() {
             // The commit is made on the newest one of all machines.
             plan.sync()?;
             plan.agreed_commands(&plan.load()?.state)?;

@@ -107,6 +107,12 @@ pub(super) fn log(plan: &PlanId, examined: &ExaminedLog) -> Vec<DoctorFinding> {
         );
         found.push(DoctorFinding::warning(check, detail).fixable(plan, DoctorFix::DropTornLine));
     }
+    if let Some(seq) = examined.foreign {
+        let detail = format!(
+            "entry {seq} was not written by fp on this machine: nothing goes on from here until `fp approve {plan}`"
+        );
+        found.push(DoctorFinding::warning(check, detail));
+    }
     if found.is_empty() {
         let count = examined.entries.len();
         let entries = if count == 1 { "entry" } else { "entries" };
@@ -146,7 +152,15 @@ pub(super) fn snapshot(
         );
     }
     let before = entries.iter().take_while(|entry| entry.seq <= state.seq);
-    if State::replay(plan.clone(), before) != **state {
+    let mut replayed = State::replay(plan.clone(), before);
+    // Only the ledger knows the codes of its lines.
+    replayed.foreign = state.foreign;
+    let code = state.approval.as_ref().and_then(|a| a.code.clone());
+    replayed
+        .approval
+        .iter_mut()
+        .for_each(|a| a.code.clone_from(&code));
+    if replayed != **state {
         return rebuilt("does not match the log: one of them was edited by hand");
     }
     DoctorFinding::ok(check, "matches the log")
