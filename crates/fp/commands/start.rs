@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use fp_host::git::{Git, GitError, Operation};
 use fp_host::plan::OpenPlan;
+use fp_host::plan_folder::is_plan_file;
 use fp_host::platform::end_marked;
 use fp_host::run::commit::{COMMIT_PATIENCE, settle};
 use fp_host::run::trial;
@@ -12,6 +13,7 @@ use fp_host::run::worktree::follow_branch;
 use fp_host::store::{StoreError, acquire};
 use fp_plan::plan::id::TaskId;
 use fp_plan::reading_language;
+use fp_plan::repo_path::RepoPath;
 use fp_plan::settings::{Engine, Isolation};
 use fp_plan::signals_record;
 use fp_run::interview::Mode;
@@ -115,6 +117,23 @@ pub(super) fn lead_lock(plan: &OpenPlan) -> Result<std::fs::File, CommandError> 
     })
 }
 
+/// Fails if git tracks anything but plans in the folder of plans, where no change is seen.
+fn refuse_files_among_plans(plan: &OpenPlan, git: &Git) -> Result<(), CommandError> {
+    let folder = &plan.settings.plans_dir;
+    let of_folder = RepoPath::from_bytes(folder.as_bytes());
+    for path in git.known_files(Some(&of_folder))? {
+        let path = path.to_string();
+        let below = path.strip_prefix(folder.as_str()).unwrap_or(&path);
+        if !is_plan_file(below.trim_start_matches('/')) {
+            return Err(CommandError::refused(format!(
+                "git tracks {path}, which is no file of a plan, in {folder}: what changes there is never seen"
+            ))
+            .hint("move it elsewhere, or set `plansDir` to a folder of its own in your own settings: `fp config edit`"));
+        }
+    }
+    Ok(())
+}
+
 /// Starts or resumes the run of `plan`; `lead` has who leads it, and how. Returns how many tasks were taken back from a
 /// lead that is gone.
 pub(super) fn begin(
@@ -133,6 +152,7 @@ pub(super) fn begin(
         }
         false => plan.git()?,
     };
+    refuse_files_among_plans(plan, &git)?;
     let status = git.status()?;
     let no_commit = args.no_commit || plan.settings.no_commit;
     if no_commit && is_shared {
@@ -186,7 +206,7 @@ pub(super) fn begin(
             .collect::<Vec<_>>(),
     );
     let mut ledger = context.told(plan.lock_in_order()?);
-    if is_shared {
+    if ledger.state().may_be_others() {
         plan.agreed_commands(ledger.state())?;
     }
     let start = RunTerms {
