@@ -362,13 +362,11 @@ pub(super) fn payload_section(
 }
 
 fn quoted_spec(spec: &Spec) -> String {
-    let quoted = spec
-        .body
-        .lines()
-        .map(|line| format!("> {}", line.trim_end()).trim_end().to_owned() + "\n");
-    format!(
-        "{}, which every task keeps to:\n{}",
-        spec.title,
-        quoted.collect::<String>()
-    )
+    let quoted: String = spec.body.lines().map(quoted_line).collect();
+    format!("{}, which every task keeps to:\n{quoted}", spec.title)
+}
+
+/// `line` of a page, so that it can't pass for one of this program.
+pub(super) fn quoted_line(line: &str) -> String {
+    format!("> {}", line.trim_end()).trim_end().to_owned() + "\n"
 }
