@@ -2,9 +2,11 @@
 //! so that tests can replace it.
 
 use std::cell::OnceCell;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use fp_host::claude::is_trusted_folder;
 use fp_host::clock;
 use fp_host::config::{Config, SettingOrigin};
 use fp_host::file::{FileError, reason};
@@ -13,8 +15,9 @@ use fp_host::plan_folder::{PlanError, PlanFolder, Plans};
 use fp_host::repo::Repo;
 use fp_host::run::worktree;
 use fp_host::store::{Ledger, Store};
-use fp_host::trust::TrustStore;
 pub(crate) use fp_host::trust::consent_of;
+use fp_host::trust::{Consent, ConsentSource, TrustStore};
+use fp_plan::plan::id::PlanId;
 use fp_plan::settings::{Settings, SettingsLayer};
 use fp_plan::text::visible;
 use fp_run::interview::PlanningStep;
@@ -200,14 +203,28 @@ pub(crate) struct Known {
 impl Context {
     /// All plans of the repository, the archived ones last.
     pub(crate) fn known_plans(&self) -> Result<Vec<Known>, CommandError> {
-        let mut known = self.plans_at_hand()?;
+        let mut known = known_in(&self.plans()?, false)?;
         known.extend(known_in(&self.plans()?.archived(), true)?);
         Ok(known)
     }
 
-    /// All plans of the repository that are not archived.
-    pub(crate) fn plans_at_hand(&self) -> Result<Vec<Known>, CommandError> {
-        known_in(&self.plans()?, false)
+    /// The user's own plans of the repository, and the number of others; the archived ones last, if they are `wanted`. No
+    /// file of a plan is read that was neither made nor approved here.
+    pub(crate) fn own_plans(&self, wanted: bool) -> Result<(Vec<Known>, usize), CommandError> {
+        let (plans, own) = (self.plans()?, self.own_ids());
+        let (ids, others): (Vec<_>, Vec<_>) =
+            plans.list()?.into_iter().partition(|id| own.contains(id));
+        let mut known = Vec::new();
+        for id in ids {
+            known.push(known_plan(&plans, id, false)?);
+        }
+        if wanted {
+            let archive = plans.archived();
+            for id in archive.list()?.into_iter().filter(|id| own.contains(id)) {
+                known.push(known_plan(&archive, id, true)?);
+            }
+        }
+        Ok((known, others.len()))
     }
 
     /// Warns of plans whose log can't be read.
@@ -289,20 +306,37 @@ impl Context {
         Ok(plan)
     }
 
-    /// True if the user of this machine agreed to everything that `state` has as approved.
-    pub(crate) fn trusts(&self, state: &State) -> Result<bool, CommandError> {
-        Ok(self.trust()?.trusts(&consent_of(state))?)
-    }
-
     /// True if the user approved the plan of `state` on this machine. A store that can't be read is reported where it is
     /// needed.
     pub(crate) fn approved_here(&self, state: &State) -> bool {
-        state.approval.is_some() && self.trusts(state).unwrap_or_default()
+        let approves = || self.trust().ok()?.approves(state).ok();
+        state.approval.is_some() && approves().unwrap_or_default()
+    }
+
+    /// True if the user trusts the repository with agents: what it has for them to read, and its settings and hooks.
+    pub(crate) fn trusts_place(&self) -> Result<bool, CommandError> {
+        let env = |name: &str| self.env(name);
+        Ok(self.trust()?.trusts(&Consent::Agents)? || is_trusted_folder(&env, &self.repo().root))
     }
 
     /// The trust store of this user, for this repository.
     pub(crate) fn trust(&self) -> Result<TrustStore, CommandError> {
         Ok(TrustStore::of_user(&|name| self.env(name), self.repo())?)
+    }
+
+    /// The plans of the repository that were made or approved here. A store that can't be read is reported where it is
+    /// needed.
+    pub(crate) fn own_ids(&self) -> BTreeSet<PlanId> {
+        let own = || self.trust().ok()?.plans().ok();
+        own().unwrap_or_default()
+    }
+
+    /// Notes that `plan` was made here. Where that can't be kept, it is shown only when asked for.
+    pub(crate) fn note_made(&self, plan: &PlanId) {
+        let made = Consent::Made { plan: plan.clone() };
+        if let Ok(trust) = self.trust() {
+            drop(trust.add(made, ConsentSource::Command, self.now()));
+        }
     }
 
     fn opened(&self, folder: PlanFolder) -> Result<OpenPlan, CommandError> {
@@ -398,15 +432,17 @@ pub(crate) fn planning_step(plan: &OpenPlan) -> PlanningStep {
 }
 
 fn known_in(plans: &Plans, archived: bool) -> Result<Vec<Known>, CommandError> {
-    let known = |id| {
-        let folder = plans.open(&id)?;
-        Ok(Known {
-            state: state(&folder),
-            folder,
-            archived,
-        })
-    };
+    let known = |id| known_plan(plans, id, archived);
     plans.list()?.into_iter().map(known).collect()
+}
+
+fn known_plan(plans: &Plans, id: PlanId, archived: bool) -> Result<Known, CommandError> {
+    let folder = plans.open(&id)?;
+    Ok(Known {
+        state: state(&folder),
+        folder,
+        archived,
+    })
 }
 
 fn state(folder: &PlanFolder) -> Result<Arc<State>, CommandError> {

@@ -1,6 +1,6 @@
 //! `fp` alone: where the repository stands, in a few lines, and what to do next.
 
-use fp_plan::text::fitted;
+use fp_plan::text::{counted, fitted};
 use fp_run::report::handoff::{NextStep, next_steps};
 use fp_run::report::status::{Phase, StatusReport};
 use serde_json::json;
@@ -15,7 +15,7 @@ use crate::theme::Look;
 const PLANS: usize = 3;
 
 pub(crate) fn run(context: &Context) -> CommandResult {
-    let known = context.plans_at_hand()?;
+    let (known, others) = context.own_plans(false)?;
     context.warn_of_unread(&known);
     let states: Vec<_> = known
         .iter()
@@ -78,6 +78,12 @@ pub(crate) fn run(context: &Context) -> CommandResult {
         .lines()
         .map(|line| fitted(line, columns()) + "\n")
         .collect();
+    if others > 0 {
+        text += &format!(
+            "{} came with the repository: `fp plans` lists them\n",
+            counted(others, "plan")
+        );
+    }
     text += &format!(
         "Next: {}  ({})\nMore: fp help\n",
         Look::Hint.paint(&next.command),
@@ -86,6 +92,6 @@ pub(crate) fn run(context: &Context) -> CommandResult {
     let plans = reports
         .iter()
         .map(|report| json!({ "planId": report.plan_id, "phase": report.phase, "counts": report.counts }));
-    let json = json!({ "plans": plans.collect::<Vec<_>>(), "next": next });
+    let json = json!({ "plans": plans.collect::<Vec<_>>(), "others": others, "next": next });
     context.styled_report(&json, &text)
 }

@@ -182,8 +182,8 @@ pub(crate) fn run(args: NewArgs, context: &Context) -> CommandResult {
     let flags = flags(&args);
     let settings = context.settings_with(SettingOrigin::Plan, flags.clone())?;
     let mut warnings: Vec<String> = git_warning(context).into_iter().chain(warning).collect();
-    let known = context.known_plans()?;
-    let interrupted = interrupted(&known, &mut warnings);
+    let (known, _) = context.own_plans(true)?;
+    let interrupted = interrupted(&known, &mut warnings, context);
     let by = if args.auto {
         Decider::Auto
     } else {
@@ -210,6 +210,7 @@ pub(crate) fn run(args: NewArgs, context: &Context) -> CommandResult {
                 by,
                 settings: flags,
             };
+            context.note_made(folder.id());
             if let Err(error) = folder.describe(&record, roadmap.as_ref()) {
                 // A folder without its goal is no plan, and this one is new and empty.
                 drop(std::fs::remove_dir(folder.path()));
@@ -353,11 +354,15 @@ fn history(context: &Context) -> CommitHistory {
 }
 
 /// The plans with an unfinished run; one whose log can't be read becomes a warning.
-fn interrupted(known: &[Known], warnings: &mut Vec<String>) -> Vec<InterruptedPlan> {
+fn interrupted(
+    known: &[Known],
+    warnings: &mut Vec<String>,
+    context: &Context,
+) -> Vec<InterruptedPlan> {
     let mut interrupted = Vec::new();
     for Known { folder, state, .. } in known.iter().filter(|known| !known.archived) {
         match state {
-            Ok(state) if state.is_running() => {
+            Ok(state) if state.is_running() && context.approved_here(state) => {
                 let (done, total) = (state.count(Status::Completed), state.tasks.len());
                 interrupted.push(InterruptedPlan {
                     plan_id: folder.id().clone(),

@@ -31,7 +31,7 @@ pub(crate) fn run(_: StatuslineArgs, context: &Context) -> CommandResult {
         |folder| context.at(folder),
     );
     // A status line has no place for an error: `fp status` tells it.
-    let Ok(known) = context.plans_at_hand() else {
+    let Ok((known, _)) = context.own_plans(false) else {
         return Ok(Exit::Done);
     };
     let states = known.iter().filter_map(|known| known.state.as_deref().ok());

@@ -198,12 +198,10 @@ fn watch_another(plan: &OpenPlan, holder: Option<String>, context: &Context) -> 
 /// Fails unless the user trusts the repository with agents: their programs take its settings, hooks and instructions
 /// without asking.
 fn expect_trusted_place(plan: &OpenPlan, yes: bool, context: &Context) -> Result<(), CommandError> {
-    let trust = context.trust()?;
-    let root = &plan.repo.root;
-    let env = |name: &str| context.env(name);
-    if trust.trusts(&Consent::Agents)? || fp_host::claude::is_trusted_folder(&env, root) {
+    if context.trusts_place()? {
         return Ok(());
     }
+    let root = &plan.repo.root;
     let what = format!(
         "agents that start in {} take on its settings, hooks and instructions, as Claude Code does in a folder that you trust",
         root.display()
@@ -219,7 +217,9 @@ fn expect_trusted_place(plan: &OpenPlan, yes: bool, context: &Context) -> Result
         None
     };
     if let Some(source) = source {
-        return Ok(trust.add(Consent::Agents, source, context.now())?);
+        return Ok(context
+            .trust()?
+            .add(Consent::Agents, source, context.now())?);
     }
     Err(CommandError::refused(format!("nothing was started: {what}")).hint(
         "run `fp run` at a terminal, and say yes; or open the folder in Claude Code, and trust it there; a script adds --yes",

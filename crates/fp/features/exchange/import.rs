@@ -305,6 +305,7 @@ impl Import {
             .filter(|goal| !goal.trim().is_empty())
             .unwrap_or_else(|| plan.title.clone());
         let into = context.plans()?.create(&plan.title, context.today())?;
+        context.note_made(into.id());
         let (mode, mode_reason) = self.mode();
         let record = PlanRecord {
             plan_id: into.id().clone(),
