@@ -242,13 +242,34 @@ fn a_lock_left_by_a_git_that_died_is_a_question() {
     assert_snapshot!(environment.pass("1"), @r"
     exit status: 0
     --- stdout
-    Task 1 passed, its commit is due: the index is locked: another git process is at work, or one that died left `index.lock` behind
+    Task 1 passed, its commit is due: git is locked: another git process is at work, or one that died left `index.lock` behind
     Evidence: evidence/task-1-verification.md
     ");
     fs::remove_file(environment.path(".git/index.lock")).unwrap();
     environment.done(&["answer", PLAN, "q1", "--option", "Retry"]);
     environment.next(&[]);
     assert_eq!(environment.statuses()[0].1, "COMPLETED");
+}
+
+#[test]
+fn any_lock_left_by_a_git_that_died_is_a_question_and_told_by_doctor() {
+    for lock in ["HEAD.lock", "refs/heads/main.lock"] {
+        let environment = started(&[]);
+        environment.build("builder-1", "a.txt", "about 1\n");
+        let path = format!(".git/{lock}");
+        environment.write(&path, "");
+        let passed = environment.pass("1").stdout;
+        let told = format!(
+            "git is locked: another git process is at work, or one that died left `{lock}` behind"
+        );
+        assert!(passed.contains(&told), "{passed}");
+        let doctor = environment.fp(&["doctor", PLAN]).stdout;
+        assert!(doctor.contains("keeps git from committing"), "{doctor}");
+        fs::remove_file(environment.path(&path)).unwrap();
+        environment.done(&["answer", PLAN, "q1", "--option", "Retry"]);
+        environment.next(&[]);
+        assert_eq!(environment.statuses()[0].1, "COMPLETED", "{lock}");
+    }
 }
 
 #[cfg(target_os = "linux")]

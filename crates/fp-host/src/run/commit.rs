@@ -24,7 +24,7 @@ use super::worktree::follow_branch;
 use super::{RunError, fresh_token, paths};
 use crate::facts::reference_text;
 use crate::fleet::{self, FleetError};
-use crate::git::{Blocked, CommitOutcome, Git, GitCommit, GitError, Merge, Oid};
+use crate::git::{Blocked, CommitOutcome, Git, GitCommit, GitError, Merge, Oid, stays_as_edited};
 use crate::plan::OpenPlan;
 use crate::store::{StoreError, acquire};
 
@@ -183,21 +183,21 @@ impl Settling<'_> {
             CommitOutcome::Committed { hash } => self.committed(&git, &hash, &tree, &files),
             CommitOutcome::NothingToCommit => self.nothing_left(&git, task),
             CommitOutcome::Blocked(blocked) => {
-                if let Some(placed) = placed {
-                    placed.put_back(plan)?;
-                }
+                let edited = placed.map(|placed| placed.put_back(plan)).transpose()?;
+                let stays = edited.and_then(|files| stays_as_edited(&files));
+                let stays = stays.as_deref().unwrap_or_default();
                 match (&blocked, git.stale_lock()) {
-                    (Blocked::IndexLocked, Some(lock)) => self.ask_about(
+                    (Blocked::Locked(_), Some(lock)) => self.ask_about(
                         Topic::IndexLocked,
                         &format!(
-                            "a git that died left a lock behind, and none is at work now: rm '{}'",
+                            "a git that died left a lock behind, and none is at work now: rm '{}'{stays}",
                             lock.display()
                         ),
                     ),
-                    (Blocked::IndexLocked, None) => {
-                        self.ask_about(Topic::IndexLocked, &blocked.to_string())
+                    (Blocked::Locked(_), None) => {
+                        self.ask_about(Topic::IndexLocked, &format!("{blocked}{stays}"))
                     }
-                    _ => self.ask(&blocked.to_string()),
+                    _ => self.ask(&format!("{blocked}{stays}")),
                 }
             }
         }

@@ -51,7 +51,7 @@ pub enum Topic {
     VerifierSilent(TaskId),
     /// A commit could not be made.
     CommitBlocked(TaskId),
-    /// A commit could not be made, because the index is locked.
+    /// A commit could not be made, because git is locked: its index, HEAD, or another of its files.
     IndexLocked(TaskId),
     /// A hook changed the content of a commit.
     CommitRewritten(TaskId),
@@ -316,7 +316,7 @@ impl Topic {
                 STOP,
             ],
             Self::IndexLocked(_) => &[
-                (AnswerChoice::Retry, "try again, once the index is free"),
+                (AnswerChoice::Retry, "try again, once the lock is gone"),
                 STOP,
             ],
             Self::CommitRewritten(_) => &[

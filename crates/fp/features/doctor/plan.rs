@@ -232,8 +232,7 @@ fn commits(git: &Git, state: &State) -> Result<DoctorFinding, GitError> {
 /// The obstacles to the next commit.
 pub(super) fn way_of_commit(git: &Git) -> DoctorFinding {
     let check = "git";
-    let lock = git.git_dir().join("index.lock");
-    if lock.exists() {
+    if let Some(lock) = git.locks().first() {
         let detail = format!(
             "{} keeps git from committing; if no git is running, a killed one has left it: remove it",
             lock.display()
