@@ -331,11 +331,13 @@ impl Context {
     }
 
     /// Says where unfinished work is kept.
-    pub(crate) fn say_kept(&self, patch: &Path) {
-        let patch = self.shown(patch);
-        self.printer.note(&format!(
-            "note: what was not finished is kept: `git apply {patch}` takes it up"
-        ));
+    pub(crate) fn say_kept(&self, kept: &Path) {
+        let shown = self.shown(kept);
+        self.printer.note(&if kept.is_dir() {
+            format!("note: a repository that a builder had in its worktree is kept: {shown}")
+        } else {
+            format!("note: what was not finished is kept: `git apply {shown}` takes it up")
+        });
     }
 
     /// The state of `plan`, with the notices from reading its log printed.

@@ -47,6 +47,35 @@ fn a_cancelled_run_leaves_nothing() {
     assert_eq!(environment.git(&["status", "--short"]), "");
 }
 
+/// No patch has what is in a repository of its own.
+#[test]
+fn a_repository_that_a_builder_made_is_kept() {
+    let nested = |environment: &Environment| {
+        let folder = format!("{}/fixture", worktree("builder-1"));
+        environment.git(&["init", "--quiet", &folder]);
+        environment.write(&format!("{folder}/work"), "a day's work\n");
+    };
+    let kept = format!("{UNFINISHED}/builder-1/fixture");
+    let (environment, _) = at_work();
+    nested(&environment);
+    environment.done(&["release", PLAN, "1"]);
+    let claimed = environment.done(&["claim", PLAN, "--as", "builder-1", "2"]);
+    let said = format!("note: a repository that a builder had in its worktree is kept: {kept}\n");
+    assert!(claimed.stderr.contains(&said), "{claimed}");
+    assert_eq!(environment.read(&format!("{kept}/work")), "a day's work\n");
+    nested(&environment);
+    let cancelled = environment.done(&["cancel", PLAN]);
+    assert!(
+        cancelled.stderr.contains(&format!("is kept: {kept}-2\n")),
+        "{cancelled}"
+    );
+    assert_eq!(
+        environment.read(&format!("{kept}-2/work")),
+        "a day's work\n"
+    );
+    environment.assert_swept();
+}
+
 /// When a builder moves on to another task, or a run ends, unfinished work is kept for later.
 #[test]
 fn what_is_not_done_is_kept_as_a_patch() {
