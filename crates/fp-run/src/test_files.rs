@@ -84,7 +84,14 @@ const BY_NAME_ALONE: [Language; 2] = [Language::Python, Language::Ruby];
 
 /// Parts of the names of files and folders that runners load around the tests, or tests in place of what they test.
 const AROUND_TESTS: [&str; 8] = [
-    "setup", "teardown", "conftest", "bootstrap", "fixture", "helper", "mock", "support",
+    "setup",
+    "teardown",
+    "conftest",
+    "bootstrap",
+    "fixture",
+    "helper",
+    "mock",
+    "support",
 ];
 
 /// True if a path is a test by its name, or a source file in a test folder.

@@ -226,7 +226,10 @@ mod tests {
             ("1234567890:AA", "EhBP0av28Jh0eHqWnmxkz3rS5tU7vW9xY"),
             ("dckr", "_pat_aB3dE5gH7jK9mN1pQ3sT5vX7z"),
             ("tskey", "-auth-kAbCdEfGH1CNTRL-a1b2c3d4e5f6"),
-            ("rubygems", "_0a1b2c3d4e5f60718293a4b5c6d7e8f90a1b2c3d4e5f6071"),
+            (
+                "rubygems",
+                "_0a1b2c3d4e5f60718293a4b5c6d7e8f90a1b2c3d4e5f6071",
+            ),
             ("hvs", ".CAESIJa1b2c3d4e5f6a7b8c9d0"),
             ("shpat", "_0a1b2c3d4e5f60718293a4b5c6d7e8f9"),
             ("npm", "_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"),
@@ -238,10 +241,7 @@ mod tests {
             check(&format!("n {start}{rest} end"), "n [redacted] end");
         }
         check("password=Zq8vT3xW9k2LmN4p", "password=[redacted]");
-        check(
-            "API_KEY: '0123456789abcdef0123'",
-            "API_KEY: '[redacted]'",
-        );
+        check("API_KEY: '0123456789abcdef0123'", "API_KEY: '[redacted]'");
         check(
             "Authorization: Bearer abc.def-ghi123",
             "Authorization: Bearer [redacted]",

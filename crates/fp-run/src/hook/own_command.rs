@@ -91,22 +91,87 @@ const OF_TEXT: &[&str] = &[
 ];
 /// Arguments with which some of them do.
 const RUNNING_FLAGS: &[&str] = &[
-    "--pre", "--compress-program", "--exec", "--open-files-in-pager", "--ext-diff", "-O", "-x",
-    "alias", "extension",
+    "--pre",
+    "--compress-program",
+    "--exec",
+    "--open-files-in-pager",
+    "--ext-diff",
+    "-O",
+    "-x",
+    "alias",
+    "extension",
 ];
 /// Subcommands of git that take words as text.
 const OF_GIT: &[&str] = &[
-    "add", "blame", "branch", "commit", "diff", "grep", "log", "shortlog", "show", "stash", "status",
-    "tag",
+    "add", "blame", "branch", "commit", "diff", "grep", "log", "shortlog", "show", "stash",
+    "status", "tag",
 ];
 /// Programs that run what their arguments or their input say.
 const RUNNING: &[&str] = &[
-    ".", "ash", "at", "awk", "bash", "batch", "builtin", "bun", "bunx", "busybox", "command",
-    "coproc", "crontab", "dash", "deno", "docker", "doas", "entr", "env", "eval", "exec", "expect",
-    "find", "fish", "flock", "gawk", "gdb", "just", "ksh", "lua", "make", "mawk", "nice", "node",
-    "nohup", "npx", "osascript", "parallel", "perl", "php", "podman", "powershell", "pwsh",
-    "python", "python3", "ruby", "screen", "script", "setsid", "sh", "source", "ssh", "stdbuf",
-    "strace", "su", "sudo", "time", "timeout", "tmux", "trap", "unshare", "watch", "xargs", "zsh",
+    ".",
+    "ash",
+    "at",
+    "awk",
+    "bash",
+    "batch",
+    "builtin",
+    "bun",
+    "bunx",
+    "busybox",
+    "command",
+    "coproc",
+    "crontab",
+    "dash",
+    "deno",
+    "docker",
+    "doas",
+    "entr",
+    "env",
+    "eval",
+    "exec",
+    "expect",
+    "find",
+    "fish",
+    "flock",
+    "gawk",
+    "gdb",
+    "just",
+    "ksh",
+    "lua",
+    "make",
+    "mawk",
+    "nice",
+    "node",
+    "nohup",
+    "npx",
+    "osascript",
+    "parallel",
+    "perl",
+    "php",
+    "podman",
+    "powershell",
+    "pwsh",
+    "python",
+    "python3",
+    "ruby",
+    "screen",
+    "script",
+    "setsid",
+    "sh",
+    "source",
+    "ssh",
+    "stdbuf",
+    "strace",
+    "su",
+    "sudo",
+    "time",
+    "timeout",
+    "tmux",
+    "trap",
+    "unshare",
+    "watch",
+    "xargs",
+    "zsh",
 ];
 
 /// The answer to a command line.
@@ -169,8 +234,10 @@ fn called_subcommands(line: &str, is_line: bool) -> Option<Vec<String>> {
         if OF_TEXT.contains(&program.as_str()) {
             continue;
         }
-        let (texts, single): (Vec<&str>, Vec<&str>) =
-            words.iter().copied().partition(|word| word.contains(char::is_whitespace));
+        let (texts, single): (Vec<&str>, Vec<&str>) = words
+            .iter()
+            .copied()
+            .partition(|word| word.contains(char::is_whitespace));
         // The program may be one that starts others. In a text, a word such as "Explain" stands in its place.
         if is_line {
             called.extend(named_subcommands(&single.join(" ")));
@@ -192,8 +259,15 @@ fn runs_words(program: &str, words: &[&str]) -> bool {
     };
     match program {
         "sed" => !words.iter().all(|word| only_edits(word)),
-        "git" => words.first().is_none_or(|word| !OF_GIT.contains(word)) || words.iter().any(is_running_flag),
-        _ => RUNNING.contains(&program) || RUNNING.contains(&name) || words.iter().any(is_running_flag) && OF_TEXT.contains(&program),
+        "git" => {
+            words.first().is_none_or(|word| !OF_GIT.contains(word))
+                || words.iter().any(is_running_flag)
+        }
+        _ => {
+            RUNNING.contains(&program)
+                || RUNNING.contains(&name)
+                || words.iter().any(is_running_flag) && OF_TEXT.contains(&program)
+        }
     }
 }
 
@@ -461,11 +535,7 @@ fn shell_calls(line: &str, joins: bool) -> Option<Vec<Vec<String>>> {
 }
 
 /// The text up to the closing quote. Some characters keep their meaning between double quotes.
-fn quoted(
-    chars: &mut impl Iterator<Item = char>,
-    quote: char,
-    escapes: bool,
-) -> Option<String> {
+fn quoted(chars: &mut impl Iterator<Item = char>, quote: char, escapes: bool) -> Option<String> {
     let mut text = String::new();
     while let Some(c) = chars.next() {
         match c {

@@ -12,7 +12,7 @@ use super::state::{
     Activity, Approval, Asked, ChecksBefore, Claim, MeasuredWork, Role, Run, RunAgent, RunStatus,
     State, Status, TaskState, Untold,
 };
-use crate::verification::Check;
+use crate::verification::{Check, tests_ran};
 use fp_plan::plan::id::{AgentName, TaskId};
 
 /// The folder that no task may have, wherever the settings put the plans.
@@ -165,7 +165,8 @@ impl State {
             Event::Kept { tasks } => tasks
                 .iter()
                 .for_each(|id| self.change(id, |t| t.drift = None)),
-            Event::CommandsTried { .. } => {
+            Event::CommandsTried { checks, .. } => {
+                self.count_tests(checks);
                 self.tried = true;
                 self.untried.clear();
             }
@@ -174,6 +175,7 @@ impl State {
                 checks,
                 passed,
             } => {
+                self.count_tests(checks);
                 let before = ChecksBefore {
                     checks: checks.clone(),
                     passed: *passed,
@@ -300,6 +302,7 @@ impl State {
                 if self.is_in_checkout(task) {
                     self.leave_checkout(&work.tree);
                 }
+                self.count_tests(&work.checks);
                 // Whoever measures a submission is its verifier, as far as the log can tell.
                 self.forget(|told| told.task.as_ref() == Some(task));
                 self.change(task, |t| t.verification = Some(work.clone()));
@@ -465,6 +468,15 @@ impl State {
     fn change(&mut self, id: &TaskId, change: impl FnOnce(&mut TaskState)) {
         if let Some(task) = self.task_mut(id) {
             change(task);
+        }
+    }
+
+    /// Remembers how many tests the commands of `checks` ran.
+    fn count_tests(&mut self, checks: &[Check]) {
+        for check in checks {
+            if let Some((line, count)) = check.command().zip(tests_ran(check).filter(|n| *n > 0)) {
+                self.tests_ran.insert(line.to_owned(), count);
+            }
         }
     }
 

@@ -180,6 +180,9 @@ pub struct State {
     pub tried: bool,
     /// The tasks that a new approval during the run added or changed, and whose commands were not tried since.
     pub untried: BTreeSet<TaskId>,
+    /// The number of tests that each command last ran, where it said so and ran any.
+    #[serde(default)]
+    pub tests_ran: BTreeMap<String, usize>,
     /// This machine, in a shared plan.
     pub machine: Option<MachineId>,
     /// All machines that share the plan, or did.
