@@ -97,9 +97,9 @@ const RUNNING_FLAGS: &[&str] = &[
     "--open-files-in-pager",
     "--ext-diff",
     "-O",
-    "-x",
     "alias",
     "extension",
+    "--hostname-bin",
 ];
 /// Subcommands of git that take words as text.
 const OF_GIT: &[&str] = &[
@@ -194,7 +194,7 @@ pub fn judge_line(line: &str, caller: Caller) -> LineJudgement {
             .all(|call| call.first().is_some_and(|p| p == "fp"))
     });
     let Some(calls) = calls else {
-        let text = without_quoted_documents(line);
+        let text = without_quoted_document(line);
         let called = called_subcommands(&text, true)
             .unwrap_or_else(|| named_subcommands(&text))
             .into_iter()
@@ -238,6 +238,9 @@ fn called_subcommands(line: &str, is_line: bool) -> Option<Vec<String>> {
             .iter()
             .copied()
             .partition(|word| word.contains(char::is_whitespace));
+        if single.iter().any(|word| RUNNING.contains(word)) {
+            return None;
+        }
         // The program may be one that starts others. In a text, a word such as "Explain" stands in its place.
         if is_line {
             called.extend(named_subcommands(&single.join(" ")));
@@ -282,39 +285,27 @@ fn only_edits(word: &str) -> bool {
     }
 }
 
-/// `line` with each document whose end is quoted, which a shell leaves as it is, as one quoted word.
-fn without_quoted_documents(line: &str) -> String {
-    let mut text = line.to_owned();
-    for quote in ['\'', '"'] {
-        while let Some((start, end, body)) = quoted_document(&text, quote) {
-            let bare = body.replace(['\'', '"', '\\', '$', '`'], "");
-            // A commit's message is often given by `"$(cat <<'EOF' … )"`.
-            let before = text[..start].strip_suffix("$(cat ");
-            let after = text[end..].trim_start().strip_prefix(')');
-            text = match before.zip(after) {
-                Some((before, after)) => format!("{before}{bare}{after}"),
-                None => format!("{}'{bare}'{}", &text[..start], &text[end..]),
-            };
-        }
-    }
-    text
-}
-
-/// The first document in `line` whose end is quoted: where it starts and ends, and its text.
-fn quoted_document(line: &str, quote: char) -> Option<(usize, usize, &str)> {
-    let start = line.find(&format!("<<{quote}"))?;
-    let (end, rest) = line[start + 3..].split_once(quote)?;
-    let is_word = !end.is_empty() && end.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
-    let body = rest.strip_prefix('\n').filter(|_| is_word)?;
-    let begins = line.len() - body.len();
-    let mut at = begins;
-    for found in body.split_inclusive('\n') {
-        if found.trim_end_matches('\n') == end {
-            return Some((start, at + end.len(), &line[begins..at]));
-        }
-        at += found.len();
-    }
-    None
+/// `line` with a document whose end is quoted, which a shell leaves as it is, as one quoted word. Only the first one, and
+/// only where nothing before it could make it something else: it is often a commit's message or a file's text.
+fn without_quoted_document(line: &str) -> String {
+    let replaced = || {
+        let (before, rest) = line.split_once("<<'")?;
+        let (end, rest) = rest.split_once("'\n")?;
+        let is_word = end.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+        let (body, after) = rest.split_once(&format!("\n{end}")).filter(|_| is_word)?;
+        let after = after
+            .strip_prefix('\n')
+            .or((after.is_empty()).then_some(after))?;
+        let message = before
+            .strip_suffix("\"$(cat ")
+            .zip(after.trim_start().strip_prefix(")\""));
+        let (before, after) = message.unwrap_or((before, after));
+        let is_plain =
+            !before.ends_with('<') && !before.contains(['\'', '"', '#', '\\', '`', '$', '(']);
+        let text = body.replace('\'', "");
+        is_plain.then(|| format!("{before}'{text}'\n{after}"))
+    };
+    replaced().unwrap_or_else(|| line.to_owned())
 }
 
 /// The reason why a call with these `words` is not for an agent that plays `role` as a process, whose program may have no
@@ -500,6 +491,11 @@ fn shell_calls(line: &str, joins: bool) -> Option<Vec<Vec<String>>> {
                 calls.push(std::mem::take(&mut call));
             }
             '>' | '<' if joins => {
+                // What follows the file would be the program.
+                let is_number = |word: &String| word.bytes().all(|b| b.is_ascii_digit());
+                if call.is_empty() && word.as_ref().is_none_or(is_number) {
+                    return None;
+                }
                 chars.next_if_eq(&'>');
                 chars.next_if_eq(&'&');
                 if matches!(chars.peek(), Some('(' | '<')) {
@@ -525,6 +521,8 @@ fn shell_calls(line: &str, joins: bool) -> Option<Vec<Vec<String>>> {
                 .filter(|word| !word.is_empty() && !word.ends_with([':', '=']))?
                 .push(c),
             c if is_plain(c) => word.get_or_insert_default().push(c),
+            // A comment may hide quotes.
+            '#' if word.is_none() => return None,
             c if joins && !"$`()\r\0".contains(c) => word.get_or_insert_default().push(c),
             _ => return None,
         }
@@ -842,6 +840,15 @@ mod tests {
             "git commit -m 'fp hook' && echo 'fp hook stop' | sh",
             "fp\\\n hook stop",
             "f\\p hook stop",
+            "true # <<'EOF'\nfp hook stop\nEOF",
+            "cat <<<'EOF'\nfp hook stop\nEOF",
+            "echo \"<<'EOF'\n\"; fp hook stop\nEOF",
+            "cat <<'EOF'\nx\nEOF\nfp hook stop",
+            "git status # it's\nfp hook stop # it's",
+            "> grep fp hook stop",
+            "2> grep fp hook stop",
+            "if true; then sh -c 'chpst fp hook stop'; fi",
+            "alias x='fp hook stop'; x",
         ] {
             assert!(
                 matches!(
