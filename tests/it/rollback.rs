@@ -623,3 +623,21 @@ fn one_that_died_goes_on_where_it_was() {
     check("pre-commit", &format!("{DIES}; exit 1"));
     check("pre-commit", &format!("{DIES}; sleep 1; exit 0"));
 }
+
+/// The hook plays the user, who saves a file while it runs.
+#[test]
+fn what_is_edited_while_the_undoing_is_committed_stays() {
+    let environment = done();
+    environment.git_hook("pre-commit", "mkdir -p c; echo 'my own' > c/d.txt; exit 1");
+    let output = environment.rollback("3", &[]);
+    assert!(
+        output
+            .stderr
+            .contains("; edited meanwhile, and left as it is: c/d.txt\n"),
+        "{output}"
+    );
+    assert_eq!(
+        (output.code, environment.read("c/d.txt")),
+        (1, "my own\n".to_owned())
+    );
+}

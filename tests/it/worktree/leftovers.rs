@@ -59,6 +59,7 @@ fn a_repository_that_a_builder_made_is_kept() {
     let (environment, _) = at_work();
     nested(&environment);
     environment.done(&["release", PLAN, "1"]);
+    environment.done(&["release", PLAN, "2"]);
     let claimed = environment.done(&["claim", PLAN, "--as", "builder-1", "2"]);
     let said = format!("note: a repository that a builder had in its worktree is kept: {kept}\n");
     assert!(claimed.stderr.contains(&said), "{claimed}");
