@@ -274,10 +274,10 @@ fn a_lock_that_stays_and_one_that_goes() {
     repo.write("a", "2");
     for name in ["HEAD", "refs/heads/main", "packed-refs", "config", "index"] {
         let lock = format!("{name}.lock");
-        repo.write(&format!(".git/{lock}"), "");
+        repo.write(format!(".git/{lock}"), "");
         assert_eq!(blocked(&repo, &["a"]), Blocked::Locked(lock.clone()));
         if name != "index" {
-            std::fs::remove_file(repo.path(&format!(".git/{lock}"))).unwrap();
+            std::fs::remove_file(repo.path(format!(".git/{lock}"))).unwrap();
         }
     }
     let lock = repo.path(".git/index.lock");

@@ -143,7 +143,7 @@ fn without<'t>(text: &'t str, values: &[String]) -> Cow<'t, str> {
 
 /// True if `value` looks made by chance: letters and digits mixed, and no name such as `page2_token`.
 fn is_random(value: &str) -> bool {
-    let has = |kind: fn(&u8) -> bool| value.as_bytes().iter().any(|byte| kind(byte));
+    let has = |kind: fn(&u8) -> bool| value.as_bytes().iter().any(kind);
     let is_word = |part: &str| {
         let word = part.trim_end_matches(|c: char| c.is_ascii_digit());
         part.len() - word.len() <= 2 && word.chars().all(char::is_alphabetic)
