@@ -8,6 +8,7 @@ use std::sync::Arc;
 use fp_host::clock;
 use fp_host::config::{Config, SettingOrigin};
 use fp_host::file::{FileError, reason};
+use fp_host::lead::LeadLook;
 use fp_host::plan::{OpenPlan, Tree};
 use fp_host::plan_folder::{PlanError, PlanFolder, Plans};
 use fp_host::repo::Repo;
@@ -19,7 +20,8 @@ use fp_plan::settings::{Settings, SettingsLayer};
 use fp_plan::text::visible;
 use fp_run::interview::PlanningStep;
 use fp_run::report::lasted;
-use fp_run::report::status::{Phase, StatusReport};
+use fp_run::report::standing::{LeadPresence, RunStanding};
+use fp_run::report::status::StatusReport;
 use fp_run::run::State;
 use fp_run::run::state::RunStatus;
 use jiff::Timestamp;
@@ -195,6 +197,15 @@ pub(crate) struct Known {
     pub(crate) archived: bool,
     /// Its state, or the reason why it can't be read.
     pub(crate) state: Result<Arc<State>, CommandError>,
+    pub(crate) lead: LeadLook,
+}
+
+impl Known {
+    /// How far it is; `None` if it can't be read.
+    pub(crate) fn report(&self) -> Option<StatusReport> {
+        let state = self.state.as_deref().ok()?;
+        Some(StatusReport::new(state, self.lead.presence(state)))
+    }
 }
 
 impl Context {
@@ -267,13 +278,14 @@ impl Context {
             return self.open(selector);
         };
         let plan = self.opened(last)?;
+        let lead = plan.look_at_lead();
         let state = plan.load()?.state;
         let ago = state
             .last_at
             .map_or_else(String::new, |at| format!(" {} ago", lasted(at, self.now())));
-        let phase = Phase::of(&state).into_str();
+        let standing = RunStanding::of(&state, lead.presence(&state)).into_str();
         self.printer.note(&format!(
-            "note: this is the last plan, {}, {phase}{ago}",
+            "note: this is the last plan, {}, {standing}{ago}",
             plan.id()
         ));
         Ok(plan)
@@ -345,6 +357,14 @@ impl Context {
         Ok(loaded.state)
     }
 
+    /// The same, with what is known of the lead.
+    pub(crate) fn seen(&self, plan: &OpenPlan) -> Result<(Arc<State>, LeadPresence), CommandError> {
+        let lead = plan.look_at_lead();
+        let state = self.state(plan)?;
+        let lead = lead.presence(&state);
+        Ok((state, lead))
+    }
+
     /// The same log, with the notices from reading it printed.
     pub(crate) fn told<'p>(&self, ledger: Ledger<'p>) -> Ledger<'p> {
         self.notices(ledger.notices());
@@ -401,6 +421,8 @@ fn known_in(plans: &Plans, archived: bool) -> Result<Vec<Known>, CommandError> {
     let known = |id| {
         let folder = plans.open(&id)?;
         Ok(Known {
+            // Before the log is read.
+            lead: LeadLook::at(folder.path()),
             state: state(&folder),
             folder,
             archived,
@@ -419,6 +441,7 @@ fn state(folder: &PlanFolder) -> Result<Arc<State>, CommandError> {
 fn choose(plans: &Plans, selector: Option<&str>) -> Result<PlanFolder, PlanError> {
     let active = |folder: &PlanFolder| {
         let store = Store::new(folder.path().to_owned(), folder.id().clone());
+        let lead = LeadLook::at(folder.path());
         // A plan with an unreadable log counts as active: the command that opens it reports the error.
         let Ok(loaded) = store.load() else {
             return Some(folder.id().to_string());
@@ -428,7 +451,7 @@ fn choose(plans: &Plans, selector: Option<&str>) -> Result<PlanFolder, PlanError
             .run
             .as_ref()
             .is_none_or(|run| run.status == RunStatus::Running);
-        is_active.then(|| StatusReport::new(&loaded.state).line())
+        is_active.then(|| StatusReport::new(&loaded.state, lead.presence(&loaded.state)).line())
     };
     plans.choose(selector, active)
 }

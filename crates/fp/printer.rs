@@ -54,6 +54,12 @@ pub(crate) fn columns() -> usize {
     terminal_columns().or_else(asked).unwrap_or(WIDTH).max(20)
 }
 
+/// Columns at which this process cuts a line: a pipe takes it whole.
+pub(crate) fn cut_columns() -> usize {
+    let is_laid_out = terminal_columns().is_some() || std::env::var_os("COLUMNS").is_some();
+    if is_laid_out { columns() } else { usize::MAX }
+}
+
 /// The word that JSON has for a value of a plain enum.
 pub(crate) fn word_of(value: impl Serialize) -> String {
     match serde_json::to_value(value) {

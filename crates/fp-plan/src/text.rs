@@ -190,6 +190,32 @@ pub fn wrapped_within(text: &str, columns: usize, most: usize) -> Vec<String> {
     lines.iter().map(|line| fitted(line, columns)).collect()
 }
 
+/// Wraps `text` to lines of at most `columns` columns, and loses nothing: its lines and blanks stay, a line breaks at a
+/// blank, and a word that is wider than a line goes on in the next one.
+pub fn wrapped_whole(text: &str, columns: usize) -> Vec<String> {
+    let mut lines = Vec::new();
+    for line in text.lines() {
+        let line = visible_line(line);
+        let mut rest = line.as_str();
+        while rest.width() > columns {
+            let mut used = 0;
+            let fits = rest.char_indices().find(|(_, c)| {
+                used += c.width().unwrap_or(0);
+                used > columns
+            });
+            let first = rest.chars().next().map_or(1, char::len_utf8);
+            let fits = fits.map_or(rest.len(), |(end, _)| end).max(first);
+            let end = fits + rest[fits..].chars().next().map_or(0, char::len_utf8);
+            let blank = rest[..end].rfind(' ');
+            let blank = blank.filter(|at| !rest[..*at].trim().is_empty());
+            lines.push(rest[..blank.unwrap_or(fits)].to_owned());
+            rest = &rest[blank.map_or(fits, |at| at + 1)..];
+        }
+        lines.push(rest.to_owned());
+    }
+    lines
+}
+
 /// Replaces each control character in `text` by a sign, except for line feeds and tabs. A terminal obeys control
 /// characters, and direction marks reorder text, so that it reads as something else.
 pub fn visible(text: &str) -> Cow<'_, str> {
@@ -335,6 +361,18 @@ mod tests {
     }
 
     #[test]
+    fn nothing_is_lost_in_the_next_line() {
+        let check = |text: &str, expect: &[&str]| assert_eq!(wrapped_whole(text, 9), expect);
+        check("", &[]);
+        check("one  two\nthree", &["one  two", "three"]);
+        check("an immeasurable one", &["an", "immeasura", "ble one"]);
+        check("  twelve letters", &["  twelve", "letters"]);
+        check("123456789 0", &["123456789", "0"]);
+        check("한글이다한글", &["한글이다", "한글"]);
+        check("          x", &["         ", " x"]);
+    }
+
+    #[test]
     fn control_characters_are_seen() {
         let check = |text: &str, expect: &str, expect_line: &str| {
             assert_eq!(
@@ -372,6 +410,10 @@ mod tests {
             prop_assert!(prompt_lines(&text, text.len()).len() <= text.len());
             let cut = fitted(&text, most);
             prop_assert!(cut.width() <= most.max(1) || !cut.ends_with(ELLIPSIS));
+            let whole = wrapped_whole(&text, most);
+            prop_assert!(whole.iter().all(|line| line.width() <= most.max(2)), "{:?}", whole);
+            let letters = |text: &str| visible_line(text).replace(' ', "");
+            prop_assert_eq!(letters(&whole.concat()), letters(&text.lines().collect::<String>()));
             prop_assert!(clipped(&text, most).chars().count() <= most.max(1));
             prop_assert!(!one_line(&text).chars().any(char::is_control));
             prop_assert!(!visible(&text).chars().any(|c| c.is_control() && !matches!(c, '\n' | '\t')));

@@ -16,6 +16,7 @@ use fp_plan::hint::Hint as _;
 use fp_plan::plan::id::{AgentName, PlanId, TaskId};
 use fp_plan::settings::{AgentPlayer, Settings};
 use fp_run::report::requirements::RequirementLine;
+use fp_run::report::standing::LeadPresence;
 use fp_run::report::status::StatusReport;
 use fp_run::run::consent::PrintedQuestion;
 use fp_run::run::event::Event;
@@ -243,7 +244,7 @@ pub(super) fn final_report(
     state: &State,
     context: &Context,
 ) -> String {
-    let mut report = status_text(&StatusReport::new(state));
+    let mut report = status_text(&StatusReport::new(state, LeadPresence::Present));
     for (i, line) in RequirementLine::all(&interview_of(plan), &tree.parse(), state)
         .iter()
         .enumerate()

@@ -16,6 +16,7 @@ use fp_plan::settings::{Engine, Isolation};
 use fp_plan::signals_record;
 use fp_run::interview::Mode;
 use fp_run::report::handoff::next_steps;
+use fp_run::report::standing::{LeadPresence, RunStanding};
 use fp_run::run::Policy;
 use fp_run::run::event::{FoundCheckout, RunTerms};
 use fp_run::run::state::{State, Status};
@@ -50,10 +51,10 @@ pub(super) struct TermsArgs {
     pub(super) plan: Option<String>,
     /// How many attempts a task has (1-20); else as configured.
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=20))]
-    max_iterations: Option<u32>,
+    pub(super) max_iterations: Option<u32>,
     /// Leave what passes uncommitted.
     #[arg(long)]
-    no_commit: bool,
+    pub(super) no_commit: bool,
     /// Start although files of the plan have uncommitted changes, which become part of the tasks' commits.
     #[arg(long)]
     allow_dirty: bool,
@@ -376,7 +377,7 @@ fn report(
         Some(most) => format!("{} to {most}", run.terms.max_iterations),
         None => run.terms.max_iterations.to_string(),
     };
-    let next = match next_steps(state).first() {
+    let next = match next_steps(state, RunStanding::of(state, LeadPresence::Present)).first() {
         _ if state.is_running() => format!("Next: {}", state.lead_command()),
         Some(step) => format!("Nothing is left to do. Next: {}", step.command),
         None => "Nothing is left to do".to_owned(),

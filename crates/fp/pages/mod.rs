@@ -106,6 +106,8 @@ fn states(report: &TreeReport<'_>) -> Vec<(String, usize)> {
         "done",
         "verifying",
         "building",
+        "asking",
+        "stopped",
         "ready",
         "waiting",
         "skipped",

@@ -55,7 +55,7 @@ fn header(page: &mut String, report: &TreeReport<'_>, name: &str, drawn: u32) {
         r#"<header><div class="top"><p class="name"><bdi>{}</bdi>"#,
         escaped(name)
     );
-    if let Some(phase) = report.phase {
+    if let Some(phase) = report.standing {
         put!(page, r#" <span class="phase">{}</span>"#, phase.into_str());
     }
     put!(page, r#"</p>{THEME}</div>"#);

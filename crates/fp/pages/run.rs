@@ -137,7 +137,7 @@ const TIMELINE: &str = r#"<section class="pane course" aria-labelledby="course-t
 
 fn header(page: &mut String, run: &RunPage<'_>) {
     let plan = escaped(run.plan_id.as_str());
-    let phase = run.phase.into_str();
+    let phase = run.standing.into_str();
     put!(
         page,
         r#"<header><div class="top"><p class="name"><bdi>{plan}</bdi>"#
@@ -218,7 +218,7 @@ fn needs(page: &mut String, run: &RunPage<'_>) {
         .map(|task| &task.line)
         .filter(is_failed)
         .collect();
-    if questions.is_empty() && failed.is_empty() {
+    if questions.is_empty() && failed.is_empty() && run.go_on.is_none() {
         return;
     }
     page.push_str("<section class=\"needs\" aria-labelledby=\"needs-title\"><h2 id=\"needs-title\">Needs you</h2><ul>\n");
@@ -233,6 +233,9 @@ fn needs(page: &mut String, run: &RunPage<'_>) {
             "<span class=\"note\" dir=\"auto\">{text}</span> <code>{command}</code></li>\n"
         );
     };
+    if let Some(step) = &run.go_on {
+        item("stopped", "", &step.why, &step.command);
+    }
     for asked in questions {
         let label = asked
             .options

@@ -27,6 +27,63 @@ fn killed_again_and_again_it_loses_nothing() {
     expect_nothing_left(&environment);
 }
 
+#[test]
+fn a_lead_killed_at_any_moment_is_seen_to_be_gone_everywhere() {
+    let environment = scene(40);
+    fs::write(environment.beside("home/wait"), "0.2").unwrap();
+    let status = || environment.done(&["status", PLAN]).stdout;
+    for kill in 0..8_u64 {
+        let mut child = lead_in_background(&environment, &["-j", "2"]);
+        let begun = Instant::now();
+        while begun.elapsed() < Duration::from_millis(90 + 190 * kill) {
+            let said = status();
+            let waits = kill == 0 && said.contains("(approved)");
+            assert!(
+                waits || said.contains("(running)") || begun.elapsed() < Duration::from_millis(500),
+                "{said}"
+            );
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+        // A child that it had just forked has its lock for a moment.
+        let end = Instant::now();
+        while status().contains("(running)") {
+            assert!(end.elapsed() < Duration::from_secs(1), "it still runs");
+        }
+        let said = status();
+        assert!(kill == 0 || said.contains("(interrupted)"), "{said}");
+        for word in ["running", " left", "being built", "building", "verif"] {
+            assert!(!said.contains(word), "{word}: {said}");
+        }
+    }
+    let go_on = format!("fp run {PLAN} -j 2");
+    for command in [
+        &["status", PLAN][..],
+        &["plans"],
+        &[],
+        &["statusline"],
+        &["doctor", PLAN],
+        &["handoff", PLAN],
+        &["report", PLAN],
+        &["show", PLAN, "--format", "html"],
+        &["report", PLAN, "--format", "html"],
+        &["status", PLAN, "--format", "json"],
+    ] {
+        let output = environment.fp(command).stdout;
+        assert!(output.contains("interrupted"), "{command:?}: {output}");
+        let names = ["plans", "statusline", "report", "show"];
+        let is_told = !command.first().is_some_and(|name| names.contains(name));
+        let is_told = is_told && !command.contains(&"json");
+        assert!(!is_told || output.contains(&go_on), "{command:?}: {output}");
+    }
+    let held = environment.statuses();
+    let held = held.iter().find(|(_, status)| status == "IMPLEMENTING");
+    let why = environment.done(&["why", PLAN, &held.unwrap().0]).stdout;
+    assert!(why.contains("when the run was interrupted"), "{why}");
+    assert!(why.contains(&go_on), "{why}");
+    expect_nothing_left(&environment);
+}
+
 /// A git that has the index of the checkout, and needs a second to give it back when it is asked to end.
 const SLOW_GIT: &str = r#"#!/bin/sh
 PATH=${PATH#*:}

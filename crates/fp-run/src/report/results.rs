@@ -21,7 +21,7 @@ pub fn results_page(run: &RunPage<'_>) -> String {
     let _ = write!(
         page,
         "\n- State: {}\n- Tasks: {} of {} done",
-        run.phase.into_str(),
+        run.standing.into_str(),
         counts.completed,
         counts.total
     );

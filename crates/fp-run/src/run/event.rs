@@ -3,6 +3,7 @@
 //! needs.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::{self, Display, Formatter};
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -22,6 +23,8 @@ use crate::verification::GitSurroundings;
 use crate::verification::change::Change;
 use fp_plan::plan::id::{AgentName, MachineId, TaskId};
 use fp_plan::repo_path::RepoPath;
+use fp_plan::settings::SpendingLimit;
+use fp_plan::text::shell_quoted;
 
 /// Version of the log's lines.
 pub const LOG_VERSION: u32 = 1;
@@ -175,6 +178,42 @@ pub struct ImportedTask {
     pub commit: Option<String>,
 }
 
+/// The flags with which `fp run` was started, and with which it goes on as before.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub struct RunFlags {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub builders: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub budget: Option<SpendingLimit>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_iterations: Option<u32>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub no_commit: bool,
+}
+
+impl Display for RunFlags {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let agent = self.agent.as_ref().map(|agent| shell_quoted(agent));
+        let budget = self.budget.map(|budget| shell_quoted(&budget.to_string()));
+        let flags = [
+            ("-j", self.builders.map(|count| count.to_string())),
+            ("--agent", agent),
+            ("--budget", budget),
+            (
+                "--max-iterations",
+                self.max_iterations.map(|most| most.to_string()),
+            ),
+        ];
+        for (flag, value) in flags {
+            value.map_or(Ok(()), |value| write!(f, " {flag} {value}"))?;
+        }
+        f.write_str(if self.no_commit { " --no-commit" } else { "" })
+    }
+}
+
 /// The terms under which a run is led.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -200,6 +239,9 @@ pub struct RunTerms {
     /// True if `fp run` leads, with a process for each agent.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub processes: bool,
+    /// The flags of that `fp run`.
+    #[serde(default, skip_serializing_if = "crate::is_default")]
+    pub flags: RunFlags,
     /// True if the lead judges the work itself and starts no verifier.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub lead_judges: bool,

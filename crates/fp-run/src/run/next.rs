@@ -14,7 +14,7 @@ use super::message;
 use super::question::{AnswerChoice, AnswerOption, ClosedUnanswered, Question, Topic};
 use super::ready::Obstacle;
 use super::refusal::Refusal;
-use super::state::{Activity, Asked, Role, State, Status, Untold};
+use super::state::{Activity, Asked, Role, RunAgent, State, Status, TaskState, Untold};
 use fp_plan::plan::id::{AgentName, MachineId, TaskId};
 use fp_plan::plan::path::overlap;
 use fp_plan::settings::{AgentPlayer, Agents, Budget, Settings};
@@ -224,6 +224,44 @@ impl State {
     /// The open questions as actions.
     pub fn asks(&self) -> Vec<LeadAction> {
         self.open_questions().map(ask_of).collect()
+    }
+
+    /// True if nothing goes on in the run before the user has answered, or has changed the plan.
+    pub fn waits_for_user(&self) -> bool {
+        let goes_on = |task: &TaskState| {
+            let is_blocked = |q: &Question| q.topic.blocks_commit_of(&task.leaf.id);
+            !self.is_own(task) || task.awaits_commit() && !self.open_questions().any(is_blocked)
+        };
+        let works = |agent: &RunAgent| agent.activity != Activity::Idle;
+        if !self.is_running() || self.agents.values().any(works) || self.running().any(goes_on) {
+            return false;
+        }
+        let (now, settings) = (self.last_at.unwrap_or_default(), Settings::default());
+        let mut around = RunSurroundings::new(self, &settings, now, !self.has_processes());
+        for question in self.open_questions() {
+            if let Topic::Budget { limit, task } = &question.topic {
+                let budget = &mut around.budget;
+                let of = if task.is_some() {
+                    &mut budget.task
+                } else {
+                    &mut budget.run
+                };
+                *of = Some(*limit);
+            }
+        }
+        let waits = |action: &LeadAction| match action {
+            LeadAction::Ask { .. } | LeadAction::Deadlock { .. } | LeadAction::Revise { .. } => {
+                true
+            }
+            LeadAction::Spawn { .. }
+            | LeadAction::Resume { .. }
+            | LeadAction::Verify { .. }
+            | LeadAction::Judge { .. }
+            | LeadAction::Wait { .. }
+            | LeadAction::Finish { .. } => false,
+        };
+        self.next(&[], &around)
+            .is_ok_and(|turn| turn.actions.iter().all(waits))
     }
 
     /// Decides what is due now that the agents in `ended` have ended. Refused before the run is started.

@@ -280,11 +280,17 @@ impl State {
     /// The command with which whoever leads the run goes on.
     pub fn lead_command(&self) -> String {
         let command = match self.has_processes() {
-            true => "fp run",
+            true => return self.run_command(),
             false if self.is_running() => "fp next",
             false => "fp start",
         };
         format!("{command} {}", self.plan_id)
+    }
+
+    /// The `fp run` that goes on as the last one was started.
+    pub fn run_command(&self) -> String {
+        let flags = self.run.as_ref().map(|run| run.terms.flags.to_string());
+        format!("fp run {}{}", self.plan_id, flags.unwrap_or_default())
     }
 
     /// True if `name` is an agent of this run.

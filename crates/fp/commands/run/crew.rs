@@ -282,22 +282,21 @@ impl<'c> Crew<'c> {
         self.waiting.clear();
     }
 
-    /// The present activity of each agent.
-    pub(super) fn doing(&self) -> BTreeMap<AgentName, String> {
-        let at = self
-            .members
-            .iter()
-            .map(|(name, member)| (name.clone(), member.doing.clone()));
+    /// The present activity of each agent, and for how long nothing was heard of it.
+    pub(super) fn doing(&self) -> BTreeMap<AgentName, (String, Duration)> {
+        let members = self.members.iter().map(|(name, member)| {
+            let doing = (member.doing.clone(), member.heard.elapsed());
+            (name.clone(), doing)
+        });
         let waits = |until: Instant| {
             let seconds = until.saturating_duration_since(Instant::now()).as_secs() + 1;
             format!("its service is away: again in {seconds} s")
         };
-        at.chain(
-            self.waiting
-                .iter()
-                .map(|(name, (_, until))| (name.clone(), waits(*until))),
-        )
-        .collect()
+        let waiting = self.waiting.iter().map(|(name, (_, until))| {
+            let doing = (waits(*until), Duration::ZERO);
+            (name.clone(), doing)
+        });
+        members.chain(waiting).collect()
     }
 
     /// Learns which task each builder has.

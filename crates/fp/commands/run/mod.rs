@@ -18,10 +18,10 @@ use fp_host::store::{StoreError, acquire};
 use fp_host::trust::{Consent, ConsentSource};
 use fp_plan::plan::id::{AgentName, PlanId};
 use fp_plan::settings::{AgentPlayer, SpendingLimit};
-use fp_plan::text::shell_quoted;
+use fp_run::report::standing::LeadPresence;
 use fp_run::report::status::StatusReport;
 use fp_run::run::State;
-use fp_run::run::event::RunTerms;
+use fp_run::run::event::{RunFlags, RunTerms};
 use fp_run::run::next::LeadAction;
 use fp_run::run::state::{Activity, RunStatus, Status};
 
@@ -88,19 +88,14 @@ pub(crate) fn run(args: RunArgs, context: &Context) -> CommandResult {
     let mut plan = context.open_trusted(args.terms.plan.as_deref())?;
     // What can't start at all is said before anything is looked for.
     plan.load()?.state.start(RunTerms::default())?;
-    let flags = [
-        args.builders.map(|builders| format!(" -j {builders}")),
-        args.agent
-            .as_ref()
-            .map(|agent| format!(" --agent {}", shell_quoted(agent))),
-        args.budget
-            .map(|budget| format!(" --budget {}", shell_quoted(&budget.to_string()))),
-    ];
-    let way_on = format!(
-        "fp run {}{}",
-        plan.id(),
-        flags.into_iter().flatten().collect::<String>()
-    );
+    let flags = RunFlags {
+        builders: args.builders,
+        agent: args.agent.clone(),
+        budget: args.budget,
+        max_iterations: args.terms.max_iterations,
+        no_commit: args.terms.no_commit,
+    };
+    let way_on = format!("fp run {}{flags}", plan.id());
     let _lock = match acquire(&plan.lead_lock(), LEAD_PATIENCE) {
         Ok(lock) => lock,
         Err(StoreError::Locked { holder, .. }) => return watch_another(&plan, holder, context),
@@ -131,6 +126,7 @@ pub(crate) fn run(args: RunArgs, context: &Context) -> CommandResult {
         client: Some(std::process::id()),
         attended,
         processes: true,
+        flags,
         builders: args.builders.unwrap_or(plan.settings.max_parallel_tasks),
         ..RunTerms::default()
     };
@@ -524,7 +520,7 @@ impl LeadEnd {
             Self::Over => {
                 let state = plan.load()?.state;
                 let text = final_report(plan, &context.tree(plan)?, &state, context);
-                context.report(&StatusReport::new(&state), &text)?;
+                context.report(&StatusReport::new(&state, LeadPresence::Present), &text)?;
                 Ok(over(&state))
             }
             Self::Asked(asks) => {

@@ -7,11 +7,12 @@ use std::path::Path;
 use fp_host::file::FileError;
 use fp_host::git::{Git, GitError};
 use fp_host::plan::{OpenPlan, leaf};
-use fp_host::platform;
 use fp_host::run::{RunError, evidence};
 use fp_host::store::{ExaminedLog, ExaminedSnapshot, SNAPSHOT};
 use fp_plan::plan::id::{PlanId, TaskId};
 use fp_plan::text::{counted, shell_quoted};
+use fp_run::report::handoff::NextStep;
+use fp_run::report::standing::{LeadPresence, RunStanding};
 use fp_run::run::event::{Entry, Event};
 use fp_run::run::state::Status;
 use fp_run::run::{Refusal, State};
@@ -30,6 +31,7 @@ pub(super) fn examine(plan: &OpenPlan) -> Vec<DoctorFinding> {
 
 fn examined(plan: &OpenPlan) -> Vec<DoctorFinding> {
     let mut found = files(plan);
+    let lead = plan.look_at_lead();
     let examined = match plan.store.examine() {
         Ok(examined) => examined,
         Err(error) => {
@@ -45,14 +47,14 @@ fn examined(plan: &OpenPlan) -> Vec<DoctorFinding> {
             &examined.snapshot,
         ));
         let state = State::replay(plan.id().clone(), &examined.log.entries);
-        found.extend(run(plan, &state));
+        found.extend(run(plan, &state, lead.presence(&state)));
     }
     found.push(leftovers(plan));
     found
 }
 
-fn run(plan: &OpenPlan, state: &State) -> Vec<DoctorFinding> {
-    let mut found = vec![claims(state, is_led(state)), evidence_files(plan, state)];
+fn run(plan: &OpenPlan, state: &State, lead: LeadPresence) -> Vec<DoctorFinding> {
+    let mut found = vec![claims(state, lead), evidence_files(plan, state)];
     match plan.git() {
         Ok(git) => {
             found.push(
@@ -152,26 +154,23 @@ pub(super) fn snapshot(
     DoctorFinding::ok(check, "matches the log")
 }
 
-/// The client's process that leads the run is there; `None` where nobody can tell.
-fn is_led(state: &State) -> Option<bool> {
-    platform::is_running(state.run.as_ref()?.terms.client?)
-}
-
-/// The tasks that somebody holds. The run is led by a process that is there or not.
-pub(super) fn claims(state: &State, is_led: Option<bool>) -> DoctorFinding {
+/// The tasks that somebody holds.
+pub(super) fn claims(state: &State, lead: LeadPresence) -> DoctorFinding {
     let held: Vec<&TaskId> = state.running().map(|task| &task.leaf.id).collect();
     let what = if held.is_empty() {
         "no task is held".into()
     } else {
         format!("held: {}", listed_tasks(held.clone()))
     };
-    let fault = match (state.is_running(), is_led) {
-        (true, Some(false)) => "the session that led the run is gone",
-        (false, _) if !held.is_empty() => "the run is over",
-        _ => return DoctorFinding::ok("claims", what),
+    let go_on = NextStep::if_interrupted(state, RunStanding::of(state, lead));
+    let (fault, command) = match go_on {
+        Some(step) => ("the run is interrupted: what led it is gone", step.command),
+        None if !state.is_running() && !held.is_empty() => {
+            ("the run is over", format!("fp start {}", state.plan_id))
+        }
+        None => return DoctorFinding::ok("claims", what),
     };
-    DoctorFinding::warning("claims", format!("{what}; {fault}"))
-        .fixed_by(format!("fp start {}", state.plan_id))
+    DoctorFinding::warning("claims", format!("{what}; {fault}")).fixed_by(command)
 }
 
 /// The completed tasks whose verdict has no evidence file.

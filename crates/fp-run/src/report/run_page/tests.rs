@@ -21,8 +21,9 @@ fn log(entries: &[(u64, Value)]) -> Vec<Entry> {
 fn page(entries: &[(u64, Value)], tree: &'static str) -> RunPage<'static> {
     let entries = log(entries);
     let state = State::replay(PlanId::new("sample-20261121").unwrap(), &entries);
-    let tree = TreeReport::new(&parse(tree).0, None).with_run(&parse(tree).0, &state);
-    RunPage::new(&state, &entries, "Goal".into(), tree)
+    let lead = LeadPresence::Unknown;
+    let tree = TreeReport::new(&parse(tree).0, None).with_run(&parse(tree).0, &state, lead);
+    RunPage::new(&state, &entries, lead, "Goal".into(), tree)
 }
 
 fn leaf(id: &str, after: &[&str]) -> Value {
