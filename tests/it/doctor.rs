@@ -135,7 +135,7 @@ fn everything_at_once_and_what_is_mended() {
     environment.git(&["commit", "--quiet", "--amend", "--message", "Another"]);
     environment.write(".git/index.lock", "");
     environment.write(".git/MERGE_HEAD", "");
-    assert_snapshot!(environment.fp(&["doctor", PLAN]).masked(), @"
+    assert_snapshot!(environment.fp(&["doctor", PLAN]).masked(), @r"
     exit status: 1
     --- stdout
     Plan sample-20261121
@@ -143,8 +143,8 @@ fn everything_at_once_and_what_is_mended() {
       ok       log          10 entries
       warning  snapshot     damaged, edited by hand, or from another plan or version
                             → fp doctor sample-20261121 --fix
-      warning  claims       held: task 2; the run is interrupted: what led it is gone
-                            → fp start sample-20261121
+      warning  claims       held: task 2; interrupted: what led the run is gone
+                            → /fp:implement sample-20261121
       warning  evidence     no file for task 1; the log has its contents
                             → fp doctor sample-20261121 --fix
       warning  commits      not in the history of HEAD: task 1; another branch is
@@ -157,7 +157,7 @@ fn everything_at_once_and_what_is_mended() {
 
     1 error, 4 warnings
     ");
-    assert_snapshot!(environment.fp(&["doctor", PLAN, "--fix"]).masked(), @"
+    assert_snapshot!(environment.fp(&["doctor", PLAN, "--fix"]).masked(), @r"
     exit status: 1
     --- stdout
     Plan sample-20261121
@@ -166,8 +166,8 @@ fn everything_at_once_and_what_is_mended() {
       ok       files        all can be read
       ok       log          10 entries
       ok       snapshot     matches the log
-      warning  claims       held: task 2; the run is interrupted: what led it is gone
-                            → fp start sample-20261121
+      warning  claims       held: task 2; interrupted: what led the run is gone
+                            → /fp:implement sample-20261121
       ok       evidence     complete
       warning  commits      not in the history of HEAD: task 1; another branch is
                             checked out, or the history was rewritten
@@ -214,8 +214,8 @@ fn everything_at_once_and_what_is_mended() {
         },
         {
           "check": "claims",
-          "command": "fp start sample-20261121",
-          "detail": "held: task 2; the run is interrupted: what led it is gone",
+          "command": "/fp:implement sample-20261121",
+          "detail": "held: task 2; interrupted: what led the run is gone",
           "level": "warning"
         },
         {

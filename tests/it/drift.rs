@@ -376,7 +376,7 @@ fn the_status_shows_what_drifted_beside_what_a_task_waits_for() {
         "{text}"
     );
     assert!(
-        text.contains("\n? What tasks were planned on has changed"),
+        text.contains("\n  ? What tasks were planned on has changed"),
         "{text}"
     );
 }

@@ -74,7 +74,7 @@ fn a_run_under_way() {
 
     ## Progress
 
-    1 of 4 tasks done, 1 being built, 1 failed, 1 skipped
+    1 of 4 tasks done, 1 failed, 1 being built, 1 skipped
 
     ## Open questions
 

@@ -69,7 +69,7 @@ impl Terminal {
             environment,
             &[env!("CARGO_BIN_EXE_fp"), "status", "--watch", PLAN],
         );
-        terminal.wait_for("q closes this view, arrows scroll");
+        terminal.wait_for("q closes, arrows scroll");
         terminal
     }
 
@@ -214,7 +214,7 @@ fn it_shows_what_happens_while_it_happens() {
 
 
 
-    q closes this view, arrows scroll                                       1-3 of 3
+    q closes, arrows scroll                                                 1-3 of 3
     ");
     environment.build("builder-1", "1.txt", "about 1\n");
     terminal.wait_for("builder-1  waits for the verdict on 1");

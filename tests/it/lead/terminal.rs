@@ -76,7 +76,7 @@ fn q_asks_before_it_stops() {
     let environment = scene(2);
     fs::write(environment.beside("home/wait"), "600").unwrap();
     let mut terminal = open(&environment, &["--yes", "-j", "2"]);
-    terminal.wait_for("builder-1  builds 1");
+    terminal.wait_for("builder-2  builds");
     terminal.press("q");
     terminal.wait_for("Stop the run? What runs may finish. y/n");
     terminal.press("n");
@@ -111,7 +111,7 @@ fn who_watches_sees_that_the_lead_is_gone() {
         environment.statuses()[0].1 == "IMPLEMENTING"
     });
     let view = [env!("CARGO_BIN_EXE_fp"), "status", "--watch", PLAN];
-    let mut terminal = Terminal::shell(&environment, &view);
+    let terminal = Terminal::shell(&environment, &view);
     terminal.wait_for("(running)");
     terminal.wait_for("builder-1  builds 1");
     lead.kill().unwrap();
@@ -125,6 +125,7 @@ fn who_watches_sees_that_the_lead_is_gone() {
     fs::remove_file(environment.beside("home/wait")).unwrap();
     assert_eq!(super::lead(&environment, &[]).code, 0);
     terminal.given_back("0");
+    drop(terminal);
     expect_nothing_left(&environment);
 }
 

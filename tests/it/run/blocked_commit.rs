@@ -48,15 +48,17 @@ fn a_hook_that_says_no_is_a_question() {
     assert_snapshot!(environment.fp(&["status", PLAN]), @r"
     exit status: 0
     --- stdout
-    Plan sample-20261121 (running)
-    ▱▱▱▱▱▱▱▱▱▱ 0 of 3 tasks done, 1 awaiting verification, 2 waiting
+    Plan sample-20261121 (waits for you)
+    ▱▱▱▱▱▱▱▱▱▱ 0 of 3 tasks done, 1 asking you, 2 waiting
 
-    ? Task 1 passed, but its commit could not be made: a commit hook failed: no
-      trailing blanks, please
-      fp answer sample-20261121 q1 --option 'Send back'
+    Needs you:
+      Nothing goes on before you have answered
+      ? Task 1 passed, but its commit could not be made: a commit hook failed: no
+        trailing blanks, please
+        fp answer sample-20261121 q1 --option 'Send back'
 
-      ◐ 1  verifying  Write part 1  (1/3, builder-1)
-                      it passed and waits for its commit
+      ? 1  asking     Write part 1  (1/3, builder-1)
+                      it waits for your answer
       ○ 2  waiting    Write part 2
                       it waits for 1
       ○ 3  waiting    Write part 3
@@ -146,14 +148,14 @@ fn stop_leaves_the_task_passed_and_a_start_commits_it() {
     let environment = blocked();
     environment.pass("1");
     environment.done(&["answer", PLAN, "q1", "--option", "Stop"]);
-    assert_snapshot!(environment.next(&[]), @"
+    assert_snapshot!(environment.next(&[]), @r"
     exit status: 0
     --- stdout
     1. finish
        The run is over. Show this report:
 
     Plan sample-20261121 (cancelled)
-    0 of 3 tasks done, 3 waiting
+    0 of 3 tasks done, 1 stopped, 2 waiting
 
       1  stopped    Write part 1  (1/3, builder-1)
                     it passed and waits for its commit
@@ -196,7 +198,8 @@ fn unattended_the_builder_mends_it_or_the_task_fails() {
     0 of 3 tasks done, 1 failed, 2 skipped
 
       1  failed     Write part 1  (3/3, 4 questions)
-                    The commit could not be made: a commit hook failed: no trailing…
+                    The commit could not be made: a commit hook failed: no trailing
+                    blanks, please
       2  skipped    Write part 2
                     Blocked by 1
       3  skipped    Write part 3

@@ -35,12 +35,14 @@ fn the_last_iteration_skips_what_waits_and_asks() {
     assert_snapshot!(environment.fp(&["status", PLAN]), @r#"
     exit status: 0
     --- stdout
-    Plan sample-20261121 (running)
+    Plan sample-20261121 (waits for you)
     ▱▱▱▱▱▱▱▱▱▱ 0 of 3 tasks done, 1 failed, 2 skipped
 
-    ? Task 1 failed for good: Criterion 1 (`a.txt` has a line about 1): not seen.
-      The verifier says: "not yet". How should it continue?
-      fp answer sample-20261121 q1 --option Continue
+    Needs you:
+      Nothing goes on before you have answered
+      ? Task 1 failed for good: Criterion 1 (`a.txt` has a line about 1): not seen.
+        The verifier says: "not yet". How should it continue?
+        fp answer sample-20261121 q1 --option Continue
 
       ✕ 1  failed     Write part 1  (3/3, 1 question)
                       Criterion 1 (`a.txt` has a line about 1): not seen
@@ -295,14 +297,14 @@ fn a_cancelled_run_keeps_what_is_done() {
         environment.done(&["why", "1"]).stdout,
         environment.done(&["why", PLAN, "1"]).stdout
     );
-    assert_snapshot!(environment.next(&[]), @"
+    assert_snapshot!(environment.next(&[]), @r"
     exit status: 0
     --- stdout
     1. finish
        The run is over. Show this report:
 
     Plan sample-20261121 (cancelled)
-    1 of 3 tasks done, 2 waiting
+    1 of 3 tasks done, 1 stopped, 1 waiting
 
       1  done       Write part 1  (1/3, [COMMIT])
       2  stopped    Write part 2  (1/3, builder-1)

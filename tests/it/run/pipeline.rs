@@ -277,7 +277,7 @@ fn a_finished_run_shows_its_report_as_often_as_asked() {
     assert_snapshot!(environment.fp(&["plans", "--all"]), @r"
     exit status: 0
     --- stdout
-      1  sample-20261121                               finished   3 of 3 done
+      1  sample-20261121                               finished       3 of 3 done
     ");
     assert_snapshot!(environment.fp(&["cancel", PLAN]), @r"
     exit status: 0

@@ -174,7 +174,7 @@ fn the_only_active_plan_needs_no_name() {
     --- stderr
     error: no plan was named and 2 are active:
       1  other-20261120                                planning
-      2  sample-20261121                               running    0 of 3 done
+      2  sample-20261121                               running        0 of 3 done
     hint: name a plan by its number, its id or a part of its id; `fp plans` lists them
     ");
     assert_eq!(

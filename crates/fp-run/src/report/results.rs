@@ -31,6 +31,9 @@ pub fn results_page(run: &RunPage<'_>) -> String {
         }
     }
     page.push('\n');
+    if let Some(step) = &run.go_on {
+        let _ = writeln!(page, "- {}: {}", step.why, code(&step.command));
+    }
     let end = if matches!(run.phase, Phase::Finished | Phase::Cancelled) {
         "Ended"
     } else {

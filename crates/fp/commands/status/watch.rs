@@ -30,7 +30,7 @@ use crate::theme::{self, Look, StyledLine};
 /// Interval between updates of the log and the times.
 const LOOK: Duration = Duration::from_millis(250);
 /// Help on the keys of the view.
-const KEYS: &str = "q closes this view, arrows scroll";
+const KEYS: &str = "q closes, arrows scroll";
 /// Silence of an agent that is worth showing.
 const SILENT: Duration = Duration::from_secs(30);
 
@@ -439,7 +439,7 @@ mod tests {
                           Criterion 1 (a␛[31m): no
           ▶ 2  building   Write part 2, 한글 and all that belongs to …  (1/3, builder-2)
           ● 5  ready      Write part 5, 한글 and all that belongs to it
-        q closes this view, arrows scroll                                     1-12 of 16
+        q closes, arrows scroll                                               1-12 of 16
         ");
     }
 
@@ -457,7 +457,7 @@ mod tests {
             --option ''
 
         builder-1  is idle, 2 min
-        q closes this view, arrows scroll
+        q closes, arrows scroll        1-7 of 19
         ");
     }
 
@@ -477,7 +477,7 @@ mod tests {
 
           ✕ 4  failed     Write part 4, 한글 and all that belongs to it  (1 question)  Criterion 1 (a␛[31m): no
           ▶ 2  building   Write part 2, 한글 and all that belongs to it  (1/3, builder-2)
-        q closes this view, arrows scroll                                                                                                                                                             1-10 of 12
+        q closes, arrows scroll                                                                                                                                                                       1-10 of 12
         ");
     }
 
@@ -683,7 +683,7 @@ mod tests {
           ● 20  ready      Write part 20, 한글 and all that belongs…
           ● 21  ready      Write part 21, 한글 and all that belongs…
           ● 22  ready      Write part 22, 한글 and all that belongs…
-        q closes this view, arrows scroll                21-29 of 52
+        q closes, arrows scroll                          21-29 of 52
         ");
         let end = view(&run_of(42), (60, 14), 1000);
         // The question, the agents, and 44 lines of tasks: two have an extra one, for a dependency and a failure.
@@ -703,7 +703,7 @@ mod tests {
 
 
 
-        q closes this view, arrows scroll         0-0 of 0
+        q closes, arrows scroll                   0-0 of 0
         ");
     }
 
