@@ -274,7 +274,7 @@ fn status_lines(
     lines.iter().map(|line| line.painted(room.cut)).collect()
 }
 
-/// The plan's standing and progress; whole, on as many lines as it takes. No agent is known to have gone silent, or one
+/// The plan's standing and progress, whole, on as many lines as it takes. There is no estimate while an agent
 /// `is_silent`.
 fn head_lines(
     state: &State,
@@ -350,8 +350,8 @@ fn lines_within(text: &str, columns: usize, most: usize) -> Vec<String> {
     lines
 }
 
-/// What waits for the user: the command that goes on where nothing runs, and up to `most` questions. Digits answer
-/// the question `by_digits`, and a command the first one where there are none.
+/// What waits for the user: the command that goes on where nothing runs, and up to `most` questions. The options of the
+/// question `by_digits` have digits; without one, a command answers the first question.
 fn need_lines(
     state: &State,
     report: &StatusReport,
