@@ -380,7 +380,8 @@ fn made_before(
 }
 
 /// The commits that HEAD, or `tip` in place of it, has gained since `state` last looked at it. `None` if there are none, no task waits
-/// for them, or there is no HEAD. No process if git's files show that HEAD has not moved, else two.
+/// for them, there is no HEAD, or a commit is being made: until the log has its hash, nobody can tell whose it is. No
+/// process if git's files show that HEAD has not moved, else two.
 ///
 /// # Errors
 /// Git fails.
@@ -388,7 +389,7 @@ pub fn head_moved(
     plan: &OpenPlan,
     state: &State,
     tip: Option<&Oid>,
-) -> Result<Option<Moved>, GitError> {
+) -> Result<Option<Moved>, RunError> {
     let waits = |status| state.count(status) > 0;
     let Some(seen) = &state.head else {
         return Ok(None);
@@ -397,13 +398,19 @@ pub fn head_moved(
         return Ok(None);
     }
     let git = plan.git()?;
+    if tip.is_none() && git.head_in_files().as_ref() == Some(seen) {
+        return Ok(None);
+    }
+    let _lock = match acquire(&plan.commit_lock(), Duration::ZERO) {
+        Err(StoreError::Locked { .. }) => return Ok(None),
+        lock => lock?,
+    };
     let head = match tip {
         Some(tip) => tip.to_string(),
-        None if git.head_in_files().as_ref() == Some(seen) => return Ok(None),
         None => match git.head() {
             Ok(head) => head.commit.to_string(),
             Err(GitError::NoCommit) => return Ok(None),
-            Err(error) => return Err(error),
+            Err(error) => return Err(error.into()),
         },
     };
     if head == *seen {

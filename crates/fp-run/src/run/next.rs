@@ -325,9 +325,11 @@ impl Draft<'_> {
         self.turn.actions = actions.collect();
     }
 
-    /// Records changes beneath pending tasks, and asks once about all of them.
+    /// Records changes beneath pending tasks, and asks once about all of them. While the plan itself commits, a later
+    /// look sees whose commits there are.
     fn look_at_head(&mut self) {
-        if let Some(moved) = &self.around.moved {
+        let moved = self.around.moved.as_ref();
+        if let Some(moved) = moved.filter(|_| !self.state.is_committing()) {
             let drifted = self.state.drift(moved);
             self.record(Event::HeadMoved {
                 head: moved.head.clone(),
