@@ -289,6 +289,13 @@ impl Context {
         Ok(plan)
     }
 
+    /// The same for whoever starts a run: of the plans that are over, the only one there is can go on as well.
+    pub(crate) fn open_to_lead(&self, selector: Option<&str>) -> Result<OpenPlan, CommandError> {
+        let existing = self.plans()?.list()?;
+        let only = existing.first().filter(|_| existing.len() == 1);
+        self.open_trusted(selector.or(only.map(|id| id.as_str())))
+    }
+
     /// True if the user of this machine agreed to everything that `state` has as approved.
     pub(crate) fn trusts(&self, state: &State) -> Result<bool, CommandError> {
         Ok(self.trust()?.trusts(&consent_of(state))?)

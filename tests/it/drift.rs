@@ -459,3 +459,22 @@ fn what_the_plan_commits_is_drift_at_no_moment() {
         assert_eq!(other.matches("drifted").count(), 1, "{case}\n{other}");
     }
 }
+
+#[test]
+fn what_the_plan_takes_back_is_drift_at_no_moment() {
+    let environment = started().shared();
+    let task = environment.build("builder-1", "a.txt", "about 1\n");
+    environment.pass(&task);
+    assert_eq!(asked(&environment), None);
+    environment.claim_task("builder-2", "3");
+    let script = format!(
+        "unset GIT_DIR GIT_INDEX_FILE GIT_PREFIX; {} next {PLAN} >$HOME/said 2>&1",
+        env!("CARGO_BIN_EXE_fp")
+    );
+    environment.git_hook("post-commit", &script);
+    environment.done(&["rollback", PLAN, &task]);
+    let said = std::fs::read_to_string(environment.beside("home/said")).unwrap();
+    assert!(said.contains("wait for"), "{said}");
+    std::fs::remove_file(environment.path(".git/hooks/post-commit")).unwrap();
+    assert_eq!(asked(&environment), None, "{said}");
+}

@@ -400,14 +400,18 @@ fn a_boundary_that_is_broken() {
         "--claim",
         claim["claim"].as_str().unwrap(),
     ];
-    let refused = session.environment.fp(&submit);
+    // The recorded submission had the file. Now that is refused, which the log has as well, so another run shows it.
+    let aside = Session::new(&CHAIN, true, &[]).environment;
+    let (_, token) = aside.claim("builder-1").unwrap();
+    aside.write("elsewhere.txt", "of nobody\n");
+    let refused = aside.fp(&["submit", PLAN, "1", "--claim", &token]);
     assert!(
         refused
             .stderr
             .contains("boundary: elsewhere.txt is new, is not in the task's files"),
         "{refused}"
     );
-    // The recorded submission had the file. Now it has to come behind it.
+    // Here the file has to come behind the submission.
     fs::remove_file(session.environment.path("elsewhere.txt")).unwrap();
     session.tell(&submit);
     session.environment.write("elsewhere.txt", "of nobody\n");

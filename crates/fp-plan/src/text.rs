@@ -139,6 +139,18 @@ pub fn clipped(text: &str, most: usize) -> String {
         .collect()
 }
 
+/// The last at most `most` bytes of `text`, without white space around it; an ellipsis stands for what is missing.
+pub fn last_part(text: &str, most: usize) -> String {
+    let text = text.trim();
+    match text.len().checked_sub(most) {
+        None | Some(0) => text.to_owned(),
+        Some(over) => {
+            let over = over + ELLIPSIS.len_utf8();
+            format!("{ELLIPSIS}{}", &text[text.ceil_char_boundary(over)..])
+        }
+    }
+}
+
 /// Cuts the [`visible_line`] of `text` to at most `columns` columns, with an ellipsis at the end if anything is
 /// missing.
 pub fn fitted(text: &str, columns: usize) -> String {

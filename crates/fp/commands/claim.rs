@@ -315,9 +315,7 @@ fn doubt(
 ) -> Result<CommandError, CommandError> {
     let mut ledger = plan.lock_in_order()?;
     let mut events = decide(ledger.state())?;
-    events.push(Event::AgentEnded {
-        name: owner.clone(),
-    });
+    events.push(Event::agent_ended(owner.clone()));
     ledger.append(events, context.now())?;
     Ok(CommandError::refused(why).hint("end your turn: the user is asked, and you are told"))
 }

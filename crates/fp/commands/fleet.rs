@@ -487,6 +487,9 @@ struct FleetRow {
     seconds_since_heard: Option<i64>,
     /// Its tasks, each with what becomes of it.
     tasks: BTreeMap<TaskId, &'static str>,
+    /// True if the run is.
+    #[serde(skip)]
+    is_over: bool,
 }
 
 impl FleetRow {
@@ -514,6 +517,7 @@ impl FleetRow {
             tasks: its
                 .map(|task| (task.leaf.id.clone(), is(task.status)))
                 .collect(),
+            is_over: !state.is_running(),
         }
     }
 
@@ -525,7 +529,8 @@ impl FleetRow {
             .collect();
         let at = match (self.has_left, tasks.is_empty()) {
             (true, _) => "takes part no more".to_owned(),
-            (false, true) => "at nothing".to_owned(),
+            (false, true) if self.is_over => "done".to_owned(),
+            (false, true) => "waiting".to_owned(),
             (false, false) => tasks.join(", "),
         };
         let heard = match self.seconds_since_heard {

@@ -297,7 +297,8 @@ fn agent_stopped(hook: &IncomingHook, agent: &HookAgent<'_>) -> Result<(), Comma
     let nudges = run.plan.settings.nudge.times();
     let may_continue = !hook.event.stop_hook_active();
     if let Some(reason) = run.log(hook, |state| {
-        Ok(agent_stops(state, &name, nudges, may_continue))
+        let said = hook.event.last_words();
+        Ok(agent_stops(state, &name, said, nudges, may_continue))
     })? {
         hook.reply(HookReply::Block(&reason));
     }

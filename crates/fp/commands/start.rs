@@ -60,7 +60,7 @@ pub(super) struct TermsArgs {
 }
 
 pub(crate) fn run(args: StartArgs, context: &Context) -> CommandResult {
-    let plan = context.open_trusted(args.terms.plan.as_deref())?;
+    let plan = context.open_to_lead(args.terms.plan.as_deref())?;
     // Nobody would tell other machines that a session is still at work, or tell it what they have done.
     let is_shared = plan.load()?.state.is_shared();
     if (plan.settings.engine == Engine::Processes || is_shared) && !args.here {

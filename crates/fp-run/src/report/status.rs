@@ -8,9 +8,10 @@ use serde::Serialize;
 use super::cost::CostReport;
 use super::lasted;
 use crate::run::drift::Drift;
+use crate::run::question::Topic;
 use crate::run::ready::{Obstacle, Obstacles};
 use crate::run::state::{Granted, RunStatus, State, Status, TaskState};
-use crate::verification::{COMMAND_CHECK, Check, CheckVerdict};
+use crate::verification::{Check, CheckVerdict};
 use fp_plan::plan::id::{AgentName, PlanId, TaskId};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, strum::IntoStaticStr)]
@@ -215,15 +216,22 @@ pub struct StatusReport {
 
 /// The result of a check at the end of a run, on one line.
 pub(super) fn told_at_end(check: &Check) -> String {
-    let result = check.detail.lines().next().unwrap_or_default();
-    let name = check
-        .name
-        .strip_prefix(COMMAND_CHECK)
-        .unwrap_or(&check.name);
+    let result = check.result();
+    let name = check.command().unwrap_or(&check.name);
     match check.verdict {
         CheckVerdict::Pass => format!("passed: {name}"),
         CheckVerdict::Fail => format!("failed: {name}: {result}"),
         CheckVerdict::Note | CheckVerdict::NotApplicable => format!("not run: {name}: {result}"),
+    }
+}
+
+/// The reason of a run that ended since its budget is used up.
+pub fn used_up(topic: &Topic) -> Option<String> {
+    match topic {
+        Topic::Budget { limit, task: None } => {
+            Some(format!("the budget of the run, {limit}, is used up"))
+        }
+        _ => None,
     }
 }
 

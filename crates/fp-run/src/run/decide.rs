@@ -264,6 +264,21 @@ impl State {
         }])
     }
 
+    /// Records why what `token` holds could not be submitted, once for the same reason.
+    pub fn refuse_submission(&self, id: &TaskId, token: &str, reason: &str) -> RunDecision {
+        let owner = self.expect_claim(id, token)?.owner.clone();
+        let reason = clipped(reason, MAX_REASON);
+        let is_known = self
+            .task(id)
+            .is_some_and(|task| task.refused.as_ref() == Some(&reason));
+        let refused = Event::SubmitRefused {
+            task: id.clone(),
+            owner,
+            reason,
+        };
+        Ok(Vec::from_iter((!is_known).then_some(refused)))
+    }
+
     /// Returns task `id` if it awaits a verdict, and in iteration `given` if there is one.
     pub fn expect_submitted(&self, id: &TaskId, given: Option<u32>) -> Result<&TaskState, Refusal> {
         self.expect_running()?;
@@ -621,7 +636,8 @@ impl State {
                 commands.iter().map(dropped).collect()
             }
             (Topic::VerifierSilent(id), AnswerChoice::GiveUp) => {
-                self.failing(id, "given up, since its verifiers ended without a verdict")
+                let said = self.said_by_verifiers(id);
+                self.failing(id, &format!("given up without a verdict{said}"))
             }
             (Topic::Budget { task: Some(id), .. }, AnswerChoice::GiveUp) => {
                 self.failing(id, "given up when its budget was spent")

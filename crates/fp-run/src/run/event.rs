@@ -343,7 +343,18 @@ pub enum Event {
     /// The cost of a process that has ended.
     AgentSpent { name: AgentName, cost: AgentCost },
     /// An agent ended its turn.
-    AgentEnded { name: AgentName },
+    AgentEnded {
+        name: AgentName,
+        /// Its task, if it ended without a result.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        task: Option<TaskId>,
+        /// What it said last, if it ended without a result.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        said: Option<String>,
+        /// The minutes without a sign of life after which it was ended.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        silent: Option<u32>,
+    },
     /// One of the client's agents turned out to go by a name of the run.
     AgentKnown {
         name: AgentName,
@@ -376,6 +387,12 @@ pub enum Event {
         tree: String,
         /// The task's changes, as git reports them.
         files: Vec<Change>,
+    },
+    /// What a builder wanted to submit was refused.
+    SubmitRefused {
+        task: TaskId,
+        owner: AgentName,
+        reason: String,
     },
     /// A builder edited a path outside its task while others work in the same checkout.
     Edited { task: TaskId, path: RepoPath },
@@ -492,4 +509,16 @@ pub enum Event {
     Left,
     /// The machine that writes this is still at work.
     Renewed,
+}
+
+impl Event {
+    /// `name` ended its turn, and nothing more is known of that.
+    pub fn agent_ended(name: AgentName) -> Self {
+        Self::AgentEnded {
+            name,
+            task: None,
+            said: None,
+            silent: None,
+        }
+    }
 }

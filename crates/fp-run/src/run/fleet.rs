@@ -44,6 +44,7 @@ impl Event {
             | Self::Nudged { .. }
             | Self::LeadNudged
             | Self::Submitted { .. }
+            | Self::SubmitRefused { .. }
             | Self::Edited { .. }
             | Self::Verified { .. }
             | Self::Judged { .. }
@@ -84,6 +85,7 @@ impl Event {
     fn needs_hold_of(&self) -> Option<&TaskId> {
         match self {
             Self::Submitted { task, .. }
+            | Self::SubmitRefused { task, .. }
             | Self::Verified { task, .. }
             | Self::Judged { task, .. }
             | Self::SentBack { task, .. }

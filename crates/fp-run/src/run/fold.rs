@@ -215,7 +215,21 @@ impl State {
                 self.fold_process(name, process);
             }
             Event::AgentSpent { name, cost } => self.fold_cost(name, cost),
-            Event::AgentEnded { name } => self.agent_ended(name, at),
+            Event::AgentEnded {
+                name,
+                said,
+                silent,
+                task: _,
+            } => {
+                let is_silent = silent.is_some();
+                let held = self.held_by(name).map(|task| task.leaf.id.clone());
+                held.into_iter()
+                    .for_each(|id| self.change(&id, |t| t.silences += u32::from(is_silent)));
+                self.agent_ended(name, is_silent, at);
+                if let Some(agent) = self.agents.get_mut(name).filter(|_| said.is_some()) {
+                    agent.said.clone_from(said);
+                }
+            }
             Event::AgentKnown { name, id } => {
                 self.heard_of(name);
                 self.agent_ids.retain(|_, known| known != name);
@@ -229,7 +243,8 @@ impl State {
                 base,
             } => {
                 self.end_checks = None;
-                self.agent(owner, Role::Builder, at).fruitless = 0;
+                let agent = self.agent(owner, Role::Builder, at);
+                (agent.fruitless, agent.said) = (0, None);
                 self.working(owner, at);
                 self.open_inbox(owner);
                 if base.worktree.is_some() {
@@ -270,6 +285,7 @@ impl State {
             } => {
                 self.heard_of(owner);
                 self.idle(owner, at);
+                self.agent(owner, Role::Builder, at).said = None;
                 self.close_unanswered(task, ClosedUnanswered::Withdrawn);
                 if self.is_in_checkout(task) {
                     self.leave_checkout(tree);
@@ -283,8 +299,15 @@ impl State {
                     });
                     t.verification = None;
                     t.verifiers = 0;
+                    t.refused = None;
+                    t.silences = 0;
                 });
             }
+            Event::SubmitRefused {
+                task,
+                reason,
+                owner: _,
+            } => self.change(task, |t| t.refused = Some(reason.clone())),
             Event::Edited { task, path } => self.change(task, |t| t.edited.extend([path.clone()])),
             Event::ScopeExtended { task, granted } => {
                 // A log may come from anywhere.
@@ -565,6 +588,7 @@ impl State {
             since: at,
             task: None,
             fruitless: 0,
+            said: None,
         })
     }
 
@@ -596,12 +620,13 @@ impl State {
         });
     }
 
-    fn agent_ended(&mut self, name: &AgentName, at: Timestamp) {
+    /// Of two silences that cost their time, the second is the last.
+    fn agent_ended(&mut self, name: &AgentName, is_silent: bool, at: Timestamp) {
         self.heard_of(name);
         let holds = self.held_by(name).is_some();
         if let Some(agent) = self.agents.get_mut(name) {
             if agent.role == Role::Builder && !holds && agent.activity == Activity::Dispatched {
-                agent.fruitless += 1;
+                agent.fruitless += 1 + u32::from(is_silent);
             }
             agent.turn(Activity::Idle, at);
         }
@@ -705,6 +730,7 @@ impl TaskState {
         self.verification = None;
         self.nudges = 0;
         self.verifiers = 0;
+        self.refused = None;
     }
 
     fn end(&mut self, status: Status, at: Timestamp) {
@@ -736,6 +762,7 @@ impl TaskState {
         self.imported = false;
         self.commit = None;
         self.note = None;
+        self.silences = 0;
         self.begin_iteration();
     }
 }

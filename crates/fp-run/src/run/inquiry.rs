@@ -98,12 +98,7 @@ impl State {
             },
             &cut(text),
         );
-        Ok(vec![
-            asked,
-            Event::AgentEnded {
-                name: owner.clone(),
-            },
-        ])
+        Ok(vec![asked, Event::agent_ended(owner.clone())])
     }
 
     /// Asks the user `text` about the task of `owner`, with the given options.
@@ -132,9 +127,7 @@ impl State {
         let question = Question::clarification(id, serial, &cut(text), options);
         Ok(vec![
             Event::Asked { question },
-            Event::AgentEnded {
-                name: owner.clone(),
-            },
+            Event::agent_ended(owner.clone()),
         ])
     }
 
@@ -207,7 +200,7 @@ impl State {
                 let asked = question.id.clone();
                 Ok(Extension::Asked(
                     asked,
-                    vec![Event::Asked { question }, Event::AgentEnded { name }],
+                    vec![Event::Asked { question }, Event::agent_ended(name)],
                 ))
             }
         }

@@ -26,6 +26,8 @@ pub const VERIFIER: &str = "fp:verifier";
 
 /// Verifiers per submission before the user is asked.
 const VERIFIERS: u32 = 2;
+/// Times that a builder may fall silent on one task before the task fails.
+const SILENCES: u32 = 2;
 /// Consecutive times a builder may end without a task before the user is asked.
 const FRUITLESS: u32 = 3;
 
@@ -307,7 +309,7 @@ impl Draft<'_> {
             .map(|(name, _)| name.clone())
             .collect();
         for name in over {
-            self.record(Event::AgentEnded { name });
+            self.record(Event::agent_ended(name));
         }
     }
 
@@ -484,7 +486,7 @@ impl Draft<'_> {
         let topic = Topic::VerifierSilent(id.clone());
         if task.verifiers >= VERIFIERS + self.retries(&topic) {
             if !self.is_open(&topic) {
-                let ask = self.state.ask(topic, "");
+                let ask = self.state.ask(topic, &self.state.said_by_verifiers(id));
                 self.record(ask);
             }
             return;
@@ -547,7 +549,13 @@ impl Draft<'_> {
         let Some(owner) = task.claim.as_ref().map(|c| c.owner.clone()) else {
             return;
         };
-        if task.resume_due {
+        let left = self.state.reasons_left(&owner, task);
+        if task.silences >= SILENCES {
+            self.give_up(
+                id,
+                &format!("{owner} fell silent twice, and was ended{left}"),
+            );
+        } else if task.resume_due {
             self.dispatch(Dispatch::Resume, owner, Some(id.clone()));
         } else if task.nudges < self.around.nudges {
             self.record(Event::Nudged {
@@ -559,7 +567,7 @@ impl Draft<'_> {
             let times = self.around.nudges + 1;
             self.give_back(
                 id,
-                &format!("{owner} stopped {times} times without handing it in"),
+                &format!("{owner} handed nothing in, {times} times{left}"),
             );
         }
     }
@@ -594,6 +602,10 @@ impl Draft<'_> {
             });
             return;
         }
+        self.give_up(id, reason);
+    }
+
+    fn give_up(&mut self, id: &TaskId, reason: &str) {
         self.record_all(self.state.failing(id, reason));
         let ask = self.state.ask(Topic::TaskFailed(id.clone()), reason);
         self.record(ask);
@@ -727,7 +739,8 @@ impl Draft<'_> {
             started += 1;
         }
         if started == 0 && exhausted && on_their_way == 0 && !self.is_open(&Topic::BuildersSilent) {
-            let ask = self.state.ask(Topic::BuildersSilent, "");
+            let said = self.state.said_by_fruitless();
+            let ask = self.state.ask(Topic::BuildersSilent, &said);
             self.record(ask);
             self.answer_unattended();
         }

@@ -444,7 +444,7 @@ impl Question {
             Topic::VerifierSilent(task) => (
                 "No verdict",
                 format!(
-                    "Two verifiers of task {task} ended without a verdict. How should it continue?"
+                    "Two verifiers of task {task} ended without a verdict{reason}. How should it continue?"
                 ),
             ),
             Topic::CommitBlocked(task) | Topic::IndexLocked(task) => (
@@ -500,8 +500,9 @@ impl Question {
             ),
             Topic::BuildersSilent => (
                 "No builder",
-                "Tasks are ready, but builders end without taking one. How should it continue?"
-                    .to_owned(),
+                format!(
+                    "Tasks are ready, but builders end without taking one{reason}. How should it continue?"
+                ),
             ),
         };
         let option = |(choice, description): &(AnswerChoice, &str)| AnswerOption {

@@ -51,6 +51,9 @@ pub struct RunAgent {
     pub task: Option<TaskId>,
     /// Consecutive dispatches that ended without the builder taking a task.
     pub fruitless: u32,
+    /// What it said last, if it ended without a result.
+    #[serde(default)]
+    pub said: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -193,6 +193,12 @@ pub struct TaskState {
     /// Other paths that its builder edited while others work in the same checkout.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub edited: BTreeSet<RepoPath>,
+    /// Why its builder's last submission in this iteration was refused.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refused: Option<String>,
+    /// Times that its builder fell silent since it was last submitted.
+    #[serde(default, skip_serializing_if = "crate::is_default")]
+    pub silences: u32,
     /// The answered question whose answer the builder hasn't been told yet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answered: Option<String>,

@@ -58,16 +58,21 @@ impl Check {
             return format!("Check {}: {}", self.name, self.detail);
         };
         let (head, output) = self.detail.split_once('\n').unwrap_or((&self.detail, ""));
-        let ended = head
-            .split_once(" after ")
-            .filter(|_| head.contains(", output sha256 "));
-        let ended = ended.map_or(head, |(ended, _)| ended);
+        let ended = without_proof(head);
         let output = if output.is_empty() {
             ", no output".to_owned()
         } else {
             format!("\n{output}")
         };
         format!("`{command}` failed: {ended}{output}")
+    }
+
+    /// The result on one line: how a command ended, and the last line that it printed.
+    pub fn result(&self) -> String {
+        let (head, output) = self.detail.split_once('\n').unwrap_or((&self.detail, ""));
+        let last = output.lines().rfind(|line| !line.trim().is_empty());
+        let last = last.map_or_else(String::new, |line| format!(": {}", line.trim()));
+        format!("{}{last}", without_proof(head))
     }
 
     pub fn fails(&self) -> bool {
@@ -91,6 +96,14 @@ impl Check {
             detail: detail.into(),
         }
     }
+}
+
+/// How a command ended, without the time that it took and the hash of its output.
+fn without_proof(head: &str) -> &str {
+    let ended = head
+        .split_once(" after ")
+        .filter(|_| head.contains(", output sha256 "));
+    ended.map_or(head, |(ended, _)| ended)
 }
 
 /// Prefix of the names of checks that run a command.

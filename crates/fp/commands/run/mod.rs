@@ -19,10 +19,12 @@ use fp_host::trust::{Consent, ConsentSource};
 use fp_plan::plan::id::{AgentName, PlanId};
 use fp_plan::settings::{AgentPlayer, SpendingLimit};
 use fp_plan::text::shell_quoted;
-use fp_run::report::status::StatusReport;
+use fp_run::report::status::{StatusReport, used_up};
 use fp_run::run::State;
-use fp_run::run::event::RunTerms;
+use fp_run::run::event::{Event, RunTerms};
 use fp_run::run::next::LeadAction;
+use fp_run::run::payload::short;
+use fp_run::run::question::AnswerChoice;
 use fp_run::run::state::{Activity, RunStatus, Status};
 
 use super::consent::answer;
@@ -85,7 +87,7 @@ pub(crate) fn run(args: RunArgs, context: &Context) -> CommandResult {
     if let Some(Action::Start(args)) = args.action {
         return start::run(args, context);
     }
-    let mut plan = context.open_trusted(args.terms.plan.as_deref())?;
+    let mut plan = context.open_to_lead(args.terms.plan.as_deref())?;
     // What can't start at all is said before anything is looked for.
     plan.load()?.state.start(RunTerms::default())?;
     let flags = [
@@ -167,12 +169,25 @@ pub(crate) fn run(args: RunArgs, context: &Context) -> CommandResult {
     }
     lead.crew.end_all();
     lead.view.close();
+    send_rest(&plan, context);
     let told = match &end {
         Ok(end) => end.in_words(&plan)?,
         Err(error) => format!("{} has stopped: {}", plan.id(), error.message),
     };
     notify(&plan, &told, context);
     end?.print(&plan, &way_on, context)
+}
+
+/// Sends what waits for the next entry that other machines need: after the end of a run there is none. It is no loss
+/// where that fails.
+fn send_rest(plan: &OpenPlan, context: &Context) {
+    let is_over = plan
+        .load()
+        .is_ok_and(|it| it.state.is_shared() && !it.state.is_running());
+    if is_over && plan.store.waiting().is_ok_and(|waiting| waiting > 0) {
+        let sent = plan.lock_in_order();
+        drop(sent.and_then(|mut ledger| ledger.append(vec![Event::Renewed], context.now())));
+    }
 }
 
 /// Another process leads the run: shows what it does.
@@ -524,7 +539,13 @@ impl LeadEnd {
             Self::Over => {
                 let state = plan.load()?.state;
                 let text = final_report(plan, &context.tree(plan)?, &state, context);
+                let text = text + &what_now(plan, &state)?;
                 context.report(&StatusReport::new(&state), &text)?;
+                if let Some(used_up) = stopped_by_budget(&state) {
+                    context.printer.note(&format!(
+                        "note: {used_up}; a higher --budget goes on: {way_on}"
+                    ));
+                }
                 Ok(over(&state))
             }
             Self::Asked(asks) => {
@@ -545,6 +566,36 @@ impl LeadEnd {
             }
         }
     }
+}
+
+/// The commands that show what the run has made.
+fn what_now(plan: &OpenPlan, state: &State) -> Result<String, CommandError> {
+    let id = plan.id();
+    let report = format!("Report: fp report {id} --out report.html\n");
+    if let Some(member) = plan.store.membership()?.filter(|_| state.is_shared()) {
+        let (remote, branch) = (&member.place.remote, &member.place.branch);
+        return Ok(format!(
+            "\nReview: git fetch {remote} && git log -p HEAD..{remote}/{branch}\n\
+             Merge:  git merge {remote}/{branch}\n{report}"
+        ));
+    }
+    let own = state.tasks.iter().filter(|task| !task.imported);
+    let own = own.filter_map(|task| Some((task.ended_at?, task.commit.as_ref()?)));
+    let review = own.min().map_or_else(String::new, |(_, first)| {
+        format!("Review: git log -p {}~..\n", short(first))
+    });
+    Ok(format!("\n{review}{report}"))
+}
+
+/// Why the run ended, if that was by its budget.
+fn stopped_by_budget(state: &State) -> Option<String> {
+    let is_cancelled = state
+        .run
+        .as_ref()
+        .is_some_and(|run| run.status == RunStatus::Cancelled);
+    let stop = [AnswerChoice::Stop.into_str()];
+    let stopped = state.questions.iter().rfind(|asked| asked.answer == stop);
+    used_up(&stopped.filter(|_| is_cancelled)?.question.topic)
 }
 
 /// The questions without which nothing goes on, and the command that goes on.

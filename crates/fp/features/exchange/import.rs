@@ -22,7 +22,7 @@ use fp_plan::plan::id::PlanId;
 use fp_plan::plan::parse;
 use fp_plan::rules::check;
 use fp_plan::settings::SettingsLayer;
-use fp_plan::text::{counted, wrapped};
+use fp_plan::text::{counted, shell_quoted, wrapped};
 use fp_run::interview::GoalReading;
 use fp_run::interview::{Interview, Mode};
 use fp_run::run::event::{Decider, Event, ImportedTask};
@@ -517,7 +517,10 @@ impl Import {
         text += &format!("  mode    {}: {reason}\n\nNext:\n", mode.into_str());
         if self.errors > 0 {
             text += &format!("  fp validate {id} --fix\n");
-            text += "  in Claude Code, have fp:decomposer complete what is left\n";
+            text += &format!(
+                "  in Claude Code, `/fp:plan --import {}` imports it anew and completes it\n",
+                shell_quoted(&self.path)
+            );
         }
         text += &format!("  fp approve {id}\n");
         if self.recognised.source == SourceFormat::FractalPlanner && self.path.contains("plans/") {
