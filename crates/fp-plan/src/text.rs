@@ -146,7 +146,9 @@ pub fn last_part(text: &str, most: usize) -> String {
         None | Some(0) => text.to_owned(),
         Some(over) => {
             let over = over + ELLIPSIS.len_utf8();
-            format!("{ELLIPSIS}{}", &text[text.ceil_char_boundary(over)..])
+            let mut kept = text.char_indices().filter(|(at, _)| *at >= over);
+            let from = kept.next().map_or(text.len(), |(at, _)| at);
+            format!("{ELLIPSIS}{}", &text[from..])
         }
     }
 }

@@ -230,7 +230,7 @@ impl State {
     pub(super) fn reasons_left(&self, name: &AgentName, task: &TaskState) -> String {
         let refused = task.refused.as_ref();
         let refused = refused.map(|reason| format!("; refused: {reason}"));
-        let said = self.agents.get(name).and_then(|agent| quoted(agent));
+        let said = self.agents.get(name).and_then(quoted);
         [refused, said].into_iter().flatten().collect()
     }
 
