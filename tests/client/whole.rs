@@ -16,6 +16,7 @@ tests![
     a_goal_of_several_plans_begins_with_its_first_layer,
     a_headless_goal_goes_from_words_to_commits,
     the_thin_skills_do_what_their_commands_do,
+    the_menu_begins_with_planning_and_building,
 ];
 
 const DIRECT_TREE: &str = "\
@@ -293,4 +294,32 @@ fn the_thin_skills_do_what_their_commands_do() {
     assert_eq!(commits.len(), 1, "{}", commit.result());
     assert_eq!(commits[0].files, ["README.md"]);
     assert_eq!(sample.uncommitted(), "");
+}
+
+fn the_menu_begins_with_planning_and_building() {
+    let sample = Sample::new();
+    let stand_in = StandIn::start(|_| crate::request::text("all done"));
+    let client = Client::new(&stand_in, sample.path()).with_plugin(&plugin());
+    let mut terminal = client.open();
+    terminal.press("/fp:");
+    terminal.wait_for("/fp:plan");
+    let screen = terminal.screen();
+    let rows = screen.lines().filter_map(|line| {
+        let row = line.trim_start_matches([' ', '❯']);
+        row.starts_with("/fp:")
+            .then(|| row.split_once(' '))
+            .flatten()
+    });
+    let names: Vec<&str> = rows.map(|(name, _)| name).collect();
+    assert_eq!(names[..2], ["/fp:plan", "/fp:build"], "{screen}");
+    terminal.kill();
+
+    // The menu's name and the folder's are one command.
+    for name in ["/fp:build", "/fp:implement"] {
+        client.print(&format!("{name} some-plan")).end();
+        let request = stand_in.of_lead().pop().expect("the prompt was sent");
+        let lead = "You are the lead";
+        assert!(request.was_told(lead), "{name}: {}", request.summary());
+        assert!(request.was_told("Arguments: some-plan"), "{name}");
+    }
 }
