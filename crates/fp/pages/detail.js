@@ -154,7 +154,7 @@ function select(number, scroll = true) {
       rows[number].scrollIntoView({ block: "nearest" });
       boxes.get(number)?.scrollIntoView({ block: "nearest", inline: "nearest" });
     } else if (boxes.has(number)) {
-      tree.scrollTop = rows[number].offsetTop - tree.offsetTop - tree.clientHeight / 2;
+      tree.scrollTop = rows[number].offsetTop - tree.clientHeight / 2;
       graph.scrollLeft = left(number) + WIDTH / 2 - graph.clientWidth / 2;
       graph.scrollTop = middle(number) - graph.clientHeight / 2;
     }

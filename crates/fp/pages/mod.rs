@@ -17,6 +17,7 @@ pub(crate) mod run;
 
 use std::borrow::Cow;
 
+use fp_run::report::status::TaskCounts;
 use fp_run::report::tree::TreeReport;
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
@@ -83,6 +84,14 @@ fn end(page: &mut String, script: &str) {
 /// The hash by which the policy identifies a script or a style.
 fn hash(source: &str) -> String {
     format!("sha256-{}", base64(&Sha256::digest(source.as_bytes())))
+}
+
+/// Stands beside the word for the run: a run that is over may have failed.
+fn failed_badge(page: &mut String, counts: &TaskCounts) {
+    if counts.failed > 0 {
+        let failed = counts.failed;
+        put!(page, r#" <span class="phase bad">{failed} failed</span>"#);
+    }
 }
 
 /// The number of leaves in each state, as a bar.

@@ -5,7 +5,9 @@
 use fp_plan::text::counted;
 use fp_run::report::tree::{Problem, TaskRow, TreeReport};
 
-use super::{GRAPH, THEME, data, end, escaped, footer, head, progress, prose, states};
+use super::{
+    GRAPH, THEME, data, end, escaped, failed_badge, footer, head, progress, prose, states,
+};
 
 const STYLE: &str = concat!(include_str!("base.css"), include_str!("page.css"));
 const SCRIPT: &str = concat!(
@@ -57,6 +59,9 @@ fn header(page: &mut String, report: &TreeReport<'_>, name: &str, drawn: u32) {
     );
     if let Some(phase) = report.phase {
         put!(page, r#" <span class="phase">{}</span>"#, phase.into_str());
+    }
+    if let Some(counts) = &report.counts {
+        failed_badge(page, counts);
     }
     put!(page, r#"</p>{THEME}</div>"#);
     put!(

@@ -16,7 +16,7 @@ use fp_run::verification::{Check, CheckVerdict};
 use jiff::Timestamp;
 use serde::Serialize;
 
-use super::{GRAPH, THEME, data, end, escaped, footer, head, progress, prose};
+use super::{GRAPH, THEME, data, end, escaped, failed_badge, footer, head, progress, prose};
 
 const STYLE: &str = concat!(include_str!("base.css"), include_str!("run.css"));
 const SCRIPT: &str = concat!(
@@ -142,10 +142,11 @@ fn header(page: &mut String, run: &RunPage<'_>) {
         page,
         r#"<header><div class="top"><p class="name"><bdi>{plan}</bdi>"#
     );
-    put!(page, r#" <span class="phase">{phase}</span></p>"#);
+    put!(page, r#" <span class="phase">{phase}</span>"#);
+    failed_badge(page, &run.counts);
     put!(
         page,
-        "{THEME}</div>\n<h1 dir=\"auto\">{}</h1>\n",
+        "</p>{THEME}</div>\n<h1 dir=\"auto\">{}</h1>\n",
         escaped(run.goal.trim())
     );
     story(page, run);
@@ -331,8 +332,30 @@ fn lists(page: &mut String, run: &RunPage<'_>) {
         question_item,
     );
     section(page, "Commits", "commits", &run.commits, commit_item);
-    section(page, "Cost", "cost", &run.cost_lines(), text_item);
+    if let Some(cost) = &run.cost {
+        costs(page, cost);
+    }
     section(page, "Notes", "notes", &run.notes, text_item);
+}
+
+fn costs(page: &mut String, cost: &CostReport) {
+    page.push_str("<section class=\"pane\" aria-labelledby=\"cost-title\"><div class=\"head\"><h2 id=\"cost-title\">Cost</h2></div>\n<div id=\"cost\">");
+    for line in cost.lines() {
+        put!(page, "<p dir=\"auto\">{}</p>", prose(line.trim()));
+    }
+    page.push_str("<table>\n");
+    let mut row = |cell: &str, cells: [&str; 6]| {
+        page.push_str("<tr>");
+        for text in cells {
+            put!(page, "<{cell}>{}</{cell}>", escaped(text));
+        }
+        page.push_str("</tr>\n");
+    };
+    row("th", CostReport::COLUMNS);
+    for cells in cost.rows() {
+        row("td", cells.each_ref().map(String::as_str));
+    }
+    page.push_str("</table></div></section>\n");
 }
 
 fn section<T>(page: &mut String, title: &str, id: &str, items: &[T], shown: fn(&mut String, &T)) {

@@ -4,6 +4,7 @@
 
 use std::fmt::Write as _;
 
+use super::cost::CostReport;
 use super::run_page::{RunPage, RunTask};
 use super::status::Phase;
 use super::{reason_lines, took};
@@ -62,7 +63,7 @@ pub fn results_page(run: &RunPage<'_>) -> String {
         let _ = writeln!(page, "- Tasks revised after the start: {}", run.revisions);
     }
     let requirements: Vec<String> = run.requirements.iter().map(ToString::to_string).collect();
-    let cost = run.cost_lines();
+    let cost = run.cost.as_ref().map(CostReport::lines).unwrap_or_default();
     for (heading, lines) in [
         ("Requirements", &requirements),
         ("Checks at the end", &run.end_checks),
@@ -74,6 +75,16 @@ pub fn results_page(run: &RunPage<'_>) -> String {
                 .iter()
                 .for_each(|line| page.push_str(&format!("- {}\n", text(line.trim()))));
         }
+    }
+    if let Some(cost) = run.cost.as_ref().filter(|cost| !cost.agents.is_empty()) {
+        page.push('\n');
+        let mut row = |cells: &[String]| {
+            let _ = writeln!(page, "| {} |", cells.join(" | "));
+        };
+        row(&CostReport::COLUMNS.map(str::to_owned));
+        row(&CostReport::COLUMNS.map(|_| "---".to_owned()));
+        cost.rows()
+            .for_each(|cells| row(&cells.map(|cell| text(&cell))));
     }
     page.push_str("\n## Tasks\n\n");
     let in_run = |id: &str| run.tasks.iter().find(|task| task.line.id.as_str() == id);

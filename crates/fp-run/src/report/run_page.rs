@@ -394,14 +394,6 @@ impl<'p> RunPage<'p> {
         }
     }
 
-    /// The cost, a line for the sum and one for each part; none if nothing is known of it.
-    pub fn cost_lines(&self) -> Vec<String> {
-        self.cost
-            .iter()
-            .flat_map(|cost| cost.lines().into_iter().chain(cost.parts()))
-            .collect()
-    }
-
     /// Milliseconds from start to end.
     pub fn wall(&self) -> u64 {
         self.started_at

@@ -19,8 +19,11 @@ use crate::verification::{Check, GitSurroundings};
 use fp_plan::plan::id::{AgentName, MachineId, PlanId, TaskId};
 
 /// The role of an agent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, strum::IntoStaticStr,
+)]
 #[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase", const_into_str)]
 pub enum Role {
     /// Takes tasks.
     #[default]
