@@ -1,7 +1,7 @@
 //! Gives a command its surroundings: where and when it runs, and how it prints. Built once and passed down,
 //! so that tests can replace it.
 
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -15,6 +15,7 @@ use fp_host::run::worktree;
 use fp_host::store::{Ledger, Store};
 use fp_host::trust::TrustStore;
 pub(crate) use fp_host::trust::consent_of;
+use fp_plan::plan::id::PlanId;
 use fp_plan::settings::{Settings, SettingsLayer};
 use fp_plan::text::visible;
 use fp_run::interview::PlanningStep;
@@ -42,6 +43,8 @@ pub(crate) struct Context {
     repo: OnceCell<Repo>,
     config: OnceCell<Config>,
     settings: OnceCell<Settings>,
+    /// The plan that was opened last: the one that hints speak of.
+    pub(crate) opened: RefCell<Option<PlanId>>,
 }
 
 impl Context {
@@ -65,6 +68,7 @@ impl Context {
             repo: OnceCell::new(),
             config: OnceCell::new(),
             settings: OnceCell::new(),
+            opened: RefCell::default(),
         }
     }
 
@@ -306,6 +310,7 @@ impl Context {
     }
 
     fn opened(&self, folder: PlanFolder) -> Result<OpenPlan, CommandError> {
+        self.opened.replace(Some(folder.id().clone()));
         let settings = self.settings_for(&folder)?;
         Ok(OpenPlan {
             trust: self.trust().ok(),

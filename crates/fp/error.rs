@@ -45,6 +45,21 @@ impl CommandError {
         }
     }
 
+    /// Names `plan` in the hints in place of the word PLAN.
+    pub(crate) fn about(mut self, plan: &str) -> Self {
+        let is_end = |c: char| matches!(c, ' ' | '`' | ',');
+        for hint in &mut self.hints {
+            let words = hint.split_inclusive(is_end);
+            *hint = words
+                .map(|word| match word.strip_prefix("PLAN") {
+                    Some(end) if end.chars().all(is_end) => format!("{plan}{end}"),
+                    _ => word.to_owned(),
+                })
+                .collect();
+        }
+        self
+    }
+
     /// Adds a line that says what to do next.
     pub(crate) fn hint(mut self, hint: impl fmt::Display) -> Self {
         self.hints.push(hint.to_string());

@@ -594,7 +594,7 @@ fn what_is_no_debt() {
     exit status: 1
     --- stderr
     error: the approved plan has no leaf 7
-    hint: `fp status PLAN` lists the leaves
+    hint: `fp status sample-20261121` lists the leaves
 
     $ fp debt add one --plan none
     exit status: 2

@@ -108,7 +108,7 @@ fn where_there_is_none() {
     exit status: 1
     --- stderr
     error: the approved plan has no leaf 7
-    hint: `fp status PLAN` lists the leaves
+    hint: `fp status sample-20261121` lists the leaves
     ");
 }
 

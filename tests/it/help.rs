@@ -106,7 +106,14 @@ fn what_people_try_gets_the_right_hint() {
     error: there is no command "version"
     hint: `fp --version`
     "#);
-    assert!(hint("statu").contains("'status'"));
+    assert_snapshot!(["staus", "foo"].map(hint).concat(), @r#"
+    error: there is no command "staus"
+    hint: did you mean `fp status`?
+    error: there is no command "foo"
+    hint: `fp help` lists them all
+    "#);
+    let inner = environment.fp(&["task", "ad"]);
+    assert!(inner.stderr.contains("'add'"), "{inner}");
     environment.fp(&["new", "add auth"]);
     let goal = environment.fp(&["plan", "Add dark mode"]);
     assert!(

@@ -128,7 +128,7 @@ fn one_question_a_task_and_in_its_first_iteration_only() {
     exit status: 1
     --- stderr
     error: builder-2 does not hold task 1
-    hint: `fp claim PLAN --as NAME` says which task is yours
+    hint: `fp claim sample-20261121 --as NAME` says which task is yours
     ");
     assert_snapshot!(clarify(&environment, "builder-1", &OPTIONS[..2]), @r"
     exit status: 1
@@ -334,7 +334,7 @@ fn what_no_task_may_have() {
     exit status: 1
     --- stderr
     error: the claim on task 1 is not yours any more: its token has changed
-    hint: run `fp claim PLAN --as NAME`: if the task is still yours, it prints the token in force
+    hint: run `fp claim sample-20261121 --as NAME`: if the task is still yours, it prints the token in force
     ");
 }
 

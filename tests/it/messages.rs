@@ -256,7 +256,7 @@ fn what_is_no_message_says_how_it_is_one() {
     exit status: 1
     --- stderr
     error: builder-3 holds no task
-    hint: messages are sent while a task is built; `fp claim PLAN --as NAME` takes one
+    hint: messages are sent while a task is built; `fp claim sample-20261121 --as NAME` takes one
     ");
     assert_snapshot!(add(&["FILE_MOVED: a", "--to", "builder-1"]), @r"
     exit status: 2
@@ -273,7 +273,7 @@ fn what_is_no_message_says_how_it_is_one() {
     exit status: 1
     --- stderr
     error: the run is over
-    hint: `fp status PLAN` shows how it ended; `fp start PLAN` starts it again
+    hint: `fp status sample-20261121` shows how it ended; `fp start sample-20261121` starts it again
     ");
 }
 

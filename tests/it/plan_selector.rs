@@ -297,12 +297,12 @@ fn a_plan_without_a_tree_says_what_its_planning_is_at() {
     exit status: 1
     --- stderr
     error: the plan is not approved yet
-    hint: validate the plan and run `fp approve PLAN`
+    hint: validate the plan and run `fp approve add-auth-20261121`
     ["evidence", "1"]
     exit status: 1
     --- stderr
     error: the plan is not approved yet
-    hint: validate the plan and run `fp approve PLAN`
+    hint: validate the plan and run `fp approve add-auth-20261121`
     ["cancel"]
     exit status: 1
     --- stderr
@@ -312,7 +312,7 @@ fn a_plan_without_a_tree_says_what_its_planning_is_at() {
     exit status: 1
     --- stderr
     error: the plan is not approved yet
-    hint: validate the plan and run `fp approve PLAN`
+    hint: validate the plan and run `fp approve add-auth-20261121`
     ["claim", "1", "--as", "builder-1"]
     exit status: 2
     --- stderr

@@ -116,7 +116,7 @@ fn what_was_built_on_it_goes_first() {
     let environment = done();
     assert_snapshot!(environment.refused_rollback("1"), @r"
     error: task 1 can't be rolled back: task 2 (COMPLETED) builds on it
-    hint: roll back what builds on it first: `fp rollback PLAN 2`
+    hint: roll back what builds on it first: `fp rollback sample-20261121 2`
     ");
     environment.done(&["rollback", PLAN, "2"]);
     assert_snapshot!(environment.rollback("1", &[]), @r"
@@ -130,12 +130,12 @@ fn what_was_built_on_it_goes_first() {
     assert_eq!(environment.states(), ["PENDING", "PENDING", "COMPLETED"]);
     assert_snapshot!(environment.refused_rollback("1"), @"
     error: task 1 is PENDING: only a completed task can be rolled back
-    hint: `fp why PLAN TASK` says how it came to that, and what is next
+    hint: `fp why sample-20261121 1` says how it came to that, and what is next
     ");
     environment.claim("builder-1");
     assert_snapshot!(environment.refused_rollback("1"), @"
     error: task 1 is IMPLEMENTING: only a completed task can be rolled back
-    hint: `fp why PLAN TASK` says how it came to that, and what is next
+    hint: `fp why sample-20261121 1` says how it came to that, and what is next
     ");
 }
 
@@ -146,7 +146,7 @@ fn what_is_under_way_on_it_is_named() {
     environment.claim("builder-1");
     assert_snapshot!(environment.refused_rollback("1"), @r"
     error: task 1 can't be rolled back: task 2 (IMPLEMENTING) builds on it
-    hint: wait until it is over, or take it back: `fp release PLAN 2`
+    hint: wait until it is over, or take it back: `fp release sample-20261121 2`
     ");
     let (_, token) = environment.claim("builder-1").unwrap();
     environment.write("b.txt", "again\n");
@@ -578,7 +578,7 @@ fn who_claims_what_waits_for_it_in_the_meantime_loses_it_again() {
     assert_eq!(late.code, 1);
     assert_snapshot!(late.stderr, @"
     error: task 2 is PENDING: claim it first
-    hint: `fp why PLAN TASK` says how it came to that, and what is next
+    hint: `fp why sample-20261121 2` says how it came to that, and what is next
     ");
 }
 

@@ -174,7 +174,7 @@ fn those_for_a_piece_of_work() {
     exit status: 2
     --- stderr
     error: sample-20261121 has no leaf 9
-    hint: `fp show PLAN` lists them
+    hint: `fp show sample-20261121` lists them
     ");
     assert_snapshot!(Environment::new().repo().fp(&["specs", "for"]), @r"
     exit status: 0

@@ -205,7 +205,7 @@ fn what_it_does_not_know() {
     exit status: 1
     --- stderr
     error: the plan is not approved yet
-    hint: validate the plan and run `fp approve PLAN`
+    hint: validate the plan and run `fp approve sample-20261121`
     ");
     environment.done(&["approve", PLAN, "--yes"]);
     assert_snapshot!(why(&environment, "1"), @r"
@@ -224,7 +224,7 @@ fn what_it_does_not_know() {
     exit status: 1
     --- stderr
     error: the approved plan has no leaf 9
-    hint: `fp status PLAN` lists the leaves
+    hint: `fp status sample-20261121` lists the leaves
     ");
     assert_snapshot!(why(&environment, "../1"), @r#"
     exit status: 2

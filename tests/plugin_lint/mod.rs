@@ -3,6 +3,7 @@
 mod checks;
 mod command_line;
 mod commands_page;
+mod messages;
 mod page;
 
 use serde_json::Value;

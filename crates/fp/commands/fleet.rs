@@ -43,12 +43,12 @@ pub(crate) struct ShareArgs {
 /// Take part in a plan that another machine shares
 #[derive(Debug, clap::Args)]
 pub(crate) struct JoinArgs {
-    /// The whole id of the plan.
-    plan: PlanId,
+    /// The whole id of the plan; without one, those on the remote are listed.
+    plan: Option<PlanId>,
     #[command(flatten)]
     at: RemoteArgs,
     /// Agree to the plan without asking, if it still has this hash, which `fp share` printed.
-    #[arg(long, value_name = "HASH")]
+    #[arg(long, value_name = "HASH", requires = "plan")]
     yes: Option<String>,
 }
 
@@ -65,8 +65,8 @@ struct RemoteArgs {
 /// Take part in a shared plan no more
 #[derive(Debug, clap::Args)]
 pub(crate) struct LeaveArgs {
-    /// The plan.
-    plan: String,
+    /// The plan; defaults to the only one that this clone takes part in.
+    plan: Option<String>,
 }
 
 /// List the machines of a shared plan and what each is at
@@ -76,15 +76,14 @@ pub(crate) struct FleetArgs {
     plan: Option<String>,
 }
 
+/// Where the log of a plan is on a remote, unless `fleet.ref` says otherwise.
+const LOG_REF: &str = "refs/fp/PLAN";
+
 impl RemoteArgs {
-    fn place(
-        &self,
-        git: &Git,
-        plan: &PlanId,
-        context: &Context,
-    ) -> Result<FleetPlace, CommandError> {
+    /// The remote that is meant.
+    fn remote(&self, git: &Git) -> Result<String, CommandError> {
         let known = git.remotes()?;
-        let remote = match (&self.remote, &known[..]) {
+        Ok(match (&self.remote, &known[..]) {
             (Some(name), _) if known.contains(name) => name.clone(),
             (Some(name), _) => {
                 return Err(CommandError::failed(format!("there is no remote {name:?}"))
@@ -104,13 +103,22 @@ impl RemoteArgs {
                         .hint(format!("name one with --remote: {}", known.join(", "))),
                 );
             }
-        };
+        })
+    }
+
+    fn place(
+        &self,
+        git: &Git,
+        plan: &PlanId,
+        context: &Context,
+    ) -> Result<FleetPlace, CommandError> {
+        let remote = self.remote(git)?;
         let fleet = &context.settings()?.fleet;
         let of_plan = |name: Option<&String>, usual: &str| {
             name.map_or(usual, String::as_str)
                 .replace("PLAN", plan.as_str())
         };
-        let log_ref = of_plan(fleet.ref_.as_ref(), "refs/fp/PLAN");
+        let log_ref = of_plan(fleet.ref_.as_ref(), LOG_REF);
         let branch = of_plan(fleet.branch.as_ref(), "fp/PLAN");
         if !log_ref.starts_with("refs/") || !git.is_ref_name(&log_ref)? {
             return Err(
@@ -206,9 +214,36 @@ fn join_line(state: &State, remote: &str) -> String {
     )
 }
 
+/// Lists the plans that can be joined.
+fn list_shared(at: &RemoteArgs, context: &Context) -> CommandResult {
+    let git = Git::open(&context.repo().root)?;
+    let remote = at.remote(&git)?;
+    let log_ref = context.settings()?.fleet.ref_.as_deref().unwrap_or(LOG_REF);
+    let (before, after) = log_ref.split_once("PLAN").unwrap_or((log_ref, ""));
+    let names = git
+        .remote_refs(&remote, &format!("{before}*{after}"))
+        .map_err(|source| FleetError::Unreachable {
+            remote: remote.clone(),
+            source,
+        })?;
+    let ids: Vec<PlanId> = names
+        .iter()
+        .filter_map(|name| name.strip_prefix(before)?.strip_suffix(after)?.parse().ok())
+        .collect();
+    let mut text = match ids[..] {
+        [] => format!("No plan is shared on {remote}; `fp share` on another machine shares one\n"),
+        _ => format!("Shared on {remote}:\n"),
+    };
+    ids.iter()
+        .for_each(|id| text += &format!("  fp join {id} --remote {remote}\n"));
+    context.report(&json!({ "remote": remote, "plans": ids }), &text)
+}
+
 pub(crate) fn join(args: JoinArgs, context: &Context) -> CommandResult {
+    let Some(id) = &args.plan else {
+        return list_shared(&args.at, context);
+    };
     let plans = context.plans()?;
-    let id = &args.plan;
     let existing = match plans.open(id) {
         Ok(folder) => Some(folder),
         Err(PlanError::NotFound { .. }) => None,
@@ -387,8 +422,36 @@ fn agree(
     Ok(trust.add(consent, how, context.now())?)
 }
 
+/// The only plan that this clone takes part in.
+fn only_joined(context: &Context) -> Result<PlanId, CommandError> {
+    let plans = context.plans()?;
+    let mut joined = Vec::new();
+    for id in plans.list()? {
+        let folder = plans.open(&id)?.path().to_owned();
+        if Store::new(folder, id.clone()).membership()?.is_some() {
+            joined.push(id);
+        }
+    }
+    match &joined[..] {
+        [only] => Ok(only.clone()),
+        [] => Err(
+            CommandError::refused("this clone takes part in no shared plan")
+                .hint("`fp join` lists those on the remote"),
+        ),
+        several => {
+            let names: Vec<&str> = several.iter().map(PlanId::as_str).collect();
+            let message = "this clone takes part in several plans";
+            Err(CommandError::failed(message).hint(format!("name one: {}", names.join(", "))))
+        }
+    }
+}
+
 pub(crate) fn leave(args: LeaveArgs, context: &Context) -> CommandResult {
-    let plan = context.open(Some(&args.plan))?;
+    let selector = match args.plan {
+        Some(selector) => selector,
+        None => only_joined(context)?.to_string(),
+    };
+    let plan = context.open(Some(&selector))?;
     let id = plan.id();
     let Some(member) = plan.store.membership()? else {
         return Err(

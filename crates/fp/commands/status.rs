@@ -95,6 +95,8 @@ struct PlanningStatus {
     /// Number of tasks that were done before the import.
     #[serde(skip_serializing_if = "Option::is_none")]
     done_before: Option<usize>,
+    #[serde(skip)]
+    next: String,
 }
 
 impl PlanningStatus {
@@ -106,7 +108,15 @@ impl PlanningStatus {
         // A tree that can't be read is not the one that was criticised.
         let tree = plan.tree().map(|tree| tree.text).unwrap_or_default();
         let done_before = Some(state.imported.len()).filter(|count| *count > 0);
+        let id = plan.id();
+        let next = match plan.tasks_file().exists() {
+            true => format!("fp validate {id}, then fp approve {id}"),
+            false => format!(
+                "fp validate {id}, once tasks.md is written; in Claude Code, ask for the planning to go on"
+            ),
+        };
         Self {
+            next,
             written,
             critique: CritiqueLine::new(state, &tree),
             done_before,
@@ -124,8 +134,9 @@ impl PlanningStatus {
             format!("Done before the import, and to be taken over with the approval: {count}\n")
         });
         format!(
-            "Written so far: {written}\n{}{before}",
-            critique.collect::<String>()
+            "Written so far: {written}\n{}{before}Next: {}\n",
+            critique.collect::<String>(),
+            self.next
         )
     }
 }

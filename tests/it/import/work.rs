@@ -43,6 +43,7 @@ fn what_was_done_is_done_with_the_approval_and_what_nothing_proves_is_said() {
     Plan three-parts-20261121 (planning)
     Written so far: tasks.md
     Done before the import, and to be taken over with the approval: 2
+    Next: fp validate three-parts-20261121, then fp approve three-parts-20261121
     ");
     assert_snapshot!(environment.done(&["log", &plan]).stdout, @r"
     2026-11-21 (UTC)
@@ -170,7 +171,7 @@ fn a_task_that_was_done_before_is_done_again_on_request() {
     exit status: 1
     --- stderr
     error: task 1 is COMPLETED: task 2, which builds on it, is under way: release that first
-    hint: `fp why PLAN TASK` says how it came to that, and what is next
+    hint: `fp why three-parts-20261121 1` says how it came to that, and what is next
     ");
     environment.write("2.txt", "a line about 2\n");
     environment.done(&["submit", &plan, "2", "--claim", &token]);

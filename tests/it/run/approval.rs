@@ -13,26 +13,26 @@ fn nothing_runs_before_the_approval() {
     exit status: 1
     --- stderr
     error: the plan is not approved yet
-    hint: validate the plan and run `fp approve PLAN`
+    hint: validate the plan and run `fp approve sample-20261121`
     ");
     assert_snapshot!(environment.next(&[]), @r"
     exit status: 1
     --- stderr
     error: the plan is not approved yet
-    hint: validate the plan and run `fp approve PLAN`
+    hint: validate the plan and run `fp approve sample-20261121`
     ");
     assert_snapshot!(environment.fp(&["claim", PLAN, "--as", "builder-1"]), @r"
     exit status: 1
     --- stderr
     error: the plan is not approved yet
-    hint: validate the plan and run `fp approve PLAN`
+    hint: validate the plan and run `fp approve sample-20261121`
     ");
     environment.done(&["approve", PLAN, "--yes"]);
     assert_snapshot!(environment.fp(&["claim", PLAN, "--as", "builder-1"]), @r"
     exit status: 1
     --- stderr
     error: the run is not started yet
-    hint: run `fp start PLAN`
+    hint: run `fp start sample-20261121`
     ");
     assert_snapshot!(environment.fp(&["cancel", PLAN]), @r"
     exit status: 1
@@ -89,7 +89,7 @@ fn a_leaf_edited_behind_the_approval_waits_for_another() {
     exit status: 1
     --- stderr
     error: task 1 was edited after the plan was approved
-    hint: look at the change and run `fp approve PLAN` again
+    hint: look at the change and run `fp approve sample-20261121` again
     ");
     assert_snapshot!(environment.next(&[]), @r"
     exit status: 0
@@ -119,7 +119,7 @@ fn a_leaf_edited_while_it_is_built_is_not_handed_out_again() {
     exit status: 1
     --- stderr
     error: task 1 was edited after the plan was approved
-    hint: look at the change and run `fp approve PLAN` again
+    hint: look at the change and run `fp approve sample-20261121` again
     ");
     assert_snapshot!(environment.fp(&["approve", PLAN, "--yes"]), @r"
     exit status: 1

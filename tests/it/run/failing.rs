@@ -64,7 +64,7 @@ fn the_last_iteration_skips_what_waits_and_asks() {
     exit status: 1
     --- stderr
     error: there is no open question "q1"
-    hint: `fp status PLAN` lists the open questions
+    hint: `fp status sample-20261121` lists the open questions
     "#);
     assert_snapshot!(environment.fp(&["status", PLAN]), @r"
     exit status: 0
@@ -128,7 +128,7 @@ fn to_continue_leaves_the_failed_task_for_a_later_retry() {
     exit status: 1
     --- stderr
     error: task 2 is SKIPPED: it waits for a failed task, retry 1
-    hint: `fp why PLAN TASK` says how it came to that, and what is next
+    hint: `fp why sample-20261121 2` says how it came to that, and what is next
     ");
     assert_snapshot!(environment.fp(&["retry", PLAN, "1"]), @r"
     exit status: 0
@@ -164,7 +164,7 @@ fn to_stop_ends_the_run_and_a_start_goes_on() {
     exit status: 1
     --- stderr
     error: the run is over
-    hint: `fp status PLAN` shows how it ended; `fp start PLAN` starts it again
+    hint: `fp status sample-20261121` shows how it ended; `fp start sample-20261121` starts it again
     ");
     assert_snapshot!(environment.fp(&["run", "start", PLAN]), @r"
     exit status: 0
@@ -210,13 +210,13 @@ fn giving_a_task_up_by_hand() {
     exit status: 1
     --- stderr
     error: task 1 is FAILED: only a task that is not over can be given up
-    hint: `fp why PLAN TASK` says how it came to that, and what is next
+    hint: `fp why sample-20261121 1` says how it came to that, and what is next
     ");
     assert_snapshot!(environment.fp(&["submit", PLAN, "1", "--claim", &token]), @r"
     exit status: 1
     --- stderr
     error: task 1 is FAILED: nothing can be handed in for it
-    hint: `fp why PLAN TASK` says how it came to that, and what is next
+    hint: `fp why sample-20261121 1` says how it came to that, and what is next
     ");
     assert_snapshot!(environment.fp(&["status", PLAN]), @r"
     exit status: 0
@@ -249,7 +249,7 @@ fn a_released_task_is_claimed_by_another_without_losing_the_work() {
     exit status: 1
     --- stderr
     error: the claim on task 1 is not yours any more: its token has changed
-    hint: run `fp claim PLAN --as NAME`: if the task is still yours, it prints the token in force
+    hint: run `fp claim sample-20261121 --as NAME`: if the task is still yours, it prints the token in force
     ");
     assert_snapshot!(environment.fp(&["submit", PLAN, "1", "--claim", &token]), @r"
     exit status: 0

@@ -266,7 +266,7 @@ fn a_finished_run_shows_its_report_as_often_as_asked() {
     exit status: 1
     --- stderr
     error: the run is over
-    hint: `fp status PLAN` shows how it ended; `fp start PLAN` starts it again
+    hint: `fp status sample-20261121` shows how it ended; `fp start sample-20261121` starts it again
     ");
     assert_snapshot!(environment.fp(&["plans"]), @r"
     exit status: 0
@@ -502,13 +502,13 @@ fn exit_codes_tell_refused_from_nothing_ready() {
     exit status: 1
     --- stderr
     error: task 2 is not ready: it waits for 1
-    hint: `fp ready PLAN` says what each task waits for
+    hint: `fp ready sample-20261121` says what each task waits for
     ");
     assert_snapshot!(environment.fp(&["claim", PLAN, "--as", "builder-2", "9"]), @r"
     exit status: 1
     --- stderr
     error: the approved plan has no leaf 9
-    hint: `fp status PLAN` lists the leaves
+    hint: `fp status sample-20261121` lists the leaves
     ");
     assert_snapshot!(environment.fp(&["claim", PLAN, "--as", "builder-1", "2"]), @r"
     exit status: 1
@@ -520,37 +520,37 @@ fn exit_codes_tell_refused_from_nothing_ready() {
     exit status: 1
     --- stderr
     error: the claim on task 1 is not yours any more: its token has changed
-    hint: run `fp claim PLAN --as NAME`: if the task is still yours, it prints the token in force
+    hint: run `fp claim sample-20261121 --as NAME`: if the task is still yours, it prints the token in force
     ");
     assert_snapshot!(environment.fp(&["submit", PLAN, "2", "--claim", "0123"]), @r"
     exit status: 1
     --- stderr
     error: task 2 is PENDING: claim it first
-    hint: `fp why PLAN TASK` says how it came to that, and what is next
+    hint: `fp why sample-20261121 2` says how it came to that, and what is next
     ");
     assert_snapshot!(environment.pass("1"), @r"
     exit status: 1
     --- stderr
     error: task 1 is IMPLEMENTING: only a submitted task can be verified
-    hint: `fp why PLAN TASK` says how it came to that, and what is next
+    hint: `fp why sample-20261121 1` says how it came to that, and what is next
     ");
     assert_snapshot!(environment.fp(&["release", PLAN, "2"]), @r"
     exit status: 1
     --- stderr
     error: task 2 is PENDING: only a claimed task can be released
-    hint: `fp why PLAN TASK` says how it came to that, and what is next
+    hint: `fp why sample-20261121 2` says how it came to that, and what is next
     ");
     assert_snapshot!(environment.fp(&["retry", PLAN, "1"]), @r"
     exit status: 1
     --- stderr
     error: task 1 is IMPLEMENTING: only a failed task can be retried
-    hint: `fp why PLAN TASK` says how it came to that, and what is next
+    hint: `fp why sample-20261121 1` says how it came to that, and what is next
     ");
     assert_snapshot!(environment.fp(&["answer", PLAN, "q1", "--option", "Retry"]), @r#"
     exit status: 1
     --- stderr
     error: there is no open question "q1"
-    hint: `fp status PLAN` lists the open questions
+    hint: `fp status sample-20261121` lists the open questions
     "#);
     assert_snapshot!(environment.fp(&["note", PLAN, "add", "remember this"]), @r"
     exit status: 2
@@ -561,7 +561,7 @@ fn exit_codes_tell_refused_from_nothing_ready() {
     exit status: 1
     --- stderr
     error: the approved plan has no leaf 9
-    hint: `fp status PLAN` lists the leaves
+    hint: `fp status sample-20261121` lists the leaves
     ");
 }
 
@@ -606,7 +606,7 @@ fn a_verdict_judges_each_criterion_of_this_iteration() {
     exit status: 1
     --- stderr
     error: task 1 is in iteration 1, this verdict is about iteration 2
-    hint: run `fp verify PLAN TASK` and judge what it shows
+    hint: run `fp verify sample-20261121 1` and judge what it shows
     ");
     assert_eq!(
         environment.statuses()[0].1,
@@ -618,7 +618,7 @@ fn a_verdict_judges_each_criterion_of_this_iteration() {
     exit status: 1
     --- stderr
     error: task 1 is COMPLETED: only a submitted task can be verified
-    hint: `fp why PLAN TASK` says how it came to that, and what is next
+    hint: `fp why sample-20261121 1` says how it came to that, and what is next
     ");
 }
 
@@ -653,7 +653,7 @@ fn tasks_of_one_file_wait_for_each_other() {
     exit status: 1
     --- stderr
     error: task 2 is not ready: running task 1 may change src/b.txt
-    hint: `fp ready PLAN` says what each task waits for
+    hint: `fp ready sample-20261121` says what each task waits for
     ");
     assert_eq!(environment.claim("builder-2").unwrap().0, "3");
     assert_snapshot!(environment.fp(&["status", PLAN]).masked(), @r"

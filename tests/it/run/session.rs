@@ -22,7 +22,7 @@ fn another_session_takes_the_run_over() {
     exit status: 1
     --- stderr
     error: task 2 is PENDING: claim it first
-    hint: `fp why PLAN TASK` says how it came to that, and what is next
+    hint: `fp why sample-20261121 2` says how it came to that, and what is next
     ");
     assert_snapshot!(environment.next(&[]), @r"
     exit status: 0

@@ -280,7 +280,7 @@ fn a_checkout_that_is_gone_is_named() {
     exit status: 2
     --- stderr
     error: [ROOT]/linked is no checkout of this repository
-    hint: run `fp start PLAN` in the checkout that should get the commits
+    hint: run `fp start sample-20261121` in the checkout that should get the commits
     ");
 }
 

@@ -165,7 +165,7 @@ fn a_worktree_that_is_gone_is_said_so_and_made_again() {
     exit status: 1
     --- stderr
     error: the worktree of builder-1 is gone: [ROOT]/work/.fractal-planner/plans/sample-20261121/worktrees/builder-1
-    hint: `fp claim PLAN --as builder-1` makes it again, at the commit that the task began on
+    hint: `fp claim sample-20261121 --as builder-1` makes it again, at the commit that the task began on
     ");
     let again = environment.done(&["claim", PLAN, "--as", "builder-1"]);
     assert_eq!(

@@ -274,7 +274,7 @@ impl State {
                     "task {id} is in iteration {}, this verdict is about iteration {given}",
                     task.iteration
                 ),
-                "run `fp verify PLAN TASK` and judge what it shows",
+                format!("run `fp verify PLAN {id}` and judge what it shows"),
             ));
         }
         if task.status != Status::AwaitingVerification {
