@@ -62,6 +62,15 @@ fn difference(at: &str, recorded: &Value, now: &Value) -> Option<String> {
 fn reworded(recorded: &str) -> String {
     let changes = [
         (r"How to go on\?", "How should it continue?"),
+        // The states have one word each.
+        ("^it is COMPLETED$", "it is done"),
+        ("^it is FAILED", "it failed"),
+        ("^it is SKIPPED: Blocked", "it is skipped: blocked"),
+        (r"^it is IMPLEMENTING by (\S+)$", "it is building, with $1"),
+        (
+            r"^it is AWAITING_VERIFICATION by (\S+)$",
+            "it is verifying, with $1",
+        ),
         (r" after \d+\.\d{3} s, output sha256 \S+", ""),
         // The evidence file is the verifier's business and not the builder's.
         (r"- Evidence: \S+-verification\.md\n", ""),

@@ -163,7 +163,7 @@ fn one_question_a_task_and_in_its_first_iteration_only() {
     assert_snapshot!(clarify(&environment, "builder-1", &OPTIONS), @r"
     exit status: 1
     --- stderr
-    error: task 1 is in iteration 2: questions are asked in the first one and after a failed check
+    error: task 1 is at attempt 2: questions are asked in the first one and after a failed check
     hint: decide by the task and the code, and say what you decided with `fp submit --note`
     ");
 }

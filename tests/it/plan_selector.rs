@@ -192,10 +192,7 @@ fn a_task_alone_is_enough() {
     check(&["why", "1.1"], "it can't be done");
     check(&["evidence", "1.1"], "task 1.1 has no evidence");
     check(&["rollback", "1.1"], "1.1");
-    check(
-        &["retry", "1.1"],
-        "Task 1.1 is pending again, and so are 1.2",
-    );
+    check(&["retry", "1.1"], "Task 1.1 waits again, and so do 1.2");
     check(&["release", "1.2"], "task 1.2");
     check(&["task", "remove", "1.2"], "1.2");
     check(&["retry", PLAN, "1.1"], "1.1");

@@ -5,6 +5,7 @@ mod command_line;
 mod commands_page;
 mod messages;
 mod page;
+mod words;
 
 use serde_json::Value;
 

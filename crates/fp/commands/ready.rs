@@ -186,7 +186,7 @@ fn shown_obstacle(why: Option<&Obstacle>) -> (&'static str, Look, bool) {
             ("waiting", Look::Waiting, true)
         }
         Some(Obstacle::NotApproved | Obstacle::NotStarted | Obstacle::Over) => {
-            ("pending", Look::Waiting, false)
+            ("waiting", Look::Waiting, false)
         }
     }
 }

@@ -23,5 +23,5 @@ pub(crate) fn run(args: ReleaseArgs, context: &Context) -> CommandResult {
     let events = ledger.state().release(&args.task, "released by hand")?;
     ledger.append(events, context.now())?;
     let json = json!({ "task": args.task, "status": Status::Pending });
-    context.report(&json, &format!("Task {} is pending again\n", args.task))
+    context.report(&json, &format!("Task {} waits again\n", args.task))
 }

@@ -362,11 +362,8 @@ fn report(
     for (count, what) in [
         (state.count(Status::Failed), "failed"),
         (state.count(Status::Skipped), "skipped"),
-        (
-            state.count(Status::AwaitingVerification),
-            "awaiting verification",
-        ),
-        (released, "taken back from a session that is gone"),
+        (state.count(Status::AwaitingVerification), "verifying"),
+        (released, "taken back, since the run was interrupted"),
     ] {
         if count > 0 {
             text.push_str(&format!(", {count} {what}"));
@@ -391,7 +388,7 @@ fn report(
         .map(|language| format!("Words to the user: {language}\n"))
         .unwrap_or_default();
     text.push_str(&format!(
-        "\nBuilders: {}{place}, iterations: {iterations}",
+        "\nBuilders: {}{place}, attempts: {iterations}",
         run.terms.builders
     ));
     text.push_str(&format!(", commits: {commits}\n{words}{next}\n"));

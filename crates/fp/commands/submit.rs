@@ -93,9 +93,7 @@ fn refused(submission: &Submission, args: &SubmitArgs, place: &str) -> CommandEr
         "task {task} can't be handed in: {}",
         failed.join("; ")
     ))
-    .hint(
-        "nothing was handed in, and no iteration is used: correct this and run `fp submit` again",
-    );
+    .hint("nothing was handed in, and no attempt is used: correct this and run `fp submit` again");
     let base = &submission.base;
     for (path, was_there) in submission.outside.iter().take(SHOWN) {
         let path = path.to_string();

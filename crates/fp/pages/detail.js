@@ -51,7 +51,7 @@ function factsOf(number) {
   const told = [
     task.complexity && `complexity ${task.complexity}`,
     task.critical && "on the critical path",
-    run?.iteration && `iteration ${run.iteration}`,
+    run?.iteration && `attempt ${run.iteration}`,
     run?.owner && `with ${run.owner}`,
   ];
   facts.append(told.filter(Boolean).join(" · "));

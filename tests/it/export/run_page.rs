@@ -245,7 +245,7 @@ fn the_course_is_read_with_the_keyboard() {
         ("ArrowRight", "1 Write the store: waiting"),
         ("ArrowRight", "1 Write the store: verification"),
         ("ArrowRight", "1 Write the store: waiting, attempt 2"),
-        ("End", "1 Write the store: attempt 2 passed; completed"),
+        ("End", "1 Write the store: attempt 2 passed; done"),
         ("Home", "1 Write the store: building, attempt 1"),
         ("ArrowDown", "2 Write the page: building, attempt 1"),
         ("ArrowRight", "2 Write the page: waiting for you"),

@@ -124,7 +124,7 @@ fn a_leaf_edited_while_it_is_built_is_not_handed_out_again() {
     assert_snapshot!(environment.fp(&["approve", PLAN, "--yes"]), @r"
     exit status: 1
     --- stderr
-    error: task 1 is IMPLEMENTING and can't be changed or removed any more
+    error: task 1 is building and can't be changed or removed any more
     hint: undo the edit of that task in tasks.md and add a new task instead; one that is being built can be released first, a failed one retried
     ");
     environment.done(&["release", PLAN, "1"]);
@@ -140,7 +140,7 @@ fn a_task_that_is_done_can_not_be_taken_out() {
     assert_snapshot!(environment.fp(&["approve", PLAN, "--yes"]), @r"
     exit status: 1
     --- stderr
-    error: task 1 is COMPLETED and can't be changed or removed any more
+    error: task 1 is done and can't be changed or removed any more
     hint: undo the edit of that task in tasks.md and add a new task instead; one that is being built can be released first, a failed one retried
     ");
     let fourth = tree(&[leaf("4", "1", "d.txt")]);

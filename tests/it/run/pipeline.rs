@@ -25,7 +25,7 @@ fn from_approval_to_the_last_commit() {
     exit status: 0
     --- stdout
     Run of sample-20261121: 0 of 3 tasks done
-    Builders: 1, iterations: 3, commits: on
+    Builders: 1, attempts: 3, commits: on
     Next: fp next sample-20261121
     ");
     assert_snapshot!(environment.next(&[]), @r"
@@ -395,7 +395,7 @@ fn next_as_json() {
               "label": "Continue"
             },
             {
-              "description": "give it all its iterations again",
+              "description": "give it all its attempts again",
               "label": "Retry"
             },
             {
@@ -444,7 +444,7 @@ fn a_failed_verdict_comes_back_as_feedback() {
     assert_snapshot!(environment.fail("1"), @r"
     exit status: 0
     --- stdout
-    Task 1 did not pass: it goes back to its builder, iteration 2
+    Task 1 did not pass: it goes back to its builder, attempt 2
     Evidence: evidence/task-1-verification.md
     ");
     assert_snapshot!(environment.next(&["--ended", "builder-1"]), @r"
@@ -495,7 +495,7 @@ fn exit_codes_tell_refused_from_nothing_ready() {
     assert_snapshot!(environment.fp(&["claim", PLAN, "--as", "builder-2"]), @r"
     exit status: 3
     --- stderr
-    error: nothing is ready: 0 of 3 tasks are over; under way: 1 (IMPLEMENTING, builder-1)
+    error: nothing is ready: 0 of 3 tasks are over; under way: 1 (building, builder-1)
     hint: end your turn: you are told when there is something
     ");
     assert_snapshot!(environment.fp(&["claim", PLAN, "--as", "builder-2", "2"]), @r"
@@ -513,7 +513,7 @@ fn exit_codes_tell_refused_from_nothing_ready() {
     assert_snapshot!(environment.fp(&["claim", PLAN, "--as", "builder-1", "2"]), @r"
     exit status: 1
     --- stderr
-    error: builder-1 holds task 1, which is IMPLEMENTING: one task at a time
+    error: builder-1 holds task 1, which is building: one task at a time
     hint: run `fp claim` without a task for the payload of the one you hold
     ");
     assert_snapshot!(environment.fp(&["submit", PLAN, "1", "--claim", "0123"]), @r"
@@ -525,25 +525,25 @@ fn exit_codes_tell_refused_from_nothing_ready() {
     assert_snapshot!(environment.fp(&["submit", PLAN, "2", "--claim", "0123"]), @r"
     exit status: 1
     --- stderr
-    error: task 2 is PENDING: claim it first
+    error: task 2 is waiting: claim it first
     hint: `fp why sample-20261121 2` says how it came to that, and what is next
     ");
     assert_snapshot!(environment.pass("1"), @r"
     exit status: 1
     --- stderr
-    error: task 1 is IMPLEMENTING: only a submitted task can be verified
+    error: task 1 is building: only a submitted task can be verified
     hint: `fp why sample-20261121 1` says how it came to that, and what is next
     ");
     assert_snapshot!(environment.fp(&["release", PLAN, "2"]), @r"
     exit status: 1
     --- stderr
-    error: task 2 is PENDING: only a claimed task can be released
+    error: task 2 is waiting: only a claimed task can be released
     hint: `fp why sample-20261121 2` says how it came to that, and what is next
     ");
     assert_snapshot!(environment.fp(&["retry", PLAN, "1"]), @r"
     exit status: 1
     --- stderr
-    error: task 1 is IMPLEMENTING: only a failed task can be retried
+    error: task 1 is building: only a failed task can be retried
     hint: `fp why sample-20261121 1` says how it came to that, and what is next
     ");
     assert_snapshot!(environment.fp(&["answer", PLAN, "q1", "--option", "Retry"]), @r#"
@@ -605,7 +605,7 @@ fn a_verdict_judges_each_criterion_of_this_iteration() {
     assert_snapshot!(verdict(&["--iteration", "2", "--pass", "1: a"]), @r"
     exit status: 1
     --- stderr
-    error: task 1 is in iteration 1, this verdict is about iteration 2
+    error: task 1 is at attempt 1, this verdict is about attempt 2
     hint: run `fp verify sample-20261121 1` and judge what it shows
     ");
     assert_eq!(
@@ -617,7 +617,7 @@ fn a_verdict_judges_each_criterion_of_this_iteration() {
     assert_snapshot!(verdict(&["--iteration", "1", "--pass", "1: a"]), @r"
     exit status: 1
     --- stderr
-    error: task 1 is COMPLETED: only a submitted task can be verified
+    error: task 1 is done: only a submitted task can be verified
     hint: `fp why sample-20261121 1` says how it came to that, and what is next
     ");
 }

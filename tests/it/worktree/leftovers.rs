@@ -206,7 +206,7 @@ fn work_in_another_checkout_is_not_there() {
     exit status: 1
     --- stderr
     error: task 1 can't be handed in: changes: nothing differs from what was there when the task was claimed, but the task lists files
-    hint: nothing was handed in, and no iteration is used: correct this and run `fp submit` again
+    hint: nothing was handed in, and no attempt is used: correct this and run `fp submit` again
     hint: change its files in [ROOT]/work/.fractal-planner/plans/sample-20261121/worktrees/builder-1; if nothing is left to change, end your turn and say so
     ");
 }
@@ -218,7 +218,7 @@ fn half_done_work_is_the_builders_own() {
     assert!(
         start
             .stdout
-            .contains("2 taken back from a session that is gone"),
+            .contains("2 taken back, since the run was interrupted"),
         "{start}"
     );
     let file = format!("{}/a.txt", worktree("builder-1"));
@@ -363,10 +363,7 @@ fn where_there_can_be_none_builders_share_the_checkout() {
     let note = |environment: &Environment, flags: &[&str]| {
         let output = start(environment, flags);
         assert_eq!(output.code, 0, "{output}");
-        assert!(
-            output.stdout.contains("Builders: 2, iterations"),
-            "{output}"
-        );
+        assert!(output.stdout.contains("Builders: 2, attempts"), "{output}");
         output.stderr
     };
     assert_snapshot!(note(&sample(), &["--no-commit"]), @r"

@@ -13,7 +13,7 @@ fn a_run_says_where_builders_work() {
     exit status: 0
     --- stdout
     Run of sample-20261121: 0 of 3 tasks done
-    Builders: 2 in worktrees of their own, iterations: 3, commits: on
+    Builders: 2 in worktrees of their own, attempts: 3, commits: on
     Next: fp next sample-20261121
     ");
     let claim = environment

@@ -135,7 +135,7 @@ impl HandoffReport {
             ),
             ("Pending", &[Status::Pending]),
             ("Skipped", &[Status::Skipped]),
-            ("Completed, the last first", &[Status::Completed]),
+            ("Done, the last first", &[Status::Completed]),
         ] {
             let is_in = |task: &&HandoffTask| states.contains(&task.line.status);
             let mut tasks: Vec<&HandoffTask> = self.tasks.iter().filter(is_in).collect();
@@ -224,7 +224,7 @@ impl NextStep {
     pub(super) fn retry(plan: &PlanId, task: &TaskId) -> Self {
         Self::new(
             format!("fp retry {plan} {task}"),
-            format!("gives task {task} another try"),
+            format!("gives task {task} another attempt"),
         )
     }
 

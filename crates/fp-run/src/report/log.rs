@@ -336,7 +336,7 @@ fn words(event: &Event) -> ToldEvent {
                 || "without a commit".into(),
                 |commit| format!("commit {}", short(commit)),
             );
-            of_task(task, format!("completed, {commit}"))
+            of_task(task, format!("done, {commit}"))
                 .with(note.iter().cloned().collect())
                 .and(Status::Completed)
         }

@@ -154,14 +154,7 @@ impl TaskLine {
 
 /// The word for a state as people read it; the caller handles `ready`.
 pub fn state_word(status: Status) -> &'static str {
-    match status {
-        Status::Pending => "waiting",
-        Status::Implementing => "building",
-        Status::AwaitingVerification => "verifying",
-        Status::Completed => "done",
-        Status::Failed => "failed",
-        Status::Skipped => "skipped",
-    }
+    status.into_str()
 }
 
 /// About how long the rest takes, from what a task took so far and how many are built at once; none before two are done.

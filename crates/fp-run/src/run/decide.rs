@@ -120,7 +120,7 @@ impl State {
                     .filter(|t| t.status == Status::Implementing)
                     .map(|t| Event::Released {
                         task: t.leaf.id.clone(),
-                        reason: "the session that held it is gone".into(),
+                        reason: "its run was interrupted".into(),
                         iteration: t.iteration,
                     }),
             );
@@ -271,7 +271,7 @@ impl State {
         if let Some(given) = given.filter(|g| *g != task.iteration) {
             return Err(decline(
                 format!(
-                    "task {id} is in iteration {}, this verdict is about iteration {given}",
+                    "task {id} is at attempt {}, this verdict is about attempt {given}",
                     task.iteration
                 ),
                 format!("run `fp verify PLAN {id}` and judge what it shows"),
@@ -762,7 +762,7 @@ impl State {
     pub fn expect_revertible(&self, id: &TaskId, files: &[String]) -> Result<&TaskState, Refusal> {
         let task = self.expect_task(id)?;
         if task.status != Status::Completed {
-            return Err(refuse(task, "only a completed task can be rolled back"));
+            return Err(refuse(task, "only a task that is done can be rolled back"));
         }
         let on_it: Vec<(TaskId, Status)> = self
             .dependents(id)
@@ -807,7 +807,7 @@ impl State {
     ) -> RunDecision {
         let task = self.expect_task(id)?;
         if task.status != Status::Completed || task.commit != commit {
-            return Err(refuse(task, "only a completed task can be rolled back"));
+            return Err(refuse(task, "only a task that is done can be rolled back"));
         }
         let running = self
             .dependents(id)

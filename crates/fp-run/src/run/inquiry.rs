@@ -67,7 +67,7 @@ impl State {
             let said = match task.iteration {
                 // It has come back from a verifier, which missed something in the work.
                 iteration @ 2.. if task.failed_checks().is_empty() => format!(
-                    "task {id} is in iteration {iteration}: questions are asked in the first one and after a failed \
+                    "task {id} is at attempt {iteration}: questions are asked in the first one and after a failed \
                      check"
                 ),
                 _ => format!(

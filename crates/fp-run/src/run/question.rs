@@ -264,7 +264,7 @@ impl Topic {
                     AnswerChoice::Continue,
                     "go on with the tasks that don't depend on it",
                 ),
-                (AnswerChoice::Retry, "give it all its iterations again"),
+                (AnswerChoice::Retry, "give it all its attempts again"),
                 CHANGE,
                 STOP,
             ],

@@ -128,7 +128,7 @@ fn doubt_of_checks(task: &TaskState, opinion: &VerifierOpinion) -> Option<(Topic
     {
         "Each criterion was judged to hold."
     } else if failed().any(|check| check.command().is_some() && again(check)) {
-        "It failed in the same tree before."
+        "It failed on the same files before."
     } else {
         return None;
     };

@@ -273,12 +273,8 @@ fn one_mark_a_task_and_command() {
             ),
             (Question, None, "q1 is answered by the user: This"),
             (Passed, Some(0), "attempt 2 passed"),
-            (Commit, Some(0), "completed, commit c0ffee1"),
-            (
-                Commit,
-                Some(0),
-                "attempt 1 passed; completed, commit c0ffee2"
-            ),
+            (Commit, Some(0), "done, commit c0ffee1"),
+            (Commit, Some(0), "attempt 1 passed; done, commit c0ffee2"),
             (Run, None, "the run was cancelled by the user"),
         ]
     );

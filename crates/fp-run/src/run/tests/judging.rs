@@ -237,7 +237,7 @@ fn a_command_that_fails_twice_in_one_tree_is_a_question() {
     assert!(fail("t2").is_empty(), "the builder has changed something");
     let asked = fail("t2");
     assert!(
-        asked[0].contains("It failed in the same tree before."),
+        asked[0].contains("It failed on the same files before."),
         "{asked:?}"
     );
 }
