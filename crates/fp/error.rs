@@ -75,3 +75,21 @@ impl<E: Hint> From<E> for CommandError {
         Self::worded(&error, &error)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hints_name_the_plan() {
+        let check = |hint: &str, expect: &str| {
+            let error = CommandError::failed("no").hint(hint).about("p-1");
+            assert_eq!(error.hints, [expect]);
+        };
+        check("run `fp start PLAN`", "run `fp start p-1`");
+        check("fp why PLAN 1.2", "fp why p-1 1.2");
+        check("see PLAN, or PLANS", "see p-1, or PLANS");
+        check("set it to refs/fp/PLAN", "set it to refs/fp/PLAN");
+        check("`fp claim PLAN --as NAME`", "`fp claim p-1 --as NAME`");
+    }
+}
