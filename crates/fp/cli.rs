@@ -77,7 +77,6 @@ enum Command {
     Cancel(commands::cancel::CancelArgs),
     Note(commands::note::NoteArgs),
     Specs(features::specs::SpecsArgs),
-    Debt(features::debt::DebtArgs),
     Roadmap(features::roadmap::RoadmapArgs),
     Commit(commands::commit::CommitArgs),
     #[command(subcommand)]
@@ -165,7 +164,6 @@ impl Command {
             Self::Cancel(args) => commands::cancel::run(args, context),
             Self::Note(args) => commands::note::run(args, context),
             Self::Specs(args) => features::specs::run(args, context),
-            Self::Debt(args) => features::debt::run(args, context),
             Self::Roadmap(args) => features::roadmap::run(args, context),
             Self::Commit(args) => commands::commit::run(args, context),
             Self::Comments(args) => commands::comments::run(args, context),
@@ -334,7 +332,7 @@ fn unknown_command(message: &clap::Error) -> Option<CommandError> {
 }
 
 /// Words that people try, and what does it.
-const MEANT: [(&[&str], &str); 9] = [
+const MEANT: [(&[&str], &str); 10] = [
     (
         &["init", "create", "goal"],
         "`fp new GOAL` makes a plan; in Claude Code, `/fp:plan GOAL` does all of it",
@@ -362,6 +360,10 @@ const MEANT: [(&[&str], &str); 9] = [
     ),
     (&["stop", "abort", "kill"], "`fp cancel` ends the run"),
     (&["undo", "revert"], "`fp rollback PLAN TASK` undoes a task"),
+    (
+        &["debt"],
+        "`fp note PLAN add 'DEBT: TEXT'` notes work for later, and `fp new` lists it",
+    ),
 ];
 
 /// Refuses a command that is not for the agent in whose process this runs, if it runs in one.

@@ -184,7 +184,6 @@ fn a_full_goal_goes_from_words_to_commits() {
 
 fn a_goal_of_several_plans_begins_with_its_first_layer() {
     let sample = Sample::new();
-    sample.fp(&["debt", "add", "The greeting is not translated"]);
     let cast = Cast {
         planner: Planner::default().drafting(TASKS),
         builder: builder(),
@@ -205,17 +204,6 @@ fn a_goal_of_several_plans_begins_with_its_first_layer() {
     let ended = session.end();
 
     assert_eq!(ended.prompts[0].input["questions"][0]["question"], ROADMAP);
-    let told = |words: &str| {
-        stand_in
-            .of_lead()
-            .iter()
-            .any(|lead| lead.last_result().contains(words))
-    };
-    assert!(
-        told("The greeting is not translated"),
-        "what is left over is offered: {}",
-        stand_in.summary()
-    );
     assert_eq!((shown(0), shown(1)), ("done".into(), "none".into()));
     assert!(
         ended.result().contains("roadmap"),
@@ -228,9 +216,8 @@ fn a_goal_of_several_plans_begins_with_its_first_layer() {
         .lines()
         .map(|line| line.split_once("fractal-planner/").expect("ours").1)
         .collect();
-    assert_eq!(names.len(), 2, "{left}");
     assert!(
-        names[0] == "debt.jsonl" && names[1].starts_with("roadmaps/"),
+        matches!(names[..], [name] if name.starts_with("roadmaps/")),
         "no task's change: {left}"
     );
 }

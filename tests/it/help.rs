@@ -52,7 +52,7 @@ fn the_first_page_has_what_people_need() {
     Look      status  ready  show  log  why  report  plans
     Steer     run  approve  answer  retry  cancel  rollback  task
     Write     new  import  export  validate  fmt  explain
-    Project   config  specs  roadmap  debt  commit  comments
+    Project   config  specs  roadmap  commit  comments
     Machines  share  join  leave  fleet  ci
     Set up    install  uninstall  doctor  demo  completions  help
 

@@ -31,7 +31,6 @@ mod commit;
 mod config;
 mod critique;
 #[cfg(unix)]
-mod debt;
 mod demo;
 #[cfg(unix)]
 mod docs;

@@ -89,7 +89,7 @@ fn a_message_is_in_the_log_and_in_the_next_payload() {
 
         fp submit sample-20261121 3 --claim [TOKEN]
 
-    Add --note 'GOTCHA: …' (or PATTERN, UTIL, WARN) for what the next builder should know.
+    Add --note 'GOTCHA: …' (or PATTERN, UTIL, WARN) for what the next builder should know, 'DEBT: …' for work outside your task.
 
     A file beyond these can't be done without: `fp scope extend sample-20261121 3 PATH --claim [TOKEN] --reason '…'`.
     What only the user can decide, once: `fp clarify sample-20261121 3 --as builder-2 --question '…' --option 'A|what it means' --option 'B|…'`.

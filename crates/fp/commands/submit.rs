@@ -24,7 +24,7 @@ pub(crate) struct SubmitArgs {
     /// The token that the payload printed.
     #[arg(long, value_name = "TOKEN")]
     claim: String,
-    /// Something the next builder should know: `KIND: text`, with PATTERN, GOTCHA, UTIL or WARN.
+    /// Something the next builder should know: `KIND: text`, with PATTERN, GOTCHA, UTIL, WARN or DEBT.
     #[arg(long, value_name = "NOTE")]
     note: Vec<String>,
 }

@@ -45,7 +45,7 @@ pub(crate) struct VerdictArgs {
     /// One or two sentences on the whole.
     #[arg(long, default_value = "")]
     summary: String,
-    /// Something worth knowing that no criterion states: `KIND: text`, with PATTERN, GOTCHA, UTIL or WARN.
+    /// Something worth knowing that no criterion states: `KIND: text`, with PATTERN, GOTCHA, UTIL, WARN or DEBT.
     #[arg(long, value_name = "NOTE")]
     note: Vec<String>,
     /// Read the judgements from a file instead, for long ones; `-` is standard input. JSON:

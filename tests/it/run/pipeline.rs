@@ -74,7 +74,7 @@ fn from_approval_to_the_last_commit() {
 
         fp submit sample-20261121 1 --claim [TOKEN]
 
-    Add --note 'GOTCHA: …' (or PATTERN, UTIL, WARN) for what the next builder should know.
+    Add --note 'GOTCHA: …' (or PATTERN, UTIL, WARN) for what the next builder should know, 'DEBT: …' for work outside your task.
 
     A file beyond these can't be done without: `fp scope extend sample-20261121 1 PATH --claim [TOKEN] --reason '…'`.
     What only the user can decide, once: `fp clarify sample-20261121 1 --as builder-1 --question '…' --option 'A|what it means' --option 'B|…'`.
@@ -167,7 +167,7 @@ fn from_approval_to_the_last_commit() {
 
         fp submit sample-20261121 2 --claim [TOKEN]
 
-    Add --note 'GOTCHA: …' (or PATTERN, UTIL, WARN) for what the next builder should know.
+    Add --note 'GOTCHA: …' (or PATTERN, UTIL, WARN) for what the next builder should know, 'DEBT: …' for work outside your task.
 
     A file beyond these can't be done without: `fp scope extend sample-20261121 2 PATH --claim [TOKEN] --reason '…'`.
     What only the user can decide, once: `fp clarify sample-20261121 2 --as builder-1 --question '…' --option 'A|what it means' --option 'B|…'`.
@@ -474,7 +474,7 @@ fn a_failed_verdict_comes_back_as_feedback() {
 
         fp submit sample-20261121 1 --claim [TOKEN]
 
-    Add --note 'GOTCHA: …' (or PATTERN, UTIL, WARN) for what the next builder should know.
+    Add --note 'GOTCHA: …' (or PATTERN, UTIL, WARN) for what the next builder should know, 'DEBT: …' for work outside your task.
 
     A file beyond these can't be done without: `fp scope extend sample-20261121 1 PATH --claim [TOKEN] --reason '…'`.
     ");

@@ -14,7 +14,7 @@ use fp_run::verification::by_products::ByProducts;
 use super::status::hash;
 use super::{EntryState, Git, GitError, Oid, StatusEntry, WorkingTreeStatus};
 use crate::platform::{UserFolder, os_string};
-use crate::repo::{DEBT_LOG, ROADMAPS};
+use crate::repo::ROADMAPS;
 
 pub(super) const INDEX: &str = "index";
 /// The first bytes of an index.
@@ -82,7 +82,7 @@ impl Git {
                 .is_some_and(|commit| commit.as_str() == head)
         });
         self.keep_index(&index, head.as_deref(), read_at);
-        let of_nobody = [self.plans_dir.as_str(), DEBT_LOG, ROADMAPS];
+        let of_nobody = [self.plans_dir.as_str(), ROADMAPS];
         status
             .entries
             .retain(|entry| !of_nobody.iter().any(|kept| is_within(&entry.path, kept)));

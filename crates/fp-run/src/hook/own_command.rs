@@ -61,10 +61,10 @@ impl Caller {
     }
 }
 
-/// Subcommands that read, or only add a note or a debt.
+/// Subcommands that read, or only add a note.
 const READING: &[&str] = &[
-    "comments", "config", "debt", "doctor", "evidence", "explain", "export", "fleet", "log",
-    "note", "plans", "ready", "report", "roadmap", "show", "specs", "status", "validate", "why",
+    "comments", "config", "doctor", "evidence", "explain", "export", "fleet", "log", "note",
+    "plans", "ready", "report", "roadmap", "show", "specs", "status", "validate", "why",
 ];
 const BUILDING: &[&str] = &["claim", "clarify", "scope", "submit"];
 const VERIFYING: &[&str] = &["verdict", "verify"];
@@ -276,7 +276,6 @@ fn is_harmless(call: &[String], caller: Caller) -> bool {
             .any(has_flag),
         // A promoted note is a spec that every later task is held to.
         "note" => is_lead || !(has("promote") && has_flag("--yes")),
-        "debt" => is_lead || !has("close"),
         // An import reads a path of the caller's choice.
         "new" => !has_flag("--import"),
         "roadmap" => is_lead || !has("new"),
@@ -698,8 +697,6 @@ mod tests {
         for line in [
             "fp note p promote 3 --yes",
             "fp note --format json p promote 'a b' --spec x --yes",
-            "fp debt close D1 --plan p",
-            "fp debt --format json close D1 --drop",
             "fp roadmap new 'Accounts for everybody'",
             "fp plans archive p",
             "fp doctor p --fix",

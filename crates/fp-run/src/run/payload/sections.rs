@@ -520,7 +520,7 @@ fn hand_in(state: &State, task: &TaskState, leaf: &Task<'_>) -> Vec<PayloadPart>
     }
     parts.push(fixed(format!(
         "## HAND IN\nWhen it is done, run this and end your turn:\n\n    fp submit {plan} {id} --claim {token}\n\n\
-         Add --note 'GOTCHA: …' (or PATTERN, UTIL, WARN) for what the next builder should know.\n\n\
+         Add --note 'GOTCHA: …' (or PATTERN, UTIL, WARN) for what the next builder should know, 'DEBT: …' for work outside your task.\n\n\
          A file beyond these can't be done without: `fp scope extend {plan} {id} PATH --claim {token} --reason '…'`."
     )));
     if task.may_clarify() {
