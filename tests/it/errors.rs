@@ -23,7 +23,8 @@ fn flat(text: &str) -> String {
         .replace_all(text, "")
         .replace("\\\"", "\"")
         .replace(r"\\", r"\");
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
+    let words: Vec<&str> = text.split_whitespace().collect();
+    words.join(" ").replace("( ", "(")
 }
 
 /// The source of the program, file by file, without its tests.

@@ -214,7 +214,7 @@ fn every_variable_that_sets_something_is_told() {
     .map(|row| row[0].split('=').next().unwrap().to_owned())
     .collect();
     let text = source("crates/fp-host/src/config.rs");
-    let variable = Regex::new(r#"(?:env\(|\[\(|, \()"([A-Z_]+)"[,)]"#).unwrap();
+    let variable = Regex::new(r#"\(\s*"([A-Z_]+)"[,)]"#).unwrap();
     let read: BTreeSet<String> = variable
         .captures_iter(&text)
         .map(|found| found[1].to_owned())
