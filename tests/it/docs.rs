@@ -218,7 +218,7 @@ fn knows(words: &[&str], place: &str) {
         ["run", "start", ..]
             | ["comments", "check", ..]
             | [
-                "ci" | "config" | "critique" | "linear" | "roadmap" | "specs" | "task",
+                "ci" | "config" | "critique" | "roadmap" | "specs" | "task",
                 _,
                 ..
             ]

@@ -28,7 +28,7 @@ impl Caller {
         match agent_type {
             Some(BUILDER) => Self::Builder,
             Some(VERIFIER) => Self::Verifier,
-            Some("fp:linear-sync" | "fp:task-tracker") => Self::Tracker,
+            Some("fp:linear-sync") => Self::Tracker,
             Some(plugin) if plugin.starts_with("fp:") => Self::Planner,
             Some(name) if agent_id.is_some() && AgentName::is_of_builder(name) => Self::Builder,
             Some(name) if agent_id.is_some() && name.starts_with("verifier-") => Self::Verifier,
@@ -580,7 +580,7 @@ mod tests {
             check(line, &[Lead, Planner], &[Builder, Verifier, Tracker]);
         }
         check(
-            "fp linear outbox p",
+            "fp linear p 1 ENG-1",
             &[Lead, Tracker],
             &[Builder, Verifier, Planner],
         );
@@ -723,7 +723,7 @@ mod tests {
         check(Some("verifier-1.2-i1"), Some("a1"), Caller::Verifier);
         check(Some("fp:verifier"), Some("a1"), Caller::Verifier);
         check(Some("fp:critic"), Some("a1"), Caller::Planner);
-        check(Some("fp:task-tracker"), Some("a1"), Caller::Tracker);
+        check(Some("fp:linear-sync"), Some("a1"), Caller::Tracker);
     }
 
     #[test]
