@@ -54,7 +54,7 @@ fn what_is_no_mapping_is_left_alone() {
     ] {
         environment.write(MAPPING, text);
         let output = environment.fp(&["linear", PLAN, "1", "ENG-1"]);
-        assert_eq!(output.code, 1, "{text}: {output}");
+        assert_eq!(output.code, 2, "{text}: {output}");
         assert_eq!(environment.read(MAPPING), text);
     }
     environment.write(".fractal-planner/config.json", "{}");
