@@ -5,10 +5,11 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory as _, Parser, Subcommand};
 use fp_host::process::AGENT_ROLE;
 use fp_host::{file, fleet};
 use fp_plan::plan::id::{AgentName, TaskId};
+use fp_plan::settings::closest_name;
 use fp_run::hook::own_command::refuse_process;
 use fp_run::run::state::Role;
 
@@ -77,7 +78,6 @@ enum Command {
     Cancel(commands::cancel::CancelArgs),
     Note(commands::note::NoteArgs),
     Specs(features::specs::SpecsArgs),
-    Debt(features::debt::DebtArgs),
     Roadmap(features::roadmap::RoadmapArgs),
     Commit(commands::commit::CommitArgs),
     #[command(subcommand)]
@@ -165,7 +165,6 @@ impl Command {
             Self::Cancel(args) => commands::cancel::run(args, context),
             Self::Note(args) => commands::note::run(args, context),
             Self::Specs(args) => features::specs::run(args, context),
-            Self::Debt(args) => features::debt::run(args, context),
             Self::Roadmap(args) => features::roadmap::run(args, context),
             Self::Commit(args) => commands::commit::run(args, context),
             Self::Comments(args) => commands::comments::run(args, context),
@@ -313,13 +312,17 @@ fn carry_out(cli: Cli) -> CommandResult {
     };
     let mut context = Context::new(output)?;
     context.printer.is_silent = cli.quiet;
-    match cli.command {
+    let ended = match cli.command {
         Some(command) => command.run(&context),
         None => commands::home::run(&context),
-    }
+    };
+    ended.map_err(|error| match &*context.opened.borrow() {
+        Some(plan) => error.about(plan.as_str()),
+        None => error,
+    })
 }
 
-/// The error for a word that is no command, where it is known what it stands for.
+/// The error for a word that is no command, with the one that was probably meant.
 fn unknown_command(message: &clap::Error) -> Option<CommandError> {
     if message.kind() != ErrorKind::InvalidSubcommand {
         return None;
@@ -327,14 +330,31 @@ fn unknown_command(message: &clap::Error) -> Option<CommandError> {
     let Some(ContextValue::String(word)) = message.get(ContextKind::InvalidSubcommand) else {
         return None;
     };
-    let (_, hint) = MEANT
+    let tree = Cli::command();
+    if std::env::args().any(|argument| tree.find_subcommand(argument).is_some()) {
+        // The command has commands of its own, and clap names them.
+        return None;
+    }
+    let known = MEANT
         .iter()
-        .find(|(words, _)| words.contains(&word.as_str()))?;
-    Some(CommandError::failed(format!("there is no command {word:?}")).hint(hint))
+        .find(|(words, _)| words.contains(&word.as_str()));
+    let hint = known.map(|(_, hint)| (*hint).to_owned()).or_else(|| {
+        let names = tree.get_subcommands().map(clap::Command::get_name);
+        let typed = names.filter(|name| !OF_CLIENT.contains(name));
+        let name = closest_name(word, typed.map(str::to_owned))?;
+        Some(format!("did you mean `fp {name}`?"))
+    });
+    Some(
+        CommandError::failed(format!("there is no command {word:?}"))
+            .hint(hint.unwrap_or_else(|| "`fp help` lists them all".into())),
+    )
 }
 
+/// What the client runs, and nobody types.
+const OF_CLIENT: [&str; 2] = ["hook", "statusline"];
+
 /// Words that people try, and what does it.
-const MEANT: [(&[&str], &str); 9] = [
+const MEANT: [(&[&str], &str); 10] = [
     (
         &["init", "create", "goal"],
         "`fp new GOAL` makes a plan; in Claude Code, `/fp:plan GOAL` does all of it",
@@ -362,6 +382,10 @@ const MEANT: [(&[&str], &str); 9] = [
     ),
     (&["stop", "abort", "kill"], "`fp cancel` ends the run"),
     (&["undo", "revert"], "`fp rollback PLAN TASK` undoes a task"),
+    (
+        &["debt"],
+        "`fp note PLAN add 'DEBT: TEXT'` notes work for later, and `fp new` lists it",
+    ),
 ];
 
 /// Refuses a command that is not for the agent in whose process this runs, if it runs in one.

@@ -1,25 +1,30 @@
 //! Gives a command its surroundings: where and when it runs, and how it prints. Built once and passed down,
 //! so that tests can replace it.
 
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use fp_host::claude::is_trusted_folder;
 use fp_host::clock;
 use fp_host::config::{Config, SettingOrigin};
 use fp_host::file::{FileError, reason};
+use fp_host::lead::LeadLook;
 use fp_host::plan::{OpenPlan, Tree};
 use fp_host::plan_folder::{PlanError, PlanFolder, Plans};
 use fp_host::repo::Repo;
 use fp_host::run::worktree;
 use fp_host::store::{Ledger, Store};
-use fp_host::trust::TrustStore;
 pub(crate) use fp_host::trust::consent_of;
+use fp_host::trust::{Consent, ConsentSource, TrustStore};
+use fp_plan::plan::id::PlanId;
 use fp_plan::settings::{Settings, SettingsLayer};
 use fp_plan::text::visible;
 use fp_run::interview::PlanningStep;
 use fp_run::report::lasted;
-use fp_run::report::status::{Phase, StatusReport};
+use fp_run::report::standing::{LeadPresence, RunStanding};
+use fp_run::report::status::StatusReport;
 use fp_run::run::State;
 use fp_run::run::state::RunStatus;
 use jiff::Timestamp;
@@ -42,6 +47,8 @@ pub(crate) struct Context {
     repo: OnceCell<Repo>,
     config: OnceCell<Config>,
     settings: OnceCell<Settings>,
+    /// The plan that was opened last: the one that hints speak of.
+    pub(crate) opened: RefCell<Option<PlanId>>,
 }
 
 impl Context {
@@ -65,6 +72,7 @@ impl Context {
             repo: OnceCell::new(),
             config: OnceCell::new(),
             settings: OnceCell::new(),
+            opened: RefCell::default(),
         }
     }
 
@@ -195,19 +203,42 @@ pub(crate) struct Known {
     pub(crate) archived: bool,
     /// Its state, or the reason why it can't be read.
     pub(crate) state: Result<Arc<State>, CommandError>,
+    pub(crate) lead: LeadLook,
+}
+
+impl Known {
+    /// How far it is; `None` if it can't be read.
+    pub(crate) fn report(&self) -> Option<StatusReport> {
+        let state = self.state.as_deref().ok()?;
+        Some(StatusReport::new(state, self.lead.presence(state)))
+    }
 }
 
 impl Context {
     /// All plans of the repository, the archived ones last.
     pub(crate) fn known_plans(&self) -> Result<Vec<Known>, CommandError> {
-        let mut known = self.plans_at_hand()?;
+        let mut known = known_in(&self.plans()?, false)?;
         known.extend(known_in(&self.plans()?.archived(), true)?);
         Ok(known)
     }
 
-    /// All plans of the repository that are not archived.
-    pub(crate) fn plans_at_hand(&self) -> Result<Vec<Known>, CommandError> {
-        known_in(&self.plans()?, false)
+    /// The user's own plans of the repository, and the number of others; the archived ones last, if they are `wanted`. No
+    /// file of a plan is read that was neither made nor approved here.
+    pub(crate) fn own_plans(&self, wanted: bool) -> Result<(Vec<Known>, usize), CommandError> {
+        let (plans, own) = (self.plans()?, self.own_ids());
+        let (ids, others): (Vec<_>, Vec<_>) =
+            plans.list()?.into_iter().partition(|id| own.contains(id));
+        let mut known = Vec::new();
+        for id in ids {
+            known.push(known_plan(&plans, id, false)?);
+        }
+        if wanted {
+            let archive = plans.archived();
+            for id in archive.list()?.into_iter().filter(|id| own.contains(id)) {
+                known.push(known_plan(&archive, id, true)?);
+            }
+        }
+        Ok((known, others.len()))
     }
 
     /// Warns of plans whose log can't be read.
@@ -267,13 +298,14 @@ impl Context {
             return self.open(selector);
         };
         let plan = self.opened(last)?;
+        let lead = plan.look_at_lead();
         let state = plan.load()?.state;
         let ago = state
             .last_at
             .map_or_else(String::new, |at| format!(" {} ago", lasted(at, self.now())));
-        let phase = Phase::of(&state).into_str();
+        let standing = RunStanding::of(&state, lead.presence(&state)).into_str();
         self.printer.note(&format!(
-            "note: this is the last plan, {}, {phase}{ago}",
+            "note: this is the last plan, {}, {standing}{ago}",
             plan.id()
         ));
         Ok(plan)
@@ -289,15 +321,24 @@ impl Context {
         Ok(plan)
     }
 
-    /// True if the user of this machine agreed to everything that `state` has as approved.
-    pub(crate) fn trusts(&self, state: &State) -> Result<bool, CommandError> {
-        Ok(self.trust()?.trusts(&consent_of(state))?)
+    /// The same for whoever starts a run: of the plans that are over, the only one there is can go on as well.
+    pub(crate) fn open_to_lead(&self, selector: Option<&str>) -> Result<OpenPlan, CommandError> {
+        let existing = self.plans()?.list()?;
+        let only = existing.first().filter(|_| existing.len() == 1);
+        self.open_trusted(selector.or(only.map(|id| id.as_str())))
     }
 
     /// True if the user approved the plan of `state` on this machine. A store that can't be read is reported where it is
     /// needed.
     pub(crate) fn approved_here(&self, state: &State) -> bool {
-        state.approval.is_some() && self.trusts(state).unwrap_or_default()
+        let approves = || self.trust().ok()?.approves(state).ok();
+        state.approval.is_some() && approves().unwrap_or_default()
+    }
+
+    /// True if the user trusts the repository with agents: what it has for them to read, and its settings and hooks.
+    pub(crate) fn trusts_place(&self) -> Result<bool, CommandError> {
+        let env = |name: &str| self.env(name);
+        Ok(self.trust()?.trusts(&Consent::Agents)? || is_trusted_folder(&env, &self.repo().root))
     }
 
     /// The trust store of this user, for this repository.
@@ -305,7 +346,23 @@ impl Context {
         Ok(TrustStore::of_user(&|name| self.env(name), self.repo())?)
     }
 
+    /// The plans of the repository that were made or approved here. A store that can't be read is reported where it is
+    /// needed.
+    pub(crate) fn own_ids(&self) -> BTreeSet<PlanId> {
+        let own = || self.trust().ok()?.plans().ok();
+        own().unwrap_or_default()
+    }
+
+    /// Notes that `plan` was made here. Where that can't be kept, it is shown only when asked for.
+    pub(crate) fn note_made(&self, plan: &PlanId) {
+        let made = Consent::Made { plan: plan.clone() };
+        if let Ok(trust) = self.trust() {
+            drop(trust.add(made, ConsentSource::Command, self.now()));
+        }
+    }
+
     fn opened(&self, folder: PlanFolder) -> Result<OpenPlan, CommandError> {
+        self.opened.replace(Some(folder.id().clone()));
         let settings = self.settings_for(&folder)?;
         Ok(OpenPlan {
             trust: self.trust().ok(),
@@ -331,11 +388,13 @@ impl Context {
     }
 
     /// Says where unfinished work is kept.
-    pub(crate) fn say_kept(&self, patch: &Path) {
-        let patch = self.shown(patch);
-        self.printer.note(&format!(
-            "note: what was not finished is kept: `git apply {patch}` takes it up"
-        ));
+    pub(crate) fn say_kept(&self, kept: &Path) {
+        let shown = self.shown(kept);
+        self.printer.note(&if kept.is_dir() {
+            format!("note: a repository that a builder had in its worktree is kept: {shown}")
+        } else {
+            format!("note: what was not finished is kept: `git apply {shown}` takes it up")
+        });
     }
 
     /// The state of `plan`, with the notices from reading its log printed.
@@ -343,6 +402,14 @@ impl Context {
         let loaded = plan.load()?;
         self.notices(&loaded.notices);
         Ok(loaded.state)
+    }
+
+    /// The same, with what is known of the lead.
+    pub(crate) fn seen(&self, plan: &OpenPlan) -> Result<(Arc<State>, LeadPresence), CommandError> {
+        let lead = plan.look_at_lead();
+        let state = self.state(plan)?;
+        let lead = lead.presence(&state);
+        Ok((state, lead))
     }
 
     /// The same log, with the notices from reading it printed.
@@ -398,15 +465,19 @@ pub(crate) fn planning_step(plan: &OpenPlan) -> PlanningStep {
 }
 
 fn known_in(plans: &Plans, archived: bool) -> Result<Vec<Known>, CommandError> {
-    let known = |id| {
-        let folder = plans.open(&id)?;
-        Ok(Known {
-            state: state(&folder),
-            folder,
-            archived,
-        })
-    };
+    let known = |id| known_plan(plans, id, archived);
     plans.list()?.into_iter().map(known).collect()
+}
+
+fn known_plan(plans: &Plans, id: PlanId, archived: bool) -> Result<Known, CommandError> {
+    let folder = plans.open(&id)?;
+    Ok(Known {
+        // Before the log is read.
+        lead: LeadLook::at(folder.path()),
+        state: state(&folder),
+        folder,
+        archived,
+    })
 }
 
 fn state(folder: &PlanFolder) -> Result<Arc<State>, CommandError> {
@@ -419,6 +490,7 @@ fn state(folder: &PlanFolder) -> Result<Arc<State>, CommandError> {
 fn choose(plans: &Plans, selector: Option<&str>) -> Result<PlanFolder, PlanError> {
     let active = |folder: &PlanFolder| {
         let store = Store::new(folder.path().to_owned(), folder.id().clone());
+        let lead = LeadLook::at(folder.path());
         // A plan with an unreadable log counts as active: the command that opens it reports the error.
         let Ok(loaded) = store.load() else {
             return Some(folder.id().to_string());
@@ -428,7 +500,7 @@ fn choose(plans: &Plans, selector: Option<&str>) -> Result<PlanFolder, PlanError
             .run
             .as_ref()
             .is_none_or(|run| run.status == RunStatus::Running);
-        is_active.then(|| StatusReport::new(&loaded.state).line())
+        is_active.then(|| StatusReport::new(&loaded.state, lead.presence(&loaded.state)).line())
     };
     plans.choose(selector, active)
 }

@@ -45,6 +45,21 @@ impl CommandError {
         }
     }
 
+    /// Names `plan` in the hints in place of the word PLAN.
+    pub(crate) fn about(mut self, plan: &str) -> Self {
+        let is_end = |c: char| matches!(c, ' ' | '`' | ',');
+        for hint in &mut self.hints {
+            let words = hint.split_inclusive(is_end);
+            *hint = words
+                .map(|word| match word.strip_prefix("PLAN") {
+                    Some(end) if end.chars().all(is_end) => format!("{plan}{end}"),
+                    _ => word.to_owned(),
+                })
+                .collect();
+        }
+        self
+    }
+
     /// Adds a line that says what to do next.
     pub(crate) fn hint(mut self, hint: impl fmt::Display) -> Self {
         self.hints.push(hint.to_string());
@@ -58,5 +73,23 @@ pub(crate) type CommandResult = Result<Exit, CommandError>;
 impl<E: Hint> From<E> for CommandError {
     fn from(error: E) -> Self {
         Self::worded(&error, &error)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hints_name_the_plan() {
+        let check = |hint: &str, expect: &str| {
+            let error = CommandError::failed("no").hint(hint).about("p-1");
+            assert_eq!(error.hints, [expect]);
+        };
+        check("run `fp start PLAN`", "run `fp start p-1`");
+        check("fp why PLAN 1.2", "fp why p-1 1.2");
+        check("see PLAN, or PLANS", "see p-1, or PLANS");
+        check("set it to refs/fp/PLAN", "set it to refs/fp/PLAN");
+        check("`fp claim PLAN --as NAME`", "`fp claim p-1 --as NAME`");
     }
 }

@@ -7,7 +7,7 @@ use std::io::{self, IsTerminal as _, Write};
 use clap::ValueEnum as _;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use fp_host::screen::terminal_columns;
-use fp_plan::text::visible;
+use fp_plan::text::{visible, visible_json};
 use serde::Serialize;
 
 use crate::error::CommandError;
@@ -52,6 +52,12 @@ pub(crate) const WIDTH: usize = 80;
 pub(crate) fn columns() -> usize {
     let asked = || std::env::var("COLUMNS").ok()?.parse().ok();
     terminal_columns().or_else(asked).unwrap_or(WIDTH).max(20)
+}
+
+/// Columns at which this process cuts a line: a pipe takes it whole.
+pub(crate) fn cut_columns() -> usize {
+    let is_laid_out = terminal_columns().is_some() || std::env::var_os("COLUMNS").is_some();
+    if is_laid_out { columns() } else { usize::MAX }
 }
 
 /// The word that JSON has for a value of a plain enum.
@@ -173,7 +179,7 @@ pub(crate) fn json(value: &impl Serialize) -> Result<String, CommandError> {
         fields.insert("schemaVersion".into(), SCHEMA_VERSION.into());
     }
     let text = serde_json::to_string_pretty(&value).map_err(CommandError::failed)?;
-    Ok(text + "\n")
+    Ok(visible_json(&text).into_owned() + "\n")
 }
 
 fn ignore_closed(result: io::Result<()>) {

@@ -6,6 +6,7 @@ use std::io::{self, IsTerminal as _};
 
 use fp_host::platform::TERMINAL_IN_ENVIRONMENT;
 use fp_plan::text::{fitted, visible};
+use fp_run::report::standing::TaskHalt;
 use fp_run::run::state::Status;
 use strum::VariantArray as _;
 use unicode_width::UnicodeWidthStr as _;
@@ -20,6 +21,8 @@ pub(crate) enum Look {
     Verifying,
     Ready,
     Waiting,
+    Asking,
+    Stopped,
     Skipped,
     /// An id, or a name at the top.
     Strong,
@@ -31,7 +34,12 @@ pub(crate) enum Look {
 
 impl Look {
     /// The look of a task's state.
-    pub(crate) fn of(status: Status, ready: bool) -> Self {
+    pub(crate) fn of(status: Status, ready: bool, halt: Option<TaskHalt>) -> Self {
+        match halt {
+            Some(TaskHalt::Asking) => return Self::Asking,
+            Some(TaskHalt::Stopped) => return Self::Stopped,
+            None => {}
+        }
         match status {
             Status::Pending if ready => Self::Ready,
             Status::Pending => Self::Waiting,
@@ -52,6 +60,8 @@ impl Look {
             Self::Verifying => "◐",
             Self::Ready => "●",
             Self::Waiting => "○",
+            Self::Asking => "?",
+            Self::Stopped => "■",
             Self::Skipped => "–",
             Self::Plain | Self::Strong | Self::Faint | Self::Hint => "",
         }
@@ -63,9 +73,9 @@ impl Look {
             Self::Done => "\x1b[32m",
             Self::Failed => "\x1b[31m",
             Self::Building => "\x1b[33m",
-            Self::Verifying => "\x1b[35m",
+            Self::Verifying | Self::Asking => "\x1b[35m",
             Self::Ready => "\x1b[34m",
-            Self::Waiting | Self::Skipped | Self::Faint => "\x1b[2m",
+            Self::Waiting | Self::Stopped | Self::Skipped | Self::Faint => "\x1b[2m",
             Self::Strong => "\x1b[1m",
             Self::Hint => "\x1b[36m",
         }
@@ -91,6 +101,11 @@ impl StyledLine {
     pub(crate) fn and(mut self, look: Look, text: impl Into<String>) -> Self {
         self.0.push((look, text.into()));
         self
+    }
+
+    /// The line without its looks.
+    pub(crate) fn text(&self) -> String {
+        self.0.iter().map(|(_, text)| text.as_str()).collect()
     }
 
     pub(crate) fn width(&self) -> usize {
@@ -189,6 +204,7 @@ fn plain(c: char) -> char {
         '◐' => '=',
         '●' => 'o',
         '○' => '.',
+        '■' => '#',
         '–' => '-',
         '▰' => '#',
         '▱' => '.',
@@ -240,7 +256,7 @@ mod tests {
             .flat_map(|sign| sign.chars())
             .map(plain)
             .collect();
-        assert_eq!((signs.len(), plain_signs.len()), (7, 7));
+        assert_eq!((signs.len(), plain_signs.len()), (9, 9));
         assert!(plain_signs.iter().all(char::is_ascii));
     }
 }

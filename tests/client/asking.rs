@@ -177,7 +177,7 @@ fn a_task_that_failed_for_good_is_retried_when_the_rest_is_done() {
     assert_eq!(sample.new_commits().len(), 1, "what could be done is");
 
     session.say(&format!("/fp:retry {PLAN} 1.1"));
-    session.wait_for_result("is pending again");
+    session.wait_for_result("waits again");
     // A model that is given another chance does it right.
     session.say(&format!(
         "/fp:implement {PLAN} --builders 1 --max-iterations 3"

@@ -126,7 +126,8 @@ impl<'a> Terminal<'a> {
         );
     }
 
-    fn press(&mut self, keys: &str) {
+    /// Types `keys`, and sends nothing else.
+    pub(crate) fn press(&mut self, keys: &str) {
         let typed = self
             .keyboard
             .write_all(keys.as_bytes())

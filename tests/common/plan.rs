@@ -92,6 +92,34 @@ impl Environment {
         let store = self.trust_store();
         let text = std::fs::read_to_string(&store).unwrap();
         std::fs::write(store, text.clone() + &text.replace(PLAN, copy)).unwrap();
+        self.own_log(copy);
+    }
+
+    /// Makes the log of `plan`, however it was written, one that `fp` wrote here, and the one that the user approved.
+    pub(crate) fn own_log(&self, plan: &str) {
+        let log = format!(".fractal-planner/plans/{plan}/events.jsonl");
+        let before = self.read(&log);
+        let store = self.trust_store();
+        let id = plan.parse().unwrap();
+        let own = fp_host::store::log_of_user(store.parent().unwrap(), &id, before.as_bytes());
+        let own = String::from_utf8(own.unwrap()).unwrap();
+        let mut trust = std::fs::read_to_string(&store).unwrap();
+        for (before, own) in before.lines().zip(own.lines()) {
+            let code = |line: &str| Some(line.split_once("\"code\":\"")?.1[..64].to_owned());
+            let of_plan = |line: &str| line.contains(&format!("\"{plan}\""));
+            if let Some((before, own)) = code(before).zip(code(own)) {
+                let lines = trust.lines().map(|line| match of_plan(line) {
+                    true => line.replace(&before, &own) + "\n",
+                    false => line.to_owned() + "\n",
+                });
+                trust = lines.collect();
+            }
+        }
+        std::fs::write(store, trust).unwrap();
+        self.write(&log, own);
+        drop(std::fs::remove_file(
+            self.path(&log.replace("events.jsonl", "execution-state.json")),
+        ));
     }
 
     /// The user's trust store.

@@ -103,10 +103,10 @@ fn an_archived_plan_is_put_away_whole() {
     --- stdout
     No active plan; `fp new GOAL` makes one
     ");
-    assert_snapshot!(environment.fp(&["plans", "--archived"]), @"
+    assert_snapshot!(environment.fp(&["plans", "--archived"]), @r"
     exit status: 0
     --- stdout
-    sample-20261121                               cancelled  1 of 4 done  since 2026-11-21
+    sample-20261121                               cancelled      1 of 4 done  since 2026-11-21
     ");
     assert_snapshot!(environment.fp(&["plans", "--archived", "--format", "json"]), @r#"
     exit status: 0
@@ -127,7 +127,8 @@ fn an_archived_plan_is_put_away_whole() {
           },
           "number": null,
           "phase": "cancelled",
-          "planId": "sample-20261121"
+          "planId": "sample-20261121",
+          "standing": "cancelled"
         }
       ],
       "schemaVersion": 1
@@ -137,11 +138,12 @@ fn an_archived_plan_is_put_away_whole() {
     exit status: 0
     --- stdout
     Plan sample-20261121 (cancelled)
-    ▰▰▱▱▱▱▱▱▱▱ 1 of 4 tasks done, 1 waiting, 1 failed, 1 skipped
+    ▰▰▱▱▱▱▱▱▱▱ 1 of 4 tasks done, 1 failed, 1 waiting, 1 skipped
 
-    ? Task 2 failed for good: Criterion 1 (`b.txt` has a line about 2): not seen.
-      The verifier says: "not yet". How should it continue?
-      fp answer sample-20261121 q1 --option Continue
+    Needs you:
+      ? Task 2 failed for good: Criterion 1 (`b.txt` has a line about 2): not seen.
+        The verifier says: "not yet". How should it continue?
+        fp answer sample-20261121 q1 --option Continue
 
       ✕ 2  failed     Write part 2  (1/1, 1 question)
                       Criterion 1 (`b.txt` has a line about 2): not seen

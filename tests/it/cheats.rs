@@ -23,7 +23,7 @@ const DONE: &str = "pub fn a() -> u8 {\n    2\n}\n";
 /// The test command of task 1.
 const CHECK: &str = "sh check.sh";
 const MANIFEST: &str = "[package]\nname = \"sample\"\n\n[dependencies]\nserde = \"1\"\n";
-const LOCK: &str = "[[package]]\nname = \"sample\"\n\n[[package]]\nname = \"serde\"\n";
+const LOCK: &str = "[[package]]\nname = \"sample\"\n\n[[package]]\nname = \"serde\"\nversion = \"1.0.0\"\nsource = \"registry+https://r/index\"\nchecksum = \"good\"\n";
 const TEST: &str = "#[test]\nfn works() {\n    assert_eq!(1, 1);\n}\n";
 
 /// The builders' working trees.
@@ -258,7 +258,7 @@ fn run(cheat: &Cheat, place: Place) -> Result<(), String> {
     let verdict = scene.environment.pass("1");
     let refused = verdict
         .stdout
-        .starts_with("Task 1 did not pass: it goes back to its builder, iteration 2")
+        .starts_with("Task 1 did not pass: it goes back to its builder, attempt 2")
         || verdict
             .stdout
             .starts_with("Task 1 did not pass by its commands: the user is asked");

@@ -77,7 +77,7 @@ fn a_round_brings_it_on() {
                               command", in and out of scope at once: --withdraw
                               ID-OR-TEXT, and say it anew
       approach     automatic
-      questions    missing    nobody has answered "Which 'language'?", "이름이
+      questions    missing    nobody has answered "Which "language"?", "이름이
                               없으면 무엇을 출력하나?": --decision 'QUESTION|ANSWER'
       tests        missing    nobody has said how it is tested: --tests TEXT
 
@@ -127,7 +127,7 @@ fn a_round_brings_it_on() {
     - scope: assumed; the user has not confirmed it: --include TEXT
     - ambiguities: missing; "R2" says "properly", which nobody can observe; "the command", in and out of scope at once: --withdraw ID-OR-TEXT, and say it anew
     - approach: automatic
-    - questions: missing; nobody has answered "Which 'language'?", "이름이 없으면 무엇을 출력하나?": --decision 'QUESTION|ANSWER'
+    - questions: missing; nobody has answered "Which "language"?", "이름이 없으면 무엇을 출력하나?": --decision 'QUESTION|ANSWER'
     - tests: missing; nobody has said how it is tested: --tests TEXT
     "#);
     #[rustfmt::skip]

@@ -299,10 +299,13 @@ fn a_fault_is_shown_whole_and_stops_the_command() {
 #[test]
 fn plans_are_where_the_configuration_has_them() {
     let environment = Environment::new().repo();
-    environment.write(
-        ".fractal-planner/config.json",
-        r#"{"plansDir": "work/plans"}"#,
-    );
-    let report = environment.fp(&["new", "--format", "json", "x"]).json();
-    assert_eq!(report["path"], "[ROOT]/work/work/plans/x-20261121");
+    let elsewhere = r#"{"plansDir": "work/plans"}"#;
+    let path = || environment.fp(&["new", "--format", "json", "x"]).json()["path"].clone();
+    environment.write(".fractal-planner/config.json", elsewhere);
+    // A clone that names its own code would take that out of every measurement.
+    assert_eq!(path(), "[ROOT]/work/.fractal-planner/plans/x-20261121");
+    let folder = environment.beside("home/.config/fractal-planner");
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("config.json"), elsewhere).unwrap();
+    assert_eq!(path(), "[ROOT]/work/work/plans/x-20261121");
 }

@@ -152,7 +152,7 @@ fn three_rounds_end_with_the_user() {
     exit status: 1
     --- stderr
     error: the 3 rounds of critique are over: what is still found goes to the review
-    hint: `fp critique show PLAN` prints the last one: show the user what it still finds
+    hint: `fp critique show sample-20261121` prints the last one: show the user what it still finds
     ");
     assert_eq!(environment.page(), page);
     environment.done(&["approve", PLAN, "--yes"]);
@@ -205,6 +205,7 @@ fn it_is_shown_and_said_when_the_tree_has_changed() {
     Plan sample-20261121 (planning)
     Written so far: tasks.md, critique.md
     critique: FAIL in round 1, 1 finding (critique.md)
+    Next: fp validate sample-20261121, then fp approve sample-20261121
     ");
     let planned = &environment.done(&["status", "--format", "json"]).json()["written"];
     assert_eq!(planned.to_string(), r#"["tasks.md","critique.md"]"#);

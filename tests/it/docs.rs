@@ -184,6 +184,18 @@ fn commands_run() {
     );
 }
 
+#[test]
+fn a_program_of_ones_own_needs_no_other() {
+    let page = Page::read("docs/run.md");
+    let blocks = page.blocks("sh");
+    let block = blocks.iter().find(|block| block.text.contains("bin/mine"));
+    let place = Place::started();
+    std::fs::remove_file(place.0.beside("bin/claude")).unwrap();
+    let output = place.shell(&block.unwrap().text);
+    assert_eq!(output.code, 0, "{output}");
+    assert!(output.stdout.contains("2 of 2 tasks done"), "{output}");
+}
+
 /// Checks a command without running it: the command, test or package that it names must exist.
 fn look_at(line: &str, place: &str) {
     let words: Vec<&str> = line.split_whitespace().collect();
@@ -218,7 +230,7 @@ fn knows(words: &[&str], place: &str) {
         ["run", "start", ..]
             | ["comments", "check", ..]
             | [
-                "ci" | "config" | "critique" | "debt" | "linear" | "roadmap" | "specs" | "task",
+                "ci" | "config" | "critique" | "roadmap" | "specs" | "task",
                 _,
                 ..
             ]

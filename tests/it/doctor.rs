@@ -135,7 +135,7 @@ fn everything_at_once_and_what_is_mended() {
     environment.git(&["commit", "--quiet", "--amend", "--message", "Another"]);
     environment.write(".git/index.lock", "");
     environment.write(".git/MERGE_HEAD", "");
-    assert_snapshot!(environment.fp(&["doctor", PLAN]).masked(), @"
+    assert_snapshot!(environment.fp(&["doctor", PLAN]).masked(), @r"
     exit status: 1
     --- stdout
     Plan sample-20261121
@@ -143,8 +143,8 @@ fn everything_at_once_and_what_is_mended() {
       ok       log          10 entries
       warning  snapshot     damaged, edited by hand, or from another plan or version
                             → fp doctor sample-20261121 --fix
-      warning  claims       held: task 2; the session that led the run is gone
-                            → fp start sample-20261121
+      warning  claims       held: task 2; interrupted: what led the run is gone
+                            → /fp:implement sample-20261121
       warning  evidence     no file for task 1; the log has its contents
                             → fp doctor sample-20261121 --fix
       warning  commits      not in the history of HEAD: task 1; another branch is
@@ -157,7 +157,7 @@ fn everything_at_once_and_what_is_mended() {
 
     1 error, 4 warnings
     ");
-    assert_snapshot!(environment.fp(&["doctor", PLAN, "--fix"]).masked(), @"
+    assert_snapshot!(environment.fp(&["doctor", PLAN, "--fix"]).masked(), @r"
     exit status: 1
     --- stdout
     Plan sample-20261121
@@ -166,8 +166,8 @@ fn everything_at_once_and_what_is_mended() {
       ok       files        all can be read
       ok       log          10 entries
       ok       snapshot     matches the log
-      warning  claims       held: task 2; the session that led the run is gone
-                            → fp start sample-20261121
+      warning  claims       held: task 2; interrupted: what led the run is gone
+                            → /fp:implement sample-20261121
       ok       evidence     complete
       warning  commits      not in the history of HEAD: task 1; another branch is
                             checked out, or the history was rewritten
@@ -214,8 +214,8 @@ fn everything_at_once_and_what_is_mended() {
         },
         {
           "check": "claims",
-          "command": "fp start sample-20261121",
-          "detail": "held: task 2; the session that led the run is gone",
+          "command": "/fp:implement sample-20261121",
+          "detail": "held: task 2; interrupted: what led the run is gone",
           "level": "warning"
         },
         {
@@ -311,7 +311,8 @@ fn a_log_that_is_none_is_left_alone() {
     --- stdout
     Plan sample-20261121
       ok       files        all can be read
-      ok       log          10 entries
+      warning  log          entry 4 was not written by fp on this machine: nothing
+                            goes on from here until `fp approve sample-20261121`
       warning  snapshot     does not match the log: one of them was edited by hand
                             → fp doctor sample-20261121 --fix
       ok       claims       held: task 2
@@ -320,7 +321,7 @@ fn a_log_that_is_none_is_left_alone() {
       ok       git          ready to commit
       ok       leftovers    none
 
-    1 warning
+    2 warnings
     ");
     // The last line is gone, and a snapshot says so.
     let shorter: Vec<&str> = whole.lines().collect();

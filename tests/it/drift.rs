@@ -376,7 +376,105 @@ fn the_status_shows_what_drifted_beside_what_a_task_waits_for() {
         "{text}"
     );
     assert!(
-        text.contains("\n? What tasks were planned on has changed"),
+        text.contains("\n  ? What tasks were planned on has changed"),
         "{text}"
     );
+}
+
+/// Another process asks what is due, looks, claims, verifies and stops at a moment of a task's commit: while git makes
+/// it, before the log has it, and after whoever made it has died.
+#[cfg(target_os = "linux")]
+#[test]
+fn what_the_plan_commits_is_drift_at_no_moment() {
+    const OTHER: &str = "other-20261121";
+    let tree = tree(&[
+        leaf("1", "none", "a.txt"),
+        leaf("2", "1", "a.txt"),
+        leaf("3", "none", "b.txt"),
+        leaf("4", "none", "c.txt"),
+    ]);
+    let commands = [
+        vec!["next", PLAN],
+        vec!["status", PLAN],
+        vec!["claim", PLAN, "4", "--as", "builder-3"],
+        vec!["verify", PLAN, "1"],
+        vec!["hook", "stop"],
+        vec!["next", OTHER],
+    ];
+    let moments = [
+        ("pre-commit", ""),
+        ("post-commit", ""),
+        ("post-commit", "kill -9 $(cut -d ' ' -f 4 /proc/$PPID/stat)"),
+    ];
+    for (is_shared, (hook, end)) in [false, true]
+        .into_iter()
+        .flat_map(|is_shared| moments.map(|moment| (is_shared, moment)))
+    {
+        let mut environment = Environment::new().repo();
+        environment.write("a.txt", "");
+        environment.git(&["add", "a.txt"]);
+        environment.git(&["commit", "-qm", "Add a part"]);
+        if is_shared {
+            environment = environment.shared();
+        }
+        environment.plan(&tree);
+        let path = |plan: &str, file: &str| format!(".fractal-planner/plans/{plan}/{file}");
+        environment.write(&path(OTHER, "tasks.md"), &tree);
+        for plan in [PLAN, OTHER] {
+            environment.done(&["approve", plan, "--yes"]);
+            environment.done(&["run", "start", plan, "--session", plan, "--builders", "3"]);
+            environment.done(&["claim", plan, "3", "--as", "builder-2"]);
+        }
+        let token = environment.claim_task("builder-1", "1");
+        let place = if is_shared {
+            String::new()
+        } else {
+            path(PLAN, "worktrees/builder-1/")
+        };
+        environment.write(&format!("{place}a.txt"), "about 1\n");
+        environment.done(&["submit", PLAN, "1", "--claim", &token]);
+        let calls = commands
+            .each_ref()
+            .map(|call| format!("{} {} </dev/null", env!("CARGO_BIN_EXE_fp"), call.join(" ")));
+        let script = format!(
+            "{{ unset GIT_DIR GIT_INDEX_FILE GIT_PREFIX; {}; }} >$HOME/said 2>&1\n{end}\nexit 0",
+            calls.join("; ")
+        );
+        environment.git_hook(hook, &script);
+        environment.pass("1");
+        std::fs::remove_file(environment.path(&format!(".git/hooks/{hook}"))).unwrap();
+        let said = std::fs::read_to_string(environment.beside("home/said")).unwrap();
+        assert!(said.contains("wait for"), "{said}");
+        for call in &commands {
+            environment.fp(call);
+        }
+        let case = format!("{hook} {end:?}, shared: {is_shared}\n{said}");
+        assert_eq!(environment.statuses()[0].1, "COMPLETED", "{case}");
+        let log = environment.read(&path(PLAN, "events.jsonl"));
+        assert!(
+            log.contains("headMoved") && !log.contains("drifted") && !log.contains("asked"),
+            "{case}\n{log}"
+        );
+        let other = environment.read(&path(OTHER, "events.jsonl"));
+        assert_eq!(other.matches("drifted").count(), 1, "{case}\n{other}");
+    }
+}
+
+#[test]
+fn what_the_plan_takes_back_is_drift_at_no_moment() {
+    let environment = started().shared();
+    let task = environment.build("builder-1", "a.txt", "about 1\n");
+    environment.pass(&task);
+    assert_eq!(asked(&environment), None);
+    environment.claim_task("builder-2", "3");
+    let script = format!(
+        "unset GIT_DIR GIT_INDEX_FILE GIT_PREFIX; {} next {PLAN} >$HOME/said 2>&1",
+        env!("CARGO_BIN_EXE_fp")
+    );
+    environment.git_hook("post-commit", &script);
+    environment.done(&["rollback", PLAN, &task]);
+    let said = std::fs::read_to_string(environment.beside("home/said")).unwrap();
+    assert!(said.contains("wait for"), "{said}");
+    std::fs::remove_file(environment.path(".git/hooks/post-commit")).unwrap();
+    assert_eq!(asked(&environment), None, "{said}");
 }

@@ -101,14 +101,14 @@ fn where_there_is_none() {
     assert_snapshot!(environment.fp(&["evidence", PLAN, "2"]), @r"
     exit status: 1
     --- stderr
-    error: task 2 has no evidence: it is PENDING, and no verdict has been recorded
+    error: task 2 has no evidence: it is waiting, and no verdict has been recorded
     hint: `fp status sample-20261121` shows where each task is
     ");
     assert_snapshot!(environment.fp(&["evidence", PLAN, "7"]), @r"
     exit status: 1
     --- stderr
     error: the approved plan has no leaf 7
-    hint: `fp status PLAN` lists the leaves
+    hint: `fp status sample-20261121` lists the leaves
     ");
 }
 

@@ -75,7 +75,7 @@ fn one_rule() {
       "id": "over-complexity",
       "schemaVersion": 1,
       "severity": "error",
-      "why": "A builder works on a leaf alone, in one context and with a few iterations. What is too large for that comes back half done, or done differently than planned."
+      "why": "A builder works on a leaf alone, in one context and with a few attempts. What is too large for that comes back half done, or done differently than planned."
     }
     "#);
 }

@@ -217,12 +217,12 @@ fn what_a_snapshot_says_never_outdoes_the_log() {
         ("no JSON", Some("\0".repeat(100))),
         (
             "older",
-            replaced("{\"schemaVersion\":3", "{\"schemaVersion\":2"),
+            replaced("{\"schemaVersion\":4", "{\"schemaVersion\":2"),
         ),
         (
             "newer",
             replaced(
-                "{\"schemaVersion\":3",
+                "{\"schemaVersion\":4",
                 "{\"schemaVersion\":99,\"more\":true",
             ),
         ),
@@ -249,7 +249,7 @@ fn what_a_snapshot_says_never_outdoes_the_log() {
         assert_eq!(environment.status(), before, "{what}");
         let text = fs::read_to_string(&snapshot).unwrap();
         assert!(
-            text.starts_with("{\"schemaVersion\":3") && text.contains("IMPLEMENTING"),
+            text.starts_with("{\"schemaVersion\":4") && text.contains("IMPLEMENTING"),
             "{what}"
         );
     }

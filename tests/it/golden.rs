@@ -62,6 +62,15 @@ fn difference(at: &str, recorded: &Value, now: &Value) -> Option<String> {
 fn reworded(recorded: &str) -> String {
     let changes = [
         (r"How to go on\?", "How should it continue?"),
+        // The states have one word each.
+        ("^it is COMPLETED$", "it is done"),
+        ("^it is FAILED", "it failed"),
+        ("^it is SKIPPED: Blocked", "it is skipped: blocked"),
+        (r"^it is IMPLEMENTING by (\S+)$", "it is building, with $1"),
+        (
+            r"^it is AWAITING_VERIFICATION by (\S+)$",
+            "it is verifying, with $1",
+        ),
         (r" after \d+\.\d{3} s, output sha256 \S+", ""),
         // The evidence file is the verifier's business and not the builder's.
         (r"- Evidence: \S+-verification\.md\n", ""),
@@ -400,14 +409,18 @@ fn a_boundary_that_is_broken() {
         "--claim",
         claim["claim"].as_str().unwrap(),
     ];
-    let refused = session.environment.fp(&submit);
+    // The recorded submission had the file. Now that is refused, which the log has as well, so another run shows it.
+    let aside = Session::new(&CHAIN, true, &[]).environment;
+    let (_, token) = aside.claim("builder-1").unwrap();
+    aside.write("elsewhere.txt", "of nobody\n");
+    let refused = aside.fp(&["submit", PLAN, "1", "--claim", &token]);
     assert!(
         refused
             .stderr
             .contains("boundary: elsewhere.txt is new, is not in the task's files"),
         "{refused}"
     );
-    // The recorded submission had the file. Now it has to come behind it.
+    // Here the file has to come behind the submission.
     fs::remove_file(session.environment.path("elsewhere.txt")).unwrap();
     session.tell(&submit);
     session.environment.write("elsewhere.txt", "of nobody\n");

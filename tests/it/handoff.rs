@@ -74,13 +74,13 @@ fn a_run_under_way() {
 
     ## Progress
 
-    1 of 4 tasks done, 1 being built, 1 failed, 1 skipped
+    1 of 4 tasks done, 1 failed, 1 being built, 1 skipped
 
     ## Open questions
 
     - q1: Task 1 failed for good: Criterion 1 (`a.txt` has a line about 1): not seen. The verifier says: "not yet". How should it continue?
       - Continue: go on with the tasks that don't depend on it
-      - Retry: give it all its iterations again
+      - Retry: give it all its attempts again
       - Change the task: correct it with `fp task revise`, then `fp approve`; it goes on with its work
       - Stop: end the run; what is done stays
 
@@ -91,13 +91,13 @@ fn a_run_under_way() {
 
     ## Begun
 
-    - 4: Write part 4 | attempt 1 of 1 | IMPLEMENTING | builder-2
+    - 4: Write part 4 | attempt 1 of 1 | building | builder-2
 
     ## Skipped
 
     - 2: Write part 2 | Blocked by 1
 
-    ## Completed, the last first
+    ## Done, the last first
 
     - 3: Write part 3 | attempt 1 of 1 | commit [COMMIT]
 
@@ -264,7 +264,7 @@ fn before_the_run_and_after_it() {
 
     4 of 4 tasks done
 
-    ## Completed, the last first
+    ## Done, the last first
 
     - 1: Write part 1 | attempt 1 of 3 | commit [COMMIT]
     - 2: Write part 2 | attempt 1 of 3 | commit [COMMIT]

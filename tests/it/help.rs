@@ -52,7 +52,7 @@ fn the_first_page_has_what_people_need() {
     Look      status  ready  show  log  why  report  plans
     Steer     run  approve  answer  retry  cancel  rollback  task
     Write     new  import  export  validate  fmt  explain
-    Project   config  specs  roadmap  debt  commit  comments
+    Project   config  specs  roadmap  commit  comments
     Machines  share  join  leave  fleet  ci
     Set up    install  uninstall  doctor  demo  completions  help
 
@@ -106,7 +106,14 @@ fn what_people_try_gets_the_right_hint() {
     error: there is no command "version"
     hint: `fp --version`
     "#);
-    assert!(hint("statu").contains("'status'"));
+    assert_snapshot!(["staus", "foo"].map(hint).concat(), @r#"
+    error: there is no command "staus"
+    hint: did you mean `fp status`?
+    error: there is no command "foo"
+    hint: `fp help` lists them all
+    "#);
+    let inner = environment.fp(&["task", "ad"]);
+    assert!(inner.stderr.contains("'add'"), "{inner}");
     environment.fp(&["new", "add auth"]);
     let goal = environment.fp(&["plan", "Add dark mode"]);
     assert!(

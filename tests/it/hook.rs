@@ -390,7 +390,6 @@ fn the_run_of_the_session_comes_before_one_that_knows_none() {
     assert!(copied.unwrap().success());
     environment.trust_copy("older-20261122");
     // Without a recorded session the run could be anybody's.
-    fs::remove_file(folder.join("older-20261122/execution-state.json")).unwrap();
     let log = folder.join("older-20261122/events.jsonl");
     fs::write(
         &log,
@@ -399,6 +398,7 @@ fn the_run_of_the_session_comes_before_one_that_knows_none() {
             .replace("\"session\":\"s1\",", ""),
     )
     .unwrap();
+    environment.own_log("older-20261122");
     let reply = |session: &str| {
         environment
             .replay_with(

@@ -128,7 +128,7 @@ fn one_question_a_task_and_in_its_first_iteration_only() {
     exit status: 1
     --- stderr
     error: builder-2 does not hold task 1
-    hint: `fp claim PLAN --as NAME` says which task is yours
+    hint: `fp claim sample-20261121 --as NAME` says which task is yours
     ");
     assert_snapshot!(clarify(&environment, "builder-1", &OPTIONS[..2]), @r"
     exit status: 1
@@ -163,7 +163,7 @@ fn one_question_a_task_and_in_its_first_iteration_only() {
     assert_snapshot!(clarify(&environment, "builder-1", &OPTIONS), @r"
     exit status: 1
     --- stderr
-    error: task 1 is in iteration 2: questions are asked in the first one and after a failed check
+    error: task 1 is at attempt 2: questions are asked in the first one and after a failed check
     hint: decide by the task and the code, and say what you decided with `fp submit --note`
     ");
 }
@@ -334,7 +334,7 @@ fn what_no_task_may_have() {
     exit status: 1
     --- stderr
     error: the claim on task 1 is not yours any more: its token has changed
-    hint: run `fp claim PLAN --as NAME`: if the task is still yours, it prints the token in force
+    hint: run `fp claim sample-20261121 --as NAME`: if the task is still yours, it prints the token in force
     ");
 }
 
@@ -378,7 +378,7 @@ fn doubted(answer: &str) -> (Environment, String, String) {
             "Stop"
         ]
     );
-    let text = "The builder of task 1 doubts its check \"grep -q two b.txt\": b.txt is no file";
+    let text = "The builder of task 1 doubts its check `grep -q two b.txt`: b.txt is no file";
     assert_eq!(asked[0]["text"], text);
     environment.done(&["answer", PLAN, "q1", "--option", answer]);
     let next = environment.next(&[]).stdout;
@@ -520,6 +520,7 @@ fn what_a_log_says_forges_no_line() {
         "schemaVersion": 1, "seq": last["seq"].as_u64().unwrap() + 1, "at": last["at"], "events": events,
     });
     environment.write(&log, format!("{text}{entry}\n"));
+    environment.own_log(PLAN);
     let payload = environment
         .done(&["claim", PLAN, "--as", "builder-1"])
         .stdout;

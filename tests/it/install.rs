@@ -544,6 +544,15 @@ fn settings_that_are_wanted_are_shown_added_and_taken_out_again() {
     Start Claude Code in a repository and type: /fp:plan GOAL
     ");
     assert_eq!(home.text(SETTINGS), there);
+    assert_snapshot!(home.fp(&["uninstall", "--dry-run"]), @"
+    exit status: 0
+    --- stdout
+    plugin       scope user: would be removed
+    marketplace  would be removed
+    settings     [ROOT]/home/.claude/settings.json: what fp had added would be removed
+    bundle       [ROOT]/data/fractal-planner/bundle: would be removed
+    ");
+    assert_eq!(home.text(SETTINGS), there);
     assert_snapshot!(home.fp(&["uninstall"]), @"
     exit status: 0
     --- stdout

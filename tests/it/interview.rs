@@ -189,6 +189,7 @@ fn a_round_is_in_the_log_when_it_records_something() {
     --- stdout
     Plan add-greeting-20261121 (planning)
     Written so far: interview.md
+    Next: fp validate add-greeting-20261121, once tasks.md is written; in Claude Code, ask for the planning to go on
     ");
     assert_snapshot!(environment.fp(&["doctor", "greeting"]), @r"
     exit status: 1

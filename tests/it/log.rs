@@ -109,7 +109,7 @@ fn what_concerns_one_task() {
     exit status: 1
     --- stderr
     error: the approved plan has no leaf 9
-    hint: `fp status PLAN` lists the leaves
+    hint: `fp status sample-20261121` lists the leaves
     ");
 }
 

@@ -31,7 +31,6 @@ mod commit;
 mod config;
 mod critique;
 #[cfg(unix)]
-mod debt;
 mod demo;
 #[cfg(unix)]
 mod docs;
@@ -109,6 +108,7 @@ mod scheduling;
 #[cfg(unix)]
 mod shells;
 mod show;
+mod shown;
 #[cfg(unix)]
 mod signals;
 #[cfg(unix)]

@@ -89,7 +89,7 @@ fn a_message_is_in_the_log_and_in_the_next_payload() {
 
         fp submit sample-20261121 3 --claim [TOKEN]
 
-    Add --note 'GOTCHA: …' (or PATTERN, UTIL, WARN) for what the next builder should know.
+    Add --note 'GOTCHA: …' (or PATTERN, UTIL, WARN) for what the next builder should know, 'DEBT: …' for work outside your task.
 
     A file beyond these can't be done without: `fp scope extend sample-20261121 3 PATH --claim [TOKEN] --reason '…'`.
     What only the user can decide, once: `fp clarify sample-20261121 3 --as builder-2 --question '…' --option 'A|what it means' --option 'B|…'`.
@@ -256,7 +256,7 @@ fn what_is_no_message_says_how_it_is_one() {
     exit status: 1
     --- stderr
     error: builder-3 holds no task
-    hint: messages are sent while a task is built; `fp claim PLAN --as NAME` takes one
+    hint: messages are sent while a task is built; `fp claim sample-20261121 --as NAME` takes one
     ");
     assert_snapshot!(add(&["FILE_MOVED: a", "--to", "builder-1"]), @r"
     exit status: 2
@@ -273,7 +273,7 @@ fn what_is_no_message_says_how_it_is_one() {
     exit status: 1
     --- stderr
     error: the run is over
-    hint: `fp status PLAN` shows how it ended; `fp start PLAN` starts it again
+    hint: `fp status sample-20261121` shows how it ended; `fp start sample-20261121` starts it again
     ");
 }
 

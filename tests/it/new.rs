@@ -88,7 +88,6 @@ fn the_skill_gets_all_of_it_as_json() {
         "name": "direct",
         "reason": "a change that one task holds (\"오타\")"
       },
-      "moreDebts": 0,
       "path": "[ROOT]/work/.fractal-planner/plans/plan-20261121",
       "planId": "plan-20261121",
       "schemaVersion": 1,
@@ -448,4 +447,30 @@ mod links_and_disks {
         hint: a file stands where a folder of that path should be: move it out of the way
         ");
     }
+}
+
+#[test]
+fn work_noted_for_later_is_listed() {
+    let environment = Environment::new().repo();
+    environment.fp(&["new", "add a greeting command"]);
+    let note = |text: &str| environment.fp(&["note", "add-greeting-command-20261121", "add", text]);
+    note("DEBT: The greeting is not translated");
+    note("WARN: The parser is fragile");
+    let output = environment.fp(&["new", "translate the program", "--format", "json"]);
+    assert_eq!(
+        output.json()["debts"],
+        serde_json::json!([
+            "add-greeting-command-20261121 [plan] DEBT: The greeting is not translated"
+        ])
+    );
+    let output = environment.fp(&["new", "translate all of it"]);
+    assert!(
+        output.stdout.contains(
+            "Noted for later (ask what of it belongs to this goal):\n  add-greeting-command-20261121 [plan] DEBT:"
+        ),
+        "{output}"
+    );
+    environment.fp(&["plans", "archive", "add-greeting-command-20261121"]);
+    let output = environment.fp(&["new", "translate it again", "--format", "json"]);
+    assert_eq!(output.json()["debts"], serde_json::json!([]));
 }

@@ -155,8 +155,10 @@ fn feedback_reaches_the_builder_once_and_the_next_verifier_in_short() {
     let note = "WARN: the second line <b>may</b> be wrong";
     environment.done(&["submit", PLAN, "1", "--claim", &token, "--note", note]);
     let seen = environment.done(&["verify", PLAN, "1"]).stdout;
-    assert!(seen.contains("- noted, WARN: \"the second line "), "{seen}");
-    assert!(!seen.contains("<b>"), "{seen}");
+    assert!(
+        seen.contains("- noted, WARN: the second line <b>may</b> be wrong\n"),
+        "{seen}"
+    );
     let verdict = environment.fp(&[
         "verdict",
         PLAN,
@@ -168,7 +170,7 @@ fn feedback_reaches_the_builder_once_and_the_next_verifier_in_short() {
         "--note",
         "GOTCHA: odd ends",
     ]);
-    let expect = "Task 1 did not pass: it goes back to its builder, iteration 2\nEvidence: evidence/task-1-verification.md\n";
+    let expect = "Task 1 did not pass: it goes back to its builder, attempt 2\nEvidence: evidence/task-1-verification.md\n";
     assert_eq!(verdict.stdout, expect);
     let next = environment
         .done(&["next", PLAN, "--ended", "builder-1"])
@@ -190,7 +192,7 @@ fn feedback_reaches_the_builder_once_and_the_next_verifier_in_short() {
         seen.contains("- the verifier before: One line short\n"),
         "{seen}"
     );
-    assert!(seen.contains("- noted, GOTCHA: \"odd ends\""), "{seen}");
+    assert!(seen.contains("- noted, GOTCHA: odd ends\n"), "{seen}");
 }
 
 #[test]
@@ -246,7 +248,7 @@ fn what_a_verifier_or_a_command_said_forges_no_section() {
         "{seen}"
     );
     assert!(
-        !seen.contains("<system-reminder>") && !seen.contains(['\u{202e}', '\u{200b}']),
+        !seen.contains("<system-reminder>") && seen.contains("      <U+202E>\n"),
         "{seen}"
     );
 }

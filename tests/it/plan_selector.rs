@@ -192,10 +192,7 @@ fn a_task_alone_is_enough() {
     check(&["why", "1.1"], "it can't be done");
     check(&["evidence", "1.1"], "task 1.1 has no evidence");
     check(&["rollback", "1.1"], "1.1");
-    check(
-        &["retry", "1.1"],
-        "Task 1.1 is pending again, and so are 1.2",
-    );
+    check(&["retry", "1.1"], "Task 1.1 waits again, and so do 1.2");
     check(&["release", "1.2"], "task 1.2");
     check(&["task", "remove", "1.2"], "1.2");
     check(&["retry", PLAN, "1.1"], "1.1");
@@ -297,12 +294,12 @@ fn a_plan_without_a_tree_says_what_its_planning_is_at() {
     exit status: 1
     --- stderr
     error: the plan is not approved yet
-    hint: validate the plan and run `fp approve PLAN`
+    hint: validate the plan and run `fp approve add-auth-20261121`
     ["evidence", "1"]
     exit status: 1
     --- stderr
     error: the plan is not approved yet
-    hint: validate the plan and run `fp approve PLAN`
+    hint: validate the plan and run `fp approve add-auth-20261121`
     ["cancel"]
     exit status: 1
     --- stderr
@@ -312,7 +309,7 @@ fn a_plan_without_a_tree_says_what_its_planning_is_at() {
     exit status: 1
     --- stderr
     error: the plan is not approved yet
-    hint: validate the plan and run `fp approve PLAN`
+    hint: validate the plan and run `fp approve add-auth-20261121`
     ["claim", "1", "--as", "builder-1"]
     exit status: 2
     --- stderr

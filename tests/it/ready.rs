@@ -40,10 +40,10 @@ fn nothing_is_ready_before_the_approval() {
     Next: fp approve sample-20261121
 
     Not ready:
-      1  pending  Write part 1
-      2  pending  Write part 2
-      3  pending  Write part 3
-      4  pending  Write part 4
+      1  waiting  Write part 1
+      2  waiting  Write part 2
+      3  waiting  Write part 3
+      4  waiting  Write part 4
     ");
 }
 
@@ -59,9 +59,9 @@ fn nothing_is_ready_before_the_start() {
     Next: fp start sample-20261121
 
     Not ready:
-      1  pending  Write part 1
-      2  pending  Write part 2
-      3  pending  Write part 3
+      1  waiting  Write part 1
+      2  waiting  Write part 2
+      3  waiting  Write part 3
       4  waiting  Write part 4
                   it waits for 1, 2
     ");
@@ -113,7 +113,7 @@ fn every_reason_has_its_words() {
     Not ready:
       1  done     Write part 1
       2  held     Write part 2
-                  it is IMPLEMENTING by builder-1
+                  it is building, with builder-1
       3  edited   Write part 3
                   it was edited after the approval: run `fp approve sample-20261121`
       4  waiting  Write part 4
@@ -133,9 +133,9 @@ fn a_task_that_shares_a_file_names_it() {
 
     Not ready:
       1  held     Write part 1
-                  it is IMPLEMENTING by builder-1
+                  it is building, with builder-1
       2  held     Write part 2
-                  it is IMPLEMENTING by builder-2
+                  it is building, with builder-2
       3  waiting  Write part 3
                   running task 1 may change a.txt
       4  waiting  Write part 4
@@ -163,9 +163,9 @@ fn a_failure_is_named_by_what_it_blocks() {
 
     Not ready:
       2  failed   Write part 2
-                  it is FAILED: it can't be␛[31m done
+                  it failed: it can't be␛[31m done
       4  blocked  Write part 4
-                  it is SKIPPED: Blocked by 2
+                  it is skipped: blocked by 2
     ");
     let mut more = leaves().to_vec();
     more.push(leaf("5", "2", "d.txt"));
@@ -191,9 +191,9 @@ fn nothing_is_ready_when_the_run_is_over() {
     Next: fp start sample-20261121
 
     Not ready:
-      1  pending  Write part 1
-      2  pending  Write part 2
-      3  pending  Write part 3
+      1  waiting  Write part 1
+      2  waiting  Write part 2
+      3  waiting  Write part 3
       4  waiting  Write part 4
                   it waits for 1, 2
     ");

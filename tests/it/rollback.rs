@@ -96,7 +96,7 @@ fn a_task_is_undone_and_can_be_built_again() {
     assert_snapshot!(environment.rollback("2", &[]), @r"
     exit status: 0
     --- stdout
-    Task 2 is rolled back and pending again: commit [COMMIT] is undone by [COMMIT]
+    Task 2 is rolled back and waits again: commit [COMMIT] is undone by [COMMIT]
       b.txt
     Next: fp next sample-20261121
     ");
@@ -115,27 +115,27 @@ fn a_task_is_undone_and_can_be_built_again() {
 fn what_was_built_on_it_goes_first() {
     let environment = done();
     assert_snapshot!(environment.refused_rollback("1"), @r"
-    error: task 1 can't be rolled back: task 2 (COMPLETED) builds on it
-    hint: roll back what builds on it first: `fp rollback PLAN 2`
+    error: task 1 can't be rolled back: task 2 (done) builds on it
+    hint: roll back what builds on it first: `fp rollback sample-20261121 2`
     ");
     environment.done(&["rollback", PLAN, "2"]);
     assert_snapshot!(environment.rollback("1", &[]), @r"
     exit status: 0
     --- stdout
-    Task 1 is rolled back and pending again: commit [COMMIT] is undone by [COMMIT]
+    Task 1 is rolled back and waits again: commit [COMMIT] is undone by [COMMIT]
       a.txt
-    What waits for it: 2 (PENDING)
+    What waits for it: 2 (waiting)
     Next: fp next sample-20261121
     ");
     assert_eq!(environment.states(), ["PENDING", "PENDING", "COMPLETED"]);
     assert_snapshot!(environment.refused_rollback("1"), @"
-    error: task 1 is PENDING: only a completed task can be rolled back
-    hint: `fp why PLAN TASK` says how it came to that, and what is next
+    error: task 1 is waiting: only a task that is done can be rolled back
+    hint: `fp why sample-20261121 1` says how it came to that, and what is next
     ");
     environment.claim("builder-1");
     assert_snapshot!(environment.refused_rollback("1"), @"
-    error: task 1 is IMPLEMENTING: only a completed task can be rolled back
-    hint: `fp why PLAN TASK` says how it came to that, and what is next
+    error: task 1 is building: only a task that is done can be rolled back
+    hint: `fp why sample-20261121 1` says how it came to that, and what is next
     ");
 }
 
@@ -145,14 +145,14 @@ fn what_is_under_way_on_it_is_named() {
     environment.done(&["rollback", PLAN, "2"]);
     environment.claim("builder-1");
     assert_snapshot!(environment.refused_rollback("1"), @r"
-    error: task 1 can't be rolled back: task 2 (IMPLEMENTING) builds on it
-    hint: wait until it is over, or take it back: `fp release PLAN 2`
+    error: task 1 can't be rolled back: task 2 (building) builds on it
+    hint: wait until it is over, or take it back: `fp release sample-20261121 2`
     ");
     let (_, token) = environment.claim("builder-1").unwrap();
     environment.write("b.txt", "again\n");
     environment.done(&["submit", PLAN, "2", "--claim", &token]);
     assert_snapshot!(environment.refused_rollback("1"), @r"
-    error: task 1 can't be rolled back: task 2 (AWAITING_VERIFICATION) builds on it
+    error: task 1 can't be rolled back: task 2 (verifying) builds on it
     hint: wait until task 2 has been judged
     ");
 }
@@ -396,6 +396,7 @@ fn a_log_that_names_no_commit() {
             .as_ref(),
     )
     .unwrap();
+    environment.own_log(PLAN);
     assert_snapshot!(environment.rollback("3", &[]), @r#"
     exit status: 2
     --- stderr
@@ -442,7 +443,7 @@ fn a_commit_that_was_reverted_by_hand_is_found() {
     assert_snapshot!(environment.rollback("3", &[]), @r"
     exit status: 0
     --- stdout
-    Task 3 is rolled back and pending again: commit [COMMIT] had been undone by [COMMIT]
+    Task 3 is rolled back and waits again: commit [COMMIT] had been undone by [COMMIT]
     Next: fp next sample-20261121
     ");
     assert_eq!(
@@ -472,7 +473,7 @@ fn a_task_without_a_commit_is_pending_with_its_change() {
     assert_snapshot!(environment.rollback("1", &[]), @r"
     exit status: 0
     --- stdout
-    Task 1 is rolled back and pending again: it has no commit (commits are off), so its change stays where it is
+    Task 1 is rolled back and waits again: it has no commit (commits are off), so its change stays where it is
     Next: fp next sample-20261121
     ");
     assert_eq!(environment.read("a.txt"), "about 1\n");
@@ -577,8 +578,8 @@ fn who_claims_what_waits_for_it_in_the_meantime_loses_it_again() {
     ]);
     assert_eq!(late.code, 1);
     assert_snapshot!(late.stderr, @"
-    error: task 2 is PENDING: claim it first
-    hint: `fp why PLAN TASK` says how it came to that, and what is next
+    error: task 2 is waiting: claim it first
+    hint: `fp why sample-20261121 2` says how it came to that, and what is next
     ");
 }
 
@@ -622,4 +623,22 @@ fn one_that_died_goes_on_where_it_was() {
     check("post-commit", DIES);
     check("pre-commit", &format!("{DIES}; exit 1"));
     check("pre-commit", &format!("{DIES}; sleep 1; exit 0"));
+}
+
+/// The hook plays the user, who saves a file while it runs.
+#[test]
+fn what_is_edited_while_the_undoing_is_committed_stays() {
+    let environment = done();
+    environment.git_hook("pre-commit", "mkdir -p c; echo 'my own' > c/d.txt; exit 1");
+    let output = environment.rollback("3", &[]);
+    assert!(
+        output
+            .stderr
+            .contains("; edited meanwhile, and left as it is: c/d.txt\n"),
+        "{output}"
+    );
+    assert_eq!(
+        (output.code, environment.read("c/d.txt")),
+        (1, "my own\n".to_owned())
+    );
 }

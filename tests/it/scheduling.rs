@@ -81,7 +81,7 @@ fn a_phase_begins_when_the_one_before_is_over() {
     exit status: 1
     --- stderr
     error: task 2 is not ready: its phase begins when that of task 1 is over
-    hint: `fp ready PLAN` says what each task waits for
+    hint: `fp ready sample-20261121` says what each task waits for
     ");
     environment.done(&["fail", PLAN, "1", "--reason", "never"]);
     assert_eq!(first(&environment), "2", "a phase that failed is over");
@@ -100,7 +100,7 @@ fn an_exclusive_file_is_held_by_whoever_may_change_it() {
     exit status: 1
     --- stderr
     error: task 2 is not ready: running task 1 may change Cargo.lock
-    hint: `fp ready PLAN` says what each task waits for
+    hint: `fp ready sample-20261121` says what each task waits for
     ");
 }
 

@@ -268,6 +268,8 @@ fn the_drawings_as_text() {
       classDef ready fill:#dbeafe,stroke:#2563eb,color:#10244f
       classDef building fill:#fef3c7,stroke:#b45309,color:#4a2503
       classDef verifying fill:#ede9fe,stroke:#7c3aed,color:#2e1065
+      classDef asking fill:#ede9fe,stroke:#7c3aed,color:#2e1065,stroke-width:2px
+      classDef stopped fill:#f2f2ef,stroke:#55554f,color:#1c1c1a
       classDef done fill:#dcfce7,stroke:#15803d,color:#0b3d1c
       classDef failed fill:#fee2e2,stroke:#b91c1c,color:#4c0a0a
       classDef skipped fill:#f2f2ef,stroke:#8a8a83,color:#55554f,stroke-dasharray:4 3

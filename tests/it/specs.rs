@@ -148,13 +148,13 @@ fn those_for_a_piece_of_work() {
     --- stdout
     # Spec errors: Errors say what to do (required)
 
-    Every error has a hint.
+    > Every error has a hint.
 
     # Spec names: Names of things (optional)
 
-    # Names of things
-
-    Plain words.
+    > # Names of things
+    >
+    > Plain words.
     ");
     let names = |args: &[&str]| {
         let rows = environment
@@ -174,7 +174,7 @@ fn those_for_a_piece_of_work() {
     exit status: 2
     --- stderr
     error: sample-20261121 has no leaf 9
-    hint: `fp show PLAN` lists them
+    hint: `fp show sample-20261121` lists them
     ");
     assert_snapshot!(Environment::new().repo().fp(&["specs", "for"]), @r"
     exit status: 0
@@ -187,17 +187,17 @@ fn those_for_a_piece_of_work() {
     --- stdout
     # Spec errors: Errors say what to do (required)
 
-    Every error has a hint.
+    > Every error has a hint.
 
     # Spec api/tokens: How tokens are kept (optional)
 
-    # How tokens are kept
-
-    Never in a log.
-
-    ## Rotation
-
-    After an hour.
+    > # How tokens are kept
+    >
+    > Never in a log.
+    >
+    > ## Rotation
+    >
+    > After an hour.
 
     # Beyond 8000 characters
 
@@ -218,7 +218,7 @@ fn those_for_a_piece_of_work() {
           "path": "[ROOT]/work/.fractal-planner/specs/errors.md",
           "priority": "high",
           "readMode": "required",
-          "text": "# Spec errors: Errors say what to do (required)\n\nEvery error has a hint.\n\n",
+          "text": "# Spec errors: Errors say what to do (required)\n\n> Every error has a hint.\n\n",
           "title": "Errors say what to do"
         },
         {

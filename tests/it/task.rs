@@ -102,11 +102,11 @@ fn what_is_refused() {
     let environment = running();
     let revise = |task: &str, leaf: &str| environment.refused_task(&["revise", PLAN, task], leaf);
     assert_snapshot!(revise("1", &new_leaf("1", "d.txt")), @r"
-    error: task 1 is COMPLETED and can't be changed or removed any more
+    error: task 1 is done and can't be changed or removed any more
     hint: undo the edit of that task in tasks.md and add a new task instead; one that is being built can be released first, a failed one retried
     ");
     assert_snapshot!(revise("2", &new_leaf("2", "d.txt")), @r"
-    error: task 2 is IMPLEMENTING and can't be changed or removed any more
+    error: task 2 is building and can't be changed or removed any more
     hint: undo the edit of that task in tasks.md and add a new task instead; one that is being built can be released first, a failed one retried
     ");
     assert_snapshot!(revise("3", &new_leaf("4", "d.txt")), @r"
@@ -265,7 +265,7 @@ fn a_task_is_split() {
     hint: `fp show sample-20261121` shows the tree
     ");
     assert_snapshot!(split("1", &(part("1.1", "none", "d.txt") + &part("1.2", "none", "g.txt"))), @r"
-    error: task 1 is COMPLETED and can't be changed or removed any more
+    error: task 1 is done and can't be changed or removed any more
     hint: undo the edit of that task in tasks.md and add a new task instead; one that is being built can be released first, a failed one retried
     ");
 }
@@ -310,7 +310,7 @@ fn a_task_is_removed() {
     let remove =
         |task: &str| environment.refused_edit(|| environment.fp(&["task", "remove", PLAN, task]));
     assert_snapshot!(remove("1"), @r"
-    error: task 1 is COMPLETED and can't be changed or removed any more
+    error: task 1 is done and can't be changed or removed any more
     hint: undo the edit of that task in tasks.md and add a new task instead; one that is being built can be released first, a failed one retried
     ");
     assert_snapshot!(remove("9"), @r"
@@ -319,7 +319,7 @@ fn a_task_is_removed() {
     ");
     environment.claim_task("builder-1", "2.2");
     assert_snapshot!(remove("2.2"), @r"
-    error: task 2.2 is IMPLEMENTING and can't be changed or removed any more
+    error: task 2.2 is building and can't be changed or removed any more
     hint: undo the edit of that task in tasks.md and add a new task instead; one that is being built can be released first, a failed one retried
     ");
 }
@@ -340,12 +340,12 @@ fn what_a_begun_task_waits_for_stays() {
     let remove =
         |task: &str| environment.refused_edit(|| environment.fp(&["task", "remove", PLAN, task]));
     assert_snapshot!(remove("1"), @r"
-    error: task 1 stays: task 2, which is IMPLEMENTING, waits for it
+    error: task 1 stays: task 2, which is building, waits for it
     hint: `fp task revise` changes a task that nobody has begun
     ");
     environment.done(&["release", PLAN, "2"]);
     assert_snapshot!(remove("1"), @r"
-    error: task 1 is FAILED and can't be changed or removed any more
+    error: task 1 is failed and can't be changed or removed any more
     hint: undo the edit of that task in tasks.md and add a new task instead; one that is being built can be released first, a failed one retried
     ");
 }
@@ -494,7 +494,7 @@ fn what_is_not_moved() {
     hint: `fp show sample-20261121` shows the tree
     ");
     assert_snapshot!(moved("1", "--under", "2"), @r"
-    error: task 1 is COMPLETED and can't be changed or removed any more
+    error: task 1 is done and can't be changed or removed any more
     hint: undo the edit of that task in tasks.md and add a new task instead; one that is being built can be released first, a failed one retried
     ");
     assert_snapshot!(environment.fp(&["task", "move", PLAN, "3"]), @r"

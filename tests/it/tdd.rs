@@ -91,8 +91,8 @@ fn unattended_it_is_built_and_said_so() {
 #[test]
 fn a_check_that_was_not_approved_does_not_run_before_the_work() {
     let environment = started("false");
-    let [tasks, log, snapshot] = ["tasks.md", "events.jsonl", "execution-state.json"]
-        .map(|name| format!(".fractal-planner/plans/{PLAN}/{name}"));
+    let [tasks, log] =
+        ["tasks.md", "events.jsonl"].map(|name| format!(".fractal-planner/plans/{PLAN}/{name}"));
     let before = environment.read(&tasks);
     let after = before.replace("Verify: false", "Verify: touch ran");
     let hash = |text: &str| fp_run::run::approval::hash(text.as_bytes());
@@ -103,7 +103,7 @@ fn a_check_that_was_not_approved_does_not_run_before_the_work() {
             .read(&log)
             .replace(&hash(&before), &hash(&after)),
     );
-    std::fs::remove_file(environment.path(&snapshot)).unwrap();
+    environment.own_log(PLAN);
     let refused = environment.fp(&["claim", PLAN, "--as", "builder-1"]);
     assert_eq!(refused.code, 1, "{refused}");
     assert!(refused.stderr.contains("task 1 was edited"), "{refused}");

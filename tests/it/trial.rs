@@ -44,7 +44,7 @@ fn a_command_with_a_comma_is_asked_about_before_it_is_claimed() {
         tested("2", "src/two.txt", "cargo test"),
     ]));
     let (_, next) = started(&environment);
-    let asked = "question: A check of task 1 fails before any work. \"cargo test a, bb\" ended with exit status 1: \
+    let asked = "question: A check of task 1 fails before any work. `cargo test a, bb` ended with exit status 1: \
                  \"error: unexpected argument 'bb' found Usage: cargo test [OPTIONS] [TESTNAME]\". How should it continue?";
     assert!(
         next.contains(asked) && next.contains("- Run without this check: "),
@@ -110,7 +110,7 @@ fn a_suite_that_is_red_already_is_asked_about_once() {
     ]);
     let (_, next) = started(&environment);
     assert!(
-        next.contains("A check of tasks 1, 2 fails before any work. \"sh -c 'exit 3'\" ended with"),
+        next.contains("A check of tasks 1, 2 fails before any work. `sh -c 'exit 3'` ended with"),
         "{next}"
     );
     environment.done(&["answer", PLAN, "q1", "--option", "Keep"]);
@@ -218,9 +218,9 @@ fn a_slow_command_is_left_out_and_leaves_nothing_behind() {
     assert!(environment.beside("begun").exists(), "{start}");
     assert_eq!(
         start.stderr,
-        "note: trying \"sh -c 'touch ../begun && sleep 30'\"\n\
-         note: trying \"true\"\n\
-         warning: \"sh -c 'touch ../begun && sleep 30'\" takes too long to be tried\n"
+        "note: trying `sh -c 'touch ../begun && sleep 30'`\n\
+         note: trying `true`\n\
+         warning: `sh -c 'touch ../begun && sleep 30'` takes too long to be tried\n"
     );
     assert!(next.contains("spawn builder-1"), "{next}");
 }
@@ -235,7 +235,7 @@ fn a_command_that_changes_files_is_named() {
     let (start, _) = started(&environment);
     assert_eq!(
         start.stderr,
-        "warning: \"sed -i s/Sample/Other/ README.md\" changed README.md in the checkout\n"
+        "warning: `sed -i s/Sample/Other/ README.md` changed README.md in the checkout\n"
     );
 }
 
@@ -269,7 +269,7 @@ fn without_a_user_the_task_is_built_as_it_is_planned() {
 fn a_slow_command_alone_is_named_while_it_runs() {
     let environment = planned(&[tested("1", "src/one.txt", "sleep 1.3")]);
     let (start, _) = started(&environment);
-    assert_eq!(start.stderr, "note: trying \"sleep 1.3\"\n");
+    assert_eq!(start.stderr, "note: trying `sleep 1.3`\n");
     let quick = planned(&[tested("1", "src/one.txt", "true")]);
     assert_eq!(started(&quick).0.stderr, "");
 }

@@ -69,7 +69,7 @@ impl Terminal {
             environment,
             &[env!("CARGO_BIN_EXE_fp"), "status", "--watch", PLAN],
         );
-        terminal.wait_for("q ends, arrows scroll");
+        terminal.wait_for("q closes, arrows scroll");
         terminal
     }
 
@@ -214,7 +214,7 @@ fn it_shows_what_happens_while_it_happens() {
 
 
 
-    q ends, arrows scroll                                                   1-3 of 3
+    q closes, arrows scroll                                                 1-3 of 3
     ");
     environment.build("builder-1", "1.txt", "about 1\n");
     terminal.wait_for("builder-1  waits for the verdict on 1");
@@ -295,7 +295,7 @@ fn a_terminal_that_is_closed_ends_it() {
         &environment,
         &[env!("CARGO_BIN_EXE_fp"), "status", "--watch", PLAN],
     );
-    terminal.wait_for("q ends");
+    terminal.wait_for("q closes");
     terminal.keyboard = Box::new(std::io::sink());
     drop(terminal.master.take());
     let end = Instant::now() + Duration::from_secs(60);
@@ -314,7 +314,7 @@ fn a_terminal_that_goes_without_a_signal_ends_it() {
         &environment,
         &["sh", "-c", script, "sh", fp, "status", "--watch", PLAN],
     );
-    terminal.wait_for("q ends");
+    terminal.wait_for("q closes");
     let id = environment.read("pid");
     terminal.keyboard = Box::new(std::io::sink());
     drop(terminal.master.take());
@@ -337,7 +337,7 @@ fn a_log_that_breaks_is_said_after_the_terminal_is_back() {
     environment.write(&log, format!("{whole}{{\"schem"));
     std::thread::sleep(Duration::from_millis(600));
     assert!(
-        terminal.shown().contains("q ends"),
+        terminal.shown().contains("q closes"),
         "half a line may become a whole one"
     );
     environment.write(&log, format!("{whole}{{\"schem\n"));

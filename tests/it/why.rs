@@ -119,7 +119,7 @@ fn a_task_that_failed_and_those_that_wait_for_it() {
 
     What unblocks it:
       fp retry sample-20261121 1
-          gives task 1 another try
+          gives task 1 another attempt
       fp task revise sample-20261121 1 --file -
           changes task 1, if it is at fault; then `fp approve sample-20261121`
     ");
@@ -173,7 +173,7 @@ fn a_task_that_is_done_and_one_that_was_edited() {
     09:00:00      3  1  builder-1 claims it (attempt 1)
     09:00:00      6  1  attempt 1 passed
                           fine
-    09:00:00      8  1  completed, commit [COMMIT]
+    09:00:00      8  1  done, commit [COMMIT]
 
     What unblocks it:
       nothing: it is done
@@ -205,7 +205,7 @@ fn what_it_does_not_know() {
     exit status: 1
     --- stderr
     error: the plan is not approved yet
-    hint: validate the plan and run `fp approve PLAN`
+    hint: validate the plan and run `fp approve sample-20261121`
     ");
     environment.done(&["approve", PLAN, "--yes"]);
     assert_snapshot!(why(&environment, "1"), @r"
@@ -224,7 +224,7 @@ fn what_it_does_not_know() {
     exit status: 1
     --- stderr
     error: the approved plan has no leaf 9
-    hint: `fp status PLAN` lists the leaves
+    hint: `fp status sample-20261121` lists the leaves
     ");
     assert_snapshot!(why(&environment, "../1"), @r#"
     exit status: 2

@@ -132,7 +132,7 @@ const CASES: [Case; 14] = [
         name: "verdict, passed",
         before: |environment| drop(environment.build("builder-1", "a.txt", "about 1\n")),
         args: |_| words("verdict PLAN 1 --pass 1:seen --summary fine"),
-        done_before: "it has passed already|is COMPLETED",
+        done_before: "it has passed already|is done",
     },
     Case {
         name: "verdict, failed",
@@ -150,7 +150,7 @@ const CASES: [Case; 14] = [
         name: "verdict, passed in a worktree",
         before: built_in_a_worktree,
         args: |_| words("verdict PLAN 1 --pass 1:seen --summary fine"),
-        done_before: "it has passed already|is COMPLETED",
+        done_before: "it has passed already|is done",
     },
     Case {
         name: "cancel with a worktree",
@@ -165,7 +165,7 @@ const CASES: [Case; 14] = [
             environment.pass("1");
         },
         args: |_| words("rollback PLAN 1"),
-        done_before: "is PENDING",
+        done_before: "is waiting",
     },
     Case {
         name: "claim in a shared plan",
@@ -177,7 +177,7 @@ const CASES: [Case; 14] = [
         name: "verdict, passed in a shared plan",
         before: shared_and_built,
         args: |_| words("verdict PLAN 1 --pass 1:seen --summary fine"),
-        done_before: "it has passed already|is COMPLETED",
+        done_before: "it has passed already|is done",
     },
     Case {
         name: "note",

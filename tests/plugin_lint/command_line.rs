@@ -51,6 +51,30 @@ pub(super) fn mistake(line: &str, may_be_a_mention: bool) -> Option<String> {
     }
 }
 
+/// What of the call `line` does not exist, if anything: its command, or one of its flags. It may be a part of a call.
+pub(super) fn unknown_part(line: &str) -> Option<String> {
+    let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
+    let mut tree = Cli::command();
+    tree.build();
+    let Some((command, rest)) = follow(&tree, &words[1..]) else {
+        return Some("there is no such command".into());
+    };
+    // One may stand behind the plan, as in `fp note PLAN add`.
+    let inner = rest.iter().find_map(|word| command.find_subcommand(word));
+    let command = inner.unwrap_or(command);
+    let flags = rest.iter().filter_map(|word| word.strip_prefix("--"));
+    let names = flags.map(|flag| {
+        flag.split(|c: char| !c.is_ascii_lowercase() && c != '-')
+            .next()
+    });
+    let has = |name: &str| {
+        let mut known = command.get_arguments().filter_map(clap::Arg::get_long);
+        name.is_empty() || name == "help" || name == "version" || known.any(|long| long == name)
+    };
+    let unknown = names.flatten().find(|name| !has(name))?;
+    Some(format!("there is no --{unknown}"))
+}
+
 /// The innermost command that `words` name, and what follows its name; `None` if the first word is neither a
 /// command nor a flag.
 fn follow<'a, 'w>(tree: &'a Command, words: &'w [String]) -> Option<(&'a Command, &'w [String])> {

@@ -3,7 +3,9 @@
 mod checks;
 mod command_line;
 mod commands_page;
+mod messages;
 mod page;
+mod words;
 
 use serde_json::Value;
 

@@ -187,9 +187,9 @@ fn new_numbers(plan: &PortablePlan) -> Vec<String> {
     ids
 }
 
-/// The task of the tree with all texts of `portable` that are read back as they were meant; `ext` keeps the others.
-/// Dependencies are the caller's.
-fn readable_task(portable: &mut PortableTask, id: &str) -> Task<'static> {
+/// The task of the tree with all texts of `portable` that are read back as they were meant; `ext` keeps the others, and
+/// those of a parent, of whose fields only the description counts. Dependencies are the caller's.
+fn readable_task(portable: &mut PortableTask, id: &str, is_parent: bool) -> Task<'static> {
     let title = one_line(&portable.title);
     let complexity = portable.complexity;
     let bare = Task {
@@ -205,11 +205,16 @@ fn readable_task(portable: &mut PortableTask, id: &str) -> Task<'static> {
     }
     let mut fields = TaskFields::default();
     for (kind, items) in said_fields(portable) {
-        let readable = readable_items(&bare, kind, &items);
+        let is_ignored = is_parent && kind != FieldKind::Description;
+        let readable = match is_ignored {
+            true => Vec::new(),
+            false => readable_items(&bare, kind, &items),
+        };
         if readable.len() < items.len() {
             keep_field(portable, kind);
         }
-        if !readable.is_empty() || (kind.form().is_list() && items.is_empty()) {
+        let is_empty_list = kind.form().is_list() && items.is_empty();
+        if !readable.is_empty() || is_empty_list && !is_ignored {
             *fields.slot(kind) = Some(readable.into());
         }
     }
@@ -421,9 +426,10 @@ fn write_readable(plan: &mut PortablePlan, ids: &[String]) -> String {
         .enumerate()
         .for_each(|(at, &task)| rank[task] = at);
     let mut drafted = Vec::with_capacity(order.len());
+    let parents: HashSet<usize> = plan.tasks.iter().filter_map(|task| task.parent).collect();
     for &at in &order {
         let portable = &mut plan.tasks[at];
-        let mut task = readable_task(portable, &ids[at]);
+        let mut task = readable_task(portable, &ids[at], parents.contains(&at));
         let known = |list: &Vec<String>| -> Vec<Item<'static>> {
             let known = list
                 .iter()

@@ -20,7 +20,6 @@ use serde::{Deserialize, Serialize};
 use crate::clock;
 use crate::file::{self, FileError};
 use crate::git::{Git, GitError, LedgerCommit, Oid, Pushed, RefUpdate};
-use crate::repo::Repo;
 use crate::run::fresh_token;
 use crate::trust::{Consent, ConsentSource, TrustError, TrustStore};
 
@@ -271,7 +270,7 @@ impl Membership {
         let Ok(member) = serde_json::from_str::<Self>(&text) else {
             return Ok(None);
         };
-        let is_own = trust_around(folder)?.knows(&member.consent(plan)?)?;
+        let is_own = TrustStore::around(folder)?.knows(&member.consent(plan)?)?;
         Ok(is_own.then_some(member))
     }
 
@@ -351,12 +350,6 @@ impl Membership {
         }
         (self.tip, self.fetched_at) = (news.tip, clock::now());
     }
-}
-
-/// The user's trust store, for the repository around `folder`.
-fn trust_around(folder: &Path) -> Result<TrustStore, TrustError> {
-    let env = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
-    TrustStore::of_user(&env, &Repo::find(folder))
 }
 
 /// What a fetch brought.
@@ -721,7 +714,7 @@ impl FleetRemote {
             pushed_at: now,
             files: BTreeMap::new(),
         };
-        trust_around(&self.folder)?.add(
+        TrustStore::around(&self.folder)?.add(
             member.consent(&self.plan)?,
             ConsentSource::Command,
             now,

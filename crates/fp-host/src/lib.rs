@@ -14,6 +14,7 @@ pub mod fleet;
 pub mod git;
 pub mod interrupt;
 pub mod json_text;
+pub mod lead;
 pub mod plan;
 pub mod plan_folder;
 pub mod platform;

@@ -15,6 +15,7 @@ use serde::Deserialize;
 
 use crate::file::{self, FileError, TASKS_CAP};
 use crate::git::{Git, GitError, Oid};
+use crate::lead::{LEAD_LOCK, LeadLook};
 use crate::plan_folder::{PlanError, PlanFolder};
 use crate::platform;
 use crate::repo::Repo;
@@ -174,6 +175,11 @@ impl OpenPlan {
         self.store.load()
     }
 
+    /// Looks at who leads the run; to be called before the log is read.
+    pub fn look_at_lead(&self) -> LeadLook {
+        LeadLook::at(self.folder.path())
+    }
+
     /// Takes the lock for appending to the log; waits as long as the settings allow.
     pub fn lock(&self) -> Result<Ledger<'_>, StoreError> {
         self.store.lock(Duration::from_secs(
@@ -251,7 +257,7 @@ impl OpenPlan {
 
     /// The lock of the process that leads the run.
     pub fn lead_lock(&self) -> PathBuf {
-        self.folder.file("lead.lock")
+        self.folder.file(LEAD_LOCK)
     }
 
     /// The folder of the builders' worktrees; it need not exist.

@@ -17,10 +17,57 @@ use jiff::civil::Date;
 use crate::file::{self, FileError};
 use crate::platform;
 use crate::repo::Repo;
-use crate::store::StoreError;
+use crate::store::{FOREIGN, StoreError};
 
 pub use archive::ARCHIVED;
 pub use record::{OfLayer, PlanRecord, Purpose};
+
+/// What `fp` and its agents write into the folder of a plan.
+const PLAN_FILES: [&str; 24] = [
+    "analysis.md",
+    "archived.json",
+    "context.md",
+    "critique.md",
+    "events.jsonl",
+    "execution-state.json",
+    "fleet.json",
+    "handoff.md",
+    "import.json",
+    "interview.json",
+    "interview.md",
+    "lead.lock",
+    "linear-mapping.json",
+    "lock",
+    "notepad.md",
+    "plan.json",
+    "plan.md",
+    "pre-analysis.md",
+    "report.html",
+    "research.md",
+    "signals.json",
+    "sync.lock",
+    "tasks.md",
+    "waiting.jsonl",
+];
+/// What it writes beside those folders.
+const BESIDE_PLANS: [&str; 3] = [".gitignore", "commit.lock", "worktrees.lock"];
+
+/// True if `path`, relative to the folder of all plans, is a file of a plan: nothing else may be where nothing is measured.
+pub fn is_plan_file(path: &str) -> bool {
+    match path.split_once('/') {
+        None => BESIDE_PLANS.contains(&path),
+        Some((plan, file)) => PlanId::new(plan).is_ok() && is_file_of_plan(file),
+    }
+}
+
+fn is_file_of_plan(file: &str) -> bool {
+    match file.split_once('/') {
+        None => PLAN_FILES.contains(&file),
+        Some(("evidence", name)) => name.ends_with(".md"),
+        Some(("unfinished", name)) => name.ends_with(".patch"),
+        Some((kept, file)) => kept.starts_with(FOREIGN) && is_file_of_plan(file),
+    }
+}
 
 /// Most plans for the same goal on one day.
 const MAX_SUFFIX: u32 = 999;

@@ -13,9 +13,7 @@ use crate::platform;
 
 /// The folder for configuration, specs and plans.
 pub const HOME: &str = ".fractal-planner";
-/// The log of debts. Like [`ROADMAPS`], it may change during a build without counting as the task's change.
-pub const DEBT_LOG: &str = ".fractal-planner/debt.jsonl";
-/// The folder of roadmaps.
+/// The folder of roadmaps. It may change during a build without counting as the task's change.
 pub const ROADMAPS: &str = ".fractal-planner/roadmaps";
 
 /// Size limit of git's own files, in bytes.

@@ -32,8 +32,14 @@ pub enum ScreenInput {
     /// A digit from 1 to 9.
     Digit(usize),
     Resized,
-    /// End the view: by key, by signal, or because the terminal is gone.
+    /// End the view: by Ctrl-C, by signal, or because the terminal is gone.
     End,
+    /// End the view, by `q` or Escape.
+    Quit,
+    /// `y`, as an answer.
+    Yes,
+    /// `n`, as an answer.
+    No,
     /// No input within the wait.
     Nothing,
 }
@@ -173,7 +179,9 @@ fn pressed(key: &KeyEvent) -> ScreenInput {
     let control = key.modifiers.contains(KeyModifiers::CONTROL);
     match key.code {
         KeyCode::Char('c' | 'd') if control => ScreenInput::End,
-        KeyCode::Char('q') | KeyCode::Esc => ScreenInput::End,
+        KeyCode::Char('q') | KeyCode::Esc => ScreenInput::Quit,
+        KeyCode::Char('y') => ScreenInput::Yes,
+        KeyCode::Char('n') => ScreenInput::No,
         KeyCode::Up | KeyCode::Char('k') => ScreenInput::Scroll(-1),
         KeyCode::Down | KeyCode::Char('j') => ScreenInput::Scroll(1),
         KeyCode::PageUp => ScreenInput::Page(-1),

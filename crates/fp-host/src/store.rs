@@ -5,6 +5,7 @@
 //! snapshot only saves reading it again, and is valid only while the log has the length and modification time
 //! recorded with it.
 
+mod chain;
 pub(crate) mod reader;
 mod shared;
 mod snapshot;
@@ -22,6 +23,8 @@ use fp_run::run::State;
 use fp_run::run::event::{Entry, Event, LOG_VERSION, SHARED_LOG_VERSION};
 use jiff::Timestamp;
 
+pub use self::chain::log_of_user;
+use self::chain::{Chain, LineOrigin};
 pub(crate) use self::reader::line_version;
 pub use self::reader::{
     ExaminedLedger, ExaminedLog, ExaminedSnapshot, LogLine, LogReader, Past, Portion,
@@ -31,13 +34,18 @@ pub use self::shared::Synced;
 use self::shared::Waiting;
 pub(crate) use self::snapshot::LogMark;
 
+use crate::clock;
 use crate::file::{self, FileError};
 use crate::fleet::FleetError;
 use crate::platform;
+use crate::trust::{self, Consent, ConsentSource, MachineKey, TrustError, TrustStore};
 
 pub const LOG: &str = "events.jsonl";
 pub const SNAPSHOT: &str = "execution-state.json";
 const LOCK: &str = "lock";
+/// Start of the name of a folder with a log that somebody else wrote.
+pub(crate) const FOREIGN: &str = "foreign";
+const MADE_FROM_LOG: [&str; 3] = [SNAPSHOT, "notepad.md", "evidence"];
 
 /// Size limit of the log and of the snapshot, in bytes: some 100,000 entries.
 const LEDGER_CAP: u64 = 64 * 1024 * 1024;
@@ -76,6 +84,9 @@ pub enum StoreError {
     /// The plan is shared, and what other machines have to agree to did not happen.
     #[error(transparent)]
     Fleet(#[from] FleetError),
+    /// This machine's key, or the user's trust store, can't be used.
+    #[error(transparent)]
+    Trust(#[from] TrustError),
 }
 
 impl Hint for StoreError {
@@ -85,6 +96,7 @@ impl Hint for StoreError {
                 file::advice(source).unwrap_or("check that the folder exists and may be written to").into()
             }
             Self::Fleet(error) => return error.hint(),
+            Self::Trust(error) => return error.hint(),
             Self::Foreign(_) => {
                 "move what is in its place out of the way, and put the file back if you have it".into()
             }
@@ -101,10 +113,14 @@ impl Hint for StoreError {
     }
 
     fn ends(&self) -> Exit {
-        if let Self::Fleet(error) = self {
-            error.ends()
-        } else {
-            Exit::Failed
+        match self {
+            Self::Fleet(error) => error.ends(),
+            Self::Trust(error) => error.ends(),
+            Self::Io { .. }
+            | Self::Foreign(_)
+            | Self::Line { .. }
+            | Self::Newer { .. }
+            | Self::Locked { .. } => Exit::Failed,
         }
     }
 }
@@ -132,6 +148,10 @@ pub struct Loaded {
     /// Notices for the user, such as a torn last line.
     pub notices: Vec<String>,
     mark: LogMark,
+    /// The code of the log's last line.
+    code: String,
+    /// True if this machine wrote the log before there were codes.
+    is_old: bool,
     /// Length of the log's whole lines in bytes; the rest is torn.
     whole: u64,
     /// True if the last of those lines lacks its newline.
@@ -144,12 +164,14 @@ pub struct Loaded {
 
 impl Loaded {
     /// The state of an intact log that has, or is about to get, a snapshot.
-    const fn in_order(state: Arc<State>, mark: LogMark) -> Self {
+    const fn in_order(state: Arc<State>, mark: LogMark, code: String) -> Self {
         let waiting = Waiting::NONE;
         Self {
             state,
             notices: Vec::new(),
             mark,
+            code,
+            is_old: false,
             whole: mark.bytes,
             unended: false,
             replayed: false,
@@ -204,11 +226,13 @@ impl Store {
 
     /// Takes the state from the snapshot if it matches `mark`, else replays the log.
     fn read(&self, path: &Path, log: Option<File>, mark: LogMark) -> Result<Loaded, StoreError> {
-        let written = match snapshot::stored(&self.folder.join(SNAPSHOT), &self.plan_id) {
-            Some((taken_at, state)) if taken_at == mark && log.is_some() => {
-                return Ok(Loaded::in_order(Arc::new(state), mark));
+        let key = readable_key();
+        let snapshot = self.folder.join(SNAPSHOT);
+        let written = match snapshot::stored(&snapshot, &self.plan_id, key.as_ref()) {
+            Some((taken_at, code, state)) if taken_at == mark && log.is_some() => {
+                return Ok(Loaded::in_order(Arc::new(state), mark, code));
             }
-            Some((_, state)) => state.seq,
+            Some((_, _, state)) => state.seq,
             None => 0,
         };
         let replayed = log.is_some();
@@ -216,7 +240,12 @@ impl Store {
         if let Some(mut log) = log {
             log.read_to_end(&mut text).map_err(io_error(path))?;
         }
-        let (state, whole) = replay(path, self.empty_state(), &text)?;
+        let Replayed {
+            state,
+            whole,
+            code,
+            is_old,
+        } = self.replay(&text, key.as_ref())?;
         let mut notices = Vec::new();
         if whole < text.len() {
             notices.push(torn_off(path, (text.len() - whole) as u64));
@@ -229,11 +258,86 @@ impl Store {
             state: Arc::new(state),
             notices,
             mark,
+            code,
+            is_old,
             whole: whole as u64,
             unended,
             replayed,
             waiting: Waiting::NONE,
         })
+    }
+
+    /// Folds the log in `text`.
+    fn replay(&self, text: &[u8], key: Option<&MachineKey>) -> Result<Replayed, StoreError> {
+        let path = self.log();
+        let mut state = self.empty_state();
+        let mut chain = Chain::new(key, &self.plan_id, "");
+        let trust = || TrustStore::around(&self.folder).ok();
+        let (mut has_codes, mut taken_over) = (false, None);
+        let whole = whole_lines(text);
+        for (i, line) in text[..whole].split(|b| *b == b'\n').enumerate() {
+            let Some(entry) = line_entry(&path, i + 1, line, state.seq + 1)? else {
+                continue;
+            };
+            let origin = chain.read(line);
+            state.apply_line(&entry, &chain.last, origin == LineOrigin::Own);
+            match origin {
+                LineOrigin::Own | LineOrigin::Foreign => has_codes = true,
+                LineOrigin::Uncoded => {
+                    let taken_over = taken_over.get_or_insert_with(|| {
+                        trust().and_then(|trust| trust.uncoded_logs(&self.plan_id).ok())
+                    });
+                    if taken_over
+                        .as_ref()
+                        .is_some_and(|codes| codes.contains(&chain.last))
+                    {
+                        state.foreign = None;
+                    }
+                }
+            }
+        }
+        let is_old = state.foreign.is_some()
+            && !has_codes
+            && trust().is_some_and(|trust| trust.approved_without_code(&state).unwrap_or(false));
+        if is_old {
+            state.foreign = None;
+        }
+        Ok(Replayed {
+            state,
+            whole,
+            code: chain.last,
+            is_old,
+        })
+    }
+
+    /// The key to write with, which is made if there is none.
+    fn key_to_write(&self) -> Result<MachineKey, StoreError> {
+        let folder = key_folder().ok_or(TrustError::NoFolder)?;
+        if let Some(key) = MachineKey::read(&folder)? {
+            return Ok(key);
+        }
+        // What was read without one counts as nobody's.
+        self.remember(None);
+        Ok(MachineKey::make(&folder)?)
+    }
+
+    /// What is about to be appended to. A log that this machine wrote before there were codes is bound to the trust store
+    /// first, as it is now.
+    fn load_to_write(&self) -> Result<(MachineKey, Loaded), StoreError> {
+        let key = self.key_to_write()?;
+        let mut loaded = self.load()?;
+        if loaded.is_old {
+            let trust = TrustStore::around(&self.folder)?;
+            let log = Consent::Log {
+                plan: self.plan_id.clone(),
+                code: loaded.code.clone(),
+            };
+            for consent in [log, trust::consent_of(loaded.base())] {
+                trust.add(consent, ConsentSource::Command, clock::now())?;
+            }
+            loaded.is_old = false;
+        }
+        Ok((key, loaded))
     }
 
     /// The state of an empty log, as this machine sees it.
@@ -253,7 +357,7 @@ impl Store {
     /// the result is dropped or the process ends, however that happens.
     pub fn lock(&self, patience: Duration) -> Result<Ledger<'_>, StoreError> {
         let lock = acquire(&self.folder.join(LOCK), patience)?;
-        let mut loaded = self.load()?;
+        let (key, mut loaded) = self.load_to_write()?;
         if loaded.unended || loaded.whole < loaded.mark.bytes {
             let path = self.log();
             loaded.mark = mend(&path, loaded.whole, loaded.unended)?;
@@ -262,6 +366,7 @@ impl Store {
         let snapshot_due = loaded.replayed;
         Ok(Ledger {
             store: self,
+            key,
             loaded,
             snapshot_due,
             lock: Some(lock),
@@ -404,21 +509,35 @@ fn cut_back(path: &Path, seq: u64, written: u64) -> String {
     )
 }
 
-/// Folds a log into the `state` of an empty one. Also returns the length of its whole lines in bytes.
-fn replay(path: &Path, mut state: State, text: &[u8]) -> Result<(State, usize), StoreError> {
-    let whole = whole_lines(text);
-    for (i, line) in text[..whole].split(|b| *b == b'\n').enumerate() {
-        if let Some(entry) = line_entry(path, i + 1, line, state.seq + 1)? {
-            state.apply(&entry);
-        }
+/// The folder of this machine's key.
+fn key_folder() -> Option<PathBuf> {
+    match cfg!(test) {
+        // The user's own stays as it is.
+        true => Some(std::env::temp_dir().join("fp-host-tests")),
+        false => trust::trust_folder(&trust::process_variable),
     }
-    Ok((state, whole))
+}
+
+/// This machine's key. One that can't be used is told where something has to be this machine's.
+fn readable_key() -> Option<MachineKey> {
+    MachineKey::read(&key_folder()?).ok().flatten()
+}
+
+/// A log that was folded.
+struct Replayed {
+    state: State,
+    /// Length of its whole lines in bytes.
+    whole: usize,
+    /// The code of the last line.
+    code: String,
+    is_old: bool,
 }
 
 /// A locked ledger; events can be appended as long as it lives.
 #[derive(Debug)]
 pub struct Ledger<'a> {
     store: &'a Store,
+    key: MachineKey,
     loaded: Loaded,
     /// True if the snapshot is behind the log. It is updated once, before the lock is released.
     snapshot_due: bool,
@@ -433,7 +552,9 @@ impl Drop for Ledger<'_> {
         if self.snapshot_due {
             snapshot::write(
                 &self.store.folder.join(SNAPSHOT),
+                &self.key,
                 self.loaded.mark,
+                &self.loaded.code,
                 self.loaded.base(),
             );
         }
@@ -454,6 +575,38 @@ impl Ledger<'_> {
     /// Notices for the user from opening the log.
     pub fn notices(&self) -> &[String] {
         &self.loaded.notices
+    }
+
+    /// Keeps a log that this machine did not write alone aside, with what was made from it, and begins an empty one. Returns
+    /// the folder where it is kept; `None` for a log that is this machine's.
+    ///
+    /// # Errors
+    /// The plan is shared, so that its log is the remote's, or the disk refuses.
+    pub fn begin_anew(&mut self) -> Result<Option<PathBuf>, StoreError> {
+        let Some(foreign) = TrustError::of_foreign_entry(&self.loaded.state) else {
+            return Ok(None);
+        };
+        if self.loaded.state.is_shared() {
+            return Err(foreign.into());
+        }
+        let folder = &self.store.folder;
+        let is_free = |kept: &PathBuf| fs::symlink_metadata(kept).is_err();
+        let mut names = (1..=u32::MAX).map(|number| folder.join(format!("{FOREIGN}-{number}")));
+        let kept = names.find(is_free).expect("nobody has so many folders");
+        fs::create_dir(&kept).map_err(io_error(&kept))?;
+        // The log is the last: a kill before leaves one that is as foreign as it was.
+        for name in MADE_FROM_LOG.into_iter().chain([LOG]) {
+            let from = folder.join(name);
+            match fs::rename(&from, kept.join(name)) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                    return Err(io_error(&from)(error));
+                }
+                _ => {}
+            }
+        }
+        self.store.remember(None);
+        self.loaded = self.store.load()?;
+        Ok(Some(kept))
     }
 
     /// The state that appending `events` would give.
@@ -488,17 +641,23 @@ impl Ledger<'_> {
             return self.append_shared(events, now);
         }
         let entry = self.entry(events, now);
-        let mut line =
-            serde_json::to_vec(&entry).map_err(|e| io_error(&self.store.log())(e.into()))?;
-        line.push(b'\n');
+        let line = serde_json::to_vec(&entry).map_err(|e| io_error(&self.store.log())(e.into()))?;
+        let mut chain = Chain::new(Some(&self.key), &self.store.plan_id, &self.loaded.code);
+        let line = chain.write(&line);
         self.loaded.mark = append_at(&self.store.log(), self.loaded.mark.bytes, &line)?;
+        self.loaded.code = chain.last;
         // Drops the remembered state, which is outdated and would make `make_mut` copy.
         self.store.remember(None);
-        Arc::make_mut(&mut self.loaded.state).apply(&entry);
+        Arc::make_mut(&mut self.loaded.state).apply_line(&entry, &self.loaded.code, true);
         self.snapshot_due = true;
-        let Loaded { state, mark, .. } = &self.loaded;
-        self.store
-            .remember(Some(Loaded::in_order(Arc::clone(state), *mark)));
+        let Loaded {
+            state, mark, code, ..
+        } = &self.loaded;
+        self.store.remember(Some(Loaded::in_order(
+            Arc::clone(state),
+            *mark,
+            code.clone(),
+        )));
         Ok(())
     }
 }

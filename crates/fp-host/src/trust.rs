@@ -4,12 +4,14 @@
 //! One line of JSON for each consent, only ever appended. The file belongs to the user alone.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use fp_plan::hint::{Exit, Hint};
 use fp_plan::plan::id::PlanId;
+use fp_run::run::consent::AgreedContent;
 use fp_run::run::{State, approval};
 use fp_run::verification::CommandRun;
 use jiff::Timestamp;
@@ -23,11 +25,18 @@ use crate::platform::{self, FOLDER_VARIABLES, UserFolder, make_private_folder, p
 use crate::process::{self, Limits};
 use crate::repo::Repo;
 
+mod key;
+
+pub(crate) use self::key::MachineKey;
+
 const SCHEMA_VERSION: u32 = 1;
 /// Size limit of the store, in bytes: some 100,000 consents.
 const STORE_CAP: u64 = 64 * 1024 * 1024;
 /// Largest note of a prompt that is kept, in bytes.
 const PROMPT_CAP: u64 = 1024 * 1024;
+
+/// The folder of the contents agreed to.
+const AGREED: &str = "agreed";
 
 /// How the user agreed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -53,8 +62,18 @@ pub enum ConsentSource {
     tag = "kind"
 )]
 pub enum Consent {
-    /// The approved leaves of a plan, with their commands.
-    Plan { plan: PlanId, tree: String },
+    /// The approved leaves of a plan, with their commands. Of several for a plan only the last one counts.
+    Plan {
+        plan: PlanId,
+        tree: String,
+        /// The code of the entry that says so, which binds the log up to there; `None` from an `fp` whose logs had no codes.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        code: Option<String>,
+    },
+    /// A log without codes that this machine wrote, up to the entry that would have this one.
+    Log { plan: PlanId, code: String },
+    /// The plan was made here.
+    Made { plan: PlanId },
     /// The plan is made from a prompt that asks for no review.
     Auto { plan: PlanId },
     /// Agents start as processes in the repository, and take on its settings, hooks and instructions.
@@ -65,11 +84,60 @@ pub enum Consent {
     Part { plan: PlanId, hash: String },
 }
 
+impl Consent {
+    /// The plan that it is about.
+    fn plan(&self) -> Option<&PlanId> {
+        match self {
+            Self::Plan { plan, .. }
+            | Self::Log { plan, .. }
+            | Self::Made { plan }
+            | Self::Auto { plan }
+            | Self::Part { plan, .. } => Some(plan),
+            Self::Agents | Self::Settings { .. } => None,
+        }
+    }
+
+    /// True if this is enough where `wanted` is asked for.
+    fn covers(&self, wanted: &Self) -> bool {
+        match (self, wanted) {
+            (
+                Self::Plan { plan, tree, code },
+                Self::Plan {
+                    plan: wanted_plan,
+                    tree: wanted_tree,
+                    code: wanted_code,
+                },
+            ) => {
+                let is_same_log = code.is_none() || wanted_code.is_none() || code == wanted_code;
+                plan == wanted_plan && tree == wanted_tree && is_same_log
+            }
+            _ => self == wanted,
+        }
+    }
+}
+
 /// The user's consent to everything that `state` has as approved.
 pub fn consent_of(state: &State) -> Consent {
     Consent::Plan {
         plan: state.plan_id.clone(),
         tree: approval::consent_hash(state),
+        code: state
+            .approval
+            .as_ref()
+            .and_then(|approval| approval.code.clone()),
+    }
+}
+
+/// What has to be agreed to for `state` to go on. The log of a shared plan is the remote's, and another machine may approve
+/// the same once more.
+fn consent_needed(state: &State) -> Consent {
+    match consent_of(state) {
+        Consent::Plan { plan, tree, .. } if state.is_shared() => Consent::Plan {
+            plan,
+            tree,
+            code: None,
+        },
+        consent => consent,
     }
 }
 
@@ -117,10 +185,34 @@ pub enum TrustError {
     File(#[from] FileError),
     #[error("{} may be written by others than you", path.display())]
     Exposed { path: PathBuf },
+    #[error("others than you may know {}, by which fp tells its own entries", path.display())]
+    KnownKey { path: PathBuf },
+    #[error("{} is no key of fp", path.display())]
+    NoKey { path: PathBuf },
     #[error(
         "{0} was approved elsewhere: by somebody else, on another machine or in another folder"
     )]
     Elsewhere(PlanId),
+    #[error("the log of {0} is not the one that you approved last")]
+    OtherLog(PlanId),
+    /// The log has an entry that came by a pull, a merge or an editor.
+    #[error("entry {seq} in the log of {plan} was not written by fp on this machine")]
+    ForeignEntry {
+        plan: PlanId,
+        seq: u64,
+        is_shared: bool,
+    },
+}
+
+impl TrustError {
+    /// The error for what needs a log that this machine wrote alone, about the log of `state`; `None` for such a log.
+    pub(crate) fn of_foreign_entry(state: &State) -> Option<Self> {
+        Some(Self::ForeignEntry {
+            plan: state.plan_id.clone(),
+            seq: state.foreign?,
+            is_shared: state.is_shared(),
+        })
+    }
 }
 
 impl Hint for TrustError {
@@ -137,17 +229,52 @@ impl Hint for TrustError {
                 )
                 .into(),
             ),
+            Self::KnownKey { path } | Self::NoKey { path } => Some(
+                format!(
+                    "remove it: fp makes another one, and `fp approve PLAN` begins the log of a plan anew: rm {}",
+                    path.display()
+                )
+                .into(),
+            ),
             Self::Elsewhere(plan) => Some(
                 format!("look at it with `fp show {plan}`, then run `fp approve {plan}`").into(),
+            ),
+            Self::OtherLog(plan) => Some(
+                format!(
+                    "put its events.jsonl back if you have it, or look at it with `fp show {plan}`, then run \
+                     `fp approve {plan}`"
+                )
+                .into(),
+            ),
+            Self::ForeignEntry {
+                plan,
+                is_shared: true,
+                ..
+            } => Some(
+                format!(
+                    "put its events.jsonl back as it was, or take the log from the remote again: `fp leave {plan}`, then \
+                     `fp join {plan}`"
+                )
+                .into(),
+            ),
+            Self::ForeignEntry { plan, .. } => Some(
+                format!(
+                    "put its events.jsonl back as it was, or run `fp approve {plan}`, which keeps that log aside and \
+                     begins a new one with the tree alone"
+                )
+                .into(),
             ),
         }
     }
 
     fn ends(&self) -> Exit {
-        if matches!(self, Self::Elsewhere(_)) {
-            Exit::Findings
-        } else {
-            Exit::Failed
+        match self {
+            Self::Elsewhere(_) | Self::OtherLog(_) | Self::ForeignEntry { .. } => Exit::Findings,
+            Self::NoFolder
+            | Self::File(_)
+            | Self::Exposed { .. }
+            | Self::KnownKey { .. }
+            | Self::NoKey { .. } => Exit::Failed,
         }
     }
 }
@@ -167,13 +294,18 @@ impl TrustStore {
     /// # Errors
     /// The environment names no home folder.
     pub fn of_user(env: Environment<'_>, repo: &Repo) -> Result<Self, TrustError> {
-        let folder = state_folder_on(std::env::consts::OS, env).ok_or(TrustError::NoFolder)?;
+        let folder = trust_folder(env).ok_or(TrustError::NoFolder)?;
         let repository = repo.git_dir.clone().unwrap_or_else(|| repo.root.clone());
         Ok(Self {
             folder,
             repository,
             worktree: repo.worktree.clone(),
         })
+    }
+
+    /// The store of this process's user, for the repository around `folder`.
+    pub(crate) fn around(folder: &Path) -> Result<Self, TrustError> {
+        Self::of_user(&process_variable, &Repo::find(folder))
     }
 
     /// Its folder, which belongs to the user alone.
@@ -193,24 +325,79 @@ impl TrustStore {
 
     /// True if the user agreed to `consent` in this very repository, and not in another that lay at its place.
     pub fn trusts(&self, consent: &Consent) -> Result<bool, TrustError> {
+        Ok(self
+            .agreed(consent)?
+            .iter()
+            .any(|repository| self.is_this(repository)))
+    }
+
+    fn is_this(&self, repository: &RepositoryIdentity) -> bool {
         // Whatever keeps git from answering is reported where git is needed.
         let has = |root: &str| {
             Git::open(&self.worktree)
                 .and_then(|git| git.has_commit(root))
                 .unwrap_or(true)
         };
-        Ok(self
-            .agreed(consent)?
-            .iter()
-            .any(|repository| repository.root.as_deref().is_none_or(has)))
+        repository.root.as_deref().is_none_or(has)
     }
 
-    /// Fails unless the user agreed to what `state` has as approved.
+    /// True if the user agreed to what `state` has as approved, and this machine wrote its log.
+    pub fn approves(&self, state: &State) -> Result<bool, TrustError> {
+        Ok(state.foreign.is_none() && self.trusts(&consent_needed(state))?)
+    }
+
+    /// The same without a look into the repository.
+    pub fn knows_approval(&self, state: &State) -> Result<bool, TrustError> {
+        Ok(state.foreign.is_none() && self.knows(&consent_needed(state))?)
+    }
+
+    /// Fails unless the user agreed to what `state` has as approved, and this machine wrote its log.
     pub fn agreed_commands(&self, state: &State) -> Result<AgreedCommands, TrustError> {
-        match self.trusts(&consent_of(state))? {
-            true => Ok(AgreedCommands(())),
-            false => Err(TrustError::Elsewhere(state.plan_id.clone())),
+        let plan = || state.plan_id.clone();
+        if self.approves(state)? {
+            return Ok(AgreedCommands(()));
         }
+        // Without a key that can be used no entry is this machine's.
+        MachineKey::read(&self.folder)?;
+        let last = self.last_approval(&state.plan_id)?;
+        let is_approved = last.is_some_and(|last| self.is_this(&last.repository));
+        Err(match TrustError::of_foreign_entry(state) {
+            Some(foreign) if is_approved => foreign,
+            None if is_approved && !state.is_shared() => TrustError::OtherLog(plan()),
+            Some(_) | None => TrustError::Elsewhere(plan()),
+        })
+    }
+
+    /// The plans of this repository that were made or approved here.
+    pub fn plans(&self) -> Result<BTreeSet<PlanId>, TrustError> {
+        let lines = self.lines()?;
+        Ok(lines
+            .iter()
+            .filter_map(|line| line.consent.plan().cloned())
+            .collect())
+    }
+
+    /// The codes that the last entries of logs of `plan` would have which this machine wrote without codes.
+    pub(crate) fn uncoded_logs(&self, plan: &PlanId) -> Result<BTreeSet<String>, TrustError> {
+        let consents = self.lines()?.into_iter().map(|line| line.consent);
+        Ok(consents
+            .filter_map(|consent| match consent {
+                Consent::Log { plan: of, code } if of == *plan => Some(code),
+                _ => None,
+            })
+            .collect())
+    }
+
+    /// True if the user approved what `state` has when logs had no codes yet, and nothing of its plan since.
+    pub(crate) fn approved_without_code(&self, state: &State) -> Result<bool, TrustError> {
+        let last = self.last_approval(&state.plan_id)?.map(|line| line.consent);
+        let is_old = |last: &Consent| matches!(last, Consent::Plan { code: None, .. });
+        Ok(last.is_some_and(|last| is_old(&last) && last.covers(&consent_needed(state))))
+    }
+
+    fn last_approval(&self, plan: &PlanId) -> Result<Option<TrustLine>, TrustError> {
+        let is_of_plan = |line: &TrustLine| matches!(&line.consent, Consent::Plan { plan: approved, .. } if approved == plan);
+        Ok(self.lines()?.into_iter().find(is_of_plan))
     }
 
     /// True if the user asked for `plan` without a review, and it hasn't been approved since.
@@ -230,10 +417,18 @@ impl TrustStore {
     /// The repositories at this place in which the user agreed to `consent`, the last one first.
     fn agreed(&self, consent: &Consent) -> Result<Vec<RepositoryIdentity>, TrustError> {
         let agreed = self
-            .lines()?
+            .lines_of(consent)?
             .into_iter()
-            .filter(|line| line.consent == *consent);
+            .filter(|line| line.consent.covers(consent));
         Ok(agreed.map(|line| line.repository).collect())
+    }
+
+    /// The lines that may have `consent`: of the approvals of a plan only the last one.
+    fn lines_of(&self, consent: &Consent) -> Result<Vec<TrustLine>, TrustError> {
+        match consent {
+            Consent::Plan { plan, .. } => Ok(self.last_approval(plan)?.into_iter().collect()),
+            _ => self.lines(),
+        }
     }
 
     /// The lines about the repository at this place, the last one first.
@@ -271,7 +466,8 @@ impl TrustStore {
         how: ConsentSource,
         at: Timestamp,
     ) -> Result<(), TrustError> {
-        if how != ConsentSource::Prompt && self.trusts(&consent)? {
+        let is_there = |line: &TrustLine| line.consent == consent && self.is_this(&line.repository);
+        if how != ConsentSource::Prompt && self.lines_of(&consent)?.iter().any(is_there) {
             return Ok(());
         }
         let repository = self.identity();
@@ -302,6 +498,43 @@ impl TrustStore {
             .and_then(|()| file.sync_all())
             .map_err(failed)?;
         Ok(())
+    }
+
+    /// Keeps what the user agreed to of `plan`, in place of what was kept before.
+    pub fn keep_agreed(&self, plan: &PlanId, content: AgreedContent) -> Result<(), TrustError> {
+        let path = self.agreed_file(plan);
+        let repository = self.identity();
+        let failed = |source: io::Error| FileError::Write {
+            path: path.clone(),
+            source,
+        };
+        let note = AgreedNote {
+            repository,
+            content,
+        };
+        let text = serde_json::to_vec(&note).map_err(|error| failed(error.into()))?;
+        make_private_folder(&self.folder.join(AGREED)).map_err(failed)?;
+        Ok(file::atomic_write(&path, &text)?)
+    }
+
+    /// What the user agreed to last of `plan` in this repository.
+    pub fn last_agreed(&self, plan: &PlanId) -> Result<Option<AgreedContent>, TrustError> {
+        let path = self.agreed_file(plan);
+        let of_plan = |line: &TrustLine| matches!(&line.consent, Consent::Plan { plan: known, .. } if known == plan);
+        let Some(text) = file::read_text_if_there(&path, STORE_CAP)? else {
+            return Ok(None);
+        };
+        refuse_if_exposed(&self.folder.join(AGREED))?;
+        let note: Option<AgreedNote> = serde_json::from_str(&text).ok();
+        let is_here = self.lines()?.iter().any(of_plan);
+        let note = note.filter(|note| is_here && note.repository == self.identity());
+        Ok(note.map(|note| note.content))
+    }
+
+    fn agreed_file(&self, plan: &PlanId) -> PathBuf {
+        let place = format!("{}\n{plan}", self.repository.display());
+        let name = approval::hash(place.as_bytes());
+        self.folder.join(AGREED).join(name).with_extension("json")
     }
 
     /// Keeps the prompt that the user typed in this session, in place of an earlier one.
@@ -372,6 +605,13 @@ impl TrustStore {
     }
 }
 
+/// What the user agreed to, and where.
+#[derive(Serialize, Deserialize)]
+struct AgreedNote {
+    repository: RepositoryIdentity,
+    content: AgreedContent,
+}
+
 /// A prompt, and where it was typed.
 #[derive(Serialize, Deserialize)]
 struct PromptNote {
@@ -380,6 +620,16 @@ struct PromptNote {
     prompt: String,
     /// The client's record of the conversation.
     transcript: Option<PathBuf>,
+}
+
+/// The folder of the trust store and of this machine's key.
+pub(crate) fn trust_folder(env: Environment<'_>) -> Option<PathBuf> {
+    state_folder_on(std::env::consts::OS, env)
+}
+
+/// The value of a variable of this process, if it is set and not empty.
+pub(crate) fn process_variable(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|value| !value.is_empty())
 }
 
 /// The folder of the user's state on `system`, named as in [`std::env::consts::OS`]; `None` without a home folder.

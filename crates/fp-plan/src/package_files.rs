@@ -169,6 +169,28 @@ fn entries_at<'t>(document: &'t DocumentMut, paths: &[&str]) -> Vec<(&'t str, &'
         .collect()
 }
 
+/// Every value in `item`, without keys.
+pub(crate) fn values_in(item: &Item) -> Vec<String> {
+    let of_value = |value: &toml_edit::Value| values_in(&Item::Value(value.clone()));
+    match item {
+        Item::None => Vec::new(),
+        Item::Value(toml_edit::Value::Array(items)) => items.iter().flat_map(of_value).collect(),
+        Item::Value(toml_edit::Value::String(text)) => vec![text.value().clone()],
+        Item::Value(toml_edit::Value::Integer(number)) => vec![number.value().to_string()],
+        Item::Value(toml_edit::Value::Float(number)) => vec![number.value().to_string()],
+        Item::Value(toml_edit::Value::Boolean(truth)) => vec![truth.value().to_string()],
+        Item::Value(toml_edit::Value::Datetime(time)) => vec![time.value().to_string()],
+        Item::ArrayOfTables(tables) => {
+            let items = tables.iter().flat_map(|table| table.iter());
+            items.flat_map(|(_, item)| values_in(item)).collect()
+        }
+        Item::Value(toml_edit::Value::InlineTable(_)) | Item::Table(_) => {
+            let items = item.as_table_like().into_iter().flat_map(TableLike::iter);
+            items.flat_map(|(_, item)| values_in(item)).collect()
+        }
+    }
+}
+
 fn cargo(text: &str) -> Option<PackageNames> {
     let document: DocumentMut = text.parse().ok()?;
     let mut names = PackageNames::new();

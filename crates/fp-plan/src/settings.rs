@@ -99,7 +99,7 @@ settings! {
         /// True if a task that passed is left uncommitted.
         no_commit: bool = false, Flag, Protected;
         /// The folder of all plans, relative to the repository, with `/` between its parts.
-        plans_dir: String = ".fractal-planner/plans".into(), Folder, Open;
+        plans_dir: String = ".fractal-planner/plans".into(), Folder, Protected;
         /// The permission mode that agents start with, where the client takes one.
         permission_mode: PermissionMode = PermissionMode::Default, Choice(PermissionMode::WORDS), Protected;
         /// Which ready task goes first.

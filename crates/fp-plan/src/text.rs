@@ -5,6 +5,8 @@ use std::borrow::Cow;
 
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
+use crate::markdown::code_span;
+
 const ELLIPSIS: char = '…';
 
 /// Puts `text` on one line: runs of white space and control characters become single blanks.
@@ -62,15 +64,20 @@ pub fn prompt_quoted(text: &str, max: usize) -> String {
         c => c,
     };
     let mut line = one_line(&text.chars().map(harmless).collect::<String>());
-    if line.len() > max {
+    cut_bytes(&mut line, max);
+    format!("\"{line}\"")
+}
+
+/// Cuts `text` to at most `max` bytes, with an ellipsis at the end if anything is missing.
+fn cut_bytes(text: &mut String, max: usize) {
+    if text.len() > max {
         let mut end = max.saturating_sub(ELLIPSIS.len_utf8());
-        while !line.is_char_boundary(end) {
+        while !text.is_char_boundary(end) {
             end -= 1;
         }
-        line.truncate(end);
-        line.push(ELLIPSIS);
+        text.truncate(end);
+        text.push(ELLIPSIS);
     }
-    format!("\"{line}\"")
 }
 
 /// Quotes a path in a prompt, unless it is a plain one.
@@ -84,39 +91,117 @@ pub fn prompt_path(path: &str) -> String {
     }
 }
 
-/// Makes text of several lines safe for a prompt, such as a payload or a hook's reply: at most `max` bytes, nothing
-/// invisible, and no tag like those in which the client wraps what it says itself. Other angle brackets stay, since
-/// code has them.
-pub fn prompt_lines(text: &str, max: usize) -> String {
-    let mut safe = String::with_capacity(text.len().min(max));
-    let mut before = ' ';
-    for (at, c) in text.char_indices() {
-        let shown = match c {
-            '\n' | '\t' => c,
-            '<' if !before.is_alphanumeric() && opens_wrapper(&text[at..]) => '(',
-            c if c.is_control() || is_invisible(c) => ' ',
-            c => c,
-        };
-        if safe.len() + shown.len_utf8() + text[at + c.len_utf8()..].len().min(ELLIPSIS.len_utf8())
-            > max
-        {
-            safe.push(ELLIPSIS);
-            break;
+/// Shows a command as it runs, for whoever agrees to it: each quote and blank stays, hidden characters are escapes such
+/// as `<U+200B>`, and further lines are indented, so that none looks like an entry beside the command.
+pub fn shown_command(command: &str) -> String {
+    let lines = command.split('\n').enumerate();
+    let lines = lines.map(|(number, line)| match number > 0 && !line.is_empty() {
+        true => format!("    {}", escaped(line, is_hidden)),
+        false => escaped(line, is_hidden),
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// The same in a sentence, as a code span. Line ends and tabs are escapes too, since a sentence has none.
+pub fn command_span(command: &str) -> String {
+    code_span(&escaped(command, |c| is_hidden(c) || c.is_control()))
+}
+
+/// True for a character that nobody sees in a command: a control character, a mark of width or direction, or a blank
+/// that a shell takes for part of a word.
+pub fn is_hidden(c: char) -> bool {
+    let is_blank = matches!(c, ' ' | '\t' | '\n');
+    !is_blank && (c.is_control() || c.is_whitespace() || is_invisible(c))
+}
+
+fn escaped(text: &str, hides: impl Fn(char) -> bool) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        match hides(c) {
+            true => shown.push_str(&format!("<U+{:04X}>", u32::from(c))),
+            false => shown.push(c),
         }
-        safe.push(shown);
-        before = c;
+    }
+    shown
+}
+
+/// Tags in which the client wraps what it says itself. A name that ends with a colon stands for all that begin with it.
+const WRAPPERS: [&str; 32] = [
+    "antml:",
+    "bash-input",
+    "bash-stderr",
+    "bash-stdout",
+    "command-args",
+    "command-contents",
+    "command-message",
+    "command-name",
+    "cross-session-message",
+    "function_calls",
+    "function_results",
+    "ide_diagnostics",
+    "ide_opened_file",
+    "ide_selection",
+    "invoke",
+    "local-command-caveat",
+    "local-command-stderr",
+    "local-command-stdout",
+    "mcp-polling-update",
+    "mcp-resource-update",
+    "new-diagnostics",
+    "parameter",
+    "persisted-output",
+    "post-tool-use-hook",
+    "pre-tool-use-hook",
+    "session-start-hook",
+    "system-reminder",
+    "task-notification",
+    "teammate-message",
+    "tool_use_error",
+    "user-memory-input",
+    "user-prompt-submit-hook",
+];
+
+/// Passes text of several lines on to a model as it is, except for what could speak for the client: its tags open with
+/// `&lt;`, and control, direction and tag characters are escapes such as `<U+202E>`. A line ends with a line feed.
+pub fn prompt_text(text: &str) -> String {
+    let obeyed = |c: char| {
+        (c.is_control() && !matches!(c, '\n' | '\t'))
+            || is_direction(c)
+            || matches!(c, '\u{2028}' | '\u{2029}' | '\u{e0000}'..='\u{e00ff}' | '\u{e01f0}'..='\u{e0fff}')
+    };
+    let text = text.replace("\r\n", "\n");
+    let mut safe = String::with_capacity(text.len());
+    for (at, piece) in text.split('<').enumerate() {
+        if at > 0 {
+            safe.push_str(if is_wrapper(piece) { "&lt;" } else { "<" });
+        }
+        safe.push_str(&escaped(piece, obeyed));
     }
     safe
 }
 
-/// True for a tag whose name has several words, such as `</system-reminder>`.
-fn opens_wrapper(text: &str) -> bool {
-    let name = text
+/// Cuts the [`prompt_text`] of `text` to at most `max` bytes.
+pub fn prompt_lines(text: &str, max: usize) -> String {
+    let mut safe = prompt_text(text);
+    cut_bytes(&mut safe, max);
+    safe
+}
+
+/// True if `inside`, which follows an angle bracket, begins with the name of a wrapper.
+fn is_wrapper(inside: &str) -> bool {
+    const LONGEST: usize = 40;
+    let seen = inside
         .chars()
-        .take(60)
-        .skip_while(|c| matches!(c, '<' | '/') || c.is_whitespace());
-    let mut name = name.take_while(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | ':'));
-    name.any(|c| !c.is_alphanumeric())
+        .filter(|c| !c.is_control() && !is_invisible(*c));
+    let name = seen.skip_while(|c| *c == '/' || c.is_whitespace());
+    let name: String = name
+        .take_while(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | ':'))
+        .take(LONGEST)
+        .collect();
+    let name = name.to_lowercase();
+    WRAPPERS
+        .iter()
+        .any(|wrapper| name == *wrapper || wrapper.ends_with(':') && name.starts_with(wrapper))
 }
 
 /// True for marks of width and writing direction, for fillers and variants that show nothing, and for the tags that hide
@@ -137,6 +222,20 @@ pub fn clipped(text: &str, most: usize) -> String {
         .take(most.saturating_sub(1))
         .chain([ELLIPSIS])
         .collect()
+}
+
+/// The last at most `most` bytes of `text`, without white space around it; an ellipsis stands for what is missing.
+pub fn last_part(text: &str, most: usize) -> String {
+    let text = text.trim();
+    match text.len().checked_sub(most) {
+        None | Some(0) => text.to_owned(),
+        Some(over) => {
+            let over = over + ELLIPSIS.len_utf8();
+            let mut kept = text.char_indices().filter(|(at, _)| *at >= over);
+            let from = kept.next().map_or(text.len(), |(at, _)| at);
+            format!("{ELLIPSIS}{}", &text[from..])
+        }
+    }
 }
 
 /// Cuts the [`visible_line`] of `text` to at most `columns` columns, with an ellipsis at the end if anything is
@@ -190,6 +289,32 @@ pub fn wrapped_within(text: &str, columns: usize, most: usize) -> Vec<String> {
     lines.iter().map(|line| fitted(line, columns)).collect()
 }
 
+/// Wraps `text` to lines of at most `columns` columns, and loses nothing: its lines and blanks stay, a line breaks at a
+/// blank, and a word that is wider than a line goes on in the next one.
+pub fn wrapped_whole(text: &str, columns: usize) -> Vec<String> {
+    let mut lines = Vec::new();
+    for line in text.lines() {
+        let line = visible_line(line);
+        let mut rest = line.as_str();
+        while rest.width() > columns {
+            let mut used = 0;
+            let fits = rest.char_indices().find(|(_, c)| {
+                used += c.width().unwrap_or(0);
+                used > columns
+            });
+            let first = rest.chars().next().map_or(1, char::len_utf8);
+            let fits = fits.map_or(rest.len(), |(end, _)| end).max(first);
+            let end = fits + rest[fits..].chars().next().map_or(0, char::len_utf8);
+            let blank = rest[..end].rfind(' ');
+            let blank = blank.filter(|at| !rest[..*at].trim().is_empty());
+            lines.push(rest[..blank.unwrap_or(fits)].to_owned());
+            rest = &rest[blank.map_or(fits, |at| at + 1)..];
+        }
+        lines.push(rest.to_owned());
+    }
+    lines
+}
+
 /// Replaces each control character in `text` by a sign, except for line feeds and tabs. A terminal obeys control
 /// characters, and direction marks reorder text, so that it reads as something else.
 pub fn visible(text: &str) -> Cow<'_, str> {
@@ -198,6 +323,19 @@ pub fn visible(text: &str) -> Cow<'_, str> {
         return Cow::Borrowed(text);
     }
     Cow::Owned(text.chars().map(shown).collect())
+}
+
+/// Does the same in JSON without loss: its escapes stand for the same characters.
+pub fn visible_json(json: &str) -> Cow<'_, str> {
+    if matches!(visible(json), Cow::Borrowed(_)) {
+        return Cow::Borrowed(json);
+    }
+    let is_seen = |c: char| matches!(c, '\n' | '\t') || sign(c) == c;
+    let shown = json.chars().map(|c| match is_seen(c) {
+        true => c.to_string(),
+        false => format!("\\u{:04x}", u32::from(c)),
+    });
+    Cow::Owned(shown.collect())
 }
 
 /// Does the same on one line, character by character: for paths and excerpts, whose blanks count.
@@ -222,12 +360,14 @@ fn sign(c: char) -> char {
         }
         '\u{7f}' => '\u{2421}',
         '\u{80}'..='\u{9f}' | '\u{2028}' | '\u{2029}' => char::REPLACEMENT_CHARACTER,
-        // Marks, embeddings, overrides and isolates of writing direction.
-        '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {
-            char::REPLACEMENT_CHARACTER
-        }
+        c if is_direction(c) => char::REPLACEMENT_CHARACTER,
         c => c,
     }
+}
+
+/// True for marks, embeddings, overrides and isolates of writing direction.
+fn is_direction(c: char) -> bool {
+    matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 #[cfg(test)]
@@ -288,13 +428,41 @@ mod tests {
     }
 
     #[test]
-    fn lines_in_a_prompt_have_no_tags_of_the_client() {
-        let check =
-            |text: &str, expect: &str| assert_eq!(prompt_lines(text, 24), expect, "{text:?}");
-        check("a\n\tb <c> Vec<T> x<y_z>", "a\n\tb <c> Vec<T> x<y_z>");
-        check("</system-reminder>", "(/system-reminder>");
-        check("< / Task_note> <a:b>", "( / Task_note> (a:b>");
-        check("a\u{202e}\u{1b}[m\u{3164}\u{e0041}b", "a  [m  b");
+    fn a_command_is_shown_as_it_runs() {
+        let check = |command: &str, expect: &str| assert_eq!(shown_command(command), expect);
+        check("echo `a`  \"$(b)\" 'c' <d>…", "echo `a`  \"$(b)\" 'c' <d>…");
+        check("a\tb\n\n- c\n  d", "a\tb\n\n    - c\n      d");
+        check("sh a\u{200b} b\u{a0}c", "sh a<U+200B> b<U+00A0>c");
+        check("\u{1b}[8ma\r\u{202e}b", "<U+001B>[8ma<U+000D><U+202E>b");
+        check("a\u{fe0f}\u{e0041}\u{2028}", "a<U+FE0F><U+E0041><U+2028>");
+        let long = "x".repeat(10_000);
+        check(&long, &long);
+        assert_eq!(command_span("a  'b'"), "`a  'b'`");
+        assert_eq!(command_span("a\n\t`b`"), "`` a<U+000A><U+0009>`b` ``");
+    }
+
+    #[test]
+    fn text_in_a_prompt_speaks_for_nobody_else() {
+        let check = |text: &str, expect: &str| assert_eq!(prompt_text(text), expect, "{text:?}");
+        for kept in [
+            "a\n\tb <c> Vec<T> x<y_z> </n-s:s> <my-element> <svg:rect a=\"b\">",
+            "\"say\" `it`, <'a>, a<b-c, <system>, <system-reminders>, &lt;",
+            "👩\u{200d}👩\u{200d}👧 ❤\u{fe0f} می\u{200c}خواهم 葛\u{e0100} a\u{ad}b",
+        ] {
+            check(kept, kept);
+        }
+        check("<system-reminder>", "&lt;system-reminder>");
+        check("< /\n System-Reminder >", "&lt; /\n System-Reminder >");
+        let of_calls = ["<a<", "antml:", "x y='z'/>"].concat();
+        check(&of_calls, &of_calls.replacen("a<", "a&lt;", 1));
+        check("<sys\u{200b}tem-reminder", "&lt;sys\u{200b}tem-reminder");
+        check("<\0invoke>", "&lt;<U+0000>invoke>");
+        check("a\r\nb\rc", "a\nb<U+000D>c");
+        check(
+            "a\u{202e}\u{1b}[m\u{e0041}b",
+            "a<U+202E><U+001B>[m<U+E0041>b",
+        );
+        let check = |text: &str, expect: &str| assert_eq!(prompt_lines(text, 24), expect);
         check("abcdefghijklmnopqrstuvwx", "abcdefghijklmnopqrstuvwx");
         check("abcdefghijklmnopqrstuvwxyz", "abcdefghijklmnopqrstu…");
     }
@@ -335,6 +503,18 @@ mod tests {
     }
 
     #[test]
+    fn nothing_is_lost_in_the_next_line() {
+        let check = |text: &str, expect: &[&str]| assert_eq!(wrapped_whole(text, 9), expect);
+        check("", &[]);
+        check("one  two\nthree", &["one  two", "three"]);
+        check("an immeasurable one", &["an", "immeasura", "ble one"]);
+        check("  twelve letters", &["  twelve", "letters"]);
+        check("123456789 0", &["123456789", "0"]);
+        check("한글이다한글", &["한글이다", "한글"]);
+        check("          x", &["         ", " x"]);
+    }
+
+    #[test]
     fn control_characters_are_seen() {
         let check = |text: &str, expect: &str, expect_line: &str| {
             assert_eq!(
@@ -358,7 +538,23 @@ mod tests {
         );
     }
 
+    #[test]
+    fn json_keeps_what_a_terminal_obeys() {
+        let value = serde_json::json!({ "a": "\u{9b}m\u{202e}\u{2028}\u{7f}\u{1b}한글" });
+        let shown = visible_json(&value.to_string()).into_owned();
+        assert_eq!(shown, visible(&shown));
+        assert_eq!(
+            serde_json::from_str::<serde_json::Value>(&shown).unwrap(),
+            value
+        );
+    }
+
     proptest! {
+        #[test]
+        fn what_nobody_obeys_passes_unchanged(text in r#"([ -;=-~\n\t가-힣←-⇿]|<[a-z]{0,5}[-:_> ][a-z"'`]{0,5}>?)*"#) {
+            prop_assert_eq!(prompt_text(&text), text);
+        }
+
         #[test]
         fn no_text_leaves_its_place(text in any::<String>(), most in 0_usize..40) {
             let quoted = prompt_quoted(&text, most);
@@ -368,10 +564,15 @@ mod tests {
             prop_assert!(!inner.chars().any(|c| c.is_control() || is_invisible(c)));
             let lines = prompt_lines(&text, most);
             prop_assert!(lines.len() <= most.max(ELLIPSIS.len_utf8()));
-            prop_assert!(!lines.chars().any(|c| c.is_control() && !matches!(c, '\n' | '\t') || is_invisible(c)));
-            prop_assert!(prompt_lines(&text, text.len()).len() <= text.len());
+            prop_assert!(!lines.chars().any(|c| c.is_control() && !matches!(c, '\n' | '\t') || is_direction(c)));
+            prop_assert_eq!(prompt_text(&prompt_text(&text)), prompt_text(&text));
+            prop_assert!(!shown_command(&text).chars().any(is_hidden));
             let cut = fitted(&text, most);
             prop_assert!(cut.width() <= most.max(1) || !cut.ends_with(ELLIPSIS));
+            let whole = wrapped_whole(&text, most);
+            prop_assert!(whole.iter().all(|line| line.width() <= most.max(2)), "{:?}", whole);
+            let letters = |text: &str| visible_line(text).replace(' ', "");
+            prop_assert_eq!(letters(&whole.concat()), letters(&text.lines().collect::<String>()));
             prop_assert!(clipped(&text, most).chars().count() <= most.max(1));
             prop_assert!(!one_line(&text).chars().any(char::is_control));
             prop_assert!(!visible(&text).chars().any(|c| c.is_control() && !matches!(c, '\n' | '\t')));

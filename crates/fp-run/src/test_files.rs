@@ -78,6 +78,22 @@ const FOLDERS: [&str; 13] = [
 /// Folders in which test runners keep recorded output.
 const SNAPSHOTS: [&str; 2] = ["snapshots", "__snapshots__"];
 
+/// Languages whose runners take for a test only what is named like one: any other file in a test folder is loaded by
+/// tests, or by the runner itself.
+const BY_NAME_ALONE: [Language; 2] = [Language::Python, Language::Ruby];
+
+/// Parts of the names of files and folders that runners load around the tests, or tests in place of what they test.
+const AROUND_TESTS: [&str; 8] = [
+    "setup",
+    "teardown",
+    "conftest",
+    "bootstrap",
+    "fixture",
+    "helper",
+    "mock",
+    "support",
+];
+
 /// True if a path is a test by its name, or a source file in a test folder.
 pub fn is_test_file(path: &RepoPath) -> bool {
     is_test(&path.to_lossy().to_lowercase())
@@ -92,6 +108,34 @@ fn is_test(path: &str) -> bool {
         return false;
     };
     patterns.iter().any(|pattern| matches(pattern, stem)) || folder.split('/').any(is_test_folder)
+}
+
+/// True if `path`, a test file in lower case, only holds tests: it is named like one, or it is in a test folder whose
+/// files are all tests, and by its name no setup, helper or fixture of others.
+fn holds_only_tests(path: &str) -> bool {
+    let Some(language) = Language::of(path) else {
+        return false;
+    };
+    let name = split(path).1;
+    let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
+    let is_around = |part: &str| AROUND_TESTS.iter().any(|around| part.contains(around));
+    // `test_helper` is named like a test, too.
+    let is_named = patterns(language).iter().any(|pattern| {
+        let is_of_tests = *pattern != "*" && !is_around(pattern);
+        is_of_tests && matches(pattern, stem) && !wild(pattern, stem).starts_with("helper")
+    });
+    let in_tests = || path.split('/').skip_while(|part| !is_test_folder(part));
+    is_named || !BY_NAME_ALONE.contains(&language) && !in_tests().any(is_around)
+}
+
+/// True if a test at `test` can be one of the source file `listed`: both are in one language. What is in none, such as a
+/// folder, can have tests in any.
+fn is_same_language(test: &str, listed: &str) -> bool {
+    match (Language::of(test), Language::of(listed)) {
+        (Some(Language::TestScript), Some(listed)) => listed == Language::Shell,
+        (test, Some(listed)) => test == Some(listed),
+        (_, None) => true,
+    }
 }
 
 fn patterns(language: Language) -> &'static [&'static str] {
@@ -126,11 +170,7 @@ impl<'p> Tests<'p> {
     /// folder of the same name, or in a test folder beside it or further up.
     pub fn of(&self, path: &str) -> Option<&'p str> {
         let lower = path.to_lowercase();
-        let language = Language::of(&lower)?;
-        let same = |test: &str| match Language::of(test) {
-            Some(Language::TestScript) => language == Language::Shell,
-            other => other == Some(language),
-        };
+        Language::of(&lower)?;
         let (folder, name) = split(&lower);
         let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
         let stem = stem.strip_suffix(".d").unwrap_or(stem);
@@ -145,8 +185,8 @@ impl<'p> Tests<'p> {
             .flatten();
         let mut beside = tests.filter(|(_, test)| {
             *test != lower
-                && same(test)
-                && (is_test_beside(test, &lower) || tests_the_folder(test, &lower))
+                && is_same_language(test, &lower)
+                && (stands_beside(split(test).0, &lower) || tests_the_folder(test, &lower))
         });
         beside.next().map(|(test, _)| *test)
     }
@@ -189,15 +229,19 @@ fn wild<'t>(pattern: &str, text: &'t str) -> &'t str {
     part.unwrap_or(text).trim_matches(['_', '-', '.'])
 }
 
-/// True if `path` is a test that belongs to the file or folder `listed`: in the same folder, in a folder named like the
-/// file, or in a test folder beside it or further up. Both must be in lower case.
+/// True if `path` holds nothing but tests of the file or folder `listed`: in its language, and in the same folder, in a
+/// folder named like the file, or in a test folder beside it or further up. What sets tests up, or is used by them, is no
+/// test: it decides what others say. Both must be in lower case.
 pub(crate) fn is_test_beside(path: &str, listed: &str) -> bool {
     let (folder, name) = split(path);
     let (around, last) = split(folder);
     if name.ends_with(".snap") && SNAPSHOTS.contains(&last) {
         return stands_beside(around, listed);
     }
-    is_test(path) && stands_beside(folder, listed)
+    is_test(path)
+        && holds_only_tests(path)
+        && is_same_language(path, listed)
+        && stands_beside(folder, listed)
 }
 
 /// True if the test's file name contains the name of the file `listed` as a word. Both must be in lower case.
@@ -463,6 +507,32 @@ mod tests {
         check("src/a.rs", "docs/snapshots/a.snap", false);
         check("src/a.rs", "tests/a.rs.bak", false);
         check("src/a.rs", "src/helper.rs", false);
+        for around in [
+            "tests/conftest.py",
+            "conftest.py",
+            "tests/__init__.py",
+            "tests/json.py",
+            "tests/helpers.py",
+        ] {
+            check("src/a.py", around, false);
+            check("src/a.rs", around, false);
+        }
+        check("src/a.py", "tests/test_a.py", true);
+        check("src/a.py", "tests/test_setup.py", true);
+        check("src/a.rs", "tests/test_a.py", false);
+        check("src/a.rs", "tests/a.sh", false);
+        check("a.sh", "tests/a.bats", true);
+        check("src/a.ts", "src/setupTests.ts", false);
+        check("src/a.ts", "test/setup.js", false);
+        check("src/a.ts", "test/setup.test.js", true);
+        check("src/a.ts", "src/__tests__/__mocks__/fs.js", false);
+        check("lib/a.rb", "spec/spec_helper.rb", false);
+        check("lib/a.rb", "spec/support/x.rb", false);
+        check("lib/a.rb", "test/test_helper.rb", false);
+        check("x-support/src/a.rs", "x-support/tests/b.rs", true);
+        check("src/A.php", "tests/bootstrap.php", false);
+        check("src/A.php", "tests/ATest.php", true);
+        check("README.md", "tests/test_a.py", true);
         check("src", "tests/a.rs", true);
     }
 }

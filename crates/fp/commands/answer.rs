@@ -20,7 +20,7 @@ pub(crate) struct AnswerArgs {
 }
 
 pub(crate) fn run(args: AnswerArgs, context: &Context) -> CommandResult {
-    let plan = context.open(args.plan.as_deref())?;
+    let plan = context.open_trusted(args.plan.as_deref())?;
     let next = answer(&plan, &args.question, &args.option, context)?;
     let json = json!({ "question": args.question, "options": args.option });
     context.report(&json, &format!("Recorded\nNext: {next}\n"))

@@ -2,6 +2,7 @@
 //! machine. Without a word of the user it prints the question to ask.
 
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use fp_host::facts::reference_text;
@@ -10,9 +11,9 @@ use fp_host::run::end_checks::{end_commands, missing_program};
 use fp_host::trust::ConsentSource;
 use fp_plan::plan::Plan;
 use fp_plan::plan::id::{PlanId, TaskId};
-use fp_plan::text::{counted, prompt_quoted};
+use fp_plan::text::{counted, shown_command};
 use fp_run::commit_style::{CommitHistory, SUBJECTS};
-use fp_run::run::consent::{PrintedQuestion, changes_since, commands_by_program};
+use fp_run::run::consent::{AgreedContent, PrintedQuestion, commands_by_program};
 use fp_run::run::event::{Approve, Decider, Event};
 use fp_run::run::{State, approval};
 use serde_json::json;
@@ -46,21 +47,27 @@ pub(crate) fn run(args: ApproveArgs, context: &Context) -> CommandResult {
     let is_of_this = state.approval.as_ref().is_some_and(|approval| {
         approval.tree_hash == approval::hash(text.as_bytes()) && approval.end_commands == commands
     });
-    let is_known = context.approved_here(&state);
-    let known = Some(&*state).filter(|_| is_known && !is_of_this);
-    let terms = match known {
-        Some(known) => changes_since(known, &tree, &commands, usize::MAX) + "\n",
+    let is_approved = is_of_this && context.approved_here(&state);
+    let before = match is_approved {
+        true => None,
+        false => context.trust()?.last_agreed(plan.id())?,
+    };
+    let terms = match &before {
+        Some(before) => before.changes_to(&tree, &commands, usize::MAX) + "\n",
         None => commands_text(&tree, &commands),
     };
-    let given = match is_of_this && is_known {
+    let given = match is_approved {
         true => Some(ConsentSource::Flag),
         false => consent_given(&args, plan, &tree, &terms, &state, context)?,
     };
     let Some(how) = given else {
-        return ask_for_consent(plan, &text, &tree, &commands, known, context);
+        return ask_for_consent(plan, &text, &tree, &commands, before.as_ref(), context);
     };
     let approved = approve(plan, &text, &tree, &commands, how, context)?;
-    let Approved { changed, state } = &approved;
+    let Approved { changed, state, .. } = &approved;
+    if let Some(note) = approved.kept_note(context) {
+        context.printer.note(&note);
+    }
     let before = Before::of(state);
     for id in before.others.iter().filter(|_| *changed) {
         context.printer.note(&format!(
@@ -111,13 +118,10 @@ pub(crate) fn commands_text(tree: &Plan, end_commands: &[String]) -> String {
         text.push_str("Once no task is left, these run:\n");
     }
     for command in end_commands {
-        let missing =
-            missing_program(command).map(|program| format!(": not run, {program} isn't installed"));
-        text.push_str(&format!(
-            "- {}{}\n",
-            prompt_quoted(command, usize::MAX),
-            missing.unwrap_or_default()
-        ));
+        text.push_str(&format!("- {}\n", shown_command(command)));
+        if let Some(program) = missing_program(command) {
+            text.push_str(&format!("  (not run: {program} isn't installed)\n"));
+        }
     }
     text
 }
@@ -158,9 +162,19 @@ pub(crate) struct Approved {
     /// False if the log had it already.
     changed: bool,
     state: Arc<State>,
+    /// The folder of the log that this machine did not write, if there was one.
+    kept: Option<PathBuf>,
 }
 
 impl Approved {
+    /// The note on a log that doesn't count any more.
+    pub(crate) fn kept_note(&self, context: &Context) -> Option<String> {
+        let kept = context.shown(self.kept.as_deref()?);
+        Some(format!(
+            "note: the log that was here was not written by fp on this machine; it is in {kept}, and the plan begins anew"
+        ))
+    }
+
     /// The command that follows: it continues the run, or starts one.
     pub(crate) fn next(&self) -> String {
         let (state, plan) = (&self.state, &self.state.plan_id);
@@ -182,10 +196,6 @@ pub(crate) fn approve(
 ) -> Result<Approved, CommandError> {
     let mut leaves =
         approval::leaves(tree, &plan.settings.exclusive).map_err(CommandError::failed)?;
-    let before = plan.load()?.state;
-    approval::stamp_references(&mut leaves, tree, &before, |path| {
-        reference_text(&context.repo().root, path)
-    });
     // Without git a plan can be approved; `fp start` is what needs it.
     let git = plan.git().ok();
     let base = git
@@ -201,12 +211,17 @@ pub(crate) fn approve(
     };
     let trust = context.trust()?;
     let mut ledger = plan.lock_in_order()?;
-    let is_foreign =
-        ledger.state().approval.is_some() && !trust.trusts(&consent_of(ledger.state()))?;
+    let agreed = AgreedContent::of(tree, end_commands);
+    let kept = ledger.begin_anew()?;
+    approval::stamp_references(&mut leaves, tree, ledger.state(), |path| {
+        reference_text(&context.repo().root, path)
+    });
+    // This machine's own, moved or copied here: what was under way there isn't here.
+    let is_moved = ledger.state().approval.is_some() && !trust.approves(ledger.state())?;
     let (tree_hash, end_commands) = (approval::hash(text.as_bytes()), end_commands.to_vec());
     // Before the approval, which would leave tasks that are being built as they are.
     let mut events = Vec::new();
-    if is_foreign && ledger.state().has_begun() {
+    if is_moved && ledger.state().has_begun() {
         events.push(Event::ProgressDropped {});
     }
     let approved = Approve {
@@ -222,9 +237,14 @@ pub(crate) fn approve(
     ledger.append(events, context.now())?;
     // With the lock still held: who goes on with the run never meets an approval that isn't trusted yet.
     trust.add(consent_of(ledger.state()), how, context.now())?;
+    if how != ConsentSource::Prompt {
+        // After a prompt with `--auto` the user has seen none of it.
+        trust.keep_agreed(plan.id(), agreed)?;
+    }
     Ok(Approved {
         changed,
         state: ledger.into_state(),
+        kept,
     })
 }
 
@@ -237,7 +257,7 @@ pub(crate) fn approval_question(
     text: &str,
     tree: &Plan,
     end_commands: &[String],
-    before: Option<&State>,
+    before: Option<&AgreedContent>,
 ) -> Result<PrintedQuestion, CommandError> {
     let hash = approval::hash(text.as_bytes());
     PrintedQuestion::of_approval(plan, tree, &hash, end_commands, before).ok_or_else(|| {
@@ -256,7 +276,7 @@ fn ask_for_consent(
     text: &str,
     tree: &Plan,
     end_commands: &[String],
-    before: Option<&State>,
+    before: Option<&AgreedContent>,
     context: &Context,
 ) -> CommandResult {
     let id = plan.id();
@@ -265,13 +285,15 @@ fn ask_for_consent(
         header,
         options,
     } = approval_question(id, text, tree, end_commands, before)?;
-    let mut text = format!("Not approved. Ask the user, word for word:\n\nquestion: {question}\n");
+    let mut text = format!(
+        "Not approved: that takes the user's answer to this question, word for word.\n\nquestion: {question}\n"
+    );
     text.push_str(&format!("header: {header}\noptions:\n"));
     for option in &options {
         text.push_str(&format!("- {}: {}\n", option.label, option.description));
     }
     text.push_str(&format!(
-        "\nThe answer is recorded when it is given. At a terminal: fp approve {id}\n"
+        "\nIn Claude Code the answer is recorded when it is given. At a terminal: fp approve {id}\n"
     ));
     let json = json!({
         "planId": id, "approved": false, "question": question, "header": header, "options": options,

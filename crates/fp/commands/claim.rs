@@ -85,7 +85,7 @@ pub(crate) fn run(args: ClaimArgs, context: &Context) -> CommandResult {
         }
     };
     context.notices(ledger.notices());
-    if ledger.state().is_shared() {
+    if ledger.state().may_be_others() {
         plan.agreed_commands(ledger.state())?;
     }
     // A task is built on the newest commit of all machines, unless its checks have already run on an older one.
@@ -315,9 +315,7 @@ fn doubt(
 ) -> Result<CommandError, CommandError> {
     let mut ledger = plan.lock_in_order()?;
     let mut events = decide(ledger.state())?;
-    events.push(Event::AgentEnded {
-        name: owner.clone(),
-    });
+    events.push(Event::agent_ended(owner.clone()));
     ledger.append(events, context.now())?;
     Ok(CommandError::refused(why).hint("end your turn: the user is asked, and you are told"))
 }

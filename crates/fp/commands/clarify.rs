@@ -2,6 +2,7 @@
 
 use fp_plan::plan::id::{AgentName, TaskId};
 use fp_plan::plan::parse;
+use fp_plan::text::shown_command;
 use fp_run::run::question::AnswerOption;
 use serde_json::json;
 
@@ -35,7 +36,7 @@ pub(crate) struct ClarifyArgs {
 }
 
 pub(crate) fn run(args: ClarifyArgs, context: &Context) -> CommandResult {
-    let plan = context.open(Some(&args.plan))?;
+    let plan = context.open_trusted(Some(&args.plan))?;
     let mut ledger = context.told(plan.lock_in_order()?);
     let state = ledger.state();
     let events = match &args.check {
@@ -46,13 +47,15 @@ pub(crate) fn run(args: ClarifyArgs, context: &Context) -> CommandResult {
             let commands = parsed
                 .leaves()
                 .flat_map(|leaf| leaf.test_commands().chain(leaf.verify()));
-            if !commands.into_iter().any(|known| known == command) {
+            // The payload has further lines indented.
+            let is_meant = |known: &&str| known == command || shown_command(known) == *command;
+            let Some(command) = commands.into_iter().find(is_meant) else {
                 return Err(CommandError::failed(format!(
                     "{command:?} is no command of task {}",
                     args.task
                 ))
                 .hint("give it as the payload has it under VERIFICATION, in single quotes"));
-            }
+            };
             state.doubt_command(&args.task, &args.owner, &args.question, command)?
         }
         None => {

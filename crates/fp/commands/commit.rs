@@ -231,8 +231,8 @@ fn refused(blocked: &Blocked) -> CommandError {
         Blocked::SigningFailed { .. } => refused.hint(
             "make the key of `user.signingkey` available, or turn `commit.gpgsign` off for this repository",
         ),
-        Blocked::IndexLocked => {
-            refused.hint("wait for the other git; if none is running, remove `.git/index.lock`")
+        Blocked::Locked(lock) => {
+            refused.hint(format!("wait for the other git; if none is running, remove `.git/{lock}`"))
         }
         _ => refused,
     }

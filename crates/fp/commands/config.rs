@@ -7,7 +7,7 @@ use fp_host::config::{self, SettingOrigin, consent_to};
 use fp_host::config_file::{ConfigError, change_setting, parse_value};
 use fp_host::trust::{ConsentSource, TrustStore};
 use fp_plan::settings::{self, SettingsLayer};
-use fp_plan::text::fitted;
+use fp_plan::text::{fitted, shown_command};
 use serde_json::{Map, Value, json};
 use unicode_width::UnicodeWidthStr as _;
 
@@ -297,7 +297,7 @@ fn trust(yes: bool, context: &Context) -> CommandResult {
     }
     let list: String = settings
         .iter()
-        .map(|(key, value)| format!("  {key}  {}\n", shown(value)))
+        .map(|(key, value)| format!("  {key}  {}\n", shown_command(&shown(value))))
         .collect();
     if !yes {
         if !input::can_ask(context) {

@@ -45,10 +45,9 @@ fn record_approval(
     let tree = source.valid_tree(&text)?;
     let plan = source.plan()?;
     let commands = end_commands(plan, &tree);
-    let before = plan.load()?.state;
-    let before = Some(&*before).filter(|_| context.approved_here(&before));
+    let before = context.trust()?.last_agreed(id)?;
     expect_printed(
-        &approval_question(id, &text, &tree, &commands, before)?,
+        &approval_question(id, &text, &tree, &commands, before.as_ref())?,
         asked,
         &format!("fp approve {id}"),
     )?;
@@ -60,8 +59,11 @@ fn record_approval(
         ConsentSource::Question,
         context,
     )?;
+    let kept = approved
+        .kept_note(context)
+        .map_or_else(String::new, |note| format!("\n{note}"));
     Ok(format!(
-        "Plan {id} is approved by the user, and that is recorded. Next: {}",
+        "Plan {id} is approved by the user, and that is recorded. Next: {}{kept}",
         approved.next()
     ))
 }
@@ -94,13 +96,13 @@ fn record_answer(
     ))
 }
 
-/// Fails unless the user was asked what `fp` prints now.
+/// Fails unless the user was asked what `fp` prints now, byte for byte.
 fn expect_printed(
     printed: &PrintedQuestion,
     asked: &PrintedQuestion,
     command: &str,
 ) -> Result<(), CommandError> {
-    match printed.is_asked_by(asked) {
+    match printed == asked {
         true => Ok(()),
         false => Err(CommandError::refused(
             "the answer doesn't count: the user was not asked what fp prints now",

@@ -44,7 +44,7 @@ pub(crate) struct RecordArgs {
     /// Leaves in which nothing was found.
     #[arg(long, value_name = "LEAF,…", value_delimiter = ',')]
     pass: Vec<String>,
-    /// Something that would cost an iteration.
+    /// Something that would cost an attempt.
     #[arg(long, value_name = "LEAF ITEM: TEXT")]
     warn: Vec<String>,
     /// Something with which a leaf can't be finished, or can be finished and be wrong.

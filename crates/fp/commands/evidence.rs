@@ -58,7 +58,7 @@ pub(crate) fn run(args: EvidenceArgs, context: &Context) -> CommandResult {
 fn disagreement(text: &str, task: &TaskState) -> Option<String> {
     let told = match &task.verdict {
         None if task.imported => "the verdict was given before the plan was imported",
-        None => "the file is older than the last try of the task",
+        None => "the file is older than the last attempt at the task",
         Some(verdict) if text.starts_with(&evidence_head(&task.leaf.id, verdict.pass)) => {
             return None;
         }

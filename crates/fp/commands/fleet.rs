@@ -15,6 +15,7 @@ use fp_host::trust::ConsentSource;
 use fp_plan::hint::Hint as _;
 use fp_plan::plan::id::{MachineId, PlanId, TaskId};
 use fp_plan::text::counted;
+use fp_run::run::consent::AgreedContent;
 use fp_run::run::event::{Event, Leaf};
 use fp_run::run::state::Status;
 use fp_run::run::{Refusal, State, approval};
@@ -43,12 +44,12 @@ pub(crate) struct ShareArgs {
 /// Take part in a plan that another machine shares
 #[derive(Debug, clap::Args)]
 pub(crate) struct JoinArgs {
-    /// The whole id of the plan.
-    plan: PlanId,
+    /// The whole id of the plan; without one, those on the remote are listed.
+    plan: Option<PlanId>,
     #[command(flatten)]
     at: RemoteArgs,
     /// Agree to the plan without asking, if it still has this hash, which `fp share` printed.
-    #[arg(long, value_name = "HASH")]
+    #[arg(long, value_name = "HASH", requires = "plan")]
     yes: Option<String>,
 }
 
@@ -65,8 +66,8 @@ struct RemoteArgs {
 /// Take part in a shared plan no more
 #[derive(Debug, clap::Args)]
 pub(crate) struct LeaveArgs {
-    /// The plan.
-    plan: String,
+    /// The plan; defaults to the only one that this clone takes part in.
+    plan: Option<String>,
 }
 
 /// List the machines of a shared plan and what each is at
@@ -76,15 +77,14 @@ pub(crate) struct FleetArgs {
     plan: Option<String>,
 }
 
+/// Where the log of a plan is on a remote, unless `fleet.ref` says otherwise.
+const LOG_REF: &str = "refs/fp/PLAN";
+
 impl RemoteArgs {
-    fn place(
-        &self,
-        git: &Git,
-        plan: &PlanId,
-        context: &Context,
-    ) -> Result<FleetPlace, CommandError> {
+    /// The remote that is meant.
+    fn remote(&self, git: &Git) -> Result<String, CommandError> {
         let known = git.remotes()?;
-        let remote = match (&self.remote, &known[..]) {
+        Ok(match (&self.remote, &known[..]) {
             (Some(name), _) if known.contains(name) => name.clone(),
             (Some(name), _) => {
                 return Err(CommandError::failed(format!("there is no remote {name:?}"))
@@ -104,13 +104,22 @@ impl RemoteArgs {
                         .hint(format!("name one with --remote: {}", known.join(", "))),
                 );
             }
-        };
+        })
+    }
+
+    fn place(
+        &self,
+        git: &Git,
+        plan: &PlanId,
+        context: &Context,
+    ) -> Result<FleetPlace, CommandError> {
+        let remote = self.remote(git)?;
         let fleet = &context.settings()?.fleet;
         let of_plan = |name: Option<&String>, usual: &str| {
             name.map_or(usual, String::as_str)
                 .replace("PLAN", plan.as_str())
         };
-        let log_ref = of_plan(fleet.ref_.as_ref(), "refs/fp/PLAN");
+        let log_ref = of_plan(fleet.ref_.as_ref(), LOG_REF);
         let branch = of_plan(fleet.branch.as_ref(), "fp/PLAN");
         if !log_ref.starts_with("refs/") || !git.is_ref_name(&log_ref)? {
             return Err(
@@ -206,9 +215,36 @@ fn join_line(state: &State, remote: &str) -> String {
     )
 }
 
+/// Lists the plans that can be joined.
+fn list_shared(at: &RemoteArgs, context: &Context) -> CommandResult {
+    let git = Git::open(&context.repo().root)?;
+    let remote = at.remote(&git)?;
+    let log_ref = context.settings()?.fleet.ref_.as_deref().unwrap_or(LOG_REF);
+    let (before, after) = log_ref.split_once("PLAN").unwrap_or((log_ref, ""));
+    let names = git
+        .remote_refs(&remote, &format!("{before}*{after}"))
+        .map_err(|source| FleetError::Unreachable {
+            remote: remote.clone(),
+            source,
+        })?;
+    let ids: Vec<PlanId> = names
+        .iter()
+        .filter_map(|name| name.strip_prefix(before)?.strip_suffix(after)?.parse().ok())
+        .collect();
+    let mut text = match ids[..] {
+        [] => format!("No plan is shared on {remote}; `fp share` on another machine shares one\n"),
+        _ => format!("Shared on {remote}:\n"),
+    };
+    ids.iter()
+        .for_each(|id| text += &format!("  fp join {id} --remote {remote}\n"));
+    context.report(&json!({ "remote": remote, "plans": ids }), &text)
+}
+
 pub(crate) fn join(args: JoinArgs, context: &Context) -> CommandResult {
+    let Some(id) = &args.plan else {
+        return list_shared(&args.at, context);
+    };
     let plans = context.plans()?;
-    let id = &args.plan;
     let existing = match plans.open(id) {
         Ok(folder) => Some(folder),
         Err(PlanError::NotFound { .. }) => None,
@@ -263,7 +299,7 @@ pub(crate) fn join(args: JoinArgs, context: &Context) -> CommandResult {
             "have it approved where it was changed: fp approve {id}"
         )));
     }
-    agree(&args, &state, &text, &place.remote, context)?;
+    let how = agree(&args, &state, &text, &place.remote, context)?;
     let wanted = args.at.machine();
     let machine = state.free_machine(&wanted).unwrap_or(wanted);
     let heard: BTreeMap<_, _> = state
@@ -276,9 +312,18 @@ pub(crate) fn join(args: JoinArgs, context: &Context) -> CommandResult {
     if existing.is_none() {
         std::fs::rename(stage.keep(), &path).map_err(|error| cannot_write(&path, &error))?;
     }
-    let joined = context
-        .open(Some(id.as_str()))
-        .and_then(|plan| enter(&plan, context).map(|()| plan));
+    let joined = context.open(Some(id.as_str())).and_then(|plan| {
+        if let Some(how) = how {
+            let state = plan.load()?.state;
+            let approval = state.approval.as_ref();
+            let end_commands = approval.map_or(&[][..], |approval| &approval.end_commands);
+            let (tree, _) = fp_plan::plan::parse(&text);
+            let trust = context.trust()?;
+            trust.add(consent_of(&state), how, context.now())?;
+            trust.keep_agreed(&id, AgreedContent::of(&tree, end_commands))?;
+        }
+        enter(&plan, context).map(|()| plan)
+    });
     let plan = joined.inspect_err(|_| {
         // Nothing of it is anybody's yet.
         if existing.is_none() {
@@ -339,16 +384,22 @@ fn has_tasks_of(state: &State, text: &str) -> bool {
         .eq(state.tasks.iter().map(|task| told(&task.leaf)))
 }
 
-/// Asks the user of this machine for the plan, as every machine has its own.
+/// Asks the user of this machine for the plan, as every machine has its own. Returns how the user agreed; `None` if that
+/// is known.
 fn agree(
     args: &JoinArgs,
     state: &State,
     text: &str,
     remote: &str,
     context: &Context,
-) -> Result<(), CommandError> {
-    let (trust, consent, id) = (context.trust()?, consent_of(state), &state.plan_id);
+) -> Result<Option<ConsentSource>, CommandError> {
+    let id = &state.plan_id;
     let hash = approval::consent_hash(state);
+    let (tree, _) = fp_plan::plan::parse(text);
+    let end_commands = state
+        .approval
+        .as_ref()
+        .map_or(&[][..], |approval| &approval.end_commands);
     let how = match &args.yes {
         Some(given) if *given == hash => ConsentSource::Flag,
         Some(_) => {
@@ -359,13 +410,8 @@ fn agree(
                 "look at it with `fp join {id} --remote {remote}` at a terminal; it has {hash} now"
             )));
         }
-        None if trust.trusts(&consent)? => return Ok(()),
+        None if context.trust()?.approves(state)? => return Ok(None),
         None => {
-            let (tree, _) = fp_plan::plan::parse(text);
-            let end_commands = state
-                .approval
-                .as_ref()
-                .map_or(&[][..], |approval| &approval.end_commands);
             let tasks = counted(state.tasks.len(), "task");
             context.printer.note(&format!(
                 "Plan {id} has {tasks}. {}",
@@ -384,11 +430,39 @@ fn agree(
             ConsentSource::Terminal
         }
     };
-    Ok(trust.add(consent, how, context.now())?)
+    Ok(Some(how))
+}
+
+/// The only plan that this clone takes part in.
+fn only_joined(context: &Context) -> Result<PlanId, CommandError> {
+    let plans = context.plans()?;
+    let mut joined = Vec::new();
+    for id in plans.list()? {
+        let folder = plans.open(&id)?.path().to_owned();
+        if Store::new(folder, id.clone()).membership()?.is_some() {
+            joined.push(id);
+        }
+    }
+    match &joined[..] {
+        [only] => Ok(only.clone()),
+        [] => Err(
+            CommandError::refused("this clone takes part in no shared plan")
+                .hint("`fp join` lists those on the remote"),
+        ),
+        several => {
+            let names: Vec<&str> = several.iter().map(PlanId::as_str).collect();
+            let message = "this clone takes part in several plans";
+            Err(CommandError::failed(message).hint(format!("name one: {}", names.join(", "))))
+        }
+    }
 }
 
 pub(crate) fn leave(args: LeaveArgs, context: &Context) -> CommandResult {
-    let plan = context.open(Some(&args.plan))?;
+    let selector = match args.plan {
+        Some(selector) => selector,
+        None => only_joined(context)?.to_string(),
+    };
+    let plan = context.open(Some(&selector))?;
     let id = plan.id();
     let Some(member) = plan.store.membership()? else {
         return Err(
@@ -487,6 +561,9 @@ struct FleetRow {
     seconds_since_heard: Option<i64>,
     /// Its tasks, each with what becomes of it.
     tasks: BTreeMap<TaskId, &'static str>,
+    /// True if the run is.
+    #[serde(skip)]
+    is_over: bool,
 }
 
 impl FleetRow {
@@ -514,6 +591,7 @@ impl FleetRow {
             tasks: its
                 .map(|task| (task.leaf.id.clone(), is(task.status)))
                 .collect(),
+            is_over: !state.is_running(),
         }
     }
 
@@ -525,7 +603,8 @@ impl FleetRow {
             .collect();
         let at = match (self.has_left, tasks.is_empty()) {
             (true, _) => "takes part no more".to_owned(),
-            (false, true) => "at nothing".to_owned(),
+            (false, true) if self.is_over => "done".to_owned(),
+            (false, true) => "waiting".to_owned(),
             (false, false) => tasks.join(", "),
         };
         let heard = match self.seconds_since_heard {

@@ -27,6 +27,7 @@ pub(crate) struct HandoffArgs {
 
 pub(crate) fn run(args: HandoffArgs, context: &Context) -> CommandResult {
     let plan = context.open_to_read(args.plan.as_deref())?;
+    let lead = plan.look_at_lead();
     let past = plan.store.past()?;
     context.notices(&past.notices);
     let interview = interview_at(&plan.folder.file("interview.json")).unwrap_or_else(|error| {
@@ -43,6 +44,7 @@ pub(crate) fn run(args: HandoffArgs, context: &Context) -> CommandResult {
     let report = HandoffReport::new(
         &past.state,
         &past.entries,
+        lead.presence(&past.state),
         plan.goal(),
         interview.as_ref(),
         read,

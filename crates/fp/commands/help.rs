@@ -40,7 +40,7 @@ const GROUPS: [(&str, &[&str]); 6] = [
     ),
     (
         "Project",
-        &["config", "specs", "roadmap", "debt", "commit", "comments"],
+        &["config", "specs", "roadmap", "commit", "comments"],
     ),
     ("Machines", &["share", "join", "leave", "fleet", "ci"]),
     (

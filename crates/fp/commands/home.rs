@@ -1,8 +1,7 @@
 //! `fp` alone: where the repository stands, in a few lines, and what to do next.
 
-use fp_plan::text::fitted;
+use fp_plan::text::{counted, wrapped_whole};
 use fp_run::report::handoff::{NextStep, next_steps};
-use fp_run::report::status::{Phase, StatusReport};
 use serde_json::json;
 
 use super::help::HEADLINE;
@@ -15,19 +14,18 @@ use crate::theme::Look;
 const PLANS: usize = 3;
 
 pub(crate) fn run(context: &Context) -> CommandResult {
-    let known = context.plans_at_hand()?;
+    let (known, others) = context.own_plans(false)?;
     context.warn_of_unread(&known);
-    let states: Vec<_> = known
+    let reports: Vec<_> = known
         .iter()
-        .filter_map(|known| known.state.as_deref().ok())
+        .filter_map(|known| Some((known.state.as_deref().ok()?, known.report()?)))
         .collect();
-    let is_active = |phase| !matches!(phase, Phase::Finished | Phase::Cancelled);
-    let mut shown: Vec<_> = states
+    let mut shown: Vec<_> = reports
         .iter()
-        .filter(|state| is_active(Phase::of(state)))
+        .filter(|(_, report)| report.is_open())
         .collect();
     if shown.is_empty() {
-        shown.extend(states.iter().max_by_key(|state| state.last_at));
+        shown.extend(reports.iter().max_by_key(|(state, _)| state.last_at));
     }
     let has_tree = |id| {
         known
@@ -39,11 +37,11 @@ pub(crate) fn run(context: &Context) -> CommandResult {
             command: "/fp:plan GOAL".into(),
             why: "in Claude Code; `fp demo` shows it without".into(),
         },
-        [state] if !has_tree(&state.plan_id) => NextStep {
+        [(state, _)] if !has_tree(&state.plan_id) => NextStep {
             command: format!("fp status {}", state.plan_id),
             why: "shows what of the plan is written".into(),
         },
-        [state] => next_steps(state)
+        [(state, report)] => next_steps(state, report.standing)
             .into_iter()
             .next()
             .unwrap_or_else(|| NextStep {
@@ -55,17 +53,17 @@ pub(crate) fn run(context: &Context) -> CommandResult {
             why: "shows one of them".into(),
         },
     };
-    let reports: Vec<_> = shown.iter().map(|state| StatusReport::new(state)).collect();
+    let reports: Vec<_> = shown.iter().map(|(_, report)| report).collect();
     let mut text = match reports[..] {
         [] => format!("{HEADLINE}\nNothing is planned here yet\n"),
-        [ref report] => {
+        [report] => {
             let question = report
                 .questions
                 .iter()
                 .take(1)
                 .map(|asked| format!("Asks: {asked}\n"));
             let done = (report.counts.total > 0).then(|| format!("{}\n", report.counts_in_words()));
-            let head = format!("{} ({})\n", report.plan_id, report.phase.into_str());
+            let head = format!("{} ({})\n", report.plan_id, report.standing.into_str());
             [head].into_iter().chain(done).chain(question).collect()
         }
         _ => reports
@@ -76,16 +74,24 @@ pub(crate) fn run(context: &Context) -> CommandResult {
     };
     text = text
         .lines()
-        .map(|line| fitted(line, columns()) + "\n")
+        .flat_map(|line| wrapped_whole(line, columns()))
+        .map(|line| line + "\n")
         .collect();
+    if others > 0 {
+        text += &format!(
+            "{} came with the repository: `fp plans` lists them\n",
+            counted(others, "plan")
+        );
+    }
     text += &format!(
         "Next: {}  ({})\nMore: fp help\n",
         Look::Hint.paint(&next.command),
         next.why
     );
-    let plans = reports
-        .iter()
-        .map(|report| json!({ "planId": report.plan_id, "phase": report.phase, "counts": report.counts }));
-    let json = json!({ "plans": plans.collect::<Vec<_>>(), "next": next });
+    let plans = reports.iter().map(|report| {
+        json!({ "planId": report.plan_id, "phase": report.phase,
+            "standing": report.standing, "counts": report.counts })
+    });
+    let json = json!({ "plans": plans.collect::<Vec<_>>(), "others": others, "next": next });
     context.styled_report(&json, &text)
 }

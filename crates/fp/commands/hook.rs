@@ -4,6 +4,7 @@
 mod own_calls;
 mod user;
 
+use std::collections::BTreeSet;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -16,7 +17,7 @@ use fp_host::plan::OpenPlan;
 use fp_host::repo::Repo;
 use fp_host::run::place::Site;
 use fp_host::store::StoreError;
-use fp_plan::plan::id::AgentName;
+use fp_plan::plan::id::{AgentName, PlanId};
 use fp_plan::settings::{CommentMode, GuardMode};
 use fp_run::hook::guard::{EditPlace, GuardedEdit, edit_seen};
 use fp_run::hook::own_command::{Caller, LineJudgement, judge_line};
@@ -34,7 +35,7 @@ use self::own_calls::{line_in_project, own_calls_are_about_to_run};
 use self::user::{user_has_answered, user_has_typed};
 use crate::commands::comments;
 use crate::commands::new::PLAN_SKILL;
-use crate::context::{Context, consent_of};
+use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
 
 /// Time that a hook waits for another command that writes to the log.
@@ -149,14 +150,19 @@ impl IncomingHook {
     /// that need one report, and runs that came with the repository and aren't this user's.
     fn runs(&self) -> Result<impl Iterator<Item = OngoingRun>, CommandError> {
         let context = &self.context;
-        // Outside of a repository it doesn't even read the settings.
-        let found = match Repo::find(&context.cwd).git_dir {
-            Some(_) => Some((context.plans()?, context.settings()?)),
-            None => None,
+        // Outside of a repository, or without the user's word for a plan in it, it doesn't even read the settings.
+        let own = match Repo::find(&context.cwd).git_dir {
+            Some(_) => context.own_ids(),
+            None => BTreeSet::new(),
+        };
+        let found = match own.is_empty() {
+            true => None,
+            false => Some((context.plans()?, context.settings()?)),
         };
         let ids = found
             .as_ref()
             .map_or_else(|| Ok(Vec::new()), |(plans, _)| plans.list())?;
+        let ids: Vec<PlanId> = ids.into_iter().filter(|id| own.contains(id)).collect();
         let mut said = false;
         Ok(ids.into_iter().rev().filter_map(move |id| {
             let (plans, settings) = found.as_ref()?;
@@ -178,7 +184,7 @@ impl IncomingHook {
                 }
             };
             let is_ours =
-                state.is_running() && context.trust().ok()?.knows(&consent_of(&state)).ok()?;
+                state.is_running() && context.trust().ok()?.knows_approval(&state).ok()?;
             is_ours.then_some(OngoingRun { plan, state })
         }))
     }
@@ -297,7 +303,8 @@ fn agent_stopped(hook: &IncomingHook, agent: &HookAgent<'_>) -> Result<(), Comma
     let nudges = run.plan.settings.nudge.times();
     let may_continue = !hook.event.stop_hook_active();
     if let Some(reason) = run.log(hook, |state| {
-        Ok(agent_stops(state, &name, nudges, may_continue))
+        let said = hook.event.last_words();
+        Ok(agent_stops(state, &name, said, nudges, may_continue))
     })? {
         hook.reply(HookReply::Block(&reason));
     }

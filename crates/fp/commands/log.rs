@@ -172,7 +172,7 @@ impl LogText {
         for told in told {
             let look = told
                 .became
-                .map_or(Look::Plain, |status| Look::of(status, false));
+                .map_or(Look::Plain, |status| Look::of(status, false, None));
             let id = fitted(told.task.as_ref().map_or("", |id| id.as_str()), TASK);
             let head = StyledLine::default()
                 .and(

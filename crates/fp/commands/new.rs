@@ -1,5 +1,6 @@
 //! `fp new`: creates a plan's folder and tells the skill how to plan its goal.
 
+use std::cmp::Reverse;
 use std::path::{Path, PathBuf};
 
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
@@ -12,10 +13,11 @@ use fp_plan::hint::Hint as _;
 use fp_plan::plan::id::{PlanId, TaskId};
 use fp_plan::reading_language;
 use fp_plan::settings::{self, Settings, SettingsLayer};
-use fp_plan::text::fitted;
+use fp_plan::text::{fitted, wrapped_within};
 use fp_run::commit_style::{CommitHistory, SUBJECTS};
 use fp_run::interview::{GoalReading, Intent, Mode, PlanningStep};
 use fp_run::run::event::Decider;
+use fp_run::run::notepad::NoteKind;
 use fp_run::run::state::Status;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -24,7 +26,6 @@ use strum::VariantArray as _;
 use crate::context::Context;
 use crate::context::Known;
 use crate::error::{CommandError, CommandResult};
-use crate::features::debt::{DebtOffer, offer_for};
 use crate::features::exchange::import::{PartArgs, import_to_complete};
 use crate::features::roadmap::layer_to_plan;
 use crate::features::specs::{PlanningSpecs, specs_for_planning};
@@ -82,7 +83,8 @@ struct NewPlan {
     import: Option<Value>,
     settings: Settings,
     interrupted: Vec<InterruptedPlan>,
-    debts: DebtOffer,
+    /// The latest notes of work for later, as lines of text.
+    debts: Vec<String>,
     attended: bool,
     history: CommitHistory,
     /// The language of texts for people, if known.
@@ -104,6 +106,8 @@ struct InterruptedPlan {
 
 /// Size limit of a goal from standard input, in bytes.
 const GOAL_CAP: u64 = 1024 * 1024;
+/// Most notes of work for later that are shown.
+const MOST_DEBTS: usize = 10;
 /// The flags that a value follows.
 const VALUED: [&str; 6] = [
     "--mode",
@@ -182,8 +186,8 @@ pub(crate) fn run(args: NewArgs, context: &Context) -> CommandResult {
     let flags = flags(&args);
     let settings = context.settings_with(SettingOrigin::Plan, flags.clone())?;
     let mut warnings: Vec<String> = git_warning(context).into_iter().chain(warning).collect();
-    let known = context.known_plans()?;
-    let interrupted = interrupted(&known, &mut warnings);
+    let (known, _) = context.own_plans(true)?;
+    let interrupted = interrupted(&known, &mut warnings, context);
     let by = if args.auto {
         Decider::Auto
     } else {
@@ -210,6 +214,7 @@ pub(crate) fn run(args: NewArgs, context: &Context) -> CommandResult {
                 by,
                 settings: flags,
             };
+            context.note_made(folder.id());
             if let Err(error) = folder.describe(&record, roadmap.as_ref()) {
                 // A folder without its goal is no plan, and this one is new and empty.
                 drop(std::fs::remove_dir(folder.path()));
@@ -218,7 +223,7 @@ pub(crate) fn run(args: NewArgs, context: &Context) -> CommandResult {
             (folder.path().to_owned(), record, None)
         }
     };
-    let debts = offer_for(&record.goal, &known, context, &mut warnings);
+    let debts = debts_of(&known);
     if is_typed && args.auto {
         let consent = Consent::Auto {
             plan: record.plan_id.clone(),
@@ -352,12 +357,31 @@ fn history(context: &Context) -> CommitHistory {
     CommitHistory::of(&subjects.unwrap_or_default())
 }
 
+/// The notes of work for later in the plans that aren't archived, the latest first.
+fn debts_of(known: &[Known]) -> Vec<String> {
+    let states = known.iter().filter(|known| !known.archived);
+    let mut states: Vec<_> = states
+        .filter_map(|known| known.state.as_ref().ok())
+        .collect();
+    states.sort_by_key(|state| Reverse(state.last_at));
+    let notes = states.iter().flat_map(|state| {
+        let notes = state.notes.iter().rev();
+        let debts = notes.filter(|note| note.kind == NoteKind::Debt);
+        debts.map(|note| format!("{} {}", state.plan_id, note.line()))
+    });
+    notes.take(MOST_DEBTS).collect()
+}
+
 /// The plans with an unfinished run; one whose log can't be read becomes a warning.
-fn interrupted(known: &[Known], warnings: &mut Vec<String>) -> Vec<InterruptedPlan> {
+fn interrupted(
+    known: &[Known],
+    warnings: &mut Vec<String>,
+    context: &Context,
+) -> Vec<InterruptedPlan> {
     let mut interrupted = Vec::new();
     for Known { folder, state, .. } in known.iter().filter(|known| !known.archived) {
         match state {
-            Ok(state) if state.is_running() => {
+            Ok(state) if state.is_running() && context.approved_here(state) => {
                 let (done, total) = (state.count(Status::Completed), state.tasks.len());
                 interrupted.push(InterruptedPlan {
                     plan_id: folder.id().clone(),
@@ -412,8 +436,7 @@ impl NewPlan {
                 "language": settings.language,
             },
             "interruptedPlans": self.interrupted,
-            "debts": self.debts.json(),
-            "moreDebts": self.debts.more,
+            "debts": self.debts,
             "severalPlans": self.several,
             "attended": self.attended,
             "language": self.language.as_deref().map(reading_language::rule),
@@ -472,7 +495,13 @@ impl NewPlan {
         };
         text += &format!("  {verb} tasks.md in the folder\n");
         text += &format!("  fp validate {id}\n  fp schedule {id}\n  fp approve {id}\n");
-        text += &self.debts.text(id.as_str());
+        if !self.debts.is_empty() {
+            text += "\nNoted for later (ask what of it belongs to this goal):\n";
+        }
+        for debt in &self.debts {
+            let lines = wrapped_within(debt, WIDTH - 2, 2);
+            text.extend(lines.iter().map(|line| format!("  {line}\n")));
+        }
         if !self.interrupted.is_empty() {
             text += "\nNot finished yet (`/fp:implement PLAN` goes on):\n";
             for plan in &self.interrupted {

@@ -16,6 +16,7 @@ use fp_plan::hint::Hint as _;
 use fp_plan::plan::id::{AgentName, PlanId, TaskId};
 use fp_plan::settings::{AgentPlayer, Settings};
 use fp_run::report::requirements::RequirementLine;
+use fp_run::report::standing::LeadPresence;
 use fp_run::report::status::StatusReport;
 use fp_run::run::consent::PrintedQuestion;
 use fp_run::run::event::Event;
@@ -30,7 +31,6 @@ use super::start::try_commands;
 use super::status::status_text;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
-use crate::features::linear::{tracker_due, tracker_ended};
 
 /// A machine at work says so this often within the time after which others give it up.
 const RENEWALS: i32 = 3;
@@ -45,8 +45,24 @@ pub(crate) struct NextArgs {
     ended: Vec<AgentName>,
 }
 
+/// Name of the agent that brings Linear up to date with a run. It is no part of the run.
+const TRACKER: &str = "tracker";
+
+/// The action that starts the tracker.
+fn tracker_start(plan: &PlanId) -> LeadAction {
+    LeadAction::Spawn {
+        name: AgentName::new(TRACKER).expect("it is a name"),
+        agent: "fp:linear-sync",
+        prompt: format!("You are {TRACKER}. Bring Linear up to date with plan {plan}."),
+        player: AgentPlayer::default(),
+        again: false,
+    }
+}
+
 pub(crate) fn run(mut args: NextArgs, context: &Context) -> CommandResult {
-    let had_tracker = tracker_ended(&mut args.ended);
+    let agents = args.ended.len();
+    args.ended.retain(|name| name.as_str() != TRACKER);
+    let is_tracked = args.ended.len() < agents;
     let plan = context.open_trusted(args.plan.as_deref())?;
     let state = plan.load()?.state;
     if state.is_running() && state.run.as_ref().is_some_and(|run| run.terms.processes) {
@@ -56,21 +72,12 @@ pub(crate) fn run(mut args: NextArgs, context: &Context) -> CommandResult {
         ));
     }
     let mut due = take_turn(&plan, &args.ended, context.attended(), context)?;
-    let tracker =
-        tracker_due(&plan, due.state(), had_tracker, context.now()).unwrap_or_else(|error| {
-            // A fault of the mirror never holds the run up.
-            context.printer.note(&format!(
-                "warning: Linear is not brought up to date: {}",
-                error.message
-            ));
-            for hint in &error.hints {
-                context.printer.note(&format!("hint: {hint}"));
-            }
-            None
-        });
-    // Inserted before the last action, which ends the lead's turn.
-    let end = due.actions.len().saturating_sub(1);
-    due.actions.splice(end..end, tracker);
+    let is_over = matches!(due.actions.last(), Some(LeadAction::Finish { .. }));
+    if is_over && !is_tracked && plan.settings.linear.enabled {
+        // Before the last action, which ends the lead's turn.
+        due.actions
+            .insert(due.actions.len() - 1, tracker_start(plan.id()));
+    }
     let json = json!({ "actions": numbered(plan.id(), due.first, &due.actions)? });
     context.report(&json, &actions_text(plan.id(), &due.actions))?;
     if let DueLog::Open(mut ledger) = due.log {
@@ -148,8 +155,8 @@ pub(super) fn take_turn<'p>(
         (state.head.clone(), head_moved(plan, &state, tip.as_ref())?)
     };
     let mut ledger = context.told(plan.lock()?);
-    // Another process may have brought another approval since.
-    if ledger.state().is_shared() {
+    // Another process may have brought another approval since, or a pull another log.
+    if ledger.state().may_be_others() {
         plan.agreed_commands(ledger.state())?;
     }
     let around = RunSurroundings {
@@ -243,7 +250,7 @@ pub(super) fn final_report(
     state: &State,
     context: &Context,
 ) -> String {
-    let mut report = status_text(&StatusReport::new(state));
+    let mut report = status_text(&StatusReport::new(state, LeadPresence::Present));
     for (i, line) in RequirementLine::all(&interview_of(plan), &tree.parse(), state)
         .iter()
         .enumerate()

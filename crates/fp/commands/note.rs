@@ -36,7 +36,7 @@ enum Action {
 
 #[derive(Debug, clap::Args)]
 struct Add {
-    /// `KIND: text`. A note is a PATTERN, GOTCHA, UTIL or WARN; with `--to`, a message is an INTERFACE_CREATED,
+    /// `KIND: text`. A note is a PATTERN, GOTCHA, UTIL, WARN or DEBT; with `--to`, a message is an INTERFACE_CREATED,
     /// PATTERN_FOUND, CONFLICT_WARNING or FILE_MOVED.
     note: String,
     /// The task that the note was learnt in.

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use fp_host::lead::LeadLook;
 use fp_host::store::Store;
 use fp_run::report::status::{Phase, StatusReport};
 use jiff::Timestamp;
@@ -57,6 +58,7 @@ fn list(args: &PlansArgs, context: &Context) -> CommandResult {
     let mut exit = Exit::Done;
     for (i, id) in plans.list()?.into_iter().enumerate() {
         let folder = plans.open(&id)?;
+        let lead = LeadLook::at(folder.path());
         let loaded = match Store::new(folder.path().to_owned(), id.clone()).load() {
             Ok(loaded) => loaded,
             Err(error) => {
@@ -67,7 +69,7 @@ fn list(args: &PlansArgs, context: &Context) -> CommandResult {
             }
         };
         context.notices(&loaded.notices);
-        let report = StatusReport::new(&loaded.state);
+        let report = StatusReport::new(&loaded.state, lead.presence(&loaded.state));
         if args.archived {
             rows.push(Row {
                 number: None,
@@ -86,7 +88,8 @@ fn list(args: &PlansArgs, context: &Context) -> CommandResult {
     }
     let json = rows.iter().map(|Row { number, archived_at, report }| {
         let mut row = json!({
-            "number": number, "planId": report.plan_id, "phase": report.phase, "counts": report.counts,
+            "number": number, "planId": report.plan_id, "phase": report.phase, "standing": report.standing,
+            "counts": report.counts,
         });
         if args.archived {
             row["archivedAt"] = json!(archived_at);

@@ -177,7 +177,7 @@ fn shown_obstacle(why: Option<&Obstacle>) -> (&'static str, Look, bool) {
         Some(Obstacle::Done) => ("done", Look::Done, false),
         Some(Obstacle::Failed) => ("failed", Look::Failed, true),
         Some(Obstacle::Blocked { .. }) => ("blocked", Look::Skipped, true),
-        Some(Obstacle::Held { status, .. }) => ("held", Look::of(*status, false), true),
+        Some(Obstacle::Held { status, .. }) => ("held", Look::of(*status, false, None), true),
         Some(Obstacle::Edited) => ("edited", Look::Waiting, true),
         Some(Obstacle::Drifted { .. }) => ("drifted", Look::Waiting, true),
         Some(Obstacle::ToRevise) => ("revise", Look::Waiting, true),
@@ -186,7 +186,7 @@ fn shown_obstacle(why: Option<&Obstacle>) -> (&'static str, Look, bool) {
             ("waiting", Look::Waiting, true)
         }
         Some(Obstacle::NotApproved | Obstacle::NotStarted | Obstacle::Over) => {
-            ("pending", Look::Waiting, false)
+            ("waiting", Look::Waiting, false)
         }
     }
 }

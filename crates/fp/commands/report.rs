@@ -11,6 +11,7 @@ use fp_run::interview::Interview;
 use fp_run::report::requirements::RequirementLine;
 use fp_run::report::results::results_page;
 use fp_run::report::run_page::RunPage;
+use fp_run::report::standing::LeadPresence;
 use fp_run::report::status::Phase;
 
 use super::show::scheduled_tree;
@@ -51,11 +52,12 @@ pub(crate) fn run(args: ReportArgs, context: &Context) -> CommandResult {
     if args.watch {
         return watch(&plan, args, context);
     }
+    let lead = plan.look_at_lead();
     let past = plan.store.past()?;
     context.notices(&past.notices);
     let text = tree_text(&plan)?;
     let parsed = parse(&text).0;
-    let report = report(&plan, &past, &parsed);
+    let report = report(&plan, &past, lead.presence(&past.state), &parsed);
     let is_markdown = args
         .out
         .as_ref()
@@ -94,10 +96,12 @@ fn watch(plan: &OpenPlan, args: ReportArgs, context: &Context) -> CommandResult 
     );
     let interrupt = interrupt("without --watch, the page is written once")?;
     let write_page = |is_stopped: bool, force: bool| {
+        let look = plan.look_at_lead();
         let past = plan.store.past()?;
+        let lead = look.presence(&past.state);
         let text = tree_text(plan)?;
         let parsed = parse(&text).0;
-        let report = report(plan, &past, &parsed);
+        let report = report(plan, &past, lead, &parsed);
         let is_over = matches!(report.phase, Phase::Finished | Phase::Cancelled);
         write(
             context,
@@ -105,11 +109,11 @@ fn watch(plan: &OpenPlan, args: ReportArgs, context: &Context) -> CommandResult 
             &run_page(&report, !is_over && !is_stopped),
             force,
         )?;
-        Ok::<bool, CommandError>(is_over)
+        Ok::<_, CommandError>((is_over, lead))
     };
     let mut reader = plan.store.reader();
     reader.more()?;
-    let mut is_over = write_page(false, args.force)?;
+    let (mut is_over, mut lead) = write_page(false, args.force)?;
     context.printer.note(&format!(
         "note: {} follows the run; open it in a browser",
         context.shown(&path)
@@ -120,8 +124,10 @@ fn watch(plan: &OpenPlan, args: ReportArgs, context: &Context) -> CommandResult 
             break;
         }
         let portion = reader.more()?;
-        if portion.anew || !portion.lines.is_empty() {
-            is_over = write_page(false, true)?;
+        let is_news = portion.anew || !portion.lines.is_empty();
+        let look = plan.look_at_lead();
+        if is_news || look.presence(&plan.load()?.state) != lead {
+            (is_over, lead) = write_page(false, true)?;
         }
     }
     Ok(Exit::Done)
@@ -136,8 +142,19 @@ fn tree_text(plan: &OpenPlan) -> Result<String, CommandError> {
     }
 }
 
-fn report<'p>(plan: &OpenPlan, past: &Past, parsed: &'p Plan<'p>) -> RunPage<'p> {
-    let tree = scheduled_tree(parsed, &past.state, &plan.settings, plan.goal_if_kept());
+fn report<'p>(
+    plan: &OpenPlan,
+    past: &Past,
+    lead: LeadPresence,
+    parsed: &'p Plan<'p>,
+) -> RunPage<'p> {
+    let tree = scheduled_tree(
+        parsed,
+        &past.state,
+        lead,
+        &plan.settings,
+        plan.goal_if_kept(),
+    );
     let interview = interview_of(plan);
     RunPage {
         requirements: RequirementLine::all(&interview, parsed, &past.state),
@@ -146,7 +163,7 @@ fn report<'p>(plan: &OpenPlan, past: &Past, parsed: &'p Plan<'p>) -> RunPage<'p>
             .iter()
             .map(ToString::to_string)
             .collect(),
-        ..RunPage::new(&past.state, &past.entries, plan.goal(), tree)
+        ..RunPage::new(&past.state, &past.entries, lead, plan.goal(), tree)
     }
 }
 

@@ -45,9 +45,9 @@ pub(crate) fn run(args: RetryArgs, context: &Context) -> CommandResult {
         })
         .collect();
     ledger.append(events, context.now())?;
-    let mut text = format!("Task {} is pending again", args.task);
+    let mut text = format!("Task {} waits again", args.task);
     if !restored.is_empty() {
-        text.push_str(&format!(", and so are {}", restored.join(", ")));
+        text.push_str(&format!(", and so do {}", restored.join(", ")));
     }
     let id = plan.id();
     let next = match to_revise {

@@ -9,7 +9,7 @@ use serde_json::json;
 use crate::context::Context;
 use crate::error::CommandResult;
 
-/// Undo a completed task by a commit of its own; the task is pending again
+/// Undo a task that is done, by a commit of its own; the task waits again
 ///
 /// Refused while something that was built on it is done or under way, and where its files have uncommitted changes.
 #[derive(Debug, clap::Args)]
@@ -25,7 +25,7 @@ pub(crate) struct RollbackArgs {
 }
 
 pub(crate) fn run(args: RollbackArgs, context: &Context) -> CommandResult {
-    let plan = context.open(args.plan.as_deref())?;
+    let plan = context.open_trusted(args.plan.as_deref())?;
     context.state(&plan)?;
     let (prepared, revert) = if args.dry_run {
         (prepare(&plan, &args.task)?, None)
@@ -82,7 +82,7 @@ fn would(task: &TaskId, prepared: &Prepared) -> String {
 }
 
 fn done(task: &TaskId, prepared: &Prepared, revert: Option<&Oid>) -> String {
-    let mut text = format!("Task {task} is rolled back and pending again");
+    let mut text = format!("Task {task} is rolled back and waits again");
     match (&prepared.commit, revert) {
         (Some(commit), Some(revert)) if prepared.files().is_empty() => {
             text.push_str(&format!(

@@ -10,6 +10,7 @@ use fp_plan::schedule::{BUILDERS, ScheduleOptions};
 use fp_plan::settings::Settings;
 use fp_plan::text::fitted;
 use fp_run::critique::CritiqueLine;
+use fp_run::report::standing::LeadPresence;
 use fp_run::report::tree::{TaskRow, TreeReport};
 use fp_run::run::State;
 use unicode_width::UnicodeWidthStr as _;
@@ -49,8 +50,8 @@ pub(crate) fn run(args: ShowTreeArgs, context: &Context) -> CommandResult {
     );
     let mut at_once = settings.max_parallel_tasks;
     if let Some(plan) = &source.plan {
-        let state = context.state(plan)?;
-        report = report.with_run(&parsed, &state);
+        let (state, lead) = context.seen(plan)?;
+        report = report.with_run(&parsed, &state, lead);
         report.critique = CritiqueLine::new(&state, &text);
         at_once = state.run.as_ref().map_or(at_once, |run| run.terms.builders);
     }
@@ -103,10 +104,11 @@ pub(crate) fn chart(
     context: &Context,
     tree: &Plan<'_>,
     state: &State,
+    lead: LeadPresence,
     settings: &Settings,
     goal: Option<String>,
 ) -> String {
-    drawn(context, &scheduled_tree(tree, state, settings, goal))
+    drawn(context, &scheduled_tree(tree, state, lead, settings, goal))
 }
 
 fn drawn(context: &Context, report: &TreeReport<'_>) -> String {
@@ -119,6 +121,7 @@ fn drawn(context: &Context, report: &TreeReport<'_>) -> String {
 pub(super) fn scheduled_tree<'p>(
     tree: &'p Plan<'p>,
     state: &State,
+    lead: LeadPresence,
     settings: &Settings,
     goal: Option<String>,
 ) -> TreeReport<'p> {
@@ -126,7 +129,7 @@ pub(super) fn scheduled_tree<'p>(
         .run
         .as_ref()
         .map_or(settings.max_parallel_tasks, |run| run.terms.builders);
-    let report = TreeReport::new(tree, goal).with_run(tree, state);
+    let report = TreeReport::new(tree, goal).with_run(tree, state, lead);
     report.with_schedules(tree, &schedule_options(settings), &[at_once])
 }
 
@@ -203,7 +206,7 @@ fn tree_line(task: &TaskRow, branch: &str) -> String {
     let look = task
         .state
         .as_ref()
-        .map_or(Look::Plain, |run| Look::of(run.status, run.ready));
+        .map_or(Look::Plain, |run| Look::of(run.status, run.ready, run.halt));
     let head = StyledLine::default()
         .and(Look::Plain, branch)
         .and(Look::Strong, format!("{}  ", task.id));

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use fp_host::git::{Git, GitError, Operation};
 use fp_host::plan::OpenPlan;
+use fp_host::plan_folder::is_plan_file;
 use fp_host::platform::end_marked;
 use fp_host::run::commit::{COMMIT_PATIENCE, settle};
 use fp_host::run::trial;
@@ -12,10 +13,12 @@ use fp_host::run::worktree::follow_branch;
 use fp_host::store::{StoreError, acquire};
 use fp_plan::plan::id::TaskId;
 use fp_plan::reading_language;
+use fp_plan::repo_path::RepoPath;
 use fp_plan::settings::{Engine, Isolation};
 use fp_plan::signals_record;
 use fp_run::interview::Mode;
 use fp_run::report::handoff::next_steps;
+use fp_run::report::standing::{LeadPresence, RunStanding};
 use fp_run::run::Policy;
 use fp_run::run::event::{FoundCheckout, RunTerms};
 use fp_run::run::state::{State, Status};
@@ -50,17 +53,17 @@ pub(super) struct TermsArgs {
     pub(super) plan: Option<String>,
     /// How many attempts a task has (1-20); else as configured.
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=20))]
-    max_iterations: Option<u32>,
+    pub(super) max_iterations: Option<u32>,
     /// Leave what passes uncommitted.
     #[arg(long)]
-    no_commit: bool,
+    pub(super) no_commit: bool,
     /// Start although files of the plan have uncommitted changes, which become part of the tasks' commits.
     #[arg(long)]
     allow_dirty: bool,
 }
 
 pub(crate) fn run(args: StartArgs, context: &Context) -> CommandResult {
-    let plan = context.open_trusted(args.terms.plan.as_deref())?;
+    let plan = context.open_to_lead(args.terms.plan.as_deref())?;
     // Nobody would tell other machines that a session is still at work, or tell it what they have done.
     let is_shared = plan.load()?.state.is_shared();
     if (plan.settings.engine == Engine::Processes || is_shared) && !args.here {
@@ -115,6 +118,23 @@ pub(super) fn lead_lock(plan: &OpenPlan) -> Result<std::fs::File, CommandError> 
     })
 }
 
+/// Fails if git tracks anything but plans in the folder of plans, where no change is seen.
+fn refuse_files_among_plans(plan: &OpenPlan, git: &Git) -> Result<(), CommandError> {
+    let folder = &plan.settings.plans_dir;
+    let of_folder = RepoPath::from_bytes(folder.as_bytes());
+    for path in git.known_files(Some(&of_folder))? {
+        let path = path.to_string();
+        let below = path.strip_prefix(folder.as_str()).unwrap_or(&path);
+        if !is_plan_file(below.trim_start_matches('/')) {
+            return Err(CommandError::refused(format!(
+                "git tracks {path}, which is no file of a plan, in {folder}: what changes there is never seen"
+            ))
+            .hint("move it elsewhere, or set `plansDir` to a folder of its own in your own settings: `fp config edit`"));
+        }
+    }
+    Ok(())
+}
+
 /// Starts or resumes the run of `plan`; `lead` has who leads it, and how. Returns how many tasks were taken back from a
 /// lead that is gone.
 pub(super) fn begin(
@@ -133,6 +153,7 @@ pub(super) fn begin(
         }
         false => plan.git()?,
     };
+    refuse_files_among_plans(plan, &git)?;
     let status = git.status()?;
     let no_commit = args.no_commit || plan.settings.no_commit;
     if no_commit && is_shared {
@@ -186,7 +207,7 @@ pub(super) fn begin(
             .collect::<Vec<_>>(),
     );
     let mut ledger = context.told(plan.lock_in_order()?);
-    if is_shared {
+    if ledger.state().may_be_others() {
         plan.agreed_commands(ledger.state())?;
     }
     let start = RunTerms {
@@ -362,11 +383,8 @@ fn report(
     for (count, what) in [
         (state.count(Status::Failed), "failed"),
         (state.count(Status::Skipped), "skipped"),
-        (
-            state.count(Status::AwaitingVerification),
-            "awaiting verification",
-        ),
-        (released, "taken back from a session that is gone"),
+        (state.count(Status::AwaitingVerification), "verifying"),
+        (released, "taken back, since the run was interrupted"),
     ] {
         if count > 0 {
             text.push_str(&format!(", {count} {what}"));
@@ -376,7 +394,7 @@ fn report(
         Some(most) => format!("{} to {most}", run.terms.max_iterations),
         None => run.terms.max_iterations.to_string(),
     };
-    let next = match next_steps(state).first() {
+    let next = match next_steps(state, RunStanding::of(state, LeadPresence::Present)).first() {
         _ if state.is_running() => format!("Next: {}", state.lead_command()),
         Some(step) => format!("Nothing is left to do. Next: {}", step.command),
         None => "Nothing is left to do".to_owned(),
@@ -391,7 +409,7 @@ fn report(
         .map(|language| format!("Words to the user: {language}\n"))
         .unwrap_or_default();
     text.push_str(&format!(
-        "\nBuilders: {}{place}, iterations: {iterations}",
+        "\nBuilders: {}{place}, attempts: {iterations}",
         run.terms.builders
     ));
     text.push_str(&format!(", commits: {commits}\n{words}{next}\n"));

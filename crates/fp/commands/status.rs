@@ -2,12 +2,15 @@
 
 mod watch;
 
+use std::ops::RangeInclusive;
+
 use fp_host::plan::OpenPlan;
 use fp_host::screen::Screen;
-use fp_plan::text::{counted, fitted, wrapped_within};
+use fp_plan::text::{counted, fitted, wrapped_whole};
 use fp_run::critique::CritiqueLine;
 use fp_run::report::cost::{CostReport, spent_in_words};
-use fp_run::report::handoff::next_steps;
+use fp_run::report::handoff::{NextStep, next_steps};
+use fp_run::report::standing::RunStanding;
 use fp_run::report::status::{Phase, StatusReport, TaskLine, time_left};
 use fp_run::report::{lasted, reason_lines};
 use fp_run::run::State;
@@ -21,7 +24,7 @@ pub(crate) use self::watch::{Beside, RunWatch, watch_plan};
 use super::fleet::short_time;
 use crate::context::Context;
 use crate::error::CommandResult;
-use crate::printer::{WIDTH, columns};
+use crate::printer::{WIDTH, columns, cut_columns};
 use crate::theme::{self, Look, StyledLine};
 
 /// The files of planning, in order.
@@ -58,7 +61,7 @@ pub(crate) fn run(args: StatusArgs, context: &Context) -> CommandResult {
             .printer
             .note("note: --watch shows text on a terminal: this is the status at the moment");
     }
-    let state = context.state(&plan)?;
+    let (state, lead) = context.seen(&plan)?;
     if let Some(member) = plan.store.membership()?.filter(|_| state.is_shared()) {
         let seen = context.now().duration_since(member.fetched_at);
         let (remote, ago) = (&member.place.remote, short_time(seen));
@@ -66,9 +69,13 @@ pub(crate) fn run(args: StatusArgs, context: &Context) -> CommandResult {
             "note: as it was on {remote} {ago} ago; `fp fleet` looks again"
         ));
     }
-    let report = StatusReport::new(&state);
+    let report = StatusReport::new(&state, lead);
     let planned = (report.phase == Phase::Planning).then(|| PlanningStatus::of_plan(&plan, &state));
-    let lines = status_lines(&state, &report, context.now(), columns(), args.all);
+    let room = TextRoom {
+        wrap: columns(),
+        cut: cut_columns(),
+    };
+    let lines = status_lines(&state, &report, context.now(), room, args.all);
     let text = lines.join("\n")
         + "\n"
         + &planned
@@ -95,6 +102,8 @@ struct PlanningStatus {
     /// Number of tasks that were done before the import.
     #[serde(skip_serializing_if = "Option::is_none")]
     done_before: Option<usize>,
+    #[serde(skip)]
+    next: String,
 }
 
 impl PlanningStatus {
@@ -106,7 +115,15 @@ impl PlanningStatus {
         // A tree that can't be read is not the one that was criticised.
         let tree = plan.tree().map(|tree| tree.text).unwrap_or_default();
         let done_before = Some(state.imported.len()).filter(|count| *count > 0);
+        let id = plan.id();
+        let next = match plan.tasks_file().exists() {
+            true => format!("fp validate {id}, then fp approve {id}"),
+            false => format!(
+                "fp validate {id}, once tasks.md is written; in Claude Code, ask for the planning to go on"
+            ),
+        };
         Self {
+            next,
             written,
             critique: CritiqueLine::new(state, &tree),
             done_before,
@@ -124,15 +141,16 @@ impl PlanningStatus {
             format!("Done before the import, and to be taken over with the approval: {count}\n")
         });
         format!(
-            "Written so far: {written}\n{}{before}",
-            critique.collect::<String>()
+            "Written so far: {written}\n{}{before}Next: {}\n",
+            critique.collect::<String>(),
+            self.next
         )
     }
 }
 
 /// The report as plain text, with every task in the order of the tree: what `fp next` prints at the end.
 pub(crate) fn status_text(report: &StatusReport) -> String {
-    let mut text = format!("Plan {} ({})\n", report.plan_id, report.phase.into_str());
+    let mut text = format!("Plan {} ({})\n", report.plan_id, report.standing.into_str());
     if report.counts.total > 0 {
         text.push_str(&format!("{}\n\n", report.counts_in_words()));
     }
@@ -180,28 +198,44 @@ struct TaskColumns {
 
 /// Most columns of the bar.
 const BAR: usize = 30;
+/// Most lines of one detail of a task.
+const DETAIL: usize = 2;
+/// Columns of a terminal on which a detail stands beside its task.
+const WIDE: RangeInclusive<usize> = 120..=1000;
 /// Most lines of tasks of which none is left out.
 const ROWS: usize = 16;
-/// Most questions, and lines of one.
+/// Most questions.
 const QUESTIONS: usize = 2;
 
-/// The status on `columns` columns, so that it fits a screen unless `all` tasks are wanted.
+/// Where text wraps, and where a line that can't is cut.
+#[derive(Clone, Copy)]
+struct TextRoom {
+    wrap: usize,
+    cut: usize,
+}
+
+/// The status, so that it fits a screen unless `all` tasks are wanted.
 fn status_lines(
     state: &State,
     report: &StatusReport,
     now: Timestamp,
-    columns: usize,
+    room: TextRoom,
     all: bool,
 ) -> Vec<String> {
-    let mut lines = head_lines(state, report, now, columns);
+    let mut lines = head_lines(state, report, now, false, room.wrap);
     let groups = groups_of(report);
     let in_columns = TaskColumns {
         id: id_width(report),
-        all: columns,
+        all: room.cut,
         signs: true,
     };
     let told = |line: &TaskLine| task_lines(report, line, in_columns);
-    let needs = question_lines(state, columns, all);
+    let most = if all || room.cut > room.wrap {
+        usize::MAX
+    } else {
+        QUESTIONS
+    };
+    let needs = need_lines(state, report, most, None, room.wrap);
     let tasks: Vec<StyledLine> = if all {
         report.tasks.iter().flat_map(told).collect()
     } else {
@@ -215,7 +249,7 @@ fn status_lines(
         } else {
             groups
                 .iter()
-                .flat_map(|(look, tasks)| shortened(state, report, (*look, tasks), columns))
+                .flat_map(|(look, tasks)| shortened(state, report, (*look, tasks), room.cut))
                 .collect()
         }
     };
@@ -248,87 +282,138 @@ fn status_lines(
         lines.extend(heading.map(|heading| StyledLine::default().and(Look::Plain, heading)));
         lines.extend(section);
     }
-    lines.iter().map(|line| line.painted(columns)).collect()
+    lines.iter().map(|line| line.painted(room.cut)).collect()
 }
 
-/// The plan's phase and progress.
+/// The plan's standing and progress, whole, on as many lines as it takes. There is no estimate while an agent
+/// `is_silent`.
 fn head_lines(
     state: &State,
     report: &StatusReport,
     now: Timestamp,
+    is_silent: bool,
     columns: usize,
 ) -> Vec<StyledLine> {
-    let is_running = report.phase == Phase::Running;
+    let is_running = report.standing == RunStanding::Running;
     let end = if is_running { Some(now) } else { state.last_at };
     let started = state.run.as_ref().map(|run| run.started_at);
     let took = started
         .zip(end)
         .filter(|(from, to)| to.duration_since(*from).as_secs() >= 60);
     let took = took.map(|(from, to)| lasted(from, to));
-    let left = time_left(state)
-        .filter(|_| is_running)
+    let counts = &report.counts;
+    let left = Some(())
+        .filter(|()| is_running && !is_silent && counts.building + counts.verifying > 0)
+        .and_then(|()| time_left(state, now))
         .map(|left| format!("about {left} left"));
     let cost = report
         .cost
         .iter()
         .map(|cost| spent_in_words(cost.tokens, cost.micro_usd));
     let facts: Vec<String> = took.into_iter().chain(left).chain(cost).collect();
+    let facts = facts.join(", ");
     let head = StyledLine::default()
         .and(Look::Plain, "Plan ")
         .and(Look::Strong, report.plan_id.as_str())
-        .and(Look::Plain, format!(" ({})", report.phase.into_str()))
-        .and(
-            Look::Faint,
-            if facts.is_empty() {
-                String::new()
-            } else {
-                format!("  {}", facts.join(", "))
-            },
-        );
-    let counts = &report.counts;
+        .and(Look::Plain, format!(" ({})", report.standing.into_str()));
+    let mut lines = if facts.is_empty() {
+        vec![head]
+    } else if head.width() + 2 + facts.width() <= columns {
+        vec![head.and(Look::Faint, format!("  {facts}"))]
+    } else {
+        let below = indented_lines(Look::Faint, "  ", &facts, columns);
+        [head].into_iter().chain(below).collect()
+    };
     if counts.total == 0 {
-        return vec![head];
+        return lines;
     }
     let bar = theme::bar(counts.completed, counts.total, BAR.min(columns / 8));
-    vec![
-        head,
-        bar.and(Look::Plain, format!(" {}", report.counts_in_words())),
-    ]
+    let indent = " ".repeat(bar.width() + 1);
+    let mut counted = indented_lines(Look::Plain, &indent, &report.counts_in_words(), columns);
+    if let Some(first) = counted.first_mut() {
+        let words = first.text().trim_start().to_owned();
+        *first = bar.and(Look::Plain, format!(" {words}"));
+    }
+    lines.extend(counted);
+    lines
 }
 
-/// The questions that wait for the user, with the command that answers the first.
-fn question_lines(state: &State, columns: usize, all: bool) -> Vec<StyledLine> {
+/// `text` below `indent`, on as many lines as it takes.
+fn indented_lines(look: Look, indent: &str, text: &str, columns: usize) -> Vec<StyledLine> {
+    let room = columns.saturating_sub(indent.width()).max(1);
+    wrapped_whole(text, room)
+        .into_iter()
+        .map(|line| {
+            StyledLine::default()
+                .and(Look::Plain, indent)
+                .and(look, line)
+        })
+        .collect()
+}
+
+/// The first `most` lines of `text`, and a sign that there is more.
+fn lines_within(text: &str, columns: usize, most: usize) -> Vec<String> {
+    let mut lines = wrapped_whole(text, columns);
+    if lines.len() > most {
+        lines.truncate(most);
+        lines.last_mut().into_iter().for_each(|last| last.push('…'));
+    }
+    lines
+}
+
+/// What waits for the user: the command that goes on where nothing runs, and up to `most` questions. The options of the
+/// question `by_digits` have digits; without one, a command answers the first question.
+fn need_lines(
+    state: &State,
+    report: &StatusReport,
+    most: usize,
+    by_digits: Option<&str>,
+    columns: usize,
+) -> Vec<StyledLine> {
     let open: Vec<_> = state.open_questions().collect();
-    let most = if all { open.len() } else { QUESTIONS };
-    let mut lines = Vec::new();
-    for question in open.iter().take(most) {
-        let parts = wrapped_within(
-            &question.text,
-            columns.saturating_sub(2).max(20),
-            if all { 20 } else { QUESTIONS },
-        );
-        for (number, part) in parts.into_iter().enumerate() {
-            let sign = if number == 0 { "? " } else { "  " };
-            lines.push(
-                StyledLine::default()
-                    .and(Look::Strong, sign)
-                    .and(Look::Plain, part),
-            );
+    let obstacle = report.standing.obstacle(state);
+    if open.is_empty() && obstacle.is_none() {
+        return Vec::new();
+    }
+    let line = |look: Look, text: &str| indented_lines(look, "  ", text, columns);
+    let mut lines = vec![StyledLine::default().and(Look::Plain, "Needs you:")];
+    lines.extend(obstacle.into_iter().flat_map(|why| line(Look::Strong, why)));
+    let go_on = NextStep::if_interrupted(state, report.standing);
+    lines.extend(
+        go_on
+            .iter()
+            .flat_map(|step| line(Look::Hint, &step.command)),
+    );
+    for (question, number) in open.iter().take(most).zip(1..) {
+        let mark = match open.len() {
+            1 => String::new(),
+            all => format!("{number} of {all}: "),
+        };
+        let text = format!("{mark}{}", question.text);
+        let mut asked = indented_lines(Look::Plain, "    ", &text, columns);
+        if let Some(first) = asked.first_mut() {
+            let text = first.text();
+            *first = StyledLine::default()
+                .and(Look::Asking, "  ? ")
+                .and(Look::Plain, text.trim_start());
+        }
+        lines.extend(asked);
+        if by_digits == Some(question.id.as_str()) {
+            for (option, digit) in question.options.iter().zip(1..) {
+                let text = format!("{digit} {}: {}", option.label, option.description);
+                let text = text.trim_end_matches(": ");
+                lines.extend(indented_lines(Look::Plain, "      ", text, columns));
+            }
         }
     }
-    if let Some(step) = next_steps(state).first().filter(|_| !open.is_empty()) {
+    let answer = next_steps(state, report.standing).into_iter().next();
+    if let Some(step) = answer.filter(|_| by_digits.is_none() && !open.is_empty()) {
+        lines.extend(indented_lines(Look::Hint, "    ", &step.command, columns));
         let more = open.len().saturating_sub(most);
-        let more = if more > 0 {
-            format!("  (and {})", counted(more, "more question"))
-        } else {
-            String::new()
-        };
-        lines.push(
-            StyledLine::default()
-                .and(Look::Plain, "  ")
-                .and(Look::Hint, &step.command)
-                .and(Look::Faint, more),
-        );
+        if more > 0 {
+            let more = format!("(and {})", counted(more, "more question"));
+            lines.extend(line(Look::Faint, &more));
+        }
     }
     lines
 }
@@ -344,6 +429,8 @@ fn groups_of(report: &StatusReport) -> Vec<(Look, Vec<&TaskLine>)> {
     };
     vec![
         (Look::Failed, of(&[Look::Failed])),
+        (Look::Asking, of(&[Look::Asking])),
+        (Look::Stopped, of(&[Look::Stopped])),
         (Look::Building, of(&[Look::Building, Look::Verifying])),
         (Look::Ready, of(&[Look::Ready])),
         (Look::Waiting, of(&[Look::Waiting])),
@@ -353,7 +440,7 @@ fn groups_of(report: &StatusReport) -> Vec<(Look, Vec<&TaskLine>)> {
 }
 
 fn look_of(report: &StatusReport, task: &TaskLine) -> Look {
-    Look::of(task.status, task.ready && report.is_open())
+    Look::of(task.status, task.ready && report.is_open(), task.halt)
 }
 
 /// The first tasks of a group, of those that are done the last ones, with the number of the others.
@@ -371,10 +458,16 @@ fn shortened(
     }
     let most = match look {
         Look::Failed => 2,
-        Look::Building => 4,
-        Look::Ready => 5,
+        Look::Asking | Look::Stopped | Look::Building => 4,
+        Look::Ready => 3,
         Look::Done => 3,
-        _ => 0,
+        Look::Plain
+        | Look::Verifying
+        | Look::Waiting
+        | Look::Skipped
+        | Look::Strong
+        | Look::Faint
+        | Look::Hint => 0,
     };
     let Some(first) = tasks.first() else {
         return Vec::new();
@@ -474,18 +567,31 @@ fn task_lines(report: &StatusReport, task: &TaskLine, columns: TaskColumns) -> V
         .flat_map(|detail| reason_lines(detail))
         .map(str::to_owned);
     let below = detail.chain(task.drift.iter().cloned()).chain(below);
-    let below = below
-        .map(|line| StyledLine::default().and(Look::Plain, indent.clone() + &fitted(&line, room)));
+    let mut below: Vec<String> = below
+        .flat_map(|line| lines_within(&line, room, DETAIL))
+        .collect();
     let title = columns.saturating_sub(head.width() + facts.width()).max(10);
     let head = head
         .and(Look::Plain, fitted(&task.title, title))
         .and(Look::Faint, facts);
+    let beside = below
+        .first()
+        .map_or(0, |line| head.width() + 2 + line.width());
+    // Room for more tasks, where a line has some.
+    if below.len() == 1 && WIDE.contains(&columns) && beside <= columns {
+        let line = format!("  {}", below.remove(0));
+        return vec![head.and(Look::Faint, line)];
+    }
+    let below = below
+        .into_iter()
+        .map(|line| StyledLine::default().and(Look::Plain, indent.clone() + &line));
     [head].into_iter().chain(below).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use fp_plan::plan::id::PlanId;
+    use fp_run::report::standing::LeadPresence;
     use fp_run::run::State;
     use fp_run::run::event::Entry;
     use insta::assert_snapshot;
@@ -540,8 +646,16 @@ mod tests {
     }
 
     fn status(state: &State, columns: usize, all: bool) -> Vec<String> {
-        let now = state.last_at.unwrap() + jiff::SignedDuration::from_secs(125);
-        status_lines(state, &StatusReport::new(state), now, columns, all)
+        let room = TextRoom {
+            wrap: columns,
+            cut: columns,
+        };
+        status_in(state, LeadPresence::Unknown, room, all)
+    }
+
+    fn status_in(state: &State, lead: LeadPresence, room: TextRoom, all: bool) -> Vec<String> {
+        let now = state.last_at.unwrap() + jiff::SignedDuration::from_secs(5);
+        status_lines(state, &StatusReport::new(state, lead), now, room, all)
     }
 
     fn plain(state: &State, columns: usize) -> String {
@@ -553,8 +667,14 @@ mod tests {
         for tasks in [1, 5, 20, 200, 1000] {
             for columns in [40, 60, 80, 120, 200] {
                 let lines = status(&busy(tasks), columns, false);
+                // On a narrow one, the questions and what failed are whole all the same.
+                let most = match columns {
+                    ..60 => 32,
+                    60..80 => 26,
+                    _ => 23,
+                };
                 assert!(
-                    lines.len() <= 23,
+                    lines.len() <= most,
                     "{tasks} tasks, {columns} columns: {lines:#?}"
                 );
                 let wide = lines
@@ -576,12 +696,13 @@ mod tests {
     #[test]
     fn the_status_of_few_tasks_has_them_all() {
         assert_snapshot!(plain(&busy(5), 80), @r"
-        Plan sample-20261121 (running)  7 min
-        ▰▰▱▱▱▱▱▱▱▱ 1 of 5 tasks done, 1 being built, 1 waiting, 2 failed
+        Plan sample-20261121 (running)  5 min
+        ▰▰▱▱▱▱▱▱▱▱ 1 of 5 tasks done, 2 failed, 1 being built, 1 waiting
 
-        ? Task 3 failed for good. How should it continue?
-        ? Task 4 failed for good. How should it continue?
-          fp answer sample-20261121 q3 --option Retry
+        Needs you:
+          ? 1 of 2: Task 3 failed for good. How should it continue?
+          ? 2 of 2: Task 4 failed for good. How should it continue?
+            fp answer sample-20261121 q3 --option Retry
 
           ✕ 3  failed     Write part 3 of the parser, with all that belon…  (1 question)
                           Criterion 1: the parser takes an empty line for the end
@@ -593,29 +714,28 @@ mod tests {
           ✓ 1  done       Write part 1 of the parser, with all that bel…  (1/3, 0000001)
         ");
         assert_snapshot!(plain(&busy(5), 200), @r"
-        Plan sample-20261121 (running)  7 min
-        ▰▰▰▰▰▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱ 1 of 5 tasks done, 1 being built, 1 waiting, 2 failed
+        Plan sample-20261121 (running)  5 min
+        ▰▰▰▰▰▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱ 1 of 5 tasks done, 2 failed, 1 being built, 1 waiting
 
-        ? Task 3 failed for good. How should it continue?
-        ? Task 4 failed for good. How should it continue?
-          fp answer sample-20261121 q3 --option Retry
+        Needs you:
+          ? 1 of 2: Task 3 failed for good. How should it continue?
+          ? 2 of 2: Task 4 failed for good. How should it continue?
+            fp answer sample-20261121 q3 --option Retry
 
-          ✕ 3  failed     Write part 3 of the parser, with all that belongs to it  (1 question)
-                          Criterion 1: the parser takes an empty line for the end
-          ✕ 4  failed     Write part 4 of the parser, with all that belongs to it  (1 question)
-                          Criterion 1: the parser takes an empty line for the end
+          ✕ 3  failed     Write part 3 of the parser, with all that belongs to it  (1 question)  Criterion 1: the parser takes an empty line for the end
+          ✕ 4  failed     Write part 4 of the parser, with all that belongs to it  (1 question)  Criterion 1: the parser takes an empty line for the end
           ▶ 2  building   Write part 2 of the parser, with all that belongs to it  (1/3, builder-2)
-          ○ 5  waiting    Write part 5 of the parser, with all that belongs to it
-                          it waits for 2
+          ○ 5  waiting    Write part 5 of the parser, with all that belongs to it  it waits for 2
           ✓ 1  done       Write part 1 of the parser, with all that belongs to it  (1/3, 0000001)
         ");
         assert_snapshot!(status(&busy(5), 80, false).join("\n").replace('\u{1b}', "^"), @r"
-        Plan ^[1msample-20261121^[0m (running)^[2m  7 min^[0m
-        ^[32m▰▰^[0m^[2m▱▱▱▱▱▱▱▱^[0m 1 of 5 tasks done, 1 being built, 1 waiting, 2 failed
+        Plan ^[1msample-20261121^[0m (running)^[2m  5 min^[0m
+        ^[32m▰▰^[0m^[2m▱▱▱▱▱▱▱▱^[0m 1 of 5 tasks done, 2 failed, 1 being built, 1 waiting
 
-        ^[1m? ^[0mTask 3 failed for good. How should it continue?
-        ^[1m? ^[0mTask 4 failed for good. How should it continue?
-          ^[36mfp answer sample-20261121 q3 --option Retry^[0m
+        Needs you:
+        ^[35m  ? ^[0m1 of 2: Task 3 failed for good. How should it continue?
+        ^[35m  ? ^[0m2 of 2: Task 4 failed for good. How should it continue?
+            ^[36mfp answer sample-20261121 q3 --option Retry^[0m
 
         ^[31m  ✕ ^[0m^[1m3  ^[0m^[31mfailed     ^[0mWrite part 3 of the parser, with all that belon…^[2m  (1 question)^[0m
                           Criterion 1: the parser takes an empty line for the end
@@ -629,19 +749,85 @@ mod tests {
     }
 
     #[test]
+    fn an_interrupted_run_counts_nothing_and_says_what_goes_on() {
+        let room = TextRoom { wrap: 80, cut: 80 };
+        let state = busy(5);
+        let text = status_in(&state, LeadPresence::Gone, room, false).join("\n");
+        assert_snapshot!(theme::without_colours(&text), @r"
+        Plan sample-20261121 (interrupted)  5 min
+        ▰▰▱▱▱▱▱▱▱▱ 1 of 5 tasks done, 2 failed, 1 stopped, 1 waiting
+
+        Needs you:
+          Nothing runs: what led the run is gone
+          /fp:implement sample-20261121
+          ? 1 of 2: Task 3 failed for good. How should it continue?
+          ? 2 of 2: Task 4 failed for good. How should it continue?
+            fp answer sample-20261121 q3 --option Retry
+
+          ✕ 3  failed     Write part 3 of the parser, with all that belon…  (1 question)
+                          Criterion 1: the parser takes an empty line for the end
+          ✕ 4  failed     Write part 4 of the parser, with all that belon…  (1 question)
+                          Criterion 1: the parser takes an empty line for the end
+          ■ 2  stopped    Write part 2 of the parser, with all that b…  (1/3, builder-2)
+          ○ 5  waiting    Write part 5 of the parser, with all that belongs to it
+                          it waits for 2
+          ✓ 1  done       Write part 1 of the parser, with all that bel…  (1/3, 0000001)
+        ");
+    }
+
+    #[test]
+    fn a_pipe_gets_everything_whole() {
+        let room = TextRoom {
+            wrap: 40,
+            cut: usize::MAX,
+        };
+        let text = status_in(&busy(20), LeadPresence::Unknown, room, false).join("\n");
+        assert_snapshot!(theme::without_colours(&text), @r"
+        Plan sample-20261121 (running)  16 min
+        ▰▱▱▱▱ 6 of 20 tasks done, 3 failed, 1
+              being built, 10 waiting
+
+        Needs you:
+          ? 1 of 3: Task 8 failed for good. How
+            should it continue?
+          ? 2 of 3: Task 9 failed for good. How
+            should it continue?
+          ? 3 of 3: Task 10 failed for good. How
+            should it continue?
+            fp answer sample-20261121 q8
+            --option Retry
+
+          ✕ 8   failed     Write part 8 of the parser, with all that belongs to it  (1 question)
+                           Criterion 1: the parser takes an empty line for the end
+          ✕ 9   failed     Write part 9 of the parser, with all that belongs to it  (1 question)  +1
+                           Criterion 1: the parser takes an empty line for the end
+          ▶ 7   building   Write part 7 of the parser, with all that belongs to it  (1/3, builder-2)
+          ○ 10 waiting
+          ✓ 6   done       Write part 6 of the parser, with all that belongs to it  (1/3, 0000006)
+          ✓ 5   done       Write part 5 of the parser, with all that belongs to it  (1/3, 0000005)
+          ✓ 4   done       Write part 4 of the parser, with all that belongs to it  (1/3, 0000004)  +3
+        ");
+    }
+
+    #[test]
     fn the_status_of_many_tasks_has_what_matters() {
         assert_snapshot!(plain(&busy(20), 60), @r"
-        Plan sample-20261121 (running)  18 min, about 4 min left
-        ▰▰▱▱▱▱▱ 6 of 20 tasks done, 1 being built, 10 waiting, 3 fa…
+        Plan sample-20261121 (running)  16 min
+        ▰▰▱▱▱▱▱ 6 of 20 tasks done, 3 failed, 1 being built, 10
+                waiting
 
-        ? Task 8 failed for good. How should it continue?
-        ? Task 9 failed for good. How should it continue?
-          fp answer sample-20261121 q8 --option Retry  (and 1 more …
+        Needs you:
+          ? 1 of 3: Task 8 failed for good. How should it continue?
+          ? 2 of 3: Task 9 failed for good. How should it continue?
+            fp answer sample-20261121 q8 --option Retry
+          (and 1 more question)
 
           ✕ 8   failed     Write part 8 of the parser…  (1 question)
-                           Criterion 1: the parser takes an empty l…
+                           Criterion 1: the parser takes an empty
+                           line for the end
           ✕ 9   failed     Write part 9 of the pa…  (1 question)  +1
-                           Criterion 1: the parser takes an emp…
+                           Criterion 1: the parser takes an
+                           empty line for the end
           ▶ 7   building   Write part 7 of the pa…  (1/3, builder-2)
           ○ 10 waiting
           ✓ 6   done       Write part 6 of the pars…  (1/3, 0000006)
@@ -649,12 +835,14 @@ mod tests {
           ✓ 4   done       Write part 4 of the …  (1/3, 0000004)  +3
         ");
         assert_snapshot!(plain(&busy(200), 80), @r"
-        Plan sample-20261121 (running)  2 h 18 min, about 44 min left
-        ▰▰▰▱▱▱▱▱▱▱ 66 of 200 tasks done, 1 being built, 30 ready, 100 waiting, 3 failed
+        Plan sample-20261121 (running)  2 h 16 min
+        ▰▰▰▱▱▱▱▱▱▱ 66 of 200 tasks done, 3 failed, 1 being built, 30 ready, 100 waiting
 
-        ? Task 68 failed for good. How should it continue?
-        ? Task 69 failed for good. How should it continue?
-          fp answer sample-20261121 q68 --option Retry  (and 1 more question)
+        Needs you:
+          ? 1 of 3: Task 68 failed for good. How should it continue?
+          ? 2 of 3: Task 69 failed for good. How should it continue?
+            fp answer sample-20261121 q68 --option Retry
+          (and 1 more question)
 
           ✕ 68   failed     Write part 68 of the parser, with all that be…  (1 question)
                             Criterion 1: the parser takes an empty line for the end
@@ -663,21 +851,21 @@ mod tests {
           ▶ 67   building   Write part 67 of the parser, with all tha…  (1/3, builder-2)
           ● 71   ready      Write part 71 of the parser, with all that belongs to it
           ● 72   ready      Write part 72 of the parser, with all that belongs to it
-          ● 73   ready      Write part 73 of the parser, with all that belongs to it
-          ● 74   ready      Write part 74 of the parser, with all that belongs to it
-          ● 75   ready      Write part 75 of the parser, with all that belongs to …  +25
+          ● 73   ready      Write part 73 of the parser, with all that belongs to …  +27
           ○ 100 waiting
           ✓ 66   done       Write part 66 of the parser, with all that …  (1/3, 0000066)
           ✓ 65   done       Write part 65 of the parser, with all that …  (1/3, 0000065)
           ✓ 64   done       Write part 64 of the parser, with all …  (1/3, 0000064)  +63
         ");
         assert_snapshot!(plain(&busy(200), 120), @r"
-        Plan sample-20261121 (running)  2 h 18 min, about 44 min left
-        ▰▰▰▰▱▱▱▱▱▱▱▱▱▱▱ 66 of 200 tasks done, 1 being built, 30 ready, 100 waiting, 3 failed
+        Plan sample-20261121 (running)  2 h 16 min
+        ▰▰▰▰▱▱▱▱▱▱▱▱▱▱▱ 66 of 200 tasks done, 3 failed, 1 being built, 30 ready, 100 waiting
 
-        ? Task 68 failed for good. How should it continue?
-        ? Task 69 failed for good. How should it continue?
-          fp answer sample-20261121 q68 --option Retry  (and 1 more question)
+        Needs you:
+          ? 1 of 3: Task 68 failed for good. How should it continue?
+          ? 2 of 3: Task 69 failed for good. How should it continue?
+            fp answer sample-20261121 q68 --option Retry
+          (and 1 more question)
 
           ✕ 68   failed     Write part 68 of the parser, with all that belongs to it  (1 question)
                             Criterion 1: the parser takes an empty line for the end
@@ -686,9 +874,7 @@ mod tests {
           ▶ 67   building   Write part 67 of the parser, with all that belongs to it  (1/3, builder-2)
           ● 71   ready      Write part 71 of the parser, with all that belongs to it
           ● 72   ready      Write part 72 of the parser, with all that belongs to it
-          ● 73   ready      Write part 73 of the parser, with all that belongs to it
-          ● 74   ready      Write part 74 of the parser, with all that belongs to it
-          ● 75   ready      Write part 75 of the parser, with all that belongs to it  +25
+          ● 73   ready      Write part 73 of the parser, with all that belongs to it  +27
           ○ 100 waiting
           ✓ 66   done       Write part 66 of the parser, with all that belongs to it  (1/3, 0000066)
           ✓ 65   done       Write part 65 of the parser, with all that belongs to it  (1/3, 0000065)

@@ -4,10 +4,11 @@
 use std::io::{IsTerminal as _, Read as _};
 use std::path::PathBuf;
 
+use fp_host::lead::LeadLook;
 use fp_plan::text::counted;
+use fp_run::report::standing::RunStanding;
 use fp_run::report::status::{Phase, StatusReport};
 use fp_run::run::State;
-use fp_run::run::state::Status;
 use serde_json::{Value, json};
 
 use crate::context::Context;
@@ -31,19 +32,23 @@ pub(crate) fn run(_: StatuslineArgs, context: &Context) -> CommandResult {
         |folder| context.at(folder),
     );
     // A status line has no place for an error: `fp status` tells it.
-    let Ok(known) = context.plans_at_hand() else {
+    let Ok((known, _)) = context.own_plans(false) else {
         return Ok(Exit::Done);
     };
-    let states = known.iter().filter_map(|known| known.state.as_deref().ok());
-    let is_active = |state: &&State| matches!(Phase::of(state), Phase::Approved | Phase::Running);
-    let mut active: Vec<&State> = states.filter(is_active).collect();
-    active.sort_by_key(|state| (Phase::of(state) == Phase::Running, state.last_at));
-    let Some(state) = active.last() else {
+    let states = known
+        .iter()
+        .filter_map(|known| Some((known.state.as_deref().ok()?, &known.lead)));
+    let is_active =
+        |(state, _): &(&State, _)| matches!(Phase::of(state), Phase::Approved | Phase::Running);
+    let mut active: Vec<(&State, &LeadLook)> = states.filter(is_active).collect();
+    active.sort_by_key(|(state, _)| (Phase::of(state) == Phase::Running, state.last_at));
+    let Some((state, lead)) = active.last() else {
         return Ok(Exit::Done);
     };
-    let line = line_of(state, active.len() - 1);
+    let report = StatusReport::new(state, lead.presence(state));
+    let line = line_of(&report, active.len() - 1);
     context.report(
-        &json!({ "planId": state.plan_id, "line": line }),
+        &json!({ "planId": state.plan_id, "standing": report.standing, "line": line }),
         &format!("{line}\n"),
     )
 }
@@ -65,19 +70,22 @@ fn sent_folder() -> Option<PathBuf> {
 }
 
 /// Such as `fp 12/24 ▰▰▰▰▱▱▱▱ 2.3 building, 1 question`.
-fn line_of(state: &State, others: usize) -> String {
-    let counts = StatusReport::new(state).counts;
+fn line_of(report: &StatusReport, others: usize) -> String {
+    let counts = report.counts;
     let bar = theme::without_colours(&theme::bar(counts.completed, counts.total, BAR).painted(BAR));
     let mut facts = Vec::new();
-    for (status, word) in [
-        (Status::Implementing, "building"),
-        (Status::AwaitingVerification, "verifying"),
-    ] {
-        let ids: Vec<&str> = state
+    if matches!(
+        report.standing,
+        RunStanding::WaitsForYou | RunStanding::Interrupted
+    ) {
+        facts.push(report.standing.into_str().to_owned());
+    }
+    for word in ["building", "verifying"] {
+        let ids: Vec<&str> = report
             .tasks
             .iter()
-            .filter(|task| task.status == status)
-            .map(|task| task.leaf.id.as_str())
+            .filter(|task| task.state_word() == word)
+            .map(|task| task.id.as_str())
             .collect();
         match ids[..] {
             [] => {}
@@ -88,12 +96,12 @@ fn line_of(state: &State, others: usize) -> String {
     if counts.failed > 0 {
         facts.push(format!("{} failed", counts.failed));
     }
-    let questions = state.open_questions().count();
+    let questions = report.questions.len();
     if questions > 0 {
         facts.push(counted(questions, "question"));
     }
     if facts.is_empty() {
-        facts.push(Phase::of(state).into_str().to_owned());
+        facts.push(report.standing.into_str().to_owned());
     }
     if others > 0 {
         facts.push(format!("+{}", counted(others, "plan")));

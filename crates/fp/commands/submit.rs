@@ -24,7 +24,7 @@ pub(crate) struct SubmitArgs {
     /// The token that the payload printed.
     #[arg(long, value_name = "TOKEN")]
     claim: String,
-    /// Something the next builder should know: `KIND: text`, with PATTERN, GOTCHA, UTIL or WARN.
+    /// Something the next builder should know: `KIND: text`, with PATTERN, GOTCHA, UTIL, WARN or DEBT.
     #[arg(long, value_name = "NOTE")]
     note: Vec<String>,
 }
@@ -49,7 +49,16 @@ pub(crate) fn run(args: SubmitArgs, context: &Context) -> CommandResult {
         (measure(&plan, &state, &args.task)?, place)
     };
     if !submission.failed.is_empty() {
-        return Err(refused(&submission, &args, &place));
+        let failed = submission.failed.iter();
+        let failed: Vec<String> = failed
+            .map(|check| format!("{}: {}", check.name, check.detail))
+            .collect();
+        let reason = failed.join("; ");
+        let mut ledger = plan.lock()?;
+        let state = ledger.state();
+        let events = state.refuse_submission(&args.task, &args.claim, &reason)?;
+        ledger.append(events, context.now())?;
+        return Err(refused(&submission, &reason, &args, &place));
     }
     let Submission {
         tree,
@@ -80,22 +89,14 @@ pub(crate) fn run(args: SubmitArgs, context: &Context) -> CommandResult {
 }
 
 /// The refusal of what would fail anyway, with the ways out of it.
-fn refused(submission: &Submission, args: &SubmitArgs, place: &str) -> CommandError {
+fn refused(submission: &Submission, reason: &str, args: &SubmitArgs, place: &str) -> CommandError {
     let SubmitArgs {
         plan, task, claim, ..
     } = args;
-    let failed = submission
-        .failed
-        .iter()
-        .map(|check| format!("{}: {}", check.name, check.detail));
-    let failed: Vec<String> = failed.collect();
-    let mut error = CommandError::refused(format!(
-        "task {task} can't be handed in: {}",
-        failed.join("; ")
-    ))
-    .hint(
-        "nothing was handed in, and no iteration is used: correct this and run `fp submit` again",
-    );
+    let mut error = CommandError::refused(format!("task {task} can't be handed in: {reason}"))
+        .hint(
+            "nothing was handed in, and no attempt is used: correct this and run `fp submit` again",
+        );
     let base = &submission.base;
     for (path, was_there) in submission.outside.iter().take(SHOWN) {
         let path = path.to_string();

@@ -33,7 +33,7 @@ pub(crate) struct VerdictArgs {
     pub(crate) plan: String,
     /// The task.
     pub(crate) task: TaskId,
-    /// The iteration that was judged.
+    /// The attempt that was judged.
     #[arg(long, value_name = "N")]
     iteration: Option<u32>,
     /// A criterion that is met: `NUMBER: evidence`.
@@ -45,7 +45,7 @@ pub(crate) struct VerdictArgs {
     /// One or two sentences on the whole.
     #[arg(long, default_value = "")]
     summary: String,
-    /// Something worth knowing that no criterion states: `KIND: text`, with PATTERN, GOTCHA, UTIL or WARN.
+    /// Something worth knowing that no criterion states: `KIND: text`, with PATTERN, GOTCHA, UTIL, WARN or DEBT.
     #[arg(long, value_name = "NOTE")]
     note: Vec<String>,
     /// Read the judgements from a file instead, for long ones; `-` is standard input. JSON:
@@ -205,7 +205,7 @@ fn report(
         Settled::Conflict(back, feedback) if back == id => Some(feedback.as_str()),
         _ => None,
     });
-    let next = format!("it goes back to its builder, iteration {}", task.iteration);
+    let next = format!("it goes back to its builder, attempt {}", task.iteration);
     let how = match (pass, task.status, &task.commit) {
         (true, Status::Completed, Some(commit)) => format!("passed: commit {commit}"),
         (true, Status::Completed, None) => {
@@ -216,7 +216,7 @@ fn report(
         }
         (true, Status::Implementing, _) => format!("passed, and can't be committed: {next}"),
         (true, Status::Failed, _) => {
-            "passed, and can't be committed, and that was its last iteration".to_owned()
+            "passed, and can't be committed, and that was its last attempt".to_owned()
         }
         (true, ..) => {
             let why = blocked
@@ -228,7 +228,7 @@ fn report(
         (false, Status::AwaitingVerification, _) => {
             "did not pass by its commands: the user is asked".to_owned()
         }
-        (false, ..) => "did not pass, and that was its last iteration".to_owned(),
+        (false, ..) => "did not pass, and that was its last attempt".to_owned(),
     };
     let json = json!({
         "task": id, "pass": pass, "status": task.status, "iteration": task.iteration, "commit": task.commit,

@@ -3,7 +3,7 @@
 use fp_host::run::verify::{Verified, verify};
 use fp_plan::plan::id::TaskId;
 use fp_plan::reading_language;
-use fp_plan::text::{prompt_lines, prompt_quoted};
+use fp_plan::text::{prompt_lines, prompt_text, shown_command};
 use fp_run::run::State;
 use fp_run::run::state::TaskState;
 use fp_run::verification::CheckVerdict;
@@ -64,7 +64,7 @@ pub(crate) fn run(args: VerifyArgs, context: &Context) -> CommandResult {
         "worktree": verified.worktree, "checks": verified.checks, "criteria": verified.criteria,
         "testsRequired": verified.tests_required, "files": verified.files, "covers": covered, "saidBefore": said,
     });
-    context.report(&json, &prompt_lines(&text, text.len()))?;
+    context.report(&json, &prompt_text(&text))?;
     Ok(if verified.failed() {
         Exit::Findings
     } else {
@@ -72,7 +72,7 @@ pub(crate) fn run(args: VerifyArgs, context: &Context) -> CommandResult {
     })
 }
 
-/// The notes of the task's builder, each quoted on a line of its own, and the reasons why the last attempt failed.
+/// The notes of the task's builder, and the reasons why the last attempt failed.
 fn said_before(state: &State, task: &TaskState) -> Vec<String> {
     let notes = state
         .notes
@@ -85,7 +85,7 @@ fn said_before(state: &State, task: &TaskState) -> Vec<String> {
             format!(
                 "noted, {}: {}",
                 note.kind.into_str(),
-                prompt_quoted(&note.text, MAX_NOTE)
+                prompt_lines(&note.text, MAX_NOTE)
             )
         })
         .collect();
@@ -98,17 +98,12 @@ fn said_before(state: &State, task: &TaskState) -> Vec<String> {
     said.extend(
         failed
             .into_iter()
-            .map(|reason| format!("failed before: {}", prompt_lines(reason, reason.len()))),
+            .map(|reason| format!("failed before: {}", prompt_text(reason))),
     );
     let summary = before
         .map(|verdict| verdict.summary.as_str())
         .filter(|summary| !summary.is_empty());
-    said.extend(summary.map(|summary| {
-        format!(
-            "the verifier before: {}",
-            prompt_lines(summary, summary.len())
-        )
-    }));
+    said.extend(summary.map(|summary| format!("the verifier before: {}", prompt_text(summary))));
     said
 }
 
@@ -131,7 +126,7 @@ fn text(
             CheckVerdict::Note => "note",
             CheckVerdict::NotApplicable => "n/a ",
         };
-        text.push_str(&format!("{word}  {}", check.name));
+        text.push_str(&format!("{word}  {}", shown_command(&check.name)));
         let mut lines = check.detail.lines();
         if let Some(first) = lines.next().filter(|line| !line.is_empty()) {
             text.push_str(&format!(": {first}"));

@@ -28,6 +28,7 @@ pub(crate) struct WhyArgs {
 
 pub(crate) fn run(args: WhyArgs, context: &Context) -> CommandResult {
     let plan = context.open_to_read(args.plan.as_deref())?;
+    let lead = plan.look_at_lead();
     let past = plan.store.past()?;
     context.notices(&past.notices);
     let state = &past.state;
@@ -35,7 +36,13 @@ pub(crate) fn run(args: WhyArgs, context: &Context) -> CommandResult {
         Some(_) => context.tree(&plan)?.edited(state),
         None => Default::default(),
     };
-    let report = WhyReport::new(state, &past.entries, &edited, &args.task)?;
+    let report = WhyReport::new(
+        state,
+        &past.entries,
+        &edited,
+        lead.presence(state),
+        &args.task,
+    )?;
     context.styled_report(&report, &why_text(&report))
 }
 
@@ -82,14 +89,13 @@ fn why_text(report: &WhyReport) -> String {
 
 fn link_lines(link: &WhyLink) -> String {
     let indent = "  ".repeat(link.depth.min(DEEPEST) + 1);
-    let state = if link.ready {
-        "ready"
-    } else {
-        state_word(link.status)
-    };
+    let state = state_word(link.status, link.ready, link.halt);
     let head = StyledLine::default()
         .and(Look::Strong, format!("{indent}{}  ", link.id))
-        .and(Look::of(link.status, link.ready), format!("{state}  "));
+        .and(
+            Look::of(link.status, link.ready, link.halt),
+            format!("{state}  "),
+        );
     let room = columns().saturating_sub(head.width()).max(20);
     let lines = wrapped_within(&format!("{}: {}", link.title, link.reason), room, REASON);
     let (below, head) = (" ".repeat(head.width()), head.painted(usize::MAX));

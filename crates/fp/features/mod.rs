@@ -2,7 +2,6 @@
 //! that it can be removed. Only the list of commands uses them; the doctor also asks the client that an
 //! installation talks to.
 
-pub(crate) mod debt;
 pub(crate) mod doctor;
 pub(crate) mod exchange;
 pub(crate) mod install;

@@ -51,7 +51,7 @@ function factsOf(number) {
   const told = [
     task.complexity && `complexity ${task.complexity}`,
     task.critical && "on the critical path",
-    run?.iteration && `iteration ${run.iteration}`,
+    run?.iteration && `attempt ${run.iteration}`,
     run?.owner && `with ${run.owner}`,
   ];
   facts.append(told.filter(Boolean).join(" · "));
@@ -96,12 +96,18 @@ function showTask(number) {
   const commands = [...task.testCommands, ...(task.verify ? [task.verify] : [])];
   if (task.testsRequired !== null || commands.length) {
     const required = task.testsRequired === null ? [] : [element("p", "line", task.testsRequired ? "Tests have to be written" : "No tests have to be written")];
-    add("Tests", ...commands.map((text) => element("pre", "", text)), ...required);
+    add("Tests", ...commands.map((text) => element("pre", "", shownCommand(text))), ...required);
   }
   const rest = [["risk", task.risk], ["group", task.group], ["priority", task.priority], ["covers", task.covers.join(", ")]];
   const told = rest.filter(([, text]) => text).map(([name, text]) => `${name} ${text}`);
   if (told.length) add("Also", element("p", "line", told.join(" · ")));
   show([close, id, title], parts);
+}
+
+/** A command with its hidden characters as escapes, as the program shows it. */
+function shownCommand(text) {
+  const escape = (hidden) => `<U+${hidden.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}>`;
+  return text.replace(/(?![ \n\t])[\s\p{Cc}\p{Cf}\p{DI}\u2800]/gu, escape);
 }
 
 function show(head, parts) {
@@ -154,7 +160,7 @@ function select(number, scroll = true) {
       rows[number].scrollIntoView({ block: "nearest" });
       boxes.get(number)?.scrollIntoView({ block: "nearest", inline: "nearest" });
     } else if (boxes.has(number)) {
-      tree.scrollTop = rows[number].offsetTop - tree.offsetTop - tree.clientHeight / 2;
+      tree.scrollTop = rows[number].offsetTop - tree.clientHeight / 2;
       graph.scrollLeft = left(number) + WIDTH / 2 - graph.clientWidth / 2;
       graph.scrollTop = middle(number) - graph.clientHeight / 2;
     }

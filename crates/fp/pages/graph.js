@@ -176,6 +176,7 @@ function draw() {
   byId("waves")?.replaceChildren(`${schedule.waves} `, element("small", "", `with ${builders} builder${builders === 1 ? "" : "s"}`));
   byId("graph-note").textContent =
     `What could run at once with ${builders} builder${builders === 1 ? "" : "s"}, from left to right`;
+  if (report.criticalPath.tasks.length) byId("graph-note").append(element("i", "way"), "critical path");
   const firstBox = boxes.get(columns[0]?.[0]);
   if (firstBox) firstBox.tabIndex = 0;
   zoom(scale);
@@ -210,8 +211,8 @@ function fade() {
 
 /** Shows what a leaf waits for and what waits for it. */
 function trace(number) {
-  graph.classList.toggle("tracing", number !== null && boxes.has(number));
-  graph.classList.toggle("kept", number === view.selected);
+  // What is selected stays so for long, so that the rest of it is not made faint.
+  graph.classList.toggle("tracing", number !== view.selected && boxes.has(number));
   boxes.forEach((made) => {
     made.classList.remove("related", "picked");
     made.removeAttribute("aria-current");

@@ -17,6 +17,7 @@ pub(crate) mod run;
 
 use std::borrow::Cow;
 
+use fp_run::report::status::TaskCounts;
 use fp_run::report::tree::TreeReport;
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
@@ -85,6 +86,14 @@ fn hash(source: &str) -> String {
     format!("sha256-{}", base64(&Sha256::digest(source.as_bytes())))
 }
 
+/// Stands beside the word for the run: a run that is over may have failed.
+fn failed_badge(page: &mut String, counts: &TaskCounts) {
+    if counts.failed > 0 {
+        let failed = counts.failed;
+        put!(page, r#" <span class="phase bad">{failed} failed</span>"#);
+    }
+}
+
 /// The number of leaves in each state, as a bar.
 fn progress(page: &mut String, report: &TreeReport<'_>) {
     let Some(counts) = &report.counts else { return };
@@ -106,6 +115,8 @@ fn states(report: &TreeReport<'_>) -> Vec<(String, usize)> {
         "done",
         "verifying",
         "building",
+        "asking",
+        "stopped",
         "ready",
         "waiting",
         "skipped",

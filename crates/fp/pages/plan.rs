@@ -5,7 +5,9 @@
 use fp_plan::text::counted;
 use fp_run::report::tree::{Problem, TaskRow, TreeReport};
 
-use super::{GRAPH, THEME, data, end, escaped, footer, head, progress, prose, states};
+use super::{
+    GRAPH, THEME, data, end, escaped, failed_badge, footer, head, progress, prose, states,
+};
 
 const STYLE: &str = concat!(include_str!("base.css"), include_str!("page.css"));
 const SCRIPT: &str = concat!(
@@ -55,8 +57,11 @@ fn header(page: &mut String, report: &TreeReport<'_>, name: &str, drawn: u32) {
         r#"<header><div class="top"><p class="name"><bdi>{}</bdi>"#,
         escaped(name)
     );
-    if let Some(phase) = report.phase {
+    if let Some(phase) = report.standing {
         put!(page, r#" <span class="phase">{}</span>"#, phase.into_str());
+    }
+    if let Some(counts) = &report.counts {
+        failed_badge(page, counts);
     }
     put!(page, r#"</p>{THEME}</div>"#);
     put!(

@@ -57,7 +57,14 @@ document.addEventListener("keydown", (event) => {
   trace(null);
   tell(null);
 });
-addEventListener("beforeprint", () => rows.forEach(showTimes));
+// On paper nothing can be opened.
+let opened = [];
+addEventListener("beforeprint", () => {
+  rows.forEach(showTimes);
+  opened = [...document.querySelectorAll("details:not([open])")];
+  opened.forEach((made) => (made.open = true));
+});
+addEventListener("afterprint", () => opened.forEach((made) => (made.open = false)));
 
 drawIfPossible();
 tell(null);

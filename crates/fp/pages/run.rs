@@ -1,7 +1,7 @@
 //! The page of a run shows its result, who did what when, and the evidence for each verdict. Tasks, questions
 //! and commits are in the page itself; the browser draws the timeline and the waves.
 
-use fp_plan::text::{clipped, counted, shell_quoted};
+use fp_plan::text::{clipped, counted, shell_quoted, shown_command};
 use fp_run::report::cost::{CostReport, thousands};
 use fp_run::report::run_page::{
     AttemptEnd, JudgedCriterion, RunCommit, RunLane, RunMark, RunPage, RunPause, RunQuestion,
@@ -16,7 +16,7 @@ use fp_run::verification::{Check, CheckVerdict};
 use jiff::Timestamp;
 use serde::Serialize;
 
-use super::{GRAPH, THEME, data, end, escaped, footer, head, progress, prose};
+use super::{GRAPH, THEME, data, end, escaped, failed_badge, footer, head, progress, prose};
 
 const STYLE: &str = concat!(include_str!("base.css"), include_str!("run.css"));
 const SCRIPT: &str = concat!(
@@ -137,15 +137,16 @@ const TIMELINE: &str = r#"<section class="pane course" aria-labelledby="course-t
 
 fn header(page: &mut String, run: &RunPage<'_>) {
     let plan = escaped(run.plan_id.as_str());
-    let phase = run.phase.into_str();
+    let phase = run.standing.into_str();
     put!(
         page,
         r#"<header><div class="top"><p class="name"><bdi>{plan}</bdi>"#
     );
-    put!(page, r#" <span class="phase">{phase}</span></p>"#);
+    put!(page, r#" <span class="phase">{phase}</span>"#);
+    failed_badge(page, &run.counts);
     put!(
         page,
-        "{THEME}</div>\n<h1 dir=\"auto\">{}</h1>\n",
+        "</p>{THEME}</div>\n<h1 dir=\"auto\">{}</h1>\n",
         escaped(run.goal.trim())
     );
     story(page, run);
@@ -218,7 +219,7 @@ fn needs(page: &mut String, run: &RunPage<'_>) {
         .map(|task| &task.line)
         .filter(is_failed)
         .collect();
-    if questions.is_empty() && failed.is_empty() {
+    if questions.is_empty() && failed.is_empty() && run.go_on.is_none() {
         return;
     }
     page.push_str("<section class=\"needs\" aria-labelledby=\"needs-title\"><h2 id=\"needs-title\">Needs you</h2><ul>\n");
@@ -233,6 +234,9 @@ fn needs(page: &mut String, run: &RunPage<'_>) {
             "<span class=\"note\" dir=\"auto\">{text}</span> <code>{command}</code></li>\n"
         );
     };
+    if let Some(step) = &run.go_on {
+        item("stopped", "", &step.why, &step.command);
+    }
     for asked in questions {
         let label = asked
             .options
@@ -331,8 +335,30 @@ fn lists(page: &mut String, run: &RunPage<'_>) {
         question_item,
     );
     section(page, "Commits", "commits", &run.commits, commit_item);
-    section(page, "Cost", "cost", &run.cost_lines(), text_item);
+    if let Some(cost) = &run.cost {
+        costs(page, cost);
+    }
     section(page, "Notes", "notes", &run.notes, text_item);
+}
+
+fn costs(page: &mut String, cost: &CostReport) {
+    page.push_str("<section class=\"pane\" aria-labelledby=\"cost-title\"><div class=\"head\"><h2 id=\"cost-title\">Cost</h2></div>\n<div id=\"cost\">");
+    for line in cost.lines() {
+        put!(page, "<p dir=\"auto\">{}</p>", prose(line.trim()));
+    }
+    page.push_str("<table>\n");
+    let mut row = |cell: &str, cells: [&str; 6]| {
+        page.push_str("<tr>");
+        for text in cells {
+            put!(page, "<{cell}>{}</{cell}>", escaped(text));
+        }
+        page.push_str("</tr>\n");
+    };
+    row("th", CostReport::COLUMNS);
+    for cells in cost.rows() {
+        row("td", cells.each_ref().map(String::as_str));
+    }
+    page.push_str("</table></div></section>\n");
 }
 
 fn section<T>(page: &mut String, title: &str, id: &str, items: &[T], shown: fn(&mut String, &T)) {
@@ -617,10 +643,11 @@ fn check_item(page: &mut String, check: &Check) {
         CheckVerdict::Note => ("building", "note"),
         CheckVerdict::NotApplicable => ("skipped", "nothing to check"),
     };
-    let (name, detail) = (escaped(&check.name), escaped(&check.detail));
+    let (name, detail) = (shown_command(&check.name), escaped(&check.detail));
     put!(
         page,
-        "<li class=\"{class}\"><span class=\"verdict\">{verdict}</span> <code>{name}</code> "
+        "<li class=\"{class}\"><span class=\"verdict\">{verdict}</span> <code>{}</code> ",
+        escaped(&name)
     );
     match detail.split_once('\n') {
         Some((first, output)) => {

@@ -11,7 +11,7 @@ function stateOf(task) {
     PENDING: "waiting", IMPLEMENTING: "building", AWAITING_VERIFICATION: "verifying",
     COMPLETED: "done", FAILED: "failed", SKIPPED: "skipped",
   };
-  return task.state.ready ? "ready" : words[task.state.status];
+  return task.state.halt ?? (task.state.ready ? "ready" : words[task.state.status]);
 }
 
 const state = tasks.map(stateOf);

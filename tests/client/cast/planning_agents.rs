@@ -49,7 +49,10 @@ impl Planner {
             "critic" => self.criticise(request),
             "linear-sync" => in_turn(
                 request,
-                vec![bash(format!("fp linear absent {}", brief(request, "Plan")))],
+                vec![bash(format!(
+                    "fp linear {} 1 ENG-1",
+                    brief(request, "Plan")
+                ))],
             ),
             other => panic!("nobody plays {other}"),
         }

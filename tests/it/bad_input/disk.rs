@@ -140,7 +140,7 @@ fn a_read_only_disk_can_be_read() {
     assert_snapshot!(disk.fp(&["claim", PLAN, "--as", "builder-2"]), @r"
     exit status: 3
     --- stderr
-    error: nothing is ready: 0 of 2 tasks are over; under way: 1 (AWAITING_VERIFICATION, builder-1)
+    error: nothing is ready: 0 of 2 tasks are over; under way: 1 (verifying, builder-1)
     hint: end your turn: you are told when there is something
     ");
     assert_snapshot!(disk.fp(&["verdict", PLAN, "1", "--pass", "1: seen"]), @r"

@@ -102,6 +102,7 @@ fn what_a_task_began_on_is_gone_from_git() {
         .unwrap();
     let forged = tree.replace(claimed, format!("\"tree\":\"{gone}\""));
     fs::write(&log, text.replace(claimed, &forged)).unwrap();
+    environment.own_log(PLAN);
     let said = environment
         .fp(&["submit", PLAN, "1", "--claim", &token])
         .to_string();

@@ -1,6 +1,6 @@
 //! Checks made easier: tests, test commands, dependencies and unfinished work.
 
-use crate::cheats::{Cheat, DONE, LOCK, MANIFEST, TEST, all_caught};
+use crate::cheats::{Cheat, DONE, LOCK, MANIFEST, Place, Scene, TEST, all_caught};
 
 #[test]
 fn tests_deleted_or_weakened() {
@@ -94,6 +94,28 @@ fn dependencies_that_nobody_asked_for() {
             caught: &["dependencies: Cargo.lock gains `rand`, though no manifest changed"],
         },
         Cheat {
+            name: "the same package from elsewhere",
+            files: "src/a.rs, Cargo.toml",
+            does: |scene| {
+                scene.work();
+                scene.write("Cargo.toml", &format!("# Changed\n{MANIFEST}"));
+                scene.write("Cargo.lock", &LOCK.replace("https://r/", "https://evil/"));
+            },
+            caught: &["dependencies: Cargo.lock: serde 1.0.0 comes from registry+https://evil/"],
+        },
+        Cheat {
+            name: "the same package with another content",
+            files: "src/a.rs, Cargo.toml",
+            does: |scene| {
+                scene.work();
+                scene.write("Cargo.toml", &format!("# Changed\n{MANIFEST}"));
+                scene.write("Cargo.lock", &LOCK.replace("good", "evil"));
+            },
+            caught: &[
+                "dependencies: Cargo.lock: serde 1.0.0 has another address or checksum: evil",
+            ],
+        },
+        Cheat {
             name: "hidden in the lock file, which is not listed",
             files: "src/a.rs",
             does: |scene| {
@@ -109,6 +131,43 @@ fn dependencies_that_nobody_asked_for() {
             ],
         },
     ]);
+}
+
+#[test]
+fn tests_that_do_not_run_any_more() {
+    all_caught(&[
+        Cheat {
+            name: "by a setting of the manifest",
+            files: "src/a.rs, Cargo.toml",
+            does: |scene| {
+                scene.work();
+                let off = MANIFEST.replace("[dep", "autotests = false\n\n[dep");
+                scene.write("Cargo.toml", &off);
+            },
+            caught: &["tests: Cargo.toml: package.autotests is new: false"],
+        },
+        Cheat {
+            name: "by a file that its runner loads",
+            files: "src/a.rs",
+            does: |scene| {
+                scene.work();
+                scene.write("tests/conftest.py", "pass_everything()\n");
+            },
+            caught: &["boundary: tests/conftest.py is new, is not in the task's files"],
+        },
+    ]);
+    // The commands of the plan were tried before any work, and the log has how many tests they ran.
+    for place in [Place::Checkout, Place::Worktree] {
+        let test =
+            "sed -n -e 's/^    1$/Ran 3 tests in 1s/p' -e 's/^    2$/Ran 0 tests in 1s/p' src/a.rs";
+        let scene = Scene::tested_by(place, "src/a.rs", test, 600);
+        scene.work();
+        assert_eq!(scene.submit().code, 0);
+        assert_eq!(
+            scene.failing(),
+            [format!("tests run: `{test}` ran none, and 3 before")]
+        );
+    }
 }
 
 #[test]

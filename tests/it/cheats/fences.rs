@@ -37,7 +37,7 @@ fn a_submit_with_an_old_token() {
         scene.work();
         scene.environment.done(&["release", PLAN, "1"]);
         let submit = ["submit", PLAN, "1", "--claim", &scene.token];
-        refused(&scene, &submit, 1, "task 1 is PENDING: claim it first");
+        refused(&scene, &submit, 1, "task 1 is waiting: claim it first");
         let token = scene.environment.claim_task("builder-2", "1");
         assert_ne!(token, scene.token);
         refused(
@@ -70,7 +70,7 @@ fn a_submit_with_an_old_token() {
         scene
             .environment
             .done(&["submit", PLAN, "1", "--claim", &token]);
-        refused(&scene, &submit, 1, "task 1 is AWAITING_VERIFICATION");
+        refused(&scene, &submit, 1, "task 1 is verifying");
     }
 }
 
@@ -95,19 +95,19 @@ fn a_verdict_out_of_place() {
         &scene,
         &pass,
         1,
-        "task 1 is IMPLEMENTING: only a submitted task can be verified",
+        "task 1 is building: only a submitted task can be verified",
     );
     refused(
         &scene,
         &["verify", PLAN, "1"],
         1,
-        "task 1 is IMPLEMENTING: only a submitted task can be verified",
+        "task 1 is building: only a submitted task can be verified",
     );
     refused(
         &scene,
         &["verdict", PLAN, "2", "--pass", "1: seen"],
         1,
-        "task 2 is PENDING",
+        "task 2 is waiting",
     );
     scene.work();
     scene.submit();
@@ -116,7 +116,7 @@ fn a_verdict_out_of_place() {
         &scene,
         &of_another,
         1,
-        "task 1 is in iteration 1, this verdict is about iteration 2",
+        "task 1 is at attempt 1, this verdict is about attempt 2",
     );
     scene.environment.fail("1");
     let token = scene.environment.claim_task("builder-1", "1");
@@ -128,7 +128,7 @@ fn a_verdict_out_of_place() {
         &scene,
         &late,
         1,
-        "task 1 is in iteration 2, this verdict is about iteration 1",
+        "task 1 is at attempt 2, this verdict is about attempt 1",
     );
     let in_time = [&pass[..], &["--iteration", "2"]].concat();
     scene.environment.done(&in_time);
@@ -136,7 +136,7 @@ fn a_verdict_out_of_place() {
         &scene,
         &in_time,
         1,
-        "task 1 is COMPLETED: only a submitted task can be verified",
+        "task 1 is done: only a submitted task can be verified",
     );
 }
 
@@ -182,13 +182,13 @@ fn two_agents_under_one_name() {
             &scene,
             &other,
             1,
-            "builder-1 holds task 1, which is IMPLEMENTING: one task at a time",
+            "builder-1 holds task 1, which is building: one task at a time",
         );
         scene.work();
         scene.submit();
         // Only one of the two can submit it.
         let again = ["submit", PLAN, "1", "--claim", &scene.token];
-        refused(&scene, &again, 1, "task 1 is AWAITING_VERIFICATION");
+        refused(&scene, &again, 1, "task 1 is verifying");
     }
 }
 
@@ -211,6 +211,6 @@ fn a_task_that_another_holds() {
         &scene,
         &["submit", PLAN, "2", "--claim", &scene.token],
         1,
-        "task 2 is PENDING: claim it first",
+        "task 2 is waiting: claim it first",
     );
 }

@@ -121,6 +121,67 @@ fn files_of_git_that_were_edited() {
         &|scene| drop(scene.git(&["config", "core.fileMode", "false"])),
         "config was changed",
     );
+    check(
+        "another place to fetch what git lacks from",
+        &|scene| {
+            let url = "remote.origin.url";
+            drop(scene.git(&["config", url, "https://evil.example/x"]));
+        },
+        "config was changed",
+    );
+    check(
+        "a program that sends",
+        &|scene| drop(scene.git(&["config", "remote.origin.receivepack", "evil"])),
+        "config was changed",
+    );
+}
+
+/// The user may have done it, and may want to know if not.
+#[test]
+fn changes_in_the_users_checkout_from_a_worktree_are_told() {
+    let scene = Scene::new(Place::Worktree, "src/a.rs");
+    scene.work();
+    scene
+        .environment
+        .write("README.md", "# Changed from elsewhere\n");
+    scene.submit();
+    let verified = scene.verify();
+    assert!(
+        verified.stdout.contains(
+            "note  checkout: since the claim, in the user's checkout: README.md was changed\n"
+        ),
+        "{verified}"
+    );
+}
+
+/// The index and HEAD of a submodule are in no tree of the repository around it.
+#[test]
+fn changes_inside_the_git_folder_of_a_submodule_are_told() {
+    let scene = Scene::new(Place::Checkout, "src/a.rs");
+    scene.environment.done(&["release", PLAN, "1"]);
+    scene
+        .environment
+        .git(&["init", "--quiet", ".git/modules/lib"]);
+    let inside = scene.environment.path(".git/modules/lib/.git");
+    fs::rename(
+        inside.join("HEAD"),
+        scene.environment.path(".git/modules/lib/HEAD"),
+    )
+    .unwrap();
+    scene.environment.done(&["cancel", PLAN]);
+    scene.environment.done(&["start", PLAN, "--here"]);
+    let token = scene.environment.claim_task("builder-1", "1");
+    scene.work();
+    scene.add_to_git("modules/lib/HEAD", "moved\n");
+    scene.add_to_git("modules/lib/hooks/post-checkout", "#!/bin/sh\n");
+    scene
+        .environment
+        .done(&["submit", PLAN, "1", "--claim", &token]);
+    let verified = scene.verify();
+    assert!(
+        verified.stdout.contains("in git's own folder: modules/lib/HEAD was changed; modules/lib/hooks/post-checkout is new"),
+        "{verified}"
+    );
 }
 
 #[test]
@@ -128,7 +189,6 @@ fn what_changes_as_people_work_is_no_cheat() {
     for place in [Place::Checkout, Place::Worktree] {
         let scene = Scene::new(place, "src/a.rs");
         scene.work();
-        scene.git(&["remote", "add", "origin", "https://example.com/sample.git"]);
         scene.git(&["config", "branch.main.remote", "origin"]);
         scene.add_to_git("hooks/pre-push.sample", "#!/bin/sh\n");
         scene.submit();

@@ -465,9 +465,7 @@ fn a_lock_on_the_index_never_costs_a_task() {
     environment.build_task("builder-1", "1", "src/a.rs", DONE);
     let verdict = environment.pass("1");
     assert!(
-        verdict
-            .stdout
-            .contains("its commit is due: the index is locked"),
+        verdict.stdout.contains("its commit is due: git is locked"),
         "{verdict}"
     );
     let next = environment.next(&[]).stdout;

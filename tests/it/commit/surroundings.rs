@@ -163,7 +163,7 @@ fn an_index_that_is_locked() {
     assert_snapshot!(output, @r"
     exit status: 1
     --- stderr
-    error: nothing is committed: the index is locked: another git process is at work, or one that died left `index.lock` behind
+    error: nothing is committed: git is locked: another git process is at work, or one that died left `index.lock` behind
     hint: wait for the other git; if none is running, remove `.git/index.lock`
     ");
     environment.committed(&["a"]);

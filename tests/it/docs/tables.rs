@@ -177,11 +177,11 @@ fn every_action_and_every_state_is_told() {
             .map(|(name, _)| name)
             .collect::<Vec<_>>()
     );
-    let states = rows(&page, &["state", "meaning"]);
+    let states = rows(&page, &["status", "shown as", "meaning"]);
     for row in &states {
-        let state: Result<fp_run::run::state::Status, _> =
-            serde_json::from_value(row[0].as_str().into());
-        assert!(state.is_ok(), "{} is no state", row[0]);
+        let state: fp_run::run::state::Status =
+            serde_json::from_value(row[0].as_str().into()).expect("it is a state");
+        assert_eq!(row[1], state.into_str());
     }
     assert_eq!(
         states.len(),

@@ -87,6 +87,14 @@ fn a_task_is_selected_from_the_start() {
     );
     let mut tab = open(&sample::show_run("html"));
     assert_eq!(tab.text(DETAIL), "Write part 2", "the one that failed");
+    let faded = "[...document.querySelectorAll('.node, #canvas path')].filter(e => getComputedStyle(e).opacity < 1).length";
+    assert_eq!(tab.eval(faded), 0, "nothing is faint from the start");
+    assert_eq!(
+        tab.text("[...document.querySelectorAll('.phase')].map(e => e.textContent).join(', ')"),
+        "running, 1 failed"
+    );
+    let legend = tab.text("document.querySelector('#graph-note').textContent");
+    assert!(legend.ends_with("critical path"), "{legend}");
     assert_eq!(tab.eval("scrollY"), 0);
     assert_quiet(&mut tab);
     // Where the details would lie over the page, they wait to be asked for.
@@ -96,8 +104,8 @@ fn a_task_is_selected_from_the_start() {
     assert_eq!(tab.text(DETAIL), "No task selected");
 }
 
-#[test]
-fn two_hundred_tasks_fit() {
+/// A flat tree of two hundred tasks.
+fn large() -> String {
     let mut tree = String::from("- [ID: root] Serve the accounts (Complexity: 8)\n");
     for id in 1..=200 {
         let after = if id > 4 {
@@ -109,7 +117,25 @@ fn two_hundred_tasks_fit() {
             "- [ID: {id}] Write part {id} (Complexity: 2)\n  - Acceptance:\n    - It works\n  - Dependencies: {after}\n  - Files: src/{id}.rs\n"
         );
     }
-    let Some(mut tab) = opened(&tree) else { return };
+    tree
+}
+
+#[test]
+fn two_hundred_tasks_fit() {
+    let Some(mut tab) = opened(&large()) else {
+        return;
+    };
+    for (width, height) in [(1440, 900), (1000, 800), (400, 800)] {
+        tab.size(width, height);
+        let below = tab.eval(
+            "document.scrollingElement.scrollHeight - Math.max(innerHeight, scrollY + document.querySelector('footer').getBoundingClientRect().bottom)",
+        );
+        assert!(
+            below.as_f64() < Some(30.0),
+            "{width}: {below} px of nothing"
+        );
+    }
+    tab.size(1440, 900);
     tab.click("#zoom-fit");
     let over = tab.eval(
         "(() => { const g = document.querySelector('#graph'); const r = g.getBoundingClientRect(); \

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use insta::assert_snapshot;
 use serde_json::{Value, json};
 
 use crate::common::Environment;
@@ -244,7 +245,7 @@ fn the_course_is_read_with_the_keyboard() {
         ("ArrowRight", "1 Write the store: waiting"),
         ("ArrowRight", "1 Write the store: verification"),
         ("ArrowRight", "1 Write the store: waiting, attempt 2"),
-        ("End", "1 Write the store: attempt 2 passed; completed"),
+        ("End", "1 Write the store: attempt 2 passed; done"),
         ("Home", "1 Write the store: building, attempt 1"),
         ("ArrowDown", "2 Write the page: building, attempt 1"),
         ("ArrowRight", "2 Write the page: waiting for you"),
@@ -479,6 +480,59 @@ fn it_fits_narrow_and_wide_and_on_paper() {
     );
     let pdf = tab.call("Page.printToPDF", json!({"printBackground": true}));
     assert!(pdf["data"].as_str().unwrap().len() > 10_000);
+    assert_quiet(&mut tab);
+}
+
+/// Forty agents that say what they have cost, and a question longer than two lines.
+fn costly() -> String {
+    let mut log = Log::default();
+    for number in 0..20 {
+        for (role, seconds) in [("builder", 5), ("verifier", 95)] {
+            log.add(number * 200 + seconds, json!([{ "agentSpent": { "name": format!("{role}-1"), "cost": {
+                "task": "1", "iteration": number + 1, "role": role, "program": "claude", "model": "some-model", "turns": 3,
+                "tokens": { "input": 1000, "cached": 40_000, "output": 200 }, "microUsd": 34_500, "seconds": 60 } } }]));
+        }
+        log.attempt(
+            "1",
+            "builder-1",
+            (number * 200, 1),
+            number == 19,
+            &"evidence ".repeat(40),
+        );
+    }
+    log.add(5000, json!([{ "asked": { "question": { "id": "q1", "topic": { "about": "taskFailed", "task": "1" },
+        "text": "Which one? ".repeat(100), "header": "Task 1", "options": [] } } }]));
+    log.page(&[("1".to_owned(), "Write the store".to_owned())])
+}
+
+/// Elements whose text is cut off, without what is drawn.
+const CLIPPED: &str = "[...document.querySelectorAll('body *:not(.hidden, .skip)')].filter(e => e.getClientRects().length \
+     && !e.closest('#course, #graph') && getComputedStyle(e).overflow !== 'visible' \
+     && (e.scrollWidth > e.clientWidth + 1 || e.scrollHeight > e.clientHeight + 1)).map(e => `${e.tagName}#${e.id}.${e.className}`)";
+
+#[test]
+fn on_paper_everything_is_open_and_nothing_is_cut() {
+    let Some(mut tab) = opened(costly) else {
+        return;
+    };
+    let cells = tab.text("[...document.querySelectorAll('#cost tr:nth-child(-n + 3)')].map(e => [...e.children].map(c => c.textContent).join(' | ')).join('\\n')");
+    assert_snapshot!(cells, @"
+    Task | Attempt | Role | Model | Tokens | USD
+    1 | 1 | builder | claude some-model | 41k | 0.04
+    1 | 1 | verifier | claude some-model | 41k | 0.04
+    ");
+    let closed = "document.querySelectorAll('details:not([open])').length";
+    assert_ne!(tab.eval(closed), 0);
+    // As the browser does when it prints.
+    tab.size(720, 1000);
+    tab.call("Emulation.setEmulatedMedia", json!({"media": "print"}));
+    tab.eval("dispatchEvent(new Event('beforeprint'))");
+    assert_eq!(tab.eval(closed), 0);
+    assert_eq!(tab.eval(CLIPPED), json!([]));
+    let over = tab.eval("document.scrollingElement.scrollWidth - innerWidth");
+    assert!(over.as_i64().unwrap() <= 0, "{over} too wide");
+    tab.eval("dispatchEvent(new Event('afterprint'))");
+    assert_ne!(tab.eval(closed), 0);
     assert_quiet(&mut tab);
 }
 

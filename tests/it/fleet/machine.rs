@@ -203,10 +203,15 @@ impl Machine {
             .count()
     }
 
-    /// The entries of the log here.
+    /// The entries of the log here, without the codes of this machine.
     pub(super) fn entries(&self) -> Vec<Value> {
         let log = self.path(&format!(".fractal-planner/plans/{PLAN}/events.jsonl"));
-        lines(&std::fs::read_to_string(log).unwrap())
+        let mut entries = lines(&std::fs::read_to_string(log).unwrap());
+        for entry in &mut entries {
+            let code = entry.as_object_mut().unwrap().remove("code");
+            assert!(code.is_some(), "{entry}");
+        }
+        entries
     }
 }
 

@@ -132,6 +132,12 @@ fn what_waits_in_a_clone_is_not_sent() {
         waiting.lines().next().unwrap().to_owned() + "\n",
     );
     victim.done(&["claim", PLAN, "--as", &victim.owner(1)]);
+    // Nor is one that may wait, and that a pull brought along.
+    victim.write(
+        &in_plan("waiting.jsonl"),
+        waiting.lines().last().unwrap().to_owned() + "\n",
+    );
+    victim.done(&["claim", PLAN, "--as", &victim.owner(2)]);
     let sent = host.git(&["log", "--format=%B", LOG]);
     assert!(
         !sent.contains("completed") && !sent.contains("told"),

@@ -534,7 +534,6 @@ fn an_agent_of_one_run_is_none_of_another() {
         .args([&folder.join(PLAN), &newer])
         .status();
     assert!(copied.unwrap().success());
-    fs::remove_file(newer.join("execution-state.json")).unwrap();
     let told = || environment.replay("subagent-stop", HEADLESS_STOP).stdout;
     assert!(
         !told().contains("newer-20261231"),

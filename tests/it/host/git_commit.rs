@@ -272,8 +272,14 @@ fn what_is_in_progress_blocks() {
 fn a_lock_that_stays_and_one_that_goes() {
     let repo = Repo::with(&[("a", "1")]);
     repo.write("a", "2");
-    repo.write(".git/index.lock", "");
-    assert_eq!(blocked(&repo, &["a"]), Blocked::IndexLocked);
+    for name in ["HEAD", "refs/heads/main", "packed-refs", "config", "index"] {
+        let lock = format!("{name}.lock");
+        repo.write(format!(".git/{lock}"), "");
+        assert_eq!(blocked(&repo, &["a"]), Blocked::Locked(lock.clone()));
+        if name != "index" {
+            std::fs::remove_file(repo.path(format!(".git/{lock}"))).unwrap();
+        }
+    }
     let lock = repo.path(".git/index.lock");
     let other = std::thread::spawn(move || {
         std::thread::sleep(std::time::Duration::from_millis(150));

@@ -43,6 +43,7 @@ fn what_was_done_is_done_with_the_approval_and_what_nothing_proves_is_said() {
     Plan three-parts-20261121 (planning)
     Written so far: tasks.md
     Done before the import, and to be taken over with the approval: 2
+    Next: fp validate three-parts-20261121, then fp approve three-parts-20261121
     ");
     assert_snapshot!(environment.done(&["log", &plan]).stdout, @r"
     2026-11-21 (UTC)
@@ -156,7 +157,7 @@ fn a_task_that_was_done_before_is_done_again_on_request() {
     let (environment, plan) = place();
     environment.done(&["approve", &plan, "--yes"]);
     assert_snapshot!(environment.done(&["retry", &plan, "2"]).stdout, @r"
-    Task 2 is pending again
+    Task 2 waits again
     Next: fp start three-parts-20261121
     ");
     environment.done(&["run", "start", &plan, "--session", "s1"]);
@@ -169,8 +170,8 @@ fn a_task_that_was_done_before_is_done_again_on_request() {
     assert_snapshot!(environment.fp(&["retry", &plan, "1"]), @r"
     exit status: 1
     --- stderr
-    error: task 1 is COMPLETED: task 2, which builds on it, is under way: release that first
-    hint: `fp why PLAN TASK` says how it came to that, and what is next
+    error: task 1 is done: task 2, which builds on it, is under way: release that first
+    hint: `fp why three-parts-20261121 1` says how it came to that, and what is next
     ");
     environment.write("2.txt", "a line about 2\n");
     environment.done(&["submit", &plan, "2", "--claim", &token]);
@@ -265,7 +266,7 @@ fn a_done_task_that_says_too_little_to_be_built_has_to_be_revised() {
     environment.write(&tasks, &short);
     environment.done(&["approve", &plan, "--yes"]);
     assert_snapshot!(environment.done(&["retry", &plan, "2"]).stdout, @r"
-    Task 2 is pending again. It was not written to be built: `fp validate three-parts-20261121` shows what is missing
+    Task 2 waits again. It was not written to be built: `fp validate three-parts-20261121` shows what is missing
     Next: fp task revise three-parts-20261121 2 --file -, then fp approve three-parts-20261121
     ");
     environment.done(&["run", "start", &plan, "--session", "s1"]);

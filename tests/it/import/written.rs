@@ -32,7 +32,7 @@ fn a_person_is_told_what_was_made_and_what_comes_next() {
 
     Next:
       fp validate rate-limits-for-public-api-20261121 --fix
-      in Claude Code, have fp:decomposer complete what is left
+      in Claude Code, `/fp:plan --import old` imports it anew and completes it
       fp approve rate-limits-for-public-api-20261121
     ");
     let plan = only_plan(&environment);

@@ -27,6 +27,67 @@ fn killed_again_and_again_it_loses_nothing() {
     expect_nothing_left(&environment);
 }
 
+#[test]
+fn a_lead_killed_at_any_moment_is_seen_to_be_gone_everywhere() {
+    let environment = scene(40);
+    fs::write(environment.beside("home/wait"), "0.2").unwrap();
+    let status = || environment.done(&["status", PLAN]).stdout;
+    for kill in 0..8_u64 {
+        let mut child = lead_in_background(&environment, &["-j", "2"]);
+        until("not led", || status().contains("(running)"));
+        std::thread::sleep(Duration::from_millis(140 * kill));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        // A child that it had just forked has its lock for a moment.
+        let end = Instant::now();
+        while status().contains("(running)") {
+            assert!(end.elapsed() < Duration::from_secs(1), "it still runs");
+        }
+        let said = status();
+        assert!(said.contains("(interrupted)"), "{said}");
+        for word in ["running", " left", "being built", "building", "verif"] {
+            assert!(!said.contains(word), "{word}: {said}");
+        }
+    }
+    fs::write(environment.beside("home/wait"), "600").unwrap();
+    let mut child = lead_in_background(&environment, &["-j", "2"]);
+    let held = || {
+        let held = environment.statuses().into_iter();
+        held.filter(|(_, status)| status == "IMPLEMENTING")
+            .map(|(task, _)| task)
+            .next()
+    };
+    until("nothing is built", || {
+        status().contains("(running)") && held().is_some()
+    });
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let go_on = format!("fp run {PLAN} -j 2");
+    for command in [
+        &["status", PLAN][..],
+        &["plans"],
+        &[],
+        &["statusline"],
+        &["doctor", PLAN],
+        &["handoff", PLAN],
+        &["report", PLAN],
+        &["show", PLAN, "--format", "html"],
+        &["report", PLAN, "--format", "html"],
+        &["status", PLAN, "--format", "json"],
+    ] {
+        let output = environment.fp(command).stdout;
+        assert!(output.contains("interrupted"), "{command:?}: {output}");
+        let names = ["plans", "statusline", "show"];
+        let is_told = !command.first().is_some_and(|name| names.contains(name));
+        let is_told = is_told && !command.contains(&"json");
+        assert!(!is_told || output.contains(&go_on), "{command:?}: {output}");
+    }
+    let why = environment.done(&["why", PLAN, &held().unwrap()]).stdout;
+    assert!(why.contains("when the run was interrupted"), "{why}");
+    assert!(why.contains(&go_on), "{why}");
+    expect_nothing_left(&environment);
+}
+
 /// A git that has the index of the checkout, and needs a second to give it back when it is asked to end.
 const SLOW_GIT: &str = r#"#!/bin/sh
 PATH=${PATH#*:}
@@ -372,8 +433,16 @@ fn an_unattended_run_stops_at_its_budget() {
     let output = lead(&environment, &["--budget", "0.01", "--unattended"]);
     assert_eq!(output.code, 1, "{output}");
     assert!(output.stdout.contains("(cancelled)"), "{output}");
+    let used_up = "the budget of the run, 0.01 USD, is used up";
+    assert!(
+        output.stdout.contains(&format!("the run stops: {used_up}"))
+            && !output.stdout.contains("cancelled by a rule"),
+        "{output}"
+    );
+    let way_on = format!("note: {used_up}; a higher --budget goes on: fp run {PLAN} --budget");
+    assert!(output.stderr.contains(&way_on), "{output}");
     // Another budget goes on with it.
-    let output = lead(&environment, &["--budget", "5 usd", "--unattended"]);
+    let output = environment.fp(&["run", "--yes", "--budget", "5 usd", "--unattended"]);
     assert_eq!(output.code, 0, "{output}");
 }
 
@@ -387,7 +456,7 @@ fn an_agent_that_does_everything_wrong() {
     let output = lead(&environment, &[]);
     assert_eq!(output.code, 0, "{output}");
     assert!(
-        output.stderr.contains("note: builder-1 (own) ended badly"),
+        output.stderr.contains("note: builder-1: own ended at once"),
         "{output}"
     );
     expect_all_done(&environment, 2);
@@ -508,4 +577,127 @@ fn a_session_gets_the_open_question_with_the_news_of_the_end() {
     let question = asked.stdout.split_whitespace().nth(1).unwrap();
     environment.done(&["answer", PLAN, question, "--option", "Retry"]);
     assert_eq!(told(3).stdout, "", "nothing is asked");
+}
+
+/// The builder's or the verifier's part of [`AGENT`], instead of which `script` runs.
+fn instead_of(environment: &Environment, role: &str, script: &str) {
+    let first = format!("if [ \"$role\" = {role} ]; then\n{script}\nfi\n");
+    fs::write(environment.beside("home/first"), first).unwrap();
+}
+
+/// The text in one line, without the marks of a page.
+fn flat_text(text: &str) -> String {
+    let text = text.replace("&quot;", "\"").replace("&lt;", "<");
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// What the commands say that tell of task 1 to a person.
+fn told_of_task(environment: &Environment) -> [String; 4] {
+    let page = environment.beside("home/report.html");
+    environment.done(&["report", PLAN, "--out", page.to_str().unwrap()]);
+    [
+        environment.done(&["why", PLAN, "1"]).stdout,
+        environment.done(&["status", PLAN]).stdout,
+        environment.done(&["report", PLAN]).stdout,
+        fs::read_to_string(page).unwrap(),
+    ]
+}
+
+#[test]
+fn a_program_that_fails_at_once_is_stopped_with_its_words() {
+    for role in ["builder", "verifier"] {
+        let environment = scene(1);
+        let script = "[ $role = builder ] && fp claim $plan --as $name >/dev/null\necho 'boom: no credit left' >&2\nexit 1";
+        instead_of(&environment, role, script);
+        let output = lead(&environment, &[]);
+        assert_eq!(output.code, 2, "{output}");
+        for said in [
+            "boom: no credit left; again in ",
+            "error: own ended at once, with: boom: no credit left",
+            "hint: nothing is lost: `fp run sample-20261121` goes on",
+        ] {
+            assert!(output.stderr.contains(said), "{said}: {output}");
+        }
+        let starts = home_text(&environment, "agents.log");
+        let starts = starts.lines().filter(|line| line.starts_with(role));
+        assert_eq!(starts.count(), 3);
+        let why = environment.done(&["why", PLAN, "1"]).stdout;
+        assert!(
+            why.contains("its last words: \"boom: no credit left\""),
+            "{why}"
+        );
+        let status = environment
+            .done(&["status", PLAN, "--format", "json"])
+            .json();
+        assert_eq!(status["tasks"][0]["iteration"], 1, "no attempt is used");
+        fs::remove_file(environment.beside("home/first")).unwrap();
+        assert_eq!(lead(&environment, &[]).code, 0);
+    }
+}
+
+#[test]
+fn a_builder_that_hands_nothing_in_leaves_its_reasons() {
+    let environment = scene(1);
+    let script = "fp claim $plan --as $name --format json >\"$HOME/claim\" || exit 0\n\
+        token=$(sed -n 's/^  \"claim\": \"\\(.*\\)\",*$/\\1/p' \"$HOME/claim\")\n\
+        echo x >f2.txt\nfp submit $plan 1 --claim $token >/dev/null 2>&1\n\
+        printf 'I give up \\033[31m<system-reminder>\\n'\nexit 0";
+    instead_of(&environment, "builder", script);
+    let output = lead(&environment, &["--unattended", "--max-iterations", "1"]);
+    assert_eq!(output.code, 1, "{output}");
+    for told in told_of_task(&environment) {
+        let flat = flat_text(&told);
+        let reason = "builder-1 handed nothing in, 4 times; refused: ";
+        assert!(flat.contains(reason), "{told}");
+        assert!(!told.contains('\x1b'), "{told}");
+    }
+    let [why, _, report, page] = told_of_task(&environment).map(|told| flat_text(&told));
+    for told in [why, report, page] {
+        for reason in ["f2.txt", r#"its last words: "I give up \"#] {
+            assert!(told.contains(reason), "{reason}: {told}");
+        }
+    }
+    let log = environment.read(&format!(".fractal-planner/plans/{PLAN}/events.jsonl"));
+    assert_eq!(log.matches("submitRefused").count(), 1, "said once:\n{log}");
+}
+
+#[test]
+fn a_verifier_that_gives_no_verdict_leaves_its_words() {
+    let environment = scene(1);
+    instead_of(
+        &environment,
+        "verifier",
+        "sleep 0.1; echo 'I am too tired'; exit 0",
+    );
+    let output = lead(&environment, &["--unattended"]);
+    assert_eq!(output.code, 1, "{output}");
+    for told in told_of_task(&environment) {
+        let flat = flat_text(&told);
+        assert!(
+            flat.contains("given up without a verdict; its last words: \"I am"),
+            "{told}"
+        );
+    }
+}
+
+#[test]
+fn the_end_shows_the_way_to_its_commits() {
+    let environment = scene(2);
+    let base = environment.git(&["rev-parse", "HEAD"]);
+    let output = lead(&environment, &[]);
+    let review = output
+        .stdout
+        .lines()
+        .find_map(|line| line.strip_prefix("Review: git "));
+    let review: Vec<&str> = review.unwrap().split(' ').collect();
+    assert_eq!(review[..2], ["log", "-p"], "{output}");
+    let found = environment.git(&["log", "--format=%H", review[2]]);
+    assert_eq!(found.lines().count(), 2, "{output}");
+    assert!(!found.contains(base.trim()), "{output}");
+    assert!(
+        output
+            .stdout
+            .ends_with(&format!("Report: fp report {PLAN} --out report.html\n")),
+        "{output}"
+    );
 }

@@ -55,7 +55,7 @@ fn nothing_starts_in_a_repository_that_is_not_trusted() {
     assert!(
         refused
             .stderr
-            .contains("nothing was started: agents that start in [ROOT]/work"),
+            .contains("builders and verifiers are processes of own (own {role} {name} {prompt}). In [ROOT]/work they take on its settings"),
         "{refused}"
     );
     assert_eq!(home_text(&environment, "agents.log"), "");

@@ -13,26 +13,26 @@ fn nothing_runs_before_the_approval() {
     exit status: 1
     --- stderr
     error: the plan is not approved yet
-    hint: validate the plan and run `fp approve PLAN`
+    hint: validate the plan and run `fp approve sample-20261121`
     ");
     assert_snapshot!(environment.next(&[]), @r"
     exit status: 1
     --- stderr
     error: the plan is not approved yet
-    hint: validate the plan and run `fp approve PLAN`
+    hint: validate the plan and run `fp approve sample-20261121`
     ");
     assert_snapshot!(environment.fp(&["claim", PLAN, "--as", "builder-1"]), @r"
     exit status: 1
     --- stderr
     error: the plan is not approved yet
-    hint: validate the plan and run `fp approve PLAN`
+    hint: validate the plan and run `fp approve sample-20261121`
     ");
     environment.done(&["approve", PLAN, "--yes"]);
     assert_snapshot!(environment.fp(&["claim", PLAN, "--as", "builder-1"]), @r"
     exit status: 1
     --- stderr
     error: the run is not started yet
-    hint: run `fp start PLAN`
+    hint: run `fp start sample-20261121`
     ");
     assert_snapshot!(environment.fp(&["cancel", PLAN]), @r"
     exit status: 1
@@ -54,8 +54,8 @@ fn approval_names_the_commands_that_may_run() {
     --- stdout
     Approved: sample-20261121 with 1 task
     These commands may run:
-    - echo: "echo done"
-    - sh: "sh test.sh"
+    - echo done
+    - sh test.sh
     Next: /fp:implement sample-20261121, or in a terminal: fp run sample-20261121
     "#);
     assert_snapshot!(environment.fp(&["approve", PLAN, "--format", "json"]), @r#"
@@ -89,7 +89,7 @@ fn a_leaf_edited_behind_the_approval_waits_for_another() {
     exit status: 1
     --- stderr
     error: task 1 was edited after the plan was approved
-    hint: look at the change and run `fp approve PLAN` again
+    hint: look at the change and run `fp approve sample-20261121` again
     ");
     assert_snapshot!(environment.next(&[]), @r"
     exit status: 0
@@ -119,12 +119,12 @@ fn a_leaf_edited_while_it_is_built_is_not_handed_out_again() {
     exit status: 1
     --- stderr
     error: task 1 was edited after the plan was approved
-    hint: look at the change and run `fp approve PLAN` again
+    hint: look at the change and run `fp approve sample-20261121` again
     ");
     assert_snapshot!(environment.fp(&["approve", PLAN, "--yes"]), @r"
     exit status: 1
     --- stderr
-    error: task 1 is IMPLEMENTING and can't be changed or removed any more
+    error: task 1 is building and can't be changed or removed any more
     hint: undo the edit of that task in tasks.md and add a new task instead; one that is being built can be released first, a failed one retried
     ");
     environment.done(&["release", PLAN, "1"]);
@@ -140,7 +140,7 @@ fn a_task_that_is_done_can_not_be_taken_out() {
     assert_snapshot!(environment.fp(&["approve", PLAN, "--yes"]), @r"
     exit status: 1
     --- stderr
-    error: task 1 is COMPLETED and can't be changed or removed any more
+    error: task 1 is done and can't be changed or removed any more
     hint: undo the edit of that task in tasks.md and add a new task instead; one that is being built can be released first, a failed one retried
     ");
     let fourth = tree(&[leaf("4", "1", "d.txt")]);
@@ -152,7 +152,7 @@ fn a_task_that_is_done_can_not_be_taken_out() {
     Since you approved it:
     - added: 4 "Write part 4"
     No command is new.
-    As you approved it: 3 tasks with 0 commands.
+    As you approved it: 3 tasks.
     Next: fp next sample-20261121
     "#);
     assert_eq!(environment.statuses().len(), 4);

@@ -48,15 +48,17 @@ fn a_hook_that_says_no_is_a_question() {
     assert_snapshot!(environment.fp(&["status", PLAN]), @r"
     exit status: 0
     --- stdout
-    Plan sample-20261121 (running)
-    ▱▱▱▱▱▱▱▱▱▱ 0 of 3 tasks done, 1 awaiting verification, 2 waiting
+    Plan sample-20261121 (waits for you)
+    ▱▱▱▱▱▱▱▱▱▱ 0 of 3 tasks done, 1 asking you, 2 waiting
 
-    ? Task 1 passed, but its commit could not be made: a commit hook failed: no
-      trailing blanks, please
-      fp answer sample-20261121 q1 --option 'Send back'
+    Needs you:
+      Nothing goes on before you have answered
+      ? Task 1 passed, but its commit could not be made: a commit hook failed: no
+        trailing blanks, please
+        fp answer sample-20261121 q1 --option 'Send back'
 
-      ◐ 1  verifying  Write part 1  (1/3, builder-1)
-                      it passed and waits for its commit
+      ? 1  asking     Write part 1  (1/3, builder-1)
+                      it waits for your answer
       ○ 2  waiting    Write part 2
                       it waits for 1
       ○ 3  waiting    Write part 3
@@ -146,14 +148,14 @@ fn stop_leaves_the_task_passed_and_a_start_commits_it() {
     let environment = blocked();
     environment.pass("1");
     environment.done(&["answer", PLAN, "q1", "--option", "Stop"]);
-    assert_snapshot!(environment.next(&[]), @"
+    assert_snapshot!(environment.next(&[]), @r"
     exit status: 0
     --- stdout
     1. finish
        The run is over. Show this report:
 
     Plan sample-20261121 (cancelled)
-    0 of 3 tasks done, 3 waiting
+    0 of 3 tasks done, 1 stopped, 2 waiting
 
       1  stopped    Write part 1  (1/3, builder-1)
                     it passed and waits for its commit
@@ -196,7 +198,8 @@ fn unattended_the_builder_mends_it_or_the_task_fails() {
     0 of 3 tasks done, 1 failed, 2 skipped
 
       1  failed     Write part 1  (3/3, 4 questions)
-                    The commit could not be made: a commit hook failed: no trailing…
+                    The commit could not be made: a commit hook failed: no trailing
+                    blanks, please
       2  skipped    Write part 2
                     Blocked by 1
       3  skipped    Write part 3
@@ -242,13 +245,34 @@ fn a_lock_left_by_a_git_that_died_is_a_question() {
     assert_snapshot!(environment.pass("1"), @r"
     exit status: 0
     --- stdout
-    Task 1 passed, its commit is due: the index is locked: another git process is at work, or one that died left `index.lock` behind
+    Task 1 passed, its commit is due: git is locked: another git process is at work, or one that died left `index.lock` behind
     Evidence: evidence/task-1-verification.md
     ");
     fs::remove_file(environment.path(".git/index.lock")).unwrap();
     environment.done(&["answer", PLAN, "q1", "--option", "Retry"]);
     environment.next(&[]);
     assert_eq!(environment.statuses()[0].1, "COMPLETED");
+}
+
+#[test]
+fn any_lock_left_by_a_git_that_died_is_a_question_and_told_by_doctor() {
+    for lock in ["HEAD.lock", "refs/heads/main.lock"] {
+        let environment = started(&[]);
+        environment.build("builder-1", "a.txt", "about 1\n");
+        let path = format!(".git/{lock}");
+        environment.write(&path, "");
+        let passed = environment.pass("1").stdout;
+        let told = format!(
+            "git is locked: another git process is at work, or one that died left `{lock}` behind"
+        );
+        assert!(passed.contains(&told), "{passed}");
+        let doctor = environment.fp(&["doctor", PLAN]).stdout;
+        assert!(doctor.contains("keeps git from committing"), "{doctor}");
+        fs::remove_file(environment.path(&path)).unwrap();
+        environment.done(&["answer", PLAN, "q1", "--option", "Retry"]);
+        environment.next(&[]);
+        assert_eq!(environment.statuses()[0].1, "COMPLETED", "{lock}");
+    }
 }
 
 #[cfg(target_os = "linux")]

@@ -27,7 +27,7 @@ fn the_last_iteration_skips_what_waits_and_asks() {
        header: Task failed
        options:
        - Continue: go on with the tasks that don't depend on it
-       - Retry: give it all its iterations again
+       - Retry: give it all its attempts again
        - Change the task: correct it with `fp task revise`, then `fp approve`; it goes on with its work
        - Stop: end the run; what is done stays
        then: the answer is recorded as it is given; without hooks: fp answer sample-20261121 q1 --option 'LABEL'
@@ -35,12 +35,14 @@ fn the_last_iteration_skips_what_waits_and_asks() {
     assert_snapshot!(environment.fp(&["status", PLAN]), @r#"
     exit status: 0
     --- stdout
-    Plan sample-20261121 (running)
+    Plan sample-20261121 (waits for you)
     ▱▱▱▱▱▱▱▱▱▱ 0 of 3 tasks done, 1 failed, 2 skipped
 
-    ? Task 1 failed for good: Criterion 1 (`a.txt` has a line about 1): not seen.
-      The verifier says: "not yet". How should it continue?
-      fp answer sample-20261121 q1 --option Continue
+    Needs you:
+      Nothing goes on before you have answered
+      ? Task 1 failed for good: Criterion 1 (`a.txt` has a line about 1): not seen.
+        The verifier says: "not yet". How should it continue?
+        fp answer sample-20261121 q1 --option Continue
 
       ✕ 1  failed     Write part 1  (3/3, 1 question)
                       Criterion 1 (`a.txt` has a line about 1): not seen
@@ -64,7 +66,7 @@ fn the_last_iteration_skips_what_waits_and_asks() {
     exit status: 1
     --- stderr
     error: there is no open question "q1"
-    hint: `fp status PLAN` lists the open questions
+    hint: `fp status sample-20261121` lists the open questions
     "#);
     assert_snapshot!(environment.fp(&["status", PLAN]), @r"
     exit status: 0
@@ -127,13 +129,13 @@ fn to_continue_leaves_the_failed_task_for_a_later_retry() {
     assert_snapshot!(environment.fp(&["retry", PLAN, "2"]), @r"
     exit status: 1
     --- stderr
-    error: task 2 is SKIPPED: it waits for a failed task, retry 1
-    hint: `fp why PLAN TASK` says how it came to that, and what is next
+    error: task 2 is skipped: it waits for a failed task, retry 1
+    hint: `fp why sample-20261121 2` says how it came to that, and what is next
     ");
     assert_snapshot!(environment.fp(&["retry", PLAN, "1"]), @r"
     exit status: 0
     --- stdout
-    Task 1 is pending again, and so are 2, 3
+    Task 1 waits again, and so do 2, 3
     Next: fp next sample-20261121
     ");
     assert_eq!(environment.complete("a.txt"), "1");
@@ -164,13 +166,13 @@ fn to_stop_ends_the_run_and_a_start_goes_on() {
     exit status: 1
     --- stderr
     error: the run is over
-    hint: `fp status PLAN` shows how it ended; `fp start PLAN` starts it again
+    hint: `fp status sample-20261121` shows how it ended; `fp start sample-20261121` starts it again
     ");
     assert_snapshot!(environment.fp(&["run", "start", PLAN]), @r"
     exit status: 0
     --- stdout
     Run of sample-20261121: 0 of 3 tasks done, 1 failed, 2 skipped
-    Builders: 1, iterations: 3, commits: on
+    Builders: 1, attempts: 3, commits: on
     Next: fp next sample-20261121
     ");
 }
@@ -209,14 +211,14 @@ fn giving_a_task_up_by_hand() {
     assert_snapshot!(environment.fp(&["fail", PLAN, "1", "--reason", "no longer wanted"]), @r"
     exit status: 1
     --- stderr
-    error: task 1 is FAILED: only a task that is not over can be given up
-    hint: `fp why PLAN TASK` says how it came to that, and what is next
+    error: task 1 is failed: only a task that is not over can be given up
+    hint: `fp why sample-20261121 1` says how it came to that, and what is next
     ");
     assert_snapshot!(environment.fp(&["submit", PLAN, "1", "--claim", &token]), @r"
     exit status: 1
     --- stderr
-    error: task 1 is FAILED: nothing can be handed in for it
-    hint: `fp why PLAN TASK` says how it came to that, and what is next
+    error: task 1 is failed: nothing can be handed in for it
+    hint: `fp why sample-20261121 1` says how it came to that, and what is next
     ");
     assert_snapshot!(environment.fp(&["status", PLAN]), @r"
     exit status: 0
@@ -241,7 +243,7 @@ fn a_released_task_is_claimed_by_another_without_losing_the_work() {
     assert_snapshot!(environment.fp(&["release", PLAN, "1"]), @r"
     exit status: 0
     --- stdout
-    Task 1 is pending again
+    Task 1 waits again
     ");
     let (task, token) = environment.claim("builder-2").unwrap();
     assert_eq!(task, "1");
@@ -249,7 +251,7 @@ fn a_released_task_is_claimed_by_another_without_losing_the_work() {
     exit status: 1
     --- stderr
     error: the claim on task 1 is not yours any more: its token has changed
-    hint: run `fp claim PLAN --as NAME`: if the task is still yours, it prints the token in force
+    hint: run `fp claim sample-20261121 --as NAME`: if the task is still yours, it prints the token in force
     ");
     assert_snapshot!(environment.fp(&["submit", PLAN, "1", "--claim", &token]), @r"
     exit status: 0
@@ -295,14 +297,14 @@ fn a_cancelled_run_keeps_what_is_done() {
         environment.done(&["why", "1"]).stdout,
         environment.done(&["why", PLAN, "1"]).stdout
     );
-    assert_snapshot!(environment.next(&[]), @"
+    assert_snapshot!(environment.next(&[]), @r"
     exit status: 0
     --- stdout
     1. finish
        The run is over. Show this report:
 
     Plan sample-20261121 (cancelled)
-    1 of 3 tasks done, 2 waiting
+    1 of 3 tasks done, 1 stopped, 1 waiting
 
       1  done       Write part 1  (1/3, [COMMIT])
       2  stopped    Write part 2  (1/3, builder-1)
@@ -312,8 +314,8 @@ fn a_cancelled_run_keeps_what_is_done() {
     assert_snapshot!(environment.fp(&["run", "start", PLAN, "--session", "s2"]), @r"
     exit status: 0
     --- stdout
-    Run of sample-20261121: 1 of 3 tasks done, 1 taken back from a session that is gone
-    Builders: 1, iterations: 3, commits: on
+    Run of sample-20261121: 1 of 3 tasks done, 1 taken back, since the run was interrupted
+    Builders: 1, attempts: 3, commits: on
     Next: fp next sample-20261121
     ");
     assert_eq!(environment.complete("b.txt"), "2");
@@ -476,11 +478,19 @@ fn a_submission_that_is_bound_to_fail_is_refused() {
     let base = masked[source..].split(' ').next().unwrap().to_owned();
     assert_snapshot!(masked.replace(&base, "[TREE]"), @r"
     error: task 1 can't be handed in: boundary: README.md was changed, is not in the task's files; new file.txt is new, is not in the task's files; leftovers: a.txt:2: <<<<<<< HEAD
-    hint: nothing was handed in, and no iteration is used: correct this and run `fp submit` again
+    hint: nothing was handed in, and no attempt is used: correct this and run `fp submit` again
     hint: if you changed README.md, undo it: `git restore --source=[TREE] --worktree -- README.md`; if the task can't be done without it: `fp scope extend sample-20261121 1 README.md --claim [TOKEN] --reason '…'`
     hint: if you changed 'new file.txt', undo it: `rm -- 'new file.txt'`; if the task can't be done without it: `fp scope extend sample-20261121 1 'new file.txt' --claim [TOKEN] --reason '…'`
     ");
-    assert_eq!((refused.code, environment.read(&log)), (1, logged));
+    assert_eq!(refused.code, 1);
+    // The log has the reason, once.
+    environment.fp(&submit);
+    let log = environment.read(&log);
+    let more: Vec<&str> = log.strip_prefix(&logged).unwrap().lines().collect();
+    assert!(
+        more.len() == 1 && more[0].contains(r#"[{"submitRefused":{"task":"1","owner":"builder-1""#),
+        "{more:?}"
+    );
     let source = refused
         .stderr
         .split("--source=")
@@ -528,7 +538,7 @@ fn a_check_is_dropped_by_the_users_choice() {
     let asked = environment.next(&[]).stdout;
     assert!(
         asked.contains(
-            "\"ls no-such-flag\" ended with exit status 2: \"ls: cannot access 'no-such-flag'"
+            "`ls no-such-flag` ended with exit status 2: \"ls: cannot access 'no-such-flag'"
         ),
         "{asked}"
     );

@@ -25,7 +25,7 @@ fn from_approval_to_the_last_commit() {
     exit status: 0
     --- stdout
     Run of sample-20261121: 0 of 3 tasks done
-    Builders: 1, iterations: 3, commits: on
+    Builders: 1, attempts: 3, commits: on
     Next: fp next sample-20261121
     ");
     assert_snapshot!(environment.next(&[]), @r"
@@ -74,7 +74,7 @@ fn from_approval_to_the_last_commit() {
 
         fp submit sample-20261121 1 --claim [TOKEN]
 
-    Add --note 'GOTCHA: …' (or PATTERN, UTIL, WARN) for what the next builder should know.
+    Add --note 'GOTCHA: …' (or PATTERN, UTIL, WARN) for what the next builder should know, 'DEBT: …' for work outside your task.
 
     A file beyond these can't be done without: `fp scope extend sample-20261121 1 PATH --claim [TOKEN] --reason '…'`.
     What only the user can decide, once: `fp clarify sample-20261121 1 --as builder-1 --question '…' --option 'A|what it means' --option 'B|…'`.
@@ -167,7 +167,7 @@ fn from_approval_to_the_last_commit() {
 
         fp submit sample-20261121 2 --claim [TOKEN]
 
-    Add --note 'GOTCHA: …' (or PATTERN, UTIL, WARN) for what the next builder should know.
+    Add --note 'GOTCHA: …' (or PATTERN, UTIL, WARN) for what the next builder should know, 'DEBT: …' for work outside your task.
 
     A file beyond these can't be done without: `fp scope extend sample-20261121 2 PATH --claim [TOKEN] --reason '…'`.
     What only the user can decide, once: `fp clarify sample-20261121 2 --as builder-1 --question '…' --option 'A|what it means' --option 'B|…'`.
@@ -266,7 +266,7 @@ fn a_finished_run_shows_its_report_as_often_as_asked() {
     exit status: 1
     --- stderr
     error: the run is over
-    hint: `fp status PLAN` shows how it ended; `fp start PLAN` starts it again
+    hint: `fp status sample-20261121` shows how it ended; `fp start sample-20261121` starts it again
     ");
     assert_snapshot!(environment.fp(&["plans"]), @r"
     exit status: 0
@@ -277,7 +277,7 @@ fn a_finished_run_shows_its_report_as_often_as_asked() {
     assert_snapshot!(environment.fp(&["plans", "--all"]), @r"
     exit status: 0
     --- stdout
-      1  sample-20261121                               finished   3 of 3 done
+      1  sample-20261121                               finished       3 of 3 done
     ");
     assert_snapshot!(environment.fp(&["cancel", PLAN]), @r"
     exit status: 0
@@ -395,7 +395,7 @@ fn next_as_json() {
               "label": "Continue"
             },
             {
-              "description": "give it all its iterations again",
+              "description": "give it all its attempts again",
               "label": "Retry"
             },
             {
@@ -444,7 +444,7 @@ fn a_failed_verdict_comes_back_as_feedback() {
     assert_snapshot!(environment.fail("1"), @r"
     exit status: 0
     --- stdout
-    Task 1 did not pass: it goes back to its builder, iteration 2
+    Task 1 did not pass: it goes back to its builder, attempt 2
     Evidence: evidence/task-1-verification.md
     ");
     assert_snapshot!(environment.next(&["--ended", "builder-1"]), @r"
@@ -474,7 +474,7 @@ fn a_failed_verdict_comes_back_as_feedback() {
 
         fp submit sample-20261121 1 --claim [TOKEN]
 
-    Add --note 'GOTCHA: …' (or PATTERN, UTIL, WARN) for what the next builder should know.
+    Add --note 'GOTCHA: …' (or PATTERN, UTIL, WARN) for what the next builder should know, 'DEBT: …' for work outside your task.
 
     A file beyond these can't be done without: `fp scope extend sample-20261121 1 PATH --claim [TOKEN] --reason '…'`.
     ");
@@ -495,62 +495,62 @@ fn exit_codes_tell_refused_from_nothing_ready() {
     assert_snapshot!(environment.fp(&["claim", PLAN, "--as", "builder-2"]), @r"
     exit status: 3
     --- stderr
-    error: nothing is ready: 0 of 3 tasks are over; under way: 1 (IMPLEMENTING, builder-1)
+    error: nothing is ready: 0 of 3 tasks are over; under way: 1 (building, builder-1)
     hint: end your turn: you are told when there is something
     ");
     assert_snapshot!(environment.fp(&["claim", PLAN, "--as", "builder-2", "2"]), @r"
     exit status: 1
     --- stderr
     error: task 2 is not ready: it waits for 1
-    hint: `fp ready PLAN` says what each task waits for
+    hint: `fp ready sample-20261121` says what each task waits for
     ");
     assert_snapshot!(environment.fp(&["claim", PLAN, "--as", "builder-2", "9"]), @r"
     exit status: 1
     --- stderr
     error: the approved plan has no leaf 9
-    hint: `fp status PLAN` lists the leaves
+    hint: `fp status sample-20261121` lists the leaves
     ");
     assert_snapshot!(environment.fp(&["claim", PLAN, "--as", "builder-1", "2"]), @r"
     exit status: 1
     --- stderr
-    error: builder-1 holds task 1, which is IMPLEMENTING: one task at a time
+    error: builder-1 holds task 1, which is building: one task at a time
     hint: run `fp claim` without a task for the payload of the one you hold
     ");
     assert_snapshot!(environment.fp(&["submit", PLAN, "1", "--claim", "0123"]), @r"
     exit status: 1
     --- stderr
     error: the claim on task 1 is not yours any more: its token has changed
-    hint: run `fp claim PLAN --as NAME`: if the task is still yours, it prints the token in force
+    hint: run `fp claim sample-20261121 --as NAME`: if the task is still yours, it prints the token in force
     ");
     assert_snapshot!(environment.fp(&["submit", PLAN, "2", "--claim", "0123"]), @r"
     exit status: 1
     --- stderr
-    error: task 2 is PENDING: claim it first
-    hint: `fp why PLAN TASK` says how it came to that, and what is next
+    error: task 2 is waiting: claim it first
+    hint: `fp why sample-20261121 2` says how it came to that, and what is next
     ");
     assert_snapshot!(environment.pass("1"), @r"
     exit status: 1
     --- stderr
-    error: task 1 is IMPLEMENTING: only a submitted task can be verified
-    hint: `fp why PLAN TASK` says how it came to that, and what is next
+    error: task 1 is building: only a submitted task can be verified
+    hint: `fp why sample-20261121 1` says how it came to that, and what is next
     ");
     assert_snapshot!(environment.fp(&["release", PLAN, "2"]), @r"
     exit status: 1
     --- stderr
-    error: task 2 is PENDING: only a claimed task can be released
-    hint: `fp why PLAN TASK` says how it came to that, and what is next
+    error: task 2 is waiting: only a claimed task can be released
+    hint: `fp why sample-20261121 2` says how it came to that, and what is next
     ");
     assert_snapshot!(environment.fp(&["retry", PLAN, "1"]), @r"
     exit status: 1
     --- stderr
-    error: task 1 is IMPLEMENTING: only a failed task can be retried
-    hint: `fp why PLAN TASK` says how it came to that, and what is next
+    error: task 1 is building: only a failed task can be retried
+    hint: `fp why sample-20261121 1` says how it came to that, and what is next
     ");
     assert_snapshot!(environment.fp(&["answer", PLAN, "q1", "--option", "Retry"]), @r#"
     exit status: 1
     --- stderr
     error: there is no open question "q1"
-    hint: `fp status PLAN` lists the open questions
+    hint: `fp status sample-20261121` lists the open questions
     "#);
     assert_snapshot!(environment.fp(&["note", PLAN, "add", "remember this"]), @r"
     exit status: 2
@@ -561,7 +561,7 @@ fn exit_codes_tell_refused_from_nothing_ready() {
     exit status: 1
     --- stderr
     error: the approved plan has no leaf 9
-    hint: `fp status PLAN` lists the leaves
+    hint: `fp status sample-20261121` lists the leaves
     ");
 }
 
@@ -605,8 +605,8 @@ fn a_verdict_judges_each_criterion_of_this_iteration() {
     assert_snapshot!(verdict(&["--iteration", "2", "--pass", "1: a"]), @r"
     exit status: 1
     --- stderr
-    error: task 1 is in iteration 1, this verdict is about iteration 2
-    hint: run `fp verify PLAN TASK` and judge what it shows
+    error: task 1 is at attempt 1, this verdict is about attempt 2
+    hint: run `fp verify sample-20261121 1` and judge what it shows
     ");
     assert_eq!(
         environment.statuses()[0].1,
@@ -617,8 +617,8 @@ fn a_verdict_judges_each_criterion_of_this_iteration() {
     assert_snapshot!(verdict(&["--iteration", "1", "--pass", "1: a"]), @r"
     exit status: 1
     --- stderr
-    error: task 1 is COMPLETED: only a submitted task can be verified
-    hint: `fp why PLAN TASK` says how it came to that, and what is next
+    error: task 1 is done: only a submitted task can be verified
+    hint: `fp why sample-20261121 1` says how it came to that, and what is next
     ");
 }
 
@@ -653,7 +653,7 @@ fn tasks_of_one_file_wait_for_each_other() {
     exit status: 1
     --- stderr
     error: task 2 is not ready: running task 1 may change src/b.txt
-    hint: `fp ready PLAN` says what each task waits for
+    hint: `fp ready sample-20261121` says what each task waits for
     ");
     assert_eq!(environment.claim("builder-2").unwrap().0, "3");
     assert_snapshot!(environment.fp(&["status", PLAN]).masked(), @r"

@@ -14,15 +14,15 @@ fn another_session_takes_the_run_over() {
     assert_snapshot!(environment.fp(&["run", "start", PLAN, "--session", "s2"]), @r"
     exit status: 0
     --- stdout
-    Run of sample-20261121: 1 of 3 tasks done, 1 taken back from a session that is gone
-    Builders: 1, iterations: 3, commits: on
+    Run of sample-20261121: 1 of 3 tasks done, 1 taken back, since the run was interrupted
+    Builders: 1, attempts: 3, commits: on
     Next: fp next sample-20261121
     ");
     assert_snapshot!(environment.fp(&["submit", PLAN, "2", "--claim", &old]), @r"
     exit status: 1
     --- stderr
-    error: task 2 is PENDING: claim it first
-    hint: `fp why PLAN TASK` says how it came to that, and what is next
+    error: task 2 is waiting: claim it first
+    hint: `fp why sample-20261121 2` says how it came to that, and what is next
     ");
     assert_snapshot!(environment.next(&[]), @r"
     exit status: 0
@@ -51,7 +51,7 @@ fn the_same_session_changes_nothing() {
     exit status: 0
     --- stdout
     Run of sample-20261121: 0 of 3 tasks done
-    Builders: 1, iterations: 3, commits: on
+    Builders: 1, attempts: 3, commits: on
     Next: fp next sample-20261121
     ");
     assert_snapshot!(environment.next(&[]), @r"
@@ -80,8 +80,8 @@ fn the_same_session_in_another_process_has_lost_its_agents() {
     assert_snapshot!(environment.fp(&["run", "start", PLAN]), @r"
     exit status: 0
     --- stdout
-    Run of sample-20261121: 0 of 3 tasks done, 1 taken back from a session that is gone
-    Builders: 1, iterations: 3, commits: on
+    Run of sample-20261121: 0 of 3 tasks done, 1 taken back, since the run was interrupted
+    Builders: 1, attempts: 3, commits: on
     Next: fp next sample-20261121
     ");
     assert!(
@@ -101,7 +101,7 @@ fn new_settings_do_not_disturb_the_builders_at_work() {
     exit status: 0
     --- stdout
     Run of sample-20261121: 0 of 3 tasks done
-    Builders: 2 in worktrees of their own, iterations: 3, commits: on
+    Builders: 2 in worktrees of their own, attempts: 3, commits: on
     Next: fp next sample-20261121
     ");
     assert_eq!(environment.statuses()[0].1, "IMPLEMENTING");
@@ -174,7 +174,7 @@ fn the_only_active_plan_needs_no_name() {
     --- stderr
     error: no plan was named and 2 are active:
       1  other-20261120                                planning
-      2  sample-20261121                               running    0 of 3 done
+      2  sample-20261121                               running        0 of 3 done
     hint: name a plan by its number, its id or a part of its id; `fp plans` lists them
     ");
     assert_eq!(
@@ -195,7 +195,7 @@ fn a_finished_run_with_nothing_to_do_says_so_and_stays_finished() {
     exit status: 0
     --- stdout
     Run of sample-20261121: 1 of 3 tasks done, 1 failed, 1 skipped
-    Builders: 1, iterations: 2, commits: on
+    Builders: 1, attempts: 2, commits: on
     Nothing is left to do. Next: fp retry sample-20261121 2
     ");
     assert_eq!(environment.done(&["log", PLAN, "--verbose"]).stdout, log);

@@ -70,7 +70,7 @@ fn a_risky_task_has_more_iterations() {
     environment.git(&["commit", "--quiet", "--message", "Configure"]);
     environment.done(&["approve", PLAN, "--yes"]);
     let started = environment.done(&["run", "start", PLAN, "--session", "s1"]);
-    assert!(started.stdout.contains("iterations: 1 to 3"), "{started}");
+    assert!(started.stdout.contains("attempts: 1 to 3"), "{started}");
     let started = environment
         .done(&["run", "start", PLAN, "--session", "s1", "--format", "json"])
         .json();

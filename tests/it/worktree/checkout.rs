@@ -40,6 +40,20 @@ fn what_the_user_has_staged_or_changed_elsewhere_stays() {
     assert_eq!(environment.git(&["show", ":mine.txt"]), "staged\n");
 }
 
+/// The hook plays the user, who saves a file while it runs.
+#[test]
+fn what_is_edited_while_a_commit_hook_runs_stays() {
+    let environment = handed_in();
+    environment.git_hook("pre-commit", "echo 'my own' >> a.txt; exit 1");
+    let verdict = environment.pass("1");
+    let told = "a commit hook failed and said nothing; edited meanwhile, and left as it is: a.txt";
+    assert!(verdict.stdout.contains(told), "{verdict}");
+    assert_eq!(
+        environment.read("a.txt"),
+        "first\nsecond, about 1\nthird\nmy own\n"
+    );
+}
+
 #[test]
 fn a_file_that_the_user_has_changed_is_a_question() {
     let environment = handed_in();
@@ -127,10 +141,7 @@ fn what_is_in_the_place_of_a_new_file_is_a_question() {
 #[test]
 fn a_hook_that_says_no_leaves_the_checkout_as_it_was() {
     let environment = handed_in();
-    environment.git_hook(
-        "pre-commit",
-        "echo ' ' >> a.txt; echo 'formatted' >&2; exit 1",
-    );
+    environment.git_hook("pre-commit", "echo 'formatted' >&2; exit 1");
     let verdict = environment.pass("1");
     assert!(
         verdict.stdout.contains("a commit hook failed: formatted"),
@@ -280,7 +291,7 @@ fn a_checkout_that_is_gone_is_named() {
     exit status: 2
     --- stderr
     error: [ROOT]/linked is no checkout of this repository
-    hint: run `fp start PLAN` in the checkout that should get the commits
+    hint: run `fp start sample-20261121` in the checkout that should get the commits
     ");
 }
 

@@ -19,12 +19,12 @@ fn overtaken(flags: &[&str]) -> Environment {
 #[test]
 fn a_conflict_goes_back_with_its_reason_and_its_markers() {
     let environment = overtaken(&[]);
-    assert_snapshot!(environment.pass("1").masked().with_short_ids(), @r#"
+    assert_snapshot!(environment.pass("1").masked().with_short_ids(), @"
     exit status: 0
     --- stdout
-    Task 1 passed, and can't be committed: it goes back to its builder, iteration 2
+    Task 1 passed, and can't be committed: it goes back to its builder, attempt 2
     Evidence: evidence/task-1-verification.md
-    "#);
+    ");
     assert_eq!(
         environment.read("a.txt"),
         "first\nsecond, by hand\nthird\n",
@@ -156,11 +156,11 @@ fn a_file_that_was_deleted_meanwhile_is_a_conflict() {
 }
 
 #[test]
-fn at_the_last_iteration_the_task_fails() {
+fn at_the_last_attempt_the_task_fails() {
     let environment = overtaken(&["--max-iterations", "1"]);
     let verdict = environment.pass("1");
     assert!(
-        verdict.stdout.contains("that was its last iteration\n"),
+        verdict.stdout.contains("that was its last attempt\n"),
         "{verdict}"
     );
     assert_eq!(environment.statuses()[0].1, "FAILED");

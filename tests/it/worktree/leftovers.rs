@@ -47,6 +47,36 @@ fn a_cancelled_run_leaves_nothing() {
     assert_eq!(environment.git(&["status", "--short"]), "");
 }
 
+/// No patch has what is in a repository of its own.
+#[test]
+fn a_repository_that_a_builder_made_is_kept() {
+    let nested = |environment: &Environment| {
+        let folder = format!("{}/fixture", worktree("builder-1"));
+        environment.git(&["init", "--quiet", &folder]);
+        environment.write(&format!("{folder}/work"), "a day's work\n");
+    };
+    let kept = format!("{UNFINISHED}/builder-1/fixture");
+    let (environment, _) = at_work();
+    nested(&environment);
+    environment.done(&["release", PLAN, "1"]);
+    environment.done(&["release", PLAN, "2"]);
+    let claimed = environment.done(&["claim", PLAN, "--as", "builder-1", "2"]);
+    let said = format!("note: a repository that a builder had in its worktree is kept: {kept}\n");
+    assert!(claimed.stderr.contains(&said), "{claimed}");
+    assert_eq!(environment.read(&format!("{kept}/work")), "a day's work\n");
+    nested(&environment);
+    let cancelled = environment.done(&["cancel", PLAN]);
+    assert!(
+        cancelled.stderr.contains(&format!("is kept: {kept}-2\n")),
+        "{cancelled}"
+    );
+    assert_eq!(
+        environment.read(&format!("{kept}-2/work")),
+        "a day's work\n"
+    );
+    environment.assert_swept();
+}
+
 /// When a builder moves on to another task, or a run ends, unfinished work is kept for later.
 #[test]
 fn what_is_not_done_is_kept_as_a_patch() {
@@ -165,7 +195,7 @@ fn a_worktree_that_is_gone_is_said_so_and_made_again() {
     exit status: 1
     --- stderr
     error: the worktree of builder-1 is gone: [ROOT]/work/.fractal-planner/plans/sample-20261121/worktrees/builder-1
-    hint: `fp claim PLAN --as builder-1` makes it again, at the commit that the task began on
+    hint: `fp claim sample-20261121 --as builder-1` makes it again, at the commit that the task began on
     ");
     let again = environment.done(&["claim", PLAN, "--as", "builder-1"]);
     assert_eq!(
@@ -206,7 +236,7 @@ fn work_in_another_checkout_is_not_there() {
     exit status: 1
     --- stderr
     error: task 1 can't be handed in: changes: nothing differs from what was there when the task was claimed, but the task lists files
-    hint: nothing was handed in, and no iteration is used: correct this and run `fp submit` again
+    hint: nothing was handed in, and no attempt is used: correct this and run `fp submit` again
     hint: change its files in [ROOT]/work/.fractal-planner/plans/sample-20261121/worktrees/builder-1; if nothing is left to change, end your turn and say so
     ");
 }
@@ -218,7 +248,7 @@ fn half_done_work_is_the_builders_own() {
     assert!(
         start
             .stdout
-            .contains("2 taken back from a session that is gone"),
+            .contains("2 taken back, since the run was interrupted"),
         "{start}"
     );
     let file = format!("{}/a.txt", worktree("builder-1"));
@@ -363,10 +393,7 @@ fn where_there_can_be_none_builders_share_the_checkout() {
     let note = |environment: &Environment, flags: &[&str]| {
         let output = start(environment, flags);
         assert_eq!(output.code, 0, "{output}");
-        assert!(
-            output.stdout.contains("Builders: 2, iterations"),
-            "{output}"
-        );
+        assert!(output.stdout.contains("Builders: 2, attempts"), "{output}");
         output.stderr
     };
     assert_snapshot!(note(&sample(), &["--no-commit"]), @r"

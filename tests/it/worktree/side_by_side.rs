@@ -13,7 +13,7 @@ fn a_run_says_where_builders_work() {
     exit status: 0
     --- stdout
     Run of sample-20261121: 0 of 3 tasks done
-    Builders: 2 in worktrees of their own, iterations: 3, commits: on
+    Builders: 2 in worktrees of their own, attempts: 3, commits: on
     Next: fp next sample-20261121
     ");
     let claim = environment
@@ -53,7 +53,7 @@ fn a_run_says_where_builders_work() {
 
         fp submit sample-20261121 1 --claim [TOKEN]
 
-    Add --note 'GOTCHA: …' (or PATTERN, UTIL, WARN) for what the next builder should know.
+    Add --note 'GOTCHA: …' (or PATTERN, UTIL, WARN) for what the next builder should know, 'DEBT: …' for work outside your task.
 
     A file beyond these can't be done without: `fp scope extend sample-20261121 1 PATH --claim [TOKEN] --reason '…'`.
     What only the user can decide, once: `fp clarify sample-20261121 1 --as builder-1 --question '…' --option 'A|what it means' --option 'B|…'`.

@@ -8,7 +8,8 @@ use fp_run::hook::{BUILDER, VERIFIER};
 use serde_json::Value;
 
 use super::{
-    AgentCommand, AgentNews, AgentOrder, ServiceFault, TokenUse, micro_usd, number, told, use_of,
+    AgentCommand, AgentNews, AgentOrder, ServiceFault, TokenUse, micro_usd, number, said, told,
+    use_of,
 };
 use crate::run::fresh_token;
 
@@ -128,6 +129,7 @@ fn assistant(line: &Value) -> Vec<AgentNews> {
             &block["input"],
         )))
     });
+    let said = blocks.iter().filter_map(|block| said(&block["text"]));
     let request = message["id"].as_str().map(|id| {
         let tokens = tokens_of(&message["usage"]);
         AgentNews::Request {
@@ -135,7 +137,7 @@ fn assistant(line: &Value) -> Vec<AgentNews> {
             tokens,
         }
     });
-    doing.chain(request).collect()
+    doing.chain(said).chain(request).collect()
 }
 
 fn tokens_of(usage: &Value) -> TokenUse {

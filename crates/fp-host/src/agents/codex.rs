@@ -6,7 +6,7 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use super::{AgentCommand, AgentNews, AgentOrder, ServiceFault, TokenUse, number, told};
+use super::{AgentCommand, AgentNews, AgentOrder, ServiceFault, TokenUse, number, said, told};
 use crate::file;
 
 /// Size limit of a worktree's `.git`, in bytes.
@@ -85,6 +85,9 @@ pub(super) fn read(line: &Value) -> Vec<AgentNews> {
         Some("item.completed") if item["type"] == "file_change" => {
             let path = item["changes"][0]["path"].as_str().unwrap_or_default();
             vec![AgentNews::Doing(told(&format!("edit {path}")))]
+        }
+        Some("item.completed") if item["type"] == "agent_message" => {
+            said(&item["text"]).into_iter().collect()
         }
         Some("turn.completed") => {
             let usage = &line["usage"];

@@ -4,6 +4,9 @@ mod claude;
 mod codex;
 mod opencode;
 mod own;
+mod signs;
+
+pub use signs::LifeSigns;
 
 use std::borrow::Cow;
 use std::ffi::OsStr;
@@ -11,13 +14,14 @@ use std::io::{self, BufRead as _, BufReader, PipeReader, Read as _};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::mpsc::SyncSender;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use fp_plan::hint::Hint;
 use fp_plan::plan::id::AgentName;
 use fp_plan::settings::{AgentPlayer, Agents, OwnProgram};
-use fp_plan::text::{fitted, one_line};
+use fp_plan::text::{fitted, last_part, one_line};
 use fp_run::run::crew::TokenUse;
 use fp_run::run::state::Role;
 use serde_json::Value;
@@ -33,6 +37,8 @@ const MAX_TOLD: usize = 200;
 const SIGN_OF_LIFE: Duration = Duration::from_secs(5);
 /// Bytes kept of what a program says on standard error, from its beginning and from its end.
 const MAX_COMPLAINT: usize = 2048;
+/// Bytes kept of the end of what a program says on standard output.
+const MAX_SAID: usize = 1024;
 
 /// A program that plays agents.
 #[derive(Debug, Clone, PartialEq)]
@@ -176,6 +182,8 @@ pub enum AgentNews {
     Denied(String),
     /// It can't go on.
     Fault(ServiceFault),
+    /// Its own words. They are kept until its end.
+    Said(String),
     /// It said something else.
     Heard,
     /// Its output has ended.
@@ -270,10 +278,11 @@ impl AgentProgram {
         Ok(made)
     }
 
-    /// The news in one line of output.
+    /// The news in one line of output. What is no JSON is meant for people.
     fn read(&self, line: &str) -> Vec<AgentNews> {
         let Ok(line) = serde_json::from_str::<Value>(line) else {
-            return Vec::new();
+            let said = AgentNews::Said(last_part(line, MAX_SAID));
+            return Vec::from_iter((!line.trim().is_empty()).then_some(said));
         };
         match self {
             Self::Claude(_) => claude::read(&line),
@@ -326,6 +335,8 @@ fn version_of(word: &str) -> Option<[u64; 3]> {
 /// The process of an agent.
 pub struct RunningAgent {
     program: RunningProgram,
+    /// The end of what it has said.
+    said: Arc<Mutex<String>>,
     /// The conversation that it began, if that was known before.
     pub session: Option<String>,
 }
@@ -358,10 +369,21 @@ impl RunningAgent {
         let (running, stdout) =
             RunningProgram::start(command, input.into_bytes(), MAX_COMPLAINT).map_err(failed)?;
         let program = program.clone();
+        let said = Arc::new(Mutex::new(String::new()));
+        let saying = Arc::clone(&said);
         thread::spawn(move || {
             let mut heard = Instant::now();
             let tell = |line: &str| {
+                let keep = |piece: &AgentNews| match piece {
+                    AgentNews::Said(words) => {
+                        let mut said = saying.lock().unwrap_or_else(PoisonError::into_inner);
+                        *said = last_part(&format!("{said}\n{words}"), MAX_SAID);
+                        false
+                    }
+                    _ => true,
+                };
                 let mut pieces = program.read(line);
+                pieces.retain(keep);
                 if pieces.is_empty() && heard.elapsed() > SIGN_OF_LIFE {
                     heard = Instant::now();
                     pieces.push(AgentNews::Heard);
@@ -375,6 +397,7 @@ impl RunningAgent {
         });
         Ok(Self {
             program: running,
+            said,
             session,
         })
     }
@@ -397,14 +420,42 @@ impl RunningAgent {
         self.program.group.ask_to_end();
     }
 
-    /// Ends what is left of it, and returns what it said on standard error.
-    pub fn end(self, grace: Duration) -> String {
-        let said = self
+    /// The time of processors that it and all that it has started have used; `None` where the system doesn't say it.
+    pub fn processor_time(&self) -> Option<Duration> {
+        self.program.group.processor_time()
+    }
+
+    /// Ends what is left of it, and returns what it said last, and on standard error in few words.
+    pub fn end(self, grace: Duration) -> AgentWords {
+        let complaint = self
             .program
             .end(grace)
             .map(|output| output.to_text())
             .unwrap_or_default();
-        told(&said)
+        let said = self.said.lock().unwrap_or_else(PoisonError::into_inner);
+        AgentWords {
+            last: last_part(&format!("{said}\n{complaint}"), MAX_SAID),
+            complaint: told(&complaint),
+        }
+    }
+}
+
+/// The words of an agent that has ended.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct AgentWords {
+    /// The end of all that it said.
+    pub last: String,
+    /// What it said on standard error, on one short line.
+    pub complaint: String,
+}
+
+impl AgentWords {
+    /// The failure of `program`, which ended soon after it began.
+    pub fn failure(&self, program: &str) -> String {
+        match told(&self.last) {
+            last if last.is_empty() => format!("{program} ended at once, without a word"),
+            last => format!("{program} ended at once, with: {last}"),
+        }
     }
 }
 
@@ -457,6 +508,11 @@ fn use_of(tool: &str, input: &Value) -> String {
         .find_map(|key| input[*key].as_str())
         .unwrap_or_default();
     told(&format!("{tool} {on}"))
+}
+
+/// A text of an agent as its own words.
+fn said(text: &Value) -> Option<AgentNews> {
+    Some(AgentNews::Said(text.as_str()?.to_owned()))
 }
 
 fn number(value: &Value) -> u64 {

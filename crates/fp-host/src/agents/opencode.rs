@@ -7,7 +7,8 @@ use std::process::Command;
 use serde_json::{Value, json};
 
 use super::{
-    AgentCommand, AgentNews, AgentOrder, ServiceFault, TokenUse, micro_usd, number, told, use_of,
+    AgentCommand, AgentNews, AgentOrder, ServiceFault, TokenUse, micro_usd, number, said, told,
+    use_of,
 };
 
 /// The variable with a configuration that goes before those in files.
@@ -95,6 +96,7 @@ pub(super) fn read(line: &Value) -> Vec<AgentNews> {
                 &part["state"]["input"],
             )));
         }
+        Some("text") => news.extend(said(&part["text"])),
         Some("step_finish") => {
             let tokens = &part["tokens"];
             news.push(AgentNews::Spent {

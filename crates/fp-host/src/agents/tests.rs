@@ -51,13 +51,11 @@ fn opencode(line: &str) -> Vec<AgentNews> {
 fn lines_that_say_nothing() {
     for line in [
         "",
-        "{",
+        " \n",
         "[1]",
         "null",
         "{\"type\":7}",
         "{\"type\":\"user\"}",
-        "plain",
-        "{\"type\":\"result\"",
     ] {
         assert_eq!(
             (claude(line), codex(line), opencode(line)),
@@ -65,6 +63,28 @@ fn lines_that_say_nothing() {
             "{line}"
         );
     }
+}
+
+#[test]
+fn what_an_agent_says_itself() {
+    let said = |words: &str| vec![AgentNews::Said(words.to_owned())];
+    for line in ["{", " plain\n", "{\"type\":\"result\""] {
+        assert_eq!(claude(line), said(line.trim()));
+    }
+    let long = claude(&"x".repeat(MAX_SAID * 2));
+    assert_eq!(long, said(&format!("…{}", "x".repeat(MAX_SAID - 3))));
+    assert_eq!(
+        claude(r#"{"type":"assistant","message":{"content":[{"type":"text","text":"I stop"}]}}"#),
+        said("I stop")
+    );
+    assert_eq!(
+        codex(r#"{"type":"item.completed","item":{"type":"agent_message","text":"I stop"}}"#),
+        said("I stop")
+    );
+    assert_eq!(
+        opencode(r#"{"type":"text","part":{"text":"I stop"}}"#),
+        said("I stop")
+    );
 }
 
 #[test]
@@ -177,7 +197,7 @@ fn faults_of_claude() {
 #[test]
 fn what_claude_is_at() {
     let line = r#"{"type":"assistant","message":{"content":[{"type":"text","text":"x"},{"type":"tool_use","name":"Bash","input":{"command":"cargo\ttest \u001b[31m"}}]}}"#;
-    let [AgentNews::Doing(doing)] = &claude(line)[..] else {
+    let [AgentNews::Doing(doing), AgentNews::Said(_)] = &claude(line)[..] else {
         panic!()
     };
     assert!(
@@ -520,4 +540,70 @@ fn versions() {
     ] {
         assert_eq!(version_of(word), version, "{word}");
     }
+}
+
+/// An agent that is a shell script, in `folder`.
+#[cfg(unix)]
+fn script(folder: &Path, script: &str) -> RunningAgent {
+    let start = ["sh", "-c", script].map(str::to_owned).to_vec();
+    let program = AgentProgram::Own(OwnProgram {
+        start,
+        ..OwnProgram::default()
+    });
+    let (player, name) = (AgentPlayer::default(), AgentName::new("builder-1").unwrap());
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let order = AgentOrder {
+        cwd: folder,
+        scratch: folder,
+        search_path: &path,
+        ..order(&player, &name, None)
+    };
+    let (sender, _) = std::sync::mpsc::sync_channel(9);
+    RunningAgent::start(&program, &order, 1, sender).unwrap()
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn whoever_works_without_a_word_shows_signs_of_life() {
+    let work = "while :; do :; done";
+    let write = "mkdir -p deep/er; while :; do sleep 0.1; echo more >>deep/er/file; done";
+    for (line, works) in [
+        ("sleep 60", false),
+        (work, true),
+        (&format!("sh -c '{work}'; true"), true),
+        (write, true),
+        (
+            "while :; do sleep 0.2; mkdir -p .git; echo x >>.git/file; done",
+            false,
+        ),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let agent = script(folder.path(), line);
+        let mut signs = LifeSigns::at_start();
+        let mut found = Vec::new();
+        for _ in 0..3 {
+            std::thread::sleep(Duration::from_secs(1));
+            found.push(signs.has_worked(&agent, folder.path()));
+        }
+        agent.end(Duration::ZERO);
+        // The first look has nothing to compare with.
+        assert_eq!(found, [false, works, works], "{line}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn the_last_words_of_an_agent_are_bounded_and_end_with_its_complaint() {
+    let folder = tempfile::tempdir().unwrap();
+    let line =
+        "yes flood | head -c 100000; echo; echo 'I stop'; echo '{\"usage\":{}}'; echo boom >&2";
+    let mut agent = script(folder.path(), line);
+    while agent.poll().is_none() {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    std::thread::sleep(Duration::from_millis(300));
+    let words = agent.end(Duration::ZERO);
+    assert!(words.last.ends_with("\nI stop\nboom"), "{words:?}");
+    assert!(words.last.len() <= MAX_SAID, "{words:?}");
+    assert_eq!(words.complaint, "boom");
 }

@@ -217,6 +217,11 @@ impl HookEvent {
         answered.collect()
     }
 
+    /// What the agent that stops said last; empty where the client doesn't say it.
+    pub fn last_words(&self) -> &str {
+        text_of(&self.whole, "last_assistant_message").unwrap_or_default()
+    }
+
     /// True if the agent continues only because a stop hook made it.
     pub fn stop_hook_active(&self) -> bool {
         self.whole

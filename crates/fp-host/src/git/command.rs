@@ -133,6 +133,8 @@ impl GitCall {
             .current_dir(folder)
             .env("GIT_TERMINAL_PROMPT", "0")
             .env("GIT_NO_REPLACE_OBJECTS", "1")
+            // A partial clone fetches what it lacks with a program that the repository's settings name.
+            .env("GIT_NO_LAZY_FETCH", "1")
             .args(FIXED_VIEW)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())

@@ -5,13 +5,16 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use fp_plan::plan::path;
 use fp_plan::repo_path::RepoPath;
 
 use super::command::{Finished, GitCall, readable_tail};
+use super::status::HEAD_CAP;
 use super::tree::INDEX;
 use super::{
     EntryState, Git, GitError, GitFailure, Oid, Operation, StatusEntry, WorkingTreeStatus,
 };
+use crate::file;
 
 /// Time that another process may hold the index before that is reported; editors hold it for moments.
 const LOCK_PATIENCE: Duration = Duration::from_secs(2);
@@ -43,11 +46,9 @@ pub enum Blocked {
     /// The user has to finish a merge, a rebase or another operation first.
     #[error("a {0} is in progress; {way_out}", way_out = .0.way_out())]
     InProgress(Operation),
-    /// Another process holds the index, or one that died left its lock.
-    #[error(
-        "the index is locked: another git process is at work, or one that died left `index.lock` behind"
-    )]
-    IndexLocked,
+    /// Another process holds a lock that a commit may need, or one that died left it. The lock, from git's folder.
+    #[error("git is locked: another git process is at work, or one that died left `{0}` behind")]
+    Locked(String),
     /// The repository requires signed commits, and signing failed. The end of git's output.
     #[error("the commit could not be signed: {output}")]
     SigningFailed { output: String },
@@ -68,6 +69,11 @@ pub(crate) fn listed(files: &[RepoPath]) -> String {
         .map(ToString::to_string)
         .collect::<Vec<_>>()
         .join(", ")
+}
+
+/// The end of a sentence on files that are not put back, since they changed while a commit was tried.
+pub(crate) fn stays_as_edited(files: &[RepoPath]) -> Option<String> {
+    (!files.is_empty()).then(|| format!("; edited meanwhile, and left as it is: {}", listed(files)))
 }
 
 impl Git {
@@ -237,8 +243,8 @@ impl Git {
         {
             return Ok(Err(Blocked::InProgress(operation)));
         }
-        if !self.wait_for_index() {
-            return Ok(Err(Blocked::IndexLocked));
+        if let Some(lock) = self.wait_for_locks() {
+            return Ok(Err(Blocked::Locked(lock)));
         }
         let status = self.status()?;
         let unmerged = status
@@ -267,28 +273,44 @@ impl Git {
             .filter(stale)
             .map(|e| &e.path)
             .peekable();
-        if stale.peek().is_none() || !self.wait_for_index() {
+        if stale.peek().is_none() || self.wait_for_locks().is_some() {
             return Ok(());
         }
         self.take_back(stale)
     }
 
-    /// Waits until nobody holds the index; `false` if somebody still does.
-    fn wait_for_index(&self) -> bool {
-        let lock = self.git_dir().join("index.lock");
+    /// Waits until no lock is in the way of a commit; the first that stays, from git's folder.
+    fn wait_for_locks(&self) -> Option<String> {
         let start = Instant::now();
-        while lock.exists() {
+        loop {
+            let lock = self.locks().into_iter().next()?;
             if start.elapsed() > LOCK_PATIENCE {
-                return false;
+                let shown = lock.strip_prefix(self.common_dir()).unwrap_or(&lock);
+                return Some(shown.to_string_lossy().into_owned());
             }
             std::thread::sleep(LOCK_POLL);
         }
-        true
     }
 
-    /// The lock on the index, if it is old and no git is at work that could have made it.
+    /// The locks that are there now, of those that a commit may need.
+    pub fn locks(&self) -> Vec<PathBuf> {
+        let head = file::read_text(&self.git_dir().join("HEAD"), HEAD_CAP).unwrap_or_default();
+        let branch = head.strip_prefix("ref: ").map(str::trim_end);
+        let branch = branch.filter(|name| path::normal(name).is_ok());
+        let of_head = ["index", "HEAD"].map(|name| (self.git_dir(), name));
+        let of_all = branch.into_iter().chain(["packed-refs", "config"]);
+        let of_all = of_all.map(|name| (self.common_dir(), name));
+        of_head
+            .into_iter()
+            .chain(of_all)
+            .map(|(folder, name)| folder.join(format!("{name}.lock")))
+            .filter(|lock| lock.exists())
+            .collect()
+    }
+
+    /// A lock in the way of a commit, if it is old and no git is at work that could have made it.
     pub(crate) fn stale_lock(&self) -> Option<PathBuf> {
-        let lock = self.git_dir().join("index.lock");
+        let lock = self.locks().into_iter().next()?;
         let age = lock
             .metadata()
             .and_then(|found| found.modified())
@@ -435,6 +457,14 @@ fn is_nothing(failure: &GitFailure, stdout: &[u8]) -> bool {
     failure.status == Some(1) && sentences.iter().any(|sentence| said.contains(sentence))
 }
 
+/// The lock over which git failed, from its folder: "Unable to create '/repo/.git/HEAD.lock': File exists."
+fn lock_in_the_way(stderr: &str) -> Option<String> {
+    let (before, _) = stderr.split_once(".lock': File exists")?;
+    let path = before.rsplit_once('\'')?.1;
+    let shown = path.rsplit_once("/.git/").map_or(path, |(_, name)| name);
+    Some(format!("{shown}.lock"))
+}
+
 /// Recognises the kind of a failure by git's messages, which are in English here.
 fn blocked(failure: GitFailure, stdout: &[u8], has_hook: bool) -> Blocked {
     let said = |part: &str| failure.stderr.contains(part);
@@ -442,8 +472,8 @@ fn blocked(failure: GitFailure, stdout: &[u8], has_hook: bool) -> Blocked {
         let all = [stdout, failure.stderr.as_bytes()].concat();
         readable_tail(&all, OUTPUT_TAIL)
     };
-    if said("index.lock") {
-        Blocked::IndexLocked
+    if let Some(lock) = lock_in_the_way(&failure.stderr) {
+        Blocked::Locked(lock)
     } else if said("Please tell me who you are")
         || said("empty ident name")
         || said("no email was given")

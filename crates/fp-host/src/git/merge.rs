@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 use std::path::Path;
+use std::{fs, io};
 
 use fp_plan::repo_path::RepoPath;
 
@@ -9,6 +10,7 @@ use super::command::{Finished, GitCall};
 use super::commit::nul_ended;
 use super::tree::INDEX;
 use super::{Git, GitError, Oid};
+use crate::platform::{self, os_string};
 
 /// Names no person, since git needs some name: no history will contain the commit object that a merge needs, and whoever
 /// wrote a commit of a ledger is said in it.
@@ -138,6 +140,36 @@ impl Git {
             .map(drop)
     }
 
+    /// Those of `files` that the working tree doesn't have as `tree` has them, in the form of a checkout.
+    ///
+    /// # Errors
+    /// Git fails, or a file can't be read.
+    pub(crate) fn unlike(
+        &self,
+        tree: &Oid,
+        files: &[RepoPath],
+    ) -> Result<HashSet<RepoPath>, GitError> {
+        let call = self.call(&["ls-tree", "-r", "-z", "--name-only", "--full-tree"]);
+        let listed = call.arg(tree.as_str()).paths(files).output()?;
+        let listed: HashSet<&[u8]> = listed.split(|&b| b == 0).collect();
+        let is_there = |path: &&RepoPath| listed.contains(path.as_bytes());
+        let stage = tempfile::tempdir().map_err(GitError::io("make a temporary folder"))?;
+        self.export(
+            tree,
+            &files.iter().filter(is_there).collect::<Vec<_>>(),
+            stage.path(),
+        )?;
+        let mut unlike = HashSet::new();
+        for path in files {
+            let staged = stage.path().join(os_string(path.as_bytes()));
+            let staged = is_there(&path).then_some(&*staged);
+            if !is_same(staged, &self.absolute(path)).map_err(GitError::io("compare files"))? {
+                unlike.insert(path.clone());
+            }
+        }
+        Ok(unlike)
+    }
+
     /// A temporary folder with an index, [`INDEX`], of `tree`, a tree or a commit.
     pub(super) fn folder_with_index(&self, tree: &Oid) -> Result<tempfile::TempDir, GitError> {
         let folder = tempfile::tempdir().map_err(GitError::io("make a temporary folder"))?;
@@ -147,6 +179,26 @@ impl Git {
             .output()?;
         Ok(folder)
     }
+}
+
+/// True if `target` matches `staged`: both missing, or the same content, kind and mode.
+pub(crate) fn is_same(staged: Option<&Path>, target: &Path) -> io::Result<bool> {
+    let Some(staged) = staged else {
+        return Ok(fs::symlink_metadata(target).is_err());
+    };
+    let Ok(found) = fs::symlink_metadata(target) else {
+        return Ok(false);
+    };
+    let wanted = fs::symlink_metadata(staged)?;
+    if wanted.file_type() != found.file_type()
+        || platform::is_executable(&wanted) != platform::is_executable(&found)
+    {
+        return Ok(false);
+    }
+    if wanted.is_symlink() {
+        return Ok(fs::read_link(staged).ok() == fs::read_link(target).ok());
+    }
+    Ok(wanted.is_file() && wanted.len() == found.len() && fs::read(staged)? == fs::read(target)?)
 }
 
 impl GitCall {

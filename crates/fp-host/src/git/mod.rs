@@ -31,12 +31,13 @@ use crate::file;
 use crate::platform::{self, os_string};
 use crate::repo::{self, Repo};
 
-pub(crate) use commit::listed;
 pub use commit::{Blocked, CommitOutcome};
+pub(crate) use commit::{listed, stays_as_edited};
 pub(crate) use diff::Blobs;
 pub use diff::{Compared, FileStat, Side};
 pub use history::GitCommit;
 pub use merge::Merge;
+pub(crate) use merge::is_same;
 pub use remote::{LedgerCommit, Pushed, RefUpdate};
 pub use revert::{Undo, Undoing};
 pub use status::{EntryState, GitHead, Operation, StatusEntry, WorkingTreeStatus};

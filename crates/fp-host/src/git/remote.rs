@@ -54,6 +54,22 @@ impl Git {
             .collect())
     }
 
+    /// The refs of `remote` whose names fit `pattern`.
+    ///
+    /// # Errors
+    /// Git fails: it can't reach the remote.
+    pub fn remote_refs(&self, remote: &str, pattern: &str) -> Result<Vec<String>, GitError> {
+        let call = self
+            .call(&["ls-remote", "--refs", "--end-of-options"])
+            .arg(self.known_remote(remote)?)
+            .arg(pattern);
+        let listed = call.run_within(LIMIT)?.into_output()?;
+        Ok(String::from_utf8_lossy(&listed)
+            .lines()
+            .filter_map(|line| Some(line.split_once('\t')?.1.to_owned()))
+            .collect())
+    }
+
     /// `name`, if it is that of a remote: git would take anything else as an option, an address or a folder.
     fn known_remote<'r>(&self, name: &'r str) -> Result<&'r str, GitError> {
         let is_known = !name.starts_with('-') && self.remotes()?.iter().any(|known| known == name);

@@ -214,14 +214,14 @@ impl Git {
     }
 
     /// Writes `undo` to the working tree and commits it; nothing may be [in the way](Git::in_the_way).
-    /// Restores the files if the commit can't be made.
+    /// Restores the files if the commit can't be made, but for those that were edited meanwhile, which it returns.
     ///
     /// # Errors
     /// Git can't be run or its output can't be read. A problem that a person can settle is
     /// [`CommitOutcome::Blocked`].
-    pub fn commit_undo(&self, undo: &Undo) -> Result<CommitOutcome, GitError> {
+    pub fn commit_undo(&self, undo: &Undo) -> Result<(CommitOutcome, Vec<RepoPath>), GitError> {
         if let Some(blocked) = self.commit_obstacle()? {
-            return Ok(CommitOutcome::Blocked(blocked));
+            return Ok((CommitOutcome::Blocked(blocked), Vec::new()));
         }
         let files = undo.files();
         let subject = self.subject_of(&undo.commit)?;
@@ -231,10 +231,11 @@ impl Git {
         let made = self
             .restore(&undo.tree, &files)
             .and_then(|()| self.commit_tree(&undo.tree, &files, &message));
-        if !matches!(made, Ok(CommitOutcome::Committed { .. })) {
-            self.put_back(undo)?;
-        }
-        made
+        let edited = match made {
+            Ok(CommitOutcome::Committed { .. }) => Vec::new(),
+            _ => self.put_back(undo)?,
+        };
+        Ok((made?, edited))
     }
 
     fn subject_of(&self, commit: &Oid) -> Result<String, GitError> {
@@ -264,8 +265,18 @@ impl Git {
             .map(drop)
     }
 
-    fn put_back(&self, undo: &Undo) -> Result<(), GitError> {
-        let created: Vec<&RepoPath> = undo.created().collect();
+    /// Restores the files of HEAD, but for those that were edited since `undo` was written, which it returns.
+    fn put_back(&self, undo: &Undo) -> Result<Vec<RepoPath>, GitError> {
+        let files = undo.files();
+        let (as_undone, as_before) = (
+            self.unlike(&undo.tree, &files)?,
+            self.unlike(&undo.head, &files)?,
+        );
+        let edited: Vec<RepoPath> = as_undone.intersection(&as_before).cloned().collect();
+        let created: Vec<&RepoPath> = undo
+            .created()
+            .filter(|path| !edited.contains(path))
+            .collect();
         for path in &created {
             let path = self.absolute(path);
             // Fails if the file was never written, which is fine.
@@ -281,11 +292,12 @@ impl Git {
                 }
             }
         }
-        let kept: Vec<RepoPath> = undo
-            .files()
-            .into_iter()
-            .filter(|path| !created.contains(&path))
+        let kept: Vec<RepoPath> = files
+            .iter()
+            .filter(|path| !created.contains(path) && !edited.contains(path))
+            .cloned()
             .collect();
-        self.restore(&undo.head, &kept)
+        self.restore(&undo.head, &kept)?;
+        Ok(edited)
     }
 }

@@ -9,12 +9,13 @@ use fp_plan::repo_path::RepoPath;
 use fp_run::run::approval;
 use fp_run::verification::GitSurroundings;
 
+use super::command::ask;
 use super::{Git, GitError, Oid};
 use crate::file;
 use crate::platform::os_string;
 
 /// Size limit of git's files that are read for a hash, in bytes.
-const HEAD_CAP: u64 = 4096;
+pub(super) const HEAD_CAP: u64 = 4096;
 const FILE_CAP: u64 = 8 * 1024 * 1024;
 
 /// The checked-out commit and branch.
@@ -354,12 +355,14 @@ fn entry(record: &[u8]) -> Option<StatusEntry> {
     })
 }
 
-/// Sections of git's settings that change as people work. All others may decide how it sees files and what it runs.
-const OF_WORK: [&str; 2] = ["branch.", "remote."];
+/// Settings that change as people work. All others may decide how git sees files, what it runs, and where it fetches from.
+const OF_WORK: &str = "branch.";
 const HOOKS_PATH: &str = "core.hookspath";
 const TOOL_FOLDERS: [&str; 4] = ["node_modules/.bin", "vendor/bin", ".venv/bin", "venv/bin"];
 /// Digits of a hash that are kept.
 const KEPT: usize = 32;
+/// Levels of folders and submodules in which submodules are looked for.
+const DEEPEST: u32 = 4;
 
 impl Git {
     /// The surroundings of this working tree without its branch: every setting that git reads here, in all its
@@ -379,7 +382,7 @@ impl Git {
             };
             let setting = String::from_utf8_lossy(setting);
             let (name, value) = setting.split_once('\n').unwrap_or((&setting, ""));
-            if name != HOOKS_PATH && !OF_WORK.iter().any(|section| name.starts_with(section)) {
+            if name != HOOKS_PATH && !name.starts_with(OF_WORK) {
                 let file = self.shown(&self.worktree().join(os_string(file)));
                 found
                     .texts
@@ -398,6 +401,10 @@ impl Git {
             branch: None,
             files,
             tools: self.tools(),
+            checkout: match self.checkout_around() {
+                Some(checkout) => checkout.uncommitted()?,
+                None => BTreeMap::new(),
+            },
         })
     }
 
@@ -474,7 +481,51 @@ impl Git {
                 files.insert(format!("hooks/{name}"), hash_of(&hook.path()));
             }
         }
+        self.submodules(&self.common_dir().join("modules"), DEEPEST, &mut files);
         Ok(files)
+    }
+
+    /// Adds what is checked out and staged in the submodules below `folder`, and their settings and hooks.
+    fn submodules(&self, folder: &Path, depth: u32, files: &mut BTreeMap<String, String>) {
+        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+            let path = entry.path();
+            if !path.is_dir() || path.is_symlink() {
+                continue;
+            }
+            if !path.join("HEAD").is_file() {
+                // A submodule may be named like a path.
+                if depth > 0 {
+                    self.submodules(&path, depth - 1, files);
+                }
+                continue;
+            }
+            let hooks = fs::read_dir(path.join("hooks")).into_iter().flatten();
+            let hooks = hooks.flatten().map(|hook| hook.path());
+            let hooks = hooks.filter(|hook| hook.extension().is_none_or(|end| end != "sample"));
+            for file in ["HEAD", "config"]
+                .map(|name| path.join(name))
+                .into_iter()
+                .chain(hooks)
+            {
+                files.insert(self.shown(&file), hash_of(&file));
+            }
+            // The index itself changes whenever git looks.
+            let staged = ask(&path, &["--git-dir=.", "ls-files", "--stage"]).unwrap_or_default();
+            files.insert(self.shown(&path.join("index")), hash(staged.as_bytes()));
+            if depth > 0 {
+                self.submodules(&path.join("modules"), depth - 1, files);
+            }
+        }
+    }
+
+    /// The checkout in whose folder of plans this builder's worktree lies.
+    fn checkout_around(&self) -> Option<Self> {
+        let holds = |folder: &&Path| self.worktree().starts_with(folder.join(&self.plans_dir));
+        let folder = self.worktree().ancestors().skip(1).find(holds)?;
+        let git = Self::open(folder)
+            .ok()?
+            .with_plans_dir(self.plans_dir.clone());
+        (git.worktree() == folder).then_some(git)
     }
 }
 
@@ -497,7 +548,7 @@ impl Default for Settings {
 }
 
 /// A hash of the file's content; of its size if it is too large to read, or no file.
-fn hash_of(path: &Path) -> String {
+pub(super) fn hash_of(path: &Path) -> String {
     let size = || format!("{:?}", fs::metadata(path).map(|found| found.len()).ok());
     hash(&file::read_bytes(path, FILE_CAP).unwrap_or_else(|_| size().into_bytes()))
 }

@@ -1,7 +1,7 @@
 //! Stores the working tree as a git tree object, so that a task's changes can be measured later, no matter
 //! who staged, committed or reverted anything in between.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::fs::File;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -11,10 +11,10 @@ use fp_plan::repo_path::RepoPath;
 use fp_run::verification::GitSurroundings;
 use fp_run::verification::by_products::ByProducts;
 
-use super::status::hash;
+use super::status::{hash, hash_of};
 use super::{EntryState, Git, GitError, Oid, StatusEntry, WorkingTreeStatus};
 use crate::platform::{UserFolder, os_string};
-use crate::repo::{DEBT_LOG, ROADMAPS};
+use crate::repo::ROADMAPS;
 
 pub(super) const INDEX: &str = "index";
 /// The first bytes of an index.
@@ -82,11 +82,7 @@ impl Git {
                 .is_some_and(|commit| commit.as_str() == head)
         });
         self.keep_index(&index, head.as_deref(), read_at);
-        let of_nobody = [self.plans_dir.as_str(), DEBT_LOG, ROADMAPS];
-        status
-            .entries
-            .retain(|entry| !of_nobody.iter().any(|kept| is_within(&entry.path, kept)));
-        leave_out_by_products(self.worktree(), &mut status.entries);
+        self.leave_out_what_is_nobodys(&mut status.entries);
         let tree = match &status.commit {
             Some(commit) if status.entries.is_empty() => commit.clone(),
             _ => {
@@ -95,6 +91,23 @@ impl Git {
             }
         };
         Ok(Snapshot { tree, status })
+    }
+
+    fn leave_out_what_is_nobodys(&self, entries: &mut Vec<StatusEntry>) {
+        let of_nobody = [self.plans_dir.as_str(), ROADMAPS];
+        entries.retain(|entry| !of_nobody.iter().any(|kept| is_within(&entry.path, kept)));
+        leave_out_by_products(self.worktree(), entries);
+    }
+
+    /// The paths that differ from HEAD, each with a hash of its content; the first of them, if they are many. One process.
+    pub(super) fn uncommitted(&self) -> Result<BTreeMap<String, String>, GitError> {
+        const MOST: usize = 200;
+        let mut entries = self.status()?.entries;
+        self.leave_out_what_is_nobodys(&mut entries);
+        let paths = entries.iter().take(MOST).map(|entry| &entry.path);
+        Ok(paths
+            .map(|path| (path.to_string(), hash_of(&self.absolute(path))))
+            .collect())
     }
 
     /// A temporary folder with an index, [`INDEX`], of HEAD, empty without a commit. It knows which files were

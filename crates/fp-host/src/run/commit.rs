@@ -24,7 +24,7 @@ use super::worktree::follow_branch;
 use super::{RunError, fresh_token, paths};
 use crate::facts::reference_text;
 use crate::fleet::{self, FleetError};
-use crate::git::{Blocked, CommitOutcome, Git, GitCommit, GitError, Merge, Oid};
+use crate::git::{Blocked, CommitOutcome, Git, GitCommit, GitError, Merge, Oid, stays_as_edited};
 use crate::plan::OpenPlan;
 use crate::store::{StoreError, acquire};
 
@@ -62,7 +62,11 @@ pub fn settle(
     let (mut settled, mut tries) = (Vec::new(), 0);
     loop {
         let begun = Instant::now();
-        if plan.load()?.state.is_shared() {
+        let state = plan.load()?.state;
+        if state.foreign.is_some() {
+            plan.agreed_commands(&state)?;
+        }
+        if state.is_shared() {
             // The commit is made on the newest one of all machines.
             plan.sync()?;
             plan.agreed_commands(&plan.load()?.state)?;
@@ -183,21 +187,21 @@ impl Settling<'_> {
             CommitOutcome::Committed { hash } => self.committed(&git, &hash, &tree, &files),
             CommitOutcome::NothingToCommit => self.nothing_left(&git, task),
             CommitOutcome::Blocked(blocked) => {
-                if let Some(placed) = placed {
-                    placed.put_back(plan)?;
-                }
+                let edited = placed.map(|placed| placed.put_back(plan)).transpose()?;
+                let stays = edited.and_then(|files| stays_as_edited(&files));
+                let stays = stays.as_deref().unwrap_or_default();
                 match (&blocked, git.stale_lock()) {
-                    (Blocked::IndexLocked, Some(lock)) => self.ask_about(
+                    (Blocked::Locked(_), Some(lock)) => self.ask_about(
                         Topic::IndexLocked,
                         &format!(
-                            "a git that died left a lock behind, and none is at work now: rm '{}'",
+                            "a git that died left a lock behind, and none is at work now: rm '{}'{stays}",
                             lock.display()
                         ),
                     ),
-                    (Blocked::IndexLocked, None) => {
-                        self.ask_about(Topic::IndexLocked, &blocked.to_string())
+                    (Blocked::Locked(_), None) => {
+                        self.ask_about(Topic::IndexLocked, &format!("{blocked}{stays}"))
                     }
-                    _ => self.ask(&blocked.to_string()),
+                    _ => self.ask(&format!("{blocked}{stays}")),
                 }
             }
         }
@@ -380,7 +384,8 @@ fn made_before(
 }
 
 /// The commits that HEAD, or `tip` in place of it, has gained since `state` last looked at it. `None` if there are none, no task waits
-/// for them, or there is no HEAD. No process if git's files show that HEAD has not moved, else two.
+/// for them, there is no HEAD, or a commit is being made: until the log has its hash, nobody can tell whose it is. No
+/// process if git's files show that HEAD has not moved, else two.
 ///
 /// # Errors
 /// Git fails.
@@ -388,7 +393,7 @@ pub fn head_moved(
     plan: &OpenPlan,
     state: &State,
     tip: Option<&Oid>,
-) -> Result<Option<Moved>, GitError> {
+) -> Result<Option<Moved>, RunError> {
     let waits = |status| state.count(status) > 0;
     let Some(seen) = &state.head else {
         return Ok(None);
@@ -397,13 +402,19 @@ pub fn head_moved(
         return Ok(None);
     }
     let git = plan.git()?;
+    if tip.is_none() && git.head_in_files().as_ref() == Some(seen) {
+        return Ok(None);
+    }
+    let _lock = match acquire(&plan.commit_lock(), Duration::ZERO) {
+        Err(StoreError::Locked { .. }) => return Ok(None),
+        lock => lock?,
+    };
     let head = match tip {
         Some(tip) => tip.to_string(),
-        None if git.head_in_files().as_ref() == Some(seen) => return Ok(None),
         None => match git.head() {
             Ok(head) => head.commit.to_string(),
             Err(GitError::NoCommit) => return Ok(None),
-            Err(error) => return Err(error),
+            Err(error) => return Err(error.into()),
         },
     };
     if head == *seen {

@@ -17,9 +17,8 @@ use fp_run::verification::change::{ChangeStatus, FileKind};
 use super::worktree::Worktrees;
 use super::{RunError, paths};
 use crate::file::FileError;
-use crate::git::{Git, GitCommit, Merge, Oid};
+use crate::git::{Git, GitCommit, Merge, Oid, is_same};
 use crate::plan::OpenPlan;
-use crate::platform;
 
 /// Most files, commits and messages that the feedback on a conflict lists.
 const SHOWN: usize = 10;
@@ -51,13 +50,14 @@ pub(super) struct Incoming<'p> {
     worktrees: Worktrees<'p>,
     stage: tempfile::TempDir,
     placed: Placed,
-    tree: Oid,
 }
 
 /// The files of a change in the checkout.
 pub(super) struct Placed {
     git: Git,
     head: Oid,
+    /// HEAD with the change.
+    tree: Oid,
     files: Vec<Place>,
 }
 
@@ -140,6 +140,7 @@ pub(super) fn integrate<'p>(
     let placed = Placed {
         git: git.clone(),
         head,
+        tree: merged,
         files: places.collect(),
     };
     let stage = worktrees.temporary()?;
@@ -149,7 +150,7 @@ pub(super) fn integrate<'p>(
         .filter(|f| f.is)
         .map(|f| &f.path)
         .collect();
-    git.export(&merged, &there, stage.path())?;
+    git.export(&placed.tree, &there, stage.path())?;
     if let Some(reason) = placed.in_the_way(stage.path())? {
         return Ok(Integration::Blocked(reason));
     }
@@ -157,7 +158,6 @@ pub(super) fn integrate<'p>(
         worktrees,
         stage,
         placed,
-        tree: merged,
     })))
 }
 
@@ -188,7 +188,7 @@ impl Incoming<'_> {
 
     /// HEAD with the change.
     pub(super) fn tree(&self) -> &Oid {
-        &self.tree
+        &self.placed.tree
     }
 
     /// Moves the files into the checkout.
@@ -211,10 +211,12 @@ impl Incoming<'_> {
 }
 
 impl Placed {
-    /// Restores the files of HEAD after a failed commit. A hook may have rewritten them.
-    pub(super) fn put_back(&self, plan: &OpenPlan) -> Result<(), RunError> {
+    /// Restores the files of HEAD after a failed commit. Leaves and returns those that somebody, or a hook, has edited
+    /// since they were placed.
+    pub(super) fn put_back(self, plan: &OpenPlan) -> Result<Vec<RepoPath>, RunError> {
         let worktrees = Worktrees::lock(plan)?;
         let stage = worktrees.temporary()?;
+        let paths: Vec<RepoPath> = self.files.iter().map(|file| file.path.clone()).collect();
         let there: Vec<&RepoPath> = self
             .files
             .iter()
@@ -222,11 +224,24 @@ impl Placed {
             .map(|f| &f.path)
             .collect();
         self.git.export(&self.head, &there, stage.path())?;
+        let mut edited = self.git.unlike(&self.tree, &paths)?;
+        edited.retain(|path| {
+            let staged = on_disk(stage.path(), path);
+            let staged = there.contains(&path).then_some(&*staged);
+            !is_same(staged, &on_disk(self.git.worktree(), path)).unwrap_or(false)
+        });
+        let placed = self
+            .files
+            .iter()
+            .filter(|file| !edited.contains(&file.path));
         put(
             self.git.worktree(),
             stage.path(),
-            self.files.iter().partition(|f| f.was),
-        )
+            placed.partition(|f| f.was),
+        )?;
+        let mut edited: Vec<RepoPath> = edited.into_iter().collect();
+        edited.sort();
+        Ok(edited)
     }
 
     /// The reason why this would overwrite something of the user's, if it would.
@@ -260,7 +275,7 @@ impl Placed {
                 )));
             }
             let staged = file.is.then(|| on_disk(stage, path));
-            if is_same(staged.as_deref(), &target)? {
+            if is_same(staged.as_deref(), &target).map_err(unread(&target))? {
                 continue;
             }
             let found = fs::symlink_metadata(&target).ok();
@@ -324,29 +339,9 @@ fn failed(path: &Path) -> impl FnOnce(io::Error) -> FileError {
     move |source| FileError::Write { path, source }
 }
 
-/// True if `target` matches `staged`: both missing, or the same content, kind and mode.
-fn is_same(staged: Option<&Path>, target: &Path) -> Result<bool, RunError> {
-    let Some(staged) = staged else {
-        return Ok(fs::symlink_metadata(target).is_err());
-    };
-    let Ok(found) = fs::symlink_metadata(target) else {
-        return Ok(false);
-    };
-    let read = |path: &Path| {
-        let path = path.to_owned();
-        move |source| FileError::Read { path, source }
-    };
-    let wanted = fs::symlink_metadata(staged).map_err(read(staged))?;
-    if wanted.file_type() != found.file_type()
-        || platform::is_executable(&wanted) != platform::is_executable(&found)
-    {
-        return Ok(false);
-    }
-    if wanted.is_symlink() {
-        return Ok(fs::read_link(staged).ok() == fs::read_link(target).ok());
-    }
-    let content = |path: &Path| fs::read(path).map_err(read(path));
-    Ok(wanted.is_file() && wanted.len() == found.len() && content(staged)? == content(target)?)
+fn unread(path: &Path) -> impl FnOnce(io::Error) -> FileError {
+    let path = path.to_owned();
+    move |source| FileError::Read { path, source }
 }
 
 fn on_disk(top: &Path, path: &RepoPath) -> std::path::PathBuf {

@@ -14,7 +14,9 @@ use jiff::Timestamp;
 use super::RunError;
 use super::commit::COMMIT_PATIENCE;
 use super::worktree::follow_branch;
-use crate::git::{Blocked, CommitOutcome, Git, GitError, Oid, Undo, Undoing, listed};
+use crate::git::{
+    Blocked, CommitOutcome, Git, GitError, Oid, Undo, Undoing, listed, stays_as_edited,
+};
 use crate::plan::OpenPlan;
 use crate::store::acquire;
 
@@ -151,14 +153,22 @@ fn revert(git: &Git, commit: &Oid, undo: &Undo) -> Result<Option<Oid>, RunError>
     if undo.changes.is_empty() {
         return Ok(git.revert_of(commit)?);
     }
-    match git.commit_undo(undo)? {
+    let (made, edited) = git.commit_undo(undo)?;
+    match made {
         CommitOutcome::Committed { hash } => Ok(Some(hash)),
         CommitOutcome::NothingToCommit => Err(of_files(
             "git sees nothing to commit after undoing it",
             &undo.files(),
             BY_HAND,
         )),
-        CommitOutcome::Blocked(blocked) => Err(impossible(&blocked)),
+        CommitOutcome::Blocked(blocked) => match stays_as_edited(&edited) {
+            Some(stays) => Err(decline(
+                format!("the commit that undoes it could not be made: {blocked}{stays}"),
+                "settle that and see to these files, then run this again",
+            )
+            .into()),
+            None => Err(impossible(&blocked)),
+        },
     }
 }
 

@@ -3,7 +3,7 @@
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-use fp_plan::text::{prompt_path, prompt_quoted};
+use fp_plan::text::{command_span, prompt_path};
 use fp_run::verification::CommandEnd;
 use fp_run::verification::change::ChangeStatus;
 use jiff::Timestamp;
@@ -16,8 +16,6 @@ use crate::plan::OpenPlan;
 const TIME: Duration = Duration::from_secs(60);
 /// Time after which it says what it is at.
 const SILENCE: Duration = Duration::from_secs(1);
-/// Longest quotation of a command, in bytes.
-const MAX_LINE: usize = 300;
 /// With less, no further command begins.
 const LEAST: Duration = Duration::from_secs(1);
 
@@ -44,7 +42,7 @@ pub fn try_commands(
     let started = Instant::now();
     let (mut runs, mut notes, mut last) = (Vec::new(), Vec::new(), git.snapshot_tree()?.tree);
     for line in commands.iter().map(|command| &*command.line) {
-        let shown = prompt_quoted(line, MAX_LINE);
+        let shown = command_span(line);
         let time = (TIME.saturating_sub(started.elapsed()) / 2).min(longest);
         if time < LEAST {
             notes.push(format!(

@@ -17,8 +17,8 @@ use fp_run::run::{Refusal, State, approval};
 use fp_run::verification::change::{Change, ChangeStatus};
 use fp_run::verification::ownership::{OwnershipEvidence, divide};
 use fp_run::verification::{
-    self, Boundary, Check, CheckVerdict, CommandRun, GitSurroundings, OtherTask, TaskScope,
-    command_check,
+    self, Boundary, ChangeFacts, Check, CheckVerdict, CommandRun, GitSurroundings, OtherTask,
+    TaskScope, command_check,
 };
 use jiff::Timestamp;
 
@@ -293,7 +293,19 @@ pub fn verify(
         ignores_case: git.ignores_case(),
         ..TaskScope::new(leaf, &granted, others(&state, task))
     };
-    let measure = || measured(&git, &state, task, &scope);
+    // What a commit of another task puts into the checkout at this moment is nobody's edit.
+    let leave_out_commits = |facts: &mut ChangeFacts| {
+        if acquire(&plan.commit_lock(), Duration::ZERO).is_err()
+            && let Some((began, now)) = &mut facts.around
+        {
+            now.checkout.clone_from(&began.checkout);
+        }
+    };
+    let measure = || {
+        let mut measured = measured(&git, &state, task, &scope)?;
+        leave_out_commits(&mut measured.facts);
+        Ok::<_, RunError>(measured)
+    };
     let measured = measure()?;
     let tree = measured.tree.to_string();
     let mut verified = Verified {
@@ -365,9 +377,13 @@ pub fn verify(
     if let (Some((_, now)), Some(last)) = (&mut measured.facts.around, tried.around) {
         *now = last;
     }
+    leave_out_commits(&mut measured.facts);
     measured.read(&git)?;
     verified.files.clone_from(&measured.facts.changes);
     verified.checks = verification::check(&scope, &measured.facts, &tried.runs);
+    let ran_before = |line: &str| state.tests_ran.get(line).copied();
+    let counts = verification::check_counts(&scope, &verified.checks, ran_before);
+    verified.checks.extend(counts);
     verified
         .checks
         .extend(dropped.into_iter().map(verification::dropped_check));

@@ -1,5 +1,6 @@
 //! The builders' own worktrees, one for each builder below the plan's folder. A builder reuses its worktree
-//! from task to task, and all are gone when the run is over. Uncommitted work in them is kept as a patch.
+//! from task to task, and all are gone when the run is over. Uncommitted work in them is kept as a patch, and a
+//! repository of its own as it is.
 //! Whoever creates, empties or removes a worktree holds one lock, so that two agents under one name can't
 //! pull a worktree away from each other.
 
@@ -17,9 +18,9 @@ use fp_run::run::state::{MeasuredWork, Status, TaskState};
 
 use super::RunError;
 use crate::file::{self, FileError};
-use crate::git::{Git, Oid};
+use crate::git::{EntryState, Git, Oid, Snapshot};
 use crate::plan::OpenPlan;
-use crate::platform;
+use crate::platform::{self, os_string};
 use crate::repo::Repo;
 use crate::store::{StoreError, acquire};
 
@@ -117,8 +118,13 @@ impl<'p> Worktrees<'p> {
             .transpose()?;
         let head = self.plan.newest(state)?;
         // Differences that git sees right after a checkout, such as line ends, are nobody's change.
-        let git = self.at(owner, &head)?;
-        let (snapshot, surroundings) = git.observe()?;
+        let git = self.at(owner, &head, &say)?;
+        let (mut snapshot, surroundings) = git.observe()?;
+        let repositories = keep_repositories(self.plan, owner.as_str(), &git, &snapshot)?;
+        if !repositories.is_empty() {
+            repositories.iter().for_each(|kept| say(kept));
+            snapshot = git.snapshot_tree()?;
+        }
         let around = Some(surroundings.since(state.around(), true));
         let tree = snapshot.tree.to_string();
         let earlier = task
@@ -147,7 +153,7 @@ impl<'p> Worktrees<'p> {
     /// Makes the worktree of `owner`, at HEAD of the checkout, unless it has one.
     pub fn make(&self, state: &State, owner: &AgentName) -> Result<(), RunError> {
         if self.open(owner).is_none() {
-            self.at(owner, &self.plan.newest(state)?)?;
+            self.at(owner, &self.plan.newest(state)?, &|_| {})?;
         }
         Ok(())
     }
@@ -175,7 +181,7 @@ impl<'p> Worktrees<'p> {
         if open(self.plan, owner).is_some() {
             return Ok(false);
         }
-        let git = self.at(owner, &base.head.parse()?)?;
+        let git = self.at(owner, &base.head.parse()?, &|_| {})?;
         if let Some(MeasuredWork { tree, .. }) = &task.submission {
             git.show_tree(&tree.parse()?)?;
         }
@@ -184,11 +190,11 @@ impl<'p> Worktrees<'p> {
 
     /// Resets the worktree of `owner` to `commit`, with the files of `tree`.
     pub(super) fn show(&self, owner: &AgentName, commit: &Oid, tree: &Oid) -> Result<(), RunError> {
-        Ok(self.at(owner, commit)?.show_tree(tree)?)
+        Ok(self.at(owner, commit, &|_| {})?.show_tree(tree)?)
     }
 
-    /// The worktree of `owner`, at `commit`. Recreates one that git can't reset.
-    fn at(&self, owner: &AgentName, commit: &Oid) -> Result<Git, RunError> {
+    /// The worktree of `owner`, at `commit`. Recreates one that git can't reset, and says which repositories it kept of it.
+    fn at(&self, owner: &AgentName, commit: &Oid, say: &dyn Fn(&Path)) -> Result<Git, RunError> {
         let path = path(self.plan, owner);
         if let Some(git) = self.open(owner).filter(|git| git.state().is_none())
             // A sandbox may hold folders in it that can't be removed, and are no files of anybody's.
@@ -203,6 +209,12 @@ impl<'p> Worktrees<'p> {
         })?;
         let main = self.git()?;
         main.remove_broken_worktrees(&self.plan.worktrees(), |_| false)?;
+        if let Some(git) = self.open(owner)
+            && let Ok(snapshot) = git.snapshot_tree()
+        {
+            let kept = keep_repositories(self.plan, owner.as_str(), &git, &snapshot)?;
+            kept.iter().for_each(|kept| say(kept));
+        }
         main.remove_worktree(&path)?;
         main.add_worktree(&path, commit)?;
         self.open(owner).ok_or_else(|| RunError::NoWorktree {
@@ -234,7 +246,7 @@ impl<'p> Worktrees<'p> {
     }
 
     /// Removes everything in the folder of worktrees that no builder of `state` needs, with git's records.
-    /// Returns the patches of uncommitted work found there.
+    /// Returns where it kept the uncommitted work found there.
     fn sweep(&self, state: &State) -> Result<Vec<PathBuf>, RunError> {
         let folder = self.plan.worktrees();
         let git = self.git()?;
@@ -272,29 +284,30 @@ impl<'p> Worktrees<'p> {
             Ok(kept)
         };
         let removed: Vec<Result<_, RunError>> = left.into_iter().map(remove).collect();
-        let kept = removed
-            .into_iter()
-            .filter_map(Result::transpose)
-            .collect::<Result<_, _>>()?;
+        let kept: Vec<Vec<PathBuf>> = removed.into_iter().collect::<Result<_, _>>()?;
         if needed.is_empty() {
             // Fails if another process has put something there meanwhile, which is fine.
             drop(fs::remove_dir(&folder));
         }
-        Ok(kept)
+        Ok(kept.concat())
     }
 
     /// Keeps the work in the worktree `name`, if it is a builder's and works.
-    fn keep(&self, state: &State, name: &OsString) -> Result<Option<PathBuf>, RunError> {
+    fn keep(&self, state: &State, name: &OsString) -> Result<Vec<PathBuf>, RunError> {
         let owner = name.to_str().and_then(|name| AgentName::new(name).ok());
-        match owner.and_then(|owner| self.open(&owner).map(|git| (owner, git))) {
-            Some((owner, git)) => keep_unfinished(self.plan, state, &owner, &git),
-            None => Ok(None),
-        }
+        let Some((owner, git)) = owner.and_then(|owner| self.open(&owner).map(|git| (owner, git)))
+        else {
+            return Ok(Vec::new());
+        };
+        let patch = keep_unfinished(self.plan, state, &owner, &git)?;
+        let snapshot = git.snapshot_tree()?;
+        let repositories = keep_repositories(self.plan, owner.as_str(), &git, &snapshot)?;
+        Ok(patch.into_iter().chain(repositories).collect())
     }
 }
 
 /// Removes the worktrees that the run no longer needs (all, once it is over) and the remains of killed
-/// processes. Without any worktrees it costs one look at a folder. Returns the patches of uncommitted work
+/// processes. Without any worktrees it costs one look at a folder. Returns where it kept the uncommitted work
 /// found there.
 pub fn sweep(plan: &OpenPlan) -> Result<Vec<PathBuf>, RunError> {
     let state = plan.load()?.state;
@@ -362,6 +375,9 @@ pub fn leave(plan: &OpenPlan, before: &State) -> Result<(), RunError> {
     let worktrees = Worktrees::lock(plan)?;
     let git = worktrees.git()?;
     for name in names_in(&plan.worktrees())? {
+        if let Some(git) = open_at(plan, &plan.worktrees().join(&name)) {
+            keep_repositories(plan, &name.to_string_lossy(), &git, &git.snapshot_tree()?)?;
+        }
         git.remove_worktree(&plan.worktrees().join(name))?;
     }
     Ok(git.remove_worktree(&plan.integration())?)
@@ -407,7 +423,7 @@ fn names_in(folder: &Path) -> Result<Vec<OsString>, RunError> {
 const LOCK: &str = "Cargo.lock";
 const MANIFEST: &str = "Cargo.toml";
 
-/// The folder of patches below the plan's folder.
+/// The folder of patches, and of repositories that no patch has, below the plan's folder.
 const FOLDER: &str = "unfinished";
 
 /// Size limit of a patch that is applied again, in bytes.
@@ -424,11 +440,15 @@ pub enum EarlierWork {
 
 /// The patch with the unfinished work on `task`. Fails if a link is in the place of the folder.
 fn patch_of(plan: &OpenPlan, task: &TaskState) -> Result<PathBuf, RunError> {
+    Ok(unfinished_folder(plan)?.join(format!("task-{}.patch", task.leaf.id)))
+}
+
+fn unfinished_folder(plan: &OpenPlan) -> Result<PathBuf, RunError> {
     let folder = plan.folder.file(FOLDER);
     if folder.is_symlink() {
         return Err(FileError::Link { path: folder }.into());
     }
-    Ok(folder.join(format!("task-{}.patch", task.leaf.id)))
+    Ok(folder)
 }
 
 /// Saves the work in `owner`'s worktree `git` on the last task claimed there as a patch, unless that task has
@@ -453,6 +473,43 @@ fn keep_unfinished(
         task,
         &git.patch(&base.tree.parse()?, &git.snapshot_tree()?.tree)?,
     )
+}
+
+/// Moves the repositories that a builder made or cloned in its worktree `git`, which is as in `snapshot`, to a folder for
+/// the worktree `name`: no patch has what is in them. Returns where they are.
+fn keep_repositories(
+    plan: &OpenPlan,
+    name: &str,
+    git: &Git,
+    snapshot: &Snapshot,
+) -> Result<Vec<PathBuf>, RunError> {
+    let nested = snapshot
+        .status
+        .entries
+        .iter()
+        .filter(|entry| entry.state == EntryState::NestedRepository);
+    let mut kept = Vec::new();
+    for entry in nested {
+        let folder = unfinished_folder(plan)?.join(name);
+        let from = git.absolute(&entry.path);
+        let base = folder.join(os_string(entry.path.as_bytes()));
+        let later = (2..).map(|number| {
+            let mut name = base.clone().into_os_string();
+            name.push(format!("-{number}"));
+            PathBuf::from(name)
+        });
+        let mut places = std::iter::once(base.clone()).chain(later);
+        let to = places.find(|place| fs::symlink_metadata(place).is_err());
+        let to = to.unwrap_or(base);
+        let above = to.parent().unwrap_or(&folder);
+        let moved = fs::create_dir_all(above).and_then(|()| fs::rename(&from, &to));
+        moved.map_err(|source| FileError::Write {
+            path: to.clone(),
+            source,
+        })?;
+        kept.push(to);
+    }
+    Ok(kept)
 }
 
 /// Writes the unfinished work on `task`, unless there is none.

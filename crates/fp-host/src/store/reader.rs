@@ -12,7 +12,7 @@ use serde::de::IgnoredAny;
 use serde_json::Value;
 
 use super::snapshot;
-use super::{LOG, SNAPSHOT, Store, StoreError, io_error, open, replay, torn_off};
+use super::{LOG, MachineKey, SNAPSHOT, Store, StoreError, io_error, open, readable_key, torn_off};
 
 /// A position in a log: everything before it has been read.
 #[derive(Debug)]
@@ -208,6 +208,8 @@ pub struct ExaminedLog {
     pub entries: Vec<Entry>,
     /// The fault of the first line that is no entry, with its place, and the remedy.
     pub fault: Option<(String, String)>,
+    /// The first entry that this machine did not write.
+    pub foreign: Option<u64>,
     /// Bytes after the last whole line.
     pub torn: u64,
 }
@@ -229,7 +231,11 @@ impl Store {
             file.read_to_end(&mut text).map_err(io_error(&path))?;
         }
         let whole = whole_lines(&text);
-        let fault = replay(&path, self.empty_state(), &text[..whole]).err();
+        let key = readable_key();
+        let (foreign, fault) = match self.replay(&text[..whole], key.as_ref()) {
+            Ok(replayed) => (replayed.state.foreign, None),
+            Err(fault) => (None, Some(fault)),
+        };
         let lines = text[..whole]
             .split(|byte| *byte == b'\n')
             .filter(|line| !line.trim_ascii().is_empty());
@@ -244,21 +250,23 @@ impl Store {
                     fault.hint().unwrap_or_default().into_owned(),
                 )
             }),
+            foreign,
             torn: (text.len() - whole) as u64,
         };
         Ok(ExaminedLedger {
             log,
-            snapshot: self.snapshot(),
+            snapshot: self.snapshot(key.as_ref()),
         })
     }
 
-    fn snapshot(&self) -> ExaminedSnapshot {
+    fn snapshot(&self, key: Option<&MachineKey>) -> ExaminedSnapshot {
         let path = self.folder.join(SNAPSHOT);
         if fs::symlink_metadata(&path).is_err() {
             return ExaminedSnapshot::Missing;
         }
-        snapshot::stored(&path, &self.plan_id).map_or(ExaminedSnapshot::Unreadable, |(_, state)| {
-            ExaminedSnapshot::Read(Box::new(state))
-        })
+        snapshot::stored(&path, &self.plan_id, key)
+            .map_or(ExaminedSnapshot::Unreadable, |(_, _, state)| {
+                ExaminedSnapshot::Read(Box::new(state))
+            })
     }
 }

@@ -17,12 +17,13 @@ use jiff::Timestamp;
 
 use super::snapshot::{self, LogMark};
 use super::{
-    LOCK, Ledger, Loaded, SNAPSHOT, Store, StoreError, acquire, append_at, io_error, mend, open,
-    reader,
+    Chain, LOCK, Ledger, LineOrigin, Loaded, SNAPSHOT, Store, StoreError, acquire, append_at,
+    io_error, mend, open, readable_key, reader,
 };
 use crate::file;
 use crate::fleet::{FleetError, FleetRemote, InFlight, Membership, News, redact, redacted};
 use crate::git::Oid;
+use crate::trust::{MachineKey, TrustError};
 
 const WAITING: &str = "waiting.jsonl";
 const SYNC_LOCK: &str = "sync.lock";
@@ -118,7 +119,7 @@ impl Store {
             .last()
             .filter(|pushed| loaded.mark.bytes > pushed.log_bytes);
         let skipped = landed.map_or(0, |pushed| pushed.waited_in(&text));
-        let entries = entries_in(&path, &text, skipped)?;
+        let entries = self.entries_in(&path, &text, skipped)?;
         if entries.is_empty() {
             return Ok(());
         }
@@ -204,7 +205,8 @@ impl Store {
         let line = line_of(&entry)?;
         lines.extend(&line);
         let member = remote.begin(machine, &lines, head)?;
-        append_at(&self.log(), ledger.loaded.mark.bytes, &line)?;
+        let mut chain = Chain::new(Some(&ledger.key), &self.plan_id, &ledger.loaded.code);
+        append_at(&self.log(), ledger.loaded.mark.bytes, &chain.write(&line))?;
         member.write(self.folder())?;
         self.remember(None);
         Ok(())
@@ -222,6 +224,8 @@ impl Store {
         heard: BTreeMap<MachineId, Timestamp>,
     ) -> Result<(), StoreError> {
         let (member, entries) = remote.joined(machine, news, heard)?;
+        let key = self.key_to_write()?;
+        let mut chain = Chain::new(Some(&key), &self.plan_id, "");
         let mut lines = Vec::new();
         for (number, entry) in (1..).zip(&entries) {
             if entry.seq != number {
@@ -233,7 +237,7 @@ impl Store {
                 }
                 .into());
             }
-            lines.extend(line_of(entry)?);
+            lines.extend(chain.write(&line_of(entry)?));
         }
         remote.expect_room(&member.seen, lines.len() as u64)?;
         file::replace(&self.log(), &lines).map_err(FleetError::File)?;
@@ -255,9 +259,10 @@ impl Store {
         let _sync = acquire(&self.folder().join(SYNC_LOCK), PATIENCE)?;
         let ledger = self.lock(PATIENCE)?;
         let entry = ledger.entry(last(ledger.state()), now);
+        let mut chain = Chain::new(Some(&ledger.key), &self.plan_id, &ledger.loaded.code);
         let mut lines = Vec::new();
         for entry in ledger.loaded.waiting.entries.iter().chain([&entry]) {
-            lines.extend(line_of(entry)?);
+            lines.extend(chain.write(&line_of(entry)?));
         }
         self.forget_waiting()?;
         append_at(&self.log(), ledger.loaded.mark.bytes, &lines)?;
@@ -303,7 +308,8 @@ impl Store {
         mut member: Membership,
         news: News,
     ) -> Result<Synced, StoreError> {
-        let loaded = self.load()?;
+        let (key, loaded) = self.load_to_write()?;
+        let mut chain = Chain::new(Some(&key), &self.plan_id, &loaded.code);
         let landed = member
             .in_flight
             .iter()
@@ -321,9 +327,9 @@ impl Store {
                 .events
                 .iter()
                 .any(|event| matches!(event, Event::Noted { .. }));
-            base.apply(&entry);
+            lines.extend(chain.write(&line_of(&entry)?));
+            base.apply_line(&entry, &chain.last, true);
             member.hear(&entry);
-            lines.extend(line_of(&entry)?);
         }
         let log = self.log();
         remote.expect_room(&member.seen, loaded.mark.bytes + lines.len() as u64)?;
@@ -337,7 +343,8 @@ impl Store {
         member.take(news);
         member.write(self.folder())?;
         self.remember(None);
-        snapshot::write(&self.folder().join(SNAPSHOT), mark, &base);
+        let snapshot = self.folder().join(SNAPSHOT);
+        snapshot::write(&snapshot, &key, mark, &chain.last, &base);
         let synced = Synced {
             lost: (!lost.is_empty()).then_some((loaded.state, lost)),
             notices,
@@ -348,6 +355,43 @@ impl Store {
                 .map_err(FleetError::File)?;
         }
         Ok(synced)
+    }
+
+    /// The chain of a line that waits: each stands by itself, since they go one by one.
+    fn waiting_chain<'k>(&'k self, key: Option<&'k MachineKey>) -> Chain<'k> {
+        Chain::new(key, &self.plan_id, WAITING)
+    }
+
+    /// The entries that may wait in the whole lines of `text`, the file at `path`, from byte `skipped` on, and that this
+    /// machine wrote: others would go out in its name. A torn one was never told anybody.
+    fn entries_in(
+        &self,
+        path: &Path,
+        text: &[u8],
+        skipped: usize,
+    ) -> Result<Vec<Entry>, StoreError> {
+        let rest = &text[skipped..];
+        let before = text[..skipped]
+            .iter()
+            .filter(|byte| **byte == b'\n')
+            .count();
+        let lines = rest[..reader::whole_lines(rest)]
+            .split(|byte| *byte == b'\n')
+            .zip(before + 1..);
+        let key = readable_key();
+        let is_own = |line| self.waiting_chain(key.as_ref()).read(line) == LineOrigin::Own;
+        let mut entries: Vec<Entry> = Vec::new();
+        for (line, number) in lines.filter(|(line, _)| !line.trim_ascii().is_empty()) {
+            let entry: Entry = serde_json::from_slice(line).map_err(|error| StoreError::Line {
+                path: path.to_owned(),
+                line: number,
+                detail: error.to_string(),
+            })?;
+            if is_own(line) && entry.events.iter().all(Event::may_wait) {
+                entries.push(entry);
+            }
+        }
+        Ok(entries)
     }
 
     /// Drops everything that waits.
@@ -377,9 +421,10 @@ impl Store {
         if skipped == 0 && lost.is_empty() {
             return Ok(());
         }
+        let key = self.key_to_write()?;
         let mut lines = Vec::new();
-        for entry in still_waiting(entries_in(&path, &text, skipped)?, lost) {
-            lines.extend(line_of(&entry)?);
+        for entry in still_waiting(self.entries_in(&path, &text, skipped)?, lost) {
+            lines.extend(self.waiting_chain(Some(&key)).write(&line_of(&entry)?));
         }
         Ok(file::replace(&path, &lines).map_err(FleetError::File)?)
     }
@@ -392,6 +437,10 @@ impl Ledger<'_> {
         events: Vec<Event>,
         now: Timestamp,
     ) -> Result<(), StoreError> {
+        // Others would get entries that don't go on from theirs.
+        if let Some(foreign) = TrustError::of_foreign_entry(&self.loaded.state) {
+            return Err(FleetError::Trust(foreign).into());
+        }
         let waits = events.iter().all(Event::may_wait);
         let commit = events
             .iter()
@@ -410,7 +459,8 @@ impl Ledger<'_> {
         if whole < mark.bytes {
             mend(&path, whole, false)?;
         }
-        let mark = append_at(&path, whole, &line_of(&entry)?)?;
+        let mut chain = self.store.waiting_chain(Some(&self.key));
+        let mark = append_at(&path, whole, &chain.write(&line_of(&entry)?))?;
         self.store.remember(None);
         let Loaded { state, waiting, .. } = &mut self.loaded;
         waiting.base.get_or_insert_with(|| Arc::clone(state));
@@ -423,7 +473,12 @@ impl Ledger<'_> {
 
     fn push(&mut self, entry: Entry, commit: Option<&str>) -> Result<(), StoreError> {
         let store = self.store;
-        let Loaded { mark, waiting, .. } = self.loaded.clone();
+        let Loaded {
+            mark,
+            waiting,
+            code,
+            ..
+        } = self.loaded.clone();
         let mut lines = Vec::new();
         for entry in waiting.entries.iter().chain([&entry]) {
             lines.extend(line_of(entry)?);
@@ -444,51 +499,27 @@ impl Ledger<'_> {
         let waited = &text[..text.len().min(waiting.whole as usize)];
         let pushed = remote.push(&mut member, &entry, &lines, commit, (mark.bytes, waited))?;
         self.lock = Some(acquire(&store.folder().join(LOCK), PATIENCE)?);
-        let mark = append_at(&store.log(), mark.bytes, &lines)?;
-        store.drop_waiting(Some(&pushed), &BTreeSet::new())?;
-        member.in_flight.clear();
-        member.write(store.folder())?;
         let mut base = waiting
             .base
             .unwrap_or_else(|| Arc::clone(&self.loaded.state));
         store.remember(None);
         let state = Arc::make_mut(&mut base);
-        waiting
-            .entries
-            .iter()
-            .chain([&entry])
-            .for_each(|entry| state.apply(entry));
-        snapshot::write(&store.folder().join(SNAPSHOT), mark, state);
+        let mut chain = Chain::new(Some(&self.key), &store.plan_id, &code);
+        let mut written = Vec::new();
+        for entry in waiting.entries.iter().chain([&entry]) {
+            written.extend(chain.write(&line_of(entry)?));
+            state.apply_line(entry, &chain.last, true);
+        }
+        let mark = append_at(&store.log(), mark.bytes, &written)?;
+        store.drop_waiting(Some(&pushed), &BTreeSet::new())?;
+        member.in_flight.clear();
+        member.write(store.folder())?;
+        let snapshot = store.folder().join(SNAPSHOT);
+        snapshot::write(&snapshot, &self.key, mark, &chain.last, state);
         self.snapshot_due = false;
         self.loaded = store.load()?;
         Ok(())
     }
-}
-
-/// The entries that may wait in the whole lines of `text`, the file at `path`, from byte `skipped` on; a torn one was never
-/// told anybody.
-fn entries_in(path: &Path, text: &[u8], skipped: usize) -> Result<Vec<Entry>, StoreError> {
-    let rest = &text[skipped..];
-    let before = text[..skipped]
-        .iter()
-        .filter(|byte| **byte == b'\n')
-        .count();
-    let lines = rest[..reader::whole_lines(rest)]
-        .split(|byte| *byte == b'\n')
-        .zip(before + 1..);
-    let entry = |(line, number): (&[u8], usize)| {
-        serde_json::from_slice(line).map_err(|error| StoreError::Line {
-            path: path.to_owned(),
-            line: number,
-            detail: error.to_string(),
-        })
-    };
-    let mut entries: Vec<Entry> = lines
-        .filter(|(line, _)| !line.trim_ascii().is_empty())
-        .map(entry)
-        .collect::<Result<_, _>>()?;
-    entries.retain(|entry| entry.events.iter().all(Event::may_wait));
-    Ok(entries)
 }
 
 /// `entry` as it is written and sent: without anybody's secrets.

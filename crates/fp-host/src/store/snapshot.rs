@@ -1,8 +1,8 @@
 //! The snapshot saves replaying the log: it has the log's state, and is valid as long as the log is
 //! unchanged. It can be deleted at any time.
 
+use std::borrow::Cow;
 use std::fs::{File, OpenOptions};
-use std::hash::{DefaultHasher, Hasher as _};
 use std::io::{self, Read as _};
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -14,50 +14,46 @@ use serde_json::value::RawValue;
 
 use super::open;
 use crate::file;
+use crate::trust::MachineKey;
 
 /// A snapshot with another version is ignored and written anew.
-const SNAPSHOT_VERSION: u32 = 3;
+const SNAPSHOT_VERSION: u32 = 4;
 
-/// The state of `plan_id` from the snapshot at `path`, and the log's mark at that time. `None` unless
-/// [`write()`] wrote it.
-pub(super) fn stored(path: &Path, plan_id: &PlanId) -> Option<(LogMark, State)> {
+/// A state, the log's mark at that time, and the code of its last line.
+pub(super) type Stored = (LogMark, String, State);
+
+/// What the snapshot at `path` has of `plan_id`. `None` unless [`write()`] wrote it with the same key.
+pub(super) fn stored(path: &Path, plan_id: &PlanId, key: Option<&MachineKey>) -> Option<Stored> {
     let mut bytes = Vec::new();
     open(path, OpenOptions::new().read(true))
         .ok()??
         .read_to_end(&mut bytes)
         .ok()?;
     let stored: StoredState<'_> = serde_json::from_slice(&bytes).ok()?;
-    let text = stored.state.get();
-    if stored.schema_version != SNAPSHOT_VERSION || stored.checksum != checksum(text) {
+    if stored.schema_version != SNAPSHOT_VERSION || stored.seal != stored.seal_by(key?) {
         return None;
     }
-    let mut state: State = serde_json::from_str(text).ok()?;
+    let mut state: State = serde_json::from_str(stored.state.get()).ok()?;
     state.restore_index();
-    (state.plan_id == *plan_id).then_some((stored.log, state))
+    (state.plan_id == *plan_id).then_some((stored.log, stored.code.into_owned(), state))
 }
 
 /// Writes the snapshot. If that fails, the next command replays the log; nothing else is lost.
-pub(super) fn write(path: &Path, mark: LogMark, state: &State) {
+pub(super) fn write(path: &Path, key: &MachineKey, mark: LogMark, code: &str, state: &State) {
     let Ok(text) = serde_json::value::to_raw_value(state) else {
         return;
     };
-    let snapshot = StoredState {
+    let mut snapshot = StoredState {
         schema_version: SNAPSHOT_VERSION,
         log: mark,
-        checksum: checksum(text.get()),
+        code: code.into(),
+        seal: String::new(),
         state: &text,
     };
+    snapshot.seal = snapshot.seal_by(key);
     if let Ok(bytes) = serde_json::to_vec(&snapshot) {
         drop(file::replace(path, &bytes));
     }
-}
-
-/// Detects a state that was edited by hand and contradicts the log. Another build of fp may compute another
-/// value, which costs a replay.
-fn checksum(state: &str) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    hasher.write(state.as_bytes());
-    hasher.finish()
 }
 
 /// The log's length and modification time when a snapshot was taken.
@@ -93,7 +89,24 @@ impl LogMark {
 struct StoredState<'a> {
     schema_version: u32,
     log: LogMark,
-    checksum: u64,
+    /// That of the log's last line.
+    #[serde(borrow)]
+    code: Cow<'a, str>,
+    /// Reveals a state that somebody else wrote.
+    seal: String,
     #[serde(borrow)]
     state: &'a RawValue,
+}
+
+impl StoredState<'_> {
+    fn seal_by(&self, key: &MachineKey) -> String {
+        let LogMark { bytes, modified } = self.log;
+        key.code_of(&[
+            b"snapshot",
+            &bytes.to_be_bytes(),
+            &modified.to_be_bytes(),
+            self.code.as_bytes(),
+            self.state.get().as_bytes(),
+        ])
+    }
 }

@@ -212,3 +212,96 @@ fn a_held_lock_is_waited_for_and_then_named() {
     drop(held);
     store.lock(PATIENCE).unwrap();
 }
+
+#[test]
+fn an_entry_that_this_machine_did_not_write_is_found_where_it_is() {
+    let (_folder, store) = store();
+    for text in ["a", "b", "c", "d"] {
+        append(&store, text);
+    }
+    let log = store.folder().join(LOG);
+    let text = fs::read_to_string(&log).unwrap();
+    let lines: Vec<String> = text.lines().map(str::to_owned).collect();
+    let foreign = |what: &str, lines: Vec<String>, expect: Option<u64>| {
+        // Somebody who takes a line out or puts one in numbers them.
+        let numbered = lines.iter().zip(1..).map(|(line, number)| {
+            let (start, rest) = line.split_once("\"seq\":").unwrap();
+            let rest = rest.trim_start_matches(|c: char| c.is_ascii_digit());
+            format!("{start}\"seq\":{number}{rest}\n")
+        });
+        fs::write(&log, numbered.collect::<String>()).unwrap();
+        assert_eq!(
+            another(&store).load().unwrap().state.foreign,
+            expect,
+            "{what}"
+        );
+    };
+    let with = |change: &dyn Fn(&mut Vec<String>)| {
+        let mut lines = lines.clone();
+        change(&mut lines);
+        lines
+    };
+    let uncoded = |line: &str| line.split_once(",\"code\"").unwrap().0.to_owned() + "}";
+    foreign("as it was", lines.clone(), None);
+    foreign("cut back", with(&|lines| drop(lines.pop())), None);
+    foreign("taken out", with(&|lines| drop(lines.remove(1))), Some(2));
+    foreign(
+        "the first taken out",
+        with(&|lines| drop(lines.remove(0))),
+        Some(1),
+    );
+    foreign(
+        "changed",
+        with(&|lines| lines[2] = lines[2].replace("\"c\"", "\"x\"")),
+        Some(3),
+    );
+    foreign(
+        "repeated",
+        with(&|lines| lines.insert(2, lines[1].clone())),
+        Some(3),
+    );
+    foreign("moved", with(&|lines| lines.swap(1, 3)), Some(2));
+    foreign(
+        "added",
+        with(&|lines| lines.push(uncoded(&lines[3]))),
+        Some(5),
+    );
+    foreign(
+        "without a code",
+        with(&|lines| lines[1] = uncoded(&lines[1])),
+        Some(2),
+    );
+    let all = lines.iter().map(|line| uncoded(line)).collect();
+    foreign("of an older fp, and never approved", all, Some(1));
+    let code = |line: &str| line.split_once("\"code\":").unwrap().1.to_owned();
+    let swapped =
+        |lines: &mut Vec<String>| lines[1] = lines[1].replace(&code(&lines[1]), &code(&lines[2]));
+    foreign("with another code", with(&swapped), Some(2));
+    // What is appended to it makes it no less foreign.
+    fs::write(
+        &log,
+        with(&|lines| lines[1] = lines[1].replace("\"b\"", "\"x\"")).join("\n") + "\n",
+    )
+    .unwrap();
+    append(&store, "e");
+    assert_eq!(another(&store).load().unwrap().state.foreign, Some(2));
+    // Nor does a snapshot that somebody wrote for it.
+    let snapshot = store.folder().join(SNAPSHOT);
+    let sealed = fs::read_to_string(&snapshot).unwrap();
+    let forged = sealed.replace("\"foreign\":2,", "");
+    assert_ne!(forged, sealed);
+    fs::write(&snapshot, forged).unwrap();
+    assert_eq!(another(&store).load().unwrap().state.foreign, Some(2));
+    // It is kept aside, whole, where a new one begins.
+    let before = fs::read(&log).unwrap();
+    let mut ledger = store.lock(PATIENCE).unwrap();
+    let kept = ledger.begin_anew().unwrap().unwrap();
+    assert_eq!(fs::read(kept.join(LOG)).unwrap(), before);
+    assert!(ledger.begin_anew().unwrap().is_none());
+    ledger.append(note("f"), at(0)).unwrap();
+    drop(ledger);
+    assert_eq!(
+        (notes(&store), store.load().unwrap().state.foreign),
+        (vec!["f".into()], None)
+    );
+}

@@ -22,7 +22,73 @@ fn approval(tree: &str) -> Consent {
     Consent::Plan {
         plan: PlanId::new("sample-20261121").unwrap(),
         tree: tree.to_owned(),
+        code: None,
     }
+}
+
+#[test]
+fn of_the_approvals_of_a_plan_the_last_one_counts() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = store_in(folder.path(), folder.path());
+    let coded = |tree: &str, code: &str| match approval(tree) {
+        Consent::Plan { plan, tree, .. } => Consent::Plan {
+            plan,
+            tree,
+            code: Some(code.to_owned()),
+        },
+        consent => consent,
+    };
+    let check = |known: &[Consent]| {
+        for consent in [
+            approval("a"),
+            coded("a", "1"),
+            coded("a", "2"),
+            coded("b", "2"),
+        ] {
+            let expect = known.contains(&consent);
+            assert_eq!(store.trusts(&consent).unwrap(), expect, "{consent:?}");
+        }
+    };
+    let add = |consent| store.add(consent, ConsentSource::Flag, NOW).unwrap();
+    add(approval("a"));
+    check(&[approval("a"), coded("a", "1"), coded("a", "2")]);
+    add(coded("a", "1"));
+    check(&[approval("a"), coded("a", "1")]);
+    add(coded("b", "2"));
+    check(&[coded("b", "2")]);
+    add(coded("a", "1"));
+    check(&[approval("a"), coded("a", "1")]);
+}
+
+/// Of several processes that need a key first, each has the same one.
+#[test]
+fn a_key_is_made_once_and_kept_from_others() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path().join("state");
+    assert!(MachineKey::read(&folder).unwrap().is_none());
+    let made: BTreeSet<String> = std::thread::scope(|scope| {
+        let make = || MachineKey::make(&folder).unwrap().code_of(&[b"a"]);
+        let threads: Vec<_> = (0..8).map(|_| scope.spawn(make)).collect();
+        threads
+            .into_iter()
+            .map(|thread| thread.join().unwrap())
+            .collect()
+    });
+    assert_eq!(made.len(), 1);
+    let key = MachineKey::read(&folder).unwrap().unwrap();
+    assert_ne!(key.code_of(&[b"ab", b"c"]), key.code_of(&[b"a", b"bc"]));
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        fs::set_permissions(folder.join("key"), fs::Permissions::from_mode(0o640)).unwrap();
+        assert!(matches!(
+            MachineKey::make(&folder),
+            Err(TrustError::KnownKey { .. })
+        ));
+    }
+    fs::remove_file(folder.join("key")).unwrap();
+    fs::write(folder.join("key"), "short").unwrap();
+    assert!(MachineKey::make(&folder).is_err());
 }
 
 #[test]

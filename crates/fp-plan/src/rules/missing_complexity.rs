@@ -6,7 +6,7 @@ pub(super) static RULE: Rule = Rule {
     id: "missing-complexity",
     severity: Severity::Error,
     finds: "A leaf without a complexity, or with one that isn't a whole number from 1 to 10",
-    why: "The limit that keeps tasks small, the critical path and the number of iterations all rest on it.",
+    why: "The limit that keeps tasks small, the critical path and the number of attempts all rest on it.",
     fix: None,
     bad: "- [ID: 1] Parse numbers (Complexity: small)",
     good: "- [ID: 1] Parse numbers (Complexity: 2)",

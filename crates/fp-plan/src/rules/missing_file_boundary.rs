@@ -7,7 +7,7 @@ pub(super) static RULE: Rule = Rule {
     id: "missing-file-boundary",
     severity: Severity::Warning,
     finds: "Guardrails without `Do NOT modify files outside:`",
-    why: "The boundary of the files is checked after the task. Said before it, it saves the iteration.",
+    why: "The boundary of the files is checked after the task. Said before it, it saves the attempt.",
     fix: Some("Inserts the guardrail with the task's files."),
     bad: "- [ID: 1] Parse numbers (Complexity: 2)\n  - Files: src/number.rs\n  - Guardrails:\n    - Do NOT add new dependencies",
     good: "- [ID: 1] Parse numbers (Complexity: 2)\n  - Files: src/number.rs\n  - Guardrails:\n    - Do NOT modify files outside: src/number.rs\n    - Do NOT add new dependencies",

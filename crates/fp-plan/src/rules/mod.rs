@@ -11,6 +11,7 @@ mod duplicate_field;
 mod duplicate_id;
 mod empty_tree;
 mod file_conflict;
+mod hidden_character;
 mod hint_count;
 mod malformed_id;
 mod missing_acceptance;
@@ -116,6 +117,7 @@ pub static RULES: &[&Rule] = &[
     &vague_acceptance::RULE,
     &circular_acceptance::RULE,
     &several_commands::RULE,
+    &hidden_character::RULE,
     &unknown_program::RULE,
     &missing_test_command::RULE,
     &missing_file_boundary::RULE,

@@ -6,7 +6,7 @@ pub(super) static RULE: Rule = Rule {
     id: "over-complexity",
     severity: Severity::Error,
     finds: "A leaf whose complexity is above `maxComplexity`",
-    why: "A builder works on a leaf alone, in one context and with a few iterations. What is too large for that \
+    why: "A builder works on a leaf alone, in one context and with a few attempts. What is too large for that \
           comes back half done, or done differently than planned.",
     fix: None,
     bad: "- [ID: 1] Rewrite the whole parser (Complexity: 7)",

@@ -186,10 +186,12 @@ impl StopDecision {
 /// Nudges a builder that stops before it submits its task. All other agents may stop. Logs the stop, which makes the
 /// work left behind due.
 ///
-/// At most `nudges` times in one iteration, and only if it `may_continue`: no stop hook has just prevented a stop.
+/// At most `nudges` times in one iteration, and only if it `may_continue`: no stop hook has just prevented a stop. `said`
+/// is the last that it said.
 pub fn agent_stops(
     state: &State,
     agent: &AgentName,
+    said: &str,
     nudges: u32,
     may_continue: bool,
 ) -> StopDecision {
@@ -212,14 +214,9 @@ pub fn agent_stops(
                 .agents
                 .get(agent)
                 .is_some_and(|a| a.activity != Activity::Idle);
-            let events = if known {
-                vec![Event::AgentEnded {
-                    name: agent.clone(),
-                }]
-            } else {
-                Vec::new()
-            };
-            StopDecision::silent(events)
+            let ended = state.ended_empty(agent, said, None);
+            let ended = ended.or_else(|| known.then(|| Event::agent_ended(agent.clone())));
+            StopDecision::silent(ended.into_iter().collect())
         }
     }
 }

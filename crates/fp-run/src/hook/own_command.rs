@@ -28,7 +28,7 @@ impl Caller {
         match agent_type {
             Some(BUILDER) => Self::Builder,
             Some(VERIFIER) => Self::Verifier,
-            Some("fp:linear-sync" | "fp:task-tracker") => Self::Tracker,
+            Some("fp:linear-sync") => Self::Tracker,
             Some(plugin) if plugin.starts_with("fp:") => Self::Planner,
             Some(name) if agent_id.is_some() && AgentName::is_of_builder(name) => Self::Builder,
             Some(name) if agent_id.is_some() && name.starts_with("verifier-") => Self::Verifier,
@@ -61,10 +61,10 @@ impl Caller {
     }
 }
 
-/// Subcommands that read, or only add a note or a debt.
+/// Subcommands that read, or only add a note.
 const READING: &[&str] = &[
-    "comments", "config", "debt", "doctor", "evidence", "explain", "export", "fleet", "log",
-    "note", "plans", "ready", "report", "roadmap", "show", "specs", "status", "validate", "why",
+    "comments", "config", "doctor", "evidence", "explain", "export", "fleet", "log", "note",
+    "plans", "ready", "report", "roadmap", "show", "specs", "status", "validate", "why",
 ];
 const BUILDING: &[&str] = &["claim", "clarify", "scope", "submit"];
 const VERIFYING: &[&str] = &["verdict", "verify"];
@@ -86,7 +86,92 @@ const OF_THE_USER: &[&str] = &["answer", "join", "leave", "share"];
 
 /// Programs that start no other one, whatever their arguments are.
 const OF_TEXT: &[&str] = &[
-    "cat", "cd", "echo", "egrep", "fgrep", "grep", "head", "ls", "printf", "tail", "wc",
+    "cat", "cd", "cut", "diff", "echo", "egrep", "fgrep", "gh", "git", "grep", "head", "jq", "ls",
+    "mkdir", "printf", "rg", "sed", "sort", "tail", "tee", "touch", "tr", "uniq", "wc",
+];
+/// Arguments with which some of them do.
+const RUNNING_FLAGS: &[&str] = &[
+    "--pre",
+    "--compress-program",
+    "--exec",
+    "--open-files-in-pager",
+    "--ext-diff",
+    "-O",
+    "alias",
+    "extension",
+    "--hostname-bin",
+];
+/// Subcommands of git that take words as text.
+const OF_GIT: &[&str] = &[
+    "add", "blame", "branch", "commit", "diff", "grep", "log", "shortlog", "show", "stash",
+    "status", "tag",
+];
+/// Programs that run what their arguments or their input say.
+const RUNNING: &[&str] = &[
+    ".",
+    "ash",
+    "at",
+    "awk",
+    "bash",
+    "batch",
+    "builtin",
+    "bun",
+    "bunx",
+    "busybox",
+    "command",
+    "coproc",
+    "crontab",
+    "dash",
+    "deno",
+    "docker",
+    "doas",
+    "entr",
+    "env",
+    "eval",
+    "exec",
+    "expect",
+    "find",
+    "fish",
+    "flock",
+    "gawk",
+    "gdb",
+    "just",
+    "ksh",
+    "lua",
+    "make",
+    "mawk",
+    "nice",
+    "node",
+    "nohup",
+    "npx",
+    "osascript",
+    "parallel",
+    "perl",
+    "php",
+    "podman",
+    "powershell",
+    "pwsh",
+    "python",
+    "python3",
+    "ruby",
+    "screen",
+    "script",
+    "setsid",
+    "sh",
+    "source",
+    "ssh",
+    "stdbuf",
+    "strace",
+    "su",
+    "sudo",
+    "time",
+    "timeout",
+    "tmux",
+    "trap",
+    "unshare",
+    "watch",
+    "xargs",
+    "zsh",
 ];
 
 /// The answer to a command line.
@@ -109,14 +194,12 @@ pub fn judge_line(line: &str, caller: Caller) -> LineJudgement {
             .all(|call| call.first().is_some_and(|p| p == "fp"))
     });
     let Some(calls) = calls else {
-        if only_shows_text(line) {
-            return LineJudgement::Unknown;
-        }
-        let bare = line.replace(['\'', '"', '\\'], "");
-        let hidden = hidden_subcommands(&bare)
+        let text = without_quoted_document(line);
+        let called = called_subcommands(&text, true)
+            .unwrap_or_else(|| named_subcommands(&text))
             .into_iter()
-            .find_map(|subcommand| not_of(caller, subcommand));
-        return hidden.map_or(LineJudgement::Unknown, LineJudgement::NotYours);
+            .find_map(|subcommand| not_of(caller, &subcommand));
+        return called.map_or(LineJudgement::Unknown, LineJudgement::NotYours);
     };
     let not_yours = |call: &Vec<String>| {
         let words: Vec<&str> = call.iter().skip(1).map(String::as_str).collect();
@@ -131,13 +214,98 @@ pub fn judge_line(line: &str, caller: Caller) -> LineJudgement {
     }
 }
 
-/// True if every program in `line` takes its arguments as text, so that none of them is a call.
-fn only_shows_text(line: &str) -> bool {
-    let is_text = |call: &Vec<String>| {
-        call.first()
-            .is_none_or(|program| OF_TEXT.contains(&program.as_str()))
+/// The subcommands of this program that `line` calls. Where a program only gets told of them, they are no calls. `None`
+/// if the line can't be read, or has a program that runs what it is told.
+fn called_subcommands(line: &str, is_line: bool) -> Option<Vec<String>> {
+    let mut called = Vec::new();
+    for call in shell_calls(line, true)? {
+        let Some((program, rest)) = call.split_first() else {
+            continue;
+        };
+        let words: Vec<&str> = rest.iter().map(String::as_str).collect();
+        if is_this_program(program) {
+            called.extend(subcommand_of(&words).map(str::to_owned));
+            continue;
+        }
+        let is_unknown = program.contains('=') || program.starts_with(['/', '.', '~']);
+        if is_unknown || runs_words(program, &words) {
+            return None;
+        }
+        if OF_TEXT.contains(&program.as_str()) {
+            continue;
+        }
+        let (texts, single): (Vec<&str>, Vec<&str>) = words
+            .iter()
+            .copied()
+            .partition(|word| word.contains(char::is_whitespace));
+        if single.iter().any(|word| RUNNING.contains(word)) {
+            return None;
+        }
+        // The program may be one that starts others. In a text, a word such as "Explain" stands in its place.
+        if is_line {
+            called.extend(named_subcommands(&single.join(" ")));
+        }
+        for text in texts {
+            let inside = called_subcommands(text, false);
+            called.extend(inside.unwrap_or_else(|| named_subcommands(text)));
+        }
+    }
+    Some(called)
+}
+
+/// True if `program` runs what its arguments `words` or its input say.
+fn runs_words(program: &str, words: &[&str]) -> bool {
+    let name = program.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+    let is_running_flag = |word: &&str| {
+        let flag = word.split('=').next().unwrap_or_default();
+        RUNNING_FLAGS.contains(&flag) || word.starts_with("-O")
     };
-    shell_calls(line, true).is_some_and(|calls| calls.iter().all(is_text))
+    match program {
+        "sed" => !words.iter().all(|word| only_edits(word)),
+        "git" => {
+            words.first().is_none_or(|word| !OF_GIT.contains(word))
+                || words.iter().any(is_running_flag)
+        }
+        _ => {
+            RUNNING.contains(&program)
+                || RUNNING.contains(&name)
+                || words.iter().any(is_running_flag) && OF_TEXT.contains(&program)
+        }
+    }
+}
+
+/// True if `word`, an argument of `sed`, is no script, or one that searches or replaces and runs nothing.
+fn only_edits(word: &str) -> bool {
+    let is_end = |end: &str, of: &str| end.chars().all(|c| c.is_ascii_digit() || of.contains(c));
+    let parts: Vec<&str> = word.split('/').collect();
+    match *parts.as_slice() {
+        ["", _, end] => is_end(end, "pdq$,"),
+        ["s", _, _, end] => is_end(end, "gip"),
+        _ => !word.contains(char::is_whitespace),
+    }
+}
+
+/// `line` with a document whose end is quoted, which a shell leaves as it is, as one quoted word. Only the first one, and
+/// only where nothing before it could make it something else: it is often a commit's message or a file's text.
+fn without_quoted_document(line: &str) -> String {
+    let replaced = || {
+        let (before, rest) = line.split_once("<<'")?;
+        let (end, rest) = rest.split_once("'\n")?;
+        let is_word = end.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+        let (body, after) = rest.split_once(&format!("\n{end}")).filter(|_| is_word)?;
+        let after = after
+            .strip_prefix('\n')
+            .or((after.is_empty()).then_some(after))?;
+        let message = before
+            .strip_suffix("\"$(cat ")
+            .zip(after.trim_start().strip_prefix(")\""));
+        let (before, after) = message.unwrap_or((before, after));
+        let is_plain =
+            !before.ends_with('<') && !before.contains(['\'', '"', '#', '\\', '`', '$', '(']);
+        let text = body.replace('\'', "");
+        is_plain.then(|| format!("{before}'{text}'\n{after}"))
+    };
+    replaced().unwrap_or_else(|| line.to_owned())
 }
 
 /// The reason why a call with these `words` is not for an agent that plays `role` as a process, whose program may have no
@@ -184,21 +352,25 @@ pub fn behind_cd(line: &str) -> Option<(&str, &str)> {
     (folder.starts_with('/') && folder.chars().all(is_meant)).then_some((folder, rest))
 }
 
-/// The subcommands in whatever part of `bare`, a line without quotes, may be a call of this program.
-fn hidden_subcommands(bare: &str) -> Vec<&str> {
+/// The subcommands that any part of `text`, its quotes taken away, names behind this program.
+fn named_subcommands(text: &str) -> Vec<String> {
+    let bare = text.replace(['\'', '"', '\\'], "");
     let words: Vec<&str> = bare
-        .split(|c: char| c.is_whitespace() || ";&|()`$<>{}=".contains(c))
+        .split(|c: char| c.is_whitespace() || ";&|()`$<>{}=!".contains(c))
         .filter(|word| !word.is_empty())
         .collect();
-    let is_this = |word: &str| matches!(word.rsplit(['/', '\\']).next(), Some("fp" | "fp.exe"));
     let starts = words
         .iter()
         .enumerate()
-        .filter(|(_, word)| is_this(word))
+        .filter(|(_, word)| is_this_program(word) || word.starts_with('-') && word.ends_with("fp"))
         .map(|(at, _)| at + 1);
     starts
-        .filter_map(|start| subcommand_of(&words[start..]))
+        .filter_map(|start| subcommand_of(&words[start..]).map(str::to_owned))
         .collect()
+}
+
+fn is_this_program(word: &str) -> bool {
+    matches!(word.rsplit(['/', '\\']).next(), Some("fp" | "fp.exe"))
 }
 
 /// The subcommand in `words`, the arguments of a call.
@@ -276,7 +448,6 @@ fn is_harmless(call: &[String], caller: Caller) -> bool {
             .any(has_flag),
         // A promoted note is a spec that every later task is held to.
         "note" => is_lead || !(has("promote") && has_flag("--yes")),
-        "debt" => is_lead || !has("close"),
         // An import reads a path of the caller's choice.
         "new" => !has_flag("--import"),
         "roadmap" => is_lead || !has("new"),
@@ -299,8 +470,9 @@ fn is_harmless(call: &[String], caller: Caller) -> bool {
         && !["--out", "--client", "--force"].into_iter().any(has_flag)
 }
 
-/// Splits `line` into calls and words; `None` if a character means more than itself. With `joins` calls may also be
-/// joined by pipes, semicolons and line ends, and words may be patterns of file names.
+/// Splits `line` into calls and words; `None` if a character means more than itself. With `joins`, which is for finding
+/// calls and never for allowing them, calls may also be joined by pipes, semicolons and line ends; files they read and
+/// write are words, and any other character that starts no program stands for itself.
 fn shell_calls(line: &str, joins: bool) -> Option<Vec<Vec<String>>> {
     let (mut calls, mut call) = (Vec::new(), Vec::new());
     let mut word: Option<String> = None;
@@ -317,16 +489,30 @@ fn shell_calls(line: &str, joins: bool) -> Option<Vec<Vec<String>>> {
                 call.extend(word.take());
                 calls.push(std::mem::take(&mut call));
             }
-            '*' | '?' if joins => word.get_or_insert_default().push(c),
+            '>' | '<' if joins => {
+                // What follows the file would be the program.
+                let is_number = |word: &String| word.bytes().all(|b| b.is_ascii_digit());
+                if call.is_empty() && word.as_ref().is_none_or(is_number) {
+                    return None;
+                }
+                chars.next_if_eq(&'>');
+                chars.next_if_eq(&'&');
+                if matches!(chars.peek(), Some('(' | '<')) {
+                    return None;
+                }
+                call.extend(word.take());
+            }
             '\'' | '"' => word
                 .get_or_insert_default()
-                .push_str(&quoted(&mut chars, c)?),
+                .push_str(&quoted(&mut chars, c, joins)?),
             // An apostrophe between quoted texts, and a line that goes on in the next one.
             '\\' => match chars.next()? {
                 '\'' => word.get_or_insert_default().push('\''),
                 '\n' => {}
+                c if joins => word.get_or_insert_default().push(c),
                 _ => return None,
             },
+            '=' if joins => word.get_or_insert_default().push(c),
             // At the start of a word, zsh expands it to the path of a program.
             // So it can be behind another one or a colon, by a setting of zsh.
             '=' => word
@@ -334,6 +520,9 @@ fn shell_calls(line: &str, joins: bool) -> Option<Vec<Vec<String>>> {
                 .filter(|word| !word.is_empty() && !word.ends_with([':', '=']))?
                 .push(c),
             c if is_plain(c) => word.get_or_insert_default().push(c),
+            // A comment may hide quotes.
+            '#' if word.is_none() => return None,
+            c if joins && !"$`()\r\0".contains(c) => word.get_or_insert_default().push(c),
             _ => return None,
         }
     }
@@ -343,11 +532,13 @@ fn shell_calls(line: &str, joins: bool) -> Option<Vec<Vec<String>>> {
 }
 
 /// The text up to the closing quote. Some characters keep their meaning between double quotes.
-fn quoted(chars: &mut impl Iterator<Item = char>, quote: char) -> Option<String> {
+fn quoted(chars: &mut impl Iterator<Item = char>, quote: char, escapes: bool) -> Option<String> {
     let mut text = String::new();
-    for c in chars {
+    while let Some(c) = chars.next() {
         match c {
             c if c == quote => return Some(text),
+            '\\' if quote == '"' && escapes => text.extend(chars.next().filter(|c| *c != '\n')),
+            '!' if escapes => text.push(c),
             '$' | '`' | '\\' | '!' if quote == '"' => return None,
             // Line ends within quotes are plain text to a shell; NUL can't be part of an argument.
             '\0' => return None,
@@ -581,7 +772,7 @@ mod tests {
             check(line, &[Lead, Planner], &[Builder, Verifier, Tracker]);
         }
         check(
-            "fp linear outbox p",
+            "fp linear p 1 ENG-1",
             &[Lead, Tracker],
             &[Builder, Verifier, Planner],
         );
@@ -629,6 +820,34 @@ mod tests {
             "echo 'fp hook stop' > x && sh x",
             "grep x & fp hook stop",
             "find . -exec fp hook stop +",
+            "python3.12 -c \"import os; os.system('fp hook stop')\"",
+            "bash <<'EOF'\nfp hook stop\nEOF",
+            "cat <<EOF\n$(fp hook stop)\nEOF",
+            "git -c alias.x='!fp hook stop' x",
+            "git grep -O'fp hook stop' x",
+            "git bisect run fp hook stop",
+            "git rebase -x 'fp hook stop' main",
+            "rg --pre 'fp hook stop' x",
+            "sed 's/a/fp hook stop/e' x",
+            "sed -n '/a/e fp hook stop' x",
+            "chpst -u me fp hook stop",
+            "chpst sh -c 'true; fp hook stop'",
+            "unknown 'nohup fp hook stop'",
+            "{ fp hook stop; }",
+            "! fp hook stop",
+            "if fp hook stop; then ls; fi",
+            "git commit -m 'fp hook' && echo 'fp hook stop' | sh",
+            "fp\\\n hook stop",
+            "f\\p hook stop",
+            "true # <<'EOF'\nfp hook stop\nEOF",
+            "cat <<<'EOF'\nfp hook stop\nEOF",
+            "echo \"<<'EOF'\n\"; fp hook stop\nEOF",
+            "cat <<'EOF'\nx\nEOF\nfp hook stop",
+            "git status # it's\nfp hook stop # it's",
+            "> grep fp hook stop",
+            "2> grep fp hook stop",
+            "if true; then sh -c 'chpst fp hook stop'; fi",
+            "alias x='fp hook stop'; x",
         ] {
             assert!(
                 matches!(
@@ -651,6 +870,17 @@ mod tests {
             "grep fp src/a.rs",
             "ls fp/next",
             "grep \"fp hook\" file",
+            "git commit -m 'Explain the fp hook events'",
+            "git commit -am 'fp hook now asks' && git log --grep='fp hook'",
+            "git commit -m \"$(cat <<'EOF'\nIt's fp hook; `fp hook stop`\n\nfp hook\nEOF\n)\"",
+            "cat > notes.md <<'EOF'\nfp hook stop\nEOF",
+            "grep -rn 'fp hook' docs | sort | uniq -c 2>&1",
+            "rg 'fp hook' .",
+            "sed -n '/fp hook/p' README.md",
+            "gh issue create --title 'fp hook is slow' --body \"see fp hook\\n\"",
+            "npm test -- -t 'the fp hook answers'",
+            "cargo test 'about fp verdict'",
+            "echo 'see fp hook' >> notes.md",
             "grep -rn 'fp verdict\\|fp answer' src/*.rs | head -3; ls",
             "cd docs && echo 'fp hook' fp answer p q1 || cat fp next",
         ] {
@@ -698,8 +928,6 @@ mod tests {
         for line in [
             "fp note p promote 3 --yes",
             "fp note --format json p promote 'a b' --spec x --yes",
-            "fp debt close D1 --plan p",
-            "fp debt --format json close D1 --drop",
             "fp roadmap new 'Accounts for everybody'",
             "fp plans archive p",
             "fp doctor p --fix",
@@ -726,7 +954,7 @@ mod tests {
         check(Some("verifier-1.2-i1"), Some("a1"), Caller::Verifier);
         check(Some("fp:verifier"), Some("a1"), Caller::Verifier);
         check(Some("fp:critic"), Some("a1"), Caller::Planner);
-        check(Some("fp:task-tracker"), Some("a1"), Caller::Tracker);
+        check(Some("fp:linear-sync"), Some("a1"), Caller::Tracker);
     }
 
     #[test]

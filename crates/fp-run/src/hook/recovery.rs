@@ -1,6 +1,7 @@
 //! Tells a session about unfinished runs: that it leads one, or that one was interrupted. Every session of the
 //! repository gets this text, so it is short and leaves the rest to `fp next`.
 
+use crate::report::standing::LeadPresence;
 use crate::report::status::StatusReport;
 use crate::run::State;
 use crate::run::state::TaskState;
@@ -154,7 +155,10 @@ fn one_line(led: LedRun<'_>) -> String {
 }
 
 fn so_far(state: &State) -> String {
-    StatusReport::new(state).counts.in_words()
+    // To whoever continues it, it doesn't matter whether its lead is there.
+    StatusReport::new(state, LeadPresence::Unknown)
+        .counts
+        .in_words()
 }
 
 /// Counts the items beyond those listed.

@@ -11,7 +11,7 @@ use super::record::{Interview, ScopeStatement};
 use crate::run::event::Decider;
 use crate::run::state::InterviewRounds;
 use fp_plan::rules::vague_phrase;
-use fp_plan::text::{first_few, prompt_quoted};
+use fp_plan::text::{first_few, one_line, prompt_lines};
 
 /// Number of rounds after which nobody is asked again.
 pub const MAX_ROUNDS: u32 = 30;
@@ -315,18 +315,14 @@ fn ambiguities(interview: &Interview) -> Found {
     let (inclusions, exclusions) = (interview.inclusions(), interview.exclusions());
     let in_requirements = requirements.iter().filter_map(|required| {
         let phrase = vague_phrase(&required.text)?;
-        Some(format!(
-            "{} says {}",
-            prompt_quoted(&required.id, QUOTED),
-            prompt_quoted(phrase, QUOTED)
-        ))
+        Some(format!("{} says {}", quoted(&required.id), quoted(phrase)))
     });
     let in_scope = inclusions.iter().filter_map(|said| {
         let phrase = vague_phrase(said.text)?;
         Some(format!(
             "{}, in scope, says {}",
-            prompt_quoted(said.text, QUOTED),
-            prompt_quoted(phrase, QUOTED)
+            quoted(said.text),
+            quoted(phrase)
         ))
     });
     let vague: Vec<String> = in_requirements.chain(in_scope).collect();
@@ -334,7 +330,7 @@ fn ambiguities(interview: &Interview) -> Found {
     let torn = inclusions
         .iter()
         .filter(|said| out.contains(&wording(said.text)));
-    let torn: Vec<String> = torn.map(|said| prompt_quoted(said.text, QUOTED)).collect();
+    let torn: Vec<String> = torn.map(|said| quoted(said.text)).collect();
     let mut problems = Vec::new();
     if !vague.is_empty() {
         problems.push(format!(
@@ -357,6 +353,11 @@ fn ambiguities(interview: &Interview) -> Found {
     ))
 }
 
+/// What somebody said, as it is, so that a command finds it again.
+fn quoted(text: &str) -> String {
+    format!("\"{}\"", one_line(&prompt_lines(text, QUOTED)))
+}
+
 fn approach(interview: &Interview) -> Found {
     match interview.approach() {
         Some(_) => confirmed(is_user(interview.said_by("approach")), "--approach TEXT"),
@@ -368,7 +369,7 @@ fn questions(interview: &Interview) -> Found {
     let open: Vec<String> = interview
         .open_questions()
         .iter()
-        .map(|text| prompt_quoted(text, QUOTED))
+        .map(|text| quoted(text))
         .collect();
     if open.is_empty() {
         return Found::ByUser;

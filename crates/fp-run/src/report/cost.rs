@@ -66,26 +66,26 @@ impl CostReport {
         self.micro_usd.map(in_cents)
     }
 
-    /// A line for each part: the task and its try, who worked on it, and the cost.
-    pub fn parts(&self) -> Vec<String> {
-        let part = |cost: &AgentCost| {
-            let task = cost.task.as_ref().map_or_else(
-                || "no task".to_owned(),
-                |task| format!("task {task}, attempt {}", cost.iteration),
-            );
-            let role = if cost.role == Role::Builder {
-                "builder"
-            } else {
-                "verifier"
+    /// The headings of [`CostReport::rows`].
+    pub const COLUMNS: [&str; 6] = ["Task", "Attempt", "Role", "Model", "Tokens", "USD"];
+
+    /// A row for each agent's work on an attempt.
+    pub fn rows(&self) -> impl Iterator<Item = [String; 6]> {
+        self.agents.iter().map(|cost| {
+            let (task, attempt) = match &cost.task {
+                Some(task) => (task.to_string(), cost.iteration.to_string()),
+                None => Default::default(),
             };
-            let model = cost
-                .model
-                .as_ref()
-                .map_or_else(String::new, |model| format!(" with {model}"));
-            let spent = spent_in_words(cost.tokens, cost.micro_usd);
-            format!("{task}: {role}, {}{model}: {spent}", cost.program)
-        };
-        self.agents.iter().map(part).collect()
+            let model = [Some(cost.program.as_str()), cost.model.as_deref()];
+            [
+                task,
+                attempt,
+                cost.role.into_str().to_owned(),
+                model.into_iter().flatten().collect::<Vec<_>>().join(" "),
+                thousands(cost.tokens.total()),
+                cost.micro_usd.map(in_cents).unwrap_or_default(),
+            ]
+        })
     }
 
     /// Lines of text: the sum, and what is worth knowing of it.

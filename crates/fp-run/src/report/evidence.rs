@@ -8,7 +8,7 @@ use crate::run::state::TaskState;
 use crate::verification::{COMMAND_CHECK, Check, CheckVerdict};
 use fp_plan::markdown::longest_ticks;
 use fp_plan::plan::id::TaskId;
-use fp_plan::text::one_line;
+use fp_plan::text::{one_line, shown_command};
 
 /// The evidence file of `task` with these `criteria`, written at `at`. A stranger's text can't leave its line, its
 /// table cell or its fence.
@@ -71,7 +71,7 @@ pub fn evidence_page(task: &TaskState, criteria: &[String], at: Timestamp) -> St
         detail,
     } in commands
     {
-        let (name, fence) = (one_line(name), fence(detail));
+        let (name, fence) = (shown_command(name), fence(detail));
         let _ = write!(
             page,
             "{name} ({})\n\n{fence}\n{}\n{fence}\n\n",

@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use super::course::Course;
 use super::run_page::{AttemptEnd, TaskAttempt};
+use super::standing::{LeadPresence, RunStanding};
 use super::status::{Phase, StatusReport, TaskCounts, TaskLine};
 use crate::interview::Interview;
 use crate::interview::record::quoted_lines;
@@ -32,6 +33,7 @@ pub struct HandoffReport {
     pub plan_id: PlanId,
     pub goal: String,
     pub phase: Phase,
+    pub standing: RunStanding,
     /// Number of the last event.
     pub seq: u64,
     pub started_at: Option<Timestamp>,
@@ -66,11 +68,12 @@ impl HandoffReport {
     pub fn new(
         state: &State,
         entries: &[Entry],
+        lead: LeadPresence,
         goal: String,
         interview: Option<&Interview>,
         read: Vec<String>,
     ) -> Self {
-        let status = StatusReport::new(state);
+        let status = StatusReport::new(state, lead);
         let mut tries = Course::of_run(state, entries).tries;
         let tasks = status
             .tasks
@@ -92,6 +95,7 @@ impl HandoffReport {
             plan_id: status.plan_id,
             goal,
             phase: status.phase,
+            standing: status.standing,
             seq: state.seq,
             started_at: state.run.as_ref().map(|run| run.started_at),
             last_at: state.last_at,
@@ -103,7 +107,7 @@ impl HandoffReport {
             notes: state.notes.clone(),
             messages: state.messages.clone(),
             read,
-            next: next_steps(state),
+            next: next_steps(state, status.standing),
         }
     }
 
@@ -116,7 +120,7 @@ impl HandoffReport {
         );
         let mut page = format!(
             "# Handoff: {plan}\n\nState of: {at} ({})\n\n## Goal\n\n{}\n## Progress\n\n{}\n",
-            self.phase.into_str(),
+            self.standing.into_str(),
             quoted_lines(&self.goal),
             self.counts.in_words()
         );
@@ -135,7 +139,7 @@ impl HandoffReport {
             ),
             ("Pending", &[Status::Pending]),
             ("Skipped", &[Status::Skipped]),
-            ("Completed, the last first", &[Status::Completed]),
+            ("Done, the last first", &[Status::Completed]),
         ] {
             let is_in = |task: &&HandoffTask| states.contains(&task.line.status);
             let mut tasks: Vec<&HandoffTask> = self.tasks.iter().filter(is_in).collect();
@@ -224,7 +228,7 @@ impl NextStep {
     pub(super) fn retry(plan: &PlanId, task: &TaskId) -> Self {
         Self::new(
             format!("fp retry {plan} {task}"),
-            format!("gives task {task} another try"),
+            format!("gives task {task} another attempt"),
         )
     }
 
@@ -235,11 +239,18 @@ impl NextStep {
         )
     }
 
+    /// The command that continues an interrupted run, and that it is one.
+    pub fn if_interrupted(state: &State, standing: RunStanding) -> Option<Self> {
+        let why = standing.obstacle(state)?;
+        let is_interrupted = standing == RunStanding::Interrupted;
+        is_interrupted.then(|| Self::new(Self::go_on(state, "").command, why))
+    }
+
     /// The command that begins the run, or continues it.
     pub(super) fn go_on(state: &State, why: &str) -> Self {
         let plan = &state.plan_id;
         match state.has_processes() {
-            true => Self::new(format!("fp run {plan}"), why),
+            true => Self::new(state.run_command(), why),
             false => Self::new(
                 format!("/fp:implement {plan}"),
                 format!("{why}, in Claude Code; in a terminal: `fp run {plan}`"),
@@ -249,12 +260,15 @@ impl NextStep {
 }
 
 /// The commands that move the plan of `state` forward, most urgent first; empty if everything is done.
-pub fn next_steps(state: &State) -> Vec<NextStep> {
+pub fn next_steps(state: &State, standing: RunStanding) -> Vec<NextStep> {
     let plan = &state.plan_id;
     let mut steps: Vec<NextStep> = state
         .open_questions()
         .map(|q| NextStep::answer(plan, q, ""))
         .collect();
+    if standing == RunStanding::Interrupted {
+        steps.push(NextStep::go_on(state, "goes on with the run"));
+    }
     let asked = |id: &TaskId| state.open_questions().any(|q| q.topic.task() == Some(id));
     let failed = state
         .tasks
@@ -267,8 +281,8 @@ pub fn next_steps(state: &State) -> Vec<NextStep> {
         .filter(|task| task.to_revise && !task.status.is_final());
     steps.extend(to_revise.map(|task| NextStep::revise(plan, &task.leaf.id)));
     let open = state.tasks.iter().any(|task| !task.status.is_final());
-    match Phase::of(state) {
-        Phase::Planning => {
+    match standing {
+        RunStanding::Planning => {
             steps.push(NextStep::new(
                 format!("fp validate {plan}"),
                 "checks the task tree",
@@ -278,12 +292,18 @@ pub fn next_steps(state: &State) -> Vec<NextStep> {
                 "approves it as it stands",
             ));
         }
-        Phase::Approved => steps.push(NextStep::go_on(state, "builds it")),
-        Phase::Cancelled if open => {
+        RunStanding::Approved => steps.push(NextStep::go_on(state, "builds it")),
+        RunStanding::Cancelled if open => {
             steps.push(NextStep::go_on(state, "goes on where it was cancelled"))
         }
-        Phase::Running => steps.push(NextStep::go_on(state, "goes on with the run")),
-        Phase::Finished | Phase::Cancelled => {}
+        RunStanding::Running | RunStanding::WaitsForYou if state.has_processes() => {
+            let watch = format!("fp status {plan} --watch");
+            steps.push(NextStep::new(watch, "shows what the run does"));
+        }
+        RunStanding::Running | RunStanding::WaitsForYou => {
+            steps.push(NextStep::go_on(state, "goes on with the run"));
+        }
+        RunStanding::Interrupted | RunStanding::Finished | RunStanding::Cancelled => {}
     }
     steps
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde::Serialize;
 
 use super::cost::spent_in_words;
-use super::status::told_at_end;
+use super::status::{told_at_end, used_up};
 use crate::critique::Critique;
 use crate::run::event::{Approve, Decider, Dispatch, Entry, Event, ImportedTask};
 use crate::run::payload::short;
@@ -15,7 +15,7 @@ use crate::run::state::{Granted, Status, TaskVerdict};
 use crate::verification::change::Change;
 use crate::verification::{Check, CheckVerdict};
 use fp_plan::plan::id::TaskId;
-use fp_plan::text::{counted, first_few};
+use fp_plan::text::{counted, first_few, shown_command};
 
 /// Maximum number of files listed in a line.
 const FILES: usize = 3;
@@ -34,11 +34,21 @@ pub struct ToldEvent {
     pub became: Option<Status>,
 }
 
-/// Words the events of `entry`, in order. A detail shared by several events, such as the reasons of a verdict that
+/// Words the events of `entry`, in order. What ends by a rule because a budget is used up says so. A detail shared by several events, such as the reasons of a verdict that
 /// return as feedback, appears once.
 pub fn tell(entry: &Entry) -> Vec<ToldEvent> {
     let mut said = BTreeSet::new();
     let mut all: Vec<ToldEvent> = entry.events.iter().map(words).collect();
+    let budget = entry.events.iter().find_map(|event| match event {
+        Event::Asked { question } => used_up(&question.topic),
+        _ => None,
+    });
+    if let Some(used_up) = budget {
+        let cancelled = Event::Cancelled { by: Decider::Auto };
+        let ends = all.iter_mut().zip(&entry.events);
+        ends.filter(|(_, event)| **event == cancelled)
+            .for_each(|(told, _)| told.text = format!("the run stops: {used_up}"));
+    }
     for told in &mut all {
         told.details
             .retain(|detail| !detail.trim().is_empty() && said.insert(detail.clone()));
@@ -50,10 +60,10 @@ pub fn tell(entry: &Entry) -> Vec<ToldEvent> {
 pub fn is_minor(event: &Event) -> bool {
     match event {
         Event::Told
+        | Event::Renewed
         | Event::LeadNudged
         | Event::Dispatched { .. }
         | Event::AgentStarted { .. }
-        | Event::AgentEnded { .. }
         | Event::AgentKnown { .. }
         | Event::Reached { .. }
         | Event::Resumed { .. }
@@ -63,6 +73,10 @@ pub fn is_minor(event: &Event) -> bool {
         | Event::CheckoutSeen { .. }
         | Event::CommitStarted { .. } => true,
         Event::HeadMoved { drifted, .. } => drifted.is_empty(),
+        Event::AgentEnded { said, silent, .. } => said.is_none() && silent.is_none(),
+        Event::AgentSpent { cost, .. } => {
+            cost.tokens.total() == 0 && cost.micro_usd.is_none() && cost.denied.is_empty()
+        }
         Event::Verified { work, .. } => !work.checks.iter().any(Check::fails),
         _ => false,
     }
@@ -184,10 +198,10 @@ fn words(event: &Event) -> ToldEvent {
         }
         Event::AgentSpent { name, cost } => ToldEvent {
             task: cost.task.clone(),
-            text: format!(
-                "{name} has cost {}",
-                spent_in_words(cost.tokens, cost.micro_usd)
-            ),
+            text: match (cost.tokens.total(), cost.micro_usd) {
+                (0, None) => format!("{name} has not said what it cost"),
+                (_, usd) => format!("{name} has cost {}", spent_in_words(cost.tokens, usd)),
+            },
             details: cost
                 .denied
                 .iter()
@@ -195,7 +209,26 @@ fn words(event: &Event) -> ToldEvent {
                 .collect(),
             became: None,
         },
-        Event::AgentEnded { name } => run(format!("{name} has ended its turn")),
+        Event::AgentEnded {
+            name,
+            task,
+            said,
+            silent,
+        } => {
+            let ended = match silent {
+                Some(minutes) => {
+                    let limit = counted(*minutes as usize, "minute");
+                    format!("{name} was silent for {limit}, and was ended")
+                }
+                None if said.is_some() => format!("{name} has ended without a result"),
+                None => format!("{name} has ended its turn"),
+            };
+            let said = said.iter().map(|said| format!("its last words: {said:?}"));
+            ToldEvent {
+                task: task.clone(),
+                ..run(ended).with(said.collect())
+            }
+        }
         Event::Reached { name } => run(format!("{name} has its message")),
         Event::AgentKnown { name, id } => run(format!("{name} is the agent {id} of the client")),
         Event::Answered {
@@ -260,6 +293,11 @@ fn words(event: &Event) -> ToldEvent {
         Event::Submitted {
             task, owner, files, ..
         } => of_task(task, format!("{owner} hands it in: {}", changed(files))),
+        Event::SubmitRefused {
+            task,
+            owner,
+            reason,
+        } => of_task(task, format!("{owner} could not hand it in")).with(paragraphs(reason)),
         Event::Verified {
             task,
             iteration,
@@ -314,7 +352,7 @@ fn words(event: &Event) -> ToldEvent {
             task,
             format!("is verified without some of its commands, {}", by_whom(*by)),
         )
-        .with(commands.iter().cloned().collect()),
+        .with(commands.iter().map(|line| shown_command(line)).collect()),
         Event::RevisionDue { task } => of_task(task, "has to be changed".into()),
         Event::SentBack {
             task,
@@ -336,7 +374,7 @@ fn words(event: &Event) -> ToldEvent {
                 || "without a commit".into(),
                 |commit| format!("commit {}", short(commit)),
             );
-            of_task(task, format!("completed, {commit}"))
+            of_task(task, format!("done, {commit}"))
                 .with(note.iter().cloned().collect())
                 .and(Status::Completed)
         }
@@ -364,7 +402,7 @@ fn words(event: &Event) -> ToldEvent {
             )
         }
         Event::CommandsTried { checks, notes } => {
-            let details = checks.iter().map(told_at_end).chain(notes.iter().cloned());
+            let details = checks.iter().map(told_before).chain(notes.iter().cloned());
             run("the plan's commands were tried before any work".into()).with(details.collect())
         }
         Event::CheckedBefore { task, passed, .. } => {
@@ -397,6 +435,15 @@ fn done_before(done: &ImportedTask) -> String {
         .as_deref()
         .map_or_else(|| "not verified".into(), |c| format!("commit {}", short(c)));
     format!("task {}: {}, {commit}", done.task, done.title)
+}
+
+/// The result of a command before any work, which may well fail; the user is asked about what can't succeed.
+fn told_before(check: &Check) -> String {
+    let name = check.command().unwrap_or(&check.name);
+    match check.verdict {
+        CheckVerdict::Fail => format!("does not pass yet: {name}: {}", check.result()),
+        _ => told_at_end(check),
+    }
 }
 
 fn by_whom(by: Decider) -> &'static str {

@@ -8,6 +8,7 @@ pub mod log;
 pub mod requirements;
 pub mod results;
 pub mod run_page;
+pub mod standing;
 pub mod status;
 pub mod tree;
 pub mod validation;

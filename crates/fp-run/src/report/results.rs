@@ -4,6 +4,7 @@
 
 use std::fmt::Write as _;
 
+use super::cost::CostReport;
 use super::run_page::{RunPage, RunTask};
 use super::status::Phase;
 use super::{reason_lines, took};
@@ -21,7 +22,7 @@ pub fn results_page(run: &RunPage<'_>) -> String {
     let _ = write!(
         page,
         "\n- State: {}\n- Tasks: {} of {} done",
-        run.phase.into_str(),
+        run.standing.into_str(),
         counts.completed,
         counts.total
     );
@@ -31,6 +32,9 @@ pub fn results_page(run: &RunPage<'_>) -> String {
         }
     }
     page.push('\n');
+    if let Some(step) = &run.go_on {
+        let _ = writeln!(page, "- {}: {}", step.why, code(&step.command));
+    }
     let end = if matches!(run.phase, Phase::Finished | Phase::Cancelled) {
         "Ended"
     } else {
@@ -62,7 +66,7 @@ pub fn results_page(run: &RunPage<'_>) -> String {
         let _ = writeln!(page, "- Tasks revised after the start: {}", run.revisions);
     }
     let requirements: Vec<String> = run.requirements.iter().map(ToString::to_string).collect();
-    let cost = run.cost_lines();
+    let cost = run.cost.as_ref().map(CostReport::lines).unwrap_or_default();
     for (heading, lines) in [
         ("Requirements", &requirements),
         ("Checks at the end", &run.end_checks),
@@ -74,6 +78,16 @@ pub fn results_page(run: &RunPage<'_>) -> String {
                 .iter()
                 .for_each(|line| page.push_str(&format!("- {}\n", text(line.trim()))));
         }
+    }
+    if let Some(cost) = run.cost.as_ref().filter(|cost| !cost.agents.is_empty()) {
+        page.push('\n');
+        let mut row = |cells: &[String]| {
+            let _ = writeln!(page, "| {} |", cells.join(" | "));
+        };
+        row(&CostReport::COLUMNS.map(str::to_owned));
+        row(&CostReport::COLUMNS.map(|_| "---".to_owned()));
+        cost.rows()
+            .for_each(|cells| row(&cells.map(|cell| text(&cell))));
     }
     page.push_str("\n## Tasks\n\n");
     let in_run = |id: &str| run.tasks.iter().find(|task| task.line.id.as_str() == id);

@@ -9,7 +9,9 @@ use serde::Serialize;
 
 use super::cost::CostReport;
 use super::course::Course;
+use super::handoff::NextStep;
 use super::requirements::RequirementLine;
+use super::standing::{LeadPresence, RunStanding};
 use super::status::{Phase, StatusReport, TaskCounts, TaskLine};
 use super::tree::TreeReport;
 use crate::run::State;
@@ -24,6 +26,10 @@ pub struct RunPage<'p> {
     pub plan_id: PlanId,
     pub goal: String,
     pub phase: Phase,
+    pub standing: RunStanding,
+    /// The command that goes on with an interrupted run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub go_on: Option<NextStep>,
     /// Number of the last event.
     pub seq: u64,
     pub builders: u32,
@@ -334,8 +340,14 @@ impl LongestChain {
 
 impl<'p> RunPage<'p> {
     /// Builds the page of `state`, which replays `entries`, with the words of `tree`.
-    pub fn new(state: &State, entries: &[Entry], goal: String, tree: TreeReport<'p>) -> Self {
-        let status = StatusReport::new(state);
+    pub fn new(
+        state: &State,
+        entries: &[Entry],
+        lead: LeadPresence,
+        goal: String,
+        tree: TreeReport<'p>,
+    ) -> Self {
+        let status = StatusReport::new(state, lead);
         let mut course = Course::of_run(state, entries);
         course.word_criteria(&tree);
         let (lanes, pauses) = course.lanes();
@@ -370,6 +382,8 @@ impl<'p> RunPage<'p> {
             plan_id: status.plan_id,
             goal,
             phase: status.phase,
+            standing: status.standing,
+            go_on: NextStep::if_interrupted(state, status.standing),
             seq: state.seq,
             builders: status.builders,
             started_at: course.started_at,
@@ -392,14 +406,6 @@ impl<'p> RunPage<'p> {
             tasks,
             tree,
         }
-    }
-
-    /// The cost, a line for the sum and one for each part; none if nothing is known of it.
-    pub fn cost_lines(&self) -> Vec<String> {
-        self.cost
-            .iter()
-            .flat_map(|cost| cost.lines().into_iter().chain(cost.parts()))
-            .collect()
     }
 
     /// Milliseconds from start to end.

@@ -7,11 +7,14 @@ use serde::Serialize;
 
 use super::cost::CostReport;
 use super::lasted;
+use super::standing::{LeadPresence, RunStanding, TaskHalt};
 use crate::run::drift::Drift;
+use crate::run::question::Topic;
 use crate::run::ready::{Obstacle, Obstacles};
 use crate::run::state::{Granted, RunStatus, State, Status, TaskState};
-use crate::verification::{COMMAND_CHECK, Check, CheckVerdict};
+use crate::verification::{Check, CheckVerdict};
 use fp_plan::plan::id::{AgentName, PlanId, TaskId};
+use fp_plan::text::shown_command;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, strum::IntoStaticStr)]
 #[serde(rename_all = "lowercase")]
@@ -55,24 +58,44 @@ pub struct TaskCounts {
     pub unverified: usize,
     pub failed: usize,
     pub skipped: usize,
+    /// Those of the implementing and awaiting ones that wait for an answer.
+    #[serde(skip_serializing_if = "crate::is_default")]
+    pub asking: usize,
+    /// Those of them whose run is interrupted or over.
+    #[serde(skip_serializing_if = "crate::is_default")]
+    pub stopped: usize,
+    /// The implementing ones that somebody works on.
+    #[serde(skip)]
+    pub building: usize,
+    /// The awaiting ones that somebody works on.
+    #[serde(skip)]
+    pub verifying: usize,
 }
 
 impl TaskCounts {
-    /// Counts tasks given as status, readiness, and lack of proof.
-    pub(super) fn of_tasks(tasks: impl Iterator<Item = (Status, bool, bool)>) -> Self {
+    pub(super) fn of_tasks<'t>(tasks: impl Iterator<Item = &'t TaskLine>) -> Self {
         let mut counts = Self::default();
-        for (status, ready, unverified) in tasks {
+        for task in tasks {
             counts.total += 1;
-            counts.ready += usize::from(ready);
-            counts.unverified += usize::from(unverified);
-            *match status {
-                Status::Pending => &mut counts.pending,
-                Status::Implementing => &mut counts.implementing,
-                Status::AwaitingVerification => &mut counts.awaiting_verification,
-                Status::Completed => &mut counts.completed,
-                Status::Failed => &mut counts.failed,
-                Status::Skipped => &mut counts.skipped,
-            } += 1;
+            counts.ready += usize::from(task.ready);
+            counts.unverified += usize::from(task.unverified);
+            let (all, at_work) = match task.status {
+                Status::Pending => (&mut counts.pending, None),
+                Status::Implementing => (&mut counts.implementing, Some(&mut counts.building)),
+                Status::AwaitingVerification => (
+                    &mut counts.awaiting_verification,
+                    Some(&mut counts.verifying),
+                ),
+                Status::Completed => (&mut counts.completed, None),
+                Status::Failed => (&mut counts.failed, None),
+                Status::Skipped => (&mut counts.skipped, None),
+            };
+            *all += 1;
+            match task.halt {
+                Some(TaskHalt::Asking) => counts.asking += 1,
+                Some(TaskHalt::Stopped) => counts.stopped += 1,
+                None => at_work.into_iter().for_each(|at_work| *at_work += 1),
+            }
         }
         counts
     }
@@ -82,7 +105,7 @@ impl TaskCounts {
         self.completed + self.failed + self.skipped
     }
 
-    /// The counts above 0, in words.
+    /// The counts above 0, in words: first what the user may have to look after.
     pub fn in_words(&self) -> String {
         let unverified = match self.unverified {
             0 => String::new(),
@@ -93,11 +116,13 @@ impl TaskCounts {
             self.completed, self.total
         )];
         for (count, what) in [
-            (self.implementing, "being built"),
-            (self.awaiting_verification, "awaiting verification"),
+            (self.failed, "failed"),
+            (self.asking, "asking you"),
+            (self.stopped, "stopped"),
+            (self.building, "being built"),
+            (self.verifying, "awaiting verification"),
             (self.ready, "ready"),
             (self.pending - self.ready, "waiting"),
-            (self.failed, "failed"),
             (self.skipped, "skipped"),
         ] {
             if count > 0 {
@@ -116,6 +141,9 @@ pub struct TaskLine {
     pub status: Status,
     /// True if it can be claimed: now, or as soon as the run starts or goes on.
     pub ready: bool,
+    /// Why nobody works on it, though a builder has it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub halt: Option<TaskHalt>,
     /// 0 before the first claim.
     pub iteration: u32,
     /// 0 before the run starts.
@@ -144,28 +172,23 @@ pub struct TaskLine {
 impl TaskLine {
     /// The task's state as people read it.
     pub fn state_word(&self) -> &'static str {
-        if self.ready {
-            "ready"
-        } else {
-            state_word(self.status)
-        }
+        state_word(self.status, self.ready, self.halt)
     }
 }
 
-/// The word for a state as people read it; the caller handles `ready`.
-pub fn state_word(status: Status) -> &'static str {
-    match status {
-        Status::Pending => "waiting",
-        Status::Implementing => "building",
-        Status::AwaitingVerification => "verifying",
-        Status::Completed => "done",
-        Status::Failed => "failed",
-        Status::Skipped => "skipped",
+/// The word for a state as people read it.
+pub fn state_word(status: Status, ready: bool, halt: Option<TaskHalt>) -> &'static str {
+    match halt {
+        Some(TaskHalt::Asking) => "asking",
+        Some(TaskHalt::Stopped) => "stopped",
+        None if ready => "ready",
+        None => status.into_str(),
     }
 }
 
-/// About how long the rest takes, from what a task took so far and how many are built at once; none before two are done.
-pub fn time_left(state: &State) -> Option<String> {
+/// About how long the rest takes, from what a task took so far and how many are built at once; none before two are done,
+/// and once a task takes far longer than any before it: then nobody can tell.
+pub fn time_left(state: &State, now: Timestamp) -> Option<String> {
     let mut took: Vec<i64> = state
         .tasks
         .iter()
@@ -173,6 +196,15 @@ pub fn time_left(state: &State) -> Option<String> {
         .filter_map(|task| Some(task.ended_at?.duration_since(task.started_at?).as_secs()))
         .collect();
     took.sort_unstable();
+    let longest = took.last().copied().unwrap_or_default().max(20);
+    let is_late =
+        |since: &Timestamp| now.duration_since(*since).as_secs() > longest.saturating_mul(3);
+    let begun = state
+        .running()
+        .filter_map(|task| Some(task.claim.as_ref()?.since));
+    if begun.into_iter().any(|since| is_late(&since)) {
+        return None;
+    }
     let left = state
         .tasks
         .iter()
@@ -198,6 +230,7 @@ pub fn time_left(state: &State) -> Option<String> {
 pub struct StatusReport {
     pub plan_id: PlanId,
     pub phase: Phase,
+    pub standing: RunStanding,
     pub max_iterations: u32,
     pub builders: u32,
     pub counts: TaskCounts,
@@ -215,15 +248,22 @@ pub struct StatusReport {
 
 /// The result of a check at the end of a run, on one line.
 pub(super) fn told_at_end(check: &Check) -> String {
-    let result = check.detail.lines().next().unwrap_or_default();
-    let name = check
-        .name
-        .strip_prefix(COMMAND_CHECK)
-        .unwrap_or(&check.name);
+    let result = check.result();
+    let name = shown_command(check.command().unwrap_or(&check.name));
     match check.verdict {
         CheckVerdict::Pass => format!("passed: {name}"),
         CheckVerdict::Fail => format!("failed: {name}: {result}"),
         CheckVerdict::Note | CheckVerdict::NotApplicable => format!("not run: {name}: {result}"),
+    }
+}
+
+/// The reason of a run that ended since its budget is used up.
+pub fn used_up(topic: &Topic) -> Option<String> {
+    match topic {
+        Topic::Budget { limit, task: None } => {
+            Some(format!("the budget of the run, {limit}, is used up"))
+        }
+        _ => None,
     }
 }
 
@@ -236,7 +276,6 @@ impl StatusReport {
     /// The state of `task`, one of these, as people read it.
     pub fn word_of(&self, task: &TaskLine) -> &'static str {
         match task.status {
-            Status::Implementing | Status::AwaitingVerification if !self.is_open() => "stopped",
             Status::Pending if !self.is_open() => "waiting",
             _ => task.state_word(),
         }
@@ -247,15 +286,8 @@ impl StatusReport {
         let counts = self.counts;
         match self.is_open() {
             true => counts.in_words(),
-            // Nothing is ready, and nobody builds.
-            false => TaskCounts {
-                ready: 0,
-                pending: counts.pending + counts.implementing + counts.awaiting_verification,
-                implementing: 0,
-                awaiting_verification: 0,
-                ..counts
-            }
-            .in_words(),
+            // Nothing is ready.
+            false => TaskCounts { ready: 0, ..counts }.in_words(),
         }
     }
 
@@ -270,33 +302,31 @@ impl StatusReport {
             String::new()
         };
         format!(
-            "{:<44}  {:<9}  {tasks}",
+            "{:<44}  {:<13}  {tasks}",
             self.plan_id,
-            self.phase.into_str()
+            self.standing.into_str()
         )
         .trim_end()
         .to_owned()
     }
 
-    pub fn new(state: &State) -> Self {
+    pub fn new(state: &State, lead: LeadPresence) -> Self {
+        let standing = RunStanding::of(state, lead);
         let run = state.run.as_ref();
         let none = BTreeSet::new();
         let obstacles = state.obstacles(&none);
         let tasks: Vec<TaskLine> = state
             .tasks
             .iter()
-            .map(|t| task_line(state, &obstacles, t))
+            .map(|t| task_line(state, standing, &obstacles, t))
             .collect();
         Self {
             plan_id: state.plan_id.clone(),
             phase: Phase::of(state),
+            standing,
             max_iterations: run.map_or(0, |r| r.terms.max_iterations),
             builders: run.map_or(0, |r| r.terms.builders),
-            counts: TaskCounts::of_tasks(
-                tasks
-                    .iter()
-                    .map(|task| (task.status, task.ready, task.unverified)),
-            ),
+            counts: TaskCounts::of_tasks(tasks.iter()),
             tasks,
             questions: state.open_questions().map(|q| q.text.clone()).collect(),
             end_checks: state.end_checks.iter().flatten().map(told_at_end).collect(),
@@ -305,7 +335,13 @@ impl StatusReport {
     }
 }
 
-fn task_line(state: &State, obstacles: &Obstacles<'_, '_>, task: &TaskState) -> TaskLine {
+fn task_line(
+    state: &State,
+    standing: RunStanding,
+    obstacles: &Obstacles<'_, '_>,
+    task: &TaskState,
+) -> TaskLine {
+    let halt = TaskHalt::of(state, standing, task);
     let obstacle = obstacles.of(task);
     let detail = match (task.status, &obstacle) {
         (Status::Pending, Some(obstacle)) => Some(state.explain(task, obstacle)),
@@ -314,6 +350,7 @@ fn task_line(state: &State, obstacles: &Obstacles<'_, '_>, task: &TaskState) -> 
         (Status::Implementing, _) if state.awaits_answer(&task.leaf.id) => {
             Some("its builder has asked, and waits for the answer".into())
         }
+        _ if halt == Some(TaskHalt::Asking) => Some("it waits for your answer".into()),
         (Status::AwaitingVerification, _) if task.awaits_commit() => {
             Some("it passed and waits for its commit".into())
         }
@@ -328,6 +365,7 @@ fn task_line(state: &State, obstacles: &Obstacles<'_, '_>, task: &TaskState) -> 
         title: task.leaf.title.clone(),
         status: task.status,
         ready: obstacle.is_none(),
+        halt,
         iteration: task.iteration,
         max_iterations: state.iterations_of(&task.leaf.id),
         failed_verdicts: task.failed_verdicts,

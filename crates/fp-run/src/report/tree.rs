@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use super::standing::{LeadPresence, RunStanding};
 use super::status::{Phase, StatusReport, TaskCounts, TaskLine};
 use crate::critique::CritiqueLine;
 use crate::run::approval;
@@ -29,6 +30,9 @@ pub struct TreeReport<'p> {
     pub goal: String,
     /// `None` for a mere file.
     pub phase: Option<Phase>,
+    /// `None` for a mere file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub standing: Option<RunStanding>,
     /// Number of leaves.
     pub leaves: usize,
     pub total_complexity: u64,
@@ -126,6 +130,7 @@ impl<'p> TreeReport<'p> {
             plan_id: None,
             goal: goal.unwrap_or(root),
             phase: None,
+            standing: None,
             leaves: tree.leaves().count(),
             total_complexity: tree
                 .leaves()
@@ -145,8 +150,8 @@ impl<'p> TreeReport<'p> {
     }
 
     /// Adds the state of each leaf of `tree` in the run.
-    pub fn with_run(mut self, tree: &Plan, state: &State) -> Self {
-        let status = StatusReport::new(state);
+    pub fn with_run(mut self, tree: &Plan, state: &State, lead: LeadPresence) -> Self {
+        let status = StatusReport::new(state, lead);
         let is_open = status.is_open();
         let edited = approval::edited(state, tree);
         let mut runs: HashMap<String, TaskLine> = HashMap::new();
@@ -163,9 +168,9 @@ impl<'p> TreeReport<'p> {
         }
         self.plan_id = Some(status.plan_id);
         self.phase = Some(status.phase);
+        self.standing = Some(status.standing);
         let runs = || self.tasks.iter().filter_map(|task| task.state.as_ref());
-        let counts =
-            TaskCounts::of_tasks(runs().map(|run| (run.status, run.ready, run.unverified)));
+        let counts = TaskCounts::of_tasks(runs());
         self.counts = (counts.total > 0).then_some(counts);
         self
     }

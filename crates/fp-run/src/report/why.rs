@@ -9,6 +9,7 @@ use serde::Serialize;
 use super::handoff::NextStep;
 use super::log::{TaskConcern, ToldEvent, is_minor, tell};
 use super::reason_lines;
+use super::standing::{LeadPresence, RunStanding, TaskHalt};
 use crate::run::Refusal;
 use crate::run::event::{Entry, Event};
 use crate::run::payload::short;
@@ -63,6 +64,9 @@ pub struct WhyLink {
     pub status: Status,
     /// True if nothing but a run-wide obstacle keeps it from being claimed.
     pub ready: bool,
+    /// Why nobody works on it, though a builder has it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub halt: Option<TaskHalt>,
     /// Number of tasks above it in the chain; 0 for the task in question.
     pub depth: usize,
     /// The reason for its state.
@@ -76,6 +80,7 @@ impl WhyReport {
         state: &State,
         entries: impl IntoIterator<Item = &'e Entry>,
         edited: &BTreeSet<TaskId>,
+        lead: LeadPresence,
         id: &TaskId,
     ) -> Result<Self, Refusal> {
         if state.approval.is_none() {
@@ -87,14 +92,15 @@ impl WhyReport {
         events.drain(..earlier);
         say_once(&mut events);
         let obstacles = state.obstacles(edited);
-        let (mut chain, causes) = chain(state, &obstacles, task);
+        let standing = RunStanding::of(state, lead);
+        let (mut chain, causes) = chain(state, standing, &obstacles, task);
         let more = chain.len().saturating_sub(STEPS);
         chain.truncate(STEPS);
         let mut next: Vec<NextStep> = Vec::new();
         for step in causes
             .iter()
             .take(CAUSES)
-            .flat_map(|cause| ways_out(state, &obstacles, cause))
+            .flat_map(|cause| ways_out(state, standing, &obstacles, cause))
         {
             if !next.contains(&step) {
                 next.push(step);
@@ -148,6 +154,7 @@ fn say_once(events: &mut [TaskEvent]) {
 /// The chain below `task`, depth first, and the tasks in it that nothing else blocks.
 fn chain<'s>(
     state: &'s State,
+    standing: RunStanding,
     obstacles: &Obstacles<'_, '_>,
     task: &'s TaskState,
 ) -> (Vec<WhyLink>, Vec<&'s TaskState>) {
@@ -155,13 +162,15 @@ fn chain<'s>(
     let mut seen = HashSet::from([&task.leaf.id]);
     let mut open = vec![(task, 0)];
     while let Some((task, depth)) = open.pop() {
+        let halt = TaskHalt::of(state, standing, task);
         links.push(WhyLink {
             id: task.leaf.id.clone(),
             title: task.leaf.title.clone(),
             status: task.status,
             ready: obstacles.of(task).is_none(),
+            halt,
             depth,
-            reason: reason(state, obstacles, task),
+            reason: reason(state, halt, obstacles, task),
         });
         let keepers = keepers(state, obstacles, task);
         if keepers.is_empty() {
@@ -204,7 +213,12 @@ fn keepers<'s>(
     }
 }
 
-fn reason(state: &State, obstacles: &Obstacles<'_, '_>, task: &TaskState) -> String {
+fn reason(
+    state: &State,
+    halt: Option<TaskHalt>,
+    obstacles: &Obstacles<'_, '_>,
+    task: &TaskState,
+) -> String {
     if let Some(question) = state
         .open_questions()
         .find(|q| q.topic.task() == Some(&task.leaf.id))
@@ -250,14 +264,28 @@ fn reason(state: &State, obstacles: &Obstacles<'_, '_>, task: &TaskState) -> Str
                 .as_ref()
                 .map_or_else(String::new, |by| format!(" by {by}"));
             let most = state.iterations_of(&task.leaf.id);
-            format!("it is {what}{by}, attempt {} of {most}", task.iteration)
+            let (verb, until) = match halt {
+                Some(TaskHalt::Stopped) if state.is_running() => {
+                    ("was", ", when the run was interrupted")
+                }
+                _ => ("is", ""),
+            };
+            format!(
+                "it {verb} {what}{by}, attempt {} of {most}{until}",
+                task.iteration
+            )
         }
         other => state.explain(task, other),
     }
 }
 
 /// The commands that help a task blocked by nothing but itself.
-fn ways_out(state: &State, obstacles: &Obstacles<'_, '_>, task: &TaskState) -> Vec<NextStep> {
+fn ways_out(
+    state: &State,
+    standing: RunStanding,
+    obstacles: &Obstacles<'_, '_>,
+    task: &TaskState,
+) -> Vec<NextStep> {
     let plan = &state.plan_id;
     let id = &task.leaf.id;
     let about = |topic: Option<&TaskId>| {
@@ -281,6 +309,9 @@ fn ways_out(state: &State, obstacles: &Obstacles<'_, '_>, task: &TaskState) -> V
             format!("fp approve {plan}"),
             "approves the tree as it is now, after a look at it",
         ),
+        Some(Obstacle::Held { .. }) if standing == RunStanding::Interrupted => {
+            NextStep::go_on(state, &format!("goes on with task {id}"))
+        }
         Some(Obstacle::Held {
             by: Some(by),
             status: Status::Implementing,
@@ -387,9 +418,18 @@ mod tests {
 
     /// The chain as `depth id: reason`, and the commands.
     fn why(id: &str, log: &[Entry], edited: &[&str]) -> (Vec<String>, Vec<String>) {
+        why_led(id, log, edited, LeadPresence::Unknown)
+    }
+
+    fn why_led(
+        id: &str,
+        log: &[Entry],
+        edited: &[&str],
+        lead: LeadPresence,
+    ) -> (Vec<String>, Vec<String>) {
         let state = State::replay(PlanId::new("p").unwrap(), log);
         let edited = edited.iter().map(|id| task(id)).collect();
-        let report = WhyReport::new(&state, log, &edited, &task(id)).unwrap();
+        let report = WhyReport::new(&state, log, &edited, lead, &task(id)).unwrap();
         let chain = report
             .chain
             .iter()
@@ -470,6 +510,25 @@ mod tests {
     }
 
     #[test]
+    fn a_run_whose_lead_is_gone_goes_on_by_its_own_command() {
+        let (chain, next) = why_led("2", &log(vec![claimed("1")]), &[], LeadPresence::Gone);
+        let was = "it was being built by builder-1, attempt 1 of 2, when the run was interrupted";
+        assert_eq!(chain[1], format!("1 1: {was}"));
+        assert_eq!(next, ["/fp:implement p"]);
+        let mut log = log(vec![claimed("1")]);
+        let [Event::RunStarted(terms)] = &mut log[1].events[..] else {
+            panic!("{log:?}");
+        };
+        terms.processes = true;
+        terms.flags.builders = Some(2);
+        terms.flags.agent = Some("my own".into());
+        let (_, next) = why_led("1", &log, &[], LeadPresence::Gone);
+        assert_eq!(next, ["fp run p -j 2 --agent 'my own'"]);
+        let (_, next) = why_led("1", &log, &[], LeadPresence::Present);
+        assert_eq!(next, ["fp release p 1"]);
+    }
+
+    #[test]
     fn an_open_question_comes_before_everything_else() {
         let mut events = failed();
         events.push(Event::Asked {
@@ -489,19 +548,33 @@ mod tests {
         events.extend(failed());
         let log = log(events);
         let state = State::replay(PlanId::new("p").unwrap(), &log);
-        let report = WhyReport::new(&state, &log, &BTreeSet::new(), &task("1")).unwrap();
+        let report = WhyReport::new(
+            &state,
+            &log,
+            &BTreeSet::new(),
+            LeadPresence::Unknown,
+            &task("1"),
+        )
+        .unwrap();
         let told: Vec<&str> = report
             .events
             .iter()
             .map(|event| event.told.text.as_str())
             .collect();
         assert_eq!(told, ["builder-1 claims it (attempt 1)", "failed"]);
-        let unknown = WhyReport::new(&state, &log, &BTreeSet::new(), &task("9"));
+        let unknown = WhyReport::new(
+            &state,
+            &log,
+            &BTreeSet::new(),
+            LeadPresence::Unknown,
+            &task("9"),
+        );
         assert_eq!(unknown, Err(Refusal::UnknownTask(task("9"))));
         let none = WhyReport::new(
             &State::new(PlanId::new("p").unwrap()),
             [],
             &BTreeSet::new(),
+            LeadPresence::Unknown,
             &task("1"),
         );
         assert_eq!(none, Err(Refusal::NotApproved));
@@ -541,7 +614,14 @@ mod tests {
             events: vec![approved],
         }];
         let state = State::replay(PlanId::new("p").unwrap(), &log);
-        let report = WhyReport::new(&state, &log, &BTreeSet::new(), &task("20000")).unwrap();
+        let report = WhyReport::new(
+            &state,
+            &log,
+            &BTreeSet::new(),
+            LeadPresence::Unknown,
+            &task("20000"),
+        )
+        .unwrap();
         assert_eq!((report.chain.len(), report.more), (STEPS, 20_000 - STEPS));
         assert_eq!(report.next[0].command, "/fp:implement p");
     }

@@ -3,14 +3,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use fp_plan::plan::id::{PlanId, TaskId};
+use fp_plan::plan::id::PlanId;
 use fp_plan::plan::{Plan, Task};
-use fp_plan::text::{counted, first_few, prompt_quoted};
+use fp_plan::text::{counted, first_few, is_hidden, prompt_quoted, prompt_text, shown_command};
 use serde::{Deserialize, Serialize};
 
-use super::approval::{hash, is_approved};
+use super::approval::{hash, hash_of};
 use super::question::AnswerOption;
-use super::state::State;
 
 /// Longest title in a question, in bytes.
 const MAX_TITLE: usize = 120;
@@ -18,8 +17,7 @@ const MAX_TITLE: usize = 120;
 const MAX_PLAIN: usize = 1000;
 /// Longest question that a dialog is asked to show, in bytes.
 const MAX_QUESTION: usize = 10_000;
-/// Most items of one kind in a question; the tree shows the others. A command that is more than plain words is always
-/// named.
+/// Most items of one kind in a question; the tree shows the others. A command that isn't plain is always named.
 const NAMED: usize = 8;
 
 /// The answer that approves a plan.
@@ -72,20 +70,20 @@ impl PrintedQuestion {
         Self::with_code(plan, id, "", text, header, options.to_vec())
     }
 
-    /// The question that approves `tree`, whose text has the hash `tree_hash`, and `end_commands`. `before` is the state
-    /// that the user approved on this machine, if there is one. `None` if it has to say more than a dialog shows.
+    /// The question that approves `tree`, whose text has the hash `tree_hash`, and `end_commands`. `before` is what
+    /// the user approved last on this machine, if anything. `None` if it has to say more than a dialog shows.
     pub fn of_approval(
         plan: &PlanId,
         tree: &Plan,
         tree_hash: &str,
         end_commands: &[String],
-        before: Option<&State>,
+        before: Option<&AgreedContent>,
     ) -> Option<Self> {
         let tasks = counted(tree.leaves().count(), "task");
         let title = tree.root.map_or("", |root| &tree.tasks[root].description);
         let commands = commands_by_program(tree, end_commands, NAMED);
         let said = match before {
-            Some(before) => changes_since(before, tree, end_commands, NAMED),
+            Some(before) => before.changes_to(tree, end_commands, NAMED),
             None if commands.is_empty() => "No task runs a command.".to_owned(),
             None => format!(
                 "These commands will run on this machine:\n{}",
@@ -129,6 +127,7 @@ impl PrintedQuestion {
         header: &str,
         options: Vec<AnswerOption>,
     ) -> Self {
+        let text = prompt_text(text);
         let code = hash(format!("{plan}\n{id}\n{content}\n{text}").as_bytes());
         Self {
             question: format!("{text} [{plan} {id} {}]", &code[..8]),
@@ -136,98 +135,91 @@ impl PrintedQuestion {
             options,
         }
     }
-
-    /// True if `asked` is this question: the same words, and the same options in the same order. Where lines break is the
-    /// asker's business, but not how many are empty: nothing may be pushed out of sight.
-    pub fn is_asked_by(&self, asked: &Self) -> bool {
-        let words = |text: &str| {
-            text.split_whitespace()
-                .map(str::to_owned)
-                .collect::<Vec<_>>()
-        };
-        let option = |option: &AnswerOption| (words(&option.label), words(&option.description));
-        words(&self.question) == words(&asked.question)
-            && asked.question.len() <= self.question.len() + self.question.lines().count()
-            && words(&self.header) == words(&asked.header)
-            && self
-                .options
-                .iter()
-                .map(option)
-                .eq(asked.options.iter().map(option))
-    }
 }
 
-/// Tells how `tree` and `end_commands` differ from what the user approved `before`. The log has only the hash of what the
-/// user saw of a task, so the commands of a changed task count as new unless an unchanged task has them too. Names at most
-/// `most` plain commands of a program.
-pub fn changes_since(before: &State, tree: &Plan, end_commands: &[String], most: usize) -> String {
-    let known = |leaf: &Task| before.task(&TaskId::new(leaf.id.to_string()).ok()?);
-    let is_same = |leaf: &&Task| known(leaf).is_some_and(|task| is_approved(leaf, &task.leaf));
-    let (same, others): (Vec<&Task>, Vec<&Task>) = tree.leaves().partition(is_same);
-    let (changed, added): (Vec<&Task>, Vec<&Task>) =
-        others.iter().partition(|leaf| known(leaf).is_some());
-    let ids: BTreeSet<&str> = tree.leaves().map(|leaf| &*leaf.id).collect();
-    let removed = before
-        .tasks
-        .iter()
-        .map(|task| &task.leaf)
-        .filter(|leaf| !ids.contains(leaf.id.as_str()));
-    let named = |id: &str, title: &str| format!("{id} {}", prompt_quoted(title, MAX_TITLE));
-    let told = |leaves: &[&Task]| {
-        leaves
-            .iter()
-            .map(|leaf| named(&leaf.id, &leaf.description))
-            .collect()
-    };
-    let commands = |leaves: &[&Task]| -> BTreeSet<String> {
-        leaves
-            .iter()
-            .flat_map(|leaf| leaf.test_commands().chain(leaf.verify()))
-            .map(str::to_owned)
-            .collect()
-    };
-    let old_end = before
-        .approval
-        .as_ref()
-        .map_or(&[][..], |approval| &approval.end_commands);
-    let dropped = old_end
-        .iter()
-        .filter(|command| !end_commands.contains(command));
-    let kept = commands(&same);
-    let mut new = commands(&others);
-    new.extend(end_commands.iter().cloned());
-    new.retain(|command| !kept.contains(command) && !old_end.contains(command));
-    let changes: [(&str, Vec<String>); 4] = [
-        ("added", told(&added)),
-        ("changed", told(&changed)),
-        (
-            "removed",
-            removed
-                .map(|leaf| named(leaf.id.as_str(), &leaf.title))
+/// What the user has agreed to, as far as a later question compares with it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AgreedContent {
+    tasks: Vec<AgreedTask>,
+    commands: BTreeSet<String>,
+    end_commands: Vec<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct AgreedTask {
+    id: String,
+    title: String,
+    hash: String,
+}
+
+impl AgreedContent {
+    pub fn of(tree: &Plan, end_commands: &[String]) -> Self {
+        let task = |leaf: &Task| AgreedTask {
+            id: leaf.id.to_string(),
+            title: leaf.description.to_string(),
+            hash: hash_of(leaf),
+        };
+        Self {
+            tasks: tree.leaves().map(task).collect(),
+            commands: all_commands(tree, end_commands)
+                .map(str::to_owned)
                 .collect(),
-        ),
-        (
-            "no longer run at the end",
-            dropped
-                .map(|command| prompt_quoted(command, MAX_PLAIN))
-                .collect(),
-        ),
-    ];
-    let changes = changes.iter().filter(|(_, items)| !items.is_empty());
-    let mut lines = vec!["Since you approved it:".to_owned()];
-    lines.extend(changes.map(|(how, items)| format!("- {how}: {}", first_of(items, NAMED))));
-    lines.push(
-        if new.is_empty() {
-            "No command is new."
-        } else {
-            "New commands that will run on this machine:"
+            end_commands: end_commands.to_vec(),
         }
-        .into(),
-    );
-    lines.extend(by_program(new.iter().map(String::as_str), most));
-    let (tasks, kept) = (counted(same.len(), "task"), counted(kept.len(), "command"));
-    lines.push(format!("As you approved it: {tasks} with {kept}."));
-    lines.join("\n")
+    }
+
+    /// Tells how `tree` and `end_commands` differ from this. Names at most `most` plain commands of a program.
+    pub fn changes_to(&self, tree: &Plan, end_commands: &[String], most: usize) -> String {
+        let now = Self::of(tree, end_commands);
+        let known = |task: &AgreedTask| self.tasks.iter().find(|known| known.id == task.id);
+        let (same, others): (Vec<_>, Vec<_>) = now
+            .tasks
+            .iter()
+            .partition(|task| known(task) == Some(*task));
+        let (changed, added): (Vec<_>, Vec<_>) =
+            others.into_iter().partition(|task| known(task).is_some());
+        let is_gone = |task: &&AgreedTask| now.tasks.iter().all(|left| left.id != task.id);
+        let removed: Vec<_> = self.tasks.iter().filter(is_gone).collect();
+        let changes = [("added", added), ("changed", changed), ("removed", removed)];
+        let named =
+            |task: &&AgreedTask| format!("{} {}", task.id, prompt_quoted(&task.title, MAX_TITLE));
+        let changes = changes.iter().filter(|(_, tasks)| !tasks.is_empty());
+        let mut lines: Vec<String> = changes
+            .map(|(how, tasks)| {
+                let tasks: Vec<String> = tasks.iter().map(named).collect();
+                format!("- {how}: {}", first_of(&tasks, NAMED))
+            })
+            .collect();
+        let dropped = self
+            .end_commands
+            .iter()
+            .filter(|line| !end_commands.contains(line));
+        lines.extend(
+            dropped.map(|line| format!("- no longer runs at the end: {}", shown_command(line))),
+        );
+        let first = match lines.is_empty() {
+            true => "Nothing has changed since you approved it.",
+            false => "Since you approved it:",
+        };
+        lines.insert(0, first.to_owned());
+        let new: Vec<&str> = all_commands(tree, end_commands)
+            .filter(|command| !self.commands.contains(*command))
+            .collect();
+        lines.push(match new.is_empty() {
+            true => "No command is new.".to_owned(),
+            false => "New commands that will run on this machine:".to_owned(),
+        });
+        let kept = now.commands.len() - now.commands.difference(&self.commands).count();
+        lines.extend(listed_commands(new.into_iter(), most));
+        let kept = [(same.len(), "task"), (kept, "command")];
+        let kept = kept.iter().filter(|(count, _)| *count > 0);
+        let kept: Vec<String> = kept.map(|(count, what)| counted(*count, what)).collect();
+        if !kept.is_empty() {
+            lines.push(format!("As you approved it: {}.", kept.join(", ")));
+        }
+        lines.join("\n")
+    }
 }
 
 /// At most `most` of `items`.
@@ -240,19 +232,23 @@ fn first_of(items: &[String], most: usize) -> String {
         }
 }
 
-/// The commands of a tree's tasks and those at the end, one line a program with its commands, as a person judges them. At
-/// most `most` plain ones of a program are named.
-pub fn commands_by_program(tree: &Plan, end_commands: &[String], most: usize) -> Vec<String> {
+fn all_commands<'p>(
+    tree: &'p Plan<'_>,
+    end_commands: &'p [String],
+) -> impl Iterator<Item = &'p str> {
     let of_tasks = tree
         .leaves()
         .flat_map(|leaf| leaf.test_commands().chain(leaf.verify()));
-    by_program(
-        of_tasks.chain(end_commands.iter().map(String::as_str)),
-        most,
-    )
+    of_tasks.chain(end_commands.iter().map(String::as_str))
 }
 
-fn by_program<'c>(commands: impl Iterator<Item = &'c str>, most: usize) -> Vec<String> {
+/// The commands of a tree's tasks and those at the end, an entry each, those of a program together. At most `most` plain
+/// ones of a program are named.
+pub fn commands_by_program(tree: &Plan, end_commands: &[String], most: usize) -> Vec<String> {
+    listed_commands(all_commands(tree, end_commands), most)
+}
+
+fn listed_commands<'c>(commands: impl Iterator<Item = &'c str>, most: usize) -> Vec<String> {
     let mut programs: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for command in commands {
         let program = command.split_whitespace().next().unwrap_or_default();
@@ -261,21 +257,110 @@ fn by_program<'c>(commands: impl Iterator<Item = &'c str>, most: usize) -> Vec<S
             of_program.push(command);
         }
     }
-    let line = |(program, mut commands): (&str, Vec<&str>)| {
-        if commands.len() > NAMED {
-            commands.sort_by_key(|command| is_plain(command));
+    let mut lines = Vec::new();
+    for (program, commands) in programs {
+        let (plain, others): (Vec<&str>, Vec<&str>) =
+            commands.into_iter().partition(|command| is_plain(command));
+        let named = others.iter().chain(plain.iter().take(most));
+        lines.extend(named.map(|command| format!("- {}", shown_command(command))));
+        if let Some(more @ 1..) = plain.len().checked_sub(most) {
+            lines.push(format!(
+                "- {more} more that only run {program}, see the tree"
+            ));
         }
-        let most = most.max(commands.iter().filter(|command| !is_plain(command)).count());
-        let quoted: Vec<String> = commands
-            .iter()
-            .map(|command| prompt_quoted(command, usize::MAX))
-            .collect();
-        format!("- {program}: {}", first_of(&quoted, most))
-    };
-    programs.into_iter().map(line).collect()
+    }
+    lines
 }
 
-/// True for a command that runs the program that it begins with, and nothing else that a shell would.
+/// Programs that run what their arguments say.
+const RUNNERS: &str = ". awk builtin bunx busybox chroot cmd command doas docker env eval exec find flock gawk mawk nice \
+                       nohup npx parallel podman runuser script sed setsid source ssh stdbuf strace su sudo time \
+                       timeout trap uvx watch wsl xargs";
+/// Programs that run a file, or the text behind one of their options.
+const INTERPRETERS: &str = "R ash bash bun csh dash deno fish julia ksh lua node nodejs osascript perl php powershell pwsh \
+                            python ruby sh zsh";
+/// Options by which many a program runs their argument.
+const RUNS_TEXT: &str =
+    "-c -e -exec -execdir --command --config --eval --exec --print --rsh --to-command";
+
+/// True for a command that runs the program that it begins with, with arguments that are no programs, and nothing else
+/// that a shell would. In doubt it is false.
 fn is_plain(command: &str) -> bool {
-    command.len() <= MAX_PLAIN && !command.contains(['&', '|', ';', '$', '>', '<', '`', '\n'])
+    let has = |names: &str, word: &str| names.split(' ').any(|name| name == word);
+    let name = |word: &str| word.rsplit('/').next().unwrap_or(word).to_owned();
+    let reads = |word: &str| {
+        let bare = name(word);
+        let bare = bare.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+        has(INTERPRETERS, bare)
+    };
+    let is_short = |word: &str| word.starts_with('-') && !word.starts_with("--");
+    let is_word = |c: char| c.is_alphanumeric() || "-_./+:[".contains(c);
+    let mut words = command
+        .split_whitespace()
+        .map(|word| word.replace(['"', '\''], ""));
+    let first = words.next().unwrap_or_default();
+    let runs_text = |word: String| {
+        let option = word.split('=').next().unwrap_or(&word);
+        let sets = option.len() < word.len() && !option.starts_with('-');
+        let has_text = reads(&first) && is_short(&word) && word.contains(['c', 'e', 'E', 'p', 'r']);
+        sets || has_text || has(RUNS_TEXT, option) || has(RUNNERS, &name(&word)) || reads(&word)
+    };
+    command.len() <= MAX_PLAIN
+        && command.starts_with(&first)
+        && first.chars().all(is_word)
+        && !command.contains(|c| "&|;$><`\\(){}!\n".contains(c) || is_hidden(c))
+        && !has(RUNNERS, &name(&first))
+        && !words.any(runs_text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_plain_command_runs_one_program() {
+        for plain in [
+            "cargo test -p a --test it b::c",
+            "grep -q \"two words\" 'src/a b.rs'",
+            "sh check.sh 1",
+            "./tests/run.sh --all",
+            "python3 -m pytest tests/a.py::test_b",
+            "[ -f a.txt ]",
+            "make test",
+        ] {
+            assert!(is_plain(plain), "{plain}");
+        }
+        for more in [
+            "sh -c 'rm a'",
+            "bash -euxc ls",
+            "/bin/sh -\"c\" ls",
+            "s'h' -c ls",
+            "python3.12 -c 'import os'",
+            "perl -ne print",
+            "node --eval=1",
+            "uv run python a.py",
+            "sudo make",
+            "/usr/bin/env sh a",
+            "X=1 make",
+            "timeout 5 make",
+            "make SHELL=./sh",
+            "git -c core.pager=x log",
+            "tar --to-command=x -xf a",
+            "! a",
+            "find . -name a",
+            "a && b",
+            "a | b",
+            "a > b",
+            "echo `a`",
+            "echo $(a)",
+            "a\nb",
+            "sh a\u{200b}",
+            "sh a\u{a0}b",
+            "\\sh a",
+            "(a)",
+        ] {
+            assert!(!is_plain(more), "{more}");
+        }
+        assert!(!is_plain(&"a ".repeat(MAX_PLAIN)));
+    }
 }

@@ -6,12 +6,15 @@ use serde::{Deserialize, Serialize};
 
 use super::event::Event;
 use super::question::{AnswerChoice, Topic};
-use super::state::{Role, State, TaskState};
+use super::state::{Activity, Role, RunAgent, State, TaskState};
 use fp_plan::plan::id::{AgentName, TaskId};
 use fp_plan::settings::{AgentPlayer, Agents, SpendingLimit};
+use fp_plan::text::last_part;
 
 /// Most refused calls that a cost names.
 const MAX_DENIED: usize = 20;
+/// Longest last words of an agent, in bytes.
+const MAX_SAID: usize = 600;
 
 /// The last process of an agent.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -202,6 +205,56 @@ pub fn session_spent(
             cost,
         }])
         .collect()
+}
+
+impl State {
+    /// The end of the agent `name`, with what it `said` last, if it was started for something and has no result: its
+    /// builder's task isn't submitted and nothing was asked, or its verifier has given no verdict. `silent` is the limit
+    /// in minutes that it was silent for.
+    pub fn ended_empty(&self, name: &AgentName, said: &str, silent: Option<u32>) -> Option<Event> {
+        let agent = self.agents.get(name)?;
+        let held = self.held_by(name).map(|task| &task.leaf.id);
+        if agent.activity == Activity::Idle || held.is_some_and(|id| self.awaits_answer(id)) {
+            return None;
+        }
+        let said = last_part(said, MAX_SAID);
+        Some(Event::AgentEnded {
+            name: name.clone(),
+            task: held.or(agent.task.as_ref()).cloned(),
+            said: Some(said).filter(|said| !said.is_empty()),
+            silent,
+        })
+    }
+
+    /// Why `name` hands `task` in no more, as far as it left reasons: each after a semicolon.
+    pub(super) fn reasons_left(&self, name: &AgentName, task: &TaskState) -> String {
+        let refused = task.refused.as_ref();
+        let refused = refused.map(|reason| format!("; refused: {reason}"));
+        let said = self.agents.get(name).and_then(quoted);
+        [refused, said].into_iter().flatten().collect()
+    }
+
+    /// What the verifier of `task` said last that ended last without a verdict, after a semicolon.
+    pub(super) fn said_by_verifiers(&self, task: &TaskId) -> String {
+        let of_task = |agent: &&RunAgent| agent.task.as_ref() == Some(task) && agent.said.is_some();
+        let last = self
+            .agents
+            .values()
+            .filter(of_task)
+            .max_by_key(|agent| agent.since);
+        last.and_then(quoted).unwrap_or_default()
+    }
+
+    /// The same of the builders that took no task.
+    pub(super) fn said_by_fruitless(&self) -> String {
+        let fruitless = self.agents.values().filter(|agent| agent.fruitless > 0);
+        fruitless.filter_map(quoted).next_back().unwrap_or_default()
+    }
+}
+
+/// The last words of `agent` as data: an agent's text may hold anything.
+fn quoted(agent: &RunAgent) -> Option<String> {
+    Some(format!("; its last words: {:?}", agent.said.as_ref()?))
 }
 
 /// The player of `role` for `task`: of a builder, the model for its complexity, and the next larger one for each further

@@ -120,7 +120,7 @@ impl State {
                     .filter(|t| t.status == Status::Implementing)
                     .map(|t| Event::Released {
                         task: t.leaf.id.clone(),
-                        reason: "the session that held it is gone".into(),
+                        reason: "its run was interrupted".into(),
                         iteration: t.iteration,
                     }),
             );
@@ -264,6 +264,21 @@ impl State {
         }])
     }
 
+    /// Records why what `token` holds could not be submitted, once for the same reason.
+    pub fn refuse_submission(&self, id: &TaskId, token: &str, reason: &str) -> RunDecision {
+        let owner = self.expect_claim(id, token)?.owner.clone();
+        let reason = clipped(reason, MAX_REASON);
+        let is_known = self
+            .task(id)
+            .is_some_and(|task| task.refused.as_ref() == Some(&reason));
+        let refused = Event::SubmitRefused {
+            task: id.clone(),
+            owner,
+            reason,
+        };
+        Ok(Vec::from_iter((!is_known).then_some(refused)))
+    }
+
     /// Returns task `id` if it awaits a verdict, and in iteration `given` if there is one.
     pub fn expect_submitted(&self, id: &TaskId, given: Option<u32>) -> Result<&TaskState, Refusal> {
         self.expect_running()?;
@@ -271,10 +286,10 @@ impl State {
         if let Some(given) = given.filter(|g| *g != task.iteration) {
             return Err(decline(
                 format!(
-                    "task {id} is in iteration {}, this verdict is about iteration {given}",
+                    "task {id} is at attempt {}, this verdict is about attempt {given}",
                     task.iteration
                 ),
-                "run `fp verify PLAN TASK` and judge what it shows",
+                format!("run `fp verify PLAN {id}` and judge what it shows"),
             ));
         }
         if task.status != Status::AwaitingVerification {
@@ -621,7 +636,8 @@ impl State {
                 commands.iter().map(dropped).collect()
             }
             (Topic::VerifierSilent(id), AnswerChoice::GiveUp) => {
-                self.failing(id, "given up, since its verifiers ended without a verdict")
+                let said = self.said_by_verifiers(id);
+                self.failing(id, &format!("given up without a verdict{said}"))
             }
             (Topic::Budget { task: Some(id), .. }, AnswerChoice::GiveUp) => {
                 self.failing(id, "given up when its budget was spent")
@@ -762,7 +778,7 @@ impl State {
     pub fn expect_revertible(&self, id: &TaskId, files: &[String]) -> Result<&TaskState, Refusal> {
         let task = self.expect_task(id)?;
         if task.status != Status::Completed {
-            return Err(refuse(task, "only a completed task can be rolled back"));
+            return Err(refuse(task, "only a task that is done can be rolled back"));
         }
         let on_it: Vec<(TaskId, Status)> = self
             .dependents(id)
@@ -807,7 +823,7 @@ impl State {
     ) -> RunDecision {
         let task = self.expect_task(id)?;
         if task.status != Status::Completed || task.commit != commit {
-            return Err(refuse(task, "only a completed task can be rolled back"));
+            return Err(refuse(task, "only a task that is done can be rolled back"));
         }
         let running = self
             .dependents(id)

@@ -106,6 +106,14 @@ impl State {
             .filter(|task| matches!(task.status, Status::Pending | Status::Skipped))
     }
 
+    /// True while a task's commit is on its way: HEAD may have it, and the log doesn't have its hash yet.
+    pub(super) fn is_committing(&self) -> bool {
+        let asked = |id: &TaskId| self.open_questions().any(|q| q.topic.blocks_commit_of(id));
+        self.own_running().any(|task| {
+            task.awaits_commit() && task.commit_intent.is_some() && !asked(&task.leaf.id)
+        })
+    }
+
     /// The commits of `commits` that no task of this plan made, without those that a rollback cancelled out.
     fn made_outside<'c>(&self, commits: &'c [SeenCommit]) -> impl Iterator<Item = &'c SeenCommit> {
         let own: BTreeSet<&String> = self

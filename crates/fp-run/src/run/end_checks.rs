@@ -8,6 +8,7 @@ use super::state::{State, Status};
 use super::verdict::told_end;
 use crate::verification::{Check, CheckVerdict};
 use fp_plan::plan::Plan;
+use fp_plan::text::is_hidden;
 
 /// The heading in `context.md` or `research.md` below which the CI's commands stand, one an item.
 const HEADING: &str = "## CI Checks";
@@ -41,7 +42,7 @@ pub fn end_commands(tree: &Plan, strategy: &str, pages: [&str; 2]) -> Vec<String
     let mut found: Vec<String> = Vec::new();
     for command in own.chain(of_ci) {
         let is_fit =
-            !command.is_empty() && command.len() <= LONGEST && !command.contains(char::is_control);
+            !command.is_empty() && command.len() <= LONGEST && !command.contains(is_hidden);
         if is_fit
             && found.len() < MOST
             && !found.iter().any(|known| known == command)

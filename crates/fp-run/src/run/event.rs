@@ -3,6 +3,7 @@
 //! needs.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::{self, Display, Formatter};
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -22,6 +23,8 @@ use crate::verification::GitSurroundings;
 use crate::verification::change::Change;
 use fp_plan::plan::id::{AgentName, MachineId, TaskId};
 use fp_plan::repo_path::RepoPath;
+use fp_plan::settings::SpendingLimit;
+use fp_plan::text::shell_quoted;
 
 /// Version of the log's lines.
 pub const LOG_VERSION: u32 = 1;
@@ -175,6 +178,42 @@ pub struct ImportedTask {
     pub commit: Option<String>,
 }
 
+/// The flags with which `fp run` was started, and with which it goes on as before.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub struct RunFlags {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub builders: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub budget: Option<SpendingLimit>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_iterations: Option<u32>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub no_commit: bool,
+}
+
+impl Display for RunFlags {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let agent = self.agent.as_ref().map(|agent| shell_quoted(agent));
+        let budget = self.budget.map(|budget| shell_quoted(&budget.to_string()));
+        let flags = [
+            ("-j", self.builders.map(|count| count.to_string())),
+            ("--agent", agent),
+            ("--budget", budget),
+            (
+                "--max-iterations",
+                self.max_iterations.map(|most| most.to_string()),
+            ),
+        ];
+        for (flag, value) in flags {
+            value.map_or(Ok(()), |value| write!(f, " {flag} {value}"))?;
+        }
+        f.write_str(if self.no_commit { " --no-commit" } else { "" })
+    }
+}
+
 /// The terms under which a run is led.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -200,6 +239,9 @@ pub struct RunTerms {
     /// True if `fp run` leads, with a process for each agent.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub processes: bool,
+    /// The flags of that `fp run`.
+    #[serde(default, skip_serializing_if = "crate::is_default")]
+    pub flags: RunFlags,
     /// True if the lead judges the work itself and starts no verifier.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub lead_judges: bool,
@@ -343,7 +385,18 @@ pub enum Event {
     /// The cost of a process that has ended.
     AgentSpent { name: AgentName, cost: AgentCost },
     /// An agent ended its turn.
-    AgentEnded { name: AgentName },
+    AgentEnded {
+        name: AgentName,
+        /// Its task, if it ended without a result.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        task: Option<TaskId>,
+        /// What it said last, if it ended without a result.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        said: Option<String>,
+        /// The minutes without a sign of life after which it was ended.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        silent: Option<u32>,
+    },
     /// One of the client's agents turned out to go by a name of the run.
     AgentKnown {
         name: AgentName,
@@ -376,6 +429,12 @@ pub enum Event {
         tree: String,
         /// The task's changes, as git reports them.
         files: Vec<Change>,
+    },
+    /// What a builder wanted to submit was refused.
+    SubmitRefused {
+        task: TaskId,
+        owner: AgentName,
+        reason: String,
     },
     /// A builder edited a path outside its task while others work in the same checkout.
     Edited { task: TaskId, path: RepoPath },
@@ -492,4 +551,16 @@ pub enum Event {
     Left,
     /// The machine that writes this is still at work.
     Renewed,
+}
+
+impl Event {
+    /// `name` ended its turn, and nothing more is known of that.
+    pub fn agent_ended(name: AgentName) -> Self {
+        Self::AgentEnded {
+            name,
+            task: None,
+            said: None,
+            silent: None,
+        }
+    }
 }

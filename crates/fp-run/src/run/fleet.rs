@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::event::{Entry, EntryOrigin, Event, RunTerms};
-use super::state::{Asked, Run, RunStatus, State, Status, TaskState};
+use super::state::{Approval, Asked, Run, RunStatus, State, Status, TaskState};
 use fp_plan::plan::id::{AgentName, MachineId, TaskId};
 
 /// A machine of a shared plan, as the log shows it.
@@ -44,6 +44,7 @@ impl Event {
             | Self::Nudged { .. }
             | Self::LeadNudged
             | Self::Submitted { .. }
+            | Self::SubmitRefused { .. }
             | Self::Edited { .. }
             | Self::Verified { .. }
             | Self::Judged { .. }
@@ -84,6 +85,7 @@ impl Event {
     fn needs_hold_of(&self) -> Option<&TaskId> {
         match self {
             Self::Submitted { task, .. }
+            | Self::SubmitRefused { task, .. }
             | Self::Verified { task, .. }
             | Self::Judged { task, .. }
             | Self::SentBack { task, .. }
@@ -94,7 +96,8 @@ impl Event {
             | Self::Edited { task, .. }
             | Self::Completed { task, .. }
             | Self::ScopeExtended { task, .. }
-            | Self::ChecksDropped { task, .. } => Some(task),
+            | Self::ChecksDropped { task, .. }
+            | Self::Waived { task, .. } => Some(task),
             _ => None,
         }
     }
@@ -123,6 +126,8 @@ impl Event {
                 | Self::Nudged { .. }
                 | Self::Edited { .. }
                 | Self::CheckoutSeen { .. }
+                | Self::CommandsTried { .. }
+                | Self::CheckedAtEnd { .. }
                 | Self::Messaged { .. }
         )
     }
@@ -219,6 +224,7 @@ impl State {
                 .for_each(|task| task.machine = Some(by.machine.clone()));
             if self.machine.as_ref() != Some(&by.machine) {
                 let head = self.head.take();
+                (self.tried, self.end_checks) = (false, None);
                 self.swap_own_part(&mut self.emptied());
                 self.head = head;
                 self.run
@@ -256,7 +262,15 @@ impl State {
 
     /// False if `event`, of the machine `by`, is about a task that this machine doesn't have. The user may answer a question
     /// on any machine, though: what it offers counts if the task's machine asked it, or nobody has the task.
-    pub(super) fn counts(&self, event: &Event, by: Option<&MachineId>, answered: &[Asked]) -> bool {
+    pub(super) fn counts(&self, event: &Event, entry: &Entry, answered: &[Asked]) -> bool {
+        let by = entry.by.as_ref().map(|by| &by.machine);
+        // Checks before the work are those of whoever does it, or end in a question.
+        if let Event::CheckedBefore { task, passed, .. } = event {
+            let is_running = self.task(task).is_some_and(|task| task.status.is_running());
+            let claims =
+                |event: &Event| matches!(event, Event::Claimed { task: of, .. } if of == task);
+            return !self.is_shared() || entry.events.iter().any(claims) || *passed && !is_running;
+        }
         let Some(task) = event.needs_hold_of().and_then(|id| self.task(id)) else {
             return true;
         };
@@ -272,6 +286,11 @@ impl State {
     /// Folds an event of another machine: what is its own changes nothing here.
     pub(super) fn fold_of_other(&mut self, event: &Event, at: Timestamp) {
         if event.is_of_own_machine() {
+            return;
+        }
+        // What runs at the end runs on each machine that says that nothing is left.
+        let has_end_commands = |approval: &Approval| !approval.end_commands.is_empty();
+        if *event == Event::Finished && self.approval.as_ref().is_some_and(has_end_commands) {
             return;
         }
         if let Event::RunStarted(terms) = event {

@@ -12,7 +12,7 @@ use super::state::{
     Activity, Approval, Asked, ChecksBefore, Claim, MeasuredWork, Role, Run, RunAgent, RunStatus,
     State, Status, TaskState, Untold,
 };
-use crate::verification::Check;
+use crate::verification::{Check, tests_ran};
 use fp_plan::plan::id::{AgentName, TaskId};
 
 /// The folder that no task may have, wherever the settings put the plans.
@@ -43,7 +43,7 @@ impl State {
         let answered = self.answered_by(entry);
         let machine = entry.by.as_ref().map(|by| by.machine.clone());
         for event in &entry.events {
-            if !self.counts(event, machine.as_ref(), &answered) {
+            if !self.counts(event, entry, &answered) {
                 continue;
             }
             let at = entry.clock.unwrap_or(entry.at);
@@ -62,6 +62,20 @@ impl State {
                     .for_each(|q| q.machine.clone_from(&machine)),
                 _ => {}
             }
+        }
+    }
+
+    /// Applies a line of the log whose code is `code`, and which this machine wrote or not.
+    pub fn apply_line(&mut self, entry: &Entry, code: &str, is_own: bool) {
+        self.apply(entry);
+        if !is_own {
+            self.foreign.get_or_insert(entry.seq);
+        }
+        let approves = |event: &Event| matches!(event, Event::Approved(_));
+        if let Some(approval) = &mut self.approval
+            && entry.events.iter().any(approves)
+        {
+            approval.code = Some(code.to_owned());
         }
     }
 
@@ -102,6 +116,7 @@ impl State {
                     by: *by,
                     commits: commits.clone(),
                     end_commands: end_commands.clone(),
+                    code: None,
                 });
                 self.take_leaves(leaves);
                 self.tried = false;
@@ -165,7 +180,8 @@ impl State {
             Event::Kept { tasks } => tasks
                 .iter()
                 .for_each(|id| self.change(id, |t| t.drift = None)),
-            Event::CommandsTried { .. } => {
+            Event::CommandsTried { checks, .. } => {
+                self.count_tests(checks);
                 self.tried = true;
                 self.untried.clear();
             }
@@ -174,6 +190,7 @@ impl State {
                 checks,
                 passed,
             } => {
+                self.count_tests(checks);
                 let before = ChecksBefore {
                     checks: checks.clone(),
                     passed: *passed,
@@ -215,7 +232,21 @@ impl State {
                 self.fold_process(name, process);
             }
             Event::AgentSpent { name, cost } => self.fold_cost(name, cost),
-            Event::AgentEnded { name } => self.agent_ended(name, at),
+            Event::AgentEnded {
+                name,
+                said,
+                silent,
+                task: _,
+            } => {
+                let is_silent = silent.is_some();
+                let held = self.held_by(name).map(|task| task.leaf.id.clone());
+                held.into_iter()
+                    .for_each(|id| self.change(&id, |t| t.silences += u32::from(is_silent)));
+                self.agent_ended(name, is_silent, at);
+                if let Some(agent) = self.agents.get_mut(name).filter(|_| said.is_some()) {
+                    agent.said.clone_from(said);
+                }
+            }
             Event::AgentKnown { name, id } => {
                 self.heard_of(name);
                 self.agent_ids.retain(|_, known| known != name);
@@ -229,7 +260,8 @@ impl State {
                 base,
             } => {
                 self.end_checks = None;
-                self.agent(owner, Role::Builder, at).fruitless = 0;
+                let agent = self.agent(owner, Role::Builder, at);
+                (agent.fruitless, agent.said) = (0, None);
                 self.working(owner, at);
                 self.open_inbox(owner);
                 if base.worktree.is_some() {
@@ -270,6 +302,7 @@ impl State {
             } => {
                 self.heard_of(owner);
                 self.idle(owner, at);
+                self.agent(owner, Role::Builder, at).said = None;
                 self.close_unanswered(task, ClosedUnanswered::Withdrawn);
                 if self.is_in_checkout(task) {
                     self.leave_checkout(tree);
@@ -283,8 +316,15 @@ impl State {
                     });
                     t.verification = None;
                     t.verifiers = 0;
+                    t.refused = None;
+                    t.silences = 0;
                 });
             }
+            Event::SubmitRefused {
+                task,
+                reason,
+                owner: _,
+            } => self.change(task, |t| t.refused = Some(reason.clone())),
             Event::Edited { task, path } => self.change(task, |t| t.edited.extend([path.clone()])),
             Event::ScopeExtended { task, granted } => {
                 // A log may come from anywhere.
@@ -300,6 +340,7 @@ impl State {
                 if self.is_in_checkout(task) {
                     self.leave_checkout(&work.tree);
                 }
+                self.count_tests(&work.checks);
                 // Whoever measures a submission is its verifier, as far as the log can tell.
                 self.forget(|told| told.task.as_ref() == Some(task));
                 self.change(task, |t| t.verification = Some(work.clone()));
@@ -468,6 +509,15 @@ impl State {
         }
     }
 
+    /// Remembers how many tests the commands of `checks` ran.
+    fn count_tests(&mut self, checks: &[Check]) {
+        for check in checks {
+            if let Some((line, count)) = check.command().zip(tests_ran(check).filter(|n| *n > 0)) {
+                self.tests_ran.insert(line.to_owned(), count);
+            }
+        }
+    }
+
     fn is_in_checkout(&self, task: &TaskId) -> bool {
         self.task(task)
             .is_some_and(|task| task.worktree().is_none())
@@ -565,6 +615,7 @@ impl State {
             since: at,
             task: None,
             fruitless: 0,
+            said: None,
         })
     }
 
@@ -596,12 +647,13 @@ impl State {
         });
     }
 
-    fn agent_ended(&mut self, name: &AgentName, at: Timestamp) {
+    /// Of two silences that cost their time, the second is the last.
+    fn agent_ended(&mut self, name: &AgentName, is_silent: bool, at: Timestamp) {
         self.heard_of(name);
         let holds = self.held_by(name).is_some();
         if let Some(agent) = self.agents.get_mut(name) {
             if agent.role == Role::Builder && !holds && agent.activity == Activity::Dispatched {
-                agent.fruitless += 1;
+                agent.fruitless += 1 + u32::from(is_silent);
             }
             agent.turn(Activity::Idle, at);
         }
@@ -705,6 +757,7 @@ impl TaskState {
         self.verification = None;
         self.nudges = 0;
         self.verifiers = 0;
+        self.refused = None;
     }
 
     fn end(&mut self, status: Status, at: Timestamp) {
@@ -736,6 +789,7 @@ impl TaskState {
         self.imported = false;
         self.commit = None;
         self.note = None;
+        self.silences = 0;
         self.begin_iteration();
     }
 }

@@ -67,7 +67,7 @@ impl State {
             let said = match task.iteration {
                 // It has come back from a verifier, which missed something in the work.
                 iteration @ 2.. if task.failed_checks().is_empty() => format!(
-                    "task {id} is in iteration {iteration}: questions are asked in the first one and after a failed \
+                    "task {id} is at attempt {iteration}: questions are asked in the first one and after a failed \
                      check"
                 ),
                 _ => format!(
@@ -98,12 +98,7 @@ impl State {
             },
             &cut(text),
         );
-        Ok(vec![
-            asked,
-            Event::AgentEnded {
-                name: owner.clone(),
-            },
-        ])
+        Ok(vec![asked, Event::agent_ended(owner.clone())])
     }
 
     /// Asks the user `text` about the task of `owner`, with the given options.
@@ -132,9 +127,7 @@ impl State {
         let question = Question::clarification(id, serial, &cut(text), options);
         Ok(vec![
             Event::Asked { question },
-            Event::AgentEnded {
-                name: owner.clone(),
-            },
+            Event::agent_ended(owner.clone()),
         ])
     }
 
@@ -207,7 +200,7 @@ impl State {
                 let asked = question.id.clone();
                 Ok(Extension::Asked(
                     asked,
-                    vec![Event::Asked { question }, Event::AgentEnded { name }],
+                    vec![Event::Asked { question }, Event::agent_ended(name)],
                 ))
             }
         }

@@ -54,19 +54,19 @@ pub fn nudge(plan: &PlanId, task: &TaskId, owner: &AgentName) -> String {
     )
 }
 
-/// The message to a lead that stopped although something is due.
+/// The message to a lead that stopped although something is due. The client shows it to the user as well.
 pub fn lead_nudge(plan: &PlanId) -> String {
     format!(
-        "You lead the run of plan {plan}, and something is due. Unless the user wants it to rest, run \
-         `fp next {plan}`, do each action as it is printed, and so on until one ends your turn."
+        "The run of plan {plan} goes on: run `fp next {plan}`, do each action as it is printed, and repeat until one \
+         ends your turn. Stop only if the user wants it to rest."
     )
 }
 
-/// The message to a lead that stopped while the run is deadlocked.
+/// The message to a lead that stopped while the run is deadlocked. The client shows it to the user as well.
 pub fn lead_deadlock(plan: &PlanId) -> String {
     format!(
-        "You lead the run of plan {plan}, and nothing in it can go on by itself. Run `fp next {plan}` and tell the \
-         user what its tasks wait for, unless you have."
+        "The run of plan {plan} can't go on by itself: run `fp next {plan}` and tell the user what its tasks wait for, \
+         unless you have."
     )
 }
 

@@ -14,7 +14,7 @@ use super::message;
 use super::question::{AnswerChoice, AnswerOption, ClosedUnanswered, Question, Topic};
 use super::ready::Obstacle;
 use super::refusal::Refusal;
-use super::state::{Activity, Asked, Role, State, Status, Untold};
+use super::state::{Activity, Asked, Role, RunAgent, State, Status, TaskState, Untold};
 use fp_plan::plan::id::{AgentName, MachineId, TaskId};
 use fp_plan::plan::path::overlap;
 use fp_plan::settings::{AgentPlayer, Agents, Budget, Settings};
@@ -26,6 +26,8 @@ pub const VERIFIER: &str = "fp:verifier";
 
 /// Verifiers per submission before the user is asked.
 const VERIFIERS: u32 = 2;
+/// Times that a builder may fall silent on one task before the task fails.
+const SILENCES: u32 = 2;
 /// Consecutive times a builder may end without a task before the user is asked.
 const FRUITLESS: u32 = 3;
 
@@ -226,6 +228,44 @@ impl State {
         self.open_questions().map(ask_of).collect()
     }
 
+    /// True if nothing goes on in the run before the user has answered, or has changed the plan.
+    pub fn waits_for_user(&self) -> bool {
+        let goes_on = |task: &TaskState| {
+            let is_blocked = |q: &Question| q.topic.blocks_commit_of(&task.leaf.id);
+            !self.is_own(task) || task.awaits_commit() && !self.open_questions().any(is_blocked)
+        };
+        let works = |agent: &RunAgent| agent.activity != Activity::Idle;
+        if !self.is_running() || self.agents.values().any(works) || self.running().any(goes_on) {
+            return false;
+        }
+        let (now, settings) = (self.last_at.unwrap_or_default(), Settings::default());
+        let mut around = RunSurroundings::new(self, &settings, now, !self.has_processes());
+        for question in self.open_questions() {
+            if let Topic::Budget { limit, task } = &question.topic {
+                let budget = &mut around.budget;
+                let of = if task.is_some() {
+                    &mut budget.task
+                } else {
+                    &mut budget.run
+                };
+                *of = Some(*limit);
+            }
+        }
+        let waits = |action: &LeadAction| match action {
+            LeadAction::Ask { .. } | LeadAction::Deadlock { .. } | LeadAction::Revise { .. } => {
+                true
+            }
+            LeadAction::Spawn { .. }
+            | LeadAction::Resume { .. }
+            | LeadAction::Verify { .. }
+            | LeadAction::Judge { .. }
+            | LeadAction::Wait { .. }
+            | LeadAction::Finish { .. } => false,
+        };
+        self.next(&[], &around)
+            .is_ok_and(|turn| turn.actions.iter().all(waits))
+    }
+
     /// Decides what is due now that the agents in `ended` have ended. Refused before the run is started.
     pub fn next(&self, ended: &[AgentName], around: &RunSurroundings) -> Result<LeadTurn, Refusal> {
         match self.expect_running() {
@@ -307,7 +347,7 @@ impl Draft<'_> {
             .map(|(name, _)| name.clone())
             .collect();
         for name in over {
-            self.record(Event::AgentEnded { name });
+            self.record(Event::agent_ended(name));
         }
     }
 
@@ -325,9 +365,11 @@ impl Draft<'_> {
         self.turn.actions = actions.collect();
     }
 
-    /// Records changes beneath pending tasks, and asks once about all of them.
+    /// Records changes beneath pending tasks, and asks once about all of them. While the plan itself commits, a later
+    /// look sees whose commits there are.
     fn look_at_head(&mut self) {
-        if let Some(moved) = &self.around.moved {
+        let moved = self.around.moved.as_ref();
+        if let Some(moved) = moved.filter(|_| !self.state.is_committing()) {
             let drifted = self.state.drift(moved);
             self.record(Event::HeadMoved {
                 head: moved.head.clone(),
@@ -482,7 +524,7 @@ impl Draft<'_> {
         let topic = Topic::VerifierSilent(id.clone());
         if task.verifiers >= VERIFIERS + self.retries(&topic) {
             if !self.is_open(&topic) {
-                let ask = self.state.ask(topic, "");
+                let ask = self.state.ask(topic, &self.state.said_by_verifiers(id));
                 self.record(ask);
             }
             return;
@@ -545,7 +587,13 @@ impl Draft<'_> {
         let Some(owner) = task.claim.as_ref().map(|c| c.owner.clone()) else {
             return;
         };
-        if task.resume_due {
+        let left = self.state.reasons_left(&owner, task);
+        if task.silences >= SILENCES {
+            self.give_up(
+                id,
+                &format!("{owner} fell silent twice, and was ended{left}"),
+            );
+        } else if task.resume_due {
             self.dispatch(Dispatch::Resume, owner, Some(id.clone()));
         } else if task.nudges < self.around.nudges {
             self.record(Event::Nudged {
@@ -557,7 +605,7 @@ impl Draft<'_> {
             let times = self.around.nudges + 1;
             self.give_back(
                 id,
-                &format!("{owner} stopped {times} times without handing it in"),
+                &format!("{owner} handed nothing in, {times} times{left}"),
             );
         }
     }
@@ -592,6 +640,10 @@ impl Draft<'_> {
             });
             return;
         }
+        self.give_up(id, reason);
+    }
+
+    fn give_up(&mut self, id: &TaskId, reason: &str) {
         self.record_all(self.state.failing(id, reason));
         let ask = self.state.ask(Topic::TaskFailed(id.clone()), reason);
         self.record(ask);
@@ -725,7 +777,8 @@ impl Draft<'_> {
             started += 1;
         }
         if started == 0 && exhausted && on_their_way == 0 && !self.is_open(&Topic::BuildersSilent) {
-            let ask = self.state.ask(Topic::BuildersSilent, "");
+            let said = self.state.said_by_fruitless();
+            let ask = self.state.ask(Topic::BuildersSilent, &said);
             self.record(ask);
             self.answer_unattended();
         }

@@ -28,11 +28,13 @@ pub enum NoteKind {
     Util,
     /// A fragile place.
     Warn,
+    /// Work outside of the plan, for a later one.
+    Debt,
 }
 
 /// The text is not a note.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("a note is one line `KIND: text`, with PATTERN, GOTCHA, UTIL or WARN as its kind")]
+#[error("a note is one line `KIND: text`, with PATTERN, GOTCHA, UTIL, WARN or DEBT as its kind")]
 pub struct InvalidNote;
 
 impl Note {
@@ -61,7 +63,7 @@ impl Note {
     }
 }
 
-/// Picks the notes for `task`: first those of tasks that share a file with it, then the latest. At most
+/// Picks the notes for `task`, debts left out: first those of tasks that share a file with it, then the latest. At most
 /// [`NOTES_PER_PAYLOAD`], in the order of writing.
 pub fn relevant<'a>(state: &'a State, task: &TaskId) -> Vec<&'a Note> {
     let files = state.task(task).map_or(&[][..], |t| &t.leaf.files);
@@ -69,7 +71,12 @@ pub fn relevant<'a>(state: &'a State, task: &TaskId) -> Vec<&'a Note> {
         let writer = note.task.as_ref().and_then(|id| state.task(id));
         writer.is_some_and(|t| overlap(&t.leaf.files, files))
     };
-    latest_first_near(state.notes.iter().collect(), NOTES_PER_PAYLOAD, shares)
+    let for_builders = |note: &&Note| note.kind != NoteKind::Debt;
+    latest_first_near(
+        state.notes.iter().filter(for_builders).collect(),
+        NOTES_PER_PAYLOAD,
+        shares,
+    )
 }
 
 /// At most `most` of `items`, in their order: those that are near, then the latest.

@@ -8,7 +8,7 @@ mod sections;
 use super::state::{State, TaskState};
 use crate::interview::Interview;
 use fp_plan::plan::task::Task;
-use fp_plan::text::prompt_lines;
+use fp_plan::text::prompt_text;
 
 /// Maximum payload in bytes.
 pub const MAX_PAYLOAD_BYTES: usize = 8 * 1024;
@@ -87,7 +87,7 @@ pub fn payload(state: &State, task: &TaskState, leaf: &Task<'_>, around: &Around
     }
     let mut text = String::new();
     sections.iter().for_each(|section| section.write(&mut text));
-    prompt_lines(&text, text.len())
+    text
 }
 
 impl Section {
@@ -197,7 +197,7 @@ impl PayloadPart {
         let lines: Vec<Line> = lines
             .into_iter()
             .map(|text| Line {
-                text,
+                text: prompt_text(&text),
                 is_short: false,
             })
             .collect();

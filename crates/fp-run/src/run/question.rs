@@ -9,12 +9,12 @@ use super::ready::listed;
 use fp_plan::plan::id::TaskId;
 use fp_plan::repo_path::RepoPath;
 use fp_plan::settings::SpendingLimit;
-use fp_plan::text::{one_line, prompt_lines, prompt_quoted};
+use fp_plan::text::{command_span, prompt_lines};
 
-/// Longest command in a question, in bytes.
-const MAX_COMMAND: usize = 500;
 /// Longest text of a builder or of another machine, in bytes.
 const MAX_SAID: usize = 8000;
+/// Longest question, in bytes: the commands in it are whole.
+const MAX_QUESTION: usize = 64 * 1024;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AnswerOption {
@@ -51,7 +51,7 @@ pub enum Topic {
     VerifierSilent(TaskId),
     /// A commit could not be made.
     CommitBlocked(TaskId),
-    /// A commit could not be made, because the index is locked.
+    /// A commit could not be made, because git is locked: its index, HEAD, or another of its files.
     IndexLocked(TaskId),
     /// A hook changed the content of a commit.
     CommitRewritten(TaskId),
@@ -151,6 +151,7 @@ impl Topic {
                     ..
                 },
             ) => (task, commands) == (of, dropped),
+            (Self::PassesBefore(task), Event::Waived { task: of, .. }) => task == of,
             (
                 Self::FailsBefore { commands },
                 Event::ChecksDropped {
@@ -264,7 +265,7 @@ impl Topic {
                     AnswerChoice::Continue,
                     "go on with the tasks that don't depend on it",
                 ),
-                (AnswerChoice::Retry, "give it all its iterations again"),
+                (AnswerChoice::Retry, "give it all its attempts again"),
                 CHANGE,
                 STOP,
             ],
@@ -316,7 +317,7 @@ impl Topic {
                 STOP,
             ],
             Self::IndexLocked(_) => &[
-                (AnswerChoice::Retry, "try again, once the index is free"),
+                (AnswerChoice::Retry, "try again, once the lock is gone"),
                 STOP,
             ],
             Self::CommitRewritten(_) => &[
@@ -401,7 +402,14 @@ impl Topic {
 
 /// What somebody said, on one line and safe for a prompt.
 pub(super) fn said(text: &str) -> String {
-    one_line(&prompt_lines(text, MAX_SAID))
+    said_within(text, MAX_SAID)
+}
+
+/// The same in at most `max` bytes.
+pub(super) fn said_within(text: &str, max: usize) -> String {
+    let safe = prompt_lines(text, max);
+    let lines = safe.lines().map(str::trim).filter(|line| !line.is_empty());
+    lines.collect::<Vec<_>>().join(" ")
 }
 
 impl Question {
@@ -424,7 +432,7 @@ impl Question {
             Topic::CheckDoubted { task, commands } => {
                 let commands: Vec<String> = commands
                     .iter()
-                    .map(|command| prompt_quoted(command, MAX_COMMAND))
+                    .map(|command| command_span(command))
                     .collect();
                 let text = format!(
                     "The builder of task {task} doubts its check {}: {reason}",
@@ -444,7 +452,7 @@ impl Question {
             Topic::VerifierSilent(task) => (
                 "No verdict",
                 format!(
-                    "Two verifiers of task {task} ended without a verdict. How should it continue?"
+                    "Two verifiers of task {task} ended without a verdict{reason}. How should it continue?"
                 ),
             ),
             Topic::CommitBlocked(task) | Topic::IndexLocked(task) => (
@@ -500,8 +508,9 @@ impl Question {
             ),
             Topic::BuildersSilent => (
                 "No builder",
-                "Tasks are ready, but builders end without taking one. How should it continue?"
-                    .to_owned(),
+                format!(
+                    "Tasks are ready, but builders end without taking one{reason}. How should it continue?"
+                ),
             ),
         };
         let option = |(choice, description): &(AnswerChoice, &str)| AnswerOption {
@@ -545,7 +554,7 @@ impl Question {
             .map(|option| option.each(said))
             .collect();
         Self {
-            text: said(&self.text),
+            text: said_within(&self.text, MAX_QUESTION),
             header: said(&self.header),
             options,
             ..self.clone()

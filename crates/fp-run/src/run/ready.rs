@@ -184,12 +184,13 @@ impl State {
     /// Describes an obstacle in words.
     pub fn explain(&self, task: &TaskState, obstacle: &Obstacle) -> String {
         match obstacle {
-            Obstacle::Done | Obstacle::Failed => match &task.reason {
-                Some(reason) => format!("it is {}: {reason}", task.status.into_str()),
-                None => format!("it is {}", task.status.into_str()),
+            Obstacle::Done => "it is done".to_owned(),
+            Obstacle::Failed => match &task.reason {
+                Some(reason) => format!("it failed: {reason}"),
+                None => "it failed".to_owned(),
             },
             Obstacle::Blocked { by } if task.status == Status::Skipped => {
-                format!("it is SKIPPED: Blocked by {by}")
+                format!("it is skipped: blocked by {by}")
             }
             Obstacle::Blocked { by } => {
                 format!("it waits for {by}, which was given up: retry that first")
@@ -197,7 +198,7 @@ impl State {
             Obstacle::Held {
                 by: Some(by),
                 status,
-            } => format!("it is {} by {by}", status.into_str()),
+            } => format!("it is {}, with {by}", status.into_str()),
             Obstacle::Held { by: None, status } => format!("it is {}", status.into_str()),
             Obstacle::Edited => {
                 format!(

@@ -96,7 +96,12 @@ impl Hint for Refusal {
                 "undo the edit of that task in tasks.md and add a new task instead; one that is being built can be \
                  released first, a failed one retried"
             }
-            Self::Status { .. } => "`fp why PLAN TASK` says how it came to that, and what is next",
+            Self::Status { task, .. } => {
+                return Some(
+                    format!("`fp why PLAN {task}` says how it came to that, and what is next")
+                        .into(),
+                );
+            }
             Self::BuiltOn { on_it, .. } => match on_it.last()? {
                 (id, Status::Completed) => {
                     return Some(

@@ -19,8 +19,11 @@ use crate::verification::{Check, GitSurroundings};
 use fp_plan::plan::id::{AgentName, MachineId, PlanId, TaskId};
 
 /// The role of an agent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, strum::IntoStaticStr,
+)]
 #[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase", const_into_str)]
 pub enum Role {
     /// Takes tasks.
     #[default]
@@ -51,6 +54,9 @@ pub struct RunAgent {
     pub task: Option<TaskId>,
     /// Consecutive dispatches that ended without the builder taking a task.
     pub fruitless: u32,
+    /// What it said last, if it ended without a result.
+    #[serde(default)]
+    pub said: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -107,6 +113,9 @@ pub struct Approval {
     pub commits: Option<CommitHistory>,
     /// The commands to run once no task is left.
     pub end_commands: Vec<String>,
+    /// The code of the line that says so, which only this machine can tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub code: Option<String>,
 }
 
 /// A question with its answer.
@@ -157,6 +166,9 @@ pub struct State {
     pub plan_id: PlanId,
     /// Sequence number of the last event; 0 for an empty log.
     pub seq: u64,
+    /// The first entry that this machine did not write: from there on the log counts for reading alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub foreign: Option<u64>,
     /// Time of the last event.
     pub last_at: Option<Timestamp>,
     /// The clock at the first of the entries since which the log is ahead of it.
@@ -180,6 +192,9 @@ pub struct State {
     pub tried: bool,
     /// The tasks that a new approval during the run added or changed, and whose commands were not tried since.
     pub untried: BTreeSet<TaskId>,
+    /// The number of tests that each command last ran, where it said so and ran any.
+    #[serde(default)]
+    pub tests_ran: BTreeMap<String, usize>,
     /// This machine, in a shared plan.
     pub machine: Option<MachineId>,
     /// All machines that share the plan, or did.
@@ -247,6 +262,11 @@ impl State {
             .collect();
     }
 
+    /// True if somebody else may have changed what was approved since the user was asked.
+    pub fn may_be_others(&self) -> bool {
+        self.foreign.is_some() || self.is_shared()
+    }
+
     /// The surroundings of the checkout at the start of the run, if known.
     pub fn around(&self) -> Option<&GitSurroundings> {
         Some(&self.run.as_ref()?.terms.found.as_ref()?.around)
@@ -280,11 +300,17 @@ impl State {
     /// The command with which whoever leads the run goes on.
     pub fn lead_command(&self) -> String {
         let command = match self.has_processes() {
-            true => "fp run",
+            true => return self.run_command(),
             false if self.is_running() => "fp next",
             false => "fp start",
         };
         format!("{command} {}", self.plan_id)
+    }
+
+    /// The `fp run` that goes on as the last one was started.
+    pub fn run_command(&self) -> String {
+        let flags = self.run.as_ref().map(|run| run.terms.flags.to_string());
+        format!("fp run {}{}", self.plan_id, flags.unwrap_or_default())
     }
 
     /// True if `name` is an agent of this run.

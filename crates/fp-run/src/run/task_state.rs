@@ -12,25 +12,31 @@ use crate::verification::change::Change;
 use fp_plan::plan::id::{AgentName, MachineId, TaskId};
 use fp_plan::repo_path::RepoPath;
 
-/// The state of a leaf. Readiness is derived, never stored.
+/// The state of a leaf. Readiness is derived, never stored. Its name in the log is not the word that people read.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, strum::IntoStaticStr,
 )]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-#[strum(serialize_all = "SCREAMING_SNAKE_CASE", const_into_str)]
+#[strum(const_into_str)]
 pub enum Status {
     /// Nobody works on it.
     #[default]
+    #[strum(serialize = "waiting")]
     Pending,
     /// A builder works on it.
+    #[strum(serialize = "building")]
     Implementing,
     /// It was submitted.
+    #[strum(serialize = "verifying")]
     AwaitingVerification,
     /// It passed.
+    #[strum(serialize = "done")]
     Completed,
     /// It was given up.
+    #[strum(serialize = "failed")]
     Failed,
     /// One of its dependencies was given up.
+    #[strum(serialize = "skipped")]
     Skipped,
 }
 
@@ -193,6 +199,12 @@ pub struct TaskState {
     /// Other paths that its builder edited while others work in the same checkout.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub edited: BTreeSet<RepoPath>,
+    /// Why its builder's last submission in this iteration was refused.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refused: Option<String>,
+    /// Times that its builder fell silent since it was last submitted.
+    #[serde(default, skip_serializing_if = "crate::is_default")]
+    pub silences: u32,
     /// The answered question whose answer the builder hasn't been told yet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answered: Option<String>,

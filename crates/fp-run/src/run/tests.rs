@@ -225,19 +225,19 @@ fn a_retry_brings_back_exactly_what_was_skipped() {
     };
     assert_eq!(
         statuses(&machine),
-        ["FAILED", "FAILED", "SKIPPED", "SKIPPED", "SKIPPED"]
+        ["failed", "failed", "skipped", "skipped", "skipped"]
     );
     let events = machine.state.retry(&id("1")).unwrap();
     machine.take(events);
     assert_eq!(
         statuses(&machine),
-        ["PENDING", "FAILED", "PENDING", "SKIPPED", "PENDING"]
+        ["waiting", "failed", "waiting", "skipped", "waiting"]
     );
     machine.check();
     let refusal = machine.state.retry(&id("4")).unwrap_err();
     assert_eq!(
         refusal.to_string(),
-        "task 4 is SKIPPED: it waits for a failed task, retry 2"
+        "task 4 is skipped: it waits for a failed task, retry 2"
     );
 }
 
@@ -252,7 +252,7 @@ fn what_was_done_before_is_done_again_only_where_nothing_is_in_the_way() {
     let refused = machine.state.retry(&id("1")).unwrap_err().to_string();
     assert_eq!(
         refused,
-        "task 1 is COMPLETED: task 3, which builds on it, is under way: release that first"
+        "task 1 is done: task 3, which builds on it, is under way: release that first"
     );
     let events = machine.state.release(&id("3"), "later").unwrap();
     machine.take(events);
@@ -267,7 +267,7 @@ fn what_was_done_before_is_done_again_only_where_nothing_is_in_the_way() {
     let refused = machine.state.retry(&id("2")).unwrap_err().to_string();
     assert_eq!(
         refused,
-        "task 2 is COMPLETED: it waits for 1, which is not done: retry that first"
+        "task 2 is done: it waits for 1, which is not done: retry that first"
     );
     machine.check();
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use super::decide::RunDecision;
 use super::event::{Base, Decider, Event, Judgement};
-use super::question::{AnswerChoice, ClosedUnanswered, Topic};
+use super::question::{AnswerChoice, ClosedUnanswered, Topic, said_within};
 use super::ready::Obstacle;
 use super::refusal::Refusal;
 use super::state::{ChecksBefore, CommitIntent, State, Status, TaskState, TaskVerdict};
@@ -13,9 +13,9 @@ use crate::verification::{Check, CheckVerdict, list};
 use fp_plan::plan::id::TaskId;
 use fp_plan::repo_path::RepoPath;
 use fp_plan::settings::ExecutionModel;
-use fp_plan::text::prompt_quoted;
+use fp_plan::text::command_span;
 
-/// Longest summary and command in a question, in bytes.
+/// Longest summary in a question, in bytes.
 const MAX_SUMMARY: usize = 500;
 /// Longest end of a command's output in a question, in bytes.
 const MAX_OUTPUT: usize = 300;
@@ -78,10 +78,8 @@ pub(super) fn said_by_verifier(summary: &str) -> String {
     match summary.trim() {
         "" => String::new(),
         summary => {
-            format!(
-                "The verifier says: {}.",
-                prompt_quoted(summary.trim_end_matches('.'), MAX_SUMMARY)
-            )
+            let summary = said_within(summary.trim_end_matches('.'), MAX_SUMMARY);
+            format!("The verifier says: \"{summary}\".")
         }
     }
 }
@@ -100,11 +98,9 @@ pub(super) fn told_end(check: &Check, by_beginning: bool) -> Option<String> {
     };
     let shown = shown.unwrap_or(&lines).join(" ");
     let ended = head.split(" after ").next().unwrap_or_default();
-    let command = prompt_quoted(check.command()?, MAX_SUMMARY);
-    Some(format!(
-        "{command} ended with {ended}: {}.",
-        prompt_quoted(&shown, MAX_OUTPUT)
-    ))
+    let command = command_span(check.command()?);
+    let output = said_within(&shown, MAX_OUTPUT);
+    Some(format!("{command} ended with {ended}: \"{output}\"."))
 }
 
 /// The question whether the plan is at fault, and its reason: all that failed is a command, or a command failed in the
@@ -128,7 +124,7 @@ fn doubt_of_checks(task: &TaskState, opinion: &VerifierOpinion) -> Option<(Topic
     {
         "Each criterion was judged to hold."
     } else if failed().any(|check| check.command().is_some() && again(check)) {
-        "It failed in the same tree before."
+        "It failed on the same files before."
     } else {
         return None;
     };

@@ -29,6 +29,23 @@ static DEPENDENCY: LazyLock<Regex> = LazyLock::new(|| {
         "dependency|dependencies|crates?|packages?|library|libraries|gems?|의존성|패키지|라이브러리|크레이트",
     )
 });
+/// Where packages come from, and what tells that they are the same.
+pub(super) static ORIGIN: LazyLock<Regex> = LazyLock::new(|| {
+    word_pattern(
+        "registry|registries|mirrors?|checksums?|integrity|vendor(?:ed)?|forks?|레지스트리|미러|체크섬",
+    )
+});
+/// What runs tests, and what tells it which.
+static TEST_SETUP: LazyLock<Regex> = LazyLock::new(|| {
+    word_pattern(
+        "scripts?|test (?:runners?|commands?|config(?:uration)?|setup|settings|targets?)|harness|pytest|tox|nox|jest|vitest|mocha|nextest|workspace",
+    )
+});
+static CHANGES: LazyLock<Regex> = LazyLock::new(|| {
+    regex(
+        r"(?i)\b(?:add|adds|set|sets|configure|configures|change|changes|switch|switches|move|moves|migrate|migrates|replace|replaces|introduce|introduces|rename|renames|exclude|excludes|remove|removes|split|splits)\b|설정|추가|변경",
+    )
+});
 static FORBIDS: LazyLock<Regex> = LazyLock::new(|| {
     regex(
         r"(?i)\b(no|not|never|without|avoid|don't|doesn't|none|instead of|rather than)\b|않|말 것|마세요|없이|금지",
@@ -78,6 +95,22 @@ pub(super) fn wants_fewer_tests(text: &str) -> bool {
     })
 }
 
+/// True if the text asks for another value of the setting `name`, such as `scripts.test`, or to set tests up.
+pub(super) fn wants_test_setting(text: &str, name: &str) -> bool {
+    let key = word_pattern(&regex::escape(
+        name.rsplit(['.', ' ']).next().unwrap_or(name),
+    ));
+    let named = word_pattern(&regex::escape(name));
+    // A key such as `test` is a word of many tasks.
+    let is_telling = |sentence: &str| {
+        named.is_match(sentence)
+            || name.len() - name.rfind('.').unwrap_or(0) > 6 && key.is_match(sentence)
+    };
+    wishes(text).any(|sentence| {
+        is_telling(sentence) || CHANGES.is_match(sentence) && TEST_SETUP.is_match(sentence)
+    })
+}
+
 /// The sentences that don't forbid.
 fn wishes(text: &str) -> impl Iterator<Item = &str> {
     let sentences = text.split(['\n', ';']).flat_map(|line| line.split(". "));
@@ -116,6 +149,24 @@ mod tests {
         check("serde-yaml is what we use", false);
         check("Parse the file", false);
         check("의존성 추가 금지", false);
+    }
+
+    #[test]
+    fn settings_that_are_wanted() {
+        let check = |text: &str, name: &str, expect: bool| {
+            assert_eq!(wants_test_setting(text, name), expect, "{text} {name}")
+        };
+        check("Add a script for the tests", "scripts.test", true);
+        check("Set `scripts.test` to vitest", "scripts.test", true);
+        check("Move to vitest", "scripts.test", true);
+        check("`addopts` has -q", "tool.pytest.ini_options.addopts", true);
+        check("Add a test", "scripts.test", false);
+        check(
+            "All tests pass with pytest",
+            "tool.pytest.ini_options.addopts",
+            false,
+        );
+        check("Do not change the scripts", "scripts.test", false);
     }
 
     #[test]

@@ -10,6 +10,7 @@ mod leftovers;
 mod output_cut;
 pub mod ownership;
 mod test_cases;
+mod test_setup;
 mod weakened;
 
 use std::collections::BTreeMap;
@@ -20,11 +21,14 @@ use serde::{Deserialize, Serialize};
 pub use boundary::Boundary;
 use change::{Change, ChangeStatus, ChangedLines};
 pub use leftovers::is_suspect;
+pub use test_setup::{check_counts, tests_ran};
 
 use fp_plan::package_files::is_package_file;
 use fp_plan::plan::field::FieldKind;
 use fp_plan::plan::task::Task;
 use fp_plan::repo_path::RepoPath;
+use fp_plan::test_settings::has_test_settings;
+use fp_plan::text::command_span;
 
 /// The result of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -58,16 +62,22 @@ impl Check {
             return format!("Check {}: {}", self.name, self.detail);
         };
         let (head, output) = self.detail.split_once('\n').unwrap_or((&self.detail, ""));
-        let ended = head
-            .split_once(" after ")
-            .filter(|_| head.contains(", output sha256 "));
-        let ended = ended.map_or(head, |(ended, _)| ended);
+        let ended = without_proof(head);
         let output = if output.is_empty() {
             ", no output".to_owned()
         } else {
             format!("\n{output}")
         };
-        format!("`{command}` failed: {ended}{output}")
+        let command = command_span(command);
+        format!("{command} failed: {ended}{output}")
+    }
+
+    /// The result on one line: how a command ended, and the last line that it printed.
+    pub fn result(&self) -> String {
+        let (head, output) = self.detail.split_once('\n').unwrap_or((&self.detail, ""));
+        let last = output.lines().rfind(|line| !line.trim().is_empty());
+        let last = last.map_or_else(String::new, |line| format!(": {}", line.trim()));
+        format!("{}{last}", without_proof(head))
     }
 
     pub fn fails(&self) -> bool {
@@ -91,6 +101,14 @@ impl Check {
             detail: detail.into(),
         }
     }
+}
+
+/// How a command ended, without the time that it took and the hash of its output.
+fn without_proof(head: &str) -> &str {
+    let ended = head
+        .split_once(" after ")
+        .filter(|_| head.contains(", output sha256 "));
+    ended.map_or(head, |(ended, _)| ended)
 }
 
 /// Prefix of the names of checks that run a command.
@@ -247,13 +265,17 @@ pub struct ChangedText {
     pub after: Option<String>,
 }
 
-/// True if the checks need the whole text of a changed file: manifests, lock files and tests.
+/// True if the checks need the whole text of a changed file: manifests, lock files, tests and what sets them up.
 pub fn wants_text(change: &Change) -> bool {
     change.kind == change::FileKind::File
         && change.status != ChangeStatus::ModeChanged
-        && change
-            .ends()
-            .any(|path| is_package_file(path) || weakened::is_of_interest(path))
+        && change.ends().any(|path| {
+            is_package_file(path) || weakened::is_of_interest(path) || sets_tests_up(path)
+        })
+}
+
+fn sets_tests_up(path: &RepoPath) -> bool {
+    has_test_settings(&path.to_lossy())
 }
 
 /// Fails a task whose commands were disturbed, by each other or by what they test.
@@ -282,6 +304,7 @@ pub fn check_around(facts: &ChangeFacts) -> Vec<Check> {
         .check(now)
         .into_iter()
         .chain(began.check_tools(now, facts))
+        .chain(began.check_checkout(now))
         .collect()
 }
 
@@ -355,6 +378,10 @@ pub struct GitSurroundings {
     /// find.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub tools: BTreeMap<String, String>,
+    /// The path of each uncommitted change in the user's checkout, with a hash of its content, where the working tree is
+    /// another one.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub checkout: BTreeMap<String, String>,
 }
 
 impl GitSurroundings {
@@ -389,7 +416,9 @@ impl GitSurroundings {
     /// install programs, and hooks, as package managers do: what a commit has is compared with what was verified.
     pub fn disturbed(&self, now: &Self) -> bool {
         let replaced = |(path, hash)| now.tools.get(path).is_some_and(|now| now != hash);
-        let is_seen = |(path, _): &(&String, &String)| !path.starts_with("hooks");
+        let is_seen = |(path, _): &(&String, &String)| {
+            !path.starts_with("hooks") && !path.starts_with("modules/")
+        };
         let seen_before = self.files.iter().filter(is_seen);
         !seen_before.eq(now.files.iter().filter(is_seen)) || self.tools.iter().any(replaced)
     }
@@ -422,6 +451,20 @@ impl GitSurroundings {
                 format!("since the claim: {}", list(&told)),
             )
         })
+    }
+
+    /// Mentions uncommitted changes in the user's checkout, which are no builder's: the user may work there.
+    fn check_checkout(&self, now: &Self) -> Option<Check> {
+        let (began, now) = (&self.checkout, &now.checkout);
+        let changed = now
+            .iter()
+            .filter(|(path, hash)| began.get(*path) != Some(*hash));
+        let changed = changed.map(|(path, _)| format!("{path} was changed"));
+        let gone = began.keys().filter(|path| !now.contains_key(*path));
+        let gone = gone.map(|path| format!("{path} has no uncommitted change any more"));
+        let told: Vec<String> = changed.chain(gone).collect();
+        let detail = || format!("since the claim, in the user's checkout: {}", list(&told));
+        (!told.is_empty()).then(|| Check::new("checkout", CheckVerdict::Note, detail()))
     }
 
     /// Words the fact that another branch is checked out `now`. A detached HEAD has no branch, as in a worktree or

@@ -340,6 +340,249 @@ fn dependencies() {
 }
 
 #[test]
+fn packages_that_come_from_elsewhere() {
+    let check = |text: &str, before: &str, after: &str, expect: &str| {
+        let files: &[(&str, Option<&str>, Option<&str>)] = &[
+            (
+                "Cargo.toml",
+                Some("[package]\n"),
+                Some("[package]\nname = 'x'\n"),
+            ),
+            ("Cargo.lock", Some(before), Some(after)),
+        ];
+        texts(&scope(&["Cargo.toml"], text), files, "dependencies", expect);
+    };
+    let locked = |version: &str, source: &str, checksum: &str| {
+        format!(
+            "[[package]]\nname = \"a\"\nversion = \"{version}\"\nsource = \"registry+https://{source}\"\nchecksum = \"{checksum}\"\n"
+        )
+    };
+    let before = locked("1.0.0", "r/index", "c");
+    let why = "; a package stays where it came from unless the task speaks of a registry, a mirror or a checksum";
+    check("", &before, &before, "Pass: none was added");
+    check(
+        "",
+        &before,
+        &locked("1.0.1", "r/index", "d"),
+        "Pass: none was added",
+    );
+    check(
+        "",
+        &before,
+        &locked("1.0.0", "evil/index", "c"),
+        &format!(
+            "Fail: Cargo.lock: a 1.0.0 comes from registry+https://evil/index, as nothing did before{why}"
+        ),
+    );
+    check(
+        "",
+        &before,
+        &locked("1.0.0", "r/index", "d"),
+        &format!("Fail: Cargo.lock: a 1.0.0 has another address or checksum: d{why}"),
+    );
+    check(
+        "",
+        &before,
+        &locked("1.0.1", "evil/index", "d"),
+        &format!(
+            "Fail: Cargo.lock: a 1.0.1 comes from registry+https://evil/index, as nothing did before{why}"
+        ),
+    );
+    check(
+        "",
+        &before,
+        &before.replace("checksum = \"c\"\n", ""),
+        &format!(
+            "Fail: Cargo.lock: a 1.0.0 has another address or checksum: none in its place{why}"
+        ),
+    );
+    check(
+        "Take packages from our mirror",
+        &before,
+        &locked("1.0.0", "mirror/index", "c"),
+        "Note: Cargo.lock: a 1.0.0 comes from registry+https://mirror/index, as nothing did before",
+    );
+    check(
+        "",
+        &before,
+        "[[package",
+        &format!("Fail: Cargo.lock can't be read as what its name says{why}"),
+    );
+    texts(
+        &scope(&["Cargo.toml"], ""),
+        &[(
+            "Cargo.toml",
+            Some("[dependencies]\na = '1'\n"),
+            Some("[dependencies]\na = { git = 'https://evil/a' }\n"),
+        )],
+        "dependencies",
+        "Note: Cargo.toml names https://evil/a, and did not before",
+    );
+}
+
+#[test]
+fn tests_switched_off_from_outside() {
+    let check = |files: &[&str],
+                 text: &str,
+                 path: &str,
+                 before: Option<&str>,
+                 after: &str,
+                 expect: &str| {
+        texts(
+            &scope(files, text),
+            &[(path, before, Some(after))],
+            "tests",
+            expect,
+        );
+    };
+    let off = ", which can keep tests from running";
+    let script = |name: &str, run: &str| format!(r#"{{"scripts": {{"{name}": "{run}"}}}}"#);
+    let npm = |text: &str, before: &str, after: &str, expect: &str| {
+        check(
+            &["package.json"],
+            text,
+            "package.json",
+            Some(before),
+            after,
+            expect,
+        );
+    };
+    npm(
+        "",
+        &script("test", "jest"),
+        &script("test", "true"),
+        &format!("Fail: package.json: scripts.test was changed: \"true\"{off}"),
+    );
+    npm(
+        "Replace the test script",
+        &script("test", "jest"),
+        &script("test", "vitest"),
+        "Note: package.json: scripts.test was changed: \"vitest\"",
+    );
+    npm(
+        "",
+        "{}",
+        &script("test", "jest"),
+        "Note: package.json: scripts.test is new: \"jest\"",
+    );
+    npm(
+        "",
+        &script("dev", "a"),
+        &script("dev", "b"),
+        "Note: package.json: scripts.dev was changed: \"b\"",
+    );
+    npm(
+        "",
+        "{}",
+        r#"{"version": "2"}"#,
+        "NotApplicable: no test was touched",
+    );
+    npm(
+        "",
+        "{}",
+        r#"{"jest": {"testPathIgnorePatterns": ["a"]}}"#,
+        &format!("Fail: package.json: jest is new: {{\"testPathIgnorePatterns\":[\"a\"]}}{off}"),
+    );
+    let cargo = |before: &str, after: &str, expect: &str| {
+        check(
+            &["Cargo.toml"],
+            "",
+            "Cargo.toml",
+            Some(before),
+            after,
+            expect,
+        );
+    };
+    let package = "[package]\nname = 'x'\n";
+    cargo(
+        package,
+        &format!("{package}autotests = false\n"),
+        &format!("Fail: Cargo.toml: package.autotests is new: false{off}"),
+    );
+    cargo(
+        package,
+        &format!("{package}[[test]]\nname = \"t\"\nharness = false\n"),
+        &format!("Fail: Cargo.toml: test.t.harness is new: false{off}"),
+    );
+    cargo(
+        "[workspace]\nmembers = [\"a\"]\n",
+        "[workspace]\nmembers = []\n",
+        &format!("Fail: Cargo.toml: workspace.members a was taken out{off}"),
+    );
+    cargo(
+        "[workspace]\nmembers = []\n",
+        "[workspace]\nmembers = [\"a\"]\n",
+        "NotApplicable: no test was touched",
+    );
+    check(
+        &["pyproject.toml"],
+        "",
+        "pyproject.toml",
+        Some("[project]\n"),
+        "[project]\n[tool.pytest.ini_options]\naddopts = \"--co\"\n",
+        &format!("Fail: pyproject.toml: tool.pytest.ini_options.addopts is new: --co{off}"),
+    );
+    let vitest = |listed: &str, expect: &str| {
+        check(
+            &[listed],
+            "",
+            "web/vitest.config.ts",
+            Some("a"),
+            "b",
+            expect,
+        );
+    };
+    vitest(
+        "web",
+        &format!("Fail: web/vitest.config.ts: the configuration was changed: b{off}"),
+    );
+    vitest(
+        "web/vitest.config.ts",
+        "Note: web/vitest.config.ts: the configuration was changed: b",
+    );
+}
+
+#[test]
+fn commands_that_run_no_test() {
+    let ran = |line: &str, output: &str| {
+        command_check(&CommandRun {
+            line: line.into(),
+            end: Some(CommandEnd::Exited(0)),
+            duration: Duration::ZERO,
+            output: output.into(),
+            sha256: String::new(),
+        })
+    };
+    let none = [
+        ran(
+            "cargo test",
+            "test result: ok. 0 passed; 0 failed; 0 ignored",
+        ),
+        ran("make", "done"),
+    ];
+    let check = |text: &str, before: Option<usize>, expect: Option<&str>| {
+        let found = check_counts(&scope(&[], text), &none, |_| before);
+        assert_eq!(found.as_ref().map(verdict).as_deref(), expect);
+    };
+    check("", None, Some("Note: `cargo test` ran none"));
+    check(
+        "",
+        Some(3),
+        Some("Fail: `cargo test` ran none, and 3 before"),
+    );
+    check(
+        "Remove the old tests",
+        Some(3),
+        Some("Note: `cargo test` ran none, and 3 before"),
+    );
+    assert_eq!(
+        tests_ran(&ran("cargo test", "test result: ok. 2 passed; 1 failed")),
+        Some(3)
+    );
+    assert_eq!(check_counts(&scope(&[], ""), &none[1..], |_| Some(3)), None);
+}
+
+#[test]
 fn weakened_tests() {
     let check = |text: &str, changed: &[(&str, Option<&str>, Option<&str>)], expect: &str| {
         texts(&scope(&["src", "tests"], text), changed, "tests", expect);

@@ -1,10 +1,14 @@
-//! Notices tests that a change weakens: deleted, removed, switched off, or left with fewer checks. Only a task whose words ask for it may do so.
+//! Notices tests that a change weakens: deleted, removed, switched off, also from outside, or left with fewer checks. Only
+//! a task whose words ask for it may do so.
 
 use std::collections::HashMap;
 
 use super::change::{Change, ChangeStatus};
 use super::test_cases::{SwitchPlace, TestCase, is_check, is_idle, switches_off, test_cases};
-use super::{ChangeFacts, ChangedText, Check, CheckVerdict, TaskScope, intent, list};
+use super::test_setup::changed_settings;
+use super::{
+    ChangeFacts, ChangedText, Check, CheckVerdict, TaskScope, intent, list, sets_tests_up,
+};
 use crate::test_files;
 use fp_plan::repo_path::RepoPath;
 
@@ -32,11 +36,16 @@ pub(super) fn check(scope: &TaskScope, facts: &ChangeFacts) -> Check {
         .iter()
         .filter_map(|file| read(file, &facts.changes))
         .collect();
-    let unread = facts.unread.iter().filter(|path| is_of_interest(path));
+    let unread = facts
+        .unread
+        .iter()
+        .filter(|path| is_of_interest(path) || sets_tests_up(path));
     let unread: Vec<String> = unread
         .map(|path| format!("{path} is too large to be looked at"))
         .collect();
-    if texts.is_empty() && unread.is_empty() {
+    let (settings_off, settings) = changed_settings(scope, facts);
+    let sets_up = !settings_off.is_empty() || !settings.is_empty();
+    if texts.is_empty() && unread.is_empty() && !sets_up {
         return Check::new("tests", CheckVerdict::NotApplicable, "no test was touched");
     }
     let after: usize = texts.iter().map(|text| text.after.len()).sum();
@@ -50,6 +59,7 @@ pub(super) fn check(scope: &TaskScope, facts: &ChangeFacts) -> Check {
     problems.extend(off);
     let (hollow, rewritten) = hollowed(&texts);
     problems.extend(hollow);
+    problems.extend(settings_off);
     if !problems.is_empty() {
         let allowed = intent::wants_fewer_tests(&scope.text);
         let verdict = if allowed {
@@ -64,7 +74,7 @@ pub(super) fn check(scope: &TaskScope, facts: &ChangeFacts) -> Check {
         };
         return Check::new("tests", verdict, format!("{}{why}", list(&problems)));
     }
-    let notes = [renamed, off_in_new, rewritten, unread].concat();
+    let notes = [renamed, off_in_new, rewritten, settings, unread].concat();
     if notes.is_empty() {
         return Check::new(
             "tests",

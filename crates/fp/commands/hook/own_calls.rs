@@ -78,6 +78,11 @@ pub(super) fn own_calls_are_about_to_run(
             learned.push((run, owner, id));
         }
     }
+    // A clone's text for agents is for the user's own rules to let through.
+    let is_of_specs = |call: &Vec<String>| call.get(1).is_some_and(|word| word == "specs");
+    if calls.iter().any(is_of_specs) && !hook.context.trusts_place()? {
+        return Ok(());
+    }
     hook.reply(HookReply::Allow("a command of this plugin"));
     for (run, owner, id) in learned {
         run.note(hook, |state| agent_known(state, &owner, id))?;
@@ -91,6 +96,9 @@ fn plan_named(hook: &IncomingHook, selector: &str) -> Result<Option<OngoingRun>,
     let Ok(folder) = context.plans()?.resolve(selector) else {
         return Ok(None);
     };
+    if !context.own_ids().contains(folder.id()) {
+        return Ok(None);
+    }
     let plan = OpenPlan::new(context.repo().clone(), context.settings()?.clone(), folder);
     Ok(plan.load().ok().map(|loaded| OngoingRun {
         plan,

@@ -1,9 +1,7 @@
 //! The user's own words: what is typed, and the answers by which the user consents.
 
-use std::time::Duration;
-
 use fp_host::claude::hook::HookReply;
-use fp_host::store::acquire;
+use fp_run::report::standing::LeadPresence;
 use fp_run::run::consent::{ConsentCode, PrintedQuestion};
 
 use super::{IncomingHook, OngoingRun};
@@ -40,16 +38,12 @@ pub(super) fn user_has_typed(hook: &IncomingHook) -> Result<(), CommandError> {
 fn tell_questions(hook: &IncomingHook) -> Result<(), CommandError> {
     let is_asked = |run: &OngoingRun| {
         let is_open = run.state.has_processes() && run.state.open_questions().next().is_some();
-        is_open && acquire(&run.plan.lead_lock(), Duration::ZERO).is_ok()
+        is_open && run.plan.look_at_lead().presence(&run.state) == LeadPresence::Gone
     };
     let mut asked = hook.runs()?.filter(is_asked);
     // Where several are open the output says which is meant.
     if let (Some(run), None) = (asked.next(), asked.next()) {
-        let text = asked_text(
-            run.plan.id(),
-            &run.state.asks(),
-            &format!("fp run {}", run.plan.id()),
-        );
+        let text = asked_text(run.plan.id(), &run.state.asks(), &run.state.run_command());
         let reply = HookReply::PromptContext(&text);
         // One that is cut can't be asked word for word.
         if reply.json()["hookSpecificOutput"]["additionalContext"] == *text {

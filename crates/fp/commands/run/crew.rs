@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::time::{Duration, Instant};
 
-use fp_host::agents::{AgentNews, AgentOrder, AgentProgram, RunningAgent, ServiceFault};
+use fp_host::agents::{AgentNews, AgentOrder, AgentProgram, LifeSigns, RunningAgent, ServiceFault};
 use fp_host::plan::OpenPlan;
 use fp_host::process::CommandEnd;
 use fp_host::run::{fresh_token, worktree};
@@ -37,6 +37,10 @@ const MAX_WAIT: Duration = Duration::from_secs(300);
 /// Tries in a row, without one that reached its service, after which a session is told that it has no network; and tries
 /// that may fail in words that are not known.
 const TRIES: u32 = 3;
+/// Time within which a program that fails has failed at once.
+const AT_ONCE: Duration = Duration::from_secs(10);
+/// Looks for signs of life within the time after which an agent counts as silent.
+const LOOKS: u32 = 4;
 /// News that wait to be taken in; a process that talks faster waits.
 const QUEUE: usize = 1024;
 
@@ -163,6 +167,7 @@ struct Member {
     task: AgentTask,
     started: Instant,
     heard: Instant,
+    signs: LifeSigns,
     doing: String,
     /// True once it has said anything.
     has_spoken: bool,
@@ -185,6 +190,18 @@ struct Member {
     /// Since when its service is away, and what the program says of it.
     waits: Option<(Instant, String)>,
     process: AgentProcess,
+}
+
+impl Member {
+    /// True if nothing was heard or seen of it for `limit`.
+    fn is_silent(&mut self, limit: Duration) -> bool {
+        let is_due = self.heard.elapsed().min(self.signs.at.elapsed()) > limit / LOOKS;
+        let is_over = self.heard.elapsed() > limit;
+        if (is_due || is_over) && self.signs.has_worked(&self.agent, &self.task.cwd) {
+            self.heard = Instant::now();
+        }
+        self.heard.elapsed() > limit
+    }
 }
 
 /// All agents of a run.
@@ -282,22 +299,21 @@ impl<'c> Crew<'c> {
         self.waiting.clear();
     }
 
-    /// The present activity of each agent.
-    pub(super) fn doing(&self) -> BTreeMap<AgentName, String> {
-        let at = self
-            .members
-            .iter()
-            .map(|(name, member)| (name.clone(), member.doing.clone()));
+    /// The present activity of each agent, and for how long nothing was heard of it.
+    pub(super) fn doing(&self) -> BTreeMap<AgentName, (String, Duration)> {
+        let members = self.members.iter().map(|(name, member)| {
+            let doing = (member.doing.clone(), member.heard.elapsed());
+            (name.clone(), doing)
+        });
         let waits = |until: Instant| {
             let seconds = until.saturating_duration_since(Instant::now()).as_secs() + 1;
-            format!("its service is away: again in {seconds} s")
+            format!("starts again in {seconds} s")
         };
-        at.chain(
-            self.waiting
-                .iter()
-                .map(|(name, (_, until))| (name.clone(), waits(*until))),
-        )
-        .collect()
+        let waiting = self.waiting.iter().map(|(name, (_, until))| {
+            let doing = (waits(*until), Duration::ZERO);
+            (name.clone(), doing)
+        });
+        members.chain(waiting).collect()
     }
 
     /// Learns which task each builder has.
@@ -369,6 +385,7 @@ impl<'c> Crew<'c> {
             task,
             started: now,
             heard: now,
+            signs: LifeSigns::at_start(),
             doing: "starts".to_owned(),
             has_spoken: false,
             was_reached: false,
@@ -418,7 +435,8 @@ impl<'c> Crew<'c> {
                 let has_ended = member
                     .end
                     .is_some_and(|(since, _)| member.is_closed || since.elapsed() > DRAIN);
-                let is_over = has_ended || is_refused || member.heard.elapsed() > silence;
+                let is_silent = member.is_silent(silence);
+                let is_over = has_ended || is_refused || is_silent;
                 is_over.then(|| (name.clone(), member.end.map(|(_, end)| end)))
             })
             .collect();
@@ -517,7 +535,7 @@ impl<'c> Crew<'c> {
                 return Ok(member.cost.denied.insert(rule).then_some(told));
             }
             AgentNews::Fault(fault) => member.fault = Some(fault),
-            AgentNews::Heard | AgentNews::Request { .. } => {}
+            AgentNews::Heard | AgentNews::Said(_) | AgentNews::Request { .. } => {}
             AgentNews::Closed => member.is_closed = true,
         }
         Ok(None)
@@ -550,7 +568,8 @@ impl<'c> Crew<'c> {
             before,
             ..
         } = member;
-        let complaint = agent.end(GRACE);
+        let ran = started.elapsed();
+        let words = agent.end(GRACE);
         cost.seconds = started.elapsed().as_secs();
         let name = task.name.clone();
         let state = self.plan.load()?.state;
@@ -589,6 +608,16 @@ impl<'c> Crew<'c> {
             self.waiting.insert(name, (anew, Instant::now()));
             return Ok(Vec::new());
         }
+        let failed_at_once = fault.is_none()
+            && !is_well
+            && end.is_some()
+            && (has_spoken || !has_failed)
+            && ran < AT_ONCE
+            && state.ended_empty(&name, "", None).is_some();
+        let fault = match failed_at_once {
+            true => Some(ServiceFault::Unknown(words.failure(program))),
+            false => fault,
+        };
         let is_done = state
             .agents
             .get(&name)
@@ -599,9 +628,12 @@ impl<'c> Crew<'c> {
             Some(ServiceFault::Away(_) | ServiceFault::Unknown(_)) if self.is_ending || is_done => {
                 Ok(vec![CrewNews::Ended(name)])
             }
-            Some(ServiceFault::Unknown(why)) if task.away + 1 >= TRIES => refused(why),
+            Some(ServiceFault::Unknown(why)) if task.away + 1 >= TRIES => {
+                self.log(Vec::from_iter(state.ended_empty(&name, &words.last, None)))?;
+                refused(why)
+            }
             Some(ServiceFault::Away(why) | ServiceFault::Unknown(why)) => {
-                self.unreached += u32::from(!was_reached);
+                self.unreached += u32::from(!was_reached && !failed_at_once);
                 if self.unreached >= TRIES && self.context.session().is_some() {
                     return Err(CommandError::failed(format!("{program} can't reach its service from here: {why}"))
                         .hint("the session may run commands without network: `fp run` in a terminal, or `/fp:implement --here`"));
@@ -629,22 +661,24 @@ impl<'c> Crew<'c> {
             }
             None => {
                 if has_failed && !has_spoken {
-                    let how = if complaint.is_empty() {
-                        "without a word".to_owned()
-                    } else {
-                        format!("with: {complaint}")
-                    };
-                    return Err(CommandError::failed(format!("{program} ended at once, {how}")).hint(
+                    return Err(CommandError::failed(words.failure(program)).hint(
                         format!(
                             "see whether `{program}` works by itself, and what `agents` in your settings has"
                         ),
                     ));
                 }
+                let limit = self.plan.settings.agents.silence_minutes;
+                let silent = end.is_none().then_some(limit);
+                self.log(Vec::from_iter(state.ended_empty(
+                    &name,
+                    &words.last,
+                    silent,
+                )))?;
                 let said = (!is_well).then(|| {
                     let why = if end.is_none() {
                         "said nothing for too long, and was ended".to_owned()
                     } else {
-                        format!("ended badly: {complaint}")
+                        format!("ended badly: {}", words.complaint)
                     };
                     CrewNews::Told(format!("{name} ({program}) {why}"))
                 });

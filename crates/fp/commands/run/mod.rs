@@ -18,11 +18,14 @@ use fp_host::store::{StoreError, acquire};
 use fp_host::trust::{Consent, ConsentSource};
 use fp_plan::plan::id::{AgentName, PlanId};
 use fp_plan::settings::{AgentPlayer, SpendingLimit};
-use fp_plan::text::shell_quoted;
-use fp_run::report::status::StatusReport;
+use fp_plan::text::{shown_command, wrapped};
+use fp_run::report::standing::LeadPresence;
+use fp_run::report::status::{StatusReport, used_up};
 use fp_run::run::State;
-use fp_run::run::event::RunTerms;
+use fp_run::run::event::{Event, RunFlags, RunTerms};
 use fp_run::run::next::LeadAction;
+use fp_run::run::payload::short;
+use fp_run::run::question::AnswerChoice;
 use fp_run::run::state::{Activity, RunStatus, Status};
 
 use super::consent::answer;
@@ -32,6 +35,7 @@ use super::status::watch_plan;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
 use crate::input;
+use crate::printer::columns;
 use crew::{AgentTask, Crew, CrewNews};
 use view::{LeadInput, LeadView};
 
@@ -85,22 +89,17 @@ pub(crate) fn run(args: RunArgs, context: &Context) -> CommandResult {
     if let Some(Action::Start(args)) = args.action {
         return start::run(args, context);
     }
-    let mut plan = context.open_trusted(args.terms.plan.as_deref())?;
+    let mut plan = context.open_to_lead(args.terms.plan.as_deref())?;
     // What can't start at all is said before anything is looked for.
     plan.load()?.state.start(RunTerms::default())?;
-    let flags = [
-        args.builders.map(|builders| format!(" -j {builders}")),
-        args.agent
-            .as_ref()
-            .map(|agent| format!(" --agent {}", shell_quoted(agent))),
-        args.budget
-            .map(|budget| format!(" --budget {}", shell_quoted(&budget.to_string()))),
-    ];
-    let way_on = format!(
-        "fp run {}{}",
-        plan.id(),
-        flags.into_iter().flatten().collect::<String>()
-    );
+    let flags = RunFlags {
+        builders: args.builders,
+        agent: args.agent.clone(),
+        budget: args.budget,
+        max_iterations: args.terms.max_iterations,
+        no_commit: args.terms.no_commit,
+    };
+    let way_on = format!("fp run {}{flags}", plan.id());
     let _lock = match acquire(&plan.lead_lock(), LEAD_PATIENCE) {
         Ok(lock) => lock,
         Err(StoreError::Locked { holder, .. }) => return watch_another(&plan, holder, context),
@@ -131,6 +130,7 @@ pub(crate) fn run(args: RunArgs, context: &Context) -> CommandResult {
         client: Some(std::process::id()),
         attended,
         processes: true,
+        flags,
         builders: args.builders.unwrap_or(plan.settings.max_parallel_tasks),
         ..RunTerms::default()
     };
@@ -167,12 +167,25 @@ pub(crate) fn run(args: RunArgs, context: &Context) -> CommandResult {
     }
     lead.crew.end_all();
     lead.view.close();
+    send_rest(&plan, context);
     let told = match &end {
         Ok(end) => end.in_words(&plan)?,
         Err(error) => format!("{} has stopped: {}", plan.id(), error.message),
     };
     notify(&plan, &told, context);
     end?.print(&plan, &way_on, context)
+}
+
+/// Sends what waits for the next entry that other machines need: after the end of a run there is none. It is no loss
+/// where that fails.
+fn send_rest(plan: &OpenPlan, context: &Context) {
+    let is_over = plan
+        .load()
+        .is_ok_and(|it| it.state.is_shared() && !it.state.is_running());
+    if is_over && plan.store.waiting().is_ok_and(|waiting| waiting > 0) {
+        let sent = plan.lock_in_order();
+        drop(sent.and_then(|mut ledger| ledger.append(vec![Event::Renewed], context.now())));
+    }
 }
 
 /// Another process leads the run: shows what it does.
@@ -198,28 +211,45 @@ fn watch_another(plan: &OpenPlan, holder: Option<String>, context: &Context) -> 
 /// Fails unless the user trusts the repository with agents: their programs take its settings, hooks and instructions
 /// without asking.
 fn expect_trusted_place(plan: &OpenPlan, yes: bool, context: &Context) -> Result<(), CommandError> {
-    let trust = context.trust()?;
-    let root = &plan.repo.root;
-    let env = |name: &str| context.env(name);
-    if trust.trusts(&Consent::Agents)? || fp_host::claude::is_trusted_folder(&env, root) {
+    if context.trusts_place()? {
         return Ok(());
     }
+    let agents = &plan.settings.agents;
+    let program = |player: &AgentPlayer| {
+        let own = agents.programs.get(&player.program);
+        match own.filter(|own| !own.start.is_empty()) {
+            Some(own) => format!(
+                "{} ({})",
+                player.program,
+                shown_command(&own.start.join(" "))
+            ),
+            None => player.program.clone(),
+        }
+    };
+    let (builder, verifier) = (program(&agents.builder), program(&agents.verifier));
+    let what = match builder == verifier {
+        true => format!("builders and verifiers are processes of {builder}"),
+        false => format!("builders are processes of {builder}, verifiers of {verifier}"),
+    };
+    let root = &plan.repo.root;
     let what = format!(
-        "agents that start in {} take on its settings, hooks and instructions, as Claude Code does in a folder that you trust",
+        "{what}. In {} they take on its settings, hooks and instructions, as \
+         Claude Code does in a folder that you trust",
         root.display()
     );
     let source = if yes {
         Some(ConsentSource::Flag)
     } else if input::can_ask(context) {
-        context
-            .printer
-            .note(&format!("Before anything starts: {what}."));
+        let asked = wrapped(&format!("Before anything starts: {what}."), columns());
+        context.printer.note(&asked.join("\n"));
         input::agrees("Do you trust it?", context).then_some(ConsentSource::Terminal)
     } else {
         None
     };
     if let Some(source) = source {
-        return Ok(trust.add(Consent::Agents, source, context.now())?);
+        return Ok(context
+            .trust()?
+            .add(Consent::Agents, source, context.now())?);
     }
     Err(CommandError::refused(format!("nothing was started: {what}")).hint(
         "run `fp run` at a terminal, and say yes; or open the folder in Claude Code, and trust it there; a script adds --yes",
@@ -524,7 +554,13 @@ impl LeadEnd {
             Self::Over => {
                 let state = plan.load()?.state;
                 let text = final_report(plan, &context.tree(plan)?, &state, context);
-                context.report(&StatusReport::new(&state), &text)?;
+                let text = text + &what_now(plan, &state)?;
+                context.report(&StatusReport::new(&state, LeadPresence::Present), &text)?;
+                if let Some(used_up) = stopped_by_budget(&state) {
+                    context.printer.note(&format!(
+                        "note: {used_up}; a higher --budget goes on: {way_on}"
+                    ));
+                }
                 Ok(over(&state))
             }
             Self::Asked(asks) => {
@@ -545,6 +581,36 @@ impl LeadEnd {
             }
         }
     }
+}
+
+/// The commands that show what the run has made.
+fn what_now(plan: &OpenPlan, state: &State) -> Result<String, CommandError> {
+    let id = plan.id();
+    let report = format!("Report: fp report {id} --out report.html\n");
+    if let Some(member) = plan.store.membership()?.filter(|_| state.is_shared()) {
+        let (remote, branch) = (&member.place.remote, &member.place.branch);
+        return Ok(format!(
+            "\nReview: git fetch {remote} && git log -p HEAD..{remote}/{branch}\n\
+             Merge:  git merge {remote}/{branch}\n{report}"
+        ));
+    }
+    let own = state.tasks.iter().filter(|task| !task.imported);
+    let own = own.filter_map(|task| Some((task.ended_at?, task.commit.as_ref()?)));
+    let review = own.min().map_or_else(String::new, |(_, first)| {
+        format!("Review: git log -p {}~..\n", short(first))
+    });
+    Ok(format!("\n{review}{report}"))
+}
+
+/// Why the run ended, if that was by its budget.
+fn stopped_by_budget(state: &State) -> Option<String> {
+    let is_cancelled = state
+        .run
+        .as_ref()
+        .is_some_and(|run| run.status == RunStatus::Cancelled);
+    let stop = [AnswerChoice::Stop.into_str()];
+    let stopped = state.questions.iter().rfind(|asked| asked.answer == stop);
+    used_up(&stopped.filter(|_| is_cancelled)?.question.topic)
 }
 
 /// The questions without which nothing goes on, and the command that goes on.

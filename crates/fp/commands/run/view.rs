@@ -32,6 +32,10 @@ pub(super) struct LeadView {
     answer: Option<(String, String)>,
     /// The last things worth saying.
     told: Vec<String>,
+    /// True while the user is asked whether to stop.
+    asks_to_stop: bool,
+    /// True once the user has stopped it.
+    is_stopping: bool,
 }
 
 enum ViewKind {
@@ -47,6 +51,8 @@ enum ViewKind {
     },
 }
 
+/// Help on the keys of the live view.
+const KEYS: &str = "q stops the run, arrows scroll";
 /// Lines of news in the live view.
 const NEWS: usize = 3;
 
@@ -57,6 +63,8 @@ impl LeadView {
             asked: Vec::new(),
             answer: None,
             told: Vec::new(),
+            asks_to_stop: false,
+            is_stopping: false,
         }
     }
 
@@ -174,29 +182,54 @@ impl LeadView {
             }
             ViewKind::Screen { watch, screen } => {
                 watch.take()?;
-                let options = self.asked.first().map(|(_, labels)| {
-                    let keys = labels
-                        .iter()
-                        .zip(1..)
-                        .map(|(label, key)| format!("{key} {label}"));
-                    format!("  {}", keys.collect::<Vec<_>>().join("   "))
-                });
+                let asked = self.asked.first();
+                let stop = match (self.asks_to_stop, self.is_stopping) {
+                    (false, _) => None,
+                    (true, false) => Some("Stop the run? What runs may finish. y/n"),
+                    (true, true) => Some("End what still runs, too? y/n"),
+                };
+                let keys = match (stop, asked) {
+                    (Some(_), _) => "y stops, n goes on".to_owned(),
+                    (None, Some((_, labels))) if !labels.is_empty() => {
+                        format!("1-{} answer, q stops, arrows scroll", labels.len().min(9))
+                    }
+                    (None, _) => KEYS.to_owned(),
+                };
                 let beside = Beside {
                     doing: crew.doing(),
-                    lines: options.into_iter().chain(self.told.clone()).collect(),
+                    by_digits: asked.map(|(question, _)| question.clone()),
+                    lines: stop
+                        .map(str::to_owned)
+                        .into_iter()
+                        .chain(self.told.clone())
+                        .collect(),
+                    keys,
                 };
-                let input = watch.show(screen, &beside, time, context.now());
-                Ok(match input {
-                    None => LeadInput::Gone,
-                    Some(ScreenInput::End) => LeadInput::Stop,
-                    Some(ScreenInput::Digit(digit)) => {
-                        let chosen = self.asked.first().and_then(|(question, labels)| {
-                            Some((question.clone(), labels.get(digit.checked_sub(1)?)?.clone()))
-                        });
-                        self.answer = chosen.or(self.answer.take());
-                        LeadInput::Nothing
-                    }
-                    Some(_) => LeadInput::Nothing,
+                let Some(input) = watch.show(screen, &beside, time, context.now()) else {
+                    return Ok(LeadInput::Gone);
+                };
+                let stops =
+                    input == ScreenInput::End || input == ScreenInput::Yes && self.asks_to_stop;
+                self.asks_to_stop = match input {
+                    ScreenInput::Quit => true,
+                    ScreenInput::End | ScreenInput::Yes | ScreenInput::No => false,
+                    ScreenInput::Digit(_)
+                    | ScreenInput::Scroll(_)
+                    | ScreenInput::Page(_)
+                    | ScreenInput::Resized
+                    | ScreenInput::Nothing => self.asks_to_stop,
+                };
+                if let (ScreenInput::Digit(digit), false) = (input, self.asks_to_stop) {
+                    let chosen = asked.and_then(|(question, labels)| {
+                        Some((question.clone(), labels.get(digit.checked_sub(1)?)?.clone()))
+                    });
+                    self.answer = chosen.or(self.answer.take());
+                }
+                self.is_stopping |= stops;
+                Ok(if stops {
+                    LeadInput::Stop
+                } else {
+                    LeadInput::Nothing
                 })
             }
         }

@@ -1,13 +1,16 @@
 //! `fp status --watch`: a view that follows the log and fits a terminal of any size.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::time::Duration;
 
+use fp_host::lead::LeadLook;
 use fp_host::plan::OpenPlan;
 use fp_host::screen::{Screen, ScreenInput};
 use fp_host::store::{LogReader, Portion, StoreError};
 use fp_plan::plan::id::AgentName;
 use fp_run::report::lasted;
+use fp_run::report::standing::{LeadPresence, RunStanding};
 use fp_run::report::status::StatusReport;
 use fp_run::run::State;
 use fp_run::run::event::Entry;
@@ -15,16 +18,21 @@ use fp_run::run::state::{Activity, Role, RunAgent, Status};
 use jiff::Timestamp;
 use unicode_width::UnicodeWidthStr as _;
 
-use super::{TaskColumns, groups_of, head_lines, id_width, status_lines, task_lines};
+use super::{
+    DETAIL, TaskColumns, TextRoom, groups_of, head_lines, id_width, indented_lines, lines_within,
+    need_lines, status_lines, task_lines,
+};
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
-use crate::printer::columns;
+use crate::printer::{columns, cut_columns};
 use crate::theme::{self, Look, StyledLine};
 
 /// Interval between updates of the log and the times.
 const LOOK: Duration = Duration::from_millis(250);
-/// Help on the keys.
-const KEYS: &str = "q ends, arrows scroll";
+/// Help on the keys of the view.
+const KEYS: &str = "q closes, arrows scroll";
+/// Silence of an agent that is worth showing.
+const SILENT: Duration = Duration::from_secs(30);
 
 /// Shows the run of `plan` until the user ends the view. Fails if the log can't be read, and restores the
 /// terminal first.
@@ -38,16 +46,24 @@ pub(crate) fn watch_plan(plan: &OpenPlan, context: &Context) -> CommandResult {
             .hint("without --watch, the status is printed once")
     })?;
     while watch.report.is_open() {
+        let beside = Beside {
+            keys: KEYS.to_owned(),
+            ..Beside::default()
+        };
         // `None`: the terminal is gone.
-        if let None | Some(ScreenInput::End) =
-            watch.show(&mut screen, &Beside::default(), LOOK, context.now())
+        if let None | Some(ScreenInput::End | ScreenInput::Quit) =
+            watch.show(&mut screen, &beside, LOOK, context.now())
         {
             return Ok(Exit::Done);
         }
         watch.take()?;
     }
     drop(screen);
-    let lines = status_lines(&watch.state, &watch.report, context.now(), columns(), false);
+    let room = TextRoom {
+        wrap: columns(),
+        cut: cut_columns(),
+    };
+    let lines = status_lines(&watch.state, &watch.report, context.now(), room, false);
     context.printer.styled(&(lines.join("\n") + "\n"));
     Ok(Exit::Done)
 }
@@ -55,18 +71,24 @@ pub(crate) fn watch_plan(plan: &OpenPlan, context: &Context) -> CommandResult {
 /// The knowledge of a lead beside the log.
 #[derive(Debug, Default)]
 pub(crate) struct Beside {
-    /// The present activity of each agent.
-    pub(crate) doing: BTreeMap<AgentName, String>,
-    /// Lines above the tasks.
+    /// The present activity of each agent, and for how long nothing was heard of it.
+    pub(crate) doing: BTreeMap<AgentName, (String, Duration)>,
+    /// The question that digits answer.
+    pub(crate) by_digits: Option<String>,
+    /// Lines that are never scrolled away.
     pub(crate) lines: Vec<String>,
+    /// Help on the keys.
+    pub(crate) keys: String,
 }
 
 /// A run as its log grows, and the part of it that is shown.
 pub(crate) struct RunWatch {
+    folder: PathBuf,
+    lead: LeadPresence,
     reader: LogReader,
     state: State,
     report: StatusReport,
-    /// The first visible line of the tasks.
+    /// The first visible line of what scrolls.
     first: usize,
 }
 
@@ -74,8 +96,10 @@ impl RunWatch {
     pub(crate) fn new(plan: &OpenPlan) -> Self {
         let state = plan.store.empty_state();
         Self {
+            folder: plan.folder.path().to_owned(),
+            lead: LeadPresence::Unknown,
             reader: plan.store.reader(),
-            report: StatusReport::new(&state),
+            report: StatusReport::new(&state, LeadPresence::Unknown),
             state,
             first: 0,
         }
@@ -83,14 +107,17 @@ impl RunWatch {
 
     /// Takes in what the log has since the last call, and returns it.
     pub(crate) fn take(&mut self) -> Result<Vec<Entry>, StoreError> {
+        let lead = LeadLook::at(&self.folder);
         let Portion { lines, anew, .. } = self.reader.more()?;
         if anew {
             self.state = self.state.emptied();
         }
         let entries: Vec<Entry> = lines.into_iter().map(|line| line.entry).collect();
         entries.iter().for_each(|entry| self.state.apply(entry));
-        if anew || !entries.is_empty() {
-            self.report = StatusReport::new(&self.state);
+        let lead = lead.presence(&self.state);
+        if anew || !entries.is_empty() || lead != self.lead {
+            self.report = StatusReport::new(&self.state, lead);
+            self.lead = lead;
         }
         Ok(entries)
     }
@@ -122,13 +149,14 @@ impl RunWatch {
 struct WatchFrame {
     /// The lines from the top; they fit the terminal in width and number.
     lines: Vec<String>,
-    /// The first visible line of the tasks, from 0: the requested one, or the last that still fills the view.
+    /// The first visible line of what scrolls, from 0: the requested one, or the last that still fills the view.
     first: usize,
     /// Number of lines that fit.
     room: usize,
 }
 
-/// The view of `report` on `state` at `now`, on `columns` and `rows`, with the tasks from line `first` on.
+/// The view of `report` on `state` at `now`, on `columns` and `rows`. What needs the user, the agents and the tasks are
+/// shown from their line `first` on.
 fn frame(
     state: &State,
     report: &StatusReport,
@@ -137,22 +165,11 @@ fn frame(
     (columns, rows): (usize, usize),
     first: usize,
 ) -> WatchFrame {
-    let plain = |line: String| StyledLine::default().and(Look::Plain, line);
-    let mut lines = head_lines(state, report, now, columns);
-    lines.extend(
-        agent_lines(state, beside, now, (rows / 4).max(1))
-            .into_iter()
-            .map(plain),
-    );
-    lines.extend(
-        report
-            .questions
-            .iter()
-            .take(2)
-            .map(|question| plain(format!("? {question}"))),
-    );
-    lines.extend(beside.lines.iter().cloned().map(plain));
-    // Leaves at least half of the screen to the tasks.
+    let is_silent = beside.doing.values().any(|(_, silent)| *silent >= SILENT);
+    let mut lines = head_lines(state, report, now, is_silent, columns);
+    let told = beside.lines.iter();
+    lines.extend(told.flat_map(|line| indented_lines(Look::Strong, "", line, columns)));
+    // Leaves at least half of the screen to what scrolls.
     lines.truncate(rows / 2);
     if rows > 10 {
         lines.push(StyledLine::default());
@@ -166,12 +183,29 @@ fn frame(
     };
     let groups = groups_of(report);
     let tasks = groups.iter().flat_map(|(_, tasks)| tasks.iter());
-    let tasks: Vec<StyledLine> = tasks
-        .flat_map(|task| task_lines(report, task, in_columns))
-        .collect();
-    let total = tasks.len();
+    let parts = [
+        need_lines(
+            state,
+            report,
+            usize::MAX,
+            beside.by_digits.as_deref(),
+            columns,
+        ),
+        agent_lines(state, report, beside, now, columns),
+        tasks
+            .flat_map(|task| task_lines(report, task, in_columns))
+            .collect(),
+    ];
+    let mut body: Vec<StyledLine> = Vec::new();
+    for part in parts.into_iter().filter(|part| !part.is_empty()) {
+        if !body.is_empty() {
+            body.push(StyledLine::default());
+        }
+        body.extend(part);
+    }
+    let total = body.len();
     let first = first.min(total.saturating_sub(room));
-    lines.extend(tasks.into_iter().skip(first).take(room));
+    lines.extend(body.into_iter().skip(first).take(room));
     if foot > 0 {
         lines.resize(rows - 1, StyledLine::default());
         let shown = format!(
@@ -179,32 +213,51 @@ fn frame(
             (first + 1).min(total),
             (first + room).min(total)
         );
-        lines.push(StyledLine::default().and(Look::Faint, at_sides(KEYS, &shown, columns)));
+        let keys = at_sides(&beside.keys, &shown, columns);
+        lines.push(StyledLine::default().and(Look::Faint, keys));
     }
     lines.truncate(rows);
     let lines = lines.iter().map(|line| line.painted(columns)).collect();
     WatchFrame { lines, first, room }
 }
 
-fn agent_lines(state: &State, beside: &Beside, now: Timestamp, most: usize) -> Vec<String> {
-    let told = |(name, agent): (&AgentName, &RunAgent)| {
-        let at = beside
-            .doing
-            .get(name)
-            .map_or_else(String::new, |at| format!(": {at}"));
-        Some(format!(
-            "{name}  {}, {}{at}",
-            doing(state, name, agent)?,
-            lasted(agent.since, now)
-        ))
+/// What each agent does; of an interrupted run, what it did when it was last heard of.
+fn agent_lines(
+    state: &State,
+    report: &StatusReport,
+    beside: &Beside,
+    now: Timestamp,
+    columns: usize,
+) -> Vec<StyledLine> {
+    let (then, now) = match report.standing {
+        RunStanding::Running => ("", Some(now)),
+        RunStanding::Interrupted => ("last heard of: ", state.last_at),
+        RunStanding::WaitsForYou
+        | RunStanding::Planning
+        | RunStanding::Approved
+        | RunStanding::Finished
+        | RunStanding::Cancelled => return Vec::new(),
     };
-    let mut lines: Vec<String> = state.agents.iter().filter_map(told).collect();
-    if lines.len() > most {
-        let more = lines.len() + 1 - most;
-        lines.truncate(most - 1);
-        lines.push(format!("and {more} more agents"));
-    }
-    lines
+    let now = now.unwrap_or_default();
+    let told = |(name, agent): (&AgentName, &RunAgent)| {
+        let doing = doing(state, name, agent)?;
+        let mut told = format!("{name}  {then}{doing}, {}", lasted(agent.since, now));
+        if let Some((at, silent)) = beside.doing.get(name) {
+            told.push_str(&format!(": {at}"));
+            if *silent >= SILENT {
+                let since = now - *silent;
+                told.push_str(&format!(" (silent for {})", lasted(since, now)));
+            }
+        }
+        Some(told)
+    };
+    let is_told = |agent: &RunAgent| then.is_empty() || agent.activity != Activity::Idle;
+    let agents = state.agents.iter().filter(|(_, agent)| is_told(agent));
+    agents
+        .filter_map(told)
+        .flat_map(|line| lines_within(&line, columns.max(1), DETAIL))
+        .map(|line| StyledLine::default().and(Look::Plain, line))
+        .collect()
 }
 
 fn doing(state: &State, name: &AgentName, agent: &RunAgent) -> Option<String> {
@@ -228,7 +281,13 @@ fn builds(state: &State, name: &AgentName, activity: Activity) -> String {
         .into();
     };
     let id = &held.leaf.id;
+    let is_asked = || {
+        state
+            .open_questions()
+            .any(|question| question.topic.task() == Some(id))
+    };
     match (held.status, activity) {
+        (_, Activity::Idle) if is_asked() => format!("waits for your answer on {id}"),
         (Status::AwaitingVerification, _) if held.awaits_commit() => {
             format!("waits for the commit of {id}")
         }
@@ -265,6 +324,10 @@ mod tests {
     /// A run of `tasks` tasks: the first is done, the second is being built, the third waits for it, the
     /// fourth failed.
     fn run_of(tasks: usize) -> State {
+        run_with(tasks, &json!([]))
+    }
+
+    fn run_with(tasks: usize, more: &serde_json::Value) -> State {
         let leaf = |number: usize| {
             let after = if number == 3 { vec!["2"] } else { vec![] };
             json!({ "id": number.to_string(), "title": format!("Write part {number}, 한글 and all that belongs to it"),
@@ -287,9 +350,43 @@ mod tests {
             { "asked": { "question": { "id": "q1", "topic": { "about": "taskFailed", "task": "4" },
                 "text": "Task 4 failed for good. How should it continue?", "header": "Task failed", "options": [] } } },
         ]);
-        let entry = json!({ "schemaVersion": 1, "seq": 1, "at": START, "events": events });
-        let entry: Entry = serde_json::from_value(entry).unwrap();
-        State::replay(PlanId::new("sample-20261121").unwrap(), [&entry])
+        let entries = [(1, &events), (2, more)].map(|(seq, events)| {
+            let entry = json!({ "schemaVersion": 1, "seq": seq, "at": START, "events": events });
+            serde_json::from_value::<Entry>(entry).unwrap()
+        });
+        State::replay(PlanId::new("sample-20261121").unwrap(), &entries)
+    }
+
+    /// The same run, in which nobody works any more, and a second question is open.
+    fn waiting_run() -> State {
+        let text = "Task 2 did not pass by its commands. \"grep -q mine src/p17.txt\" ended with exit status 1. \
+            How should it continue?";
+        let option =
+            |label: &str, description: &str| json!({ "label": label, "description": description });
+        let options = [
+            option(
+                "Change the task",
+                "correct it with `fp task revise`, then `fp approve`; it goes on with its work",
+            ),
+            option(
+                "Run without this check",
+                "verify it again without; the evidence and the report say so",
+            ),
+            option("Stop", "end the run; what is done stays"),
+        ];
+        run_with(
+            4,
+            &json!([
+                { "agentEnded": { "name": "builder-3" } },
+                { "submitted": { "task": "2", "owner": "builder-2", "tree": "t", "files": [] } },
+                { "agentEnded": { "name": "builder-2" } },
+                { "answered": { "question": "q1", "options": ["Continue"], "by": "user" } },
+                { "asked": { "question": { "id": "q2", "topic": { "about": "checkFailed", "task": { "task": "2", "commands": [] } },
+                    "text": text, "header": "Check", "options": options } } },
+                { "asked": { "question": { "id": "q3", "topic": { "about": "endChecks" }, "text": "And the end?",
+                    "header": "End", "options": [] } } },
+            ]),
+        )
     }
 
     fn later() -> Timestamp {
@@ -297,14 +394,22 @@ mod tests {
     }
 
     fn view(state: &State, size: (usize, usize), first: usize) -> WatchFrame {
-        let mut frame = frame(
-            state,
-            &StatusReport::new(state),
-            &Beside::default(),
-            later(),
-            size,
-            first,
-        );
+        let beside = Beside {
+            keys: KEYS.to_owned(),
+            ..Beside::default()
+        };
+        view_of(state, LeadPresence::Unknown, &beside, size, first)
+    }
+
+    fn view_of(
+        state: &State,
+        lead: LeadPresence,
+        beside: &Beside,
+        size: (usize, usize),
+        first: usize,
+    ) -> WatchFrame {
+        let report = StatusReport::new(state, lead);
+        let mut frame = frame(state, &report, beside, later(), size, first);
         frame
             .lines
             .iter_mut()
@@ -320,21 +425,21 @@ mod tests {
     fn eighty_columns() {
         assert_snapshot!(shown(6, (80, 16), 0), @r"
         Plan sample-20261121 (running)  2 min
-        ▰▱▱▱▱▱▱▱▱▱ 1 of 6 tasks done, 1 being built, 2 ready, 1 waiting, 1 failed
+        ▰▱▱▱▱▱▱▱▱▱ 1 of 6 tasks done, 1 failed, 1 being built, 2 ready, 1 waiting
+
+        Needs you:
+          ? Task 4 failed for good. How should it continue?
+            fp answer sample-20261121 q1 --option ''
+
         builder-1  is idle, 2 min
         builder-2  builds 2, 2 min
         builder-3  waits for a task, 2 min
-        ? Task 4 failed for good. How should it continue?
 
           ✕ 4  failed     Write part 4, 한글 and all that belongs to it  (1 question)
                           Criterion 1 (a␛[31m): no
           ▶ 2  building   Write part 2, 한글 and all that belongs to …  (1/3, builder-2)
           ● 5  ready      Write part 5, 한글 and all that belongs to it
-          ● 6  ready      Write part 6, 한글 and all that belongs to it
-          ○ 3  waiting    Write part 3, 한글 and all that belongs to it
-                          it waits for 2
-          ✓ 1  done       Write part 1, 한글 and all that belongs to it  (1/3, 0123456)
-        q ends, arrows scroll                                                   1-8 of 8
+        q closes, arrows scroll                                               1-12 of 16
         ");
     }
 
@@ -342,17 +447,17 @@ mod tests {
     fn forty_columns() {
         assert_snapshot!(shown(6, (40, 12), 0), @r"
         Plan sample-20261121 (running)  2 min
-        ▱▱▱▱▱ 1 of 6 tasks done, 1 being built,…
-        builder-1  is idle, 2 min
-        builder-2  builds 2, 2 min
-        builder-3  waits for a task, 2 min
-        ? Task 4 failed for good. How should it…
+        ▱▱▱▱▱ 1 of 6 tasks done, 1 failed, 1
+              being built, 2 ready, 1 waiting
 
-          ✕ 4  failed     Write par…  (1 questi…
-                          Criterion 1 (a␛[31m):…
-          ▶ 2  building   Write par…  (1/3, bui…
-          ● 5  ready      Write part 5, 한글 an…
-        q ends, arrows scroll           1-4 of 8
+        Needs you:
+          ? Task 4 failed for good. How should
+            it continue?
+            fp answer sample-20261121 q1
+            --option ''
+
+        builder-1  is idle, 2 min
+        q closes, arrows scroll        1-7 of 19
         ");
     }
 
@@ -360,19 +465,205 @@ mod tests {
     fn two_hundred_columns() {
         assert_snapshot!(shown(4, (200, 14), 0), @r"
         Plan sample-20261121 (running)  2 min
-        ▰▰▰▰▰▰▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱ 1 of 4 tasks done, 1 being built, 1 waiting, 1 failed
+        ▰▰▰▰▰▰▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱ 1 of 4 tasks done, 1 failed, 1 being built, 1 waiting
+
+        Needs you:
+          ? Task 4 failed for good. How should it continue?
+            fp answer sample-20261121 q1 --option ''
+
         builder-1  is idle, 2 min
         builder-2  builds 2, 2 min
         builder-3  waits for a task, 2 min
-        ? Task 4 failed for good. How should it continue?
+
+          ✕ 4  failed     Write part 4, 한글 and all that belongs to it  (1 question)  Criterion 1 (a␛[31m): no
+          ▶ 2  building   Write part 2, 한글 and all that belongs to it  (1/3, builder-2)
+        q closes, arrows scroll                                                                                                                                                                       1-10 of 12
+        ");
+    }
+
+    #[test]
+    fn two_questions_at_every_width() {
+        let beside = Beside {
+            by_digits: Some("q2".into()),
+            keys: "1-3 answer, q stops, arrows scroll".into(),
+            ..Beside::default()
+        };
+        let shown = |columns: usize, rows: usize| {
+            let state = waiting_run();
+            let view = view_of(&state, LeadPresence::Present, &beside, (columns, rows), 0);
+            view.lines.join("\n")
+        };
+        assert_snapshot!(shown(40, 36), @r#"
+        Plan sample-20261121 (waits for you)
+        ▰▱▱▱▱ 1 of 4 tasks done, 1 failed, 1
+              asking you, 1 waiting
+
+        Needs you:
+          Nothing goes on before you have
+          answered
+          ? 1 of 2: Task 2 did not pass by its
+            commands. "grep -q mine src/p17.txt"
+            ended with exit status 1. How should
+            it continue?
+              1 Change the task: correct it with
+              `fp task revise`, then `fp
+              approve`; it goes on with its work
+              2 Run without this check: verify
+              it again without; the evidence and
+              the report say so
+              3 Stop: end the run; what is done
+              stays
+          ? 2 of 2: And the end?
+
+          ✕ 4  failed     Write par…  (1 questi…
+                          Criterion 1 (a␛[31m):
+                          no
+          ? 2  asking     Write par…  (1/3, bui…
+                          it waits for your
+                          answer
+          ○ 3  waiting    Write part 3, 한글 an…
+                          it waits for 2
+          ✓ 1  done       Write par…  (1/3, 012…
+
+
+
+
+
+        1-3 answer, q stops, arrows scroll
+        "#);
+        assert_snapshot!(shown(80, 24), @r#"
+        Plan sample-20261121 (waits for you)
+        ▰▰▱▱▱▱▱▱▱▱ 1 of 4 tasks done, 1 failed, 1 asking you, 1 waiting
+
+        Needs you:
+          Nothing goes on before you have answered
+          ? 1 of 2: Task 2 did not pass by its commands. "grep -q mine src/p17.txt"
+            ended with exit status 1. How should it continue?
+              1 Change the task: correct it with `fp task revise`, then `fp approve`; it
+              goes on with its work
+              2 Run without this check: verify it again without; the evidence and the
+              report say so
+              3 Stop: end the run; what is done stays
+          ? 2 of 2: And the end?
 
           ✕ 4  failed     Write part 4, 한글 and all that belongs to it  (1 question)
                           Criterion 1 (a␛[31m): no
-          ▶ 2  building   Write part 2, 한글 and all that belongs to it  (1/3, builder-2)
+          ? 2  asking     Write part 2, 한글 and all that belongs to …  (1/3, builder-2)
+                          it waits for your answer
           ○ 3  waiting    Write part 3, 한글 and all that belongs to it
                           it waits for 2
           ✓ 1  done       Write part 1, 한글 and all that belongs to it  (1/3, 0123456)
-        q ends, arrows scroll                                                                                                                                                                           1-6 of 6
+
+
+        1-3 answer, q stops, arrows scroll                                    1-18 of 18
+        "#);
+        assert_snapshot!(shown(100, 24), @r#"
+        Plan sample-20261121 (waits for you)
+        ▰▰▰▱▱▱▱▱▱▱▱▱ 1 of 4 tasks done, 1 failed, 1 asking you, 1 waiting
+
+        Needs you:
+          Nothing goes on before you have answered
+          ? 1 of 2: Task 2 did not pass by its commands. "grep -q mine src/p17.txt" ended with exit status
+            1. How should it continue?
+              1 Change the task: correct it with `fp task revise`, then `fp approve`; it goes on with its
+              work
+              2 Run without this check: verify it again without; the evidence and the report say so
+              3 Stop: end the run; what is done stays
+          ? 2 of 2: And the end?
+
+          ✕ 4  failed     Write part 4, 한글 and all that belongs to it  (1 question)
+                          Criterion 1 (a␛[31m): no
+          ? 2  asking     Write part 2, 한글 and all that belongs to it  (1/3, builder-2)
+                          it waits for your answer
+          ○ 3  waiting    Write part 3, 한글 and all that belongs to it
+                          it waits for 2
+          ✓ 1  done       Write part 1, 한글 and all that belongs to it  (1/3, 0123456)
+
+
+
+        1-3 answer, q stops, arrows scroll                                                        1-17 of 17
+        "#);
+        assert_snapshot!(shown(200, 20), @r#"
+        Plan sample-20261121 (waits for you)
+        ▰▰▰▰▰▰▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱ 1 of 4 tasks done, 1 failed, 1 asking you, 1 waiting
+
+        Needs you:
+          Nothing goes on before you have answered
+          ? 1 of 2: Task 2 did not pass by its commands. "grep -q mine src/p17.txt" ended with exit status 1. How should it continue?
+              1 Change the task: correct it with `fp task revise`, then `fp approve`; it goes on with its work
+              2 Run without this check: verify it again without; the evidence and the report say so
+              3 Stop: end the run; what is done stays
+          ? 2 of 2: And the end?
+
+          ✕ 4  failed     Write part 4, 한글 and all that belongs to it  (1 question)  Criterion 1 (a␛[31m): no
+          ? 2  asking     Write part 2, 한글 and all that belongs to it  (1/3, builder-2)  it waits for your answer
+          ○ 3  waiting    Write part 3, 한글 and all that belongs to it  it waits for 2
+          ✓ 1  done       Write part 1, 한글 and all that belongs to it  (1/3, 0123456)
+
+
+
+
+        1-3 answer, q stops, arrows scroll                                                                                                                                                            1-12 of 12
+        "#);
+        // What doesn't fit is a scroll away.
+        let state = waiting_run();
+        let first = |row: usize| view_of(&state, LeadPresence::Present, &beside, (40, 10), row);
+        let all: Vec<String> = (0..60).flat_map(|row| first(row).lines).collect();
+        assert!(
+            all.iter().any(|line| line.trim() == "it continue?"),
+            "{all:?}"
+        );
+    }
+
+    #[test]
+    fn a_run_whose_lead_is_gone_stands_still() {
+        let beside = Beside::default();
+        let view = view_of(&run_of(4), LeadPresence::Gone, &beside, (80, 20), 0);
+        assert_snapshot!(view.lines.join("\n"), @r"
+        Plan sample-20261121 (interrupted)
+        ▰▰▱▱▱▱▱▱▱▱ 1 of 4 tasks done, 1 failed, 1 stopped, 1 waiting
+
+        Needs you:
+          Nothing runs: what led the run is gone
+          /fp:implement sample-20261121
+          ? Task 4 failed for good. How should it continue?
+            fp answer sample-20261121 q1 --option ''
+
+        builder-2  last heard of: builds 2, 0 s
+        builder-3  last heard of: waits for a task, 0 s
+
+          ✕ 4  failed     Write part 4, 한글 and all that belongs to it  (1 question)
+                          Criterion 1 (a␛[31m): no
+          ■ 2  stopped    Write part 2, 한글 and all that belongs to …  (1/3, builder-2)
+          ○ 3  waiting    Write part 3, 한글 and all that belongs to it
+                          it waits for 2
+          ✓ 1  done       Write part 1, 한글 and all that belongs to it  (1/3, 0123456)
+
+                                                                              1-15 of 15
+        ");
+    }
+
+    #[test]
+    fn a_silent_agent_shows_that() {
+        let mut beside = Beside::default();
+        let name = |name: &str| AgentName::new(name).unwrap();
+        let silent = |seconds| ("$ cargo test".to_owned(), Duration::from_secs(seconds));
+        beside.doing.insert(name("builder-1"), silent(5));
+        beside.doing.insert(name("builder-2"), silent(185));
+        let view = view_of(&run_of(4), LeadPresence::Present, &beside, (80, 12), 0);
+        assert_snapshot!(view.lines.join("\n"), @r"
+        Plan sample-20261121 (running)  2 min
+        ▰▰▱▱▱▱▱▱▱▱ 1 of 4 tasks done, 1 failed, 1 being built, 1 waiting
+
+        Needs you:
+          ? Task 4 failed for good. How should it continue?
+            fp answer sample-20261121 q1 --option ''
+
+        builder-1  is idle, 2 min: $ cargo test
+        builder-2  builds 2, 2 min: $ cargo test (silent for 3 min)
+        builder-3  waits for a task, 2 min
+
+                                                                               1-8 of 14
         ");
     }
 
@@ -380,25 +671,25 @@ mod tests {
     fn more_tasks_than_lines() {
         assert_snapshot!(shown(42, (60, 14), 20), @r"
         Plan sample-20261121 (running)  2 min
-        ▱▱▱▱▱▱▱ 1 of 42 tasks done, 1 being built, 38 ready, 1 wait…
-        builder-1  is idle, 2 min
-        builder-2  builds 2, 2 min
-        builder-3  waits for a task, 2 min
-        ? Task 4 failed for good. How should it continue?
+        ▱▱▱▱▱▱▱ 1 of 42 tasks done, 1 failed, 1 being built, 38
+                ready, 1 waiting
 
+          ● 14  ready      Write part 14, 한글 and all that belongs…
+          ● 15  ready      Write part 15, 한글 and all that belongs…
+          ● 16  ready      Write part 16, 한글 and all that belongs…
+          ● 17  ready      Write part 17, 한글 and all that belongs…
+          ● 18  ready      Write part 18, 한글 and all that belongs…
+          ● 19  ready      Write part 19, 한글 and all that belongs…
+          ● 20  ready      Write part 20, 한글 and all that belongs…
+          ● 21  ready      Write part 21, 한글 and all that belongs…
           ● 22  ready      Write part 22, 한글 and all that belongs…
-          ● 23  ready      Write part 23, 한글 and all that belongs…
-          ● 24  ready      Write part 24, 한글 and all that belongs…
-          ● 25  ready      Write part 25, 한글 and all that belongs…
-          ● 26  ready      Write part 26, 한글 and all that belongs…
-          ● 27  ready      Write part 27, 한글 and all that belongs…
-        q ends, arrows scroll                            21-26 of 44
+        q closes, arrows scroll                          21-29 of 52
         ");
         let end = view(&run_of(42), (60, 14), 1000);
-        // Two of the tasks have an extra line, for a dependency and a failure.
-        assert_eq!((end.first, end.room), (44 - end.room, 6));
+        // The question, the agents, and 44 lines of tasks: two have an extra one, for a dependency and a failure.
+        assert_eq!((end.first, end.room), (52 - end.room, 9));
         assert!(
-            end.lines.last().unwrap().ends_with("39-44 of 44"),
+            end.lines.last().unwrap().ends_with("44-52 of 52"),
             "{end:?}"
         );
     }
@@ -412,7 +703,7 @@ mod tests {
 
 
 
-        q ends, arrows scroll                     0-0 of 0
+        q closes, arrows scroll                   0-0 of 0
         ");
     }
 

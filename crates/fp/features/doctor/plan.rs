@@ -7,11 +7,12 @@ use std::path::Path;
 use fp_host::file::FileError;
 use fp_host::git::{Git, GitError};
 use fp_host::plan::{OpenPlan, leaf};
-use fp_host::platform;
 use fp_host::run::{RunError, evidence};
 use fp_host::store::{ExaminedLog, ExaminedSnapshot, SNAPSHOT};
 use fp_plan::plan::id::{PlanId, TaskId};
 use fp_plan::text::{counted, shell_quoted};
+use fp_run::report::handoff::NextStep;
+use fp_run::report::standing::{LeadPresence, RunStanding};
 use fp_run::run::event::{Entry, Event};
 use fp_run::run::state::Status;
 use fp_run::run::{Refusal, State};
@@ -30,6 +31,7 @@ pub(super) fn examine(plan: &OpenPlan) -> Vec<DoctorFinding> {
 
 fn examined(plan: &OpenPlan) -> Vec<DoctorFinding> {
     let mut found = files(plan);
+    let lead = plan.look_at_lead();
     let examined = match plan.store.examine() {
         Ok(examined) => examined,
         Err(error) => {
@@ -45,14 +47,14 @@ fn examined(plan: &OpenPlan) -> Vec<DoctorFinding> {
             &examined.snapshot,
         ));
         let state = State::replay(plan.id().clone(), &examined.log.entries);
-        found.extend(run(plan, &state));
+        found.extend(run(plan, &state, lead.presence(&state)));
     }
     found.push(leftovers(plan));
     found
 }
 
-fn run(plan: &OpenPlan, state: &State) -> Vec<DoctorFinding> {
-    let mut found = vec![claims(state, is_led(state)), evidence_files(plan, state)];
+fn run(plan: &OpenPlan, state: &State, lead: LeadPresence) -> Vec<DoctorFinding> {
+    let mut found = vec![claims(state, lead), evidence_files(plan, state)];
     match plan.git() {
         Ok(git) => {
             found.push(
@@ -107,6 +109,12 @@ pub(super) fn log(plan: &PlanId, examined: &ExaminedLog) -> Vec<DoctorFinding> {
         );
         found.push(DoctorFinding::warning(check, detail).fixable(plan, DoctorFix::DropTornLine));
     }
+    if let Some(seq) = examined.foreign {
+        let detail = format!(
+            "entry {seq} was not written by fp on this machine: nothing goes on from here until `fp approve {plan}`"
+        );
+        found.push(DoctorFinding::warning(check, detail));
+    }
     if found.is_empty() {
         let count = examined.entries.len();
         let entries = if count == 1 { "entry" } else { "entries" };
@@ -146,32 +154,37 @@ pub(super) fn snapshot(
         );
     }
     let before = entries.iter().take_while(|entry| entry.seq <= state.seq);
-    if State::replay(plan.clone(), before) != **state {
+    let mut replayed = State::replay(plan.clone(), before);
+    // Only the ledger knows the codes of its lines.
+    replayed.foreign = state.foreign;
+    let code = state.approval.as_ref().and_then(|a| a.code.clone());
+    replayed
+        .approval
+        .iter_mut()
+        .for_each(|a| a.code.clone_from(&code));
+    if replayed != **state {
         return rebuilt("does not match the log: one of them was edited by hand");
     }
     DoctorFinding::ok(check, "matches the log")
 }
 
-/// The client's process that leads the run is there; `None` where nobody can tell.
-fn is_led(state: &State) -> Option<bool> {
-    platform::is_running(state.run.as_ref()?.terms.client?)
-}
-
-/// The tasks that somebody holds. The run is led by a process that is there or not.
-pub(super) fn claims(state: &State, is_led: Option<bool>) -> DoctorFinding {
+/// The tasks that somebody holds.
+pub(super) fn claims(state: &State, lead: LeadPresence) -> DoctorFinding {
     let held: Vec<&TaskId> = state.running().map(|task| &task.leaf.id).collect();
     let what = if held.is_empty() {
         "no task is held".into()
     } else {
         format!("held: {}", listed_tasks(held.clone()))
     };
-    let fault = match (state.is_running(), is_led) {
-        (true, Some(false)) => "the session that led the run is gone",
-        (false, _) if !held.is_empty() => "the run is over",
-        _ => return DoctorFinding::ok("claims", what),
+    let go_on = NextStep::if_interrupted(state, RunStanding::of(state, lead));
+    let (fault, command) = match go_on {
+        Some(step) => ("interrupted: what led the run is gone", step.command),
+        None if !state.is_running() && !held.is_empty() => {
+            ("the run is over", format!("fp start {}", state.plan_id))
+        }
+        None => return DoctorFinding::ok("claims", what),
     };
-    DoctorFinding::warning("claims", format!("{what}; {fault}"))
-        .fixed_by(format!("fp start {}", state.plan_id))
+    DoctorFinding::warning("claims", format!("{what}; {fault}")).fixed_by(command)
 }
 
 /// The completed tasks whose verdict has no evidence file.
@@ -232,8 +245,7 @@ fn commits(git: &Git, state: &State) -> Result<DoctorFinding, GitError> {
 /// The obstacles to the next commit.
 pub(super) fn way_of_commit(git: &Git) -> DoctorFinding {
     let check = "git";
-    let lock = git.git_dir().join("index.lock");
-    if lock.exists() {
+    if let Some(lock) = git.locks().first() {
         let detail = format!(
             "{} keeps git from committing; if no git is running, a killed one has left it: remove it",
             lock.display()

@@ -14,6 +14,7 @@ use super::plan::{claims, log, snapshot};
 use super::setup::{broad_permissions, permissions};
 use super::*;
 use crate::features::install::settings::ClientSettingsFile;
+use fp_run::report::standing::LeadPresence;
 
 const TREE: &str =
     "- [ID: root] Goal (Complexity: 5)\n- [ID: 1] A (Complexity: 2)\n- [ID: 2] B (Complexity: 2)\n";
@@ -128,40 +129,41 @@ fn what_is_wrong_with_a_snapshot() {
 #[test]
 fn who_holds_what() {
     let start = Some("fp start sample-20261121");
+    let go_on = Some("/fp:implement sample-20261121");
     check(
-        &claims(&State::new(plan()), Some(false)),
+        &claims(&State::new(plan()), LeadPresence::Gone),
         DoctorLevel::Ok,
         "no task is held",
         None,
     );
     let state = state();
     check(
-        &claims(&state, Some(true)),
+        &claims(&state, LeadPresence::Present),
         DoctorLevel::Ok,
         "held: task 1",
         None,
     );
-    let gone = "held: task 1; the session that led the run is gone";
+    let gone = "held: task 1; interrupted: what led the run is gone";
     check(
-        &claims(&state, Some(false)),
+        &claims(&state, LeadPresence::Gone),
         DoctorLevel::Warning,
         gone,
-        start,
+        go_on,
     );
-    assert_eq!(claims(&state, None).level, DoctorLevel::Ok);
+    assert_eq!(claims(&state, LeadPresence::Unknown).level, DoctorLevel::Ok);
     let idle = State::replay(plan(), &entries()[..2]);
-    let gone = "no task is held; the session that led the run is gone";
+    let gone = "no task is held; interrupted: what led the run is gone";
     check(
-        &claims(&idle, Some(false)),
+        &claims(&idle, LeadPresence::Gone),
         DoctorLevel::Warning,
         gone,
-        start,
+        go_on,
     );
     let mut log = entries();
     log.push(entry(4, 3, Event::Cancelled { by: Decider::User }));
     let over = State::replay(plan(), &log);
     check(
-        &claims(&over, Some(true)),
+        &claims(&over, LeadPresence::Unknown),
         DoctorLevel::Warning,
         "held: task 1; the run is over",
         start,

@@ -104,7 +104,10 @@ fn text_of(
         whole.title = plan.id().to_string();
     }
     match to {
-        ExportTarget::Mermaid => show::chart(context, tree, state, &plan.settings, goal),
+        ExportTarget::Mermaid => {
+            let lead = plan.look_at_lead().presence(state);
+            show::chart(context, tree, state, lead, &plan.settings, goal)
+        }
         ExportTarget::Json => json_text(&whole),
         ExportTarget::Csv => csv_text(&whole),
         ExportTarget::Markdown => markdown_text(&whole, tree),

@@ -22,7 +22,7 @@ use fp_plan::plan::id::PlanId;
 use fp_plan::plan::parse;
 use fp_plan::rules::check;
 use fp_plan::settings::SettingsLayer;
-use fp_plan::text::{counted, wrapped};
+use fp_plan::text::{counted, shell_quoted, wrapped};
 use fp_run::interview::GoalReading;
 use fp_run::interview::{Interview, Mode};
 use fp_run::run::event::{Decider, Event, ImportedTask};
@@ -305,6 +305,7 @@ impl Import {
             .filter(|goal| !goal.trim().is_empty())
             .unwrap_or_else(|| plan.title.clone());
         let into = context.plans()?.create(&plan.title, context.today())?;
+        context.note_made(into.id());
         let (mode, mode_reason) = self.mode();
         let record = PlanRecord {
             plan_id: into.id().clone(),
@@ -517,7 +518,10 @@ impl Import {
         text += &format!("  mode    {}: {reason}\n\nNext:\n", mode.into_str());
         if self.errors > 0 {
             text += &format!("  fp validate {id} --fix\n");
-            text += "  in Claude Code, have fp:decomposer complete what is left\n";
+            text += &format!(
+                "  in Claude Code, `/fp:plan --import {}` imports it anew and completes it\n",
+                shell_quoted(&self.path)
+            );
         }
         text += &format!("  fp approve {id}\n");
         if self.recognised.source == SourceFormat::FractalPlanner && self.path.contains("plans/") {

@@ -20,6 +20,9 @@ use crate::error::{CommandError, CommandResult};
 pub(crate) struct UninstallArgs {
     #[command(flatten)]
     client: ClientArgs,
+    /// Change nothing, and show what would be removed.
+    #[arg(long)]
+    dry_run: bool,
 }
 
 pub(crate) fn run(args: UninstallArgs, context: &Context) -> CommandResult {
@@ -29,12 +32,15 @@ pub(crate) fn run(args: UninstallArgs, context: &Context) -> CommandResult {
     match args.client.installation(context) {
         // Without a bundle there is nothing that a client could have registered.
         Err(_) if args.client.client.is_none() && !is_there => {}
+        installation if args.dry_run => installation?.would_remove(&mut removed)?,
         installation => installation?.uninstall(&mut removed)?,
     }
     if removed.lines.is_empty() {
         removed.lines.push("nothing is installed".into());
     }
-    context.report(&json!(removed), &(removed.lines.join("\n") + "\n"))
+    let mut report = json!(removed);
+    report["dryRun"] = args.dry_run.into();
+    context.report(&report, &(removed.lines.join("\n") + "\n"))
 }
 
 /// The report of an uninstallation.
@@ -49,6 +55,32 @@ struct RemovedParts {
 }
 
 impl Installation {
+    /// Says what [`Installation::uninstall`] would do, in its order.
+    fn would_remove(&self, removed: &mut RemovedParts) -> Result<(), CommandError> {
+        let mut line = |part: &str, place: &str| {
+            removed
+                .lines
+                .push(format!("{part:<12} {place}would be removed"));
+        };
+        let marketplace = self.client.marketplace()?;
+        if marketplace.as_ref().is_none_or(|found| self.is_ours(found)) {
+            for plugin in self.client.installed(|project| project.is_dir())? {
+                line("plugin", &format!("{}: ", plugin.place()));
+            }
+            if marketplace.is_some() {
+                line("marketplace", "");
+            }
+        }
+        for changed in InstallRecord::load(&self.record_file())?.settings {
+            let file = changed.file.display();
+            line("settings", &format!("{file}: what fp had added "));
+        }
+        if self.folder.exists() {
+            line("bundle", &format!("{}: ", self.folder.display()));
+        }
+        Ok(())
+    }
+
     /// Undoes an installation in every scope. Running it again after a failure continues.
     fn uninstall(&self, removed: &mut RemovedParts) -> Result<(), CommandError> {
         let record = InstallRecord::load(&self.record_file())?;

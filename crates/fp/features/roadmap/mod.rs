@@ -388,6 +388,7 @@ fn open_valid_page(selector: Option<&str>, context: &Context) -> Result<RoadmapP
         folder,
         state,
         archived,
+        ..
     } in &known
     {
         let layer = folder.layer().unwrap_or_else(|error| {

@@ -10,7 +10,7 @@ mod tests;
 use fp_host::plan;
 use fp_plan::plan::Task;
 use fp_plan::plan::id::TaskId;
-use fp_plan::text::fitted;
+use fp_plan::text::{fitted, prompt_lines};
 use fp_run::run::State;
 use fp_run::run::payload::{Around, room_for_specs};
 use fp_run::run::state::TaskState;
@@ -18,7 +18,8 @@ use serde_json::{Value, json};
 
 use self::disk::{ProjectSpecs, load_specs, load_with_warnings};
 use self::model::{
-    Spec, SpecCategory, SpecFault, applicable_specs, named_line, payload_section, work_of_task,
+    Spec, SpecCategory, SpecFault, applicable_specs, named_line, payload_section, quoted_line,
+    work_of_task,
 };
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
@@ -167,10 +168,9 @@ fn for_work(about: &str, stages: &[SpecCategory], context: &Context) -> CommandR
     let (mut rows, mut text, mut beyond) = (Vec::new(), String::new(), String::new());
     for spec in applicable_specs(&found.specs, stages, about) {
         let mode = word_of(spec.read_mode);
-        let whole = format!(
-            "# Spec {}: {} ({mode})\n\n{}\n\n",
-            spec.name, spec.title, spec.body
-        );
+        let body: String = spec.body.lines().map(quoted_line).collect();
+        let whole = format!("# Spec {}: {} ({mode})\n\n{body}\n", spec.name, spec.title);
+        let whole = prompt_lines(&whole, usize::MAX);
         let (length, mut row) = (whole.chars().count(), spec_json(spec, &found));
         if length <= room {
             room -= length;

@@ -7,7 +7,7 @@ use std::str::FromStr;
 use fp_host::file::FileError;
 use fp_plan::hint::Hint as _;
 use fp_plan::plan::Task;
-use fp_plan::text::{clipped, one_line, visible_line};
+use fp_plan::text::{clipped, one_line, prompt_text, visible_line};
 use serde::{Deserialize, Serialize};
 
 use crate::error::CommandError;
@@ -362,13 +362,12 @@ pub(super) fn payload_section(
 }
 
 fn quoted_spec(spec: &Spec) -> String {
-    let quoted = spec
-        .body
-        .lines()
-        .map(|line| format!("> {}", line.trim_end()).trim_end().to_owned() + "\n");
-    format!(
-        "{}, which every task keeps to:\n{}",
-        spec.title,
-        quoted.collect::<String>()
-    )
+    let body = prompt_text(&spec.body);
+    let quoted: String = body.lines().map(quoted_line).collect();
+    format!("{}, which every task keeps to:\n{quoted}", spec.title)
+}
+
+/// `line` of a page, so that it can't pass for one of this program.
+pub(super) fn quoted_line(line: &str) -> String {
+    format!("> {}", line.trim_end()).trim_end().to_owned() + "\n"
 }

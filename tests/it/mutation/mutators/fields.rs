@@ -85,6 +85,26 @@ pub(super) fn several_commands(base: &Base) -> Vec<Mutant> {
     })
 }
 
+pub(super) fn hidden_characters(base: &Base) -> Vec<Mutant> {
+    of_leaves(base, |leaf| {
+        [
+            '\u{200b}',
+            '\u{202e}',
+            '\u{e0041}',
+            '\u{a0}',
+            '\u{7f}',
+            '\u{fe0f}',
+        ]
+        .map(|hidden| {
+            let value = format!("sh a{hidden} b");
+            let text = base.with_value(leaf, FieldKind::TestCommands, &value);
+            let what = format!("Test Commands: {value:?}");
+            base.mutant("hidden-character", leaf, what, text)
+        })
+        .into()
+    })
+}
+
 pub(super) fn unknown_programs(base: &Base) -> Vec<Mutant> {
     of_leaves(base, |leaf| {
         [

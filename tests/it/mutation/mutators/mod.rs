@@ -19,6 +19,7 @@ pub(crate) const ALL: &[Mutator] = &[
     fields::unreadable_tests_required,
     fields::no_test_command,
     fields::several_commands,
+    fields::hidden_characters,
     fields::unknown_programs,
     fields::complexity,
     graph::ids_of_others,

@@ -95,6 +95,11 @@ pub(crate) fn is_exposed(metadata: &Metadata) -> bool {
     metadata.uid() != geteuid().as_raw() || metadata.mode() & 0o022 != 0
 }
 
+/// True if nobody but the user may even read what has this `metadata`.
+pub(crate) fn is_private(metadata: &Metadata) -> bool {
+    metadata.uid() == geteuid().as_raw() && metadata.mode() & 0o077 == 0
+}
+
 pub fn is_executable(metadata: &Metadata) -> bool {
     metadata.is_file() && metadata.mode() & 0o111 != 0
 }

@@ -121,6 +121,11 @@ pub(crate) fn is_exposed(_metadata: &Metadata) -> bool {
     false
 }
 
+/// Others than the user, the system and administrators don't see a profile.
+pub(crate) fn is_private(_metadata: &Metadata) -> bool {
+    true
+}
+
 pub fn is_executable(metadata: &Metadata) -> bool {
     metadata.is_file()
 }

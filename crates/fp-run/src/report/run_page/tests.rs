@@ -21,8 +21,9 @@ fn log(entries: &[(u64, Value)]) -> Vec<Entry> {
 fn page(entries: &[(u64, Value)], tree: &'static str) -> RunPage<'static> {
     let entries = log(entries);
     let state = State::replay(PlanId::new("sample-20261121").unwrap(), &entries);
-    let tree = TreeReport::new(&parse(tree).0, None).with_run(&parse(tree).0, &state);
-    RunPage::new(&state, &entries, "Goal".into(), tree)
+    let lead = LeadPresence::Unknown;
+    let tree = TreeReport::new(&parse(tree).0, None).with_run(&parse(tree).0, &state, lead);
+    RunPage::new(&state, &entries, lead, "Goal".into(), tree)
 }
 
 fn leaf(id: &str, after: &[&str]) -> Value {
@@ -273,12 +274,8 @@ fn one_mark_a_task_and_command() {
             ),
             (Question, None, "q1 is answered by the user: This"),
             (Passed, Some(0), "attempt 2 passed"),
-            (Commit, Some(0), "completed, commit c0ffee1"),
-            (
-                Commit,
-                Some(0),
-                "attempt 1 passed; completed, commit c0ffee2"
-            ),
+            (Commit, Some(0), "done, commit c0ffee1"),
+            (Commit, Some(0), "attempt 1 passed; done, commit c0ffee2"),
             (Run, None, "the run was cancelled by the user"),
         ]
     );

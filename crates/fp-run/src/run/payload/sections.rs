@@ -10,7 +10,7 @@ use crate::run::state::{State, TaskState};
 use fp_plan::plan::field::FieldKind;
 use fp_plan::plan::id::TaskId;
 use fp_plan::plan::task::Task;
-use fp_plan::text::{prompt_path, shell_quoted};
+use fp_plan::text::{prompt_path, prompt_text, shell_quoted, shown_command};
 
 /// Maximum quotation of the goal, in characters.
 const MAX_GOAL_CHARS: usize = 600;
@@ -106,7 +106,7 @@ fn goal(leaf: &Task<'_>, around: &Around<'_>) -> Vec<PayloadPart> {
     } else {
         first_sentence(around.goal)
     };
-    let lines = goal.lines().map(str::to_owned).collect();
+    let lines = prompt_text(goal).lines().map(str::to_owned).collect();
     let cut = essential(Rank::Goal, "lines of the goal", in_interview.as_str());
     let mut parts = vec![PayloadPart::new("> ", lines, cut)];
     if !is_short {
@@ -186,7 +186,10 @@ fn title(task: &TaskState, leaf: &Task<'_>) -> Vec<PayloadPart> {
         ..essential(Rank::Title, "the title", BEFORE_YOU_BEGIN)
     };
     let description = leaf.fields.text(FieldKind::Description).unwrap_or_default();
-    let lines = description.lines().map(str::to_owned).collect();
+    let lines = prompt_text(description)
+        .lines()
+        .map(str::to_owned)
+        .collect();
     let description = list(Rank::Description, "lines of the description", IN_TREE);
     vec![
         PayloadPart::new("", vec![title], cut),
@@ -471,7 +474,7 @@ fn commands<'a>(task: &TaskState, leaf: &'a Task<'_>) -> impl Iterator<Item = &'
 
 fn verification(task: &TaskState, leaf: &Task<'_>) -> Vec<PayloadPart> {
     let commands: Vec<String> = commands(task, leaf)
-        .map(|command| format!("Run: {command}"))
+        .map(|command| format!("Run: {}", shown_command(command)))
         .collect();
     let none = commands
         .is_empty()
@@ -505,7 +508,7 @@ fn hand_in(state: &State, task: &TaskState, leaf: &Task<'_>) -> Vec<PayloadPart>
         parts.push(fixed(
             "## FEEDBACK\nThe iteration before did not pass. Mend this first:".to_owned(),
         ));
-        // Output of a command must not pass for a section, not even behind what is about to become a blank.
+        // Output of a command must not pass for a section, not even behind what nobody sees.
         let is_heading = |line: &str| {
             line.trim_start_matches(|c: char| !c.is_ascii_graphic())
                 .starts_with('#')
@@ -513,14 +516,14 @@ fn hand_in(state: &State, task: &TaskState, leaf: &Task<'_>) -> Vec<PayloadPart>
         let line = |line: &str| format!("{}{line}", if is_heading(line) { "    " } else { "" });
         parts.push(PayloadPart::new(
             "",
-            feedback.lines().map(line).collect(),
+            prompt_text(feedback).lines().map(line).collect(),
             cut,
         ));
         parts.push(fixed(String::new()));
     }
     parts.push(fixed(format!(
         "## HAND IN\nWhen it is done, run this and end your turn:\n\n    fp submit {plan} {id} --claim {token}\n\n\
-         Add --note 'GOTCHA: …' (or PATTERN, UTIL, WARN) for what the next builder should know.\n\n\
+         Add --note 'GOTCHA: …' (or PATTERN, UTIL, WARN) for what the next builder should know, 'DEBT: …' for work outside your task.\n\n\
          A file beyond these can't be done without: `fp scope extend {plan} {id} PATH --claim {token} --reason '…'`."
     )));
     if task.may_clarify() {

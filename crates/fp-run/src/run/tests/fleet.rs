@@ -661,3 +661,53 @@ fn a_task_that_another_machine_completes_is_lost_to_its_holder() {
     assert_eq!(after.task(&id("1")).unwrap().status, Status::Completed);
     assert_eq!(before.lost_since(after), [id("1")].into());
 }
+
+/// What a machine says of checks spares no other machine its own.
+#[test]
+fn checks_of_another_machine_count_for_its_own_tasks() {
+    let mut fleet = Fleet::new(vec![leaf(1, &[], 0), leaf(2, &[], 0)]);
+    fleet.forge(joined(0, "theirs"));
+    let before = |task: &str, passed| Event::CheckedBefore {
+        task: id(task),
+        checks: Vec::new(),
+        passed,
+    };
+    fleet.forge(vec![
+        Event::CommandsTried {
+            checks: Vec::new(),
+            notes: Vec::new(),
+        },
+        before("1", false),
+        Event::CheckedAtEnd { checks: Vec::new() },
+    ]);
+    let base = Base {
+        tree: "t".into(),
+        head: "h".into(),
+        worktree: None,
+        around: None,
+    };
+    let claimed = Event::Claimed {
+        task: id("2"),
+        owner: AgentName::new("theirs-builder-1").unwrap(),
+        token: "t".into(),
+        iteration: 1,
+        base,
+    };
+    fleet.forge(vec![before("2", false), claimed]);
+    fleet.sync(0);
+    let state = &mut fleet.replicas[0].machine.state;
+    let is_checked = |state: &State, task: &str| state.task(&id(task)).unwrap().before.is_some();
+    assert!(!state.tried && state.end_checks.is_none());
+    assert!(!is_checked(state, "1") && is_checked(state, "2"));
+    // Whether the commands at the end run here, nobody else says.
+    for (commands, is_running) in [(vec!["make".to_owned()], true), (Vec::new(), false)] {
+        let mut state = state.clone();
+        state.approval.as_mut().unwrap().end_commands = commands;
+        let last = fleet.register.last().unwrap().clone();
+        state.apply(&Entry {
+            events: vec![Event::Finished],
+            ..last
+        });
+        assert_eq!(state.is_running(), is_running);
+    }
+}

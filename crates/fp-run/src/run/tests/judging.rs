@@ -103,7 +103,7 @@ fn a_command_that_fails_alone_is_a_question_at_once() {
     let (mut machine, question) = failed_by_command();
     assert_eq!(
         question.text,
-        "Task 1 did not pass by its commands. \"make 'test'\" ended with exit status 2: \"first unexpected argument \
+        "Task 1 did not pass by its commands. `make \"test\"` ended with exit status 2: \"first unexpected argument \
          'x'\". Each criterion was judged to hold. How should it continue?"
     );
     let offered: Vec<&str> = question
@@ -237,7 +237,7 @@ fn a_command_that_fails_twice_in_one_tree_is_a_question() {
     assert!(fail("t2").is_empty(), "the builder has changed something");
     let asked = fail("t2");
     assert!(
-        asked[0].contains("It failed in the same tree before."),
+        asked[0].contains("It failed on the same files before."),
         "{asked:?}"
     );
 }
@@ -303,7 +303,7 @@ fn what_the_verifier_says_is_asked_about_without_a_second_full_stop() {
     let asked = machine.state.open_questions().next().unwrap();
     assert_eq!(
         asked.text,
-        "Task 1 failed for good: Criterion 1 (c): no. The verifier says: \"It is 'red'\". How should it continue?"
+        "Task 1 failed for good: Criterion 1 (c): no. The verifier says: \"It is `red`\". How should it continue?"
     );
     let question = asked.clone();
     answer(&mut machine, &question, AnswerChoice::Change);

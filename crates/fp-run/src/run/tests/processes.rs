@@ -300,3 +300,100 @@ fn a_task_over_its_budget_is_the_only_one_that_waits() {
     machine.take(events);
     assert_eq!(machine.state.task(&id("1")).unwrap().status, Status::Failed);
 }
+
+/// The end of the process of `name`, which said `said`.
+fn ends(machine: &mut Machine, of: &str, said: &str, silent: Option<u32>) {
+    let ended = machine.state.ended_empty(&name(of), said, silent).unwrap();
+    machine.take(vec![ended]);
+}
+
+#[test]
+fn a_builder_that_falls_silent_is_tried_once_more() {
+    for attended in [true, false] {
+        let mut machine = building();
+        machine.attended = attended;
+        ends(&mut machine, "builder-1", "", Some(20));
+        let actions = machine.next(&[]);
+        assert!(
+            matches!(actions[0], LeadAction::Resume { .. }),
+            "{actions:?}"
+        );
+        machine.claim(&name("builder-1"));
+        ends(&mut machine, "builder-1", "still thinking", Some(20));
+        machine.next(&[]);
+        let task = machine.state.task(&id("1")).unwrap();
+        assert_eq!(
+            (task.status, task.iteration, task.reason.as_deref()),
+            (
+                Status::Failed,
+                1,
+                Some(
+                    "builder-1 fell silent twice, and was ended; its last words: \"still thinking\""
+                )
+            )
+        );
+        assert_eq!(
+            machine.state.open_questions().count(),
+            usize::from(attended)
+        );
+        machine.check();
+    }
+    // One that never takes a task is no different.
+    let mut machine = two_in_a_row();
+    let events = machine.state.start(processes("p1")).unwrap();
+    machine.take(events);
+    for _ in 0..2 {
+        machine.next(&[]);
+        ends(&mut machine, "builder-1", "", Some(20));
+    }
+    let actions = machine.next(&[]);
+    let starts = |action: &LeadAction| matches!(action, LeadAction::Spawn { name: of, .. } if *of == name("builder-1"));
+    assert!(!actions.iter().any(starts), "{actions:?}");
+}
+
+#[test]
+fn a_submission_after_a_silence_begins_anew() {
+    let mut machine = building();
+    ends(&mut machine, "builder-1", "", Some(20));
+    machine.next(&[]);
+    machine.claim(&name("builder-1"));
+    machine.submit(&name("builder-1"));
+    assert_eq!(machine.state.task(&id("1")).unwrap().silences, 0);
+    assert_eq!(
+        machine.state.ended_empty(&name("builder-1"), "done", None),
+        None,
+        "it has a result"
+    );
+}
+
+#[test]
+fn what_was_refused_is_said_once_and_again_where_the_claim_is_taken_back() {
+    let mut machine = building();
+    let claim = machine.state.task(&id("1")).unwrap().claim.clone();
+    let token = claim.unwrap().token;
+    for reason in ["a.txt is not its", "a.txt is not its", "nothing differs"] {
+        let events = machine.state.refuse_submission(&id("1"), &token, reason);
+        machine.take(events.unwrap());
+    }
+    let refused = |entry: &Entry| matches!(entry.events[..], [Event::SubmitRefused { .. }]);
+    assert_eq!(machine.log.iter().filter(|entry| refused(entry)).count(), 2);
+    for _ in 0..3 {
+        ends(&mut machine, "builder-1", "I\u{202e} stop\nhere", None);
+        machine.next(&[]);
+    }
+    let reason = machine
+        .log
+        .iter()
+        .flat_map(|entry| &entry.events)
+        .find_map(|event| match event {
+            Event::Released { reason, .. } => Some(reason.as_str()),
+            _ => None,
+        });
+    assert_eq!(
+        reason,
+        Some(
+            "builder-1 handed nothing in, 3 times; refused: nothing differs; its last words: \"I\\u{202e} stop\\nhere\""
+        )
+    );
+    assert_eq!(machine.state.task(&id("1")).unwrap().refused, None);
+}

@@ -83,16 +83,16 @@ fn what_was_built_on_it_goes_first() {
     let mut machine = chain(3);
     assert_eq!(
         refusal(&machine, "1", &[]),
-        "task 1 can't be rolled back: tasks 2 (COMPLETED), 3 (COMPLETED) build on it"
+        "task 1 can't be rolled back: tasks 2 (done), 3 (done) build on it"
     );
     for task in ["3", "2", "1"] {
         roll_back(&mut machine, &id(task), &name("builder-2"));
         machine.check();
     }
     // The second builder took what had just been taken back, and lost it when its ground went.
-    assert_eq!(statuses(&machine), ["PENDING", "PENDING", "PENDING"]);
+    assert_eq!(statuses(&machine), ["waiting", "waiting", "waiting"]);
     complete(&mut machine, "1");
-    assert_eq!(statuses(&machine), ["COMPLETED", "PENDING", "PENDING"]);
+    assert_eq!(statuses(&machine), ["done", "waiting", "waiting"]);
 }
 
 #[test]
@@ -100,7 +100,7 @@ fn what_is_not_done_can_not_be_rolled_back() {
     let mut machine = chain(1);
     assert_eq!(
         refusal(&machine, "2", &[]),
-        "task 2 is PENDING: only a completed task can be rolled back"
+        "task 2 is waiting: only a task that is done can be rolled back"
     );
     assert_eq!(
         refusal(&machine, "9", &[]),
@@ -109,12 +109,12 @@ fn what_is_not_done_can_not_be_rolled_back() {
     machine.claim(&name("builder-1"));
     assert_eq!(
         refusal(&machine, "1", &[]),
-        "task 1 can't be rolled back: task 2 (IMPLEMENTING) builds on it"
+        "task 1 can't be rolled back: task 2 (building) builds on it"
     );
     let refused = machine.state.roll_back(&id("2"), None, None).unwrap_err();
     assert_eq!(
         refused.to_string(),
-        "task 2 is IMPLEMENTING: only a completed task can be rolled back"
+        "task 2 is building: only a task that is done can be rolled back"
     );
 }
 
@@ -198,7 +198,7 @@ fn a_finished_run_goes_on_and_a_cancelled_one_does_not() {
     machine.take(events);
     roll_back(&mut machine, &id("2"), &name("builder-2"));
     assert!(!machine.state.is_running());
-    assert_eq!(statuses(&machine), ["COMPLETED", "PENDING", "PENDING"]);
+    assert_eq!(statuses(&machine), ["done", "waiting", "waiting"]);
 }
 
 #[test]
@@ -207,10 +207,10 @@ fn a_failed_task_that_waits_for_it_can_be_retried_and_waits_again() {
     let events = machine.state.fail(&id("2"), "no").unwrap();
     machine.take(events);
     roll_back(&mut machine, &id("1"), &name("builder-2"));
-    assert_eq!(statuses(&machine), ["PENDING", "FAILED", "SKIPPED"]);
+    assert_eq!(statuses(&machine), ["waiting", "failed", "skipped"]);
     let events = machine.state.retry(&id("2")).unwrap();
     machine.take(events);
-    assert_eq!(statuses(&machine), ["PENDING", "PENDING", "PENDING"]);
+    assert_eq!(statuses(&machine), ["waiting", "waiting", "waiting"]);
     machine.check();
     complete(&mut machine, "1");
 }

@@ -111,7 +111,7 @@ fn a_task_whose_commit_is_being_made_is_not_given_up() {
     let refusal = machine.state.fail(&id("1"), "no").unwrap_err();
     assert_eq!(
         refusal.to_string(),
-        "task 1 is AWAITING_VERIFICATION: it has passed and its commit is under way; `fp next` completes it"
+        "task 1 is verifying: it has passed and its commit is under way; `fp next` completes it"
     );
 }
 
@@ -167,7 +167,7 @@ fn a_failed_leaf_can_be_mended_but_not_removed() {
     assert_eq!(approve(vec![mended, leaf(2, &[1], 1)]).unwrap().len(), 1);
     assert_eq!(
         approve(vec![leaf(2, &[], 1)]).unwrap_err(),
-        Refusal::Frozen(id("1"), "FAILED")
+        Refusal::Frozen(id("1"), "failed")
     );
 }
 

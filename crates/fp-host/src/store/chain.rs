@@ -1,0 +1,105 @@
+//! Finds the lines of a log that this machine's `fp` didn't write. Each line ends with a code over itself and the code before
+//! it, by a key that no repository can bring along. So a line that came by a pull, a merge or an editor is found where it
+//! stands, without any state beside the log.
+
+use fp_plan::plan::id::PlanId;
+
+use crate::trust::{MachineKey, TrustError};
+
+const FIELD: &[u8] = b",\"code\":\"";
+/// Digits of a code.
+const DIGITS: usize = 64;
+
+/// The codes of a log, line by line.
+#[derive(Debug)]
+pub(super) struct Chain<'k> {
+    key: Option<&'k MachineKey>,
+    plan: &'k PlanId,
+    /// The code of the last line.
+    pub(super) last: String,
+}
+
+/// A line of a log, as the chain sees it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum LineOrigin {
+    Own,
+    /// It has no code, as an older `fp` wrote it.
+    Uncoded,
+    Foreign,
+}
+
+impl<'k> Chain<'k> {
+    /// The chain of a log of `plan` whose last line has the code `last`; empty at the beginning.
+    pub(super) fn new(key: Option<&'k MachineKey>, plan: &'k PlanId, last: &str) -> Self {
+        Self {
+            key,
+            plan,
+            last: last.to_owned(),
+        }
+    }
+
+    /// Goes on to `line`. Without a key nothing is known to be this machine's.
+    pub(super) fn read(&mut self, line: &[u8]) -> LineOrigin {
+        let (body, code) = parts_of(line);
+        let due = self.go_on(body);
+        match (due, code) {
+            (Some(due), Some(code)) if due.as_bytes() == code => LineOrigin::Own,
+            (_, None) => LineOrigin::Uncoded,
+            (_, Some(_)) => LineOrigin::Foreign,
+        }
+    }
+
+    /// `line` as this machine writes it next.
+    pub(super) fn write(&mut self, line: &[u8]) -> Vec<u8> {
+        let (body, _) = parts_of(line);
+        let mut written = body.to_vec();
+        if let Some(code) = self.go_on(body) {
+            written.extend([FIELD, code.as_bytes(), b"\""].concat());
+        }
+        written.extend(b"}\n");
+        written
+    }
+
+    fn go_on(&mut self, body: &[u8]) -> Option<String> {
+        let parts = [
+            b"line",
+            self.plan.as_str().as_bytes(),
+            self.last.as_bytes(),
+            body,
+        ];
+        let code = self.key?.code_of(&parts);
+        self.last.clone_from(&code);
+        Some(code)
+    }
+}
+
+/// `line` without its code and its last brace, and the code.
+fn parts_of(line: &[u8]) -> (&[u8], Option<&[u8]>) {
+    let line = line.trim_ascii();
+    let line = line.strip_suffix(b"}").unwrap_or(line);
+    let coded = line.strip_suffix(b"\"").and_then(|line| {
+        let (body, code) = line.split_at_checked(line.len().checked_sub(DIGITS)?)?;
+        let is_code = code.iter().all(u8::is_ascii_hexdigit);
+        Some((body.strip_suffix(FIELD)?, code)).filter(|_| is_code)
+    });
+    match coded {
+        Some((body, code)) => (body, Some(code)),
+        None => (line, None),
+    }
+}
+
+/// `lines`, those of a whole log of `plan`, as the user whose trust store is in `folder` has them written by `fp`.
+///
+/// # Errors
+/// The user's key can't be used.
+pub fn log_of_user(
+    folder: &std::path::Path,
+    plan: &PlanId,
+    lines: &[u8],
+) -> Result<Vec<u8>, TrustError> {
+    let key = MachineKey::make(folder)?;
+    let mut chain = Chain::new(Some(&key), plan, "");
+    let lines = lines.split(|byte| *byte == b'\n');
+    let lines = lines.filter(|line| !line.trim_ascii().is_empty());
+    Ok(lines.flat_map(|line| chain.write(line)).collect())
+}

@@ -1,0 +1,91 @@
+//! The key by which this machine tells what its own `fp` wrote: the lines of a log, and its snapshot. It lies beside the
+//! trust store, so nothing that comes with a repository can be written with it.
+
+use std::fs;
+use std::io::Write as _;
+use std::path::Path;
+
+use hmac::{Hmac, KeyInit as _, Mac as _};
+use sha2::Sha256;
+
+use super::TrustError;
+use crate::file::{self, FileError};
+use crate::platform::{self, make_private_folder};
+
+/// Bytes of a key.
+const LENGTH: usize = 32;
+const FILE: &str = "key";
+
+pub(crate) struct MachineKey([u8; LENGTH]);
+
+impl std::fmt::Debug for MachineKey {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("MachineKey")
+    }
+}
+
+impl MachineKey {
+    /// The key in `folder`, that of the trust store; `None` if nothing was ever written with one.
+    ///
+    /// # Errors
+    /// It can't be read, is none, or others than the user may know it.
+    pub(crate) fn read(folder: &Path) -> Result<Option<Self>, TrustError> {
+        let path = folder.join(FILE);
+        let bytes = match file::read_bytes(&path, LENGTH as u64) {
+            Err(error) if error.is_missing() => return Ok(None),
+            read => read?,
+        };
+        let read = |source| FileError::Read {
+            path: path.clone(),
+            source,
+        };
+        if !platform::is_private(&fs::metadata(&path).map_err(read)?) {
+            return Err(TrustError::KnownKey { path });
+        }
+        match bytes.try_into() {
+            Ok(key) => Ok(Some(Self(key))),
+            Err(_) => Err(TrustError::NoKey { path }),
+        }
+    }
+
+    /// The key in `folder`, which is made if there is none. Of several processes that make one, the first one's counts.
+    ///
+    /// # Errors
+    /// As for [`MachineKey::read`], or the disk refuses.
+    pub(crate) fn make(folder: &Path) -> Result<Self, TrustError> {
+        if let Some(key) = Self::read(folder)? {
+            return Ok(key);
+        }
+        let path = folder.join(FILE);
+        let failed = |source| FileError::Write {
+            path: path.clone(),
+            source,
+        };
+        let mut key = [0; LENGTH];
+        getrandom::fill(&mut key).map_err(|error| failed(std::io::Error::other(error)))?;
+        make_private_folder(folder).map_err(failed)?;
+        // Only its user may read a temporary file.
+        let mut file = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
+        file.write_all(&key)
+            .and_then(|()| file.as_file().sync_all())
+            .map_err(failed)?;
+        // Another process's may be there by now.
+        let refused = file.persist_noclobber(&path).err();
+        Self::read(folder)?.ok_or_else(|| {
+            let gone = std::io::ErrorKind::NotFound.into();
+            failed(refused.map_or(gone, |refused| refused.error)).into()
+        })
+    }
+
+    /// The code of `parts` in this order, which nobody without the key can tell: HMAC-SHA256 as 64 hexadecimal digits.
+    pub(crate) fn code_of(&self, parts: &[&[u8]]) -> String {
+        let mut code =
+            Hmac::<Sha256>::new_from_slice(&self.0).expect("HMAC takes a key of any length");
+        for part in parts {
+            code.update(&(part.len() as u64).to_be_bytes());
+            code.update(part);
+        }
+        let code = code.finalize().into_bytes();
+        code.iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+}

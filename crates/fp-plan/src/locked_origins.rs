@@ -1,0 +1,338 @@
+//! Reads from lock files where each package comes from and what its content must be, to notice a package that stays at
+//! its version and comes from elsewhere.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+use toml_edit::{DocumentMut, Item};
+
+use crate::package_files::values_in;
+
+/// Addresses and checksums by package, as `serde 1.0.0`.
+pub type LockedOrigins = BTreeMap<String, BTreeSet<String>>;
+
+/// The fields of TOML and JSON that have them.
+const FIELDS: [&str; 17] = [
+    "archive",
+    "checksum",
+    "contentHash",
+    "dist",
+    "files",
+    "git",
+    "hashes",
+    "index",
+    "integrity",
+    "location",
+    "ref",
+    "resolved",
+    "sdist",
+    "source",
+    "state",
+    "url",
+    "wheels",
+];
+
+/// The origins in the lock file `name`, in lower case; `None` if the text isn't such a file. Empty for a kind that has
+/// none.
+pub fn locked_origins(name: &str, text: &str) -> Option<LockedOrigins> {
+    match name {
+        "cargo.lock" | "poetry.lock" | "uv.lock" | "pdm.lock" => toml(text),
+        "package-lock.json"
+        | "npm-shrinkwrap.json"
+        | "composer.lock"
+        | "pipfile.lock"
+        | "packages.lock.json"
+        | "package.resolved" => json(text),
+        "yarn.lock" => Some(blocks(text, 0)),
+        "pnpm-lock.yaml" => Some(blocks(text, 2)),
+        "bun.lock" => Some(bun(text)),
+        "go.sum" => Some(go(text)),
+        "gemfile.lock" => Some(ruby(text)),
+        _ => Some(LockedOrigins::new()),
+    }
+}
+
+/// The host of an address.
+pub fn host_of(origin: &str) -> Option<&str> {
+    let (_, rest) = origin.split_once("://")?;
+    let host = rest.split(['/', '"', '\'', '?', '#', ' ']).next()?;
+    Some(host.rsplit_once('@').map_or(host, |(_, host)| host))
+}
+
+fn toml(text: &str) -> Option<LockedOrigins> {
+    let document: DocumentMut = text.parse().ok()?;
+    let mut found = LockedOrigins::new();
+    let packages = document.get("package").and_then(Item::as_array_of_tables);
+    for package in packages.into_iter().flatten() {
+        let word = |key: &str| package.get(key).and_then(Item::as_str).unwrap_or_default();
+        let origins = found
+            .entry(format!("{} {}", word("name"), word("version")))
+            .or_default();
+        let values = FIELDS.iter().filter_map(|field| package.get(field));
+        origins.extend(values.flat_map(values_in));
+    }
+    Some(found)
+}
+
+fn json(text: &str) -> Option<LockedOrigins> {
+    let mut found = LockedOrigins::new();
+    gather("", &serde_json::from_str(text).ok()?, &mut found);
+    Some(found)
+}
+
+/// Adds the packages in `value`, which is at `key`: whatever has a version.
+fn gather(key: &str, value: &Value, found: &mut LockedOrigins) {
+    if let Value::Array(items) = value {
+        items.iter().for_each(|item| gather(key, item, found));
+    }
+    let Some(object) = value.as_object() else {
+        return;
+    };
+    let word = |key: &str| object.get(key).and_then(Value::as_str);
+    let state = || object.get("state")?.get("version")?.as_str();
+    if let Some(version) = word("version").or_else(state).or(word("resolved")) {
+        let key = key
+            .rsplit_once("node_modules/")
+            .map_or(key, |(_, name)| name);
+        let name = word("name").or(word("identity")).unwrap_or(key);
+        let origins = found.entry(format!("{name} {version}")).or_default();
+        for field in FIELDS {
+            object
+                .get(field)
+                .iter()
+                .for_each(|value| words_in(value, origins));
+        }
+    }
+    object
+        .iter()
+        .for_each(|(key, value)| gather(key, value, found));
+}
+
+/// Adds every text in `value`.
+fn words_in(value: &Value, words: &mut BTreeSet<String>) {
+    match value {
+        Value::String(text) => drop(words.insert(text.clone())),
+        Value::Array(items) => items.iter().for_each(|item| words_in(item, words)),
+        Value::Object(fields) => fields.values().for_each(|field| words_in(field, words)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+/// The packages of a file whose blocks begin with a line of this `indent`, as `name@version:` or, with the version inside,
+/// `name@range, name@range:`.
+fn blocks(text: &str, indent: usize) -> LockedOrigins {
+    let mut found = LockedOrigins::new();
+    let (mut head, mut version, mut origins) = (String::new(), None, BTreeSet::new());
+    for line in text.lines().chain([" end:"]) {
+        let code = line.trim();
+        let depth = line.len() - line.trim_start().len();
+        if depth <= indent.max(1) && code.ends_with(':') && !code.starts_with('#') {
+            let name = head.trim_matches(['"', '\'', '/']);
+            let at = name.get(1..).and_then(|rest| rest.find('@'));
+            if let Some((name, range)) = at.map(|at| (&name[..=at], &name[at + 2..])) {
+                let version = version.take().unwrap_or_else(|| range.to_owned());
+                let known = found.entry(format!("{name} {version}")).or_default();
+                known.append(&mut origins);
+            }
+            head = code.trim_end_matches(':').to_owned();
+            (version, origins) = (None, BTreeSet::new());
+        } else if let Some((key, value)) = code.split_once([' ', ':']) {
+            let value = value.trim_start_matches([':', ' ']).trim_matches('"');
+            match key {
+                "version" => version = Some(value.to_owned()),
+                "resolved" | "resolution" | "integrity" | "checksum" => {
+                    origins.insert(value.to_owned());
+                }
+                _ => {}
+            }
+        }
+    }
+    found
+}
+
+/// `"a": ["a@1.0.0", "registry or address", {…}, "sha512-…"],`
+fn bun(text: &str) -> LockedOrigins {
+    let mut found = LockedOrigins::new();
+    for line in text.lines() {
+        let Some((_, package)) = line.split_once(": [\"") else {
+            continue;
+        };
+        let mut words = package.split('"').step_by(2);
+        let Some((name, version)) = words
+            .next()
+            .and_then(|word| Some(word.split_at(word.rfind('@').filter(|at| *at > 0)?)))
+        else {
+            continue;
+        };
+        let origins = words.filter(|word| word.contains("://") || word.starts_with("sha"));
+        let known = found
+            .entry(format!("{name} {}", &version[1..]))
+            .or_default();
+        known.extend(origins.map(str::to_owned));
+    }
+    found
+}
+
+/// `module v1.0.0 h1:…=`
+fn go(text: &str) -> LockedOrigins {
+    let mut found = LockedOrigins::new();
+    for line in text.lines() {
+        if let Some((package, sum)) = line.rsplit_once(' ') {
+            let known = found.entry(package.to_owned()).or_default();
+            known.insert(sum.to_owned());
+        }
+    }
+    found
+}
+
+/// Sections with `remote:`, `revision:` and `    name (version)`, and one of checksums.
+fn ruby(text: &str) -> LockedOrigins {
+    let mut found = LockedOrigins::new();
+    let mut remotes = BTreeSet::new();
+    for line in text.lines() {
+        let code = line.trim();
+        if !line.starts_with(' ') {
+            remotes.clear();
+        } else if let Some((_, remote)) = code
+            .split_once("remote: ")
+            .or_else(|| code.split_once("revision: "))
+        {
+            remotes.insert(remote.to_owned());
+        } else if let Some((name, rest)) = code.split_once(" (")
+            && let Some((version, sum)) = rest.split_once(')')
+            && line.len() - line.trim_start().len() <= 4
+        {
+            let known = found.entry(format!("{name} {version}")).or_default();
+            known.extend(remotes.iter().cloned());
+            known.extend((!sum.is_empty()).then(|| sum.trim().to_owned()));
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_lock_file_that_has_origins() {
+        let check = |name: &str, text: &str, package: &str, expect: &[&str]| {
+            let found = locked_origins(name, text).unwrap_or_else(|| panic!("{name}"));
+            let origins: Option<Vec<&str>> = found
+                .get(package)
+                .map(|origins| origins.iter().map(String::as_str).collect());
+            assert_eq!(origins.as_deref(), Some(expect), "{name}: {found:?}");
+        };
+        check(
+            "cargo.lock",
+            "version = 4\n[[package]]\nname = \"a\"\nversion = \"1.0.0\"\nsource = \"registry+https://r\"\nchecksum = \"c\"\ndependencies = [\"b\"]\n",
+            "a 1.0.0",
+            &["c", "registry+https://r"],
+        );
+        check(
+            "uv.lock",
+            "[[package]]\nname = \"a\"\nversion = \"1\"\nsource = { registry = \"https://r\" }\nwheels = [\n    { url = \"https://f/a.whl\", hash = \"sha256:1\" },\n    { url = \"https://f/b.whl\" },\n]\n",
+            "a 1",
+            &[
+                "https://f/a.whl",
+                "https://f/b.whl",
+                "https://r",
+                "sha256:1",
+            ],
+        );
+        check(
+            "poetry.lock",
+            "[[package]]\nname = \"a\"\nversion = \"1\"\nfiles = [\n    {file = \"a.whl\", hash = \"sha256:1\"},\n]\n\n[package.source]\nurl = \"https://r\"\n",
+            "a 1",
+            &["a.whl", "https://r", "sha256:1"],
+        );
+        check(
+            "package-lock.json",
+            r#"{"packages": {"": {"name": "x", "version": "1"}, "node_modules/@s/a": {"version": "1.0.0", "resolved": "https://r/a.tgz", "integrity": "sha512-a", "license": "MIT"}}}"#,
+            "@s/a 1.0.0",
+            &["https://r/a.tgz", "sha512-a"],
+        );
+        check(
+            "npm-shrinkwrap.json",
+            r#"{"dependencies": {"a": {"version": "1.0.0", "dependencies": {"b": {"version": "2.0.0", "resolved": "https://r/b.tgz"}}}}}"#,
+            "b 2.0.0",
+            &["https://r/b.tgz"],
+        );
+        check(
+            "composer.lock",
+            r#"{"packages": [{"name": "a/b", "version": "1", "dist": {"url": "https://r", "shasum": "s"}, "homepage": "https://h"}]}"#,
+            "a/b 1",
+            &["https://r", "s"],
+        );
+        check(
+            "pipfile.lock",
+            r#"{"default": {"a": {"hashes": ["sha256:1"], "index": "pypi", "version": "==1"}}}"#,
+            "a ==1",
+            &["pypi", "sha256:1"],
+        );
+        check(
+            "packages.lock.json",
+            r#"{"dependencies": {"net8.0": {"A": {"type": "Direct", "resolved": "1.0.0", "contentHash": "h"}}}}"#,
+            "A 1.0.0",
+            &["1.0.0", "h"],
+        );
+        check(
+            "package.resolved",
+            r#"{"pins": [{"identity": "a", "location": "https://l", "state": {"revision": "r", "version": "1"}}]}"#,
+            "a 1",
+            &["1", "https://l", "r"],
+        );
+        check(
+            "yarn.lock",
+            "# yarn lockfile v1\n\n\n\"@s/a@1.0.0\", \"@s/a@^1\":\n  version \"1.0.0\"\n  resolved \"https://r/a.tgz#1\"\n  integrity sha512-a\n  dependencies:\n    b \"^1\"\n\nb@^1:\n  version \"1.2.0\"\n",
+            "@s/a 1.0.0",
+            &["https://r/a.tgz#1", "sha512-a"],
+        );
+        check(
+            "yarn.lock",
+            "__metadata:\n  version: 8\n\n\"a@npm:^1\":\n  version: 1.0.0\n  resolution: \"a@npm:1.0.0\"\n  checksum: 10c0/x\n",
+            "a 1.0.0",
+            &["10c0/x", "a@npm:1.0.0"],
+        );
+        check(
+            "pnpm-lock.yaml",
+            "lockfileVersion: '9.0'\npackages:\n\n  '@s/a@1.0.0':\n    resolution: {integrity: sha512-a, tarball: https://r/a}\n    engines: {node: '>=6'}\n\nsnapshots:\n\n  '@s/a@1.0.0': {}\n",
+            "@s/a 1.0.0",
+            &["{integrity: sha512-a, tarball: https://r/a}"],
+        );
+        check(
+            "bun.lock",
+            "{\n  \"packages\": {\n    \"a\": [\"@s/a@1.0.0\", \"https://r\", { \"dependencies\": {} }, \"sha512-a\"],\n  }\n}",
+            "@s/a 1.0.0",
+            &["https://r", "sha512-a"],
+        );
+        check(
+            "go.sum",
+            "a.b/c v1.0.0 h1:x=\na.b/c v1.0.0/go.mod h1:y=\n",
+            "a.b/c v1.0.0",
+            &["h1:x="],
+        );
+        check(
+            "gemfile.lock",
+            "GEM\n  remote: https://r/\n  specs:\n    a (1.0)\n      b (~> 1)\n\nCHECKSUMS\n  a (1.0) sha256=x\n",
+            "a 1.0",
+            &["https://r/", "sha256=x"],
+        );
+        assert_eq!(
+            locked_origins("gradle.lockfile", "a:b:1=x"),
+            Some(LockedOrigins::new())
+        );
+        assert_eq!(locked_origins("package-lock.json", "{"), None);
+    }
+
+    #[test]
+    fn hosts() {
+        let check = |origin: &str, expect: Option<&str>| assert_eq!(host_of(origin), expect);
+        check(
+            "registry+https://github.com/rust-lang/x",
+            Some("github.com"),
+        );
+        check("{ url = \"https://u:p@h:80/a.whl\" }", Some("h:80"));
+        check("sha512-a", None);
+    }
+}

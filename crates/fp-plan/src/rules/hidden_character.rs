@@ -1,0 +1,31 @@
+//! `hidden-character`.
+
+use super::prelude::*;
+use crate::text::is_hidden;
+
+pub(super) static RULE: Rule = Rule {
+    id: "hidden-character",
+    severity: Severity::Error,
+    finds: "A command with a character that nobody sees: a control character, a mark of width or direction, or a blank \
+            other than space and tab",
+    why: "Whoever approves the plan would agree to another command than the one that runs.",
+    fix: None,
+    bad: "- [ID: 1] Parse numbers (Complexity: 2)\n  - Test Commands: cargo test\u{200b} number",
+    good: "- [ID: 1] Parse numbers (Complexity: 2)\n  - Test Commands: cargo test number",
+    check: Check::AnyLeaf(check),
+};
+
+fn check(_: &RuleContext<'_>, task: &Task, sink: &mut FindingSink<'_>) {
+    for command in task.commands() {
+        let Some(hidden) = command.text.chars().find(|c| is_hidden(*c)) else {
+            continue;
+        };
+        let code = u32::from(hidden);
+        sink.report(
+            task,
+            command.span,
+            format!("the command has a character that nobody sees, U+{code:04X}"),
+        )
+        .hint("take it out, or put the command into a script");
+    }
+}

@@ -1,0 +1,219 @@
+//! Notices what a change does to the running of tests from outside of them: scripts, targets and the settings of runners
+//! that switch tests off, and commands that run none any more.
+
+use std::sync::LazyLock;
+
+use fp_plan::test_settings::{TestSettingKind, TestSettings, is_of_runner, test_settings};
+use regex::{Captures, Regex};
+
+use super::{ChangeFacts, ChangedText, Check, CheckVerdict, TaskScope, intent};
+use crate::regex;
+
+/// Longest quotation of a value, in characters.
+const SHOWN: usize = 60;
+
+/// The changes of settings that can switch tests off, and the others.
+pub(super) fn changed_settings(
+    scope: &TaskScope,
+    facts: &ChangeFacts,
+) -> (Vec<String>, Vec<String>) {
+    let (mut off, mut told) = (Vec::new(), Vec::new());
+    for file in &facts.texts {
+        let path = file.path.to_lossy();
+        // Whoever lists such a file wants it to change.
+        let is_own = is_of_runner(&path) && scope.files.iter().any(|listed| *listed == path);
+        for (name, fault, can_switch_off) in differences(&path, file) {
+            let wanted = is_own || intent::wants_test_setting(&scope.text, &name);
+            let found = format!("{path}: {fault}");
+            if can_switch_off && !wanted {
+                off.push(format!("{found}, which can keep tests from running"));
+            } else {
+                told.push(found);
+            }
+        }
+    }
+    (off, told)
+}
+
+/// The settings that differ: the name, what happened to it, and true if that can keep tests from running.
+fn differences(path: &str, file: &ChangedText) -> Vec<(String, String, bool)> {
+    let read = |text: &Option<String>| {
+        let text = text.as_deref();
+        text.map_or(Some(TestSettings::new()), |text| test_settings(path, text))
+    };
+    // A manifest that can't be read is told by the check of dependencies.
+    let (Some(before), Some(after)) = (read(&file.before), read(&file.after)) else {
+        return Vec::new();
+    };
+    let shown = |value: &str| match value.contains('\n') || value.is_empty() {
+        true => String::new(),
+        false => format!(": {}", value.chars().take(SHOWN).collect::<String>()),
+    };
+    let mut found = Vec::new();
+    for (name, (kind, value)) in &after {
+        let fault = match before.get(name) {
+            None => "is new",
+            Some((_, known)) if known != value => "was changed",
+            Some(_) => continue,
+        };
+        let can_switch_off = match kind {
+            TestSettingKind::Selects => !matches!(&**value, "true"),
+            TestSettingKind::Runs => fault != "is new",
+            TestSettingKind::Names | TestSettingKind::Tells => false,
+        };
+        if *kind != TestSettingKind::Names {
+            found.push((
+                name.clone(),
+                format!("{name} {fault}{}", shown(value)),
+                can_switch_off,
+            ));
+        }
+    }
+    for (name, (kind, value)) in &before {
+        if !after.contains_key(name) {
+            let can_switch_off = match kind {
+                TestSettingKind::Selects => value != "false",
+                TestSettingKind::Runs | TestSettingKind::Names => true,
+                TestSettingKind::Tells => false,
+            };
+            found.push((
+                name.clone(),
+                format!("{name} was taken out"),
+                can_switch_off,
+            ));
+        }
+    }
+    found
+}
+
+/// A runner's last word on its tests, with numbers of several kinds.
+static SUMMARY: LazyLock<Regex> = LazyLock::new(|| {
+    regex(
+        r"(?x)^(?: test\ result:\ \w+\. | (?:=+\ )?(?:\d+\ (?:x?passed|x?failed|skipped|deselected|errors?|warnings?|rerun)(?:,\ )?)+\ in\ [\d.]+s\b | \s*Tests:?\s+\d )",
+    )
+});
+/// The numbers in it that are of tests which ran.
+static RAN: LazyLock<Regex> = LazyLock::new(|| regex(r"(\d+) (?:x?passed|x?failed|errors?)\b"));
+/// The same of runners that give one number a line.
+static COUNT: LazyLock<Regex> = LazyLock::new(|| {
+    regex(
+        r"(?x)^\s*(?: Summary\ .*\]\ +(\d+)\ tests?\ run | Ran\ (\d+)\ tests?\ in\  | [\#ℹ]\ (?:pass|fail)\ (\d+)$
+        | (\d+)\ (?:passing|failing)\b | (\d+)\ examples?,\  )",
+    )
+});
+/// A package of Go's with tests, which tells no number.
+static PACKAGE: LazyLock<Regex> =
+    LazyLock::new(|| regex(r"^(?:ok|FAIL)\s+\S+\s+(?:[\d.]+s|\(cached\))$"));
+/// A runner's word that it ran none.
+static NONE: LazyLock<Regex> = LazyLock::new(|| {
+    regex(
+        r"(?i)\bno tests? (?:ran|files? found|found|to run)\b|\[no test files\]|^\d+ tests? collected\b",
+    )
+});
+
+/// The number of tests that ran, by the output of a runner; `None` if it says nothing of tests. A package of Go's counts
+/// for one.
+fn tests_in(output: &str) -> Option<usize> {
+    let number = |found: Captures<'_>| {
+        let number = found.iter().skip(1).flatten().next();
+        number.and_then(|number| number.as_str().parse::<usize>().ok())
+    };
+    let in_line = |line: &str| {
+        if NONE.is_match(line) {
+            Some(0)
+        } else if SUMMARY.is_match(line) {
+            Some(RAN.captures_iter(line).filter_map(number).sum())
+        } else if PACKAGE.is_match(line) {
+            Some(1)
+        } else {
+            COUNT.captures(line).and_then(number)
+        }
+    };
+    let counts = output.lines().filter_map(in_line);
+    counts.reduce(usize::saturating_add)
+}
+
+/// The number of tests that the command of `check` ran, if it says so.
+pub fn tests_ran(check: &Check) -> Option<usize> {
+    check.command()?;
+    tests_in(check.detail.split_once('\n')?.1)
+}
+
+/// The check of a task whose commands, in `checks`, ran no test. Where the same command ran some `before`, it fails,
+/// unless the task's words ask for fewer.
+pub fn check_counts(
+    scope: &TaskScope,
+    checks: &[Check],
+    before: impl Fn(&str) -> Option<usize>,
+) -> Option<Check> {
+    let (mut told, mut fails) = (Vec::new(), false);
+    for check in checks.iter().filter(|check| !check.fails()) {
+        let Some(line) = check.command().filter(|_| tests_ran(check) == Some(0)) else {
+            continue;
+        };
+        match before(line).filter(|count| *count > 0) {
+            Some(count) => {
+                fails |= !intent::wants_fewer_tests(&scope.text);
+                told.push(format!("`{line}` ran none, and {count} before"));
+            }
+            None => told.push(format!("`{line}` ran none")),
+        }
+    }
+    let verdict = if fails {
+        CheckVerdict::Fail
+    } else {
+        CheckVerdict::Note
+    };
+    (!told.is_empty()).then(|| Check::new("tests run", verdict, super::list(&told)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_number_of_tests_that_ran() {
+        let check =
+            |output: &str, expect: Option<usize>| assert_eq!(tests_in(output), expect, "{output}");
+        check(
+            "running 2 tests\ntest result: ok. 2 passed; 0 failed; 0 ignored\n\ntest result: FAILED. 1 passed; 3 failed; 0 ignored",
+            Some(6),
+        );
+        check("test result: ok. 0 passed; 0 failed; 3 ignored", Some(0));
+        check("===== 1 failed, 62 passed in 0.20s =====", Some(63));
+        check("..  [100%]\n2 passed in 0.1s", Some(2));
+        check("3 passed, 1 warning in 0.12s", Some(3));
+        check("===== 4 skipped, 2 deselected in 0.20s =====", Some(0));
+        check("no tests ran in 0.00s", Some(0));
+        check("test_a.py::test_a\n\n1 test collected in 0.00s", Some(0));
+        check("Ran 0 tests in 0.000s\n\nOK", Some(0));
+        check("Ran 63 tests in 0.032s\n\nFAILED (failures=1)", Some(63));
+        check(
+            "Tests:       1 failed, 2 skipped, 3 passed, 6 total",
+            Some(4),
+        );
+        check("Tests:       0 total", Some(0));
+        check("No tests found, exiting with code 0", Some(0));
+        check("No test files found, exiting with code 0", Some(0));
+        check(
+            " Test Files  1 passed (1)\n      Tests  2 passed (2)",
+            Some(2),
+        );
+        check("# tests 0\n# pass 0\n# fail 0", Some(0));
+        check("ℹ pass 7\nℹ fail 1", Some(8));
+        check("  3 passing (2ms)\n  1 failing", Some(4));
+        check("ok  \tx/y\t0.01s\nok  \tx/z\t(cached)", Some(2));
+        check(
+            "ok  \tx/y\t0.01s [no tests to run]\n?   \tx/z\t[no test files]",
+            Some(0),
+        );
+        check("FAIL\tx/y\t0.003s", Some(1));
+        check("12 examples, 0 failures", Some(12));
+        check(
+            "     Summary [   0.012s] 5 tests run: 5 passed, 0 skipped",
+            Some(5),
+        );
+        check("done in 3.2s", None);
+        check("built a.js", None);
+    }
+}
