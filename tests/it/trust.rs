@@ -313,8 +313,9 @@ fn an_entry_that_came_by_a_pull_stops_the_run_and_approving_begins_anew() {
     exit status: 0
     --- stdout
     Approved: sample-20261121 with 2 tasks
-    These commands may run:
-    - touch: "touch ran"
+    Nothing has changed since you approved it.
+    No command is new.
+    As you approved it: 2 tasks, 1 command.
     Next: /fp:implement sample-20261121, or in a terminal: fp run sample-20261121
     --- stderr
     note: the log that was here was not written by fp on this machine; it is in .fractal-planner/plans/sample-20261121/foreign-1, and the plan begins anew

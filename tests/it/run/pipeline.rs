@@ -555,7 +555,7 @@ fn exit_codes_tell_refused_from_nothing_ready() {
     assert_snapshot!(environment.fp(&["note", PLAN, "add", "remember this"]), @r"
     exit status: 2
     --- stderr
-    error: a note is one line `KIND: text`, with PATTERN, GOTCHA, UTIL or WARN as its kind
+    error: a note is one line `KIND: text`, with PATTERN, GOTCHA, UTIL, WARN or DEBT as its kind
     ");
     assert_snapshot!(environment.fp(&["note", PLAN, "add", "WARN: x", "--task", "9"]), @r"
     exit status: 1

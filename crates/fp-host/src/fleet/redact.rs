@@ -256,6 +256,7 @@ mod tests {
             "the task-description-of-the-first-leaf and key-value",
             "see http://localhost:3000/a and https://host:8080/x@y",
             "a password of at least 12 characters",
+            "is -----BEGIN RSA PRIVATE KEY----- a header?",
         ] {
             check(plain, plain);
         }
