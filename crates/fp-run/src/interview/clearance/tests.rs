@@ -96,7 +96,7 @@ fn each_item_says_what_it_lacks() {
     check(
         json!({ "openQuestions": ["Which \"language\"?", { "question": "언어는?" }, "c", "d", "e"] }),
         "questions",
-        "missing; nobody has answered \"Which 'language'?\", \"언어는?\", \"c\" and 2 more: --decision 'QUESTION|ANSWER'",
+        "missing; nobody has answered \"Which \"language\"?\", \"언어는?\", \"c\" and 2 more: --decision 'QUESTION|ANSWER'",
     );
 }
 
