@@ -320,7 +320,7 @@ pub(crate) fn join(args: JoinArgs, context: &Context) -> CommandResult {
             let (tree, _) = fp_plan::plan::parse(&text);
             let trust = context.trust()?;
             trust.add(consent_of(&state), how, context.now())?;
-            trust.keep_agreed(&id, AgreedContent::of(&tree, end_commands))?;
+            trust.keep_agreed(id, AgreedContent::of(&tree, end_commands))?;
         }
         enter(&plan, context).map(|()| plan)
     });
