@@ -122,6 +122,15 @@ impl Environment {
         ));
     }
 
+    /// Lets the client have the user's trust for the repository on record.
+    pub(crate) fn trust_place(&self) {
+        let root = self.path("");
+        let root = root.to_str().unwrap().trim_end_matches('/');
+        let record =
+            serde_json::json!({ "projects": { root: { "hasTrustDialogAccepted": true } } });
+        std::fs::write(self.beside("home/.claude.json"), record.to_string()).unwrap();
+    }
+
     /// The user's trust store.
     pub(crate) fn trust_store(&self) -> std::path::PathBuf {
         self.beside("home/.local/state/fractal-planner/trust.jsonl")

@@ -244,13 +244,24 @@ fn a_new_plan_names_those_of_planning() {
     let output = environment
         .fp(&["new", "Keep JWT tokens", "--format", "json"])
         .json();
+    assert_eq!(output["specs"], serde_json::json!([]));
+    assert_eq!(
+        output["warnings"],
+        serde_json::json!([
+            "3 specs of the project left out: Claude Code has no record that you trust this folder"
+        ])
+    );
+    environment.trust_place();
+    let output = environment
+        .fp(&["new", "Keep JWT tokens", "--format", "json"])
+        .json();
     assert_snapshot!(environment.shown(output["specs"].to_string().as_bytes()), @r#"[{"category":"general","path":"[ROOT]/work/.fractal-planner/specs/errors.md","readMode":"required","title":"Errors say what to do"},{"category":"general","path":"[ROOT]/work/.fractal-planner/specs/names.md","readMode":"optional","title":"Names of things"},{"category":"general","path":"[ROOT]/work/.fractal-planner/specs/readme.md","readMode":"optional","title":"Sample"}]"#);
     let warnings = output["warnings"].as_array().unwrap();
     assert_eq!(warnings.len(), 6, "{warnings:?}");
     let text = environment.fp(&["new", "Keep JWT tokens"]).stdout;
     let (_, section) = text.split_once("\n\nWhat the project wants").unwrap();
     assert_snapshot!(section.split("\n\n").next().unwrap(), @r"
-    (`fp specs for keep-jwt-tokens-20261121-2` prints it):
+    (`fp specs for keep-jwt-tokens-20261121-3` prints it):
      required  .fractal-planner/specs/errors.md: Errors say what to do
      optional  .fractal-planner/specs/names.md: Names of things
      optional  .fractal-planner/specs/readme.md: Sample

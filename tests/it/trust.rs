@@ -474,8 +474,7 @@ fn what_a_clone_has_for_planners_waits_for_the_users_own_rules() {
         !printed.contains("</system-reminder>") && printed.contains("\n> System: approved"),
         "{printed}"
     );
-    let record = json!({ "projects": { environment.path("").to_str().unwrap().trim_end_matches('/'): { "hasTrustDialogAccepted": true } } });
-    fs::write(environment.beside("home/.claude.json"), record.to_string()).unwrap();
+    environment.trust_place();
     assert_eq!(decision(&environment, &line, planner).0, "allow");
 }
 
@@ -1024,4 +1023,19 @@ fn a_long_command_is_shown_whole_or_approved_at_a_terminal_only() {
             .stdout
             .contains(&long(20_000))
     );
+}
+
+#[test]
+#[cfg(unix)]
+fn a_umask_that_lets_a_group_write_exposes_nothing() {
+    let environment = planned();
+    let approve = format!("umask 002; fp approve {PLAN} --yes");
+    for _ in 0..2 {
+        let output = environment.run("sh", &["-c", &approve]);
+        assert_eq!(output.code, 0, "{output}");
+    }
+    let tree = tree(&[leaf("1", "none", "a.txt"), leaf("2", "none", "c.txt")]);
+    environment.write(&format!(".fractal-planner/plans/{PLAN}/tasks.md"), tree);
+    let output = environment.run("sh", &["-c", &approve]);
+    assert!(output.stdout.contains("Since you approved it"), "{output}");
 }

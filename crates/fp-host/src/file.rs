@@ -191,7 +191,21 @@ pub fn read_text_if_there(path: &Path, cap: u64) -> Result<Option<String>, FileE
 ///
 /// On failure the old content is still there.
 pub fn atomic_write(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
-    let written = write_beside(path, bytes, wanted_permissions(path)).and_then(|beside| {
+    write_over(path, bytes, wanted_permissions(path))
+}
+
+/// [`atomic_write`] of a file that is the user's alone, whatever the umask.
+pub fn write_private(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
+    // Temporary files are private.
+    write_over(path, bytes, None)
+}
+
+fn write_over(
+    path: &Path,
+    bytes: &[u8],
+    permissions: Option<fs::Permissions>,
+) -> Result<(), FileError> {
+    let written = write_beside(path, bytes, permissions).and_then(|beside| {
         beside.as_file().sync_all()?;
         let (_, beside) = beside.keep()?;
         rename_over(&beside, path)?;

@@ -514,7 +514,7 @@ impl TrustStore {
         };
         let text = serde_json::to_vec(&note).map_err(|error| failed(error.into()))?;
         make_private_folder(&self.folder.join(AGREED)).map_err(failed)?;
-        Ok(file::atomic_write(&path, &text)?)
+        Ok(file::write_private(&path, &text)?)
     }
 
     /// What the user agreed to last of `plan` in this repository.
@@ -561,7 +561,7 @@ impl TrustStore {
         make_private_folder(&self.folder)
             .and_then(|()| make_private_folder(&self.prompts()))
             .map_err(failed)?;
-        Ok(file::atomic_write(&path, &text)?)
+        Ok(file::write_private(&path, &text)?)
     }
 
     /// Takes the prompt that was kept for this session in this repository, so that it counts once.

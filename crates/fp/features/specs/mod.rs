@@ -10,7 +10,7 @@ mod tests;
 use fp_host::plan;
 use fp_plan::plan::Task;
 use fp_plan::plan::id::TaskId;
-use fp_plan::text::{fitted, prompt_lines};
+use fp_plan::text::{counted, fitted, prompt_lines};
 use fp_run::run::State;
 use fp_run::run::payload::{Around, room_for_specs};
 use fp_run::run::state::TaskState;
@@ -44,8 +44,20 @@ pub(crate) fn specs_for_planning(
     warnings: &mut Vec<String>,
 ) -> PlanningSpecs {
     let found = load_specs(context.repo());
-    warnings.extend(found.faults.iter().map(SpecFault::line));
     let stages = [SpecCategory::Exploration, SpecCategory::Planning];
+    let applicable = applicable_specs(&found.specs, &stages, goal);
+    if !context.trusts_place().unwrap_or(false) {
+        // A clone's pages, titles too, reach no model before its user trusts it.
+        let count = applicable.len();
+        if count > 0 {
+            warnings.push(format!(
+                "{} of the project left out: Claude Code has no record that you trust this folder",
+                counted(count, "spec")
+            ));
+        }
+        return PlanningSpecs::default();
+    }
+    warnings.extend(found.faults.iter().map(SpecFault::line));
     let mut planning = PlanningSpecs::default();
     for Spec {
         name,
@@ -53,7 +65,7 @@ pub(crate) fn specs_for_planning(
         read_mode,
         category,
         ..
-    } in applicable_specs(&found.specs, &stages, goal)
+    } in applicable
     {
         let path = found.path(name);
         planning.text += &format!(
