@@ -108,6 +108,7 @@ mod scheduling;
 #[cfg(unix)]
 mod shells;
 mod show;
+#[cfg(unix)]
 mod shown;
 #[cfg(unix)]
 mod signals;

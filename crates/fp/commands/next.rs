@@ -101,7 +101,7 @@ pub(super) struct DueNow<'p> {
 /// The log after the actions were found.
 enum DueLog<'p> {
     /// Held until they were shown.
-    Open(Ledger<'p>),
+    Open(Box<Ledger<'p>>),
     /// The run is over.
     Over(Arc<State>),
 }
@@ -177,7 +177,7 @@ pub(super) fn take_turn<'p>(
     let told = turn.told();
     ledger.append(turn.events, around.now)?;
     let (log, report) = if ledger.state().is_running() {
-        (DueLog::Open(ledger), String::new())
+        (DueLog::Open(Box::new(ledger)), String::new())
     } else {
         let state = ledger.into_state();
         // Swept before the output: a lead that reads that the run is over doesn't call again.
