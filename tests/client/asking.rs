@@ -153,7 +153,9 @@ fn a_verifier_that_never_answers_is_replaced_and_then_asked_about() {
     let asked = questions(&ended);
     assert_eq!(
         asked,
-        ["Two verifiers of task 1.2 ended without a verdict. How should it continue?"]
+        [
+            "Two verifiers of task 1.2 ended without a verdict; its last words: \"I have looked at it.\". How should it continue?"
+        ]
     );
 }
 

@@ -128,12 +128,14 @@ impl Sample {
     }
 
     /// What the user has agreed to on this machine, oldest first.
+    /// Everything that the user agreed to; the plans that were made here are in the store as well.
     pub(crate) fn consents(&self) -> Vec<Value> {
         let store = state_home(self.path()).join("fractal-planner/trust.jsonl");
         let lines = std::fs::read_to_string(store).unwrap_or_default();
         lines
             .lines()
             .map(|line| serde_json::from_str(line).expect("the store is JSON"))
+            .filter(|line: &Value| line["consent"]["kind"] != "made")
             .collect()
     }
 

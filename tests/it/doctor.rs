@@ -143,7 +143,7 @@ fn everything_at_once_and_what_is_mended() {
       ok       log          10 entries
       warning  snapshot     damaged, edited by hand, or from another plan or version
                             → fp doctor sample-20261121 --fix
-      warning  claims       held: task 2; interrupted: what led the run is gone
+      warning  claims       held: task 2; interrupted: nobody leads the run
                             → /fp:implement sample-20261121
       warning  evidence     no file for task 1; the log has its contents
                             → fp doctor sample-20261121 --fix
@@ -166,7 +166,7 @@ fn everything_at_once_and_what_is_mended() {
       ok       files        all can be read
       ok       log          10 entries
       ok       snapshot     matches the log
-      warning  claims       held: task 2; interrupted: what led the run is gone
+      warning  claims       held: task 2; interrupted: nobody leads the run
                             → /fp:implement sample-20261121
       ok       evidence     complete
       warning  commits      not in the history of HEAD: task 1; another branch is
@@ -215,7 +215,7 @@ fn everything_at_once_and_what_is_mended() {
         {
           "check": "claims",
           "command": "/fp:implement sample-20261121",
-          "detail": "held: task 2; interrupted: what led the run is gone",
+          "detail": "held: task 2; interrupted: nobody leads the run",
           "level": "warning"
         },
         {

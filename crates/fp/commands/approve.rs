@@ -53,7 +53,7 @@ pub(crate) fn run(args: ApproveArgs, context: &Context) -> CommandResult {
         false => context.trust()?.last_agreed(plan.id())?,
     };
     let terms = match &before {
-        Some(before) => before.changes_to(&tree, &commands, usize::MAX) + "\n",
+        Some(before) => before.changes_to(&tree, &commands) + "\n",
         None => commands_text(&tree, &commands),
     };
     let given = match is_approved {
@@ -109,7 +109,7 @@ pub(crate) fn run(args: ApproveArgs, context: &Context) -> CommandResult {
 
 /// The commands that an approval allows, and which of them run at the end.
 pub(crate) fn commands_text(tree: &Plan, end_commands: &[String]) -> String {
-    let commands = commands_by_program(tree, end_commands, usize::MAX);
+    let commands = commands_by_program(tree, end_commands);
     if commands.is_empty() {
         return String::new();
     }

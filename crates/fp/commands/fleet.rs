@@ -591,7 +591,7 @@ impl FleetRow {
             tasks: its
                 .map(|task| (task.leaf.id.clone(), is(task.status)))
                 .collect(),
-            is_over: !state.is_running(),
+            is_over: state.run.is_some() && !state.is_running(),
         }
     }
 

@@ -758,7 +758,7 @@ mod tests {
         ▰▰▱▱▱▱▱▱▱▱ 1 of 5 tasks done, 2 failed, 1 stopped, 1 waiting
 
         Needs you:
-          Nothing runs: what led the run is gone
+          Nothing runs: nobody leads the run
           /fp:implement sample-20261121
           ? 1 of 2: Task 3 failed for good. How should it continue?
           ? 2 of 2: Task 4 failed for good. How should it continue?

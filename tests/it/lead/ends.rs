@@ -287,7 +287,7 @@ fn a_budget_ends_new_work_and_asks() {
     assert!(
         asked
             .stdout
-            .contains("The budget of the run, 2000 tokens, is spent. How should it continue?"),
+            .contains("The budget of the run is 2000 tokens, and "),
         "{asked}"
     );
     assert!(

@@ -187,10 +187,11 @@ impl HookEvent {
             .as_array()
             .into_iter()
             .flatten();
-        // A preview, or a note of the user's, may say something else than the words that are compared.
+        // A preview, or a note of the user's, may say something else than the words that are compared, and one answer of
+        // several may be none.
         let is_plain = |asked: &&Value| {
             let mut options = asked["options"].as_array().into_iter().flatten();
-            !options.any(|option| has(option, &"preview"))
+            asked["multiSelect"] != true && !options.any(|option| has(option, &"preview"))
         };
         let noted = |question: &str| {
             has(

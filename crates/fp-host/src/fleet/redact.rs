@@ -43,8 +43,9 @@ static FORMS: LazyLock<Vec<SecretForm>> = LazyLock::new(|| {
 /// The value of a setting that is named like a credential, as in `password=…`.
 static ASSIGNED: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
-        r#"(?xi) (?: passw(?:or)?d | passphrase | secret | token | credentials? | (?:api|access|private|auth|signing|encryption)[_-]?key )
-        (?: [_-]? (?:key|base|value|hash) )? ["']? \s* (?: := | => | = | : ) \s* ["']? ([\w+/=.~!@\#%^&*-]{10,200})"#,
+        r#"(?xi) (?: (?: passw(?:or)?d | passphrase | _pass | secret | token | credentials? | (?:api|access|private|auth|signing|encryption)[_-]?key )
+        (?: [_-]? (?:key|base|value|hash) )? ["']? \s* (?: := | => | = | : ) \s*
+        | -- (?: passw(?:or)?d | secret | token | api-key ) \s+ ) ["']? ([\w+/=.~!@\#%^&*-]{10,200})"#,
     )
 });
 /// Least entropy of such a value, in bits a character: words have less.
@@ -241,6 +242,8 @@ mod tests {
             check(&format!("n {start}{rest} end"), "n [redacted] end");
         }
         check("password=Zq8vT3xW9k2LmN4p", "password=[redacted]");
+        check("DB_PASS=Zq8vT3xW9k2LmN4p", "DB_PASS=[redacted]");
+        check("--password Zq8vT3xW9k2LmN4p x", "--password [redacted] x");
         check("API_KEY: '0123456789abcdef0123'", "API_KEY: '[redacted]'");
         check(
             "Authorization: Bearer abc.def-ghi123",

@@ -39,12 +39,25 @@ pub enum SettingKind {
 }
 
 /// An amount that may be spent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum SpendingLimit {
     /// In millionths of a US dollar.
     MicroUsd(u64),
     Tokens(u64),
+}
+
+impl SpendingLimit {
+    /// As much as this beyond `spent`, which is in the same unit.
+    pub fn on_top_of(self, spent: Self) -> Self {
+        match (self, spent) {
+            (Self::MicroUsd(more), Self::MicroUsd(spent)) => {
+                Self::MicroUsd(spent.saturating_add(more))
+            }
+            (Self::Tokens(more), Self::Tokens(spent)) => Self::Tokens(spent.saturating_add(more)),
+            (Self::MicroUsd(_), Self::Tokens(_)) | (Self::Tokens(_), Self::MicroUsd(_)) => self,
+        }
+    }
 }
 
 impl FromStr for SpendingLimit {

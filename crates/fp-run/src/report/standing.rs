@@ -49,9 +49,9 @@ impl RunStanding {
     pub fn obstacle(self, state: &State) -> Option<&'static str> {
         Some(match self {
             Self::Interrupted if state.is_shared() => {
-                "Nothing runs on this machine: what led the run here is gone"
+                "Nothing runs on this machine: nobody leads the run here"
             }
-            Self::Interrupted => "Nothing runs: what led the run is gone",
+            Self::Interrupted => "Nothing runs: nobody leads the run",
             Self::WaitsForYou if state.open_questions().next().is_some() => {
                 "Nothing goes on before you have answered"
             }

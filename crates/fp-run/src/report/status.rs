@@ -260,9 +260,9 @@ pub(super) fn told_at_end(check: &Check) -> String {
 /// The reason of a run that ended since its budget is used up.
 pub fn used_up(topic: &Topic) -> Option<String> {
     match topic {
-        Topic::Budget { limit, task: None } => {
-            Some(format!("the budget of the run, {limit}, is used up"))
-        }
+        Topic::Budget {
+            limit, task: None, ..
+        } => Some(format!("the budget of the run, {limit}, is used up")),
         _ => None,
     }
 }

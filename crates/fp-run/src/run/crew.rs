@@ -322,25 +322,48 @@ impl State {
         }
     }
 
-    /// True if what `task`, or the run, has cost is over `limit`, as often as the user has granted it.
-    pub fn is_spent(&self, limit: SpendingLimit, task: Option<&TaskId>) -> bool {
+    /// The cost of `task`, or of the run, in the unit of `limit`.
+    pub fn spent_of(&self, limit: SpendingLimit, task: Option<&TaskId>) -> SpendingLimit {
         let costs = self
             .costs
             .iter()
             .filter(|cost| task.is_none() || cost.task.as_ref() == task);
         let (tokens, usd) = total_cost(costs);
-        let (spent, limit) = match limit {
-            SpendingLimit::MicroUsd(limit) => (usd.unwrap_or(0), limit),
-            SpendingLimit::Tokens(limit) => (tokens.total(), limit),
-        };
-        let granted = self.questions.iter().filter(|asked| {
-            matches!(&asked.question.topic, Topic::Budget { task: of, .. } if of.as_ref() == task)
-                && asked
-                    .answer
-                    .iter()
-                    .any(|label| label == AnswerChoice::Continue.into_str())
-        });
-        spent >= limit.saturating_mul(1 + granted.count() as u64)
+        match limit {
+            SpendingLimit::MicroUsd(_) => SpendingLimit::MicroUsd(usd.unwrap_or(0)),
+            SpendingLimit::Tokens(_) => SpendingLimit::Tokens(tokens.total()),
+        }
+    }
+
+    /// True if what `task`, or the run, has cost is over `limit`. Each time that the user went on, as much more may be
+    /// spent as the limit says.
+    pub fn is_spent(&self, limit: SpendingLimit, task: Option<&TaskId>) -> bool {
+        let goes_on = AnswerChoice::Continue.into_str();
+        let mut allowed = limit;
+        for asked in &self.questions {
+            if let Topic::Budget {
+                spent, task: of, ..
+            } = &asked.question.topic
+                && of.as_ref() == task
+                && asked.answer.iter().any(|label| label == goes_on)
+            {
+                allowed = limit.on_top_of(spent.unwrap_or(allowed).max(allowed));
+            }
+        }
+        self.spent_of(limit, task) >= allowed
+    }
+
+    /// The budget with which a run goes on that its budget has ended: as much again.
+    pub fn higher_budget(&self) -> Option<SpendingLimit> {
+        let is_cancelled = self.run.as_ref()?.status == RunStatus::Cancelled;
+        let stop = [AnswerChoice::Stop.into_str()];
+        let stopped = self.questions.iter().rfind(|asked| asked.answer == stop);
+        match &stopped.filter(|_| is_cancelled)?.question.topic {
+            Topic::Budget {
+                limit, task: None, ..
+            } => Some(limit.on_top_of(self.spent_of(*limit, None))),
+            _ => None,
+        }
     }
 }
 

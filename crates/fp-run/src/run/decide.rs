@@ -478,9 +478,18 @@ impl State {
 
     /// Asks about `topic`, with the next free question id.
     pub(super) fn ask(&self, topic: Topic, reason: &str) -> Event {
-        Event::Asked {
-            question: Question::new(topic, self.questions.len() as u64 + 1, reason),
+        let is_last = |task: &TaskId| {
+            self.task(task)
+                .is_some_and(|of| of.iteration >= self.iterations_of(task))
+        };
+        // Sent back after its last attempt, a task has failed.
+        let ends = matches!(&topic, Topic::CheckFailed { task, .. } if is_last(task));
+        let mut question = Question::new(topic, self.questions.len() as u64 + 1, reason);
+        if ends {
+            let back = AnswerChoice::SendBack.into_str();
+            question.options.retain(|option| option.label != back);
         }
+        Event::Asked { question }
     }
 
     pub(super) fn close_questions(

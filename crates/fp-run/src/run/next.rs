@@ -241,7 +241,7 @@ impl State {
         let (now, settings) = (self.last_at.unwrap_or_default(), Settings::default());
         let mut around = RunSurroundings::new(self, &settings, now, !self.has_processes());
         for question in self.open_questions() {
-            if let Topic::Budget { limit, task } = &question.topic {
+            if let Topic::Budget { limit, task, .. } = &question.topic {
                 let budget = &mut around.budget;
                 let of = if task.is_some() {
                     &mut budget.task
@@ -457,6 +457,7 @@ impl Draft<'_> {
             let ask = self.state.ask(
                 Topic::Budget {
                     limit,
+                    spent: Some(self.state.spent_of(limit, task)),
                     task: task.cloned(),
                 },
                 "",

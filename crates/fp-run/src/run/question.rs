@@ -66,6 +66,9 @@ pub enum Topic {
     /// The agents of the run, or of a task, have cost as much as they may.
     Budget {
         limit: SpendingLimit,
+        /// The cost when it was asked.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        spent: Option<SpendingLimit>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         task: Option<TaskId>,
     },
@@ -493,13 +496,16 @@ impl Question {
                 ),
             ),
             Topic::Clarify(task) => ("Task", format!("Task {task}: {reason}")),
-            Topic::Budget { limit, task } => {
+            Topic::Budget { limit, spent, task } => {
+                let spent = spent.unwrap_or(*limit);
                 let of = task
                     .as_ref()
                     .map_or("the run".to_owned(), |task| format!("task {task}"));
                 (
                     "Budget",
-                    format!("The budget of {of}, {limit}, is spent. How should it continue?"),
+                    format!(
+                        "The budget of {of} is {limit}, and {spent} is spent. How should it continue?"
+                    ),
                 )
             }
             Topic::EndChecks => (

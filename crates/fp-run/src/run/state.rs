@@ -309,8 +309,12 @@ impl State {
 
     /// The `fp run` that goes on as the last one was started.
     pub fn run_command(&self) -> String {
-        let flags = self.run.as_ref().map(|run| run.terms.flags.to_string());
-        format!("fp run {}{}", self.plan_id, flags.unwrap_or_default())
+        let mut flags = self
+            .run
+            .as_ref()
+            .map_or_else(RunFlags::default, |run| run.terms.flags.clone());
+        flags.budget = self.higher_budget().or(flags.budget);
+        format!("fp run {}{flags}", self.plan_id)
     }
 
     /// True if `name` is an agent of this run.

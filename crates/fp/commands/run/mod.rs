@@ -556,9 +556,13 @@ impl LeadEnd {
                 let text = final_report(plan, &context.tree(plan)?, &state, context);
                 let text = text + &what_now(plan, &state)?;
                 context.report(&StatusReport::new(&state, LeadPresence::Present), &text)?;
-                if let Some(used_up) = stopped_by_budget(&state) {
+                if let Some(used_up) = state
+                    .higher_budget()
+                    .and_then(|_| used_up(&state.questions.last()?.question.topic))
+                {
                     context.printer.note(&format!(
-                        "note: {used_up}; a higher --budget goes on: {way_on}"
+                        "note: {used_up}; a higher --budget goes on: {}",
+                        state.run_command()
                     ));
                 }
                 Ok(over(&state))
@@ -600,17 +604,6 @@ fn what_now(plan: &OpenPlan, state: &State) -> Result<String, CommandError> {
         format!("Review: git log -p {}~..\n", short(first))
     });
     Ok(format!("\n{review}{report}"))
-}
-
-/// Why the run ended, if that was by its budget.
-fn stopped_by_budget(state: &State) -> Option<String> {
-    let is_cancelled = state
-        .run
-        .as_ref()
-        .is_some_and(|run| run.status == RunStatus::Cancelled);
-    let stop = [AnswerChoice::Stop.into_str()];
-    let stopped = state.questions.iter().rfind(|asked| asked.answer == stop);
-    used_up(&stopped.filter(|_| is_cancelled)?.question.topic)
 }
 
 /// The questions without which nothing goes on, and the command that goes on.

@@ -624,7 +624,7 @@ mod tests {
         ▰▰▱▱▱▱▱▱▱▱ 1 of 4 tasks done, 1 failed, 1 stopped, 1 waiting
 
         Needs you:
-          Nothing runs: what led the run is gone
+          Nothing runs: nobody leads the run
           /fp:implement sample-20261121
           ? Task 4 failed for good. How should it continue?
             fp answer sample-20261121 q1 --option ''

@@ -178,7 +178,7 @@ pub(super) fn claims(state: &State, lead: LeadPresence) -> DoctorFinding {
     };
     let go_on = NextStep::if_interrupted(state, RunStanding::of(state, lead));
     let (fault, command) = match go_on {
-        Some(step) => ("interrupted: what led the run is gone", step.command),
+        Some(step) => ("interrupted: nobody leads the run", step.command),
         None if !state.is_running() && !held.is_empty() => {
             ("the run is over", format!("fp start {}", state.plan_id))
         }

@@ -143,7 +143,7 @@ fn who_holds_what() {
         "held: task 1",
         None,
     );
-    let gone = "held: task 1; interrupted: what led the run is gone";
+    let gone = "held: task 1; interrupted: nobody leads the run";
     check(
         &claims(&state, LeadPresence::Gone),
         DoctorLevel::Warning,
@@ -152,7 +152,7 @@ fn who_holds_what() {
     );
     assert_eq!(claims(&state, LeadPresence::Unknown).level, DoctorLevel::Ok);
     let idle = State::replay(plan(), &entries()[..2]);
-    let gone = "no task is held; interrupted: what led the run is gone";
+    let gone = "no task is held; interrupted: nobody leads the run";
     check(
         &claims(&idle, LeadPresence::Gone),
         DoctorLevel::Warning,

@@ -233,7 +233,7 @@ fn a_budget_keeps_new_work_from_starting_until_the_user_grants_more() {
     };
     assert_eq!(
         text,
-        "The budget of the run, 100 tokens, is spent. How should it continue?"
+        "The budget of the run is 100 tokens, and 100 tokens is spent. How should it continue?"
     );
     let events = machine
         .state
@@ -290,6 +290,7 @@ fn a_task_over_its_budget_is_the_only_one_that_waits() {
         asked.question.topic,
         Topic::Budget {
             limit: SpendingLimit::MicroUsd(100),
+            spent: Some(SpendingLimit::MicroUsd(100)),
             task: Some(id("1"))
         }
     );
