@@ -127,8 +127,7 @@ impl Sample {
         String::from_utf8_lossy(&output.stderr).into_owned()
     }
 
-    /// What the user has agreed to on this machine, oldest first.
-    /// Everything that the user agreed to; the plans that were made here are in the store as well.
+    /// What the user has agreed to on this machine, oldest first. That a plan was made here is no consent.
     pub(crate) fn consents(&self) -> Vec<Value> {
         let store = state_home(self.path()).join("fractal-planner/trust.jsonl");
         let lines = std::fs::read_to_string(store).unwrap_or_default();

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::event::Event;
 use super::question::{AnswerChoice, Topic};
-use super::state::{Activity, Role, RunAgent, State, TaskState};
+use super::state::{Activity, Role, RunAgent, RunStatus, State, TaskState};
 use fp_plan::plan::id::{AgentName, TaskId};
 use fp_plan::settings::{AgentPlayer, Agents, SpendingLimit};
 use fp_plan::text::last_part;

@@ -312,7 +312,8 @@ impl State {
         let mut flags = self
             .run
             .as_ref()
-            .map_or_else(RunFlags::default, |run| run.terms.flags.clone());
+            .map(|run| run.terms.flags.clone())
+            .unwrap_or_default();
         flags.budget = self.higher_budget().or(flags.budget);
         format!("fp run {}{flags}", self.plan_id)
     }

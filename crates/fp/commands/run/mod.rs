@@ -25,7 +25,6 @@ use fp_run::run::State;
 use fp_run::run::event::{Event, RunFlags, RunTerms};
 use fp_run::run::next::LeadAction;
 use fp_run::run::payload::short;
-use fp_run::run::question::AnswerChoice;
 use fp_run::run::state::{Activity, RunStatus, Status};
 
 use super::consent::answer;
