@@ -978,7 +978,7 @@ fn every_command_is_in_the_question() {
     let environment = with_commands(60, last);
     let question = printed(&environment);
     let text = question["question"].as_str().unwrap();
-    assert!(text.contains(&format!("\n- {last}\n")), "{text}");
+    assert!(text.contains(&format!("\n- {last} [")), "{text}");
     assert!(
         (0..60).all(|n| text.contains(&format!("line{n} a.txt"))),
         "{text}"
@@ -1028,7 +1028,8 @@ fn a_long_command_is_shown_whole_or_approved_at_a_terminal_only() {
 #[cfg(unix)]
 fn a_umask_that_lets_a_group_write_exposes_nothing() {
     let environment = planned();
-    let approve = format!("umask 002; fp approve {PLAN} --yes");
+    let fp = env!("CARGO_BIN_EXE_fp");
+    let approve = format!("umask 002; '{fp}' approve {PLAN} --yes");
     for _ in 0..2 {
         let output = environment.run("sh", &["-c", &approve]);
         assert_eq!(output.code, 0, "{output}");

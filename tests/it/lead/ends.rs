@@ -455,8 +455,12 @@ fn an_agent_that_does_everything_wrong() {
     fs::write(environment.beside("home/first"), first).unwrap();
     let output = lead(&environment, &[]);
     assert_eq!(output.code, 0, "{output}");
+    // On a busy machine its flood takes longer than what counts as at once.
     assert!(
-        output.stderr.contains("note: builder-1: own ended at once"),
+        output.stderr.contains("note: builder-1: own ended at once")
+            || output
+                .stdout
+                .contains("builder-1 has ended without a result"),
         "{output}"
     );
     expect_all_done(&environment, 2);

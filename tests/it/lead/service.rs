@@ -169,7 +169,7 @@ fn a_service_that_is_away_for_more_than_the_budget() {
     assert!(
         output
             .stdout
-            .contains("The budget of the run, 1000 tokens, is spent."),
+            .contains("The budget of the run is 1000 tokens, and 1000 tokens is spent."),
         "{output}"
     );
     assert_eq!(home_text(&environment, "n"), "1\n", "it is not tried again");

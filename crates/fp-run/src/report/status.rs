@@ -120,7 +120,7 @@ impl TaskCounts {
             (self.asking, "asking you"),
             (self.stopped, "stopped"),
             (self.building, "being built"),
-            (self.verifying, "awaiting verification"),
+            (self.verifying, "verifying"),
             (self.ready, "ready"),
             (self.pending - self.ready, "waiting"),
             (self.skipped, "skipped"),

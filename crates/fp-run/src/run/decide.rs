@@ -485,9 +485,10 @@ impl State {
         // Sent back after its last attempt, a task has failed.
         let ends = matches!(&topic, Topic::CheckFailed { task, .. } if is_last(task));
         let mut question = Question::new(topic, self.questions.len() as u64 + 1, reason);
-        if ends {
-            let back = AnswerChoice::SendBack.into_str();
-            question.options.retain(|option| option.label != back);
+        let back = AnswerChoice::SendBack.into_str();
+        let mut options = question.options.iter_mut();
+        if let Some(option) = options.find(|option| ends && option.label == back) {
+            option.description = "its attempts are used up, so the task fails".to_owned();
         }
         Event::Asked { question }
     }
