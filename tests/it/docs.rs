@@ -3,6 +3,7 @@
 
 mod page;
 mod place;
+mod sources;
 mod tables;
 mod troubles;
 
@@ -43,7 +44,7 @@ const GUIDES: [&str; 24] = [
     "plugin/README.md",
 ];
 /// Pages without blocks, and those that are about the project itself.
-const OTHERS: [&str; 17] = [
+const OTHERS: [&str; 16] = [
     "ARCHITECTURE.md",
     "CHANGELOG.md",
     "docs/README.md",
@@ -56,7 +57,6 @@ const OTHERS: [&str; 17] = [
     "docs/internals/README.md",
     "docs/internals/decisions.md",
     "docs/internals/dependencies.md",
-    "docs/internals/features.md",
     "docs/internals/hooks.md",
     "docs/internals/ledger.md",
     "docs/internals/prompts.md",
