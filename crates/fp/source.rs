@@ -14,7 +14,7 @@ use fp_run::interview::Interview;
 
 use crate::context::{Context, tree_error};
 use crate::error::CommandError;
-use crate::features::exchange::import::ORIGIN;
+use crate::features::exchange::ORIGIN;
 
 /// Size limit of `interview.json`, in bytes.
 const INTERVIEW_CAP: u64 = 16 * 1024 * 1024;

@@ -26,7 +26,7 @@ use strum::VariantArray as _;
 use crate::context::Context;
 use crate::context::Known;
 use crate::error::{CommandError, CommandResult};
-use crate::features::exchange::import::{PartArgs, import_to_complete};
+use crate::features::exchange::{PartArgs, import_to_complete};
 use crate::features::roadmap::layer_to_plan;
 use crate::features::specs::{PlanningSpecs, specs_for_planning};
 use crate::input::Input;

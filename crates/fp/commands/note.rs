@@ -10,7 +10,7 @@ use serde_json::json;
 
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult};
-use crate::features::specs::promote::{self, PromoteArgs};
+use crate::features::specs::{PromoteArgs, promote_note};
 
 /// Add to the notepad, tell another builder something, or read both
 #[derive(Debug, clap::Args)]
@@ -57,7 +57,7 @@ pub(crate) fn run(args: NoteArgs, context: &Context) -> CommandResult {
             Some(from) => tell(&plan, from, &add, context),
             None => note(&plan, add, context),
         },
-        Action::Promote(args) => promote::run(&args, &plan, context),
+        Action::Promote(args) => promote_note(&args, &plan, context),
         Action::List { task } => list(&plan, task.as_ref(), context),
     }
 }

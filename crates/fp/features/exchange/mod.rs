@@ -3,3 +3,5 @@
 pub(crate) mod export;
 mod gather;
 pub(crate) mod import;
+
+pub(crate) use self::import::{ORIGIN, PartArgs, import_to_complete};

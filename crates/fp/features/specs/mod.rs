@@ -3,7 +3,7 @@
 
 mod disk;
 mod model;
-pub(crate) mod promote;
+mod promote;
 #[cfg(test)]
 mod tests;
 
@@ -21,6 +21,7 @@ use self::model::{
     Spec, SpecCategory, SpecFault, applicable_specs, named_line, payload_section, quoted_line,
     work_of_task,
 };
+pub(crate) use self::promote::{PromoteArgs, promote_note};
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
 use crate::printer::{WIDTH, word_of};

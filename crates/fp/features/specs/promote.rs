@@ -53,7 +53,11 @@ struct PromoteReport {
     written: bool,
 }
 
-pub(crate) fn run(args: &PromoteArgs, plan: &OpenPlan, context: &Context) -> CommandResult {
+pub(crate) fn promote_note(
+    args: &PromoteArgs,
+    plan: &OpenPlan,
+    context: &Context,
+) -> CommandResult {
     let own = plan.load()?.state;
     let note = find_note(&own.notes, &args.note).filter(|note| !plain_text(&note.text).is_empty());
     let note = note.ok_or_else(|| {
