@@ -212,7 +212,7 @@ fn a_session_hands_the_run_over() {
     assert_eq!(
         requests,
         5,
-        "what a run costs the session is in ARCHITECTURE.md\n{}",
+        "what a run costs the session is in docs/cost.md\n{}",
         stand_in.summary()
     );
 }
