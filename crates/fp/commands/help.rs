@@ -57,7 +57,7 @@ const GROUPS: [(&str, &[&str]); 6] = [
     ),
 ];
 /// The name of the others.
-const AGENTS: &str = "For agents and scripts";
+pub(crate) const AGENTS: &str = "For agents and scripts";
 
 /// The help topics: each page with its names, the first that of its file.
 static TOPICS: [(&[&str], &str); 10] = [
