@@ -44,7 +44,7 @@ const GUIDES: [&str; 24] = [
     "plugin/README.md",
 ];
 /// Pages without blocks, and those that are about the project itself.
-const OTHERS: [&str; 16] = [
+const OTHERS: [&str; 15] = [
     "ARCHITECTURE.md",
     "CHANGELOG.md",
     "docs/README.md",
@@ -57,7 +57,6 @@ const OTHERS: [&str; 16] = [
     "docs/internals/README.md",
     "docs/internals/decisions.md",
     "docs/internals/dependencies.md",
-    "docs/internals/hooks.md",
     "docs/internals/ledger.md",
     "docs/internals/prompts.md",
     "docs/internals/run.md",
