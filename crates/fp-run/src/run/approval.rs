@@ -35,7 +35,8 @@ pub fn consent_hash(state: &State) -> String {
         true => serde_json::to_vec(&leaves),
         false => serde_json::to_vec(&(leaves, commands)),
     };
-    hash(&approved.unwrap_or_default())
+    // A hash with a default would be one consent for every plan that can't be written.
+    hash(&approved.expect("leaves and commands have text keys and plain values"))
 }
 
 /// Converts the leaves of a valid tree to the form a run stores. Only one task at a time may change a file in
@@ -204,6 +205,34 @@ mod tests {
 
     fn approved(tree: &str) -> Vec<Leaf> {
         leaves(&parse(tree).0, &[]).unwrap()
+    }
+
+    #[test]
+    fn a_consent_is_for_these_leaves_and_commands_alone() {
+        let of = |tree: &str, commands: &[&str]| {
+            let mut state = State::new(fp_plan::plan::id::PlanId::new("p").unwrap());
+            let approval = crate::run::event::Approve {
+                tree_hash: String::new(),
+                leaves: approved(tree),
+                base: None,
+                commits: None,
+                end_commands: commands.iter().map(|line| (*line).to_owned()).collect(),
+                by: crate::run::event::Decider::User,
+            };
+            for event in state.approve(approval).unwrap() {
+                state.fold(&event, jiff::Timestamp::UNIX_EPOCH);
+            }
+            consent_hash(&state)
+        };
+        let hashes = [
+            of(TREE, &[]),
+            of(TREE, &["make"]),
+            of(TREE, &["make", "true"]),
+            of(&TREE.replace("it does", "it does not"), &[]),
+        ];
+        let distinct: BTreeSet<&String> = hashes.iter().collect();
+        assert_eq!(distinct.len(), hashes.len(), "{hashes:?}");
+        assert!(!hashes.contains(&hash(b"")), "{hashes:?}");
     }
 
     #[test]
