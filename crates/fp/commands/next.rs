@@ -264,7 +264,7 @@ pub(super) fn final_report(
 /// The next step, if the plan implements a layer of a roadmap.
 fn what_comes_after(plan: &OpenPlan, context: &Context) -> String {
     let line = |OfLayer { id, layer }| {
-        format!("\nIt makes layer {layer} of {id}; next: fp roadmap next {id}\n")
+        format!("\nIt makes layer {layer} of {id}; next: fp roadmap show {id}\n")
     };
     match plan.folder.layer() {
         Ok(layer) => layer.map(line).unwrap_or_default(),

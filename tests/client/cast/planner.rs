@@ -60,15 +60,11 @@ const AT_THE_MAP: Question = Question {
 const LAYERS: &str = "\
 ## [1] A greeting by name
 - Goal: `bin/greet` greets a person by name
-- Inputs: none
-- Outputs: the greeting command
 - Done when:
   - `bin/greet Ada` prints a line with `ADA` in it
 
 ## [2] A goodbye
 - Goal: `bin/greet --bye` says goodbye
-- Inputs: the greeting command
-- Outputs: none
 - Done when:
   - `bin/greet --bye Ada` prints `BYE`
 ";
@@ -263,11 +259,9 @@ fn first_layer<'a>(walk: &mut Walk<'a>, goal: &str, flags: &str) -> Result<&'a s
         "Write",
         json!({ "file_path": path, "content": written }),
     ))?;
-    walk.run(&format!("fp roadmap check {roadmap}"))?;
-    walk.run(&format!("fp roadmap show {roadmap}"))?;
+    let shown = walk.run(&format!("fp roadmap show {roadmap}"))?;
     walk.ask(&[AT_THE_MAP])?;
-    let next = walk.run(&format!("fp roadmap next {roadmap}"))?;
-    let command = command_line(next, "fp new").expect("it prints the command");
+    let command = command_line(shown, "fp new").expect("it prints the command");
     walk.run(&format!("{command} --format json{flags}"))
 }
 
