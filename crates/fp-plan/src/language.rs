@@ -58,11 +58,6 @@ impl Language {
             .find(|(_, extensions)| known(extensions))
             .map(|(language, _)| *language)
     }
-
-    /// True if the program recognises imports in its files.
-    pub fn has_imports(self) -> bool {
-        !matches!(self, Self::Shell | Self::TestScript)
-    }
 }
 
 #[cfg(test)]

@@ -1,7 +1,5 @@
-//! Knows the conventions for test files in each language, in one place: which files are tests, which of them stand
-//! beside a file, and which test it.
-
-use std::collections::HashMap;
+//! Knows the conventions for test files in each language, in one place: which files are tests, and which of them
+//! stand beside a file.
 
 use fp_plan::language::Language;
 use fp_plan::repo_path::RepoPath;
@@ -51,11 +49,6 @@ const CONVENTIONS: [(Language, &[&str]); 12] = [
         ],
     ),
     (Language::TestScript, &["*"]),
-];
-
-/// Stems that don't name a subject; the folder does.
-const NAMELESS: [&str; 8] = [
-    "test", "tests", "mod", "main", "lib", "index", "__init__", "spec",
 ];
 
 /// Names of folders that hold tests; `*` stands for anything.
@@ -143,80 +136,6 @@ fn patterns(language: Language) -> &'static [&'static str] {
         .iter()
         .find(|(of, _)| *of == language)
         .map_or(&[], |(_, patterns)| patterns)
-}
-
-/// The tests of a repository, indexed to find those of one file.
-#[derive(Debug, Clone, Default)]
-pub struct Tests<'p> {
-    /// Path, and path in lower case, by the name of the test's subject in lower case.
-    about: HashMap<String, Vec<(&'p str, String)>>,
-}
-
-impl<'p> Tests<'p> {
-    /// Finds the tests among `paths`.
-    pub fn among(paths: impl IntoIterator<Item = &'p str>) -> Self {
-        let mut about: HashMap<String, Vec<(&'p str, String)>> = HashMap::new();
-        for path in paths {
-            let lower = path.to_lowercase();
-            if let Some(subject) = is_test(&lower).then(|| subject(&lower)).flatten() {
-                about.entry(subject).or_default().push((path, lower));
-            }
-        }
-        about.values_mut().for_each(|tests| tests.sort_unstable());
-        Self { about }
-    }
-
-    /// Returns the first test named after `path`, in the same language, that stands beside it: in the same folder, in a
-    /// folder of the same name, or in a test folder beside it or further up.
-    pub fn of(&self, path: &str) -> Option<&'p str> {
-        let lower = path.to_lowercase();
-        Language::of(&lower)?;
-        let (folder, name) = split(&lower);
-        let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
-        let stem = stem.strip_suffix(".d").unwrap_or(stem);
-        let own = if NAMELESS.contains(&stem) {
-            split(folder).1
-        } else {
-            stem
-        };
-        let tests = [own, stem]
-            .into_iter()
-            .filter_map(|name| self.about.get(name))
-            .flatten();
-        let mut beside = tests.filter(|(_, test)| {
-            *test != lower
-                && is_same_language(test, &lower)
-                && (stands_beside(split(test).0, &lower) || tests_the_folder(test, &lower))
-        });
-        beside.next().map(|(test, _)| *test)
-    }
-}
-
-/// True if a nameless `test` is in the folder that a nameless `listed` stands for, as `run/tests.rs` and `run/mod.rs`.
-fn tests_the_folder(test: &str, listed: &str) -> bool {
-    split(test).0 == split(listed).0
-}
-
-/// The name of the subject of the test `path`; both in lower case.
-fn subject(path: &str) -> Option<String> {
-    let (folder, name) = split(path);
-    let (stem, _) = name.rsplit_once('.')?;
-    if NAMELESS.contains(&stem) {
-        let above = split(folder).1;
-        return (!above.is_empty()).then(|| above.to_owned());
-    }
-    let fitting = patterns(Language::of(name)?)
-        .iter()
-        .filter(|pattern| matches(pattern, stem));
-    let shortest = fitting
-        .map(|pattern| wild(pattern, stem))
-        .min_by_key(|subject| subject.len());
-    Some(
-        shortest
-            .filter(|subject| !subject.is_empty())
-            .unwrap_or(stem)
-            .to_owned(),
-    )
 }
 
 /// The text that the `*` of a matching `pattern` stands for, without the separators next to it.
@@ -375,105 +294,6 @@ mod tests {
             false,
         );
         check(&["Makefile", "src/testament/a.ts", "attest/a.rb"], false);
-    }
-
-    #[test]
-    fn the_test_of_a_file() {
-        let check = |path: &str, others: &[&str], expect: Option<&str>| {
-            assert_eq!(
-                Tests::among(others.iter().copied()).of(path),
-                expect,
-                "{path} {others:?}"
-            );
-        };
-        let all = [
-            "tests/cli.rs",
-            "tests/run/main.rs",
-            "src/plan/tests.rs",
-            "src/rules/tests.rs",
-            "crates/x/tests/cli.rs",
-        ];
-        check("src/cli.rs", &all, Some("tests/cli.rs"));
-        check("crates/x/src/cli.rs", &all, Some("crates/x/tests/cli.rs"));
-        check("src/run.rs", &all, Some("tests/run/main.rs"));
-        check("src/plan.rs", &all, Some("src/plan/tests.rs"));
-        check("src/rules/mod.rs", &all, Some("src/rules/tests.rs"));
-        check("src/rules/a.rs", &all, None);
-        check("src/main.rs", &all, None);
-        let all = ["pkg/foo_test.go", "pkg/foobar_test.go", "other/bar_test.go"];
-        check("pkg/foo.go", &all, Some("pkg/foo_test.go"));
-        check("pkg/bar.go", &all, None);
-        let all = [
-            "tests/test_user_model.py",
-            "app/a_test.py",
-            "tests/test_app.py",
-            "tests/helpers.py",
-        ];
-        check("app/user_model.py", &all, Some("tests/test_user_model.py"));
-        check("app/model.py", &all, None);
-        check("app/a.py", &all, Some("app/a_test.py"));
-        check("app/__init__.py", &all, Some("tests/test_app.py"));
-        let all = [
-            "src/a.test.ts",
-            "src/__tests__/b.tsx",
-            "web/button/button.spec.js",
-            "src/c/index.test.ts",
-        ];
-        check("src/a.ts", &all, Some("src/a.test.ts"));
-        check("src/a.js", &all, Some("src/a.test.ts"));
-        check("src/b.tsx", &all, Some("src/__tests__/b.tsx"));
-        check(
-            "web/button/index.ts",
-            &all,
-            Some("web/button/button.spec.js"),
-        );
-        check("src/c/index.ts", &all, Some("src/c/index.test.ts"));
-        check("lib/a.ts", &all, None);
-        let java = [
-            "app/src/test/java/x/FooTest.java",
-            "app/src/test/kotlin/x/BarTests.kt",
-        ];
-        check("app/src/main/java/x/Foo.java", &java, Some(java[0]));
-        check("app/src/main/kotlin/x/Bar.kt", &java, Some(java[1]));
-        check("app/src/main/java/x/Oo.java", &java, None);
-        let ruby = ["spec/models/user_spec.rb", "test/order_test.rb"];
-        check(
-            "app/models/user.rb",
-            &ruby,
-            Some("spec/models/user_spec.rb"),
-        );
-        check("lib/order.rb", &ruby, Some("test/order_test.rb"));
-        check(
-            "src/Foo.php",
-            &["tests/Unit/FooTest.php"],
-            Some("tests/Unit/FooTest.php"),
-        );
-        check(
-            "Greeter/Greeter.cs",
-            &["Greeter.Tests/GreeterTests.cs"],
-            Some("Greeter.Tests/GreeterTests.cs"),
-        );
-        check(
-            "Sources/Foo/X.swift",
-            &["Tests/FooTests/XTests.swift"],
-            Some("Tests/FooTests/XTests.swift"),
-        );
-        let c = [
-            "tests/test_foo.c",
-            "src/bar_test.cc",
-            "src/baz_unittest.cpp",
-        ];
-        check("src/foo.c", &c, Some("tests/test_foo.c"));
-        check("include/foo.h", &c, Some("tests/test_foo.c"));
-        check("src/bar.cc", &c, Some("src/bar_test.cc"));
-        check("src/baz.cpp", &c, Some("src/baz_unittest.cpp"));
-        check(
-            "install.sh",
-            &["test/install.bats"],
-            Some("test/install.bats"),
-        );
-        check("README.md", &["tests/README.rs"], None);
-        check("src/a.py", &["tests/a.rs"], None);
     }
 
     #[test]

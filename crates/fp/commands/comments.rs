@@ -191,7 +191,7 @@ fn ignores(ignore: &[String], path: &str) -> bool {
 }
 
 /// A glob in which only `*`, `**` and `?` are special: brackets and braces occur in the names of real files.
-pub(crate) fn plain_glob(pattern: &str) -> Option<GlobMatcher> {
+fn plain_glob(pattern: &str) -> Option<GlobMatcher> {
     let literal = |c: char| {
         if matches!(c, '[' | ']' | '{' | '}') {
             format!("[{c}]")

@@ -20,11 +20,6 @@ const FILES: [&[u8]; 3] = [b".DS_Store", b"Thumbs.db", b".coverage"];
 /// Marks Cargo's folder as a cache, beside a manifest. Its name alone could be anybody's.
 const TARGET_TAG: &[u8] = b"target/CACHEDIR.TAG";
 
-/// True if only tools write into folders of this name, wherever they are.
-pub fn is_folder_of_tools(name: &[u8]) -> bool {
-    FOLDERS.contains(&name)
-}
-
 /// Recognises by-products among untracked files.
 #[derive(Debug, Clone, Default)]
 pub struct ByProducts {
