@@ -93,7 +93,28 @@ impl Environment {
 #[test]
 fn a_page_is_begun_and_says_how_to_go_on() {
     let environment = Environment::new().repo();
-    assert_snapshot!(environment.roadmap(&["new", "Accounts for everybody,\nwith a log"]), @"");
+    assert_snapshot!(environment.roadmap(&["new", "Accounts for everybody,\nwith a log"]), @"
+    exit status: 0
+    --- stdout
+    Roadmap accounts-for-everybody-with-log-20261121
+      .fractal-planner/roadmaps/accounts-for-everybody-with-log-20261121.md
+
+    Write its layers there; each becomes a plan:
+
+    ## [1] What people can use when it is done
+    - Goal: one sentence in the user's words
+    - Done when:
+      - what anybody can see then, with the input that shows it
+
+    ## [2] The next one
+    - Goal: …
+    - Done when: …
+    - Depends on: 1
+
+    A layer without `Depends on` waits for the one before it.
+
+    Next: fp roadmap show accounts-for-everybody-with-log-20261121
+    ");
     assert_snapshot!(environment.read(".fractal-planner/roadmaps/accounts-for-everybody-with-log-20261121.md"), @"
     # Roadmap
 
@@ -112,28 +133,91 @@ fn a_page_is_begun_and_says_how_to_go_on() {
         second["roadmap"],
         "accounts-for-everybody-with-log-20261121-2"
     );
-    assert_snapshot!(environment.roadmap(&["show", "log-20261121-2"]), @"");
-    assert_snapshot!(environment.fp(&["new", "--roadmap", "log-20261121-2"]), @"");
+    assert_snapshot!(environment.roadmap(&["show", "log-20261121-2"]), @"
+    exit status: 1
+    --- stdout
+    Roadmap accounts-for-everybody-with-log-20261121-2
+      .fractal-planner/roadmaps/accounts-for-everybody-with-log-20261121-2.md
+      Accounts for everybody, with a log
+
+
+    0 of 0 layers done
+    error: there is no layer: write one as `## [1] Title`, with its `- Goal:`
+    ");
+    assert_snapshot!(environment.fp(&["new", "--roadmap", "log-20261121-2"]), @"
+    exit status: 1
+    --- stderr
+    error: accounts-for-everybody-with-log-20261121-2 has 1 fault
+    hint: `fp roadmap show accounts-for-everybody-with-log-20261121-2` shows its layers
+    ");
 }
 
 #[test]
 fn layers_become_plans_one_after_the_other() {
     let environment = page(LAYERS);
     let before = environment.read(FILE);
-    assert_snapshot!(environment.roadmap(&["show"]), @"");
+    assert_snapshot!(environment.roadmap(&["show"]), @"
+    exit status: 0
+    --- stdout
+    Roadmap accounts-for-everybody-20261121
+      .fractal-planner/roadmaps/accounts-for-everybody-20261121.md
+      Accounts for everybody
+
+      [1] Accounts
+          no plan
+          next: fp new --roadmap accounts-for-everybody-20261121 --layer 1
+      [2] Login
+          no plan
+      [3] Log
+          no plan
+      [4] Report
+          no plan
+
+    0 of 4 layers done
+    ");
     let made = environment.fp(&["new", "--roadmap", ID]);
     assert_eq!(made.code, 0, "{made}");
     let record: serde_json::Value = serde_json::from_str(
         &environment.read(".fractal-planner/plans/accounts-20261121/plan.json"),
     )
     .unwrap();
-    assert_snapshot!(record["goal"].as_str().unwrap(), @"");
+    assert_snapshot!(record["goal"].as_str().unwrap(), @"
+    Somebody can have an account
+
+    Layer 1 of the roadmap accounts-for-everybody-20261121: Accounts
+    - Goal: Somebody can have an account
+    - Done when:
+      - `app account add Ada` prints `1`
+      - `app account list` lists Ada
+    ");
     assert_eq!(
         record["roadmap"],
         serde_json::json!({ "id": ID, "layer": "1" })
     );
-    assert_snapshot!(environment.roadmap(&["show"]), @"");
-    assert_snapshot!(environment.fp(&["new", "--roadmap", "accounts", "--layer", "1"]), @"");
+    assert_snapshot!(environment.roadmap(&["show"]), @"
+    exit status: 3
+    --- stdout
+    Roadmap accounts-for-everybody-20261121
+      .fractal-planner/roadmaps/accounts-for-everybody-20261121.md
+      Accounts for everybody
+
+      [1] Accounts
+          planning: accounts-20261121 (0 of 0 done)
+      [2] Login
+          no plan
+      [3] Log
+          no plan
+      [4] Report
+          no plan
+
+    0 of 4 layers done
+    ");
+    assert_snapshot!(environment.fp(&["new", "--roadmap", "accounts", "--layer", "1"]), @"
+    exit status: 1
+    --- stderr
+    error: layer 1 already has a plan: accounts-20261121
+    hint: `fp plans archive` puts a plan away; then the layer can have another
+    ");
     let early = environment
         .fp(&[
             "new",
@@ -161,13 +245,54 @@ fn layers_become_plans_one_after_the_other() {
         environment.done(&["plans", "archive", plan]);
     }
     environment.build_layer("1", 2);
-    assert_snapshot!(environment.fp(&["new", "--roadmap", ID]), @"");
+    assert_snapshot!(environment.fp(&["new", "--roadmap", ID]), @"
+    exit status: 1
+    --- stderr
+    error: no single layer is due
+    hint: `fp roadmap show accounts-for-everybody-20261121` shows its layers
+    ");
     environment.build_layer("2", 1);
-    assert_snapshot!(environment.roadmap(&["show"]), @"");
+    assert_snapshot!(environment.roadmap(&["show"]), @"
+    exit status: 0
+    --- stdout
+    Roadmap accounts-for-everybody-20261121
+      .fractal-planner/roadmaps/accounts-for-everybody-20261121.md
+      Accounts for everybody
+
+      [1] Accounts
+          done: accounts-20261121-2 (2 of 2 done)
+      [2] Login
+          running: login-20261121 (1 of 2 done)
+      [3] Log
+          no plan
+          next: fp new --roadmap accounts-for-everybody-20261121 --layer 3
+      [4] Report
+          stopped: report-20261121 (0 of 0 done, archived)
+
+    1 of 4 layers done
+    ");
     environment.done(&["cancel", "login-20261121"]);
     let log = environment.build_layer("3", 2);
     environment.done(&["plans", "archive", &log]);
-    assert_snapshot!(environment.roadmap(&["show"]), @"");
+    assert_snapshot!(environment.roadmap(&["show"]), @"
+    exit status: 0
+    --- stdout
+    Roadmap accounts-for-everybody-20261121
+      .fractal-planner/roadmaps/accounts-for-everybody-20261121.md
+      Accounts for everybody
+
+      [1] Accounts
+          done: accounts-20261121-2 (2 of 2 done)
+      [2] Login
+          stopped: login-20261121 (1 of 2 done)
+          next: fp new --roadmap accounts-for-everybody-20261121 --layer 2
+      [3] Log
+          done: log-20261121 (2 of 2 done, archived)
+      [4] Report
+          stopped: report-20261121 (0 of 0 done, archived)
+
+    2 of 4 layers done
+    ");
     environment.build_layer("2", 2);
     environment.build_layer("4", 2);
     for old in ["next", "check"] {
@@ -177,7 +302,34 @@ fn layers_become_plans_one_after_the_other() {
         assert_eq!(shown.code, 0, "{shown}");
     }
     let shown = environment.roadmap(&["show", "--format", "json"]).json();
-    assert_snapshot!(serde_json::to_string_pretty(&shown["layers"][1]).unwrap(), @"");
+    assert_snapshot!(serde_json::to_string_pretty(&shown["layers"][1]).unwrap(), @r#"
+    {
+      "command": null,
+      "dependsOn": [
+        "1"
+      ],
+      "goal": "Somebody can log in",
+      "id": "2",
+      "plans": [
+        {
+          "archived": false,
+          "done": 1,
+          "planId": "login-20261121",
+          "state": "stopped",
+          "total": 2
+        },
+        {
+          "archived": false,
+          "done": 2,
+          "planId": "login-20261121-2",
+          "state": "done",
+          "total": 2
+        }
+      ],
+      "state": "done",
+      "title": "Login"
+    }
+    "#);
     assert_eq!(environment.read(FILE), before, "nothing is written into it");
 }
 
@@ -363,7 +515,7 @@ fn what_is_no_roadmap() {
     exit status: 2
     --- stderr
     error: accounts-for-everybody-20261121 has no layer 9
-    hint: `fp roadmap show accounts-for-everybody-20261121` lists them
+    hint: `fp roadmap show accounts-for-everybody-20261121` shows its layers
 
     $ fp new --roadmap everybody --layer ../x
     exit status: 2

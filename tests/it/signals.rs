@@ -67,14 +67,14 @@ fn a_table_of_all_tasks() {
         "src/, Cargo.toml",
         "none",
     ]);
-    assert_snapshot!(environment.fp(&["signals", PLAN]), @r"
+    assert_snapshot!(environment.fp(&["signals", PLAN]), @"
     exit status: 0
     --- stdout
-    Task  Scope  Coupling  Git  Tests  Composite  Title
-    1         2         2    1      1          2  Write part 1
-    2         3         1    1      3          2  Write part 2
-    3         5         2    1      3          3  Write part 3
-    4         1         1    1      1          1  Write part 4
+    Scope  Git  Composite  Task
+        2    1          2  1 Write part 1
+        3    1          2  2 Write part 2
+        5    1          3  3 Write part 3
+        1    1          1  4 Write part 4
     ");
 }
 
@@ -89,26 +89,19 @@ fn the_file_has_the_signals_and_what_they_are_made_of() {
       "schemaVersion": 1,
       "tasks": [
         {
-          "id": "1",
-          "title": "Write part 1",
-          "fileScope": 2,
-          "coupling": 2,
-          "gitRisk": 1,
-          "testCoverage": 2,
-          "composite": 2,
-          "files": 2,
-          "lines": 102,
-          "fanIn": 5,
-          "fanOut": 2,
-          "filesWithHistory": 2,
-          "commits": 2,
           "authors": 2,
+          "commits": 2,
+          "composite": 2,
+          "fileScope": 2,
+          "files": 2,
+          "filesWithHistory": 2,
           "fixCommits": 2,
-          "tested": 1,
-          "testsRequired": true
+          "gitRisk": 1,
+          "id": "1",
+          "lines": 102,
+          "title": "Write part 1"
         }
-      ],
-      "notes": []
+      ]
     }
     "#);
 }
@@ -145,15 +138,15 @@ fn what_deserves_another_look_is_said() {
         "src/big.rs",
         "src/b.rs",
     ]));
-    assert_snapshot!(environment.fp(&["signals", PLAN]), @r"
+    assert_snapshot!(environment.fp(&["signals", PLAN]), @"
     exit status: 0
     --- stdout
-    Task  Scope  Coupling  Git  Tests  Composite  Title
-    1         5         3    4      3          4  Write part 1
-    2         5         1    5      5          4  Write part 2
-    3         1         2    1      1          1  Write part 3
+    Scope  Git  Composite  Task
+        5    4          5  1 Write part 1
+        5    5          5  2 Write part 2
+        1    1          1  3 Write part 3
 
-    Worth another look (composite 4 or 5): 1 (4), 2 (4)
+    Worth another look: 1, 2
     ");
 }
 
