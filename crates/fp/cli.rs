@@ -248,7 +248,7 @@ pub(crate) fn main() -> Exit {
             return Exit::Done;
         }
         Err(message) => {
-            if let Some(error) = unknown_command(&message) {
+            if let Some(error) = unknown_command(&message).or_else(|| gone_flag(&message)) {
                 Printer::default().error(&error);
                 return error.exit;
             }
@@ -349,6 +349,37 @@ fn unknown_command(message: &clap::Error) -> Option<CommandError> {
             .hint(hint.unwrap_or_else(|| "`fp help` lists them all".into())),
     )
 }
+
+/// The error for a flag that an earlier version had.
+fn gone_flag(message: &clap::Error) -> Option<CommandError> {
+    let Some(ContextValue::String(flag)) = message.get(ContextKind::InvalidArg) else {
+        return None;
+    };
+    let is_typed = |command: &str| std::env::args().any(|word| word == command);
+    let (command, _, instead) = GONE
+        .iter()
+        .find(|(command, gone, _)| gone == flag && is_typed(command))?;
+    Some(CommandError::failed(format!("`fp {command}` has no {flag} any more")).hint(*instead))
+}
+
+/// Flags of earlier versions, by command, and what to do without them.
+const GONE: [(&str, &str, &str); 3] = [
+    (
+        "note",
+        "--to",
+        "every later builder gets a note: `fp note PLAN add 'WARN: TEXT'`",
+    ),
+    (
+        "rollback",
+        "--dry-run",
+        "`fp evidence PLAN TASK` names the commit that would be undone",
+    ),
+    (
+        "verdict",
+        "--file",
+        "give each judgement by itself: --pass 'N: EVIDENCE' or --fail 'N: REASON'",
+    ),
+];
 
 /// What the client runs, and nobody types.
 const OF_CLIENT: [&str; 2] = ["hook", "statusline"];

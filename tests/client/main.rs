@@ -17,7 +17,6 @@ mod headless;
 mod hooks;
 mod implement;
 mod lead;
-mod messages;
 mod plan;
 mod probe;
 mod process;
@@ -68,7 +67,6 @@ fn main() -> ExitCode {
         resume::TESTS,
         hooks::TESTS,
         asking::TESTS,
-        messages::TESTS,
         whole::TESTS,
         figures::TESTS,
         agents::TESTS,

@@ -74,7 +74,6 @@ mod linear;
 #[cfg(unix)]
 mod log;
 #[cfg(unix)]
-mod messages;
 #[cfg(unix)]
 mod mutation;
 mod new;

@@ -150,18 +150,9 @@ pub(crate) fn run(args: ClaimArgs, context: &Context) -> CommandResult {
         earlier: earlier.as_deref(),
         conventions: conventions.as_deref(),
         language: language.as_deref(),
-        specs: "",
+        specs: &specs::section_of_payload(&state.plan_id, leaf, &goal, context),
     };
-    let specs = specs::section_of_payload(state, task, leaf, &around, context);
-    let text = payload(
-        state,
-        task,
-        leaf,
-        &Around {
-            specs: &specs,
-            ..around
-        },
-    );
+    let text = payload(state, task, leaf, &around);
     let json = json!({
         "planId": state.plan_id, "task": id, "owner": args.owner, "iteration": task.iteration, "worktree": place,
         "claim": task.claim.as_ref().map(|claim| &claim.token), "payload": text,

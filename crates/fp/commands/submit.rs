@@ -5,9 +5,9 @@ use fp_host::run::verify::{Submission, measure};
 use fp_host::run::worktree::path;
 use fp_plan::plan::id::TaskId;
 use fp_plan::text::{counted, prompt_quoted, shell_quoted};
-use fp_run::run::event::{Event, Note};
 use serde_json::json;
 
+use super::note::notes_of;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult};
 
@@ -31,13 +31,7 @@ pub(crate) struct SubmitArgs {
 
 pub(crate) fn run(args: SubmitArgs, context: &Context) -> CommandResult {
     let plan = context.open_trusted(Some(&args.plan))?;
-    let notes = args
-        .note
-        .iter()
-        .map(|text| Note::parse(text, Some(args.task.clone())));
-    let notes: Vec<Note> = notes
-        .collect::<Result<_, _>>()
-        .map_err(CommandError::failed)?;
+    let notes = notes_of(&args.note, &args.task)?;
     let (submission, place) = {
         let state = plan.load()?.state;
         state.expect_claim(&args.task, &args.claim)?;
@@ -69,8 +63,9 @@ pub(crate) fn run(args: SubmitArgs, context: &Context) -> CommandResult {
     let mut events = ledger
         .state()
         .submit(&args.task, &args.claim, tree, changes.clone())?;
-    events.extend(notes.iter().map(|note| Event::Noted { note: note.clone() }));
-    if !notes.is_empty() {
+    let has_notes = !notes.is_empty();
+    events.extend(notes);
+    if has_notes {
         write_notepad(&plan, &ledger.after(&events, context.now()))?;
     }
     ledger.append(events, context.now())?;

@@ -1,24 +1,18 @@
 //! `fp verdict`: records a verifier's judgement, and commits the task if it passed.
 
-use std::path::PathBuf;
-
 use fp_host::run::commit::{COMMIT_PATIENCE, Settled, settle};
 use fp_host::run::verify::verify;
 use fp_host::run::{evidence, fresh_token};
 use fp_plan::hint::Hint as _;
 use fp_plan::plan::id::TaskId;
-use fp_run::run::event::{Event, Judgement, Note};
+use fp_run::run::event::Judgement;
 use fp_run::run::state::{State, Status};
 use fp_run::run::verdict::VerifierOpinion;
-use serde::Deserialize;
 use serde_json::json;
 
+use super::note::notes_of;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
-use crate::input::Input;
-
-/// Size limit of a file of judgements, in bytes.
-const FILE_CAP: u64 = 1024 * 1024;
 
 /// Words that say that a criterion is met, and not what shows it.
 const NO_EVIDENCE: [&str; 14] = [
@@ -48,59 +42,24 @@ pub(crate) struct VerdictArgs {
     /// Something worth knowing that no criterion states: `KIND: text`, with PATTERN, GOTCHA, UTIL, WARN or DEBT.
     #[arg(long, value_name = "NOTE")]
     note: Vec<String>,
-    /// Read the judgements from a file instead, for long ones; `-` is standard input. JSON:
-    /// `{"judgements": [{"criterion": 1, "pass": true, "evidence": "…"}], "summary": "…"}`.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["pass", "fail", "summary"])]
-    file: Option<PathBuf>,
-}
-
-/// The content of a file of judgements.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Written {
-    judgements: Vec<Judgement>,
-    #[serde(default)]
-    summary: String,
 }
 
 pub(crate) fn run(args: VerdictArgs, context: &Context) -> CommandResult {
     let plan = context.open_trusted(Some(&args.plan))?;
-    let Written {
-        judgements,
-        summary,
-    } = written(&args, context)?;
-    let notes = args
-        .note
-        .iter()
-        .map(|text| Note::parse(text, Some(args.task.clone())));
-    let notes: Vec<Note> = notes
-        .collect::<Result<_, _>>()
-        .map_err(CommandError::failed)?;
+    let passed = args.pass.iter().map(|text| judgement(text, true));
+    let failed = args.fail.iter().map(|text| judgement(text, false));
+    let judgements = passed.chain(failed).collect::<Result<_, _>>()?;
+    let notes = notes_of(&args.note, &args.task)?;
     let now = || context.now();
     let verified = verify(&plan, &args.task, args.iteration, now)?;
     let opinion = VerifierOpinion {
         judgements,
-        summary,
+        summary: args.summary,
     }
     .complete(verified.criteria.len())
     .map_err(|e| {
         CommandError::failed(e).hint("judge each criterion once: --pass 'N: …' or --fail 'N: …'")
     })?;
-    if let Some(judged) = opinion
-        .judgements
-        .iter()
-        .find(|judged| judged.pass && shows_nothing(&judged.evidence))
-    {
-        let Judgement {
-            criterion,
-            evidence,
-            ..
-        } = judged;
-        return Err(CommandError::failed(format!(
-            "{evidence:?} is no evidence for criterion {criterion}"
-        ))
-        .hint("say what shows it: FILE:LINE and what is there, or a command and what it printed"));
-    }
     let mut ledger = context.told(plan.lock()?);
     let iteration = Some(verified.iteration);
     let mut events = ledger.state().judge(
@@ -110,9 +69,10 @@ pub(crate) fn run(args: VerdictArgs, context: &Context) -> CommandResult {
         &verified.criteria,
         fresh_token(),
     )?;
-    events.extend(notes.iter().map(|note| Event::Noted { note: note.clone() }));
+    let has_notes = !notes.is_empty();
+    events.extend(notes);
     let after = ledger.after(&events, now());
-    if !notes.is_empty() {
+    if has_notes {
         evidence::write_notepad(&plan, &after)?;
     }
     let file = evidence::write(&plan, &after, &args.task, &verified.criteria, now())?;
@@ -130,40 +90,6 @@ pub(crate) fn run(args: VerdictArgs, context: &Context) -> CommandResult {
     report(context, &plan.load()?.state, &args.task, &file, &settled)
 }
 
-/// The judgements from the command line, or from the file that it names.
-fn written(args: &VerdictArgs, context: &Context) -> Result<Written, CommandError> {
-    if let Some(path) = &args.file {
-        let Input { name, text } = Input::read(path, FILE_CAP, context)?;
-        let written: Written = serde_json::from_str(&text).map_err(|error| {
-            CommandError::failed(format!("{name}: {error}"))
-                .hint(r#"{"judgements": [{"criterion": 1, "pass": true, "evidence": "…"}], "summary": "…"}"#)
-        })?;
-        if let Some(empty) = written
-            .judgements
-            .iter()
-            .find(|judgement| judgement.evidence.trim().is_empty())
-        {
-            let message = format!("{name}: criterion {} has no evidence", empty.criterion);
-            return Err(
-                CommandError::failed(message).hint("say what shows it, or why it is not met")
-            );
-        }
-        return Ok(written);
-    }
-    let texts = args
-        .pass
-        .iter()
-        .map(|text| (text, true))
-        .chain(args.fail.iter().map(|text| (text, false)));
-    let judgements = texts
-        .map(|(text, pass)| judgement(text, pass))
-        .collect::<Result<_, _>>()?;
-    Ok(Written {
-        judgements,
-        summary: args.summary.clone(),
-    })
-}
-
 fn judgement(text: &str, pass: bool) -> Result<Judgement, CommandError> {
     let wrong = || {
         CommandError::failed(format!("{text:?} is no judgement")).hint(
@@ -175,6 +101,12 @@ fn judgement(text: &str, pass: bool) -> Result<Judgement, CommandError> {
     let evidence = evidence.trim();
     if evidence.is_empty() {
         return Err(wrong());
+    }
+    if pass && shows_nothing(evidence) {
+        return Err(CommandError::failed(format!(
+            "{evidence:?} is no evidence for criterion {criterion}"
+        ))
+        .hint("say what shows it: FILE:LINE and what is there, or a command and what it printed"));
     }
     Ok(Judgement {
         criterion,

@@ -17,7 +17,6 @@ pub(crate) struct Builder {
     attempts: Vec<Edit>,
     stops: Vec<String>,
     clarifies: Vec<(String, String)>,
-    tells: Vec<(String, String)>,
 }
 
 struct Edit {
@@ -40,8 +39,6 @@ struct Assignment<'a> {
     clarify: Option<&'a str>,
     /// Whether what was asked is answered.
     answered: bool,
-    /// How to tell another builder.
-    tell: Option<&'a str>,
 }
 
 impl Builder {
@@ -86,12 +83,6 @@ impl Builder {
     /// Whoever has `task` asks the user `question` before it begins.
     pub(crate) fn clarifying(mut self, task: &str, question: &str) -> Self {
         self.clarifies.push((task.to_owned(), question.to_owned()));
-        self
-    }
-
-    /// Whoever has `task` sends `message`, such as `FILE_MOVED: a to b`, to every other builder before it hands in.
-    pub(crate) fn telling(mut self, task: &str, message: &str) -> Self {
-        self.tells.push((task.to_owned(), message.to_owned()));
         self
     }
 
@@ -185,12 +176,6 @@ impl Builder {
                     None => bash(*command),
                 }),
         );
-        for (_, message) in self.tells.iter().filter(of_task) {
-            let line = assignment.tell.expect("the payload says how to tell");
-            let (head, rest) = line.split_once('\'').expect("the line has a text");
-            let (_, tail) = rest.split_once('\'').expect("the text ends");
-            steps.push(bash(format!("{head}{}{tail}", quoted(message))));
-        }
         steps.push(bash(assignment.submit));
         let submitted = since
             .last()
@@ -270,7 +255,6 @@ fn assignment(payload: &str) -> Assignment<'_> {
         submit: command_line(payload, "fp submit").expect("a payload says how to submit"),
         clarify: quoted_command(payload, "fp clarify"),
         answered: payload.contains("- You asked: "),
-        tell: quoted_command(payload, "fp note"),
     }
 }
 

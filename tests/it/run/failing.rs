@@ -431,35 +431,6 @@ fn a_verifier_that_says_nothing_is_replaced_once_then_asked_about() {
     );
 }
 
-#[test]
-fn long_judgements_come_from_a_file() {
-    let environment = started(&["--max-iterations", "2"]);
-    environment.build("builder-1", "a.txt", "about 1\n");
-    let verdict = |text: &str| {
-        environment.write("../verdict.json", text);
-        environment.fp(&["verdict", PLAN, "1", "--file", "../verdict.json"])
-    };
-    let says = |text: &str, words: &str| {
-        let refused = verdict(text);
-        assert!(
-            refused.code == 2 && refused.stderr.contains(words),
-            "{text}: {refused}"
-        );
-    };
-    says("[", "../verdict.json: EOF while parsing");
-    says(
-        r#"{"judgements": [], "sumary": ""}"#,
-        "unknown field `sumary`",
-    );
-    says(
-        r#"{"judgements": [{"criterion": 1, "pass": true, "evidence": " "}]}"#,
-        "criterion 1 has no evidence",
-    );
-    says(r#"{"judgements": []}"#, "no judgement on criteria 1");
-    let failed = r#"{"judgements": [{"criterion": 1, "pass": false, "evidence": "it is\nnot"}], "summary": "no"}"#;
-    assert!(verdict(failed).stdout.starts_with("Task 1 did not pass"));
-}
-
 /// What is bound to fail is refused with the ways out, and no iteration is used.
 #[test]
 fn a_submission_that_is_bound_to_fail_is_refused() {

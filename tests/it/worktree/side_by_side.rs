@@ -57,8 +57,6 @@ fn a_run_says_where_builders_work() {
 
     A file beyond these can't be done without: `fp scope extend sample-20261121 1 PATH --claim [TOKEN] --reason '…'`.
     What only the user can decide, once: `fp clarify sample-20261121 1 --as builder-1 --question '…' --option 'A|what it means' --option 'B|…'`.
-
-    Another builder must know something at once? At most twice, and nobody answers: `fp note sample-20261121 add 'INTERFACE_CREATED: …' --as builder-1 --to all` (or PATTERN_FOUND, CONFLICT_WARNING, FILE_MOVED).
     ");
     environment.write_in("builder-1", "a.txt", "first\nsecond, about 1\nthird\n");
     let token = environment.claim("builder-1").unwrap().1;

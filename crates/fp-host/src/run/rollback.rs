@@ -23,7 +23,6 @@ use crate::store::acquire;
 /// A rollback that is possible.
 #[derive(Debug, Clone)]
 pub struct Prepared {
-    pub title: String,
     /// The task's commit, if it has one.
     pub commit: Option<Oid>,
     /// The reason why it has no commit.
@@ -41,10 +40,7 @@ impl Prepared {
 }
 
 /// Prepares rolling `id` back, without changing anything.
-///
-/// # Errors
-/// Anything that prevents it.
-pub fn prepare(plan: &OpenPlan, id: &TaskId) -> Result<Prepared, RunError> {
+fn prepare(plan: &OpenPlan, id: &TaskId) -> Result<Prepared, RunError> {
     let state = plan.load()?.state;
     let task = state.expect_revertible(id, &[])?;
     let commit: Option<Oid> = task.commit.as_deref().map(str::parse).transpose()?;
@@ -58,7 +54,6 @@ pub fn prepare(plan: &OpenPlan, id: &TaskId) -> Result<Prepared, RunError> {
     }
     let waiting = state.dependents(id).into_iter();
     Ok(Prepared {
-        title: task.leaf.title.clone(),
         commit,
         note: task.note.clone(),
         waiting: waiting

@@ -15,7 +15,6 @@ use crate::interview::Interview;
 use crate::interview::record::quoted_lines;
 use crate::run::event::{Decider, Entry, Note};
 use crate::run::payload::short;
-use crate::run::peer_message::PeerMessage;
 use crate::run::question::Question;
 use crate::run::state::{State, Status};
 use fp_plan::markdown::code;
@@ -46,8 +45,6 @@ pub struct HandoffReport {
     pub decisions: Vec<String>,
     pub assumptions: Vec<String>,
     pub notes: Vec<Note>,
-    /// Messages between builders.
-    pub messages: Vec<PeerMessage>,
     /// Other files of the plan's folder worth reading.
     pub read: Vec<String>,
     pub next: Vec<NextStep>,
@@ -105,7 +102,6 @@ impl HandoffReport {
             decisions: decisions_of(state, interview),
             assumptions: assumptions.into_iter().map(str::to_owned).collect(),
             notes: state.notes.clone(),
-            messages: state.messages.clone(),
             read,
             next: next_steps(state, status.standing),
         }
@@ -168,14 +164,11 @@ impl HandoffReport {
             self.notes.iter().rev().map(note_item),
             &list,
         );
-        let messages = Some(self.messages.len()).filter(|count| *count > 0);
-        let messages =
-            messages.map(|count| format!("{list}: {} between builders", counted(count, "message")));
         let files = self
             .read
             .iter()
             .map(|file| format!("{} in the plan's folder", code(file)));
-        section(&mut page, "Worth reading", files.chain(messages), &status);
+        section(&mut page, "Worth reading", files, &status);
         let step = |step: &NextStep| format!("{}: {}", code(&step.command), plain(&step.why));
         section(
             &mut page,

@@ -395,11 +395,11 @@ fn words(event: &Event) -> ToldEvent {
             format!("gets another attempt, and with it {}", listed(restored)),
         ),
         Event::Messaged { message } => {
-            let (from, to, kind) = (&message.from, message.to(), message.kind.into_str());
-            of_task(
-                &message.task,
-                format!("{from} tells {to}: {kind}: {}", message.text),
-            )
+            let told = format!(
+                "{} tells others: {}: {}",
+                message.from, message.kind, message.text
+            );
+            of_task(&message.task, told)
         }
         Event::CommandsTried { checks, notes } => {
             let details = checks.iter().map(told_before).chain(notes.iter().cloned());

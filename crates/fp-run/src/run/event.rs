@@ -10,7 +10,6 @@ use serde::{Deserialize, Serialize};
 
 use super::crew::{AgentCost, AgentProcess};
 use super::drift::Drift;
-use super::peer_message::PeerMessage;
 use super::planning::Seen;
 use super::question::Question;
 use super::ready::Policy;
@@ -165,6 +164,17 @@ pub struct Note {
     /// The task in which it was learned, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task: Option<TaskId>,
+}
+
+/// A message from one builder to others, as earlier versions recorded it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PeerMessage {
+    pub from: AgentName,
+    /// The sender's task.
+    pub task: TaskId,
+    pub to: Vec<AgentName>,
+    pub kind: String,
+    pub text: String,
 }
 
 /// A leaf that the source of an imported plan marks as done.
@@ -534,7 +544,7 @@ pub enum Event {
     },
     /// A note for later builders.
     Noted { note: Note },
-    /// A builder sent others a message about its work.
+    /// A builder told others something about its work, in runs of earlier versions.
     Messaged { message: PeerMessage },
     /// No task is left, and the commands for that ran.
     CheckedAtEnd { checks: Vec<Check> },

@@ -323,8 +323,6 @@ impl State {
         swap(&mut self.untold, &mut other.untold);
         swap(&mut self.unstarted, &mut other.unstarted);
         swap(&mut self.unwoken, &mut other.unwoken);
-        swap(&mut self.messages, &mut other.messages);
-        swap(&mut self.inboxes, &mut other.inboxes);
         swap(&mut self.lead_nudges, &mut other.lead_nudges);
     }
 }

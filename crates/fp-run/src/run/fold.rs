@@ -167,8 +167,6 @@ impl State {
                 self.costs.clear();
                 self.questions.clear();
                 self.notes.clear();
-                self.messages.clear();
-                self.inboxes.clear();
             }
             Event::CheckoutSeen { tree } => self.checkout_left = Some(tree.clone()),
             Event::HeadMoved { head, drifted } => {
@@ -263,7 +261,6 @@ impl State {
                 let agent = self.agent(owner, Role::Builder, at);
                 (agent.fruitless, agent.said) = (0, None);
                 self.working(owner, at);
-                self.open_inbox(owner);
                 if base.worktree.is_some() {
                     self.worktrees.insert(owner.clone(), task.clone());
                 } else {
@@ -284,7 +281,6 @@ impl State {
             }
             Event::Resumed { task, owner } => {
                 self.working(owner, at);
-                self.refill_inbox(owner);
                 self.change(task, |t| {
                     t.resume_due = false;
                     t.answered = None;
@@ -365,9 +361,6 @@ impl State {
                 feedback,
                 base,
             } => {
-                if let Some(owner) = self.owner_of(task) {
-                    self.close_inbox(&owner);
-                }
                 self.change(task, |t| {
                     t.base = base.clone().or(t.base.take());
                     t.status = Status::Implementing;
@@ -406,9 +399,6 @@ impl State {
                 iteration,
                 reason: _,
             } => {
-                if let Some(owner) = self.owner_of(task) {
-                    self.return_inbox(&owner);
-                }
                 self.close_unanswered(task, ClosedUnanswered::Withdrawn);
                 self.change(task, |t| {
                     t.status = Status::Pending;
@@ -493,10 +483,9 @@ impl State {
                 }
             }
             Event::Noted { note } => self.notes.push(note.clone()),
-            Event::Messaged { message } => self.messages.push(message.clone()),
             Event::CheckedAtEnd { checks } => self.end_checks = Some(checks.clone()),
             Event::Joined { head } => self.head = Some(head.clone()),
-            Event::Left | Event::Renewed => {}
+            Event::Messaged { .. } | Event::Left | Event::Renewed => {}
             Event::Cancelled { .. } => self.set_run_status(RunStatus::Cancelled),
             Event::Finished => self.set_run_status(RunStatus::Finished),
         }
@@ -602,10 +591,6 @@ impl State {
         for owner in owners {
             self.idle(&owner, at);
         }
-    }
-
-    fn owner_of(&self, task: &TaskId) -> Option<AgentName> {
-        Some(self.task(task)?.claim.as_ref()?.owner.clone())
     }
 
     fn agent(&mut self, name: &AgentName, role: Role, at: Timestamp) -> &mut RunAgent {

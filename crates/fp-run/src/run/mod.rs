@@ -15,7 +15,6 @@ pub mod message;
 pub mod next;
 pub mod notepad;
 pub mod payload;
-pub mod peer_message;
 pub mod planning;
 pub mod question;
 pub mod ready;

@@ -8,7 +8,6 @@ use serde::{Deserialize, Serialize};
 use super::crew::{AgentCost, AgentProcess};
 use super::event::{Decider, Dispatch, ImportedTask, Note, RunTerms};
 use super::fleet::FleetMachine;
-use super::peer_message::{Inbox, PeerMessage};
 use super::planning::Planning;
 use super::question::Question;
 pub use super::task_state::{
@@ -221,10 +220,6 @@ pub struct State {
     pub questions: Vec<Asked>,
     /// The notepad.
     pub notes: Vec<Note>,
-    /// The messages between builders, oldest first.
-    pub messages: Vec<PeerMessage>,
-    /// Each builder's position in `messages`.
-    pub inboxes: BTreeMap<AgentName, Inbox>,
     /// Commits that were rolled back, and their reverts: neither counts as a change.
     pub undone: Vec<String>,
     /// The checks at the end, since no task is left.

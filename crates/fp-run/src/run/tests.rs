@@ -27,7 +27,6 @@ mod fleet;
 mod judging;
 mod laws;
 mod machine;
-mod messages;
 mod payload;
 mod processes;
 mod rollback;

@@ -9,11 +9,9 @@ mod tests;
 
 use fp_host::plan;
 use fp_plan::plan::Task;
-use fp_plan::plan::id::TaskId;
+use fp_plan::plan::id::{PlanId, TaskId};
 use fp_plan::text::{counted, fitted, prompt_lines};
-use fp_run::run::State;
-use fp_run::run::payload::{Around, room_for_specs};
-use fp_run::run::state::TaskState;
+use fp_run::run::payload::ROOM_FOR_SPECS;
 use serde_json::{Value, json};
 
 use self::disk::{ProjectSpecs, load_specs, load_with_warnings};
@@ -83,23 +81,22 @@ pub(crate) fn specs_for_planning(
 
 /// The section with the specs of `task` for its payload; empty where none applies.
 pub(crate) fn section_of_payload(
-    state: &State,
-    task: &TaskState,
+    plan: &PlanId,
     leaf: &Task,
-    around: &Around<'_>,
+    goal: &str,
     context: &Context,
 ) -> String {
     let found = load_with_warnings(context);
-    let about = work_of_task(leaf) + around.goal;
+    let about = work_of_task(leaf) + goal;
     let apply = applicable_specs(&found.specs, &[SpecCategory::Execution], &about);
     if apply.is_empty() {
         return String::new();
     }
     payload_section(
         &apply,
-        room_for_specs(state, task, leaf, around),
+        ROOM_FOR_SPECS,
         |spec| found.path(&spec.name).display().to_string(),
-        &format!("fp specs for {} {}", state.plan_id, task.leaf.id),
+        &format!("fp specs for {plan} {}", leaf.id),
     )
 }
 

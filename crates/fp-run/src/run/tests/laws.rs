@@ -29,7 +29,6 @@ pub(super) enum Step {
     Interview(bool),
     Validate(u8, bool),
     Criticise(u8),
-    Tell(u8, u8),
     LeadStops,
     Takeover,
     Later,
@@ -56,7 +55,6 @@ pub(super) fn step() -> impl Strategy<Value = Step> {
         1 => (0..3u8, 0..4u8).prop_map(|(builder, file)| Step::Extend(builder, file)),
         1 => (0..9u8, any::<bool>()).prop_map(|(tree, valid)| Step::Validate(tree, valid)),
         1 => (0..9u8).prop_map(Step::Criticise),
-        3 => (0..3u8, 0..4u8).prop_map(|(from, to)| Step::Tell(from, to)),
         1 => Just(Step::LeadStops),
         1 => any::<bool>().prop_map(Step::Interview),
         1 => Just(Step::Takeover),
@@ -179,7 +177,6 @@ pub(super) fn play(machine: &mut Machine, step: Step, sessions: &mut u32) {
             let critique = machine.state.criticise(judged);
             machine.take(critique.ok().map(Event::Critiqued).into_iter().collect());
         }
-        Step::Tell(from, to) => messages::tell(machine, &builder(from), to),
         Step::LeadStops => {
             let told: Vec<bool> = (0..=NUDGES).map(|_| machine.lead_stops().1).collect();
             assert!(
@@ -256,7 +253,6 @@ proptest! {
             play(&mut machine, step, &mut sessions);
             machine.check();
         }
-        messages::check(&machine);
     }
 
     /// Agents that die at random moments, unattended: some later `next` always brings the run on, to its end.

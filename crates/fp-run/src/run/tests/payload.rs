@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::*;
 use crate::run::event::Note;
 use crate::run::notepad::NOTES_PER_PAYLOAD;
-use crate::run::payload::{Around, MAX_PAYLOAD_BYTES, payload, room_for_specs};
+use crate::run::payload::{Around, MAX_PAYLOAD_BYTES, ROOM_FOR_SPECS, payload};
 use crate::run::state::{Claim, TaskVerdict};
 use fp_plan::plan::field::FieldKind;
 use fp_plan::plan::parse;
@@ -37,7 +37,6 @@ struct Load {
     notes: Many,
     direct: Many,
     distant: usize,
-    messages: usize,
 }
 
 /// The lines that a payload was made of, under the word by which it says what is left out.
@@ -96,13 +95,6 @@ impl Load {
         state.notes = notes
             .map(|text| Note::parse(&format!("GOTCHA: {text}"), None).unwrap())
             .collect();
-        for number in 0..self.messages {
-            let task = number.to_string();
-            let json = serde_json::json!({ "from": "builder-2", "task": task, "to": ["builder-1"],
-                "kind": "FILE_MOVED", "text": self.text("message", number, 280) });
-            state.messages.push(serde_json::from_value(json).unwrap());
-        }
-        state.open_inbox(&name("builder-1"));
         let feedback = self.texts("feedback", self.feedback).join("\n");
         let since = state.last_at.unwrap();
         let task = state.task_mut(&id("1")).unwrap();
@@ -164,6 +156,11 @@ impl Load {
             (!description.is_empty()).then(|| vec![item(description.join("\n"))].into());
         let goal = self.text("goal", 1, self.goal);
         let references: Vec<String> = leaf.references().map(str::to_owned).collect();
+        let specs = if self.specs {
+            specs(ROOM_FOR_SPECS)
+        } else {
+            String::new()
+        };
         let around = Around {
             earlier: None,
             language: Some("Korean"),
@@ -173,24 +170,10 @@ impl Load {
             tree: "/home/somebody/repository/.fractal-planner/plans/p/tasks.md",
             place: Some("/home/somebody/repository/.fractal-planner/plans/p/worktrees/builder-1"),
             conventions: Some("/home/somebody/repository/.fractal-planner/plans/p/context.md"),
-            specs: "",
+            specs: &specs,
         };
         let task = state.task(&id("1")).unwrap();
-        let room = room_for_specs(&state, task, &leaf, &around);
-        let specs = if self.specs {
-            specs(room)
-        } else {
-            String::new()
-        };
-        let text = payload(
-            &state,
-            task,
-            &leaf,
-            &Around {
-                specs: &specs,
-                ..around
-            },
-        );
+        let text = payload(&state, task, &leaf, &around);
         let bullets = |name: &str, many: Many, head: &str| {
             self.texts(name, many)
                 .iter()
@@ -202,7 +185,6 @@ impl Load {
             .into_iter()
             .enumerate();
         let notes = state.notes.iter().rev().take(NOTES_PER_PAYLOAD);
-        let (messages, _) = state.messages_for(state.task(&id("1")).unwrap());
         let summary = |task: &super::super::state::TaskState| {
             let summary = &task.verdict.as_ref().unwrap().summary;
             let colon = if summary.is_empty() { "" } else { ": " };
@@ -231,13 +213,6 @@ impl Load {
                 "notes",
                 notes
                     .map(|note| format!("- Note {}", note.line()))
-                    .collect(),
-            ),
-            (
-                "messages",
-                messages
-                    .iter()
-                    .map(|message| format!("- {}", message.received()))
                     .collect(),
             ),
             (
@@ -293,23 +268,14 @@ fn check(load: &Load) {
     assert!(text.contains("- Do NOT add new dependencies\n"), "{text}");
     let lines: BTreeSet<&str> = text.lines().collect();
     for (what, all) in expected {
-        // Of messages, the payload never has more than ten.
-        let beyond = if what == "messages" {
-            load.messages.saturating_sub(10)
-        } else {
-            0
-        };
         let gone = all
             .iter()
             .filter(|line| !lines.contains(line.as_str()))
             .count();
-        assert_eq!(missing(&text, what), gone + beyond, "{what}:\n{text}");
+        assert_eq!(missing(&text, what), gone, "{what}:\n{text}");
     }
     let is_whole = !text.contains("(cut to fit; task 1 as a whole is in /home/");
-    assert!(
-        !is_whole || said(&text).iter().all(|said| said.starts_with("messages")),
-        "{text}"
-    );
+    assert!(!is_whole || said(&text).is_empty(), "{text}");
 }
 
 fn many(most: usize) -> impl Strategy<Value = Many> {
@@ -328,13 +294,13 @@ fn load() -> impl Strategy<Value = Load> {
         many(400),
         many(30),
     );
-    let run = (many(900), many(30), many(30), 0..40usize, 0..20usize);
+    let run = (many(900), many(30), many(30), 0..40usize);
     let long = prop_oneof![3 => 5..80usize, 1 => 5..20_000usize];
     (any::<(bool, bool)>(), long.clone(), long, task, run).prop_map(
         |(is, title, goal, task, run)| {
             let (korean, specs) = is;
             let (description, criteria, hints, references, guardrails, files, commands) = task;
-            let (feedback, notes, direct, distant, messages) = run;
+            let (feedback, notes, direct, distant) = run;
             let files = Many {
                 chars: files.chars.min(200),
                 ..files
@@ -355,7 +321,6 @@ fn load() -> impl Strategy<Value = Load> {
                 notes,
                 direct,
                 distant,
-                messages,
             }
         },
     )
@@ -399,7 +364,6 @@ fn everything_at_once_is_cut_to_fit() {
                 chars: 5000,
             },
             distant: 100,
-            messages: 40,
         });
     }
 }
@@ -425,7 +389,6 @@ fn what_helps_least_goes_first() {
             count: 10,
             chars: 300,
         },
-        messages: 4,
         direct: Many {
             count: 2,
             chars: 60,
@@ -454,21 +417,13 @@ fn what_helps_least_goes_first() {
     );
     check(
         Load {
-            feedback: feedback(40),
+            feedback: feedback(60),
             ..small.clone()
         },
         &["files", "notes"],
     );
-    check(
-        Load {
-            feedback: feedback(60),
-            ..small.clone()
-        },
-        &["files", "messages", "notes"],
-    );
     let without = Load {
         notes: Many::default(),
-        messages: 0,
         ..small
     };
     check(
