@@ -1,4 +1,4 @@
-//! What the pages say of the sources.
+//! What the pages say of the sources, and how long the pages are.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,6 +9,9 @@ use regex::Regex;
 use crate::docs::page::Page;
 use crate::docs::root;
 
+/// Budget for README.md, ARCHITECTURE.md, CONTRIBUTING.md and everything in docs/, in words.
+const MOST_WORDS: usize = 24_000;
+
 /// Each package with its folder of sources.
 const PACKAGES: [(&str, &str); 6] = [
     ("fp", "crates/fp"),
@@ -18,6 +21,20 @@ const PACKAGES: [(&str, &str); 6] = [
     ("fp-exchange", "crates/fp-exchange"),
     ("fp-host", "crates/fp-host"),
 ];
+
+#[test]
+fn the_pages_are_short() {
+    let mut pages = files_below(&root().join("docs"), "md");
+    for page in ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"] {
+        pages.push(root().join(page));
+    }
+    let words: usize = pages
+        .iter()
+        .map(|page| fs::read_to_string(page).unwrap().split_whitespace().count())
+        .sum();
+    assert!(words > 10_000, "only {words} words were found");
+    assert!(words <= MOST_WORDS, "the pages have {words} words");
+}
 
 /// Compares the table of dependencies with the manifests, both ways.
 #[test]
