@@ -331,13 +331,17 @@ fn unknown_command(message: &clap::Error) -> Option<CommandError> {
         return None;
     };
     let tree = Cli::command();
-    if std::env::args().any(|argument| tree.find_subcommand(argument).is_some()) {
-        // The command has commands of its own, and clap names them.
-        return None;
-    }
+    let group = std::env::args().find(|argument| tree.find_subcommand(argument).is_some());
+    let word = &group
+        .as_ref()
+        .map_or_else(|| word.clone(), |group| format!("{group} {word}"));
     let known = MEANT
         .iter()
         .find(|(words, _)| words.contains(&word.as_str()));
+    if group.is_some() && known.is_none() {
+        // The command has commands of its own, and clap names them.
+        return None;
+    }
     let hint = known.map(|(_, hint)| (*hint).to_owned()).or_else(|| {
         let names = tree.get_subcommands().map(clap::Command::get_name);
         let typed = names.filter(|name| !OF_CLIENT.contains(name));
@@ -385,7 +389,7 @@ const GONE: [(&str, &str, &str); 3] = [
 const OF_CLIENT: [&str; 2] = ["hook", "statusline"];
 
 /// Words that people try, and what does it.
-const MEANT: [(&[&str], &str); 10] = [
+const MEANT: [(&[&str], &str); 11] = [
     (
         &["init", "create", "goal"],
         "`fp new GOAL` makes a plan; in Claude Code, `/fp:plan GOAL` does all of it",
@@ -416,6 +420,10 @@ const MEANT: [(&[&str], &str); 10] = [
     (
         &["debt"],
         "`fp note PLAN add 'DEBT: TEXT'` notes work for later, and `fp new` lists it",
+    ),
+    (
+        &["task move", "task split"],
+        "edit tasks.md; `fp validate PLAN` checks it, `fp approve PLAN` lets it run",
     ),
 ];
 

@@ -1,13 +1,11 @@
-//! `fp task`: adds, changes, splits, removes or moves one task without planning anew.
+//! `fp task`: adds, changes or removes one task without planning anew.
 
 use std::path::PathBuf;
 
 use fp_host::file::{self, TASKS_CAP};
 use fp_host::run::evidence::write_notepad;
 use fp_plan::diagnostic::Severity;
-use fp_plan::edit::{
-    EditedTree, LeafPlace, NotPlaced, moved_leaf, split_leaf, with_leaf, without_leaf,
-};
+use fp_plan::edit::{EditedTree, LeafPlace, NotPlaced, with_leaf, without_leaf};
 use fp_plan::plan::id::TaskId;
 use fp_plan::plan::parse;
 use fp_plan::rules::check;
@@ -25,7 +23,7 @@ use crate::source::PlanSource;
 /// Most findings shown of those that an edit would cause.
 const SHOWN: usize = 5;
 
-/// Add, change, split, remove or move a task that has not begun; approve the plan again afterwards
+/// Add, change or remove a task that has not begun; approve the plan again afterwards
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum TaskArgs {
     /// Put a new leaf behind the last subtask of a task
@@ -50,17 +48,6 @@ pub(crate) enum TaskArgs {
         #[arg(long, value_name = "FILE")]
         file: PathBuf,
     },
-    /// Make a leaf the parent of several; what waits for it waits for all of them
-    #[command(allow_missing_positional = true)]
-    Split {
-        /// The plan; defaults to the only active one.
-        plan: Option<String>,
-        /// The leaf.
-        task: TaskId,
-        /// Its parts as they are to stand in `tasks.md`; `-` reads standard input.
-        #[arg(long, value_name = "FILE")]
-        file: PathBuf,
-    },
     /// Take a leaf out; what waits for it no longer does
     #[command(allow_missing_positional = true)]
     Remove {
@@ -69,49 +56,13 @@ pub(crate) enum TaskArgs {
         /// The leaf.
         task: TaskId,
     },
-    /// Put a leaf elsewhere in the tree; below another parent it gets an id of that parent
-    #[command(allow_missing_positional = true)]
-    Move {
-        /// The plan; defaults to the only active one.
-        plan: Option<String>,
-        /// The leaf.
-        task: TaskId,
-        #[command(flatten)]
-        destination: Destination,
-    },
-}
-
-#[derive(Debug, clap::Args)]
-#[group(required = true, multiple = false)]
-pub(crate) struct Destination {
-    /// Behind this task, and begun when that is over.
-    #[arg(long, value_name = "TASK")]
-    after: Option<String>,
-    /// Before this task, which is begun when the leaf is over.
-    #[arg(long, value_name = "TASK")]
-    before: Option<String>,
-    /// Behind the last subtask of this task; the id of the root for the top of the tree.
-    #[arg(long, value_name = "TASK")]
-    under: Option<String>,
-}
-
-impl Destination {
-    fn place(&self) -> LeafPlace<'_> {
-        let after = self.after.as_deref().map(LeafPlace::After);
-        let before = self.before.as_deref().map(LeafPlace::Before);
-        after
-            .or(before)
-            .unwrap_or(LeafPlace::Below(self.under.as_deref().unwrap_or_default()))
-    }
 }
 
 pub(crate) fn run(args: TaskArgs, context: &Context) -> CommandResult {
     let (plan, file, done) = match &args {
         TaskArgs::Add { plan, file, .. } => (plan, Some(file), "added"),
         TaskArgs::Revise { plan, file, .. } => (plan, Some(file), "revised"),
-        TaskArgs::Split { plan, file, .. } => (plan, Some(file), "split"),
         TaskArgs::Remove { plan, .. } => (plan, None, "removed"),
-        TaskArgs::Move { plan, .. } => (plan, None, "moved"),
     };
     let given = file
         .map(|file| Input::read(file, TASKS_CAP, context))
@@ -125,11 +76,7 @@ pub(crate) fn run(args: TaskArgs, context: &Context) -> CommandResult {
     let edited = match &args {
         TaskArgs::Add { under, .. } => with_leaf(&text, LeafPlace::Below(under), leaf),
         TaskArgs::Revise { task, .. } => with_leaf(&text, LeafPlace::Instead(task.as_str()), leaf),
-        TaskArgs::Split { task, .. } => split_leaf(&text, task.as_str(), leaf),
         TaskArgs::Remove { task, .. } => without_leaf(&text, task.as_str()),
-        TaskArgs::Move {
-            task, destination, ..
-        } => moved_leaf(&text, task.as_str(), destination.place()),
     };
     let edited = edited.map_err(|error| refused(&error, &source))?;
     refuse_needed(&edited, ledger.state())?;
@@ -173,13 +120,14 @@ pub(crate) fn run(args: TaskArgs, context: &Context) -> CommandResult {
         )?;
         ledger.append(vec![note], context.now())?;
     }
-    let notes: String = edited
-        .notes
+    let notes: Vec<String> = edited
+        .loosened
         .iter()
-        .map(|note| format!("{note}\n"))
+        .map(|other| format!("Task {other} no longer waits for {id}"))
         .collect();
+    let shown: String = notes.iter().map(|note| format!("{note}\n")).collect();
     let text = format!(
-        "Task {id} {done} in {}\n{notes}Next: fp approve {} when the user has seen it{}\n",
+        "Task {id} {done} in {}\n{shown}Next: fp approve {} when the user has seen it{}\n",
         source.name,
         plan.id(),
         if file.is_some() {
@@ -189,7 +137,7 @@ pub(crate) fn run(args: TaskArgs, context: &Context) -> CommandResult {
         },
     );
     context.report(
-        &json!({ "planId": plan.id(), "task": id, "done": done, "notes": edited.notes }),
+        &json!({ "planId": plan.id(), "task": id, "done": done, "notes": notes }),
         &text,
     )
 }
@@ -241,11 +189,6 @@ fn refused(error: &NotPlaced, source: &PlanSource) -> CommandError {
         NotPlaced::NotALeaf | NotPlaced::OtherId { .. } => {
             refused.hint("give one leaf with all its fields, as the tree has them")
         }
-        NotPlaced::NotParts => {
-            refused.hint("give at least two leaves with all their fields, as the tree has them")
-        }
-        NotPlaced::ChangesAnother(_) | NotPlaced::Itself(_) => {
-            refused.hint("choose another task to put it under or beside")
-        }
+        NotPlaced::ChangesAnother(_) => refused.hint("choose another task to put it under"),
     }
 }
