@@ -1,31 +1,28 @@
-//! The fixtures of the rules: each folder `tests/fixtures/rules/RULE` has a whole tree that breaks the rule
-//! and the same tree repaired, with their repository and interview.
+//! Trees as a decomposer writes them, in which no rule finds anything: each folder of `tests/fixtures/trees` has
+//! `tree.md`, and what the tree speaks of in `repo.txt` and `interview.json`.
 #![allow(dead_code, reason = "each test file uses its part")]
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The fixtures of one rule.
 #[derive(Debug)]
 pub(crate) struct Fixture {
-    /// Id of the rule, and name of the folder.
-    pub(crate) rule: String,
+    pub(crate) name: String,
     pub(crate) folder: PathBuf,
 }
 
 impl Fixture {
-    /// All fixtures, by rule.
     pub(crate) fn all() -> Vec<Self> {
-        let base = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/rules");
+        let base = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/trees");
         let entries = fs::read_dir(base).unwrap().map(|entry| entry.unwrap());
         let folders = entries.filter(|entry| entry.file_type().unwrap().is_dir());
         let mut all: Vec<Self> = folders
             .map(|entry| Self {
-                rule: entry.file_name().into_string().unwrap(),
+                name: entry.file_name().into_string().unwrap(),
                 folder: entry.path(),
             })
             .collect();
-        all.sort_by(|a, b| a.rule.cmp(&b.rule));
+        all.sort_by(|a, b| a.name.cmp(&b.name));
         all
     }
 

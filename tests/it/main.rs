@@ -99,7 +99,6 @@ mod roadmap;
 #[cfg(unix)]
 mod rollback;
 #[cfg(unix)]
-mod rules;
 #[cfg(unix)]
 mod run;
 #[cfg(unix)]

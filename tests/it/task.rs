@@ -135,7 +135,7 @@ fn what_is_refused() {
     "#);
     assert_snapshot!(environment.refused_task(&["add", PLAN, "--under", "3"], &new_leaf("3.1", "d.txt")), @r"
     error: in that place it would change task 3 as well
-    hint: choose another task to put it under or beside
+    hint: choose another task to put it under
     ");
     let headings = Environment::new().repo();
     headings.plan("## [1] Goal\n### [1.1] Part (Complexity: 1)\n- Files: a.txt\n");
@@ -151,14 +151,18 @@ fn what_is_refused() {
     ");
 }
 
-/// Task 1 is completed; 2 is a group of 2.1 and 2.2; 3 waits for 2.1, 4 for the group.
+/// Task 1 is completed; 2 is a group of 2.1, 2.2 and 2.3; 3 waits for 2.1, 4 for the group.
 fn grouped() -> Environment {
     let environment = Environment::new().repo();
     let (first, rest) = (
         leaf("1", "none", "a.txt"),
         [leaf("3", "2.1", "d.txt"), leaf("4", "2", "e.txt")],
     );
-    let parts = tree(&[leaf("2.1", "1", "b.txt"), leaf("2.2", "1, 2.1", "c.txt")]);
+    let parts = tree(&[
+        leaf("2.1", "1", "b.txt"),
+        leaf("2.2", "1, 2.1", "c.txt"),
+        leaf("2.3", "none", "f.txt"),
+    ]);
     let parts = parts.split_once("### Subtasks\n").unwrap().1;
     let parts: String = parts.lines().map(|line| format!("  {line}\n")).collect();
     let rest = tree(&rest);
@@ -209,12 +213,15 @@ fn a_task_is_removed() {
     - [ID: root] Sample goal (Complexity: 5)
     - [ID: 1] Write part 1 (Complexity: 2)
       - Dependencies: none
-    - [ID: 2.2] Write part 2.2 (Complexity: 2)
-      - Dependencies: 1
+    - [ID: 2] The group (Complexity: 4)
+      - [ID: 2.2] Write part 2.2 (Complexity: 2)
+        - Dependencies: 1
+      - [ID: 2.3] Write part 2.3 (Complexity: 2)
+        - Dependencies: none
     - [ID: 3] Write part 3 (Complexity: 2)
       - Dependencies: none
     - [ID: 4] Write part 4 (Complexity: 2)
-      - Dependencies: 2.2
+      - Dependencies: 2
     ");
     assert_eq!(environment.statuses()[0].1, "COMPLETED");
     assert_snapshot!(environment.fp(&["note", PLAN, "list", "--for", "3"]), @r"
@@ -243,9 +250,13 @@ fn a_task_is_removed() {
     error: the tree has no task 9
     hint: `fp show sample-20261121` shows the tree
     ");
-    environment.claim_task("builder-1", "2.2");
-    assert_snapshot!(remove("2.2"), @r"
-    error: task 2.2 is building and can't be changed or removed any more
+    assert_snapshot!(remove("2.3"), @r"
+    error: once the task is removed, the tree is not valid
+    hint: 2: the task has 1 subtask, a parent has 2 to 5
+    ");
+    environment.claim_task("builder-1", "3");
+    assert_snapshot!(remove("3"), @r"
+    error: task 3 is building and can't be changed or removed any more
     hint: undo the edit of that task in tasks.md and add a new task instead; one that is being built can be released first, a failed one retried
     ");
 }

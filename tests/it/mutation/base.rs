@@ -55,7 +55,6 @@ pub(crate) struct Mutant {
 }
 
 impl Base {
-    /// The good tree of every fixture that has a task.
     pub(crate) fn all() -> Vec<Self> {
         Fixture::all().iter().map(Self::new).collect()
     }
@@ -66,9 +65,9 @@ impl Base {
         std::os::unix::fs::symlink("/", folder.path().join(LINK)).unwrap();
         let interview = fs::read_to_string(folder.path().join("interview.json")).ok();
         // Leaked, so that the tree can be stored beside the text that it borrows.
-        let text: &str = fixture.text("good.md").unwrap().leak();
+        let text: &str = fixture.text("tree.md").unwrap().leak();
         Self {
-            name: fixture.rule.clone(),
+            name: fixture.name.clone(),
             plan: parse(text).0,
             text,
             root: folder.path().canonicalize().unwrap(),

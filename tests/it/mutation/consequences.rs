@@ -52,11 +52,6 @@ pub(crate) const ALL: &[(&str, &str, &str)] = &[
         "unknown-dependency",
         "a line without its id leaves those who wait for it without one",
     ),
-    (
-        "syntax",
-        "uncovered-requirement",
-        "a leaf that can't be read covers nothing",
-    ),
 ];
 
 /// The index in [`ALL`] of a finding that may follow.

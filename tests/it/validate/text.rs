@@ -141,10 +141,10 @@ fn the_caret_stands_under_what_is_meant() {
     assert_snapshot!(validate(&format!("\u{feff}{}", "- [ID 1] One (Complexity: 2)"), &[]), @r"
     exit status: 1
     --- stdout
-    tasks.md:1:3: error[syntax]: there is no colon behind `ID`
+    tasks.md:1:3: error[syntax]: the line looks like a task and can't be read as one
     1 | - [ID 1] One (Complexity: 2)
       |   ^^^^^^^^^^^^^^^^^^^^^^^^^^
-      hint: write `[ID: 1]`
+      hint: write `- [ID: 1] Title (Complexity: 3)`, indented as the tasks beside it
 
     tasks.md: not valid, 1 leaf task, 1 error, 0 warnings
     ");

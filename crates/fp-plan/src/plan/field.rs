@@ -53,14 +53,15 @@ pub enum FieldForm {
 
 impl FieldForm {
     pub fn is_list(self) -> bool {
-        match self {
-            Self::Number | Self::Prose | Self::Text | Self::Command | Self::Choice(_) => false,
-            Self::Criteria | Self::Remarks | Self::References | Self::Commands => true,
-            Self::Ids | Self::Paths | Self::Names => true,
-        }
+        self.is_list_of_sentences() || self.is_list_of_words() || self == Self::Commands
     }
 
-    /// True if the entries are words: a list below one of them then holds further entries, not its text.
+    /// True if the entries are sentences, and what is indented below one belongs to it.
+    pub fn is_list_of_sentences(self) -> bool {
+        matches!(self, Self::Criteria | Self::Remarks | Self::References)
+    }
+
+    /// True if the entries are words, which go on one line.
     pub fn is_list_of_words(self) -> bool {
         matches!(self, Self::Ids | Self::Paths | Self::Names)
     }

@@ -131,6 +131,7 @@ pub(super) fn open_fences(base: &Base) -> Vec<Mutant> {
                 );
                 Mutant {
                     at: At::Anywhere,
+                    touched: BTreeSet::from([String::new()]),
                     ..mutant
                 }
             })

@@ -37,16 +37,8 @@ impl<'t> TreeBuilder<'t> {
         let index = self.tasks.len();
         let span = Span::new(own.start, own.end);
         let broken = head.fault.is_some();
-        if let Some(fault) = head
-            .fault
-            .or(head.flaw)
-            .filter(|fault| !fault.detail.is_empty())
-        {
-            self.findings.push(Misreading {
-                span,
-                task: Some(index),
-                fault,
-            });
+        if let Some(fault) = head.fault.or(head.flaw) {
+            self.fault(span, Some(index), fault);
         }
         self.given
             .push(u16::from(head.complexity.is_some()) << FieldKind::Complexity as u16);
@@ -68,6 +60,22 @@ impl<'t> TreeBuilder<'t> {
             ..Task::default()
         });
         index
+    }
+
+    pub(super) fn fault(&mut self, span: Span, task: Option<TaskIndex>, fault: SyntaxFault) {
+        self.findings.push(Misreading { span, task, fault });
+    }
+
+    /// Records where the line of the last task ends.
+    pub(super) fn end_line(&mut self, end: usize) {
+        if let Some(task) = self.tasks.last_mut() {
+            task.line_end = end;
+        }
+    }
+
+    /// Records the column of a field: added ones go below it.
+    pub(super) fn field_at(&mut self, task: TaskIndex, column: usize) {
+        self.tasks[task].field_indent = column;
     }
 
     /// True if the field was given before; marks it as given.
@@ -96,6 +104,15 @@ impl<'t> TreeBuilder<'t> {
                 span,
                 ..entries.into()
             });
+        } else if entries.is_empty() && field == FieldKind::TestsRequired {
+            // Unless an answer follows below.
+            self.tasks[task].fields.unreadable.push((
+                field,
+                Item {
+                    span,
+                    ..Item::default()
+                },
+            ));
         } else {
             entries
                 .into_iter()
@@ -103,32 +120,27 @@ impl<'t> TreeBuilder<'t> {
         }
     }
 
-    /// Adds an entry on a line of its own, indented by `indent` columns.
+    /// Adds an entry below the field's label, in an item at column `indent` or without one.
     pub(super) fn entry(
         &mut self,
         task: TaskIndex,
         field: FieldKind,
         item: Item<'t>,
-        indent: usize,
+        indent: Option<usize>,
     ) {
         self.reach(task, item.span.end);
         if !field.form().is_list() {
             let span = item.span;
             self.scalar(task, field, item, span);
-        } else if let Some(list) = self.tasks[task].fields.slot(field)
-            && !fields::is_none(&item.text)
-        {
+        } else if let Some(list) = self.tasks[task].fields.slot(field) {
+            list.span.end = list.span.end.max(item.span.end);
+            if fields::is_none(&item.text) {
+                return;
+            }
             if list.items.is_empty() {
-                list.entry_indent = Some(indent);
+                list.entry_indent = indent;
             }
             list.items.push(item);
-        }
-    }
-
-    /// Ends a field before something in its item that isn't part of it.
-    pub(super) fn cut_field(&mut self, task: TaskIndex, field: FieldKind, end: usize) {
-        if let Some(span) = span_mut(&mut self.tasks[task], field) {
-            span.end = span.end.min(end).max(span.start);
         }
     }
 
@@ -183,35 +195,7 @@ impl<'t> TreeBuilder<'t> {
                 detail: format!("`{}` takes one value and has more", field.label()),
                 hint: "keep one of them".to_owned(),
             };
-            self.findings.push(Misreading {
-                span: item_span,
-                task: Some(task),
-                fault,
-            });
-        }
-    }
-
-    /// Records that `Tests Required` ended without an answer.
-    pub(super) fn end_field(
-        &mut self,
-        task: Option<TaskIndex>,
-        field: FieldKind,
-        range: Range<usize>,
-    ) {
-        let Some(task) = task.filter(|_| field == FieldKind::TestsRequired) else {
-            return;
-        };
-        let fields = &mut self.tasks[task].fields;
-        if fields.get(field).is_none() && fields.unreadable.iter().all(|(kind, _)| *kind != field) {
-            let span = Span::new(range.start, range.end);
-            fields.unreadable.push((
-                field,
-                Item {
-                    text: Cow::Borrowed(""),
-                    span,
-                    note: None,
-                },
-            ));
+            self.fault(item_span, Some(task), fault);
         }
     }
 
@@ -248,32 +232,8 @@ impl<'t> TreeBuilder<'t> {
         list.push((label, item));
     }
 
-    /// Appends to the field kept last.
-    pub(super) fn continue_labelled(
-        &mut self,
-        task: TaskIndex,
-        duplicate: bool,
-        text: &str,
-        end: usize,
-    ) {
-        self.reach(task, end);
-        let fields = &mut self.tasks[task].fields;
-        let list = if duplicate {
-            &mut fields.duplicates
-        } else {
-            &mut fields.unknown
-        };
-        if let Some((_, item)) = list.last_mut() {
-            item.text = format!("{}\n{text}", item.text)
-                .trim_start()
-                .to_owned()
-                .into();
-            item.span.end = item.span.end.max(end);
-        }
-    }
-
-    /// Keeps prose with the task above it, or else with the document, after `before` tasks.
-    pub(super) fn note(&mut self, (task, before): (Option<TaskIndex>, usize), item: Item<'t>) {
+    /// Keeps prose with its task, or else with the document.
+    pub(super) fn note(&mut self, task: Option<TaskIndex>, item: Item<'t>) {
         if item.text.is_empty() {
             return;
         }
@@ -282,7 +242,7 @@ impl<'t> TreeBuilder<'t> {
                 self.reach(task, item.span.end);
                 self.tasks[task].notes.push(item);
             }
-            None => self.prose.push((before, item)),
+            None => self.prose.push((self.tasks.len(), item)),
         }
     }
 
@@ -307,10 +267,6 @@ impl<'t> TreeBuilder<'t> {
         };
         let tasks = &self.tasks;
         self.findings.retain(|finding| titled(finding, tasks));
-        self.prose.sort_by_key(|(_, item)| item.span);
-        self.tasks
-            .iter_mut()
-            .for_each(|task| task.notes.sort_by_key(|note| note.span));
         let root = link_tops(&mut self.tasks, &mut self.findings, &mut self.prose);
         measure(&mut self.tasks);
         let mut diagnostics: Vec<Diagnostic> = self

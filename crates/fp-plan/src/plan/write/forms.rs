@@ -1,114 +1,97 @@
-//! Writes single parts of a plan (a head, a field, prose) in the most readable form that the parser reads back as it
-//! was meant.
+//! Writes single parts of a task in the most readable form that the parser reads back as it was meant.
 
-use std::borrow::Cow;
-
-use super::layout::marker;
-use super::parse;
+use super::{fields, parse};
 use crate::markdown::code_span;
 use crate::plan::field::{FieldForm, FieldKind};
 use crate::plan::meaning::same_items;
 use crate::plan::task::{Item, Task};
 
 /// The first of `forms` that reads back, or else the first.
-fn choose<T: Into<String>>(
-    forms: impl IntoIterator<Item = T>,
-    reads_back: impl Fn(&str) -> bool,
-) -> String {
-    let mut first = None;
-    for form in forms {
-        let form = form.into();
-        if reads_back(&form) {
-            return form;
-        }
-        first.get_or_insert(form);
-    }
-    first.unwrap_or_default()
+fn choose(forms: Vec<String>, reads_back: impl Fn(&str) -> bool) -> String {
+    let fit = forms.iter().position(|form| reads_back(form));
+    forms.into_iter().nth(fit.unwrap_or(0)).unwrap_or_default()
 }
 
-/// The only task of `text`, if nothing else is in it and the parser finds no fault.
-fn only_task(text: &str) -> Option<Task<'_>> {
-    let (mut plan, findings) = parse(text);
-    (findings.is_empty() && plan.tasks.len() == 1 && plan.prose.is_empty())
-        .then(|| plan.tasks.remove(0))
+/// True if `text` is read without a fault as one task, which looks as `expected`.
+fn reads_as(text: &str, expected: impl FnOnce(&Task) -> bool) -> bool {
+    let (plan, findings) = parse(text);
+    match &plan.tasks[..] {
+        [task] => findings.is_empty() && task.notes.is_empty() && expected(task),
+        _ => false,
+    }
 }
 
-/// True if a task with only this field can be parsed and looks as `expected`.
-fn field_reads(field: &str, expected: impl FnOnce(&Task) -> bool) -> bool {
-    let mut text = String::from("- [ID: 1] T\n");
-    for line in field.split('\n') {
-        text.push_str(if line.is_empty() { "" } else { "  " });
-        text.push_str(line);
-        text.push('\n');
-    }
-    only_task(&text).is_some_and(|task| task.notes.is_empty() && expected(&task))
+/// True if a task with only these fields looks as `expected`.
+fn field_reads(fields: &str, expected: impl FnOnce(&Task) -> bool) -> bool {
+    reads_as(
+        &format!("- [ID: 1] T\n  {}\n", indented(fields, 2)),
+        expected,
+    )
 }
 
 /// The line of a task, with its complexity as a field below if the line can't hold it.
 pub(super) fn head(task: &Task) -> String {
-    let line = |title: &str| match title {
-        "" => format!("- [ID: {}]", task.id),
-        _ => format!("- [ID: {}] {title}", task.id),
-    };
     let title = &*task.description;
     let value = task.fields.text(FieldKind::Description);
     let described =
         value.is_some_and(|value| value.lines().next().map(str::trim_end) == Some(title));
-    let titles = [title, if described { "" } else { title }];
-    let Some(complexity) = task.complexity_source.as_ref().map(|item| &*item.text) else {
-        return choose(titles.map(line), |form| heads(form, task, described));
-    };
-    let forms = titles.into_iter().flat_map(|title| {
-        let line = line(title);
-        let field = |inline| list_form(FieldKind::Complexity, &[complexity.into()], inline);
-        [
-            format!("{line} (Complexity: {complexity})"),
-            format!("{line}\n  {}", indented(&field(1), 2)),
-            format!("{line}\n  {}", indented(&field(0), 2)),
-        ]
-    });
-    choose(forms, |form| heads(form, task, described))
-}
-
-/// True if `form` reads back as the head of `task`, whose description may replace its title.
-fn heads(form: &str, task: &Task, described: bool) -> bool {
-    let form = if described {
-        format!("{form}\n  - Description: x")
+    // A title that is the start of the description is left out if it doesn't read back.
+    let titles = if described {
+        vec![title, ""]
     } else {
-        form.to_owned()
+        vec![title]
     };
-    let Some(read) = only_task(&form) else {
-        return false;
-    };
-    let text = |task: &Task| {
-        task.complexity_source
-            .as_ref()
-            .map(|item| item.text.to_string())
-    };
-    let titled = read.description == task.description || (described && read.description == "x");
-    read.id == task.id && text(&read) == text(task) && titled && read.notes.is_empty()
+    let complexity = task.complexity_source.as_ref().map(|item| &*item.text);
+    let forms = titles.into_iter().flat_map(|title| {
+        let line = format!("- [ID: {}] {title}", task.id).trim_end().to_owned();
+        match complexity {
+            Some(complexity) => vec![
+                format!("{line} (Complexity: {complexity})"),
+                format!("{line}\n  - Complexity: {complexity}"),
+            ],
+            None => vec![line],
+        }
+    });
+    choose(forms.collect(), |form| {
+        let description = if described {
+            "\n  - Description: x"
+        } else {
+            ""
+        };
+        reads_as(&format!("{form}{description}"), |read| {
+            let titled = read.description == title || (described && read.description == "x");
+            let source = read.complexity_source.as_ref().map(|item| &*item.text);
+            read.id == task.id && source == complexity && titled
+        })
+    })
 }
 
 /// Writes a field of the language; `None` if it is absent.
 pub(super) fn field(kind: FieldKind, task: &Task) -> Option<String> {
     let fields = &task.fields;
-    if let Some(field) = fields.get(kind).filter(|_| kind.form().is_list()) {
+    let label = kind.label();
+    let given = fields.get(kind);
+    if let Some(field) = given.filter(|_| kind.form().is_list()) {
         return Some(list(kind, &field.items));
     }
-    if let Some(text) = fields
-        .text(kind)
-        .filter(|_| kind.form() == FieldForm::Prose)
-    {
-        return Some(prose(kind, text));
+    if kind.form() == FieldForm::Prose {
+        let text = fields.text(kind)?;
+        let reads_back =
+            |form: &str| field_reads(form, |task| task.fields.text(kind) == Some(text));
+        return Some(choose(labelled_forms(label, text), reads_back));
     }
-    let unreadable = fields
-        .unreadable
-        .iter()
-        .filter(|(of, _)| *of == kind)
-        .map(|(_, item)| &*item.text);
-    let values: Vec<&str> = unreadable.chain(written(task, kind)).collect();
-    if !values.is_empty() {
-        return Some(scalar(kind, task, &values));
+    let unreadable = fields.unreadable.iter().filter(|(of, _)| *of == kind);
+    let written = given.and_then(|field| field.written.as_deref().or(fields.text(kind)));
+    let values = unreadable.map(|(_, item)| &*item.text).chain(written);
+    let forms = values.map(|value| {
+        choose(vec![value.to_owned(), code_span(value)], |form| {
+            fields::entry(kind, form, 0..form.len()).is_some_and(|item| item.text == value)
+        })
+    });
+    let forms: Vec<String> = forms.collect();
+    if let [first, rest @ ..] = &forms[..] {
+        let line = format!("- {label}: {first}").trim_end().to_owned();
+        return Some(line + &below(rest));
     }
     // A field given as `none` turns its repetitions into duplicates.
     let absent = kind != FieldKind::Complexity || task.complexity_source.is_none();
@@ -116,7 +99,7 @@ pub(super) fn field(kind: FieldKind, task: &Task) -> Option<String> {
         .duplicates
         .iter()
         .any(|(label, _)| FieldKind::from_label(label) == Some(kind));
-    (absent && again).then(|| format!("- {}: none", kind.label()))
+    (absent && again).then(|| format!("- {label}: none"))
 }
 
 fn list(kind: FieldKind, items: &[Item]) -> String {
@@ -124,178 +107,89 @@ fn list(kind: FieldKind, items: &[Item]) -> String {
     if items.is_empty() {
         return format!("- {label}: none");
     }
-    let reads_back = |form: &str, items: &[Item]| {
-        field_reads(form, |task| {
-            task.fields
-                .get(kind)
-                .is_some_and(|list| same_items(&list.items, items))
-                && task.fields.unknown.is_empty()
-                && task.fields.duplicates.is_empty()
-        })
-    };
-    let one_line = prefers_one_line(kind.form());
-    let plain: Vec<Cow<'_, str>> = items.iter().map(|item| (*item.text).into()).collect();
-    let form = list_form(kind, &plain, if one_line { plain.len() } else { 0 });
-    if reads_back(&form, items) {
-        return form;
-    }
-    let nests = |entry: &str, item: &Item| {
-        reads_back(
-            &list_form(kind, &[entry.into()], 0),
-            std::slice::from_ref(item),
-        )
-    };
-    let entries: Vec<Cow<'_, str>> = items
-        .iter()
-        .map(|item| Cow::from(choose(entry_forms(kind, item), |entry| nests(entry, item))))
-        .collect();
-    // The entries up to the last one that fits only on the label's line.
-    let inline = || {
-        let unfit = entries
-            .iter()
-            .zip(items)
-            .rposition(|(entry, item)| !nests(entry, item));
-        unfit.map_or(0, |at| at + 1)
-    };
-    let all = entries.len();
-    let counts = if one_line { [all, 0] } else { [0, all] };
-    let forms = counts.into_iter().map(Some).chain([None]);
-    let forms = forms.map(|count| list_form(kind, &entries, count.unwrap_or_else(inline)));
-    choose(forms, |form| reads_back(form, items))
-}
-
-/// A list with its first `inline` entries on the label's line and the others below it.
-fn list_form(kind: FieldKind, entries: &[Cow<'_, str>], inline: usize) -> String {
+    let entries: Vec<String> = items.iter().map(|item| entry(kind, item)).collect();
     let separator = if kind.form().is_list_of_words() {
         ", "
     } else {
         "; "
     };
-    let mut form = format!("- {}:", kind.label());
-    if inline > 0 {
-        form.push(' ');
-        form.push_str(&indented(&entries[..inline].join(separator), 2));
-    }
-    for entry in &entries[inline..] {
-        form.push_str("\n  - ");
-        form.push_str(&indented(entry, 4));
-    }
-    form
-}
-
-/// The ways to write one entry of a list.
-fn entry_forms(kind: FieldKind, item: &Item) -> Vec<String> {
-    let text = &*item.text;
-    let plain = text.to_owned();
-    let mut forms = match kind.form() {
-        FieldForm::Paths => vec![plain, code_span(text), format!("[{text}]({text})")],
-        FieldForm::Ids => vec![plain, format!("[{text}]"), format!("[ID: {text}]")],
-        FieldForm::Commands | FieldForm::Command => vec![plain, code_span(text)],
-        _ => vec![plain],
-    };
-    if let Some(note) = &item.note {
-        forms = forms
-            .iter()
-            .flat_map(|form| [format!("{form} {note}"), format!("{form}{note}")])
-            .collect();
-    }
-    // As a block of its own below the bullet.
-    forms.push(format!("\n{text}"));
-    forms
-}
-
-/// A field with one value; the values before the last are unreadable.
-fn scalar(kind: FieldKind, task: &Task, values: &[&str]) -> String {
-    let reads_back = |form: &str| {
-        let unreadable = |task: &Task| {
-            let of_kind = task.fields.unreadable.iter().filter(|(of, _)| *of == kind);
-            of_kind
-                .map(|(_, item)| item.text.to_string())
-                .collect::<Vec<_>>()
+    let one_line = entries.join(separator);
+    let nested = format!("- {label}:{}", below(&entries));
+    let inline = format!("- {label}: {}", indented(&one_line, 2));
+    if !kind.form().is_list_of_sentences() {
+        let read = fields::line_entries(kind, &one_line, 0..one_line.len());
+        return if same_items(&read, items) {
+            inline
+        } else {
+            nested
         };
-        field_reads(form, |read| {
-            read.fields.text(kind) == task.fields.text(kind)
-                && written(read, kind) == written(task, kind)
-                && unreadable(read) == unreadable(task)
-                && read.fields.unknown.is_empty()
-        })
-    };
-    let plain: Vec<Cow<'_, str>> = values.iter().map(|value| (*value).into()).collect();
-    let coded: Vec<Cow<'_, str>> = values.iter().map(|value| code_span(value).into()).collect();
-    let forms = [(&plain, 1), (&coded, 1), (&plain, 0), (&coded, 0)];
-    choose(
-        forms.map(|(values, inline)| list_form(kind, values, inline).trim_end().to_owned()),
-        reads_back,
-    )
+    }
+    choose(vec![nested, inline], |form| {
+        let same = |task: &Task| same_items(task.fields.items(kind), items);
+        field_reads(form, same)
+    })
 }
 
-/// The value of a field that isn't a list, as it was written.
-fn written<'t>(task: &'t Task, kind: FieldKind) -> Option<&'t str> {
-    let as_written = task
-        .fields
-        .get(kind)
-        .and_then(|field| field.written.as_deref());
-    as_written.or(task.fields.text(kind))
-}
-
-fn prose(kind: FieldKind, text: &str) -> String {
-    labelled(kind.label(), text, |task| {
-        task.fields.text(kind) == Some(text)
+/// One entry of a list, in the first form that reads back.
+fn entry(kind: FieldKind, item: &Item) -> String {
+    let text = &*item.text;
+    let mut forms = vec![text.to_owned()];
+    match kind.form() {
+        FieldForm::Paths | FieldForm::Commands => forms.push(code_span(text)),
+        FieldForm::Ids => forms.push(format!("[{text}]")),
+        _ => {}
+    }
+    if let Some(note) = &item.note {
+        let noted = |form: &String| [format!("{form} {note}"), format!("{form}{note}")];
+        forms = forms.iter().flat_map(noted).collect();
+    }
+    choose(forms, |form| {
+        let read = fields::entry(kind, form, 0..form.len());
+        read.is_some_and(|read| read.text == item.text && read.note == item.note)
     })
 }
 
 /// A field outside the language.
 pub(super) fn unknown(label: &str, text: &str) -> String {
-    labelled(
-        label,
-        text,
-        |task| matches!(&task.fields.unknown[..], [(l, item)] if *l == label && item.text == text),
-    )
+    choose(labelled_forms(label, text), |form| {
+        field_reads(
+            form,
+            |task| matches!(&task.fields.unknown[..], [(l, item)] if *l == label && item.text == text),
+        )
+    })
 }
 
 /// A repeated field.
 pub(super) fn duplicate(label: &str, text: &str) -> String {
-    let again = |form: &str| {
-        let first = format!("- {label}: none\n{form}");
+    choose(labelled_forms(label, text), |form| {
         field_reads(
-            &first,
+            &format!("- {label}: none\n{form}"),
             |task| matches!(&task.fields.duplicates[..], [(l, item)] if *l == label && item.text == text),
         )
-    };
-    choose(labelled_forms(label, text), again)
-}
-
-fn labelled(label: &str, text: &str, reads_back: impl Fn(&Task) -> bool) -> String {
-    choose(labelled_forms(label, text), |form| {
-        field_reads(form, &reads_back)
     })
 }
 
-/// A label with any text after or below it; text that begins a block is first tried below.
+/// A label with any text behind or below it.
 fn labelled_forms(label: &str, text: &str) -> Vec<String> {
     let behind = format!("- {label}: {}", indented(text, 2));
     let below = format!("- {label}:\n  {}", indented(text, 2));
-    let apart = format!("- {label}:\n\n  {}", indented(text, 2));
     match text {
         "" => vec![format!("- {label}:")],
-        _ if begins_block(text) => vec![below, apart, behind],
-        _ => vec![behind, below, apart],
+        // A list is read more easily below its label.
+        _ if text.starts_with("- ") => vec![below, behind],
+        _ => vec![behind, below],
     }
 }
 
-/// True if prose at the margin ends the tasks above it, and doesn't belong to the last of them.
-pub(super) fn ends_tasks(text: &str) -> bool {
-    let below = format!("- [ID: 1] T\n\n{text}\n");
-    let (plan, _) = parse(&below);
-    matches!(&plan.prose[..], [(1, item)] if item.text == text)
+/// Entries as items below a label.
+fn below(entries: &[String]) -> String {
+    let item = |entry: &String| format!("\n  - {}", indented(entry, 4));
+    entries.iter().map(item).collect()
 }
 
 /// Indents every line of `text` but the first.
-fn indented(text: &str, columns: usize) -> Cow<'_, str> {
-    if !text.contains('\n') {
-        return text.into();
-    }
-    let mut out = String::with_capacity(text.len() + 16);
+fn indented(text: &str, columns: usize) -> String {
+    let mut out = String::with_capacity(text.len());
     for (number, line) in text.split('\n').enumerate() {
         if number > 0 {
             out.push('\n');
@@ -306,21 +200,5 @@ fn indented(text: &str, columns: usize) -> Cow<'_, str> {
         }
         out.push_str(line);
     }
-    out.into()
-}
-
-/// True for lists that go on one line if possible.
-fn prefers_one_line(form: FieldForm) -> bool {
-    form.is_list_of_words() || form == FieldForm::Commands
-}
-
-/// True if a text begins a list, a quote, a heading, code or HTML.
-fn begins_block(text: &str) -> bool {
-    let word = text.split([' ', '\n']).next().unwrap_or_default();
-    marker(text) > 0
-        || text.starts_with("    ")
-        || text.starts_with(['>', '<'])
-        || text.starts_with("```")
-        || text.starts_with("~~~")
-        || (word.starts_with('#') && word.bytes().all(|b| b == b'#'))
+    out
 }

@@ -1,108 +1,114 @@
-//! Writes a plan in the one form of `fp fmt`, the list dialect with fields in a fixed order.
-//!
-//! Every text of a plan is source text, and source text can begin anything in Markdown. It is therefore written in the
-//! first of several forms ([`forms`]) that the parser reads back unchanged. The output depends only on the plan's
-//! meaning, never on positions in its source.
+//! Writes a plan in the one form of `fp fmt`, the list dialect with fields in a fixed order. The output depends only on
+//! the plan's meaning, never on positions in its source.
 
 mod forms;
-mod layout;
 
-use self::layout::Layout;
 use super::field::FieldKind;
-use super::parse::parse;
+use super::marker_length;
+use super::parse::{fields, parse};
 use super::task::{Plan, Task};
 
 /// Writes `plan` in the list dialect, with the line endings of its source. A synthetic root is omitted, because parsing
 /// adds it again.
 pub fn write(plan: &Plan) -> String {
-    let mut writer = Writer {
-        plan,
-        layout: Layout::default(),
-        has_frame: false,
-    };
-    writer.plan();
-    writer.layout.into_text(plan.newline())
-}
-
-struct Writer<'p> {
-    plan: &'p Plan<'p>,
-    layout: Layout,
-    /// True once the heading above the subtasks is written.
-    has_frame: bool,
-}
-
-impl Writer<'_> {
-    fn plan(&mut self) {
-        self.layout.heading("# Task Decomposition");
-        let mut prose = self.plan.prose.iter().peekable();
-        let outside = self.tasks_at_margin();
-        for index in 0..=self.plan.tasks.len() {
-            let mut behind_task = index > 0;
-            while let Some((_, item)) = prose.next_if(|(before, _)| *before <= index) {
-                match behind_task {
-                    true if forms::ends_tasks(&item.text) => self.layout.end_list(),
-                    true => self.subtasks(),
-                    false => {}
-                }
-                self.layout.block(0, &item.text);
-                behind_task = false;
-            }
-            if index > 0 && !behind_task {
-                self.layout.end_list();
-            }
-            if let Some(task) = self.plan.tasks.get(index).filter(|task| !task.synthetic) {
-                self.frame(index, outside);
-                let depth = task.depth.saturating_sub(usize::from(outside));
-                self.task(task, 2 * depth);
-            }
+    let mut writer = Writer::default();
+    writer.block(0, "# Task Decomposition");
+    let root = plan.tasks.first();
+    // The children of a root that is synthetic or named `root` go beside it, at the margin.
+    let outside = root.is_some_and(|root| root.synthetic || root.id == "root");
+    let mut prose = plan.prose.iter().peekable();
+    let mut has_frame = false;
+    for index in 0..=plan.tasks.len() {
+        while let Some((_, item)) = prose.next_if(|(before, _)| *before <= index) {
+            writer.block(0, &item.text);
         }
-    }
-
-    /// True if the children of the root go beside it, at the margin: the root is synthetic, or named `root`.
-    fn tasks_at_margin(&self) -> bool {
-        self.plan
-            .tasks
-            .first()
-            .is_some_and(|root| root.synthetic || root.id == "root")
-    }
-
-    /// Writes the heading above a task, if it needs one.
-    fn frame(&mut self, index: usize, outside: bool) {
+        let Some(task) = plan.tasks.get(index).filter(|task| !task.synthetic) else {
+            continue;
+        };
         if index == 0 {
-            self.layout.heading("## Root Task");
-        } else if outside && !self.has_frame {
-            self.subtasks();
+            writer.heading("## Root Task");
+        } else if outside && !has_frame {
+            has_frame = true;
+            let has_root = root.is_some_and(|root| !root.synthetic);
+            writer.heading(if has_root {
+                "### Subtasks"
+            } else {
+                "## Subtasks"
+            });
         }
+        writer.task(task, 2 * task.depth.saturating_sub(usize::from(outside)));
     }
-
-    fn subtasks(&mut self) {
-        self.has_frame = true;
-        let below_root = self.plan.tasks.first().is_some_and(|root| !root.synthetic);
-        self.layout.heading(if below_root {
-            "### Subtasks"
-        } else {
-            "## Subtasks"
-        });
+    match plan.newline() {
+        "\n" => writer.out,
+        newline => writer.out.replace('\n', newline),
     }
+}
 
+#[derive(Default)]
+struct Writer {
+    /// With `\n` as line ending.
+    out: String,
+    /// True behind what an item follows at once: another item, or the heading of a list.
+    in_list: bool,
+}
+
+impl Writer {
     fn task(&mut self, task: &Task, indent: usize) {
-        self.layout.item(indent, &forms::head(task));
+        self.item(indent, &forms::head(task));
         let fields = &task.fields;
         for kind in FieldKind::ALL {
             if let Some(text) = forms::field(kind, task) {
-                self.layout.item(indent + 2, &text);
+                self.item(indent + 2, &text);
             }
         }
         for (label, item) in &fields.unknown {
-            self.layout
-                .item(indent + 2, &forms::unknown(label, &item.text));
+            self.item(indent + 2, &forms::unknown(label, &item.text));
         }
         for (label, item) in &fields.duplicates {
-            self.layout
-                .item(indent + 2, &forms::duplicate(label, &item.text));
+            self.item(indent + 2, &forms::duplicate(label, &item.text));
         }
         for note in &task.notes {
-            self.layout.block(indent + 2, &note.text);
+            self.block(indent + 2, &note.text);
+        }
+    }
+
+    /// Writes the heading above a list of tasks.
+    fn heading(&mut self, text: &str) {
+        self.block(0, text);
+        self.in_list = true;
+    }
+
+    fn item(&mut self, indent: usize, text: &str) {
+        if !self.in_list {
+            self.blank_line();
+        }
+        self.lines(indent, text);
+        self.in_list = true;
+    }
+
+    /// Writes a Markdown block that stands by itself.
+    fn block(&mut self, indent: usize, text: &str) {
+        if text[marker_length(text)..].starts_with(' ') && marker_length(text) > 0 {
+            return self.item(indent, text);
+        }
+        self.blank_line();
+        self.lines(indent, text);
+        self.in_list = false;
+    }
+
+    fn blank_line(&mut self) {
+        if !self.out.is_empty() && !self.out.ends_with("\n\n") {
+            self.out.push('\n');
+        }
+    }
+
+    fn lines(&mut self, indent: usize, text: &str) {
+        for line in text.split('\n') {
+            if !line.is_empty() {
+                self.out.extend(std::iter::repeat_n(' ', indent));
+                self.out.push_str(line);
+            }
+            self.out.push('\n');
         }
     }
 }
