@@ -13,7 +13,6 @@ use fp_host::fleet;
 use fp_host::plan::OpenPlan;
 use fp_host::run::fresh_token;
 use fp_host::run::worktree::{self, Worktrees};
-use fp_host::screen::Screen;
 use fp_host::store::{StoreError, acquire};
 use fp_host::trust::{Consent, ConsentSource};
 use fp_plan::plan::id::{AgentName, PlanId};
@@ -30,7 +29,7 @@ use fp_run::run::state::{Activity, RunStatus, Status};
 use super::consent::answer;
 use super::next::{ask_text, final_report, take_turn};
 use super::start::{self, LEAD_PATIENCE, TermsArgs, begin};
-use super::status::watch_plan;
+use super::status::{is_drawable, watch_plan};
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
 use crate::input;
@@ -122,8 +121,8 @@ pub(crate) fn run(args: RunArgs, context: &Context) -> CommandResult {
     plan.settings.budget.run = args.budget.or(plan.settings.budget.run);
     let crew = Crew::gather(&plan, context)?;
     expect_trusted_place(&plan, args.yes, context)?;
-    let has_screen = !args.ask && !args.unattended && LeadView::has_screen(context);
-    let attended = args.ask || has_screen;
+    let is_live = !args.ask && !args.unattended && is_drawable(context);
+    let attended = args.ask || is_live;
     let lead = RunTerms {
         session: Some(format!("fp-run-{}", fresh_token())),
         client: Some(std::process::id()),
@@ -138,7 +137,7 @@ pub(crate) fn run(args: RunArgs, context: &Context) -> CommandResult {
     let view = if args.ask {
         LeadView::silent()
     } else {
-        LeadView::open(&plan, has_screen, context)?
+        LeadView::open(&plan, is_live, context)?
     };
     let mut lead = Lead {
         plan: &plan,
@@ -194,7 +193,7 @@ fn watch_another(plan: &OpenPlan, holder: Option<String>, context: &Context) -> 
         |id| format!("process {id} of this machine"),
     );
     let id = plan.id();
-    if !context.is_json() && Screen::is_there(context.env("TERM").as_deref()) {
+    if is_drawable(context) {
         context.printer.note(&format!(
             "note: {by} leads the run of {id}: this only watches"
         ));
@@ -423,7 +422,7 @@ impl Lead<'_> {
             if let Some(chain) = chain {
                 return Ok(Some(LeadEnd::Deadlock(chain)));
             }
-            if !asks.is_empty() && !self.view.is_screen() {
+            if !asks.is_empty() && !self.view.is_live() {
                 return Ok(Some(LeadEnd::Asked(asks)));
             }
             if again.is_some_and(|again| Instant::now() >= again) {
@@ -448,19 +447,13 @@ impl Lead<'_> {
 
     /// Takes in what agents and the user did within `time`.
     fn look(&mut self, time: Duration) -> Result<(), CommandError> {
-        // A view on the screen waits for the user's keys.
-        let wait = if self.view.is_screen() {
-            Duration::ZERO
-        } else {
-            time
-        };
-        for news in self.crew.news(wait)? {
+        for news in self.crew.news(time)? {
             match news {
                 CrewNews::Ended(name) => self.ended.push(name),
                 CrewNews::Told(line) => self.view.tell(&line),
             }
         }
-        match self.view.show(&self.crew, time, self.context)? {
+        match self.view.show(&self.crew, self.context)? {
             LeadInput::Nothing => {}
             LeadInput::Stop if self.stop == Stop::No => {
                 self.stop = Stop::Finishing;
