@@ -1,9 +1,6 @@
 //! Determines the language for texts that people read: questions, reports, task titles, commit messages. Texts that
 //! programs read stay as they are, so the rule mentions both.
 
-/// The one language that is both recognised in goals and checked in commit subjects.
-const KOREAN: &str = "Korean";
-
 /// The language to write in: the `configured` one, or else that of `words`, the user's own, if their script determines
 /// it. `None` if it doesn't, as with Latin letters; the reader of the words can tell.
 pub fn of(configured: Option<&str>, words: &str) -> Option<String> {
@@ -20,7 +17,7 @@ fn by_script(words: &str) -> Option<&'static str> {
     let (hangul, kana, han) = (count(is_hangul), count(is_kana), count(is_han));
     let is_much = |of_it: usize| of_it > 0 && of_it * 5 >= letters;
     if is_much(hangul) {
-        Some(KOREAN)
+        Some("Korean")
     } else if kana > 0 && is_much(kana + han) {
         Some("Japanese")
     } else if is_much(han) {
@@ -30,8 +27,7 @@ fn by_script(words: &str) -> Option<&'static str> {
     }
 }
 
-/// True if `c` is a letter of the Korean script.
-pub fn is_hangul(c: char) -> bool {
+fn is_hangul(c: char) -> bool {
     matches!(c, '\u{1100}'..='\u{11ff}' | '\u{3130}'..='\u{318f}' | '\u{ac00}'..='\u{d7a3}')
 }
 
@@ -41,13 +37,6 @@ fn is_kana(c: char) -> bool {
 
 fn is_han(c: char) -> bool {
     matches!(c, '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' | '\u{20000}'..='\u{2ffff}')
-}
-
-/// True if the configured `language` is Korean: by its name in either language, or by its code.
-pub fn is_korean(language: &str) -> bool {
-    let language = language.trim().to_lowercase();
-    let code = language.split(['-', '_']).next().unwrap_or_default();
-    matches!(language.as_str(), "korean" | "한국어" | "한글") || matches!(code, "ko" | "kor")
 }
 
 /// The language rule for the lead of the planning.
@@ -86,15 +75,5 @@ mod tests {
         );
         check(Some("German"), "인사 명령을 추가해 줘", Some("German"));
         check(Some(" 한국어 "), "Add", Some("한국어"));
-    }
-
-    #[test]
-    fn korean_by_any_name() {
-        for language in ["Korean", "korean", " 한국어", "ko", "ko-KR", "ko_KR", "KOR"] {
-            assert!(is_korean(language), "{language}");
-        }
-        for language in ["English", "Konkani", "kok", "日本語", ""] {
-            assert!(!is_korean(language), "{language}");
-        }
     }
 }

@@ -1,5 +1,5 @@
-//! Writes commit messages that fit the repository's history. Style, language and scopes are counted in its latest
-//! subjects; the words come from the task's title.
+//! Writes commit messages that fit the repository's history. Style and scopes are counted in its latest subjects; the
+//! words come from the task's title.
 
 mod subject;
 
@@ -13,7 +13,6 @@ use serde::{Deserialize, Serialize};
 use unicode_width::UnicodeWidthStr;
 
 use crate::regex;
-use fp_plan::reading_language::{is_hangul, is_korean};
 use fp_plan::repo_path::RepoPath;
 use fp_plan::text;
 
@@ -44,17 +43,12 @@ pub struct CommitHistory {
     pub semantic: usize,
     /// Semantic ones with a scope.
     pub scoped: usize,
-    /// Subjects that contain Korean.
-    pub korean: usize,
     /// Subjects whose words begin in lower case.
     pub lower_case: usize,
     /// Uses of each type.
     pub types: BTreeMap<String, usize>,
     /// Uses of each scope.
     pub scopes: BTreeMap<String, usize>,
-    /// The language from the settings, which overrides that of the subjects.
-    #[serde(skip)]
-    pub asked_for: Option<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -108,11 +102,6 @@ fn is_half(part: usize, whole: usize) -> bool {
     whole > 0 && part * 2 >= whole
 }
 
-/// True if there are enough subjects, and at least nine tenths of them are in `part`.
-fn is_habit(part: usize, whole: usize) -> bool {
-    whole >= HABIT && part * 10 >= whole * 9
-}
-
 impl CommitHistory {
     /// Counts `subjects`, newest first, usually [`SUBJECTS`] of them.
     pub fn of<T: AsRef<str>>(subjects: &[T]) -> Self {
@@ -123,14 +112,6 @@ impl CommitHistory {
             }
         }
         history
-    }
-
-    /// Sets the language of messages, if one is given.
-    pub fn in_language(self, language: Option<&str>) -> Self {
-        Self {
-            asked_for: language.map(str::to_owned),
-            ..self
-        }
     }
 
     fn count(&mut self, subject: &str) {
@@ -145,7 +126,6 @@ impl CommitHistory {
             }
             words = rest;
         }
-        self.korean += usize::from(words.chars().any(is_hangul));
         self.lower_case += usize::from(words.starts_with(char::is_lowercase));
     }
 
@@ -158,112 +138,26 @@ impl CommitHistory {
         }
     }
 
-    /// True if subjects are in Korean: by the settings, or else by at least half of the subjects.
-    pub fn is_korean(&self) -> bool {
-        match &self.asked_for {
-            Some(language) => is_korean(language),
-            None => is_half(self.korean, self.subjects),
-        }
-    }
-
-    pub fn language_name(&self) -> &str {
-        let counted = if self.is_korean() {
-            "korean"
-        } else {
-            "english"
-        };
-        self.asked_for.as_deref().unwrap_or(counted)
-    }
-
     /// True if at least half of the semantic subjects have a scope.
-    pub fn has_scopes(&self) -> bool {
+    fn has_scopes(&self) -> bool {
         is_half(self.scoped, self.semantic)
     }
 
-    fn wants_scope(&self) -> bool {
-        is_habit(self.scoped, self.semantic)
-    }
-
-    fn refuses_types(&self) -> bool {
-        is_habit(self.subjects - self.semantic, self.subjects)
-    }
-
-    fn refuses_korean(&self) -> bool {
-        is_habit(self.subjects - self.korean, self.subjects)
-    }
-
-    /// Explains the style and the language, one sentence each.
-    pub fn reasons(&self) -> Vec<String> {
-        if self.subjects == 0 {
-            return vec![
-                "there is no commit to take a style from, so subjects are plain".to_owned(),
-            ];
+    /// How a message is written here, in a sentence.
+    pub fn rule(&self) -> String {
+        let columns = format!("in at most {SUBJECT_COLUMNS} columns");
+        match self.style() {
+            CommitStyle::Semantic if self.has_scopes() => format!(
+                "`type(scope): what`, {columns}; types used here: {}; scopes: {}",
+                by_count(&self.types),
+                by_count(&self.scopes)
+            ),
+            CommitStyle::Semantic => format!(
+                "`type: what`, {columns}; types used here: {}",
+                by_count(&self.types)
+            ),
+            CommitStyle::Plain => format!("a phrase, {columns}"),
         }
-        let of = |part: usize| format!("{part} of {} subjects", self.subjects);
-        let mut reasons = vec![match self.style() {
-            CommitStyle::Semantic => {
-                format!("{} begin with a type such as `feat:`", of(self.semantic))
-            }
-            CommitStyle::Plain if self.subjects < HABIT => {
-                format!(
-                    "{} begin with a type, and so few make no other habit",
-                    of(self.semantic)
-                )
-            }
-            CommitStyle::Plain => format!("only {} begin with a type", of(self.semantic)),
-        }];
-        reasons.push(format!("{} are Korean", of(self.korean)));
-        if let Some(language) = &self.asked_for {
-            reasons.push(format!("the setting `language` asks for {language}"));
-        }
-        if self.style() == CommitStyle::Semantic {
-            reasons.push(format!(
-                "{} of {} with a type have a scope",
-                self.scoped, self.semantic
-            ));
-        }
-        reasons
-    }
-
-    /// The rules for a message, one phrase each, most important first.
-    pub fn rules(&self) -> Vec<String> {
-        let form = match self.style() {
-            CommitStyle::Semantic if self.wants_scope() => "`type(scope): what`",
-            CommitStyle::Semantic if self.has_scopes() => {
-                "`type(scope): what`, or `type: what` where no scope fits"
-            }
-            CommitStyle::Semantic => "`type: what`",
-            CommitStyle::Plain if self.refuses_types() => {
-                "a phrase, without a type such as `feat:`"
-            }
-            CommitStyle::Plain => "a phrase",
-        };
-        let mut rules = vec![
-            form.to_owned(),
-            format!("at most {SUBJECT_COLUMNS} columns"),
-        ];
-        if self.style() == CommitStyle::Semantic {
-            rules.push(format!("types used here: {}", by_count(&self.types)));
-            let others = subject::TYPES
-                .into_iter()
-                .filter(|kind| !self.types.contains_key(*kind));
-            rules.push(format!(
-                "other types: {}",
-                others.collect::<Vec<_>>().join(", ")
-            ));
-            if self.has_scopes() {
-                rules.push(format!("scopes used here: {}", by_count(&self.scopes)));
-            }
-        }
-        if let Some(language) = &self.asked_for {
-            rules.push(format!("in {language}"));
-        } else if self.is_korean() {
-            rules.push("in Korean".to_owned());
-        } else if self.refuses_korean() {
-            rules.push("in the language of the examples, not in Korean".to_owned());
-        }
-        rules.push("a blank line between the subject and a body, if there is one".to_owned());
-        rules
     }
 
     /// Lists the faults of `message`, which may be any text, one sentence each. Empty if it can be committed as it is.
@@ -303,47 +197,21 @@ impl CommitHistory {
                 "the subject has {columns} columns, of at most {SUBJECT_COLUMNS}: say the rest in the body"
             ));
         }
-        let parts = semantic(subject);
-        objections.extend(self.about_type(parts.map(|(kind, scope, _)| (kind, scope))));
-        objections.extend(self.about_language(parts.map_or(subject, |(_, _, words)| words)));
+        match (semantic(subject), self.style()) {
+            (None, CommitStyle::Semantic) => objections.push(
+                "the subject has none of the types: begin with one, as in `fix: WHAT`".to_owned(),
+            ),
+            (Some((kind, ..)), CommitStyle::Plain) if self.refuses_types() => objections.push(
+                format!("the subject begins with the type `{kind}:`, and subjects here have none"),
+            ),
+            _ => {}
+        }
         objections
     }
 
-    fn about_type(&self, given: Option<(&str, Option<&str>)>) -> Option<String> {
-        let is_semantic = self.style() == CommitStyle::Semantic;
-        match given {
-            None if is_semantic => Some(
-                "the subject has none of the types: begin with one, as in `fix: WHAT`".to_owned(),
-            ),
-            Some((kind, None)) if is_semantic && self.wants_scope() => Some(format!(
-                "the type has no scope, and nearly all here have one: `{kind}(SCOPE): WHAT`"
-            )),
-            Some((kind, _)) if !is_semantic && self.refuses_types() => Some(format!(
-                "the subject begins with the type `{kind}:`, and subjects here have none"
-            )),
-            _ => None,
-        }
-    }
-
-    fn about_language(&self, words: &str) -> Option<String> {
-        let is_korean = words.chars().any(is_hangul);
-        if is_korean == self.is_korean() {
-            return None;
-        }
-        match &self.asked_for {
-            Some(language) => {
-                let found = if is_korean { "in" } else { "not in" };
-                Some(format!(
-                    "the subject is {found} Korean, and the setting `language` asks for {language}"
-                ))
-            }
-            None if !is_korean => Some(
-                "the subject is not Korean, and at least half of the subjects here are".to_owned(),
-            ),
-            None => self
-                .refuses_korean()
-                .then(|| "the subject is Korean, and hardly any here is".to_owned()),
-        }
+    /// True if there are enough subjects, and hardly any has a type.
+    fn refuses_types(&self) -> bool {
+        self.subjects >= HABIT && self.semantic * 10 <= self.subjects
     }
 
     /// Composes the message for a task with this `title`, which may be any text, that changed `files`.
@@ -353,34 +221,32 @@ impl CommitHistory {
         let (given, words) = semantic(&title).map_or((None, title.as_str()), |(kind, _, words)| {
             (Some(kind), words)
         });
-        let words = Some(subject::clean(words)).filter(|words| !words.is_empty());
-        let words = words.unwrap_or_else(|| subject::from_files(files));
+        let words = subject::clean(words);
+        let words = if words.is_empty() { "Update" } else { &words };
         let prefix = match self.style() {
-            CommitStyle::Semantic => self.prefix(given, &words, files),
+            CommitStyle::Semantic => {
+                let kind = given.unwrap_or_else(|| subject::type_of(words, files));
+                match subject::scope_of(files, self).filter(|_| self.has_scopes()) {
+                    Some(scope) => format!("{kind}({scope}): "),
+                    None => format!("{kind}: "),
+                }
+            }
             CommitStyle::Plain => String::new(),
         };
         let words = if is_half(self.lower_case, self.subjects) {
-            subject::lower_case(&words)
+            subject::lower_case(words)
         } else {
-            words
+            words.to_owned()
         };
-        let (subject, cut) = subject::fit(&words, SUBJECT_COLUMNS - prefix.width());
-        let body = if cut {
-            subject::wrap(&words, SUBJECT_COLUMNS)
-        } else {
-            String::new()
-        };
+        let room = SUBJECT_COLUMNS - prefix.width();
+        let is_cut = words.width() > room;
         CommitMessage {
-            subject: prefix + &subject,
-            body,
-        }
-    }
-
-    fn prefix(&self, given: Option<&str>, words: &str, files: &[RepoPath]) -> String {
-        let kind = given.unwrap_or_else(|| subject::type_of(words, files, self));
-        match subject::scope_of(files, self).filter(|_| self.has_scopes()) {
-            Some(scope) => format!("{kind}({scope}): "),
-            None => format!("{kind}: "),
+            subject: prefix + &text::fitted(&words, room),
+            body: if is_cut {
+                subject::wrap(&words, SUBJECT_COLUMNS)
+            } else {
+                String::new()
+            },
         }
     }
 }

@@ -5,9 +5,8 @@ use std::path::PathBuf;
 use fp_host::commit::{ChoiceError, ChosenChanges, choose};
 use fp_host::git::{Blocked, CommitOutcome, FileStat, Git};
 use fp_plan::repo_path::RepoPath;
-use fp_run::commit_style::{CommitHistory, CommitStyle, SUBJECTS, style_of};
-use fp_run::verification::change::ChangeStatus;
-use serde_json::{Value, json};
+use fp_run::commit_style::{CommitHistory, SUBJECTS, style_of};
+use serde_json::json;
 
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
@@ -31,115 +30,54 @@ pub(crate) struct CommitArgs {
     /// The message: a subject, then a blank line and a body if there is more to say.
     #[arg(long, short, value_name = "MESSAGE", allow_hyphen_values = true)]
     message: Option<String>,
-    /// Explain how the style was found, with numbers and examples, and commit nothing.
-    #[arg(long, conflicts_with_all = ["files", "message", "dry_run"])]
-    explain: bool,
-    /// Show what would be committed and check the message, but commit nothing.
-    #[arg(long)]
-    dry_run: bool,
 }
 
 pub(crate) fn run(args: CommitArgs, context: &Context) -> CommandResult {
     let git = Git::open(&context.cwd)?;
     let subjects = git.recent_subjects(SUBJECTS)?;
-    let history = CommitHistory::of(&subjects).in_language(context.settings()?.language.as_deref());
-    if args.explain {
-        let json = json!({ "style": style_json(&history), "subjects": subjects });
-        let text = style_text(&history, &subjects)
-            + "\nCounted in the last subjects of HEAD. A run keeps what they were at its approval.\n";
-        return context.report(&json, &text);
-    }
+    let history = CommitHistory::of(&subjects);
     if let Some(blocked) = git.commit_obstacle()? {
         return Err(refused(&blocked));
     }
     let chosen = choose(&git, &context.cwd, &args.files).map_err(nothing_chosen)?;
-    let with_files = |mut json: Value| {
-        json["files"] = json!(chosen.stats);
-        json["kept"] = json!(chosen.kept);
-        json
-    };
+    let rule = history.rule();
     let Some(message) = args.message.map(|message| message.replace("\r\n", "\n")) else {
+        let told = subjects
+            .iter()
+            .filter(|subject| style_of(subject).is_some());
+        let examples: Vec<String> = told
+            .take(EXAMPLES)
+            .map(|subject| fitted(&one_line(subject), SUBJECT))
+            .collect();
         let json = json!({
-            "style": style_json(&history), "rules": history.rules(), "examples": examples(&subjects),
+            "style": history.style(), "rule": rule, "examples": examples, "files": chosen.stats, "kept": chosen.kept,
         });
-        let files = files_text(&chosen);
-        let guide = style_text(&history, &subjects);
-        let text = format!("{guide}{files}\nNext: the same command with --message 'SUBJECT'\n");
-        context.report(&with_files(json), &text)?;
-        return Ok(if args.dry_run {
-            Exit::Done
-        } else {
-            Exit::Findings
-        });
+        let language = context.settings()?.language;
+        let language = language.map_or_else(String::new, |language| format!("; in {language}"));
+        let listed: String = examples
+            .iter()
+            .map(|subject| format!("  {subject}\n"))
+            .collect();
+        let text = format!(
+            "A subject is {rule}{language}\n{listed}{}\nNext: the same command with --message 'SUBJECT'\n",
+            files_text(&chosen)
+        );
+        context.report(&json, &text)?;
+        return Ok(Exit::Findings);
     };
     let objections = history.objections(&message);
-    if !objections.is_empty() {
-        let json = json!({
-            "objections": objections, "style": style_json(&history), "rules": history.rules(),
-        });
-        let (objections, rules) = (list(&objections), list(&history.rules()));
-        context.report(
-            &json,
-            &format!(
-                "Nothing is committed: the message does not fit.\n{objections}\nA subject is, here:\n{rules}"
-            ),
-        )?;
-        return Ok(Exit::Findings);
+    if objections.is_empty() {
+        return commit(&git, &chosen, message.trim(), context);
     }
-    let message = message.trim();
-    if args.dry_run {
-        let lines: String = message
-            .lines()
-            .map(|line| format!("  {line}").trim_end().to_owned() + "\n")
-            .collect();
-        let files = files_text(&chosen);
-        let text = format!("The message fits. Nothing is committed (--dry-run).\n\n{lines}{files}");
-        return context.report(&with_files(json!({ "message": message })), &text);
-    }
-    commit(&git, &chosen, message, context)
-}
-
-fn style_json(history: &CommitHistory) -> Value {
-    json!({
-        "style": history.style(), "language": history.language_name(), "reasons": history.reasons(), "counts": history,
-    })
-}
-
-/// The style of messages in this repository, and the reasons for it.
-fn style_text(history: &CommitHistory, subjects: &[String]) -> String {
-    let style = match history.style() {
-        CommitStyle::Semantic => "SEMANTIC",
-        CommitStyle::Plain => "PLAIN",
-    };
-    let language = if history.is_korean() { ", Korean" } else { "" };
-    let mut text = format!("Style: {style}{language}\n");
-    for reason in history.reasons() {
-        text.push_str(&format!("  {reason}\n"));
-    }
-    text.push_str("\nA subject is:\n");
-    text.push_str(&list(&history.rules()));
-    let examples = examples(subjects);
-    if !examples.is_empty() {
-        text.push_str("\nThe last ones, as examples:\n");
-        examples
-            .iter()
-            .for_each(|subject| text.push_str(&format!("  {subject}\n")));
-    }
-    text
-}
-
-fn list(lines: &[String]) -> String {
-    lines.iter().map(|line| format!("  - {line}\n")).collect()
-}
-
-/// The newest subjects that tell something about the style.
-fn examples(subjects: &[String]) -> Vec<String> {
-    let told = subjects
+    let listed: String = objections
         .iter()
-        .filter(|subject| style_of(subject).is_some());
-    told.take(EXAMPLES)
-        .map(|subject| fitted(&one_line(subject), SUBJECT))
-        .collect()
+        .map(|line| format!("  - {line}\n"))
+        .collect();
+    context.report(
+        &json!({ "objections": objections, "rule": rule }),
+        &format!("Nothing is committed: the message does not fit.\n{listed}A subject is {rule}\n"),
+    )?;
+    Ok(Exit::Findings)
 }
 
 fn commit(git: &Git, chosen: &ChosenChanges, message: &str, context: &Context) -> CommandResult {
@@ -181,25 +119,18 @@ fn commit(git: &Git, chosen: &ChosenChanges, message: &str, context: &Context) -
 }
 
 fn files_text(chosen: &ChosenChanges) -> String {
-    let sum = |of: fn(&FileStat) -> Option<u64>| chosen.stats.iter().filter_map(of).sum::<u64>();
-    let (added, removed) = (sum(|stat| stat.added), sum(|stat| stat.removed));
-    let count = counted(chosen.stats.len(), "file");
-    let mut text = format!("\n{count}, +{added} -{removed}:\n");
-    let number = |sign: char, lines: Option<u64>| {
-        lines.map_or("-".to_owned(), |lines| format!("{sign}{lines}"))
-    };
+    let mut text = format!("\n{}:\n", counted(chosen.stats.len(), "file"));
     for FileStat {
         change,
         added,
         removed,
     } in &chosen.stats
     {
-        let (added, removed) = (number('+', *added), number('-', *removed));
-        text.push_str(&format!(
-            "  {} {added:>5} {removed:>5}  {}\n",
-            letter(&change.status),
-            change.path
-        ));
+        let size = match (added, removed) {
+            (Some(added), Some(removed)) => format!("+{added} -{removed}"),
+            _ => "binary".to_owned(),
+        };
+        text += &format!("  {} ({size})\n", change.path);
     }
     text + &still_staged(&chosen.kept)
 }
@@ -210,16 +141,6 @@ fn still_staged(kept: &[RepoPath]) -> String {
     }
     let kept: Vec<String> = kept.iter().map(ToString::to_string).collect();
     format!("Still staged: {}\n", kept.join(", "))
-}
-
-fn letter(status: &ChangeStatus) -> char {
-    match status {
-        ChangeStatus::Added => 'A',
-        ChangeStatus::Modified | ChangeStatus::ModeChanged => 'M',
-        ChangeStatus::Deleted => 'D',
-        ChangeStatus::Renamed { .. } => 'R',
-        ChangeStatus::TypeChanged => 'T',
-    }
 }
 
 fn refused(blocked: &Blocked) -> CommandError {

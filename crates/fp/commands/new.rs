@@ -86,7 +86,7 @@ struct NewPlan {
     /// The latest notes of work for later, as lines of text.
     debts: Vec<String>,
     attended: bool,
-    history: CommitHistory,
+    commit_style: Value,
     /// The language of texts for people, if known.
     language: Option<String>,
     specs: PlanningSpecs,
@@ -233,7 +233,7 @@ pub(crate) fn run(args: NewArgs, context: &Context) -> CommandResult {
             .add(consent, ConsentSource::Prompt, context.now())?;
     }
     let report = NewPlan {
-        history: history(context).in_language(settings.language.as_deref()),
+        commit_style: commit_style(settings.language.as_deref(), context),
         language: reading_language::of(settings.language.as_deref(), &record.goal),
         specs: specs_for_planning(&record.goal, context, &mut warnings),
         several,
@@ -351,10 +351,13 @@ fn git_warning(context: &Context) -> Option<String> {
     Some(format!("every task becomes a commit, and {error}{hint}"))
 }
 
-/// The recent subjects: titles of tasks become subjects, so they should be in the same language.
-fn history(context: &Context) -> CommitHistory {
+/// Style and language of the recent subjects: titles of tasks become subjects.
+fn commit_style(language: Option<&str>, context: &Context) -> Value {
     let subjects = Git::open(&context.repo().root).and_then(|git| git.recent_subjects(SUBJECTS));
-    CommitHistory::of(&subjects.unwrap_or_default())
+    let subjects = subjects.unwrap_or_default();
+    let language = reading_language::of(language, &subjects.join("\n"));
+    let language = language.unwrap_or_else(|| "as in the last commits".to_owned());
+    json!({ "style": CommitHistory::of(&subjects).style(), "language": language })
 }
 
 /// The notes of work for later in the plans that aren't archived, the latest first.
@@ -440,7 +443,7 @@ impl NewPlan {
             "severalPlans": self.several,
             "attended": self.attended,
             "language": self.language.as_deref().map(reading_language::rule),
-            "commitStyle": { "style": self.history.style(), "language": self.history.language_name() },
+            "commitStyle": self.commit_style,
             "specs": self.specs.json,
             "warnings": self.warnings,
         })

@@ -1,4 +1,4 @@
-//! The style of messages in a repository: detected, explained, and enforced on a message.
+//! The style of messages in a repository: found, told, and enforced on a message.
 
 use insta::assert_snapshot;
 
@@ -78,6 +78,8 @@ fn objection(subjects: &[&str], message: &str) -> String {
 #[test]
 fn messages_of_each_style() {
     takes(&SEMANTIC, "feat(api): add logout");
+    takes(&SEMANTIC, "feat: add logout");
+    takes(&KOREAN, "Add logout");
     takes(
         &SEMANTIC,
         "fix(cli)!: list them all\n\nSince nobody could see them.\n\nCloses: #12",
@@ -96,10 +98,7 @@ fn messages_of_each_style() {
 #[test]
 fn what_does_not_fit_is_refused_with_the_reason() {
     assert_snapshot!(objection(&SEMANTIC, "Add logout."), @r"the subject has none of the types: begin with one, as in `fix: WHAT`");
-    assert_snapshot!(objection(&SEMANTIC, "feat: add logout"), @r"the type has no scope, and nearly all here have one: `feat(SCOPE): WHAT`");
     assert_snapshot!(objection(&PLAIN, "feat: add logout"), @r"the subject begins with the type `feat:`, and subjects here have none");
-    assert_snapshot!(objection(&KOREAN, "Add logout"), @r"the subject is not Korean, and at least half of the subjects here are");
-    assert_snapshot!(objection(&PLAIN, "로그아웃을 추가한다"), @r"the subject is Korean, and hardly any here is");
     assert_snapshot!(objection(&PLAIN, &"Very long ".repeat(10)), @r"the subject has 99 columns, of at most 72: say the rest in the body");
     assert_snapshot!(objection(&PLAIN, "One\ntwo"), @r"the second line is not blank: git would take it for a part of the subject");
     assert_snapshot!(objection(&[], ""), @r"the subject is empty");
@@ -143,11 +142,6 @@ fn without_a_message_it_says_how_one_is_written() {
 
     Next: the same command with --message 'SUBJECT'
     ");
-    assert_eq!(environment.commit(&["a.txt", "b.txt", "--dry-run"]).code, 0);
-    assert_eq!(
-        environment.commit(&["a.txt", "b.txt", "--dry-run"]).stdout,
-        guide.stdout
-    );
     let json = environment.fp(&["commit", "a.txt", "--format", "json"]);
     assert_eq!(json.code, 1);
     assert_snapshot!(json, @r#"
@@ -212,146 +206,15 @@ fn without_a_message_it_says_how_one_is_written() {
 }
 
 #[test]
-fn a_dry_run_checks_the_message_and_commits_nothing() {
-    let environment = history(&SEMANTIC);
-    environment.write("b.txt", "new\n");
-    environment.write("c.txt", "new\n");
-    environment.git(&["add", "c.txt"]);
-    let before = environment.count();
-    let message = "feat(api): add logout\n\nBecause it was missing.";
-    assert_snapshot!(environment.commit(&["b.txt", "--dry-run", "-m", message]), @r"
-    exit status: 0
-    --- stdout
-    The message fits. Nothing is committed (--dry-run).
-
-      feat(api): add logout
-
-      Because it was missing.
-
-    1 file, +1 -0:
-      A    +1    -0  b.txt
-    Still staged: c.txt
-    ");
-    assert_eq!(
-        environment
-            .commit(&["b.txt", "--dry-run", "-m", "Add"])
-            .code,
-        1
-    );
-    assert_eq!(
-        (environment.count(), environment.git_status().as_str()),
-        (before, "A  c.txt\n?? b.txt\n")
-    );
-}
-
-#[test]
-fn how_the_style_was_found() {
-    let explain = |subjects: &[&str]| history(subjects).commit(&["--explain"]);
-    assert_snapshot!(explain(&SEMANTIC), @r"
-    exit status: 0
-    --- stdout
-    Style: SEMANTIC
-      4 of 5 subjects begin with a type such as `feat:`
-      0 of 5 subjects are Korean
-      4 of 4 with a type have a scope
-
-    A subject is:
-      - `type(scope): what`
-      - at most 72 columns
-      - types used here: feat (2), docs (1), fix (1)
-      - other types: build, chore, ci, perf, refactor, revert, style, test
-      - scopes used here: api (2), cli (1), web (1)
-      - in the language of the examples, not in Korean
-      - a blank line between the subject and a body, if there is one
-
-    The last ones, as examples:
-      Say why once more, in a sentence
-      feat(cli): list plans
-      docs(api): say why it is so
-      fix(web): mend the list of plans
-      feat(api): add login
-
-    Counted in the last subjects of HEAD. A run keeps what they were at its approval.
-    ");
-    assert_snapshot!(explain(&KOREAN), @r"
-    exit status: 0
-    --- stdout
-    Style: PLAIN, Korean
-      only 1 of 4 subjects begin with a type
-      3 of 4 subjects are Korean
-
-    A subject is:
-      - a phrase
-      - at most 72 columns
-      - in Korean
-      - a blank line between the subject and a body, if there is one
-
-    The last ones, as examples:
-      테스트를 더 쓴다 그리고 고친다
-      Add login to the site
-      fix: 오류를 고친다
-      로그인 페이지를 새로 추가한다
-
-    Counted in the last subjects of HEAD. A run keeps what they were at its approval.
-    ");
-    assert_snapshot!(explain(&[]), @r"
-    exit status: 0
-    --- stdout
-    Style: PLAIN
-      there is no commit to take a style from, so subjects are plain
-
-    A subject is:
-      - a phrase
-      - at most 72 columns
-      - a blank line between the subject and a body, if there is one
-
-    Counted in the last subjects of HEAD. A run keeps what they were at its approval.
-    ");
-    let styles = [&SEMANTIC[..], &PLAIN, &TERSE, &KOREAN, &MIXED, &[]].map(|subjects| {
-        let json = history(subjects)
-            .fp(&["commit", "--explain", "--format", "json"])
-            .json();
-        format!(
-            "{} {}",
-            json["style"]["style"].as_str().unwrap(),
-            json["style"]["language"].as_str().unwrap()
-        )
-    });
-    assert_eq!(
-        styles,
-        [
-            "SEMANTIC english",
-            "PLAIN english",
-            "PLAIN english",
-            "PLAIN korean",
-            "PLAIN english",
-            "PLAIN english"
-        ]
-    );
-}
-
-#[test]
 fn only_the_last_thirty_subjects_count() {
     let old: Vec<String> = (0..31).map(|n| format!("feat: old number {n}")).collect();
     let new: Vec<String> = (0..30)
         .map(|n| format!("Say in a sentence what number {n} is about"))
         .collect();
     let subjects: Vec<&str> = old.iter().chain(&new).map(String::as_str).collect();
-    let json = history(&subjects)
-        .fp(&["commit", "--explain", "--format", "json"])
-        .json();
-    assert_eq!(
-        (
-            &json["style"]["style"],
-            &json["style"]["counts"]["subjects"]
-        ),
-        (&"PLAIN".into(), &30.into())
-    );
+    let environment = history(&subjects);
+    environment.write("b.txt", "new\n");
+    let guide = environment.fp(&["commit", "b.txt", "--format", "json"]);
+    assert_eq!(guide.json()["style"], "PLAIN");
 }
 
-#[test]
-fn explaining_takes_nothing_to_commit() {
-    let environment = Environment::new().repo();
-    assert_eq!(environment.commit(&["--explain", "README.md"]).code, 2);
-    assert_eq!(environment.commit(&["--explain", "-m", "x"]).code, 2);
-}

@@ -1,16 +1,13 @@
-//! Chooses the parts of a subject: type and scope from the changed files and the title's words, and the title itself,
-//! which a model wrote, made fit for one line.
+//! Chooses the parts of a subject: type and scope, and the title, which a model wrote, made fit for one line.
 
 use std::sync::LazyLock;
-
-use regex::Regex;
-use unicode_width::UnicodeWidthStr;
 
 use super::CommitHistory;
 use crate::regex;
 use crate::test_files::is_test_file;
 use fp_plan::repo_path::RepoPath;
-use fp_plan::text::{fitted, is_invisible, wrapped};
+use fp_plan::text::{is_invisible, wrapped};
+use regex::Regex;
 
 /// Words at the start of a subject that git reads as instructions.
 const INSTRUCTIONS: [&str; 3] = ["fixup!", "squash!", "amend!"];
@@ -54,19 +51,6 @@ pub(super) fn misread_start(subject: &str) -> Option<&str> {
         .or_else(sign)
 }
 
-/// The words for an empty title.
-pub(super) fn from_files(files: &[RepoPath]) -> String {
-    match files {
-        [] => "Update".to_owned(),
-        [file] => format!("Update {}", clean(&file.to_string())),
-        [file, ..] => format!(
-            "Update {} and {} more",
-            clean(&file.to_string()),
-            files.len() - 1
-        ),
-    }
-}
-
 /// Lowers the first letter, unless the first word is a name or an abbreviation.
 pub(super) fn lower_case(text: &str) -> String {
     let word = text.split(' ').next().unwrap_or_default();
@@ -79,26 +63,6 @@ pub(super) fn lower_case(text: &str) -> String {
         }
         _ => text.to_owned(),
     }
-}
-
-/// Fits the text into `room` columns, with an ellipsis if it is cut. The flag is true if it was.
-pub(super) fn fit(text: &str, room: usize) -> (String, bool) {
-    if text.width() <= room {
-        return (text.to_owned(), false);
-    }
-    let end = fitted(text, room).len() - '…'.len_utf8();
-    // The cut drops a whole word, unless that would leave almost nothing.
-    let whole = match text[..end].rfind(' ') {
-        Some(blank) if !text[end..].starts_with(' ') && blank * 2 >= end => blank,
-        _ => end,
-    };
-    (
-        format!(
-            "{}…",
-            text[..whole].trim_end_matches([' ', ',', ';', ':', '-'])
-        ),
-        true,
-    )
 }
 
 /// Wraps the text into lines of at most `columns`, none of which git reads as a comment or a separator.
@@ -122,156 +86,58 @@ pub(super) const TYPES: [&str; 11] = [
     "build", "chore", "ci", "docs", "feat", "fix", "perf", "refactor", "revert", "style", "test",
 ];
 
-/// Folder names that don't identify a part of a program.
-const GENERIC: [&str; 17] = [
-    "src",
-    "lib",
-    "app",
-    "apps",
-    "crates",
-    "packages",
-    "pkg",
-    "internal",
-    "cmd",
-    "tests",
-    "test",
-    "spec",
-    "__tests__",
-    "main",
-    "java",
-    "kotlin",
-    "docs",
-];
-
-/// Types that follow from the files alone, if all of them match.
-const BY_FILES: [(&str, &str); 3] = [
+/// First words that announce another type than a fix, whatever follows.
+const BY_FIRST_WORD: [(&str, &[&str]); 2] = [
+    ("feat", &["add", "implement", "create", "support", "allow"]),
     (
-        "ci",
-        r"(?i)(?:^|/)(?:\.github/(?:workflows|actions)/|\.circleci/|\.gitlab-ci\.yml$|\.travis\.yml$|Jenkinsfile$|azure-pipelines\.yml$|\.ci/)",
-    ),
-    (
-        "build",
-        r"(?i)(?:^|/)(?:Cargo\.(?:toml|lock)|build\.rs|package(?:-lock)?\.json|yarn\.lock|pnpm-lock\.yaml|pyproject\.toml|setup\.(?:py|cfg)|requirements[^/]*\.txt|(?:poetry|uv)\.lock|go\.(?:mod|sum)|Gemfile(?:\.lock)?|composer\.(?:json|lock)|pom\.xml|[^/]*\.gradle(?:\.kts)?|[^/]*\.[cf]sproj|CMakeLists\.txt|Makefile|meson\.build|Dockerfile[^/]*|docker-compose[^/]*\.ya?ml|(?:webpack|vite|rollup)\.config\.\w+|tsconfig[^/]*\.json)$",
-    ),
-    (
-        "docs",
-        r"(?i)(?:\.(?:md|mdx|markdown|rst|adoc)$|(?:^|/)docs?/|(?:^|/)(?:LICEN[CS]E|CHANGELOG|AUTHORS|CONTRIBUTING|NOTICE)[^/]*$)",
+        "refactor",
+        &[
+            "refactor", "rename", "move", "extract", "split", "simplify", "remove",
+        ],
     ),
 ];
 
 /// Words that announce a fix.
-const FIXES: &str = r"(?i)\b(?:fix(?:e[sd])?|fixing|bugs?|bugfix|hotfix|correct(?:s|ed)?|repair|crash(?:es)?|regression|resolve[sd]?)\b|버그|오류|고침|고친|바로잡";
-
-/// Types by the words of a title; the first match wins.
-const BY_WORDS: [(&str, &str); 5] = [
-    ("build", r"(?i)^(?:bump|upgrade|pin)\b|업그레이드"),
-    (
-        "feat",
-        r"(?i)^(?:add|implement|create|introduce|support|allow|enable|provide|make|write|build)\b|추가|구현|도입|지원",
-    ),
-    ("fix", FIXES),
-    (
-        "refactor",
-        r"(?i)\b(?:refactor(?:s|ed|ing)?|rename[sd]?|renaming|restructure|reorgani[sz]e|extract|simplify|clean ?up|deduplicate|inline|split|move|remove|delete|drop)\b|리팩터|리팩토링|이름 변경|정리|분리|삭제|제거",
-    ),
-    (
-        "perf",
-        r"(?i)\b(?:speed up|faster|optimi[sz]e[sd]?|performance)\b|성능|최적화",
-    ),
-];
-
-type TypePatterns = Vec<(&'static str, Regex)>;
-
-fn compiled(patterns: &[(&'static str, &str)]) -> TypePatterns {
-    patterns
-        .iter()
-        .map(|(kind, pattern)| (*kind, regex(pattern)))
-        .collect()
-}
-
-static FIX_PATTERN: LazyLock<Regex> = LazyLock::new(|| regex(FIXES));
-static FILE_PATTERNS: LazyLock<TypePatterns> = LazyLock::new(|| compiled(&BY_FILES));
-static WORD_PATTERNS: LazyLock<TypePatterns> = LazyLock::new(|| compiled(&BY_WORDS));
+static FIXES: LazyLock<Regex> = LazyLock::new(|| {
+    regex(
+        r"(?i)\b(?:fix(?:e[sd])?|fixing|bugs?|bugfix|hotfix|correct(?:s|ed)?|repair|crash(?:es)?|regression|resolve[sd]?)\b|버그|오류|고침|고친|바로잡",
+    )
+});
+static DOCUMENTS: LazyLock<Regex> =
+    LazyLock::new(|| regex(r"(?i)\.(?:md|mdx|rst|adoc|txt)$|^docs?/"));
 
 /// True if a commit with this subject fixes something.
 pub fn is_fix(subject: &str) -> bool {
-    FIX_PATTERN.is_match(subject)
+    FIXES.is_match(subject)
 }
 
-/// Chooses the type: by the files if all are of one sort, else by the first word, else by any word.
-pub(super) fn type_of(words: &str, files: &[RepoPath], history: &CommitHistory) -> &'static str {
-    let all = |pattern: &Regex| files.iter().all(|file| pattern.is_match(&file.to_lossy()));
-    let by_files = || {
-        FILE_PATTERNS
-            .iter()
-            .find(|(_, pattern)| all(pattern))
-            .map(|(kind, _)| *kind)
-    };
-    let kind = match files {
-        [] => type_by_words(words),
-        files if files.iter().all(is_test_file) => "test",
-        _ => by_files().unwrap_or_else(|| type_by_words(words)),
-    };
-    // Some histories have one type for everything that isn't code.
-    let used = |kind: &str| history.types.contains_key(kind);
-    if matches!(kind, "build" | "ci") && !used(kind) && used("chore") {
-        "chore"
-    } else {
-        kind
-    }
-}
-
-fn type_by_words(words: &str) -> &'static str {
-    let first = words.split(' ').next().unwrap_or_default();
-    let by = |text: &str| {
-        WORD_PATTERNS
-            .iter()
-            .find(|(_, p)| p.is_match(text))
-            .map(|(kind, _)| *kind)
-    };
-    by(first).or_else(|| by(words)).unwrap_or("feat")
-}
-
-/// Chooses the scope: a name the files share if the history has such a scope, else their common folder, unless its name
-/// is generic.
-pub(super) fn scope_of(files: &[RepoPath], history: &CommitHistory) -> Option<String> {
-    let (first, rest) = files.split_first()?;
-    let first = first.to_lossy().into_owned();
-    let mut common: Vec<&str> = first.split('/').collect();
-    let name = common.pop()?;
-    for file in rest {
-        let file = file.to_lossy().into_owned();
-        let same = common
-            .iter()
-            .zip(file.split('/'))
-            .take_while(|(a, b)| *a == b)
-            .count();
-        common.truncate(same);
-    }
-    let stem = name
-        .split('.')
-        .next()
-        .filter(|stem| rest.is_empty() && !stem.is_empty());
-    let candidates: Vec<&str> = stem
-        .into_iter()
-        .chain(common.iter().rev().copied())
-        .collect();
-    let known = candidates
+/// Chooses the type: by the files if all are of one sort, else by the words. A title that begins with its type keeps that.
+pub(super) fn type_of(words: &str, files: &[RepoPath]) -> &'static str {
+    let first = words.split(' ').next().unwrap_or_default().to_lowercase();
+    let by_first = BY_FIRST_WORD
         .iter()
-        .find(|name| history.scopes.contains_key(**name));
-    let folder = || {
-        common
-            .iter()
-            .rev()
-            .find(|name| !GENERIC.contains(name) && is_plain(name))
-    };
-    known.or_else(folder).map(|name| (*name).to_owned())
+        .find(|(_, words)| words.contains(&&*first));
+    let all = |is: fn(&RepoPath) -> bool| !files.is_empty() && files.iter().all(is);
+    match by_first {
+        _ if all(is_test_file) => "test",
+        _ if all(|file| DOCUMENTS.is_match(&file.to_lossy())) => "docs",
+        Some((kind, _)) => kind,
+        None if is_fix(words) => "fix",
+        None => "feat",
+    }
 }
 
-fn is_plain(name: &str) -> bool {
-    name.len() <= 24
-        && !name.is_empty()
-        && name
-            .chars()
-            .all(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | '.'))
+/// The scope of the history that names a folder of all files, or the only file.
+pub(super) fn scope_of(files: &[RepoPath], history: &CommitHistory) -> Option<String> {
+    let names = |file: &RepoPath| -> Vec<String> {
+        let path = file.to_lossy().into_owned();
+        let stem = path.rsplit_once('.').map_or(&*path, |(stem, _)| stem);
+        stem.split('/').map(str::to_owned).collect()
+    };
+    let (first, rest) = files.split_first()?;
+    let is_shared = |name: &String| rest.iter().all(|file| names(file).contains(name));
+    names(first)
+        .into_iter()
+        .rev()
+        .find(|name| history.scopes.contains_key(name) && is_shared(name))
 }

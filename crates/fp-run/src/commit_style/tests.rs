@@ -37,79 +37,37 @@ const KOREAN: [&str; 3] = [
 
 #[test]
 fn what_a_history_has_in_common() {
-    let check = |subjects: &[&str], style: CommitStyle, korean: bool, scopes: bool| {
+    let check = |subjects: &[&str], style: CommitStyle, rule: &str| {
         let history = CommitHistory::of(subjects);
         assert_eq!(
-            (history.style(), history.is_korean(), history.has_scopes()),
-            (style, korean, scopes),
+            (history.style(), &*history.rule()),
+            (style, rule),
             "{subjects:?}"
         );
     };
-    check(&[], CommitStyle::Plain, false, false);
-    check(&SEMANTIC, CommitStyle::Semantic, false, false);
-    check(&SCOPED, CommitStyle::Semantic, false, true);
-    check(&PLAIN, CommitStyle::Plain, false, false);
-    check(&LOWER, CommitStyle::Plain, false, false);
-    check(&TERSE, CommitStyle::Plain, false, false);
-    check(&["Initial commit"], CommitStyle::Plain, false, false);
-    check(&["Initial commit", "wip"], CommitStyle::Plain, false, false);
-    check(&KOREAN, CommitStyle::Plain, true, false);
+    let phrase = "a phrase, in at most 72 columns";
+    for subjects in [&[][..], &PLAIN, &LOWER, &TERSE, &KOREAN, &["Initial commit"]] {
+        check(subjects, CommitStyle::Plain, phrase);
+    }
     check(
-        &["feat: 로그인 추가", "feat: add"],
+        &SEMANTIC,
         CommitStyle::Semantic,
-        true,
-        false,
+        "`type: what`, in at most 72 columns; types used here: chore (1), feat (1), fix (1)",
     );
     check(
-        &[
-            "feat: add x",
-            "Merge branch 'a'",
-            "Revert \"b\"",
-            "fixup! c",
-            "",
-        ],
+        &SCOPED,
         CommitStyle::Semantic,
-        false,
-        false,
+        "`type(scope): what`, in at most 72 columns; types used here: docs (1), feat (1), fix (1); scopes: api (1), web (1)",
+    );
+    check(
+        &["feat: add x", "Merge branch 'a'", "Revert \"b\"", "fixup! c", ""],
+        CommitStyle::Semantic,
+        "`type: what`, in at most 72 columns; types used here: feat (1)",
     );
     check(
         &["note: this is no type of ours", "core: neither is this one"],
         CommitStyle::Plain,
-        false,
-        false,
-    );
-}
-
-#[test]
-fn reasons_are_numbers() {
-    let check = |subjects: &[&str], expect: &[&str]| {
-        assert_eq!(CommitHistory::of(subjects).reasons(), expect)
-    };
-    check(
-        &[],
-        &["there is no commit to take a style from, so subjects are plain"],
-    );
-    check(
-        &SCOPED,
-        &[
-            "3 of 3 subjects begin with a type such as `feat:`",
-            "0 of 3 subjects are Korean",
-            "2 of 3 with a type have a scope",
-        ],
-    );
-    check(
-        &["Initial commit"],
-        &[
-            "0 of 1 subjects begin with a type, and so few make no other habit",
-            "0 of 1 subjects are Korean",
-        ],
-    );
-    check(
-        &PLAIN,
-        &[
-            "only 0 of 3 subjects begin with a type",
-            "0 of 3 subjects are Korean",
-        ],
+        phrase,
     );
 }
 
@@ -186,13 +144,8 @@ fn types() {
     check("Rename the parser", &["src/a.rs"], "refactor");
     check("Refactor the fix for the parser", &["src/a.rs"], "refactor");
     check("Make it faster", &["src/a.rs"], "feat");
-    check("Optimize the parser", &["src/a.rs"], "perf");
-    check("Run tests", &[".github/workflows/ci.yml"], "chore");
-    check("Bump serde", &["Cargo.toml", "Cargo.lock"], "chore");
+    check("perf: optimize the parser", &["src/a.rs"], "perf");
     check("버그를 고친다", &["src/a.rs"], "fix");
-    let ci = CommitHistory::of(&["ci: run", "build: x"])
-        .compose("Run tests", &paths(&[".github/workflows/ci.yml"]));
-    assert_eq!(ci.subject, "ci: run tests");
 }
 
 #[test]
@@ -200,10 +153,8 @@ fn scopes() {
     let check = |files: &[&str], expect: &str| check(&SCOPED, "Add it", files, expect);
     check(&["src/api/a.rs", "src/api/b/c.rs"], "feat(api): add it");
     check(&["src/web.rs"], "feat(web): add it");
-    check(
-        &["crates/fp-run/src/a.rs", "crates/fp-run/tests/a.rs"],
-        "feat(fp-run): add it",
-    );
+    check(&["src/api/a.rs", "tests/api.rs"], "feat(api): add it");
+    check(&["crates/other/a.rs"], "feat: add it");
     check(&["src/a.rs", "lib/b.rs"], "feat: add it");
     check(&["src/a.rs"], "feat: add it");
     check(&["$(touch x)/a"], "feat: add it");
@@ -219,10 +170,7 @@ fn titles_that_are_no_subjects() {
     check("fixup! squash! Add it", &[], "Add it");
     check("Add\nit\tall\u{7}\u{1b}[31m", &[], "Add it all [31m");
     check("Add\u{202e}it\u{200b}", &[], "Addit");
-    check("   ", &["src/a.rs"], "Update src/a.rs");
-    check("###", &["src/a.rs", "b"], "Update src/a.rs and 1 more");
-    check("", &[], "Update");
-    check("", &["a\nb"], "Update \"a\\nb\"");
+    check("###", &["src/a.rs"], "Update");
     check("Wait...", &[], "Wait...");
     check("`$(touch x)`", &[], "`$(touch x)`");
 }
@@ -234,7 +182,7 @@ fn what_is_too_long_is_cut_and_told_whole() {
         &[],
         title,
         &[],
-        "Reject every token whose signature is missing, malformed, expired or…\n\n\
+        "Reject every token whose signature is missing, malformed, expired or …\n\n\
          Reject every token whose signature is missing, malformed, expired or\nmade with a key that is unknown",
     );
     let korean = "가".repeat(40);
@@ -292,13 +240,6 @@ const CAPITALS: [&str; 3] = [
     "Handle input that is empty",
     "Say why it is so",
 ];
-const MOSTLY_KOREAN: [&str; 4] = [
-    "feat: 로그인 추가",
-    "fix: 오류를 고친다",
-    "feat: add x",
-    "docs: 설명",
-];
-
 #[track_caller]
 fn objects(subjects: &[&str], message: &str, expect: &[&str]) {
     let found = CommitHistory::of(subjects).objections(message);
@@ -316,6 +257,7 @@ fn messages_in_style_are_fine() {
     );
     fine(&ALL_SCOPED, "fix(api): handle it");
     fine(&ALL_SCOPED, "fix(new/part)!: handle it");
+    fine(&ALL_SCOPED, "fix: handle it");
     fine(&TYPED, "fix: handle it");
     fine(&TYPED, "feat: JWT keys");
     fine(&TYPED, "feat: wait...");
@@ -326,7 +268,6 @@ fn messages_in_style_are_fine() {
     fine(&CAPITALS, "git: measure once");
     fine(&CAPITALS, "`x` is gone");
     fine(&TERSE, "mend it");
-    fine(&MOSTLY_KOREAN, "fix: parser 오류");
 }
 
 #[test]
@@ -338,24 +279,9 @@ fn what_is_wrong_is_said() {
     objects(&ALL_SCOPED, "wip: handle it", &[form]);
     objects(&ALL_SCOPED, "fix(api) handle it", &[form]);
     objects(
-        &ALL_SCOPED,
-        "fix: handle it",
-        &["the type has no scope, and nearly all here have one: `fix(SCOPE): WHAT`"],
-    );
-    objects(
         &CAPITALS,
         "feat: Add it",
         &["the subject begins with the type `feat:`, and subjects here have none"],
-    );
-    objects(
-        &MOSTLY_KOREAN,
-        "fix: handle it",
-        &["the subject is not Korean, and at least half of the subjects here are"],
-    );
-    objects(
-        &CAPITALS,
-        "로그인 추가",
-        &["the subject is Korean, and hardly any here is"],
     );
     objects(
         &[],
@@ -387,50 +313,8 @@ fn what_is_wrong_is_said() {
     objects(&[], "--amend", &[&sign("-")]);
 }
 
-#[test]
-fn the_rules_of_each_history() {
-    let check = |subjects: &[&str], expect: &[&str]| {
-        assert_eq!(CommitHistory::of(subjects).rules(), expect)
-    };
-    let body = "a blank line between the subject and a body, if there is one";
-    let language = "in the language of the examples, not in Korean";
-    check(&[], &["a phrase", "at most 72 columns", body]);
-    check(
-        &ALL_SCOPED,
-        &[
-            "`type(scope): what`",
-            "at most 72 columns",
-            "types used here: feat (2), docs (1), fix (1)",
-            "other types: build, chore, ci, perf, refactor, revert, style, test",
-            "scopes used here: api (2), cli (1), web (1)",
-            language,
-            body,
-        ],
-    );
-    check(
-        &MOSTLY_KOREAN[..2],
-        &[
-            "`type: what`",
-            "at most 72 columns",
-            "types used here: feat (1), fix (1)",
-            "other types: build, chore, ci, docs, perf, refactor, revert, style, test",
-            "in Korean",
-            body,
-        ],
-    );
-    check(
-        &CAPITALS,
-        &[
-            "a phrase, without a type such as `feat:`",
-            "at most 72 columns",
-            language,
-            body,
-        ],
-    );
-}
-
 proptest! {
-    /// A message that the program writes by itself is in the style that it asks for, as far as the title allows.
+    /// The program takes the messages that it composes.
     #[test]
     fn composed_messages_pass(
         subjects in prop::sample::select(vec![&ALL_SCOPED[..], &TYPED, &MIXED, &TERSE, &[]]),
@@ -447,7 +331,7 @@ proptest! {
         message in any::<String>(),
     ) {
         let history = CommitHistory::of(&subjects);
-        prop_assert!(!history.rules().is_empty());
+        prop_assert!(!history.rule().is_empty());
         if history.objections(&message).is_empty() {
             let subject = message.trim().lines().next().unwrap_or_default().trim_end();
             prop_assert!(!subject.is_empty() && subject.width() <= SUBJECT_COLUMNS, "{:?}", subject);
@@ -456,31 +340,3 @@ proptest! {
     }
 }
 
-#[test]
-fn a_language_that_is_asked_for_outweighs_the_history() {
-    let check = |subjects: &[&str], language: &str, message: &str, expect: &[&str]| {
-        let history = CommitHistory::of(subjects).in_language(Some(language));
-        let found = history.objections(message);
-        assert_eq!(found, expect, "{language} {message:?}");
-    };
-    check(&TYPED, "한국어", "fix: 오류를 고친다", &[]);
-    check(
-        &TYPED,
-        "한국어",
-        "fix: handle it",
-        &["the subject is not in Korean, and the setting `language` asks for 한국어"],
-    );
-    check(&MOSTLY_KOREAN, "German", "fix: Fehler beheben", &[]);
-    check(
-        &MOSTLY_KOREAN,
-        "German",
-        "fix: 오류를 고친다",
-        &["the subject is in Korean, and the setting `language` asks for German"],
-    );
-    let rules = CommitHistory::of(&MOSTLY_KOREAN)
-        .in_language(Some("German"))
-        .rules();
-    assert!(rules.contains(&"in German".to_owned()), "{rules:?}");
-    let history = CommitHistory::of(&TYPED);
-    assert_eq!(history.clone().in_language(None), history);
-}
