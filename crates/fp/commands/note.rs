@@ -9,7 +9,7 @@ use serde_json::json;
 
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult};
-use crate::features::specs::{PromoteArgs, promote_note};
+use crate::features::specs::promote_note;
 
 /// Add to the notepad, or read it
 #[derive(Debug, clap::Args)]
@@ -30,7 +30,15 @@ enum Action {
         #[arg(long = "for", value_name = "TASK")]
         task: Option<TaskId>,
     },
-    Promote(PromoteArgs),
+    /// Add a note to the spec `learnt`, which every later task gets
+    Promote {
+        /// Its number in `fp note PLAN list`.
+        #[arg(value_name = "NUMBER")]
+        note: usize,
+        /// Write it, after the user has said yes; else it only shows what it would write.
+        #[arg(long)]
+        yes: bool,
+    },
 }
 
 #[derive(Debug, clap::Args)]
@@ -46,7 +54,7 @@ pub(crate) fn run(args: NoteArgs, context: &Context) -> CommandResult {
     let plan = context.open(Some(&args.plan))?;
     match args.action {
         Action::Add(add) => note(&plan, add, context),
-        Action::Promote(args) => promote_note(&args, &plan, context),
+        Action::Promote { note, yes } => promote_note(note, yes, &plan, context),
         Action::List { task } => list(&plan, task.as_ref(), context),
     }
 }

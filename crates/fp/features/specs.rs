@@ -1,0 +1,366 @@
+//! Specs: Markdown pages with the demands of a project on every task. Frontmatter says which work a page applies to, so
+//! that an agent reads only that. A required page that applies is handed on whole or named, never left out.
+
+mod page;
+#[cfg(test)]
+mod tests;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use fp_host::file::{self, FileError};
+use fp_host::plan::{self, OpenPlan};
+use fp_host::platform;
+use fp_host::repo::{HOME, Repo};
+use fp_plan::markdown;
+use fp_plan::plan::Task;
+use fp_plan::plan::id::{PlanId, TaskId};
+use fp_plan::text::{counted, fitted, is_invisible, prompt_lines, visible_line};
+use fp_run::run::State;
+use fp_run::run::payload::ROOM_FOR_SPECS;
+use ignore::WalkBuilder;
+use serde_json::{Value, json};
+
+use self::page::{
+    Spec, SpecCategory, applicable_specs, named_line, parse_spec, payload_section, quoted_line,
+    work_of_task,
+};
+use crate::context::Context;
+use crate::error::{CommandError, CommandResult, Exit};
+use crate::printer::{WIDTH, word_of};
+
+/// Columns of a name.
+const NAME: usize = 20;
+/// Most characters of specs that are printed. The others are named.
+const BUDGET: usize = 8_000;
+/// Largest page that is read, in bytes.
+const CAP: u64 = 1024 * 1024;
+/// The page for notes of builders, and how it begins.
+const LEARNT: &str = "learnt.md";
+const LEARNT_HEAD: &str =
+    "---\ntitle: \"What was learnt\"\ncategory: execution\nreadMode: optional\n---\n\n";
+
+/// The specs that apply to planning a goal, as JSON and as lines.
+#[derive(Default)]
+pub(crate) struct PlanningSpecs {
+    pub(crate) json: Vec<Value>,
+    pub(crate) text: String,
+}
+
+/// The specs that apply to planning `goal`; those that can't be read become warnings.
+pub(crate) fn specs_for_planning(
+    goal: &str,
+    context: &Context,
+    warnings: &mut Vec<String>,
+) -> PlanningSpecs {
+    let found = ProjectSpecs::load(context.repo());
+    let stages = [SpecCategory::Exploration, SpecCategory::Planning];
+    let applicable = applicable_specs(&found.specs, &stages, goal);
+    if !context.trusts_place().unwrap_or(false) {
+        // A clone's pages, titles too, reach no model before its user trusts it.
+        if !applicable.is_empty() {
+            warnings.push(format!(
+                "{} of the project left out: Claude Code has no record that you trust this folder",
+                counted(applicable.len(), "spec")
+            ));
+        }
+        return PlanningSpecs::default();
+    }
+    warnings.extend(found.faults.iter().cloned());
+    let mut planning = PlanningSpecs::default();
+    for spec in applicable {
+        let (mode, path) = (word_of(spec.read_mode), found.path(spec));
+        planning.text += &format!("  {mode:<8}  {}: {}\n", context.shown(&path), spec.title);
+        planning.json.push(json!({
+            "title": spec.title, "path": path, "readMode": spec.read_mode, "category": spec.category,
+        }));
+    }
+    planning
+}
+
+/// The section with the specs of `task` for its payload; empty where none applies.
+pub(crate) fn section_of_payload(
+    plan: &PlanId,
+    leaf: &Task,
+    goal: &str,
+    context: &Context,
+) -> String {
+    let found = ProjectSpecs::load_with_warnings(context);
+    let about = work_of_task(leaf) + goal;
+    let apply = applicable_specs(&found.specs, &[SpecCategory::Execution], &about);
+    if apply.is_empty() {
+        return String::new();
+    }
+    payload_section(
+        &apply,
+        ROOM_FOR_SPECS,
+        |spec| found.path(spec).display().to_string(),
+        &format!("fp specs for {plan} {}", leaf.id),
+    )
+}
+
+/// Adds the note `number` of `plan`, from 1, to the spec `learnt`, if the user `agreed`; else shows what it would add.
+pub(crate) fn promote_note(
+    number: usize,
+    agreed: bool,
+    plan: &OpenPlan,
+    context: &Context,
+) -> CommandResult {
+    let state = plan.load()?.state;
+    let note = number.checked_sub(1).and_then(|at| state.notes.get(at));
+    let note = note.ok_or_else(|| {
+        CommandError::failed(format!("{} has no note {number}", plan.id()))
+            .hint(format!("`fp note {} list` numbers them", plan.id()))
+    })?;
+    let builds_here = |run: &State| run.running().any(|task| task.worktree().is_none());
+    let known = context.known_plans()?;
+    if agreed
+        && known
+            .iter()
+            .any(|known| known.state.as_deref().is_ok_and(builds_here))
+    {
+        return Err(CommandError::refused(
+            "a task is being built in this checkout, and this would count as its change",
+        )
+        .hint("promote the note when the run is over"));
+    }
+    let (kind, text) = (note.kind.into_str(), &note.text);
+    let line = format!("- {}\n", markdown::inline(&format!("{kind}: {text}")));
+    let path = context.repo().root.join(HOME).join("specs").join(LEARNT);
+    let page = match fs::symlink_metadata(&path) {
+        Ok(_) => {
+            refuse_outside(context.repo(), &path).map_err(CommandError::failed)?;
+            file::read_text(&path, CAP)?
+        }
+        Err(_) => LEARNT_HEAD.to_owned(),
+    };
+    let place = context.shown(&path);
+    let is_new = !page.contains(&line);
+    let said = match (is_new, agreed) {
+        (false, _) => format!("{place} already has it"),
+        (true, true) => format!("Written to {place}; commit it when you like"),
+        (true, false) => format!(
+            "For {place}, which every later task gets; ask the user, and after a yes run this again with --yes"
+        ),
+    };
+    if is_new && agreed {
+        context.repo().make_folder(&format!("{HOME}/specs"))?;
+        // A link within the repository stays one.
+        let real = platform::real_path(&path).unwrap_or(path);
+        let end = if page.ends_with('\n') { "" } else { "\n" };
+        file::atomic_write(&real, format!("{page}{end}{line}").as_bytes())?;
+    }
+    context.report(
+        &json!({ "spec": place, "addition": line, "written": is_new && agreed }),
+        &format!("{line}{said}\n"),
+    )
+}
+
+/// Show the project's rules for every task, from `.fractal-planner/specs`
+#[derive(Debug, clap::Args)]
+pub(crate) struct SpecsArgs {
+    #[command(subcommand)]
+    action: SpecsAction,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum SpecsAction {
+    /// List the specs, with a warning for each that can't be read
+    List,
+    /// Print the specs that apply to a piece of work
+    ///
+    /// Required specs of the stage always apply. Optional ones apply where one of their keywords occurs in the goal, title
+    /// or files of the work, or where they have no keywords. Specs beyond 8,000 characters are named with their path.
+    For {
+        /// The plan whose goal describes the work.
+        plan: Option<String>,
+        /// A task of the plan, whose title and files describe the work too; the stage is `execution` by default then.
+        #[arg(requires = "plan")]
+        task: Option<TaskId>,
+        /// The stage of the work; all of them by default.
+        #[arg(long, value_name = "STAGE", value_delimiter = ',')]
+        stage: Vec<SpecCategory>,
+    },
+}
+
+pub(crate) fn run(args: SpecsArgs, context: &Context) -> CommandResult {
+    match args.action {
+        SpecsAction::List => list_specs(context),
+        SpecsAction::For { plan, task, stage } => {
+            let stages = match (stage.as_slice(), &task) {
+                ([], Some(_)) => &[SpecCategory::Execution][..],
+                (stages, _) => stages,
+            };
+            let about = description_of_work(plan.as_deref(), task.as_ref(), context)?;
+            print_specs(&about, stages, context)
+        }
+    }
+}
+
+fn list_specs(context: &Context) -> CommandResult {
+    let found = ProjectSpecs::load_with_warnings(context);
+    let rows: Vec<Value> = found.specs.iter().map(|spec| found.json_of(spec)).collect();
+    let line = |spec: &Spec| {
+        let (mode, category) = (word_of(spec.read_mode), word_of(spec.category));
+        let name = fitted(&spec.name, NAME);
+        let line = format!("{name:<NAME$}  {mode:<8}  {category:<11}  {}", spec.title);
+        fitted(&line, WIDTH) + "\n"
+    };
+    let text: String = found.specs.iter().map(line).collect();
+    context.report(&json!({ "specs": rows, "faults": found.faults }), &text)?;
+    if found.specs.is_empty() && found.faults.is_empty() {
+        context
+            .printer
+            .note("note: there are no specs; a spec is a Markdown file in .fractal-planner/specs");
+    }
+    Ok(Exit::Done)
+}
+
+fn print_specs(about: &str, stages: &[SpecCategory], context: &Context) -> CommandResult {
+    let found = ProjectSpecs::load_with_warnings(context);
+    let mut room = BUDGET;
+    let (mut rows, mut text, mut beyond) = (Vec::new(), String::new(), String::new());
+    for spec in applicable_specs(&found.specs, stages, about) {
+        let mode = word_of(spec.read_mode);
+        let body: String = spec.body.lines().map(quoted_line).collect();
+        let whole = format!("# Spec {}: {} ({mode})\n\n{body}\n", spec.name, spec.title);
+        let whole = prompt_lines(&whole, usize::MAX);
+        let (length, mut row) = (whole.chars().count(), found.json_of(spec));
+        if length <= room {
+            room -= length;
+            text += &whole;
+            row["text"] = json!(whole);
+        } else {
+            beyond += &named_line(spec, &context.shown(&found.path(spec)));
+        }
+        rows.push(row);
+    }
+    if !beyond.is_empty() {
+        text += &format!("# Beyond {BUDGET} characters\n\n{beyond}");
+    }
+    let text = text.trim_end().to_owned() + if rows.is_empty() { "" } else { "\n" };
+    context.report(
+        &json!({ "stages": stages, "specs": rows, "faults": found.faults }),
+        &text,
+    )?;
+    if rows.is_empty() {
+        context.printer.note("note: no spec applies");
+    }
+    Ok(Exit::Done)
+}
+
+/// The text in which keywords are looked for.
+fn description_of_work(
+    plan: Option<&str>,
+    task: Option<&TaskId>,
+    context: &Context,
+) -> Result<String, CommandError> {
+    let Some(selector) = plan else {
+        return Ok(String::new());
+    };
+    let plan = context.open(Some(selector))?;
+    let mut about = plan.goal();
+    if let Some(id) = task {
+        let tree = plan.tree()?;
+        let parsed = tree.parse();
+        let leaf = plan::leaf(&parsed, id).ok_or_else(|| {
+            CommandError::failed(format!("{} has no leaf {id}", plan.id()))
+                .hint("`fp show PLAN` lists them")
+        })?;
+        about += &work_of_task(leaf);
+    }
+    Ok(about)
+}
+
+/// The specs of a repository, sorted by name, and what is wrong with its other pages.
+struct ProjectSpecs {
+    specs: Vec<Spec>,
+    faults: Vec<String>,
+    folder: PathBuf,
+}
+
+impl ProjectSpecs {
+    /// The pages `.fractal-planner/specs/*.md` and those one folder below. A link is followed as long as it stays in the
+    /// repository. A page that can't be read never hides the others.
+    fn load(repo: &Repo) -> Self {
+        let mut found = Self {
+            specs: Vec::new(),
+            faults: Vec::new(),
+            folder: repo.root.join(HOME).join("specs"),
+        };
+        if fs::symlink_metadata(&found.folder).is_err() {
+            return found;
+        }
+        let mut walk = WalkBuilder::new(&found.folder);
+        walk.standard_filters(false)
+            .hidden(true)
+            .follow_links(true)
+            .max_depth(Some(2))
+            .sort_by_file_path(Path::cmp);
+        let pages = match refuse_outside(repo, &found.folder) {
+            Ok(()) => walk.build().collect(),
+            Err(fault) => {
+                found.faults.push(fault);
+                Vec::new()
+            }
+        };
+        let is_page =
+            |path: &Path| path.extension().is_some_and(|end| end == "md") && !path.is_dir();
+        for page in pages {
+            let read = match page {
+                Ok(page) if !is_page(page.path()) => continue,
+                Ok(page) => read_page(repo, &found.folder, page.path()),
+                Err(error) => Err(error.to_string()),
+            };
+            match read {
+                Ok(spec) => found.specs.push(spec),
+                Err(fault) => found.faults.push(visible_line(&fault)),
+            }
+        }
+        found
+    }
+
+    fn load_with_warnings(context: &Context) -> Self {
+        let found = Self::load(context.repo());
+        for fault in &found.faults {
+            context.printer.note(&format!("warning: {fault}"));
+        }
+        found
+    }
+
+    fn path(&self, spec: &Spec) -> PathBuf {
+        self.folder.join(format!("{}.md", spec.name))
+    }
+
+    fn json_of(&self, spec: &Spec) -> Value {
+        let mut value = json!(spec);
+        value["path"] = json!(self.path(spec));
+        value
+    }
+}
+
+fn read_page(repo: &Repo, folder: &Path, path: &Path) -> Result<Spec, String> {
+    let below = path.strip_prefix(folder).unwrap_or(path).with_extension("");
+    let name = platform::slashed(&below);
+    let name = String::from_utf8_lossy(&name);
+    // Its path gets into prompts.
+    if name.chars().any(|c| c.is_control() || is_invisible(c)) {
+        return Err(format!("{}: a spec's name is visible text", path.display()));
+    }
+    refuse_outside(repo, path)?;
+    let text = file::read_text(path, CAP).map_err(|error: FileError| error.to_string())?;
+    parse_spec(&name, &text).map_err(|fault| format!("{}: {fault}", path.display()))
+}
+
+/// Fails where `path` leads out of the repository.
+fn refuse_outside(repo: &Repo, path: &Path) -> Result<(), String> {
+    match platform::real_path(path) {
+        Ok(real) if real.starts_with(&repo.root) => Ok(()),
+        Ok(real) => Err(format!(
+            "{} leads out of the repository, to {}",
+            path.display(),
+            real.display()
+        )),
+        Err(error) => Err(format!("{}: {}", path.display(), file::reason(&error))),
+    }
+}

@@ -1,0 +1,199 @@
+//! A spec as its page has it, and the work that it applies to.
+
+use fp_plan::plan::Task;
+use fp_plan::text::{clipped, one_line, prompt_text};
+use serde::{Deserialize, Serialize};
+
+/// Longest title in characters; the rest is cut.
+const MAX_TITLE: usize = 120;
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Spec {
+    /// Its file below the folder of specs, without `.md`, such as `errors` or `api/errors`.
+    pub(super) name: String,
+    pub(super) title: String,
+    pub(super) category: SpecCategory,
+    /// An optional spec applies to work that has one of these words. Without keywords it applies to its whole stage.
+    pub(super) keywords: Vec<String>,
+    pub(super) read_mode: SpecReadMode,
+    /// The text after the frontmatter, with line feeds alone and no empty lines around it.
+    #[serde(skip)]
+    pub(super) body: String,
+}
+
+/// The stage of work that a spec is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum SpecCategory {
+    #[default]
+    #[value(skip)]
+    General,
+    Exploration,
+    Planning,
+    Execution,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum SpecReadMode {
+    /// For all work in its stage.
+    Required,
+    /// For work that one of its keywords fits.
+    #[default]
+    Optional,
+}
+
+/// The known keys. Others belong to other tools.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase", expecting = "keys and their values")]
+struct SpecFrontmatter {
+    title: Option<String>,
+    category: SpecCategory,
+    keywords: Vec<String>,
+    #[serde(alias = "readmode", alias = "read_mode", alias = "read-mode")]
+    read_mode: SpecReadMode,
+}
+
+/// Reads a page. Without frontmatter it is an optional spec for every stage. Fails where the frontmatter is no YAML or has a
+/// wrong value: a rule that silently gets lost is worse than no rule.
+pub(super) fn parse_spec(name: &str, page: &str) -> Result<Spec, String> {
+    let page = page.trim_start_matches('\u{feff}').replace("\r\n", "\n");
+    let (front, body) = match page.strip_prefix("---\n") {
+        Some(rest) => format!("\n{rest}\n")
+            .split_once("\n---\n")
+            .map(|(front, body)| (front.to_owned(), body.to_owned()))
+            .ok_or("the frontmatter is never closed by a line `---`")?,
+        None => (String::new(), page),
+    };
+    let front: Option<SpecFrontmatter> =
+        serde_yaml::from_str(&front).map_err(|error| error.to_string())?;
+    let front = front.unwrap_or_default();
+    let body = body.trim_start_matches('\n').trim_end().to_owned();
+    let heading = body.lines().find(|line| line.starts_with('#'));
+    let heading = heading.map(|line| line.trim_matches(['#', ' ']).replace(['*', '`'], ""));
+    let file = name.rsplit('/').next().map(str::to_owned);
+    let titles = [front.title, heading, file].into_iter().flatten();
+    let mut titles = titles.map(|title| clipped(&one_line(&title), MAX_TITLE));
+    Ok(Spec {
+        title: titles.find(|title| !title.is_empty()).unwrap_or_default(),
+        category: front.category,
+        keywords: front.keywords,
+        read_mode: front.read_mode,
+        name: name.to_owned(),
+        body,
+    })
+}
+
+/// The specs that apply to work in `stages`, the required ones first. No stages means all of them. `about` has the goal,
+/// title and files of the work, in which keywords are looked for.
+pub(super) fn applicable_specs<'a>(
+    specs: &'a [Spec],
+    stages: &[SpecCategory],
+    about: &str,
+) -> Vec<&'a Spec> {
+    let words = plain_words(about);
+    let mut found: Vec<&Spec> = specs
+        .iter()
+        .filter(|spec| spec.applies(stages, &words))
+        .collect();
+    found.sort_by_key(|spec| (spec.read_mode, &spec.name));
+    found
+}
+
+impl Spec {
+    fn applies(&self, stages: &[SpecCategory], words: &str) -> bool {
+        let is_of_stage = stages.is_empty()
+            || self.category == SpecCategory::General
+            || stages.contains(&self.category);
+        is_of_stage
+            && (self.read_mode == SpecReadMode::Required
+                || self.keywords.is_empty()
+                || self.keywords.iter().any(|keyword| mentions(words, keyword)))
+    }
+}
+
+/// `text` in lower case, its words between single spaces.
+fn plain_words(text: &str) -> String {
+    let words = text
+        .split(|c: char| !c.is_alphanumeric())
+        .filter(|word| !word.is_empty());
+    words.fold(String::from(" "), |text, word| {
+        text + &word.to_lowercase() + " "
+    })
+}
+
+/// True if `keyword` occurs as whole words. Outside of ASCII it may also be part of a word, since scripts such as Hangul
+/// attach particles to words or have no spaces between them.
+fn mentions(words: &str, keyword: &str) -> bool {
+    let keyword = plain_words(keyword);
+    match keyword.trim() {
+        "" => false,
+        _ if keyword.is_ascii() => words.contains(&keyword),
+        part => words.contains(part),
+    }
+}
+
+/// The title and files of a task.
+pub(super) fn work_of_task(leaf: &Task) -> String {
+    let files: Vec<&str> = leaf.files().collect();
+    format!("\n{}\n{}\n", leaf.description, files.join("\n"))
+}
+
+/// The line for a spec whose text is left out.
+pub(super) fn named_line(spec: &Spec, path: &str) -> String {
+    match spec.read_mode {
+        SpecReadMode::Required => format!("- Read {path} before you begin: {}\n", spec.title),
+        SpecReadMode::Optional => format!("- Where it helps, read {path}: {}\n", spec.title),
+    }
+}
+
+/// The section of a payload with `specs`, which apply to its task. `room` is in bytes, and `command` prints all of them.
+///
+/// A required spec is quoted whole, so that none of its lines passes for a section of the payload; where that doesn't fit,
+/// it is named with its path. Where not even the names fit, `command` replaces all. Only that last resort and the heading
+/// can exceed the room.
+pub(super) fn payload_section(
+    specs: &[&Spec],
+    room: usize,
+    path: impl Fn(&Spec) -> String,
+    command: &str,
+) -> String {
+    const HEADING: &str = "\n## PROJECT SPECS\n";
+    let is_required = |spec: &Spec| spec.read_mode == SpecReadMode::Required;
+    let mut lines: Vec<String> = specs
+        .iter()
+        .map(|spec| named_line(spec, &path(spec)))
+        .collect();
+    let length = |lines: &[String]| HEADING.len() + lines.iter().map(String::len).sum::<usize>();
+    let required = specs.iter().take_while(|spec| is_required(spec)).count();
+    if length(&lines[..required]) > room {
+        return format!(
+            "{HEADING}- Run `{command}` before you begin, and keep to what it prints\n"
+        );
+    }
+    for at in 0..required {
+        let named = std::mem::replace(&mut lines[at], quoted_spec(specs[at]));
+        if length(&lines[..required]) > room {
+            lines[at] = named;
+        }
+    }
+    if length(&lines) > room {
+        let more = specs.len() - required;
+        let rest = format!("- ({more} more where they help: `{command}`)\n");
+        lines.truncate(required);
+        lines.extend(Some(rest).filter(|rest| length(&lines) + rest.len() <= room));
+    }
+    HEADING.to_owned() + &lines.concat()
+}
+
+fn quoted_spec(spec: &Spec) -> String {
+    let body = prompt_text(&spec.body);
+    let quoted: String = body.lines().map(quoted_line).collect();
+    format!("{}, which every task keeps to:\n{quoted}", spec.title)
+}
+
+/// `line` of a page, so that it can't pass for one of this program.
+pub(super) fn quoted_line(line: &str) -> String {
+    format!("> {}", line.trim_end()).trim_end().to_owned() + "\n"
+}
