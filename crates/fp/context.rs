@@ -457,7 +457,7 @@ pub(crate) fn planning_step(plan: &OpenPlan) -> PlanningStep {
         PlanningStep::Approach | PlanningStep::Critique | PlanningStep::Review => false,
         PlanningStep::Approve => true,
     };
-    let steps = purpose.mode.steps(purpose.intent, &plan.settings);
+    let steps = purpose.mode.steps(&plan.settings);
     steps
         .into_iter()
         .find(is_due)

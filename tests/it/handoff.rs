@@ -324,8 +324,8 @@ fn what_can_not_be_read_is_named() {
     hint: name a plan by its number, its id or a part of its id; `fp plans` lists them
     "#);
     environment.write(&file("interview.json"), "{");
-    assert_snapshot!(handoff(&environment).stderr, @r"
-    note: what the interview found is left out: [ROOT]/work/.fractal-planner/plans/sample-20261121/interview.json:1:1: not JSON: eof while parsing an object
+    assert_snapshot!(handoff(&environment).stderr, @"
+    note: what the interview found is left out: [ROOT]/work/.fractal-planner/plans/sample-20261121/interview.json:1:1: EOF while parsing an object
     note: written to .fractal-planner/plans/sample-20261121/handoff.md
     ");
     let log = file("events.jsonl");

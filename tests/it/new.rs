@@ -13,8 +13,7 @@ fn a_person_is_told_what_comes_next() {
     --- stdout
     Plan add-greeting-command-20261121
       folder  [ROOT]/work/.fractal-planner/plans/add-greeting-command-20261121
-      intent  mid-sized
-      mode    pipeline: a feature or a fix
+      mode    pipeline: no --mode says otherwise
       steps   interview, research, approach, decompose, critique, review, approve
 
     Next, by hand (`/fp:plan` in Claude Code does all of it):
@@ -29,9 +28,8 @@ fn a_person_is_told_what_comes_next() {
       "schemaVersion": 1,
       "planId": "add-greeting-command-20261121",
       "goal": "add a greeting command",
-      "intent": "mid-sized",
       "mode": "pipeline",
-      "modeReason": "a feature or a fix",
+      "modeReason": "no --mode says otherwise",
       "createdAt": "2026-11-21T09:00:00Z",
       "by": "user",
       "settings": {}
@@ -55,6 +53,8 @@ fn the_skill_gets_all_of_it_as_json() {
         "new",
         "--format",
         "json",
+        "--mode",
+        "direct",
         "--max-complexity",
         "3",
         "오타를 고쳐 줘",
@@ -81,17 +81,15 @@ fn the_skill_gets_all_of_it_as_json() {
       "debts": [],
       "goal": null,
       "import": null,
-      "intent": "trivial",
       "interruptedPlans": [],
       "language": "Korean: questions, reports, titles of tasks and their criteria. Ids, names of fields, commands and code stay as they are. Say so in each agent's prompt.",
       "mode": {
         "name": "direct",
-        "reason": "a change that one task holds (\"오타\")"
+        "reason": "asked for with --mode"
       },
       "path": "[ROOT]/work/.fractal-planner/plans/plan-20261121",
       "planId": "plan-20261121",
       "schemaVersion": 1,
-      "severalPlans": null,
       "specs": [],
       "steps": [
         "interview",
@@ -109,12 +107,11 @@ fn without_git_it_works_and_warns() {
     let output = environment.fp(&["new", "--mode", "full", "--auto", "Fix a typo"]);
     assert_eq!(output.code, 0);
     assert_snapshot!(output.stderr, @"warning: every task becomes a commit, and [ROOT]/work is not in a git working tree; run it inside a repository, or make one with `git init`");
-    assert_snapshot!(output.stdout.lines().take(5).collect::<Vec<_>>().join("\n"), @r"
+    assert_snapshot!(output.stdout.lines().take(4).collect::<Vec<_>>().join("\n"), @r"
     Plan fix-typo-20261121
       folder  [ROOT]/work/.fractal-planner/plans/fix-typo-20261121
-      intent  trivial
       mode    full: asked for with --mode
-      steps   interview, research, approach, decompose, critique, review, approve
+      steps   pre-analysis, interview, research, approach, decompose, critique, review, approve
     ");
     let output = environment.fp(&["new", "--format", "json", "Fix a typo"]);
     assert_snapshot!(output.json()["warnings"], @r#"["every task becomes a commit, and [ROOT]/work is not in a git working tree; run it inside a repository, or make one with `git init`"]"#);
@@ -124,35 +121,21 @@ fn without_git_it_works_and_warns() {
 }
 
 #[test]
-fn flags_say_what_kind_of_plan_it_is() {
+fn flags_say_how_much_planning() {
     let environment = Environment::new().repo();
-    let check = |args: &[&str], intent: &str, mode: &str, reason: &str, steps: &str| {
-        let args: Vec<&str> = ["new", "--format", "json"]
-            .into_iter()
-            .chain(args.iter().copied())
-            .collect();
+    let check = |args: &[&str], mode: &str, steps: &str| {
+        let args = [&["new", "--format", "json"], args].concat();
         let report = environment.fp(&args).json();
-        let listed: Vec<&str> = report["steps"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .map(|step| step.as_str().unwrap())
-            .collect();
-        let mode_told = (
-            report["mode"]["name"].as_str().unwrap(),
-            report["mode"]["reason"].as_str().unwrap(),
-        );
-        assert_eq!(report["intent"], intent, "{args:?}");
-        assert_eq!(mode_told, (mode, reason), "{args:?}");
+        let listed = report["steps"].as_array().unwrap().iter();
+        let listed: Vec<&str> = listed.map(|step| step.as_str().unwrap()).collect();
+        assert_eq!(report["mode"]["name"], mode, "{args:?}");
         assert_eq!(listed.join(" "), steps, "{args:?}");
         report
     };
     let gated = "interview research approach decompose critique review approve";
     let report = check(
         &["--research-only", "파서 정리"],
-        "mid-sized",
         "pipeline",
-        "a feature or a fix",
         "interview research",
     );
     let kept = environment.read(&format!(
@@ -165,48 +148,28 @@ fn flags_say_what_kind_of_plan_it_is() {
         serde_json::json!({ "researchOnly": true })
     );
     assert_eq!(report["config"]["researchOnly"], true);
-    let report = check(
-        &["--plan-only", "--intent", "refactoring", "Parse numbers"],
-        "refactoring",
-        "pipeline",
-        "a refactoring (asked for with --intent)",
-        &format!("pre-analysis {gated}"),
-    );
-    assert_eq!(report["config"]["planOnly"], true);
+    check(&["Parse numbers"], "pipeline", gated);
     check(
-        &["--intent", "trivial", "Rewrite the architecture"],
-        "trivial",
+        &["--mode", "direct", "Fix a typo"],
         "direct",
-        "a change that one task holds (asked for with --intent)",
         "interview decompose approve",
     );
     check(
-        &[
-            "--intent",
-            "architecture",
-            "--mode",
-            "pipeline",
-            "Fix a typo",
-        ],
-        "architecture",
+        &["--research-only", "--mode", "direct", "Fix a typo"],
         "pipeline",
-        "asked for with --mode",
-        &format!("pre-analysis {gated}"),
-    );
-    check(
-        &["--research-only", "Fix a typo"],
-        "trivial",
-        "pipeline",
-        "research is asked for, of which direct mode has none",
         "interview research",
     );
-    environment.write(".fractal-planner/config.json", r#"{"preAnalysis": false}"#);
     check(
-        &["Build a todo app"],
-        "build-from-scratch",
+        &["--mode", "full", "Build a todo app"],
         "full",
-        "something new that stands by itself (\"build a\")",
-        gated,
+        &format!("pre-analysis {gated}"),
+    );
+    environment.write(".fractal-planner/config.json", r#"{"preAnalysis": false}"#);
+    check(&["--mode", "full", "Build a todo app"], "full", gated);
+    let old = check(&["--intent", "refactoring", "Parse"], "pipeline", gated);
+    assert_eq!(
+        old["warnings"],
+        serde_json::json!(["--intent says nothing any more: --mode says how much planning"])
     );
 }
 
@@ -304,14 +267,6 @@ fn a_goal_has_to_say_something() {
     exit status: 2
     --- stderr
     error: invalid value '11' for '--max-complexity <N>': it has to be a whole number from 1 to 10
-
-    For more information, try '--help'.
-    ");
-    assert_snapshot!(check(&["new", "x", "--intent", "big"]), @r"
-    exit status: 2
-    --- stderr
-    error: invalid value 'big' for '--intent <NAME>'
-      [possible values: trivial, refactoring, build-from-scratch, mid-sized, architecture]
 
     For more information, try '--help'.
     ");

@@ -12,6 +12,7 @@ use fp_plan::rules::{
     ConfirmedRequirement, PathFact, RuleFacts, mentioned_paths, mentioned_programs,
 };
 use fp_run::interview::Interview;
+use fp_run::interview::record::RecordedStatement;
 
 use crate::file;
 use crate::platform::{self, find_program};
@@ -51,27 +52,23 @@ pub fn gather(
     let programs = mentioned_programs(plan)
         .into_iter()
         .map(|word| (word.to_owned(), find_program(word, search_path).is_some()));
-    let requirements = interview.map(Interview::requirements).unwrap_or_default();
+    let said = |list: fn(&Interview) -> &[RecordedStatement]| interview.map_or(&[][..], list);
     RuleFacts {
         max_complexity,
         paths,
         programs: programs.collect(),
         texts,
-        requirements: requirements
-            .into_iter()
-            .map(|r| ConfirmedRequirement {
-                id: r.id,
-                text: r.text,
+        requirements: said(|interview| &interview.requirements)
+            .iter()
+            .map(|said| ConfirmedRequirement {
+                id: said.id.clone(),
+                text: said.text.clone(),
             })
             .collect(),
-        scope_exclusions: interview
-            .map(|i| {
-                i.scope_exclusions()
-                    .into_iter()
-                    .map(str::to_owned)
-                    .collect()
-            })
-            .unwrap_or_default(),
+        scope_exclusions: said(|interview| &interview.scope_exclusions)
+            .iter()
+            .map(|said| said.text.clone())
+            .collect(),
         done: HashMap::new(),
     }
 }

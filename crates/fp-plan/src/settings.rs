@@ -94,7 +94,7 @@ settings! {
         plan_only: bool = false, Flag, Open;
         /// True if the plan is approved without being shown for review.
         skip_plan_review: bool = false, Flag, Protected;
-        /// True if the goal is analysed before the interview, for intents that profit from it.
+        /// True if a goal in full mode is analysed before the interview.
         pre_analysis: bool = true, Flag, Open;
         /// True if a task that passed is left uncommitted.
         no_commit: bool = false, Flag, Protected;

@@ -240,8 +240,16 @@ impl CommitHistory {
         };
         let room = SUBJECT_COLUMNS - prefix.width();
         let is_cut = words.width() > room;
+        let mut fit = text::fitted(&words, room);
+        // A whole word is dropped, unless that would leave almost nothing.
+        if let Some(blank) = fit
+            .rfind(' ')
+            .filter(|blank| is_cut && blank * 2 >= fit.len())
+        {
+            fit.replace_range(blank.., "…");
+        }
         CommitMessage {
-            subject: prefix + &text::fitted(&words, room),
+            subject: prefix + &fit,
             body: if is_cut {
                 subject::wrap(&words, SUBJECT_COLUMNS)
             } else {

@@ -52,8 +52,11 @@ pub(crate) fn run(args: CommitArgs, context: &Context) -> CommandResult {
         let json = json!({
             "style": history.style(), "rule": rule, "examples": examples, "files": chosen.stats, "kept": chosen.kept,
         });
-        let language = context.settings()?.language;
-        let language = language.map_or_else(String::new, |language| format!("; in {language}"));
+        let settings = context.settings()?;
+        let language = settings
+            .language
+            .as_ref()
+            .map_or_else(String::new, |language| format!("; in {language}"));
         let listed: String = examples
             .iter()
             .map(|subject| format!("  {subject}\n"))

@@ -3,27 +3,19 @@
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use fp_host::file;
 use fp_host::plan::OpenPlan;
-use fp_plan::plan::id::PlanId;
-use fp_plan::text::wrapped_within;
-use fp_run::interview::clearance::Grounds;
-use fp_run::interview::record::interview_page;
-use fp_run::interview::{Answers, Clearance, Interview, Mode};
+use fp_host::plan_folder::Purpose;
+use fp_run::interview::clearance::{Grounds, MAX_ROUNDS, step_after};
+use fp_run::interview::record::{bullet_list, interview_page};
+use fp_run::interview::{Answers, Clearance, Interview, Mode, PlanningStep};
 use fp_run::run::event::{Decider, Event};
 use fp_run::run::state::InterviewRounds;
-use serde::Serialize;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
-use crate::printer::WIDTH;
 use crate::source::interview_at;
 
 const RECORD: &str = "interview.json";
-
-/// Columns before the missing information.
-const MARGIN: usize = 26;
-/// Most lines about the missing information of one item.
-const LINES: usize = 10;
 
 /// Record, show or check the interview of a plan
 ///
@@ -136,37 +128,27 @@ pub(crate) fn run(args: InterviewArgs, context: &Context) -> CommandResult {
         .by
         .map_or_else(|| plan.folder.purpose().map(|purpose| purpose.by), Ok)?;
     let answers = answers(args.said)?;
-    let (interview, clearance) = if answers.is_empty() {
-        (read(&plan)?, None)
-    } else {
-        record(&plan, &answers, by, context)
-            .map(|(interview, clearance)| (interview, Some(clearance)))?
-    };
-    let text = match &clearance {
-        Some(_) => format!("Recorded: {}\n", answers.in_words()),
-        None => interview_page(&plan.goal(), &interview),
-    };
-    context.report(&json(&plan, &interview), &text)?;
-    if interview.is_empty() {
-        context
-            .printer
-            .note("Nothing is recorded yet; `fp interview --help` shows what can be");
+    if answers == Answers::default() {
+        let interview = read(&plan)?;
+        let page = interview_page(&plan.goal(), &interview);
+        return context.report(&json_of(&plan, &interview), &page);
     }
-    if let Some(clearance) = clearance {
-        let open: Vec<&str> = clearance.open().map(|item| item.name).collect();
-        let more = match open.as_slice() {
-            [] => format!("; next: {}", next(&plan, &clearance)?),
-            open => format!(
-                ": {}; `fp interview check {}` says more",
-                open.join(", "),
+    let (interview, clearance, step) = record(&plan, &answers, by, context)?;
+    let left = match clearance.open.as_slice() {
+        [] => format!("clear; next: the step {}", step.into_str()),
+        open => {
+            let names: Vec<&str> = open.iter().map(|item| item.name).collect();
+            let missing = names.join(", ");
+            format!(
+                "{missing} missing; `fp interview check {}` says more",
                 plan.id()
-            ),
-        };
-        context
-            .printer
-            .note(&format!("Interview: {}{more}", clearance.in_words()));
-    }
-    Ok(Exit::Done)
+            )
+        }
+    };
+    context.report(
+        &json_of(&plan, &interview),
+        &format!("Recorded. Interview: {left}\n"),
+    )
 }
 
 fn answers(args: SaidArgs) -> Result<Answers, CommandError> {
@@ -204,7 +186,7 @@ fn record(
     answers: &Answers,
     by: Decider,
     context: &Context,
-) -> Result<(Interview, Clearance), CommandError> {
+) -> Result<(Interview, Clearance, PlanningStep), CommandError> {
     let mut ledger = context.told(plan.lock()?);
     let before = read(plan)?;
     let path = plan.folder.file(RECORD);
@@ -219,58 +201,42 @@ fn record(
         file::atomic_write(&path, interview.to_json().as_bytes())?;
         ledger.append(vec![Event::Interviewed { by }], context.now())?;
     }
-    let clearance = judge(plan, &interview, ledger.state().interview_rounds)?;
-    write_page(plan, &interview, &clearance)?;
-    Ok((interview, clearance))
+    let (clearance, step) = judge(plan, &interview, ledger.state().interview_rounds)?;
+    Ok((interview, clearance, step))
 }
 
-/// Judges whether the record is enough for the plan's purpose.
+/// Judges the record for the plan's purpose, and writes its page anew. Returns what is missing, and the step that follows
+/// the interview.
 fn judge(
     plan: &OpenPlan,
     interview: &Interview,
     rounds: InterviewRounds,
-) -> Result<Clearance, CommandError> {
-    let purpose = plan.folder.purpose()?;
-    let grounds = Grounds {
-        intent: purpose.intent,
-        mode: purpose.mode,
-        by: purpose.by,
-        rounds,
-    };
-    Ok(Clearance::new(interview, &grounds))
+) -> Result<(Clearance, PlanningStep), CommandError> {
+    let Purpose { mode, by } = plan.folder.purpose()?;
+    let grounds = Grounds { mode, by, rounds };
+    let clearance = Clearance::new(interview, &grounds);
+    let mut page = interview_page(&plan.goal(), interview);
+    if !clearance.clear {
+        page += &format!("\n## Still missing\n\n{}", missing_list(&clearance));
+    }
+    file::atomic_write(&plan.folder.file("interview.md"), page.as_bytes())?;
+    let step = step_after(interview, &grounds, &mode.steps(&plan.settings));
+    Ok((clearance, step.expect("no mode ends with its interview")))
 }
 
-fn write_page(
-    plan: &OpenPlan,
-    interview: &Interview,
-    clearance: &Clearance,
-) -> Result<(), CommandError> {
-    let page = interview_page(&plan.goal(), interview) + &clearance.section();
-    Ok(file::atomic_write(
-        &plan.folder.file("interview.md"),
-        page.as_bytes(),
-    )?)
+fn missing_list(clearance: &Clearance) -> String {
+    let open = clearance.open.iter();
+    bullet_list(open.map(|item| format!("{}: {}", item.name, item.missing)))
 }
 
 fn read(plan: &OpenPlan) -> Result<Interview, CommandError> {
     Ok(interview_at(&plan.folder.file(RECORD))?.unwrap_or_default())
 }
 
-fn json(plan: &OpenPlan, interview: &Interview) -> serde_json::Value {
-    json!({
-        "planId": plan.id(),
-        "objective": interview.objective(),
-        "requirements": interview.requirements(),
-        "scopeInclusions": interview.scope_inclusions(),
-        "scopeExclusions": interview.scope_exclusions(),
-        "decisions": interview.decisions(),
-        "assumptions": interview.assumptions(),
-        "approach": interview.approach(),
-        "alternatives": interview.alternatives(),
-        "testStrategy": interview.test_strategy(),
-        "openQuestions": interview.open_questions(),
-        "seen": interview.seen(),
-    })
+fn json_of(plan: &OpenPlan, interview: &Interview) -> Value {
+    let mut json = json!(interview);
+    json["planId"] = json!(plan.id());
+    json
 }
 
 /// Check whether the interview has found out enough, and list what is missing
@@ -284,87 +250,31 @@ struct CheckArgs {
     plan: Option<String>,
 }
 
-/// The output of `interview check --format json`.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct PlanClearance<'a> {
-    plan_id: &'a str,
-    #[serde(flatten)]
-    clearance: &'a Clearance,
-}
-
 fn check(args: &CheckArgs, context: &Context) -> CommandResult {
     let plan = context.open(args.plan.as_deref())?;
-    let clearance = {
+    let (clearance, step) = {
         let ledger = context.told(plan.lock()?);
-        let interview = read(&plan)?;
-        let clearance = judge(&plan, &interview, ledger.state().interview_rounds)?;
-        write_page(&plan, &interview, &clearance)?;
-        clearance
+        judge(&plan, &read(&plan)?, ledger.state().interview_rounds)?
     };
-    let text = clearance_text(plan.id(), &clearance, &next(&plan, &clearance)?);
-    context.report(
-        &PlanClearance {
-            plan_id: plan.id().as_str(),
-            clearance: &clearance,
-        },
-        &text,
-    )?;
+    let id = plan.id();
+    let head = match (clearance.clear, clearance.limit_reached) {
+        (true, _) => "clear".to_owned(),
+        (false, true) => format!("not clear after {MAX_ROUNDS} rounds; nobody is asked any more"),
+        (false, false) => "not clear yet".to_owned(),
+    };
+    let next = match (clearance.may_go_on(), plan.folder.purpose()?.by) {
+        (true, _) => format!("the step {}", step.into_str()),
+        (false, Decider::User) => format!("ask, then fp interview {id}, with these flags"),
+        (false, Decider::Auto) => format!("fp interview {id} --by auto, with these flags"),
+    };
+    let mut json = json!(clearance);
+    json["planId"] = json!(id);
+    let missing = missing_list(&clearance);
+    let text = format!("Interview of {id}: {head}\n{missing}next: {next}\n");
+    context.report(&json, &text)?;
     Ok(if clearance.may_go_on() {
         Exit::Done
     } else {
         Exit::Findings
     })
-}
-
-/// The next step of planning.
-fn next(plan: &OpenPlan, clearance: &Clearance) -> Result<String, CommandError> {
-    let (id, purpose) = (plan.id(), plan.folder.purpose()?);
-    if clearance.may_go_on() {
-        let steps = purpose.mode.steps(purpose.intent, &plan.settings);
-        let step = clearance
-            .next_step(&steps)
-            .expect("no mode ends with its interview");
-        return Ok(format!("the step {}", step.into_str()));
-    }
-    Ok(match (purpose.by, clearance.open().count()) {
-        (Decider::Auto, _) => format!("fp interview {id} --by auto, with the flags above"),
-        (Decider::User, 0) => format!("ask once more: fp interview {id} --decision 'Q|A'"),
-        (Decider::User, _) => format!("ask, then fp interview {id}, with the flags above"),
-    })
-}
-
-/// The whole report; `next` is the next step of planning.
-fn clearance_text(plan: &PlanId, clearance: &Clearance, next: &str) -> String {
-    let mut text = format!("Interview of {plan}: {}\n\n", clearance.in_words());
-    for item in &clearance.items {
-        let head = format!("  {:<11}  {}", item.name, item.state.into_str());
-        let missing = wrapped_within(
-            item.missing.as_deref().unwrap_or_default(),
-            WIDTH - MARGIN,
-            LINES,
-        );
-        let mut lines = missing.iter();
-        match lines.next() {
-            Some(first) => text.push_str(&format!("{head:<MARGIN$}{first}\n")),
-            None => text.push_str(&format!("{head}\n")),
-        }
-        lines.for_each(|line| text.push_str(&format!("{:MARGIN$}{line}\n", "")));
-    }
-    text.push_str(&format!(
-        "\n  {:<11}  {}\n\n",
-        "rounds",
-        clearance.rounds_in_words()
-    ));
-    if clearance.is_left_open() {
-        let names: Vec<&str> = clearance.open().map(|item| item.name).collect();
-        let told = format!(
-            "Nobody is asked any more, and this is left open: {}",
-            names.join(", ")
-        );
-        wrapped_within(&told, WIDTH, LINES)
-            .iter()
-            .for_each(|line| text.push_str(&format!("{line}\n")));
-    }
-    text + &format!("next: {next}\n")
 }

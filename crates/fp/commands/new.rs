@@ -15,7 +15,7 @@ use fp_plan::reading_language;
 use fp_plan::settings::{self, Settings, SettingsLayer};
 use fp_plan::text::{fitted, wrapped_within};
 use fp_run::commit_style::{CommitHistory, SUBJECTS};
-use fp_run::interview::{GoalReading, Intent, Mode, PlanningStep};
+use fp_run::interview::{Mode, PlanningStep};
 use fp_run::run::event::Decider;
 use fp_run::run::notepad::NoteKind;
 use fp_run::run::state::Status;
@@ -40,7 +40,7 @@ pub(crate) struct NewArgs {
     #[arg(required_unless_present_any = ["roadmap", "from_prompt", "path"], value_name = "GOAL")]
     goal: Vec<String>,
     /// Take the goal and the flags from the `/fp:plan` prompt that the user typed in this session
-    #[arg(long, conflicts_with_all = ["goal", "roadmap", "layer", "path", "mode", "intent", "auto", "max_complexity", "research_only", "plan_only"])]
+    #[arg(long, conflicts_with_all = ["goal", "roadmap", "layer", "path", "auto", "max_complexity", "research_only", "plan_only"])]
     from_prompt: bool,
     /// The roadmap whose next layer the plan makes, with that layer's goal where you give none.
     #[arg(long, value_name = "ID")]
@@ -53,12 +53,13 @@ pub(crate) struct NewArgs {
     import: Option<PathBuf>,
     #[command(flatten)]
     part: PartArgs,
-    /// How much planning; proposed from the goal where it is left out
+    /// How much planning: `direct` for one task that needs no choice, `specified` for a goal that says what to build,
+    /// `pipeline` for one area, `full` for several areas or something new; `pipeline` by default
     #[arg(long, value_parser = PossibleValuesParser::new(Mode::VARIANTS.iter().map(|mode| mode.into_str())).try_map(|name| name.parse::<Mode>()))]
     mode: Option<Mode>,
-    /// The kind of work; read off the goal's words where it is left out
-    #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(Intent::VARIANTS.iter().map(|intent| intent.into_str())).try_map(|name| name.parse::<Intent>()))]
-    intent: Option<Intent>,
+    /// Version 0.2 asked for the kind of work.
+    #[arg(long, hide = true)]
+    intent: Option<String>,
     /// Plan without questions: what would be asked is decided and recorded as an assumption
     #[arg(long)]
     auto: bool,
@@ -90,8 +91,6 @@ struct NewPlan {
     /// The language of texts for people, if known.
     language: Option<String>,
     specs: PlanningSpecs,
-    /// The reason why the goal may need several plans.
-    several: Option<String>,
     warnings: Vec<String>,
 }
 
@@ -172,12 +171,15 @@ impl NewArgs {
 pub(crate) fn run(args: NewArgs, context: &Context) -> CommandResult {
     let is_typed = args.from_prompt;
     let args = if is_typed {
-        NewArgs::from_prompt(context)?
+        let typed = NewArgs::from_prompt(context)?;
+        NewArgs {
+            mode: typed.mode.or(args.mode),
+            ..typed
+        }
     } else {
         args
     };
     let PlanGoal {
-        words,
         goal,
         name,
         roadmap,
@@ -193,8 +195,9 @@ pub(crate) fn run(args: NewArgs, context: &Context) -> CommandResult {
     } else {
         Decider::User
     };
-    let reading = GoalReading::of_goal(&words, args.intent);
-    let several = reading.several_plans.clone().filter(|_| roadmap.is_none());
+    if args.intent.is_some() {
+        warnings.push("--intent says nothing any more: --mode says how much planning".to_owned());
+    }
     let (path, record, import) = match &args.import {
         Some(path) => {
             let (path, record, import) =
@@ -202,14 +205,13 @@ pub(crate) fn run(args: NewArgs, context: &Context) -> CommandResult {
             (path, record, Some(import))
         }
         None => {
-            let (intent, mode, mode_reason) = intent_and_mode(reading, &args, &settings);
+            let (mode, mode_reason) = mode_of(&args, &settings);
             let folder = context.plans()?.create(&name, context.today())?;
             let record = PlanRecord {
                 plan_id: folder.id().clone(),
                 goal,
-                intent,
                 mode,
-                mode_reason,
+                mode_reason: mode_reason.to_owned(),
                 created_at: context.now(),
                 by,
                 settings: flags,
@@ -236,7 +238,6 @@ pub(crate) fn run(args: NewArgs, context: &Context) -> CommandResult {
         commit_style: commit_style(settings.language.as_deref(), context),
         language: reading_language::of(settings.language.as_deref(), &record.goal),
         specs: specs_for_planning(&record.goal, context, &mut warnings),
-        several,
         taken_goal: (roadmap.is_some() || is_typed).then(|| record.goal.clone()),
         path,
         import,
@@ -255,9 +256,7 @@ pub(crate) fn run(args: NewArgs, context: &Context) -> CommandResult {
 
 /// The goal of a new plan.
 pub(crate) struct PlanGoal {
-    /// The user's words, or else the goal of the layer; they decide the kind of work.
-    pub(crate) words: String,
-    /// The words, and the fields of the layer.
+    /// The user's words, and the layer's text.
     pub(crate) goal: String,
     /// The plan's id begins with it.
     pub(crate) name: String,
@@ -291,8 +290,7 @@ impl PlanGoal {
         }
         Ok(Self {
             goal: words.clone(),
-            name: words.clone(),
-            words,
+            name: words,
             roadmap: None,
             warning: None,
         })
@@ -316,27 +314,15 @@ fn flags(args: &NewArgs) -> SettingsLayer {
     layer
 }
 
-/// The kind of work, the mode and its reason: from the flags, else proposed from the goal's words.
-fn intent_and_mode(
-    reading: GoalReading,
-    args: &NewArgs,
-    settings: &Settings,
-) -> (Intent, Mode, String) {
-    let (mode, reason) = match args.mode {
-        Some(mode) => (mode, "asked for with --mode".to_owned()),
-        None if args.intent.is_some() => (
-            reading.mode,
-            format!("{} (asked for with --intent)", reading.mode_reason),
-        ),
-        None => (reading.mode, reading.mode_reason),
-    };
-    match mode {
-        Mode::Direct if settings.research_only => (
-            reading.intent,
+/// The mode and its reason.
+fn mode_of(args: &NewArgs, settings: &Settings) -> (Mode, &'static str) {
+    match args.mode {
+        Some(Mode::Direct) if settings.research_only => (
             Mode::Pipeline,
-            "research is asked for, of which direct mode has none".into(),
+            "research is asked for, of which direct mode has none",
         ),
-        _ => (reading.intent, mode, reason),
+        Some(mode) => (mode, "asked for with --mode"),
+        None => (Mode::default(), "no --mode says otherwise"),
     }
 }
 
@@ -401,7 +387,7 @@ fn interrupted(
 
 impl NewPlan {
     fn steps(&self) -> Vec<PlanningStep> {
-        let steps = self.record.mode.steps(self.record.intent, &self.settings);
+        let steps = self.record.mode.steps(&self.settings);
         let Some(import) = &self.import else {
             return steps;
         };
@@ -425,7 +411,6 @@ impl NewPlan {
             "path": self.path,
             "goal": self.taken_goal,
             "import": self.import,
-            "intent": record.intent,
             "mode": { "name": record.mode, "reason": record.mode_reason },
             "steps": self.steps(),
             "config": {
@@ -440,7 +425,6 @@ impl NewPlan {
             },
             "interruptedPlans": self.interrupted,
             "debts": self.debts,
-            "severalPlans": self.several,
             "attended": self.attended,
             "language": self.language.as_deref().map(reading_language::rule),
             "commitStyle": self.commit_style,
@@ -458,7 +442,6 @@ impl NewPlan {
             .map(|step| step.into_str())
             .collect();
         let mut text = format!("Plan {id}\n  folder  {}\n", self.path.display());
-        text += &format!("  intent  {}\n", record.intent.into_str());
         text += &format!(
             "  mode    {}: {}\n",
             record.mode.into_str(),
@@ -479,9 +462,6 @@ impl NewPlan {
         }
         if let Some(language) = &self.language {
             text += &format!("  words   {language}\n");
-        }
-        if let Some(why) = &self.several {
-            text += &format!("  or      several plans, since {why}: fp roadmap new GOAL\n");
         }
         if !self.specs.text.is_empty() {
             text += &format!("\nWhat the project wants (`fp specs for {id}` prints it):\n");

@@ -159,7 +159,7 @@ fn report<'p>(
     RunPage {
         requirements: RequirementLine::all(&interview, parsed, &past.state),
         interview_decisions: interview
-            .decisions()
+            .decisions
             .iter()
             .map(ToString::to_string)
             .collect(),

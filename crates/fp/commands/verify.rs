@@ -36,7 +36,7 @@ pub(crate) fn run(args: VerifyArgs, context: &Context) -> CommandResult {
         .ok()
         .flatten();
     let requirements = interview
-        .map(|interview| interview.requirements())
+        .map(|interview| interview.requirements)
         .unwrap_or_default();
     let is_covered = |id: &str| {
         verified

@@ -256,7 +256,6 @@ pub(crate) fn layer_to_plan(
             layer.text.trim_end()
         ),
         name: layer.title.clone(),
-        words,
         warning: (!missing.is_empty()).then_some(warning),
         roadmap: Some(OfLayer {
             layer: TaskId::new(&*layer.id).map_err(CommandError::failed)?,

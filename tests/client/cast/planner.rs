@@ -147,7 +147,14 @@ impl Planner {
         let mut walk = Walk::new(request, skill);
         let printed = match flags.strip_prefix("--roadmap") {
             Some(flags) => first_layer(&mut walk, goal, flags)?,
-            None => walk.run("fp new --from-prompt --format json")?,
+            None => {
+                let mode = if goal.contains("typo") {
+                    "direct"
+                } else {
+                    "pipeline"
+                };
+                walk.run(&format!("fp new --from-prompt --mode {mode} --format json"))?
+            }
         };
         let mut new: New = serde_json::from_str(printed)
             .unwrap_or_else(|error| panic!("`fp new` printed no plan: {error}: {printed}"));

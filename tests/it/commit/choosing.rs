@@ -182,19 +182,13 @@ fn before_the_first_commit() {
     environment.write("a", "one\n");
     environment.write("b", "one\n");
     environment.git(&["add", "b"]);
-    assert_snapshot!(environment.commit(&["a"]), @r"
+    assert_snapshot!(environment.commit(&["a"]), @"
     exit status: 1
     --- stdout
-    Style: PLAIN
-      there is no commit to take a style from, so subjects are plain
+    A subject is a phrase, in at most 72 columns
 
-    A subject is:
-      - a phrase
-      - at most 72 columns
-      - a blank line between the subject and a body, if there is one
-
-    1 file, +1 -0:
-      A    +1    -0  a
+    1 file:
+      a (+1 -0)
     Still staged: b
 
     Next: the same command with --message 'SUBJECT'

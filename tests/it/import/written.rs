@@ -41,7 +41,6 @@ fn a_person_is_told_what_was_made_and_what_comes_next() {
       "schemaVersion": 1,
       "planId": "rate-limits-for-public-api-20261121",
       "goal": "Rate limits for the public API\n\nA token bucket in front of the router.",
-      "intent": "mid-sized",
       "mode": "pipeline",
       "modeReason": "imported with 2 tasks",
       "createdAt": "2026-11-21T09:00:00Z",

@@ -1,9 +1,9 @@
-//! `plan.json` records a plan's goal, its kind of work and its settings, for the steps that follow.
+//! `plan.json` records a plan's goal, its mode and its settings, for the steps that follow.
 
 use fp_plan::plan::id::{PlanId, RoadmapId, TaskId};
 use fp_plan::settings::SettingsLayer;
 use fp_plan::text::json_fault;
-use fp_run::interview::{Intent, Mode};
+use fp_run::interview::Mode;
 use fp_run::run::event::Decider;
 use jiff::Timestamp;
 use serde::de::DeserializeOwned;
@@ -19,24 +19,12 @@ const SCHEMA_VERSION: u32 = 1;
 const CAP: u64 = 16 * 1024 * 1024;
 
 /// The parts of the record that shape an interview.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(default)]
 pub struct Purpose {
-    pub intent: Intent,
     pub mode: Mode,
     /// Who answers for the plan's choices.
     pub by: Decider,
-}
-
-/// The purpose of a plan that records none.
-impl Default for Purpose {
-    fn default() -> Self {
-        Self {
-            intent: Intent::MidSized,
-            mode: Mode::Pipeline,
-            by: Decider::default(),
-        }
-    }
 }
 
 /// The content of `plan.json`.
@@ -46,8 +34,6 @@ pub struct PlanRecord {
     pub plan_id: PlanId,
     /// In the user's words.
     pub goal: String,
-    /// The kind of work.
-    pub intent: Intent,
     /// The amount of planning that the work deserves.
     pub mode: Mode,
     /// The reason for the mode.

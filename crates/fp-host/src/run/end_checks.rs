@@ -25,7 +25,7 @@ pub fn end_commands(plan: &OpenPlan, tree: &Plan) -> Vec<String> {
     let interview = Interview::parse(&text("interview.json")).ok();
     let strategy = interview
         .as_ref()
-        .and_then(Interview::test_strategy)
+        .and_then(|interview| interview.test_strategy.as_deref())
         .unwrap_or_default();
     end_checks::end_commands(tree, strategy, [&text(CONTEXT), &text(RESEARCH)])
 }

@@ -46,7 +46,14 @@ fn what_a_history_has_in_common() {
         );
     };
     let phrase = "a phrase, in at most 72 columns";
-    for subjects in [&[][..], &PLAIN, &LOWER, &TERSE, &KOREAN, &["Initial commit"]] {
+    for subjects in [
+        &[][..],
+        &PLAIN,
+        &LOWER,
+        &TERSE,
+        &KOREAN,
+        &["Initial commit"],
+    ] {
         check(subjects, CommitStyle::Plain, phrase);
     }
     check(
@@ -60,7 +67,13 @@ fn what_a_history_has_in_common() {
         "`type(scope): what`, in at most 72 columns; types used here: docs (1), feat (1), fix (1); scopes: api (1), web (1)",
     );
     check(
-        &["feat: add x", "Merge branch 'a'", "Revert \"b\"", "fixup! c", ""],
+        &[
+            "feat: add x",
+            "Merge branch 'a'",
+            "Revert \"b\"",
+            "fixup! c",
+            "",
+        ],
         CommitStyle::Semantic,
         "`type: what`, in at most 72 columns; types used here: feat (1)",
     );
@@ -182,7 +195,7 @@ fn what_is_too_long_is_cut_and_told_whole() {
         &[],
         title,
         &[],
-        "Reject every token whose signature is missing, malformed, expired or …\n\n\
+        "Reject every token whose signature is missing, malformed, expired or…\n\n\
          Reject every token whose signature is missing, malformed, expired or\nmade with a key that is unknown",
     );
     let korean = "가".repeat(40);
@@ -339,4 +352,3 @@ proptest! {
         }
     }
 }
-

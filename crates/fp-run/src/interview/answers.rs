@@ -1,13 +1,15 @@
 //! Merges each round of the interview into its record without losing anything recorded before.
 
 use std::borrow::Cow;
+use std::sync::LazyLock;
 
-use serde_json::{Map, Value, json};
+use regex::Regex;
+use serde_json::{Value, json};
 
-use super::record::{Interview, SCHEMA_VERSION};
+use super::record::{Alternative, Decided, Interview, RecordedStatement, SCHEMA_VERSION, wording};
+use crate::regex;
 use crate::run::event::Decider;
 use fp_plan::hint::Hint;
-use fp_plan::text::counted;
 
 /// The results of one round. Empty fields change nothing.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -51,304 +53,188 @@ impl Hint for NeverSaid {
     }
 }
 
-impl Answers {
-    pub fn is_empty(&self) -> bool {
-        *self == Self::default()
-    }
-
-    /// The kinds of answers, with their numbers.
-    pub fn in_words(&self) -> String {
-        let single = |told: bool, what: &str| told.then(|| what.to_owned());
-        let several = |number: usize, what: &str| (number > 0).then(|| counted(number, what));
-        let told = [
-            single(self.objective.is_some(), "the objective"),
-            several(self.requirements.len(), "requirement"),
-            several(self.include.len(), "inclusion"),
-            single(self.exclude_nothing, "that nothing is excluded"),
-            several(self.exclude.len(), "exclusion"),
-            several(self.decisions.len(), "decision"),
-            several(self.assumptions.len(), "assumption"),
-            single(self.approach.is_some(), "the approach"),
-            several(self.alternatives.len(), "alternative"),
-            single(self.tests.is_some(), "the tests"),
-            several(self.open.len(), "open question"),
-            several(self.seen.len(), "seen place"),
-            several(self.withdraw.len(), "withdrawal"),
-        ];
-        told.into_iter().flatten().collect::<Vec<_>>().join(", ")
-    }
-}
-
 impl Interview {
     /// Adds `answers`, given by `by`. Lists grow without repeats, and an assumption that the user confirms becomes the
     /// user's. Replaced and withdrawn entries move to `superseded`, a decided question is no longer open, and
     /// everything else in the record stays. An error adds nothing.
     pub fn merge(&mut self, answers: &Answers, by: Decider) -> Result<(), NeverSaid> {
-        let mut round = Round {
-            document: self.document.clone(),
-            by,
-        };
-        round
-            .document
-            .entry("schemaVersion")
-            .or_insert_with(|| SCHEMA_VERSION.into());
-        answers
-            .withdraw
-            .iter()
-            .try_for_each(|text| round.withdraw(text))?;
-        round.replace("objective", answers.objective.as_deref());
-        round.replace("approach", answers.approach.as_deref());
-        round.replace("testStrategy", answers.tests.as_deref());
-        round.add_requirements(&answers.requirements);
-        if answers.exclude_nothing {
-            round.exclude_nothing();
+        let mut record = self.clone();
+        record.schema_version = SCHEMA_VERSION;
+        for what in &answers.withdraw {
+            record.withdraw(what)?;
         }
-        round.add_said("scopeInclusions", &answers.include);
-        round.add_said("scopeExclusions", &answers.exclude);
-        answers
-            .alternatives
-            .iter()
-            .for_each(|(name, why_not)| round.add_alternative(name, why_not));
-        round.add_texts("assumptions", &answers.assumptions);
-        round.add_texts("openQuestions", &answers.open);
-        round.add_texts("seen", &answers.seen);
-        answers
-            .decisions
-            .iter()
-            .for_each(|(question, answer)| round.decide(question, answer));
-        self.document = round.document;
+        record.say("objective", answers.objective.as_ref(), by);
+        record.say("approach", answers.approach.as_ref(), by);
+        record.say("testStrategy", answers.tests.as_ref(), by);
+        add_statements(&mut record.requirements, &answers.requirements, by);
+        record.number_requirements();
+        add_statements(&mut record.scope_inclusions, &answers.include, by);
+        record.exclude(answers, by);
+        for (name, why_not) in &answers.alternatives {
+            let (name, why_not) = (name.clone(), why_not.clone());
+            record.alternatives.retain(|known| known.name != name);
+            record.alternatives.push(Alternative { name, why_not });
+        }
+        add_texts(&mut record.assumptions, &answers.assumptions);
+        add_texts(&mut record.open_questions, &answers.open);
+        add_texts(&mut record.seen, &answers.seen);
+        for (question, answer) in &answers.decisions {
+            record
+                .open_questions
+                .retain(|open| wording(open) != wording(question));
+            let decided = Decided {
+                question: question.clone(),
+                answer: answer.clone(),
+                by: Some(by),
+            };
+            if !record.decisions.contains(&decided) {
+                record.decisions.push(decided);
+            }
+        }
+        *self = record;
         Ok(())
     }
-}
 
-/// The record while a round is added to it.
-struct Round {
-    document: Map<String, Value>,
-    by: Decider,
-}
-
-impl Round {
-    fn replace(&mut self, field: &str, text: Option<&str>) {
-        let Some(text) = text else { return };
-        let before = self.document.insert(field.into(), text.into());
-        let repeated = before.as_ref().and_then(Value::as_str) == Some(text);
-        if let Some(before) = before.filter(|before| !repeated && !before.is_null()) {
-            self.supersede(field, before);
+    /// Makes the requirements that `goal` states, sentence by sentence, the user's.
+    pub fn confirm_stated(&mut self, goal: &str) {
+        let stated = sentences_of(goal);
+        for requirement in &mut self.requirements {
+            let said = sentences_of(&requirement.text);
+            if !said.is_empty() && said.iter().all(|sentence| stated.contains(sentence)) {
+                requirement.by = Some(Decider::User);
+            }
         }
-        self.say(field, repeated);
     }
 
-    /// Records who said `field`. A repetition stays the user's.
-    fn say(&mut self, field: &str, repeated: bool) {
-        if let Value::Object(said_by) = self.document.entry("saidBy").or_insert_with(|| json!({})) {
-            let users = said_by.get(field) == Some(&json!(Decider::User));
-            if !(repeated && users) {
-                said_by.insert(field.into(), json!(self.by));
-            }
+    /// Replaces the text in `field`. A repetition stays the user's.
+    fn say(&mut self, field: &str, text: Option<&String>, by: Decider) {
+        let Some(text) = text else { return };
+        let place = match field {
+            "objective" => &mut self.objective,
+            "approach" => &mut self.approach,
+            _ => &mut self.test_strategy,
+        };
+        let before = place.replace(text.clone());
+        let is_repeated = before.as_ref() == Some(text);
+        if let Some(before) = before.filter(|_| !is_repeated) {
+            self.supersede(field, json!(before));
+        }
+        if !is_repeated || by == Decider::User {
+            self.said_by.insert(field.to_owned(), by);
         }
     }
 
     fn supersede(&mut self, field: &str, was: Value) {
-        self.list("superseded")
-            .push(json!({ "field": field, "was": was }));
+        self.superseded.push(json!({ "field": field, "was": was }));
     }
 
     fn withdraw(&mut self, what: &str) -> Result<(), NeverSaid> {
-        self.number_requirements();
-        let is_meant = |entry: &mut Value| {
-            entry.get("id").and_then(Value::as_str) == Some(what)
-                || text_of(entry).is_some_and(|text| same(text, what))
-        };
-        let mut found = false;
-        for field in ["requirements", "scopeInclusions", "scopeExclusions"] {
-            if !self.document.contains_key(field) {
-                continue;
-            }
-            let gone: Vec<Value> = self.list(field).extract_if(.., is_meant).collect();
-            found |= !gone.is_empty();
-            gone.into_iter()
-                .for_each(|entry| self.supersede(field, entry));
+        let is_meant =
+            |said: &mut RecordedStatement| said.id == what || wording(&said.text) == wording(what);
+        let mut gone: Vec<(&str, RecordedStatement)> = Vec::new();
+        for (field, list) in [
+            ("requirements", &mut self.requirements),
+            ("scopeInclusions", &mut self.scope_inclusions),
+            ("scopeExclusions", &mut self.scope_exclusions),
+        ] {
+            gone.extend(list.extract_if(.., is_meant).map(|said| (field, said)));
         }
-        if found {
-            Ok(())
-        } else {
-            Err(NeverSaid(what.to_owned()))
+        if gone.is_empty() {
+            return Err(NeverSaid(what.to_owned()));
         }
+        gone.into_iter()
+            .for_each(|(field, said)| self.supersede(field, json!(said)));
+        Ok(())
     }
 
-    /// Leaves an empty list, which is a decision once `saidBy` tells who made it.
-    fn exclude_nothing(&mut self) {
+    /// An empty list of exclusions is a decision once `said_by` tells who made it.
+    fn exclude(&mut self, answers: &Answers, by: Decider) {
         const FIELD: &str = "scopeExclusions";
-        let before = std::mem::take(self.list(FIELD));
-        let repeated = before.is_empty();
-        before
-            .into_iter()
-            .for_each(|entry| self.supersede(FIELD, entry));
-        self.say(FIELD, repeated);
-    }
-
-    /// The list in `field`, created if necessary; any other value becomes its first entry.
-    fn list(&mut self, field: &str) -> &mut Vec<Value> {
-        let value = self.document.entry(field).or_insert(Value::Null);
-        *value = match value.take() {
-            Value::Null => json!([]),
-            Value::Array(entries) => entries.into(),
-            single => json!([single]),
-        };
-        value.as_array_mut().expect("it was made a list")
-    }
-
-    fn add_texts(&mut self, field: &str, texts: &[String]) {
-        for text in texts {
-            let list = self.list(field);
-            if !list
-                .iter()
-                .filter_map(text_of)
-                .any(|there| same(there, text))
-            {
-                list.push(text.as_str().into());
+        if answers.exclude_nothing {
+            let gone = std::mem::take(&mut self.scope_exclusions);
+            if !(gone.is_empty() && self.is_users(FIELD)) {
+                self.said_by.insert(FIELD.to_owned(), by);
             }
+            gone.into_iter()
+                .for_each(|said| self.supersede(FIELD, json!(said)));
         }
+        if !answers.exclude.is_empty() {
+            self.said_by.remove(FIELD);
+        }
+        add_statements(&mut self.scope_exclusions, &answers.exclude, by);
     }
 
-    /// Adds scope statements, each with who made it.
-    fn add_said(&mut self, field: &str, texts: &[String]) {
-        let by = self.by;
-        for text in texts {
-            let list = self.list(field);
-            if !confirm(list, text, by) {
-                list.push(json!({ "text": text, "by": by }));
-            }
-        }
-        // The earlier decision that the list is empty no longer holds.
-        if let Some(Value::Object(said_by)) = self
-            .document
-            .get_mut("saidBy")
-            .filter(|_| !texts.is_empty())
-        {
-            said_by.remove(field);
-        }
-    }
-
-    fn add_alternative(&mut self, name: &str, why_not: &str) {
-        let added = json!({ "name": name, "whyNot": why_not, "by": self.by });
-        let list = self.list("alternatives");
-        let known = |entry: &mut Value| entry.get("name").and_then(Value::as_str) == Some(name);
-        let mut before: Vec<Value> = list.extract_if(.., known).collect();
-        list.push(added.clone());
-        before.retain(|entry| *entry != added);
-        before
-            .into_iter()
-            .for_each(|entry| self.supersede("alternatives", entry));
-    }
-
-    fn add_requirements(&mut self, texts: &[String]) {
-        if texts.is_empty() {
-            return;
-        }
-        self.number_requirements();
-        // Tasks may still cover a withdrawn requirement, so its id is never reused.
-        let number = |entry: &Value| {
-            entry
-                .get("id")?
-                .as_str()?
-                .strip_prefix('R')?
-                .parse::<usize>()
-                .ok()
-        };
-        let withdrawn = self
-            .document
-            .get("superseded")
-            .and_then(Value::as_array)
-            .into_iter()
-            .flatten();
-        let withdrawn = withdrawn
-            .filter_map(|entry| number(entry.get("was")?))
-            .max()
-            .unwrap_or(0);
-        let by = self.by;
-        let list = self.list("requirements");
-        let numbered = list.iter().filter_map(number).max().unwrap_or(0);
-        let mut last = numbered.max(withdrawn).max(list.len());
-        for text in texts {
-            if !confirm(list, text, by) {
-                last = last.saturating_add(1);
-                list.push(json!({ "id": format!("R{last}"), "text": text, "by": by }));
-            }
-        }
-    }
-
-    /// Turns the requirements into a list in which each has its id.
+    /// Gives new requirements their ids. Tasks may still cover a withdrawn one, so its id is never given again.
     fn number_requirements(&mut self) {
-        if !self.document.contains_key("requirements") {
-            return;
+        let withdrawn = self.superseded.iter();
+        let withdrawn = withdrawn.filter_map(|entry| entry.get("was")?.get("id")?.as_str());
+        let ids = self.requirements.iter().map(|said| &*said.id);
+        let numbers = ids
+            .chain(withdrawn)
+            .filter_map(|id| id.strip_prefix('R')?.parse::<u32>().ok());
+        let mut last = numbers.max().unwrap_or(0);
+        for requirement in self
+            .requirements
+            .iter_mut()
+            .filter(|said| said.id.is_empty())
+        {
+            last = last.saturating_add(1);
+            requirement.id = format!("R{last}");
         }
-        for (index, entry) in self.list("requirements").iter_mut().enumerate() {
-            if text_of(entry).is_some() && entry.get("id").is_none() {
-                *entry = with_id(format!("R{}", index + 1), entry.take());
+    }
+}
+
+/// Adds what `list` doesn't say yet. What the user says again becomes the user's.
+fn add_statements(list: &mut Vec<RecordedStatement>, texts: &[String], by: Decider) {
+    for text in texts {
+        let known = list
+            .iter_mut()
+            .find(|said| wording(&said.text) == wording(text));
+        match known {
+            Some(said) if by == Decider::User => said.by = Some(by),
+            Some(_) => {}
+            None => list.push(RecordedStatement {
+                id: String::new(),
+                text: text.clone(),
+                by: Some(by),
+            }),
+        }
+    }
+}
+
+fn add_texts(list: &mut Vec<String>, texts: &[String]) {
+    for text in texts {
+        if list.iter().all(|known| wording(known) != wording(text)) {
+            list.push(text.clone());
+        }
+    }
+}
+
+/// The beginning of a list item, a heading or a quotation.
+static ITEM: LazyLock<Regex> = LazyLock::new(|| regex(r"^\s*(?:[-*+•>]|#+|\(?\d+[.)])\s"));
+
+/// The sentences of `text` in lower case, without the punctuation at their ends. A list item ends one, a mere line end
+/// doesn't. Where it isn't certain that a sentence ends, it goes on: half of one may say the opposite.
+fn sentences_of(text: &str) -> Vec<String> {
+    let mut sentences = vec![String::new()];
+    for line in text.lines() {
+        let item = ITEM.find(line);
+        if line.trim().is_empty() || item.is_some() {
+            sentences.push(String::new());
+        }
+        for word in line[item.map_or(0, |item| item.end())..].split_whitespace() {
+            let last = sentences.last_mut().expect("there is a first one");
+            if last.ends_with(['.', '!', '?']) && !word.starts_with(char::is_lowercase) {
+                sentences.push(word.to_owned());
+            } else {
+                last.push_str(&format!(" {word}"));
             }
         }
     }
-
-    fn decide(&mut self, question: &str, answer: &str) {
-        if self.document.contains_key("openQuestions") {
-            let is_question = |entry: &Value| {
-                let text = text_of(entry).or_else(|| entry.get("question")?.as_str());
-                text.is_some_and(|text| same(text, question))
-            };
-            self.list("openQuestions")
-                .retain(|entry| !is_question(entry));
-        }
-        let decided = json!({ "question": question, "answer": answer, "by": self.by });
-        let decisions = self.list("decisions");
-        if !decisions.contains(&decided) {
-            decisions.push(decided);
-        }
-    }
-}
-
-/// True if `list` has `text`. If the user says it again, it becomes the user's.
-fn confirm(list: &mut [Value], text: &str, by: Decider) -> bool {
-    let Some(entry) = list
-        .iter_mut()
-        .find(|entry| text_of(entry).is_some_and(|there| same(there, text)))
-    else {
-        return false;
-    };
-    if by == Decider::User {
-        match entry {
-            Value::Object(fields) => drop(fields.insert("by".into(), json!(by))),
-            text => *text = json!({ "text": text.take(), "by": by }),
-        }
-    }
-    true
-}
-
-fn with_id(id: String, entry: Value) -> Value {
-    match entry {
-        Value::Object(mut fields) => {
-            fields.entry("id").or_insert_with(|| id.into());
-            Value::Object(fields)
-        }
-        text => json!({ "id": id, "text": text }),
-    }
-}
-
-pub(super) fn text_of(entry: &Value) -> Option<&str> {
-    entry.as_str().or_else(|| entry.get("text")?.as_str())
-}
-
-/// True if two texts differ at most in case and blanks.
-fn same(one: &str, other: &str) -> bool {
-    wording(one) == wording(other)
-}
-
-/// The words of `text` in lower case, separated by single blanks.
-pub(super) fn wording(text: &str) -> String {
-    text.split_whitespace()
-        .map(str::to_lowercase)
-        .collect::<Vec<_>>()
-        .join(" ")
+    let bare = sentences
+        .iter()
+        .map(|sentence| wording(sentence.trim_end_matches(['.', '!', '?', ';', ','])));
+    bare.filter(|sentence| !sentence.is_empty()).collect()
 }
 
 #[cfg(test)]

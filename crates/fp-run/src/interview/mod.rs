@@ -1,15 +1,14 @@
-//! Collects what is known of a goal before planning: its intent, the mode and steps that suit it, the interview's
-//! findings, and their sufficiency.
+//! Collects what is known of a goal before planning: the mode and steps that suit it, the interview's findings, and what
+//! is missing.
 
 pub mod answers;
 pub mod clearance;
-pub mod intent;
+pub mod mode;
 pub mod record;
-mod stated;
 
 pub use answers::Answers;
 pub use clearance::Clearance;
-pub use intent::{GoalReading, Intent, Mode, PlanningStep};
+pub use mode::{Mode, PlanningStep};
 pub use record::Interview;
 
 const MAX_WORDS: usize = 6;

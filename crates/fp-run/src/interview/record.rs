@@ -1,60 +1,77 @@
-//! Reads and writes `interview.json`, the findings of the interview. Reading is lenient, because people and models
-//! write the file too, and the whole document is kept, so nothing gets lost when something is added.
+//! The findings of an interview, as `interview.json` keeps them: each text with who said it, so that a reader can tell what
+//! the user confirmed.
 
 use std::borrow::Cow;
-use std::fmt::{self, Write as _};
+use std::collections::BTreeMap;
+use std::fmt;
 
-use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
-use super::clearance::Clearance;
+use crate::run::event::Decider;
 use fp_plan::hint::Hint;
 use fp_plan::text::json_fault;
 
 pub const SCHEMA_VERSION: u64 = 1;
 
-/// A requirement; tasks cover it by its id.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct RecordedRequirement {
-    /// Its own id, or `R` and its position from 1.
+/// A requirement, or something in or out of scope.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "WrittenStatement")]
+pub struct RecordedStatement {
+    /// Tasks cover a requirement by it; the others have none.
+    #[serde(skip_serializing_if = "String::is_empty")]
     pub id: String,
     pub text: String,
-    /// `user` or `auto`; empty if not recorded.
-    #[serde(skip_serializing_if = "String::is_empty")]
-    pub by: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub by: Option<Decider>,
+}
+
+/// The forms of a statement: earlier versions took a mere text.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum WrittenStatement {
+    Text(String),
+    Said {
+        #[serde(default)]
+        id: String,
+        text: String,
+        by: Option<Decider>,
+    },
+}
+
+impl From<WrittenStatement> for RecordedStatement {
+    fn from(written: WrittenStatement) -> Self {
+        let (id, text, by) = match written {
+            WrittenStatement::Text(text) => (String::new(), text, None),
+            WrittenStatement::Said { id, text, by } => (id, text, by),
+        };
+        Self { id, text, by }
+    }
 }
 
 /// A question with its answer.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Decided {
+    #[serde(default)]
     pub question: String,
     pub answer: String,
-    /// `user` or `auto`; empty if not recorded.
-    #[serde(skip_serializing_if = "String::is_empty")]
-    pub by: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub by: Option<Decider>,
 }
 
 impl fmt::Display for Decided {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let by = if self.by == "user" {
-            " (by the user)"
-        } else {
-            assumed(Some(&self.by))
+        let by = match self.by {
+            Some(Decider::User) => " (by the user)",
+            by => assumed(by),
         };
         write!(f, "{} {}{by}", self.question, self.answer)
     }
 }
 
-/// Something in or out of scope.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ScopeStatement<'a> {
-    pub text: &'a str,
-    /// `user` or `auto`; empty if not recorded.
-    pub by: &'a str,
-}
-
 /// A rejected way to do it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Alternative {
     pub name: String,
@@ -81,484 +98,185 @@ impl Hint for InvalidInterview {
 }
 
 /// The findings of an interview.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
 pub struct Interview {
-    pub(super) document: Map<String, Value>,
+    pub(super) schema_version: u64,
+    pub objective: Option<String>,
+    /// Facts that must hold in the end.
+    #[serde(deserialize_with = "readable_entries")]
+    pub requirements: Vec<RecordedStatement>,
+    #[serde(deserialize_with = "readable_entries")]
+    pub scope_inclusions: Vec<RecordedStatement>,
+    #[serde(deserialize_with = "readable_entries")]
+    pub scope_exclusions: Vec<RecordedStatement>,
+    #[serde(deserialize_with = "readable_entries")]
+    pub decisions: Vec<Decided>,
+    /// What was taken for granted without asking.
+    #[serde(deserialize_with = "readable_entries")]
+    pub assumptions: Vec<String>,
+    /// The way to do it.
+    pub approach: Option<String>,
+    #[serde(deserialize_with = "readable_entries")]
+    pub alternatives: Vec<Alternative>,
+    pub test_strategy: Option<String>,
+    #[serde(deserialize_with = "readable_entries")]
+    pub open_questions: Vec<String>,
+    /// The places in the code that were read for it.
+    #[serde(deserialize_with = "readable_entries")]
+    pub seen: Vec<String>,
+    /// Who said a field that is one text.
+    pub(super) said_by: BTreeMap<String, Decider>,
+    /// What was replaced or withdrawn, each with its field.
+    pub(super) superseded: Vec<Value>,
+    /// What this version doesn't know.
+    #[serde(flatten)]
+    rest: Map<String, Value>,
+}
+
+/// The entries of a list that can be read. People and models wrote the file, too, and one odd entry hides no other.
+fn readable_entries<'de, D: Deserializer<'de>, T: DeserializeOwned>(
+    from: D,
+) -> Result<Vec<T>, D::Error> {
+    let entries = match Value::deserialize(from)? {
+        Value::Array(entries) => entries,
+        single => vec![single],
+    };
+    let read = entries.into_iter().map(serde_json::from_value);
+    Ok(read.filter_map(Result::ok).collect())
 }
 
 impl Interview {
-    /// Reads the content of `interview.json`. Keeps and ignores whatever it doesn't understand.
+    /// Reads the content of `interview.json`.
     pub fn parse(text: &str) -> Result<Self, InvalidInterview> {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-        if text.trim().is_empty() {
-            return Err(InvalidInterview::Fault(
-                "1:1: it is empty, which is not JSON".to_owned(),
-            ));
+        let mut interview: Self = serde_json::from_str(text).map_err(|fault| {
+            let (line, column, detail) = json_fault(&fault);
+            // Nothing at all has no first column.
+            InvalidInterview::Fault(format!("{line}:{}: {detail}", column.max(1)))
+        })?;
+        if interview.schema_version > SCHEMA_VERSION {
+            return Err(InvalidInterview::Newer(interview.schema_version));
         }
-        match serde_json::from_str(text) {
-            Ok(Value::Object(document)) => match document
-                .get("schemaVersion")
-                .and_then(Value::as_u64)
-            {
-                Some(version) if version > SCHEMA_VERSION => Err(InvalidInterview::Newer(version)),
-                _ => Ok(Self { document }),
-            },
-            Ok(_) => {
-                let said = "1:1: an interview is a JSON object, and this is none";
-                Err(InvalidInterview::Fault(said.to_owned()))
-            }
-            Err(fault) => {
-                let (line, column, detail) = json_fault(&fault);
-                let said = format!("{line}:{column}: not JSON: {}", detail.to_lowercase());
-                Err(InvalidInterview::Fault(said))
+        for (at, requirement) in interview.requirements.iter_mut().enumerate() {
+            if requirement.id.is_empty() {
+                requirement.id = format!("R{}", at + 1);
             }
         }
+        Ok(interview)
     }
 
     pub fn to_json(&self) -> String {
-        let text = serde_json::to_string_pretty(&self.document).expect("a JSON value has a text");
+        let text = serde_json::to_string_pretty(self).expect("a record has text keys");
         text + "\n"
     }
 
-    /// True if nothing is recorded.
-    pub fn is_empty(&self) -> bool {
-        self.document
-            .keys()
-            .all(|key| matches!(key.as_str(), "schemaVersion" | "planId"))
-    }
-
-    /// The requirements. Accepts objects with `text`, and plain strings.
-    pub fn requirements(&self) -> Vec<RecordedRequirement> {
-        let read = |(index, value): (usize, &Value)| {
-            let id = text_of(value, &["id"]).map_or_else(|| format!("R{}", index + 1), Into::into);
-            let text = value
-                .as_str()
-                .or_else(|| text_of(value, &["text", "description", "requirement"]))?;
-            let by = text_of(value, &["by"]).unwrap_or_default().to_owned();
-            Some(RecordedRequirement {
-                id,
-                text: text.trim().to_owned(),
-                by,
-            })
-            .filter(|found| !found.text.is_empty())
-        };
-        self.entries("requirements")
-            .iter()
-            .enumerate()
-            .filter_map(read)
-            .collect()
-    }
-
-    pub fn objective(&self) -> Option<&str> {
-        self.text("objective")
-    }
-
-    /// In scope.
-    pub fn scope_inclusions(&self) -> Vec<&str> {
-        self.texts("scopeInclusions")
-    }
-
-    /// Out of scope.
-    pub fn scope_exclusions(&self) -> Vec<&str> {
-        self.texts("scopeExclusions")
-    }
-
-    /// In scope, with who said so.
-    pub fn inclusions(&self) -> Vec<ScopeStatement<'_>> {
-        self.said("scopeInclusions")
-    }
-
-    /// Out of scope, with who said so.
-    pub fn exclusions(&self) -> Vec<ScopeStatement<'_>> {
-        self.said("scopeExclusions")
+    /// True if the user said `field`.
+    pub fn is_users(&self, field: &str) -> bool {
+        self.said_by.get(field) == Some(&Decider::User)
     }
 
     /// The source of an express statement that nothing is out of scope; `None` without one, or if something is.
-    pub fn excludes_nothing(&self) -> Option<&str> {
-        self.said_by("scopeExclusions")
-            .filter(|_| self.scope_exclusions().is_empty())
-    }
-
-    /// The answered questions.
-    pub fn decisions(&self) -> Vec<Decided> {
-        let read = |value: &Value| {
-            let field = |name: &str| text_of(value, &[name]).unwrap_or_default().to_owned();
-            let decided = match value.as_str() {
-                Some(text) => Decided {
-                    question: String::new(),
-                    answer: text.to_owned(),
-                    by: String::new(),
-                },
-                None => Decided {
-                    question: field("question"),
-                    answer: field("answer"),
-                    by: field("by"),
-                },
-            };
-            Some(decided).filter(|decided| !decided.answer.is_empty())
-        };
-        self.entries("decisions").iter().filter_map(read).collect()
+    pub fn excludes_nothing(&self) -> Option<Decider> {
+        let by = self.said_by.get("scopeExclusions").copied();
+        by.filter(|_| self.scope_exclusions.is_empty())
     }
 
     /// The ids of the requirements that `decided` speaks of.
-    pub fn requirements_named_in(&self, decided: &Decided) -> impl Iterator<Item = String> {
+    pub fn requirements_named_in(&self, decided: &Decided) -> impl Iterator<Item = &str> {
         let text = format!("{} {}", decided.question, decided.answer);
-        let is_named = move |id: &String| {
+        let ids = self.requirements.iter().map(|said| &*said.id);
+        ids.filter(move |id| {
             text.split(|c: char| !c.is_alphanumeric() && c != '-')
                 .any(|word| word.eq_ignore_ascii_case(id))
-        };
-        self.requirements()
-            .into_iter()
-            .map(|requirement| requirement.id)
-            .filter(is_named)
-    }
-
-    /// The assumptions made without asking.
-    pub fn assumptions(&self) -> Vec<&str> {
-        self.texts("assumptions")
-    }
-
-    pub fn approach(&self) -> Option<&str> {
-        self.text("approach")
-    }
-
-    /// The rejected alternatives that have both a name and a reason.
-    pub fn alternatives(&self) -> Vec<Alternative> {
-        let read = |value: &Value| {
-            let field = |name: &str| text_of(value, &[name]).filter(|text| !text.is_empty());
-            Some(Alternative {
-                name: field("name")?.into(),
-                why_not: field("whyNot")?.into(),
-            })
-        };
-        self.entries("alternatives")
-            .iter()
-            .filter_map(read)
-            .collect()
-    }
-
-    pub fn test_strategy(&self) -> Option<&str> {
-        self.text("testStrategy")
-    }
-
-    pub fn open_questions(&self) -> Vec<&str> {
-        self.texts("openQuestions")
-    }
-
-    /// The places in the code that were read for it.
-    pub fn seen(&self) -> Vec<&str> {
-        self.texts("seen")
-    }
-
-    /// The source of `field`: `user` or `auto`.
-    pub fn said_by(&self, field: &str) -> Option<&str> {
-        self.document.get("saidBy")?.get(field)?.as_str()
-    }
-
-    fn text(&self, field: &str) -> Option<&str> {
-        let text = self.document.get(field)?.as_str()?.trim();
-        Some(text).filter(|text| !text.is_empty())
-    }
-
-    fn texts(&self, field: &str) -> Vec<&str> {
-        self.said(field).into_iter().map(|said| said.text).collect()
-    }
-
-    fn said(&self, field: &str) -> Vec<ScopeStatement<'_>> {
-        let said = self.entries(field).iter().filter_map(|value| {
-            let text = value
-                .as_str()
-                .or_else(|| text_of(value, &["text", "question", "description"]))?;
-            Some(ScopeStatement {
-                text: text.trim(),
-                by: text_of(value, &["by"]).unwrap_or_default(),
-            })
-        });
-        said.filter(|said| !said.text.is_empty()).collect()
-    }
-
-    /// The entries of a list. Anything else counts as a list of one.
-    fn entries(&self, field: &str) -> &[Value] {
-        match self.document.get(field) {
-            Some(Value::Array(entries)) => entries,
-            single => single.map_or(&[], std::slice::from_ref),
-        }
+        })
     }
 }
 
-fn text_of<'v>(value: &'v Value, names: &[&str]) -> Option<&'v str> {
-    names
-        .iter()
-        .find_map(|name| value.get(name)?.as_str())
-        .map(str::trim)
+/// The words of `text` in lower case, separated by single blanks.
+pub(super) fn wording(text: &str) -> String {
+    let words: Vec<String> = text.split_whitespace().map(str::to_lowercase).collect();
+    words.join(" ")
 }
 
 /// The interview about `goal` as Markdown, without empty sections.
 pub fn interview_page(goal: &str, interview: &Interview) -> String {
-    let mut text = String::from("# Interview\n");
-    section(&mut text, "Goal", quoted_lines(goal));
-    if let Some(objective) = interview.objective() {
-        section(
-            &mut text,
-            "Objective",
-            format!("{objective}{}\n", assumed(interview.said_by("objective"))),
-        );
-    }
-    let requirements = interview.requirements();
-    let requirements = requirements
-        .iter()
-        .map(|r| format!("**{}** {}{}", r.id, r.text, assumed(Some(&r.by))));
-    section(&mut text, "Requirements", lines(requirements));
-    section(&mut text, "In scope", scope(&interview.inclusions()));
+    let said = |field: &str, text: &Option<String>| {
+        let by = assumed(interview.said_by.get(field).copied());
+        text.as_ref()
+            .map_or_else(String::new, |text| format!("{text}{by}\n"))
+    };
+    let statement = |said: &RecordedStatement| format!("{}{}", said.text, assumed(said.by));
+    let requirement = |said: &RecordedStatement| format!("**{}** {}", said.id, statement(said));
+    let decision = |decided: &Decided| {
+        let Decided {
+            question,
+            answer,
+            by,
+        } = decided;
+        format!("{question} {answer}{}", assumed(*by))
+            .trim_start()
+            .to_owned()
+    };
+    let others = interview.alternatives.iter();
+    let others = bullet_list(others.map(|other| format!("{}: {}", other.name, other.why_not)));
     let excluded = match interview.excludes_nothing() {
         Some(by) => format!("Nothing, as stated{}\n", assumed(Some(by))),
-        None => scope(&interview.exclusions()),
+        None => bullet_list(interview.scope_exclusions.iter().map(statement)),
     };
-    section(&mut text, "Out of scope", excluded);
-    let decisions = interview.decisions().into_iter().map(|decided| {
-        let mark = assumed(Some(&decided.by));
-        match decided.question.as_str() {
-            "" => format!("{}{mark}", decided.answer),
-            question => format!("{question} {}{mark}", decided.answer),
-        }
+    let sections = [
+        ("Goal", quoted_lines(goal)),
+        ("Objective", said("objective", &interview.objective)),
+        (
+            "Requirements",
+            bullet_list(interview.requirements.iter().map(requirement)),
+        ),
+        (
+            "In scope",
+            bullet_list(interview.scope_inclusions.iter().map(statement)),
+        ),
+        ("Out of scope", excluded),
+        (
+            "Decisions",
+            bullet_list(interview.decisions.iter().map(decision)),
+        ),
+        ("Assumptions", bullet_list(&interview.assumptions)),
+        ("Approach", said("approach", &interview.approach)),
+        ("Not chosen", others),
+        ("Tests", said("testStrategy", &interview.test_strategy)),
+        ("Open questions", bullet_list(&interview.open_questions)),
+        ("Read in the code", bullet_list(&interview.seen)),
+    ];
+    let sections = sections.into_iter().filter(|(_, body)| !body.is_empty());
+    let sections = sections.map(|(title, body)| format!("\n## {title}\n\n{body}"));
+    "# Interview\n".to_owned() + &sections.collect::<String>()
+}
+
+/// A list item for each entry, with further lines indented to stay in the item.
+pub fn bullet_list(entries: impl IntoIterator<Item = impl AsRef<str>>) -> String {
+    let lines = entries.into_iter().map(|entry| {
+        let lines: Vec<&str> = entry.as_ref().lines().collect();
+        format!("- {}\n", lines.join("\n  "))
     });
-    section(&mut text, "Decisions", lines(decisions));
-    section(&mut text, "Assumptions", lines(interview.assumptions()));
-    section(&mut text, "Approach", approach(interview));
-    if let Some(tests) = interview.test_strategy() {
-        section(
-            &mut text,
-            "Tests",
-            format!("{tests}{}\n", assumed(interview.said_by("testStrategy"))),
-        );
-    }
-    section(
-        &mut text,
-        "Open questions",
-        lines(interview.open_questions()),
-    );
-    section(&mut text, "Read in the code", lines(interview.seen()));
-    text
-}
-
-impl Clearance {
-    /// The last section of the interview's page.
-    pub fn section(&self) -> String {
-        let left_open = self.is_left_open();
-        let items = self
-            .items
-            .iter()
-            .filter(|item| !left_open || item.missing.is_some())
-            .map(|item| {
-                let missing = item
-                    .missing
-                    .as_ref()
-                    .map(|what| format!("; {what}"))
-                    .unwrap_or_default();
-                format!("{}: {}{missing}", item.name, item.state.into_str())
-            });
-        let (title, head) = if left_open {
-            (
-                "Left open",
-                format!("Nobody is asked any more after {} rounds.", self.rounds),
-            )
-        } else {
-            (
-                "Clearance",
-                format!(
-                    "Interview: {}. Rounds: {}.",
-                    self.in_words(),
-                    self.rounds_in_words()
-                ),
-            )
-        };
-        let mut text = String::new();
-        section(&mut text, title, format!("{head}\n\n{}", lines(items)));
-        text
-    }
-}
-
-/// The chosen approach, then the rejected ones.
-fn approach(interview: &Interview) -> String {
-    let chosen = interview
-        .approach()
-        .map(|text| format!("{text}{}\n", assumed(interview.said_by("approach"))));
-    let others = interview.alternatives();
-    let others = lines(
-        others
-            .iter()
-            .map(|other| format!("{}: {}", other.name, other.why_not)),
-    );
-    let others = if others.is_empty() {
-        others
-    } else {
-        format!("Not chosen:\n\n{others}")
-    };
-    chosen
-        .into_iter()
-        .chain(Some(others).filter(|text| !text.is_empty()))
-        .collect::<Vec<_>>()
-        .join("\n")
-}
-
-fn scope(said: &[ScopeStatement<'_>]) -> String {
-    lines(
-        said.iter()
-            .map(|said| format!("{}{}", said.text, assumed(Some(said.by)))),
-    )
-}
-
-fn section(text: &mut String, title: &str, body: String) {
-    if !body.is_empty() {
-        let _ = write!(text, "\n## {title}\n\n{body}");
-    }
-}
-
-/// Writes a list item for each entry, with further lines indented to stay in the item.
-fn lines(entries: impl IntoIterator<Item = impl AsRef<str>>) -> String {
-    let mut text = String::new();
-    for entry in entries {
-        let _ = writeln!(
-            text,
-            "- {}",
-            entry.as_ref().lines().collect::<Vec<_>>().join("\n  ")
-        );
-    }
-    text
+    lines.collect()
 }
 
 /// A goal as a quotation, line by line.
 pub(crate) fn quoted_lines(goal: &str) -> String {
-    goal.lines().fold(String::new(), |mut text, line| {
-        let _ = writeln!(text, "{}", format!("> {line}").trim_end());
-        text
-    })
+    let lines = goal
+        .lines()
+        .map(|line| format!("> {line}").trim_end().to_owned() + "\n");
+    lines.collect()
 }
 
 /// Marks unconfirmed entries.
-fn assumed(by: Option<&str>) -> &'static str {
-    if by == Some("auto") { " (assumed)" } else { "" }
+fn assumed(by: Option<Decider>) -> &'static str {
+    if by == Some(Decider::Auto) {
+        " (assumed)"
+    } else {
+        ""
+    }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn requirements_are_read_in_every_form() {
-        let check = |json: &str, expect: &[(&str, &str)]| {
-            let found = Interview::parse(json).unwrap().requirements();
-            let found: Vec<_> = found
-                .iter()
-                .map(|r| (r.id.as_str(), r.text.as_str()))
-                .collect();
-            assert_eq!(found, expect, "{json}");
-        };
-        check("{}", &[]);
-        check(
-            r#"{"requirements": [{"id": "R7", "text": "a"}, {"text": " b "}]}"#,
-            &[("R7", "a"), ("R2", "b")],
-        );
-        check(
-            r#"{"requirements": ["a", "", 3, null, "b"]}"#,
-            &[("R1", "a"), ("R5", "b")],
-        );
-        check(r#"{"requirements": "a"}"#, &[("R1", "a")]);
-        check(r#"{"requirements": 3}"#, &[]);
-    }
-
-    #[test]
-    fn a_text_that_is_no_interview_says_where() {
-        let check = |text: &str, expect: &str| {
-            assert_eq!(
-                Interview::parse(text).unwrap_err().to_string(),
-                expect,
-                "{text:?}"
-            );
-        };
-        check("", "1:1: it is empty, which is not JSON");
-        check(
-            "{\n  \"objective\": \"x\",\n}",
-            "3:1: not JSON: trailing comma",
-        );
-        check(
-            "{\"schemaVersion\": 2}",
-            "1:1: written by a newer fp (schemaVersion 2, this fp writes 1)",
-        );
-        check("[]", "1:1: an interview is a JSON object, and this is none");
-    }
-
-    #[test]
-    fn a_record_reads_well() {
-        let interview = Interview::parse(
-            r#"{
-                "objective": "Greet people",
-                "saidBy": {"objective": "auto"},
-                "requirements": ["It greets", {"id": "R5", "text": "It greets\nby name", "by": "auto"}],
-                "scopeInclusions": [{"text": "the command", "by": "auto"}],
-                "scopeExclusions": ["translations"],
-                "approach": "a subcommand",
-                "alternatives": [{"name": "a plugin", "whyNot": "more to install"}, {"name": "x"}, 3],
-                "decisions": [{"question": "Which language?", "answer": "Rust", "by": "auto"}, "no colours"],
-                "testStrategy": "unit tests",
-                "openQuestions": ["Else?"]
-            }"#,
-        )
-        .unwrap();
-        insta::assert_snapshot!(interview_page("Add a greeting\n\n# now", &interview), @r"
-        # Interview
-
-        ## Goal
-
-        > Add a greeting
-        >
-        > # now
-
-        ## Objective
-
-        Greet people (assumed)
-
-        ## Requirements
-
-        - **R1** It greets
-        - **R5** It greets
-          by name (assumed)
-
-        ## In scope
-
-        - the command (assumed)
-
-        ## Out of scope
-
-        - translations
-
-        ## Decisions
-
-        - Which language? Rust (assumed)
-        - no colours
-
-        ## Approach
-
-        a subcommand
-
-        Not chosen:
-
-        - a plugin: more to install
-
-        ## Tests
-
-        unit tests
-
-        ## Open questions
-
-        - Else?
-        ");
-        insta::assert_snapshot!(interview_page("x", &Interview::default()), @r"
-        # Interview
-
-        ## Goal
-
-        > x
-        ");
-    }
-}
+mod tests;

@@ -87,7 +87,7 @@ impl HandoffReport {
                 ended_at: task.ended_at,
                 line,
             });
-        let assumptions = interview.map_or_else(Vec::new, Interview::assumptions);
+        let assumptions = interview.map_or(&[][..], |interview| &interview.assumptions);
         Self {
             plan_id: status.plan_id,
             goal,
@@ -100,7 +100,7 @@ impl HandoffReport {
             tasks: tasks.collect(),
             questions: state.open_questions().cloned().collect(),
             decisions: decisions_of(state, interview),
-            assumptions: assumptions.into_iter().map(str::to_owned).collect(),
+            assumptions: assumptions.to_vec(),
             notes: state.notes.clone(),
             read,
             next: next_steps(state, status.standing),
@@ -302,7 +302,7 @@ pub fn next_steps(state: &State, standing: RunStanding) -> Vec<NextStep> {
 }
 
 fn decisions_of(state: &State, interview: Option<&Interview>) -> Vec<String> {
-    let confirmed = interview.map_or_else(Vec::new, Interview::decisions);
+    let confirmed = interview.map_or(&[][..], |interview| &interview.decisions);
     let by = |by: Decider| {
         if by == Decider::Auto {
             "by a rule"

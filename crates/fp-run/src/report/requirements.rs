@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::interview::Interview;
-use crate::interview::record::RecordedRequirement;
+use crate::interview::record::RecordedStatement;
 use crate::run::state::{State, Status};
 use fp_plan::plan::Plan;
 use fp_plan::plan::field::FieldKind;
@@ -28,7 +28,7 @@ impl RequirementLine {
                 .iter()
                 .any(|task| task.leaf.id.as_str() == id && task.status == Status::Completed)
         };
-        let line = |requirement: RecordedRequirement| {
+        let line = |requirement: &RecordedStatement| {
             let covering = tree.leaves().filter(|leaf| {
                 let mut covered = leaf.fields.items(FieldKind::Covers).iter();
                 covered.any(|item| item.text.eq_ignore_ascii_case(&requirement.id))
@@ -36,13 +36,13 @@ impl RequirementLine {
             let tasks: Vec<String> = covering.map(|leaf| leaf.id.to_string()).collect();
             let met = !tasks.is_empty() && tasks.iter().all(is_done);
             Self {
-                id: requirement.id,
+                id: requirement.id.clone(),
                 text: one_line(&requirement.text),
                 met,
                 tasks,
             }
         };
-        interview.requirements().into_iter().map(line).collect()
+        interview.requirements.iter().map(line).collect()
     }
 }
 

@@ -23,7 +23,6 @@ use fp_plan::plan::parse;
 use fp_plan::rules::check;
 use fp_plan::settings::SettingsLayer;
 use fp_plan::text::{counted, shell_quoted, wrapped};
-use fp_run::interview::GoalReading;
 use fp_run::interview::{Interview, Mode};
 use fp_run::run::event::{Decider, Event, ImportedTask};
 use serde_json::{Value, json};
@@ -309,7 +308,6 @@ impl Import {
         let (mode, mode_reason) = self.mode();
         let record = PlanRecord {
             plan_id: into.id().clone(),
-            intent: GoalReading::of_goal(&goal, None).intent,
             goal,
             mode,
             mode_reason,

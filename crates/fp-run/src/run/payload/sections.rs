@@ -122,27 +122,27 @@ fn goal(leaf: &Task<'_>, around: &Around<'_>) -> Vec<PayloadPart> {
             .any(|item| item.text.eq_ignore_ascii_case(id))
     };
     let covered = said
-        .requirements()
-        .into_iter()
+        .requirements
+        .iter()
         .filter(|requirement| covers(&requirement.id));
     let covered = covered
         .map(|requirement| format!("This task covers {}: {}", requirement.id, requirement.text));
     let approach = said
-        .approach()
+        .approach
+        .as_ref()
         .map(|approach| format!("Approach: {approach}"));
-    let decisions = said.decisions();
-    let decisions = decisions.iter().filter(|decided| {
+    let decisions = said.decisions.iter().filter(|decided| {
         let mut named = said.requirements_named_in(decided).peekable();
-        named.peek().is_none() || named.any(|id| covers(&id))
+        named.peek().is_none() || named.any(covers)
     });
     let decided = decisions.map(|decided| match decided.question.is_empty() {
         true => format!("Decided: {}", decided.answer),
         false => format!("Decided: {} {}", decided.question, decided.answer),
     });
     let excluded = said
-        .scope_exclusions()
-        .into_iter()
-        .map(|text| format!("Out of scope: {text}"));
+        .scope_exclusions
+        .iter()
+        .map(|said| format!("Out of scope: {}", said.text));
     parts.extend([
         PayloadPart::new(
             "- ",

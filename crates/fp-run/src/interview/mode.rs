@@ -1,0 +1,73 @@
+//! How much planning a goal gets. A model that has read the goal says it; the steps follow from it.
+
+use serde::{Deserialize, Serialize};
+use strum::{EnumString, IntoStaticStr, VariantArray};
+
+use fp_plan::settings::Settings;
+
+/// Ways to plan, from the least planning to the most.
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    Default,
+    Serialize,
+    Deserialize,
+    EnumString,
+    IntoStaticStr,
+    VariantArray,
+)]
+#[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase", const_into_str)]
+pub enum Mode {
+    /// One task, planned on the spot.
+    Direct,
+    /// The goal says already what to build, so nothing is researched and no approach is chosen.
+    Specified,
+    /// One area of the code, a handful of tasks.
+    #[default]
+    Pipeline,
+    /// Several areas, or something new.
+    Full,
+}
+
+/// One step of planning, in the words of the skill.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, IntoStaticStr)]
+#[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case", const_into_str)]
+pub enum PlanningStep {
+    PreAnalysis,
+    Interview,
+    Research,
+    Approach,
+    Decompose,
+    Critique,
+    Review,
+    Approve,
+}
+
+impl Mode {
+    /// The steps in this mode, in order, minus those that `settings` skip. In direct mode the single question of the
+    /// interview shows the task and serves as the approval, so there is no review.
+    pub fn steps(self, settings: &Settings) -> Vec<PlanningStep> {
+        let planned = self != Self::Direct;
+        let explored = matches!(self, Self::Pipeline | Self::Full);
+        let whole = !settings.research_only;
+        let is_analysed = settings.pre_analysis && self == Self::Full;
+        let is_reviewed = planned && whole && !settings.skip_plan_review;
+        let steps = [
+            (PlanningStep::PreAnalysis, is_analysed),
+            (PlanningStep::Interview, true),
+            (PlanningStep::Research, explored || settings.research_only),
+            (PlanningStep::Approach, explored && whole),
+            (PlanningStep::Decompose, whole),
+            (PlanningStep::Critique, planned && whole),
+            (PlanningStep::Review, is_reviewed),
+            (PlanningStep::Approve, whole),
+        ];
+        let due = steps.into_iter().filter(|(_, due)| *due);
+        due.map(|(step, _)| step).collect()
+    }
+}
