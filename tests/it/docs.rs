@@ -74,7 +74,7 @@ const NOT_RUN: &[(&str, &str)] = &[
         "they run as a part of all tests",
     ),
     (
-        "cargo test --test it -- --nocapture rules:: mutation::\n",
+        "cargo test --test it -- --nocapture mutation::\n",
         "they run as a part of all tests",
     ),
     (
