@@ -322,7 +322,7 @@ fn carry_out(cli: Cli) -> CommandResult {
     })
 }
 
-/// The error for a word that is no command, with the one that was probably meant.
+/// The error for an unknown command, with the likeliest known one.
 fn unknown_command(message: &clap::Error) -> Option<CommandError> {
     if message.kind() != ErrorKind::InvalidSubcommand {
         return None;
@@ -437,8 +437,10 @@ fn refuse_agent() -> Result<(), CommandError> {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     match refuse_process(role, &words) {
-        Some(reason) => Err(CommandError::refused(reason)
-            .hint("the lead of the run, or its user, does what is yours to ask")),
+        Some(reason) => {
+            Err(CommandError::refused(reason)
+                .hint("ask the lead of the run or its user to do this"))
+        }
         None => Ok(()),
     }
 }

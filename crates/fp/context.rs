@@ -193,7 +193,7 @@ impl Context {
 pub(crate) fn this_program() -> Result<PathBuf, CommandError> {
     std::env::current_exe().map_err(|error| {
         CommandError::failed(format!("the program fp can't find itself: {error}"))
-            .hint("on Linux, /proc says where a program is: see to it that it is mounted")
+            .hint("on Linux, mount /proc: it says where a program is")
     })
 }
 
@@ -321,7 +321,7 @@ impl Context {
         Ok(plan)
     }
 
-    /// The same for whoever starts a run: of the plans that are over, the only one there is can go on as well.
+    /// The same for starting a run: a finished plan counts too if it is the only plan.
     pub(crate) fn open_to_lead(&self, selector: Option<&str>) -> Result<OpenPlan, CommandError> {
         let existing = self.plans()?.list()?;
         let only = existing.first().filter(|_| existing.len() == 1);

@@ -432,7 +432,7 @@ fn what_is_not_there_is_refused() {
     hint: `fp show sample-20261121` has the leaves; what concerns the whole tree is said of `tree`
     "#);
     assert_snapshot!(environment.refused_critique(&["--pass", "root"], 1), @r"
-    error: task root has subtasks, and its leaves are what is judged
+    error: task root has subtasks: judge its leaves
     hint: `fp show sample-20261121` has the leaves; what concerns the whole tree is said of `tree`
     ");
     assert_snapshot!(environment.refused_critique(&["--pass", "../../x"], 1), @r#"

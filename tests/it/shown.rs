@@ -136,7 +136,7 @@ fn a_command_with_a_hidden_character_is_refused() {
             assert_eq!(refused.code, 1, "{refused}");
             assert!(refused.stderr.contains("not valid"), "{refused}");
             let found = environment.fp(&["validate", PLAN]).stdout;
-            let code = format!("a character that nobody sees, U+{:04X}", u32::from(hidden));
+            let code = format!("an invisible character, U+{:04X}", u32::from(hidden));
             assert!(found.contains(&code), "{found}");
         }
     }

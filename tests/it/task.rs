@@ -110,7 +110,7 @@ fn what_is_refused() {
     hint: undo the edit of that task in tasks.md and add a new task instead; one that is being built can be released first, a failed one retried
     ");
     assert_snapshot!(revise("3", &new_leaf("4", "d.txt")), @r"
-    error: what is given is task 4, not 3
+    error: the input is task 4, not 3
     hint: give one leaf with all its fields, as the tree has them
     ");
     assert_snapshot!(revise("9", &new_leaf("9", "d.txt")), @r"
@@ -126,7 +126,7 @@ fn what_is_refused() {
     hint: 3: the task has no hints
     ");
     assert_snapshot!(revise("3", "Some prose.\n"), @r"
-    error: what is given is not one task that begins with `- [ID: …]` and has no subtasks
+    error: the input is not a single task that begins with `- [ID: …]` and has no subtasks
     hint: give one leaf with all its fields, as the tree has them
     ");
     assert_snapshot!(environment.refused_task(&["add", PLAN, "--under", "root"], &new_leaf("3", "d.txt")), @r#"
@@ -140,7 +140,7 @@ fn what_is_refused() {
     let headings = Environment::new().repo();
     headings.plan("## [1] Goal\n### [1.1] Part (Complexity: 1)\n- Files: a.txt\n");
     assert_snapshot!(headings.refused_task(&["revise", PLAN, "1.1"], &new_leaf("1.1", "d.txt")), @r"
-    error: task 1.1 is no item of a list
+    error: task 1.1 is not a list item
     hint: `fp fmt sample-20261121` writes the tree as a list
     ");
     assert_snapshot!(environment.fp(&["task", "revise", PLAN, "3", "--file", "gone.md"]), @r"

@@ -414,7 +414,7 @@ fn a_key_that_others_may_know_tells_nothing() {
     fs::set_permissions(&key, fs::Permissions::from_mode(0o644)).unwrap();
     let refused = environment.fp(&["next", PLAN]);
     assert!(
-        refused.code == 2 && refused.stderr.contains("others than you may know"),
+        refused.code == 2 && refused.stderr.contains("somebody else may know"),
         "{refused}"
     );
     environment.done(&["status", PLAN]);
@@ -886,7 +886,7 @@ fn a_store_that_others_may_write_is_no_evidence() {
     fs::set_permissions(environment.trust_store(), fs::Permissions::from_mode(0o666)).unwrap();
     let output = environment.fp(&["next", PLAN]);
     assert!(
-        output.code == 2 && output.stderr.contains("may be written by others"),
+        output.code == 2 && output.stderr.contains("can be changed by other users"),
         "{output}"
     );
     assert!(Path::new(&environment.trust_store()).exists());

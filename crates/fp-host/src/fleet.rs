@@ -186,7 +186,7 @@ fn unreachable_hint(source: &GitError) -> Option<Cow<'_, str>> {
             "look at `git remote -v`: the repository is not there".into()
         }
         () if said(&["No space left on device", "Read-only file system"]) => return source.hint(),
-        () => "see to the connection, and run the command again: what is not handed in yet is kept".into(),
+        () => "check the connection, and run the command again: unsent work is kept".into(),
     })
 }
 
@@ -491,7 +491,7 @@ impl FleetRemote {
         })
     }
 
-    /// Fails if entries have to be signed, and neither one of them names the new tip of the branch, nor somebody signed it.
+    /// Fails if entries have to be signed, the new tip of the branch is unsigned, and no entry names it.
     fn expect_signed_tip(&self, news: &News) -> Result<(), FleetError> {
         let tip = news.tip.as_str();
         let names = |event: &Event| {
@@ -632,8 +632,8 @@ impl FleetRemote {
         Ok(news)
     }
 
-    /// Pushes `lines`, the last of which is `entry`, and with it `commit` to the branch. On success `member` knows it, and
-    /// nothing is written here yet but that it was tried.
+    /// Pushes `lines`, ending with `entry`, and `commit` to the branch with them. On success `member` knows that; nothing else
+    /// is written here yet.
     pub(crate) fn push(
         &self,
         member: &mut Membership,

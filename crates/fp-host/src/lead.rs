@@ -9,7 +9,7 @@ use fp_run::run::State;
 use crate::platform;
 use crate::store;
 
-/// Name of the file that whoever leads a plan has locked.
+/// Name of the file that the lead of a plan keeps locked.
 pub const LEAD_LOCK: &str = "lead.lock";
 
 /// A look at the lead of a plan. It has to come before the log is read: who ends the run afterwards is not gone.

@@ -199,8 +199,8 @@ impl OpenPlan {
         }
     }
 
-    /// The same for whoever holds the lock on worktrees; gives the lock back if this machine has lost tasks, whose work
-    /// [`OpenPlan::keep_lost`] has to keep first.
+    /// The same for a caller that holds the lock on worktrees. Gives the lock back if this machine has lost tasks, because
+    /// [`OpenPlan::keep_lost`] has to keep their work first.
     pub fn try_lock_in_order(&self) -> Result<Result<Ledger<'_>, Synced>, StoreError> {
         let patience =
             Duration::from_secs(self.settings.lock_timeout_seconds.into()).max(SYNC_PATIENCE);

@@ -321,8 +321,7 @@ impl Store {
         Ok(MachineKey::make(&folder)?)
     }
 
-    /// What is about to be appended to. A log that this machine wrote before there were codes is bound to the trust store
-    /// first, as it is now.
+    /// The log that is about to grow. One that this machine wrote before there were codes is first bound to the trust store.
     fn load_to_write(&self) -> Result<(MachineKey, Loaded), StoreError> {
         let key = self.key_to_write()?;
         let mut loaded = self.load()?;

@@ -179,13 +179,13 @@ struct TrustLine {
 
 #[derive(Debug, thiserror::Error)]
 pub enum TrustError {
-    #[error("there is no folder to remember in what you agreed to")]
+    #[error("there is no folder for your approvals")]
     NoFolder,
     #[error(transparent)]
     File(#[from] FileError),
-    #[error("{} may be written by others than you", path.display())]
+    #[error("{} can be changed by other users", path.display())]
     Exposed { path: PathBuf },
-    #[error("others than you may know {}, by which fp tells its own entries", path.display())]
+    #[error("somebody else may know {}, the key by which fp recognises its own entries", path.display())]
     KnownKey { path: PathBuf },
     #[error("{} is no key of fp", path.display())]
     NoKey { path: PathBuf },
@@ -224,7 +224,7 @@ impl Hint for TrustError {
             Self::File(error) => error.hint(),
             Self::Exposed { path } => Some(
                 format!(
-                    "look at what is in it, then take the right away: chmod go-w {}",
+                    "look at what is in it, then remove that right: chmod go-w {}",
                     path.display()
                 )
                 .into(),

@@ -20,13 +20,13 @@ pub enum LeafPlace<'a> {
 pub enum NotPlaced {
     #[error("the tree has no task {0}")]
     UnknownTask(String),
-    #[error("what is given is not one task that begins with `- [ID: …]` and has no subtasks")]
+    #[error("the input is not a single task that begins with `- [ID: …]` and has no subtasks")]
     NotALeaf,
-    #[error("what is given is task {given}, not {wanted}")]
+    #[error("the input is task {given}, not {wanted}")]
     OtherId { wanted: String, given: String },
     #[error("task {0} has subtasks; each of them is edited by itself")]
     HasSubtasks(String),
-    #[error("task {0} is no item of a list")]
+    #[error("task {0} is not a list item")]
     NotInAList(String),
     #[error("in that place it would change task {0} as well")]
     ChangesAnother(String),
@@ -270,15 +270,11 @@ Prose.
             );
         };
         let no_leaf =
-            "what is given is not one task that begins with `- [ID: …]` and has no subtasks";
+            "the input is not a single task that begins with `- [ID: …]` and has no subtasks";
         let new = "- [ID: 3] New (Complexity: 1)\n";
         check(LeafPlace::Instead("9"), new, "the tree has no task 9");
         check(LeafPlace::Below("9"), new, "the tree has no task 9");
-        check(
-            LeafPlace::Instead("2"),
-            new,
-            "what is given is task 3, not 2",
-        );
+        check(LeafPlace::Instead("2"), new, "the input is task 3, not 2");
         check(
             LeafPlace::Instead("1"),
             new,

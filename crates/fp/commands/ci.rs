@@ -38,7 +38,7 @@ pub(crate) enum CiAgent {
 }
 
 impl CiAgent {
-    /// Its name, its npm package, the variable that it reads its key from, and the usual name of that as a secret.
+    /// Its name, its npm package, the variable with its key, and the usual name of that secret.
     fn words(self) -> [(&'static str, &'static str); 4] {
         let [agent, package, key, secret] = match self {
             Self::Claude => [

@@ -137,7 +137,7 @@ pub(crate) fn run(args: ClaimArgs, context: &Context) -> CommandResult {
         .references()
         .map(|text| current_reference(text, stamps, read))
         .collect();
-    // What an unreadable interview says is missing; the task itself isn't.
+    // Without a readable interview the payload lacks the answers, and is still useful.
     let interview = interview_at(&plan.folder.file("interview.json"))
         .ok()
         .flatten();

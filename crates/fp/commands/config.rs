@@ -57,7 +57,7 @@ enum ConfigCommand {
     },
     /// Print the JSON Schema of the files, for editors
     Schema,
-    /// Accept the settings of the project's file that are ignored without your word, as they are now
+    /// Accept the settings of the project's file that need your consent, as they are now
     ///
     /// Shows them and asks. After a change of one of them they are ignored again.
     Trust {
@@ -310,8 +310,11 @@ fn trust(yes: bool, context: &Context) -> CommandResult {
             "{file} sets these, which loosen a check or reach a model:\n{list}"
         ));
         if !input::agrees("Accept them here, as they are now?", context) {
-            return Err(CommandError::refused(format!("nothing of {file} was accepted"))
-                .hint("what you want of it can stand in your own file: `fp config set KEY VALUE --user`"));
+            return Err(
+                CommandError::refused(format!("nothing of {file} was accepted")).hint(
+                    "put what you want of it into your own file: `fp config set KEY VALUE --user`",
+                ),
+            );
         }
     }
     let how = if yes {

@@ -63,14 +63,14 @@ struct RemoteArgs {
     machine: Option<MachineId>,
 }
 
-/// Take part in a shared plan no more
+/// Stop taking part in a shared plan
 #[derive(Debug, clap::Args)]
 pub(crate) struct LeaveArgs {
     /// The plan; defaults to the only one that this clone takes part in.
     plan: Option<String>,
 }
 
-/// List the machines of a shared plan and what each is at
+/// List the machines of a shared plan and what each is doing
 #[derive(Debug, clap::Args)]
 pub(crate) struct FleetArgs {
     /// The plan; defaults to the only active one.
@@ -81,7 +81,7 @@ pub(crate) struct FleetArgs {
 const LOG_REF: &str = "refs/fp/PLAN";
 
 impl RemoteArgs {
-    /// The remote that is meant.
+    /// The named remote, or the only one.
     fn remote(&self, git: &Git) -> Result<String, CommandError> {
         let known = git.remotes()?;
         Ok(match (&self.remote, &known[..]) {
@@ -342,7 +342,7 @@ pub(crate) fn join(args: JoinArgs, context: &Context) -> CommandResult {
 
 fn cannot_write(path: &Path, error: &std::io::Error) -> CommandError {
     CommandError::failed(format!("{} can't be written: {error}", path.display()))
-        .hint("see to the folder, and join again: nothing was shared yet")
+        .hint("fix the folder, and join again: nothing was shared yet")
 }
 
 /// Writes that this machine takes part.

@@ -202,7 +202,7 @@ const BAR: usize = 30;
 const DETAIL: usize = 2;
 /// Columns of a terminal on which a detail stands beside its task.
 const WIDE: RangeInclusive<usize> = 120..=1000;
-/// Most lines of tasks of which none is left out.
+/// Most lines of tasks before some are left out.
 const ROWS: usize = 16;
 /// Most questions.
 const QUESTIONS: usize = 2;

@@ -603,7 +603,7 @@ fn moments(one: &TaskTry) -> String {
     told
 }
 
-/// A heading and a list of this element and class; nothing where no item is to be listed.
+/// A heading and a list of this element and class; nothing without an item.
 fn list<T>(
     page: &mut String,
     heading: &str,

@@ -354,7 +354,7 @@ fn without_the_folder_that_says_where_a_program_is() {
             exit status: 2
             --- stderr
             error: the program fp can't find itself: no /proc/self/exe available. Is /proc mounted?
-            hint: on Linux, /proc says where a program is: see to it that it is mounted
+            hint: on Linux, mount /proc: it says where a program is
             ");
         }
     }

@@ -39,7 +39,7 @@ fn errors_fail_and_warnings_only_under_strict() {
     tasks.md:20:7: warning[vague-acceptance]: "properly" says nothing that can be observed
     20 |     - The line is written properly
        |       ^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-      hint: say what is seen: a value, an error, an exit status, a file
+      hint: name something visible: a value, an error, an exit status, a file
 
     tasks.md: valid, 2 leaf tasks, 0 errors, 1 warning
     "#);
@@ -49,7 +49,7 @@ fn errors_fail_and_warnings_only_under_strict() {
     tasks.md:20:7: warning[vague-acceptance]: "properly" says nothing that can be observed
     20 |     - The line is written properly
        |       ^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-      hint: say what is seen: a value, an error, an exit status, a file
+      hint: name something visible: a value, an error, an exit status, a file
 
     tasks.md: not valid, 2 leaf tasks, 0 errors, 1 warning
     "#);

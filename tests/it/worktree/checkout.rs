@@ -74,7 +74,7 @@ fn a_file_that_the_user_has_changed_is_a_question() {
     exit status: 1
     --- stderr
     error: a.txt has changes (+1 -3) in the checkout that are not committed: commit them or put them back
-    hint: see to it, then answer again
+    hint: fix it, then answer again
     ");
     environment.git(&["checkout", "--quiet", "a.txt"]);
     environment.done(&["answer", PLAN, "q1", "--option", "Retry"]);
@@ -290,7 +290,7 @@ fn a_checkout_that_is_gone_is_named() {
     assert_snapshot!(environment.fp(&["claim", PLAN, "--as", "builder-1"]), @"
     exit status: 2
     --- stderr
-    error: [ROOT]/linked is no checkout of this repository
+    error: [ROOT]/linked is not a checkout of this repository
     hint: run `fp start sample-20261121` in the checkout that should get the commits
     ");
 }

@@ -190,16 +190,16 @@ pub enum AgentNews {
     Closed,
 }
 
-/// Why an agent could not go on, none of it the task's.
+/// Why an agent could not go on, through no fault of the task.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ServiceFault {
-    /// Overloaded, limited or out of reach: another try may do.
+    /// Overloaded, limited or out of reach: another try may help.
     Away(String),
-    /// It won't do before the user has done something: credentials, credit, an unknown model or option.
+    /// The user has to act first: credentials, credit, an unknown model or option.
     Refused(String),
     /// The conversation can't go on; another one may.
     SessionLost(String),
-    /// In words that are not known: a few more tries may do.
+    /// The program gave an unknown reason: another try may help.
     Unknown(String),
 }
 
@@ -278,7 +278,7 @@ impl AgentProgram {
         Ok(made)
     }
 
-    /// The news in one line of output. What is no JSON is meant for people.
+    /// The news in one line of output. A line that isn't JSON is for people.
     fn read(&self, line: &str) -> Vec<AgentNews> {
         let Ok(line) = serde_json::from_str::<Value>(line) else {
             let said = AgentNews::Said(last_part(line, MAX_SAID));
@@ -425,7 +425,7 @@ impl RunningAgent {
         self.program.group.processor_time()
     }
 
-    /// Ends what is left of it, and returns what it said last, and on standard error in few words.
+    /// Ends the rest of the process. Returns its last words and a summary of its standard error.
     pub fn end(self, grace: Duration) -> AgentWords {
         let complaint = self
             .program

@@ -7,9 +7,9 @@ use std::time::{Duration, Instant, SystemTime};
 
 use super::RunningAgent;
 
-/// Most entries of a folder that are looked at, the upper ones first.
+/// Most entries of a folder to look at, the upper ones first.
 const MAX_ENTRIES: usize = 20_000;
-/// What only waits uses a processor for less than one part in so many of the time.
+/// A process that only waits uses less than this fraction of a processor, as one part in `BUSY`.
 const BUSY: u32 = 20;
 
 /// An agent's process as it was last looked at.

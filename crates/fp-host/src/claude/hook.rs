@@ -17,8 +17,7 @@ pub const MAX_EVENT_BYTES: u64 = 64 * 1024 * 1024;
 /// Longest end of the client's record of a conversation that is read, in bytes.
 const MAX_RECORD_BYTES: u64 = 64 * 1024 * 1024;
 
-/// Fields of an answer that the user has not handed in as it stands: the dialog ended by itself while nobody was there,
-/// or the user said something else instead.
+/// Fields that show that an answer is not the user's own: the dialog timed out, or the user said something else.
 const NOT_HANDED_IN: [&str; 3] = ["afkTimeoutMs", "followUp", "response"];
 
 /// A hook event: the fields that several events share, and the whole JSON.

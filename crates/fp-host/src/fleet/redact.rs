@@ -20,7 +20,7 @@ static NAMED: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
-/// A form of secrets, with the words of which a text has to have one.
+/// A form of secrets, with words of which a text must contain at least one.
 struct SecretForm {
     words: Vec<&'static str>,
     pattern: &'static str,

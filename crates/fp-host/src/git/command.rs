@@ -42,8 +42,7 @@ pub(super) const REMOVED: [&str; 16] = [
     "LANGUAGE",
 ];
 
-/// Settings under which git believes nothing but the files: whoever is measured may have changed the repository's
-/// own.
+/// Settings that make git trust only the files: the measured agent may have changed the repository's own settings.
 const FIXED_VIEW: [&str; 10] = [
     "-c",
     "core.fsmonitor=false",

@@ -71,7 +71,7 @@ pub(crate) fn listed(files: &[RepoPath]) -> String {
         .join(", ")
 }
 
-/// The end of a sentence on files that are not put back, since they changed while a commit was tried.
+/// The end of a sentence about files that stay as they are, because they changed during a failed commit.
 pub(crate) fn stays_as_edited(files: &[RepoPath]) -> Option<String> {
     (!files.is_empty()).then(|| format!("; edited meanwhile, and left as it is: {}", listed(files)))
 }

@@ -12,8 +12,8 @@ use super::tree::INDEX;
 use super::{Git, GitError, Oid};
 use crate::platform::{self, os_string};
 
-/// Names no person, since git needs some name: no history will contain the commit object that a merge needs, and whoever
-/// wrote a commit of a ledger is said in it.
+/// The author of commits that are nobody's. Git needs a name, but a merge's commit object enters no history, and a ledger's
+/// commit names its writer in its text.
 pub(super) const NOBODY: [(&str, &str); 4] = [
     ("GIT_AUTHOR_NAME", "fp"),
     ("GIT_AUTHOR_EMAIL", "fp@localhost"),

@@ -76,7 +76,7 @@ pub enum GitError {
     #[error("{} is not in a git working tree", .0.display())]
     NotARepository(PathBuf),
     /// A run's checkout no longer belongs to this repository.
-    #[error("{} is no checkout of this repository", .0.display())]
+    #[error("{} is not a checkout of this repository", .0.display())]
     NotACheckout(PathBuf),
     /// Git refuses to read a repository that somebody else owns.
     #[error("git does not trust the repository, since another user owns it: {0}")]

@@ -175,7 +175,7 @@ impl Git {
         );
     }
 
-    /// Replaces the index of this working tree, a builder's, by one that says the truth about its files.
+    /// Replaces the index of this builder's worktree with one that is true to its files.
     pub(super) fn mend_index(&self) -> Result<(), GitError> {
         let folder = self.temporary_index_of_head()?;
         copy_index(&folder.path().join(INDEX), &self.git_dir().join(INDEX))

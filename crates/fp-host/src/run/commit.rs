@@ -339,8 +339,8 @@ fn changed_since(
     Ok((!changed.is_empty()).then(reason))
 }
 
-/// The tree of which the commit `hash` of `task` is to have the files: the verified one, or that merged onto the
-/// parent of the commit. `None` if it no longer fits there.
+/// The tree whose files the commit `hash` of `task` should have: the verified one, or that merged onto the parent of the
+/// commit. `None` if it no longer fits there.
 fn verified_on(git: &Git, task: &TaskState, hash: &Oid) -> Result<Option<Oid>, RunError> {
     let (Some(base), Some(measured)) = (&task.base, task.measured()) else {
         return Ok(None);

@@ -66,7 +66,7 @@ impl Hint for RunError {
                 );
                 Some(again.into())
             }
-            Self::InTheWay(_) => Some("see to it, then answer again".into()),
+            Self::InTheWay(_) => Some("fix it, then answer again".into()),
             Self::Oid(_) => Some(
                 "the plan's events.jsonl was changed by hand: put back the commit that it named, `git log` shows it"
                     .into(),

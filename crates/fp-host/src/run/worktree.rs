@@ -86,8 +86,8 @@ impl<'p> Worktrees<'p> {
     }
 
     /// Prepares the worktree of `owner`, which is about to claim `task`: as `owner` left it if the task was its last
-    /// one there, else at HEAD of the checkout, with what another builder or an earlier patch has of the task. Says the
-    /// patch that keeps another task's work.
+    /// one there, else at HEAD of the checkout, with what another builder or an earlier patch has of the task. Calls `say`
+    /// with the patch that keeps another task's work.
     pub fn prepare(
         &self,
         state: &State,

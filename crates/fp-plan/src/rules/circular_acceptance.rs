@@ -35,7 +35,7 @@ fn check(_context: &RuleContext<'_>, task: &Task, sink: &mut FindingSink<'_>) {
                 item.span,
                 "the criterion only repeats what the task is called",
             )
-            .hint("say how one can see that it is done");
+            .hint("say how to tell that it is done");
         }
     }
 }

@@ -24,7 +24,7 @@ fn check(_: &RuleContext<'_>, task: &Task, sink: &mut FindingSink<'_>) {
         sink.report(
             task,
             command.span,
-            format!("the command has a character that nobody sees, U+{code:04X}"),
+            format!("the command has an invisible character, U+{code:04X}"),
         )
         .hint("take it out, or put the command into a script");
     }

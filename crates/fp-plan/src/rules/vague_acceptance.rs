@@ -43,7 +43,7 @@ fn check(_context: &RuleContext<'_>, task: &Task, sink: &mut FindingSink<'_>) {
                 item.span,
                 format!("\"{phrase}\" says nothing that can be observed"),
             )
-            .hint("say what is seen: a value, an error, an exit status, a file");
+            .hint("name something visible: a value, an error, an exit status, a file");
         }
     }
 }

@@ -138,7 +138,7 @@ impl CriticRemark {
 pub enum NotJudged {
     #[error("the tree has no leaf {0:?}")]
     UnknownLeaf(String),
-    #[error("task {0} has subtasks, and its leaves are what is judged")]
+    #[error("task {0} has subtasks: judge its leaves")]
     NoLeaf(String),
     #[error("leaf {0} passes and has a finding")]
     Both(TaskId),

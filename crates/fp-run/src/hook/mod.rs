@@ -135,7 +135,7 @@ pub fn refuse_verdict(
     let is_asked = match (agent, agent.known_in(state)) {
         (_, Some(name)) => state.agents.get(&name).is_some_and(asked),
         (HookAgent::Named(_), None) => false,
-        // Its start was not seen; only a verifier of which that holds can be meant.
+        // Nobody saw its start, so it can only be a verifier whose start nobody saw.
         (HookAgent::Background { .. }, None) => {
             let is_known = |name: &AgentName| state.agent_ids.values().any(|known| known == name);
             state

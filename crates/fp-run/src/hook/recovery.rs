@@ -155,7 +155,7 @@ fn one_line(led: LedRun<'_>) -> String {
 }
 
 fn so_far(state: &State) -> String {
-    // To whoever continues it, it doesn't matter whether its lead is there.
+    // Somebody who continues the run doesn't care whether its lead is there.
     StatusReport::new(state, LeadPresence::Unknown)
         .counts
         .in_words()

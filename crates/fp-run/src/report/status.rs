@@ -165,7 +165,7 @@ pub struct TaskLine {
     /// Files added to its scope after the approval.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub granted: Vec<Granted>,
-    /// The commands of its own that are no checks of it any more.
+    /// Its commands that no longer count as checks.
     pub dropped: BTreeSet<String>,
 }
 

@@ -239,7 +239,7 @@ fn reason(
                 "it was done before the plan was imported, commit {}",
                 short(commit)
             ),
-            None => "it was done before the plan was imported, by what its source says".into(),
+            None => "it was done before the plan was imported, according to its source".into(),
         },
         Obstacle::Done => match task.note.as_ref().filter(|_| task.commit.is_none()) {
             Some(note) => format!("it passed, without a commit: {note}"),

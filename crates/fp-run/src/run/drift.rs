@@ -62,7 +62,7 @@ impl Drift {
         told.collect::<Vec<_>>().join("; ")
     }
 
-    /// The changes by the end that names their commit; it is empty for those that name none.
+    /// The changes, grouped by the words that name their commit; empty words for changes without one.
     fn changes_by_end(&self) -> BTreeMap<String, Vec<String>> {
         let mut by_end: BTreeMap<String, Vec<String>> = BTreeMap::new();
         if self.changes.is_empty() {

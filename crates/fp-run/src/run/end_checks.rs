@@ -59,7 +59,7 @@ fn code_spans(text: &str) -> impl Iterator<Item = &str> {
 }
 
 impl State {
-    /// The commands that are due because no task is left; empty while something else is.
+    /// The commands that are due because no task is left; empty while anything else is due.
     pub fn end_commands_due(&self) -> &[String] {
         let commands = self
             .approval

@@ -268,7 +268,7 @@ pub struct RunTerms {
 }
 
 impl RunTerms {
-    /// The part of `terms` that is the run's, whoever leads it.
+    /// The part of `terms` that doesn't depend on the lead.
     pub(super) fn of_run(terms: &Self) -> Self {
         Self {
             max_iterations: terms.max_iterations,

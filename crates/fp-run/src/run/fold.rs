@@ -512,7 +512,7 @@ impl State {
             .is_some_and(|task| task.worktree().is_none())
     }
 
-    /// Remembers `tree` as what the checkout is left in, in a run that recorded how it found it.
+    /// Remembers `tree` as the checkout's last state, in a run that recorded its first.
     fn leave_checkout(&mut self, tree: &str) {
         if let Some(left) = &mut self.checkout_left {
             tree.clone_into(left);

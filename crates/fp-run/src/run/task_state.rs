@@ -155,7 +155,7 @@ pub struct TaskState {
     /// The subject of its last failed verdict: the tree, and the checks that failed in it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failed: Option<MeasuredWork>,
-    /// The commands of its own that are no checks of it any more.
+    /// Its commands that no longer count as checks.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub dropped: BTreeSet<String>,
     /// True if it waits until it is changed and approved again.

@@ -126,7 +126,7 @@ impl ChosenLines<'_> {
         }
     }
 
-    /// The lines in their order, with a mark for each gap behind the first in which something was told.
+    /// The kept lines in order, with a mark for each gap after the first kept line.
     fn text(&self) -> String {
         let mut text = String::new();
         let mut next = self.lines.len();

@@ -41,7 +41,7 @@ fn tell_questions(hook: &IncomingHook) -> Result<(), CommandError> {
         is_open && run.plan.look_at_lead().presence(&run.state) == LeadPresence::Gone
     };
     let mut asked = hook.runs()?.filter(is_asked);
-    // Where several are open the output says which is meant.
+    // If several are open, the output names the right one.
     if let (Some(run), None) = (asked.next(), asked.next()) {
         let text = asked_text(run.plan.id(), &run.state.asks(), &run.state.run_command());
         let reply = HookReply::PromptContext(&text);

@@ -34,8 +34,8 @@ const DRAIN: Duration = Duration::from_secs(2);
 const PAUSES: (Duration, Duration) = (Duration::from_secs(2), Duration::from_secs(300));
 /// Longest time that a program may try by itself to reach its service.
 const MAX_WAIT: Duration = Duration::from_secs(300);
-/// Tries in a row, without one that reached its service, after which a session is told that it has no network; and tries
-/// that may fail in words that are not known.
+/// Failed tries in a row after which a session is told that it has no network; also the number of tries after an unknown
+/// fault.
 const TRIES: u32 = 3;
 /// Time within which a program that fails has failed at once.
 const AT_ONCE: Duration = Duration::from_secs(10);
@@ -293,7 +293,7 @@ impl<'c> Crew<'c> {
         self.members.is_empty() && self.waiting.is_empty()
     }
 
-    /// From now on nothing is started, also not again.
+    /// Starts no agent from now on, not even one that waits for another try.
     pub(super) fn start_nothing_more(&mut self) {
         self.is_ending = true;
         self.waiting.clear();
@@ -573,7 +573,7 @@ impl<'c> Crew<'c> {
         cost.seconds = started.elapsed().as_secs();
         let name = task.name.clone();
         let state = self.plan.load()?.state;
-        // Of a task that was done before anybody looked only its worktree tells. The one of before is not meant.
+        // If the task was done before anybody looked, only the worktree still names it. An earlier task doesn't count.
         let last = state
             .worktrees
             .get(&name)

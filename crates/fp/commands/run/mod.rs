@@ -330,7 +330,7 @@ impl Lead<'_> {
     ) -> Result<TurnOfRun, CommandError> {
         let mut ended = std::mem::take(&mut self.ended);
         let known = self.plan.load()?.state;
-        // Whoever has no process has ended, such as one that claimed under a name of its own choice.
+        // An agent without a process has ended, such as one that claimed under a name of its own choice.
         let works = known
             .agents
             .iter()

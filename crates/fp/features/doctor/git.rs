@@ -40,7 +40,7 @@ pub(super) fn version(said: &str) -> DoctorFinding {
     else {
         return DoctorFinding::warning(
             check,
-            format!("`git --version` says {said:?}, which is no version"),
+            format!("`git --version` says {said:?}, which is not a version"),
         );
     };
     let older = |[major, minor]: [u32; 2], what: &str| {

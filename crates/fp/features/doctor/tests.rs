@@ -197,7 +197,7 @@ fn a_git_that_is_too_old_is_said_to_be_for_what() {
     check(
         &said("hub 1"),
         DoctorLevel::Warning,
-        "`git --version` says \"hub 1\", which is no version",
+        "`git --version` says \"hub 1\", which is not a version",
         None,
     );
     let error = CommandError::failed("no git").hint("get it");

@@ -206,7 +206,7 @@ fn copy_program(from: &Path, to: &Path) -> Result<(), CommandError> {
             "{from} can't be copied into the bundle: {}",
             reason(&error)
         ))
-        .hint("check the path, and start fp by a path where it still is")
+        .hint("check the path, and start fp from where it is now")
     })
 }
 

@@ -88,7 +88,7 @@ pub(crate) fn private_file() -> OpenOptions {
     options
 }
 
-/// True if others than the user may write what has this `metadata`.
+/// True if anybody but the user may write the file with this `metadata`.
 pub(crate) fn is_exposed(metadata: &Metadata) -> bool {
     metadata.uid() != geteuid().as_raw() || metadata.mode() & 0o022 != 0
 }
@@ -102,7 +102,7 @@ pub fn is_executable(metadata: &Metadata) -> bool {
     metadata.is_file() && metadata.mode() & 0o111 != 0
 }
 
-/// Gives what is at `path` to everybody to read, and to run or enter.
+/// Lets everybody read `path`, and run or enter it.
 pub fn set_shared(path: &Path, is_entered: bool) -> io::Result<()> {
     fs::set_permissions(
         path,

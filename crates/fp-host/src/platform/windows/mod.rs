@@ -150,7 +150,7 @@ pub(crate) fn shell(line: &str) -> Option<Command> {
     Some(command)
 }
 
-/// As the system's `tasklist` has it; it is believed if it has this process.
+/// Asks the system's `tasklist`, and believes it only if it lists this process.
 pub fn is_running(process: u32) -> Option<bool> {
     let mut tasklist = Command::new("tasklist");
     tasklist.args(["/nh", "/fo", "csv"]);
