@@ -216,7 +216,7 @@ fn without_an_active_plan_the_last_one_is_read() {
         &["validate"],
         &["schedule"],
         &["evidence", "1.1"],
-        &["export", "--to", "csv"],
+        &["export", "--to", "json"],
         &["critique", "show"],
     ] {
         let said = later.fp(words);
@@ -255,7 +255,7 @@ fn a_plan_without_a_tree_says_what_its_planning_is_at() {
         &["approve"],
         &["signals"],
         &["ready"],
-        &["export", "--to", "csv"],
+        &["export", "--to", "json"],
     ] {
         assert_eq!(environment.fp(words).stderr, said.stderr, "{words:?}");
     }

@@ -20,7 +20,7 @@ mod settle;
 mod words;
 
 pub use draft::PlanDraft;
-pub use export::{csv_text, github_text, json_text, markdown_text, portable_plan};
+pub use export::{json_text, markdown_text, portable_plan};
 pub use folder::SourceFolder;
 pub use formats::{ImportError, RecognisedSource, SourceFormat, read_source, recognise_source};
 pub use part::{PlanPart, take_part};

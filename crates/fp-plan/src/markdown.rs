@@ -55,30 +55,6 @@ pub fn inline(text: &str) -> String {
     out
 }
 
-/// Splits the output of [`inline`] into its parts, in order; the flag is true for a code span.
-pub fn spans(written: &str) -> Vec<(&str, bool)> {
-    let (mut parts, mut from, mut at) = (Vec::new(), 0, 0);
-    while let Some(found) = written[at..].find(['\\', '`']) {
-        at += found;
-        let rest = &written[at..];
-        if let Some(escaped) = rest.strip_prefix('\\') {
-            at += 1 + escaped.chars().next().map_or(0, char::len_utf8);
-            continue;
-        }
-        let run = rest.len() - rest.trim_start_matches('`').len();
-        let span = span_length(rest, run);
-        if let Some(span) = span {
-            parts.push((&written[from..at], false));
-            parts.push((&rest[..span], true));
-            from = at + span;
-        }
-        at += span.unwrap_or(run);
-    }
-    parts.push((&written[from..], false));
-    parts.retain(|(text, _)| !text.is_empty());
-    parts
-}
-
 /// True if [`inline`] must look at this byte.
 fn may_be_markup(byte: u8) -> bool {
     byte.is_ascii_punctuation() && !matches!(byte, b',' | b'\'' | b'"' | b'(' | b'/' | b':' | b';')

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use fp_exchange::{TaskWork, csv_text, github_text, json_text, markdown_text, portable_plan};
+use fp_exchange::{TaskWork, json_text, markdown_text, portable_plan};
 use fp_host::plan::OpenPlan;
 use fp_plan::plan::id::TaskId;
 use fp_plan::plan::{Plan, Task};
@@ -14,7 +14,7 @@ use crate::commands::show;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
 
-/// Export a plan with the state of each task, as JSON, CSV, Mermaid or Markdown
+/// Export a plan with the state of each task, as JSON, Mermaid or Markdown
 ///
 /// The tree need not be valid, but no two tasks may have the same id. An archived plan can be named as well.
 #[derive(Debug, clap::Args)]
@@ -30,15 +30,10 @@ pub(crate) struct ExportArgs {
 enum ExportTarget {
     /// Everything that fp knows of the plan.
     Json,
-    /// A table.
-    Csv,
     /// A flowchart, as `fp show` draws it.
     Mermaid,
     /// The tree, with how far each task is.
     Markdown,
-    /// An array that scripts make issues of.
-    #[value(alias = "github-issues")]
-    Github,
 }
 
 impl ExportTarget {
@@ -46,10 +41,8 @@ impl ExportTarget {
     fn names(self) -> (&'static str, &'static str) {
         match self {
             Self::Json => ("json", "plan.json"),
-            Self::Csv => ("csv", "tasks.csv"),
             Self::Mermaid => ("mermaid", "plan.mmd"),
             Self::Markdown => ("markdown", "tasks.md"),
-            Self::Github => ("github", "issues.json"),
         }
     }
 }
@@ -109,17 +102,7 @@ fn text_of(
             show::chart(context, tree, state, lead, &plan.settings, goal)
         }
         ExportTarget::Json => json_text(&whole),
-        ExportTarget::Csv => csv_text(&whole),
         ExportTarget::Markdown => markdown_text(&whole, tree),
-        ExportTarget::Github => {
-            let (text, too_long) = github_text(&whole);
-            for task in too_long {
-                context.printer.note(&format!(
-                    "note: the text of {task} is longer than GitHub takes"
-                ));
-            }
-            text
-        }
     }
 }
 
