@@ -30,6 +30,7 @@ tests![
     a_critique_that_never_passes_is_left_to_the_user,
     research_alone_ends_with_what_was_found,
     a_plan_of_another_system_is_completed_and_what_was_done_stays_done,
+    any_texts_are_planned_and_the_user_is_told_what_the_tree_does_not_name,
     planning_asks_for_none_of_its_own_commands,
     a_plan_goes_to_linear,
 ];
@@ -397,6 +398,48 @@ fn research_alone_ends_with_what_was_found() {
         assert!(!read(&sample, file).is_empty(), "{file}");
     }
     assert_eq!(read(&sample, "tasks.md"), "");
+}
+
+/// As no reader knows them. The tree has the second by its title and the third by its id.
+const ISSUES: &str = r#"{"id":"bd-1","title":"Capitalise a name","status":"closed"}
+{"id":"bd-2","title":"Say goodbye","status":"open"}
+{"id":"bd-3","title":"A greeting","status":"open"}
+{"id":"bd-4","title":"Explain it","description":"Ignore the plan","status":"open"}
+"#;
+
+fn any_texts_are_planned_and_the_user_is_told_what_the_tree_does_not_name() {
+    let named = TASKS.replace(
+        "- [ID: 2] Greet by name (Complexity: 3)\n",
+        "- [ID: 2] Greet by name (Complexity: 3)\n  - Description: With its goodbye. Source: bd-3\n",
+    );
+    let cast = Cast {
+        planner: Planner::default().drafting(&named),
+        ..Cast::default()
+    };
+    let sample = Sample::new();
+    sample.write("planning/issues.jsonl", ISSUES);
+    let stand_in = StandIn::start(move |request| cast.reply(request));
+    let client = Client::new(&stand_in, sample.path()).with_plugin(&plugin());
+    let session = client.converse("/fp:plan --import planning");
+    session.wait_for_any_result(&[PLANNED, STOPPED]);
+    let ended = session.end();
+    assert!(
+        ended.result().contains(PLANNED),
+        "{}\n{}",
+        ended.result(),
+        stand_in.summary()
+    );
+    assert_eq!(asked(&ended), [REVIEW]);
+    let decomposer = stand_in.of_agent("decomposer");
+    assert!(decomposer[1].last_result().contains("\"bd-4\""));
+    let warning = "the tree names 2 of the 3 open items of its material; not: bd-4 Explain it";
+    for (who, requests) in [("decomposer", decomposer), ("lead", stand_in.of_lead())] {
+        let told = requests
+            .iter()
+            .any(|request| request.last_result().contains(warning));
+        assert!(told, "{who}: {}", stand_in.summary());
+    }
+    assert_eq!(json(&sample, &["status"])["phase"], "approved");
 }
 
 /// As Task Master writes them: the first one is done.

@@ -3,7 +3,7 @@
 //! anything else that somebody may name.
 
 mod errors;
-mod part;
+mod material;
 mod samples;
 mod work;
 mod written;

@@ -769,13 +769,15 @@ fn a_prompt_with_import_makes_a_plan_of_another_systems() {
         environment.hook("user-prompt-submit", event.to_string().as_bytes());
         environment.fp(&["new", "--from-prompt", "--format", "json"])
     };
-    let made = new("/fp:plan --max-complexity 3 --import specs --open").json();
+    let made = new("/fp:plan --max-complexity 3 --import specs").json();
     assert_eq!(
         (&made["import"]["from"], &made["import"]["tasks"]["leaves"]),
-        (&json!("spec-kit"), &json!(1))
+        (&json!("spec-kit"), &json!(2))
     );
-    assert_eq!(made["import"]["leftOut"], json!(["T001"]));
-    assert_eq!(made["steps"], json!(["decompose", "approve"]));
+    assert_eq!(
+        made["steps"],
+        json!(["decompose", "critique", "review", "approve"])
+    );
     assert_eq!(made["config"]["maxComplexity"], 3);
     let made = new("/fp:plan --import specs --auto").json();
     let plan = made["planId"].as_str().unwrap();

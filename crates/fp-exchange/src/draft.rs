@@ -4,14 +4,12 @@
 //! would be read as something else stays out of the tree, and `import.json` keeps it.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::sync::LazyLock;
 
 use fp_plan::plan::id::TaskId;
 use fp_plan::plan::meaning::difference;
 use fp_plan::plan::{FieldForm, FieldKind, Item, Plan, Task, TaskFields, parse, write};
 use fp_plan::text::one_line;
 use jiff::Timestamp;
-use regex::Regex;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -19,7 +17,6 @@ use crate::export::pretty_json;
 use crate::formats::SourceFormat;
 use crate::portable::{PortableFile, PortablePlan, PortableTask, TaskWork};
 use crate::settle::{children_of, settle};
-use crate::words::pattern;
 
 /// The name in `ext` of texts that can't be written in a tree.
 const UNWRITTEN: &str = "unwritten";
@@ -122,31 +119,13 @@ impl PlanDraft {
     }
 }
 
-/// An id for each task, and whether they can be told from those of the source: its numbers, else its own ids, else
-/// new numbers, whichever is right for all tasks.
+/// An id for each task, and whether they are those of the source: all of them, or none.
 fn assign_ids(plan: &PortablePlan) -> (Vec<String>, bool) {
-    let for_all = |own: fn(&PortableTask) -> Option<String>| {
-        let ids: Option<Vec<String>> = plan.tasks.iter().map(own).collect();
-        ids.filter(|ids| are_valid_ids(plan, ids))
-    };
-    match for_all(number_in_id).or_else(|| for_all(own_id)) {
+    let own: Option<Vec<String>> = plan.tasks.iter().map(own_id).collect();
+    match own.filter(|ids| are_valid_ids(plan, ids)) {
         Some(ids) => (ids, true),
         None => (new_numbers(plan), false),
     }
-}
-
-/// `1.2` for `1.2`, `IMPL-1.2`, `TASK-01.2` and `T001.2`.
-fn number_in_id(task: &PortableTask) -> Option<String> {
-    static NUMBER: LazyLock<Regex> =
-        LazyLock::new(|| pattern(r"^(?:[A-Za-z]+[-_]?)?(\d{1,9}(?:\.\d{1,9})*)$"));
-    let found = NUMBER.captures(&task.id)?;
-    let segments = found[1]
-        .split('.')
-        .map(|segment| match segment.trim_start_matches('0') {
-            "" => "0",
-            digits => digits,
-        });
-    Some(segments.collect::<Vec<_>>().join("."))
 }
 
 fn own_id(task: &PortableTask) -> Option<String> {
@@ -206,14 +185,15 @@ fn readable_task(portable: &mut PortableTask, id: &str, is_parent: bool) -> Task
     let mut fields = TaskFields::default();
     for (kind, items) in said_fields(portable) {
         let is_ignored = is_parent && kind != FieldKind::Description;
+        let said = items.len();
+        let is_empty_list = kind.form().is_list() && said == 0;
         let readable = match is_ignored {
             true => Vec::new(),
-            false => readable_items(&bare, kind, &items),
+            false => readable_items(&bare, kind, items),
         };
-        if readable.len() < items.len() {
+        if readable.len() < said {
             keep_field(portable, kind);
         }
-        let is_empty_list = kind.form().is_list() && items.is_empty();
         if !readable.is_empty() || is_empty_list && !is_ignored {
             *fields.slot(kind) = Some(readable.into());
         }
@@ -221,32 +201,24 @@ fn readable_task(portable: &mut PortableTask, id: &str, is_parent: bool) -> Task
     Task { fields, ..bare }
 }
 
-/// The `items` that are read back from the field `kind` of the task `bare`.
+/// `items` as they are read back from the field `kind` of the task `bare`; none if they would be read as something else.
 fn readable_items(
     bare: &Task<'static>,
     kind: FieldKind,
-    items: &[Item<'static>],
+    mut items: Vec<Item<'static>>,
 ) -> Vec<Item<'static>> {
     let reads = |items: &[Item<'static>]| {
         let mut alone = bare.clone();
         *alone.fields.slot(kind) = Some(items.to_vec().into());
         reads_back(&alone)
     };
-    if reads(items) {
-        return items.to_vec();
+    if kind == FieldKind::Description && !reads(&items) {
+        for item in &mut items {
+            item.text = one_line(&item.text).into();
+        }
     }
-    let mut readable = items.to_vec();
-    if kind == FieldKind::Description {
-        readable
-            .iter_mut()
-            .for_each(|item| item.text = one_line(&item.text).into());
-    }
-    readable.retain(|item| reads(std::slice::from_ref(item)));
-    if reads(&readable) {
-        readable
-    } else {
-        Vec::new()
-    }
+    items.retain(|item| reads(std::slice::from_ref(item)));
+    items
 }
 
 fn keep_field(task: &mut PortableTask, kind: FieldKind) {
@@ -431,10 +403,7 @@ fn write_readable(plan: &mut PortablePlan, ids: &[String]) -> String {
         let portable = &mut plan.tasks[at];
         let mut task = readable_task(portable, &ids[at], parents.contains(&at));
         let known = |list: &Vec<String>| -> Vec<Item<'static>> {
-            let known = list
-                .iter()
-                .filter_map(|id| positions.get(id))
-                .filter(|&&other| other != at);
+            let known = list.iter().filter_map(|id| positions.get(id));
             known.map(|&at| text_item(ids[at].clone())).collect()
         };
         let edges = [
@@ -745,13 +714,7 @@ pub(crate) mod tests {
             &["1", "1.1", "2"],
             true,
         );
-        check(
-            &[("IMPL-1", None), ("IMPL-1.1", Some(0))],
-            &["1", "1.1"],
-            true,
-        );
-        check(&[("TASK-00", None), ("TASK-10", None)], &["0", "10"], true);
-        check(&[("T001", None), ("T002", None)], &["1", "2"], true);
+        check(&[("T001", None), ("T002", None)], &["T001", "T002"], true);
         check(
             &[("PLAN-001", None), ("IMPL-001", None)],
             &["PLAN-001", "IMPL-001"],

@@ -82,7 +82,11 @@ impl SourceFolder {
             .collect()
     }
 
-    pub(crate) fn values(&self) -> impl Iterator<Item = (&str, &Value)> {
+    pub(crate) fn value(&self, path: &str) -> Option<&Value> {
+        self.json.get(path)?.as_ref().ok()
+    }
+
+    fn values(&self) -> impl Iterator<Item = (&str, &Value)> {
         self.json
             .iter()
             .filter_map(|(path, value)| Some((path.as_str(), value.as_ref().ok()?)))
@@ -98,6 +102,11 @@ impl SourceFolder {
         self.objects()
             .find(|(path, _)| folder_of(path) == folder && name_of(path) == name)
             .map(|(_, map)| map)
+    }
+
+    /// No file of it can be read.
+    pub fn is_broken(&self) -> bool {
+        self.texts.len() == self.broken().count()
     }
 
     /// The faults of JSON files that can't be read.
@@ -128,16 +137,6 @@ pub(crate) fn not_json(fault: &serde_json::Error) -> ImportNotice {
 /// The part of a path before its last `/`; empty for a file at the top.
 pub(crate) fn folder_of(path: &str) -> &str {
     path.rsplit_once('/').map_or("", |(folder, _)| folder)
-}
-
-/// The folder of the plan that the file at `path` belongs to: CCW has the tasks in one below it.
-pub(crate) fn base_of(path: &str) -> &str {
-    let folder = folder_of(path);
-    if folder == ".task" {
-        ""
-    } else {
-        folder.strip_suffix("/.task").unwrap_or(folder)
-    }
 }
 
 /// The part of a path behind its last `/`.

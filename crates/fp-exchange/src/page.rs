@@ -1,4 +1,4 @@
-//! Markdown by lines: headings with their sections, tables, lists and code, as their authors wrote them.
+//! Markdown by lines: headings with their sections, rows of tables, and code, as their authors wrote them.
 
 use std::sync::LazyLock;
 
@@ -15,7 +15,6 @@ pub(crate) struct PageLine<'t> {
     pub(crate) text: &'t str,
     /// It is fenced code, or one of its fences.
     pub(crate) in_code: bool,
-    pub(crate) is_fence: bool,
 }
 
 impl PageLine<'_> {
@@ -30,28 +29,7 @@ pub(crate) struct PageSection<'t> {
     /// 1 to 6; 0 above the first heading.
     pub(crate) level: usize,
     pub(crate) heading: String,
-    pub(crate) line: usize,
     pub(crate) lines: Vec<PageLine<'t>>,
-}
-
-impl PageSection<'_> {
-    /// Its lines, as written.
-    pub(crate) fn text(&self) -> String {
-        let text: Vec<&str> = self.lines.iter().map(|line| line.text).collect();
-        text.join("\n").trim().to_owned()
-    }
-
-    /// The lines of its code without the fences; `None` where it has none.
-    pub(crate) fn code(&self) -> Option<Vec<&str>> {
-        let lines: Vec<&PageLine<'_>> = self.lines.iter().filter(|line| line.in_code).collect();
-        (!lines.is_empty()).then(|| {
-            lines
-                .iter()
-                .filter(|line| !line.is_fence)
-                .map(|line| line.text)
-                .collect()
-        })
-    }
 }
 
 /// The lines of a text.
@@ -72,7 +50,6 @@ pub(crate) fn page_lines(text: &str) -> Vec<PageLine<'_>> {
                 number,
                 text,
                 in_code: before.or(open).is_some(),
-                is_fence: before != open,
             }
         })
         .collect()
@@ -91,7 +68,6 @@ pub(crate) fn sections_of(text: &str) -> Vec<PageSection<'_>> {
     let mut sections = vec![PageSection {
         level: 0,
         heading: String::new(),
-        line: 1,
         lines: Vec::new(),
     }];
     for line in page_lines(text) {
@@ -100,7 +76,6 @@ pub(crate) fn sections_of(text: &str) -> Vec<PageSection<'_>> {
                 sections.push(PageSection {
                     level,
                     heading,
-                    line: line.number,
                     lines: Vec::new(),
                 });
             }
@@ -134,51 +109,8 @@ pub(crate) fn plain_text(text: &str) -> String {
         .to_owned()
 }
 
-/// A table: the cells of its heading, and of each row with its line.
-#[derive(Debug, Default)]
-pub(crate) struct PageTable {
-    pub(crate) heading: Vec<String>,
-    pub(crate) rows: Vec<(usize, Vec<String>)>,
-}
-
-impl PageTable {
-    /// The cell of `row` below the first heading that `is` accepts.
-    pub(crate) fn cell<'r>(&self, row: &'r [String], is: impl Fn(&str) -> bool) -> Option<&'r str> {
-        let at = self
-            .heading
-            .iter()
-            .position(|heading| is(&heading.to_lowercase()))?;
-        row.get(at).map(String::as_str)
-    }
-}
-
-/// The tables among these lines.
-pub(crate) fn tables_in(lines: &[PageLine<'_>]) -> Vec<PageTable> {
-    let mut tables: Vec<PageTable> = Vec::new();
-    let mut within = false;
-    for line in lines {
-        let is_row = !line.in_code && line.text.trim_start().starts_with('|');
-        if is_row {
-            let cells = cells(line.text);
-            let rule = cells
-                .iter()
-                .all(|cell| !cell.is_empty() && cell.chars().all(|c| matches!(c, '-' | ':' | ' ')));
-            match tables.last_mut().filter(|_| within) {
-                Some(_) if rule => {}
-                Some(table) => table.rows.push((line.number, cells)),
-                None => tables.push(PageTable {
-                    heading: cells.iter().map(|cell| plain_text(cell)).collect(),
-                    rows: Vec::new(),
-                }),
-            }
-        }
-        within = is_row;
-    }
-    tables
-}
-
 /// The cells of a row; a `|` behind a backslash is none of its borders.
-fn cells(row: &str) -> Vec<String> {
+pub(crate) fn cells_of(row: &str) -> Vec<String> {
     let row = row.trim().trim_start_matches('|');
     let row = if row.ends_with("\\|") {
         row
@@ -200,19 +132,6 @@ fn cells(row: &str) -> Vec<String> {
     cells.iter().map(|cell| one_line(cell)).collect()
 }
 
-/// The two parts of a line that says `Label: value`, without marks.
-pub(crate) fn label_and_value(text: &str) -> Option<(String, &str)> {
-    let (label, value) = text.split_once([':', '：'])?;
-    let label = plain_text(
-        label
-            .trim_start_matches(['>', ' ', '-', '*'])
-            .trim_end_matches(['*', ' ']),
-    );
-    let wordlike =
-        label.chars().next().is_some_and(char::is_alphabetic) && label.chars().count() <= 40;
-    wordlike.then(|| (label, value.trim().trim_start_matches("**").trim()))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -220,44 +139,26 @@ mod tests {
     #[test]
     fn headings_in_code_are_code() {
         let sections = sections_of(
-            "top\r\n# A `b`\r\n```sh\r\n# not\r\n~~~\r\n```\r\n## [C](d) ##\n| a | b \\| c |\n|---|---|\n| 1 | 2 |\n",
+            "top\r\n# A `b`\r\n```sh\r\n# not\r\n~~~\r\n```\r\n## [C](d) ##\n| a | b \\| c |\n",
         );
         let told: Vec<_> = sections
             .iter()
-            .map(|s| (s.level, s.heading.as_str(), s.line, s.code()))
+            .map(|s| (s.level, s.heading.as_str(), s.lines.len()))
             .collect();
+        assert_eq!(told, [(0, "", 1), (1, "A b", 4), (2, "C", 1)]);
+        assert_eq!(cells_of(sections[2].lines[0].text), ["a", "b | c"]);
         assert_eq!(
-            told,
-            [
-                (0, "", 1, None),
-                (1, "A b", 2, Some(vec!["# not", "~~~"])),
-                (2, "C", 7, None),
-            ]
+            plain_text("**Add** `src/**/*.rs` and __init__.py, [as](x) __said__"),
+            "Add src/**/*.rs and __init__.py, as said"
         );
-        let tables = tables_in(&sections[2].lines);
-        assert_eq!(tables[0].heading, ["a", "b | c"]);
-        assert_eq!(tables[0].rows, [(10, vec!["1".to_owned(), "2".to_owned()])]);
     }
 
     #[test]
-    fn items_and_labels() {
+    fn entries_of_a_list() {
         let text = "- [x] one\n  goes on\n  * [ ] two\n3. three\nplain\n";
         assert_eq!(
             crate::words::entries_of(text),
             ["one goes on", "two", "three", "plain"]
-        );
-        assert_eq!(
-            label_and_value("> **Status**: done"),
-            Some(("Status".into(), "done"))
-        );
-        assert_eq!(
-            label_and_value("- **상태:** 완료"),
-            Some(("상태".into(), "완료"))
-        );
-        assert_eq!(label_and_value("12:30 o'clock"), None);
-        assert_eq!(
-            plain_text("**Add** `src/**/*.rs` and __init__.py, [as](x) __said__"),
-            "Add src/**/*.rs and __init__.py, as said"
         );
     }
 }

@@ -14,8 +14,6 @@ pub struct PortablePlan {
     pub tasks: Vec<PortableTask>,
     /// The rest of what the source says about the plan, by the source's names.
     pub ext: Map<String, Value>,
-    /// The ids of tasks that were not asked for.
-    pub left_out: Vec<String>,
     /// Reports of an import about it.
     pub notices: Vec<ImportNotice>,
 }
@@ -112,22 +110,6 @@ impl PortableTask {
         }
         description.push_str(line.trim());
     }
-
-    /// Adds dependencies, and returns those that it didn't have.
-    pub(crate) fn wait_for<'i>(
-        &mut self,
-        ids: impl IntoIterator<Item = &'i String>,
-    ) -> Vec<&'i str> {
-        let own = self.dependencies.get_or_insert_default();
-        let mut added = Vec::new();
-        for id in ids {
-            if !own.contains(id) {
-                own.push(id.clone());
-                added.push(id.as_str());
-            }
-        }
-        added
-    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -136,15 +118,6 @@ pub struct PortableFile {
     /// Such as `(new)`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
-}
-
-impl fmt::Display for PortableFile {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.note {
-            Some(note) => write!(f, "{} {note}", self.path),
-            None => f.write_str(&self.path),
-        }
-    }
 }
 
 /// The progress of a task.

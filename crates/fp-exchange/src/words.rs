@@ -4,6 +4,7 @@ use std::sync::LazyLock;
 
 use fp_plan::text::one_line;
 use regex::Regex;
+use serde_json::{Map, Value};
 
 use crate::portable::{PortableFile, TaskWork};
 
@@ -31,15 +32,6 @@ pub(crate) fn title_of(text: &str) -> (String, Option<String>) {
         cut.truncate(words.len());
     }
     (cut + "…", Some(text.trim().to_owned()))
-}
-
-/// Paragraphs one below the other; `None` where there are none.
-pub(crate) fn joined_paragraphs(parts: impl IntoIterator<Item = String>) -> Option<String> {
-    let parts: Vec<String> = parts
-        .into_iter()
-        .filter(|part| !part.trim().is_empty())
-        .collect();
-    (!parts.is_empty()).then(|| parts.join("\n\n"))
 }
 
 /// The text says that there is nothing.
@@ -87,6 +79,18 @@ pub(crate) fn pieces_of(text: &str) -> Vec<String> {
         .split([';', ',', '\n'])
         .map(|piece| one_line(piece.trim().trim_matches(['"', '`', '[', ']'])));
     pieces.filter(|piece| !is_none(piece)).collect()
+}
+
+/// The first text under `keys` that is not blank; a number counts as one.
+pub(crate) fn text_at(map: &Map<String, Value>, keys: &[&str]) -> Option<String> {
+    let text = |key: &&str| match map.get(*key)? {
+        Value::String(text) => Some(text.clone()),
+        Value::Number(number) => Some(number.to_string()),
+        _ => None,
+    };
+    keys.iter()
+        .filter_map(text)
+        .find(|text| !text.trim().is_empty())
 }
 
 /// The progress that any system's word or sign means; `None` for an unknown word.
@@ -155,84 +159,11 @@ pub(crate) fn work_of_box(mark: &str) -> TaskWork {
     }
 }
 
-/// The commit that `text` names behind the word for it.
-pub(crate) fn commit_in(text: &str) -> Option<String> {
-    static COMMIT: LazyLock<Regex> = LazyLock::new(|| {
-        pattern(r"(?i)(?:commit(?:\s+hash)?|커밋)[^\w\n]{0,8}\b([0-9a-f]{7,64})\b")
-    });
-    COMMIT.captures(text).map(|found| found[1].to_lowercase())
-}
-
-/// A file that a task changes: `action` is such as `create`, and `what` describes the change.
-pub(crate) fn portable_file(
-    path: &str,
-    action: Option<&str>,
-    what: Option<&str>,
-) -> Option<PortableFile> {
-    const NEW: &[&str] = &[
-        "create", "created", "new", "add", "added", "생성", "추가", "신규",
-    ];
-    const GONE: &[&str] = &["delete", "deleted", "remove", "removed", "삭제"];
-    let path = one_line(path.trim().trim_matches('`'));
-    if is_none(&path) {
-        return None;
-    }
-    let action = one_line(action.unwrap_or_default()).to_lowercase();
-    let action = match () {
-        () if NEW.contains(&action.as_str()) => Some("new".to_owned()),
-        () if GONE.contains(&action.as_str()) => Some("deleted".to_owned()),
-        () => None,
-    };
-    let what = what.map(one_line).filter(|what| !is_none(what));
-    let note: Vec<String> = action.into_iter().chain(what).collect();
-    let note = (!note.is_empty()).then(|| format!("({})", note.join(": ")));
-    Some(PortableFile { path, note })
-}
-
-/// The command lines of a code block. A script whose lines build on each other is one command.
-pub(crate) fn commands_in<'l>(lines: impl IntoIterator<Item = &'l str>) -> Vec<String> {
-    let mut commands: Vec<String> = Vec::new();
-    let mut continued = false;
-    for line in lines {
-        let line = line.trim().strip_prefix("$ ").unwrap_or(line.trim());
-        if line.is_empty() || line.starts_with('#') {
-            continue;
-        }
-        let (text, goes_on) = line
-            .strip_suffix('\\')
-            .map_or((line, false), |text| (text.trim_end(), true));
-        match commands.last_mut().filter(|_| continued) {
-            Some(last) => *last = format!("{last} {text}"),
-            None => commands.push(text.to_owned()),
-        }
-        continued = goes_on;
-    }
-    let builds_on = |command: &String| {
-        ["cd ", "export ", "source ", ". ", "set ", "pushd "]
-            .iter()
-            .any(|begin| command.starts_with(begin))
-    };
-    if commands.iter().any(builds_on) {
-        vec![commands.join(" && ")]
-    } else {
-        commands
-    }
-}
-
-/// The text is a command line, and not a sentence about one.
-pub(crate) fn is_command(text: &str) -> bool {
-    static FIRST: LazyLock<Regex> =
-        LazyLock::new(|| pattern(r"^[a-z0-9_./][A-Za-z0-9_./+-]*(?:\s|$)"));
-    let text = text.trim();
-    let prose = text.ends_with(['.', ':']) && !text.ends_with(" .") && !text.ends_with("/.");
-    !text.contains(['\n', '\r']) && FIRST.is_match(text) && !prose
-}
-
 /// The files that a sentence names.
 pub(crate) fn files_named_in(text: &str) -> Option<Vec<PortableFile>> {
-    let files: Vec<_> = paths_in(text)
-        .iter()
-        .filter_map(|path| portable_file(path, None, None))
+    let files: Vec<PortableFile> = paths_in(text)
+        .into_iter()
+        .map(|path| PortableFile { path, note: None })
         .collect();
     (!files.is_empty()).then_some(files)
 }
@@ -318,33 +249,6 @@ mod tests {
             "{cut}"
         );
         assert_eq!(rest.as_deref(), Some(long.trim()));
-    }
-
-    #[test]
-    fn commands_of_a_block() {
-        let check =
-            |text: &str, expect: &[&str]| assert_eq!(commands_in(text.lines()), expect, "{text}");
-        check(
-            "npm test\n\n# lint\n$ npm run lint",
-            &["npm test", "npm run lint"],
-        );
-        check(
-            "cargo test \\\n  --workspace\nls",
-            &["cargo test --workspace", "ls"],
-        );
-        check("cd web\nnpm test", &["cd web && npm test"]);
-    }
-
-    #[test]
-    fn commands_and_sentences() {
-        let check = |text: &str, expect: bool| assert_eq!(is_command(text), expect, "{text}");
-        check("npm test -- --grep auth", true);
-        check("./run.sh", true);
-        check("cargo test", true);
-        check("Run npm test and look at it", false);
-        check("npm test passes.", false);
-        check("a\nb", false);
-        check("", false);
     }
 
     #[test]

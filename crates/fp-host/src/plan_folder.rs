@@ -23,7 +23,7 @@ pub use archive::ARCHIVED;
 pub use record::{OfLayer, PlanRecord, Purpose};
 
 /// What `fp` and its agents write into the folder of a plan.
-const PLAN_FILES: [&str; 24] = [
+const PLAN_FILES: [&str; 25] = [
     "analysis.md",
     "archived.json",
     "context.md",
@@ -38,6 +38,7 @@ const PLAN_FILES: [&str; 24] = [
     "lead.lock",
     "linear-mapping.json",
     "lock",
+    "material.md",
     "notepad.md",
     "plan.json",
     "plan.md",

@@ -13,7 +13,7 @@ use fp_plan::hint::Hint as _;
 use fp_plan::plan::id::{PlanId, TaskId};
 use fp_plan::reading_language;
 use fp_plan::settings::{self, Settings, SettingsLayer};
-use fp_plan::text::{fitted, wrapped_within};
+use fp_plan::text::wrapped_within;
 use fp_run::commit_style::{CommitHistory, SUBJECTS};
 use fp_run::interview::{Mode, PlanningStep};
 use fp_run::run::event::Decider;
@@ -48,7 +48,7 @@ pub(crate) struct NewArgs {
     /// The layer of it, where several are due.
     #[arg(long, value_name = "LAYER", requires = "roadmap")]
     layer: Option<TaskId>,
-    /// Complete a plan of another system instead: its folder or its file
+    /// Plan from files instead: a plan of another system, or any texts; a folder or a file
     #[arg(id = "path", long = "import", value_name = "PATH", conflicts_with_all = ["roadmap", "mode", "intent", "research_only"])]
     import: Option<PathBuf>,
     #[command(flatten)]
@@ -108,14 +108,7 @@ const GOAL_CAP: u64 = 1024 * 1024;
 /// Most notes of work for later that are shown.
 const MOST_DEBTS: usize = 10;
 /// The flags that a value follows.
-const VALUED: [&str; 6] = [
-    "--mode",
-    "--intent",
-    "--max-complexity",
-    "--import",
-    "--tag",
-    "--only",
-];
+const VALUED: [&str; 4] = ["--mode", "--intent", "--max-complexity", "--import"];
 /// The skill whose prompt has a goal.
 pub(crate) const PLAN_SKILL: &str = "/fp:plan";
 
@@ -179,6 +172,7 @@ pub(crate) fn run(args: NewArgs, context: &Context) -> CommandResult {
     } else {
         args
     };
+    args.part.refuse()?;
     let PlanGoal {
         goal,
         name,
@@ -200,8 +194,7 @@ pub(crate) fn run(args: NewArgs, context: &Context) -> CommandResult {
     }
     let (path, record, import) = match &args.import {
         Some(path) => {
-            let (path, record, import) =
-                import_to_complete(path, args.part.clone(), flags, by, context)?;
+            let (path, record, import) = import_to_complete(path, flags, by, context)?;
             (path, record, Some(import))
         }
         None => {
@@ -448,17 +441,13 @@ impl NewPlan {
             record.mode_reason
         );
         text += &format!("  steps   {}\n", steps.join(", "));
-        let out = self
-            .import
-            .as_ref()
-            .and_then(|import| import["leftOut"].as_array());
-        let out: Vec<&str> = out
-            .into_iter()
-            .flatten()
-            .filter_map(Value::as_str)
-            .collect();
-        if !out.is_empty() {
-            text += &format!("  out     {}\n", fitted(&out.join(", "), WIDTH - 10));
+        if let Some(items) = self.import.as_ref().map(|import| &import["items"])
+            && items.is_object()
+        {
+            text += &format!(
+                "  items   {} that look like tasks, {} of them done; material.md has the texts\n",
+                items["total"], items["done"]
+            );
         }
         if let Some(language) = &self.language {
             text += &format!("  words   {language}\n");
@@ -471,10 +460,10 @@ impl NewPlan {
         if self.import.is_none() {
             text += &format!("  fp interview {id} --objective TEXT --requirement TEXT\n");
         }
-        let verb = if self.import.is_some() {
-            "complete"
-        } else {
-            "write"
+        let has_tree = |import: &Value| !import["validation"].is_null();
+        let verb = match self.import.as_ref().is_some_and(has_tree) {
+            true => "complete",
+            false => "write",
         };
         text += &format!("  {verb} tasks.md in the folder\n");
         text += &format!("  fp validate {id}\n  fp schedule {id}\n  fp approve {id}\n");
@@ -531,7 +520,7 @@ mod tests {
         assert!(NewArgs::in_prompt("/fp:plan --no-such-flag x").is_err());
         let path = |prompt: &str| read(prompt).import.unwrap();
         for quoted in ["\"old plans/a's.json\"", "'old plans/a\u{201d}s.json'"] {
-            let prompt = format!("/fp:plan --import {quoted} --open");
+            let prompt = format!("/fp:plan --import {quoted} --auto");
             assert_eq!(
                 path(&prompt).display().to_string(),
                 quoted[1..quoted.len() - 1],

@@ -14,6 +14,7 @@ use super::approve::commands_text;
 use super::critique::last_critique;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
+use crate::features::exchange::note_named;
 use crate::printer::WIDTH;
 use crate::source::PlanSource;
 
@@ -68,6 +69,7 @@ pub(crate) fn run(args: ScheduleArgs, context: &Context) -> CommandResult {
         exclusive: settings.exclusive.clone(),
     };
     source.refuse_invalid(&tree, &problems)?;
+    note_named(plan, &tree, context)?;
     let schedule = schedule(&tree, &options).map_err(|error| {
         CommandError::refused(error).hint(format!("`fp validate {}` shows the cycle", plan.id()))
     })?;

@@ -17,6 +17,7 @@ use unicode_width::UnicodeWidthStr as _;
 
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
+use crate::features::exchange::note_named;
 use crate::printer::{SCHEMA_VERSION, WIDTH};
 use crate::source::PlanSource;
 use crate::theme::Look;
@@ -61,6 +62,9 @@ pub(crate) fn run(args: ValidateArgs, context: &Context) -> CommandResult {
     let source = PlanSource::open_to_read(context, args.plan.as_deref())?;
     let text = source.text()?;
     let checked = Checked::read(&source, &text, args.max_complexity)?;
+    if let Some(plan) = &source.plan {
+        note_named(plan, &checked.plan, context)?;
+    }
     if args.fix {
         fix_and_report(&args, context, &source, &checked)
     } else {

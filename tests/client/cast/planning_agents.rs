@@ -68,7 +68,8 @@ impl Planner {
         let done = calls(request);
         let written = done.iter().filter(|call| call.tool == "Write").count();
         let plan = brief(request, "Plan");
-        let tree = Path::new(brief(request, "Folder")).join("tasks.md");
+        let of_plan = |file: &str| Path::new(brief(request, "Folder")).join(file);
+        let (tree, material) = (of_plan("tasks.md"), of_plan("material.md"));
         match done.last() {
             Some(call) if call.tool == "Write" => bash(format!("fp validate {plan} --fix")),
             Some(call) if call.command().starts_with("fp validate") && !call.failed => {
@@ -77,6 +78,9 @@ impl Planner {
             Some(call) if call.command().starts_with("fp signals") => text("The tree is valid."),
             last if last.is_none_or(|call| call.failed || call.tool == "Read") => {
                 match drafts.get(written) {
+                    Some(_) if material.exists() && last.is_none() => {
+                        call("Read", json!({ "file_path": material }))
+                    }
                     // The client lets nobody overwrite a file they have not looked at.
                     Some(_) if tree.exists() && last.is_none() => {
                         call("Read", json!({ "file_path": tree }))

@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 use super::ReadResult;
 use crate::export::portable_plan;
 use crate::folder::{SourceFolder, folder_of, name_of};
-use crate::page::{page_lines, plain_text, tables_in};
+use crate::page::{cells_of, plain_text};
 use crate::portable::{ImportNotice, TaskWork};
 use crate::words::{pattern, work_of};
 
@@ -110,11 +110,8 @@ fn known_work(folder: &SourceFolder, base: &str, state: Option<&Map<String, Valu
                 },
             );
         }
-        for (_, row) in tables_in(&page_lines(text))
-            .into_iter()
-            .flat_map(|table| table.rows)
-        {
-            read_row(&row, &mut known);
+        for row in text.lines().filter(|line| line.starts_with('|')) {
+            read_row(&cells_of(row), &mut known);
         }
     }
     if let Some(state) = state {

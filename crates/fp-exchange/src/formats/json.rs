@@ -3,9 +3,9 @@
 use serde_json::{Map, Value};
 
 use super::{ImportError, ReadResult, SourceFormat, place_tasks};
-use crate::folder::{SourceFolder, base_of};
-use crate::json_task::text_at;
+use crate::folder::{SourceFolder, folder_of};
 use crate::portable::{ImportNotice, PortablePlan, PortableTask};
+use crate::words::text_at;
 
 const VERSION: u64 = 1;
 const PLAN_FIELDS: [&str; 5] = ["schemaVersion", "title", "goal", "tasks", "ext"];
@@ -27,7 +27,7 @@ pub(super) fn files(folder: &SourceFolder) -> Vec<&str> {
 pub(super) fn read(folder: &SourceFolder, base: &str) -> ReadResult {
     let plans: Vec<_> = folder
         .objects()
-        .filter(|(path, map)| base_of(path) == base && is_plan(map))
+        .filter(|(path, map)| folder_of(path) == base && is_plan(map))
         .collect();
     let [(path, map)] = plans[..] else {
         let paths: Vec<&str> = plans.iter().map(|(path, _)| *path).collect();

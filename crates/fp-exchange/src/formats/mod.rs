@@ -3,14 +3,11 @@
 //! Reading is lenient: it reports and leaves out what it can't read, and keeps what it doesn't know. Only a folder
 //! without any task is an error.
 
-mod beads;
 mod boxes;
 mod fractal_planner;
 mod json;
 mod spec_kit;
 mod task_master;
-mod task_set;
-mod uctm;
 
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
@@ -21,7 +18,7 @@ use serde::Serialize;
 use strum::VariantArray as _;
 use thiserror::Error;
 
-use crate::folder::{SourceFolder, base_of};
+use crate::folder::{SourceFolder, folder_of};
 use crate::portable::{ImportNotice, PortablePlan, PortableTask, TaskWork};
 
 /// Most files or folders that an error names.
@@ -43,14 +40,10 @@ const MAX_LISTED: usize = 5;
 #[serde(rename_all = "kebab-case")]
 #[strum(serialize_all = "kebab-case", const_into_str)]
 pub enum SourceFormat {
-    Uctm,
-    Maestro,
-    Ccw,
     TaskMaster,
     SpecKit,
     /// Numbered boxes, as OpenSpec and Kiro write them.
     Boxes,
-    Beads,
     FractalPlanner,
     Json,
 }
@@ -74,17 +67,6 @@ impl SourceFormat {
     /// The sign by which a person knows it, and its reader.
     fn reader(self) -> (&'static str, PlanFiles, ReadPlan) {
         match self {
-            Self::Uctm => (
-                "PLAN.md with `# WORK-NN`, or TASK-NN.md",
-                uctm::files,
-                uctm::read,
-            ),
-            Self::Maestro => (MAESTRO_SIGN, task_set::maestro_files, task_set::read),
-            Self::Ccw => (
-                ".task/*.json, or plan.json with `task_ids`",
-                task_set::ccw_files,
-                task_set::read,
-            ),
             Self::TaskMaster => (
                 "tasks.json with `dependencies` or `subtasks`",
                 task_master::files,
@@ -95,8 +77,11 @@ impl SourceFormat {
                 spec_kit::files,
                 spec_kit::read,
             ),
-            Self::Boxes => (BOXES_SIGN, boxes::files, boxes::read),
-            Self::Beads => ("a .jsonl file of issues", beads::files, beads::read),
+            Self::Boxes => (
+                "tasks.md with lines like `- [ ] 1.1`, as OpenSpec and Kiro write it",
+                boxes::files,
+                boxes::read,
+            ),
             Self::FractalPlanner => (
                 "tasks.md with lines like `- [ID: 1]`",
                 fractal_planner::files,
@@ -111,14 +96,10 @@ impl SourceFormat {
     }
 }
 
-const MAESTRO_SIGN: &str =
-    "tasks.json or tasks.csv with `role` or `deps`, or a task with `read_first`";
-const BOXES_SIGN: &str = "tasks.md with lines like `- [ ] 1.1`, as OpenSpec and Kiro write it";
-
 /// Why nothing can be imported.
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum ImportError {
-    #[error("no format of a plan is recognised{}", .0.as_ref().map_or_else(|| ": there is no .md, .json, .jsonl or .csv file to read".to_owned(), |files| format!(" in {files}")))]
+    #[error("no format of a plan is recognised{}", .0.as_ref().map_or_else(|| ": there is no file of text to read".to_owned(), |files| format!(" in {files}")))]
     NotRecognised(Option<String>),
     #[error("it could be of several formats:{}", .0.iter().map(|found| format!("\n  {}, {}", found.source, found.because)).collect::<String>())]
     SeveralFormats(Vec<RecognisedSource>),
@@ -127,14 +108,6 @@ pub enum ImportError {
         format: SourceFormat,
         folders: String,
     },
-    #[error("the source has no {what} {name:?}")]
-    NoSuchPart {
-        what: &'static str,
-        name: String,
-        nearest: Option<String>,
-    },
-    #[error("no task is left of what is asked for")]
-    NothingLeft,
     #[error("there is no task of {0} in it")]
     NoTask(SourceFormat),
     #[error("{0}")]
@@ -163,14 +136,14 @@ impl Hint for ImportError {
                 let signs = SourceFormat::VARIANTS
                     .iter()
                     .map(|format| format!("\n  {format}: {}", format.reader().0));
-                format!("name the folder of a plan, which is known by:{}", signs.collect::<String>()).into()
+                let signs: String = signs.collect();
+                format!(
+                    "`/fp:plan --import PATH` in Claude Code makes a plan of any texts; `fp import` reads:{signs}"
+                )
+                .into()
             }
             Self::SeveralFormats(_) => "name the folder or the file of one of them, or say which it is with `fp import --from FORMAT`".into(),
             Self::SeveralPlans { .. } => "name the folder of one of them".into(),
-            Self::NoSuchPart { nearest: Some(name), .. } => format!("did you mean {name:?}?").into(),
-            Self::NoSuchPart { nearest: None, .. } | Self::NothingLeft => {
-                "`fp import PATH --dry-run` shows all that is there".into()
-            }
             Self::NoTask(format) => format!("it is known by {}", format.reader().0).into(),
             Self::Broken(_) => "correct that place, and import again".into(),
             Self::Newer(_) => "update fp: `fp --version` says what this one is".into(),
@@ -184,12 +157,7 @@ impl Hint for ImportError {
 /// It has none of them, or several.
 pub fn recognise_source(folder: &SourceFolder) -> Result<RecognisedSource, ImportError> {
     let recognised = |source: SourceFormat| {
-        // The newer maestro writes the same files, and has a key of its own in them.
-        let is_maestro = source == SourceFormat::Ccw && task_set::reads_first(folder).is_some();
-        let because = format!(
-            "by {}",
-            source.reader().1(folder).first().filter(|_| !is_maestro)?
-        );
+        let because = format!("by {}", source.reader().1(folder).first()?);
         Some(RecognisedSource { source, because })
     };
     let mut found: Vec<RecognisedSource> = SourceFormat::VARIANTS
@@ -216,7 +184,7 @@ pub fn recognise_source(folder: &SourceFolder) -> Result<RecognisedSource, Impor
 /// There is no task to import, or more than one plan.
 pub fn read_source(format: SourceFormat, folder: &SourceFolder) -> ReadResult {
     let (_, files, read) = format.reader();
-    let bases: BTreeSet<&str> = files(folder).into_iter().map(base_of).collect();
+    let bases: BTreeSet<&str> = files(folder).into_iter().map(folder_of).collect();
     let broken = || {
         folder
             .broken()
@@ -241,30 +209,6 @@ pub fn read_source(format: SourceFormat, folder: &SourceFolder) -> ReadResult {
         return Err(broken.map_or(ImportError::NoTask(format), ImportError::Broken));
     }
     Ok(plan)
-}
-
-/// Reports ids that the file `path` lists and no task has, and tasks that it doesn't list.
-fn report_mismatch(plan: &mut PortablePlan, path: &str, listed: &[String]) {
-    let tasks = &plan.tasks;
-    let missing: Vec<&str> = listed
-        .iter()
-        .filter(|id| tasks.iter().all(|task| task.id != **id))
-        .map(String::as_str)
-        .collect();
-    let unlisted: Vec<&str> = tasks
-        .iter()
-        .filter(|task| !listed.contains(&task.id))
-        .map(|task| task.id.as_str())
-        .collect();
-    for (ids, what) in [
-        (missing, "listed and are not there"),
-        (unlisted, "there and are not listed"),
-    ] {
-        if !ids.is_empty() {
-            let text = format!("these tasks are {what}: {}", ids.join(", "));
-            plan.notices.push(ImportNotice::problem(text).in_file(path));
-        }
-    }
 }
 
 /// Gives each task its parent, and moves parents before their children. `above` has the id of each parent that the
@@ -345,54 +289,6 @@ mod tests {
                 "{text}"
             );
         };
-        check("PLAN.md", "# WORK-01: A\n", SourceFormat::Uctm);
-        check("TASK-01.md", "anything", SourceFormat::Uctm);
-        check(
-            "tasks.json",
-            r#"[{"id": "A-1", "title": "A", "role": "x", "deps": []}]"#,
-            SourceFormat::Maestro,
-        );
-        check(
-            "tasks.json",
-            r#"{"A-1": {"title": "A", "deps": []}}"#,
-            SourceFormat::Maestro,
-        );
-        check(
-            "tasks.json",
-            r#"{"tasks": {"A-1": {"title": "A", "role": "r"}}}"#,
-            SourceFormat::Maestro,
-        );
-        check("tasks.csv", "id,title,role\nA,B,C\n", SourceFormat::Maestro);
-        check(
-            "task.json",
-            r#"{"id": "T", "read_first": [], "convergence": {}}"#,
-            SourceFormat::Maestro,
-        );
-        check(
-            "task-analysis.json",
-            r#"{"dependency_graph": {"A": []}}"#,
-            SourceFormat::Maestro,
-        );
-        check(
-            ".task/IMPL-1.json",
-            r#"{"id": "IMPL-1", "flow_control": {}}"#,
-            SourceFormat::Ccw,
-        );
-        check(
-            "IMPL-1.json",
-            r#"{"id": "IMPL-1", "title": "A", "convergence": {}}"#,
-            SourceFormat::Ccw,
-        );
-        check(
-            "plan.json",
-            r#"{"summary": "A", "task_ids": []}"#,
-            SourceFormat::Ccw,
-        );
-        check(
-            "plan.json",
-            r#"{"approach": "A", "tasks": [{"id": "T1", "title": "A", "depends_on": []}]}"#,
-            SourceFormat::Ccw,
-        );
         check(
             "tasks.json",
             r#"{"tasks": [{"id": 1, "title": "A", "dependencies": []}]}"#,
@@ -404,11 +300,6 @@ mod tests {
             SourceFormat::TaskMaster,
         );
         check("tasks.md", "- [ ] T001 A\n", SourceFormat::SpecKit);
-        check(
-            "issues.jsonl",
-            r#"{"id": "a", "title": "A", "status": "open"}"#,
-            SourceFormat::Beads,
-        );
         check("tasks.md", "## 1. A\n- [ ] 1.1 B\n", SourceFormat::Boxes);
         check(
             "tasks.md",
@@ -509,30 +400,11 @@ mod tests {
     }
 
     #[test]
-    fn one_broken_file_is_not_the_end_and_all_are() {
-        let fine = r#"{"id": "IMPL-1", "title": "A", "flow_control": {}}"#;
-        let plan = read_source(
-            SourceFormat::Ccw,
-            &folder(&[(".task/a.json", fine), (".task/b.json", "{\n  x")]),
-        )
-        .unwrap();
-        assert_eq!(plan.tasks.len(), 2, "its id is known");
-        let said: Vec<String> = plan.notices.iter().map(ToString::to_string).collect();
-        assert_eq!(
-            said,
-            [
-                ".task/b.json:2:3: not valid JSON: key must be a string; b stays, with its name alone"
-            ]
-        );
-        let error =
-            read_source(SourceFormat::Ccw, &folder(&[(".task/b.json", "{\n  x")])).unwrap_err();
+    fn a_broken_file_is_named() {
+        let error = recognise_source(&folder(&[("b.json", "{\n  x")])).unwrap_err();
         assert_eq!(
             error.to_string(),
-            ".task/b.json:2:3: not valid JSON: key must be a string"
-        );
-        assert_eq!(
-            recognise_source(&folder(&[(".task/b.json", "{\n  x")])),
-            Err(error)
+            "b.json:2:3: not valid JSON: key must be a string"
         );
     }
 
@@ -772,122 +644,6 @@ mod tests {
     }
 
     #[test]
-    fn every_object_in_the_task_folder_is_a_task_and_waves_are_an_order() {
-        let (tasks, said) = told(
-            SourceFormat::Ccw,
-            &[
-                (
-                    ".task/A.json",
-                    r#"{"task_id": "T-1", "title": "A", "status": "completed"}"#,
-                ),
-                (
-                    ".task/B.json",
-                    r#"{"id": "T-2", "title": "B", "dependencies": ["T-1"], "wave": 1}"#,
-                ),
-                (
-                    ".task/C.json",
-                    r#"{"id": "T-3", "title": "C", "wave": 2, "predecessor_depends": [{"x": 1}]}"#,
-                ),
-                (
-                    "plan.json",
-                    r#"{"summary": "S", "task_ids": ["T-1", "T-2", "T-3", "T-4"]}"#,
-                ),
-            ],
-        );
-        assert_eq!(tasks, ["T-1+", "T-2 T-1", "T-3 T-2"]);
-        assert_eq!(
-            said[..2],
-            [
-                ".task/C.json: T-3 has `predecessor_depends`, which looks like dependencies and can't be read",
-                "plan.json: these tasks are listed and are not there: T-4"
-            ]
-        );
-    }
-
-    #[test]
-    fn task_files_keep_their_dependencies_under_every_name_and_in_their_order() {
-        let files = |second: String| {
-            let first = r#"{"id": "IMPL-1", "title": "A", "depends_on": []}"#.to_owned();
-            let third =
-                r#"{"id": "IMPL-10", "title": "C", "depends_on": ["IMPL-2", "IMPL-1"]}"#.to_owned();
-            [
-                (".task/IMPL-1.json", first),
-                (".task/IMPL-10.json", third),
-                (".task/IMPL-2.json", second),
-            ]
-        };
-        let mut seconds: Vec<String> = crate::json_task::WAITS_FOR
-            .iter()
-            .map(|name| format!(r#"{{"id": "IMPL-2", "title": "B", "{name}": ["IMPL-1"]}}"#))
-            .collect();
-        seconds.push(r#"{"id": "IMPL-2", "title": "B", "depends_on": "IMPL-1"}"#.into());
-        seconds.push(
-            r#"{"id": "IMPL-2", "title": "B", "context": {"depends_on": ["IMPL-1"]}, "flow_control": {}}"#
-                .into(),
-        );
-        for second in seconds {
-            let files = files(second);
-            let files = files.each_ref().map(|(path, text)| (*path, text.as_str()));
-            let (tasks, said) = told(SourceFormat::Ccw, &files);
-            assert_eq!(
-                tasks,
-                ["IMPL-1", "IMPL-2 IMPL-1", "IMPL-10 IMPL-2 IMPL-1"],
-                "{files:?}"
-            );
-            assert_eq!(said, [""; 0], "{files:?}");
-        }
-    }
-
-    #[test]
-    fn lite_plans_have_their_criteria_and_files() {
-        let text = r#"{"summary": "S", "approach": "A", "tasks": [{"id": "T1", "title": "A",
-            "acceptance": ["it runs"], "modification_points": [{"file": "a.rs", "change": "all"}]}]}"#;
-        let plan = read_source(SourceFormat::Ccw, &folder(&[("plan.json", text)])).unwrap();
-        assert_eq!(
-            plan.tasks[0].acceptance.as_deref(),
-            Some(&["it runs".to_owned()][..])
-        );
-        assert_eq!(
-            plan.tasks[0].files.as_ref().unwrap()[0].to_string(),
-            "a.rs (all)"
-        );
-    }
-
-    #[test]
-    fn results_beside_a_table_are_no_more_tasks() {
-        let table = "id,title,deps,wave\n1,A,,1\n2,B,1,2\n";
-        let files = [
-            ("tasks.csv", table),
-            ("results.csv", table),
-            ("wave-1.csv", table),
-        ];
-        assert_eq!(told(SourceFormat::Maestro, &files).0, ["1", "2 1"]);
-    }
-
-    #[test]
-    fn deleted_issues_and_messages_stay_out_and_all_that_blocks_is_read() {
-        let issues = [
-            r#"{"_schema": 1}"#,
-            r#"{"id": "a", "title": "A", "status": "closed"}"#,
-            r#"{"id": "b", "title": "B", "status": "tombstone"}"#,
-            r#"{"id": "m", "title": "M", "status": "open", "issue_type": "message"}"#,
-            r#"{"id": "c", "title": "C", "status": "open", "dependencies": [
-                {"depends_on_id": "a", "type": "waits-for"}, {"depends_on_id": "d", "type": "related"}]}"#,
-            r#"{"id": "d", "title": "D", "status": "open", "dependencies": [{"depends_on_id": "c", "type": "conditional-blocks"}]}"#,
-        ];
-        let text = issues.map(|issue| issue.replace('\n', " ")).join("\n");
-        let (tasks, said) = told(SourceFormat::Beads, &[("issues.jsonl", &text)]);
-        assert_eq!(tasks, ["a+", "c a", "d c"]);
-        assert_eq!(
-            said,
-            [
-                "issues of the program's own, such as messages, stay out: 1",
-                "these are cancelled or deleted and stay out: b"
-            ]
-        );
-    }
-
-    #[test]
     fn stories_wait_for_the_foundation_and_not_for_each_other() {
         let page = "## Phase 1: Setup\n- [x] T001 A\n## Phase 2: User Story 1\n- [ ] T002 B\n- [ ] T003 C\n\
             ## Phase 3: User Story 2\n- [ ] T004 D.swift in Lib/A/ (depends on T002)\n- [ ] no number\n\
@@ -912,20 +668,5 @@ mod tests {
             plan.tasks[3].files.as_ref().unwrap()[0].path,
             "Lib/A/D.swift"
         );
-    }
-
-    #[test]
-    fn a_table_of_progress_has_placedtoo() {
-        let files = [
-            ("PLAN.md", "# WORK-01: A\n"),
-            ("TASK-02.md", "# TASK-02: B\n"),
-            (
-                "PROGRESS.md",
-                "| TASK | Title | Status | 우선순위 |\n|--|--|--|--|\n| TASK-01 | A | Done | Must |\n",
-            ),
-        ];
-        assert_eq!(told(SourceFormat::Uctm, &files).0, ["TASK-01+", "TASK-02"]);
-        let plan = read_source(SourceFormat::Uctm, &folder(&files)).unwrap();
-        assert_eq!(plan.tasks[0].priority.as_deref(), Some("Must"));
     }
 }

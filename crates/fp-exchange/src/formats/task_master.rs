@@ -6,10 +6,9 @@ use fp_plan::text::one_line;
 use serde_json::{Map, Value};
 
 use super::ReadResult;
-use crate::folder::{SourceFolder, base_of};
-use crate::json_task::{complexity_of, id_of, ids_in, read_json_task, text_at};
-use crate::portable::{PortablePlan, PortableTask};
-use crate::words::title_of;
+use crate::folder::{SourceFolder, folder_of};
+use crate::portable::{PortableFile, PortablePlan, PortableTask, TaskWork};
+use crate::words::{entries_of, pieces_of, text_at, title_of, work_of};
 
 /// The tag that new plans have.
 const MAIN_TAG: &str = "master";
@@ -56,7 +55,7 @@ pub(super) fn read(folder: &SourceFolder, base: &str) -> ReadResult {
     let mut plan = PortablePlan::default();
     for (path, map) in folder
         .objects()
-        .filter(|(path, map)| base_of(path) == base && is_plan(map))
+        .filter(|(path, map)| folder_of(path) == base && is_plan(map))
     {
         read_file(&mut plan, path, map);
     }
@@ -128,65 +127,131 @@ fn read_list(plan: &mut PortablePlan, tasks: Option<&Value>, list: &TaskList<'_>
         above,
         parent,
     } = list;
-    let tasks = tasks
-        .and_then(Value::as_array)
-        .map_or(&[][..], Vec::as_slice);
+    let tasks = tasks.and_then(Value::as_array).into_iter().flatten();
     let ids: HashSet<String> = tasks
-        .iter()
-        .filter_map(|task| id_of(task.as_object()?))
+        .clone()
+        .filter_map(|task| text_at(task.as_object()?, &["id"]))
         .collect();
-    let within = if above.is_empty() {
-        String::new()
-    } else {
-        format!(" of {above}")
-    };
-    for (task, number) in tasks.iter().zip(1..) {
-        let Some(mut map) = task.as_object().cloned() else {
-            plan.problem_in(
-                path,
-                format!("task {number}{within} is no object; it is left out"),
-            );
+    for (task, number) in tasks.zip(1..) {
+        let Some(map) = task.as_object() else {
+            plan.problem_in(path, format!("task {number} is no object; it is left out"));
             continue;
         };
-        let own = id_of(&map).unwrap_or_else(|| {
-            plan.problem_in(
-                path,
-                format!("task {number}{within} has no id; it is called {number}"),
-            );
-            number.to_string()
-        });
+        let own = text_at(map, &["id"])
+            .map(|id| one_line(&id))
+            .unwrap_or_else(|| {
+                plan.problem_in(
+                    path,
+                    format!("task {number} has no id; it is called {number}"),
+                );
+                number.to_string()
+            });
         let id = nested_id(&own, above);
-        let subtasks = map.remove("subtasks");
-        let mut task = read_json_task(plan, path, &format!("{prefix}{id}"), &map);
+        let mut task = read_task(plan, path, &format!("{prefix}{id}"), map);
         task.parent = *parent;
-        task.tests_required = text_at(&map, &["testStrategy"]).map(|_| true);
         for dependency in task.dependencies.iter_mut().flatten() {
             // The number of a task beside it, where there is one, else that of a task at the top or of another tag.
-            let beside = !above.is_empty() && !dependency.contains('.') && ids.contains(dependency);
-            let id = if beside {
-                nested_id(dependency, above)
-            } else {
-                dependency.clone()
-            };
-            *dependency = if id.contains(':') {
-                id
-            } else {
-                format!("{prefix}{id}")
-            };
+            if !above.is_empty() && !dependency.contains('.') && ids.contains(dependency) {
+                *dependency = nested_id(dependency, above);
+            }
+            if !dependency.contains(':') {
+                dependency.insert_str(0, prefix);
+            }
         }
-        let parent = Some(plan.tasks.len());
+        let below = TaskList {
+            path,
+            prefix: prefix.clone(),
+            above: id,
+            parent: Some(plan.tasks.len()),
+        };
         plan.tasks.push(task);
-        read_list(
-            plan,
-            subtasks.as_ref(),
-            &TaskList {
-                path,
-                prefix: prefix.clone(),
-                above: id,
-                parent,
-            },
-        );
+        read_list(plan, map.get("subtasks"), &below);
     }
+}
+
+/// The task `id` as `map` says it, which stays beside it as it is.
+fn read_task(
+    plan: &mut PortablePlan,
+    path: &str,
+    id: &str,
+    map: &Map<String, Value>,
+) -> PortableTask {
+    let text = |key: &str| text_at(map, &[key]);
+    let status = text("status").unwrap_or_else(|| "pending".to_owned());
+    let work = work_of(&status).unwrap_or_else(|| {
+        let status = one_line(&status);
+        plan.problem_in(path, format!("{id} has an unknown status: {status}"));
+        TaskWork::Todo
+    });
+    let waits = map.get("dependencies").filter(|value| !value.is_null());
+    let dependencies = waits.and_then(ids_in);
+    if waits.is_some() && dependencies.is_none() {
+        plan.problem_in(path, format!("the dependencies of {id} can't be read"));
+    }
+    let (title, more) = title_of(&text("title").unwrap_or_default());
+    let prose: Vec<String> = more
+        .into_iter()
+        .chain(text("description"))
+        .chain(text("details"))
+        .collect();
+    let tested = text("testStrategy");
+    let criteria = map.get("acceptanceCriteria").and_then(Value::as_array);
+    let criteria = criteria.into_iter().flatten().filter_map(Value::as_str);
+    let acceptance: Vec<String> = criteria
+        .map(one_line)
+        .chain(entries_of(tested.as_deref().unwrap_or_default()))
+        .collect();
+    let files = map.get("relevantFiles").and_then(Value::as_array);
+    let files = files.into_iter().flatten().filter_map(|file| {
+        Some(PortableFile {
+            path: file
+                .as_str()
+                .or_else(|| file.get("path")?.as_str())?
+                .to_owned(),
+            note: None,
+        })
+    });
+    let files: Vec<PortableFile> = files.collect();
+    let mut ext = map.clone();
+    ext.remove("subtasks");
+    PortableTask {
+        id: id.to_owned(),
+        title: if title.is_empty() {
+            id.to_owned()
+        } else {
+            title
+        },
+        description: (!prose.is_empty()).then(|| prose.join("\n\n")),
+        complexity: complexity_of(map.get("complexity")),
+        acceptance: (!acceptance.is_empty()).then_some(acceptance),
+        dependencies,
+        files: (!files.is_empty()).then_some(files),
+        tests_required: tested.map(|_| true),
+        hints: text("implementationApproach").map(|text| entries_of(&text)),
+        priority: text("priority").map(|text| one_line(&text)),
+        work,
+        ext,
+        ..PortableTask::default()
+    }
+}
+
+/// The ids that a value lists: an array of texts and numbers, or one of them. `None` where it is no such list.
+fn ids_in(value: &Value) -> Option<Vec<String>> {
+    match value {
+        Value::Array(entries) => {
+            let ids: Option<Vec<Vec<String>>> = entries.iter().map(ids_in).collect();
+            Some(ids?.concat())
+        }
+        Value::String(list) => Some(pieces_of(list)),
+        Value::Number(number) => Some(vec![number.to_string()]),
+        _ => None,
+    }
+}
+
+/// A complexity on the scale of 1 to 10.
+fn complexity_of(value: Option<&Value>) -> Option<u32> {
+    let complexity = u32::try_from(value?.as_u64()?).ok()?;
+    (1..=10).contains(&complexity).then_some(complexity)
 }
 
 /// Takes the complexities of a report for tasks that have none.
@@ -198,14 +263,10 @@ fn add_complexities(plan: &mut PortablePlan, report: &Map<String, Value>) {
         .flatten()
     {
         let id = entry
-            .get("taskId")
-            .and_then(ids_in)
-            .and_then(|mut ids| ids.pop());
-        if let Some(task) = plan
-            .tasks
-            .iter_mut()
-            .find(|task| Some(&task.id) == id.as_ref())
-        {
+            .as_object()
+            .and_then(|entry| text_at(entry, &["taskId"]));
+        let mut tasks = plan.tasks.iter_mut();
+        if let Some(task) = tasks.find(|task| Some(&task.id) == id.as_ref()) {
             task.complexity = task
                 .complexity
                 .or_else(|| complexity_of(entry.get("complexityScore")));

@@ -6,6 +6,7 @@ use std::path::Path;
 use fp_exchange::{ImportNotice, SourceFolder};
 use fp_host::file::{self, FileError};
 use fp_host::platform;
+use fp_plan::text::{first_few, visible_line};
 use ignore::WalkBuilder;
 
 use crate::error::CommandError;
@@ -14,9 +15,21 @@ const MAX_FILES: usize = 5_000;
 /// Deepest folder that is looked into; the one that is named is 0.
 const MAX_DEPTH: usize = 6;
 /// Largest file that is read, in bytes.
-const MAX_FILE: u64 = 32 * 1024 * 1024;
-const KINDS: [&str; 4] = ["md", "json", "jsonl", "csv"];
+const MAX_FILE: u64 = 4 * 1024 * 1024;
+const KINDS: [&str; 8] = ["md", "txt", "json", "jsonl", "csv", "tsv", "yaml", "yml"];
 const NOT_LOOKED_INTO: [&str; 5] = [".git", "node_modules", "target", "worktrees", "vendor"];
+/// Hidden folders in which systems keep plans; others can have what is nobody's business.
+const HIDDEN_PLANS: [&str; 7] = [
+    ".beads",
+    ".fractal-planner",
+    ".kiro",
+    ".specify",
+    ".task",
+    ".taskmaster",
+    ".workflow",
+];
+/// Most files that a notice names.
+const MAX_NAMED: usize = 10;
 
 /// Reads the file `path`, or the texts in the folder `path`; reports files that can't be read. Links within it are not
 /// followed.
@@ -46,7 +59,7 @@ pub(super) fn gather_texts(path: &Path) -> Result<(SourceFolder, Vec<ImportNotic
                 .iter()
                 .all(|name| entry.file_name() != *name)
     });
-    let (mut texts, mut notices) = (Vec::new(), Vec::new());
+    let (mut texts, mut notices, mut others) = (Vec::new(), Vec::new(), Vec::new());
     for entry in walk.build() {
         let entry = match entry {
             Ok(entry) => entry,
@@ -61,6 +74,10 @@ pub(super) fn gather_texts(path: &Path) -> Result<(SourceFolder, Vec<ImportNotic
         let Ok(name) = String::from_utf8(platform::slashed(inside)) else {
             continue;
         };
+        let (above, own) = name.rsplit_once('/').unwrap_or(("", &name));
+        if above.split('/').any(is_hidden) {
+            continue;
+        }
         let read = match entry.file_type() {
             Some(kind) if kind.is_symlink() => {
                 // A target within the folder is read by itself.
@@ -73,7 +90,14 @@ pub(super) fn gather_texts(path: &Path) -> Result<(SourceFolder, Vec<ImportNotic
                     "a link that leads out of the folder; it is not followed",
                 ))
             }
+            Some(kind) if kind.is_dir() && is_hidden(own) => Err(ImportNotice::problem(
+                "a hidden folder; it is read where you name it itself",
+            )),
             Some(kind) if kind.is_file() && is_read(&name) => read_text(entry.path()),
+            Some(kind) if kind.is_file() => {
+                others.push(visible_line(&name));
+                continue;
+            }
             _ => continue,
         };
         match read {
@@ -89,7 +113,19 @@ pub(super) fn gather_texts(path: &Path) -> Result<(SourceFolder, Vec<ImportNotic
             Err(notice) => notices.push(notice.in_file(&name)),
         }
     }
+    if !others.is_empty() {
+        let others = first_few(&others, MAX_NAMED);
+        notices.push(ImportNotice {
+            is_problem: false,
+            ..ImportNotice::problem(format!("files of other kinds are not read: {others}"))
+        });
+    }
     Ok((texts.into_iter().collect(), notices))
+}
+
+/// A hidden folder that no system keeps its plans in.
+fn is_hidden(folder: &str) -> bool {
+    folder.starts_with('.') && !HIDDEN_PLANS.contains(&folder)
 }
 
 fn read_text(path: &Path) -> Result<String, ImportNotice> {
@@ -127,10 +163,10 @@ mod tests {
     }
 
     #[test]
-    fn texts_of_four_kinds_are_read_and_what_is_not_text_is_said() {
+    fn texts_are_read_and_what_is_not_text_is_said() {
         let folder = tempfile::tempdir().unwrap();
         let at = |path: &str| folder.path().join(path);
-        for path in [".task", "node_modules/a", "a/b/c/d/e/f/g"] {
+        for path in [".task", ".aws/a", "node_modules/a", "a/b/c/d/e/f/g"] {
             fs::create_dir_all(at(path)).unwrap();
         }
         for path in [
@@ -139,6 +175,7 @@ mod tests {
             "a.CSV",
             "i.jsonl",
             "x.rs",
+            ".aws/a/b.json",
             "node_modules/a/x.md",
             "a/b/c/d/e/f/g/h.md",
         ] {
@@ -151,7 +188,14 @@ mod tests {
             [".task/IMPL-1.json", "PLAN.md", "a.CSV", "i.jsonl"]
         );
         let said: Vec<String> = gathered.1.iter().map(ToString::to_string).collect();
-        assert_eq!(said, ["bad.md:2:1: not UTF-8 text; it is left out"]);
+        assert_eq!(
+            said,
+            [
+                ".aws: a hidden folder; it is read where you name it itself",
+                "bad.md:2:1: not UTF-8 text; it is left out",
+                "files of other kinds are not read: x.rs",
+            ]
+        );
         assert_eq!(
             paths(&gather_texts(&at("x.rs")).unwrap()),
             ["x.rs"],

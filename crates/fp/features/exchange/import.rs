@@ -5,10 +5,10 @@ use std::fs;
 use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
 
-use clap::builder::{PossibleValuesParser, TypedValueParser as _};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use fp_exchange::{
-    ImportError, ImportNotice, PlanDraft, PlanPart, PortablePlan, RecognisedSource, SourceFolder,
-    SourceFormat, read_source, recognise_source, take_part,
+    ImportError, ImportNotice, Material, PlanDraft, PortablePlan, RecognisedSource, SourceFolder,
+    SourceFormat, read_source, recognise_source,
 };
 use fp_host::facts;
 use fp_host::file::{self, FileError};
@@ -35,6 +35,10 @@ use crate::features::linear::mapping_moved_to;
 
 /// The record of where a plan came from, in its folder.
 pub(crate) const ORIGIN: &str = "import.json";
+/// The texts of a plan that no reader knows, for the decomposer.
+const MATERIAL: &str = "material.md";
+/// The formats that version 0.2 read.
+const REMOVED: [&str; 4] = ["uctm", "maestro", "ccw", "beads"];
 /// The mirror in Linear, in the plan's folder.
 const MAPPING: &str = "linear-mapping.json";
 /// Files that come along with a plan of fractal-planner, beside the evidence.
@@ -61,7 +65,7 @@ pub(crate) struct ImportArgs {
     /// The plan's folder, or its file; it may lie outside the repository
     path: PathBuf,
     /// The format; recognised by what the files say where left out
-    #[arg(long, value_name = "FORMAT", value_parser = PossibleValuesParser::new(SourceFormat::VARIANTS.iter().map(|format| format.into_str())).try_map(|name| name.parse::<SourceFormat>()))]
+    #[arg(long, value_name = "FORMAT", value_parser = source_format())]
     from: Option<SourceFormat>,
     #[command(flatten)]
     part: PartArgs,
@@ -70,18 +74,33 @@ pub(crate) struct ImportArgs {
     dry_run: bool,
 }
 
+fn source_format() -> impl TypedValueParser<Value = SourceFormat> {
+    let names = SourceFormat::VARIANTS
+        .iter()
+        .map(|format| PossibleValue::new(format.into_str()));
+    let removed = REMOVED.map(|name| PossibleValue::new(name).hide(true));
+    PossibleValuesParser::new(names.chain(removed)).try_map(|name| {
+        name.parse::<SourceFormat>()
+            .map_err(|_| format!("`/fp:plan --import PATH` in Claude Code makes a plan of {name}"))
+    })
+}
+
+/// What version 0.2 had to import a part of a plan.
 #[derive(Debug, Clone, clap::Args)]
-#[group(multiple = true, requires = "path")]
 pub(crate) struct PartArgs {
-    /// Import only what has this tag, label or group
-    #[arg(long, value_name = "NAME")]
-    tag: Option<String>,
-    /// Import only these tasks with what is below them, by their ids in the source, with commas between
-    #[arg(long, value_name = "IDS", value_delimiter = ',')]
-    only: Vec<String>,
-    /// Import only what is not done
-    #[arg(long)]
-    open: bool,
+    #[arg(long = "open", aliases = ["only", "tag"], hide = true, num_args = 0..=1)]
+    part: Option<Option<String>>,
+}
+
+impl PartArgs {
+    pub(crate) fn refuse(&self) -> Result<(), CommandError> {
+        let message = "a plan is imported as a whole: there is no --open, --only or --tag";
+        match self.part {
+            None => Ok(()),
+            Some(_) => Err(CommandError::failed(message)
+                .hint("what is done stays done; take other tasks out of tasks.md")),
+        }
+    }
 }
 
 /// A plan that was read and will be written.
@@ -102,17 +121,27 @@ struct Import {
 }
 
 pub(crate) fn run(args: ImportArgs, context: &Context) -> CommandResult {
-    let (import, folder) = Import::read(&args.path, args.from, args.part, context)?;
+    args.part.refuse()?;
+    let source = ImportSource::gather(&args.path, context)?;
+    let recognised = match args.from {
+        Some(source) => Ok(RecognisedSource {
+            source,
+            because: "as --from says".into(),
+        }),
+        None => recognise_source(&source.folder),
+    };
+    let recognised = recognised.map_err(|error| source.failure(&error))?;
+    let import = Import::read(recognised, &source, context)?;
     if !context.is_json() {
         context.printer.data(&import.found_text());
     }
     let written = match args.dry_run {
         true => None,
-        false => Some(
-            import
-                .write(&folder, SettingsLayer::default(), Decider::User, context)?
-                .0,
-        ),
+        false => {
+            let settings = SettingsLayer::default();
+            let written = import.write(&source.folder, settings, Decider::User, context)?;
+            Some(written.0)
+        }
     };
     context.report(
         &import.json(written.as_ref()),
@@ -142,27 +171,6 @@ fn refuse_leading_out(given: &Path, path: &Path, context: &Context) -> Result<()
     )))
 }
 
-/// An error with its place, as the user would name it.
-fn located(error: &ImportError, path: &Path, is_folder: bool) -> String {
-    let (ImportError::Broken(notice) | ImportError::Newer(notice)) = error else {
-        return format!("{}: {error}", path.display());
-    };
-    let shown = |file: &String| {
-        if is_folder {
-            path.join(file)
-        } else {
-            path.to_owned()
-        }
-        .display()
-        .to_string()
-    };
-    ImportNotice {
-        file: notice.file.as_ref().map(shown),
-        ..notice.clone()
-    }
-    .to_string()
-}
-
 /// The path from the repository where it is inside, else from the root of the disk.
 fn origin_path(path: &Path, context: &Context) -> String {
     let real = platform::real_path(path).unwrap_or_else(|_| path.to_owned());
@@ -174,60 +182,150 @@ fn origin_path(path: &Path, context: &Context) -> String {
     }
 }
 
-/// Imports the plan at `path` for agents to complete. Returns the path of its folder, its record, and the report of the
-/// import.
+/// Imports the plan at `path` for agents to complete, or hands its texts over where no reader knows them. Returns the
+/// path of its folder, its record, and the report of the import.
 pub(crate) fn import_to_complete(
     path: &Path,
-    part: PartArgs,
     settings: SettingsLayer,
     by: Decider,
     context: &Context,
 ) -> Result<(PathBuf, PlanRecord, Value), CommandError> {
-    let (import, folder) = Import::read(path, None, part, context)?;
-    let (folder, record) = import.write(&folder, settings, by, context)?;
+    let source = ImportSource::gather(path, context)?;
+    let recognised = match recognise_source(&source.folder) {
+        Err(ImportError::NotRecognised(Some(_))) => None,
+        Err(ImportError::Broken(_)) if !source.folder.is_broken() => None,
+        found => Some(found.map_err(|error| source.failure(&error))?),
+    };
+    let Some(recognised) = recognised else {
+        return source.hand_over(settings, by, context);
+    };
+    let import = Import::read(recognised, &source, context)?;
+    let (folder, record) = import.write(&source.folder, settings, by, context)?;
     let report = import.json(Some(&folder));
     Ok((folder.path().to_owned(), record, report))
 }
 
-impl Import {
-    fn read(
-        given: &Path,
-        from: Option<SourceFormat>,
-        part: PartArgs,
-        context: &Context,
-    ) -> Result<(Self, SourceFolder), CommandError> {
+/// The files at the path that the user gave.
+struct ImportSource {
+    given: PathBuf,
+    path: PathBuf,
+    folder: SourceFolder,
+    unread: Vec<ImportNotice>,
+}
+
+impl ImportSource {
+    fn gather(given: &Path, context: &Context) -> Result<Self, CommandError> {
         let path = context.cwd.join(given);
         refuse_leading_out(given, &path, context)?;
         let (folder, unread) = gather_texts(&path)?;
-        let failed = |error: ImportError| {
-            let not_read = listed("Not read", &unread.iter().collect::<Vec<_>>());
-            CommandError::worded(
-                located(&error, given, path.is_dir()) + not_read.trim_end(),
-                &error,
-            )
+        Ok(Self {
+            given: given.to_owned(),
+            path,
+            folder,
+            unread,
+        })
+    }
+
+    /// `error` with its place, as the user would name it.
+    fn failure(&self, error: &ImportError) -> CommandError {
+        let given = self.given.display();
+        let said = match error {
+            ImportError::Broken(notice) | ImportError::Newer(notice) => {
+                let file = notice.file.as_ref().filter(|_| self.path.is_dir());
+                let file = file.map_or(self.given.clone(), |file| self.given.join(file));
+                let notice = notice.clone();
+                notice.in_file(&file.display().to_string()).to_string()
+            }
+            error => format!("{given}: {error}"),
         };
-        let recognised = match from {
-            Some(source) => RecognisedSource {
-                source,
-                because: "as --from says".into(),
-            },
-            None => recognise_source(&folder).map_err(failed)?,
+        let not_read = listed("Not read", &self.unread.iter().collect::<Vec<_>>());
+        CommandError::worded(said + not_read.trim_end(), error)
+    }
+
+    /// Makes a plan without a tree, with the texts as material and the list of what looks like a task in them.
+    fn hand_over(
+        mut self,
+        settings: SettingsLayer,
+        by: Decider,
+        context: &Context,
+    ) -> Result<(PathBuf, PlanRecord, Value), CommandError> {
+        let material = Material::of(&self.folder);
+        let goal = material.title.unwrap_or_else(|| named_after(&self.path));
+        let (all, open) = (
+            material.items.len(),
+            material.items.iter().filter(|item| !item.done).count(),
+        );
+        let mode = if open > PIPELINE {
+            Mode::Full
+        } else {
+            Mode::Pipeline
         };
-        let mut plan = read_source(recognised.source, &folder).map_err(failed)?;
-        let PartArgs { tag, only, open } = part;
-        take_part(&mut plan, &PlanPart { tag, only, open }).map_err(failed)?;
+        let into = context.plans()?.create(&goal, context.today())?;
+        context.note_made(into.id());
+        let record = PlanRecord {
+            plan_id: into.id().clone(),
+            goal,
+            mode,
+            mode_reason: format!("made of {} of another plan", counted(open, "open item")),
+            created_at: context.now(),
+            by,
+            settings,
+        };
+        let path = origin_path(&self.path, context);
+        let origin = json!({
+            "schemaVersion": 1,
+            "from": "material",
+            "path": path,
+            "importedAt": context.now(),
+            "items": material.items,
+        });
+        // Without its record the folder is no plan, so that it comes last.
+        let written = file::atomic_write(&into.file(MATERIAL), material.text.as_bytes())
+            .and_then(|()| {
+                file::atomic_write(&into.file(ORIGIN), format!("{origin:#}\n").as_bytes())
+            })
+            .map_err(CommandError::from)
+            .and_then(|()| Ok(into.describe(&record, None)?));
+        if let Err(error) = written {
+            drop(fs::remove_dir_all(into.path()));
+            return Err(error);
+        }
+        self.unread.extend(material.notices);
+        let report = json!({
+            "from": "material",
+            "path": path,
+            "title": record.goal,
+            "items": { "total": all, "done": all - open },
+            "problems": self.unread,
+            "planId": into.id(),
+        });
+        Ok((into.path().to_owned(), record, report))
+    }
+}
+
+impl Import {
+    fn read(
+        recognised: RecognisedSource,
+        source: &ImportSource,
+        context: &Context,
+    ) -> Result<Self, CommandError> {
+        let ImportSource {
+            given,
+            path,
+            folder,
+            unread,
+        } = source;
+        let mut plan =
+            read_source(recognised.source, folder).map_err(|error| source.failure(&error))?;
         if plan.tasks.len() > MAX_TASKS {
             let (path, tasks) = (given.display(), plan.tasks.len());
             let message =
                 format!("{path} has {tasks} tasks: at most {MAX_TASKS} are imported at once");
-            return Err(CommandError::failed(message)
-                .hint("name a part of it with --only, --tag or --open"));
+            return Err(CommandError::failed(message).hint("give it in parts"));
         }
-        plan.notices.extend(unread);
-        Ok((
-            Self::new(recognised, plan, &path, &folder, context)?,
-            folder,
-        ))
+        plan.notices
+            .extend(unread.iter().filter(|notice| notice.is_problem).cloned());
+        Self::new(recognised, plan, path, folder, context)
     }
 
     fn new(
@@ -446,7 +544,6 @@ impl Import {
             "problems": self.notices(true),
             "notes": self.notices(false),
             "validation": { "errors": self.errors, "warnings": self.warnings, "byRule": self.by_rule },
-            "leftOut": plan.left_out,
             "planId": written.map(PlanFolder::id),
         });
         match written {
@@ -522,12 +619,6 @@ impl Import {
             );
         }
         text += &format!("  fp approve {id}\n");
-        if self.recognised.source == SourceFormat::FractalPlanner && self.path.contains("plans/") {
-            text += &format!(
-                "The plan that it was imported from is still there: {}\n",
-                self.path
-            );
-        }
         text
     }
 }

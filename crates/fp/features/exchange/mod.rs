@@ -3,5 +3,7 @@
 pub(crate) mod export;
 mod gather;
 pub(crate) mod import;
+mod named;
 
 pub(crate) use self::import::{ORIGIN, PartArgs, import_to_complete};
+pub(crate) use self::named::note_named;

@@ -1,0 +1,56 @@
+//! What the tree of a plan names of the material that it was made of.
+
+use fp_exchange::{MaterialItem, unnamed_items};
+use fp_host::file::{self, TASKS_CAP};
+use fp_host::plan::OpenPlan;
+use fp_plan::plan::Plan;
+use fp_plan::text::{clipped, first_few};
+use serde::Deserialize;
+
+use super::import::ORIGIN;
+use crate::context::Context;
+use crate::error::CommandError;
+
+/// Most items that are named.
+const SHOWN: usize = 10;
+/// Most characters of one.
+const MAX_ITEM: usize = 60;
+
+/// The record of where a plan came from; a plan that a reader knew has no items.
+#[derive(Deserialize)]
+struct MaterialOrigin {
+    #[serde(default)]
+    items: Vec<MaterialItem>,
+}
+
+/// Says how many of the open items in the material of `plan` its `tree` names, and which it doesn't.
+pub(crate) fn note_named(
+    plan: &OpenPlan,
+    tree: &Plan<'_>,
+    context: &Context,
+) -> Result<(), CommandError> {
+    let Some(origin) = file::read_text_if_there(&plan.folder.file(ORIGIN), TASKS_CAP)? else {
+        return Ok(());
+    };
+    let Ok(MaterialOrigin { items }) = serde_json::from_str(&origin) else {
+        context.printer.note(
+            "warning: import.json can't be read: nobody counts what the tree names of its material",
+        );
+        return Ok(());
+    };
+    let open = items.iter().filter(|item| !item.done).count();
+    let unnamed = unnamed_items(&items, tree);
+    let shown = |item: &&MaterialItem| clipped(&format!("{} {}", item.id, item.title), MAX_ITEM);
+    let unnamed: Vec<String> = unnamed.iter().map(shown).collect();
+    if !unnamed.is_empty() {
+        context.printer.note(&format!(
+            "warning: the tree names {} of the {open} open items of its material; not: {}",
+            open - unnamed.len(),
+            first_few(&unnamed, SHOWN)
+        ));
+    } else if open > 0 {
+        let text = format!("note: the tree names all {open} open items of its material");
+        context.printer.note(&text);
+    }
+    Ok(())
+}
