@@ -73,18 +73,6 @@ pub fn gather(
     }
 }
 
-/// The text of the file at `path`, which is in normal form, in the checkout at `root`. `None` for what is no text file
-/// there.
-pub fn reference_text(root: &Path, path: &str) -> Option<String> {
-    let mut folders = Folders {
-        root: root.to_owned(),
-        known: HashMap::new(),
-    };
-    matches!(folders.look(path), PathFact::File { .. })
-        .then(|| file::read_text(&root.join(path), REFERENCE_CAP).ok())
-        .flatten()
-}
-
 /// Remembers folders, so that each is looked at once.
 struct Folders {
     root: PathBuf,

@@ -5,7 +5,6 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use fp_host::facts::reference_text;
 use fp_host::plan::OpenPlan;
 use fp_host::run::end_checks::{end_commands, missing_program};
 use fp_host::trust::ConsentSource;
@@ -194,8 +193,7 @@ pub(crate) fn approve(
     how: ConsentSource,
     context: &Context,
 ) -> Result<Approved, CommandError> {
-    let mut leaves =
-        approval::leaves(tree, &plan.settings.exclusive).map_err(CommandError::failed)?;
+    let leaves = approval::leaves(tree, &plan.settings.exclusive).map_err(CommandError::failed)?;
     // Without git a plan can be approved; `fp start` is what needs it.
     let git = plan.git().ok();
     let base = git
@@ -213,9 +211,6 @@ pub(crate) fn approve(
     let mut ledger = plan.lock_in_order()?;
     let agreed = AgreedContent::of(tree, end_commands);
     let kept = ledger.begin_anew()?;
-    approval::stamp_references(&mut leaves, tree, ledger.state(), |path| {
-        reference_text(&context.repo().root, path)
-    });
     // This machine's own, moved or copied here: what was under way there isn't here.
     let is_moved = ledger.state().approval.is_some() && !trust.approves(ledger.state())?;
     let (tree_hash, end_commands) = (approval::hash(text.as_bytes()), end_commands.to_vec());

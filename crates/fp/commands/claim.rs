@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
+use std::sync::Arc;
 
-use fp_host::facts::reference_text;
 use fp_host::fleet::FleetError;
 use fp_host::plan::{self, OpenPlan, Tree};
 use fp_host::run::fresh_token;
@@ -17,7 +17,6 @@ use fp_run::run::approval::is_approved;
 use fp_run::run::decide::RunDecision;
 use fp_run::run::event::{Base, Event, Leaf};
 use fp_run::run::payload::{Around, payload};
-use fp_run::run::reference::{ReferredFile, current_reference};
 use fp_run::run::state::{Status, TaskState};
 use fp_run::run::{Refusal, State};
 use fp_run::verification;
@@ -43,121 +42,145 @@ pub(crate) struct ClaimArgs {
 pub(crate) fn run(args: ClaimArgs, context: &Context) -> CommandResult {
     let plan = context.open_trusted(Some(&args.plan))?;
     let tree = context.tree(&plan)?;
+    let mut prepared = prepare(&plan, &args, &tree, context)?;
+    let earlier = prepared.earlier.take();
+    let first = check_first(&plan, &args.owner, &tree, &mut prepared, context)?;
+    // The prepared task is the one to claim where it matters which, even if another became ready meanwhile.
+    let is_prepared = first.is_some() || earlier.is_some();
+    let chosen = is_prepared.then(|| prepared.chosen.id.clone());
+    let wanted = chosen.or(args.task);
+    let (id, state) = log_claim(&plan, &args.owner, wanted, prepared, first, context)?;
+    let task = state.expect_task(&id)?;
+    let place = task.worktree().map(|owner| worktree::path(&plan, owner));
+    let place = place.map(|place| place.display().to_string());
+    let text = payload_of(
+        &plan,
+        &tree,
+        &state,
+        task,
+        (place.as_deref(), earlier.as_deref()),
+        context,
+    )?;
+    let json = json!({
+        "planId": state.plan_id, "task": id, "owner": args.owner, "iteration": task.iteration, "worktree": place,
+        "claim": task.claim.as_ref().map(|claim| &claim.token), "payload": text,
+    });
+    context.report(&json, &text)
+}
+
+/// Runs the checks of the prepared task that have to fail before its work, and returns that as an event. Asks the user
+/// where all of them pass.
+fn check_first(
+    plan: &OpenPlan,
+    owner: &AgentName,
+    tree: &Tree,
+    prepared: &mut Prepared<'_>,
+    context: &Context,
+) -> Result<Option<Event>, CommandError> {
+    let Some(agreed) = prepared.test_first.take() else {
+        return Ok(None);
+    };
+    let (chosen, base) = (&prepared.chosen, &prepared.base);
+    let own = base
+        .worktree
+        .as_ref()
+        .map(|owner| worktree::path(plan, owner));
+    let place = own.as_deref().unwrap_or(&plan.repo.worktree);
+    let part = tree.part_with(chosen);
+    let (parsed, _) = parse(&part);
+    let leaf = find(&plan.tasks_file(), &parsed, &chosen.id)?;
+    if !is_approved(leaf, chosen) {
+        return Err(Refusal::Edited(chosen.id.clone()).into());
+    }
+    let Some((checks, passed)) = check_before(leaf, agreed, place, &plan.settings) else {
+        return Ok(None);
+    };
+    let task = chosen.id.clone();
+    if passed {
+        let why = format!("the Verify command of task {task} passes before its work");
+        return Err(doubt(
+            plan,
+            owner,
+            why,
+            |state| state.doubt(&task, checks),
+            context,
+        )?);
+    }
+    Ok(Some(Event::CheckedBefore {
+        task,
+        checks,
+        passed,
+    }))
+}
+
+/// Logs the claim of `wanted`, or of the first task that is ready, with what was checked `first`.
+fn log_claim(
+    plan: &OpenPlan,
+    owner: &AgentName,
+    wanted: Option<TaskId>,
+    prepared: Prepared<'_>,
+    first: Option<Event>,
+    context: &Context,
+) -> Result<(TaskId, Arc<State>), CommandError> {
     let Prepared {
-        chosen,
         edited,
         base,
-        earlier,
-        test_first,
         worktrees,
-    } = prepare(&plan, &args, &tree, context)?;
-    let checked = match test_first {
-        Some(agreed) => {
-            let own = base
-                .worktree
-                .as_ref()
-                .map(|owner| worktree::path(&plan, owner));
-            let place = own.as_deref().unwrap_or(&plan.repo.worktree);
-            let part = tree.part_with(&chosen);
-            let (tree, _) = parse(&part);
-            let leaf = find(&plan.tasks_file(), &tree, &chosen.id)?;
-            if !is_approved(leaf, &chosen) {
-                return Err(Refusal::Edited(chosen.id).into());
-            }
-            check_before(leaf, agreed, place, &plan.settings)
-        }
-        None => None,
-    };
-    if let Some((checks, true)) = &checked {
-        let why = format!(
-            "the Verify command of task {} passes before its work",
-            chosen.id
-        );
-        let decide = |state: &State| state.doubt(&chosen.id, checks.clone());
-        return Err(doubt(&plan, &args.owner, why, decide, context)?);
-    }
+        ..
+    } = prepared;
     let mut ledger = match plan.try_lock_in_order()? {
-        Ok(ledger) => ledger,
+        Ok(ledger) => context.told(ledger),
         Err(synced) => {
             drop(worktrees);
             plan.keep_lost(&synced);
             return Err(FleetError::Overtaken.into());
         }
     };
-    context.notices(ledger.notices());
-    if ledger.state().may_be_others() {
-        plan.agreed_commands(ledger.state())?;
+    let state = ledger.state();
+    if state.may_be_others() {
+        plan.agreed_commands(state)?;
     }
     // A task is built on the newest commit of all machines, unless its checks have already run on an older one.
-    if ledger.state().is_shared()
-        && checked.is_none()
-        && ledger.state().held_by(&args.owner).is_none()
-        && plan.newest(ledger.state())?.to_string() != base.head
-    {
+    let is_new = first.is_none() && state.held_by(owner).is_none();
+    if state.is_shared() && is_new && plan.newest(state)?.to_string() != base.head {
         return Err(FleetError::Overtaken.into());
     }
-    // The prepared task is the one to claim where it matters which, even if another became ready meanwhile.
-    let is_prepared = checked.is_some() || earlier.is_some();
-    let wanted = Some(&chosen.id)
-        .filter(|_| is_prepared)
-        .or(args.task.as_ref());
-    let (id, mut events) =
-        ledger
-            .state()
-            .claim(&args.owner, wanted, &edited, fresh_token(), base)?;
-    if let Some((checks, passed)) = checked {
-        events.insert(
-            0,
-            Event::CheckedBefore {
-                task: id.clone(),
-                checks,
-                passed,
-            },
-        );
-    }
-    ledger.append(events, context.now())?;
-    let state = &ledger.into_state();
-    let task = state.expect_task(&id)?;
+    let (id, claimed) = state.claim(owner, wanted.as_ref(), &edited, fresh_token(), base)?;
+    ledger.append(first.into_iter().chain(claimed).collect(), context.now())?;
+    Ok((id, ledger.into_state()))
+}
+
+/// The payload of the claimed `task`, with the place of its work and the words about an earlier attempt.
+fn payload_of(
+    plan: &OpenPlan,
+    tree: &Tree,
+    state: &State,
+    task: &TaskState,
+    (place, earlier): (Option<&str>, Option<&str>),
+    context: &Context,
+) -> Result<String, CommandError> {
     let part = tree.part_with(&task.leaf);
     let (parsed, _) = parse(&part);
-    let leaf = find(&plan.tasks_file(), &parsed, &id)?;
-    let place = task
-        .worktree()
-        .map(|owner| worktree::path(&plan, owner).display().to_string());
-    let conventions = plan.conventions().map(|path| path.display().to_string());
+    let leaf = find(&plan.tasks_file(), &parsed, &task.leaf.id)?;
     let goal = plan.goal();
-    let language = reading_language::of(plan.settings.language.as_deref(), &goal);
-    let root = task.worktree().map_or_else(
-        || plan.repo.worktree.clone(),
-        |owner| worktree::path(&plan, owner),
-    );
-    let stamps = task.leaf.stamps.as_deref().unwrap_or_default();
-    let read = |path: &str| reference_text(&root, path).map(|text| ReferredFile::of(&text));
-    let references: Vec<String> = leaf
-        .references()
-        .map(|text| current_reference(text, stamps, read))
-        .collect();
-    // Without a readable interview the payload lacks the answers, and is still useful.
+    // The task can be done without an interview that can't be read.
     let interview = interview_at(&plan.folder.file("interview.json"))
         .ok()
         .flatten();
+    let conventions = plan.conventions().map(|path| path.display().to_string());
+    let language = reading_language::of(plan.settings.language.as_deref(), &goal);
+    let specs = specs::section_of_payload(&state.plan_id, leaf, &goal, context);
     let around = Around {
         goal: &goal,
         interview: interview.as_ref(),
-        references: &references,
         tree: &plan.tasks_file().display().to_string(),
-        place: place.as_deref(),
-        earlier: earlier.as_deref(),
+        place,
+        earlier,
         conventions: conventions.as_deref(),
         language: language.as_deref(),
-        specs: &specs::section_of_payload(&state.plan_id, leaf, &goal, context),
+        specs: &specs,
     };
-    let text = payload(state, task, leaf, &around);
-    let json = json!({
-        "planId": state.plan_id, "task": id, "owner": args.owner, "iteration": task.iteration, "worktree": place,
-        "claim": task.claim.as_ref().map(|claim| &claim.token), "payload": text,
-    });
-    context.report(&json, &text)
+    Ok(payload(state, task, leaf, &around))
 }
 
 /// The input of a claim, prepared before it is logged.
@@ -190,10 +213,7 @@ fn prepare<'p>(
     // Checked before taking the lock: a builder that gets nothing should not wait for git.
     state.choose(&args.owner, args.task.as_ref(), &edited)?;
     let own = state.is_shared()
-        || state
-            .run
-            .as_ref()
-            .is_some_and(|run| run.terms.checkout.is_some())
+        || state.terms().checkout.is_some()
         || state
             .held_by(&args.owner)
             .is_some_and(|task| task.worktree().is_some());

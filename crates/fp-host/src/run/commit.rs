@@ -15,14 +15,12 @@ use fp_run::run::decide::RunDecision;
 use fp_run::run::drift::{Moved, SeenCommit};
 use fp_run::run::event::Event;
 use fp_run::run::question::Topic;
-use fp_run::run::reference::{ReferredFile, StampedReference};
 use fp_run::run::state::{CommitIntent, Status, TaskState};
 use jiff::Timestamp;
 
 use super::integrate::{Conflict, Incoming, Integration, integrate};
 use super::worktree::follow_branch;
 use super::{RunError, fresh_token, paths};
-use crate::facts::reference_text;
 use crate::fleet::{self, FleetError};
 use crate::git::{Blocked, CommitOutcome, Git, GitCommit, GitError, Merge, Oid, stays_as_edited};
 use crate::plan::OpenPlan;
@@ -133,7 +131,7 @@ impl Settling<'_> {
     fn complete(&self, task: &TaskState, lock: &Arc<File>) -> Result<Settled, RunError> {
         let Self { plan, id, .. } = *self;
         let state = plan.load()?.state;
-        if state.run.as_ref().is_some_and(|r| r.terms.no_commit) {
+        if state.terms().no_commit {
             return match bring(plan, &state, task) {
                 Err(RunError::InTheWay(reason)) => self.ask(&reason),
                 brought => brought.and_then(|()| self.done(None, "commits are off")),
@@ -426,22 +424,7 @@ pub fn head_moved(
         Ok(commits) => commits?,
     };
     let commits: Vec<SeenCommit> = commits.iter().map(told).collect();
-    let checkout = if tip.is_some() {
-        plan.checkout(state).unwrap_or(git)
-    } else {
-        plan.checkout(state)?
-    };
-    let is_gone = |stamp: &&StampedReference| {
-        let text = reference_text(checkout.worktree(), &stamp.path);
-        text.is_none_or(|text| ReferredFile::of(&text).shift(stamp).is_none())
-    };
-    let gone = state.endangered(&commits).into_iter().filter(is_gone);
-    let gone = gone.map(|stamp| (stamp.path.clone(), stamp.line)).collect();
-    Ok(Some(Moved {
-        head,
-        commits,
-        gone,
-    }))
+    Ok(Some(Moved { head, commits }))
 }
 
 fn told(commit: &GitCommit) -> SeenCommit {

@@ -5,7 +5,6 @@ use std::collections::{BTreeSet, HashMap};
 use sha2::{Digest as _, Sha256};
 
 use super::event::Leaf;
-use super::reference::{ReferredFile, StampedReference};
 use super::state::State;
 use fp_plan::exclusive::exclusive_of;
 use fp_plan::plan::field::FieldKind;
@@ -74,44 +73,6 @@ pub fn leaves(plan: &Plan, exclusive: &[String]) -> Result<Vec<Leaf>, InvalidId>
             })
         })
         .collect()
-}
-
-/// Stamps the references in `leaves`, the leaves of `plan`. One that `state` has stamped before keeps its stamp as long as
-/// its text is there: the line may have moved since. `read` returns the text of the file at a path in normal form, if
-/// there is one.
-pub fn stamp_references(
-    leaves: &mut [Leaf],
-    plan: &Plan,
-    state: &State,
-    read: impl Fn(&str) -> Option<String>,
-) {
-    let mut files: HashMap<String, Option<ReferredFile>> = HashMap::new();
-    for (leaf, task) in leaves.iter_mut().zip(PlanIndex::new(plan).leaves()) {
-        let stamped = state
-            .task(&leaf.id)
-            .and_then(|task| task.leaf.stamps.as_deref())
-            .unwrap_or_default();
-        let mut stamp = |text: &str| {
-            let path::Reference { path, line, .. } = path::reference(text)?;
-            let (path, line) = (path::normal(path).ok()?, line?);
-            let file = files.entry(path.to_string());
-            let file = file
-                .or_insert_with(|| read(&path).map(|text| ReferredFile::of(&text)))
-                .as_ref()?;
-            let is_same = |known: &&StampedReference| known.path == path && known.line == line;
-            let known = stamped
-                .iter()
-                .find(is_same)
-                .filter(|known| file.shift(known).is_some());
-            known.cloned().or_else(|| file.stamp(&path, line))
-        };
-        leaf.stamps = Some(
-            plan.tasks[*task]
-                .references()
-                .filter_map(&mut stamp)
-                .collect(),
-        );
-    }
 }
 
 /// The distinct paths that `task` refers to.

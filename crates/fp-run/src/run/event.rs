@@ -13,7 +13,6 @@ use super::drift::Drift;
 use super::planning::Seen;
 use super::question::Question;
 use super::ready::Policy;
-use super::reference::StampedReference;
 use super::task_state::{CommitIntent, Granted, MeasuredWork, TaskVerdict};
 use crate::commit_style::CommitHistory;
 use crate::critique::Critique;
@@ -175,6 +174,14 @@ pub struct PeerMessage {
     pub to: Vec<AgentName>,
     pub kind: String,
     pub text: String,
+}
+
+/// A reference to a line with the hash of its text, as version 0.2 approved it: the approval's own hash covers it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StampedReference {
+    path: String,
+    line: u64,
+    hash: String,
 }
 
 /// A leaf that the source of an imported plan marks as done.

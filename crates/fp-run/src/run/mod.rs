@@ -18,7 +18,6 @@ pub mod payload;
 pub mod planning;
 pub mod question;
 pub mod ready;
-pub mod reference;
 mod refusal;
 pub mod state;
 mod task_state;

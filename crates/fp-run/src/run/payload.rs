@@ -22,8 +22,6 @@ pub struct Around<'a> {
     pub goal: &'a str,
     /// The interview, if there was one.
     pub interview: Option<&'a Interview>,
-    /// The task's references, with their places as they are now.
-    pub references: &'a [String],
     pub tree: &'a str,
     /// Path of the task's worktree, unless that is the user's checkout.
     pub place: Option<&'a str>,

@@ -44,7 +44,7 @@ pub(super) fn all(
         ),
         section(CONTEXT, context(state, task, leaf, around)),
         section("\n## VERIFICATION\n", verification(task, leaf)),
-        section("\n", hand_in(state, task, leaf)),
+        section("\n", hand_in(state, task)),
     ]
 }
 
@@ -216,11 +216,7 @@ fn must_do(leaf: &Task<'_>, around: &Around<'_>) -> Vec<PayloadPart> {
         .language
         .map(|language| format!("Write notes, questions and messages in {language}"));
     let hints = leaf.hints().map(str::to_owned).collect();
-    let references = around
-        .references
-        .iter()
-        .map(|text| reference(text))
-        .collect();
+    let references = leaf.references().map(reference).collect();
     vec![
         PayloadPart::fixed(
             "- ",
@@ -454,7 +450,7 @@ fn verification(task: &TaskState, leaf: &Task<'_>) -> Vec<PayloadPart> {
 }
 
 /// The feedback to act on, if any, and the command to submit with.
-fn hand_in(state: &State, task: &TaskState, leaf: &Task<'_>) -> Vec<PayloadPart> {
+fn hand_in(state: &State, task: &TaskState) -> Vec<PayloadPart> {
     let (plan, id) = (&state.plan_id, &task.leaf.id);
     let (owner, token) = task
         .claim
@@ -499,11 +495,6 @@ fn hand_in(state: &State, task: &TaskState, leaf: &Task<'_>) -> Vec<PayloadPart>
             "What only the user can decide, once: `fp clarify {plan} {id} --as {owner} --question '…' \
              --option 'A|what it means' --option 'B|…'`."
         )));
-        if commands(task, leaf).next().is_some() {
-            parts.push(fixed(
-                "Or, of a command that can't pass as it is written: --check 'COMMAND' in place of the options.".to_owned(),
-            ));
-        }
     }
     parts
 }

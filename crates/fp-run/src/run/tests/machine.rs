@@ -231,7 +231,6 @@ impl Machine {
         let moved = self.moved.get_or_insert(Moved {
             head: String::new(),
             commits: Vec::new(),
-            gone: BTreeSet::new(),
         });
         moved.head = hash;
         moved.commits.push(commit);

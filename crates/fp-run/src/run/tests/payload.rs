@@ -155,7 +155,6 @@ impl Load {
         *leaf.fields.slot(FieldKind::Description) =
             (!description.is_empty()).then(|| vec![item(description.join("\n"))].into());
         let goal = self.text("goal", 1, self.goal);
-        let references: Vec<String> = leaf.references().map(str::to_owned).collect();
         let specs = if self.specs {
             specs(ROOM_FOR_SPECS)
         } else {
@@ -166,7 +165,6 @@ impl Load {
             language: Some("Korean"),
             goal: &goal,
             interview: None,
-            references: &references,
             tree: "/home/somebody/repository/.fractal-planner/plans/p/tasks.md",
             place: Some("/home/somebody/repository/.fractal-planner/plans/p/worktrees/builder-1"),
             conventions: Some("/home/somebody/repository/.fractal-planner/plans/p/context.md"),
