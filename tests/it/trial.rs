@@ -103,36 +103,32 @@ fn a_missing_program_is_one_question_for_all_its_commands() {
 }
 
 #[test]
-fn a_suite_that_is_red_already_is_asked_about_once() {
+fn a_suite_that_is_red_already_is_told() {
     let environment = planned(&[
         tested("1", "src/one.txt", "sh -c 'exit 3'"),
         tested("2", "src/two.txt", "sh -c 'exit 3'"),
     ]);
-    let (_, next) = started(&environment);
+    let (start, next) = started(&environment);
+    let told = "warning: `sh -c 'exit 3'` fails before any work, with status 3";
+    assert!(start.stderr.contains(told), "{start}");
     assert!(
-        next.contains("A check of tasks 1, 2 fails before any work. `sh -c 'exit 3'` ended with"),
+        next.contains("spawn builder-1") && !next.contains("ask q"),
         "{next}"
-    );
-    environment.done(&["answer", PLAN, "q1", "--option", "Keep"]);
-    environment.done(&["run", "start", PLAN, "--session", "s1"]);
-    let next = environment.next(&[]).stdout;
-    assert!(
-        next.contains("spawn builder-1") && !next.contains("ask"),
-        "{next}"
-    );
-    let log = environment.done(&["log", PLAN]).stdout;
-    assert_eq!(
-        log.matches("the plan's commands were tried before any work")
-            .count(),
-        1,
-        "{log}"
     );
 }
 
 #[test]
 fn what_the_work_is_to_bring_about_is_no_question() {
-    let check = |leaves: &[Leaf<'_>]| {
-        let (start, next) = started(&planned(leaves));
+    for test in [
+        "sh tests/test_new.py",
+        "sh -c 'exit 3'",
+        "touch made.txt",
+        "sh -c 'echo error: unexpected argument --json found && exit 2'",
+    ] {
+        let (start, next) = started(&planned(&[
+            tested("1", "tests/test_new.py", test),
+            leaf("2", "none", "b/c.txt"),
+        ]));
         assert!(
             next.contains("spawn builder-1") && !next.contains("ask q"),
             "{next}"
@@ -145,63 +141,7 @@ fn what_the_work_is_to_bring_about_is_no_question() {
                 .all(|line| line.starts_with("note: trying ")),
             "{start}"
         );
-    };
-    // The task's own new file, by its path, its name or its module.
-    check(&[
-        tested("1", "tests/test_new.py", "sh tests/test_new.py"),
-        leaf("2", "none", "b/c.txt"),
-    ]);
-    check(&[
-        tested("1", "src/one.txt", "grep -q about src/one.txt"),
-        leaf("2", "none", "b/c.txt"),
-    ]);
-    check(&[
-        tested("1", "tests/one/new.rs", "false --test new"),
-        tested("2", "src/two.rs", "false --test new"),
-    ]);
-    check(&[
-        tested("1", "web/src/a.js", "cd web && true"),
-        tested("2", "web/src/b.js", "cd web && true"),
-    ]);
-    check(&[
-        tested("1", "bin/run.sh", "bin/run.sh"),
-        tested("2", "src/two.txt", "bin/run.sh"),
-    ]);
-    // A project that is set up by the plan, and tests of which there are none yet.
-    check(&[
-        tested("1", "Makefile", "make test"),
-        tested("2", "src/two.txt", "make test"),
-    ]);
-    let none = "sh -c 'echo no tests ran && exit 5'";
-    check(&[
-        tested("1", "src/one.txt", none),
-        tested("2", "src/two.txt", none),
-    ]);
-    // A command of one task among several.
-    check(&[
-        tested("1", "src/one.txt", "sh -c 'exit 3'"),
-        leaf("2", "none", "src/two.txt"),
-    ]);
-    // A file that a tool leaves.
-    check(&[
-        tested("1", "src/one.txt", "touch made.txt"),
-        leaf("2", "none", "src/two.txt"),
-    ]);
-    // Arguments of what the plan builds.
-    let own = "sh -c 'echo error: unexpected argument --json found && exit 2'";
-    check(&[
-        tested("1", "src/one.txt", own),
-        leaf("2", "none", "src/two.txt"),
-    ]);
-}
-
-#[test]
-fn a_task_that_mends_a_red_suite_is_no_question() {
-    let environment = Environment::new().shared().repo();
-    let text = tree(&[tested("1", "src/one.txt", "sh -c 'exit 3'")]);
-    environment.plan(&text.replace("Write part 1", "Mend the failing tests"));
-    let (_, next) = started(&environment);
-    assert!(next.contains("spawn builder-1"), "{next}");
+    }
 }
 
 #[test]

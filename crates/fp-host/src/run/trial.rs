@@ -20,7 +20,7 @@ const SILENCE: Duration = Duration::from_secs(1);
 const LEAST: Duration = Duration::from_secs(1);
 
 /// Tries the commands of `plan` if that is due, and records the results. Returns what the user should know at once:
-/// which commands take too long, and which changed files. Says the commands that run after the first second.
+/// which commands take too long, fail, or changed files. Says the commands that run after the first second.
 pub fn try_commands(
     plan: &OpenPlan,
     say: impl Fn(&str),
@@ -33,7 +33,7 @@ pub fn try_commands(
     let agreed = plan.agreed_commands(&state)?;
     let git = plan.checkout(&state)?;
     let tree = plan.tree()?;
-    let commands = state.commands_to_try(&tree.parse(), |path| git.worktree().join(path).exists());
+    let commands = state.commands_to_try(&tree.parse());
     let begun = state.has_claimed();
     if commands.is_empty() && state.untried.is_empty() {
         return Ok(Vec::new());
@@ -41,8 +41,8 @@ pub fn try_commands(
     let longest = Duration::from_secs(plan.settings.verify.timeout_seconds.into());
     let started = Instant::now();
     let (mut runs, mut notes, mut last) = (Vec::new(), Vec::new(), git.snapshot_tree()?.tree);
-    for line in commands.iter().map(|command| &*command.line) {
-        let shown = command_span(line);
+    for command in &commands {
+        let (line, shown) = (&*command.line, command_span(&command.line));
         let time = (TIME.saturating_sub(started.elapsed()) / 2).min(longest);
         if time < LEAST {
             notes.push(format!(
@@ -66,11 +66,18 @@ pub fn try_commands(
                 .join()
                 .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         });
-        if ran
-            .iter()
-            .any(|run| matches!(run.end, Some(CommandEnd::TimedOut(_))))
-        {
-            notes.push(format!("{shown} takes too long to be tried"));
+        match ran.last().and_then(|run| run.end) {
+            Some(CommandEnd::TimedOut(_)) => {
+                notes.push(format!("{shown} takes too long to be tried"));
+            }
+            Some(CommandEnd::Exited(status @ 1..=125))
+                if command.is_test && command.tasks.len() > 1 && !begun =>
+            {
+                notes.push(format!(
+                    "{shown} fails before any work, with status {status}"
+                ));
+            }
+            _ => {}
         }
         runs.extend(ran);
         let now = git.snapshot_tree()?.tree;

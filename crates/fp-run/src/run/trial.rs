@@ -1,7 +1,7 @@
 //! The plan's commands, tried once before any work. One that can't succeed is a question to the user before builders lose
 //! their attempts to it. One that may fail because the work isn't done yet is none.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
 use regex::Regex;
@@ -12,7 +12,7 @@ use super::question::{AnswerChoice, Question, Topic};
 use super::state::{State, Status};
 use super::verdict::told_end;
 use crate::regex;
-use crate::verification::{Check, CommandEnd, CommandRun, TaskScope, command_check};
+use crate::verification::{Check, CommandEnd, CommandRun, command_check};
 use fp_plan::plan::id::TaskId;
 use fp_plan::plan::{Plan, Task};
 
@@ -33,24 +33,14 @@ static COMPLAINT: LazyLock<Regex> = LazyLock::new(|| {
         | unknown\ (?:option|flag|argument) | flag\ provided\ but\ not\ defined | python[\d.]*:\ no\ module\ named\ ",
     )
 });
-/// The failure of a runner that found no test.
-static NO_TESTS: LazyLock<Regex> = LazyLock::new(|| {
-    regex(r"(?i)\bno tests? (?:ran|found|specified|files? found)|\bcollected 0 items")
-});
-/// The words of a task that mends what fails.
-static MENDS: LazyLock<Regex> = LazyLock::new(|| {
-    regex(
-        r"(?i)\b(?:failing|broken|red) (?:tests?|suite|checks?|build)\b|\b(?:tests?|suite|build) (?:that )?fails?\b",
-    )
-});
 
 /// A command of the plan with the tasks that it checks.
 #[derive(Debug)]
 pub struct PlannedCommand {
     pub line: String,
-    tasks: BTreeSet<TaskId>,
-    /// True if its success depends on no task, so that it should pass already.
-    should_pass: bool,
+    pub tasks: BTreeSet<TaskId>,
+    /// True if each of them has it for a test, and not for what its own work makes pass.
+    pub is_test: bool,
 }
 
 impl State {
@@ -66,12 +56,7 @@ impl State {
     }
 
     /// The commands of the pending tasks of `plan`, each once; once work has begun, only those of added and changed tasks.
-    /// `is_there` tells which paths exist.
-    pub fn commands_to_try(
-        &self,
-        plan: &Plan,
-        is_there: impl Fn(&str) -> bool,
-    ) -> Vec<PlannedCommand> {
+    pub fn commands_to_try(&self, plan: &Plan) -> Vec<PlannedCommand> {
         let begun = self.has_claimed();
         let approved = |leaf: &Task| {
             let task = self.task(&TaskId::new(leaf.id.to_string()).ok()?)?;
@@ -80,41 +65,26 @@ impl State {
             (is_approved && (!begun || self.untried.contains(&task.leaf.id)))
                 .then(|| task.leaf.id.clone())
         };
-        let leaves: Vec<(TaskId, &Task)> = plan
+        let leaves = plan
             .leaves()
-            .filter_map(|leaf| Some((approved(leaf)?, leaf)))
-            .collect();
-        let files = || leaves.iter().flat_map(|(_, leaf)| leaf.files());
-        let names: HashSet<&str> = files()
-            .flat_map(|file| new_names(file, &is_there))
-            .collect();
-        // While a project is set up, none of its commands has to pass.
-        let sets_up = files().any(|f| !f.contains('/') && !f.ends_with(".md") && !is_there(f));
-        let mends = |leaf: &Task| MENDS.is_match(&TaskScope::new(leaf, &[], Vec::new()).text);
-        let may_fail = begun || sets_up || leaves.iter().any(|(_, leaf)| mends(leaf));
+            .filter_map(|leaf| Some((approved(leaf)?, leaf)));
         let mut commands: Vec<PlannedCommand> = Vec::new();
-        for (id, leaf) in &leaves {
+        for (id, leaf) in leaves {
             let tests = leaf.test_commands().map(|line| (line, true));
             for (line, is_test) in tests.chain(leaf.verify().map(|line| (line, false))) {
-                let at = commands
-                    .iter()
-                    .position(|known| known.line == line)
-                    .unwrap_or(commands.len());
-                if at == commands.len() {
-                    let should_pass = !may_fail && !words(line).any(|word| names.contains(word));
+                let known = commands.iter().position(|known| known.line == line);
+                let at = known.unwrap_or_else(|| {
                     commands.push(PlannedCommand {
                         line: line.to_owned(),
                         tasks: BTreeSet::new(),
-                        should_pass,
+                        is_test,
                     });
-                }
-                commands[at].should_pass &= is_test;
+                    commands.len() - 1
+                });
+                commands[at].is_test &= is_test;
                 commands[at].tasks.insert(id.clone());
             }
         }
-        commands
-            .iter_mut()
-            .for_each(|c| c.should_pass &= c.tasks.len() >= leaves.len().min(2));
         commands
     }
 
@@ -128,28 +98,22 @@ impl State {
         if !self.is_trial_due() {
             return Vec::new();
         }
-        let mut doubted: BTreeMap<(bool, &str), Vec<(&PlannedCommand, Check)>> = BTreeMap::new();
+        let mut doubted: BTreeMap<&str, Vec<(&PlannedCommand, Check)>> = BTreeMap::new();
         for (command, run) in commands.iter().zip(runs) {
-            let starts = !self.cannot_start(run);
-            let fails = matches!(run.end, Some(CommandEnd::Exited(status)) if status != 0);
-            let is_doubtful =
-                !starts || command.should_pass && fails && !NO_TESTS.is_match(&run.output);
-            if is_doubtful && !self.is_kept(&command.line) {
+            if self.cannot_start(run) && !self.is_kept(&command.line) {
                 let program = run.line.split_whitespace().next().unwrap_or_default();
-                doubted
-                    .entry((starts, program))
-                    .or_default()
-                    .push((command, command_check(run)));
+                let of_program = doubted.entry(program).or_default();
+                of_program.push((command, command_check(run)));
             }
         }
         let mut events = vec![Event::CommandsTried {
             checks: runs.iter().map(command_check).collect(),
             notes,
         }];
-        for (serial, ((starts, _), group)) in (self.questions.len() as u64 + 1..).zip(doubted) {
+        for (serial, group) in (self.questions.len() as u64 + 1..).zip(doubted.into_values()) {
             let told: Vec<String> = group
                 .iter()
-                .filter_map(|(_, check)| told_end(check, !starts))
+                .filter_map(|(_, check)| told_end(check, true))
                 .collect();
             let mut commands: BTreeMap<TaskId, BTreeSet<String>> = BTreeMap::new();
             for (task, line) in group
@@ -222,27 +186,6 @@ fn starts_runner(line: &str) -> bool {
     };
     runner.is_some_and(|runner| RUNNERS.contains(runner))
         && !rest.first().is_some_and(|w| FORWARDING.contains(w))
-}
-
-/// The names by which a command may mean `file`, or a folder that comes into being with it.
-fn new_names<'f>(file: &'f str, is_there: &impl Fn(&str) -> bool) -> Vec<&'f str> {
-    let file = file.trim_end_matches('/');
-    let folders = file
-        .match_indices('/')
-        .map(|(end, _)| &file[..end])
-        .filter(|folder| !is_there(folder));
-    let name = |path: &'f str| {
-        path.rsplit('/')
-            .next()?
-            .split('.')
-            .next()
-            .filter(|name| !name.is_empty())
-    };
-    folders.chain([file]).filter_map(name).collect()
-}
-
-fn words(text: &str) -> impl Iterator<Item = &str> {
-    text.split(|c: char| !c.is_alphanumeric() && c != '_' && c != '-')
 }
 
 #[cfg(test)]
@@ -319,16 +262,5 @@ mod tests {
             false,
         );
         check("cargo test", 0, "error: unexpected argument", false);
-    }
-
-    #[test]
-    fn the_names_that_come_into_being_with_a_file() {
-        let check = |file: &str, expect: &[&str]| {
-            assert_eq!(new_names(file, &|path| path == "src"), expect, "{file}");
-        };
-        check("src/a.test.ts", &["a"]);
-        check("web/src/a.js", &["web", "src", "a"]);
-        check("new/", &["new"]);
-        check(".eslintrc", &[]);
     }
 }
