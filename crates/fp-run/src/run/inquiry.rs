@@ -81,26 +81,6 @@ impl State {
         Ok(())
     }
 
-    /// Asks the user what to do about `command`, a check of the task of `owner`, which doubts it for the reason `text`.
-    pub fn doubt_command(
-        &self,
-        id: &TaskId,
-        owner: &AgentName,
-        text: &str,
-        command: &str,
-    ) -> Result<Vec<Event>, Refusal> {
-        self.expect_may_ask(id, owner)?;
-        let commands = [command.to_owned()].into();
-        let asked = self.ask(
-            Topic::CheckDoubted {
-                task: id.clone(),
-                commands,
-            },
-            &cut(text),
-        );
-        Ok(vec![asked, Event::agent_ended(owner.clone())])
-    }
-
     /// Asks the user `text` about the task of `owner`, with the given options.
     pub fn clarify(
         &self,

@@ -9,7 +9,7 @@ use super::ready::listed;
 use fp_plan::plan::id::TaskId;
 use fp_plan::repo_path::RepoPath;
 use fp_plan::settings::SpendingLimit;
-use fp_plan::text::{command_span, prompt_lines};
+use fp_plan::text::prompt_lines;
 
 /// Longest text of a builder or of another machine, in bytes.
 const MAX_SAID: usize = 8000;
@@ -80,7 +80,7 @@ pub enum Topic {
     PassesBefore(TaskId),
     /// A builder's own question about its task.
     Clarify(TaskId),
-    /// A builder doubts commands of its own task.
+    /// A builder doubted commands of its own task, in runs of version 0.2.
     CheckDoubted {
         task: TaskId,
         commands: BTreeSet<String>,
@@ -426,23 +426,12 @@ impl Question {
                     format!("Task {task} failed for good: {reason}. How should it continue?"),
                 )
             }
-            Topic::CheckFailed { task, .. } => (
+            Topic::CheckFailed { task, .. } | Topic::CheckDoubted { task, .. } => (
                 "Check",
                 format!(
                     "Task {task} did not pass by its commands. {reason} How should it continue?"
                 ),
             ),
-            Topic::CheckDoubted { task, commands } => {
-                let commands: Vec<String> = commands
-                    .iter()
-                    .map(|command| command_span(command))
-                    .collect();
-                let text = format!(
-                    "The builder of task {task} doubts its check {}: {reason}",
-                    commands.join(", ")
-                );
-                ("Check", text)
-            }
             Topic::FailsBefore { commands } => {
                 let tasks: Vec<TaskId> = commands.keys().cloned().collect();
                 let of = if tasks.len() == 1 { "task" } else { "tasks" };
