@@ -367,7 +367,12 @@ fn gone_flag(message: &clap::Error) -> Option<CommandError> {
 }
 
 /// Flags of earlier versions, by command, and what to do without them.
-const GONE: [(&str, &str, &str); 3] = [
+const GONE: [(&str, &str, &str); 4] = [
+    (
+        "clarify",
+        "--check",
+        "submit the task: where only a command fails it, the user is asked about that command",
+    ),
     (
         "note",
         "--to",
@@ -447,10 +452,91 @@ fn refuse_agent() -> Result<(), CommandError> {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
+    use clap::{Command, CommandFactory};
+    use fp_run::hook::own_command::{Caller, LineJudgement, judge_line};
 
     #[test]
     fn the_tree_is_consistent() {
         super::Cli::command().debug_assert();
+    }
+
+    /// Flags that the hook leaves to the user's own rules, by command: a new flag is added to the hook's list, or here.
+    const ASKED_ABOUT: [(&str, &[&str]); 10] = [
+        ("approve", &["yes"]),
+        ("config set", &["project", "user"]),
+        ("config trust", &["yes"]),
+        ("config unset", &["project", "user"]),
+        ("doctor", &["client"]),
+        ("new", &["import", "only", "open", "tag"]),
+        ("report", &["force", "out"]),
+        ("run", &["agent", "budget", "unattended", "yes"]),
+        ("run start", &["attended", "here", "session"]),
+        ("show", &["out"]),
+    ];
+    /// Commands that are the user's with all of their flags.
+    const OF_THE_USER: [&str; 17] = [
+        "answer",
+        "bundle",
+        "ci",
+        "commit",
+        "completions",
+        "demo",
+        "help",
+        "hook",
+        "import",
+        "install",
+        "join",
+        "leave",
+        "plans archive",
+        "plans restore",
+        "share",
+        "statusline",
+        "uninstall",
+    ];
+
+    #[test]
+    fn each_flag_is_allowed_or_asked_about() {
+        let mut tree = super::Cli::command();
+        tree.build();
+        let mut missing = Vec::new();
+        tree.get_subcommands()
+            .for_each(|command| look_at(command, "fp", "", &mut missing));
+        assert!(missing.is_empty(), "{missing:#?}");
+    }
+
+    /// Collects the flags of `command`, which is called as `line` and its name, that nobody has listed.
+    fn look_at(command: &Command, line: &str, path: &str, missing: &mut Vec<String>) {
+        let (line, path) = (
+            format!("{line} {}", command.get_name()),
+            format!("{path} {}", command.get_name()).trim().to_owned(),
+        );
+        if OF_THE_USER
+            .iter()
+            .any(|of| path == *of || path.starts_with(&format!("{of} ")))
+        {
+            return;
+        }
+        for flag in command.get_arguments().filter(|flag| !flag.is_global_set()) {
+            let Some(name) = flag.get_long().filter(|name| *name != "help") else {
+                continue;
+            };
+            let value = if flag.get_action().takes_values() {
+                " x"
+            } else {
+                ""
+            };
+            let call = format!("{line} --{name}{value}");
+            let is_allowed = matches!(judge_line(&call, Caller::Lead), LineJudgement::Own(_));
+            let is_asked = ASKED_ABOUT
+                .iter()
+                .any(|(of, flags)| *of == path && flags.contains(&name));
+            if is_allowed == is_asked {
+                missing.push(call);
+            }
+        }
+        let words: String = command.get_positionals().map(|_| " x").collect();
+        for action in command.get_subcommands() {
+            look_at(action, &format!("{line}{words}"), &path, missing);
+        }
     }
 }

@@ -47,42 +47,252 @@ impl Caller {
             Self::Stranger => "other agents",
         }
     }
-
-    /// The subcommands that it runs beside those that read.
-    fn own_subcommands(self) -> &'static [&'static [&'static str]] {
-        match self {
-            Self::Lead => &[LEADING, BUILDING, VERIFYING, PLANNING, TRACKING],
-            Self::Builder => &[BUILDING],
-            Self::Verifier => &[VERIFYING],
-            Self::Planner => &[PLANNING],
-            Self::Tracker => &[TRACKING],
-            Self::Stranger => &[],
-        }
-    }
 }
 
-/// Subcommands that read, or only add a note.
-const READING: &[&str] = &[
-    "comments", "config", "doctor", "evidence", "explain", "export", "fleet", "log", "note",
-    "plans", "ready", "report", "roadmap", "show", "specs", "status", "validate", "why",
+/// A call that the user need not be asked about.
+struct AllowedCall {
+    of: &'static [Caller],
+    /// The command and its action, `*` for any word between, `.` where nothing may follow.
+    words: &'static [&'static str],
+    /// With a `=` where a value follows.
+    flags: &'static [&'static str],
+}
+
+const EVERYBODY: &[Caller] = &[
+    Caller::Lead,
+    Caller::Builder,
+    Caller::Verifier,
+    Caller::Planner,
+    Caller::Tracker,
+    Caller::Stranger,
 ];
-const BUILDING: &[&str] = &["claim", "clarify", "scope", "submit"];
-const VERIFYING: &[&str] = &["verdict", "verify"];
-const PLANNING: &[&str] = &[
-    "critique",
-    "fmt",
-    "interview",
-    "plan",
-    "schedule",
-    "signals",
+const LEAD: &[Caller] = &[Caller::Lead];
+const BUILDER_TOO: &[Caller] = &[Caller::Lead, Caller::Builder];
+const VERIFIER_TOO: &[Caller] = &[Caller::Lead, Caller::Verifier];
+const PLANNER_TOO: &[Caller] = &[Caller::Lead, Caller::Planner];
+const TRACKER_TOO: &[Caller] = &[Caller::Lead, Caller::Tracker];
+const OF_PLUGIN: &[Caller] = &[
+    Caller::Lead,
+    Caller::Builder,
+    Caller::Verifier,
+    Caller::Planner,
+    Caller::Tracker,
 ];
-const TRACKING: &[&str] = &["linear"];
-const LEADING: &[&str] = &[
-    "approve", "cancel", "fail", "handoff", "new", "next", "release", "retry", "rollback", "run",
-    "start", "task",
+
+const fn call(
+    of: &'static [Caller],
+    words: &'static [&'static str],
+    flags: &'static [&'static str],
+) -> AllowedCall {
+    AllowedCall { of, words, flags }
+}
+
+/// The only calls, by command and flag. What isn't here consents, spends, loosens a check, or reads or writes where its
+/// caller says: the user's own rules decide about it.
+const ALLOWED: &[AllowedCall] = &[
+    call(EVERYBODY, &["comments", "check"], &["--staged", "--diff="]),
+    call(EVERYBODY, &["config", "."], &["--origin"]),
+    call(EVERYBODY, &["config", "get"], &[]),
+    call(EVERYBODY, &["config", "schema"], &[]),
+    call(EVERYBODY, &["config", "show"], &["--origin"]),
+    call(EVERYBODY, &["doctor"], &[]),
+    call(LEAD, &["doctor"], &["--fix"]),
+    call(EVERYBODY, &["evidence"], &[]),
+    call(EVERYBODY, &["explain"], &[]),
+    call(EVERYBODY, &["export"], &["--to="]),
+    call(EVERYBODY, &["fleet"], &[]),
+    call(
+        EVERYBODY,
+        &["log"],
+        &["-f", "--follow", "--task=", "-v", "--verbose"],
+    ),
+    call(EVERYBODY, &["note", "*", "add"], &["--task="]),
+    call(EVERYBODY, &["note", "*", "list"], &["--for="]),
+    // A promoted note is a spec that every later task is held to.
+    call(EVERYBODY, &["note", "*", "promote"], &["--spec="]),
+    call(LEAD, &["note", "*", "promote"], &["--spec=", "--yes"]),
+    call(EVERYBODY, &["plans", "."], &["--all", "--archived"]),
+    call(LEAD, &["plans", "archive"], &[]),
+    call(LEAD, &["plans", "restore"], &[]),
+    call(EVERYBODY, &["ready"], &[]),
+    call(EVERYBODY, &["report"], &["--markdown", "--watch"]),
+    call(LEAD, &["report"], &["--handoff"]),
+    call(EVERYBODY, &["roadmap", "check"], &[]),
+    call(EVERYBODY, &["roadmap", "next"], &[]),
+    call(EVERYBODY, &["roadmap", "show"], &[]),
+    call(LEAD, &["roadmap", "new"], &[]),
+    call(EVERYBODY, &["show"], &[]),
+    call(EVERYBODY, &["specs", "for"], &["--stage="]),
+    call(EVERYBODY, &["specs", "list"], &["--strict"]),
+    call(
+        EVERYBODY,
+        &["status"],
+        &["-a", "--all", "--ready", "-w", "--watch"],
+    ),
+    call(
+        EVERYBODY,
+        &["validate"],
+        &[
+            "--all",
+            "--explain=",
+            "--gate",
+            "--max-complexity=",
+            "--strict",
+        ],
+    ),
+    call(
+        OF_PLUGIN,
+        &["validate"],
+        &["--all", "--fix", "--gate", "--max-complexity=", "--strict"],
+    ),
+    call(EVERYBODY, &["why"], &[]),
+    call(BUILDER_TOO, &["claim"], &["--as="]),
+    call(
+        BUILDER_TOO,
+        &["clarify"],
+        &["--as=", "--option=", "--question="],
+    ),
+    call(
+        BUILDER_TOO,
+        &["scope", "extend"],
+        &["--claim=", "--reason="],
+    ),
+    call(BUILDER_TOO, &["submit"], &["--claim=", "--note="]),
+    call(VERIFIER_TOO, &["verify"], &[]),
+    call(
+        VERIFIER_TOO,
+        &["verdict"],
+        &[
+            "--fail=",
+            "--iteration=",
+            "--note=",
+            "--pass=",
+            "--summary=",
+        ],
+    ),
+    call(
+        PLANNER_TOO,
+        &["critique", "record"],
+        &["--fail=", "--pass=", "--warn="],
+    ),
+    call(PLANNER_TOO, &["critique", "show"], &[]),
+    call(PLANNER_TOO, &["fmt"], &["--check", "--diff"]),
+    call(
+        PLANNER_TOO,
+        &["interview"],
+        &[
+            "--alternative=",
+            "--approach=",
+            "--assume=",
+            "--by=",
+            "--decision=",
+            "--exclude=",
+            "--include=",
+            "--objective=",
+            "--open=",
+            "--requirement=",
+            "--seen=",
+            "--tests=",
+            "--withdraw=",
+        ],
+    ),
+    call(PLANNER_TOO, &["plan"], &["--order=", "--parallel="]),
+    call(PLANNER_TOO, &["schedule"], &["--order=", "--parallel="]),
+    call(PLANNER_TOO, &["signals"], &[]),
+    call(TRACKER_TOO, &["linear"], &[]),
+    // Consent is the user's.
+    call(LEAD, &["approve"], &[]),
+    call(LEAD, &["cancel"], &[]),
+    call(LEAD, &["fail"], &["--reason="]),
+    call(LEAD, &["handoff"], &[]),
+    call(
+        LEAD,
+        &["new"],
+        &[
+            "--auto",
+            "--from-prompt",
+            "--intent=",
+            "--layer=",
+            "--max-complexity=",
+            "--mode=",
+            "--plan-only",
+            "--research-only",
+            "--roadmap=",
+        ],
+    ),
+    call(LEAD, &["next"], &["--ended="]),
+    call(LEAD, &["release"], &[]),
+    call(LEAD, &["retry"], &[]),
+    call(LEAD, &["rollback"], &[]),
+    // What it may spend, who works for it and whether it is asked are the user's, too.
+    call(
+        LEAD,
+        &["run"],
+        &[
+            "--allow-dirty",
+            "--ask",
+            "-j=",
+            "--builders=",
+            "--max-iterations=",
+            "--no-commit",
+        ],
+    ),
+    call(
+        LEAD,
+        &["start"],
+        &[
+            "--allow-dirty",
+            "--attended",
+            "--builders=",
+            "--here",
+            "--max-iterations=",
+            "--no-commit",
+            "--session=",
+        ],
+    ),
+    call(
+        LEAD,
+        &["task"],
+        &["--after=", "--before=", "--file=", "--under="],
+    ),
 ];
+/// Flags of every command. `-C` is none of them: another folder may be another repository.
+const ANYWHERE: &[&str] = &["--format=", "--help", "-h", "--json", "-q", "--quiet"];
 /// The user's words and the user's agreement. Hooks record an answer where it is given, so no agent has to repeat it.
 const OF_THE_USER: &[&str] = &["answer", "join", "leave", "share"];
+
+impl AllowedCall {
+    /// True if this covers `rest`, the words behind this program.
+    fn covers(&self, rest: &[String]) -> bool {
+        if rest.first().is_none_or(|word| word != self.words[0]) {
+            return false;
+        }
+        let mut named = Vec::new();
+        let mut words = rest.iter();
+        while let Some(word) = words.next() {
+            if !word.starts_with('-') {
+                named.push(word.as_str());
+                continue;
+            }
+            let (flag, value) = match word.split_once('=') {
+                Some((flag, _)) => (flag, true),
+                None => (word.as_str(), false),
+            };
+            let is_flag = |known: &&&str| known.trim_end_matches('=') == flag;
+            match self.flags.iter().chain(ANYWHERE).find(is_flag) {
+                Some(known) if known.ends_with('=') && !value => drop(words.next()),
+                Some(_) => {}
+                None => return false,
+            }
+        }
+        let mut named = named.into_iter();
+        self.words.iter().all(|wanted| match *wanted {
+            "*" => named.next().is_some(),
+            "." => named.next().is_none(),
+            word => named.next() == Some(word),
+        })
+    }
+}
 
 /// Programs that start no other one, whatever their arguments are.
 const OF_TEXT: &[&str] = &[
@@ -106,74 +316,6 @@ const OF_GIT: &[&str] = &[
     "add", "blame", "branch", "commit", "diff", "grep", "log", "shortlog", "show", "stash",
     "status", "tag",
 ];
-/// Programs that run what their arguments or their input say.
-const RUNNING: &[&str] = &[
-    ".",
-    "ash",
-    "at",
-    "awk",
-    "bash",
-    "batch",
-    "builtin",
-    "bun",
-    "bunx",
-    "busybox",
-    "command",
-    "coproc",
-    "crontab",
-    "dash",
-    "deno",
-    "docker",
-    "doas",
-    "entr",
-    "env",
-    "eval",
-    "exec",
-    "expect",
-    "find",
-    "fish",
-    "flock",
-    "gawk",
-    "gdb",
-    "just",
-    "ksh",
-    "lua",
-    "make",
-    "mawk",
-    "nice",
-    "node",
-    "nohup",
-    "npx",
-    "osascript",
-    "parallel",
-    "perl",
-    "php",
-    "podman",
-    "powershell",
-    "pwsh",
-    "python",
-    "python3",
-    "ruby",
-    "screen",
-    "script",
-    "setsid",
-    "sh",
-    "source",
-    "ssh",
-    "stdbuf",
-    "strace",
-    "su",
-    "sudo",
-    "time",
-    "timeout",
-    "tmux",
-    "trap",
-    "unshare",
-    "watch",
-    "xargs",
-    "zsh",
-];
-
 /// The answer to a command line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LineJudgement {
@@ -195,7 +337,7 @@ pub fn judge_line(line: &str, caller: Caller) -> LineJudgement {
     });
     let Some(calls) = calls else {
         let text = without_quoted_document(line);
-        let called = called_subcommands(&text, true)
+        let called = called_subcommands(&text)
             .unwrap_or_else(|| named_subcommands(&text))
             .into_iter()
             .find_map(|subcommand| not_of(caller, &subcommand));
@@ -214,9 +356,9 @@ pub fn judge_line(line: &str, caller: Caller) -> LineJudgement {
     }
 }
 
-/// The subcommands of this program that `line` calls. Where a program only gets told of them, they are no calls. `None`
-/// if the line can't be read, or has a program that runs what it is told.
-fn called_subcommands(line: &str, is_line: bool) -> Option<Vec<String>> {
+/// The subcommands of this program that `line` calls. Where a program for texts only gets told of them, they are no
+/// calls. `None` if the line can't be read, or has another program.
+fn called_subcommands(line: &str) -> Option<Vec<String>> {
     let mut called = Vec::new();
     for call in shell_calls(line, true)? {
         let Some((program, rest)) = call.split_first() else {
@@ -225,53 +367,25 @@ fn called_subcommands(line: &str, is_line: bool) -> Option<Vec<String>> {
         let words: Vec<&str> = rest.iter().map(String::as_str).collect();
         if is_this_program(program) {
             called.extend(subcommand_of(&words).map(str::to_owned));
-            continue;
-        }
-        let is_unknown = program.contains('=') || program.starts_with(['/', '.', '~']);
-        if is_unknown || runs_words(program, &words) {
+        } else if !only_reads_words(program, &words) {
             return None;
-        }
-        if OF_TEXT.contains(&program.as_str()) {
-            continue;
-        }
-        let (texts, single): (Vec<&str>, Vec<&str>) = words
-            .iter()
-            .copied()
-            .partition(|word| word.contains(char::is_whitespace));
-        if single.iter().any(|word| RUNNING.contains(word)) {
-            return None;
-        }
-        // The program may be one that starts others. In a text, a word such as "Explain" stands in its place.
-        if is_line {
-            called.extend(named_subcommands(&single.join(" ")));
-        }
-        for text in texts {
-            let inside = called_subcommands(text, false);
-            called.extend(inside.unwrap_or_else(|| named_subcommands(text)));
         }
     }
     Some(called)
 }
 
-/// True if `program` runs what its arguments `words` or its input say.
-fn runs_words(program: &str, words: &[&str]) -> bool {
-    let name = program.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+/// True if `program` runs nothing that its arguments `words` or its input say.
+fn only_reads_words(program: &str, words: &[&str]) -> bool {
     let is_running_flag = |word: &&str| {
         let flag = word.split('=').next().unwrap_or_default();
         RUNNING_FLAGS.contains(&flag) || word.starts_with("-O")
     };
-    match program {
-        "sed" => !words.iter().all(|word| only_edits(word)),
-        "git" => {
-            words.first().is_none_or(|word| !OF_GIT.contains(word))
-                || words.iter().any(is_running_flag)
-        }
-        _ => {
-            RUNNING.contains(&program)
-                || RUNNING.contains(&name)
-                || words.iter().any(is_running_flag) && OF_TEXT.contains(&program)
-        }
-    }
+    let reads = match program {
+        "sed" => words.iter().all(|word| only_edits(word)),
+        "git" => words.first().is_some_and(|word| OF_GIT.contains(word)),
+        _ => OF_TEXT.contains(&program),
+    };
+    reads && !words.iter().any(is_running_flag)
 }
 
 /// True if `word`, an argument of `sed`, is no script, or one that searches or replaces and runs nothing.
@@ -401,18 +515,9 @@ fn not_of(caller: Caller, subcommand: &str) -> Option<String> {
             "`fp hook` is for the client to call: what it says of the user has to be true.".into(),
         );
     }
-    let is_in = |list: &&[&str]| list.contains(&subcommand);
-    let is_of_a_role = [
-        BUILDING,
-        VERIFYING,
-        PLANNING,
-        TRACKING,
-        LEADING,
-        OF_THE_USER,
-    ]
-    .iter()
-    .any(is_in);
-    let is_own = caller.own_subcommands().iter().any(is_in);
+    let of_command = || ALLOWED.iter().filter(|call| call.words[0] == subcommand);
+    let is_own = of_command().any(|call| call.of.contains(&caller));
+    let is_of_a_role = OF_THE_USER.contains(&subcommand) || of_command().next().is_some();
     let is_of_plugin = !matches!(caller, Caller::Lead | Caller::Stranger);
     (is_of_plugin && is_of_a_role && !is_own).then(|| {
         format!(
@@ -423,51 +528,26 @@ fn not_of(caller: Caller, subcommand: &str) -> Option<String> {
 }
 
 fn is_harmless(call: &[String], caller: Caller) -> bool {
-    let [_, subcommand, rest @ ..] = call else {
+    let Some((_, rest)) = call.split_first() else {
         return false;
     };
+    let allowed = ALLOWED
+        .iter()
+        .any(|call| call.of.contains(&caller) && call.covers(rest));
     let has = |wanted: &str| rest.iter().any(|word| word == wanted);
-    let has_flag = |wanted: &str| {
-        rest.iter()
-            .any(|word| word.split('=').next() == Some(wanted))
-    };
     let names_markdown = || {
         rest.iter()
             .any(|word| word.to_ascii_lowercase().contains(".md"))
     };
-    let is_lead = caller == Caller::Lead;
-    let mut own = READING
-        .iter()
-        .chain(caller.own_subcommands().iter().copied().flatten());
-    let is_harmless = match subcommand.as_str() {
-        // Consent is the user's.
-        "approve" => !has_flag("--yes"),
-        // So are the limits of what it spends, who works for it, and whether it is asked.
-        "run" => !["--yes", "--agent", "--budget", "--unattended"]
-            .into_iter()
-            .any(has_flag),
-        // A promoted note is a spec that every later task is held to.
-        "note" => is_lead || !(has("promote") && has_flag("--yes")),
-        // An import reads a path of the caller's choice.
-        "new" => !has_flag("--import"),
-        "roadmap" => is_lead || !has("new"),
-        "plans" => is_lead || !(has("archive") || has("restore")),
-        // Settings keep agents to their tasks.
-        "config" => !["set", "unset", "trust"].into_iter().any(has),
-        "doctor" => is_lead || !has_flag("--fix"),
-        // A file of the caller's choice may be any that the user has.
-        "fmt" => !names_markdown(),
-        "validate" => !has_flag("--fix") || (caller != Caller::Stranger && !names_markdown()),
-        // Only the lead has heard the user.
-        "interview" => is_lead || !(has("user") || has("--by=user")),
-        _ => true,
-    };
-    // So is a file to write, and a program may be any program.
-    own.any(|own| own == subcommand)
-        && is_harmless
-        // Another folder may be another repository.
-        && !rest.iter().any(|word| names_folder(word).is_some())
-        && !["--out", "--client", "--force"].into_iter().any(has_flag)
+    allowed
+        && match rest.first().map(String::as_str) {
+            // A file of the caller's choice may be any that the user has.
+            Some("fmt") => !names_markdown(),
+            Some("validate") => !has("--fix") || !names_markdown(),
+            // Only the lead has heard the user.
+            Some("interview") => caller == Caller::Lead || !(has("user") || has("--by=user")),
+            _ => true,
+        }
 }
 
 /// Splits `line` into calls and words; `None` if a character means more than itself. With `joins`, which is for finding
@@ -878,8 +958,6 @@ mod tests {
             "rg 'fp hook' .",
             "sed -n '/fp hook/p' README.md",
             "gh issue create --title 'fp hook is slow' --body \"see fp hook\\n\"",
-            "npm test -- -t 'the fp hook answers'",
-            "cargo test 'about fp verdict'",
             "echo 'see fp hook' >> notes.md",
             "grep -rn 'fp verdict\\|fp answer' src/*.rs | head -3; ls",
             "cd docs && echo 'fp hook' fp answer p q1 || cat fp next",
