@@ -163,21 +163,6 @@ pub(crate) fn is_test_beside(path: &str, listed: &str) -> bool {
         && stands_beside(folder, listed)
 }
 
-/// True if the test's file name contains the name of the file `listed` as a word. Both must be in lower case.
-pub(crate) fn is_named_like(path: &str, listed: &str) -> bool {
-    let stem = |path: &str| {
-        let name = split(path).1.to_owned();
-        name.split_once('.')
-            .map_or(name.clone(), |(stem, _)| stem.to_owned())
-    };
-    let (test, name) = (stem(path), stem(listed));
-    let test = test
-        .strip_suffix("tests")
-        .or(test.strip_suffix("test"))
-        .unwrap_or(&test);
-    !name.is_empty() && (test == name || test.split(['_', '-', '.']).any(|word| word == name))
-}
-
 /// True if tests in `folder` belong to `listed`.
 fn stands_beside(folder: &str, listed: &str) -> bool {
     let own = listed.rsplit_once('.').map_or(listed, |(stem, _)| stem);

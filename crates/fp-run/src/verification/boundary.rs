@@ -55,11 +55,6 @@ impl Boundary {
         self.covers(path) || self.allows_lock(path) || self.allows_new(path) && is_new()
     }
 
-    /// True if the test file `path` is named after a listed file.
-    pub fn is_named_like(&self, path: &RepoPath) -> bool {
-        self.suits(path, test_files::is_named_like)
-    }
-
     /// True if `path` is the lock file of a listed manifest: package managers rewrite it freely.
     pub fn allows_lock(&self, path: &RepoPath) -> bool {
         let name = path.to_lossy();

@@ -425,46 +425,41 @@ impl GitSurroundings {
 
     /// Fails a task in whose time an installed program was replaced, unless its own change installs packages.
     fn check_tools(&self, now: &Self, facts: &ChangeFacts) -> Option<Check> {
-        let new = now
-            .tools
-            .iter()
-            .filter_map(|(path, hash)| match self.tools.get(path) {
-                None => Some((format!("{path} is new"), false)),
-                Some(before) => (before != hash).then(|| (format!("{path} was replaced"), true)),
-            });
-        let (told, replaced): (Vec<String>, Vec<bool>) = new.unzip();
-        let installs = facts
-            .changes
-            .iter()
-            .flat_map(Change::ends)
-            .any(is_package_file);
-        let fails = !installs && replaced.contains(&true);
+        let changed = changed_paths(&self.tools, &now.tools);
+        let changed: Vec<_> = changed
+            .filter(|(_, how)| *how != HashChange::Gone)
+            .collect();
+        let is_replaced = changed.iter().any(|(_, how)| *how == HashChange::Other);
+        let mut ends = facts.changes.iter().flat_map(Change::ends);
+        let fails = is_replaced && !ends.any(is_package_file);
         let verdict = if fails {
             CheckVerdict::Fail
         } else {
             CheckVerdict::Note
         };
-        (!told.is_empty()).then(|| {
-            Check::new(
-                "tools",
-                verdict,
-                format!("since the claim: {}", list(&told)),
-            )
-        })
+        let words = ["was taken away", "is new", "was replaced"];
+        tell_changed("tools", verdict, "since the claim", changed, words)
     }
 
     /// Mentions uncommitted changes in the user's checkout, which are no builder's: the user may work there.
     fn check_checkout(&self, now: &Self) -> Option<Check> {
-        let (began, now) = (&self.checkout, &now.checkout);
-        let changed = now
-            .iter()
-            .filter(|(path, hash)| began.get(*path) != Some(*hash));
-        let changed = changed.map(|(path, _)| format!("{path} was changed"));
-        let gone = began.keys().filter(|path| !now.contains_key(*path));
-        let gone = gone.map(|path| format!("{path} has no uncommitted change any more"));
-        let told: Vec<String> = changed.chain(gone).collect();
-        let detail = || format!("since the claim, in the user's checkout: {}", list(&told));
-        (!told.is_empty()).then(|| Check::new("checkout", CheckVerdict::Note, detail()))
+        let changed = changed_paths(&self.checkout, &now.checkout).collect();
+        let words = [
+            "has no uncommitted change any more",
+            "was changed",
+            "was changed",
+        ];
+        let whose = "since the claim, in the user's checkout";
+        tell_changed("checkout", CheckVerdict::Note, whose, changed, words)
+    }
+
+    /// Mentions changed files of git's own without failing the task, because the user may change them at any time, for
+    /// example after a failed hook.
+    fn check(&self, now: &Self) -> Option<Check> {
+        let changed = changed_paths(&self.files, &now.files).collect();
+        let words = ["was taken away", "is new", "was changed"];
+        let whose = "since the claim, in git's own folder";
+        tell_changed("git", CheckVerdict::Note, whose, changed, words)
     }
 
     /// Words the fact that another branch is checked out `now`. A detached HEAD has no branch, as in a worktree or
@@ -474,26 +469,44 @@ impl GitSurroundings {
         (began != now)
             .then(|| format!("branch {now} is checked out, the task began on {began}: switch back"))
     }
+}
 
-    /// Mentions changed files of git's own without failing the task, because the user may change them at any time, for
-    /// example after a failed hook.
-    fn check(&self, now: &Self) -> Option<Check> {
-        let gone = self
-            .files
-            .keys()
-            .filter(|path| !now.files.contains_key(*path));
-        let gone = gone.map(|path| format!("{path} was taken away"));
-        let others = now
-            .files
-            .iter()
-            .filter_map(|(path, hash)| match self.files.get(path) {
-                None => Some(format!("{path} is new")),
-                Some(before) => (before != hash).then(|| format!("{path} was changed")),
-            });
-        let problems: Vec<String> = gone.chain(others).collect();
-        let detail = || format!("since the claim, in git's own folder: {}", list(&problems));
-        (!problems.is_empty()).then(|| Check::new("git", CheckVerdict::Note, detail()))
-    }
+/// What became of a hashed file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum HashChange {
+    Gone,
+    New,
+    Other,
+}
+
+/// The paths whose hashes differ, those that are gone first.
+fn changed_paths<'h>(
+    before: &'h BTreeMap<String, String>,
+    now: &'h BTreeMap<String, String>,
+) -> impl Iterator<Item = (&'h String, HashChange)> {
+    let gone = before.keys().filter(|path| !now.contains_key(*path));
+    let others = now
+        .iter()
+        .filter_map(|(path, hash)| match before.get(path) {
+            None => Some((path, HashChange::New)),
+            Some(known) => (known != hash).then_some((path, HashChange::Other)),
+        });
+    gone.map(|path| (path, HashChange::Gone)).chain(others)
+}
+
+/// The check `name` that names the `changed` paths, each with its word of `words`.
+fn tell_changed(
+    name: &str,
+    verdict: CheckVerdict,
+    whose: &str,
+    changed: Vec<(&String, HashChange)>,
+    words: [&str; 3],
+) -> Option<Check> {
+    let told = changed
+        .iter()
+        .map(|(path, how)| format!("{path} {}", words[*how as usize]));
+    let told: Vec<String> = told.collect();
+    (!told.is_empty()).then(|| Check::new(name, verdict, format!("{whose}: {}", list(&told))))
 }
 
 /// `items` as one line, at most ten of them.

@@ -84,15 +84,9 @@ impl Judge<'_> {
         let other = self.others.iter().find(|(_, other)| {
             other.covers(path)
                 || other.allows_lock(path) && !self.own.allows_lock(path)
-                || new && other.allows_new(path) && self.gives_way(other, path)
+                || new && other.allows_new(path) && !self.own.allows_new(path)
         });
         other.map_or(Owner::This, |(task, _)| Owner::Other(task.id.clone()))
-    }
-
-    /// True if a new test file beside the files of `other` belongs there rather than to this task: it isn't beside this
-    /// task's files, or it is named after a file of `other` and not after one of this task's.
-    fn gives_way(&self, other: &Boundary, path: &RepoPath) -> bool {
-        !self.own.allows_new(path) || other.is_named_like(path) && !self.own.is_named_like(path)
     }
 
     /// Splits a rename if its ends have different owners: git takes a file deleted by one task and a similar one added
@@ -208,12 +202,6 @@ mod tests {
             &shared,
             &[],
             &["Cargo.lock", "b/Cargo.lock"],
-        );
-        check(
-            &["+tests/b.rs", "+tests/a.rs", "+tests/c.rs"],
-            &shared,
-            &["+tests/a.rs", "+tests/c.rs"],
-            &["+tests/b.rs"],
         );
         check(&["+src/b/tests.rs"], &shared, &[], &["+src/b/tests.rs"]);
         let seen = OwnershipEvidence {
