@@ -6,6 +6,7 @@ use std::io::{self, IsTerminal as _, Write};
 
 use clap::ValueEnum as _;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
+use fp_host::screen::terminal_columns;
 use fp_plan::text::{visible, visible_json};
 use serde::Serialize;
 
@@ -47,22 +48,15 @@ pub(crate) const SCHEMA_VERSION: u32 = 1;
 /// Columns of a terminal for which text is laid out where there is none.
 pub(crate) const WIDTH: usize = 80;
 
-/// Columns and rows of the terminal on standard output, if there is one.
-pub(crate) fn terminal_size() -> Option<(usize, usize)> {
-    let (columns, rows) = terminal_size::terminal_size_of(io::stdout())?;
-    Some((columns.0.into(), rows.0.into()))
-}
-
 /// Columns for which this process lays out its text.
 pub(crate) fn columns() -> usize {
     let asked = || std::env::var("COLUMNS").ok()?.parse().ok();
-    let terminal = terminal_size().map(|(columns, _)| columns);
-    terminal.or_else(asked).unwrap_or(WIDTH).max(20)
+    terminal_columns().or_else(asked).unwrap_or(WIDTH).max(20)
 }
 
 /// Columns at which this process cuts a line: a pipe takes it whole.
 pub(crate) fn cut_columns() -> usize {
-    let is_laid_out = terminal_size().is_some() || std::env::var_os("COLUMNS").is_some();
+    let is_laid_out = terminal_columns().is_some() || std::env::var_os("COLUMNS").is_some();
     if is_laid_out { columns() } else { usize::MAX }
 }
 
@@ -176,16 +170,6 @@ impl Printer {
             self.line(&format!("{} {}", Look::Hint.paint("hint:"), visible(hint)));
         }
     }
-}
-
-/// Prints sequences that move the cursor, which other printing takes out. False if the terminal is gone.
-pub(crate) fn draw_text(text: &str) -> bool {
-    // On Windows this makes the console understand them.
-    let _console = anstream::stdout();
-    let mut out = io::stdout().lock();
-    out.write_all(text.as_bytes())
-        .and_then(|()| out.flush())
-        .is_ok()
 }
 
 /// `value` as indented JSON; an object gets a `schemaVersion`.

@@ -1,20 +1,22 @@
-//! `fp status --watch` in a real terminal: follows the run and the terminal's size, and leaves the terminal as it is.
+//! `fp status --watch` in a real terminal: follows the run and the terminal's size, and restores the terminal
+//! however it ends.
 
 use std::fs;
 use std::io::{Read, Write};
 use std::num::NonZeroU16;
+use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use crate::common::Environment;
 use crate::common::plan::{PLAN, leaf, tree};
+use crate::common::{DEAF, Environment};
 use insta::assert_snapshot;
 use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
 use rustix::process::{Pid, Signal, kill_process};
 
 /// The shell's script in the terminal: the settings before, the view with its process id, its status, the
 /// settings after.
-const SCRIPT: &str = "trap : INT; echo in front; stty -a > before; sh -c 'echo $$ > pid; exec \"$0\" \"$@\"' \"$@\"; \
+const SCRIPT: &str = "echo in front; stty -a > before; sh -c 'echo $$ > pid; exec \"$0\" \"$@\"' \"$@\"; \
                       echo \"ended with $?\"; stty -a > after; cat > /dev/null";
 
 fn started(tasks: usize) -> Environment {
@@ -67,7 +69,7 @@ impl Terminal {
             environment,
             &[env!("CARGO_BIN_EXE_fp"), "status", "--watch", PLAN],
         );
-        terminal.wait_for("Ctrl-C ends this view");
+        terminal.wait_for("q closes, arrows scroll");
         terminal
     }
 
@@ -166,6 +168,11 @@ impl Terminal {
             "{}",
             settings("before")
         );
+        assert!(
+            self.shown().starts_with("in front"),
+            "the first screen is back:\n{}",
+            self.shown()
+        );
         let screen = self.screen.lock().unwrap();
         assert!(!screen.screen().alternate_screen() && !screen.screen().hide_cursor());
     }
@@ -182,15 +189,32 @@ impl Drop for Terminal {
 fn it_shows_what_happens_while_it_happens() {
     let environment = started(3);
     let mut terminal = Terminal::watching(&environment);
-    assert_snapshot!(terminal.shown(), @"
-    in front
+    assert!(terminal.screen.lock().unwrap().screen().alternate_screen());
+    assert_snapshot!(terminal.shown(), @r"
     Plan sample-20261121 (running)
     ▱▱▱▱▱▱▱▱▱▱ 0 of 3 tasks done, 3 ready
 
       ● 1  ready      Write part 1
       ● 2  ready      Write part 2
       ● 3  ready      Write part 3
-    Ctrl-C ends this view
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+    q closes, arrows scroll                                                 1-3 of 3
     ");
     environment.build("builder-1", "1.txt", "about 1\n");
     terminal.wait_for("builder-1  waits for the verdict on 1");
@@ -198,29 +222,114 @@ fn it_shows_what_happens_while_it_happens() {
     terminal.wait_for("1 of 3 tasks done");
     environment.claim("builder-2").unwrap();
     terminal.wait_for("builder-2  builds 2");
-    assert_eq!(terminal.shown().matches("Plan sample").count(), 1);
-    terminal.press("\x03");
-    terminal.given_back("130");
+    terminal.press("q");
+    terminal.given_back("0");
+}
+
+/// A terminal announces a new size with a signal, which a view misses that doesn't listen yet.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_size_is_followed_that_no_signal_tells_of() {
+    let environment = started(40);
+    let fp = env!("CARGO_BIN_EXE_fp");
+    let view = ["env", "--block-signal=WINCH", fp, "status", "--watch", PLAN];
+    let mut terminal = Terminal::shell(&environment, &view);
+    terminal.wait_for("1-20 of 40");
+    terminal.resize(12, 40);
+    terminal.wait_for("1-8 of 40");
+    let shown = terminal.shown();
+    assert!(!shown.contains("Write part 20"), "{shown}");
+    terminal.press("q");
+    terminal.given_back("0");
 }
 
 #[test]
-fn it_follows_the_size() {
+fn it_follows_the_size_and_scrolls() {
     let environment = started(40);
     let mut terminal = Terminal::watching(&environment);
-    for (rows, columns) in [(12, 40), (30, 200)] {
-        terminal.resize(rows, columns);
-        terminal.wait_until("a frame of this size", |shown| {
-            shown.starts_with("Plan sample") && shown.trim_end().ends_with("Ctrl-C ends this view")
-        });
-        let shown = terminal.shown();
-        assert!(shown.lines().count() < usize::from(rows), "{shown}");
-    }
-    terminal.press("\x03");
-    terminal.given_back("130");
+    terminal.wait_for("1-20 of 40");
+    terminal.resize(12, 40);
+    terminal.wait_for("1-8 of 40");
+    assert!(
+        terminal
+            .shown()
+            .lines()
+            .all(|line| line.chars().count() <= 40),
+        "{}",
+        terminal.shown()
+    );
+    terminal.press("\x1b[B");
+    terminal.wait_for("2-9 of 40");
+    terminal.press("\x1b[6~");
+    terminal.wait_for("10-17 of 40");
+    terminal.press("\x1b[F");
+    terminal.wait_for("33-40 of 40");
+    terminal.press("\x1b[A\x1b[5~");
+    terminal.wait_for("24-31 of 40");
+    terminal.press("\x1b[H");
+    terminal.wait_for("1-8 of 40");
+    terminal.resize(30, 200);
+    terminal.wait_for("1-26 of 40");
+    terminal.press("\x1b");
+    // A lone escape counts only when nothing follows.
+    terminal.given_back("0");
 }
 
 #[test]
-fn a_log_that_breaks_ends_it() {
+fn ctrl_c_and_signals_give_the_terminal_back() {
+    let environment = started(2);
+    let mut terminal = Terminal::watching(&environment);
+    terminal.press("\x03");
+    terminal.given_back("0");
+    for signal in [Signal::TERM, Signal::INT, Signal::HUP] {
+        let terminal = Terminal::watching(&environment);
+        terminal.signal(signal);
+        terminal.given_back("0");
+    }
+}
+
+#[test]
+fn a_terminal_that_is_closed_ends_it() {
+    let environment = started(2);
+    let mut terminal = Terminal::open(
+        &environment,
+        &[env!("CARGO_BIN_EXE_fp"), "status", "--watch", PLAN],
+    );
+    terminal.wait_for("q closes");
+    terminal.keyboard = Box::new(std::io::sink());
+    drop(terminal.master.take());
+    let end = Instant::now() + Duration::from_secs(60);
+    while terminal.child.try_wait().unwrap().is_none() {
+        assert!(Instant::now() < end, "it goes on without a terminal");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn a_terminal_that_goes_without_a_signal_ends_it() {
+    let environment = started(2);
+    let fp = env!("CARGO_BIN_EXE_fp");
+    let script = "setsid sh -c 'echo $$ > pid; exec \"$0\" \"$@\"' \"$@\"";
+    let mut terminal = Terminal::open(
+        &environment,
+        &["sh", "-c", script, "sh", fp, "status", "--watch", PLAN],
+    );
+    terminal.wait_for("q closes");
+    let id = environment.read("pid");
+    terminal.keyboard = Box::new(std::io::sink());
+    drop(terminal.master.take());
+    let end = Instant::now() + Duration::from_secs(60);
+    while Path::new(&format!("/proc/{}/exe", id.trim()))
+        .read_link()
+        .is_ok()
+    {
+        assert!(Instant::now() < end, "it goes on without a terminal");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn a_log_that_breaks_is_said_after_the_terminal_is_back() {
     let environment = started(2);
     let terminal = Terminal::watching(&environment);
     let log = format!(".fractal-planner/plans/{PLAN}/events.jsonl");
@@ -228,7 +337,7 @@ fn a_log_that_breaks_ends_it() {
     environment.write(&log, format!("{whole}{{\"schem"));
     std::thread::sleep(Duration::from_millis(600));
     assert!(
-        terminal.shown().contains("Ctrl-C ends"),
+        terminal.shown().contains("q closes"),
         "half a line may become a whole one"
     );
     environment.write(&log, format!("{whole}{{\"schem\n"));
@@ -238,6 +347,56 @@ fn a_log_that_breaks_ends_it() {
         "{}",
         terminal.shown()
     );
+}
+
+/// Run in a terminal by the test below.
+#[test]
+#[ignore = "it panics, to be seen from outside"]
+fn panics_on_the_screen() {
+    let _screen = fp_host::screen::Screen::open().unwrap();
+    panic!("a panic that is seen");
+}
+
+#[test]
+fn a_panic_gives_the_terminal_back_and_is_seen() {
+    let environment = started(1);
+    let itself = std::env::current_exe().unwrap();
+    let itself = Path::new(&itself).to_str().unwrap();
+    let words = [
+        itself,
+        "--exact",
+        "watch::panics_on_the_screen",
+        "--ignored",
+        "--nocapture",
+    ];
+    let terminal = Terminal::shell(&environment, &words);
+    terminal.given_back("101");
+    assert!(
+        terminal.shown().contains("a panic that is seen"),
+        "{}",
+        terminal.shown()
+    );
+}
+
+#[test]
+fn a_screen_that_can_not_be_taken_over() {
+    let environment = started(1);
+    if !environment.can_trace() {
+        return;
+    }
+    let words = [
+        &DEAF[..],
+        &[env!("CARGO_BIN_EXE_fp"), "status", "--watch", PLAN],
+    ]
+    .concat();
+    let terminal = Terminal::shell(&environment, &words);
+    terminal.given_back("2");
+    assert_snapshot!(terminal.shown(), @"
+    in front
+    error: the terminal can't be drawn on: Operation not permitted (os error 1)
+    hint: without --watch, the status is printed once
+    ended with 2
+    ");
 }
 
 #[test]

@@ -21,6 +21,7 @@ pub mod platform;
 pub mod process;
 pub mod repo;
 pub mod run;
+pub mod screen;
 pub mod search_path;
 pub mod store;
 pub mod trust;

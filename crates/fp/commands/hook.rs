@@ -548,7 +548,7 @@ fn leader_of(run: &OngoingRun, hook: &IncomingHook) -> RunLeader {
     if !run.is_led_by(session, None) {
         return RunLeader::Another;
     }
-    let known = run.state.run.as_ref().and_then(|run| run.terms.client);
+    let known = run.state.terms().client;
     let is_same = if process.is_some() && known.is_some() {
         run.is_led_by(session, process)
     } else {

@@ -65,7 +65,7 @@ pub(crate) fn run(mut args: NextArgs, context: &Context) -> CommandResult {
     let is_tracked = args.ended.len() < agents;
     let plan = context.open_trusted(args.plan.as_deref())?;
     let state = plan.load()?.state;
-    if state.is_running() && state.run.as_ref().is_some_and(|run| run.terms.processes) {
+    if state.is_running() && state.terms().processes {
         let id = plan.id();
         return Err(CommandError::refused(format!("the run of {id} is one that `fp run` leads")).hint(
             format!("`fp run {id}` goes on with it; `fp start {id} --here` takes it over for a session"),
@@ -80,7 +80,7 @@ pub(crate) fn run(mut args: NextArgs, context: &Context) -> CommandResult {
     }
     let json = json!({ "actions": numbered(plan.id(), due.first, &due.actions)? });
     context.report(&json, &actions_text(plan.id(), &due.actions))?;
-    if let DueLog::Open(mut ledger) = due.log {
+    if let Some(mut ledger) = due.ledger {
         ledger.append(due.told, context.now())?;
     }
     Ok(Exit::Done)
@@ -88,36 +88,16 @@ pub(crate) fn run(mut args: NextArgs, context: &Context) -> CommandResult {
 
 /// The actions that are due by the log.
 pub(super) struct DueNow<'p> {
-    actions: Vec<LeadAction>,
-    log: DueLog<'p>,
+    pub(super) actions: Vec<LeadAction>,
+    pub(super) state: Arc<State>,
+    /// Held until the actions were shown; `None` once the run is over.
+    pub(super) ledger: Option<Ledger<'p>>,
     /// To be logged once the actions were shown.
     told: Vec<Event>,
     /// Position in the log before them.
     first: u64,
     /// Why other machines can't be reached, in a shared plan.
     pub(super) cut_off: Option<String>,
-}
-
-/// The log after the actions were found.
-enum DueLog<'p> {
-    /// Held until they were shown.
-    Open(Box<Ledger<'p>>),
-    /// The run is over.
-    Over(Arc<State>),
-}
-
-impl DueNow<'_> {
-    /// The actions; gives the log back.
-    pub(super) fn into_actions(self) -> Vec<LeadAction> {
-        self.actions
-    }
-
-    pub(super) fn state(&self) -> &State {
-        match &self.log {
-            DueLog::Open(ledger) => ledger.state(),
-            DueLog::Over(state) => state,
-        }
-    }
 }
 
 /// Logs what is due now that the agents in `ended` have ended, after making the commits that are due.
@@ -176,14 +156,17 @@ pub(super) fn take_turn<'p>(
     let first = ledger.state().seq;
     let told = turn.told();
     ledger.append(turn.events, around.now)?;
-    let (log, report) = if ledger.state().is_running() {
-        (DueLog::Open(Box::new(ledger)), String::new())
-    } else {
-        let state = ledger.into_state();
-        // Swept before the output: a lead that reads that the run is over doesn't call again.
-        context.sweep(plan);
-        let report = final_report(plan, &tree, &state, context);
-        (DueLog::Over(state), report)
+    let (state, ledger) = match ledger.state().is_running() {
+        true => (Arc::new(ledger.state().clone()), Some(ledger)),
+        false => (ledger.into_state(), None),
+    };
+    let report = match &ledger {
+        Some(_) => String::new(),
+        None => {
+            // Swept before the output: a lead that reads that the run is over doesn't call again.
+            context.sweep(plan);
+            final_report(plan, &tree, &state, context)
+        }
     };
     let actions = turn.actions.into_iter().map(|action| match action {
         LeadAction::Finish { .. } => LeadAction::Finish {
@@ -193,7 +176,8 @@ pub(super) fn take_turn<'p>(
     });
     Ok(DueNow {
         actions: actions.collect(),
-        log,
+        state,
+        ledger,
         told,
         first,
         cut_off,

@@ -5,10 +5,11 @@ mod watch;
 use std::ops::RangeInclusive;
 
 use fp_host::plan::OpenPlan;
+use fp_host::screen::Screen;
 use fp_plan::text::{counted, fitted, wrapped_whole};
 use fp_run::critique::CritiqueLine;
 use fp_run::report::cost::{CostReport, spent_in_words};
-use fp_run::report::handoff::NextStep;
+use fp_run::report::handoff::{NextStep, next_steps};
 use fp_run::report::standing::RunStanding;
 use fp_run::report::status::{Phase, StatusReport, TaskLine, time_left};
 use fp_run::report::{lasted, reason_lines};
@@ -19,8 +20,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 use unicode_width::UnicodeWidthStr as _;
 
-pub(crate) use self::watch::{Beside, DrawnLines, RunWatch, is_drawable, watch_plan};
-use self::watch::{SILENT, agent_lines};
+pub(crate) use self::watch::{Beside, RunWatch, watch_plan};
 use super::fleet::short_time;
 use crate::context::Context;
 use crate::error::CommandResult;
@@ -43,7 +43,7 @@ const WRITTEN: [&str; 7] = [
 pub(crate) struct StatusArgs {
     /// The plan; defaults to the active one, or the last one.
     plan: Option<String>,
-    /// Follow the run at a terminal, until it ends or Ctrl-C is pressed.
+    /// Follow the run on the whole terminal, until it ends or `q` is pressed; arrow keys scroll.
     #[arg(long, short)]
     watch: bool,
     /// Show every task, in the order of the tree.
@@ -54,7 +54,7 @@ pub(crate) struct StatusArgs {
 pub(crate) fn run(args: StatusArgs, context: &Context) -> CommandResult {
     let plan = context.open_to_read(args.plan.as_deref())?;
     if args.watch {
-        if is_drawable(context) {
+        if !context.is_json() && Screen::is_there(context.env("TERM").as_deref()) {
             return watch_plan(&plan, context);
         }
         context
@@ -75,7 +75,7 @@ pub(crate) fn run(args: StatusArgs, context: &Context) -> CommandResult {
         wrap: columns(),
         cut: cut_columns(),
     };
-    let lines = status_lines(&state, &report, context.now(), room, args.all, None);
+    let lines = status_lines(&state, &report, context.now(), room, args.all);
     let text = lines.join("\n")
         + "\n"
         + &planned
@@ -214,23 +214,15 @@ struct TextRoom {
     cut: usize,
 }
 
-/// The status, so that it fits a screen unless `all` tasks are wanted; of a live view with what is known `beside`.
+/// The status, so that it fits a screen unless `all` tasks are wanted.
 fn status_lines(
     state: &State,
     report: &StatusReport,
     now: Timestamp,
     room: TextRoom,
     all: bool,
-    beside: Option<&Beside>,
 ) -> Vec<String> {
-    let is_silent = beside.is_some_and(|beside| {
-        let mut agents = beside.doing.values();
-        agents.any(|(_, silent)| *silent >= SILENT)
-    });
-    let mut lines = head_lines(state, report, now, is_silent, room.wrap);
-    for line in beside.iter().flat_map(|beside| &beside.told) {
-        lines.extend(indented_lines(Look::Strong, "", line, room.wrap));
-    }
+    let mut lines = head_lines(state, report, now, false, room.wrap);
     let groups = groups_of(report);
     let in_columns = TaskColumns {
         id: id_width(report),
@@ -243,11 +235,7 @@ fn status_lines(
     } else {
         QUESTIONS
     };
-    let numbered = beside.and_then(|beside| beside.numbered.as_deref());
-    let needs = need_lines(state, report, most, numbered, room.wrap);
-    let agents = beside.map_or_else(Vec::new, |beside| {
-        agent_lines(state, report, beside, now, room.wrap)
-    });
+    let needs = need_lines(state, report, most, None, room.wrap);
     let tasks: Vec<StyledLine> = if all {
         report.tasks.iter().flat_map(told).collect()
     } else {
@@ -255,7 +243,8 @@ fn status_lines(
             .iter()
             .flat_map(|(_, tasks)| tasks.iter().copied().flat_map(told))
             .collect();
-        if whole.len() + needs.len() + agents.len() <= ROWS {
+        let fits = whole.len() + needs.len() <= ROWS;
+        if fits {
             whole
         } else {
             groups
@@ -281,7 +270,6 @@ fn status_lines(
         .collect();
     let sections = [
         (None, needs),
-        (None, agents),
         (None, tasks),
         (Some("Checks at the end:"), ends),
         (None, cost),
@@ -373,13 +361,13 @@ fn lines_within(text: &str, columns: usize, most: usize) -> Vec<String> {
     lines
 }
 
-/// What waits for the user: the command that goes on where nothing runs, and up to `most` questions, each with the
-/// command that answers it, or with numbers for the options of the question `numbered`.
+/// What waits for the user: the command that goes on where nothing runs, and up to `most` questions. The options of the
+/// question `by_digits` have digits; without one, a command answers the first question.
 fn need_lines(
     state: &State,
     report: &StatusReport,
     most: usize,
-    numbered: Option<&str>,
+    by_digits: Option<&str>,
     columns: usize,
 ) -> Vec<StyledLine> {
     let open: Vec<_> = state.open_questions().collect();
@@ -387,16 +375,22 @@ fn need_lines(
     if open.is_empty() && obstacle.is_none() {
         return Vec::new();
     }
-    let line = |look: Look, indent: &str, text: &str| indented_lines(look, indent, text, columns);
+    let line = |look: Look, text: &str| indented_lines(look, "  ", text, columns);
     let mut lines = vec![StyledLine::default().and(Look::Plain, "Needs you:")];
-    if let Some(why) = obstacle {
-        lines.extend(line(Look::Strong, "  ", why));
-    }
-    if let Some(step) = NextStep::if_interrupted(state, report.standing) {
-        lines.extend(line(Look::Hint, "  ", &step.command));
-    }
-    for question in open.iter().take(most) {
-        let mut asked = line(Look::Plain, "    ", &question.text);
+    lines.extend(obstacle.into_iter().flat_map(|why| line(Look::Strong, why)));
+    let go_on = NextStep::if_interrupted(state, report.standing);
+    lines.extend(
+        go_on
+            .iter()
+            .flat_map(|step| line(Look::Hint, &step.command)),
+    );
+    for (question, number) in open.iter().take(most).zip(1..) {
+        let mark = match open.len() {
+            1 => String::new(),
+            all => format!("{number} of {all}: "),
+        };
+        let text = format!("{mark}{}", question.text);
+        let mut asked = indented_lines(Look::Plain, "    ", &text, columns);
         if let Some(first) = asked.first_mut() {
             let text = first.text();
             *first = StyledLine::default()
@@ -404,20 +398,22 @@ fn need_lines(
                 .and(Look::Plain, text.trim_start());
         }
         lines.extend(asked);
-        if numbered == Some(question.id.as_str()) {
-            for (option, number) in question.options.iter().zip(1..) {
-                let text = format!("{number} {}: {}", option.label, option.description);
-                lines.extend(line(Look::Plain, "      ", text.trim_end_matches(": ")));
+        if by_digits == Some(question.id.as_str()) {
+            for (option, digit) in question.options.iter().zip(1..) {
+                let text = format!("{digit} {}: {}", option.label, option.description);
+                let text = text.trim_end_matches(": ");
+                lines.extend(indented_lines(Look::Plain, "      ", text, columns));
             }
-        } else {
-            let step = NextStep::answer(&state.plan_id, question, "");
-            lines.extend(line(Look::Hint, "    ", &step.command));
         }
     }
-    let more = open.len().saturating_sub(most);
-    if more > 0 {
-        let more = format!("(and {})", counted(more, "more question"));
-        lines.extend(line(Look::Faint, "  ", &more));
+    let answer = next_steps(state, report.standing).into_iter().next();
+    if let Some(step) = answer.filter(|_| by_digits.is_none() && !open.is_empty()) {
+        lines.extend(indented_lines(Look::Hint, "    ", &step.command, columns));
+        let more = open.len().saturating_sub(most);
+        if more > 0 {
+            let more = format!("(and {})", counted(more, "more question"));
+            lines.extend(line(Look::Faint, &more));
+        }
     }
     lines
 }
@@ -659,7 +655,7 @@ mod tests {
 
     fn status_in(state: &State, lead: LeadPresence, room: TextRoom, all: bool) -> Vec<String> {
         let now = state.last_at.unwrap() + jiff::SignedDuration::from_secs(5);
-        status_lines(state, &StatusReport::new(state, lead), now, room, all, None)
+        status_lines(state, &StatusReport::new(state, lead), now, room, all)
     }
 
     fn plain(state: &State, columns: usize) -> String {
@@ -699,15 +695,14 @@ mod tests {
 
     #[test]
     fn the_status_of_few_tasks_has_them_all() {
-        assert_snapshot!(plain(&busy(5), 80), @"
+        assert_snapshot!(plain(&busy(5), 80), @r"
         Plan sample-20261121 (running)  5 min
         ▰▰▱▱▱▱▱▱▱▱ 1 of 5 tasks done, 2 failed, 1 being built, 1 waiting
 
         Needs you:
-          ? Task 3 failed for good. How should it continue?
+          ? 1 of 2: Task 3 failed for good. How should it continue?
+          ? 2 of 2: Task 4 failed for good. How should it continue?
             fp answer sample-20261121 q3 --option Retry
-          ? Task 4 failed for good. How should it continue?
-            fp answer sample-20261121 q4 --option Retry
 
           ✕ 3  failed     Write part 3 of the parser, with all that belon…  (1 question)
                           Criterion 1: the parser takes an empty line for the end
@@ -718,15 +713,14 @@ mod tests {
                           it waits for 2
           ✓ 1  done       Write part 1 of the parser, with all that bel…  (1/3, 0000001)
         ");
-        assert_snapshot!(plain(&busy(5), 200), @"
+        assert_snapshot!(plain(&busy(5), 200), @r"
         Plan sample-20261121 (running)  5 min
         ▰▰▰▰▰▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱ 1 of 5 tasks done, 2 failed, 1 being built, 1 waiting
 
         Needs you:
-          ? Task 3 failed for good. How should it continue?
+          ? 1 of 2: Task 3 failed for good. How should it continue?
+          ? 2 of 2: Task 4 failed for good. How should it continue?
             fp answer sample-20261121 q3 --option Retry
-          ? Task 4 failed for good. How should it continue?
-            fp answer sample-20261121 q4 --option Retry
 
           ✕ 3  failed     Write part 3 of the parser, with all that belongs to it  (1 question)  Criterion 1: the parser takes an empty line for the end
           ✕ 4  failed     Write part 4 of the parser, with all that belongs to it  (1 question)  Criterion 1: the parser takes an empty line for the end
@@ -734,15 +728,14 @@ mod tests {
           ○ 5  waiting    Write part 5 of the parser, with all that belongs to it  it waits for 2
           ✓ 1  done       Write part 1 of the parser, with all that belongs to it  (1/3, 0000001)
         ");
-        assert_snapshot!(status(&busy(5), 80, false).join("\n").replace('\u{1b}', "^"), @"
+        assert_snapshot!(status(&busy(5), 80, false).join("\n").replace('\u{1b}', "^"), @r"
         Plan ^[1msample-20261121^[0m (running)^[2m  5 min^[0m
         ^[32m▰▰^[0m^[2m▱▱▱▱▱▱▱▱^[0m 1 of 5 tasks done, 2 failed, 1 being built, 1 waiting
 
         Needs you:
-        ^[35m  ? ^[0mTask 3 failed for good. How should it continue?
+        ^[35m  ? ^[0m1 of 2: Task 3 failed for good. How should it continue?
+        ^[35m  ? ^[0m2 of 2: Task 4 failed for good. How should it continue?
             ^[36mfp answer sample-20261121 q3 --option Retry^[0m
-        ^[35m  ? ^[0mTask 4 failed for good. How should it continue?
-            ^[36mfp answer sample-20261121 q4 --option Retry^[0m
 
         ^[31m  ✕ ^[0m^[1m3  ^[0m^[31mfailed     ^[0mWrite part 3 of the parser, with all that belon…^[2m  (1 question)^[0m
                           Criterion 1: the parser takes an empty line for the end
@@ -760,17 +753,16 @@ mod tests {
         let room = TextRoom { wrap: 80, cut: 80 };
         let state = busy(5);
         let text = status_in(&state, LeadPresence::Gone, room, false).join("\n");
-        assert_snapshot!(theme::without_colours(&text), @"
+        assert_snapshot!(theme::without_colours(&text), @r"
         Plan sample-20261121 (interrupted)  5 min
         ▰▰▱▱▱▱▱▱▱▱ 1 of 5 tasks done, 2 failed, 1 stopped, 1 waiting
 
         Needs you:
           Nothing runs: nobody leads the run
           /fp:implement sample-20261121
-          ? Task 3 failed for good. How should it continue?
+          ? 1 of 2: Task 3 failed for good. How should it continue?
+          ? 2 of 2: Task 4 failed for good. How should it continue?
             fp answer sample-20261121 q3 --option Retry
-          ? Task 4 failed for good. How should it continue?
-            fp answer sample-20261121 q4 --option Retry
 
           ✕ 3  failed     Write part 3 of the parser, with all that belon…  (1 question)
                           Criterion 1: the parser takes an empty line for the end
@@ -790,23 +782,19 @@ mod tests {
             cut: usize::MAX,
         };
         let text = status_in(&busy(20), LeadPresence::Unknown, room, false).join("\n");
-        assert_snapshot!(theme::without_colours(&text), @"
+        assert_snapshot!(theme::without_colours(&text), @r"
         Plan sample-20261121 (running)  16 min
         ▰▱▱▱▱ 6 of 20 tasks done, 3 failed, 1
               being built, 10 waiting
 
         Needs you:
-          ? Task 8 failed for good. How should
-            it continue?
+          ? 1 of 3: Task 8 failed for good. How
+            should it continue?
+          ? 2 of 3: Task 9 failed for good. How
+            should it continue?
+          ? 3 of 3: Task 10 failed for good. How
+            should it continue?
             fp answer sample-20261121 q8
-            --option Retry
-          ? Task 9 failed for good. How should
-            it continue?
-            fp answer sample-20261121 q9
-            --option Retry
-          ? Task 10 failed for good. How should
-            it continue?
-            fp answer sample-20261121 q10
             --option Retry
 
           ✕ 8   failed     Write part 8 of the parser, with all that belongs to it  (1 question)
@@ -823,16 +811,15 @@ mod tests {
 
     #[test]
     fn the_status_of_many_tasks_has_what_matters() {
-        assert_snapshot!(plain(&busy(20), 60), @"
+        assert_snapshot!(plain(&busy(20), 60), @r"
         Plan sample-20261121 (running)  16 min
         ▰▰▱▱▱▱▱ 6 of 20 tasks done, 3 failed, 1 being built, 10
                 waiting
 
         Needs you:
-          ? Task 8 failed for good. How should it continue?
+          ? 1 of 3: Task 8 failed for good. How should it continue?
+          ? 2 of 3: Task 9 failed for good. How should it continue?
             fp answer sample-20261121 q8 --option Retry
-          ? Task 9 failed for good. How should it continue?
-            fp answer sample-20261121 q9 --option Retry
           (and 1 more question)
 
           ✕ 8   failed     Write part 8 of the parser…  (1 question)
@@ -847,15 +834,14 @@ mod tests {
           ✓ 5   done       Write part 5 of the pars…  (1/3, 0000005)
           ✓ 4   done       Write part 4 of the …  (1/3, 0000004)  +3
         ");
-        assert_snapshot!(plain(&busy(200), 80), @"
+        assert_snapshot!(plain(&busy(200), 80), @r"
         Plan sample-20261121 (running)  2 h 16 min
         ▰▰▰▱▱▱▱▱▱▱ 66 of 200 tasks done, 3 failed, 1 being built, 30 ready, 100 waiting
 
         Needs you:
-          ? Task 68 failed for good. How should it continue?
+          ? 1 of 3: Task 68 failed for good. How should it continue?
+          ? 2 of 3: Task 69 failed for good. How should it continue?
             fp answer sample-20261121 q68 --option Retry
-          ? Task 69 failed for good. How should it continue?
-            fp answer sample-20261121 q69 --option Retry
           (and 1 more question)
 
           ✕ 68   failed     Write part 68 of the parser, with all that be…  (1 question)
@@ -871,15 +857,14 @@ mod tests {
           ✓ 65   done       Write part 65 of the parser, with all that …  (1/3, 0000065)
           ✓ 64   done       Write part 64 of the parser, with all …  (1/3, 0000064)  +63
         ");
-        assert_snapshot!(plain(&busy(200), 120), @"
+        assert_snapshot!(plain(&busy(200), 120), @r"
         Plan sample-20261121 (running)  2 h 16 min
         ▰▰▰▰▱▱▱▱▱▱▱▱▱▱▱ 66 of 200 tasks done, 3 failed, 1 being built, 30 ready, 100 waiting
 
         Needs you:
-          ? Task 68 failed for good. How should it continue?
+          ? 1 of 3: Task 68 failed for good. How should it continue?
+          ? 2 of 3: Task 69 failed for good. How should it continue?
             fp answer sample-20261121 q68 --option Retry
-          ? Task 69 failed for good. How should it continue?
-            fp answer sample-20261121 q69 --option Retry
           (and 1 more question)
 
           ✕ 68   failed     Write part 68 of the parser, with all that belongs to it  (1 question)

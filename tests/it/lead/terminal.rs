@@ -23,12 +23,12 @@ fn it_asks_for_trust_and_answers_and_shows_the_report() {
     terminal.wait_for("? Tasks are ready, but builders end without taking one. How should it");
     terminal.wait_for("    continue?\n");
     terminal.wait_for("      2 Stop: end the run; what is done stays");
-    terminal.wait_for("Type 1-2 and Enter to answer; Ctrl-C stops the run");
+    terminal.wait_for("1-2 answer, q stops, arrows scroll");
     fs::write(environment.beside("home/wait"), "2").unwrap();
     fs::remove_file(environment.beside("home/first")).unwrap();
     // No such option.
-    terminal.press("9\n");
-    terminal.press("1\n");
+    terminal.press("9");
+    terminal.press("1");
     terminal.wait_for("builder-1  builds 1");
     terminal.wait_for(": starts");
     fs::write(environment.beside("home/wait"), "0").unwrap();
@@ -60,14 +60,40 @@ fn no_is_no() {
 fn control_c_once_and_twice() {
     let environment = scene(2);
     fs::write(environment.beside("home/wait"), "600").unwrap();
-    let mut terminal = open(&environment, &["--yes", "-j", "2"]);
-    terminal.wait_for("builder-2  builds");
+    let mut terminal = open(&environment, &["--yes"]);
+    terminal.wait_for("builder-1  builds 1");
     terminal.press("\u{3}");
     terminal.wait_for("ending: what runs may finish; once more ends it too");
     terminal.press("\u{3}");
-    terminal.wait_for("note: stopped; nothing is lost: `fp run sample-20261121 -j 2` goes on");
+    terminal.wait_for("note: stopped; nothing is lost: `fp run sample-20261121` goes on");
+    terminal.given_back("1");
+    drop(terminal);
+    expect_nothing_left(&environment);
+}
+
+#[test]
+fn q_asks_before_it_stops() {
+    let environment = scene(2);
+    fs::write(environment.beside("home/wait"), "600").unwrap();
+    let mut terminal = open(&environment, &["--yes", "-j", "2"]);
+    terminal.wait_for("builder-2  builds");
+    terminal.press("q");
+    terminal.wait_for("Stop the run? What runs may finish. y/n");
+    terminal.press("n");
+    terminal.wait_for("q stops the run, arrows scroll");
+    assert!(!terminal.shown().contains("Stop the run?"));
+    // Without the question, `y` means nothing.
+    terminal.press("y");
+    terminal.press("qy");
+    terminal.wait_for("ending: what runs may finish; once more ends it too");
+    terminal.press("q");
+    terminal.wait_for("End what still runs, too? y/n");
+    terminal.press("y");
+    let go_on = "`fp run sample-20261121 -j 2` goes on";
+    terminal.wait_for(&format!("note: stopped; nothing is lost: {go_on}"));
     terminal.given_back("1");
     let status = environment.done(&["status", PLAN]).stdout;
+    assert!(status.contains("(interrupted)"), "{status}");
     assert!(
         status.contains("\n  fp run sample-20261121 -j 2\n"),
         "{status}"
@@ -92,7 +118,7 @@ fn who_watches_sees_that_the_lead_is_gone() {
     lead.wait().unwrap();
     terminal.wait_for("(interrupted)");
     terminal.wait_for("  fp run sample-20261121\n");
-    terminal.wait_for("■ 1  stopped");
+    terminal.wait_for("builder-1  last heard of: builds 1");
     let shown = terminal.shown();
     std::thread::sleep(Duration::from_millis(1500));
     assert_eq!(terminal.shown(), shown, "nothing counts");
@@ -113,8 +139,8 @@ fn a_second_lead_watches() {
     });
     let mut second = open(&environment, &["--yes"]);
     second.wait_for("builder-1  builds 1");
-    second.press("\x03");
-    second.given_back("130");
+    second.press("q");
+    second.given_back("0");
     assert!(
         first.try_wait().unwrap().is_none(),
         "to stop watching ends nothing"
@@ -131,8 +157,6 @@ fn a_terminal_that_closes() {
     fs::write(environment.beside("home/wait"), "600").unwrap();
     let terminal = open(&environment, &["--yes"]);
     terminal.wait_for("builder-1  builds 1");
-    terminal.signal(Signal::HUP);
-    terminal.wait_for("once more ends it too");
     terminal.signal(Signal::HUP);
     drop(terminal);
     expect_nothing_left(&environment);

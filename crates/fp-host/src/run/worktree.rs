@@ -311,10 +311,7 @@ impl<'p> Worktrees<'p> {
 /// found there.
 pub fn sweep(plan: &OpenPlan) -> Result<Vec<PathBuf>, RunError> {
     let state = plan.load()?.state;
-    let had_some = state
-        .run
-        .as_ref()
-        .is_some_and(|run| run.terms.checkout.is_some());
+    let had_some = state.terms().checkout.is_some();
     if !had_some && fs::symlink_metadata(plan.worktrees()).is_err() {
         return Ok(Vec::new());
     }

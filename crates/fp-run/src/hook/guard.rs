@@ -161,8 +161,7 @@ impl GuardedEdit<'_> {
 /// Returns an event that records who edited `path` in a checkout shared by several builders, unless the task's files or
 /// the log already tell.
 pub fn edit_seen(state: &State, task: &TaskState, path: &RepoPath) -> Option<Event> {
-    let shared =
-        task.worktree().is_none() && state.run.as_ref().is_some_and(|run| run.terms.builders > 1);
+    let shared = task.worktree().is_none() && state.terms().builders > 1;
     let telling =
         shared && !Boundary::new(task.files()).covers(path) && !task.edited.contains(path);
     telling.then(|| Event::Edited {

@@ -76,10 +76,7 @@ impl<'e> HookAgent<'e> {
 
 /// The builder that every run has. In a run with one builder, a background builder without a name is this one.
 fn only_builder(state: &State) -> Option<AgentName> {
-    let alone = state
-        .run
-        .as_ref()
-        .is_some_and(|run| run.terms.builders == 1);
+    let alone = state.terms().builders == 1;
     state.builder(1).filter(|_| alone)
 }
 
@@ -95,7 +92,7 @@ pub fn refuse_name(state: &State, name: &AgentName, id: Option<&str>) -> Option<
             "you are {known} in the run of {plan}: fp claim {plan} --as {known}"
         ));
     }
-    let builders = state.run.as_ref().map_or(0, |run| run.terms.builders);
+    let builders = state.terms().builders;
     let is_of_run =
         state.has_agent(name) || (1..=builders).any(|n| state.builder(n).as_ref() == Some(name));
     if state.is_running() && !is_of_run {

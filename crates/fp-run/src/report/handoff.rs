@@ -198,7 +198,7 @@ impl NextStep {
 
     /// The command that answers `question` with the option `wanted`, or the first if none has that label. The
     /// explanation lists all options.
-    pub fn answer(plan: &PlanId, question: &Question, wanted: &str) -> Self {
+    pub(super) fn answer(plan: &PlanId, question: &Question, wanted: &str) -> Self {
         let labels: Vec<&str> = question
             .options
             .iter()

@@ -608,7 +608,7 @@ impl State {
                 AnswerChoice::Change,
             ) => {
                 let iteration = self.expect_task(task)?.iteration;
-                let reason = "it is to be changed".to_owned();
+                let reason = "the user wants it changed".to_owned();
                 let released = Event::Released {
                     task: task.clone(),
                     reason,

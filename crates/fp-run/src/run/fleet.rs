@@ -51,33 +51,9 @@ impl Event {
             | Self::SentBack { .. }
             | Self::CommitStarted { .. }
             | Self::CommitBlocked { .. }
-            | Self::Noted { .. }
-            | Self::Messaged { .. } => true,
-            Self::Imported { .. }
-            | Self::Approved(_)
-            | Self::RunStarted(_)
-            | Self::Kept { .. }
-            | Self::CommandsTried { .. }
-            | Self::ChecksDropped { .. }
-            | Self::RevisionDue { .. }
-            | Self::Waived { .. }
-            | Self::Claimed { .. }
-            | Self::ScopeExtended { .. }
-            | Self::Completed { .. }
-            | Self::Released { .. }
-            | Self::ProgressDropped {}
-            | Self::Failed { .. }
-            | Self::Skipped { .. }
-            | Self::Retried { .. }
-            | Self::RolledBack { .. }
-            | Self::Asked { .. }
-            | Self::Answered { .. }
-            | Self::CheckedAtEnd { .. }
-            | Self::Cancelled { .. }
-            | Self::Finished
-            | Self::Joined { .. }
-            | Self::Left
-            | Self::Renewed => false,
+            | Self::Noted { .. } => true,
+            // An event that nobody has thought about is written at once.
+            _ => false,
         }
     }
 
@@ -128,7 +104,6 @@ impl Event {
                 | Self::CheckoutSeen { .. }
                 | Self::CommandsTried { .. }
                 | Self::CheckedAtEnd { .. }
-                | Self::Messaged { .. }
         )
     }
 }

@@ -694,11 +694,7 @@ impl State {
     }
 
     fn reopen(&mut self) {
-        if self
-            .run
-            .as_ref()
-            .is_some_and(|r| r.status == RunStatus::Finished)
-        {
+        if self.has_status(RunStatus::Finished) {
             self.set_run_status(RunStatus::Running);
         }
     }

@@ -168,10 +168,9 @@ impl RunSurroundings {
     ) -> Self {
         Self {
             now,
-            attended: session_is_attended
-                || state.run.as_ref().is_some_and(|run| run.terms.attended),
+            attended: session_is_attended || state.terms().attended,
             nudges: settings.nudge.times(),
-            timeout: match state.run.as_ref().is_some_and(|run| run.terms.processes) {
+            timeout: match state.terms().processes {
                 // `fp run` sees its processes end.
                 true => SignedDuration::MAX,
                 false => SignedDuration::from_mins(settings.dispatch_timeout_minutes.into()),
@@ -481,11 +480,7 @@ impl Draft<'_> {
             .map(|t| t.leaf.id.clone())
             .filter(|id| !self.is_being_verified(id) && !self.state.doubts_checks_of(id))
             .collect();
-        let lead_judges = self
-            .state
-            .run
-            .as_ref()
-            .is_some_and(|run| run.terms.lead_judges);
+        let lead_judges = self.state.terms().lead_judges;
         for id in due {
             if lead_judges {
                 self.have_judged(&id);

@@ -387,8 +387,7 @@ pub(crate) fn work_behind(weights: &[u64], users: Vec<Vec<usize>>) -> Vec<u64> {
 
 impl State {
     pub(super) fn policy(&self) -> &Policy {
-        static NONE: std::sync::LazyLock<Policy> = std::sync::LazyLock::new(Policy::default);
-        self.run.as_ref().map_or(&NONE, |run| &run.terms.policy)
+        &self.terms().policy
     }
 
     /// Sorts ready `tasks` into claim order. Several builders take the task with the most work behind it first, which
@@ -398,7 +397,7 @@ impl State {
         mut tasks: Vec<&'s TaskState>,
     ) -> Vec<&'s TaskState> {
         let policy = self.policy();
-        if tasks.len() > 1 && self.run.as_ref().is_some_and(|run| run.terms.builders > 1) {
+        if tasks.len() > 1 && self.terms().builders > 1 {
             let behind = self.open_work_behind();
             let work = |task: &TaskState| self.index.get(&task.leaf.id).map_or(0, |&at| behind[at]);
             tasks.sort_by_key(|task| (std::cmp::Reverse(work(task)), policy.rank(&task.leaf)));

@@ -1,6 +1,7 @@
 //! Holds the state of a run, the sum of all events in its log, against which commands are decided.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::LazyLock;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -264,7 +265,7 @@ impl State {
 
     /// The surroundings of the checkout at the start of the run, if known.
     pub fn around(&self) -> Option<&GitSurroundings> {
-        Some(&self.run.as_ref()?.terms.found.as_ref()?.around)
+        Some(&self.terms().found.as_ref()?.around)
     }
 
     pub fn task(&self, id: &TaskId) -> Option<&TaskState> {
@@ -280,16 +281,24 @@ impl State {
         self.approval.as_ref()?.commits.as_ref()
     }
 
+    /// The terms of the run; before its start, those of none.
+    pub fn terms(&self) -> &RunTerms {
+        static NONE: LazyLock<RunTerms> = LazyLock::new(RunTerms::default);
+        self.run.as_ref().map_or(&NONE, |run| &run.terms)
+    }
+
+    pub fn has_status(&self, status: RunStatus) -> bool {
+        self.run.as_ref().is_some_and(|run| run.status == status)
+    }
+
     /// True if the run was started and isn't over.
     pub fn is_running(&self) -> bool {
-        self.run
-            .as_ref()
-            .is_some_and(|r| r.status == RunStatus::Running)
+        self.has_status(RunStatus::Running)
     }
 
     /// True if `fp run` leads or led the run.
     pub fn has_processes(&self) -> bool {
-        self.run.as_ref().is_some_and(|run| run.terms.processes)
+        self.terms().processes
     }
 
     /// The command with which whoever leads the run goes on.
@@ -304,11 +313,7 @@ impl State {
 
     /// The `fp run` that goes on as the last one was started.
     pub fn run_command(&self) -> String {
-        let mut flags = self
-            .run
-            .as_ref()
-            .map(|run| run.terms.flags.clone())
-            .unwrap_or_default();
+        let mut flags = self.terms().flags.clone();
         flags.budget = self.higher_budget().or(flags.budget);
         format!("fp run {}{flags}", self.plan_id)
     }
@@ -331,14 +336,9 @@ impl State {
 
     /// The iterations that `task` may use; 0 before the run is started.
     pub fn iterations_of(&self, task: &TaskId) -> u32 {
-        self.run.as_ref().map_or(0, |run| {
-            run.terms
-                .scaled_iterations
-                .get(task)
-                .copied()
-                .unwrap_or(0)
-                .max(run.terms.max_iterations)
-        })
+        let terms = self.terms();
+        let scaled = terms.scaled_iterations.get(task).copied();
+        scaled.unwrap_or(0).max(terms.max_iterations)
     }
 
     pub fn open_questions(&self) -> impl Iterator<Item = &Question> {

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::time::{Duration, Instant};
 
@@ -77,10 +78,7 @@ impl AgentTask {
                 ..
             } => {
                 let held = state.held_by(&name);
-                let has_place = state
-                    .run
-                    .as_ref()
-                    .is_some_and(|run| run.terms.checkout.is_some());
+                let has_place = state.terms().checkout.is_some();
                 let cwd = if has_place {
                     worktree::path(plan, &name)
                 } else {
@@ -562,7 +560,7 @@ impl<'c> Crew<'c> {
             started,
             has_spoken,
             was_reached,
-            mut cost,
+            cost,
             fault,
             process,
             before,
@@ -570,31 +568,19 @@ impl<'c> Crew<'c> {
         } = member;
         let ran = started.elapsed();
         let words = agent.end(GRACE);
-        cost.seconds = started.elapsed().as_secs();
         let name = task.name.clone();
-        let state = self.plan.load()?.state;
-        // If the task was done before anybody looked, only the worktree still names it. An earlier task doesn't count.
-        let last = state
-            .worktrees
-            .get(&name)
-            .filter(|id| Some(*id) != before.as_ref());
-        attribute(
-            &mut cost,
-            state.held_by(&name).or(last.and_then(|id| state.task(id))),
-        );
-        self.log(vec![Event::AgentSpent {
-            name: name.clone(),
-            cost,
-        }])?;
+        let cost = AgentCost {
+            seconds: started.elapsed().as_secs(),
+            ..cost
+        };
+        let state = self.log_cost(&name, cost, before.as_ref())?;
         let program = &process.program;
         if was_reached {
             self.unreached = 0;
         }
-        let go_on = format!("nothing is lost: `fp run {}` goes on", self.plan.id());
-        let refused = |why: String| Err(CommandError::failed(why).hint(go_on));
         let is_well = matches!(end, Some(CommandEnd::Exited(0)));
-        let has_failed =
-            !is_well && end.is_some() && !matches!(self.programs[program], AgentProgram::Own(_));
+        let is_own = matches!(self.programs[program], AgentProgram::Own(_));
+        let has_failed = !is_well && end.is_some() && !is_own;
         let is_lost = match &fault {
             Some(fault) => matches!(fault, ServiceFault::SessionLost(_)),
             // A program that doesn't know the conversation may say so in its own words.
@@ -624,67 +610,87 @@ impl<'c> Crew<'c> {
             .is_none_or(|agent| agent.activity == Activity::Idle);
         match fault {
             Some(ServiceFault::SessionLost(_)) if was_reached => Ok(vec![CrewNews::Ended(name)]),
-            Some(ServiceFault::Refused(why) | ServiceFault::SessionLost(why)) => refused(why),
+            Some(ServiceFault::Refused(why) | ServiceFault::SessionLost(why)) => {
+                Err(self.refused(why))
+            }
             Some(ServiceFault::Away(_) | ServiceFault::Unknown(_)) if self.is_ending || is_done => {
                 Ok(vec![CrewNews::Ended(name)])
             }
             Some(ServiceFault::Unknown(why)) if task.away + 1 >= TRIES => {
                 self.log(Vec::from_iter(state.ended_empty(&name, &words.last, None)))?;
-                refused(why)
+                Err(self.refused(why))
             }
             Some(ServiceFault::Away(why) | ServiceFault::Unknown(why)) => {
                 self.unreached += u32::from(!was_reached && !failed_at_once);
-                if self.unreached >= TRIES && self.context.session().is_some() {
-                    return Err(CommandError::failed(format!("{program} can't reach its service from here: {why}"))
-                        .hint("the session may run commands without network: `fp run` in a terminal, or `/fp:implement --here`"));
-                }
                 // One that fails soon after it was reached waits longer each time, too.
-                let away = if was_reached && started.elapsed() > MAX_WAIT {
-                    0
-                } else {
-                    task.away
-                };
-                let pause = pause_before(away);
-                let told = format!("{name}: {why}; again in {} s", pause.as_secs());
-                let session = if was_reached {
-                    process.session
-                } else {
-                    task.session.clone()
-                };
+                let is_first = was_reached && started.elapsed() > MAX_WAIT;
                 let again = AgentTask {
-                    away: away + 1,
-                    session,
+                    away: if is_first { 0 } else { task.away },
+                    session: match was_reached {
+                        true => process.session,
+                        false => task.session.clone(),
+                    },
                     ..task
                 };
-                self.waiting.insert(name, (again, Instant::now() + pause));
-                Ok(vec![CrewNews::Told(told)])
+                self.try_again(again, &why).map(|told| vec![told])
             }
+            None if has_failed && !has_spoken => Err(CommandError::failed(words.failure(program)).hint(format!(
+                "see whether `{program}` works by itself, and what `agents` in your settings has"
+            ))),
             None => {
-                if has_failed && !has_spoken {
-                    return Err(CommandError::failed(words.failure(program)).hint(
-                        format!(
-                            "see whether `{program}` works by itself, and what `agents` in your settings has"
-                        ),
-                    ));
-                }
                 let limit = self.plan.settings.agents.silence_minutes;
                 let silent = end.is_none().then_some(limit);
-                self.log(Vec::from_iter(state.ended_empty(
-                    &name,
-                    &words.last,
-                    silent,
-                )))?;
-                let said = (!is_well).then(|| {
-                    let why = if end.is_none() {
-                        "said nothing for too long, and was ended".to_owned()
-                    } else {
-                        format!("ended badly: {}", words.complaint)
-                    };
-                    CrewNews::Told(format!("{name} ({program}) {why}"))
-                });
-                Ok(said.into_iter().chain([CrewNews::Ended(name)]).collect())
+                let ended = state.ended_empty(&name, &words.last, silent);
+                self.log(Vec::from_iter(ended))?;
+                let why = match end {
+                    None => "said nothing for too long, and was ended".to_owned(),
+                    Some(_) => format!("ended badly: {}", words.complaint),
+                };
+                let told = CrewNews::Told(format!("{name} ({program}) {why}"));
+                let told = (!is_well).then_some(told);
+                Ok(told.into_iter().chain([CrewNews::Ended(name)]).collect())
             }
         }
+    }
+
+    /// Logs what a process of `name` has cost. If its task was done before anybody looked, only the worktree still names
+    /// it; the task `before` doesn't count. Returns the state before the entry.
+    fn log_cost(
+        &self,
+        name: &AgentName,
+        mut cost: AgentCost,
+        before: Option<&TaskId>,
+    ) -> Result<Arc<State>, CommandError> {
+        let state = self.plan.load()?.state;
+        let last = state.worktrees.get(name).filter(|id| Some(*id) != before);
+        let task = state.held_by(name).or(last.and_then(|id| state.task(id)));
+        attribute(&mut cost, task);
+        let name = name.clone();
+        self.log(vec![Event::AgentSpent { name, cost }])?;
+        Ok(state)
+    }
+
+    /// The error that ends the lead: no agent can work before the user has done something.
+    fn refused(&self, why: String) -> CommandError {
+        let id = self.plan.id();
+        CommandError::failed(why).hint(format!("nothing is lost: `fp run {id}` goes on"))
+    }
+
+    /// Has `task` wait for its service, of which `why` says what is wrong.
+    fn try_again(&mut self, task: AgentTask, why: &str) -> Result<CrewNews, CommandError> {
+        let program = &task.player.program;
+        if self.unreached >= TRIES && self.context.session().is_some() {
+            return Err(CommandError::failed(format!("{program} can't reach its service from here: {why}"))
+                .hint("the session may run commands without network: `fp run` in a terminal, or `/fp:implement --here`"));
+        }
+        let (name, pause) = (task.name.clone(), pause_before(task.away));
+        let told = format!("{name}: {why}; again in {} s", pause.as_secs());
+        let again = AgentTask {
+            away: task.away + 1,
+            ..task
+        };
+        self.waiting.insert(name, (again, Instant::now() + pause));
+        Ok(CrewNews::Told(told))
     }
 
     /// Ends every process.

@@ -5,7 +5,7 @@ mod crew;
 mod view;
 
 use std::path::Path;
-use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
+use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -13,6 +13,7 @@ use fp_host::fleet;
 use fp_host::plan::OpenPlan;
 use fp_host::run::fresh_token;
 use fp_host::run::worktree::{self, Worktrees};
+use fp_host::screen::Screen;
 use fp_host::store::{StoreError, acquire};
 use fp_host::trust::{Consent, ConsentSource};
 use fp_plan::plan::id::{AgentName, PlanId};
@@ -29,7 +30,7 @@ use fp_run::run::state::{Activity, RunStatus, Status};
 use super::consent::answer;
 use super::next::{ask_text, final_report, take_turn};
 use super::start::{self, LEAD_PATIENCE, TermsArgs, begin};
-use super::status::{is_drawable, watch_plan};
+use super::status::watch_plan;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
 use crate::input;
@@ -119,10 +120,11 @@ pub(crate) fn run(args: RunArgs, context: &Context) -> CommandResult {
         }
     }
     plan.settings.budget.run = args.budget.or(plan.settings.budget.run);
+    let plan = Arc::new(plan);
     let crew = Crew::gather(&plan, context)?;
     expect_trusted_place(&plan, args.yes, context)?;
-    let is_live = !args.ask && !args.unattended && is_drawable(context);
-    let attended = args.ask || is_live;
+    let has_screen = !args.ask && !args.unattended && LeadView::has_screen(context);
+    let attended = args.ask || has_screen;
     let lead = RunTerms {
         session: Some(format!("fp-run-{}", fresh_token())),
         client: Some(std::process::id()),
@@ -137,7 +139,7 @@ pub(crate) fn run(args: RunArgs, context: &Context) -> CommandResult {
     let view = if args.ask {
         LeadView::silent()
     } else {
-        LeadView::open(&plan, is_live, context)?
+        LeadView::open(&plan, has_screen, context)?
     };
     let mut lead = Lead {
         plan: &plan,
@@ -148,17 +150,11 @@ pub(crate) fn run(args: RunArgs, context: &Context) -> CommandResult {
         ended: Vec::new(),
         stop: Stop::No,
         cut_off: None,
-        way_on: &way_on,
     };
     let mut end = lead.lead();
     let is_cancelled = || {
-        plan.load().is_ok_and(|loaded| {
-            loaded
-                .state
-                .run
-                .as_ref()
-                .is_some_and(|run| run.status == RunStatus::Cancelled)
-        })
+        plan.load()
+            .is_ok_and(|loaded| loaded.state.has_status(RunStatus::Cancelled))
     };
     if matches!(end, Ok(LeadEnd::Over)) && !is_cancelled() {
         end = lead.let_finish().and(end);
@@ -193,7 +189,7 @@ fn watch_another(plan: &OpenPlan, holder: Option<String>, context: &Context) -> 
         |id| format!("process {id} of this machine"),
     );
     let id = plan.id();
-    if is_drawable(context) {
+    if !context.is_json() && Screen::is_there(context.env("TERM").as_deref()) {
         context.printer.note(&format!(
             "note: {by} leads the run of {id}: this only watches"
         ));
@@ -277,7 +273,7 @@ enum LeadEnd {
 
 /// The lead of a run.
 struct Lead<'c> {
-    plan: &'c OpenPlan,
+    plan: &'c Arc<OpenPlan>,
     context: &'c Context,
     crew: Crew<'c>,
     view: LeadView,
@@ -287,84 +283,57 @@ struct Lead<'c> {
     stop: Stop,
     /// Why other machines can't be reached.
     cut_off: Option<String>,
-    /// The command that goes on like this one.
-    way_on: &'c str,
 }
 
 impl Lead<'_> {
     fn lead(&mut self) -> Result<LeadEnd, CommandError> {
-        let (plan, attended, worker) = (self.plan, self.attended, self.context.silent());
-        // One thread for all turns: what each takes of memory serves the next.
-        thread::scope(|scope| {
-            let ((ask, asked), (tell, told)) = (channel::<Vec<AgentName>>(), channel());
-            scope.spawn(move || {
-                for ended in asked {
-                    if tell.send(turn_of(plan, &ended, attended, &worker)).is_err() {
-                        return;
-                    }
-                }
-            });
-            loop {
-                let begun = Instant::now();
-                let (actions, state, cut_off) = self.turn(&ask, &told)?;
-                if self.cut_off != cut_off {
-                    self.view.tell(match &cut_off {
-                        Some(reason) => reason,
-                        None => "the remote can be reached again",
-                    });
-                    self.cut_off = cut_off;
-                }
-                self.crew.observe(&state);
-                if let Some(end) = self.act(actions, &state, begun)? {
-                    return Ok(end);
-                }
+        loop {
+            let begun = Instant::now();
+            let Some((actions, state, cut_off)) = self.turn()? else {
+                return Ok(LeadEnd::Stopped);
+            };
+            if self.cut_off != cut_off {
+                self.view.tell(match &cut_off {
+                    Some(reason) => reason,
+                    None => "the remote can be reached again",
+                });
+                self.cut_off = cut_off;
             }
-        })
+            self.crew.observe(&state);
+            if let Some(end) = self.act(actions, &state, begun)? {
+                return Ok(end);
+            }
+        }
     }
 
-    /// Finds out what is due. Listens to the user while commands of the plan run.
-    fn turn(
-        &mut self,
-        ask: &Sender<Vec<AgentName>>,
-        told: &Receiver<Result<TurnOfRun, CommandError>>,
-    ) -> Result<TurnOfRun, CommandError> {
+    /// Finds out what is due. Listens to the user while commands of the plan run; `None` if the user doesn't wait for
+    /// their end, which comes with this process's.
+    fn turn(&mut self) -> Result<Option<TurnOfRun>, CommandError> {
         let mut ended = std::mem::take(&mut self.ended);
         let known = self.plan.load()?.state;
         // An agent without a process has ended, such as one that claimed under a name of its own choice.
         let works = known
             .agents
             .iter()
-            .filter(|(_, agent)| agent.activity != Activity::Idle);
-        ended.extend(
-            works
-                .map(|(name, _)| name)
-                .filter(|name| !self.crew.has(name))
-                .cloned(),
-        );
-        let failed = || {
-            CommandError::failed("the lead has failed").hint("nothing is lost: `fp run` goes on")
-        };
-        ask.send(ended).map_err(|_| failed())?;
+            .filter(|(name, agent)| agent.activity != Activity::Idle && !self.crew.has(name));
+        ended.extend(works.map(|(name, _)| name.clone()));
+        let (plan, worker) = (Arc::clone(self.plan), self.context.silent());
+        let attended = self.attended;
+        let turn = thread::spawn(move || turn_of(&plan, &ended, attended, &worker));
         let mut fault = None;
-        loop {
+        while !turn.is_finished() {
             if let Err(error) = self.look(TICK) {
                 self.crew.end_all();
                 fault.get_or_insert(error);
             }
             if self.stop == Stop::Now {
-                // A command may run for minutes yet; it ends with this process.
-                self.crew.end_all();
-                self.view.close();
-                self.context.printer.note(&stopped(self.way_on));
-                std::process::exit(i32::from(Exit::Findings.code()));
-            }
-            match (told.try_recv(), fault.take()) {
-                (Ok(_), Some(error)) => return Err(error),
-                (Ok(turn), None) => return turn,
-                (Err(TryRecvError::Empty), waiting) => fault = waiting,
-                (Err(TryRecvError::Disconnected), _) => return Err(failed()),
+                return Ok(None);
             }
         }
+        let turn = turn
+            .join()
+            .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        fault.map_or(turn, Err).map(Some)
     }
 
     /// Does what is due, and waits until more may be.
@@ -422,7 +391,7 @@ impl Lead<'_> {
             if let Some(chain) = chain {
                 return Ok(Some(LeadEnd::Deadlock(chain)));
             }
-            if !asks.is_empty() && !self.view.is_live() {
+            if !asks.is_empty() && !self.view.is_screen() {
                 return Ok(Some(LeadEnd::Asked(asks)));
             }
             if again.is_some_and(|again| Instant::now() >= again) {
@@ -447,13 +416,19 @@ impl Lead<'_> {
 
     /// Takes in what agents and the user did within `time`.
     fn look(&mut self, time: Duration) -> Result<(), CommandError> {
-        for news in self.crew.news(time)? {
+        // A view on the screen waits for the user's keys.
+        let wait = if self.view.is_screen() {
+            Duration::ZERO
+        } else {
+            time
+        };
+        for news in self.crew.news(wait)? {
             match news {
                 CrewNews::Ended(name) => self.ended.push(name),
                 CrewNews::Told(line) => self.view.tell(&line),
             }
         }
-        match self.view.show(&self.crew, self.context)? {
+        match self.view.show(&self.crew, time, self.context)? {
             LeadInput::Nothing => {}
             LeadInput::Stop if self.stop == Stop::No => {
                 self.stop = Stop::Finishing;
@@ -468,7 +443,7 @@ impl Lead<'_> {
 }
 
 /// Actions that are due, the state that they are due in, and why other machines can't be reached.
-type TurnOfRun = (Vec<LeadAction>, State, Option<String>);
+type TurnOfRun = (Vec<LeadAction>, Arc<State>, Option<String>);
 
 fn turn_of(
     plan: &OpenPlan,
@@ -486,28 +461,20 @@ fn turn_of(
             }
             Err(error) if error.exit == Exit::CutOff => {
                 let actions = vec![LeadAction::Wait { on: Vec::new() }];
-                return Ok((
-                    actions,
-                    State::clone(&plan.load()?.state),
-                    Some(error.message),
-                ));
+                return Ok((actions, plan.load()?.state, Some(error.message)));
             }
             due => break due?,
         }
     };
-    let (state, cut_off) = (due.state().clone(), due.cut_off.clone());
-    let actions = due.into_actions();
-    make_places(plan, &state, &actions)?;
-    Ok((actions, state, cut_off))
+    // What builds the places takes locks of its own.
+    drop(due.ledger);
+    make_places(plan, &due.state, &due.actions)?;
+    Ok((due.actions, due.state, due.cut_off))
 }
 
 /// Makes the worktrees of the builders that are about to start, which work there from the beginning.
 fn make_places(plan: &OpenPlan, state: &State, actions: &[LeadAction]) -> Result<(), CommandError> {
-    if state
-        .run
-        .as_ref()
-        .is_none_or(|run| run.terms.checkout.is_none())
-    {
+    if state.terms().checkout.is_none() {
         return Ok(());
     }
     let missing = actions.iter().filter_map(|action| match action {
@@ -609,10 +576,7 @@ fn stopped(way_on: &str) -> String {
 }
 
 fn over(state: &State) -> Exit {
-    let is_finished = state
-        .run
-        .as_ref()
-        .is_some_and(|run| run.status == RunStatus::Finished);
+    let is_finished = state.has_status(RunStatus::Finished);
     match is_finished && state.count(Status::Completed) == state.tasks.len() {
         true => Exit::Done,
         false => Exit::Findings,

@@ -1,23 +1,22 @@
-//! Shows the user a run that `fp run` leads: at a terminal as a live view that takes answers, elsewhere as a line for
-//! each event.
+//! Shows the user a run that `fp run` leads: as a live view at a terminal, elsewhere as a line for each event.
 
-use std::io::BufRead as _;
-use std::sync::mpsc::{Receiver, channel};
-use std::thread;
+use std::time::Duration;
 
 use fp_host::interrupt::Interrupt;
 use fp_host::plan::OpenPlan;
+use fp_host::screen::{Screen, ScreenInput};
 use fp_run::report::log::{ToldEvent, is_minor, tell};
 use fp_run::run::next::LeadAction;
 
 use super::super::log::LogText;
-use super::super::status::{Beside, DrawnLines, RunWatch};
+use super::super::status::{Beside, RunWatch};
 use super::crew::Crew;
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::input::interrupt;
 use crate::printer::Printer;
 
+/// The user's wish, by a key.
 pub(super) enum LeadInput {
     Nothing,
     Stop,
@@ -28,51 +27,62 @@ pub(super) enum LeadInput {
 /// A view of the run.
 pub(super) struct LeadView {
     kind: ViewKind,
-    // Without it, Ctrl-C ends the process at once, and the agents with it.
-    interrupt: Option<Interrupt>,
     /// Open questions, with their options.
     asked: Vec<(String, Vec<String>)>,
     answer: Option<(String, String)>,
+    /// The last things worth saying.
+    told: Vec<String>,
+    /// True while the user is asked whether to stop.
+    asks_to_stop: bool,
+    /// True once the user has stopped it.
+    is_stopping: bool,
 }
 
 enum ViewKind {
-    Silent,
+    Silent(Option<Interrupt>),
     Lines {
         watch: RunWatch,
         text: LogText,
+        interrupt: Interrupt,
     },
-    Live {
+    Screen {
         watch: RunWatch,
-        drawn: DrawnLines,
-        /// The last things worth saying.
-        told: Vec<String>,
-        /// The lines that the user types, read from the first question on.
-        typed: Option<Receiver<String>>,
+        screen: Screen,
     },
 }
 
+/// Help on the keys of the live view.
+const KEYS: &str = "q stops the run, arrows scroll";
 /// Lines of news in the live view.
 const NEWS: usize = 3;
 
 impl LeadView {
-    fn of(kind: ViewKind, interrupt: Option<Interrupt>) -> Self {
+    fn of(kind: ViewKind) -> Self {
         Self {
             kind,
-            interrupt,
             asked: Vec::new(),
             answer: None,
+            told: Vec::new(),
+            asks_to_stop: false,
+            is_stopping: false,
         }
     }
 
     /// A view that shows nothing.
     pub(super) fn silent() -> Self {
-        Self::of(ViewKind::Silent, Interrupt::listen().ok())
+        // Without it, Ctrl-C ends the process at once, and the agents with it.
+        Self::of(ViewKind::Silent(Interrupt::listen().ok()))
     }
 
-    /// The live view if it `is_live`, else lines.
+    /// True if there is a terminal for the live view.
+    pub(super) fn has_screen(context: &Context) -> bool {
+        !context.is_json() && Screen::is_there(context.env("TERM").as_deref())
+    }
+
+    /// The live view if it `has_screen`, else lines.
     pub(super) fn open(
         plan: &OpenPlan,
-        is_live: bool,
+        has_screen: bool,
         context: &Context,
     ) -> Result<Self, CommandError> {
         if context.is_json() {
@@ -80,25 +90,20 @@ impl LeadView {
         }
         let mut watch = RunWatch::new(plan);
         watch.take()?;
-        let kind = match is_live {
-            true => ViewKind::Live {
-                watch,
-                drawn: DrawnLines::default(),
-                told: Vec::new(),
-                typed: None,
-            },
-            false => ViewKind::Lines {
-                watch,
-                text: LogText::default(),
-            },
-        };
+        if let Some(screen) = has_screen.then(Screen::open).and_then(Result::ok) {
+            return Ok(Self::of(ViewKind::Screen { watch, screen }));
+        }
         let interrupt = interrupt("with --ask, `fp run` does without them")?;
-        Ok(Self::of(kind, Some(interrupt)))
+        Ok(Self::of(ViewKind::Lines {
+            watch,
+            text: LogText::default(),
+            interrupt,
+        }))
     }
 
     /// True if it can ask the user.
-    pub(super) fn is_live(&self) -> bool {
-        matches!(self.kind, ViewKind::Live { .. })
+    pub(super) fn is_screen(&self) -> bool {
+        matches!(self.kind, ViewKind::Screen { .. })
     }
 
     /// Asks these questions from now on.
@@ -121,26 +126,38 @@ impl LeadView {
     }
 
     pub(super) fn tell(&mut self, line: &str) {
-        match &mut self.kind {
-            ViewKind::Silent => {}
+        match &self.kind {
+            ViewKind::Silent(_) => {}
             ViewKind::Lines { .. } => Printer::default().note(&format!("note: {line}")),
-            ViewKind::Live { told, .. } => {
-                told.push(line.to_owned());
-                let over = told.len().saturating_sub(NEWS);
-                told.drain(..over);
+            ViewKind::Screen { .. } => {
+                self.told.push(line.to_owned());
+                let over = self.told.len().saturating_sub(NEWS);
+                self.told.drain(..over);
             }
         }
     }
 
-    /// Shows what is new, and takes what the user has typed.
+    /// Shows what is new, and waits up to `time` for the user where there is a screen.
     pub(super) fn show(
         &mut self,
         crew: &Crew<'_>,
+        time: Duration,
         context: &Context,
     ) -> Result<LeadInput, CommandError> {
-        let is_there = match &mut self.kind {
-            ViewKind::Silent => true,
-            ViewKind::Lines { watch, text } => {
+        match &mut self.kind {
+            ViewKind::Silent(interrupt) => {
+                let stopped = interrupt.as_mut().is_some_and(Interrupt::take);
+                Ok(if stopped {
+                    LeadInput::Stop
+                } else {
+                    LeadInput::Nothing
+                })
+            }
+            ViewKind::Lines {
+                watch,
+                text,
+                interrupt,
+            } => {
                 let mut is_read = true;
                 for entry in watch.take()? {
                     let told = tell(&entry)
@@ -157,73 +174,72 @@ impl LeadView {
                         .printer
                         .stream(&text.lines(entry.at, entry.seq, &told), false);
                 }
-                is_read
+                Ok(match (is_read, interrupt.take()) {
+                    (false, _) => LeadInput::Gone,
+                    (true, true) => LeadInput::Stop,
+                    (true, false) => LeadInput::Nothing,
+                })
             }
-            ViewKind::Live {
-                watch,
-                drawn,
-                told,
-                typed,
-            } => {
+            ViewKind::Screen { watch, screen } => {
                 watch.take()?;
                 let asked = self.asked.first();
-                if let Some((question, labels)) = asked {
-                    for line in typed.get_or_insert_with(typed_lines).try_iter() {
-                        drawn.note_typed();
-                        let number = line
-                            .trim()
-                            .parse()
-                            .ok()
-                            .and_then(|n: usize| n.checked_sub(1));
-                        let label = number.and_then(|number| labels.get(number));
-                        if let Some(label) = label {
-                            self.answer = Some((question.clone(), label.clone()));
-                        }
+                let stop = match (self.asks_to_stop, self.is_stopping) {
+                    (false, _) => None,
+                    (true, false) => Some("Stop the run? What runs may finish. y/n"),
+                    (true, true) => Some("End what still runs, too? y/n"),
+                };
+                let keys = match (stop, asked) {
+                    (Some(_), _) => "y stops, n goes on".to_owned(),
+                    (None, Some((_, labels))) if !labels.is_empty() => {
+                        format!("1-{} answer, q stops, arrows scroll", labels.len().min(9))
                     }
-                }
-                let stop = "Ctrl-C stops the run";
+                    (None, _) => KEYS.to_owned(),
+                };
                 let beside = Beside {
                     doing: crew.doing(),
-                    numbered: asked.map(|(question, _)| question.clone()),
-                    told: told.clone(),
-                    help: match asked {
-                        Some((_, labels)) if !labels.is_empty() => {
-                            format!("Type 1-{} and Enter to answer; {stop}", labels.len())
-                        }
-                        _ => stop.to_owned(),
-                    },
+                    by_digits: asked.map(|(question, _)| question.clone()),
+                    lines: stop
+                        .map(str::to_owned)
+                        .into_iter()
+                        .chain(self.told.clone())
+                        .collect(),
+                    keys,
                 };
-                watch.show(drawn, &beside, context.now())
+                let Some(input) = watch.show(screen, &beside, time, context.now()) else {
+                    return Ok(LeadInput::Gone);
+                };
+                let stops =
+                    input == ScreenInput::End || input == ScreenInput::Yes && self.asks_to_stop;
+                self.asks_to_stop = match input {
+                    ScreenInput::Quit => true,
+                    ScreenInput::End | ScreenInput::Yes | ScreenInput::No => false,
+                    ScreenInput::Digit(_)
+                    | ScreenInput::Scroll(_)
+                    | ScreenInput::Page(_)
+                    | ScreenInput::Resized
+                    | ScreenInput::Nothing => self.asks_to_stop,
+                };
+                if let (ScreenInput::Digit(digit), false) = (input, self.asks_to_stop) {
+                    let chosen = asked.and_then(|(question, labels)| {
+                        Some((question.clone(), labels.get(digit.checked_sub(1)?)?.clone()))
+                    });
+                    self.answer = chosen.or(self.answer.take());
+                }
+                self.is_stopping |= stops;
+                Ok(if stops {
+                    LeadInput::Stop
+                } else {
+                    LeadInput::Nothing
+                })
             }
-        };
-        let is_stopped = self.interrupt.as_mut().is_some_and(Interrupt::take);
-        Ok(match (is_there, is_stopped) {
-            (false, _) => LeadInput::Gone,
-            (true, true) => LeadInput::Stop,
-            (true, false) => LeadInput::Nothing,
-        })
+        }
     }
 
-    /// Takes a live view away, and rings the terminal's bell.
+    /// Gives the terminal back, and rings its bell.
     pub(super) fn close(&mut self) {
-        if let ViewKind::Live { drawn, .. } = &mut self.kind {
-            drawn.erase();
-            self.kind = ViewKind::Silent;
+        if self.is_screen() {
+            self.kind = ViewKind::Silent(None);
             Printer::default().bell();
         }
     }
-}
-
-/// Reads what the user types from now on; the process may end meanwhile.
-fn typed_lines() -> Receiver<String> {
-    let (send, typed) = channel();
-    thread::spawn(move || {
-        let lines = std::io::stdin().lock().lines().map_while(Result::ok);
-        for line in lines {
-            if send.send(line).is_err() {
-                return;
-            }
-        }
-    });
-    typed
 }

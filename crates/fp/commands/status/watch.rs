@@ -1,14 +1,12 @@
-//! The live view of a run, for `fp status --watch` and `fp run`: the status, drawn anew in place. It has no keys and no
-//! screen of its own, so that the terminal's scrolling stays, and nothing has to be restored however it ends.
+//! `fp status --watch`: a view that follows the log and fits a terminal of any size.
 
 use std::collections::BTreeMap;
-use std::io::{self, IsTerminal as _};
 use std::path::PathBuf;
 use std::time::Duration;
 
 use fp_host::lead::LeadLook;
 use fp_host::plan::OpenPlan;
-use fp_host::platform::TERMINAL_IN_ENVIRONMENT;
+use fp_host::screen::{Screen, ScreenInput};
 use fp_host::store::{LogReader, Portion, StoreError};
 use fp_plan::plan::id::AgentName;
 use fp_run::report::lasted;
@@ -18,114 +16,56 @@ use fp_run::run::State;
 use fp_run::run::event::Entry;
 use fp_run::run::state::{Activity, Role, RunAgent, Status};
 use jiff::Timestamp;
+use unicode_width::UnicodeWidthStr as _;
 
-use super::{DETAIL, TextRoom, lines_within, status_lines};
+use super::{
+    DETAIL, TaskColumns, TextRoom, groups_of, head_lines, id_width, indented_lines, lines_within,
+    need_lines, status_lines, task_lines,
+};
 use crate::context::Context;
-use crate::error::{CommandResult, Exit};
-use crate::printer::{columns, cut_columns, draw_text, terminal_size};
+use crate::error::{CommandError, CommandResult, Exit};
+use crate::printer::{columns, cut_columns};
 use crate::theme::{self, Look, StyledLine};
 
 /// Interval between updates of the log and the times.
 const LOOK: Duration = Duration::from_millis(250);
+/// Help on the keys of the view.
+const KEYS: &str = "q closes, arrows scroll";
 /// Silence of an agent that is worth showing.
-pub(super) const SILENT: Duration = Duration::from_secs(30);
+const SILENT: Duration = Duration::from_secs(30);
 
-/// True if there is a terminal on which lines can be drawn anew.
-pub(crate) fn is_drawable(context: &Context) -> bool {
-    let term = context.env("TERM");
-    let moves = !TERMINAL_IN_ENVIRONMENT || term.is_some_and(|term| term != "dumb");
-    moves && !context.is_json() && io::stdin().is_terminal() && terminal_size().is_some()
-}
-
-/// Shows the run of `plan` until it ends.
+/// Shows the run of `plan` until the user ends the view. Fails if the log can't be read, and restores the
+/// terminal first.
 pub(crate) fn watch_plan(plan: &OpenPlan, context: &Context) -> CommandResult {
     plan.store.follow_remote();
     let mut watch = RunWatch::new(plan);
-    let mut drawn = DrawnLines::default();
-    let beside = Beside {
-        help: "Ctrl-C ends this view".to_owned(),
-        ..Beside::default()
-    };
-    loop {
-        let taken = watch.take();
-        if taken.is_err() || !watch.report.is_open() {
-            drawn.erase();
-        }
-        taken?;
-        if !watch.report.is_open() {
-            break;
-        }
-        if !watch.show(&mut drawn, &beside, context.now()) {
+    // Faults present from the start are reported without taking the screen.
+    watch.take()?;
+    let mut screen = Screen::open().map_err(|error| {
+        CommandError::failed(format!("the terminal can't be drawn on: {error}"))
+            .hint("without --watch, the status is printed once")
+    })?;
+    while watch.report.is_open() {
+        let beside = Beside {
+            keys: KEYS.to_owned(),
+            ..Beside::default()
+        };
+        // `None`: the terminal is gone.
+        if let None | Some(ScreenInput::End | ScreenInput::Quit) =
+            watch.show(&mut screen, &beside, LOOK, context.now())
+        {
             return Ok(Exit::Done);
         }
-        std::thread::sleep(LOOK);
+        watch.take()?;
     }
+    drop(screen);
     let room = TextRoom {
         wrap: columns(),
         cut: cut_columns(),
     };
-    let lines = status_lines(
-        &watch.state,
-        &watch.report,
-        context.now(),
-        room,
-        false,
-        None,
-    );
+    let lines = status_lines(&watch.state, &watch.report, context.now(), room, false);
     context.printer.styled(&(lines.join("\n") + "\n"));
     Ok(Exit::Done)
-}
-
-/// Lines that are drawn over those before.
-#[derive(Debug, Default)]
-pub(crate) struct DrawnLines {
-    lines: Vec<String>,
-    /// The terminal's columns and rows when they were drawn.
-    size: (usize, usize),
-    /// Lines that the user has typed below.
-    typed: usize,
-}
-
-impl DrawnLines {
-    /// Draws `lines`, which fit a terminal of this `size`; false if it is gone.
-    fn draw(&mut self, lines: Vec<String>, size: (usize, usize)) -> bool {
-        if self.lines == lines && self.size == size && self.typed == 0 {
-            return true;
-        }
-        let is_resized = self.size != size && !self.lines.is_empty();
-        let is_in_place = !is_resized && self.typed == 0 && self.lines.len() == lines.len();
-        let up = self.lines.len() + self.typed;
-        let mut text = match (is_resized, up) {
-            // Each terminal rearranges its lines in its own way.
-            (true, _) => "\x1b[H\x1b[2J".to_owned(),
-            (false, 0) => String::new(),
-            // What the user is typing stays where it is.
-            (false, up) if is_in_place => format!("\x1b7\x1b[{up}F"),
-            (false, up) => format!("\x1b[{up}F\x1b[J"),
-        };
-        for line in &lines {
-            text.push_str(&format!("\x1b[2K{line}\n"));
-        }
-        if is_in_place && up > 0 {
-            text.push_str("\x1b8");
-        }
-        (self.lines, self.size, self.typed) = (lines, size, 0);
-        draw_text(&text)
-    }
-
-    /// Counts a line that the user has typed below.
-    pub(crate) fn note_typed(&mut self) {
-        self.typed += 1;
-    }
-
-    /// Takes the lines away again.
-    pub(crate) fn erase(&mut self) {
-        let drawn = std::mem::take(self);
-        let up = drawn.lines.len() + drawn.typed;
-        if up > 0 {
-            draw_text(&format!("\x1b[{up}F\x1b[J"));
-        }
-    }
 }
 
 /// The knowledge of a lead beside the log.
@@ -133,21 +73,23 @@ impl DrawnLines {
 pub(crate) struct Beside {
     /// The present activity of each agent, and for how long nothing was heard of it.
     pub(crate) doing: BTreeMap<AgentName, (String, Duration)>,
-    /// The question whose options are numbered.
-    pub(crate) numbered: Option<String>,
-    /// The last news.
-    pub(crate) told: Vec<String>,
-    /// The last line: what the user can type.
-    pub(crate) help: String,
+    /// The question that digits answer.
+    pub(crate) by_digits: Option<String>,
+    /// Lines that are never scrolled away.
+    pub(crate) lines: Vec<String>,
+    /// Help on the keys.
+    pub(crate) keys: String,
 }
 
-/// A run as its log grows.
+/// A run as its log grows, and the part of it that is shown.
 pub(crate) struct RunWatch {
     folder: PathBuf,
     lead: LeadPresence,
     reader: LogReader,
     state: State,
     report: StatusReport,
+    /// The first visible line of what scrolls.
+    first: usize,
 }
 
 impl RunWatch {
@@ -159,6 +101,7 @@ impl RunWatch {
             reader: plan.store.reader(),
             report: StatusReport::new(&state, LeadPresence::Unknown),
             state,
+            first: 0,
         }
     }
 
@@ -179,50 +122,126 @@ impl RunWatch {
         Ok(entries)
     }
 
-    /// Draws the run over the lines that are `drawn`; false if the terminal is gone.
-    pub(crate) fn show(&self, drawn: &mut DrawnLines, beside: &Beside, now: Timestamp) -> bool {
-        let Some(size) = terminal_size() else {
-            return false;
+    /// Shows it on `screen`, and waits up to `time` for the user; `None` if the terminal is gone.
+    pub(crate) fn show(
+        &mut self,
+        screen: &mut Screen,
+        beside: &Beside,
+        time: Duration,
+        now: Timestamp,
+    ) -> Option<ScreenInput> {
+        let size = screen.size();
+        let frame = frame(&self.state, &self.report, beside, now, size, self.first);
+        screen.show(&theme::for_terminal(frame.lines), size).ok()?;
+        let page = isize::try_from(frame.room.max(1)).unwrap_or(isize::MAX);
+        let input = screen.wait(time);
+        self.first = match input {
+            ScreenInput::Scroll(by) => frame.first.saturating_add_signed(by),
+            ScreenInput::Page(by) => frame.first.saturating_add_signed(by.saturating_mul(page)),
+            _ => frame.first,
         };
-        let lines = frame(&self.state, &self.report, beside, now, size);
-        drawn.draw(theme::for_terminal(lines), size)
+        Some(input)
     }
 }
 
-/// The lines of the view: the status with what each agent does, cut to a terminal of this size.
+/// One frame of the view.
+#[derive(Debug, PartialEq, Eq)]
+struct WatchFrame {
+    /// The lines from the top; they fit the terminal in width and number.
+    lines: Vec<String>,
+    /// The first visible line of what scrolls, from 0: the requested one, or the last that still fills the view.
+    first: usize,
+    /// Number of lines that fit.
+    room: usize,
+}
+
+/// The view of `report` on `state` at `now`, on `columns` and `rows`. What needs the user, the agents and the tasks are
+/// shown from their line `first` on.
 fn frame(
     state: &State,
     report: &StatusReport,
     beside: &Beside,
     now: Timestamp,
     (columns, rows): (usize, usize),
-) -> Vec<String> {
-    let room = TextRoom {
-        wrap: columns,
-        cut: columns,
+    first: usize,
+) -> WatchFrame {
+    let is_silent = beside.doing.values().any(|(_, silent)| *silent >= SILENT);
+    let mut lines = head_lines(state, report, now, is_silent, columns);
+    let told = beside.lines.iter();
+    lines.extend(told.flat_map(|line| indented_lines(Look::Strong, "", line, columns)));
+    // Leaves at least half of the screen to what scrolls.
+    lines.truncate(rows / 2);
+    if rows > 10 {
+        lines.push(StyledLine::default());
+    }
+    let foot = usize::from(rows > 3);
+    let room = rows.saturating_sub(lines.len() + foot);
+    let in_columns = TaskColumns {
+        id: id_width(report),
+        all: columns,
+        signs: true,
     };
-    let mut lines = status_lines(state, report, now, room, false, Some(beside));
-    // The cursor stands below the last line.
-    lines.truncate(rows.saturating_sub(2));
-    let help = StyledLine::default().and(Look::Faint, beside.help.as_str());
-    lines.push(help.painted(columns));
-    lines
+    let groups = groups_of(report);
+    let tasks = groups.iter().flat_map(|(_, tasks)| tasks.iter());
+    let parts = [
+        need_lines(
+            state,
+            report,
+            usize::MAX,
+            beside.by_digits.as_deref(),
+            columns,
+        ),
+        agent_lines(state, report, beside, now, columns),
+        tasks
+            .flat_map(|task| task_lines(report, task, in_columns))
+            .collect(),
+    ];
+    let mut body: Vec<StyledLine> = Vec::new();
+    for part in parts.into_iter().filter(|part| !part.is_empty()) {
+        if !body.is_empty() {
+            body.push(StyledLine::default());
+        }
+        body.extend(part);
+    }
+    let total = body.len();
+    let first = first.min(total.saturating_sub(room));
+    lines.extend(body.into_iter().skip(first).take(room));
+    if foot > 0 {
+        lines.resize(rows - 1, StyledLine::default());
+        let shown = format!(
+            "{}-{} of {total}",
+            (first + 1).min(total),
+            (first + room).min(total)
+        );
+        let keys = at_sides(&beside.keys, &shown, columns);
+        lines.push(StyledLine::default().and(Look::Faint, keys));
+    }
+    lines.truncate(rows);
+    let lines = lines.iter().map(|line| line.painted(columns)).collect();
+    WatchFrame { lines, first, room }
 }
 
-/// What each agent does that works.
-pub(super) fn agent_lines(
+/// What each agent does; of an interrupted run, what it did when it was last heard of.
+fn agent_lines(
     state: &State,
     report: &StatusReport,
     beside: &Beside,
     now: Timestamp,
     columns: usize,
 ) -> Vec<StyledLine> {
-    if report.standing != RunStanding::Running {
-        return Vec::new();
-    }
+    let (then, now) = match report.standing {
+        RunStanding::Running => ("", Some(now)),
+        RunStanding::Interrupted => ("last heard of: ", state.last_at),
+        RunStanding::WaitsForYou
+        | RunStanding::Planning
+        | RunStanding::Approved
+        | RunStanding::Finished
+        | RunStanding::Cancelled => return Vec::new(),
+    };
+    let now = now.unwrap_or_default();
     let told = |(name, agent): (&AgentName, &RunAgent)| {
         let doing = doing(state, name, agent)?;
-        let mut told = format!("{name}  {doing}, {}", lasted(agent.since, now));
+        let mut told = format!("{name}  {then}{doing}, {}", lasted(agent.since, now));
         if let Some((at, silent)) = beside.doing.get(name) {
             told.push_str(&format!(": {at}"));
             if *silent >= SILENT {
@@ -232,7 +251,8 @@ pub(super) fn agent_lines(
         }
         Some(told)
     };
-    let agents = state.agents.iter();
+    let is_told = |agent: &RunAgent| then.is_empty() || agent.activity != Activity::Idle;
+    let agents = state.agents.iter().filter(|(_, agent)| is_told(agent));
     agents
         .filter_map(told)
         .flat_map(|line| lines_within(&line, columns.max(1), DETAIL))
@@ -241,26 +261,51 @@ pub(super) fn agent_lines(
 }
 
 fn doing(state: &State, name: &AgentName, agent: &RunAgent) -> Option<String> {
-    let held = state.held_by(name);
-    let is_handed_in = held.is_some_and(|task| task.status == Status::AwaitingVerification);
-    Some(match (agent.role, agent.activity, held) {
-        (Role::Verifier, Activity::Idle, _) => return None,
-        (Role::Verifier, _, _) => match &agent.task {
+    Some(match (agent.role, agent.activity) {
+        (Role::Verifier, Activity::Idle) => return None,
+        (Role::Verifier, _) => match &agent.task {
             Some(task) => format!("verifies {task}"),
             None => "verifies".into(),
         },
-        (Role::Builder, _, Some(held)) if is_handed_in => {
-            let what = if held.awaits_commit() {
-                "commit of"
-            } else {
-                "verdict on"
-            };
-            format!("waits for the {what} {}", held.leaf.id)
-        }
-        (Role::Builder, Activity::Idle, _) => return None,
-        (Role::Builder, _, Some(held)) => format!("builds {}", held.leaf.id),
-        (Role::Builder, _, None) => "waits for a task".into(),
+        (Role::Builder, activity) => builds(state, name, activity),
     })
+}
+
+fn builds(state: &State, name: &AgentName, activity: Activity) -> String {
+    let Some(held) = state.held_by(name) else {
+        return if activity == Activity::Dispatched {
+            "waits for a task"
+        } else {
+            "is idle"
+        }
+        .into();
+    };
+    let id = &held.leaf.id;
+    let is_asked = || {
+        state
+            .open_questions()
+            .any(|question| question.topic.task() == Some(id))
+    };
+    match (held.status, activity) {
+        (_, Activity::Idle) if is_asked() => format!("waits for your answer on {id}"),
+        (Status::AwaitingVerification, _) if held.awaits_commit() => {
+            format!("waits for the commit of {id}")
+        }
+        (Status::AwaitingVerification, _) => format!("waits for the verdict on {id}"),
+        (_, Activity::Idle) => format!("has stopped in the middle of {id}"),
+        _ => format!("builds {id}"),
+    }
+}
+
+/// `left` and `right` at the ends of a line; `left` alone if they don't both fit.
+fn at_sides(left: &str, right: &str, columns: usize) -> String {
+    let gap = columns.saturating_sub(left.width() + right.width());
+    if gap < 2 {
+        return left.to_owned();
+    }
+    format!("{left}{}{right}", " ".repeat(gap))
+        .trim_end()
+        .to_owned()
 }
 
 #[cfg(test)]
@@ -271,7 +316,6 @@ mod tests {
     use insta::assert_snapshot;
     use proptest::prelude::*;
     use serde_json::json;
-    use unicode_width::UnicodeWidthStr as _;
 
     use super::*;
 
@@ -349,23 +393,37 @@ mod tests {
         START.parse::<Timestamp>().unwrap() + jiff::SignedDuration::from_secs(125)
     }
 
-    fn view(state: &State, lead: LeadPresence, beside: &Beside, size: (usize, usize)) -> String {
-        let report = StatusReport::new(state, lead);
-        let lines = frame(state, &report, beside, later(), size);
-        theme::without_colours(&lines.join("\n"))
-    }
-
-    fn shown(tasks: usize, size: (usize, usize)) -> String {
+    fn view(state: &State, size: (usize, usize), first: usize) -> WatchFrame {
         let beside = Beside {
-            help: "Ctrl-C ends this view".to_owned(),
+            keys: KEYS.to_owned(),
             ..Beside::default()
         };
-        view(&run_of(tasks), LeadPresence::Unknown, &beside, size)
+        view_of(state, LeadPresence::Unknown, &beside, size, first)
+    }
+
+    fn view_of(
+        state: &State,
+        lead: LeadPresence,
+        beside: &Beside,
+        size: (usize, usize),
+        first: usize,
+    ) -> WatchFrame {
+        let report = StatusReport::new(state, lead);
+        let mut frame = frame(state, &report, beside, later(), size, first);
+        frame
+            .lines
+            .iter_mut()
+            .for_each(|line| *line = theme::without_colours(line));
+        frame
+    }
+
+    fn shown(tasks: usize, size: (usize, usize), first: usize) -> String {
+        view(&run_of(tasks), size, first).lines.join("\n")
     }
 
     #[test]
-    fn it_fits_terminals_of_any_size() {
-        assert_snapshot!(shown(6, (80, 24)), @"
+    fn eighty_columns() {
+        assert_snapshot!(shown(6, (80, 16), 0), @r"
         Plan sample-20261121 (running)  2 min
         ▰▱▱▱▱▱▱▱▱▱ 1 of 6 tasks done, 1 failed, 1 being built, 2 ready, 1 waiting
 
@@ -373,6 +431,7 @@ mod tests {
           ? Task 4 failed for good. How should it continue?
             fp answer sample-20261121 q1 --option ''
 
+        builder-1  is idle, 2 min
         builder-2  builds 2, 2 min
         builder-3  waits for a task, 2 min
 
@@ -380,13 +439,13 @@ mod tests {
                           Criterion 1 (a␛[31m): no
           ▶ 2  building   Write part 2, 한글 and all that belongs to …  (1/3, builder-2)
           ● 5  ready      Write part 5, 한글 and all that belongs to it
-          ● 6  ready      Write part 6, 한글 and all that belongs to it
-          ○ 3  waiting    Write part 3, 한글 and all that belongs to it
-                          it waits for 2
-          ✓ 1  done       Write part 1, 한글 and all that belongs to it  (1/3, 0123456)
-        Ctrl-C ends this view
+        q closes, arrows scroll                                               1-12 of 16
         ");
-        assert_snapshot!(shown(6, (40, 12)), @"
+    }
+
+    #[test]
+    fn forty_columns() {
+        assert_snapshot!(shown(6, (40, 12), 0), @r"
         Plan sample-20261121 (running)  2 min
         ▱▱▱▱▱ 1 of 6 tasks done, 1 failed, 1
               being built, 2 ready, 1 waiting
@@ -397,39 +456,44 @@ mod tests {
             fp answer sample-20261121 q1
             --option ''
 
-        Ctrl-C ends this view
+        builder-1  is idle, 2 min
+        q closes, arrows scroll        1-7 of 19
         ");
-        assert_snapshot!(shown(42, (200, 20)), @"
+    }
+
+    #[test]
+    fn two_hundred_columns() {
+        assert_snapshot!(shown(4, (200, 14), 0), @r"
         Plan sample-20261121 (running)  2 min
-        ▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱ 1 of 42 tasks done, 1 failed, 1 being built, 38 ready, 1 waiting
+        ▰▰▰▰▰▰▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱ 1 of 4 tasks done, 1 failed, 1 being built, 1 waiting
 
         Needs you:
           ? Task 4 failed for good. How should it continue?
             fp answer sample-20261121 q1 --option ''
 
+        builder-1  is idle, 2 min
         builder-2  builds 2, 2 min
         builder-3  waits for a task, 2 min
 
-          ✕ 4   failed     Write part 4, 한글 and all that belongs to it  (1 question)  Criterion 1 (a␛[31m): no
-          ▶ 2   building   Write part 2, 한글 and all that belongs to it  (1/3, builder-2)
-          ● 5   ready      Write part 5, 한글 and all that belongs to it
-          ● 6   ready      Write part 6, 한글 and all that belongs to it
-          ● 7   ready      Write part 7, 한글 and all that belongs to it  +35
-          ○ 1 waiting
-          ✓ 1   done       Write part 1, 한글 and all that belongs to it  (1/3, 0123456)
-        Ctrl-C ends this view
+          ✕ 4  failed     Write part 4, 한글 and all that belongs to it  (1 question)  Criterion 1 (a␛[31m): no
+          ▶ 2  building   Write part 2, 한글 and all that belongs to it  (1/3, builder-2)
+        q closes, arrows scroll                                                                                                                                                                       1-10 of 12
         ");
     }
 
     #[test]
-    fn the_options_of_one_question_are_numbered() {
+    fn two_questions_at_every_width() {
         let beside = Beside {
-            numbered: Some("q2".into()),
-            help: "Type 1-3 and Enter to answer; Ctrl-C stops the run".into(),
+            by_digits: Some("q2".into()),
+            keys: "1-3 answer, q stops, arrows scroll".into(),
             ..Beside::default()
         };
-        let shown = |size| view(&waiting_run(), LeadPresence::Present, &beside, size);
-        assert_snapshot!(shown((40, 36)), @r#"
+        let shown = |columns: usize, rows: usize| {
+            let state = waiting_run();
+            let view = view_of(&state, LeadPresence::Present, &beside, (columns, rows), 0);
+            view.lines.join("\n")
+        };
+        assert_snapshot!(shown(40, 36), @r#"
         Plan sample-20261121 (waits for you)
         ▰▱▱▱▱ 1 of 4 tasks done, 1 failed, 1
               asking you, 1 waiting
@@ -437,10 +501,10 @@ mod tests {
         Needs you:
           Nothing goes on before you have
           answered
-          ? Task 2 did not pass by its commands.
-            "grep -q mine src/p17.txt" ended
-            with exit status 1. How should it
-            continue?
+          ? 1 of 2: Task 2 did not pass by its
+            commands. "grep -q mine src/p17.txt"
+            ended with exit status 1. How should
+            it continue?
               1 Change the task: correct it with
               `fp task revise`, then `fp
               approve`; it goes on with its work
@@ -449,46 +513,113 @@ mod tests {
               the report say so
               3 Stop: end the run; what is done
               stays
-          ? And the end?
-            fp answer sample-20261121 q3
-            --option ''
+          ? 2 of 2: And the end?
 
           ✕ 4  failed     Write par…  (1 questi…
                           Criterion 1 (a␛[31m):
                           no
           ? 2  asking     Write par…  (1/3, bui…
-          ○ 1 waiting
+                          it waits for your
+                          answer
+          ○ 3  waiting    Write part 3, 한글 an…
+                          it waits for 2
           ✓ 1  done       Write par…  (1/3, 012…
-        Type 1-3 and Enter to answer; Ctrl-C st…
+
+
+
+
+
+        1-3 answer, q stops, arrows scroll
         "#);
-        assert_snapshot!(shown((100, 24)), @r#"
+        assert_snapshot!(shown(80, 24), @r#"
+        Plan sample-20261121 (waits for you)
+        ▰▰▱▱▱▱▱▱▱▱ 1 of 4 tasks done, 1 failed, 1 asking you, 1 waiting
+
+        Needs you:
+          Nothing goes on before you have answered
+          ? 1 of 2: Task 2 did not pass by its commands. "grep -q mine src/p17.txt"
+            ended with exit status 1. How should it continue?
+              1 Change the task: correct it with `fp task revise`, then `fp approve`; it
+              goes on with its work
+              2 Run without this check: verify it again without; the evidence and the
+              report say so
+              3 Stop: end the run; what is done stays
+          ? 2 of 2: And the end?
+
+          ✕ 4  failed     Write part 4, 한글 and all that belongs to it  (1 question)
+                          Criterion 1 (a␛[31m): no
+          ? 2  asking     Write part 2, 한글 and all that belongs to …  (1/3, builder-2)
+                          it waits for your answer
+          ○ 3  waiting    Write part 3, 한글 and all that belongs to it
+                          it waits for 2
+          ✓ 1  done       Write part 1, 한글 and all that belongs to it  (1/3, 0123456)
+
+
+        1-3 answer, q stops, arrows scroll                                    1-18 of 18
+        "#);
+        assert_snapshot!(shown(100, 24), @r#"
         Plan sample-20261121 (waits for you)
         ▰▰▰▱▱▱▱▱▱▱▱▱ 1 of 4 tasks done, 1 failed, 1 asking you, 1 waiting
 
         Needs you:
           Nothing goes on before you have answered
-          ? Task 2 did not pass by its commands. "grep -q mine src/p17.txt" ended with exit status 1. How
-            should it continue?
+          ? 1 of 2: Task 2 did not pass by its commands. "grep -q mine src/p17.txt" ended with exit status
+            1. How should it continue?
               1 Change the task: correct it with `fp task revise`, then `fp approve`; it goes on with its
               work
               2 Run without this check: verify it again without; the evidence and the report say so
               3 Stop: end the run; what is done stays
-          ? And the end?
-            fp answer sample-20261121 q3 --option ''
+          ? 2 of 2: And the end?
 
           ✕ 4  failed     Write part 4, 한글 and all that belongs to it  (1 question)
                           Criterion 1 (a␛[31m): no
           ? 2  asking     Write part 2, 한글 and all that belongs to it  (1/3, builder-2)
-          ○ 1 waiting
+                          it waits for your answer
+          ○ 3  waiting    Write part 3, 한글 and all that belongs to it
+                          it waits for 2
           ✓ 1  done       Write part 1, 한글 and all that belongs to it  (1/3, 0123456)
-        Type 1-3 and Enter to answer; Ctrl-C stops the run
+
+
+
+        1-3 answer, q stops, arrows scroll                                                        1-17 of 17
         "#);
+        assert_snapshot!(shown(200, 20), @r#"
+        Plan sample-20261121 (waits for you)
+        ▰▰▰▰▰▰▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱ 1 of 4 tasks done, 1 failed, 1 asking you, 1 waiting
+
+        Needs you:
+          Nothing goes on before you have answered
+          ? 1 of 2: Task 2 did not pass by its commands. "grep -q mine src/p17.txt" ended with exit status 1. How should it continue?
+              1 Change the task: correct it with `fp task revise`, then `fp approve`; it goes on with its work
+              2 Run without this check: verify it again without; the evidence and the report say so
+              3 Stop: end the run; what is done stays
+          ? 2 of 2: And the end?
+
+          ✕ 4  failed     Write part 4, 한글 and all that belongs to it  (1 question)  Criterion 1 (a␛[31m): no
+          ? 2  asking     Write part 2, 한글 and all that belongs to it  (1/3, builder-2)  it waits for your answer
+          ○ 3  waiting    Write part 3, 한글 and all that belongs to it  it waits for 2
+          ✓ 1  done       Write part 1, 한글 and all that belongs to it  (1/3, 0123456)
+
+
+
+
+        1-3 answer, q stops, arrows scroll                                                                                                                                                            1-12 of 12
+        "#);
+        // What doesn't fit is a scroll away.
+        let state = waiting_run();
+        let first = |row: usize| view_of(&state, LeadPresence::Present, &beside, (40, 10), row);
+        let all: Vec<String> = (0..60).flat_map(|row| first(row).lines).collect();
+        assert!(
+            all.iter().any(|line| line.trim() == "it continue?"),
+            "{all:?}"
+        );
     }
 
     #[test]
     fn a_run_whose_lead_is_gone_stands_still() {
-        let shown = view(&run_of(4), LeadPresence::Gone, &Beside::default(), (80, 20));
-        assert_snapshot!(shown, @"
+        let beside = Beside::default();
+        let view = view_of(&run_of(4), LeadPresence::Gone, &beside, (80, 20), 0);
+        assert_snapshot!(view.lines.join("\n"), @r"
         Plan sample-20261121 (interrupted)
         ▰▰▱▱▱▱▱▱▱▱ 1 of 4 tasks done, 1 failed, 1 stopped, 1 waiting
 
@@ -498,38 +629,92 @@ mod tests {
           ? Task 4 failed for good. How should it continue?
             fp answer sample-20261121 q1 --option ''
 
+        builder-2  last heard of: builds 2, 0 s
+        builder-3  last heard of: waits for a task, 0 s
+
           ✕ 4  failed     Write part 4, 한글 and all that belongs to it  (1 question)
                           Criterion 1 (a␛[31m): no
           ■ 2  stopped    Write part 2, 한글 and all that belongs to …  (1/3, builder-2)
           ○ 3  waiting    Write part 3, 한글 and all that belongs to it
                           it waits for 2
           ✓ 1  done       Write part 1, 한글 and all that belongs to it  (1/3, 0123456)
+
+                                                                              1-15 of 15
         ");
     }
 
     #[test]
     fn a_silent_agent_shows_that() {
         let mut beside = Beside::default();
+        let name = |name: &str| AgentName::new(name).unwrap();
         let silent = |seconds| ("$ cargo test".to_owned(), Duration::from_secs(seconds));
-        beside
-            .doing
-            .insert(AgentName::new("builder-2").unwrap(), silent(185));
-        let shown = view(&run_of(4), LeadPresence::Present, &beside, (80, 12));
+        beside.doing.insert(name("builder-1"), silent(5));
+        beside.doing.insert(name("builder-2"), silent(185));
+        let view = view_of(&run_of(4), LeadPresence::Present, &beside, (80, 12), 0);
+        assert_snapshot!(view.lines.join("\n"), @r"
+        Plan sample-20261121 (running)  2 min
+        ▰▰▱▱▱▱▱▱▱▱ 1 of 4 tasks done, 1 failed, 1 being built, 1 waiting
+
+        Needs you:
+          ? Task 4 failed for good. How should it continue?
+            fp answer sample-20261121 q1 --option ''
+
+        builder-1  is idle, 2 min: $ cargo test
+        builder-2  builds 2, 2 min: $ cargo test (silent for 3 min)
+        builder-3  waits for a task, 2 min
+
+                                                                               1-8 of 14
+        ");
+    }
+
+    #[test]
+    fn more_tasks_than_lines() {
+        assert_snapshot!(shown(42, (60, 14), 20), @r"
+        Plan sample-20261121 (running)  2 min
+        ▱▱▱▱▱▱▱ 1 of 42 tasks done, 1 failed, 1 being built, 38
+                ready, 1 waiting
+
+          ● 14  ready      Write part 14, 한글 and all that belongs…
+          ● 15  ready      Write part 15, 한글 and all that belongs…
+          ● 16  ready      Write part 16, 한글 and all that belongs…
+          ● 17  ready      Write part 17, 한글 and all that belongs…
+          ● 18  ready      Write part 18, 한글 and all that belongs…
+          ● 19  ready      Write part 19, 한글 and all that belongs…
+          ● 20  ready      Write part 20, 한글 and all that belongs…
+          ● 21  ready      Write part 21, 한글 and all that belongs…
+          ● 22  ready      Write part 22, 한글 and all that belongs…
+        q closes, arrows scroll                          21-29 of 52
+        ");
+        let end = view(&run_of(42), (60, 14), 1000);
+        // The question, the agents, and 44 lines of tasks: two have an extra one, for a dependency and a failure.
+        assert_eq!((end.first, end.room), (52 - end.room, 9));
         assert!(
-            shown.contains("builder-2  builds 2, 2 min: $ cargo test (silent for 3 min)"),
-            "{shown}"
+            end.lines.last().unwrap().ends_with("44-52 of 52"),
+            "{end:?}"
         );
+    }
+
+    #[test]
+    fn nothing_is_there_yet() {
+        let empty = State::new(PlanId::new("sample-20261121").unwrap());
+        assert_snapshot!(view(&empty, (50, 6), 3).lines.join("\n"), @r"
+        Plan sample-20261121 (planning)
+
+
+
+
+        q closes, arrows scroll                   0-0 of 0
+        ");
     }
 
     proptest! {
         #[test]
         fn a_frame_never_leaves_its_terminal(
-            tasks in 4_usize..60, columns in 0_usize..120, rows in 2_usize..50,
+            tasks in 1_usize..60, columns in 0_usize..120, rows in 0_usize..50, first in 0_usize..100,
         ) {
-            let report = StatusReport::new(&run_of(tasks), LeadPresence::Unknown);
-            let found = frame(&run_of(tasks), &report, &Beside::default(), later(), (columns, rows));
-            prop_assert!(found.len() < rows);
-            for line in found.iter().map(|line| theme::without_colours(line)) {
+            let found = view(&run_of(tasks.max(4)), (columns, rows), first);
+            prop_assert!(found.lines.len() <= rows);
+            for line in &found.lines {
                 prop_assert!(line.width() <= columns, "{:?} on {}", line, columns);
                 prop_assert!(!line.chars().any(char::is_control));
             }

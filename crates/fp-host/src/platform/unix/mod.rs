@@ -11,7 +11,9 @@ use std::os::unix::fs::{
 };
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Duration;
 
+use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::fs::OFlags;
 use rustix::process::{Pid, geteuid, test_kill_process};
 use signal_hook::consts::signal;
@@ -127,6 +129,25 @@ pub(crate) fn shell(line: &str) -> Option<Command> {
     let mut command = Command::new("sh");
     command.args(["-c", "--", line]);
     Some(command)
+}
+
+/// True if the user presses a key within `time`, or the terminal tells of something else.
+///
+/// # Errors
+/// The terminal is gone. Crossterm would read its end for ever.
+pub(crate) fn input_within(time: Duration) -> io::Result<bool> {
+    let wait = |time: Duration| {
+        let stdin = io::stdin();
+        let mut input = [PollFd::new(&stdin, PollFlags::IN)];
+        // A signal ends it early, such as that of another size.
+        let _ = rustix::event::poll(&mut input, Timespec::try_from(time).ok().as_ref());
+        match input[0].revents().contains(PollFlags::HUP) {
+            true => Err(io::Error::from(io::ErrorKind::UnexpectedEof)),
+            false => crossterm::event::poll(Duration::ZERO),
+        }
+    };
+    // Several keys may have come at once.
+    Ok(wait(Duration::ZERO)? || wait(time)?)
 }
 
 /// True if there is a process with this id; `None` if nobody can say.

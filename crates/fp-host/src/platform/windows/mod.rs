@@ -39,6 +39,14 @@ pub fn real_path(path: impl AsRef<Path>) -> io::Result<PathBuf> {
     })
 }
 
+/// True if the user presses a key within `time`, or the console tells of something else.
+///
+/// # Errors
+/// The console is gone.
+pub(crate) fn input_within(time: Duration) -> io::Result<bool> {
+    crossterm::event::poll(time)
+}
+
 /// Git on Windows prints UTF-8.
 pub fn os_string(bytes: &[u8]) -> OsString {
     String::from_utf8_lossy(bytes).into_owned().into()
