@@ -178,28 +178,6 @@ fn to_stop_ends_the_run_and_a_start_goes_on() {
 }
 
 #[test]
-fn unattended_a_failure_is_no_question() {
-    let environment = started(&[]).env("CLAUDE_CODE_SESSION_ATTENDED", "0");
-    fail_for_good(&environment);
-    assert_snapshot!(environment.next(&["--ended", "builder-1"]), @r"
-    exit status: 0
-    --- stdout
-    1. finish
-       The run is over. Show this report:
-
-    Plan sample-20261121 (finished)
-    0 of 3 tasks done, 1 failed, 2 skipped
-
-      1  failed     Write part 1  (3/3, 1 question)
-                    Criterion 1 (`a.txt` has a line about 1): not seen
-      2  skipped    Write part 2
-                    Blocked by 1
-      3  skipped    Write part 3
-                    Blocked by 1
-    ");
-}
-
-#[test]
 fn giving_a_task_up_by_hand() {
     let environment = started(&[]);
     let (_, token) = environment.claim("builder-1").unwrap();

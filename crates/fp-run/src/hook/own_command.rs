@@ -71,14 +71,6 @@ const BUILDER_TOO: &[Caller] = &[Caller::Lead, Caller::Builder];
 const VERIFIER_TOO: &[Caller] = &[Caller::Lead, Caller::Verifier];
 const PLANNER_TOO: &[Caller] = &[Caller::Lead, Caller::Planner];
 const TRACKER_TOO: &[Caller] = &[Caller::Lead, Caller::Tracker];
-const OF_PLUGIN: &[Caller] = &[
-    Caller::Lead,
-    Caller::Builder,
-    Caller::Verifier,
-    Caller::Planner,
-    Caller::Tracker,
-];
-
 const fn call(
     of: &'static [Caller],
     words: &'static [&'static str],
@@ -135,15 +127,11 @@ const ALLOWED: &[AllowedCall] = &[
         &[
             "--all",
             "--explain=",
+            "--fix",
             "--gate",
             "--max-complexity=",
             "--strict",
         ],
-    ),
-    call(
-        OF_PLUGIN,
-        &["validate"],
-        &["--all", "--fix", "--gate", "--max-complexity=", "--strict"],
     ),
     call(EVERYBODY, &["why"], &[]),
     call(BUILDER_TOO, &["claim"], &["--as="]),
@@ -543,7 +531,7 @@ fn is_harmless(call: &[String], caller: Caller) -> bool {
         && match rest.first().map(String::as_str) {
             // A file of the caller's choice may be any that the user has.
             Some("fmt") => !names_markdown(),
-            Some("validate") => !has("--fix") || !names_markdown(),
+            Some("validate") => !has("--fix") || caller != Caller::Stranger && !names_markdown(),
             // Only the lead has heard the user.
             Some("interview") => caller == Caller::Lead || !(has("user") || has("--by=user")),
             _ => true,
