@@ -1,7 +1,7 @@
 //! A builder's requests in the middle of its task: a question to the user, and files beyond those of its
 //! task.
 
-use crate::common::plan::{Leaf, PLAN, clarify_words, leaf, tree};
+use crate::common::plan::{PLAN, leaf, tree};
 use crate::common::{Environment, Output};
 use insta::assert_snapshot;
 use serde_json::json;
