@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use super::fields;
-use super::task_line::{self, SyntaxFault, TaskHead, within};
+use super::task_line::{self, SyntaxFault, TaskHead};
 use crate::diagnostic::{Diagnostic, Severity, Span};
 use crate::plan::field::{FieldForm, FieldKind};
 use crate::plan::task::{Field, Item, Plan, Task, TaskIndex};
@@ -248,25 +248,6 @@ impl<'t> TreeBuilder<'t> {
 
     /// Links the tree and turns the findings into diagnostics.
     pub(super) fn finish(mut self, text: &str) -> (Plan<'t>, Vec<Diagnostic>) {
-        for task in &mut self.tasks {
-            if let [description] = task.fields.items(FieldKind::Description)
-                && task.description.is_empty()
-            {
-                task.description = within(description.text.clone(), |text| {
-                    text.lines().next().unwrap_or_default().trim_end()
-                });
-            }
-        }
-        let titled = |finding: &Misreading, tasks: &[Task]| {
-            let task = finding.task.map(|task| &tasks[task]);
-            task.is_none_or(|task| {
-                task.broken
-                    || task.description.is_empty()
-                    || !finding.fault.detail.ends_with("has no title")
-            })
-        };
-        let tasks = &self.tasks;
-        self.findings.retain(|finding| titled(finding, tasks));
         let root = link_tops(&mut self.tasks, &mut self.findings, &mut self.prose);
         measure(&mut self.tasks);
         let mut diagnostics: Vec<Diagnostic> = self
@@ -312,26 +293,21 @@ fn link_tops(
     if tops.len() <= 1 {
         return tops.first().copied();
     }
-    let named = tops.iter().copied().find(|&top| tasks[top].id == "root");
-    let root = match named {
-        Some(root) => tasks.remove(root),
-        None => synthetic_root(&tops, tasks),
-    };
-    // Everything before the root's old position moves up by one.
-    let moved = named.unwrap_or(tasks.len());
-    let renumber = |index: TaskIndex| match named {
-        Some(root) if index == root => 0,
-        _ if index < moved => index + 1,
-        _ => index,
-    };
+    if tasks[tops[0]].id == "root" {
+        tops[1..]
+            .iter()
+            .for_each(|&top| tasks[top].parent = Some(tops[0]));
+        return Some(tops[0]);
+    }
+    let root = synthetic_root(&tops, tasks);
     for task in tasks.iter_mut() {
-        task.parent = Some(task.parent.map_or(0, renumber));
+        task.parent = Some(task.parent.map_or(0, |parent| parent + 1));
     }
     for finding in findings {
-        finding.task = finding.task.map(renumber);
+        finding.task = finding.task.map(|task| task + 1);
     }
     for (before, _) in prose {
-        *before += usize::from(*before > 0 && *before <= moved);
+        *before += usize::from(*before > 0);
     }
     tasks.insert(0, root);
     Some(0)

@@ -221,7 +221,7 @@ fn roots() {
     );
     check(
         "- [ID: 1] A\n  - [ID: 1.1] AA\n- [ID: root] R\n  - [ID: 2] B\n- [ID: 3] C\n",
-        "root \"R\"\n  1 \"A\"\n    1.1 \"AA\"\n  2 \"B\"\n  3 \"C\"\n",
+        "~root \"A; R; C\"\n  1 \"A\"\n    1.1 \"AA\"\n  root \"R\"\n    2 \"B\"\n  3 \"C\"\n",
     );
     check(
         "- [ID: 1] A\n- [ID: 1] B\n",

@@ -32,36 +32,19 @@ fn field_reads(fields: &str, expected: impl FnOnce(&Task) -> bool) -> bool {
 /// The line of a task, with its complexity as a field below if the line can't hold it.
 pub(super) fn head(task: &Task) -> String {
     let title = &*task.description;
-    let value = task.fields.text(FieldKind::Description);
-    let described =
-        value.is_some_and(|value| value.lines().next().map(str::trim_end) == Some(title));
-    // A title that is the start of the description is left out if it doesn't read back.
-    let titles = if described {
-        vec![title, ""]
-    } else {
-        vec![title]
+    let line = format!("- [ID: {}] {title}", task.id).trim_end().to_owned();
+    let source = task.complexity_source.as_ref();
+    let Some(complexity) = source.map(|item| &*item.text) else {
+        return line;
     };
-    let complexity = task.complexity_source.as_ref().map(|item| &*item.text);
-    let forms = titles.into_iter().flat_map(|title| {
-        let line = format!("- [ID: {}] {title}", task.id).trim_end().to_owned();
-        match complexity {
-            Some(complexity) => vec![
-                format!("{line} (Complexity: {complexity})"),
-                format!("{line}\n  - Complexity: {complexity}"),
-            ],
-            None => vec![line],
-        }
-    });
-    choose(forms.collect(), |form| {
-        let description = if described {
-            "\n  - Description: x"
-        } else {
-            ""
-        };
-        reads_as(&format!("{form}{description}"), |read| {
-            let titled = read.description == title || (described && read.description == "x");
-            let source = read.complexity_source.as_ref().map(|item| &*item.text);
-            read.id == task.id && source == complexity && titled
+    let forms = vec![
+        format!("{line} (Complexity: {complexity})"),
+        format!("{line}\n  - Complexity: {complexity}"),
+    ];
+    choose(forms, |form| {
+        reads_as(form, |read| {
+            let source = read.complexity_source.as_ref();
+            read.description == title && source.is_some_and(|item| item.text == complexity)
         })
     })
 }

@@ -79,8 +79,8 @@ fn roots_that_are_given_made_up_or_moved() {
         "# Task Decomposition\n\n## Subtasks\n- [ID: 1] A\n- [ID: 2] B\n",
     );
     check(
-        "Before.\n\n- [ID: 1] A\n\nBetween.\n\n- [ID: root] R\n\nBehind.\n",
-        "# Task Decomposition\n\nBefore.\n\n## Root Task\n- [ID: root] R\n\n### Subtasks\n- [ID: 1] A\n\nBetween.\n\nBehind.\n",
+        "Before.\n\n- [ID: root] R\n- [ID: 1] A\n\nBehind.\n",
+        "# Task Decomposition\n\nBefore.\n\n## Root Task\n- [ID: root] R\n\n### Subtasks\n- [ID: 1] A\n\nBehind.\n",
     );
 }
 
