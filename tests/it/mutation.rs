@@ -148,7 +148,7 @@ fn nothing_is_said_of_tasks_that_were_not_touched() {
 fn written(rule: &str) -> Option<FieldKind> {
     match rule {
         "missing-guardrails" | "missing-file-boundary" => Some(FieldKind::Guardrails),
-        "self-dependency" | "ancestor-dependency" => Some(FieldKind::Dependencies),
+        "ancestor-dependency" => Some(FieldKind::Dependencies),
         "file-conflict" => Some(FieldKind::After),
         _ => None,
     }

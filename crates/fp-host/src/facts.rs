@@ -65,10 +65,6 @@ pub fn gather(
                 text: said.text.clone(),
             })
             .collect(),
-        scope_exclusions: said(|interview| &interview.scope_exclusions)
-            .iter()
-            .map(|said| said.text.clone())
-            .collect(),
         done: HashMap::new(),
     }
 }

@@ -13,8 +13,6 @@ use fp_run::interview::Interview;
 use crate::common::fixture::Fixture;
 use crate::common::search_path;
 
-/// The text that every user of the bases has excluded.
-pub(crate) const EXCLUDED: &str = "blockchain";
 /// A link in every repository that leads out of it.
 pub(crate) const LINK: &str = "outside-link";
 
@@ -77,15 +75,13 @@ impl Base {
     }
 
     pub(crate) fn facts(&self, plan: &Plan) -> RuleFacts {
-        let mut facts = facts::gather(
+        facts::gather(
             &self.root,
             plan,
             4,
             self.interview.as_ref(),
             search_path::of_tests(),
-        );
-        facts.scope_exclusions.push(EXCLUDED.to_owned());
-        facts
+        )
     }
 
     /// The findings in `text`, as a tree of this repository.

@@ -13,7 +13,7 @@ pub(crate) const ALL: &[(&str, &str, &str)] = &[
         "what kept two tasks apart was a dependency on the id that is gone",
     ),
     (
-        "self-dependency",
+        "ancestor-dependency",
         "file-conflict",
         "the order of two tasks is gone, and either may be told to wait",
     ),
@@ -29,11 +29,6 @@ pub(crate) const ALL: &[(&str, &str, &str)] = &[
     ),
     (
         "unknown-field",
-        "unknown-program",
-        "the script that others run is a file that no task creates any more",
-    ),
-    (
-        "scope-leak",
         "unknown-program",
         "the script that others run is a file that no task creates any more",
     ),

@@ -118,7 +118,7 @@ fn the_seventh_pass_in_vain_fixes_nothing() {
           |                                     ^
           hint: split the task into two to five subtasks
 
-        .fractal-planner/plans/sample-20261121/tasks.md:21:22: error[self-dependency]: task 2 waits for itself
+        .fractal-planner/plans/sample-20261121/tasks.md:21:22: error[ancestor-dependency]: task 2 waits for itself
         21 |   - Dependencies: 1, 2
            |                      ^
           hint: remove the dependency

@@ -6,7 +6,7 @@ use super::prelude::*;
 pub(super) static RULE: Rule = Rule {
     id: "ancestor-dependency",
     severity: Severity::Error,
-    finds: "A task that waits for its own ancestor",
+    finds: "A task that waits for itself or for its own ancestor",
     why: "A dependency on a parent means all of its leaves, and the task is one of them: it would wait for itself.",
     fix: Some("Removes the dependency."),
     bad: "- [ID: root] Calculator\n- [ID: 1] Parser\n  - [ID: 1.1] Numbers (Complexity: 2)\n  - [ID: 1.2] Operators (Complexity: 2)\n    - Dependencies: 1\n- [ID: 2] Printer (Complexity: 2)",
@@ -23,7 +23,7 @@ fn check(context: &RuleContext<'_>, index: TaskIndex, sink: &mut FindingSink<'_>
         context
             .index
             .find(id)
-            .is_some_and(|target| context.index.is_ancestor(target, index))
+            .is_some_and(|target| target == index || context.index.is_ancestor(target, index))
     };
     let named = FieldKind::ORDERING
         .map(|kind| task.fields.items(kind).iter().map(move |item| (kind, item)));
@@ -33,21 +33,21 @@ fn check(context: &RuleContext<'_>, index: TaskIndex, sink: &mut FindingSink<'_>
         .filter(|(_, item)| above(&item.text))
     {
         let kept = written_ids(task, kind, |id| id != item.text);
-        sink.report(
-            task,
-            item.span,
-            format!(
+        let detail = match item.text == task.id {
+            true => format!("task {} waits for itself", task.id),
+            false => format!(
                 "task {} waits for {}, which it is a part of",
                 task.id, item.text
             ),
-        )
-        .hint("name the tasks beside it that it needs")
-        .fixes(vec![set_ids(
-            context.plan,
-            task,
-            kind,
-            &kept,
-            "remove the dependency".to_owned(),
-        )]);
+        };
+        sink.report(task, item.span, detail)
+            .hint("name the tasks beside it that it needs")
+            .fixes(vec![set_ids(
+                context.plan,
+                task,
+                kind,
+                &kept,
+                "remove the dependency".to_owned(),
+            )]);
     }
 }

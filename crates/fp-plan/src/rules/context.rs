@@ -25,8 +25,6 @@ pub struct RuleFacts {
     /// The texts of the files that references name a line of.
     pub texts: HashMap<String, String>,
     pub requirements: Vec<ConfirmedRequirement>,
-    /// The things that the user ruled out.
-    pub scope_exclusions: Vec<String>,
     /// The titles of the leaves that were done before the plan was made, by id: nobody builds them.
     pub done: HashMap<String, String>,
 }
@@ -39,7 +37,6 @@ impl Default for RuleFacts {
             programs: HashMap::new(),
             texts: HashMap::new(),
             requirements: Vec::new(),
-            scope_exclusions: Vec::new(),
             done: HashMap::new(),
         }
     }

@@ -5,9 +5,7 @@ mod context;
 pub mod fix;
 
 mod ancestor_dependency;
-mod circular_acceptance;
 mod dependency_cycle;
-mod duplicate_field;
 mod duplicate_id;
 mod empty_tree;
 mod file_conflict;
@@ -26,8 +24,6 @@ mod missing_tests_required;
 mod over_complexity;
 mod parent_fields;
 mod path_escape;
-mod scope_leak;
-mod self_dependency;
 mod several_commands;
 mod stale_reference;
 mod subtask_count;
@@ -106,7 +102,6 @@ pub static RULES: &[&Rule] = &[
     &malformed_id::RULE,
     &unknown_dependency::RULE,
     &dependency_cycle::RULE,
-    &self_dependency::RULE,
     &ancestor_dependency::RULE,
     &empty_tree::RULE,
     &syntax::RULE,
@@ -115,7 +110,6 @@ pub static RULES: &[&Rule] = &[
     &missing_file::RULE,
     &stale_reference::RULE,
     &vague_acceptance::RULE,
-    &circular_acceptance::RULE,
     &several_commands::RULE,
     &hidden_character::RULE,
     &unknown_program::RULE,
@@ -123,9 +117,7 @@ pub static RULES: &[&Rule] = &[
     &missing_file_boundary::RULE,
     &hint_count::RULE,
     &uncovered_requirement::RULE,
-    &scope_leak::RULE,
     &unknown_field::RULE,
-    &duplicate_field::RULE,
     &parent_fields::RULE,
 ];
 

@@ -5,7 +5,7 @@ use super::prelude::*;
 pub(super) static RULE: Rule = Rule {
     id: "unknown-field",
     severity: Severity::Warning,
-    finds: "A field that is not of the language, or a value that its field doesn't take",
+    finds: "A field that is not of the language or is given twice, or a value that its field doesn't take",
     why: "Nothing reads it. Often it is a field of the language under another name, and the task lacks that one. \
           The fields are Acceptance, Dependencies, Files, Tests Required, Hints, References, Guardrails, Test \
           Commands, Verify, Covers, Group, Risk (low, medium or high) and Priority, and in the heading dialect \
@@ -57,6 +57,14 @@ fn check(context: &RuleContext<'_>, index: TaskIndex, sink: &mut FindingSink<'_>
             format!("`{label}` is not a field of a task"),
         )
         .hint(hint);
+    }
+    for (label, item) in &task.fields.duplicates {
+        sink.report(
+            task,
+            item.span,
+            format!("`{label}` is given twice, the first one counts"),
+        )
+        .hint("merge the two");
     }
     for (_, item) in task
         .fields

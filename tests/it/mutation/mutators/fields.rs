@@ -274,7 +274,7 @@ pub(super) fn fields_given_twice(base: &Base) -> Vec<Mutant> {
                 }
                 let text = base.replaced(Span::new(lines.end, lines.end), &copy);
                 base.mutant(
-                    "duplicate-field",
+                    "unknown-field",
                     leaf,
                     format!("{} twice", kind.label()),
                     text,

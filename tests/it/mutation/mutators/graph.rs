@@ -164,7 +164,7 @@ pub(super) fn dependencies_on_itself(base: &Base) -> Vec<Mutant> {
         ]
         .map(|(what, text)| {
             base.mutant(
-                "self-dependency",
+                "ancestor-dependency",
                 leaf,
                 format!("waits for itself {what}"),
                 text,

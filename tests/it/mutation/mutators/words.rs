@@ -1,10 +1,9 @@
-//! Texts of criteria, requirements and scope.
+//! Texts of criteria, and requirements.
 
-use fp_plan::diagnostic::Span;
 use fp_plan::plan::FieldKind;
 
 use super::of_leaves;
-use crate::mutation::base::{At, Base, EXCLUDED, Mutant, field};
+use crate::mutation::base::{At, Base, Mutant, field};
 
 pub(super) fn vague_criteria(base: &Base) -> Vec<Mutant> {
     let wordings = [
@@ -45,31 +44,6 @@ pub(super) fn vague_criteria(base: &Base) -> Vec<Mutant> {
     })
 }
 
-pub(super) fn circular_criteria(base: &Base) -> Vec<Mutant> {
-    of_leaves(base, |leaf| {
-        let title = &leaf.description;
-        let wordings = [
-            title.to_string(),
-            title.to_lowercase(),
-            format!("{title} is implemented"),
-            format!("The task to {title} is done."),
-        ];
-        leaf.fields
-            .items(FieldKind::Acceptance)
-            .iter()
-            .flat_map(|item| wordings.clone().map(|wording| (item, wording)))
-            .map(|(item, wording)| {
-                base.mutant(
-                    "circular-acceptance",
-                    leaf,
-                    wording.clone(),
-                    base.replaced(item.span, &wording),
-                )
-            })
-            .collect()
-    })
-}
-
 pub(super) fn uncovered_requirements(base: &Base) -> Vec<Mutant> {
     let root = base.plan.root.map(|root| &base.plan.tasks[root]);
     of_leaves(base, |leaf| {
@@ -89,34 +63,5 @@ pub(super) fn uncovered_requirements(base: &Base) -> Vec<Mutant> {
             }
         })
         .into()
-    })
-}
-
-pub(super) fn leaking_scope(base: &Base) -> Vec<Mutant> {
-    of_leaves(base, |leaf| {
-        let lists = [FieldKind::Acceptance, FieldKind::Hints];
-        let words = lists
-            .into_iter()
-            .filter_map(|kind| leaf.fields.items(kind).first());
-        let told = words.map(|item| (item.span, format!("Use a {EXCLUDED} for it")));
-        let file = leaf
-            .fields
-            .items(FieldKind::Files)
-            .first()
-            .map(|item| (item.span, format!("src/{EXCLUDED}/x.rs (new)")));
-        let end = base.text[..leaf.span.end]
-            .rfind(&*leaf.description)
-            .unwrap()
-            + leaf.description.len();
-        let title = (
-            Span::new(end, end),
-            format!(" with a {}", EXCLUDED.to_uppercase()),
-        );
-        told.chain(file)
-            .chain([title])
-            .map(|(span, text)| {
-                base.mutant("scope-leak", leaf, text.clone(), base.replaced(span, &text))
-            })
-            .collect()
     })
 }
