@@ -344,7 +344,7 @@ pub fn visible_line(text: &str) -> String {
 }
 
 /// The character that a terminal shows for `c` when every character must stay on its line.
-pub fn one_column(c: char) -> char {
+fn one_column(c: char) -> char {
     if matches!(c, '\n' | '\r' | '\t') {
         ' '
     } else {
