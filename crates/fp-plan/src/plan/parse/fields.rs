@@ -292,12 +292,19 @@ fn within_number(bytes: &[u8], at: usize) -> bool {
 /// The outermost code spans, brackets and quotations, in order.
 fn protected(text: &str) -> Vec<Range<usize>> {
     let bytes = text.as_bytes();
+    let is_word = |at: Option<usize>| {
+        at.and_then(|at| bytes.get(at))
+            .is_some_and(|b| b.is_ascii_alphanumeric() || *b >= 0x80)
+    };
     let mut open: Vec<(u8, usize)> = Vec::new();
     let mut ranges: Vec<Range<usize>> = Vec::new();
     let mut at = 0;
     while at < bytes.len() {
         let mut end = at + 1;
-        let closes = open.last().is_some_and(|(closer, _)| *closer == bytes[at]);
+        let is_apostrophe = bytes[at] == b'\'' && is_word(Some(end));
+        let closes = open
+            .last()
+            .is_some_and(|(closer, _)| *closer == bytes[at] && !is_apostrophe);
         match bytes[at] {
             b'`' => {
                 let run = bytes[at..].iter().take_while(|&&byte| byte == b'`').count();
@@ -309,8 +316,8 @@ fn protected(text: &str) -> Vec<Range<usize>> {
             b'(' => open.push((b')', at)),
             b'[' => open.push((b']', at)),
             b'{' => open.push((b'}', at)),
-            // Within a word it is no quotation: 5" wide.
-            b'"' if at == 0 || !bytes[at - 1].is_ascii_alphanumeric() => open.push((b'"', at)),
+            // Within a word it is no quotation.
+            quote @ (b'"' | b'\'') if !is_word(at.checked_sub(1)) => open.push((quote, at)),
             _ => {}
         }
         at = end;
@@ -387,6 +394,7 @@ mod tests {
         );
         check("``a ` , b``, c", b",", &["``a ` , b``", "c"]);
         check("prints \"a, b\", ends", b",", &["prints \"a, b\"", "ends"]);
+        check("prints 'a, b', ends", b",", &["prints 'a, b'", "ends"]);
         check(
             "doesn't fail, can't hang",
             b",",
