@@ -98,6 +98,7 @@ fn side_by_side() {
     1. [Task 1]: Write the parser
        - Dependencies: none
        - Complexity: 3
+       - Wave: 1
        - Files: `src/parser.rs`
        - Commands: none
        - Acceptance:
@@ -105,6 +106,7 @@ fn side_by_side() {
     2. [Task 2]: Write the printer
        - Dependencies: none
        - Complexity: 2
+       - Wave: 1
        - Files: `src/printer.rs`
        - Commands: none
        - Acceptance:
@@ -112,6 +114,7 @@ fn side_by_side() {
     3. [Task 3]: Tell the parser's errors
        - Dependencies: 1
        - Complexity: 2
+       - Wave: 2, after 1
        - Files: `src/parser.rs`, `src/error.rs`
        - Commands: none
        - Acceptance:
@@ -119,6 +122,7 @@ fn side_by_side() {
     4. [Task 4]: Print \<b>bold\</b> `code` and 한국어
        - Dependencies: 2
        - Complexity: 1
+       - Wave: 2, after 2
        - Files: `src/printer.rs`
        - Commands: none
        - Acceptance:
@@ -126,6 +130,7 @@ fn side_by_side() {
     5. [Task 5]: Mend the docs of the parser
        - Dependencies: none
        - Complexity: 4
+       - Wave: 3, src/parser.rs is with 3
        - Files: `src/parser.rs`
        - Commands: none
        - Acceptance:
@@ -133,34 +138,11 @@ fn side_by_side() {
     6. [Task 6]: Read the configuration
        - Dependencies: none
        - Complexity: 1
+       - Wave: 1
        - Files: `src/config.rs`
        - Commands: none
        - Acceptance:
          1. `6` is printed
-
-    ## Waves
-
-    ### Wave 1 (complexity 3)
-
-    - 1 Write the parser (3)
-    - 2 Write the printer (2)
-    - 6 Read the configuration (1)
-
-    ### Wave 2 (complexity 2)
-
-    - 3 Tell the parser's errors (2) — after 1
-    - 4 Print \<b>bold\</b> `code` and 한국어 (1) — after 2
-
-    ### Wave 3 (complexity 4)
-
-    - 5 Mend the docs of the parser (4) — `src/parser.rs` is with 3
-
-    ## Critical Path
-
-    1 → 3
-
-    - Complexity of the path: 5 of 13 in all, 9 in waves
-    - Ideal speed-up by builders: 1 × 1.00, 2 × 1.86, 4 × 2.60, 8 × 2.60
     ");
 }
 

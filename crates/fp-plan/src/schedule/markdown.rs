@@ -1,4 +1,4 @@
-//! Writes `plan.md`, the schedule for people, and for tools that know the format of its first section.
+//! Writes `plan.md`, the schedule for people.
 
 use super::{Schedule, ScheduleStep};
 use crate::markdown::{code, inline};
@@ -16,7 +16,7 @@ pub fn markdown(schedule: &Schedule<'_>) -> String {
         .order
         .iter()
         .for_each(|step| out.push_str(&step_text(step)));
-    out + &waves_text(schedule) + &critical_path_text(schedule)
+    out
 }
 
 fn step_text(step: &ScheduleStep<'_>) -> String {
@@ -34,6 +34,11 @@ fn step_text(step: &ScheduleStep<'_>) -> String {
         field("After", listed(&step.after, inline));
     }
     field("Complexity", format!(" {}", step.complexity));
+    let delay = step.delay.as_ref();
+    let delay = delay.map_or_else(String::new, |delay| {
+        format!(", {}", inline(&delay.to_string()))
+    });
+    field("Wave", format!(" {}{delay}", step.wave));
     field("Files", listed(&step.files, code));
     field("Commands", listed(&step.commands, code));
     field(
@@ -62,58 +67,5 @@ fn listed(texts: &[&str], escaped: fn(&str) -> String) -> String {
         } else {
             texts.join(", ")
         }
-    )
-}
-
-fn waves_text(schedule: &Schedule<'_>) -> String {
-    let mut steps: Vec<&ScheduleStep<'_>> = schedule.order.iter().collect();
-    steps.sort_by_key(|step| step.wave);
-    let mut steps = steps.into_iter().peekable();
-    let mut out = "\n## Waves\n".to_owned();
-    for wave in &schedule.waves {
-        out.push_str(&format!(
-            "\n### Wave {} (complexity {})\n\n",
-            wave.number, wave.complexity
-        ));
-        while let Some(step) = steps.next_if(|step| step.wave == wave.number) {
-            let delay = step
-                .delay
-                .as_ref()
-                .map(|delay| format!(" — {}", delay.told(inline, code)));
-            let (id, title) = (inline(step.id), inline(step.title));
-            out.push_str(&format!(
-                "- {id} {title} ({}){}\n",
-                step.complexity,
-                delay.unwrap_or_default()
-            ));
-        }
-    }
-    out
-}
-
-fn critical_path_text(schedule: &Schedule<'_>) -> String {
-    let path = &schedule.critical_path;
-    let waves: u64 = schedule
-        .waves
-        .iter()
-        .map(|wave| u64::from(wave.complexity))
-        .sum();
-    let tasks: Vec<String> = path.tasks.iter().map(|task| inline(task)).collect();
-    let gains: Vec<String> = schedule
-        .speed_up
-        .iter()
-        .map(|gain| format!("{} × {:.2}", gain.builders, gain.factor))
-        .collect();
-    format!(
-        "\n## Critical Path\n\n{}\n\n- Complexity of the path: {} of {} in all, {waves} in waves\n\
-         - Ideal speed-up by builders: {}\n",
-        if tasks.is_empty() {
-            "none".to_owned()
-        } else {
-            tasks.join(" → ")
-        },
-        path.complexity,
-        schedule.total_complexity,
-        gains.join(", ")
     )
 }

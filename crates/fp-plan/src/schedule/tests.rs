@@ -328,6 +328,7 @@ fn plan_md() {
     1. [Task 1]: Task 1
        - Dependencies: none
        - Complexity: 3
+       - Wave: 1
        - Files: `a.rs`
        - Commands: none
        - Acceptance:
@@ -335,33 +336,17 @@ fn plan_md() {
     2. [Task 2]: Task 2
        - Dependencies: 1
        - Complexity: 2
+       - Wave: 2, after 1
        - Files: `b.rs`
        - Commands: none
        - Acceptance: none
     3. [Task 3]: Task 3
        - Dependencies: none
        - Complexity: 1
+       - Wave: 2, a.rs is with 1
        - Files: `a.rs`
        - Commands: none
        - Acceptance: none
-
-    ## Waves
-
-    ### Wave 1 (complexity 3)
-
-    - 1 Task 1 (3)
-
-    ### Wave 2 (complexity 2)
-
-    - 2 Task 2 (2) — after 1
-    - 3 Task 3 (1) — `a.rs` is with 1
-
-    ## Critical Path
-
-    1 → 2
-
-    - Complexity of the path: 5 of 6 in all, 5 in waves
-    - Ideal speed-up by builders: 1 × 1.00, 2 × 1.20, 4 × 1.20, 8 × 1.20
     ");
 }
 

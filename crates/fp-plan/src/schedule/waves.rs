@@ -36,29 +36,17 @@ pub struct Delay<'p> {
     pub file: Option<Cow<'p, str>>,
 }
 
-impl Delay<'_> {
-    /// The reason in a few words; `id` and `path` write an id or a path as the output needs it.
-    pub(super) fn told(&self, id: fn(&str) -> String, path: fn(&str) -> String) -> String {
-        let on = self
-            .on
-            .iter()
-            .map(|on| id(on))
-            .collect::<Vec<_>>()
-            .join(", ");
-        match (self.cause, &self.file) {
-            (DelayCause::Dependency, _) => format!("after {on}"),
-            (DelayCause::File, Some(file)) => format!("{} is with {on}", path(file)),
-            (DelayCause::File, None) => format!("a file is with {on}"),
-            (DelayCause::Group, _) => format!("after the group of {on}"),
-            (DelayCause::Limit, _) => "no builder is free".to_owned(),
-        }
-    }
-}
-
-/// Writes plain text.
+/// The reason in a few words.
 impl fmt::Display for Delay<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.told(str::to_owned, str::to_owned))
+        let on = self.on.join(", ");
+        match (self.cause, &self.file) {
+            (DelayCause::Dependency, _) => write!(f, "after {on}"),
+            (DelayCause::File, Some(file)) => write!(f, "{file} is with {on}"),
+            (DelayCause::File, None) => write!(f, "a file is with {on}"),
+            (DelayCause::Group, _) => write!(f, "after the group of {on}"),
+            (DelayCause::Limit, _) => f.write_str("no builder is free"),
+        }
     }
 }
 
