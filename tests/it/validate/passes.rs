@@ -121,7 +121,7 @@ fn the_seventh_pass_in_vain_fixes_nothing() {
         .fractal-planner/plans/sample-20261121/tasks.md:21:22: error[ancestor-dependency]: task 2 waits for itself
         21 |   - Dependencies: 1, 2
            |                      ^
-          hint: remove the dependency
+          hint: name the tasks beside it that it needs
 
         .fractal-planner/plans/sample-20261121/tasks.md: not valid, 2 leaf tasks, 2 errors, 0 warnings (1 can be fixed: --fix)
         --- stderr

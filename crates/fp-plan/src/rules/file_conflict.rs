@@ -23,26 +23,36 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Tree(check),
 };
 
-/// Maximum number of pairs of leaves examined.
-const MAX_PAIRS: usize = 1_000_000;
-
-/// A file as a leaf lists it.
-struct Listed<'p> {
-    path: Cow<'p, str>,
-    /// Position of the leaf in the order of [`by_slack`].
-    place: usize,
-    task: TaskIndex,
-    span: Span,
-}
-
-/// Two leaves with the same file: the earlier, the later, and the later's entry.
-type Conflict<'l, 'p> = (TaskIndex, TaskIndex, &'l Listed<'p>);
+/// A file as a leaf lists it, and where.
+type ListedFile<'p> = (Cow<'p, str>, Span);
 
 fn check(context: &RuleContext<'_>, sink: &mut FindingSink<'_>) {
-    let listed = listed(context);
-    let mut found: BTreeMap<(TaskIndex, TaskIndex), Vec<&Listed<'_>>> = BTreeMap::new();
-    for (earlier, later, file) in candidates(&listed) {
-        found.entry((later, earlier)).or_default().push(file);
+    // For two leaves, the later one first, the entries of the later one that they share.
+    let mut found: BTreeMap<(TaskIndex, TaskIndex), Vec<ListedFile<'_>>> = BTreeMap::new();
+    let mut seen: Vec<(Cow<'_, str>, TaskIndex)> = Vec::new();
+    for later in by_slack(context) {
+        let leaf = context.task(later);
+        if !leaf.is_leaf() || leaf.broken || context.repeats_id(later) {
+            continue;
+        }
+        let own = leaf.fields.items(FieldKind::Files).iter();
+        let own: Vec<ListedFile<'_>> = own
+            .filter_map(|item| Some((normal(literal_prefix(&item.text)).ok()?, item.span)))
+            .collect();
+        for (path, span) in &own {
+            for (other, earlier) in seen.iter().rev() {
+                // Whoever has this path or a folder over it comes after all others that share it.
+                let has_it = other == path || is_above(other, path);
+                if has_it || is_above(path, other) {
+                    let shared = found.entry((later, *earlier)).or_default();
+                    shared.push((path.clone(), *span));
+                }
+                if has_it {
+                    break;
+                }
+            }
+        }
+        seen.extend(own.into_iter().map(|(path, _)| (path, later)));
     }
     let mut reached: Option<(TaskIndex, Vec<bool>)> = None;
     for ((later, earlier), mut files) in found {
@@ -53,8 +63,9 @@ fn check(context: &RuleContext<'_>, sink: &mut FindingSink<'_>) {
         if waits_for[earlier] {
             continue;
         }
-        files.sort_by_key(|file| file.span);
-        files.dedup_by_key(|file| file.span);
+        files.sort_by_key(|(_, span)| *span);
+        files.dedup();
+        let (path, span) = &files[0];
         let (task, other) = (context.task(later), context.task(earlier));
         let more = if files.len() > 1 {
             format!(" and {} more", files.len() - 1)
@@ -65,17 +76,14 @@ fn check(context: &RuleContext<'_>, sink: &mut FindingSink<'_>) {
         ids.push(other.id.to_string());
         // An invalid id would resolve nothing, and be added again and again.
         let fix = TaskId::new(&*other.id).is_ok().then(|| {
-            let title = format!(
-                "add `After: {}`, since both change {}",
-                other.id, files[0].path
-            );
+            let title = format!("add `After: {}`, since both change {path}", other.id);
             set_ids(context.plan, task, FieldKind::After, &ids, title)
         });
         let detail = format!(
-            "`{}`{more} is also changed by {}, and neither task waits for the other",
-            files[0].path, other.id
+            "`{path}`{more} is also changed by {}, and neither task waits for the other",
+            other.id
         );
-        sink.report(task, files[0].span, detail)
+        sink.report(task, *span, detail)
             .hint(format!(
                 "add `After: {}` to {}, or move the shared part to one of them",
                 other.id, task.id
@@ -94,80 +102,4 @@ fn by_slack(context: &RuleContext<'_>) -> Vec<TaskIndex> {
     let mut tasks = context.order.clone();
     tasks.sort_by_key(|&task| (end[task].cast_signed() - behind[task].cast_signed(), task));
     tasks
-}
-
-/// All files of all leaves that can be scheduled, by path, folders before their content.
-fn listed<'p>(context: &RuleContext<'p>) -> Vec<Listed<'p>> {
-    let mut listed = Vec::new();
-    for (place, task) in by_slack(context).into_iter().enumerate() {
-        let leaf = context.task(task);
-        if !leaf.is_leaf() || leaf.broken || context.repeats_id(task) {
-            continue;
-        }
-        for item in leaf.fields.items(FieldKind::Files) {
-            if let Ok(path) = normal(literal_prefix(&item.text)) {
-                listed.push(Listed {
-                    path,
-                    place,
-                    task,
-                    span: item.span,
-                });
-            }
-        }
-    }
-    // With `/` as the lowest character, a folder comes directly before its content.
-    let key = |path: &str| -> Vec<u8> {
-        path.bytes()
-            .map(|b| if b == b'/' { 0 } else { b })
-            .collect()
-    };
-    listed.sort_by_cached_key(|file| {
-        (
-            if file.path == "." {
-                Vec::new()
-            } else {
-                key(&file.path)
-            },
-            file.place,
-            file.span,
-        )
-    });
-    listed
-}
-
-/// The pairs whose order puts all tasks that share a file in order: neighbours in the order of [`by_slack`].
-fn candidates<'l, 'p>(listed: &'l [Listed<'p>]) -> Vec<Conflict<'l, 'p>> {
-    let mut pairs = Vec::new();
-    let mut folders: Vec<&'l [Listed<'p>]> = Vec::new();
-    for group in listed.chunk_by(|a, b| a.path == b.path) {
-        while folders
-            .last()
-            .is_some_and(|above| !is_above(&above[0].path, &group[0].path))
-        {
-            folders.pop();
-        }
-        for two in group.windows(2) {
-            pair(&mut pairs, &two[0], &two[1]);
-        }
-        for folder in &folders {
-            for file in group {
-                let at = folder.partition_point(|above| above.place < file.place);
-                for above in folder[at.saturating_sub(1)..].iter().take(2) {
-                    pair(&mut pairs, above, file);
-                }
-            }
-        }
-        if pairs.len() > MAX_PAIRS {
-            break;
-        }
-        folders.push(group);
-    }
-    pairs
-}
-
-fn pair<'l, 'p>(pairs: &mut Vec<Conflict<'l, 'p>>, a: &'l Listed<'p>, b: &'l Listed<'p>) {
-    let (earlier, later) = if a.place <= b.place { (a, b) } else { (b, a) };
-    if earlier.task != later.task {
-        pairs.push((earlier.task, later.task, later));
-    }
 }

@@ -92,7 +92,6 @@ pub fn apply(source: &str, diagnostics: &[Diagnostic]) -> (String, Vec<String>) 
             text.push_str(&fix.replacement);
             text.push_str(&comments(&source[fix.span.start..fix.span.end]));
             at = fix.span.end;
-            text.push_str(line_apart(&fix.replacement, &source[at..]));
         }
     }
     text.push_str(&source[at..]);
@@ -118,29 +117,6 @@ fn comments(replaced: &str) -> String {
         kept.push_str(&format!("{newline}{indent}{}", &replaced[start..at]));
     }
     kept
-}
-
-/// The line ending that keeps added lines from being read together with the text below.
-fn line_apart<'r>(added: &'r str, rest: &str) -> &'r str {
-    let newline = &added[..added.len() - added.trim_start_matches(['\r', '\n']).len()];
-    let below = rest
-        .trim_start_matches([' ', '\t'])
-        .trim_start_matches('\r')
-        .strip_prefix('\n');
-    let Some(line) = below.and_then(|below| below.lines().next()) else {
-        return "";
-    };
-    let word = line.split_whitespace().next();
-    // A number begins an item only if its list was begun before, as that of a task was.
-    let numbered =
-        |word: &str| word.starts_with(|c: char| c.is_ascii_digit()) && line.contains("[ID");
-    let apart = word.is_none_or(|word| {
-        matches!(word, "-" | "*" | "+")
-            || word.starts_with("<!--")
-            || word.bytes().all(|b| b == b'#')
-            || numbered(word)
-    });
-    if apart { "" } else { newline }
 }
 
 /// True if an edit adds an item that would absorb the text below, because that is indented further.
@@ -185,17 +161,8 @@ pub(super) fn add_field(plan: &Plan, task: &Task, field: FieldKind, entries: &[S
         }
     }
     let mut end = own_end(task);
-    let below = match end == task.line_end {
-        // The text of a task without fields comes first.
-        true => task.notes.last(),
-        // Directly below the field, code would become part of it.
-        false => task
-            .notes
-            .iter()
-            .find(|note| note.span.start >= end)
-            .filter(|note| note.text.starts_with("    ")),
-    };
-    if let Some(note) = below {
+    // The text of a task without fields comes first.
+    if let Some(note) = task.notes.last().filter(|_| end == task.line_end) {
         end = note.span.end;
         text.insert_str(0, newline);
     }

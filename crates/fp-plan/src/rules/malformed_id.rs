@@ -1,6 +1,6 @@
 //! `malformed-id`.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use super::prelude::*;
 use crate::plan::id::TaskId;
@@ -21,15 +21,15 @@ pub(super) static RULE: Rule = Rule {
 
 fn check(context: &RuleContext<'_>, sink: &mut FindingSink<'_>) {
     let mut malformed = HashSet::new();
-    let mut renumber = None;
+    let ids = context.plan.tasks.iter().map(|task| task.id.to_string());
+    let mut taken: HashSet<String> = ids.collect();
     for (index, task) in context.plan.tasks.iter().enumerate() {
         let Some(detail) = fault(context, index, &malformed) else {
             continue;
         };
         malformed.insert(index);
-        let renumber = renumber.get_or_insert_with(|| Renumber::new(context));
-        let id = renumber.free_id(task);
-        let fixes = renumber.fixes(index, &id);
+        let id = free_id(context, task, &mut taken);
+        let fixes = renamed(context, index, &id);
         sink.report(task, task.id_span, detail)
             .hint(format!("call it {id}"))
             .fixes(fixes);
@@ -66,90 +66,47 @@ fn fault(
     (!extends).then(|| format!("id {} doesn't extend its parent's, {}", task.id, above.id))
 }
 
-/// Assigns unused ids, each only once, and finds all mentions of the old ones.
-struct Renumber<'s, 'p> {
-    context: &'s RuleContext<'p>,
-    taken: HashSet<String>,
-    next: HashMap<String, u32>,
-    named: HashMap<&'p str, Vec<Span>>,
+/// The next id below the parent of `task` that nobody has.
+fn free_id(context: &RuleContext<'_>, task: &Task, taken: &mut HashSet<String>) -> String {
+    let Some(parent) = task.parent.map(|parent| context.task(parent)) else {
+        return "root".to_owned();
+    };
+    let id = |number: u32| match parent.parent {
+        None => number.to_string(),
+        Some(_) => format!("{}.{number}", parent.id),
+    };
+    let free = (1..)
+        .map(id)
+        .find(|id| !taken.contains(id))
+        .unwrap_or_default();
+    taken.insert(free.clone());
+    free
 }
 
-impl<'s, 'p> Renumber<'s, 'p> {
-    fn new(context: &'s RuleContext<'p>) -> Self {
-        let mut named: HashMap<&str, Vec<Span>> = HashMap::new();
-        for task in &context.plan.tasks {
-            for item in task.ordering() {
-                named.entry(&item.text).or_default().push(item.span);
-            }
+/// Renames a task, the subtasks whose ids extend its own, and all dependencies on them.
+fn renamed(context: &RuleContext<'_>, index: TaskIndex, new: &str) -> Vec<TextFix> {
+    let tasks = &context.plan.tasks;
+    let old = &*context.task(index).id;
+    let mut fixes = Vec::new();
+    for (other, task) in tasks.iter().enumerate() {
+        let rest = task.id.strip_prefix(old).unwrap_or("-");
+        let extends = rest.starts_with('.') && context.index.is_ancestor(index, other);
+        if other != index && !extends {
+            continue;
         }
-        let taken = context
-            .plan
-            .tasks
-            .iter()
-            .map(|task| task.id.to_string())
-            .collect();
-        Self {
-            context,
-            taken,
-            next: HashMap::new(),
-            named,
+        let renamed = format!("{new}{rest}");
+        if TaskId::new(renamed.as_str()).is_err() {
+            return Vec::new();
         }
+        let named = tasks.iter().flat_map(Task::ordering);
+        let named = named.filter(|item| item.text == task.id && context.is_unique(&task.id));
+        let spans = std::iter::once(task.id_span).chain(named.map(|item| item.span));
+        fixes.extend(spans.map(|span| TextFix {
+            title: format!("rename {} to {renamed}", task.id),
+            span,
+            replacement: renamed.clone(),
+        }));
     }
-
-    fn free_id(&mut self, task: &Task) -> String {
-        let parent = task.parent.map(|parent| self.context.task(parent));
-        let Some(parent) = parent else {
-            return "root".to_owned();
-        };
-        let prefix = if parent.parent.is_none() {
-            String::new()
-        } else {
-            format!("{}.", parent.id)
-        };
-        let number = self.next.entry(prefix.clone()).or_insert(1);
-        loop {
-            let id = format!("{prefix}{number}");
-            *number += 1;
-            if self.taken.insert(id.clone()) {
-                return id;
-            }
-        }
-    }
-
-    /// Renames a task, the subtasks whose ids extend its own, and all dependencies on them.
-    fn fixes(&self, index: TaskIndex, new: &str) -> Vec<TextFix> {
-        let old = &self.context.task(index).id;
-        let below = (index + 1..self.context.plan.tasks.len())
-            .take_while(|&other| self.context.index.is_ancestor(index, other));
-        let extending = below.filter_map(|other| {
-            let task = self.context.task(other);
-            task.id
-                .strip_prefix(&**old)
-                .filter(|rest| rest.starts_with('.'))
-                .map(|rest| (task, rest))
-        });
-        let mut fixes = Vec::new();
-        for (task, rest) in std::iter::once((self.context.task(index), "")).chain(extending) {
-            let renamed = format!("{new}{rest}");
-            if TaskId::new(renamed.as_str()).is_err() {
-                return Vec::new();
-            }
-            let title = format!("rename {} to {renamed}", task.id);
-            fixes.push(TextFix {
-                title: title.clone(),
-                span: task.id_span,
-                replacement: renamed.clone(),
-            });
-            if self.context.is_unique(&task.id) {
-                let named = self.named.get(&*task.id).into_iter().flatten();
-                fixes.extend(named.map(|&span| TextFix {
-                    title: title.clone(),
-                    span,
-                    replacement: renamed.clone(),
-                }));
-            }
-        }
-        fixes.sort_by_key(|fix| fix.span);
-        fixes
-    }
+    fixes.sort_by_key(|fix| fix.span);
+    fixes
 }

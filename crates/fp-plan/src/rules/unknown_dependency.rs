@@ -14,9 +14,6 @@ pub(super) static RULE: Rule = Rule {
     check: Check::AnyLeaf(check),
 };
 
-/// Maximum size of a tree that is searched for the intended task.
-const MAX_SEARCHED: usize = 10_000;
-
 fn check(context: &RuleContext<'_>, task: &Task, sink: &mut FindingSink<'_>) {
     let unknown = task
         .ordering()
@@ -40,7 +37,7 @@ fn meant<'p>(context: &RuleContext<'p>, item: &Item) -> Option<&'p str> {
             .to_owned()
     };
     let wanted = bare(&item.text);
-    if wanted.is_empty() || context.plan.tasks.len() > MAX_SEARCHED {
+    if wanted.is_empty() {
         return None;
     }
     let found = context
