@@ -84,7 +84,6 @@ fn any_texts_become_material_and_a_count() {
     assert_snapshot!(environment.done(&["new", "--import", "old"]).stdout, @r"
     Plan work-01-find-things-20261121-2
       folder  [ROOT]/work/.fractal-planner/plans/work-01-find-things-20261121-2
-      intent  mid-sized
       mode    pipeline: made of 3 open items of another plan
       steps   decompose, critique, review, approve
       items   4 that look like tasks, 1 of them done; material.md has the texts

@@ -81,7 +81,7 @@ fn what_was_done_is_done_with_the_approval_and_what_nothing_proves_is_said() {
     let why = environment.done(&["why", &plan, "2"]).stdout;
     assert!(
         why.contains(
-            "it was done before the plan was imported, by what its\n           source says"
+            "it was done before the plan was imported, according to\n           its source"
         ),
         "{why}"
     );

@@ -40,7 +40,10 @@ pub(crate) fn note_named(
     };
     let open = items.iter().filter(|item| !item.done).count();
     let unnamed = unnamed_items(&items, tree);
-    let shown = |item: &&MaterialItem| clipped(&format!("{} {}", item.id, item.title), MAX_ITEM);
+    let shown = |item: &&MaterialItem| match item.title == item.id {
+        true => item.id.clone(),
+        false => clipped(&format!("{} {}", item.id, item.title), MAX_ITEM),
+    };
     let unnamed: Vec<String> = unnamed.iter().map(shown).collect();
     if !unnamed.is_empty() {
         context.printer.note(&format!(
