@@ -110,7 +110,7 @@ impl<'a> Client<'a> {
         self
     }
 
-    /// The plan in the client's status line, as `fp install --statusline` sets it up.
+    /// The plan in the client's status line, as `fp doctor` offers it.
     pub(crate) fn with_status_line(self) -> Self {
         let command = format!("{} statusline", env!("CARGO_BIN_EXE_fp"));
         let settings = json!({

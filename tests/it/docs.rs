@@ -344,13 +344,13 @@ fn settings_that_are_shown_are_understood() {
     }
 }
 
-/// Checks settings of the client against those that `fp install` offers.
+/// Checks settings of the client against those that `fp doctor` offers.
 fn client_settings(settings: &Value, place: &str) {
     let permissions = json!({ "permissions": { "allow": fp_host::claude::PERMISSIONS } });
     let teams = json!({ "env": { fp_host::claude::TEAMS: "1" } });
     assert!(
         [permissions, teams].contains(settings),
-        "{place}: `fp install` offers other settings than {settings}"
+        "{place}: `fp doctor` offers other settings than {settings}"
     );
 }
 

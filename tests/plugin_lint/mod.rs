@@ -216,7 +216,7 @@ fn the_manifest_agrees_with_the_program() {
     assert_eq!(manifest["version"], env!("CARGO_PKG_VERSION"));
     assert_eq!(manifest["license"], env!("CARGO_PKG_LICENSE"));
     assert_eq!(manifest["author"]["name"], env!("CARGO_PKG_AUTHORS"));
-    let oldest = crate::features::install::client::OLDEST_CLIENT;
+    let oldest = fp_host::agents::OLDEST_CLAUDE;
     assert_eq!(manifest["engines"]["claude-code"], format!(">={oldest}"));
 }
 

@@ -220,24 +220,7 @@ fn write_over(
 /// [`atomic_write`], unless something is already at `path`, even a dangling link: then nothing is written and
 /// the result is `false`.
 pub fn write_if_absent(path: &Path, bytes: &[u8]) -> Result<bool, FileError> {
-    write_new_file(path, bytes, wanted_permissions(path))
-}
-
-/// [`write_if_absent`] with the permissions of the file `from`, for copies of files that others may not read.
-pub fn copy_if_absent(from: &Path, path: &Path, bytes: &[u8]) -> Result<bool, FileError> {
-    write_new_file(
-        path,
-        bytes,
-        fs::metadata(from).ok().map(|found| found.permissions()),
-    )
-}
-
-fn write_new_file(
-    path: &Path,
-    bytes: &[u8],
-    permissions: Option<fs::Permissions>,
-) -> Result<bool, FileError> {
-    let written = write_beside(path, bytes, permissions).and_then(|beside| {
+    let written = write_beside(path, bytes, wanted_permissions(path)).and_then(|beside| {
         beside.as_file().sync_all()?;
         match beside.persist_noclobber(path) {
             Ok(_) => platform::sync_folder(folder_of(path)).map(|()| true),

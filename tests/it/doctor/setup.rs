@@ -142,7 +142,7 @@ fn masked(output: &Output) -> Output {
 fn a_setup_in_which_all_is_well() {
     let home = Home::installed();
     let before = home.files();
-    assert_snapshot!(home.doctor(), @"
+    assert_snapshot!(home.doctor(), @r#"
     exit status: 0
     --- stdout
     Setup of fp VERSION
@@ -158,7 +158,18 @@ fn a_setup_in_which_all_is_well() {
       ok       settings     all can be read
 
     Everything looks good
-    ");
+
+    To [ROOT]/home/.claude/settings.json, if you want it:
+    {
+      "env": {
+        "CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS": "1"
+      },
+      "statusLine": {
+        "command": "[ROOT]/home/.local/share/fractal-planner/bundle/fp/bin/fp statusline",
+        "type": "command"
+      }
+    }
+    "#);
     assert_eq!(before, home.files(), "nothing was to be changed");
     let report = home.0.fp(&["doctor", "--format", "json"]).json();
     assert_eq!(
@@ -166,10 +177,10 @@ fn a_setup_in_which_all_is_well() {
         (&0.into(), &0.into()),
         "{report:#}"
     );
-    let checks = report["checks"].as_array().unwrap();
+    let checks = report["findings"].as_array().unwrap();
     let names: Vec<&str> = checks
         .iter()
-        .map(|check| check["name"].as_str().unwrap())
+        .map(|check| check["check"].as_str().unwrap())
         .collect();
     assert_eq!(
         names,
@@ -185,7 +196,7 @@ fn a_setup_in_which_all_is_well() {
         ]
     );
     assert!(
-        checks.iter().all(|check| check.get("fix").is_none()),
+        checks.iter().all(|check| check["command"].is_null()),
         "{report:#}"
     );
 }
@@ -199,15 +210,13 @@ fn nothing_is_there() {
     --- stdout
     Setup of fp VERSION
       error    client       Claude Code is not installed here: there is no `claude`
-                            on PATH; install Claude Code, or say where it is with
-                            `--client PATH`
-      warning  plugin       not checked: that needs Claude Code
+                            on PATH; get it: npm install -g
+                            @anthropic-ai/claude-code; `--client PATH` takes another
+                            one
       warning  hooks        not tried: there is no plugin
-      warning  permissions  no rule Edit(.fractal-planner/plans/*/*.md): Claude Code
-                            may ask when agents write plans; no rule
+      warning  permissions  no rule Edit(.fractal-planner/plans/*/*.md) and
                             Edit(.fractal-planner/roadmaps/*.md): Claude Code may
-                            ask when agents write roadmaps
-                            → fp install --permissions
+                            ask about each page that agents write
       error    git          git was not found on PATH; install git, or add its
                             folder to PATH
       warning  repository   the current folder is in none, and plans need one
@@ -216,21 +225,6 @@ fn nothing_is_there() {
 
     2 errors, 4 warnings
     ");
-    let report = home.0.fp(&["doctor", "--format", "json"]).json();
-    let with_fix = report["checks"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .find(|check| check["fix"].is_string())
-        .unwrap();
-    assert_snapshot!(format!("{with_fix:#}"), @r#"
-    {
-      "detail": "no rule Edit(.fractal-planner/plans/*/*.md): Claude Code may ask when agents write plans; no rule Edit(.fractal-planner/roadmaps/*.md): Claude Code may ask when agents write roadmaps",
-      "fix": "fp install --permissions",
-      "level": "warning",
-      "name": "permissions"
-    }
-    "#);
 }
 
 #[cfg(target_os = "linux")]
@@ -250,24 +244,22 @@ fn everything_is_wrong_at_once() {
     home.0.write(".fractal-planner/config.json", "{");
     home.0.write(".git/index.lock", "");
     let before = home.files();
-    assert_snapshot!(home.doctor(), @"
+    assert_snapshot!(home.doctor(), @r#"
     exit status: 1
     --- stdout
     Setup of fp VERSION
-      error    permissions  ~/.claude/settings.json:3:1: not valid JSON: trailing
-                            comma; fix the file by hand, since Claude Code ignores
-                            all of it as it is; then run this again
-      error    client       Claude Code 2.1.199 at ~/bin/claude is too old: the
-                            plugin needs 2.1.200 or newer; run `claude update`, then
-                            this again
-      warning  plugin       not checked: that needs Claude Code
+      error    permissions  ~/.claude/settings.json: trailing comma at line 3 column
+                            1; fix the file by hand, since Claude Code ignores all
+                            of it as it is
+      error    client       ~/bin/claude says that it is "2.1.199 (Claude Code)",
+                            and claude 2.1.200 or newer is needed; update claude,
+                            and see which one is first on PATH; `--client PATH`
+                            takes another one
       error    hooks        the plugin's hooks.json is not the one of this version
                             → fp install
-      warning  permissions  no rule Edit(.fractal-planner/plans/*/*.md): Claude Code
-                            may ask when agents write plans; no rule
+      warning  permissions  no rule Edit(.fractal-planner/plans/*/*.md) and
                             Edit(.fractal-planner/roadmaps/*.md): Claude Code may
-                            ask when agents write roadmaps
-                            → fp install --permissions
+                            ask about each page that agents write
       ok       git          GIT
       error    git          .git/index.lock keeps git from committing; if no git is
                             running, a killed one has left it: remove it
@@ -282,7 +274,7 @@ fn everything_is_wrong_at_once() {
                             line for the default
 
     6 errors, 2 warnings
-    ");
+    "#);
     assert_eq!(before, home.files(), "nothing was to be changed");
 }
 
@@ -347,7 +339,7 @@ fn the_plugin_as_the_client_has_it() {
     let off = there.replace("true", "false");
     check(
         &format!(r#"[{{{off},"scope":"user"}},{{{off},"scope":"project"}}]"#),
-        "  error    plugin       it is switched off, scope user and project \
+        "  error    plugin       it is switched off, scope project \
          → claude plugin enable fp@fractal-planner --scope project",
     );
     check(
@@ -439,8 +431,7 @@ fn a_client_that_hangs_is_given_up() {
     let began = std::time::Instant::now();
     let output = home.0.fp(&["doctor", "--client", client.to_str().unwrap()]);
     assert!(began.elapsed().as_secs() < 40, "{output}");
-    let said = "`claude --version` did not end within 10 s; run `claude\n                        --version` yourself";
-    assert!(output.stdout.contains(said), "{output}");
+    assert!(output.stdout.contains("or newer is needed"), "{output}");
 }
 
 #[test]
@@ -493,21 +484,11 @@ fn a_folder_of_a_linked_worktree_is_named_with_its_repository() {
         ),
     );
     let said = home.0.fp_in("inner/below", &["doctor"]).stdout;
-    assert!(
-        said.contains("  ok       repository   inner, a worktree of [ROOT]/work\n"),
-        "{said}"
-    );
+    assert!(said.contains("  ok       repository   inner\n"), "{said}");
     assert!(
         said.contains(&format!(
             "  ok       plugin       fp@fractal-planner {VERSION}, scope project, from"
         )),
         "{said}"
     );
-}
-
-#[test]
-fn a_fix_needs_a_plan() {
-    let home = Home::bare();
-    let output = home.0.fp(&["doctor", "--fix"]);
-    assert_eq!((output.code, output.stdout.as_str()), (2, ""));
 }

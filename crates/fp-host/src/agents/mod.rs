@@ -40,6 +40,9 @@ const MAX_COMPLAINT: usize = 2048;
 /// Bytes kept of the end of what a program says on standard output.
 const MAX_SAID: usize = 1024;
 
+/// Oldest Claude Code that the plugin works with: its hooks are in exec form.
+pub const OLDEST_CLAUDE: &str = "2.1.200";
+
 /// A program that plays agents.
 #[derive(Debug, Clone, PartialEq)]
 pub enum AgentProgram {
@@ -88,7 +91,7 @@ const KNOWN: [KnownProgram; 3] = [
         name: "claude",
         of: AgentProgram::Claude,
         get: "npm install -g @anthropic-ai/claude-code",
-        since: "2.1.200",
+        since: OLDEST_CLAUDE,
     },
     KnownProgram {
         name: "codex",
@@ -293,8 +296,30 @@ impl AgentProgram {
     }
 }
 
+/// Claude Code at `given`, or on `search_path`, and its version.
+///
+/// # Errors
+/// It isn't there, or is too old.
+pub fn find_claude(
+    given: Option<&Path>,
+    search_path: &OsStr,
+) -> Result<(PathBuf, String), AgentError> {
+    let [claude, ..] = &KNOWN;
+    let path = match given {
+        Some(path) => std::path::absolute(path).ok(),
+        None => find_program(claude.name, search_path),
+    };
+    let path = path.ok_or_else(|| AgentError {
+        said: "Claude Code is not installed here: there is no `claude` on PATH".to_owned(),
+        hint: format!("get it: {}", claude.get),
+    })?;
+    let version = claude.check_version(&path)?;
+    Ok((path, version))
+}
+
 impl KnownProgram {
-    fn check_version(&self, path: &Path) -> Result<(), AgentError> {
+    /// Its version. Fails if it is too old, or another program.
+    fn check_version(&self, path: &Path) -> Result<String, AgentError> {
         let mut command = Command::new(path);
         // Not in a repository that may not be trusted yet.
         command.arg("--version").current_dir(std::env::temp_dir());
@@ -307,7 +332,9 @@ impl KnownProgram {
         let said = answer.stdout.to_text();
         let version = said.split(|c: char| c.is_whitespace()).find_map(version_of);
         match version.zip(version_of(self.since)) {
-            Some((version, since)) if version >= since => Ok(()),
+            Some((version, since)) if version >= since => {
+                Ok(version.map(|number| number.to_string()).join("."))
+            }
             _ => {
                 let (name, wanted) = (self.name, self.since);
                 let found = fitted(&one_line(&said), MAX_TOLD);
@@ -323,13 +350,11 @@ impl KnownProgram {
     }
 }
 
-fn version_of(word: &str) -> Option<[u64; 3]> {
-    let plain = word.trim_start_matches('v').split(['-', '+']).next()?;
-    let numbers: Vec<u64> = plain
-        .split('.')
-        .map(|part| part.parse().ok())
-        .collect::<Option<_>>()?;
-    numbers.try_into().ok()
+/// The three numbers of a version such as `v2.1.329-beta`, or `2.37.1.windows.1`.
+pub fn version_of(word: &str) -> Option<[u64; 3]> {
+    let mut parts = word.trim_start_matches('v').split(['.', '-', '+']);
+    let mut number = || parts.next()?.parse().ok();
+    Some([number()?, number()?, number()?])
 }
 
 /// The process of an agent.

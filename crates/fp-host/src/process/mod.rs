@@ -13,6 +13,7 @@ use fp_run::verification::CommandRun;
 pub use output::CommandOutput;
 pub(crate) use output::OutputReader;
 
+use crate::file::reason;
 use crate::platform::{self, ProcessGroup};
 
 /// Time that a group has to end by itself before it is killed.
@@ -23,6 +24,9 @@ const DRAIN: Duration = Duration::from_secs(1);
 pub(crate) const POLL: Duration = Duration::from_millis(10);
 /// The same when the program's duration matters.
 const QUICK_POLL: Duration = Duration::from_millis(1);
+
+/// Most bytes of an answer that are read.
+const LONGEST_ANSWER: usize = 8 * 1024 * 1024;
 
 /// The variable that has the role of an agent, in its process and all that it starts.
 pub const AGENT_ROLE: &str = "FP_AGENT_ROLE";
@@ -139,6 +143,35 @@ pub struct ProgramAnswer {
     pub end: CommandEnd,
     pub stdout: CommandOutput,
     pub stderr: CommandOutput,
+}
+
+/// Runs `command`, which has to end with status 0 within `time`, and returns what it printed. The error follows the
+/// program's name in a sentence.
+pub fn answer_of(command: Command, time: Duration) -> Result<String, String> {
+    let limits = Limits {
+        time,
+        head: LONGEST_ANSWER,
+        tail: 0,
+    };
+    let answer = ask(command, b"", limits)
+        .map_err(|error| format!("can't be started: {}", reason(&error)))?;
+    let fault = match answer.end {
+        CommandEnd::Exited(0) => return Ok(answer.stdout.to_text()),
+        CommandEnd::Exited(status) => format!("failed with status {status}"),
+        CommandEnd::Signalled(signal) => format!("was killed by signal {signal}"),
+        CommandEnd::TimedOut(_) => format!("did not end within {} s", time.as_secs()),
+    };
+    let said = [&answer.stderr, &answer.stdout].map(|output| last_line(&output.to_text()));
+    let said = said.into_iter().find(|line| !line.is_empty());
+    Err(said.map_or(fault.clone(), |line| format!("{fault}: {line}")))
+}
+
+/// The last line that isn't blank, at most 300 characters of it, without the mark that Claude Code puts in front.
+fn last_line(text: &str) -> String {
+    let mut lines = text.lines().map(str::trim);
+    let line = lines.rfind(|line| !line.is_empty()).unwrap_or_default();
+    let line = line.trim_start_matches(['✘', '✖', '×', ' ']);
+    line.chars().filter(|c| !c.is_control()).take(300).collect()
 }
 
 /// Runs `command` without a shell, with `input` on standard input and within `limits`, which apply to each of

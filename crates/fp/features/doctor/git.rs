@@ -1,18 +1,16 @@
-//! Git, and the name that it commits by.
+//! Git: its version, the name that it commits by, and what keeps it from committing.
 
 use std::path::Path;
 
+use fp_host::agents::version_of;
 use fp_host::git::Git;
 use fp_host::git::command::ask;
+use fp_plan::text::shell_quoted;
 
-use super::plan::way_of_commit;
 use super::{DoctorFinding, DoctorLevel};
-use crate::features::install::program::version_numbers;
 
 /// Oldest git with which several builders have a worktree each: it merges without a working tree.
-const MERGES: [u32; 2] = [2, 38];
-/// Oldest git with which a task can be rolled back.
-const REVERTS: [u32; 2] = [2, 32];
+const MERGES: [u64; 3] = [2, 38, 0];
 
 /// Everything about git in the folder `cwd`, or only that git is missing.
 pub(super) fn examine(cwd: &Path) -> Vec<DoctorFinding> {
@@ -32,27 +30,33 @@ pub(super) fn examine(cwd: &Path) -> Vec<DoctorFinding> {
 
 /// The version of git, which `git --version` has `said`.
 pub(super) fn version(said: &str) -> DoctorFinding {
+    let shown = said.trim_start_matches("git version ");
+    match shown.split_whitespace().next().and_then(version_of) {
+        Some(found) if found >= MERGES => DoctorFinding::ok("git", shown),
+        _ => DoctorFinding::warning(
+            "git",
+            format!("{shown}: a worktree for each of several builders needs 2.38 or newer"),
+        ),
+    }
+}
+
+/// The obstacles to the next commit.
+pub(super) fn way_of_commit(git: &Git) -> DoctorFinding {
     let check = "git";
-    let shown = said
-        .strip_prefix("git version ")
-        .and_then(|rest| rest.split_whitespace().next());
-    let Some((shown, found)) = shown.and_then(|shown| Some((shown, version_numbers(shown)?)))
-    else {
-        return DoctorFinding::warning(
-            check,
-            format!("`git --version` says {said:?}, which is not a version"),
+    if let Some(lock) = git.locks().first() {
+        let detail = format!(
+            "{} keeps git from committing; if no git is running, a killed one has left it: remove it",
+            lock.display()
         );
-    };
-    let older = |[major, minor]: [u32; 2], what: &str| {
-        DoctorFinding::warning(
-            check,
-            format!("{shown}: {what} needs {major}.{minor} or newer"),
-        )
-    };
-    match found {
-        found if found < REVERTS => older(REVERTS, "`fp rollback`"),
-        found if found < MERGES => older(MERGES, "a worktree for each of several builders"),
-        _ => DoctorFinding::ok(check, shown),
+        return DoctorFinding::error(check, detail)
+            .fixed_by(format!("rm {}", shell_quoted(&lock.to_string_lossy())));
+    }
+    match git.state() {
+        Some(operation) => {
+            let detail = format!("a {operation} is in progress; {}", operation.way_out());
+            DoctorFinding::warning(check, detail)
+        }
+        None => DoctorFinding::ok(check, "ready to commit"),
     }
 }
 

@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 
 use fp_host::claude::{MARKETPLACE, PLUGIN};
 use fp_host::file::{FileError, reason};
-use fp_host::platform::set_shared;
 use serde_json::{Value, json};
 
 use super::VERSION;
@@ -20,7 +19,8 @@ const CATALOG: &str = "marketplace.json";
 pub(super) const MANIFEST: &str = ".claude-plugin/plugin.json";
 /// The plugin's folder of programs, which the client has on its commands' PATH.
 const PROGRAMS: &str = "bin";
-pub(super) const STAGING: &str = ".fp-bundle-";
+/// Where a new bundle is made, and the old one goes.
+pub(super) const STAGING: &str = ".fp-bundle";
 /// macOS leaves this file in every folder that somebody opens.
 const FINDER: &str = ".DS_Store";
 
@@ -35,9 +35,9 @@ pub(crate) struct BundleArgs {
     out: PathBuf,
 }
 
-pub(crate) fn run(args: BundleArgs, context: &Context) -> CommandResult {
+pub(crate) fn bundle_plugin(args: BundleArgs, context: &Context) -> CommandResult {
     let out = args.out;
-    Bundle::of_this_program()?.write(&out)?;
+    write_bundle(&out)?;
     let plugin = out.join(PLUGIN);
     let text = format!(
         "plugin       {} ({PLUGIN} {VERSION})\nmarketplace  {}\n",
@@ -48,6 +48,16 @@ pub(crate) fn run(args: BundleArgs, context: &Context) -> CommandResult {
         &json!({ "marketplace": out, "plugin": plugin, "version": VERSION }),
         &text,
     )
+}
+
+/// Writes this plugin and a marketplace for it to `out`.
+pub(crate) fn write_bundle(out: &Path) -> Result<(), CommandError> {
+    Bundle::of_this_program()?.write(out)
+}
+
+/// Writes this plugin to `folder`.
+pub(crate) fn write_plugin(folder: &Path) -> Result<(), CommandError> {
+    Bundle::of_this_program()?.write_plugin(folder)
 }
 
 /// The parts of a bundle.
@@ -70,7 +80,7 @@ impl Bundle<'static> {
 
 impl Bundle<'_> {
     /// Writes the plugin with its program to `folder`.
-    pub(super) fn write_plugin(&self, folder: &Path) -> Result<(), CommandError> {
+    fn write_plugin(&self, folder: &Path) -> Result<(), CommandError> {
         for file in &self.files {
             write_file(&folder.join(&file.path), file.contents)?;
         }
@@ -80,28 +90,36 @@ impl Bundle<'_> {
     /// Writes the plugin to `out/fp` and the marketplace to `out/.claude-plugin`, in place of those of an
     /// earlier bundle. Fails if `out` has anything else in it, or can't be written.
     pub(super) fn write(&self, out: &Path) -> Result<(), CommandError> {
-        let failed = |source| unwritable(out, source);
         check_ours(out)?;
-        fs::create_dir_all(out).map_err(failed)?;
-        let staging = staging_in(out).map_err(failed)?;
-        let new = staging.path().join("new");
-        let old = staging.path().join("old");
-        self.write_plugin(&new.join(PLUGIN))?;
-        write_file(
-            &new.join(CATALOG_FOLDER).join(CATALOG),
-            catalog().as_bytes(),
-        )?;
-        set_modes(&new, false).map_err(failed)?;
-        fs::create_dir(&old).map_err(failed)?;
-        for part in [PLUGIN, CATALOG_FOLDER] {
-            // One that was cut short between its two moves has left nothing in this place.
-            match fs::rename(out.join(part), old.join(part)) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(failed(error)),
-                _ => fs::rename(new.join(part), out.join(part)).map_err(failed)?,
-            }
-        }
-        Ok(())
+        let staging = out.join(STAGING);
+        // A killed process may have left it.
+        drop(fs::remove_dir_all(&staging));
+        let (new, old) = (staging.join("new"), staging.join("old"));
+        let written = self
+            .write_plugin(&new.join(PLUGIN))
+            .and_then(|()| {
+                write_file(
+                    &new.join(CATALOG_FOLDER).join(CATALOG),
+                    catalog().as_bytes(),
+                )
+            })
+            .and_then(|()| swap_parts(out, &new, &old).map_err(|source| unwritable(out, source)));
+        drop(fs::remove_dir_all(&staging));
+        written
     }
+}
+
+/// Moves the parts of a bundle in `out` to `old`, and those in `new` to `out`.
+fn swap_parts(out: &Path, new: &Path, old: &Path) -> io::Result<()> {
+    fs::create_dir_all(old)?;
+    for part in [PLUGIN, CATALOG_FOLDER] {
+        // A swap that was cut short has left nothing in this place.
+        match fs::rename(out.join(part), old.join(part)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => fs::rename(new.join(part), out.join(part))?,
+        }
+    }
+    Ok(())
 }
 
 /// The program of the plugin in `folder`.
@@ -124,15 +142,11 @@ fn catalog() -> String {
 
 /// Removes the bundle at `out`; `false` if there is none. Fails, and removes nothing, if `out` has anything else in it.
 pub(super) fn remove_bundle(out: &Path) -> Result<bool, CommandError> {
-    let failed = |source| unwritable(out, source);
     if !out.exists() {
         return Ok(false);
     }
     check_ours(out)?;
-    // Moved away first, so that a removal that is cut short leaves nothing that looks like a bundle.
-    let staging = staging_in(out.parent().unwrap_or(out)).map_err(failed)?;
-    fs::rename(out, staging.path().join("old")).map_err(failed)?;
-    staging.close().map_err(failed)?;
+    fs::remove_dir_all(out).map_err(|source| unwritable(out, source))?;
     Ok(true)
 }
 
@@ -161,8 +175,7 @@ fn check_ours(out: &Path) -> Result<(), CommandError> {
         let ours = match name.to_str() {
             Some(PLUGIN) => named(&entry.path().join(MANIFEST), PLUGIN),
             Some(CATALOG_FOLDER) => named(&entry.path().join(CATALOG), MARKETPLACE),
-            Some(other) => other.starts_with(STAGING) || other == FINDER,
-            None => false,
+            name => matches!(name, Some(STAGING | FINDER)),
         };
         if !ours {
             let (out, found) = (out.display(), name.to_string_lossy());
@@ -183,21 +196,6 @@ fn named(path: &Path, name: &str) -> bool {
     serde_json::from_slice::<Value>(&bytes).is_ok_and(|found| found["name"] == name)
 }
 
-/// A temporary folder in `folder`. Removes those that a killed process has left; they are in nobody's way, so a failure
-/// doesn't matter.
-fn staging_in(folder: &Path) -> io::Result<tempfile::TempDir> {
-    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-        if entry
-            .file_name()
-            .to_str()
-            .is_some_and(|name| name.starts_with(STAGING))
-        {
-            drop(fs::remove_dir_all(entry.path()));
-        }
-    }
-    tempfile::Builder::new().prefix(STAGING).tempdir_in(folder)
-}
-
 fn copy_program(from: &Path, to: &Path) -> Result<(), CommandError> {
     write_file(to, b"")?;
     fs::copy(from, to).map(drop).map_err(|error| {
@@ -215,17 +213,4 @@ fn write_file(path: &Path, contents: &[u8]) -> Result<(), CommandError> {
     fs::create_dir_all(folder)
         .and_then(|()| fs::write(path, contents))
         .map_err(|source| unwritable(path, source))
-}
-
-/// Gives everything below `folder` the same modes whatever the umask: everybody can run the programs and read the rest.
-fn set_modes(folder: &Path, has_programs: bool) -> io::Result<()> {
-    for entry in fs::read_dir(folder)? {
-        let entry = entry?;
-        if entry.file_type()?.is_dir() {
-            set_modes(&entry.path(), has_programs || entry.file_name() == PROGRAMS)?;
-        } else {
-            set_shared(&entry.path(), has_programs)?;
-        }
-    }
-    set_shared(folder, true)
 }

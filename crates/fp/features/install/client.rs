@@ -1,28 +1,28 @@
 //! The client's own commands for plugins, each with a time limit.
 
-use std::ffi::{OsStr, OsString};
+use std::env;
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
+use fp_host::agents::find_claude;
 use fp_host::claude::MARKETPLACE;
-use fp_host::platform::find_program;
-use fp_host::search_path::is_program;
+use fp_host::process;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
-use super::plugin_id;
-use super::program::{last_line, run_program, version_numbers};
+use super::{plugin_id, same_folder};
 use crate::error::CommandError;
 
-/// Oldest client that the plugin works with: its hooks are in exec form.
-pub(crate) const OLDEST_CLIENT: &str = "2.1.200";
+/// Time that one command of the client may take; a marketplace may have to be read from a slow disk.
+const LIMIT: Duration = Duration::from_secs(120);
 
 /// A marketplace that the client knows.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Deserialize)]
 pub(crate) struct ClientMarketplace {
-    pub(crate) name: String,
+    name: String,
     /// The folder that it is, unless it is remote.
     pub(crate) path: Option<PathBuf>,
     /// Other fields, such as `repo` or `url` of a remote one, and `source`, its kind.
@@ -33,19 +33,23 @@ pub(crate) struct ClientMarketplace {
 impl ClientMarketplace {
     /// Its place, for a person.
     pub(crate) fn origin(&self) -> String {
-        let field = |name: &str| self.rest.get(name)?.as_str().map(str::to_owned);
-        let path = self.path.as_ref().map(|path| path.display().to_string());
-        path.or_else(|| {
-            ["repo", "url", "source"]
-                .iter()
-                .find_map(|name| field(name))
-        })
-        .unwrap_or_default()
+        if let Some(path) = &self.path {
+            return path.display().to_string();
+        }
+        let field = |name: &&str| self.rest.get(*name)?.as_str();
+        let place = ["repo", "url", "source"].iter().find_map(field);
+        place.unwrap_or_default().to_owned()
+    }
+
+    pub(crate) fn is_at(&self, folder: &Path) -> bool {
+        self.path
+            .as_deref()
+            .is_some_and(|path| same_folder(path, folder))
     }
 }
 
 /// A plugin that the client has installed.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct InstalledPlugin {
     /// `plugin@marketplace`.
@@ -68,71 +72,27 @@ pub(crate) struct InstalledPlugin {
 impl InstalledPlugin {
     /// Its scope, for a person.
     pub(super) fn place(&self) -> String {
-        let project = self
-            .project_path
-            .as_ref()
-            .map(|path| format!(" in {}", path.display()));
-        format!("scope {}{}", self.scope, project.unwrap_or_default())
-    }
-
-    /// Its scope in a report.
-    pub(super) fn report(&self) -> Value {
-        json!({ "scope": self.scope, "project": self.project_path, "from": self.version })
+        match &self.project_path {
+            Some(path) => format!("scope {} in {}", self.scope, path.display()),
+            None => format!("scope {}", self.scope),
+        }
     }
 }
 
 /// The client's program.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(crate) struct ClaudeClient {
     pub(crate) path: PathBuf,
-    /// Time that one of its commands may take.
-    limit: Duration,
+    pub(crate) version: String,
 }
 
 impl ClaudeClient {
-    /// The program at `given` or, without one, the first `claude` on `search_path`.
-    pub(crate) fn find(
-        given: Option<&Path>,
-        search_path: Option<&OsStr>,
-        limit: Duration,
-    ) -> Result<Self, CommandError> {
-        let found = match given {
-            None => find_program("claude", search_path.unwrap_or_default()).ok_or_else(|| {
-                CommandError::failed(
-                    "Claude Code is not installed here: there is no `claude` on PATH",
-                )
-                .hint("install Claude Code, or say where it is with `--client PATH`")
-            }),
-            Some(given) => std::path::absolute(given)
-                .ok()
-                .filter(|path| is_program(path))
-                .ok_or_else(|| {
-                    CommandError::failed(format!("{} is not a program", given.display()))
-                        .hint("say where Claude Code is with `--client PATH`")
-                }),
-        };
-        found.map(|path| Self { path, limit })
-    }
-
-    /// Its version. Fails if it is older than [`OLDEST_CLIENT`], or not the client at all.
-    pub(crate) fn version(&self) -> Result<String, CommandError> {
-        let text = self.run(&["--version"], None)?;
-        let version = text.split_whitespace().next().unwrap_or_default();
-        let path = self.path.display();
-        let Some(numbers) = version_numbers::<3>(version) else {
-            let said = last_line(&text);
-            let message = format!("{path} is not Claude Code: `--version` says {said:?}");
-            return Err(
-                CommandError::failed(message).hint("say where Claude Code is with `--client PATH`")
-            );
-        };
-        if Some(numbers) < version_numbers(OLDEST_CLIENT) {
-            return Err(CommandError::failed(format!(
-                "Claude Code {version} at {path} is too old: the plugin needs {OLDEST_CLIENT} or newer"
-            ))
-            .hint("run `claude update`, then this again"));
-        }
-        Ok(version.to_owned())
+    /// The program at `given` or, without one, the first `claude` on PATH.
+    pub(crate) fn find(given: Option<&Path>) -> Result<Self, CommandError> {
+        let search = env::var_os("PATH").unwrap_or_default();
+        let (path, version) = find_claude(given, &search)
+            .map_err(|error| CommandError::from(error).hint("`--client PATH` takes another one"))?;
+        Ok(Self { path, version })
     }
 
     /// The marketplace of this plugin's name, from wherever it is.
@@ -145,26 +105,39 @@ impl ClaudeClient {
     /// This plugin in every scope, and in the projects that count.
     pub(crate) fn installed(
         &self,
-        counts: impl Fn(&PathBuf) -> bool,
+        counts: impl Fn(&Path) -> bool,
     ) -> Result<Vec<InstalledPlugin>, CommandError> {
         let mut installed = self.plugins()?;
         installed.retain(|plugin| {
-            plugin.id == plugin_id() && plugin.project_path.as_ref().is_none_or(&counts)
+            plugin.id == plugin_id() && plugin.project_path.as_deref().is_none_or(&counts)
         });
         Ok(installed)
     }
 
     /// The plugins that it has installed, in every scope and project.
-    pub(crate) fn plugins(&self) -> Result<Vec<InstalledPlugin>, CommandError> {
+    pub(super) fn plugins(&self) -> Result<Vec<InstalledPlugin>, CommandError> {
         self.list(&["plugin", "list", "--json"])
     }
 
     fn list<T: DeserializeOwned>(&self, arguments: &[&str]) -> Result<Vec<T>, CommandError> {
         serde_json::from_str(&self.run(arguments, None)?).map_err(|error| {
-            let command = shown(arguments);
-            CommandError::failed(format!("`{command}` gave an unexpected answer: {error}"))
-                .hint("update Claude Code and fp to versions of about the same age")
+            let command = arguments.join(" ");
+            CommandError::failed(format!(
+                "`claude {command}` gave an unexpected answer: {error}"
+            ))
+            .hint("update Claude Code and fp to versions of about the same age")
         })
+    }
+
+    /// Runs one of its commands on the plugin in one scope.
+    pub(super) fn run_for_plugin(
+        &self,
+        command: &str,
+        scope: &str,
+        folder: Option<&Path>,
+    ) -> Result<(), CommandError> {
+        self.run(&["plugin", command, &plugin_id(), "--scope", scope], folder)
+            .map(drop)
     }
 
     /// Runs one of its commands, in `folder` if given, and returns its standard output.
@@ -178,22 +151,17 @@ impl ClaudeClient {
         if let Some(folder) = folder {
             command.current_dir(folder);
         }
-        let answer = run_program(command, b"", self.limit).map_err(|fault| {
-            let command = shown(arguments);
-            CommandError::failed(format!("`{command}` {fault}"))
-                .hint(format!("run `{command}` yourself to see all that it says"))
-        })?;
-        Ok(answer.stdout.to_text())
+        process::answer_of(command, LIMIT).map_err(|fault| {
+            let words: Vec<_> = arguments
+                .iter()
+                .map(|word| word.as_ref().to_string_lossy())
+                .collect();
+            let command = words.join(" ");
+            CommandError::failed(format!("`claude {command}` {fault}")).hint(format!(
+                "run `claude {command}` yourself to see all that it says"
+            ))
+        })
     }
-}
-
-/// The command as a person would type it.
-fn shown<A: AsRef<OsStr>>(arguments: &[A]) -> String {
-    let words: Vec<OsString> = arguments
-        .iter()
-        .map(|word| word.as_ref().to_owned())
-        .collect();
-    format!("claude {}", words.join(OsStr::new(" ")).to_string_lossy())
 }
 
 #[cfg(test)]

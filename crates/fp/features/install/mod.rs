@@ -1,125 +1,178 @@
-//! Installing the plugin: a bundle in the user's data folder, registered by the client's own commands, and the settings
-//! that the user wants with it. Installing twice is the same as installing once, and a plugin or marketplace from
-//! elsewhere is never taken over.
+//! Installing the plugin: a bundle in the user's data folder, which the client's own commands register. A plugin or
+//! marketplace from elsewhere is never taken over.
 
-pub(crate) mod bundle;
-pub(crate) mod client;
-pub(crate) mod program;
-pub(crate) mod register;
-pub(crate) mod settings;
+mod bundle;
+mod client;
 #[cfg(test)]
 mod tests;
-pub(crate) mod undo;
 
 use std::env;
+use std::ffi::OsStr;
+use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
-use fp_host::claude::{MARKETPLACE, PLUGIN, client_home};
+use fp_host::claude::{MARKETPLACE, PLUGIN};
 use fp_host::platform::{self, FOLDER_VARIABLES, UserFolder};
-use serde::Serialize;
+use serde_json::json;
+
+use bundle::write_bundle;
+pub(crate) use bundle::{BundleArgs, bundle_plugin, program_in, write_plugin};
+pub(crate) use client::{ClaudeClient, ClientMarketplace, InstalledPlugin};
 
 use crate::context::Context;
-use crate::error::CommandError;
-use client::{ClaudeClient, ClientMarketplace};
+use crate::error::{CommandError, CommandResult, Exit};
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// The scope that `fp install` installs for: the bundle is on this machine only, so no project can share it.
 const USER: &str = "user";
-/// Time that one command of the client may take; a marketplace may have to be read from a slow disk.
-const CLIENT_LIMIT: Duration = Duration::from_secs(120);
 
-/// The change that an installation makes to one of its parts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-enum InstallChange {
-    /// It was there as it should be.
-    Kept,
-    Added,
-    /// It was there in another version.
-    Updated,
-    /// It was there and switched off.
-    Enabled,
-    /// It is not there, and nobody wanted it.
-    Declined,
-    /// The user has chosen something else.
-    Otherwise,
+/// Install the plugin into Claude Code
+///
+/// Writes the plugin to your data folder and registers it through Claude Code's own commands. Running it again updates
+/// the plugin in every scope; `fp uninstall` undoes it.
+#[derive(Debug, clap::Args)]
+pub(crate) struct InstallArgs {
+    /// Claude Code's program, instead of the `claude` on PATH.
+    #[arg(long, value_name = "PATH")]
+    client: Option<PathBuf>,
+    /// Version 0.2 edited the client's settings.
+    #[arg(long = "yes", aliases = ["permissions", "teams", "statusline"], hide = true)]
+    #[arg(action = clap::ArgAction::Count)]
+    edits_settings: u8,
 }
 
+/// Remove what `fp install` installed, in every scope
 #[derive(Debug, clap::Args)]
-#[group(skip)]
-pub(super) struct ClientArgs {
+pub(crate) struct UninstallArgs {
     /// Claude Code's program, instead of the `claude` on PATH.
     #[arg(long, value_name = "PATH")]
     client: Option<PathBuf>,
 }
 
-impl ClientArgs {
-    fn installation(&self, context: &Context) -> Result<Installation, CommandError> {
-        let search = env::var_os("PATH");
-        Ok(Installation {
-            client: ClaudeClient::find(self.client.as_deref(), search.as_deref(), CLIENT_LIMIT)?,
-            folder: bundle_folder().ok_or_else(homeless)?,
-            home: client_home(&|name| context.env(name)).ok_or_else(homeless)?,
-        })
+pub(crate) fn install_plugin(args: InstallArgs, context: &Context) -> CommandResult {
+    let client = ClaudeClient::find(args.client.as_deref())?;
+    let folder = bundle_folder().ok_or_else(homeless)?;
+    let marketplace = client.marketplace()?;
+    if let Some(other) = marketplace.as_ref().filter(|found| !found.is_at(&folder)) {
+        let message = format!(
+            "the client has another marketplace named `{MARKETPLACE}`, from {}",
+            other.origin()
+        );
+        return Err(CommandError::failed(message).hint(format!(
+            "`claude plugin marketplace remove {MARKETPLACE}` removes it with its plugins; then run this again"
+        )));
     }
+    check_name(&client)?;
+    write_bundle(&folder)
+        .map_err(|error| error.hint("XDG_DATA_HOME chooses the folder on Linux"))?;
+    if marketplace.is_none() {
+        let words = ["plugin", "marketplace", "add"].map(OsStr::new);
+        client.run(&[&words[..], &[folder.as_os_str()]].concat(), None)?;
+    }
+    let mut lines = vec![
+        format!(
+            "Claude Code  {} ({})",
+            client.path.display(),
+            client.version
+        ),
+        format!("bundle       {}", folder.display()),
+    ];
+    let (here, elsewhere): (Vec<_>, Vec<_>) = client
+        .installed(|project| project.is_dir())?
+        .into_iter()
+        .partition(|plugin| plugin.scope == USER);
+    match here.first() {
+        Some(plugin) if plugin.enabled && plugin.version == VERSION => {}
+        Some(plugin) if plugin.enabled => client.run_for_plugin("update", USER, None)?,
+        _ => client.run_for_plugin("install", USER, None)?,
+    }
+    lines.push(format!(
+        "plugin       {} {VERSION}, scope {USER}",
+        plugin_id()
+    ));
+    for plugin in elsewhere.iter().filter(|plugin| plugin.version != VERSION) {
+        client.run_for_plugin("update", &plugin.scope, plugin.project_path.as_deref())?;
+        lines.push(format!("plugin       updated, {}", plugin.place()));
+    }
+    let report = json!({
+        "bundle": folder, "version": VERSION, "client": client.path, "clientVersion": client.version,
+        "plugin": plugin_id(), "scope": USER,
+    });
+    context.report(&report, &(lines.join("\n") + "\n"))?;
+    if args.edits_settings > 0 {
+        context.printer.note(
+            "Claude Code's settings stay as they are: `fp doctor` prints what you may want in them",
+        );
+    }
+    context
+        .printer
+        .note("Start Claude Code in a repository and type: /fp:plan GOAL");
+    Ok(Exit::Done)
 }
 
-/// The installation in one data folder, with one client.
-#[derive(Debug)]
-struct Installation {
-    client: ClaudeClient,
-    /// The bundle's folder.
-    folder: PathBuf,
-    /// The folder that the client keeps the user's settings in.
-    home: PathBuf,
+/// Fails where another plugin of this name is enabled.
+fn check_name(client: &ClaudeClient) -> Result<(), CommandError> {
+    let prefix = format!("{PLUGIN}@");
+    let is_foreign = |plugin: &InstalledPlugin| {
+        plugin.enabled && plugin.id.starts_with(&prefix) && plugin.id != plugin_id()
+    };
+    let Some(InstalledPlugin { id, scope, .. }) = client.plugins()?.into_iter().find(is_foreign)
+    else {
+        return Ok(());
+    };
+    let message = format!("the client has another plugin named `{PLUGIN}`: {id}, scope {scope}");
+    Err(CommandError::failed(message).hint(format!(
+        "run `claude plugin uninstall {id} --scope {scope}`, then this again"
+    )))
 }
 
-impl Installation {
-    fn record_file(&self) -> PathBuf {
-        record_beside(&self.folder)
+pub(crate) fn uninstall_plugin(args: UninstallArgs, context: &Context) -> CommandResult {
+    let folder = bundle_folder().ok_or_else(homeless)?;
+    let mut lines = match ClaudeClient::find(args.client.as_deref()) {
+        // Without a bundle there is nothing that a client could have registered.
+        Err(_) if args.client.is_none() && !folder.exists() => Vec::new(),
+        client => unregister_plugin(&client?, &folder)?,
+    };
+    if bundle::remove_bundle(&folder)? {
+        lines.push(format!("bundle       {}: removed", folder.display()));
     }
-
-    /// The marketplace is the one that `fp install` adds.
-    fn is_ours(&self, marketplace: &ClientMarketplace) -> bool {
-        marketplace
-            .path
-            .as_ref()
-            .is_some_and(|path| same_folder(path, &self.folder))
+    let record = folder.with_file_name("installed.json");
+    if record.exists() {
+        // Version 0.2 wrote it.
+        let record = record.display();
+        context.printer.note(&format!(
+            "{record} names what an earlier fp added to your settings: take that out by hand"
+        ));
     }
-
-    /// The client lacks the marketplace. Fails where its name belongs to another one.
-    fn lacks_marketplace(&self) -> Result<bool, CommandError> {
-        match self.client.marketplace()? {
-            Some(found) if !self.is_ours(&found) => {
-                let from = found.origin();
-                Err(CommandError::failed(format!(
-                    "the client has another marketplace named `{MARKETPLACE}`, from {from}"
-                ))
-                .hint(format!(
-                    "`claude plugin marketplace remove {MARKETPLACE}` removes it with its plugins; then run this again"
-                )))
-            }
-            found => Ok(found.is_none()),
-        }
+    // Removes only an empty folder, which is this project's own.
+    drop(folder.parent().map(fs::remove_dir));
+    let report = json!({ "removed": lines });
+    if lines.is_empty() {
+        lines.push("nothing is installed".into());
     }
-
-    /// Runs one of the client's commands on the plugin in one scope.
-    fn run_for_plugin(
-        &self,
-        command: &str,
-        scope: &str,
-        folder: Option<&Path>,
-    ) -> Result<(), CommandError> {
-        self.client
-            .run(&["plugin", command, &plugin_id(), "--scope", scope], folder)
-            .map(drop)
-    }
+    context.report(&report, &(lines.join("\n") + "\n"))
 }
 
-/// Writes this plugin with this program to `folder`.
-pub(crate) fn write_plugin(folder: &Path) -> Result<(), CommandError> {
-    bundle::Bundle::of_this_program()?.write_plugin(folder)
+/// Has the client forget the plugin and its marketplace, unless they are from elsewhere.
+fn unregister_plugin(client: &ClaudeClient, folder: &Path) -> Result<Vec<String>, CommandError> {
+    let mut lines = Vec::new();
+    let marketplace = client.marketplace()?;
+    if marketplace
+        .as_ref()
+        .is_some_and(|found| !found.is_at(folder))
+    {
+        return Ok(lines);
+    }
+    // The plugin of a project that is gone goes with its marketplace.
+    for plugin in client.installed(|project| project.is_dir())? {
+        client.run_for_plugin("uninstall", &plugin.scope, plugin.project_path.as_deref())?;
+        lines.push(format!("plugin       {}: removed", plugin.place()));
+    }
+    if marketplace.is_some() {
+        client.run(&["plugin", "marketplace", "remove", MARKETPLACE], None)?;
+        lines.push("marketplace  removed".into());
+    }
+    Ok(lines)
 }
 
 /// The plugin's id in the client.
@@ -131,10 +184,6 @@ pub(crate) fn plugin_id() -> String {
 pub(crate) fn same_folder(one: &Path, other: &Path) -> bool {
     let real = |path: &Path| platform::real_path(path).unwrap_or_else(|_| path.to_owned());
     real(one) == real(other)
-}
-
-fn record_beside(bundle: &Path) -> PathBuf {
-    bundle.with_file_name("installed.json")
 }
 
 fn homeless() -> CommandError {

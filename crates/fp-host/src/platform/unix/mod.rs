@@ -104,14 +104,6 @@ pub fn is_executable(metadata: &Metadata) -> bool {
     metadata.is_file() && metadata.mode() & 0o111 != 0
 }
 
-/// Lets everybody read `path`, and run or enter it.
-pub fn set_shared(path: &Path, is_entered: bool) -> io::Result<()> {
-    fs::set_permissions(
-        path,
-        Permissions::from_mode(if is_entered { 0o755 } else { 0o644 }),
-    )
-}
-
 /// Lets the user remove what is in `folder`, and in the folders below it.
 pub(crate) fn open_up(folder: &Path) -> io::Result<()> {
     fs::set_permissions(folder, Permissions::from_mode(0o700))?;

@@ -130,10 +130,6 @@ pub fn is_executable(metadata: &Metadata) -> bool {
     metadata.is_file()
 }
 
-pub fn set_shared(_path: &Path, _is_entered: bool) -> io::Result<()> {
-    Ok(())
-}
-
 /// What keeps the user from removing it is a program that has it open, mostly a virus scanner.
 pub(crate) fn open_up(_folder: &Path) -> io::Result<()> {
     std::thread::sleep(PATIENCE);
