@@ -19,7 +19,7 @@ use fp_host::store::{Ledger, Store};
 pub(crate) use fp_host::trust::consent_of;
 use fp_host::trust::{Consent, ConsentSource, TrustStore};
 use fp_plan::plan::id::PlanId;
-use fp_plan::settings::{Settings, SettingsLayer};
+use fp_plan::settings::{RemovedSetting, Settings, SettingsLayer};
 use fp_plan::text::visible;
 use fp_run::interview::PlanningStep;
 use fp_run::report::lasted;
@@ -47,6 +47,8 @@ pub(crate) struct Context {
     repo: OnceCell<Repo>,
     config: OnceCell<Config>,
     settings: OnceCell<Settings>,
+    /// The settings of earlier versions that were told.
+    told_of: RefCell<BTreeSet<&'static str>>,
     /// The plan that was opened last: the one that hints speak of.
     pub(crate) opened: RefCell<Option<PlanId>>,
 }
@@ -72,6 +74,7 @@ impl Context {
             repo: OnceCell::new(),
             config: OnceCell::new(),
             settings: OnceCell::new(),
+            told_of: RefCell::default(),
             opened: RefCell::default(),
         }
     }
@@ -120,6 +123,10 @@ impl Context {
         }
         let env = |name: &str| self.env(name);
         let config = Config::load(self.repo(), &env)?;
+        config
+            .layers
+            .iter()
+            .for_each(|(_, layer)| self.tell_removed(layer));
         Ok(self.config.get_or_init(|| config))
     }
 
@@ -142,7 +149,20 @@ impl Context {
 
     /// The settings in force for a plan, which keeps the flags of its creation.
     pub(crate) fn settings_for(&self, folder: &PlanFolder) -> Result<Settings, CommandError> {
-        self.settings_with(SettingOrigin::Plan, folder.settings()?)
+        let layer = folder.settings()?;
+        self.tell_removed(&layer);
+        self.settings_with(SettingOrigin::Plan, layer)
+    }
+
+    /// Says once of each setting of an earlier version what replaces it.
+    fn tell_removed(&self, layer: &SettingsLayer) {
+        for RemovedSetting { key, instead } in layer.removed.iter().copied() {
+            if self.told_of.borrow_mut().insert(key) {
+                self.printer.note(&format!(
+                    "warning: `{key}` is no setting any more: {instead}"
+                ));
+            }
+        }
     }
 
     pub(crate) fn plans(&self) -> Result<Plans, CommandError> {

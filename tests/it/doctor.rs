@@ -124,11 +124,66 @@ fn everything_at_once() {
     environment.write(".git/index.lock", "");
     environment.write(".git/MERGE_HEAD", "");
     let before = environment.files();
-    assert_snapshot!(environment.fp(&["doctor", PLAN]).masked(), @r"
+    assert_snapshot!(environment.fp(&["doctor", PLAN]).masked(), @"
+    exit status: 1
+    --- stdout
+    Plan sample-20261121
+      ok       files        all can be read
+      ok       log          10 entries
+      ok       snapshot     none that counts; the next change writes it
+      warning  commits      the commits of 1 task are not in the history of HEAD
+                            (1): another branch is checked out, or the history was
+                            rewritten
+                            → git branch --contains [COMMIT]
+      error    git          .git/index.lock keeps git from committing; if no git is
+                            running, a killed one has left it: remove it
+                            → rm [ROOT]/work/.git/index.lock
+
+    1 error, 1 warning
     ");
     assert_eq!(before, environment.files(), "nothing was to be changed");
     fs::remove_file(environment.path(".git/index.lock")).unwrap();
     assert_snapshot!(environment.fp(&["doctor", PLAN, "--format", "json"]).masked(), @r#"
+    exit status: 0
+    --- stdout
+    {
+      "errors": 0,
+      "findings": [
+        {
+          "check": "files",
+          "command": null,
+          "detail": "all can be read",
+          "level": "ok"
+        },
+        {
+          "check": "log",
+          "command": null,
+          "detail": "10 entries",
+          "level": "ok"
+        },
+        {
+          "check": "snapshot",
+          "command": null,
+          "detail": "none that counts; the next change writes it",
+          "level": "ok"
+        },
+        {
+          "check": "commits",
+          "command": "git branch --contains [COMMIT]",
+          "detail": "the commits of 1 task are not in the history of HEAD (1): another branch is checked out, or the history was rewritten",
+          "level": "warning"
+        },
+        {
+          "check": "git",
+          "command": null,
+          "detail": "a merge is in progress; finish it with `git merge --continue`, or drop it with `git merge --abort`",
+          "level": "warning"
+        }
+      ],
+      "planId": "sample-20261121",
+      "schemaVersion": 1,
+      "warnings": 2
+    }
     "#);
 }
 

@@ -409,16 +409,12 @@ fn holder(environment: &Environment) -> Child {
 #[test]
 fn the_lock_of_a_living_process_is_waited_for_and_that_of_a_dead_one_is_none() {
     let environment = under_way();
-    environment.write(
-        ".fractal-planner/config.json",
-        r#"{"lockTimeoutSeconds": 1}"#,
-    );
     let mut held = holder(&environment);
     let start = Instant::now();
     let output = environment.add_note();
     let waited = start.elapsed();
     assert!(
-        waited >= Duration::from_secs(1) && waited < Duration::from_secs(10),
+        waited >= Duration::from_secs(10) && waited < Duration::from_secs(20),
         "{waited:?}"
     );
     assert_snapshot!(output.to_string().replace(&held.id().to_string(), "[PID]"), @r"

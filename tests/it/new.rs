@@ -73,8 +73,6 @@ fn the_skill_gets_all_of_it_as_json() {
         "linear": false,
         "maxComplexity": 3,
         "maxParallelTasks": 1,
-        "planOnly": false,
-        "preAnalysis": true,
         "researchOnly": false,
         "skipPlanReview": true
       },
@@ -148,7 +146,7 @@ fn flags_say_how_much_planning() {
         serde_json::json!({ "researchOnly": true })
     );
     assert_eq!(report["config"]["researchOnly"], true);
-    check(&["Parse numbers"], "pipeline", gated);
+    check(&["--plan-only", "Parse numbers"], "pipeline", gated);
     check(
         &["--mode", "direct", "Fix a typo"],
         "direct",
@@ -164,8 +162,6 @@ fn flags_say_how_much_planning() {
         "full",
         &format!("pre-analysis {gated}"),
     );
-    environment.write(".fractal-planner/config.json", r#"{"preAnalysis": false}"#);
-    check(&["--mode", "full", "Build a todo app"], "full", gated);
     let old = check(&["--intent", "refactoring", "Parse"], "pipeline", gated);
     assert_eq!(
         old["warnings"],

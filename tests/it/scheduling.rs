@@ -60,34 +60,6 @@ fn the_order_is_the_one_that_was_set_when_the_run_began() {
 }
 
 #[test]
-fn the_sequential_model_has_one_builder() {
-    let environment = planned(&tree(&CHAIN), r#"{"executionModel": "sequential"}"#);
-    environment.done(&["approve", PLAN, "--yes"]);
-    let started = environment
-        .done(&["run", "start", PLAN, "--builders", "3", "--format", "json"])
-        .json();
-    assert_eq!(started["builders"], 1);
-}
-
-#[test]
-fn a_phase_begins_when_the_one_before_is_over() {
-    let grouped = tree(&CHAIN[..2])
-        .replace("  - Files: a.txt", "  - Group: first\n  - Files: a.txt")
-        .replace("  - Files: b.txt", "  - Group: second\n  - Files: b.txt");
-    let environment = planned(&grouped, r#"{"executionModel": "phased"}"#);
-    environment.start(&["--builders", "2"]);
-    assert_eq!(first(&environment), "1");
-    assert_snapshot!(environment.fp(&["claim", PLAN, "2", "--as", "builder-2"]), @r"
-    exit status: 1
-    --- stderr
-    error: task 2 is not ready: its phase begins when that of task 1 is over
-    hint: `fp ready sample-20261121` says what each task waits for
-    ");
-    environment.done(&["fail", PLAN, "1", "--reason", "never"]);
-    assert_eq!(first(&environment), "2", "a phase that failed is over");
-}
-
-#[test]
 fn an_exclusive_file_is_held_by_whoever_may_change_it() {
     let manifests = [
         leaf("1", "none", "a/Cargo.toml"),

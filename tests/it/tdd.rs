@@ -6,10 +6,7 @@ use insta::assert_snapshot;
 
 fn started(verify: &str) -> Environment {
     let environment = Environment::new().repo();
-    environment.write(
-        ".fractal-planner/config.json",
-        r#"{"executionModel": "tdd"}"#,
-    );
+    environment.write(".fractal-planner/config.json", r#"{"testFirst": true}"#);
     let verify = format!("  - Test Commands: none\n  - Verify: {verify}\n");
     let two = tree(&[leaf("1", "none", "a.txt"), leaf("2", "1", "b.txt")]);
     environment.plan(&two.replacen("  - Test Commands: none\n", &verify, 1));

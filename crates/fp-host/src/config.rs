@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use fp_plan::settings::{Settings, SettingsLayer};
+use fp_plan::settings::{SettingFault, Settings, SettingsLayer};
 use fp_run::run::approval::hash;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -73,12 +73,12 @@ impl Config {
             let (taken, withheld) = layer.split();
             let accepted =
                 withheld == SettingsLayer::default() || is_accepted(&withheld, repo, env);
-            config.add(SettingOrigin::Project, if accepted { layer } else { taken });
-            config.ignored = if accepted {
-                SettingsLayer::default()
+            if accepted {
+                config.add(SettingOrigin::Project, layer);
             } else {
-                withheld
-            };
+                config.add(SettingOrigin::Project, taken);
+                config.ignored = withheld;
+            }
         }
         config.add(SettingOrigin::Runtime, environment_layer(env));
         Ok(config)
@@ -115,7 +115,7 @@ impl Config {
 /// The user's consent to exactly these settings in a project's file.
 pub fn consent_to(withheld: &SettingsLayer) -> Consent {
     Consent::Settings {
-        hash: hash(&serde_json::to_vec(withheld).unwrap_or_default()),
+        hash: hash(&serde_json::to_vec(withheld).expect("a layer has text keys and plain values")),
     }
 }
 
@@ -123,7 +123,7 @@ pub fn consent_to(withheld: &SettingsLayer) -> Consent {
 fn is_accepted(withheld: &SettingsLayer, repo: &Repo, env: Environment<'_>) -> bool {
     TrustStore::of_user(env, repo)
         .and_then(|store| store.knows(&consent_to(withheld)))
-        .unwrap_or(false)
+        .is_ok_and(|knows| knows)
 }
 
 /// The file in which the client keeps plugin options; `None` without a home folder.
@@ -166,21 +166,21 @@ pub fn is_set(env: Environment<'_>, name: &str) -> bool {
     env(name).is_some_and(|said| !matches!(&*said, "" | "0" | "false"))
 }
 
-/// The layer of the environment: `NUDGE_DISABLED` and `COMMENT_CHECKER_DISABLED` (see [`is_set`]), and
-/// `COMMENT_CHECKER_PROMPT`.
+/// The layer of the environment: `NUDGE_DISABLED` and `COMMENT_CHECKER_DISABLED` (see [`is_set`]).
 fn environment_layer(env: Environment<'_>) -> SettingsLayer {
     let mut layer = SettingsLayer::default();
-    let mut give = |key: &str, value: Value| layer.set(key, value).expect("the table takes it");
-    for (name, key) in [
-        ("NUDGE_DISABLED", "nudge.enabled"),
-        ("COMMENT_CHECKER_DISABLED", "commentChecker.enabled"),
-    ] {
+    let off: [(&str, &str, Value); 2] = [
+        ("NUDGE_DISABLED", "nudge.maxRetries", 0.into()),
+        (
+            "COMMENT_CHECKER_DISABLED",
+            "commentChecker.enabled",
+            false.into(),
+        ),
+    ];
+    for (name, key, value) in off {
         if is_set(env, name) {
-            give(key, false.into());
+            layer.set(key, value).expect("the table takes it");
         }
-    }
-    if let Some(prompt) = env("COMMENT_CHECKER_PROMPT") {
-        give("commentChecker.customPrompt", prompt.into());
     }
     layer
 }
@@ -196,9 +196,6 @@ pub fn read_plugin_options(path: &Path) -> Result<SettingsLayer, ConfigError> {
     let Ok(Some(text)) = file::read_text_if_there(path, CLIENT_CAP) else {
         return Ok(layer);
     };
-    if !text.contains("pluginConfigs") {
-        return Ok(layer);
-    }
     let client: Value = serde_json::from_str(&text).unwrap_or_default();
     let Some((id, options)) = own_options(&client["pluginConfigs"]) else {
         return Ok(layer);
@@ -209,12 +206,15 @@ pub fn read_plugin_options(path: &Path) -> Result<SettingsLayer, ConfigError> {
             .get(option)
             .filter(|value| !value.is_null() && value.as_str() != Some(""));
         if let Some(value) = given {
-            layer.set(setting, value.clone()).map_err(|fault| {
-                let path_in_text = ["pluginConfigs", id, "options", option]
-                    .map(str::to_owned)
-                    .to_vec();
-                ConfigError::in_text(path, &text, fault.found_at(path_in_text))
-            })?;
+            layer
+                .set(setting, value.clone())
+                .map_err(|fault| ConfigError::Setting {
+                    path: path.to_owned(),
+                    fault: SettingFault {
+                        said: format!("{id}: {}", fault.said),
+                        ..fault
+                    },
+                })?;
         }
     }
     Ok(layer)
@@ -223,11 +223,14 @@ pub fn read_plugin_options(path: &Path) -> Result<SettingsLayer, ConfigError> {
 /// This plugin's id in the client, and its options. If several marketplaces offer it, the one that `fp
 /// install` adds wins.
 fn own_options(plugins: &Value) -> Option<(&str, &Map<String, Value>)> {
-    let is_ours = |id: &str| id.split('@').next() == Some(PLUGIN) && id != PLUGIN;
-    let elsewhere =
-        |id: &str| id.split_once('@').map(|(_, marketplace)| marketplace) != Some(MARKETPLACE);
-    let found = plugins.as_object()?.iter().filter(|(id, _)| is_ours(id));
-    let (id, config) = found.min_by_key(|(id, _)| elsewhere(id))?;
+    let marketplace = |id: &str| {
+        let (plugin, marketplace) = id.split_once('@')?;
+        (plugin == PLUGIN).then(|| marketplace.to_owned())
+    };
+    let found = plugins.as_object()?.iter();
+    let (_, id, config) = found
+        .filter_map(|(id, config)| Some((marketplace(id)?, id, config)))
+        .min_by_key(|(marketplace, ..)| *marketplace != MARKETPLACE)?;
     Some((id, config.get("options")?.as_object()?))
 }
 

@@ -104,12 +104,7 @@ impl Hint for FleetError {
             Self::NotJoined(plan) => format!("run `fp join {plan}`").into(),
             Self::Overtaken => "run the same command again".into(),
             Self::Unreachable { source, .. } => return unreachable_hint(source),
-            Self::Refused { said, .. } if said.starts_with("refs/fp/") => {
-                "if the host takes no such refs, set `fleet.ref` to one like `refs/heads/fp-log/PLAN` and share again; \
-                 else ask for the right to push it"
-                    .into()
-            }
-            Self::Refused { .. } => "ask for the right to push it, or set `fleet.branch` to a branch that you may push".into(),
+            Self::Refused { .. } => "ask for the right to push `refs/fp/*` and `fp/*`".into(),
             Self::Rewound { name, .. } => format!(
                 "nothing was pushed. Put back what {name} was before, from a clone that has it under \
                  refs/fp-seen/, or `fp leave` the plan"

@@ -13,7 +13,6 @@ pub mod file;
 pub mod fleet;
 pub mod git;
 pub mod interrupt;
-pub mod json_text;
 pub mod lead;
 pub mod plan;
 pub mod plan_folder;

@@ -28,6 +28,8 @@ pub const SIGNALS: &str = "signals.json";
 /// The folder, in a plan's folder, of the builders' worktrees.
 pub const WORKTREES: &str = "worktrees";
 const INTEGRATION: &str = "integration";
+/// Time to wait for another process that holds the lock of a plan.
+pub const LOCK_PATIENCE: Duration = Duration::from_secs(10);
 /// Time to wait for another process of this clone that talks with a remote.
 const SYNC_PATIENCE: Duration = Duration::from_secs(60);
 /// The conventions and commands of the code base.
@@ -180,11 +182,9 @@ impl OpenPlan {
         LeadLook::at(self.folder.path())
     }
 
-    /// Takes the lock for appending to the log; waits as long as the settings allow.
+    /// Takes the lock for appending to the log; waits for another process that has it.
     pub fn lock(&self) -> Result<Ledger<'_>, StoreError> {
-        self.store.lock(Duration::from_secs(
-            self.settings.lock_timeout_seconds.into(),
-        ))
+        self.store.lock(LOCK_PATIENCE)
     }
 
     /// Takes the lock for appending what other machines need in order, with everything that they have done; the same as
@@ -202,9 +202,7 @@ impl OpenPlan {
     /// The same for a caller that holds the lock on worktrees. Gives the lock back if this machine has lost tasks, because
     /// [`OpenPlan::keep_lost`] has to keep their work first.
     pub fn try_lock_in_order(&self) -> Result<Result<Ledger<'_>, Synced>, StoreError> {
-        let patience =
-            Duration::from_secs(self.settings.lock_timeout_seconds.into()).max(SYNC_PATIENCE);
-        let (ledger, synced) = self.store.lock_in_order(patience)?;
+        let (ledger, synced) = self.store.lock_in_order(SYNC_PATIENCE)?;
         Ok(if synced.lost.is_none() {
             Ok(ledger)
         } else {

@@ -332,11 +332,10 @@ impl TrustStore {
     }
 
     fn is_this(&self, repository: &RepositoryIdentity) -> bool {
-        // Whatever keeps git from answering is reported where git is needed.
         let has = |root: &str| {
             Git::open(&self.worktree)
                 .and_then(|git| git.has_commit(root))
-                .unwrap_or(true)
+                .is_ok_and(|has| has)
         };
         repository.root.as_deref().is_none_or(has)
     }

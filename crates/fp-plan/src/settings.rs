@@ -5,19 +5,19 @@
 //! defaults in turn, key by key, so a layer that sets one key of a group keeps the others.
 
 mod kind;
+mod removed;
 
 use std::collections::BTreeMap;
 
 use serde::de::{Deserializer, Error as _};
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use crate::text::is_invisible;
 use SettingClass::{Open, Protected, Words};
-use SettingKind::{
-    Amount, Choice, Flag, Folder, Group, Name, Named, Number, Rows, Text, Texts, Whole,
-};
+use SettingKind::{Amount, Choice, Flag, Folder, Group, List, Map, Name, Text, Whole};
 pub use kind::{SettingFault, SettingKind, SpendingLimit, closest_name};
+pub use removed::RemovedSetting;
 
 /// The plugin's own publishing place for the schema of the newest version.
 pub const SCHEMA_URL: &str =
@@ -90,28 +90,20 @@ settings! {
         max_parallel_tasks: u32 = 1, Whole(1, 16), Open;
         /// True if planning ends after the research.
         research_only: bool = false, Flag, Open;
-        /// True if planning ends with the plan, without offering to run it.
-        plan_only: bool = false, Flag, Open;
         /// True if the plan is approved without being shown for review.
         skip_plan_review: bool = false, Flag, Protected;
-        /// True if a goal in full mode is analysed before the interview.
-        pre_analysis: bool = true, Flag, Open;
         /// True if a task that passed is left uncommitted.
         no_commit: bool = false, Flag, Protected;
         /// The folder of all plans, relative to the repository, with `/` between its parts.
         plans_dir: String = ".fractal-planner/plans".into(), Folder, Protected;
-        /// The permission mode that agents start with, where the client takes one.
-        permission_mode: PermissionMode = PermissionMode::Default, Choice(PermissionMode::WORDS), Protected;
         /// Which ready task goes first.
         execution_order: ExecutionOrder = ExecutionOrder::DocumentOrder, Choice(ExecutionOrder::WORDS), Open;
-        /// How tasks run: in parallel, one by one, in phases, or tests first.
-        execution_model: ExecutionModel = ExecutionModel::Parallel, Choice(ExecutionModel::WORDS), Open;
+        /// True if a task's `Verify` command has to fail before its work.
+        test_first: bool = false, Flag, Open;
         /// Generated files that one task at a time may change, beside lock files.
-        exclusive: Vec<String> = Vec::new(), Texts, Open;
+        exclusive: Vec<String> = Vec::new(), List(&Text), Open;
         /// Where builders work: each in a git worktree of its own, or all in the checkout.
         isolation: Isolation = Isolation::Auto, Choice(Isolation::WORDS), Protected;
-        /// Iterations that grow with a task's measured complexity.
-        iteration_scaling: IterationScaling = IterationScaling::default(), Group(IterationScaling::rows), Open;
         /// The check of the comments that an edit adds.
         comment_checker: CommentChecker = CommentChecker::default(), Group(CommentChecker::rows), Open;
         /// Reminding a builder that stops in the middle of its task.
@@ -132,22 +124,8 @@ settings! {
         notify: Notify = Notify::default(), Group(Notify::rows), Protected;
         /// Sharing a plan with other machines.
         fleet: Fleet = Fleet::default(), Group(Fleet::rows), Protected;
-        /// Minutes (1–1440) after which fp gives up on an agent that never reported back.
-        dispatch_timeout_minutes: u32 = 30, Whole(1, 1440), Open;
-        /// Seconds (0–600) to wait for another `fp` that holds the plan's lock.
-        lock_timeout_seconds: u32 = 10, Whole(0, 600), Open;
         /// Language of interviews, reports and commits; absent where the user's own words decide.
         language: Option<String> = None, Name, Words;
-    }
-
-    /// Iterations of a task: `max(maxIterations, round(base + factor × composite signal))`.
-    IterationScaling {
-        /// True if iterations grow at all.
-        enabled: bool = false, Flag, Open;
-        /// The part (0–20) that every task gets.
-        base: f64 = 2.0, Number(0, 20), Open;
-        /// The part that each point of the composite signal (1–5) adds (0–10).
-        factor: f64 = 0.5, Number(0, 10), Open;
     }
 
     /// The comment check after an edit.
@@ -156,16 +134,12 @@ settings! {
         enabled: bool = true, Flag, Open;
         /// How fp tells the model.
         mode: CommentMode = CommentMode::Warn, Choice(CommentMode::WORDS), Protected;
-        /// The text that replaces the check's own request to the model.
-        custom_prompt: Option<String> = None, Text, Protected;
         /// Globs of files that are not checked.
-        ignore: Vec<String> = Vec::new(), Texts, Open;
+        ignore: Vec<String> = Vec::new(), List(&Text), Open;
     }
 
     /// The reminder of a builder that stops while it owns a task.
     Nudge {
-        /// True if fp reminds it.
-        enabled: bool = true, Flag, Protected;
         /// How often (0–20) for one iteration of a task.
         max_retries: u32 = 3, Whole(0, 20), Protected;
     }
@@ -186,22 +160,8 @@ settings! {
         team: Option<String> = None, Name, Open;
         /// Name of the project that the issues belong to.
         project: Option<String> = None, Name, Open;
-        /// The team's names for the states; fp finds a missing one by its type.
-        status_map: LinearStatusMap = LinearStatusMap::default(), Group(LinearStatusMap::rows), Open;
-    }
-
-    /// The Linear team's names for the states of a task.
-    LinearStatusMap {
-        /// Name of the state of a task that has not begun.
-        pending: Option<String> = None, Name, Open;
-        /// Name of the state of a task that is being implemented.
-        in_progress: Option<String> = None, Name, Open;
-        /// Name of the state of a task that is verified and waits for people.
-        review: Option<String> = None, Name, Open;
-        /// Name of the state of a task that is done.
-        completed: Option<String> = None, Name, Open;
-        /// Name of the state of a task that failed.
-        failed: Option<String> = None, Name, Open;
+        /// The team's names for `pending`, `inProgress`, `review`, `completed` and `failed`; a missing one is found by its type.
+        status_map: BTreeMap<String, String> = BTreeMap::new(), Map(&Name), Open;
     }
 
     /// The agents of a run.
@@ -211,15 +171,15 @@ settings! {
         /// The program and model of verifiers.
         verifier: AgentPlayer = AgentPlayer::default(), Group(AgentPlayer::rows), Protected;
         /// Other models for builders of easier tasks, as a list of `{"upTo": COMPLEXITY, "model": NAME}`, easiest first.
-        by_complexity: Vec<ComplexityModel> = Vec::new(), Rows(ComplexityModel::rows), Protected;
+        by_complexity: Vec<ComplexityModel> = Vec::new(), List(&Group(ComplexityModel::rows)), Protected;
         /// Let each further attempt of a task take the next model of `byComplexity`, and after the last one the builder's own.
         escalate: bool = false, Flag, Protected;
         /// Permission rules of Claude Code for what its processes may do beside their task, such as `Bash(npm ci)`.
-        allow: Vec<String> = Vec::new(), Texts, Protected;
-        /// Minutes (1–1440) of silence after which a process is ended and its builder reminded.
-        silence_minutes: u32 = 20, Whole(1, 1440), Protected;
+        allow: Vec<String> = Vec::new(), List(&Text), Protected;
+        /// Minutes (1–1440) of silence after which an agent is given up; one of `fp run` is ended and reminded first.
+        silence_minutes: u32 = 30, Whole(1, 1440), Protected;
         /// Programs of your own, by name: `start` and `resume` are command lines as lists of words.
-        programs: BTreeMap<String, OwnProgram> = BTreeMap::new(), Named(OwnProgram::rows), Protected;
+        programs: BTreeMap<String, OwnProgram> = BTreeMap::new(), Map(&Group(OwnProgram::rows)), Protected;
     }
 
     /// The program that plays a role.
@@ -230,8 +190,6 @@ settings! {
         model: Option<String> = None, Name, Protected;
         /// How hard it thinks, by the program's own word.
         effort: Option<String> = None, Name, Protected;
-        /// Further arguments for the program.
-        args: Vec<String> = Vec::new(), Texts, Protected;
     }
 
     /// The model for tasks up to a complexity.
@@ -245,9 +203,9 @@ settings! {
     /// A program of the user's own.
     OwnProgram {
         /// Its command line for a new agent.
-        start: Vec<String> = Vec::new(), Texts, Protected;
+        start: Vec<String> = Vec::new(), List(&Text), Protected;
         /// Its command line for an agent that goes on; `start` where it is absent.
-        resume: Vec<String> = Vec::new(), Texts, Protected;
+        resume: Vec<String> = Vec::new(), List(&Text), Protected;
     }
 
     /// Limits of what agents cost, in `USD` or `tokens`.
@@ -261,15 +219,11 @@ settings! {
     /// The command that tells the user.
     Notify {
         /// Its words; `{text}` stands for what happened.
-        command: Vec<String> = Vec::new(), Texts, Protected;
+        command: Vec<String> = Vec::new(), List(&Text), Protected;
     }
 
     /// A shared plan.
     Fleet {
-        /// The ref of the remote that has its log, with `PLAN` for the plan's id; absent for `refs/fp/PLAN`.
-        ref_: Option<String> = None, Name, Protected;
-        /// The branch of the remote that gets its commits, with `PLAN` for the plan's id; absent for `fp/PLAN`.
-        branch: Option<String> = None, Name, Protected;
         /// Minutes (1–1440) of silence after which another machine's tasks are taken back.
         lease_minutes: u32 = 15, Whole(1, 1440), Protected;
         /// Accept only entries that somebody signed whom git trusts.
@@ -280,13 +234,6 @@ settings! {
     Verify {
         /// Seconds (1–86400) that one command of a task may take.
         timeout_seconds: u32 = 600, Whole(1, 86_400), Protected;
-    }
-}
-
-impl Nudge {
-    /// Maximum nudges of a builder that stops too early.
-    pub fn times(&self) -> u32 {
-        if self.enabled { self.max_retries } else { 0 }
     }
 }
 
@@ -306,7 +253,7 @@ impl Settings {
         let mut all = Self::default().to_json();
         layers
             .into_iter()
-            .for_each(|layer| put_over(&mut all, &layer.0));
+            .for_each(|layer| put_over(&mut all, &layer.values));
         serde_json::from_value(all).expect("a layer has only values that the table takes")
     }
 
@@ -333,7 +280,7 @@ fn put_over(below: &mut Value, above: &Value) {
 
 fn by_key(value: Value) -> Vec<(String, Value)> {
     fn walk(prefix: &str, value: Value, out: &mut Vec<(String, Value)>) {
-        let is_whole = || row_of(prefix).is_some_and(|(row, _)| matches!(row.kind, Named(_)));
+        let is_whole = || row_of(prefix).is_some_and(|(row, _)| matches!(row.kind, Map(_)));
         match value {
             Value::Object(fields) if !is_whole() => {
                 for (key, value) in fields {
@@ -356,11 +303,19 @@ fn by_key(value: Value) -> Vec<(String, Value)> {
 /// The settings from one source, checked against the table.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(transparent)]
-pub struct SettingsLayer(Value);
+pub struct SettingsLayer {
+    values: Value,
+    /// The settings of earlier versions that the source has.
+    #[serde(skip)]
+    pub removed: Vec<&'static RemovedSetting>,
+}
 
 impl Default for SettingsLayer {
     fn default() -> Self {
-        Self(Value::Object(Map::new()))
+        Self {
+            values: json!({}),
+            removed: Vec::new(),
+        }
     }
 }
 
@@ -370,9 +325,10 @@ impl SettingsLayer {
     /// # Errors
     /// The first key or value that the table doesn't accept.
     pub fn parse(value: &Value) -> Result<Self, SettingFault> {
-        Group(Settings::rows)
-            .taken(value, &mut Vec::new())
-            .map(Self)
+        let mut value = value.clone();
+        let removed = removed::take_removed(&mut value);
+        let values = Group(Settings::rows).taken("", &value)?;
+        Ok(Self { values, removed })
     }
 
     /// Sets the value of the setting with the dotted `key`.
@@ -380,21 +336,20 @@ impl SettingsLayer {
     /// # Errors
     /// There is no such setting, or the table doesn't accept the value.
     pub fn set(&mut self, key: &str, value: impl Into<Value>) -> Result<(), SettingFault> {
-        let mut path = key.split('.').map(str::to_owned).collect();
-        let value = kind_of(key)?.taken(&value.into(), &mut path)?;
-        *key.split('.')
-            .fold(&mut self.0, |group, name| &mut group[name]) = value;
+        let value = kind_of(key)?.taken(key, &value.into())?;
+        *at_key(&mut self.values, key) = value;
         Ok(())
     }
 
     /// The settings of this layer, by dotted key.
     pub fn by_key(&self) -> Vec<(String, Value)> {
-        by_key(self.0.clone())
+        by_key(self.values.clone())
     }
 
     /// Splits a layer from a repository: the settings that it may set, and the others.
     pub fn split(&self) -> (Self, Self) {
         let (mut taken, mut withheld) = (Self::default(), Self::default());
+        taken.removed.clone_from(&self.removed);
         for (key, value) in self.by_key() {
             let may_set = match class_of(&key) {
                 Open => true,
@@ -402,8 +357,7 @@ impl SettingsLayer {
                 Protected => false,
             };
             let layer = if may_set { &mut taken } else { &mut withheld };
-            *key.split('.')
-                .fold(&mut layer.0, |group, name| &mut group[name]) = value;
+            *at_key(&mut layer.values, &key) = value;
         }
         (taken, withheld)
     }
@@ -412,6 +366,19 @@ impl SettingsLayer {
 impl<'de> Deserialize<'de> for SettingsLayer {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         Self::parse(&Value::deserialize(deserializer)?).map_err(D::Error::custom)
+    }
+}
+
+/// The place of the dotted `key` in `fields`, made where it is missing.
+fn at_key<'v>(fields: &'v mut Value, key: &str) -> &'v mut Value {
+    key.split('.').fold(fields, |group, name| &mut group[name])
+}
+
+/// Sets the dotted `key` in the content of a settings file; `None` removes it.
+pub fn put_value(fields: &mut Value, key: &str, value: Option<&Value>) {
+    match value {
+        Some(value) => *at_key(fields, key) = value.clone(),
+        None => drop(removed::take_out(fields, key)),
     }
 }
 
@@ -449,19 +416,13 @@ pub fn class_of(key: &str) -> SettingClass {
 pub fn kind_of(key: &str) -> Result<SettingKind, SettingFault> {
     let keys = || Settings::default().by_key().into_iter().map(|(key, _)| key);
     match row_of(key).map(|(row, _)| row.kind) {
-        None => {
-            let meant = closest_name(key, keys());
-            Err(SettingFault::Unknown {
-                path: vec![key.to_owned()],
-                meant,
-            })
-        }
+        None => Err(removed::fault_of(key).unwrap_or_else(|| SettingFault::unknown(key, keys()))),
         Some(Group(_)) => {
             let within = format!("{key}.");
-            let keys = keys().filter(|other| other.starts_with(&within)).collect();
-            Err(SettingFault::Group {
-                key: key.to_owned(),
-                keys,
+            let keys: Vec<_> = keys().filter(|other| other.starts_with(&within)).collect();
+            Err(SettingFault {
+                said: format!("`{key}` is a group of settings"),
+                hint: format!("name one of them: {}", keys.join(", ")),
             })
         }
         Some(kind) => Ok(kind),
@@ -475,32 +436,18 @@ pub fn kind_of(key: &str) -> Result<SettingKind, SettingFault> {
 pub fn whole_number(key: &str, text: &str) -> Result<u32, String> {
     let kind = kind_of(key).map_err(|fault| fault.to_string())?;
     let number = text.parse::<u32>().ok();
-    let number = number.filter(|number| kind.taken(&(*number).into(), &mut Vec::new()).is_ok());
+    let number = number.filter(|number| kind.taken(key, &(*number).into()).is_ok());
     number.ok_or_else(|| format!("it has to be {}", kind.expected()))
 }
 
-/// The schema of a settings file, in JSON Schema draft 2020-12. It accepts what the parser accepts.
+/// The schema of a settings file, in JSON Schema draft 2020-12, for editors. The parser knows more.
 pub fn schema() -> Value {
     let mut schema = Group(Settings::rows).schema();
-    add_defaults(&mut schema, &Settings::default().to_json());
-    schema["properties"]["$schema"] =
-        json!({ "description": "The schema of this file.", "type": ["string", "null"] });
+    schema["properties"]["$schema"] = json!({ "type": "string" });
     schema["$schema"] = "https://json-schema.org/draft/2020-12/schema".into();
     schema["$id"] = SCHEMA_URL.into();
     schema["title"] = "Settings of Fractal Planner".into();
     schema
-}
-
-fn add_defaults(schema: &mut Value, default: &Value) {
-    match default {
-        Value::Object(fields) => {
-            for (key, default) in fields {
-                add_defaults(&mut schema["properties"][key], default);
-            }
-        }
-        Value::Null => {}
-        default => schema["default"] = default.clone(),
-    }
 }
 
 impl ExecutionOrder {
@@ -511,17 +458,6 @@ impl ExecutionOrder {
             Self::DocumentOrder => (0, 0),
             Self::RiskFirst => (-composite, -complexity),
             Self::EasyFirst => (composite, complexity),
-        }
-    }
-}
-
-impl ExecutionModel {
-    /// How many of `builders` may work at once.
-    pub fn limit(self, builders: u32) -> u32 {
-        if self == Self::Sequential {
-            1
-        } else {
-            builders.max(1)
         }
     }
 }
@@ -542,22 +478,6 @@ macro_rules! choices {
 }
 
 choices! {
-    /// A permission mode of the client, by the client's own name.
-    PermissionMode {
-        /// Asks as the user's rules require.
-        Default = "default",
-        /// Edits without asking.
-        AcceptEdits = "acceptEdits",
-        /// Does everything without asking.
-        BypassPermissions = "bypassPermissions",
-        /// Refuses anything it would have to ask for.
-        DontAsk = "dontAsk",
-        /// Reads only.
-        Plan = "plan",
-        /// Leaves the decision to the client's own check.
-        Auto = "auto",
-    }
-
     /// The order among ready tasks.
     #[derive(Default)]
     ExecutionOrder {
@@ -568,20 +488,6 @@ choices! {
         RiskFirst = "risk-first",
         /// Lowest composite signal first, then lowest complexity.
         EasyFirst = "easy-first",
-    }
-
-    /// The way the tasks of a plan relate in time.
-    #[derive(Default)]
-    ExecutionModel {
-        /// All ready tasks run, up to `maxParallelTasks` at once.
-        #[default]
-        Parallel = "parallel",
-        /// One task at a time.
-        Sequential = "sequential",
-        /// One group after another.
-        Phased = "phased",
-        /// Like parallel, but a task's check must fail before its work and pass after it.
-        Tdd = "tdd",
     }
 
     /// The leader of a run.

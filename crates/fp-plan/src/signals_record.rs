@@ -1,5 +1,4 @@
-//! Reads the parts of `signals.json` that a run needs: the composite of each task, and the iterations that follow from
-//! it.
+//! Reads the part of `signals.json` that a run needs: the composite of each task.
 
 use std::collections::HashMap;
 
@@ -43,20 +42,6 @@ pub fn composites_in(text: &str) -> Result<HashMap<String, u8>, String> {
         .collect())
 }
 
-/// The iterations of a task: `max(maxIterations, round(base + factor × composite))`.
-pub fn scaled_iterations(max_iterations: u32, base: f64, factor: f64, composite: u8) -> u32 {
-    let scaled = (base + factor * f64::from(composite))
-        .round()
-        .clamp(0.0, f64::from(u32::MAX));
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "it is clamped to the range"
-    )]
-    let scaled = scaled as u32;
-    max_iterations.max(scaled)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -86,22 +71,5 @@ mod tests {
             r#"{"schemaVersion":1,"tasks":[{"id":"1","composite":"high"}]}"#,
             Err("line 1, column 56: it is not what `fp signals` writes"),
         );
-    }
-
-    #[test]
-    fn iterations_grow_with_the_composite() {
-        let check = |base: f64, factor: f64, composite: u8, expect: u32| {
-            assert_eq!(
-                scaled_iterations(3, base, factor, composite),
-                expect,
-                "{base} {factor} {composite}"
-            );
-        };
-        check(2.0, 0.5, 1, 3);
-        check(2.0, 0.5, 3, 4);
-        check(2.0, 0.5, 5, 5);
-        check(0.0, 0.0, 5, 3);
-        check(20.0, 10.0, 5, 70);
-        check(f64::NAN, 1.0, 5, 3);
     }
 }

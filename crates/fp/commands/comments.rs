@@ -272,7 +272,11 @@ pub(crate) fn after_edit(
         .map_or(&*shown, |(at, _)| &shown[at..]);
     Ok(Some((
         checker.mode,
-        reply(&prompt_path(end), lines, checker.custom_prompt.as_deref()),
+        reply(
+            &prompt_path(end),
+            lines,
+            context.env("COMMENT_CHECKER_PROMPT").as_deref(),
+        ),
     )))
 }
 

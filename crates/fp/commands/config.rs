@@ -20,19 +20,21 @@ use crate::theme::Look;
 const WIDTH: usize = 80;
 
 /// Show or change settings
+///
+/// Without a command, it shows every setting with the value in force, and where that comes from.
 #[derive(Debug, clap::Args)]
-#[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct ConfigArgs {
     #[command(subcommand)]
     command: Option<ConfigCommand>,
-    #[command(flatten)]
-    show: ShowArgs,
+    /// A flag of version 0.2; the origins are always shown.
+    #[arg(long, hide = true, global = true)]
+    origin: bool,
 }
 
 #[derive(Debug, clap::Subcommand)]
 enum ConfigCommand {
-    /// Show every setting with the value in force
-    Show(ShowArgs),
+    #[command(hide = true)]
+    Show,
     /// Print one setting's value in force
     Get {
         /// The setting, such as nudge.maxRetries.
@@ -68,32 +70,17 @@ enum ConfigCommand {
 }
 
 #[derive(Debug, clap::Args)]
-struct ShowArgs {
-    /// Show where each value comes from.
-    #[arg(long)]
-    origin: bool,
-}
-
-#[derive(Debug, clap::Args)]
 #[group(id = "layer", multiple = false)]
 struct WhichFile {
-    /// Your own file.
+    /// Your own file, instead of the project's.
     #[arg(long)]
     user: bool,
-    /// The project's file, which is the default.
-    #[arg(long)]
+    /// The default.
+    #[arg(long, hide = true)]
     project: bool,
 }
 
 impl WhichFile {
-    fn origin(&self) -> SettingOrigin {
-        if self.user {
-            SettingOrigin::User
-        } else {
-            SettingOrigin::Project
-        }
-    }
-
     /// The path of the file, which need not exist.
     fn path(&self, context: &Context) -> Result<PathBuf, CommandError> {
         if !self.user {
@@ -101,14 +88,14 @@ impl WhichFile {
         }
         config::user_file(&|name| context.env(name)).ok_or_else(|| {
             CommandError::failed("there is no home to keep your settings in")
-                .hint("set HOME or XDG_CONFIG_HOME to a folder, or use `--project`")
+                .hint("set HOME or XDG_CONFIG_HOME to a folder")
         })
     }
 }
 
 pub(crate) fn run(args: ConfigArgs, context: &Context) -> CommandResult {
-    match args.command.unwrap_or(ConfigCommand::Show(args.show)) {
-        ConfigCommand::Show(args) => show(args.origin, context),
+    match args.command.unwrap_or(ConfigCommand::Show) {
+        ConfigCommand::Show => show(context),
         ConfigCommand::Get { key } => get(&key, context),
         ConfigCommand::Set { key, value, file } => {
             change(&key, parse_value(&key, &value)?.as_ref(), &file, context)
@@ -123,51 +110,34 @@ pub(crate) fn run(args: ConfigArgs, context: &Context) -> CommandResult {
     }
 }
 
-fn show(with_origin: bool, context: &Context) -> CommandResult {
+fn show(context: &Context) -> CommandResult {
     let config = context.config()?;
     let explained = config.explained();
     let ignored: BTreeMap<String, Value> = config.ignored.by_key().into_iter().collect();
     let user = config::user_file(&|name| context.env(name));
     let client = config::client_file(&|name| context.env(name));
     let project = context.repo().config_file();
-    match context.is_json() {
-        true => {
-            let mut report = json!({ "settings": context.settings()?, "ignored": ignored });
-            if with_origin {
-                let origins: Map<String, Value> = explained
-                    .iter()
-                    .map(|(key, (_, origin))| (key.clone(), origin.into_str().into()))
-                    .collect();
-                report["origins"] = origins.into();
-                report["files"] = json!({ "plugin": client, "user": user, "project": project });
-            }
-            context.printer.json(&report)?;
-        }
-        false => {
-            let has_options = explained
-                .values()
-                .any(|(_, origin)| *origin == SettingOrigin::Plugin);
+    let origins: Map<String, Value> = explained
+        .iter()
+        .map(|(key, (_, origin))| (key.clone(), origin.into_str().into()))
+        .collect();
+    let report = json!({
+        "settings": context.settings()?, "ignored": ignored, "origins": origins,
+        "files": { "plugin": client, "user": user, "project": project },
+    });
+    context.styled_report(&report, &table(&explained, &ignored))?;
+    if context.is_json() {
+        return Ok(Exit::Done);
+    }
+    if !ignored.is_empty() {
+        context.printer.note(&ignored_note(&project, context));
+    }
+    for (whose, path) in [("user:", user.as_ref()), ("project:", Some(&project))] {
+        if let Some(path) = path {
+            let remark = if path.exists() { "" } else { " (not there)" };
             context
                 .printer
-                .styled(&table(&explained, &ignored, with_origin));
-            if !ignored.is_empty() {
-                context.printer.note(&ignored_note(&project, context));
-            }
-            if with_origin {
-                if let Some(client) = client.filter(|_| has_options) {
-                    context
-                        .printer
-                        .note(&format!("plugin:  {}", client.display()));
-                }
-                let note = |whose: &str, path: &Path| {
-                    let remark = if path.exists() { "" } else { " (not there)" };
-                    context
-                        .printer
-                        .note(&format!("{whose:<8} {}{remark}", path.display()));
-                };
-                user.iter().for_each(|path| note("user:", path));
-                note("project:", &project);
-            }
+                .note(&format!("{whose:<8} {}{remark}", path.display()));
         }
     }
     Ok(Exit::Done)
@@ -175,25 +145,24 @@ fn show(with_origin: bool, context: &Context) -> CommandResult {
 
 fn get(key: &str, context: &Context) -> CommandResult {
     settings::kind_of(key).map_err(ConfigError::from)?;
-    let (value, origin) = context
-        .config()?
-        .explained()
-        .remove(key)
-        .expect("every setting is explained");
+    let config = context.config()?;
+    let (value, origin) = in_force(key, config);
     let text = value
         .as_str()
         .map_or_else(|| value.to_string(), str::to_owned);
-    let ignored = ignored_value(&context.config()?.ignored, key);
-    if ignored.is_some() {
+    let mut report = json!({ "key": key, "value": value, "origin": origin.into_str() });
+    if let Some(ignored) = ignored_value(&config.ignored, key) {
         context
             .printer
             .note(&ignored_note(&context.repo().config_file(), context));
-    }
-    let mut report = json!({ "key": key, "value": value, "origin": origin.into_str() });
-    if let Some(ignored) = ignored {
         report["ignored"] = ignored;
     }
     context.report(&report, &format!("{text}\n"))
+}
+
+fn in_force(key: &str, config: &config::Config) -> (Value, SettingOrigin) {
+    let found = config.explained().remove(key);
+    found.expect("every setting is explained")
 }
 
 /// A value for people: text without quotes, `-` for none.
@@ -208,9 +177,8 @@ fn shown(value: &Value) -> String {
 }
 
 fn ignored_value(ignored: &SettingsLayer, key: &str) -> Option<Value> {
+    let mut ignored = ignored.by_key().into_iter();
     ignored
-        .by_key()
-        .into_iter()
         .find(|(name, _)| name == key)
         .map(|(_, value)| value)
 }
@@ -223,27 +191,23 @@ fn ignored_note(project: &Path, context: &Context) -> String {
 fn table(
     explained: &BTreeMap<String, (Value, SettingOrigin)>,
     ignored: &BTreeMap<String, Value>,
-    with_origin: bool,
 ) -> String {
     let key_width = explained.keys().map(|key| key.width()).max().unwrap_or(0);
     let mut text = String::new();
     for (key, (value, origin)) in explained {
-        let is_default = *origin == SettingOrigin::Default;
-        let origin = if with_origin {
-            format!("{:7}  ", origin.into_str())
-        } else {
-            String::new()
+        let look = match origin {
+            SettingOrigin::Default => Look::Faint,
+            _ => Look::Plain,
         };
-        let value = fitted(&shown(value), WIDTH - key_width - origin.len() - 2);
-        let look = if is_default { Look::Faint } else { Look::Plain };
-        text.push_str(
-            &(look.paint(format!("{key:key_width$}  {origin}{value}").trim_end()) + "\n"),
+        let line = format!(
+            "{key:key_width$}  {:7}  {}",
+            origin.into_str(),
+            shown(value)
         );
+        text.push_str(&(look.paint(&fitted(line.trim_end(), WIDTH)) + "\n"));
         if let Some(value) = ignored.get(key) {
-            let origin = if with_origin { "project  " } else { "" };
-            let remark = format!("{:key_width$}  {origin}ignored here: {}", "", shown(value));
-            text.push_str(&fitted(&remark, WIDTH));
-            text.push('\n');
+            let remark = format!("{:key_width$}  project  ignored here: {}", "", shown(value));
+            text.push_str(&(fitted(&remark, WIDTH) + "\n"));
         }
     }
     text
@@ -253,16 +217,14 @@ fn change(key: &str, value: Option<&Value>, which: &WhichFile, context: &Context
     let file = which.path(context)?;
     let changed = change_setting(&file, key, value)?;
     let shown_file = context.shown(&file);
-    let text = match (value, changed) {
-        (Some(value), true) => format!("{key} is {} in {shown_file}\n", shown(value)),
-        (Some(value), false) => format!("{key} was {} in {shown_file} already\n", shown(value)),
-        (None, true) => format!("Unset {key} in {shown_file}\n"),
-        (None, false) => format!("{key} is not in {shown_file}\n"),
+    let text = match value {
+        Some(value) => format!("{key} is {} in {shown_file}\n", shown(value)),
+        None => format!("{key} is not in {shown_file}\n"),
     };
     let report = json!({ "key": key, "value": value, "file": file, "changed": changed });
     context.report(&report, &text)?;
     // The change succeeded, so a fault in another file doesn't matter here.
-    let Ok(config) = context.config() else {
+    let (Ok(config), Ok(_)) = (context.config(), settings::kind_of(key)) else {
         return Ok(Exit::Done);
     };
     if !which.user && ignored_value(&config.ignored, key).is_some() {
@@ -271,14 +233,11 @@ fn change(key: &str, value: Option<&Value>, which: &WhichFile, context: &Context
             ignored_note(&file, context)
         ));
     }
-    let (in_force, origin) = config
-        .explained()
-        .remove(key)
-        .expect("every setting is explained");
-    if origin > which.origin() || (value.is_none() && origin != SettingOrigin::Default) {
+    let (found, origin) = in_force(key, config);
+    if value.is_none_or(|value| *value != found) && origin != SettingOrigin::Default {
         context.printer.note(&format!(
             "note: in force is {}, from {}",
-            shown(&in_force),
+            shown(&found),
             origin.into_str()
         ));
     }

@@ -77,7 +77,7 @@ pub(crate) struct FleetArgs {
     plan: Option<String>,
 }
 
-/// Where the log of a plan is on a remote, unless `fleet.ref` says otherwise.
+/// Where the log of a plan is on a remote.
 const LOG_REF: &str = "refs/fp/PLAN";
 
 impl RemoteArgs {
@@ -115,24 +115,8 @@ impl RemoteArgs {
     ) -> Result<FleetPlace, CommandError> {
         let remote = self.remote(git)?;
         let fleet = &context.settings()?.fleet;
-        let of_plan = |name: Option<&String>, usual: &str| {
-            name.map_or(usual, String::as_str)
-                .replace("PLAN", plan.as_str())
-        };
-        let log_ref = of_plan(fleet.ref_.as_ref(), LOG_REF);
-        let branch = of_plan(fleet.branch.as_ref(), "fp/PLAN");
-        if !log_ref.starts_with("refs/") || !git.is_ref_name(&log_ref)? {
-            return Err(
-                CommandError::failed(format!("fleet.ref: {log_ref:?} is no ref"))
-                    .hint("write the whole name, such as refs/heads/fp-log/PLAN"),
-            );
-        }
-        if !git.is_ref_name(&format!("refs/heads/{branch}"))? {
-            return Err(CommandError::failed(format!(
-                "fleet.branch: {branch:?} is no name of a branch"
-            ))
-            .hint("`git check-ref-format` says what git takes; fp/PLAN is the default"));
-        }
+        let named = |pattern: &str| pattern.replace("PLAN", plan.as_str());
+        let (log_ref, branch) = (named(LOG_REF), named("fp/PLAN"));
         Ok(FleetPlace {
             remote,
             log_ref,
@@ -219,17 +203,16 @@ fn join_line(state: &State, remote: &str) -> String {
 fn list_shared(at: &RemoteArgs, context: &Context) -> CommandResult {
     let git = Git::open(&context.repo().root)?;
     let remote = at.remote(&git)?;
-    let log_ref = context.settings()?.fleet.ref_.as_deref().unwrap_or(LOG_REF);
-    let (before, after) = log_ref.split_once("PLAN").unwrap_or((log_ref, ""));
+    let before = LOG_REF.trim_end_matches("PLAN");
     let names = git
-        .remote_refs(&remote, &format!("{before}*{after}"))
+        .remote_refs(&remote, &format!("{before}*"))
         .map_err(|source| FleetError::Unreachable {
             remote: remote.clone(),
             source,
         })?;
     let ids: Vec<PlanId> = names
         .iter()
-        .filter_map(|name| name.strip_prefix(before)?.strip_suffix(after)?.parse().ok())
+        .filter_map(|name| name.strip_prefix(before)?.parse().ok())
         .collect();
     let mut text = match ids[..] {
         [] => format!("No plan is shared on {remote}; `fp share` on another machine shares one\n"),

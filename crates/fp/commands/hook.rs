@@ -300,7 +300,7 @@ fn agent_stopped(hook: &IncomingHook, agent: &HookAgent<'_>) -> Result<(), Comma
     let Some(RunMember { run, name }) = hook.member(agent)? else {
         return Ok(());
     };
-    let nudges = run.plan.settings.nudge.times();
+    let nudges = run.plan.settings.nudge.max_retries;
     let may_continue = !hook.event.stop_hook_active();
     if let Some(reason) = run.log(hook, |state| {
         let said = hook.event.last_words();
@@ -594,7 +594,7 @@ impl OngoingRun {
 
 /// The reason why the lead of `run` has to go on, if any. It is logged before the lead sees it.
 fn reason_to_go_on(run: &OngoingRun, hook: &IncomingHook) -> Result<Option<String>, CommandError> {
-    let nudges = run.plan.settings.nudge.times();
+    let nudges = run.plan.settings.nudge.max_retries;
     let may_continue = !hook.event.stop_hook_active();
     run.log(hook, |state| {
         let decide = |due| lead_stops(state, due, nudges, may_continue);

@@ -69,8 +69,8 @@ pub(crate) struct NewArgs {
     /// End with the research, without a plan
     #[arg(long)]
     research_only: bool,
-    /// End with the plan, without offering to run it
-    #[arg(long)]
+    /// A flag of version 0.2, which did nothing
+    #[arg(long, hide = true)]
     plan_only: bool,
 }
 
@@ -301,9 +301,6 @@ fn flags(args: &NewArgs) -> SettingsLayer {
     if args.research_only {
         give("researchOnly", true.into());
     }
-    if args.plan_only {
-        give("planOnly", true.into());
-    }
     layer
 }
 
@@ -409,9 +406,7 @@ impl NewPlan {
             "config": {
                 "maxComplexity": settings.max_complexity,
                 "maxParallelTasks": settings.max_parallel_tasks,
-                "preAnalysis": settings.pre_analysis,
                 "researchOnly": settings.research_only,
-                "planOnly": settings.plan_only,
                 "linear": settings.linear.enabled,
                 "skipPlanReview": settings.skip_plan_review,
                 "language": settings.language,

@@ -1,8 +1,7 @@
 //! `fp plans`: lists the plans and archives them.
 
-use std::time::Duration;
-
 use fp_host::lead::LeadLook;
+use fp_host::plan::LOCK_PATIENCE;
 use fp_host::store::Store;
 use fp_run::report::status::{Phase, StatusReport};
 use jiff::Timestamp;
@@ -141,10 +140,9 @@ fn text(rows: &[Row], hidden: usize, archived: bool) -> String {
 
 fn archive(plan: &str, context: &Context) -> CommandResult {
     let plan = context.open(Some(plan))?;
-    let patience = Duration::from_secs(plan.settings.lock_timeout_seconds.into());
     let folder = context
         .plans()?
-        .archive(&plan.folder, context.now(), patience)?;
+        .archive(&plan.folder, context.now(), LOCK_PATIENCE)?;
     let shown = context.shown(&folder);
     let json = json!({ "planId": plan.id(), "archived": true, "folder": folder });
     context.report(
@@ -159,8 +157,7 @@ fn archive(plan: &str, context: &Context) -> CommandResult {
 fn restore(plan: &str, context: &Context) -> CommandResult {
     let plans = context.plans()?;
     let plan = plans.archived().resolve(plan)?;
-    let patience = Duration::from_secs(context.settings()?.lock_timeout_seconds.into());
-    let folder = plans.restore(&plan, patience)?;
+    let folder = plans.restore(&plan, LOCK_PATIENCE)?;
     let json = json!({ "planId": plan.id(), "archived": false, "folder": folder });
     context.report(
         &json,

@@ -182,9 +182,7 @@ fn shown_obstacle(why: Option<&Obstacle>) -> (&'static str, Look, bool) {
         Some(Obstacle::Drifted { .. }) => ("drifted", Look::Waiting, true),
         Some(Obstacle::ToRevise) => ("revise", Look::Waiting, true),
         Some(Obstacle::PassesBefore | Obstacle::FailsBefore) => ("asked", Look::Waiting, true),
-        Some(Obstacle::Waits { .. } | Obstacle::Phase { .. } | Obstacle::File { .. }) => {
-            ("waiting", Look::Waiting, true)
-        }
+        Some(Obstacle::Waits { .. } | Obstacle::File { .. }) => ("waiting", Look::Waiting, true),
         Some(Obstacle::NotApproved | Obstacle::NotStarted | Obstacle::Over) => {
             ("waiting", Look::Waiting, false)
         }

@@ -63,7 +63,6 @@ pub(crate) fn run(args: ScheduleArgs, context: &Context) -> CommandResult {
         .map_or(settings.max_parallel_tasks, |run| run.terms.builders);
     let options = ScheduleOptions {
         order,
-        model: settings.execution_model,
         max_parallel_tasks: args.parallel.unwrap_or(at_once),
         composite: composite.unwrap_or_default(),
         exclusive: settings.exclusive.clone(),

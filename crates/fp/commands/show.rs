@@ -136,7 +136,6 @@ pub(super) fn scheduled_tree<'p>(
 fn schedule_options(settings: &Settings) -> ScheduleOptions {
     ScheduleOptions {
         order: settings.execution_order,
-        model: settings.execution_model,
         exclusive: settings.exclusive.clone(),
         ..ScheduleOptions::default()
     }

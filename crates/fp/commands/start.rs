@@ -1,6 +1,5 @@
 //! `fp start`: starts or resumes a run, after checking that nothing of the user's can be lost.
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 use fp_host::git::{Git, GitError, Operation};
@@ -15,7 +14,6 @@ use fp_plan::plan::id::TaskId;
 use fp_plan::reading_language;
 use fp_plan::repo_path::RepoPath;
 use fp_plan::settings::{Engine, Isolation};
-use fp_plan::signals_record;
 use fp_run::interview::Mode;
 use fp_run::report::handoff::next_steps;
 use fp_run::report::standing::{LeadPresence, RunStanding};
@@ -212,7 +210,6 @@ pub(super) fn begin(
     }
     let start = RunTerms {
         max_iterations: iterations,
-        scaled_iterations: scaled_iterations(plan, ledger.state(), iterations, context)?,
         no_commit,
         lead_judges: !lead.processes && lead_judges(plan, ledger.state())?,
         policy: policy(plan)?,
@@ -272,34 +269,6 @@ pub(super) fn policy(plan: &OpenPlan) -> Result<Policy, CommandError> {
         .into_iter()
         .filter_map(|(id, composite)| Some((TaskId::new(id).ok()?, composite)));
     Ok(Policy::new(&plan.settings, known))
-}
-
-/// The tasks whose signals give them more than `max` iterations, if the settings allow that.
-fn scaled_iterations(
-    plan: &OpenPlan,
-    state: &State,
-    max: u32,
-    context: &Context,
-) -> Result<BTreeMap<TaskId, u32>, CommandError> {
-    let scaling = &plan.settings.iteration_scaling;
-    if !scaling.enabled {
-        return Ok(BTreeMap::new());
-    }
-    let Some(composites) = plan.composites()? else {
-        context.printer.note(&format!(
-            "note: iterationScaling is on, and nothing was measured: run `fp signals {0}`, then `fp start {0}` again",
-            plan.id()
-        ));
-        return Ok(BTreeMap::new());
-    };
-    let ids = state.tasks.iter().map(|task| &task.leaf.id);
-    let scaled = ids.filter_map(|id| {
-        let composite = *composites.get(id.as_str())?;
-        let iterations =
-            signals_record::scaled_iterations(max, scaling.base, scaling.factor, composite);
-        (iterations > max).then(|| (id.clone(), iterations))
-    });
-    Ok(scaled.collect())
 }
 
 /// The uncommitted files that the plan may change.
@@ -390,10 +359,7 @@ fn report(
             text.push_str(&format!(", {count} {what}"));
         }
     }
-    let iterations = match run.terms.scaled_iterations.values().max() {
-        Some(most) => format!("{} to {most}", run.terms.max_iterations),
-        None => run.terms.max_iterations.to_string(),
-    };
+    let iterations = run.terms.max_iterations;
     let next = match next_steps(state, RunStanding::of(state, LeadPresence::Present)).first() {
         _ if state.is_running() => format!("Next: {}", state.lead_command()),
         Some(step) => format!("Nothing is left to do. Next: {}", step.command),
@@ -415,7 +381,7 @@ fn report(
     text.push_str(&format!(", commits: {commits}\n{words}{next}\n"));
     let json = json!({
         "planId": state.plan_id, "session": run.terms.session, "builders": run.terms.builders,
-        "maxIterations": run.terms.max_iterations, "scaledIterations": run.terms.scaled_iterations,
+        "maxIterations": run.terms.max_iterations,
         "noCommit": run.terms.no_commit, "language": language, "checkout": run.terms.checkout,
         "completed": done, "failed": state.count(Status::Failed), "skipped": state.count(Status::Skipped),
         "total": total, "released": released,

@@ -98,10 +98,6 @@ fn a_torn_last_line_is_dropped_and_said_so() {
 #[test]
 fn a_lock_that_is_held_is_named() {
     let environment = started();
-    environment.write(
-        ".fractal-planner/config.json",
-        r#"{"lockTimeoutSeconds": 1}"#,
-    );
     let lock = fs::File::options()
         .read(true)
         .write(true)
@@ -112,7 +108,7 @@ fn a_lock_that_is_held_is_named() {
     assert_snapshot!(environment.fp(&["next", PLAN]), @r"
     exit status: 2
     --- stderr
-    error: [ROOT]/work/.fractal-planner/plans/sample-20261121/lock is held by process 4242 and was not given back within 1 s
+    error: [ROOT]/work/.fractal-planner/plans/sample-20261121/lock is held by process 4242 and was not given back within 10 s
     hint: wait for the other command to end, or end it; a lock dies with its process
     ");
     assert_eq!(

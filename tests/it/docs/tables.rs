@@ -156,8 +156,8 @@ fn the_table_of_settings_is_complete() {
         .collect();
     let output = Place::bare().0.fp(&["config"]);
     let settings = output.stdout.lines().map(|line| {
-        let (key, value) = line.split_once(' ').unwrap();
-        (key.to_owned(), value.trim().to_owned())
+        let (key, value) = line.split_once(" default ").unwrap();
+        (key.trim().to_owned(), value.trim().to_owned())
     });
     assert_eq!(told, settings.collect::<BTreeSet<_>>());
 }

@@ -93,10 +93,6 @@ fn damaged_log() -> Output {
 
 fn held_lock() -> Output {
     let place = Place::started();
-    place.0.write(
-        ".fractal-planner/config.json",
-        r#"{ "lockTimeoutSeconds": 0 }"#,
-    );
     let path = place.0.path(&format!(".fractal-planner/plans/{PLAN}/lock"));
     let lock = OpenOptions::new()
         .read(true)

@@ -54,7 +54,6 @@ pub(super) fn command(path: &Path, order: &AgentOrder<'_>) -> AgentCommand {
     }
     // Also ends the list of rules.
     command.arg("--strict-mcp-config");
-    command.args(&order.player.args);
     // It is a process of its own, wherever this one was started.
     for name in [
         "CLAUDECODE",

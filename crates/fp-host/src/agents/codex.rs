@@ -50,7 +50,6 @@ pub(super) fn command(path: &Path, order: &AgentOrder<'_>) -> AgentCommand {
     if let Some(effort) = &order.player.effort {
         command.args(["-c", &format!("model_reasoning_effort={}", json!(effort))]);
     }
-    command.args(&order.player.args);
     if let Some(session) = order.session {
         command.args(["resume", session]);
     }

@@ -39,7 +39,6 @@ pub(super) fn command(path: &Path, order: &AgentOrder<'_>) -> AgentCommand {
     if let Some(session) = order.session {
         command.args(["--session", session]);
     }
-    command.args(&order.player.args);
     AgentCommand {
         command,
         input: order.prompt.to_owned(),

@@ -43,7 +43,7 @@ pub(super) fn command(own: &OwnProgram, order: &AgentOrder<'_>) -> io::Result<Ag
     };
     let name = words.next().map(filled).unwrap_or_default();
     let mut command = program_command(&name, order.search_path);
-    command.args(words.map(filled)).args(&order.player.args);
+    command.args(words.map(filled));
     Ok(AgentCommand {
         command,
         input: String::new(),

@@ -78,18 +78,6 @@ impl Git {
             .ok_or_else(|| GitError::NoRemote(name.to_owned()))
     }
 
-    /// True if git takes `name` as the whole name of a ref. One process.
-    ///
-    /// # Errors
-    /// Git can't be run.
-    pub fn is_ref_name(&self, name: &str) -> Result<bool, GitError> {
-        Ok(self
-            .call(&["check-ref-format", name])
-            .run()?
-            .failure
-            .is_none())
-    }
-
     /// Fetches refs of `remote`, each to a local one, whatever that was before.
     ///
     /// # Errors

@@ -114,6 +114,20 @@ fn what_was_agreed_to_is_known_in_its_repository_alone() {
     assert_eq!(text.lines().count(), 1, "{text}");
 }
 
+/// Git can't say whether the folder has the commit that the repository had.
+#[test]
+fn a_repository_that_can_not_be_asked_is_not_trusted() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = store_in(folder.path(), &folder.path().join("here"));
+    store.add(approval("a"), ConsentSource::Flag, NOW).unwrap();
+    let text = fs::read_to_string(store.file()).unwrap();
+    let root = format!("\"root\":\"{}\",\"path\":", "a".repeat(40));
+    let text = text.replacen("\"path\":", &root, 1);
+    assert!(text.contains(&root), "{text}");
+    fs::write(store.file(), text).unwrap();
+    assert!(store.knows(&approval("a")).unwrap() && !store.trusts(&approval("a")).unwrap());
+}
+
 #[test]
 fn a_broken_line_is_no_consent_and_hides_no_other() {
     let folder = tempfile::tempdir().unwrap();

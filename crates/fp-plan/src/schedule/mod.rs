@@ -15,13 +15,12 @@ pub use waves::{Delay, DelayCause, Wave};
 use crate::plan::field::FieldKind;
 use crate::plan::graph::{Graph, PlanIndex};
 use crate::plan::task::{Plan, Task, TaskIndex};
-use crate::settings::{ExecutionModel, ExecutionOrder};
+use crate::settings::ExecutionOrder;
 
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ScheduleOptions {
     /// The order among the tasks that could be next.
     pub order: ExecutionOrder,
-    pub model: ExecutionModel,
     /// Maximum number of tasks at once; 0 counts as 1.
     pub max_parallel_tasks: u32,
     /// The composite signal of leaves, by id; a missing one counts as 0.
@@ -91,7 +90,6 @@ pub struct ScheduleStep<'p> {
 pub struct Schedule<'p> {
     /// The order among the tasks that could be next.
     pub execution_order: ExecutionOrder,
-    pub execution_model: ExecutionModel,
     pub max_parallel_tasks: u32,
     /// The leaves in execution order.
     pub order: Vec<ScheduleStep<'p>>,
@@ -111,16 +109,11 @@ pub fn schedule<'p>(
 ) -> Result<Schedule<'p>, ScheduleCycle> {
     let index = PlanIndex::new(plan);
     let graph = Graph::new(plan, &index);
-    let groups = if options.model == ExecutionModel::Phased {
-        phases(plan)
-    } else {
-        vec![0; plan.tasks.len()]
-    };
     // Parents take no time and go first, which keeps them from delaying their dependents.
     let order = graph.order(|task| {
         plan.tasks[task]
             .is_leaf()
-            .then(|| (groups[task], rank(&plan.tasks[task], options)))
+            .then(|| rank(&plan.tasks[task], options))
     });
     if order.len() < graph.len() {
         return Err(held_up(plan, &order));
@@ -130,7 +123,7 @@ pub fn schedule<'p>(
         .copied()
         .filter(|&task| plan.tasks[task].is_leaf())
         .collect();
-    let mut slots = waves::place_tasks(plan, &graph, &order, &groups, options);
+    let mut slots = waves::place_tasks(plan, &graph, &order, options);
     let waves = waves::list_waves(plan, &leaves, &slots);
     let steps = leaves
         .iter()
@@ -143,8 +136,7 @@ pub fn schedule<'p>(
     let critical_path = critical_path(plan, &graph, &order);
     Ok(Schedule {
         execution_order: options.order,
-        execution_model: options.model,
-        max_parallel_tasks: options.model.limit(options.max_parallel_tasks),
+        max_parallel_tasks: options.max_parallel_tasks.max(1),
         order: steps.collect(),
         waves,
         speed_up: speed_up(total, critical_path.complexity),

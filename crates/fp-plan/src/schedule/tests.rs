@@ -9,7 +9,7 @@ use crate::plan::field::FieldKind;
 use crate::plan::graph::{Graph, PlanIndex};
 use crate::plan::task::Plan;
 use crate::plan::{parse, path};
-use crate::settings::{ExecutionModel, ExecutionOrder};
+use crate::settings::ExecutionOrder;
 
 /// A flat tree of `id complexity; fields; …` a line.
 fn tree(tasks: &[&str]) -> String {
@@ -161,28 +161,6 @@ fn a_dependency_on_a_parent_waits_for_all_of_it() {
         (found.critical_path.tasks, found.critical_path.complexity),
         (vec!["2.1", "2.2", "1"], 6)
     );
-}
-
-#[test]
-fn models() {
-    let tasks = ["1 1; Group: a", "2 1; Group: b", "3 1; Group: a", "4 1"];
-    let check = |model: ExecutionModel, expect: &[&str]| {
-        let found = run(
-            &tree(&tasks),
-            &ScheduleOptions {
-                model,
-                max_parallel_tasks: 4,
-                ..ScheduleOptions::default()
-            },
-        );
-        assert_eq!(waves(&found), expect, "{model:?}");
-    };
-    check(ExecutionModel::Parallel, &["1 2 3 4"]);
-    check(
-        ExecutionModel::Sequential,
-        &["1", "2:Limit()", "3:Limit()", "4:Limit()"],
-    );
-    check(ExecutionModel::Phased, &["1 3 4", "2:Group(4)"]);
 }
 
 #[test]
@@ -418,15 +396,8 @@ fn any_options() -> impl Strategy<Value = ScheduleOptions> {
         ExecutionOrder::RiskFirst,
         ExecutionOrder::EasyFirst,
     ]);
-    let model = prop::sample::select(vec![
-        ExecutionModel::Parallel,
-        ExecutionModel::Sequential,
-        ExecutionModel::Phased,
-        ExecutionModel::Tdd,
-    ]);
-    (order, model, 1_u32..6).prop_map(|(order, model, max_parallel_tasks)| ScheduleOptions {
+    (order, 1_u32..6).prop_map(|(order, max_parallel_tasks)| ScheduleOptions {
         order,
-        model,
         max_parallel_tasks,
         exclusive: Vec::new(),
         composite: HashMap::from([("1.2".to_owned(), 5), ("2.1".to_owned(), 3)]),
@@ -504,7 +475,7 @@ proptest! {
         in_waves.sort_unstable();
         prop_assert_eq!(&in_waves, &leaves, "every leaf in exactly one wave");
 
-        let limit = if options.model == ExecutionModel::Sequential { 1 } else { options.max_parallel_tasks };
+        let limit = options.max_parallel_tasks;
         for wave in &found.waves {
             prop_assert!(!wave.tasks.is_empty() && wave.tasks.len() <= limit as usize, "{wave:?}");
             let tasks: Vec<_> = found.order.iter().filter(|step| step.wave == wave.number).collect();
@@ -537,7 +508,6 @@ proptest! {
                 match delay.cause {
                     DelayCause::Dependency => prop_assert!(waits[step.id].contains(on)),
                     DelayCause::File => prop_assert!(share_a_file(&step.files, files[on])),
-                    DelayCause::Group => prop_assert_eq!(options.model, ExecutionModel::Phased),
                     DelayCause::Limit => prop_assert!(false, "nothing is waited for"),
                 }
             }

@@ -19,8 +19,6 @@ pub enum DelayCause {
     Dependency,
     /// A task of the previous wave has one of its files.
     File,
-    /// The previous phase ends with the previous wave.
-    Group,
     /// The previous wave is full.
     Limit,
 }
@@ -44,7 +42,6 @@ impl fmt::Display for Delay<'_> {
             (DelayCause::Dependency, _) => write!(f, "after {on}"),
             (DelayCause::File, Some(file)) => write!(f, "{file} is with {on}"),
             (DelayCause::File, None) => write!(f, "a file is with {on}"),
-            (DelayCause::Group, _) => write!(f, "after the group of {on}"),
             (DelayCause::Limit, _) => f.write_str("no builder is free"),
         }
     }
@@ -74,18 +71,15 @@ pub(super) fn place_tasks<'p>(
     plan: &'p Plan<'p>,
     graph: &Graph,
     order: &[TaskIndex],
-    phases: &[usize],
     options: &ScheduleOptions,
 ) -> Vec<WaveSlot<'p>> {
     let mut waves = FilledWaves {
         plan,
-        limit: options.model.limit(options.max_parallel_tasks) as usize,
+        limit: options.max_parallel_tasks.max(1) as usize,
         tasks: Vec::new(),
         paths: paths_of(plan, &options.exclusive),
     };
     let mut ends = vec![0; graph.len()];
-    // The last wave of each phase so far, and a task in it.
-    let mut phase_ends = vec![(0, 0); phases.iter().max().map_or(0, |last| last + 1)];
     let mut slots = vec![WaveSlot::default(); graph.len()];
     for &task in order {
         let after = graph
@@ -98,31 +92,14 @@ pub(super) fn place_tasks<'p>(
             ends[task] = after;
             continue;
         }
-        let phase = phases[task];
-        let barrier = phase_ends[..phase].iter().copied().max().unwrap_or((0, 0));
-        let earliest = after.max(barrier.0) + 1;
-        let (wave, held) = waves.add(task, earliest);
+        let (wave, held) = waves.add(task, after + 1);
         ends[task] = wave;
-        phase_ends[phase] = phase_ends[phase].max((wave, task));
-
-        let delay = held.or_else(|| {
-            if wave == 1 {
-                None
-            } else if after + 1 == wave {
-                let waited = leaves_behind(plan, graph, &ends, task, after);
-                Some(Delay {
-                    cause: DelayCause::Dependency,
-                    on: waited,
-                    file: None,
-                })
-            } else {
-                Some(Delay {
-                    cause: DelayCause::Group,
-                    on: vec![&plan.tasks[barrier.1].id],
-                    file: None,
-                })
-            }
-        });
+        let waits = || Delay {
+            cause: DelayCause::Dependency,
+            on: leaves_behind(plan, graph, &ends, task, after),
+            file: None,
+        };
+        let delay = held.or_else(|| (wave > 1).then(waits));
         slots[task] = WaveSlot { wave, delay };
     }
     slots

@@ -1,5 +1,6 @@
-//! Defines the kinds of setting values, and keeps the parser, the error messages and the JSON Schema in step for each.
+//! Defines the kinds of setting values: how each is read, described in an error, and shown to editors.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
@@ -7,10 +8,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::SettingRow;
+use crate::hint::Hint;
+use crate::text::fitted;
 
-/// Unicode white space.
-const BLANK: &str = r"\u0009-\u000d \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000";
-const CONTROL: &str = r"\u0000-\u001f\u007f-\u009f";
 /// Maximum length of a name, in characters.
 const LONGEST: usize = 100;
 
@@ -20,22 +20,18 @@ pub enum SettingKind {
     Flag,
     /// A whole number within both limits.
     Whole(u32, u32),
-    /// A number within both limits.
-    Number(u32, u32),
     Text,
     /// A non-empty line of at most [`LONGEST`] characters.
     Name,
     /// A folder inside the repository: relative, without `..`, and not git's own.
     Folder,
-    Texts,
     Choice(&'static [&'static str]),
     /// A [`SpendingLimit`].
     Amount,
     Group(fn() -> Vec<SettingRow>),
-    /// A list of groups.
-    Rows(fn() -> Vec<SettingRow>),
-    /// Groups by names of the user's choice.
-    Named(fn() -> Vec<SettingRow>),
+    List(&'static SettingKind),
+    /// Values by names of the user's choice.
+    Map(&'static SettingKind),
 }
 
 /// An amount that may be spent.
@@ -122,54 +118,40 @@ impl fmt::Display for SpendingLimit {
 
 /// A key or a value that the table of settings doesn't accept.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum SettingFault {
-    #[error("there is no setting `{}`", dotted(path))]
-    Unknown {
-        path: Vec<String>,
-        meant: Option<String>,
-    },
-    #[error("`{key}` is a group of settings")]
-    Group { key: String, keys: Vec<String> },
-    #[error("{}: {detail}", dotted(path))]
-    Value {
-        path: Vec<String>,
-        detail: String,
-        meant: Option<String>,
-    },
+#[error("{said}")]
+pub struct SettingFault {
+    pub said: String,
+    pub hint: String,
+}
+
+impl Hint for SettingFault {
+    fn hint(&self) -> Option<Cow<'_, str>> {
+        Some(self.hint.as_str().into())
+    }
 }
 
 impl SettingFault {
-    /// The keys and indexes, such as `[0]`, that lead to the fault.
-    pub fn path(&self) -> &[String] {
-        match self {
-            Self::Unknown { path, .. } | Self::Value { path, .. } => path,
-            Self::Group { .. } => &[],
+    /// There is no setting `key` among those `known`.
+    pub(super) fn unknown(key: &str, known: impl Iterator<Item = String>) -> Self {
+        Self {
+            said: format!("there is no setting `{key}`"),
+            hint: closest_name(key, known)
+                .map_or("`fp config` lists every setting".into(), did_you_mean),
         }
     }
 
-    /// Moves the fault to `at`, for a file that has the setting at another path.
-    pub fn found_at(mut self, at: Vec<String>) -> Self {
-        match &mut self {
-            Self::Unknown { path, .. } | Self::Value { path, .. } => *path = at,
-            Self::Group { .. } => {}
+    /// The setting `key` can't have a value.
+    fn of_value(key: &str, detail: &str) -> Self {
+        let key = if key.is_empty() { "the file" } else { key };
+        Self {
+            said: format!("{key}: {detail}"),
+            hint: "`fp config schema` says what each setting takes".into(),
         }
-        self
     }
 }
 
-fn dotted(path: &[String]) -> String {
-    let mut key = String::new();
-    for part in path {
-        if !key.is_empty() && !part.starts_with('[') {
-            key.push('.');
-        }
-        key.push_str(part);
-    }
-    if key.is_empty() {
-        "the file".into()
-    } else {
-        key
-    }
+fn did_you_mean(name: String) -> String {
+    format!("did you mean `{name}`?")
 }
 
 /// The name in `known` that `name` probably stands for.
@@ -180,65 +162,74 @@ pub fn closest_name(name: &str, known: impl Iterator<Item = String>) -> Option<S
 }
 
 impl SettingKind {
-    /// Checks `value`, found at `path`, and converts it to its stored form.
-    pub(super) fn taken(
-        self,
-        value: &Value,
-        path: &mut Vec<String>,
-    ) -> Result<Value, SettingFault> {
+    /// Checks `value` of the setting `key`, and converts it to its stored form.
+    pub(super) fn taken(self, key: &str, value: &Value) -> Result<Value, SettingFault> {
         let text = || value.as_str();
         let taken = match self {
-            Self::Group(rows) => return taken_group(&rows(), value, path),
-            Self::Rows(rows) => return taken_list(Self::Group(rows), value, path),
-            Self::Named(rows) => return taken_named(Self::Group(rows), value, path),
-            Self::Texts => return taken_list(Self::Text, value, path),
-            Self::Amount => match text().map(str::parse::<SpendingLimit>) {
-                Some(Err(detail)) => {
-                    return Err(SettingFault::Value {
-                        path: path.clone(),
-                        detail,
-                        meant: None,
-                    });
+            Self::Group(rows) => return taken_group(&rows(), key, value),
+            Self::List(kind) => match value.as_array() {
+                Some(list) => {
+                    let entries = list.iter().enumerate();
+                    let taken =
+                        entries.map(|(index, entry)| kind.taken(&format!("{key}[{index}]"), entry));
+                    return taken.collect();
                 }
+                None => None,
+            },
+            Self::Map(kind) => match value.as_object() {
+                Some(fields) => {
+                    let taken = fields.iter().map(|(name, value)| {
+                        Ok((name.clone(), kind.taken(&format!("{key}.{name}"), value)?))
+                    });
+                    return taken.collect();
+                }
+                None => None,
+            },
+            Self::Amount => match text().map(str::parse::<SpendingLimit>) {
+                Some(Err(detail)) => return Err(SettingFault::of_value(key, &detail)),
                 limit => limit
                     .and_then(Result::ok)
                     .map(|limit| limit.to_string().into()),
             },
             Self::Choice(words) => match text() {
-                Some(word) if !words.contains(&word) => return Err(no_choice(word, words, path)),
+                Some(word) if !words.contains(&word) => return Err(no_choice(key, word, words)),
                 word => word.map(Value::from),
             },
             Self::Flag => value.as_bool().map(Value::from),
-            // In JSON and its schemas, 3.0 equals 3.
+            // In JSON, 3.0 equals 3.
             Self::Whole(min, max) => value
                 .as_f64()
                 .and_then(|number| (min..=max).find(|whole| f64::from(*whole) == number))
-                .map(Value::from),
-            Self::Number(min, max) => value
-                .as_f64()
-                .filter(|number| (f64::from(min)..=f64::from(max)).contains(number))
                 .map(Value::from),
             Self::Text => text().map(Value::from),
             Self::Name => text().and_then(name).map(Value::from),
             Self::Folder => text().and_then(folder).map(Value::from),
         };
-        taken.ok_or_else(|| wrong(path, &self.expected(), value))
+        taken.ok_or_else(|| {
+            SettingFault::of_value(
+                key,
+                &format!(
+                    "expected {}, found {}",
+                    self.expected(),
+                    fitted(&value.to_string(), 60)
+                ),
+            )
+        })
     }
 
     pub(super) fn expected(self) -> String {
         match self {
             Self::Flag => "a boolean".into(),
             Self::Whole(min, max) => format!("a whole number from {min} to {max}"),
-            Self::Number(min, max) => format!("a number from {min} to {max}"),
             Self::Text | Self::Choice(_) | Self::Amount => "a string".into(),
             Self::Name => format!("a name of one line and at most {LONGEST} characters"),
             Self::Folder => {
                 "the path of a folder inside the repository, such as \".fractal-planner/plans\""
                     .into()
             }
-            Self::Texts | Self::Rows(_) => "a list".into(),
+            Self::List(_) => "a list".into(),
             Self::Group(_) => "an object of settings".into(),
-            Self::Named(_) => "an object with names of your own".into(),
+            Self::Map(_) => "an object with names of your own".into(),
         }
     }
 
@@ -246,40 +237,16 @@ impl SettingKind {
         match self {
             Self::Flag => json!({ "type": "boolean" }),
             Self::Whole(min, max) => json!({ "type": "integer", "minimum": min, "maximum": max }),
-            Self::Number(min, max) => json!({ "type": "number", "minimum": min, "maximum": max }),
-            Self::Text => json!({ "type": "string" }),
-            Self::Name => {
-                // The first and last characters between the surrounding blanks must not be blanks.
-                let edge = format!("[^{BLANK}{CONTROL}]");
-                let within = LONGEST - 2;
-                let pattern =
-                    format!("^[{BLANK}]*{edge}([^{CONTROL}]{{0,{within}}}{edge})?[{BLANK}]*$");
-                json!({ "type": "string", "pattern": pattern })
-            }
-            Self::Folder => {
-                let part = format!(r"(?!(\.|\.\.|~|\.[gG][iI][tT])(/|$))[^/\\:{CONTROL}]+");
-                json!({ "type": "string", "pattern": format!("^(\\./)?{part}(/{part})*/?$") })
-            }
-            Self::Texts => json!({ "type": "array", "items": { "type": "string" } }),
             Self::Choice(words) => json!({ "type": "string", "enum": words }),
-            Self::Amount => {
-                let (usd, tokens) = (
-                    r"0*[0-9]{1,12}(\.[0-9]{0,6})?( *[uU][sS][dD])?",
-                    "0*[0-9]{1,18} *[tT][oO][kK][eE][nN][sS]",
-                );
-                json!({ "type": "string", "pattern": format!("^ *({usd}|{tokens}) *$") })
-            }
-            Self::Rows(rows) => json!({ "type": "array", "items": Self::Group(rows).schema() }),
-            Self::Named(rows) => {
-                json!({ "type": "object", "additionalProperties": Self::Group(rows).schema() })
-            }
+            Self::Text | Self::Name | Self::Folder | Self::Amount => json!({ "type": "string" }),
+            Self::List(kind) => json!({ "type": "array", "items": kind.schema() }),
+            Self::Map(kind) => json!({ "type": "object", "additionalProperties": kind.schema() }),
             Self::Group(rows) => {
                 let properties: Map<String, Value> = rows()
                     .into_iter()
                     .map(|row| {
                         let mut schema = row.kind.schema();
                         schema["description"] = row.about.into();
-                        allow_null(&mut schema);
                         (row.name, schema)
                     })
                     .collect();
@@ -289,114 +256,47 @@ impl SettingKind {
     }
 }
 
-/// In a file, `null` leaves a setting unchanged.
-fn allow_null(schema: &mut Value) {
-    schema["type"] = json!([schema["type"].take(), "null"]);
-    if let Some(choices) = schema.get_mut("enum").and_then(Value::as_array_mut) {
-        choices.push(Value::Null);
-    }
-}
-
-fn taken_group(
-    rows: &[SettingRow],
-    value: &Value,
-    path: &mut Vec<String>,
-) -> Result<Value, SettingFault> {
-    let fields = value
-        .as_object()
-        .ok_or_else(|| wrong(path, &SettingKind::Group(Vec::new).expected(), value))?;
+fn taken_group(rows: &[SettingRow], key: &str, value: &Value) -> Result<Value, SettingFault> {
+    let expected = SettingKind::Group(Vec::new).expected();
+    let fields = value.as_object().ok_or_else(|| {
+        SettingFault::of_value(
+            key,
+            &format!(
+                "expected {expected}, found {}",
+                fitted(&value.to_string(), 60)
+            ),
+        )
+    })?;
+    let prefix = if key.is_empty() {
+        String::new()
+    } else {
+        format!("{key}.")
+    };
     let mut taken = Map::new();
-    for (key, value) in fields {
+    for (name, value) in fields {
         // Editors look for the file's schema here; it isn't a setting.
-        let kind = if key == "$schema" && path.is_empty() {
-            Some(SettingKind::Text)
-        } else {
-            rows.iter().find(|row| row.name == *key).map(|row| row.kind)
-        };
-        let Some(kind) = kind else {
-            return Err(no_setting(key, rows, path));
-        };
-        if value.is_null() {
+        if value.is_null() || name == "$schema" && key.is_empty() {
             continue;
         }
-        path.push(key.clone());
-        let value = kind.taken(value, path)?;
-        path.pop();
-        if key != "$schema" {
-            taken.insert(key.clone(), value);
-        }
+        let full = format!("{prefix}{name}");
+        let Some(row) = rows.iter().find(|row| row.name == *name) else {
+            let known = rows.iter().map(|row| format!("{prefix}{}", row.name));
+            return Err(SettingFault::unknown(&full, known));
+        };
+        taken.insert(name.clone(), row.kind.taken(&full, value)?);
     }
     Ok(taken.into())
 }
 
-fn taken_list(
-    kind: SettingKind,
-    value: &Value,
-    path: &mut Vec<String>,
-) -> Result<Value, SettingFault> {
-    let list = value
-        .as_array()
-        .ok_or_else(|| wrong(path, &SettingKind::Texts.expected(), value))?;
-    let mut taken = Vec::with_capacity(list.len());
-    for (index, entry) in list.iter().enumerate() {
-        path.push(format!("[{index}]"));
-        taken.push(kind.taken(entry, path)?);
-        path.pop();
-    }
-    Ok(taken.into())
-}
-
-fn taken_named(
-    kind: SettingKind,
-    value: &Value,
-    path: &mut Vec<String>,
-) -> Result<Value, SettingFault> {
-    let fields = value
-        .as_object()
-        .ok_or_else(|| wrong(path, &SettingKind::Named(Vec::new).expected(), value))?;
-    let mut taken = Map::new();
-    for (key, value) in fields {
-        path.push(key.clone());
-        taken.insert(key.clone(), kind.taken(value, path)?);
-        path.pop();
-    }
-    Ok(taken.into())
-}
-
-fn no_setting(key: &str, rows: &[SettingRow], path: &[String]) -> SettingFault {
-    let full = |name: &str| [path, &[name.to_owned()]].concat();
-    let meant =
-        closest_name(key, rows.iter().map(|row| row.name.clone())).map(|name| dotted(&full(&name)));
-    SettingFault::Unknown {
-        path: full(key),
-        meant,
-    }
-}
-
-fn no_choice(word: &str, words: &[&str], path: &[String]) -> SettingFault {
+fn no_choice(key: &str, word: &str, words: &[&str]) -> SettingFault {
     let listed: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
-    SettingFault::Value {
-        path: path.to_owned(),
-        detail: format!("`{word}` is none of {}", listed.join(", ")),
-        meant: closest_name(word, words.iter().map(|word| (*word).to_owned())),
-    }
-}
-
-fn wrong(path: &[String], expected: &str, value: &Value) -> SettingFault {
-    let found = match value {
-        Value::Null => "null".to_owned(),
-        Value::Bool(value) => format!("boolean `{value}`"),
-        Value::Number(value) if value.is_f64() => format!("floating point `{value}`"),
-        Value::Number(value) => format!("integer `{value}`"),
-        Value::String(text) => format!("string {text:?}"),
-        Value::Array(_) => "a list".to_owned(),
-        Value::Object(_) => "an object".to_owned(),
-    };
-    let detail = format!("expected {expected}, found {found}");
-    SettingFault::Value {
-        path: path.to_owned(),
-        detail,
-        meant: None,
+    let fault = SettingFault::of_value(key, &format!("`{word}` is none of {}", listed.join(", ")));
+    match closest_name(word, words.iter().map(|word| (*word).to_owned())) {
+        Some(meant) => SettingFault {
+            hint: did_you_mean(meant),
+            ..fault
+        },
+        None => fault,
     }
 }
 
@@ -479,7 +379,7 @@ mod tests {
         for (text, fault) in [
             (
                 r#"{ "agents": { "byComplexity": [{ "upTo": 11 }] } }"#,
-                "agents.byComplexity[0].upTo: expected a whole number from 1 to 10, found integer `11`",
+                "agents.byComplexity[0].upTo: expected a whole number from 1 to 10, found 11",
             ),
             (
                 r#"{ "agents": { "programs": { "mine": { "star": [] } } } }"#,
@@ -487,7 +387,7 @@ mod tests {
             ),
             (
                 r#"{ "agents": { "programs": [] } }"#,
-                "agents.programs: expected an object with names of your own, found a list",
+                "agents.programs: expected an object with names of your own, found []",
             ),
             (
                 r#"{ "budget": { "run": "much" } }"#,

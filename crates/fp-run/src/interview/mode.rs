@@ -55,7 +55,7 @@ impl Mode {
         let planned = self != Self::Direct;
         let explored = matches!(self, Self::Pipeline | Self::Full);
         let whole = !settings.research_only;
-        let is_analysed = settings.pre_analysis && self == Self::Full;
+        let is_analysed = self == Self::Full;
         let is_reviewed = planned && whole && !settings.skip_plan_review;
         let steps = [
             (PlanningStep::PreAnalysis, is_analysed),

@@ -153,10 +153,7 @@ fn words(event: &Event) -> ToldEvent {
             .with(findings.iter().map(ToString::to_string).collect())
         }
         Event::RunStarted(terms) => {
-            let iterations = match terms.scaled_iterations.values().max() {
-                Some(most) => format!("{} to {most} attempts", terms.max_iterations),
-                None => counted(terms.max_iterations as usize, "attempt"),
-            };
+            let iterations = counted(terms.max_iterations as usize, "attempt");
             let builders = counted(terms.builders as usize, "builder");
             let commits = if terms.no_commit { "off" } else { "on" };
             run(format!(

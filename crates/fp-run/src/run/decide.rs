@@ -97,7 +97,7 @@ impl State {
     /// the agents are forgotten, unless `fp run` goes on after itself.
     pub fn start(&self, terms: RunTerms) -> RunDecision {
         let terms = RunTerms {
-            builders: terms.policy.limit(terms.builders),
+            builders: terms.builders.max(1),
             ..terms
         };
         if self.approval.is_none() {

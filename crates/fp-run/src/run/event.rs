@@ -248,7 +248,7 @@ pub struct RunTerms {
     pub builders: u32,
     /// Maximum iterations of a task.
     pub max_iterations: u32,
-    /// Higher limits for harder tasks.
+    /// Higher limits for harder tasks, in runs of earlier versions.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub scaled_iterations: BTreeMap<TaskId, u32>,
     /// True if passed tasks stay uncommitted.

@@ -169,11 +169,11 @@ impl RunSurroundings {
         Self {
             now,
             attended: session_is_attended || state.terms().attended,
-            nudges: settings.nudge.times(),
+            nudges: settings.nudge.max_retries,
             timeout: match state.terms().processes {
                 // `fp run` sees its processes end.
                 true => SignedDuration::MAX,
-                false => SignedDuration::from_mins(settings.dispatch_timeout_minutes.into()),
+                false => SignedDuration::from_mins(settings.agents.silence_minutes.into()),
             },
             edited: BTreeSet::new(),
             moved: None,

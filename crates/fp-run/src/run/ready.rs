@@ -13,7 +13,7 @@ use super::state::{RunStatus, State, Status, TaskState};
 use fp_plan::plan::Graph;
 use fp_plan::plan::id::{AgentName, TaskId};
 use fp_plan::plan::path::{held, meet};
-use fp_plan::settings::{ExecutionModel, ExecutionOrder, Settings};
+use fp_plan::settings::{ExecutionOrder, Settings};
 use fp_plan::text::first_few;
 
 /// Finds what keeps each task from being claimed, apart from run-wide obstacles. Built once for many tasks.
@@ -25,8 +25,6 @@ pub struct Obstacles<'s, 'e> {
     running: Vec<(&'s TaskState, Vec<Cow<'s, str>>)>,
     /// The tasks with a command that failed before any work, while the user is asked about it.
     fails_before: BTreeSet<&'s TaskId>,
-    /// A task of the current phase, in the phased model.
-    first_of_phase: Option<&'s TaskState>,
 }
 
 impl<'s, 'e> Obstacles<'s, 'e> {
@@ -36,12 +34,6 @@ impl<'s, 'e> Obstacles<'s, 'e> {
             .running()
             .map(|task| (task, wanted(task).filter_map(held).collect()))
             .collect();
-        let phased = state.policy().model == ExecutionModel::Phased;
-        let open = state
-            .tasks
-            .iter()
-            .filter(|task| phased && !task.status.is_final());
-        let first_of_phase = open.min_by_key(|task| task.leaf.phase);
         let fails_before = state
             .open_questions()
             .flat_map(|question| match &question.topic {
@@ -53,7 +45,6 @@ impl<'s, 'e> Obstacles<'s, 'e> {
             edited,
             running,
             fails_before: fails_before.collect(),
-            first_of_phase,
         }
     }
 
@@ -81,7 +72,7 @@ impl<'s, 'e> Obstacles<'s, 'e> {
         if self.fails_before.contains(&task.leaf.id) {
             return Some(Obstacle::FailsBefore);
         }
-        let waits = self.waits(task).or_else(|| self.comes_later(task));
+        let waits = self.waits(task);
         waits
             .or_else(|| doubted(task))
             .or_else(|| self.shares_a_file(task))
@@ -110,14 +101,6 @@ impl<'s, 'e> Obstacles<'s, 'e> {
         }
         on.extend(task.leaf.after.iter().filter(running).cloned());
         (!on.is_empty()).then_some(Obstacle::Waits { on })
-    }
-
-    /// A phase begins once all earlier phases are over.
-    fn comes_later(&self, task: &TaskState) -> Option<Obstacle> {
-        let on = self.first_of_phase?;
-        (on.leaf.phase < task.leaf.phase).then(|| Obstacle::Phase {
-            on: on.leaf.id.clone(),
-        })
     }
 
     fn shares_a_file(&self, task: &TaskState) -> Option<Obstacle> {
@@ -228,7 +211,6 @@ impl State {
             Obstacle::FailsBefore => {
                 "a check of it fails before any work: answer the question about it".into()
             }
-            Obstacle::Phase { on } => format!("its phase begins when that of task {on} is over"),
             Obstacle::File { task, file } => format!("running task {task} may change {file}"),
             Obstacle::NotApproved => "the plan is not approved yet".into(),
             Obstacle::NotStarted => "the run is not started yet".into(),
@@ -309,11 +291,6 @@ pub enum Obstacle {
         /// In the order in which the task names them.
         on: Vec<TaskId>,
     },
-    /// An earlier phase isn't over.
-    Phase {
-        /// The first open task of that phase in the document.
-        on: TaskId,
-    },
     /// A running task may change one of its files.
     File {
         /// The running task.
@@ -342,7 +319,19 @@ pub(crate) fn listed(ids: &[TaskId]) -> String {
     first_few(&ids, 8)
 }
 
-/// The order of claims and their limits.
+/// What a run asks of its tasks. Runs of earlier versions that went by phases or one by one go on in parallel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ExecutionModel {
+    #[default]
+    Parallel,
+    Sequential,
+    Phased,
+    /// A task's check fails before its work and passes after it.
+    Tdd,
+}
+
+/// The order of claims.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Policy {
@@ -361,14 +350,13 @@ impl Policy {
         let by_signal = order != ExecutionOrder::DocumentOrder;
         Self {
             order,
-            model: settings.execution_model,
+            model: if settings.test_first {
+                ExecutionModel::Tdd
+            } else {
+                ExecutionModel::Parallel
+            },
             composites: composites.into_iter().filter(|_| by_signal).collect(),
         }
-    }
-
-    /// The number of builders that may work at once.
-    pub fn limit(&self, builders: u32) -> u32 {
-        self.model.limit(builders)
     }
 
     /// The sort key for claims; smaller comes first.

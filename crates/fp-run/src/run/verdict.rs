@@ -6,13 +6,13 @@ use std::collections::BTreeSet;
 use super::decide::RunDecision;
 use super::event::{Base, Decider, Event, Judgement};
 use super::question::{AnswerChoice, ClosedUnanswered, Topic, said_within};
+use super::ready::ExecutionModel;
 use super::ready::Obstacle;
 use super::refusal::Refusal;
 use super::state::{ChecksBefore, CommitIntent, State, Status, TaskState, TaskVerdict};
 use crate::verification::{Check, CheckVerdict, list};
 use fp_plan::plan::id::TaskId;
 use fp_plan::repo_path::RepoPath;
-use fp_plan::settings::ExecutionModel;
 use fp_plan::text::command_span;
 
 /// Longest summary in a question, in bytes.

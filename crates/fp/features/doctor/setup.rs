@@ -5,7 +5,6 @@ use std::process::Command;
 use std::time::Duration;
 
 use fp_host::claude::{PERMISSIONS, PLUGIN, TEAMS, client_home};
-use fp_host::config::Config;
 use fp_host::file;
 use fp_host::git::GitError;
 use fp_host::git::command::ask;
@@ -74,12 +73,10 @@ pub(super) fn examine(context: &Context, client: Option<&Path>) -> ExaminedSetup
     findings.extend(broad_permissions(&files));
     findings.extend(git::examine(&context.cwd));
     findings.push(repository(context));
-    findings.push(
-        match Config::load(context.repo(), &|name| context.env(name)) {
-            Ok(_) => DoctorFinding::ok("settings", "all can be read"),
-            Err(error) => DoctorFinding::of_error("settings", error),
-        },
-    );
+    findings.push(match context.config() {
+        Ok(_) => DoctorFinding::ok("settings", "all can be read"),
+        Err(error) => DoctorFinding::of_error("settings", error),
+    });
     let program = bundle.map_or_else(|| "fp".into(), |folder| program_in(&folder));
     ExaminedSetup {
         findings,

@@ -1,0 +1,147 @@
+//! Settings of earlier versions. A file that has one is read without it, and its user is told what replaces it.
+
+use serde_json::Value;
+
+use super::at_key;
+use super::kind::SettingFault;
+
+/// A setting of an earlier version.
+#[derive(Debug, PartialEq, Eq)]
+pub struct RemovedSetting {
+    /// Its key, or that of its group.
+    pub key: &'static str,
+    /// What does its work.
+    pub instead: &'static str,
+}
+
+const fn gone(key: &'static str, instead: &'static str) -> RemovedSetting {
+    RemovedSetting { key, instead }
+}
+
+static REMOVED: [RemovedSetting; 13] = [
+    gone(
+        "agents.builder.args",
+        "name a program of your own in `agents.programs`",
+    ),
+    gone(
+        "agents.verifier.args",
+        "name a program of your own in `agents.programs`",
+    ),
+    gone(
+        "commentChecker.customPrompt",
+        "set the variable COMMENT_CHECKER_PROMPT",
+    ),
+    gone("dispatchTimeoutMinutes", "set `agents.silenceMinutes`"),
+    gone(
+        "executionModel",
+        "set `testFirst` for `tdd`; `maxParallelTasks` says how many tasks run at once",
+    ),
+    gone("fleet.branch", "a shared plan's commits are on `fp/PLAN`"),
+    gone("fleet.ref", "a shared plan's log is at `refs/fp/PLAN`"),
+    gone("iterationScaling", "set `maxIterations`"),
+    gone("lockTimeoutSeconds", "fp waits ten seconds for another fp"),
+    gone("nudge.enabled", "set `nudge.maxRetries` to 0 for `false`"),
+    gone("permissionMode", "agents work in your session's mode"),
+    gone("planOnly", "`/fp:plan` ends with the plan where you say so"),
+    gone(
+        "preAnalysis",
+        "choose how much planning there is with `--mode`",
+    ),
+];
+
+/// Takes the removed settings out of the content of a settings file, and sets what two of their values mean now.
+pub(super) fn take_removed(fields: &mut Value) -> Vec<&'static RemovedSetting> {
+    let mut found = Vec::new();
+    for removed in &REMOVED {
+        let Some(old) = take_out(fields, removed.key) else {
+            continue;
+        };
+        found.push(removed);
+        match removed.key {
+            "executionModel" if old == "tdd" => *at_key(fields, "testFirst") = true.into(),
+            "nudge.enabled" if old == false => *at_key(fields, "nudge.maxRetries") = 0.into(),
+            _ => {}
+        }
+    }
+    found
+}
+
+/// Why the dotted `key` is no setting any more, if it was one.
+pub(super) fn fault_of(key: &str) -> Option<SettingFault> {
+    let is_in = |group: &str| {
+        key.strip_prefix(group)
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    };
+    let removed = REMOVED.iter().find(|removed| is_in(removed.key))?;
+    Some(SettingFault {
+        said: format!("`{key}` is no setting any more"),
+        hint: removed.instead.into(),
+    })
+}
+
+/// Removes the dotted `key` from `fields`.
+pub(super) fn take_out(fields: &mut Value, key: &str) -> Option<Value> {
+    let fields = fields.as_object_mut()?;
+    match key.split_once('.') {
+        None => fields.remove(key),
+        Some((name, rest)) => take_out(fields.get_mut(name)?, rest),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::super::{Settings, SettingsLayer, kind_of};
+    use super::*;
+
+    #[test]
+    fn no_removed_setting_is_one() {
+        for removed in &REMOVED {
+            let fault = kind_of(removed.key).unwrap_err();
+            assert_eq!(
+                fault.said,
+                format!("`{}` is no setting any more", removed.key)
+            );
+        }
+        assert!(
+            kind_of("iterationScaling.base")
+                .unwrap_err()
+                .said
+                .contains("no setting any more")
+        );
+        assert!(
+            kind_of("planOnlyx")
+                .unwrap_err()
+                .said
+                .contains("there is no setting")
+        );
+    }
+
+    #[test]
+    fn a_file_of_an_earlier_version_is_read() {
+        let file = json!({
+            "planOnly": true, "nudge": { "enabled": false }, "executionModel": "tdd", "maxIterations": 5,
+            "iterationScaling": { "enabled": true, "base": 2.5 }, "agents": { "builder": { "args": ["-x"] } },
+        });
+        let layer = SettingsLayer::parse(&file).unwrap();
+        let told: Vec<&str> = layer.removed.iter().map(|removed| removed.key).collect();
+        assert_eq!(
+            told,
+            [
+                "agents.builder.args",
+                "executionModel",
+                "iterationScaling",
+                "nudge.enabled",
+                "planOnly"
+            ]
+        );
+        let settings = Settings::from_layers([&layer]);
+        assert!(settings.test_first);
+        assert_eq!(
+            (settings.nudge.max_retries, settings.max_iterations),
+            (0, 5)
+        );
+        assert_eq!(layer.split().0.removed, layer.removed);
+    }
+}
