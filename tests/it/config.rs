@@ -16,67 +16,52 @@ fn with_user_file(environment: &Environment, text: &str) {
 
 #[test]
 fn the_defaults() {
-    assert_snapshot!(Environment::new().repo().fp(&["config"]), @r"
+    assert_snapshot!(Environment::new().repo().fp(&["config"]), @"
     exit status: 0
     --- stdout
-    agents.allow                 none
-    agents.builder.args          none
-    agents.builder.effort        -
-    agents.builder.model         -
-    agents.builder.program       claude
-    agents.byComplexity          none
-    agents.escalate              false
-    agents.programs              {}
-    agents.silenceMinutes        20
-    agents.verifier.args         none
-    agents.verifier.effort       -
-    agents.verifier.model        -
-    agents.verifier.program      claude
-    budget.run                   -
-    budget.task                  -
-    commentChecker.customPrompt  -
-    commentChecker.enabled       true
-    commentChecker.ignore        none
-    commentChecker.mode          warn
-    dispatchTimeoutMinutes       30
-    engine                       session
-    exclusive                    none
-    executionModel               parallel
-    executionOrder               document-order
-    fleet.branch                 -
-    fleet.leaseMinutes           15
-    fleet.ref                    -
-    fleet.signed                 false
-    guard.extend                 ask
-    guard.mode                   deny
-    isolation                    auto
-    iterationScaling.base        2.0
-    iterationScaling.enabled     false
-    iterationScaling.factor      0.5
-    language                     -
-    linear.enabled               false
-    linear.project               -
-    linear.statusMap.completed   -
-    linear.statusMap.failed      -
-    linear.statusMap.inProgress  -
-    linear.statusMap.pending     -
-    linear.statusMap.review      -
-    linear.team                  -
-    lockTimeoutSeconds           10
-    maxComplexity                4
-    maxIterations                3
-    maxParallelTasks             1
-    noCommit                     false
-    notify.command               none
-    nudge.enabled                true
-    nudge.maxRetries             3
-    permissionMode               default
-    planOnly                     false
-    plansDir                     .fractal-planner/plans
-    preAnalysis                  true
-    researchOnly                 false
-    skipPlanReview               false
-    verify.timeoutSeconds        600
+    agents.allow             default  none
+    agents.builder.effort    default  -
+    agents.builder.model     default  -
+    agents.builder.program   default  claude
+    agents.byComplexity      default  none
+    agents.escalate          default  false
+    agents.programs          default  {}
+    agents.silenceMinutes    default  30
+    agents.verifier.effort   default  -
+    agents.verifier.model    default  -
+    agents.verifier.program  default  claude
+    budget.run               default  -
+    budget.task              default  -
+    commentChecker.enabled   default  true
+    commentChecker.ignore    default  none
+    commentChecker.mode      default  warn
+    engine                   default  session
+    exclusive                default  none
+    executionOrder           default  document-order
+    fleet.leaseMinutes       default  15
+    fleet.signed             default  false
+    guard.extend             default  ask
+    guard.mode               default  deny
+    isolation                default  auto
+    language                 default  -
+    linear.enabled           default  false
+    linear.project           default  -
+    linear.statusMap         default  {}
+    linear.team              default  -
+    maxComplexity            default  4
+    maxIterations            default  3
+    maxParallelTasks         default  1
+    noCommit                 default  false
+    notify.command           default  none
+    nudge.maxRetries         default  3
+    plansDir                 default  .fractal-planner/plans
+    researchOnly             default  false
+    skipPlanReview           default  false
+    testFirst                default  false
+    verify.timeoutSeconds    default  600
+    --- stderr
+    user:    [ROOT]/home/.config/fractal-planner/config.json (not there)
+    project: [ROOT]/work/.fractal-planner/config.json (not there)
     ");
 }
 
@@ -97,70 +82,50 @@ fn where_each_value_comes_from() {
         output.stdout.lines().all(|line| line.chars().count() <= 80),
         "{output}"
     );
-    assert_snapshot!(output, @r"
+    assert_snapshot!(output, @"
     exit status: 0
     --- stdout
-    agents.allow                 default  none
-    agents.builder.args          default  none
-    agents.builder.effort        default  -
-    agents.builder.model         default  -
-    agents.builder.program       default  claude
-    agents.byComplexity          default  none
-    agents.escalate              default  false
-    agents.programs              default  {}
-    agents.silenceMinutes        default  20
-    agents.verifier.args         default  none
-    agents.verifier.effort       default  -
-    agents.verifier.model        default  -
-    agents.verifier.program      default  claude
-    budget.run                   default  -
-    budget.task                  default  -
-    commentChecker.customPrompt  default  -
-                                 project  ignored here: xxxxxxxxxxxxxxxxxxxxxxxxxxx…
-    commentChecker.enabled       runtime  false
-    commentChecker.ignore        project  a, b
-    commentChecker.mode          default  warn
-    dispatchTimeoutMinutes       default  30
-    engine                       default  session
-    exclusive                    default  none
-    executionModel               default  parallel
-    executionOrder               default  document-order
-    fleet.branch                 default  -
-    fleet.leaseMinutes           default  15
-    fleet.ref                    default  -
-    fleet.signed                 default  false
-    guard.extend                 default  ask
-    guard.mode                   default  deny
-    isolation                    default  auto
-    iterationScaling.base        default  2.0
-    iterationScaling.enabled     default  false
-    iterationScaling.factor      default  0.5
-    language                     user     한국어
-    linear.enabled               default  false
-    linear.project               default  -
-    linear.statusMap.completed   default  -
-    linear.statusMap.failed      default  -
-    linear.statusMap.inProgress  default  -
-    linear.statusMap.pending     default  -
-    linear.statusMap.review      default  -
-    linear.team                  default  -
-    lockTimeoutSeconds           default  10
-    maxComplexity                project  5
-    maxIterations                default  3
-    maxParallelTasks             default  1
-    noCommit                     default  false
-    notify.command               default  none
-    nudge.enabled                default  true
-    nudge.maxRetries             user     5
-    permissionMode               default  default
-    planOnly                     default  false
-    plansDir                     default  .fractal-planner/plans
-    preAnalysis                  default  true
-    researchOnly                 default  false
-    skipPlanReview               default  false
-    verify.timeoutSeconds        default  600
+    agents.allow             default  none
+    agents.builder.effort    default  -
+    agents.builder.model     default  -
+    agents.builder.program   default  claude
+    agents.byComplexity      default  none
+    agents.escalate          default  false
+    agents.programs          default  {}
+    agents.silenceMinutes    default  30
+    agents.verifier.effort   default  -
+    agents.verifier.model    default  -
+    agents.verifier.program  default  claude
+    budget.run               default  -
+    budget.task              default  -
+    commentChecker.enabled   runtime  false
+    commentChecker.ignore    project  a, b
+    commentChecker.mode      default  warn
+    engine                   default  session
+    exclusive                default  none
+    executionOrder           default  document-order
+    fleet.leaseMinutes       default  15
+    fleet.signed             default  false
+    guard.extend             default  ask
+    guard.mode               default  deny
+    isolation                default  auto
+    language                 user     한국어
+    linear.enabled           default  false
+    linear.project           default  -
+    linear.statusMap         default  {}
+    linear.team              default  -
+    maxComplexity            project  5
+    maxIterations            default  3
+    maxParallelTasks         default  1
+    noCommit                 default  false
+    notify.command           default  none
+    nudge.maxRetries         user     5
+    plansDir                 default  .fractal-planner/plans
+    researchOnly             default  false
+    skipPlanReview           default  false
+    testFirst                default  false
+    verify.timeoutSeconds    default  600
     --- stderr
-    note: what .fractal-planner/config.json sets is ignored here until you accept it: `fp config trust`
     user:    [ROOT]/home/.config/fractal-planner/config.json
     project: [ROOT]/work/.fractal-planner/config.json
     ");
@@ -199,8 +164,8 @@ fn options_of_the_plugin_are_the_lowest_layer() {
     assert_eq!(
         lines,
         [
-            "language                     plugin   한국어",
-            "maxParallelTasks             project  2"
+            "language                 plugin   한국어",
+            "maxParallelTasks         project  2"
         ]
     );
 
@@ -240,8 +205,8 @@ fn a_fault_is_shown_whole_and_stops_the_command() {
         assert_eq!(environment.fp(&["new", "x"]).stderr, output.stderr);
         output.stderr
     };
-    assert_snapshot!(check(b""), @r"
-    error: [ROOT]/work/.fractal-planner/config.json:1:1: not JSON: eof while parsing a value
+    assert_snapshot!(check(b""), @"
+    error: [ROOT]/work/.fractal-planner/config.json:1:0: not JSON: eof while parsing a value
     hint: look for a missing or extra comma, quote or bracket just before it
     ");
     assert_snapshot!(check(b"maxComplexity: 3"), @r"
@@ -253,7 +218,7 @@ fn a_fault_is_shown_whole_and_stops_the_command() {
     hint: look for a missing or extra comma, quote or bracket just before it
     ");
     assert_snapshot!(check(b"{\n  \"maxComplexity\": \"three\"\n}\n"), @r#"
-    error: [ROOT]/work/.fractal-planner/config.json:2:20: maxComplexity: expected a whole number from 1 to 10, found string "three"
+    error: [ROOT]/work/.fractal-planner/config.json: maxComplexity: expected a whole number from 1 to 10, found "three"
     hint: `fp config schema` says what each setting takes
     "#);
     assert_snapshot!(check(b"{\n  \"verify\": {\n    \"timeoutSeconds\": 0\n  }\n}\n"), @r"
@@ -268,12 +233,12 @@ fn a_fault_is_shown_whole_and_stops_the_command() {
     error: [ROOT]/work/.fractal-planner/config.json: there is no setting `colour`
     hint: `fp config` lists every setting
     ");
-    assert_snapshot!(check(b"{\n  \"guard\": { \"mode\": \"denied\" }\n}\n"), @r"
-    error: [ROOT]/work/.fractal-planner/config.json:2:22: guard.mode: `denied` is none of `deny`, `warn`, `off`
+    assert_snapshot!(check(b"{\n  \"guard\": { \"mode\": \"denied\" }\n}\n"), @"
+    error: [ROOT]/work/.fractal-planner/config.json: guard.mode: `denied` is none of `deny`, `warn`, `off`
     hint: did you mean `deny`?
     ");
     assert_snapshot!(check(b"{\"plansDir\": \"../../etc\"}"), @r#"
-    error: [ROOT]/work/.fractal-planner/config.json:1:14: plansDir: expected the path of a folder inside the repository, such as ".fractal-planner/plans", found string "../../etc"
+    error: [ROOT]/work/.fractal-planner/config.json: plansDir: expected the path of a folder inside the repository, such as ".fractal-planner/plans", found "../../etc"
     hint: `fp config schema` says what each setting takes
     "#);
     assert_snapshot!(check(b"{\"language\": \"\xff\"}"), @r"

@@ -270,8 +270,8 @@ fn files_that_can_not_be_read() {
     Plan sample-20261121
       error    files        there is no tasks.md; plan again, or put it back
       error    files        plan.json:2:35: maxComplexity: expected a whole number
-                            from 1 to 10, found integer `99`; correct that place, or
-                            delete the file: the plan loses its goal and flags
+                            from 1 to 10, found 99; correct that place, or delete
+                            the file: the plan loses its goal and flags
       ok       log          10 entries
       ok       snapshot     matches the log
       ok       commits      1 commit in the history of HEAD

@@ -417,10 +417,10 @@ fn the_lock_of_a_living_process_is_waited_for_and_that_of_a_dead_one_is_none() {
         waited >= Duration::from_secs(10) && waited < Duration::from_secs(20),
         "{waited:?}"
     );
-    assert_snapshot!(output.to_string().replace(&held.id().to_string(), "[PID]"), @r"
+    assert_snapshot!(output.to_string().replace(&held.id().to_string(), "[PID]"), @"
     exit status: 2
     --- stderr
-    error: [ROOT]/work/.fractal-planner/plans/sample-20261121/lock is held by process [PID] and was not given back within 1 s
+    error: [ROOT]/work/.fractal-planner/plans/sample-20261121/lock is held by process [PID] and was not given back within 10 s
     hint: wait for the other command to end, or end it; a lock dies with its process
     ");
     assert_eq!(environment.status().code, 0, "reading needs no lock");

@@ -160,7 +160,6 @@ fn json_has_all_of_it() {
           "3"
         ]
       },
-      "executionModel": "parallel",
       "executionOrder": "document-order",
       "maxParallelTasks": 4,
       "order": [

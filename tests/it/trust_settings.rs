@@ -73,7 +73,7 @@ fn a_project_loosens_nothing_until_the_user_accepts_it() {
         };
         assert_eq!(&all["settings"][key], expect, "{key}");
     }
-    assert_eq!(all["ignored"].as_object().unwrap().len(), 10, "{all}");
+    assert_eq!(all["ignored"].as_object().unwrap().len(), 8, "{all}");
     let shown = environment.done(&["config", "--origin"]);
     assert!(
         shown

@@ -138,9 +138,11 @@ pub fn change_setting(path: &Path, key: &str, value: Option<&Value>) -> Result<b
     if let Some(value) = value {
         SettingsLayer::default().set(key, value.clone())?;
     }
-    let there = file::read_text_if_there(path, CAP)?;
-    let empty = || format!("{:#}\n", json!({ "$schema": SCHEMA_URL }));
-    let old = there.clone().unwrap_or_else(empty);
+    let old = match file::read_text_if_there(path, CAP)? {
+        Some(text) => text,
+        None if value.is_none() => return Ok(kind_of(key).map(|_| false)?),
+        None => format!("{:#}\n", json!({ "$schema": SCHEMA_URL })),
+    };
     let (before, _) = parse_layer(path, &old)?;
     let mut after = before.clone();
     put_value(&mut after, key, value);

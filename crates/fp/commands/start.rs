@@ -381,7 +381,7 @@ fn report(
     text.push_str(&format!(", commits: {commits}\n{words}{next}\n"));
     let json = json!({
         "planId": state.plan_id, "session": run.terms.session, "builders": run.terms.builders,
-        "maxIterations": run.terms.max_iterations,
+        "maxIterations": run.terms.max_iterations, "scaledIterations": run.terms.scaled_iterations,
         "noCommit": run.terms.no_commit, "language": language, "checkout": run.terms.checkout,
         "completed": done, "failed": state.count(Status::Failed), "skipped": state.count(Status::Skipped),
         "total": total, "released": released,

@@ -3,13 +3,10 @@
 
 use std::path::Path;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::{DemoStage, stage};
 use crate::error::CommandError;
-
-/// The task whose builder stops half way, once.
-const STALLS: &str = "1.2";
 
 /// The builder's work on `task` in `iteration`: 2.1 succeeds on the second attempt, 2.2 never.
 fn work(task: &str, iteration: u64) -> (&'static str, &'static str) {
@@ -26,35 +23,17 @@ fn work(task: &str, iteration: u64) -> (&'static str, &'static str) {
 
 /// A builder claims, works and submits, unless there is nothing to claim or a verdict is due.
 pub(super) fn build_task(stage: &DemoStage, plan: &str, name: &str) -> Result<(), CommandError> {
-    let claim = || -> Result<Option<Value>, CommandError> {
-        let args = ["claim", plan, "--as", name, "--format", "json"];
-        let (text, status) = stage.fp_allowing(&args, &[0, 1, 3])?;
-        Ok(if status == 0 {
-            serde_json::from_str(&text).ok()
-        } else {
-            None
-        })
+    let args = ["claim", plan, "--as", name, "--format", "json"];
+    let (text, status) = stage.fp_allowing(&args, &[0, 1, 3])?;
+    let claim: Value = match status {
+        0 => serde_json::from_str(&text).unwrap_or_default(),
+        _ => return Ok(()),
     };
-    let Some(first) = claim()? else { return Ok(()) };
     let (task, iteration) = (
-        first["task"].as_str().unwrap_or_default(),
-        &first["iteration"],
+        claim["task"].as_str().unwrap_or_default(),
+        &claim["iteration"],
     );
     stage.step(name, &format!("claims task {task}, attempt {iteration}"));
-    if task == STALLS {
-        // It ends its turn; this is what the client would tell the hook.
-        let event = json!({
-            "hook_event_name": "TeammateIdle", "teammate_name": name, "agent_type": name,
-            "cwd": stage.folder(), "session_id": "demo",
-        });
-        if stage.hook("teammate-idle", &event)?.contains("\"block\"") {
-            stage.step(
-                name,
-                "stops in the middle, is nudged by the hook, and goes on",
-            );
-        }
-    }
-    let Some(claim) = claim()? else { return Ok(()) };
     let token = claim["claim"].as_str().unwrap_or_default();
     let (file, text) = work(task, iteration.as_u64().unwrap_or(1));
     let place = claim["worktree"].as_str().map_or(stage.folder(), Path::new);

@@ -23,35 +23,17 @@ const MAX_TURNS: usize = 60;
 /// unexpectedly.
 pub(crate) fn play(stage: &DemoStage) -> Result<PathBuf, CommandError> {
     let (plan, folder) = plan(stage)?;
-    stage.fp(&[
-        "run",
-        "start",
-        &plan,
-        "--builders",
-        "2",
-        "--max-iterations",
-        "2",
-    ])?;
+    stage.fp(&["start", &plan, "--builders", "2", "--max-iterations", "2"])?;
     lead(stage, &plan)?;
     stage.say("");
     stage.show(&stage.fp(&["status", &plan])?);
     stage.say("Commits, oldest first, each with its own task's files:");
-    stage.show(&commits(stage)?);
+    let log = ["log", "--reverse", "--name-only", "--format=%h  %s"];
+    stage.show(&stage.git(&log)?);
     // The plan's folder is one that git ignores.
     let page = folder.join("report.html");
     stage.fp(&["report", &plan, "--out", &page.to_string_lossy()])?;
     Ok(page)
-}
-
-/// One line a commit: hash, subject and files.
-fn commits(stage: &DemoStage) -> Result<String, CommandError> {
-    let log = stage.git(&["log", "--reverse", "--name-only", "--format=%x09%h  %s"])?;
-    let lines = log.split('\t').filter(|part| !part.is_empty()).map(|part| {
-        let mut parts = part.lines().filter(|line| !line.is_empty());
-        let head = parts.next().unwrap_or_default();
-        format!("{head}  ({})\n", parts.collect::<Vec<_>>().join(", "))
-    });
-    Ok(lines.collect())
 }
 
 /// Creates and approves the plan; returns its id and folder.

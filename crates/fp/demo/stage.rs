@@ -88,7 +88,7 @@ impl DemoStage {
     }
 
     pub(crate) fn git(&self, args: &[&str]) -> Result<String, CommandError> {
-        self.output(Path::new("git"), args, "", &[0])
+        self.output(Path::new("git"), args, &[0])
             .map(|(text, _)| text)
     }
 
@@ -102,7 +102,7 @@ impl DemoStage {
         args: &[&str],
         allowed: &[i32],
     ) -> Result<(String, i32), CommandError> {
-        self.output(&self.binary, args, "", allowed)
+        self.output(&self.binary, args, allowed)
     }
 
     /// Runs this program and parses the JSON that it prints; exit status 1, for findings, is fine.
@@ -115,12 +115,6 @@ impl DemoStage {
         })
     }
 
-    /// Sends `event` to a hook, and returns its answer.
-    pub(crate) fn hook(&self, name: &str, event: &Value) -> Result<String, CommandError> {
-        self.output(&self.binary, &["hook", name], &event.to_string(), &[0])
-            .map(|(text, _)| text)
-    }
-
     pub(crate) fn folder(&self) -> &Path {
         &self.folder
     }
@@ -130,7 +124,6 @@ impl DemoStage {
         &self,
         program: &Path,
         args: &[&str],
-        input: &str,
         allowed: &[i32],
     ) -> Result<(String, i32), CommandError> {
         let name = program.file_stem().unwrap_or_default().to_string_lossy();
@@ -155,7 +148,7 @@ impl DemoStage {
             head: 8 * 1024 * 1024,
             ..Limits::default()
         };
-        let answer = process::ask(command, input.as_bytes(), limits).map_err(|error| {
+        let answer = process::ask(command, b"", limits).map_err(|error| {
             CommandError::failed(format!("{shown} can't be run: {}", reason(&error))).hint(DOCTOR)
         })?;
         match answer.end {

@@ -53,9 +53,8 @@ fn a_run_without_an_end() {
 
 #[test]
 fn a_program_that_is_gone() {
-    let event = serde_json::json!({});
-    insta::assert_snapshot!(said(None, |stage| stage.hook("teammate-idle", &event)), @"
-    error: `fp hook teammate-idle` can't be run: no such file or directory
+    insta::assert_snapshot!(said(None, |stage| stage.fp(&["next"])), @"
+    error: `fp next` can't be run: no such file or directory
     hint: `fp doctor` says what is wrong with this installation
     ");
 }

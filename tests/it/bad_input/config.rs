@@ -44,24 +44,24 @@ fn every_command_names_the_fault_and_does_nothing() {
         before
     );
     environment.write(".fractal-planner/config.json", "{\n  \"noCommit\": tru\n}");
-    assert_snapshot!(environment.fp(&["next", PLAN]), @r"
+    assert_snapshot!(environment.fp(&["next", PLAN]), @"
     exit status: 2
     --- stderr
-    error: [ROOT]/work/.fractal-planner/config.json:2:18: not JSON: expected ident
+    error: [ROOT]/work/.fractal-planner/config.json:3:0: not JSON: expected ident
     hint: look for a missing or extra comma, quote or bracket just before it
     ");
     environment.write(".fractal-planner/config.json", "{\n  \"noCommit\": 1\n}");
-    assert_snapshot!(environment.fp(&["next", PLAN]), @r"
+    assert_snapshot!(environment.fp(&["next", PLAN]), @"
     exit status: 2
     --- stderr
-    error: [ROOT]/work/.fractal-planner/config.json:2:15: noCommit: expected a boolean, found integer `1`
-    hint: correct the value, or delete the line for the default
+    error: [ROOT]/work/.fractal-planner/config.json: noCommit: expected a boolean, found 1
+    hint: `fp config schema` says what each setting takes
     ");
     environment.write(".fractal-planner/config.json", "{\n  \"noComit\": true\n}");
-    assert_snapshot!(environment.fp(&["next", PLAN]), @r"
+    assert_snapshot!(environment.fp(&["next", PLAN]), @"
     exit status: 2
     --- stderr
-    error: [ROOT]/work/.fractal-planner/config.json:2:3: there is no setting `noComit`
+    error: [ROOT]/work/.fractal-planner/config.json: there is no setting `noComit`
     hint: did you mean `noCommit`?
     ");
     environment.write(".fractal-planner/config.json", "{}");

@@ -100,7 +100,8 @@ fn a_file_is_made_changed_and_left_as_it_was() {
     ");
     assert_snapshot!(environment.read(PROJECT), @r#"
     {
-      "$schema": "https://raw.githubusercontent.com/fractal-planner/fractal-planner/dist/settings.schema.json"
+      "$schema": "https://raw.githubusercontent.com/fractal-planner/fractal-planner/dist/settings.schema.json",
+      "nudge": {}
     }
     "#);
     assert_snapshot!(environment.fp(&["config", "unset", "nudge.maxRetries"]), @"

@@ -482,10 +482,9 @@ fn an_option_of_the_plugin_that_does_not_fit_is_told() {
     let options = r#"{"pluginConfigs": {"fp@fractal-planner": {"options": {"linear": 1}}}}"#;
     home.write(".claude/settings.json", options);
     assert_snapshot!(home.says("settings"), @"
-    error    settings     ~/.claude/settings.json:1:65:
-                          pluginConfigs.fp@fractal-planner.options.linear:
-                          expected a boolean, found integer `1`; correct the
-                          value, or delete the line for the default
+    error    settings     ~/.claude/settings.json: fp@fractal-planner:
+                          linear.enabled: expected a boolean, found 1; `fp config
+                          schema` says what each setting takes
     ");
 }
 
