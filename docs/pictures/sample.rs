@@ -116,7 +116,11 @@ impl Stage {
         )?;
         let agent = root.join("agent");
         fs::write(&agent, AGENT)?;
-        fp_host::platform::set_shared(&agent, true)?;
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt as _;
+            fs::set_permissions(&agent, fs::Permissions::from_mode(0o755))?;
+        }
         let start = [&*agent.to_string_lossy(), "{role}", "{prompt}", "{name}"];
         let settings = serde_json::json!({ "agents": {
             "builder": { "program": "scripted" }, "verifier": { "program": "scripted" },
