@@ -1,28 +1,21 @@
 //! `fp critique`: records a critic's judgement on every leaf, so that the program and not the model counts
 //! it.
 
-use fp_host::file;
-use fp_host::plan::OpenPlan;
 use std::collections::BTreeMap;
 
+use fp_host::file;
+use fp_host::plan::OpenPlan;
 use fp_plan::plan::parse;
-use fp_plan::settings::closest_name;
-use fp_plan::text::{clipped, counted};
-use fp_run::critique::{
-    CriticOpinion, CriticRemark, CriticVerdict, Critique, CritiqueItem, NotJudged, judge,
-};
+use fp_plan::text::counted;
+use fp_run::critique::{CriticVerdict, Critique, judge};
 use fp_run::run::approval;
 use fp_run::run::event::Event;
 use fp_run::run::planning::ROUNDS;
 use serde_json::json;
-use strum::VariantArray as _;
 
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
 use crate::source::PlanSource;
-
-/// Most characters of the input that an error repeats.
-const SHOWN: usize = 60;
 
 /// Record what a critic found in a task tree, or show it
 #[derive(Debug, clap::Subcommand)]
@@ -71,18 +64,24 @@ fn record(args: &RecordArgs, context: &Context) -> CommandResult {
     let source = PlanSource::open(context, Some(&args.plan))?;
     let plan = source.plan()?;
     source.refuse_running()?;
-    let opinion = opinion(args)?;
     let text = source.text()?;
     let is_first = plan.load()?.state.planning.rounds == 0;
     let before = if is_first { None } else { last_critique(plan)? };
-    let tree_hash = approval::hash(text.as_bytes());
-    let judged = judge(
-        &source.valid_tree(&text)?,
-        tree_hash,
-        &opinion,
-        before.as_ref(),
-    );
-    let judged = judged.map_err(|error| refused(&error, &source))?;
+    let warned = args
+        .warn
+        .iter()
+        .map(|text| (CriticVerdict::Warn, text.clone()));
+    let failed = args
+        .fail
+        .iter()
+        .map(|text| (CriticVerdict::Fail, text.clone()));
+    let remarks: Vec<_> = warned.chain(failed).collect();
+    let (tree, hash) = (source.valid_tree(&text)?, approval::hash(text.as_bytes()));
+    let passed = args.pass.iter().map(|id| id.trim().to_owned());
+    let passed: Vec<String> = passed.filter(|id| !id.is_empty()).collect();
+    let judged = judge(&tree, hash, &passed, &remarks, before.as_ref());
+    let judged =
+        judged.map_err(|error| CommandError::worded(&error, &error).about(plan.id().as_str()))?;
     let mut ledger = context.told(plan.lock()?);
     let critique = ledger.state().criticise(judged)?;
     let path = plan.folder.file("critique.md");
@@ -100,65 +99,6 @@ fn record(args: &RecordArgs, context: &Context) -> CommandResult {
     } else {
         Exit::Done
     })
-}
-
-fn opinion(args: &RecordArgs) -> Result<CriticOpinion, CommandError> {
-    let pass = args
-        .pass
-        .iter()
-        .map(|id| id.trim().to_owned())
-        .filter(|id| !id.is_empty())
-        .collect();
-    let warned = args
-        .warn
-        .iter()
-        .map(|text| remark(text, CriticVerdict::Warn));
-    let remarks = warned.chain(
-        args.fail
-            .iter()
-            .map(|text| remark(text, CriticVerdict::Fail)),
-    );
-    Ok(CriticOpinion {
-        pass,
-        remarks: remarks.collect::<Result<_, _>>()?,
-    })
-}
-
-fn remark(text: &str, verdict: CriticVerdict) -> Result<CriticRemark, CommandError> {
-    CriticRemark::parse(text, verdict).ok_or_else(|| {
-        CommandError::failed(format!("{:?} is no finding", clipped(text, SHOWN)))
-            .hint("write the leaf or `tree`, the item, a colon and what is wrong: '1.2 criteria: \"works\" is met by anything'")
-    })
-}
-
-fn refused(error: &NotJudged, source: &PlanSource) -> CommandError {
-    let hint = match error {
-        NotJudged::UnknownLeaf(_) | NotJudged::NoLeaf(_) => {
-            format!(
-                "`fp show {}` has the leaves; what concerns the whole tree is said of `tree`",
-                source.argument()
-            )
-        }
-        NotJudged::Both(_) => "a leaf passes only where nothing was found in it".to_owned(),
-        NotJudged::LeftOut(_) => {
-            "read them, and name each with --pass or in a finding, together with all that you have"
-                .to_owned()
-        }
-        NotJudged::UnknownItem(word) => meant(word),
-        NotJudged::NoText(_) | NotJudged::TooLong { .. } => {
-            "say what is wrong and what would mend it; name evidence as path:line".to_owned()
-        }
-    };
-    CommandError::refused(error).hint(hint)
-}
-
-/// A hint for a misspelt item: the closest item, or all of them.
-fn meant(word: &str) -> String {
-    let words = || CritiqueItem::VARIANTS.iter().map(|item| item.into_str());
-    match closest_name(word, words().map(str::to_owned)) {
-        Some(item) => format!("did you mean `{item}`?"),
-        None => format!("they are {}", words().collect::<Vec<_>>().join(", ")),
-    }
 }
 
 fn summary(critique: &Critique) -> String {

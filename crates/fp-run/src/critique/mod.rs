@@ -1,7 +1,8 @@
 //! Makes a critic's opinion of a task tree count: it must cover every leaf, and the verdict follows from its findings.
 //! The critic finds; the program decides.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -10,6 +11,7 @@ use strum::{EnumString, IntoStaticStr, VariantArray};
 use crate::run::approval::hash_of;
 use crate::run::planning::ROUNDS;
 use crate::run::{State, approval};
+use fp_plan::hint::{Exit, Hint};
 use fp_plan::plan::id::TaskId;
 use fp_plan::plan::{Plan, Task};
 use fp_plan::text::{clipped, counted, first_few, one_line};
@@ -91,205 +93,140 @@ impl fmt::Display for CriticFinding {
 }
 
 /// Maximum length of a finding's text, in characters.
-pub const MAX_TEXT: usize = 4000;
+const MAX_TEXT: usize = 4000;
 /// Maximum length of a title in a finding, in characters.
 const MAX_TITLE: usize = 120;
 /// Maximum number of leaves listed in an error.
 const NAMED: usize = 10;
-/// Maximum length of an id quoted in an error, in characters.
+/// Maximum length of an input quoted in an error, in characters.
 const SHOWN: usize = 60;
 /// Stands for the whole tree in place of a leaf's id.
 const TREE: &str = "tree";
-
-/// A critic's opinion as written.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct CriticOpinion {
-    /// Leaves without a finding.
-    pub pass: Vec<String>,
-    pub remarks: Vec<CriticRemark>,
-}
-
-/// A finding as written.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CriticRemark {
-    pub place: String,
-    pub item: String,
-    pub verdict: CriticVerdict,
-    pub text: String,
-}
-
-impl CriticRemark {
-    /// Reads `1.2 criteria: TEXT`; `None` for any other form.
-    pub fn parse(written: &str, verdict: CriticVerdict) -> Option<Self> {
-        let (head, text) = written.split_once(':')?;
-        let mut words = head.split_whitespace();
-        let (place, item) = (words.next()?.to_owned(), words.next()?.to_owned());
-        words.next().is_none().then(|| Self {
-            place,
-            item,
-            verdict,
-            text: text.to_owned(),
-        })
-    }
-}
 
 /// The reason why an opinion is not a complete critique.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NotJudged {
     #[error("the tree has no leaf {0:?}")]
     UnknownLeaf(String),
-    #[error("task {0} has subtasks: judge its leaves")]
-    NoLeaf(String),
     #[error("leaf {0} passes and has a finding")]
-    Both(TaskId),
-    #[error("{}", left_out(.0))]
-    LeftOut(Vec<TaskId>),
-    #[error("{0:?} is none of the seven items")]
-    UnknownItem(String),
-    #[error("the finding on {0} says nothing")]
-    NoText(String),
-    #[error("the finding on {place} has {length} characters: at most {MAX_TEXT} are taken")]
-    TooLong { place: String, length: usize },
+    Both(String),
+    #[error("not judged: {}", first_few(.0, NAMED))]
+    LeftOut(Vec<String>),
+    #[error("{0:?} is no finding")]
+    NoFinding(String),
 }
 
-fn left_out(leaves: &[TaskId]) -> String {
-    let ids: Vec<&str> = leaves.iter().map(TaskId::as_str).collect();
-    let (noun, verb) = if leaves.len() == 1 {
-        ("leaf", "is")
-    } else {
-        ("leaves", "are")
-    };
-    format!(
-        "{} {noun} {verb} not judged: {}",
-        ids.len(),
-        first_few(&ids, NAMED)
-    )
-}
-
-/// Converts `opinion` into the first critique of `plan`, a valid tree whose text has the hash `tree_hash`. A leaf that passed in `last`, the round before, and has
-/// not changed still passes where the opinion doesn't name it. Fails if it omits another leaf, names an unknown one, or
-/// contradicts itself.
-pub fn judge(
-    plan: &Plan,
-    tree_hash: String,
-    opinion: &CriticOpinion,
-    last: Option<&Critique>,
-) -> Result<Critique, NotJudged> {
-    let leaves = Leaves::of(plan);
-    let due: Option<HashSet<&str>> = last.map(|last| {
-        last.due_leaves(plan)
-            .into_iter()
-            .map(|(leaf, _)| &*leaf.id)
-            .collect()
-    });
-    let passed: HashSet<usize> = opinion
-        .pass
-        .iter()
-        .map(|id| leaves.number(id))
-        .collect::<Result<_, _>>()?;
-    let mut found = opinion
-        .remarks
-        .iter()
-        .map(|r| leaves.finding(r))
-        .collect::<Result<Vec<_>, _>>()?;
-    let faulty: HashSet<usize> = found.iter().filter_map(|(number, _)| *number).collect();
-    if let Some(&both) = passed.intersection(&faulty).min() {
-        return Err(NotJudged::Both(leaves.all[both].0.clone()));
-    }
-    let still_passes = |number: usize| {
-        due.as_ref()
-            .is_some_and(|due| !due.contains(leaves.all[number].0.as_str()))
-    };
-    let judged = |number: &usize| {
-        passed.contains(number) || faulty.contains(number) || still_passes(*number)
-    };
-    let missing: Vec<TaskId> = (0..leaves.all.len())
-        .filter(|n| !judged(n))
-        .map(|n| leaves.all[n].0.clone())
-        .collect();
-    if !missing.is_empty() {
-        return Err(NotJudged::LeftOut(missing));
-    }
-    found.sort_by_key(|(number, finding)| {
-        (std::cmp::Reverse(finding.verdict), *number, finding.item)
-    });
-    let all = leaves.all.iter().zip(plan.leaves()).enumerate();
-    let passing = all.filter(|(number, _)| !faulty.contains(number));
-    let passed = passing
-        .map(|(_, ((id, _), leaf))| (id.clone(), hash_of(leaf)))
-        .collect();
-    let findings = found.into_iter().map(|(_, finding)| finding).collect();
-    Ok(Critique {
-        passed,
-        ..Critique::of_findings(tree_hash, leaves.all.len(), findings)
-    })
-}
-
-/// The leaves of a tree, indexed by id.
-struct Leaves<'p> {
-    plan: &'p Plan<'p>,
-    /// Id and title, in the order of the tree.
-    all: Vec<(TaskId, &'p str)>,
-    numbers: HashMap<&'p str, usize>,
-}
-
-impl<'p> Leaves<'p> {
-    fn of(plan: &'p Plan<'p>) -> Self {
-        let id = |leaf: &Task| TaskId::new(&*leaf.id).expect("a valid tree has no other ids");
-        let all = plan
-            .leaves()
-            .map(|leaf| (id(leaf), &*leaf.description))
-            .collect();
-        let numbers = plan
-            .leaves()
-            .enumerate()
-            .map(|(number, leaf)| (&*leaf.id, number))
-            .collect();
-        Self { plan, all, numbers }
-    }
-
-    fn number(&self, id: &str) -> Result<usize, NotJudged> {
-        self.numbers.get(id).copied().ok_or_else(|| {
-            match self.plan.tasks.iter().any(|task| task.id == id) {
-                true => NotJudged::NoLeaf(clipped(id, SHOWN)),
-                false => NotJudged::UnknownLeaf(clipped(id, SHOWN)),
+impl Hint for NotJudged {
+    fn hint(&self) -> Option<Cow<'_, str>> {
+        Some(match self {
+            Self::UnknownLeaf(_) => {
+                "`fp show PLAN` has the leaves; what concerns the whole tree is said of `tree`".into()
+            }
+            Self::Both(_) => "a leaf passes only where nothing was found in it".into(),
+            Self::LeftOut(_) => {
+                "read them, and name each with --pass or in a finding, together with all that you have"
+                    .into()
+            }
+            Self::NoFinding(_) => {
+                let items = CritiqueItem::VARIANTS.iter().map(|item| item.into_str());
+                let items = items.collect::<Vec<_>>().join(", ");
+                format!(
+                    "write `LEAF ITEM: TEXT`, with a leaf's id or `tree`, and one of {items}; at most {MAX_TEXT} characters"
+                )
+                .into()
             }
         })
     }
 
-    /// Converts `remark` into a finding, with the number of its leaf.
-    fn finding(&self, remark: &CriticRemark) -> Result<(Option<usize>, CriticFinding), NotJudged> {
-        let number = match self.number(&remark.place) {
-            Err(NotJudged::UnknownLeaf(place)) if place.eq_ignore_ascii_case(TREE) => None,
-            found => Some(found?),
+    fn ends(&self) -> Exit {
+        Exit::Findings
+    }
+}
+
+/// Makes a critique of `plan`, a valid tree whose text has the hash `tree_hash`, from the ids of the leaves that `passed`
+/// and from `remarks`, each `LEAF ITEM: TEXT`. A leaf that passed in `last`, the round before, and has not changed still
+/// passes where nobody names it. Fails if another leaf is left out, an unknown one named, or one judged in both ways.
+pub fn judge(
+    plan: &Plan,
+    tree_hash: String,
+    passed: &[String],
+    remarks: &[(CriticVerdict, String)],
+    last: Option<&Critique>,
+) -> Result<Critique, NotJudged> {
+    let leaves: Vec<&Task> = plan.leaves().collect();
+    let known = |id: &str| {
+        let at = leaves.iter().position(|leaf| leaf.id == id);
+        at.ok_or_else(|| NotJudged::UnknownLeaf(clipped(id, SHOWN)))
+    };
+    let passed: BTreeSet<usize> = passed
+        .iter()
+        .map(|id| known(id))
+        .collect::<Result<_, _>>()?;
+    let mut found = Vec::new();
+    for (verdict, written) in remarks {
+        let (place, item, text) =
+            read_remark(written).ok_or_else(|| NotJudged::NoFinding(clipped(written, SHOWN)))?;
+        let at = match known(place) {
+            Err(_) if place.eq_ignore_ascii_case(TREE) => None,
+            at => Some(at?),
         };
-        let text = one_line(&remark.text);
-        let length = text.chars().count();
-        let place = || remark.place.clone();
-        if text.is_empty() {
-            return Err(NotJudged::NoText(place()));
-        }
-        if length > MAX_TEXT {
-            return Err(NotJudged::TooLong {
-                place: place(),
-                length,
-            });
-        }
-        let leaf = number.map(|number| &self.all[number]);
+        let title = at.map(|at| one_line(&leaves[at].description));
         let finding = CriticFinding {
-            task: leaf.map(|(id, _)| id.clone()),
-            title: leaf.map_or_else(String::new, |(_, title)| {
-                clipped(&one_line(title), MAX_TITLE)
-            }),
-            item: remark
-                .item
-                .parse()
-                .map_err(|_| NotJudged::UnknownItem(clipped(&remark.item, SHOWN)))?,
-            verdict: remark.verdict,
+            task: at.map(|at| id_of(leaves[at])),
+            title: title.map_or_else(String::new, |title| clipped(&title, MAX_TITLE)),
+            item,
+            verdict: *verdict,
             text,
         };
-        Ok((number, finding))
+        found.push((at, finding));
     }
+    let faulty: BTreeSet<usize> = found.iter().filter_map(|(at, _)| *at).collect();
+    if let Some(at) = passed.intersection(&faulty).next() {
+        return Err(NotJudged::Both(leaves[*at].id.to_string()));
+    }
+    let due: Option<HashSet<&str>> = last.map(|last| {
+        let due = last.due_leaves(plan).into_iter();
+        due.map(|(leaf, _)| &*leaf.id).collect()
+    });
+    let is_due = |leaf: &Task| due.as_ref().is_none_or(|due| due.contains(&*leaf.id));
+    let left_out = leaves
+        .iter()
+        .enumerate()
+        .filter(|(at, leaf)| !passed.contains(at) && !faulty.contains(at) && is_due(leaf));
+    let left_out: Vec<String> = left_out.map(|(_, leaf)| leaf.id.to_string()).collect();
+    if !left_out.is_empty() {
+        return Err(NotJudged::LeftOut(left_out));
+    }
+    found.sort_by_key(|(at, finding)| (std::cmp::Reverse(finding.verdict), *at, finding.item));
+    let passing = leaves
+        .iter()
+        .enumerate()
+        .filter(|(at, _)| !faulty.contains(at));
+    Ok(Critique {
+        passed: passing
+            .map(|(_, leaf)| (id_of(leaf), hash_of(leaf)))
+            .collect(),
+        ..Critique::of_findings(
+            tree_hash,
+            leaves.len(),
+            found.into_iter().map(|(_, finding)| finding).collect(),
+        )
+    })
+}
+
+fn id_of(leaf: &Task) -> TaskId {
+    TaskId::new(&*leaf.id).expect("a valid tree has no other ids")
+}
+
+/// Reads `1.2 criteria: TEXT`: the place, the item, and the text on one line.
+fn read_remark(written: &str) -> Option<(&str, CritiqueItem, String)> {
+    let (head, text) = written.split_once(':')?;
+    let [place, item] = head.split_whitespace().collect::<Vec<_>>()[..] else {
+        return None;
+    };
+    let text = one_line(text);
+    let fits = !text.is_empty() && text.chars().count() <= MAX_TEXT;
+    Some((place, item.parse().ok()?, text)).filter(|_| fits)
 }
 
 /// A recorded critique.
@@ -356,41 +293,27 @@ impl Critique {
 
     /// The text of `critique.md`, for the user and the next round.
     pub fn to_markdown(&self) -> String {
-        let mut page = format!(
-            "{}\n\nRound {} of {ROUNDS}\n",
-            self.verdict.into_str(),
-            self.round
-        );
-        if !self.findings.is_empty() {
-            page.push('\n');
-        }
-        page.push_str(&self.finding_list());
-        match self.passing() {
-            1 => page.push_str("\n1 leaf passes\n"),
-            passing => page.push_str(&format!("\n{passing} leaves pass\n")),
-        }
-        page
-    }
-
-    /// The findings as a list.
-    pub fn finding_list(&self) -> String {
-        self.findings.iter().map(CriticFinding::item_line).collect()
-    }
-}
-
-impl CriticFinding {
-    /// The finding as a list item, in the critic's own characters: the next tree takes its wording from here.
-    fn item_line(&self) -> String {
-        let place = match &self.task {
-            Some(task) => format!("{task} ({})", self.title),
-            None => "the tree".to_owned(),
-        };
+        let (verdict, round) = (self.verdict.into_str(), self.round);
         format!(
-            "- {} {place}, {}: {}\n",
-            self.verdict.into_str(),
-            self.item.into_str(),
-            self.text
+            "{verdict}\n\nRound {round} of {ROUNDS}\n\n{}\n{} of {} leaves pass\n",
+            self.finding_list(),
+            self.passing(),
+            self.leaves
         )
+        .replace("\n\n\n", "\n\n")
+    }
+
+    /// The findings as a list, in the critic's own characters: the next tree takes its wording from here.
+    pub fn finding_list(&self) -> String {
+        let lines = self.findings.iter().map(|finding| {
+            let place = match &finding.task {
+                Some(task) => format!("{task} ({})", finding.title),
+                None => "the tree".to_owned(),
+            };
+            let (verdict, item) = (finding.verdict.into_str(), finding.item.into_str());
+            format!("- {verdict} {place}, {item}: {}\n", finding.text)
+        });
+        lines.collect()
     }
 }
 
@@ -420,26 +343,15 @@ impl CritiqueLine {
 
 impl fmt::Display for CritiqueLine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            verdict,
-            round,
-            findings,
-            changed,
-        } = self;
-        let findings = if *findings == 0 {
-            String::new()
-        } else {
-            format!(", {}", counted(*findings, "finding"))
-        };
-        let since = if *changed {
-            "; the tree has changed since"
-        } else {
-            ""
+        let (verdict, round) = (self.verdict.into_str(), self.round);
+        let findings = counted(self.findings, "finding");
+        let since = match self.changed {
+            true => "; the tree has changed since",
+            false => "",
         };
         write!(
             f,
-            "critique: {} in round {round}{findings} (critique.md){since}",
-            verdict.into_str()
+            "critique: {verdict} in round {round}, {findings} (critique.md){since}"
         )
     }
 }
