@@ -177,11 +177,10 @@ pub(crate) fn run(args: NewArgs, context: &Context) -> CommandResult {
         goal,
         name,
         roadmap,
-        warning,
     } = PlanGoal::read(&args, context)?;
     let flags = flags(&args);
     let settings = context.settings_with(SettingOrigin::Plan, flags.clone())?;
-    let mut warnings: Vec<String> = git_warning(context).into_iter().chain(warning).collect();
+    let mut warnings: Vec<String> = git_warning(context).into_iter().collect();
     let (known, _) = context.own_plans(true)?;
     let interrupted = interrupted(&known, &mut warnings, context);
     let by = if args.auto {
@@ -255,7 +254,6 @@ pub(crate) struct PlanGoal {
     pub(crate) name: String,
     /// The layer that it makes.
     pub(crate) roadmap: Option<OfLayer>,
-    pub(crate) warning: Option<String>,
 }
 
 impl PlanGoal {
@@ -285,7 +283,6 @@ impl PlanGoal {
             goal: words.clone(),
             name: words,
             roadmap: None,
-            warning: None,
         })
     }
 }

@@ -24,7 +24,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use crate::commands::new::PlanGoal;
-use crate::context::{Context, Known};
+use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
 use crate::printer::{WIDTH, word_of};
 
@@ -80,9 +80,9 @@ struct RoadmapLayer {
     /// Its lines on the page.
     #[serde(skip)]
     text: String,
-    plans: Vec<LayerPlan>,
-    /// The furthest state of its plans.
     state: LayerState,
+    /// The latest of its furthest plans.
+    plan: Option<LayerPlan>,
     /// Makes its plan; only of a layer that is due.
     command: Option<String>,
 }
@@ -105,31 +105,8 @@ enum LayerState {
 #[serde(rename_all = "camelCase")]
 struct LayerPlan {
     plan_id: PlanId,
-    state: LayerState,
-    archived: bool,
     done: usize,
     total: usize,
-}
-
-impl LayerPlan {
-    fn new(state: &State, archived: bool) -> Self {
-        let (done, total) = (state.count(Status::Completed), state.tasks.len());
-        Self {
-            plan_id: state.plan_id.clone(),
-            state: match Phase::of(state) {
-                Phase::Finished | Phase::Cancelled if done == total => LayerState::Done,
-                Phase::Finished | Phase::Cancelled => LayerState::Stopped,
-                Phase::Planning | Phase::Approved | Phase::Running if archived => {
-                    LayerState::Stopped
-                }
-                Phase::Running => LayerState::Running,
-                Phase::Planning | Phase::Approved => LayerState::Planning,
-            },
-            archived,
-            done,
-            total,
-        }
-    }
 }
 
 /// A page, `.fractal-planner/roadmaps/ID.md` of the main checkout, which the user commits.
@@ -185,7 +162,8 @@ fn show_page(selector: Option<&str>, context: &Context) -> CommandResult {
         faults,
     } = &page;
     let total = layers.len();
-    let done = layers.iter().filter(|layer| layer.is_done()).count();
+    let is_done = |layer: &&RoadmapLayer| layer.state == LayerState::Done;
+    let done = layers.iter().filter(is_done).count();
     let json = json!({
         "roadmap": id, "path": path, "goal": goal, "layers": layers, "faults": faults, "done": done, "total": total,
     });
@@ -195,10 +173,13 @@ fn show_page(selector: Option<&str>, context: &Context) -> CommandResult {
     text.push('\n');
     text.extend(layers.iter().map(RoadmapLayer::lines));
     text += &format!("\n{done} of {} done\n", counted(total, "layer"));
-    let faults = faults.iter().map(|fault| format!("error: {fault}\n"));
-    text.extend(faults.map(|line| visible_line(line.trim_end()) + "\n"));
+    text.extend(
+        faults
+            .iter()
+            .map(|fault| visible_line(&format!("error: {fault}")) + "\n"),
+    );
     context.report(&json, &text)?;
-    Ok(match page.faults.is_empty() {
+    Ok(match faults.is_empty() {
         false => Exit::Findings,
         true if done < total && layers.iter().all(|layer| layer.command.is_none()) => {
             Exit::NothingReady
@@ -208,7 +189,6 @@ fn show_page(selector: Option<&str>, context: &Context) -> CommandResult {
 }
 
 /// The goal of a plan for the layer `id` of the roadmap that `selector` means, or else for the only layer that is due.
-/// Fails where the layer has a plan.
 pub(crate) fn layer_to_plan(
     selector: &str,
     id: Option<&TaskId>,
@@ -216,47 +196,33 @@ pub(crate) fn layer_to_plan(
     context: &Context,
 ) -> Result<PlanGoal, CommandError> {
     let page = RoadmapPage::open(Some(selector), context)?;
-    let show = format!("`fp roadmap show {}` shows its layers", page.id);
-    if !page.faults.is_empty() {
-        let faults = counted(page.faults.len(), "fault");
-        return Err(CommandError::refused(format!("{} has {faults}", page.id)).hint(show));
-    }
-    let is_due = |layer: &&RoadmapLayer| layer.command.is_some();
-    let layer = match id {
-        Some(id) => page.layer(id.as_str()).ok_or_else(|| {
-            CommandError::failed(format!("{} has no layer {id}", page.id)).hint(&show)
-        })?,
-        None if page.layers.iter().filter(is_due).count() == 1 => {
-            page.layers.iter().find(is_due).expect("it was counted")
-        }
-        None => {
-            return Err(CommandError::refused("no single layer is due").hint(&show));
-        }
+    let is_meant = |layer: &&RoadmapLayer| {
+        let is_named = id.is_none_or(|id| layer.id == id.as_str());
+        layer.command.is_some() && is_named
     };
-    if let Some(plan) = layer.plan().filter(|_| layer.state > LayerState::Stopped) {
-        let said = format!("layer {} already has a plan: {}", layer.id, plan.plan_id);
-        return Err(CommandError::refused(said)
-            .hint("`fp plans archive` puts a plan away; then the layer can have another"));
-    }
-    let missing = page.missing_before(layer);
-    let warning = format!(
-        "layer {} builds on layers that are not done: {}",
-        layer.id,
-        missing.join(", ")
-    );
-    let words = Some(words).filter(|words| !words.trim().is_empty());
-    let words = words.unwrap_or_else(|| layer.goal.clone());
+    let meant: Vec<&RoadmapLayer> = page.layers.iter().filter(is_meant).collect();
+    let [layer] = meant[..] else {
+        let due = match id {
+            Some(id) => format!("layer {id} is not due"),
+            None => format!("{} due, and one is needed", counted(meant.len(), "layer")),
+        };
+        return Err(CommandError::refused(due).hint(format!(
+            "`fp roadmap show {}` has those that are due",
+            page.id
+        )));
+    };
+    let words = match words.trim() {
+        "" => &layer.goal,
+        words => words,
+    };
+    let heading = format!("Layer {} of the roadmap {}", layer.id, page.id);
     Ok(PlanGoal {
         goal: format!(
-            "{}\n\nLayer {} of the roadmap {}: {}\n{}",
-            words.trim(),
-            layer.id,
-            page.id,
+            "{words}\n\n{heading}: {}\n{}",
             layer.title,
             layer.text.trim_end()
         ),
         name: layer.title.clone(),
-        warning: (!missing.is_empty()).then_some(warning),
         roadmap: Some(OfLayer {
             layer: TaskId::new(&*layer.id).map_err(CommandError::failed)?,
             id: page.id.clone(),
@@ -310,88 +276,65 @@ fn field<'l>(line: &'l str, label: &str) -> Option<&'l str> {
 /// What keeps plans from being made of `layers`.
 fn faults_in(layers: &[RoadmapLayer]) -> Vec<String> {
     if layers.is_empty() {
-        return vec![
-            "there is no layer: write one as `## [1] Title`, with its `- Goal:`".to_owned(),
-        ];
+        let form = "write one as `## [1] Title`, with its `- Goal:`";
+        return vec![format!("there is no layer: {form}")];
     }
     let mut faults = Vec::new();
-    let mut ids = HashSet::new();
-    for RoadmapLayer { id, goal, .. } in layers {
-        if let Err(error) = TaskId::new(&**id) {
-            faults.push(error.to_string());
-        }
-        if !ids.insert(&**id) {
+    for (at, layer) in layers.iter().enumerate() {
+        let id = &layer.id;
+        let is_above = |id: &String| layers[..at].iter().any(|above| above.id == *id);
+        if is_above(id) {
             faults.push(format!("there are two layers {id}"));
         }
-        if goal.is_empty() {
-            faults.push(format!(
-                "layer {id} has no `- Goal:`, which begins the goal of its plan"
-            ));
+        if layer.goal.is_empty() {
+            faults.push(format!("layer {id} has no `- Goal:` for its plan"));
         }
-    }
-    for RoadmapLayer { id, depends_on, .. } in layers {
-        let unknown = depends_on.iter().filter(|other| !ids.contains(&***other));
-        faults.extend(
-            unknown.map(|other| format!("layer {id} depends on {other}, which is no layer")),
-        );
-    }
-    // A layer is in reach once all before it are; what is left over waits for itself.
-    let mut waiting: Vec<&RoadmapLayer> = layers.iter().collect();
-    loop {
-        let is_waited_for = |id: &String| waiting.iter().any(|layer| layer.id == *id);
-        let left: Vec<&RoadmapLayer> = waiting
-            .iter()
-            .copied()
-            .filter(|layer| layer.depends_on.iter().any(is_waited_for))
-            .collect();
-        if left.len() == waiting.len() {
-            break;
-        }
-        waiting = left;
-    }
-    if !waiting.is_empty() {
-        let ids: Vec<&str> = waiting.iter().map(|layer| &*layer.id).collect();
-        faults.push(format!("layers wait for each other: {}", ids.join(", ")));
+        let unknown = layer.depends_on.iter().filter(|other| !is_above(other));
+        faults.extend(unknown.map(|other| format!("there is no layer {other} above layer {id}")));
     }
     faults
 }
 
 impl RoadmapLayer {
-    fn is_done(&self) -> bool {
-        self.state == LayerState::Done
-    }
-
-    /// The plan that decides its state: the latest of the furthest ones.
-    fn plan(&self) -> Option<&LayerPlan> {
-        self.plans.iter().max_by_key(|plan| plan.state)
-    }
-
     fn lines(&self) -> String {
-        let state = match self.state {
-            LayerState::None => "no plan".to_owned(),
-            state => word_of(state),
+        let title = fitted(&format!("[{}] {}", self.id, self.title), WIDTH - 2);
+        let state = match (&self.plan, self.state) {
+            (None, _) => "no plan".to_owned(),
+            (Some(plan), state) => {
+                let LayerPlan {
+                    plan_id,
+                    done,
+                    total,
+                } = plan;
+                format!("{}: {plan_id} ({done} of {total} done)", word_of(state))
+            }
         };
-        let mut text = format!(
-            "  {}\n",
-            fitted(&format!("[{}] {}", self.id, self.title), WIDTH - 2)
-        );
-        text += &match self.plan() {
-            Some(LayerPlan {
+        let next = self.command.as_ref();
+        let next = next.map_or_else(String::new, |command| format!("      next: {command}\n"));
+        format!("  {title}\n      {state}\n{next}")
+    }
+
+    /// Counts `plan`, one of its plans.
+    fn add_plan(&mut self, plan: &State, is_archived: bool) {
+        let (done, total) = (plan.count(Status::Completed), plan.tasks.len());
+        let state = match Phase::of(plan) {
+            Phase::Finished | Phase::Cancelled if done == total => LayerState::Done,
+            Phase::Finished | Phase::Cancelled => LayerState::Stopped,
+            Phase::Planning | Phase::Approved | Phase::Running if is_archived => {
+                LayerState::Stopped
+            }
+            Phase::Running => LayerState::Running,
+            Phase::Planning | Phase::Approved => LayerState::Planning,
+        };
+        if state >= self.state {
+            self.state = state;
+            let plan_id = plan.plan_id.clone();
+            self.plan = Some(LayerPlan {
                 plan_id,
                 done,
                 total,
-                archived,
-                ..
-            }) => {
-                let archived = if *archived { ", archived" } else { "" };
-                format!("      {state}: {plan_id} ({done} of {total} done{archived})\n")
-            }
-            None => format!("      {state}\n"),
-        };
-        text + &self
-            .command
-            .as_ref()
-            .map_or_else(String::new, |command| format!("      next: {command}\n"))
+            });
+        }
     }
 }
 
@@ -405,67 +348,45 @@ impl RoadmapPage {
         if !platform::real_path(&path).is_ok_and(|real| real.starts_with(&context.repo().root)) {
             return Err(FileError::Link { path }.into());
         }
-        let (goal, layers) = read_page(&file::read_text(&path, CAP)?);
+        let (goal, mut layers) = read_page(&file::read_text(&path, CAP)?);
+        let known = context.known_plans()?;
+        context.warn_of_unread(&known);
+        for plan in &known {
+            let of = plan.folder.layer().unwrap_or_else(|error| {
+                let id = plan.folder.id();
+                let note = format!("warning: plan {id} is left out: {error}");
+                context.printer.note(&note);
+                None
+            });
+            let (Some(of), Ok(state)) = (of.filter(|of| of.id == id), &plan.state) else {
+                continue;
+            };
+            let mut meant = layers
+                .iter_mut()
+                .filter(|layer| layer.id == of.layer.as_str());
+            if let Some(layer) = meant.next() {
+                layer.add_plan(state, plan.archived);
+            }
+        }
         let faults = faults_in(&layers);
-        let mut page = Self {
+        let done: HashSet<String> = layers
+            .iter()
+            .filter(|layer| layer.state == LayerState::Done)
+            .map(|layer| layer.id.clone())
+            .collect();
+        for layer in layers.iter_mut().filter(|_| faults.is_empty()) {
+            let is_ready = layer.depends_on.iter().all(|before| done.contains(before));
+            if is_ready && layer.state <= LayerState::Stopped {
+                layer.command = Some(format!("fp new --roadmap {id} --layer {}", layer.id));
+            }
+        }
+        Ok(Self {
             id,
             path,
             goal,
             layers,
             faults,
-        };
-        let known = context.known_plans()?;
-        context.warn_of_unread(&known);
-        for Known {
-            folder,
-            state,
-            archived,
-            ..
-        } in &known
-        {
-            let layer = folder.layer().unwrap_or_else(|error| {
-                context.printer.note(&format!(
-                    "warning: plan {} is left out: {error}",
-                    folder.id()
-                ));
-                None
-            });
-            let (Some(of), Ok(state)) = (layer.filter(|of| of.id == page.id), state) else {
-                continue;
-            };
-            let layer = page
-                .layers
-                .iter_mut()
-                .find(|known| known.id == of.layer.as_str());
-            if let Some(layer) = layer {
-                let plan = LayerPlan::new(state, *archived);
-                layer.state = layer.state.max(plan.state);
-                layer.plans.push(plan);
-            }
-        }
-        for at in 0..page.layers.len() {
-            let layer = &page.layers[at];
-            let is_due =
-                layer.state <= LayerState::Stopped && page.missing_before(layer).is_empty();
-            let command = format!("fp new --roadmap {} --layer {}", page.id, layer.id);
-            page.layers[at].command = (is_due && page.faults.is_empty()).then_some(command);
-        }
-        Ok(page)
-    }
-
-    fn layer(&self, id: &str) -> Option<&RoadmapLayer> {
-        self.layers.iter().find(|layer| layer.id == id)
-    }
-
-    /// The layers directly before `layer` that are not done.
-    fn missing_before<'l>(&self, layer: &'l RoadmapLayer) -> Vec<&'l str> {
-        let is_missing = |id: &&String| !self.layer(id).is_some_and(RoadmapLayer::is_done);
-        layer
-            .depends_on
-            .iter()
-            .filter(is_missing)
-            .map(String::as_str)
-            .collect()
+        })
     }
 }
 
@@ -476,22 +397,16 @@ fn page_path(repo: &Repo, id: &RoadmapId) -> PathBuf {
 /// The id of the page that is called `part`, or else of the only one that contains it.
 fn choose_id(repo: &Repo, part: &str) -> Result<RoadmapId, CommandError> {
     // Without the folder there is none.
-    let entries = fs::read_dir(repo.root.join(ROADMAPS))
-        .into_iter()
-        .flatten()
-        .flatten();
-    let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
-    let mut ids: Vec<RoadmapId> = names
-        .filter_map(|name| RoadmapId::new(name.strip_suffix(".md")?).ok())
-        .collect();
+    let entries = fs::read_dir(repo.root.join(ROADMAPS));
+    let names = entries.into_iter().flatten().flatten();
+    let names = names.filter_map(|entry| entry.file_name().into_string().ok());
+    let ids = names.filter_map(|name| RoadmapId::new(name.strip_suffix(".md")?).ok());
+    let mut ids: Vec<RoadmapId> = ids.collect();
     ids.sort();
-    let part = part.to_lowercase();
-    let matching: Vec<&RoadmapId> = ids
-        .iter()
-        .filter(|id| id.as_str().to_lowercase().contains(&part))
-        .collect();
+    let matching = ids.iter().filter(|id| id.as_str().contains(part));
+    let matching: Vec<&RoadmapId> = matching.collect();
     let whole = matching.iter().find(|id| id.as_str() == part);
-    match (whole, matching.as_slice()) {
+    match (whole, &matching[..]) {
         (Some(id), _) | (None, [id]) => Ok((*id).clone()),
         _ if ids.is_empty() => {
             Err(CommandError::failed("there is no roadmap")
@@ -499,11 +414,9 @@ fn choose_id(repo: &Repo, part: &str) -> Result<RoadmapId, CommandError> {
         }
         (None, matching) => {
             let listed: String = ids.iter().map(|id| format!("\n  {id}")).collect();
-            let matching = counted(matching.len(), "roadmap");
-            Err(
-                CommandError::failed(format!("{matching} match; there are:{listed}"))
-                    .hint("name a roadmap by its id or a part of it"),
-            )
+            let count = counted(matching.len(), "roadmap");
+            let error = CommandError::failed(format!("{count} match; there are:{listed}"));
+            Err(error.hint("name a roadmap by its id or a part of it"))
         }
     }
 }
