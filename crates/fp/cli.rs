@@ -367,11 +367,32 @@ fn gone_flag(message: &clap::Error) -> Option<CommandError> {
 }
 
 /// Flags of earlier versions, by command, and what to do without them.
-const GONE: [(&str, &str, &str); 4] = [
+const GONE: [(&str, &str, &str); 9] = [
     (
         "clarify",
         "--check",
         "submit the task: where only a command fails it, the user is asked about that command",
+    ),
+    (
+        "commit",
+        "--explain",
+        "without --message it says how a message is written here",
+    ),
+    (
+        "commit",
+        "--dry-run",
+        "without --message it shows the files and commits nothing",
+    ),
+    ("new", "--intent", "--mode says how much planning"),
+    (
+        "note",
+        "--spec",
+        "`fp note PLAN promote NUMBER` adds to the spec `learnt`",
+    ),
+    (
+        "specs",
+        "--strict",
+        "`fp specs list --format json` has the faults",
     ),
     (
         "note",

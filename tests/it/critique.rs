@@ -303,9 +303,7 @@ fn the_next_round_judges_what_has_changed() {
     );
     let refused = environment.record(&["--pass", "2,4"]);
     assert!(
-        refused
-            .stderr
-            .starts_with("error: not judged: 3\n"),
+        refused.stderr.starts_with("error: not judged: 3\n"),
         "{refused}"
     );
     let warned = environment.record(&["--pass", "2,4", "--warn", "3 scope: wide"]);
@@ -325,8 +323,7 @@ fn the_next_round_judges_what_has_changed() {
     environment.done(&["approve", PLAN, "--yes"]);
     let anew = environment.record(&["--pass", "3"]);
     assert!(
-        anew.stderr
-            .starts_with("error: not judged: 1, 2\n"),
+        anew.stderr.starts_with("error: not judged: 1, 2\n"),
         "{anew}"
     );
 }

@@ -162,11 +162,13 @@ fn flags_say_how_much_planning() {
         "full",
         &format!("pre-analysis {gated}"),
     );
-    let old = check(&["--intent", "refactoring", "Parse"], "pipeline", gated);
-    assert_eq!(
-        old["warnings"],
-        serde_json::json!(["--intent says nothing any more: --mode says how much planning"])
-    );
+    let old = environment.fp(&["new", "--intent", "refactoring", "Parse"]);
+    assert_snapshot!(old, @"
+    exit status: 2
+    --- stderr
+    error: `fp new` has no --intent any more
+    hint: --mode says how much planning
+    ");
 }
 
 #[test]

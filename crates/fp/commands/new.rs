@@ -49,7 +49,7 @@ pub(crate) struct NewArgs {
     #[arg(long, value_name = "LAYER", requires = "roadmap")]
     layer: Option<TaskId>,
     /// Plan from files instead: a plan of another system, or any texts; a folder or a file
-    #[arg(id = "path", long = "import", value_name = "PATH", conflicts_with_all = ["roadmap", "mode", "intent", "research_only"])]
+    #[arg(id = "path", long = "import", value_name = "PATH", conflicts_with_all = ["roadmap", "mode", "research_only"])]
     import: Option<PathBuf>,
     #[command(flatten)]
     part: PartArgs,
@@ -57,9 +57,6 @@ pub(crate) struct NewArgs {
     /// `pipeline` for one area, `full` for several areas or something new; `pipeline` by default
     #[arg(long, value_parser = PossibleValuesParser::new(Mode::VARIANTS.iter().map(|mode| mode.into_str())).try_map(|name| name.parse::<Mode>()))]
     mode: Option<Mode>,
-    /// Version 0.2 asked for the kind of work.
-    #[arg(long, hide = true)]
-    intent: Option<String>,
     /// Plan without questions: what would be asked is decided and recorded as an assumption
     #[arg(long)]
     auto: bool,
@@ -108,7 +105,7 @@ const GOAL_CAP: u64 = 1024 * 1024;
 /// Most notes of work for later that are shown.
 const MOST_DEBTS: usize = 10;
 /// The flags that a value follows.
-const VALUED: [&str; 4] = ["--mode", "--intent", "--max-complexity", "--import"];
+const VALUED: [&str; 3] = ["--mode", "--max-complexity", "--import"];
 /// The skill whose prompt has a goal.
 pub(crate) const PLAN_SKILL: &str = "/fp:plan";
 
@@ -188,9 +185,6 @@ pub(crate) fn run(args: NewArgs, context: &Context) -> CommandResult {
     } else {
         Decider::User
     };
-    if args.intent.is_some() {
-        warnings.push("--intent says nothing any more: --mode says how much planning".to_owned());
-    }
     let (path, record, import) = match &args.import {
         Some(path) => {
             let (path, record, import) = import_to_complete(path, flags, by, context)?;
