@@ -195,7 +195,7 @@ fn layers_become_plans_one_after_the_other() {
         serde_json::json!({ "id": ID, "layer": "1" })
     );
     assert_snapshot!(environment.roadmap(&["show"]), @"
-    exit status: 3
+    exit status: 0
     --- stdout
     Roadmap accounts-for-everybody-20261121
       .fractal-planner/roadmaps/accounts-for-everybody-20261121.md

@@ -61,7 +61,7 @@ enum RoadmapAction {
     },
     /// Show the layers of a roadmap, their states, and the commands that plan those that are due
     ///
-    /// Exit status 1 says that the page has a fault, 3 that something under way has to be done first.
+    /// Exit status 1 says that the page has a fault.
     #[command(aliases = ["check", "next"])]
     Show {
         /// The roadmap, by its id or a part of it; the only one by default.
@@ -179,12 +179,10 @@ fn show_page(selector: Option<&str>, context: &Context) -> CommandResult {
             .map(|fault| visible_line(&format!("error: {fault}")) + "\n"),
     );
     context.report(&json, &text)?;
-    Ok(match faults.is_empty() {
-        false => Exit::Findings,
-        true if done < total && layers.iter().all(|layer| layer.command.is_none()) => {
-            Exit::NothingReady
-        }
-        true => Exit::Done,
+    Ok(if faults.is_empty() {
+        Exit::Done
+    } else {
+        Exit::Findings
     })
 }
 
