@@ -75,7 +75,7 @@ fn the_worst_finding_is_the_verdict() {
     --- stderr
     note: written to .fractal-planner/plans/sample-20261121/critique.md
     ");
-    assert_snapshot!(environment.page(), @r"
+    assert_snapshot!(environment.page(), @"
     FAIL
 
     Round 1 of 3
@@ -83,7 +83,7 @@ fn the_worst_finding_is_the_verdict() {
     - FAIL 3 (Write part 3), criteria: met by anything
     - WARN 2 (Write part 2), hints: `b.txt` is *not* there
 
-    1 leaf passes
+    1 of 3 leaves pass
     ");
     environment.revise(1);
     assert_snapshot!(environment.record(&["--pass", "1,3", "--warn", "2 hints: still vague"]), @r"
@@ -103,12 +103,12 @@ fn the_worst_finding_is_the_verdict() {
     --- stderr
     note: written to .fractal-planner/plans/sample-20261121/critique.md
     ");
-    assert_snapshot!(environment.page(), @r"
+    assert_snapshot!(environment.page(), @"
     PASS
 
     Round 3 of 3
 
-    3 leaves pass
+    3 of 3 leaves pass
     ");
 }
 
@@ -180,7 +180,7 @@ fn it_is_shown_and_said_when_the_tree_has_changed() {
     }
     "#);
     environment.record(&["--pass", "1,2", "--fail", "3 scope: nobody asked for it"]);
-    assert_snapshot!(environment.fp(&["critique", "show", PLAN]), @r"
+    assert_snapshot!(environment.fp(&["critique", "show", PLAN]), @"
     exit status: 0
     --- stdout
     FAIL
@@ -189,7 +189,7 @@ fn it_is_shown_and_said_when_the_tree_has_changed() {
 
     - FAIL 3 (Write part 3), scope: nobody asked for it
 
-    2 leaves pass
+    2 of 3 leaves pass
     ");
     assert_snapshot!(environment.done(&["show", PLAN]).stdout, @r"
     root  Sample goal (5)
@@ -208,7 +208,7 @@ fn it_is_shown_and_said_when_the_tree_has_changed() {
     let planned = &environment.done(&["status", "--format", "json"]).json()["written"];
     assert_eq!(planned.to_string(), r#"["tasks.md","critique.md"]"#);
     environment.revise(1);
-    assert_snapshot!(environment.fp(&["critique", "show"]), @r"
+    assert_snapshot!(environment.fp(&["critique", "show"]), @"
     exit status: 0
     --- stdout
     FAIL
@@ -217,7 +217,7 @@ fn it_is_shown_and_said_when_the_tree_has_changed() {
 
     - FAIL 3 (Write part 3), scope: nobody asked for it
 
-    2 leaves pass
+    2 of 3 leaves pass
 
     The tree has changed since. To judge next:
 
@@ -405,12 +405,12 @@ fn json_has_all_of_it() {
 #[test]
 fn every_leaf_has_to_be_judged() {
     let environment = planned();
-    assert_snapshot!(environment.refused_critique(&[], 1), @r"
-    error: 3 leaves are not judged: 1, 2, 3
+    assert_snapshot!(environment.refused_critique(&[], 1), @"
+    error: not judged: 1, 2, 3
     hint: read them, and name each with --pass or in a finding, together with all that you have
     ");
-    assert_snapshot!(environment.refused_critique(&["--pass", "2", "--fail", "tree scope: wide"], 1), @r"
-    error: 2 leaves are not judged: 1, 3
+    assert_snapshot!(environment.refused_critique(&["--pass", "2", "--fail", "tree scope: wide"], 1), @"
+    error: not judged: 1, 3
     hint: read them, and name each with --pass or in a finding, together with all that you have
     ");
     assert_snapshot!(environment.refused_critique(&["--pass", "1,2,3", "--fail", "3 scope: wide"], 1), @r"
@@ -426,15 +426,18 @@ fn what_is_not_there_is_refused() {
     error: the tree has no leaf "4"
     hint: `fp show sample-20261121` has the leaves; what concerns the whole tree is said of `tree`
     "#);
-    assert_snapshot!(environment.refused_critique(&["--pass", "root"], 1), @r"
-    error: task root has subtasks: judge its leaves
+    assert_snapshot!(environment.refused_critique(&["--pass", "root"], 1), @r#"
+    error: the tree has no leaf "root"
     hint: `fp show sample-20261121` has the leaves; what concerns the whole tree is said of `tree`
-    ");
+    "#);
     assert_snapshot!(environment.refused_critique(&["--pass", "../../x"], 1), @r#"
     error: the tree has no leaf "../../x"
     hint: `fp show sample-20261121` has the leaves; what concerns the whole tree is said of `tree`
     "#);
-    assert_snapshot!(environment.refused_critique(&["--fail", "1 criterion: no"], 1), @"");
+    assert_snapshot!(environment.refused_critique(&["--fail", "1 criterion: no"], 1), @r#"
+    error: "1 criterion: no" is no finding
+    hint: write `LEAF ITEM: TEXT`, with a leaf's id or `tree`, and one of criteria, hints, scope, dependencies, coverage, circularity, guardrails; at most 4000 characters
+    "#);
     assert_snapshot!(environment.fp(&["critique", "record", "another", "--pass", "1"]), @r#"
     exit status: 2
     --- stderr
@@ -480,13 +483,13 @@ fn a_text_of_several_lines_is_one_line() {
     --- stderr
     note: written to .fractal-planner/plans/sample-20261121/critique.md
     ");
-    assert_snapshot!(environment.page(), @r"
+    assert_snapshot!(environment.page(), @"
     FAIL
 
     Round 1 of 3
 
     - FAIL 3 (Write part 3), guardrails: first # second [31m
 
-    2 leaves pass
+    2 of 3 leaves pass
     ");
 }

@@ -147,8 +147,8 @@ fn a_page_is_begun_and_says_how_to_go_on() {
     assert_snapshot!(environment.fp(&["new", "--roadmap", "log-20261121-2"]), @"
     exit status: 1
     --- stderr
-    error: accounts-for-everybody-with-log-20261121-2 has 1 fault
-    hint: `fp roadmap show accounts-for-everybody-with-log-20261121-2` shows its layers
+    error: 0 layers due, and one is needed
+    hint: `fp roadmap show accounts-for-everybody-with-log-20261121-2` has those that are due
     ");
 }
 
@@ -215,10 +215,15 @@ fn layers_become_plans_one_after_the_other() {
     assert_snapshot!(environment.fp(&["new", "--roadmap", "accounts", "--layer", "1"]), @"
     exit status: 1
     --- stderr
-    error: layer 1 already has a plan: accounts-20261121
-    hint: `fp plans archive` puts a plan away; then the layer can have another
+    error: layer 1 is not due
+    hint: `fp roadmap show accounts-for-everybody-20261121` has those that are due
     ");
-    assert_snapshot!(environment.fp(&["new", "--roadmap", ID, "--layer", "4"]), @"");
+    assert_snapshot!(environment.fp(&["new", "--roadmap", ID, "--layer", "4"]), @"
+    exit status: 1
+    --- stderr
+    error: layer 4 is not due
+    hint: `fp roadmap show accounts-for-everybody-20261121` has those that are due
+    ");
     environment.done(&["plans", "archive", "accounts-20261121"]);
     let again = environment
         .fp(&["new", "--roadmap", ID, "--format", "json", "My own words"])
@@ -235,8 +240,8 @@ fn layers_become_plans_one_after_the_other() {
     assert_snapshot!(environment.fp(&["new", "--roadmap", ID]), @"
     exit status: 1
     --- stderr
-    error: no single layer is due
-    hint: `fp roadmap show accounts-for-everybody-20261121` shows its layers
+    error: 2 layers due, and one is needed
+    hint: `fp roadmap show accounts-for-everybody-20261121` has those that are due
     ");
     environment.build_layer("2", 1);
     assert_snapshot!(environment.roadmap(&["show"]), @"
@@ -247,14 +252,14 @@ fn layers_become_plans_one_after_the_other() {
       Accounts for everybody
 
       [1] Accounts
-          done: accounts-20261121-2 (2 of 2 done)
+          done: accounts-20261121-3 (2 of 2 done)
       [2] Login
           running: login-20261121 (1 of 2 done)
       [3] Log
           no plan
           next: fp new --roadmap accounts-for-everybody-20261121 --layer 3
       [4] Report
-          stopped: report-20261121 (0 of 0 done, archived)
+          no plan
 
     1 of 4 layers done
     ");
@@ -269,14 +274,14 @@ fn layers_become_plans_one_after_the_other() {
       Accounts for everybody
 
       [1] Accounts
-          done: accounts-20261121-2 (2 of 2 done)
+          done: accounts-20261121-3 (2 of 2 done)
       [2] Login
           stopped: login-20261121 (1 of 2 done)
           next: fp new --roadmap accounts-for-everybody-20261121 --layer 2
       [3] Log
-          done: log-20261121 (2 of 2 done, archived)
+          done: log-20261121 (2 of 2 done)
       [4] Report
-          stopped: report-20261121 (0 of 0 done, archived)
+          no plan
 
     2 of 4 layers done
     ");
@@ -297,22 +302,11 @@ fn layers_become_plans_one_after_the_other() {
       ],
       "goal": "Somebody can log in",
       "id": "2",
-      "plans": [
-        {
-          "archived": false,
-          "done": 1,
-          "planId": "login-20261121",
-          "state": "stopped",
-          "total": 2
-        },
-        {
-          "archived": false,
-          "done": 2,
-          "planId": "login-20261121-2",
-          "state": "done",
-          "total": 2
-        }
-      ],
+      "plan": {
+        "done": 2,
+        "planId": "login-20261121-2",
+        "total": 2
+      },
       "state": "done",
       "title": "Login"
     }
@@ -499,10 +493,10 @@ fn what_is_no_roadmap() {
     hint: remove the link, or put the real folder in its place
 
     $ fp new --roadmap everybody --layer 9
-    exit status: 2
+    exit status: 1
     --- stderr
-    error: accounts-for-everybody-20261121 has no layer 9
-    hint: `fp roadmap show accounts-for-everybody-20261121` shows its layers
+    error: layer 9 is not due
+    hint: `fp roadmap show accounts-for-everybody-20261121` has those that are due
 
     $ fp new --roadmap everybody --layer ../x
     exit status: 2
