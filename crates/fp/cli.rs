@@ -96,8 +96,6 @@ enum Command {
     Join(commands::fleet::JoinArgs),
     Leave(commands::fleet::LeaveArgs),
     Fleet(commands::fleet::FleetArgs),
-    #[command(subcommand)]
-    Ci(commands::ci::CiArgs),
     Doctor(doctor::DoctorArgs),
     Config(commands::config::ConfigArgs),
     Hook(commands::hook::HookArgs),
@@ -182,7 +180,6 @@ impl Command {
             Self::Join(args) => commands::fleet::join(args, context),
             Self::Leave(args) => commands::fleet::leave(args, context),
             Self::Fleet(args) => commands::fleet::list(args, context),
-            Self::Ci(args) => commands::ci::run(args, context),
             Self::Doctor(args) => doctor::run(args, context),
             Self::Config(args) => commands::config::run(args, context),
             Self::Hook(args) => commands::hook::run(args, context),
@@ -443,6 +440,10 @@ const MEANT: [(&[&str], &str); 11] = [
     ),
     (&["stop", "abort", "kill"], "`fp cancel` ends the run"),
     (&["undo", "revert"], "`fp rollback PLAN TASK` undoes a task"),
+    (
+        &["ci"],
+        "docs/machines.md has a workflow of GitHub whose runners join a shared plan",
+    ),
     (
         &["debt"],
         "`fp note PLAN add 'DEBT: TEXT'` notes work for later, and `fp new` lists it",

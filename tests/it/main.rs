@@ -22,7 +22,6 @@ mod bundle;
 #[cfg(unix)]
 mod cheats;
 #[cfg(unix)]
-mod ci;
 mod clearance;
 #[cfg(unix)]
 mod comments;

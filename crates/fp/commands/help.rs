@@ -42,7 +42,7 @@ const GROUPS: [(&str, &[&str]); 6] = [
         "Project",
         &["config", "specs", "roadmap", "commit", "comments"],
     ),
-    ("Machines", &["share", "join", "leave", "fleet", "ci"]),
+    ("Machines", &["share", "join", "leave", "fleet"]),
     (
         "Set up",
         &[

@@ -4,7 +4,6 @@
 pub(crate) mod answer;
 pub(crate) mod approve;
 pub(crate) mod cancel;
-pub(crate) mod ci;
 pub(crate) mod claim;
 pub(crate) mod clarify;
 pub(crate) mod comments;
