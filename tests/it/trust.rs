@@ -359,36 +359,6 @@ fn a_log_of_somebody_else_ends_at_approval() {
     }
 }
 
-/// A log that `fp` 0.2 wrote has no codes, and neither has the consent to it.
-#[test]
-fn a_log_from_before_there_were_codes_is_taken_over_once() {
-    let environment = planned();
-    environment.start(&[]);
-    let log = format!(".fractal-planner/plans/{PLAN}/events.jsonl");
-    let code = regex::Regex::new(r#","code":"[0-9a-f]{64}""#).unwrap();
-    let uncoded = |text: &str| code.replace_all(text, "").into_owned();
-    let old = uncoded(&environment.read(&log));
-    let trust = fs::read_to_string(environment.trust_store()).unwrap();
-    fs::write(environment.trust_store(), uncoded(&trust)).unwrap();
-    fs::remove_file(environment.trust_store().with_file_name("key")).unwrap();
-    environment.write(&log, &old);
-    let claim = environment.claim("builder-1");
-    assert!(claim.is_some());
-    let new = environment.read(&log);
-    assert!(new.starts_with(&old) && new.contains("\"code\""), "{new}");
-    environment.done(&["next", PLAN]);
-    // From now on one without codes is anybody's.
-    for (forged, seq) in [
-        (with_line(&old, json!(["told"])), old.lines().count() + 1),
-        (new.replace("Write part 2", "Write port 2"), 1),
-    ] {
-        environment.write(&log, forged);
-        let refused = environment.fp(&["next", PLAN]);
-        let expect = format!("error: entry {seq} in the log");
-        assert!(refused.stderr.starts_with(&expect), "{refused}");
-    }
-}
-
 #[test]
 fn a_log_that_was_put_back_is_not_the_one_approved_last() {
     let environment = planned();

@@ -24,7 +24,7 @@ use fp_run::run::event::{Entry, Event, LOG_VERSION, SHARED_LOG_VERSION};
 use jiff::Timestamp;
 
 pub use self::chain::log_of_user;
-use self::chain::{Chain, LineOrigin};
+use self::chain::Chain;
 pub(crate) use self::reader::line_version;
 pub use self::reader::{
     ExaminedLedger, ExaminedLog, ExaminedSnapshot, LogLine, LogReader, Past, Portion,
@@ -34,11 +34,10 @@ pub use self::shared::Synced;
 use self::shared::Waiting;
 pub(crate) use self::snapshot::LogMark;
 
-use crate::clock;
 use crate::file::{self, FileError};
 use crate::fleet::FleetError;
 use crate::platform;
-use crate::trust::{self, Consent, ConsentSource, MachineKey, TrustError, TrustStore};
+use crate::trust::{self, MachineKey, TrustError};
 
 pub const LOG: &str = "events.jsonl";
 pub const SNAPSHOT: &str = "execution-state.json";
@@ -150,8 +149,6 @@ pub struct Loaded {
     mark: LogMark,
     /// The code of the log's last line.
     code: String,
-    /// True if this machine wrote the log before there were codes.
-    is_old: bool,
     /// Length of the log's whole lines in bytes; the rest is torn.
     whole: u64,
     /// True if the last of those lines lacks its newline.
@@ -171,7 +168,6 @@ impl Loaded {
             notices: Vec::new(),
             mark,
             code,
-            is_old: false,
             whole: mark.bytes,
             unended: false,
             replayed: false,
@@ -240,12 +236,7 @@ impl Store {
         if let Some(mut log) = log {
             log.read_to_end(&mut text).map_err(io_error(path))?;
         }
-        let Replayed {
-            state,
-            whole,
-            code,
-            is_old,
-        } = self.replay(&text, key.as_ref())?;
+        let Replayed { state, whole, code } = self.replay(&text, key.as_ref())?;
         let mut notices = Vec::new();
         if whole < text.len() {
             notices.push(torn_off(path, (text.len() - whole) as u64));
@@ -259,7 +250,6 @@ impl Store {
             notices,
             mark,
             code,
-            is_old,
             whole: whole as u64,
             unended,
             replayed,
@@ -272,41 +262,18 @@ impl Store {
         let path = self.log();
         let mut state = self.empty_state();
         let mut chain = Chain::new(key, &self.plan_id, "");
-        let trust = || TrustStore::around(&self.folder).ok();
-        let (mut has_codes, mut taken_over) = (false, None);
         let whole = whole_lines(text);
         for (i, line) in text[..whole].split(|b| *b == b'\n').enumerate() {
             let Some(entry) = line_entry(&path, i + 1, line, state.seq + 1)? else {
                 continue;
             };
-            let origin = chain.read(line);
-            state.apply_line(&entry, &chain.last, origin == LineOrigin::Own);
-            match origin {
-                LineOrigin::Own | LineOrigin::Foreign => has_codes = true,
-                LineOrigin::Uncoded => {
-                    let taken_over = taken_over.get_or_insert_with(|| {
-                        trust().and_then(|trust| trust.uncoded_logs(&self.plan_id).ok())
-                    });
-                    if taken_over
-                        .as_ref()
-                        .is_some_and(|codes| codes.contains(&chain.last))
-                    {
-                        state.foreign = None;
-                    }
-                }
-            }
-        }
-        let is_old = state.foreign.is_some()
-            && !has_codes
-            && trust().is_some_and(|trust| trust.approved_without_code(&state).unwrap_or(false));
-        if is_old {
-            state.foreign = None;
+            let is_own = chain.read(line);
+            state.apply_line(&entry, &chain.last, is_own);
         }
         Ok(Replayed {
             state,
             whole,
             code: chain.last,
-            is_old,
         })
     }
 
@@ -319,24 +286,6 @@ impl Store {
         // What was read without one counts as nobody's.
         self.remember(None);
         Ok(MachineKey::make(&folder)?)
-    }
-
-    /// The log that is about to grow. One that this machine wrote before there were codes is first bound to the trust store.
-    fn load_to_write(&self) -> Result<(MachineKey, Loaded), StoreError> {
-        let key = self.key_to_write()?;
-        let mut loaded = self.load()?;
-        if loaded.is_old {
-            let trust = TrustStore::around(&self.folder)?;
-            let log = Consent::Log {
-                plan: self.plan_id.clone(),
-                code: loaded.code.clone(),
-            };
-            for consent in [log, trust::consent_of(loaded.base())] {
-                trust.add(consent, ConsentSource::Command, clock::now())?;
-            }
-            loaded.is_old = false;
-        }
-        Ok((key, loaded))
     }
 
     /// The state of an empty log, as this machine sees it.
@@ -356,7 +305,8 @@ impl Store {
     /// the result is dropped or the process ends, however that happens.
     pub fn lock(&self, patience: Duration) -> Result<Ledger<'_>, StoreError> {
         let lock = acquire(&self.folder.join(LOCK), patience)?;
-        let (key, mut loaded) = self.load_to_write()?;
+        let key = self.key_to_write()?;
+        let mut loaded = self.load()?;
         if loaded.unended || loaded.whole < loaded.mark.bytes {
             let path = self.log();
             loaded.mark = mend(&path, loaded.whole, loaded.unended)?;
@@ -529,7 +479,6 @@ struct Replayed {
     whole: usize,
     /// The code of the last line.
     code: String,
-    is_old: bool,
 }
 
 /// A locked ledger; events can be appended as long as it lives.

@@ -66,12 +66,10 @@ pub enum Consent {
     Plan {
         plan: PlanId,
         tree: String,
-        /// The code of the entry that says so, which binds the log up to there; `None` from an `fp` whose logs had no codes.
+        /// The code of the entry that says so, which binds the log up to there.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         code: Option<String>,
     },
-    /// A log without codes that this machine wrote, up to the entry that would have this one.
-    Log { plan: PlanId, code: String },
     /// The plan was made here.
     Made { plan: PlanId },
     /// The plan is made from a prompt that asks for no review.
@@ -89,7 +87,6 @@ impl Consent {
     fn plan(&self) -> Option<&PlanId> {
         match self {
             Self::Plan { plan, .. }
-            | Self::Log { plan, .. }
             | Self::Made { plan }
             | Self::Auto { plan }
             | Self::Part { plan, .. } => Some(plan),
@@ -108,7 +105,7 @@ impl Consent {
                     code: wanted_code,
                 },
             ) => {
-                let is_same_log = code.is_none() || wanted_code.is_none() || code == wanted_code;
+                let is_same_log = wanted_code.is_none() || code == wanted_code;
                 plan == wanted_plan && tree == wanted_tree && is_same_log
             }
             _ => self == wanted,
@@ -374,24 +371,6 @@ impl TrustStore {
             .iter()
             .filter_map(|line| line.consent.plan().cloned())
             .collect())
-    }
-
-    /// The codes that the last entries of logs of `plan` would have which this machine wrote without codes.
-    pub(crate) fn uncoded_logs(&self, plan: &PlanId) -> Result<BTreeSet<String>, TrustError> {
-        let consents = self.lines()?.into_iter().map(|line| line.consent);
-        Ok(consents
-            .filter_map(|consent| match consent {
-                Consent::Log { plan: of, code } if of == *plan => Some(code),
-                _ => None,
-            })
-            .collect())
-    }
-
-    /// True if the user approved what `state` has when logs had no codes yet, and nothing of its plan since.
-    pub(crate) fn approved_without_code(&self, state: &State) -> Result<bool, TrustError> {
-        let last = self.last_approval(&state.plan_id)?.map(|line| line.consent);
-        let is_old = |last: &Consent| matches!(last, Consent::Plan { code: None, .. });
-        Ok(last.is_some_and(|last| is_old(&last) && last.covers(&consent_needed(state))))
     }
 
     fn last_approval(&self, plan: &PlanId) -> Result<Option<TrustLine>, TrustError> {

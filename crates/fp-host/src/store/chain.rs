@@ -19,15 +19,6 @@ pub(super) struct Chain<'k> {
     pub(super) last: String,
 }
 
-/// A line of a log, as the chain sees it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum LineOrigin {
-    Own,
-    /// It has no code, as an older `fp` wrote it.
-    Uncoded,
-    Foreign,
-}
-
 impl<'k> Chain<'k> {
     /// The chain of a log of `plan` whose last line has the code `last`; empty at the beginning.
     pub(super) fn new(key: Option<&'k MachineKey>, plan: &'k PlanId, last: &str) -> Self {
@@ -38,15 +29,11 @@ impl<'k> Chain<'k> {
         }
     }
 
-    /// Goes on to `line`. Without a key nothing is known to be this machine's.
-    pub(super) fn read(&mut self, line: &[u8]) -> LineOrigin {
+    /// Goes on to `line`; true if this machine wrote it. Without a key nothing is known to be its own.
+    pub(super) fn read(&mut self, line: &[u8]) -> bool {
         let (body, code) = parts_of(line);
         let due = self.go_on(body);
-        match (due, code) {
-            (Some(due), Some(code)) if due.as_bytes() == code => LineOrigin::Own,
-            (_, None) => LineOrigin::Uncoded,
-            (_, Some(_)) => LineOrigin::Foreign,
-        }
+        due.is_some_and(|due| code == Some(due.as_bytes()))
     }
 
     /// `line` as this machine writes it next.

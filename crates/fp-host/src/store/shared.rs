@@ -17,7 +17,7 @@ use jiff::Timestamp;
 
 use super::snapshot::{self, LogMark};
 use super::{
-    Chain, LOCK, Ledger, LineOrigin, Loaded, SNAPSHOT, Store, StoreError, acquire, append_at,
+    Chain, LOCK, Ledger, Loaded, SNAPSHOT, Store, StoreError, acquire, append_at,
     io_error, mend, open, readable_key, reader,
 };
 use crate::file;
@@ -308,7 +308,8 @@ impl Store {
         mut member: Membership,
         news: News,
     ) -> Result<Synced, StoreError> {
-        let (key, loaded) = self.load_to_write()?;
+        let key = self.key_to_write()?;
+        let loaded = self.load()?;
         let mut chain = Chain::new(Some(&key), &self.plan_id, &loaded.code);
         let landed = member
             .in_flight
@@ -379,7 +380,7 @@ impl Store {
             .split(|byte| *byte == b'\n')
             .zip(before + 1..);
         let key = readable_key();
-        let is_own = |line| self.waiting_chain(key.as_ref()).read(line) == LineOrigin::Own;
+        let is_own = |line| self.waiting_chain(key.as_ref()).read(line);
         let mut entries: Vec<Entry> = Vec::new();
         for (line, number) in lines.filter(|(line, _)| !line.trim_ascii().is_empty()) {
             let entry: Entry = serde_json::from_slice(line).map_err(|error| StoreError::Line {

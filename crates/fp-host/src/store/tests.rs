@@ -272,7 +272,7 @@ fn an_entry_that_this_machine_did_not_write_is_found_where_it_is() {
         Some(2),
     );
     let all = lines.iter().map(|line| uncoded(line)).collect();
-    foreign("of an older fp, and never approved", all, Some(1));
+    foreign("without any code", all, Some(1));
     let code = |line: &str| line.split_once("\"code\":").unwrap().1.to_owned();
     let swapped =
         |lines: &mut Vec<String>| lines[1] = lines[1].replace(&code(&lines[1]), &code(&lines[2]));
