@@ -210,7 +210,7 @@ impl OpenPlan {
         })
     }
 
-    /// Takes in what other machines have done with a shared plan. Returns what the user should know.
+    /// Takes in what other machines have done, if the plan is shared. Returns what the user should know.
     pub fn sync(&self) -> Result<Vec<String>, StoreError> {
         let synced = self.store.sync(SYNC_PATIENCE)?;
         self.keep_lost(&synced);
@@ -231,12 +231,7 @@ impl OpenPlan {
 
     /// The commit that the next task is built on.
     pub fn newest(&self, state: &State) -> Result<Oid, RunError> {
-        match self
-            .store
-            .membership()
-            .map_err(StoreError::from)?
-            .filter(|_| state.is_shared())
-        {
+        match self.store.membership().map_err(StoreError::from)? {
             Some(member) => Ok(member.tip),
             None => Ok(self.checkout(state)?.head()?.commit),
         }

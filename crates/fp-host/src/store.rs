@@ -23,8 +23,8 @@ use fp_run::run::State;
 use fp_run::run::event::{Entry, Event, LOG_VERSION, SHARED_LOG_VERSION};
 use jiff::Timestamp;
 
-pub use self::chain::log_of_user;
 use self::chain::Chain;
+pub use self::chain::log_of_user;
 pub(crate) use self::reader::line_version;
 pub use self::reader::{
     ExaminedLedger, ExaminedLog, ExaminedSnapshot, LogLine, LogReader, Past, Portion,
@@ -203,9 +203,7 @@ impl Store {
             .map_or(Ok(LogMark::default()), LogMark::of)
             .map_err(io_error(&path))?;
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_current = |loaded: &&Loaded| {
-            loaded.mark == mark && (!loaded.state.is_shared() || self.waits_still(loaded))
-        };
+        let is_current = |loaded: &&Loaded| loaded.mark == mark && self.waits_still(loaded);
         if let Some(loaded) = known.as_ref().filter(is_current) {
             return Ok(loaded.clone());
         }

@@ -194,11 +194,7 @@ pub enum TrustError {
     OtherLog(PlanId),
     /// The log has an entry that came by a pull, a merge or an editor.
     #[error("entry {seq} in the log of {plan} was not written by fp on this machine")]
-    ForeignEntry {
-        plan: PlanId,
-        seq: u64,
-        is_shared: bool,
-    },
+    ForeignEntry { plan: PlanId, seq: u64 },
 }
 
 impl TrustError {
@@ -207,7 +203,6 @@ impl TrustError {
         Some(Self::ForeignEntry {
             plan: state.plan_id.clone(),
             seq: state.foreign?,
-            is_shared: state.is_shared(),
         })
     }
 }
@@ -243,21 +238,10 @@ impl Hint for TrustError {
                 )
                 .into(),
             ),
-            Self::ForeignEntry {
-                plan,
-                is_shared: true,
-                ..
-            } => Some(
-                format!(
-                    "put its events.jsonl back as it was, or take the log from the remote again: `fp leave {plan}`, then \
-                     `fp join {plan}`"
-                )
-                .into(),
-            ),
             Self::ForeignEntry { plan, .. } => Some(
                 format!(
                     "put its events.jsonl back as it was, or run `fp approve {plan}`, which keeps that log aside and \
-                     begins a new one with the tree alone"
+                     begins a new one with the tree alone; of a shared plan, `fp leave` and `fp join` take it anew"
                 )
                 .into(),
             ),

@@ -29,7 +29,7 @@ pub(crate) fn run(args: RollbackArgs, context: &Context) -> CommandResult {
         (None, _) => without_commit(&prepared),
         (Some(commit), None) => format!("what commit {} did was gone already", commit.short()),
         (Some(commit), Some(revert)) => {
-            let is_gone = prepared.files().is_empty();
+            let is_gone = prepared.files.is_empty();
             let undone = if is_gone {
                 "had been undone"
             } else {
@@ -39,7 +39,7 @@ pub(crate) fn run(args: RollbackArgs, context: &Context) -> CommandResult {
         }
     };
     text.push('\n');
-    for file in prepared.files() {
+    for file in &prepared.files {
         text.push_str(&format!("  {file}\n"));
     }
     text.push_str(&waiting(&prepared.waiting));
@@ -50,12 +50,12 @@ pub(crate) fn run(args: RollbackArgs, context: &Context) -> CommandResult {
         .map(|(id, status)| json!({ "id": id, "status": status }));
     let json = json!({
         "task": args.task, "commit": prepared.commit, "revert": revert,
-        "files": prepared.files(), "waiting": waiting.collect::<Vec<_>>(),
+        "files": prepared.files, "waiting": waiting.collect::<Vec<_>>(),
     });
     context.report(&json, &text)
 }
 
-fn without_commit(prepared: &Prepared) -> String {
+fn without_commit(prepared: &Prepared<'_>) -> String {
     let note = prepared
         .note
         .as_ref()

@@ -321,7 +321,7 @@ impl Git {
     }
 
     /// Resets the index entries of `paths` to HEAD.
-    pub(super) fn take_back<'p>(
+    pub(crate) fn take_back<'p>(
         &self,
         paths: impl IntoIterator<Item = &'p RepoPath>,
     ) -> Result<(), GitError> {

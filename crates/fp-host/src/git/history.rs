@@ -95,6 +95,18 @@ impl Git {
             .and_then(|hash| hash.parse().ok()))
     }
 
+    /// The message of `git revert` for `commit`. One process.
+    ///
+    /// # Errors
+    /// Git fails.
+    pub(crate) fn revert_message(&self, commit: &Oid) -> Result<String, GitError> {
+        let options = ["--max-count=1", "--format=%s"];
+        let output = self.log(&options, commit.as_str()).output()?;
+        let subject = String::from_utf8_lossy(&output);
+        let subject = subject.trim_end_matches(['\0', '\n']);
+        Ok(format!("Revert \"{subject}\"\n\n{}\n", reverts(commit)))
+    }
+
     /// True if the repository has the commit `id`. One process.
     ///
     /// # Errors
@@ -235,7 +247,7 @@ fn logged(call: GitCall) -> Result<Vec<u8>, GitError> {
 }
 
 /// The sentence that marks a revert of `commit`.
-pub(super) fn reverts(commit: &Oid) -> String {
+fn reverts(commit: &Oid) -> String {
     format!("This reverts commit {commit}.")
 }
 

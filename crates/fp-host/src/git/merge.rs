@@ -48,7 +48,20 @@ impl Git {
         files: &[RepoPath],
         onto: &Oid,
     ) -> Result<Merge, GitError> {
-        let theirs = self.commit_object(&self.tree_with(base, tree, files)?, base)?;
+        let tree = self.tree_with(base, tree, files)?;
+        self.merge_commit(&self.commit_object(tree.as_str(), base)?, onto)
+    }
+
+    /// Takes the change of `commit` out of `onto`, which contains it. Four processes.
+    pub(crate) fn undo(&self, commit: &Oid, onto: &Oid) -> Result<Merge, GitError> {
+        let before = match self.parent(commit) {
+            Ok(parent) => format!("{parent}^{{tree}}"),
+            Err(_) => self.empty_tree()?.to_string(),
+        };
+        self.merge_commit(&self.commit_object(&before, commit)?, onto)
+    }
+
+    fn merge_commit(&self, theirs: &Oid, onto: &Oid) -> Result<Merge, GitError> {
         let call = self.call(&[
             "merge-tree",
             "--write-tree",
@@ -102,10 +115,10 @@ impl Git {
     }
 
     /// Commits `tree` on `parent` without any ref.
-    fn commit_object(&self, tree: &Oid, parent: &Oid) -> Result<Oid, GitError> {
+    fn commit_object(&self, tree: &str, parent: &Oid) -> Result<Oid, GitError> {
         let call = self.call(&[
             "commit-tree",
-            tree.as_str(),
+            tree,
             "-p",
             parent.as_str(),
             "-m",
@@ -168,6 +181,12 @@ impl Git {
             }
         }
         Ok(unlike)
+    }
+
+    pub(super) fn empty_tree(&self) -> Result<Oid, GitError> {
+        self.call(&["hash-object", "-t", "tree", "--stdin"])
+            .input(Vec::new())
+            .oid()
     }
 
     /// A temporary folder with an index, [`INDEX`], of `tree`, a tree or a commit.

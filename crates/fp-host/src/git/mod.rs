@@ -9,7 +9,6 @@ mod diff;
 mod history;
 mod merge;
 mod remote;
-mod revert;
 mod status;
 mod tree;
 mod worktree;
@@ -39,7 +38,6 @@ pub use history::GitCommit;
 pub use merge::Merge;
 pub(crate) use merge::is_same;
 pub use remote::{LedgerCommit, Pushed, RefUpdate};
-pub use revert::{Undo, Undoing};
 pub use status::{EntryState, GitHead, Operation, StatusEntry, WorkingTreeStatus};
 pub use tree::Snapshot;
 

@@ -60,30 +60,24 @@ pub fn settle(
     let (mut settled, mut tries) = (Vec::new(), 0);
     loop {
         let begun = Instant::now();
-        let state = plan.load()?.state;
-        if state.foreign.is_some() {
-            plan.agreed_commands(&state)?;
-        }
-        if state.is_shared() {
-            // The commit is made on the newest one of all machines.
-            plan.sync()?;
-            plan.agreed_commands(&plan.load()?.state)?;
-            follow_branch(plan)?;
-        }
+        // The commit is made on the newest one of all machines.
+        plan.sync()?;
+        plan.agreed_commands(&plan.load()?.state)?;
+        follow_branch(plan)?;
         let Some(task) = due(&plan.load()?.state).cloned() else {
             return Ok(settled);
         };
-        match (Settling {
+        let settling = Settling {
             plan,
             id: &task.leaf.id,
             now: &now,
-        })
-        .complete(&task, &lock)
-        {
+        };
+        match settling.complete(&task, &lock) {
             Err(error) if error.ends() == Exit::Overtaken && tries < fleet::TRIES => {
                 tries += 1;
                 fleet::pause(tries, begun.elapsed());
             }
+            Err(RunError::InTheWay(reason)) => settled.push(settling.ask(&reason)?),
             completed => settled.push(completed?),
         }
     }
@@ -132,10 +126,8 @@ impl Settling<'_> {
         let Self { plan, id, .. } = *self;
         let state = plan.load()?.state;
         if state.terms().no_commit {
-            return match bring(plan, &state, task) {
-                Err(RunError::InTheWay(reason)) => self.ask(&reason),
-                brought => brought.and_then(|()| self.done(None, "commits are off")),
-            };
+            bring(plan, &state, task)?;
+            return self.done(None, "commits are off");
         }
         let mut files = paths(task.changed());
         let Some(measured) = task.measured().filter(|_| !files.is_empty()) else {
@@ -158,7 +150,6 @@ impl Settling<'_> {
             Some(owner) => match integrate(plan, &git, task)? {
                 Integration::Ready(incoming) => Some(*incoming),
                 Integration::Nothing => return self.nothing_left(&git, task),
-                Integration::Blocked(reason) => return self.ask(&reason),
                 Integration::Conflict(conflict) => return self.send_back(&conflict, owner),
             },
         };
@@ -287,7 +278,6 @@ fn bring(plan: &OpenPlan, state: &State, task: &TaskState) -> Result<(), RunErro
     match integrate(plan, &plan.checkout(state)?, task)? {
         Integration::Nothing => Ok(()),
         Integration::Ready(incoming) => incoming.place().map(drop),
-        Integration::Blocked(reason) => Err(RunError::InTheWay(reason)),
         Integration::Conflict(conflict) => Err(RunError::InTheWay(conflict.feedback)),
     }
 }

@@ -12,7 +12,7 @@ use fp_plan::repo_path::RepoPath;
 use fp_run::run::event::Base;
 use fp_run::run::state::TaskState;
 use fp_run::verification::GitSurroundings;
-use fp_run::verification::change::{ChangeStatus, FileKind};
+use fp_run::verification::change::{Change, ChangeStatus, FileKind};
 
 use super::worktree::Worktrees;
 use super::{RunError, paths};
@@ -29,8 +29,6 @@ pub(super) enum Integration<'p> {
     Ready(Box<Incoming<'p>>),
     /// HEAD has it already.
     Nothing,
-    /// The user has to settle something first.
-    Blocked(String),
     /// It conflicts with commits made meanwhile.
     Conflict(Conflict<'p>),
 }
@@ -71,6 +69,9 @@ struct Place {
 
 /// Merges the change of `task` from its worktree onto HEAD of `git`, the user's checkout, without touching
 /// anything of the user's.
+///
+/// # Errors
+/// [`RunError::InTheWay`] if the user has to settle something first.
 pub(super) fn integrate<'p>(
     plan: &'p OpenPlan,
     git: &Git,
@@ -83,7 +84,7 @@ pub(super) fn integrate<'p>(
     let (began, tree) = (base.head.parse()?, measured.tree.parse()?);
     let head = git.head()?.commit;
     if head != began && !git.contains(&began)? {
-        return Ok(Integration::Blocked(format!(
+        return Err(RunError::InTheWay(format!(
             "the task began on commit {}, which is not in what is checked out: the branch was switched, or its \
              history rewritten",
             began.short()
@@ -106,59 +107,10 @@ pub(super) fn integrate<'p>(
             }));
         }
     };
-    let changes = git.diff(&head, &merged)?;
-    if changes.is_empty() {
-        return Ok(Integration::Nothing);
-    }
-    if let Some(change) = changes
-        .iter()
-        .find(|change| change.kind == FileKind::Submodule)
-    {
-        return Ok(Integration::Blocked(format!(
-            "{} is a submodule, which is not brought over",
-            change.path
-        )));
-    }
-    let places = changes.iter().flat_map(|change| {
-        let from = change.ends().skip(1).map(|from| Place {
-            path: from.clone(),
-            was: true,
-            is: false,
-        });
-        let (was, is) = match change.status {
-            ChangeStatus::Added | ChangeStatus::Renamed { .. } => (false, true),
-            ChangeStatus::Deleted => (true, false),
-            _ => (true, true),
-        };
-        from.chain([Place {
-            path: change.path.clone(),
-            was,
-            is,
-        }])
-        .collect::<Vec<_>>()
-    });
-    let placed = Placed {
-        git: git.clone(),
-        head,
-        tree: merged,
-        files: places.collect(),
-    };
-    let stage = worktrees.temporary()?;
-    let there: Vec<&RepoPath> = placed
-        .files
-        .iter()
-        .filter(|f| f.is)
-        .map(|f| &f.path)
-        .collect();
-    git.export(&placed.tree, &there, stage.path())?;
-    if let Some(reason) = placed.in_the_way(stage.path())? {
-        return Ok(Integration::Blocked(reason));
-    }
-    Ok(Integration::Ready(Box::new(Incoming {
-        worktrees,
-        stage,
-        placed,
-    })))
+    Ok(match Incoming::stage(worktrees, git, head, merged)? {
+        Some(incoming) => Integration::Ready(Box::new(incoming)),
+        None => Integration::Nothing,
+    })
 }
 
 impl Conflict<'_> {
@@ -176,7 +128,68 @@ impl Conflict<'_> {
     }
 }
 
-impl Incoming<'_> {
+impl<'p> Incoming<'p> {
+    /// Stages what turns `head`, which `git` has checked out, into `tree`; `None` if that is nothing.
+    ///
+    /// # Errors
+    /// [`RunError::InTheWay`] if it would overwrite something of the user's.
+    pub(super) fn stage(
+        worktrees: Worktrees<'p>,
+        git: &Git,
+        head: Oid,
+        tree: Oid,
+    ) -> Result<Option<Self>, RunError> {
+        let changes = git.diff(&head, &tree)?;
+        if changes.is_empty() {
+            return Ok(None);
+        }
+        let is_submodule = |change: &&Change| change.kind == FileKind::Submodule;
+        if let Some(Change { path, .. }) = changes.iter().find(is_submodule) {
+            let reason = format!("{path} is a submodule, which fp does not set");
+            return Err(RunError::InTheWay(reason));
+        }
+        let places = changes.iter().flat_map(|change| {
+            let from = change.ends().skip(1).map(|from| Place {
+                path: from.clone(),
+                was: true,
+                is: false,
+            });
+            let (was, is) = match change.status {
+                ChangeStatus::Added | ChangeStatus::Renamed { .. } => (false, true),
+                ChangeStatus::Deleted => (true, false),
+                _ => (true, true),
+            };
+            from.chain([Place {
+                path: change.path.clone(),
+                was,
+                is,
+            }])
+            .collect::<Vec<_>>()
+        });
+        let placed = Placed {
+            git: git.clone(),
+            head,
+            tree,
+            files: places.collect(),
+        };
+        let stage = worktrees.temporary()?;
+        let there: Vec<&RepoPath> = placed
+            .files
+            .iter()
+            .filter(|f| f.is)
+            .map(|f| &f.path)
+            .collect();
+        git.export(&placed.tree, &there, stage.path())?;
+        if let Some(reason) = placed.in_the_way(stage.path())? {
+            return Err(RunError::InTheWay(reason));
+        }
+        Ok(Some(Self {
+            worktrees,
+            stage,
+            placed,
+        }))
+    }
+
     /// The files that it changes, both added and removed.
     pub(super) fn files(&self) -> Vec<RepoPath> {
         self.placed

@@ -17,8 +17,8 @@ use jiff::Timestamp;
 
 use super::snapshot::{self, LogMark};
 use super::{
-    Chain, LOCK, Ledger, Loaded, SNAPSHOT, Store, StoreError, acquire, append_at,
-    io_error, mend, open, readable_key, reader,
+    Chain, LOCK, Ledger, Loaded, SNAPSHOT, Store, StoreError, acquire, append_at, io_error, mend,
+    open, readable_key, reader,
 };
 use crate::file;
 use crate::fleet::{FleetError, FleetRemote, InFlight, Membership, News, redact, redacted};
@@ -137,14 +137,13 @@ impl Store {
     /// # Errors
     /// As for [`Store::lock`] and [`Store::sync`].
     pub fn lock_in_order(&self, patience: Duration) -> Result<(Ledger<'_>, Synced), StoreError> {
-        if !self.load()?.state.is_shared() {
+        let Some(before) = self.membership()? else {
             return Ok((self.lock(patience)?, Synced::default()));
-        }
-        let seen = self.expect_membership()?.seen;
+        };
         let sync = acquire(&self.folder().join(SYNC_LOCK), patience)?;
         let member = self.expect_membership()?;
         // Another process of this clone has just talked with the remote, so there is no need to fetch again.
-        let is_fresh = member.seen != seen && member.in_flight.is_empty();
+        let is_fresh = member.seen != before.seen && member.in_flight.is_empty();
         let synced = if is_fresh {
             Synced::default()
         } else {
@@ -156,11 +155,14 @@ impl Store {
         Ok((ledger, synced))
     }
 
-    /// Fetches what other machines have done.
+    /// Fetches what other machines have done; nothing where this one takes no part in a shared plan.
     ///
     /// # Errors
     /// The remote can't be reached, has something that doesn't go on from what was seen, or a file can't be used.
     pub fn sync(&self, patience: Duration) -> Result<Synced, StoreError> {
+        if self.membership()?.is_none() {
+            return Ok(Synced::default());
+        }
         let _sync = acquire(&self.folder().join(SYNC_LOCK), patience)?;
         self.sync_locked(patience)
     }
