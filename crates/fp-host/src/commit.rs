@@ -3,10 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use fp_plan::repo_path::RepoPath;
+use serde::Serialize;
 
-use crate::git::{
-    CommitOutcome, EntryState, FileStat, Git, GitError, StatusEntry, WorkingTreeStatus,
-};
+use crate::git::{CommitOutcome, EntryState, Git, GitError, StatusEntry, WorkingTreeStatus};
 use crate::platform;
 
 /// The changes of one commit.
@@ -14,9 +13,26 @@ use crate::platform;
 pub struct ChosenChanges {
     /// The named files; `None` for what is staged.
     files: Option<Vec<RepoPath>>,
-    pub stats: Vec<FileStat>,
+    pub changes: Vec<ChosenFile>,
     /// Staged files that stay staged and uncommitted.
     pub kept: Vec<RepoPath>,
+}
+
+/// A file of the commit.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ChosenFile {
+    pub path: RepoPath,
+    /// Git's letter for its change.
+    pub status: char,
+}
+
+impl ChosenFile {
+    fn of(entry: &StatusEntry) -> Self {
+        Self {
+            path: entry.path.clone(),
+            status: entry.letter(),
+        }
+    }
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -47,31 +63,20 @@ fn listed(files: &[(PathBuf, &str)]) -> String {
 /// Git fails, or a name can't be committed.
 pub fn choose(git: &Git, cwd: &Path, names: &[PathBuf]) -> Result<ChosenChanges, ChoiceError> {
     let status = git.status()?;
-    let staged = || {
-        status
-            .entries
-            .iter()
-            .filter(|entry| entry.is_staged())
-            .map(|entry| entry.path.clone())
-    };
+    let staged = status.entries.iter().filter(|entry| entry.is_staged());
     if names.is_empty() {
-        let stats = git.stat_staged()?;
-        if stats.is_empty() {
-            let changed: Vec<RepoPath> = status
-                .entries
-                .iter()
-                .map(|entry| entry.path.clone())
-                .collect();
-            let empty = changed.is_empty();
-            return Err(if empty {
-                ChoiceError::NothingChanged
-            } else {
-                ChoiceError::NothingNamed(changed)
+        let changes: Vec<ChosenFile> = staged.map(ChosenFile::of).collect();
+        if changes.is_empty() {
+            let changed = status.entries.into_iter().map(|entry| entry.path);
+            let changed: Vec<RepoPath> = changed.collect();
+            return Err(match changed.is_empty() {
+                true => ChoiceError::NothingChanged,
+                false => ChoiceError::NothingNamed(changed),
             });
         }
         return Ok(ChosenChanges {
             files: None,
-            stats,
+            changes,
             kept: Vec::new(),
         });
     }
@@ -86,12 +91,15 @@ pub fn choose(git: &Git, cwd: &Path, names: &[PathBuf]) -> Result<ChosenChanges,
     if !unfit.is_empty() {
         return Err(ChoiceError::Unfit(unfit));
     }
-    let stats = git.stat_files(&status, &files)?;
-    let kept = staged().filter(|path| !files.contains(path)).collect();
+    let is_chosen = |entry: &&StatusEntry| files.contains(&entry.path);
+    let chosen = status.entries.iter().filter(is_chosen);
     Ok(ChosenChanges {
+        changes: chosen.map(ChosenFile::of).collect(),
+        kept: staged
+            .filter(|entry| !is_chosen(entry))
+            .map(|entry| entry.path.clone())
+            .collect(),
         files: Some(files),
-        stats,
-        kept,
     })
 }
 
@@ -147,10 +155,7 @@ fn why_unfit(git: &Git, path: &Path, file: &RepoPath) -> Result<&'static str, Gi
 impl ChosenChanges {
     /// The paths of the changed files.
     pub fn files(&self) -> Vec<RepoPath> {
-        self.stats
-            .iter()
-            .map(|stat| stat.change.path.clone())
-            .collect()
+        self.changes.iter().map(|file| file.path.clone()).collect()
     }
 
     /// Makes the commit with this message.

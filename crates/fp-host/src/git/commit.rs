@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use fp_plan::plan::path;
@@ -15,13 +15,12 @@ use super::{
     EntryState, Git, GitError, GitFailure, Oid, Operation, StatusEntry, WorkingTreeStatus,
 };
 use crate::file;
+use crate::platform::os_string;
 
 /// Time that another process may hold the index before that is reported; editors hold it for moments.
 const LOCK_PATIENCE: Duration = Duration::from_secs(2);
-/// Age from which on a lock without a git is a dead one's.
-const LOCK_AGE: Duration = Duration::from_secs(60);
 const LOCK_POLL: Duration = Duration::from_millis(20);
-/// Bytes of a hook's output that are kept, from its end.
+/// Bytes kept of the end of what git and its hooks say.
 const OUTPUT_TAIL: usize = 8 * 1024;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,26 +39,18 @@ pub enum CommitOutcome {
 /// Why there is no commit; a person has to settle it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Blocked {
-    /// The end of the hook's output, without control characters.
-    #[error("a commit hook failed{}", if output.is_empty() { " and said nothing".into() } else { format!(": {output}") })]
-    HookFailed { output: String },
     /// The user has to finish a merge, a rebase or another operation first.
     #[error("a {0} is in progress; {way_out}", way_out = .0.way_out())]
     InProgress(Operation),
     /// Another process holds a lock that a commit may need, or one that died left it. The lock, from git's folder.
     #[error("git is locked: another git process is at work, or one that died left `{0}` behind")]
     Locked(String),
-    /// The repository requires signed commits, and signing failed. The end of git's output.
-    #[error("the commit could not be signed: {output}")]
-    SigningFailed { output: String },
     /// Files are in conflict, whether or not they belong to this commit.
     #[error("files are in conflict: {}; settle them and `git add` them", listed(.0))]
     Conflict(Vec<RepoPath>),
-    #[error("git does not know who commits; set `user.name` and `user.email`")]
-    NoIdentity,
-    /// Git failed in another way.
-    #[error("{0}")]
-    Other(GitFailure),
+    /// A hook refused it, it could not be signed, or git failed in another way. The end of what was said.
+    #[error("git made no commit{}", if .0.is_empty() { ", and said nothing".into() } else { format!(": {}", .0) })]
+    Failed(String),
 }
 
 /// The paths in one line.
@@ -78,24 +69,43 @@ pub(crate) fn stays_as_edited(files: &[RepoPath]) -> Option<String> {
 
 impl Git {
     /// Commits the working tree's version of `files` (both ends of a rename). Anything else that is staged
-    /// stays staged. Runs hooks and respects signing. Skips a file that doesn't differ from HEAD.
+    /// stays staged. Runs hooks and respects signing.
     ///
     /// # Errors
     /// Git can't be run or its output can't be read. A problem that a person can settle is
     /// [`CommitOutcome::Blocked`].
     pub fn commit(&self, files: &[RepoPath], message: &str) -> Result<CommitOutcome, GitError> {
-        let status = match self.before_commit()? {
-            Ok(status) => status,
+        let before = match self.before_commit()? {
+            Ok(before) => before,
             Err(blocked) => return Ok(CommitOutcome::Blocked(blocked)),
         };
-        let with_files = self.index_with(&status, files);
-        let tree = match with_files.and_then(|folder| self.tree_of(&folder.path().join(INDEX))) {
-            Err(GitError::Failed(failure)) => {
-                return Ok(CommitOutcome::Blocked(Blocked::Other(*failure)));
-            }
-            tree => tree?,
+        let is_new = |entry: &&StatusEntry| {
+            entry.state == EntryState::Untracked && files.contains(&entry.path)
         };
-        self.commit_tree(&tree, files, message)
+        let new: Vec<&RepoPath> = before
+            .entries
+            .iter()
+            .filter(is_new)
+            .map(|e| &e.path)
+            .collect();
+        if !new.is_empty() {
+            // `git commit --only` takes nothing that git doesn't know.
+            let add = self.call(&["add", "--intent-to-add"]);
+            add.paths(new.iter().copied()).output()?;
+        }
+        let result = self.make(message, |call| {
+            // The hooks would inherit a setting that makes all paths literal.
+            let literal = |path: &RepoPath| os_string(&[b":(literal)", path.as_bytes()].concat());
+            files
+                .iter()
+                .map(literal)
+                .fold(call.arg("--only").arg("--"), GitCall::arg)
+        });
+        match &result {
+            Ok(CommitOutcome::Committed { .. }) => self.follow_hooks(files, &before)?,
+            _ => self.take_back(new)?,
+        }
+        result
     }
 
     /// Commits `files` (both ends of a rename) as they are in `tree`, whatever the working tree has by now.
@@ -115,7 +125,10 @@ impl Git {
             Ok(before) => before,
             Err(blocked) => return Ok(CommitOutcome::Blocked(blocked)),
         };
-        let base = before.commit.map_or_else(|| self.empty_tree(), Ok)?;
+        let base = before
+            .commit
+            .clone()
+            .map_or_else(|| self.empty_tree(), Ok)?;
         let lines = self.lines_between(&base, tree, Some(files))?;
         if lines.is_empty() {
             return Ok(CommitOutcome::NothingToCommit);
@@ -127,17 +140,11 @@ impl Git {
         let entries = self.index_entries(&lines)?;
         let staged = self.call(&STAGE).input(lines).run()?;
         if let Some(failure) = staged.failure {
-            return Ok(CommitOutcome::Blocked(blocked(failure, &[], false)));
+            return Ok(CommitOutcome::Blocked(blocked(failure, &[])));
         }
-        let result = self.make(Some(&index), message);
+        let result = self.make(message, |call| call.env("GIT_INDEX_FILE", &index));
         if let Ok(CommitOutcome::Committed { .. }) = &result {
-            let staged = before
-                .entries
-                .iter()
-                .filter(|e| e.is_staged())
-                .map(|e| &e.path)
-                .collect();
-            self.follow_hooks(&files.iter().collect(), &staged)?;
+            self.follow_hooks(files, &before)?;
         } else {
             self.call(&STAGE).input(entries).output()?;
         }
@@ -223,7 +230,7 @@ impl Git {
             Ok(status) if !status.entries.iter().any(StatusEntry::is_staged) => {
                 Ok(CommitOutcome::NothingToCommit)
             }
-            Ok(_) => self.make(None, message),
+            Ok(_) => self.make(message, |call| call),
         }
     }
 
@@ -308,18 +315,6 @@ impl Git {
             .collect()
     }
 
-    /// A lock in the way of a commit, if it is old and no git is at work that could have made it.
-    pub(crate) fn stale_lock(&self) -> Option<PathBuf> {
-        let lock = self.locks().into_iter().next()?;
-        let age = lock
-            .metadata()
-            .and_then(|found| found.modified())
-            .ok()?
-            .elapsed()
-            .ok()?;
-        (age > LOCK_AGE && !git_is_alive()?).then_some(lock)
-    }
-
     /// Resets the index entries of `paths` to HEAD.
     pub(crate) fn take_back<'p>(
         &self,
@@ -338,54 +333,48 @@ impl Git {
         self.call(&args).input(list).output().map(drop)
     }
 
-    /// Commits what the user's index has, or another `index`.
-    fn make(&self, index: Option<&Path>, message: &str) -> Result<CommitOutcome, GitError> {
+    /// Makes a commit by a `git commit` to which `with` adds what it takes.
+    fn make(
+        &self,
+        message: &str,
+        with: impl FnOnce(GitCall) -> GitCall,
+    ) -> Result<CommitOutcome, GitError> {
         let message = temporary(message.as_bytes())?;
-        let mut call = self.call_with_hooks(&["commit", "--cleanup=whitespace", "--no-edit"]);
-        call = call.arg("-F").arg(message.path());
-        if let Some(index) = index {
-            call = call.env("GIT_INDEX_FILE", index);
-        }
+        let call = self.call_with_hooks(&["commit", "--cleanup=whitespace", "--no-edit"]);
+        let call = with(call.arg("-F").arg(message.path()));
         let Finished {
             stdout, failure, ..
         } = self.locked(call)?.run()?;
-        match failure {
-            None => Ok(CommitOutcome::Committed {
+        Ok(match failure {
+            None => CommitOutcome::Committed {
                 hash: self.head()?.commit,
-            }),
-            Some(failure) if is_nothing(&failure, &stdout) => Ok(CommitOutcome::NothingToCommit),
-            Some(failure) => Ok(CommitOutcome::Blocked(blocked(
-                failure,
-                &stdout,
-                self.has_commit_hook()?,
-            ))),
-        }
+            },
+            Some(failure) if is_nothing(&failure, &stdout) => CommitOutcome::NothingToCommit,
+            Some(failure) => CommitOutcome::Blocked(blocked(failure, &stdout)),
+        })
     }
 
-    /// Updates the user's index after a hook that rewrote and added files. Git leaves the version from before
-    /// the hook in the index, as if staged, and the user's next commit would undo the hook's work.
-    fn follow_hooks(
-        &self,
-        recorded: &HashSet<&RepoPath>,
-        staged: &HashSet<&RepoPath>,
-    ) -> Result<(), GitError> {
+    /// Updates the user's index after a hook that rewrote some of `files`, or added others, which were not staged
+    /// `before`. Git leaves the version from before the hook in the index, as if staged, and the user's next commit would
+    /// undo the hook's work.
+    fn follow_hooks(&self, files: &[RepoPath], before: &WorkingTreeStatus) -> Result<(), GitError> {
+        let staged = |path: &RepoPath| {
+            let of = |entry: &&StatusEntry| entry.path == *path;
+            before
+                .entries
+                .iter()
+                .find(of)
+                .is_some_and(StatusEntry::is_staged)
+        };
         let mut stale = self.status()?.entries;
-        stale
-            .retain(|e| e.is_staged() && (recorded.contains(&e.path) || !staged.contains(&e.path)));
+        stale.retain(|e| e.is_staged() && (files.contains(&e.path) || !staged(&e.path)));
         if stale.is_empty() {
             return Ok(());
         }
-        let committed: HashSet<RepoPath> = self
-            .last_commit()?
-            .into_iter()
-            .flat_map(|commit| commit.files)
-            .collect();
-        self.take_back(
-            stale
-                .iter()
-                .map(|e| &e.path)
-                .filter(|path| committed.contains(path)),
-        )
+        let committed = self.last_commit()?.map(|commit| commit.files);
+        let committed = committed.unwrap_or_default();
+        let stale = stale.iter().map(|e| &e.path);
+        self.take_back(stale.filter(|path| committed.contains(path)))
     }
 
     /// `call`, with a process that holds the commit lock, if there is one.
@@ -395,28 +384,6 @@ impl Git {
         };
         Ok(call.holds(lock.try_clone().map_err(GitError::io("hold the lock"))?))
     }
-
-    fn has_commit_hook(&self) -> Result<bool, GitError> {
-        let output = self.call(&["rev-parse", "--git-path", "hooks"]).output()?;
-        let folder = output.strip_suffix(b"\n").unwrap_or(&output);
-        let folder = self.worktree().join(crate::platform::os_string(folder));
-        let names = [
-            "pre-commit",
-            "prepare-commit-msg",
-            "commit-msg",
-            "reference-transaction",
-        ];
-        Ok(names.iter().any(|name| folder.join(name).exists()))
-    }
-}
-
-/// True if any git runs on this machine; `None` where the system doesn't list its processes as files.
-fn git_is_alive() -> Option<bool> {
-    let processes = std::fs::read_dir("/proc").ok()?.flatten();
-    let names = processes.filter_map(|process| std::fs::read(process.path().join("comm")).ok());
-    let mut found = names.map(|name| name.trim_ascii() == b"git").peekable();
-    found.peek()?;
-    Some(found.any(|is_git| is_git))
 }
 
 /// Updates an index by lines.
@@ -465,27 +432,13 @@ fn lock_in_the_way(stderr: &str) -> Option<String> {
     Some(format!("{shown}.lock"))
 }
 
-/// Recognises the kind of a failure by git's messages, which are in English here.
-fn blocked(failure: GitFailure, stdout: &[u8], has_hook: bool) -> Blocked {
-    let said = |part: &str| failure.stderr.contains(part);
-    let output = || {
-        let all = [stdout, failure.stderr.as_bytes()].concat();
-        readable_tail(&all, OUTPUT_TAIL)
-    };
-    if let Some(lock) = lock_in_the_way(&failure.stderr) {
-        Blocked::Locked(lock)
-    } else if said("Please tell me who you are")
-        || said("empty ident name")
-        || said("no email was given")
-    {
-        Blocked::NoIdentity
-    } else if said("failed to sign")
-        || said("failed to write commit object") && !said("No space left")
-    {
-        Blocked::SigningFailed { output: output() }
-    } else if said("aborted by hook") || failure.status == Some(1) && has_hook {
-        Blocked::HookFailed { output: output() }
-    } else {
-        Blocked::Other(failure)
+/// Recognises a lock by git's messages, which are in English here.
+fn blocked(failure: GitFailure, stdout: &[u8]) -> Blocked {
+    match lock_in_the_way(&failure.stderr) {
+        Some(lock) => Blocked::Locked(lock),
+        None => {
+            let all = [stdout, failure.stderr.as_bytes()].concat();
+            Blocked::Failed(readable_tail(&all, OUTPUT_TAIL))
+        }
     }
 }

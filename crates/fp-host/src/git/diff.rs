@@ -6,10 +6,8 @@ use std::ops::Range;
 
 use fp_plan::repo_path::RepoPath;
 use fp_run::verification::change::{Change, ChangeStatus, ChangedLine, ChangedLines, FileKind};
-use serde::Serialize;
 
-use super::tree::INDEX;
-use super::{Git, GitError, Oid, WorkingTreeStatus};
+use super::{Git, GitError, Oid};
 use crate::file;
 
 /// From this size on, paths are not passed as arguments, which the platform limits; everything is read
@@ -431,86 +429,6 @@ impl Git {
         let paths = output.split(|&b| b == 0).filter(|path| !path.is_empty());
         Ok(paths.map(RepoPath::from_bytes).collect())
     }
-}
-
-/// One changed file, with the size of its change.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct FileStat {
-    /// A rename counts as an addition and a deletion.
-    #[serde(flatten)]
-    pub change: Change,
-    /// Lines added; `None` for a binary file.
-    pub added: Option<u64>,
-    /// Lines removed; `None` for a binary file.
-    pub removed: Option<u64>,
-}
-
-impl Git {
-    /// The staged files, by path. One process.
-    ///
-    /// # Errors
-    /// Git fails.
-    pub fn stat_staged(&self) -> Result<Vec<FileStat>, GitError> {
-        self.stat_index(None)
-    }
-
-    /// The changes of `files` between HEAD and the working tree, by path; `status` has all differences. At
-    /// most four processes, none of which touches the user's index.
-    ///
-    /// # Errors
-    /// Git fails.
-    pub fn stat_files(
-        &self,
-        status: &WorkingTreeStatus,
-        files: &[RepoPath],
-    ) -> Result<Vec<FileStat>, GitError> {
-        let index = self.index_with(status, files)?;
-        self.stat_index(Some(&index.path().join(INDEX)))
-    }
-
-    fn stat_index(&self, index: Option<&std::path::Path>) -> Result<Vec<FileStat>, GitError> {
-        let options = [
-            "--raw",
-            "--numstat",
-            "-z",
-            "--no-abbrev",
-            "--no-renames",
-            "--no-ext-diff",
-            "--no-textconv",
-        ];
-        let mut call = self.call(&[&["diff", "--cached"], &options[..]].concat());
-        if let Some(index) = index {
-            call = call.env("GIT_INDEX_FILE", index);
-        }
-        call.run()?.parsed(stats)
-    }
-}
-
-/// Parses `--raw --numstat -z`: all changes, then a line of numbers for each in the same order.
-fn stats(output: &[u8]) -> Option<Vec<FileStat>> {
-    let mut records = output
-        .split(|&b| b == 0)
-        .filter(|record| !record.is_empty())
-        .peekable();
-    let mut stats = Vec::new();
-    while let Some(record) = records.next_if(|record| record.starts_with(b":")) {
-        let mut path = || records.next().map(RepoPath::from_bytes);
-        let (change, _) = change(record, &mut path)?;
-        stats.push(FileStat {
-            change,
-            added: None,
-            removed: None,
-        });
-    }
-    for (stat, record) in stats.iter_mut().zip(records) {
-        let mut fields = record.splitn(3, |&b| b == b'\t');
-        let mut number = || std::str::from_utf8(fields.next()?).ok()?.parse().ok();
-        (stat.added, stat.removed) = (number(), number());
-        if fields.next() != Some(stat.change.path.as_bytes()) {
-            return None;
-        }
-    }
-    Some(stats)
 }
 
 #[cfg(test)]

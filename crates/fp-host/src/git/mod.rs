@@ -33,7 +33,7 @@ use crate::repo::{self, Repo};
 pub use commit::{Blocked, CommitOutcome};
 pub(crate) use commit::{listed, stays_as_edited};
 pub(crate) use diff::Blobs;
-pub use diff::{Compared, FileStat, Side};
+pub use diff::{Compared, Side};
 pub use history::GitCommit;
 pub use merge::Merge;
 pub(crate) use merge::is_same;

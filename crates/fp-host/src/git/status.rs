@@ -45,25 +45,6 @@ pub enum EntryState {
     NestedRepository,
 }
 
-impl EntryState {
-    /// The state of the same file where nothing is staged.
-    pub(super) fn unstaged(self) -> Self {
-        let Self::Tracked {
-            staged, unstaged, ..
-        } = self
-        else {
-            return self;
-        };
-        let is_gone = unstaged == b'D' || (staged, unstaged) == (b'D', b'.');
-        let unstaged = if is_gone { b'D' } else { b'M' };
-        Self::Tracked {
-            staged: b'.',
-            unstaged,
-            dirty_submodule: false,
-        }
-    }
-}
-
 /// One path that differs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StatusEntry {
@@ -73,6 +54,21 @@ pub struct StatusEntry {
 }
 
 impl StatusEntry {
+    /// Git's letter for its difference from HEAD.
+    pub(crate) fn letter(&self) -> char {
+        match self.state {
+            EntryState::Tracked {
+                staged, unstaged, ..
+            } => match (staged, unstaged) {
+                (_, b'D') => 'D',
+                (b'.', unstaged) => unstaged.into(),
+                (staged, _) => staged.into(),
+            },
+            EntryState::Unmerged => 'U',
+            EntryState::Untracked | EntryState::NestedRepository => 'A',
+        }
+    }
+
     /// True if any of its changes is staged.
     pub fn is_staged(&self) -> bool {
         matches!(self.state, EntryState::Tracked { staged, .. } if staged != b'.')

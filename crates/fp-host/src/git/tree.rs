@@ -1,7 +1,7 @@
 //! Stores the working tree as a git tree object, so that a task's changes can be measured later, no matter
 //! who staged, committed or reverted anything in between.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -197,32 +197,6 @@ impl Git {
         self.call(&["write-tree"])
             .env("GIT_INDEX_FILE", index)
             .oid()
-    }
-
-    /// A temporary folder with an index, [`INDEX`], of HEAD, with `files` as they are in the working tree; `status` has all
-    /// differences.
-    pub(super) fn index_with(
-        &self,
-        status: &WorkingTreeStatus,
-        files: &[RepoPath],
-    ) -> Result<tempfile::TempDir, GitError> {
-        let recorded: HashSet<&RepoPath> = files.iter().collect();
-        let differing = status
-            .entries
-            .iter()
-            .filter(|entry| recorded.contains(&entry.path));
-        // What is staged may be another version.
-        let unstaged = |entry: &StatusEntry| StatusEntry {
-            state: entry.state.unstaged(),
-            ..entry.clone()
-        };
-        let status = WorkingTreeStatus {
-            entries: differing.map(unstaged).collect(),
-            ..status.clone()
-        };
-        let folder = self.temporary_index_of_head()?;
-        self.update(&folder.path().join(INDEX), &status)?;
-        Ok(folder)
     }
 
     /// Updates `index` to the working tree at the paths in `status`.

@@ -178,19 +178,10 @@ impl Settling<'_> {
             CommitOutcome::Blocked(blocked) => {
                 let edited = placed.map(|placed| placed.put_back(plan)).transpose()?;
                 let stays = edited.and_then(|files| stays_as_edited(&files));
-                let stays = stays.as_deref().unwrap_or_default();
-                match (&blocked, git.stale_lock()) {
-                    (Blocked::Locked(_), Some(lock)) => self.ask_about(
-                        Topic::IndexLocked,
-                        &format!(
-                            "a git that died left a lock behind, and none is at work now: rm '{}'{stays}",
-                            lock.display()
-                        ),
-                    ),
-                    (Blocked::Locked(_), None) => {
-                        self.ask_about(Topic::IndexLocked, &format!("{blocked}{stays}"))
-                    }
-                    _ => self.ask(&format!("{blocked}{stays}")),
+                let reason = format!("{blocked}{}", stays.unwrap_or_default());
+                match blocked {
+                    Blocked::Locked(_) => self.ask_about(Topic::IndexLocked, &reason),
+                    _ => self.ask(&reason),
                 }
             }
         }

@@ -296,18 +296,10 @@ impl Placed {
             let reason = match found {
                 None if !file.was && clean => continue,
                 _ if !clean => {
-                    let stats = self.git.stat_files(&status, std::slice::from_ref(path))?;
-                    let lines = stats
-                        .first()
-                        .and_then(|stat| Some((stat.added?, stat.removed?)));
-                    let lines = lines.map(|(added, removed)| format!(" (+{added} -{removed})"));
-                    format!(
-                        "has changes{} in the checkout that are not committed: commit them or put them back",
-                        lines.unwrap_or_default()
-                    )
+                    "has changes in the checkout that are not committed: commit them or put them back"
                 }
-                Some(_) if !file.was => "is there already, and is in no commit".to_owned(),
-                Some(found) if found.is_dir() => "is a folder, where a file should be".to_owned(),
+                Some(_) if !file.was => "is there already, and is in no commit",
+                Some(found) if found.is_dir() => "is a folder, where a file should be",
                 _ => continue,
             };
             return Ok(Some(format!("{path} {reason}")));
