@@ -29,7 +29,7 @@ use serde_json::Value;
 use crate::platform::find_program;
 use crate::process::{AGENT_ROLE, CommandEnd, Limits, RunningProgram, ask};
 
-/// Longest line of a program that is read, in bytes; the rest of a longer one is dropped.
+/// Longest line of a program that is read at once, in bytes.
 const MAX_LINE: u64 = 16 * 1024 * 1024;
 /// Longest text that a program's output puts into the view or the log, in columns.
 const MAX_TOLD: usize = 200;
@@ -445,12 +445,7 @@ impl RunningAgent {
         self.program.group.ask_to_end();
     }
 
-    /// The time of processors that it and all that it has started have used; `None` where the system doesn't say it.
-    pub fn processor_time(&self) -> Option<Duration> {
-        self.program.group.processor_time()
-    }
-
-    /// Ends the rest of the process. Returns its last words and a summary of its standard error.
+    /// Ends what is left of it, and returns what it said last, and on standard error in few words.
     pub fn end(self, grace: Duration) -> AgentWords {
         let complaint = self
             .program
@@ -495,28 +490,8 @@ fn each_line(pipe: PipeReader, mut tell: impl FnMut(&str) -> bool) {
             Ok(0) | Err(_) => return,
             Ok(_) => {}
         }
-        if !line.ends_with(b"\n") && line.len() as u64 == MAX_LINE && !skip_line(&mut reader) {
-            return;
-        }
         // Without a listener the pipe is read all the same, so that the process can end by itself.
         let _ = tell(&String::from_utf8_lossy(&line));
-    }
-}
-
-/// Reads to the end of the line; false at the end of the output.
-fn skip_line(reader: &mut BufReader<PipeReader>) -> bool {
-    loop {
-        let (used, done) = match reader.fill_buf() {
-            Ok([]) | Err(_) => return false,
-            Ok(bytes) => match bytes.iter().position(|byte| *byte == b'\n') {
-                Some(at) => (at + 1, true),
-                None => (bytes.len(), false),
-            },
-        };
-        reader.consume(used);
-        if done {
-            return true;
-        }
     }
 }
 

@@ -1,24 +1,20 @@
-//! Signs of life of a process that says nothing: its folder changes, or it uses the processor.
+//! Signs of life of a process that says nothing: its folder changes.
 
 use std::collections::VecDeque;
 use std::fs;
 use std::path::Path;
-use std::time::{Duration, Instant, SystemTime};
-
-use super::RunningAgent;
+use std::time::{Instant, SystemTime};
 
 /// Most entries of a folder to look at, the upper ones first.
 const MAX_ENTRIES: usize = 20_000;
-/// A process that only waits uses less than this fraction of a processor, as one part in `BUSY`.
-const BUSY: u32 = 20;
 
-/// An agent's process as it was last looked at.
+/// An agent's folder as it was last looked at.
 #[derive(Debug)]
 pub struct LifeSigns {
     /// When it was looked at.
     pub at: Instant,
-    /// `None` before the first look.
-    seen: Option<(Option<Duration>, Option<SystemTime>)>,
+    /// The newest change then; `None` before the first look.
+    seen: Option<Option<SystemTime>>,
 }
 
 impl LifeSigns {
@@ -30,21 +26,12 @@ impl LifeSigns {
         }
     }
 
-    /// True if `agent` has worked in `folder`, or with the processor, since the last look.
-    pub fn has_worked(&mut self, agent: &RunningAgent, folder: &Path) -> bool {
-        let (at, used, changed) = (
-            Instant::now(),
-            agent.processor_time(),
-            newest_change(folder),
-        );
-        let since = at.duration_since(self.at);
-        let before = self.seen.replace((used, changed));
-        self.at = at;
-        before.is_some_and(|(used_before, changed_before)| {
-            let spent = used.zip(used_before);
-            let spent = spent.map(|(now, before)| now.saturating_sub(before));
-            spent.is_some_and(|spent| spent * BUSY > since) || changed > changed_before
-        })
+    /// True if something in `folder` has changed since the last look.
+    pub fn has_worked(&mut self, folder: &Path) -> bool {
+        self.at = Instant::now();
+        let changed = newest_change(folder);
+        let before = self.seen.replace(changed);
+        before.is_some_and(|before| changed > before)
     }
 }
 

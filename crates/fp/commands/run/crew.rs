@@ -195,7 +195,7 @@ impl Member {
     fn is_silent(&mut self, limit: Duration) -> bool {
         let is_due = self.heard.elapsed().min(self.signs.at.elapsed()) > limit / LOOKS;
         let is_over = self.heard.elapsed() > limit;
-        if (is_due || is_over) && self.signs.has_worked(&self.agent, &self.task.cwd) {
+        if (is_due || is_over) && self.signs.has_worked(&self.task.cwd) {
             self.heard = Instant::now();
         }
         self.heard.elapsed() > limit

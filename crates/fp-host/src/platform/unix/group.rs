@@ -71,14 +71,6 @@ impl ProcessGroup {
         &self.mark.0
     }
 
-    /// The time of processors that the leader and its descendants have used. Only Linux says it in files.
-    pub(crate) fn processor_time(&self) -> Option<Duration> {
-        #[cfg(not(target_os = "linux"))]
-        return None;
-        #[cfg(target_os = "linux")]
-        Some(time_of_family(self.id.as_raw_nonzero().get()))
-    }
-
     pub(crate) fn ask_to_end(&self) {
         self.signal(Signal::TERM);
     }
@@ -101,38 +93,6 @@ impl Drop for ProcessGroup {
             drop(self.end(Duration::ZERO));
         }
     }
-}
-
-/// The time of processors that `leader`, its descendants, and those of them that have ended, have used.
-#[cfg(target_os = "linux")]
-fn time_of_family(leader: i32) -> Duration {
-    let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
-    let all: Vec<(i32, i32, u64)> = entries
-        .filter_map(|entry| process_stat(&entry.path()))
-        .collect();
-    let (mut family, mut ticks) = (vec![leader], 0);
-    let mut next = 0;
-    while let Some(&member) = family.get(next) {
-        next += 1;
-        let of_member = all.iter().find(|(id, ..)| *id == member);
-        ticks += of_member.map_or(0, |(.., ticks)| *ticks);
-        let children = all.iter().filter(|(_, parent, _)| *parent == member);
-        family.extend(children.map(|(id, ..)| *id));
-    }
-    // Linux shows hundredths of a second to programs, whatever it counts itself.
-    Duration::from_millis(ticks * 10)
-}
-
-/// The id of a process, its parent's, and the time that it and its ended children have used.
-#[cfg(target_os = "linux")]
-fn process_stat(folder: &std::path::Path) -> Option<(i32, i32, u64)> {
-    let id = folder.file_name()?.to_str()?.parse().ok()?;
-    let stat = std::fs::read_to_string(folder.join("stat")).ok()?;
-    // The name before may have blanks and brackets.
-    let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
-    let ticks = fields.get(11..15)?.iter().map(|field| field.parse::<u64>());
-    let ticks = ticks.sum::<Result<u64, _>>().ok()?;
-    Some((id, fields.get(1)?.parse().ok()?, ticks))
 }
 
 /// Starts the watcher; without one, the command can still run.

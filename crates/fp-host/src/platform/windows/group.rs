@@ -35,11 +35,6 @@ impl JobObject {
         }))
     }
 
-    /// Not asked for.
-    pub(crate) fn processor_time(&self) -> Option<Duration> {
-        None
-    }
-
     /// Nobody escapes from a job, so nobody is marked.
     pub(crate) fn mark(&self) -> &'static str {
         ""
