@@ -1,16 +1,16 @@
 //! Every git process starts here, so that its environment, input and failures are handled in one place.
 
 use std::ffi::OsStr;
-use std::io::{self, Write as _};
+use std::io::{self, Read, Write as _};
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use fp_plan::repo_path::RepoPath;
 
 use super::{Git, GitError, GitFailure};
 use crate::platform::os_string;
-use crate::process::OutputReader;
+use crate::process::{OutputReader, poll_until};
 
 /// Bytes of standard error that a failure keeps, from its end.
 const STDERR_TAIL: usize = 4096;
@@ -228,55 +228,36 @@ impl GitCall {
     }
 
     /// Runs the call to its end, whatever its status, but not longer than `limit`.
-    pub(super) fn run_within(self, limit: Duration) -> Result<Finished, GitError> {
-        let deadline = Instant::now() + limit;
-        let Self {
-            mut command, shown, ..
-        } = self;
-        let failed = || GitError::io(format!("wait for `{shown}`"));
+    pub(super) fn run_within(mut self, limit: Duration) -> Result<Finished, GitError> {
+        let failed = || GitError::io(format!("wait for `{}`", self.shown));
+        let mut child = self.command.spawn().map_err(not_started)?;
         // A helper that outlives git, such as a connection that others share, may hold the pipes.
-        let [(stdout, out), (stderr, err)] =
-            [io::pipe().map_err(failed())?, io::pipe().map_err(failed())?];
-        let mut child = command
-            .stdout(out)
-            .stderr(err)
-            .spawn()
-            .map_err(not_started)?;
-        // The output would not end while this process holds it open.
-        drop(command);
-        let [stdout, stderr] =
-            [stdout, stderr].map(|pipe| OutputReader::start(pipe, MAX_OUTPUT, MAX_OUTPUT));
-        let mut pause = Duration::from_micros(200);
-        let status = loop {
-            if let Some(status) = child.try_wait().map_err(failed())? {
-                break Some(status);
-            }
-            if Instant::now() >= deadline {
-                drop(child.kill());
-                child.wait().map_err(failed())?;
-                break None;
-            }
-            std::thread::sleep(pause);
-            pause = (pause * 2).min(POLL);
-        };
-        let [stdout, stderr] = [stdout, stderr].map(|reader| reader.finish(DRAIN).to_text());
+        let read = |pipe: Box<dyn Read + Send>| OutputReader::start(pipe, MAX_OUTPUT, MAX_OUTPUT);
+        let stdout = child.stdout.take().map(|pipe| read(Box::new(pipe)));
+        let stderr = child.stderr.take().map(|pipe| read(Box::new(pipe)));
+        let status = poll_until(limit, POLL, || child.try_wait()).map_err(failed())?;
+        if status.is_none() {
+            drop(child.kill());
+            child.wait().map_err(failed())?;
+        }
+        let [stdout, stderr] = [stdout, stderr]
+            .map(|reader| reader.map_or_else(String::new, |reader| reader.finish(DRAIN).to_text()));
         let failure = match status {
             Some(status) if status.success() => None,
             Some(status) => Some((status.code(), readable_tail(stderr.as_bytes(), MAX_OUTPUT))),
-            None => Some((
-                None,
-                format!("it gave no answer in {} seconds", limit.as_secs()),
-            )),
+            None => {
+                let said = format!("it gave no answer in {} seconds", limit.as_secs());
+                Some((None, said))
+            }
         };
-        let failure = failure.map(|(status, stderr)| GitFailure {
-            command: shown.clone(),
-            status,
-            stderr,
-        });
         Ok(Finished {
             stdout: stdout.into_bytes(),
-            failure,
-            shown,
+            failure: failure.map(|(status, stderr)| GitFailure {
+                command: self.shown.clone(),
+                status,
+                stderr,
+            }),
+            shown: self.shown,
         })
     }
 }

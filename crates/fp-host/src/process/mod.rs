@@ -233,19 +233,27 @@ impl RunningProgram {
 
 /// Waits for the command itself, not for its background processes; polls at least once every `poll`.
 fn wait(group: &mut ProcessGroup, limit: Duration, poll: Duration) -> io::Result<CommandEnd> {
-    let deadline = Instant::now() + limit;
+    let end = poll_until(limit, poll, || group.poll())?;
+    Ok(end.unwrap_or(CommandEnd::TimedOut(limit.as_secs())))
+}
+
+/// Polls at least once every `longest` until `poll` has something, or `limit` is over.
+pub(crate) fn poll_until<T>(
+    limit: Duration,
+    longest: Duration,
+    mut poll: impl FnMut() -> io::Result<Option<T>>,
+) -> io::Result<Option<T>> {
+    let started = Instant::now();
     let mut pause = Duration::from_micros(200);
     loop {
-        if let Some(end) = group.poll()? {
-            return Ok(end);
+        if let Some(found) = poll()? {
+            return Ok(Some(found));
         }
-        let Some(left) = deadline
-            .checked_duration_since(Instant::now())
-            .filter(|left| !left.is_zero())
-        else {
-            return Ok(CommandEnd::TimedOut(limit.as_secs()));
-        };
+        let left = limit.saturating_sub(started.elapsed());
+        if left.is_zero() {
+            return Ok(None);
+        }
         std::thread::sleep(pause.min(left));
-        pause = (pause * 2).min(poll);
+        pause = (pause * 2).min(longest);
     }
 }

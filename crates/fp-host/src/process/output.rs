@@ -1,7 +1,7 @@
 //! A command may print without end, so only the beginning, the end and a hash of its output stay in memory.
 
 use std::collections::VecDeque;
-use std::io::{PipeReader, Read};
+use std::io::Read;
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -104,7 +104,7 @@ impl Kept {
 
 impl OutputReader {
     /// Starts reading `pipe`; keeps the first `head` bytes and the last `tail` bytes of the rest.
-    pub(crate) fn start(mut pipe: PipeReader, head: usize, tail: usize) -> Self {
+    pub(crate) fn start(mut pipe: impl Read + Send + 'static, head: usize, tail: usize) -> Self {
         let kept = Arc::new(Mutex::new(Kept {
             head: Vec::new(),
             tail: VecDeque::new(),
