@@ -289,28 +289,6 @@ fn take_index(kept: &Path, index: &Path) -> io::Result<Option<String>> {
         .map(|head| head.trim_end().to_owned()))
 }
 
-impl Git {
-    /// The folders of builds in the working tree that git neither tracks nor ignores, each beside a tracked manifest and
-    /// with a slash at its end.
-    pub(super) fn untracked_builds(&self) -> Result<Vec<RepoPath>, GitError> {
-        let status = self.status()?;
-        let untracked = || {
-            status
-                .entries
-                .iter()
-                .filter(|entry| entry.state == EntryState::Untracked)
-        };
-        let is_tracked = |path: &RepoPath| {
-            self.absolute(path).exists() && untracked().all(|entry| entry.path != *path)
-        };
-        Ok(
-            ByProducts::among(untracked().map(|entry| &entry.path), is_tracked)
-                .builds()
-                .collect(),
-        )
-    }
-}
-
 fn leave_out_by_products(worktree: &Path, entries: &mut Vec<StatusEntry>) {
     let untracked = |entry: &&StatusEntry| entry.state == EntryState::Untracked;
     let is_there = |path: &RepoPath| worktree.join(os_string(path.as_bytes())).exists();

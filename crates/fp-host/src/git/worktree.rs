@@ -59,8 +59,8 @@ impl Git {
         Ok(())
     }
 
-    /// Checks out `commit` in this worktree, on no branch, and removes all other files except ignored ones, build
-    /// results that no check runs programs from, and repositories of their own. What the worktree's index says about a file is not believed.
+    /// Checks out `commit` in this worktree, on no branch, and removes all other files but ignored ones and repositories of
+    /// their own. What the worktree's index says about a file is not believed.
     ///
     /// # Errors
     /// Git fails, perhaps half way.
@@ -71,12 +71,7 @@ impl Git {
             "-c", NO_HOOKS, "checkout", "--quiet", "--detach", "--force", to,
         ]);
         self.locked(call)?.output()?;
-        let mut clean = self.call(&["clean", "-fdq"]);
-        for folder in self.untracked_builds()? {
-            // Git takes it as a pattern, so every character stands for itself alone.
-            let pattern: String = folder.to_string().chars().flat_map(|c| ['\\', c]).collect();
-            clean = clean.arg(format!("--exclude=/{}", pattern.replace("\\/", "/")));
-        }
+        let clean = self.call(&["clean", "-fdq"]);
         self.locked(clean)?.output().map(drop)
     }
 

@@ -43,14 +43,6 @@ impl ByProducts {
         }
     }
 
-    /// The folders of builds among them, each with a slash at its end. No check runs what lies in them as it is: Cargo
-    /// compares it with the sources first.
-    pub fn builds(&self) -> impl Iterator<Item = RepoPath> {
-        self.targets
-            .iter()
-            .map(|target| RepoPath::from_bytes(target.clone()))
-    }
-
     /// True if `path`, an untracked file, is a by-product.
     pub fn covers(&self, path: &RepoPath) -> bool {
         let path = path.as_bytes();
