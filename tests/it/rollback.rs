@@ -291,7 +291,7 @@ fn a_hook_that_refuses_the_revert_leaves_everything_as_it_was() {
     let environment = done();
     environment.git_hook("pre-commit", "echo 'not today' >&2; exit 1");
     assert_snapshot!(environment.refused_rollback("3"), @r"
-    error: the commit that undoes it could not be made: a commit hook failed: not today
+    error: the commit that undoes it could not be made: git made no commit: not today
     hint: nothing is changed; settle that and run this again
     ");
     assert_eq!(environment.read("c/d.txt"), "about c/d.txt\n");

@@ -44,6 +44,22 @@ pub enum FileError {
 }
 
 impl FileError {
+    /// Turns the system's error from reading `path` into this one.
+    pub fn reading(path: &Path) -> impl Fn(io::Error) -> Self + Copy + '_ {
+        move |source| Self::Read {
+            path: path.to_owned(),
+            source,
+        }
+    }
+
+    /// The same for writing it.
+    pub fn writing(path: &Path) -> impl Fn(io::Error) -> Self + Copy + '_ {
+        move |source| Self::Write {
+            path: path.to_owned(),
+            source,
+        }
+    }
+
     pub fn path(&self) -> &Path {
         match self {
             Self::Read { path, .. }
@@ -140,10 +156,7 @@ pub fn read_bytes(path: &Path, cap: u64) -> Result<Vec<u8>, FileError> {
 /// Reads the first `most` bytes of `path`, or all if it has fewer. Fails if it can't be read or is no regular
 /// file (a link to one is followed).
 pub fn beginning(path: &Path, most: u64) -> Result<Vec<u8>, FileError> {
-    let failed = |source| FileError::Read {
-        path: path.to_owned(),
-        source,
-    };
+    let failed = FileError::reading(path);
     // Checked before opening: opening a pipe would wait for its writer.
     if !fs::metadata(path).map_err(failed)?.is_file() {
         return Err(FileError::NotAFile {
@@ -211,10 +224,7 @@ fn write_over(
         rename_over(&beside, path)?;
         platform::sync_folder(folder_of(path))
     });
-    written.map_err(|source| FileError::Write {
-        path: path.to_owned(),
-        source,
-    })
+    written.map_err(FileError::writing(path))
 }
 
 /// [`atomic_write`], unless something is already at `path`, even a dangling link: then nothing is written and
@@ -228,10 +238,7 @@ pub fn write_if_absent(path: &Path, bytes: &[u8]) -> Result<bool, FileError> {
             Err(error) => Err(error.error),
         }
     });
-    written.map_err(|source| FileError::Write {
-        path: path.to_owned(),
-        source,
-    })
+    written.map_err(FileError::writing(path))
 }
 
 /// [`atomic_write`] without the sync, for files that can be made again: a reader sees the old content or the
@@ -242,10 +249,12 @@ pub fn replace(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
     name.push(".tmp");
     let beside = path.with_file_name(name);
     let written = write_new(&beside, bytes).and_then(|()| rename_over(&beside, path));
-    written.map_err(|source| FileError::Write {
-        path: path.to_owned(),
-        source,
-    })
+    written.map_err(FileError::writing(path))
+}
+
+/// Creates the folder `path`, and those above it, unless it is there.
+pub(crate) fn make_folders(path: &Path) -> Result<(), FileError> {
+    fs::create_dir_all(path).map_err(FileError::writing(path))
 }
 
 /// Puts `beside` in the place of `path`, or removes it.

@@ -819,10 +819,7 @@ impl FleetRemote {
         let mut names: Vec<String> = TRAVELS.iter().map(|&name| name.to_owned()).collect();
         let evidence = self.folder.join(EVIDENCE);
         if fs::symlink_metadata(&evidence).is_ok_and(|found| found.is_dir()) {
-            let read = |source| FileError::Read {
-                path: evidence.clone(),
-                source,
-            };
+            let read = FileError::reading(&evidence);
             for entry in fs::read_dir(&evidence).map_err(read)? {
                 let name = entry.map_err(read)?.file_name();
                 names.extend(name.to_str().map(|name| format!("{EVIDENCE}/{name}")));
@@ -877,20 +874,14 @@ impl FleetRemote {
                 && file::read_text(&path, FILE_CAP).is_ok_and(|mine| mine.as_bytes() != content)
             {
                 let kept = self.folder.join(format!("{name}.mine"));
-                fs::rename(&path, &kept).map_err(|source| FileError::Write {
-                    path: kept.clone(),
-                    source,
-                })?;
+                fs::rename(&path, &kept).map_err(FileError::writing(&kept))?;
                 notices.push(format!(
                     "{name} was changed here and by another machine: yours is {}",
                     kept.display()
                 ));
             }
             if let Some(folder) = path.parent() {
-                fs::create_dir_all(folder).map_err(|source| FileError::Write {
-                    path: folder.to_owned(),
-                    source,
-                })?;
+                file::make_folders(folder)?;
             }
             file::replace(&path, content)?;
             let (bytes, modified) = stamp(&path).unwrap_or_default();

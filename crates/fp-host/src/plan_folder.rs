@@ -124,10 +124,7 @@ impl Plans {
         if !self.dir_is_inside()? {
             return Ok(Vec::new());
         }
-        let failed = |source| FileError::Read {
-            path: self.dir.clone(),
-            source,
-        };
+        let failed = FileError::reading(&self.dir);
         let mut ids = Vec::new();
         for entry in fs::read_dir(&self.dir).map_err(failed)? {
             let entry = entry.map_err(failed)?;
@@ -260,11 +257,7 @@ impl Plans {
                     path: file.to_owned(),
                 })
             }
-            Err(source) => Err(FileError::Read {
-                path: self.dir.clone(),
-                source,
-            }
-            .into()),
+            Err(error) => Err(FileError::reading(&self.dir)(error).into()),
         }
     }
 
@@ -284,13 +277,7 @@ impl Plans {
             return Ok(());
         }
         self.ancestor_is_inside()?;
-        fs::create_dir_all(&self.dir).map_err(|source| {
-            FileError::Write {
-                path: self.dir.clone(),
-                source,
-            }
-            .into()
-        })
+        Ok(file::make_folders(&self.dir)?)
     }
 
     /// Fails if the nearest existing ancestor is, through a link, outside the repository.

@@ -96,10 +96,7 @@ impl Repo {
         let mut folder = self.root.clone();
         for part in path.split('/') {
             folder.push(part);
-            let failed = |source| FileError::Write {
-                path: folder.clone(),
-                source,
-            };
+            let failed = FileError::writing(&folder);
             match fs::create_dir(&folder) {
                 Err(error) if error.kind() != ErrorKind::AlreadyExists => {
                     return Err(failed(error));

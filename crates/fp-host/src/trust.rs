@@ -441,10 +441,7 @@ impl TrustStore {
             consent,
         };
         let path = self.file();
-        let failed = |source| FileError::Write {
-            path: path.clone(),
-            source,
-        };
+        let failed = FileError::writing(&path);
         let mut line = serde_json::to_string(&line).map_err(|error| failed(error.into()))?;
         let before = file::read_text_if_there(&path, STORE_CAP)?.unwrap_or_default();
         if !before.is_empty() && !before.ends_with('\n') {
@@ -466,10 +463,7 @@ impl TrustStore {
     pub fn keep_agreed(&self, plan: &PlanId, content: AgreedContent) -> Result<(), TrustError> {
         let path = self.agreed_file(plan);
         let repository = self.identity();
-        let failed = |source: io::Error| FileError::Write {
-            path: path.clone(),
-            source,
-        };
+        let failed = FileError::writing(&path);
         let note = AgreedNote {
             repository,
             content,
@@ -515,10 +509,7 @@ impl TrustStore {
             prompt: prompt.to_owned(),
             transcript: transcript.map(Path::to_owned),
         };
-        let failed = |source: io::Error| FileError::Write {
-            path: path.clone(),
-            source,
-        };
+        let failed = FileError::writing(&path);
         let text = serde_json::to_vec(&note).map_err(|error| failed(error.into()))?;
         make_private_folder(&self.folder)
             .and_then(|()| make_private_folder(&self.prompts()))
@@ -558,11 +549,7 @@ impl TrustStore {
         let path = self.prompts().join(session).with_extension("json");
         match is_plain {
             true => Ok(path),
-            false => Err(FileError::Read {
-                path,
-                source: io::ErrorKind::InvalidInput.into(),
-            }
-            .into()),
+            false => Err(FileError::reading(&path)(io::ErrorKind::InvalidInput.into()).into()),
         }
     }
 }
@@ -605,10 +592,7 @@ fn state_folder_on(system: &str, env: Environment<'_>) -> Option<PathBuf> {
 
 /// Refuses a file that others may write, since its lines need not be the user's.
 fn refuse_if_exposed(path: &Path) -> Result<(), TrustError> {
-    let metadata = fs::metadata(path).map_err(|source| FileError::Read {
-        path: path.to_owned(),
-        source,
-    })?;
+    let metadata = fs::metadata(path).map_err(FileError::reading(&path))?;
     match platform::is_exposed(&metadata) {
         false => Ok(()),
         true => Err(TrustError::Exposed {

@@ -25,7 +25,7 @@ fn a_hook_that_fails() {
         "echo 'no trailing blanks, please' >&2; exit 1",
     );
     assert_snapshot!(environment.refused_commit(&["a", "new"]), @r"
-    error: nothing is committed: a commit hook failed: no trailing blanks, please
+    error: nothing is committed: git made no commit: no trailing blanks, please
     hint: fix what the hook found, then run the same command again
     ");
     environment.refused_commit(&[]);
@@ -180,7 +180,7 @@ fn signing_that_is_configured_and_not_available() {
     }
     let said = environment.refused_commit(&["a"]);
     assert!(
-        said.starts_with("error: nothing is committed: the commit could not be signed: "),
+        said.starts_with("error: nothing is committed: git made no commit: "),
         "{said}"
     );
     assert!(

@@ -29,14 +29,14 @@ fn a_hook_that_says_no_is_a_question() {
     assert_snapshot!(environment.pass("1"), @r"
     exit status: 0
     --- stdout
-    Task 1 passed, its commit is due: a commit hook failed: no trailing blanks, please
+    Task 1 passed, its commit is due: git made no commit: no trailing blanks, please
     Evidence: evidence/task-1-verification.md
     ");
     assert_snapshot!(environment.next(&[]), @r"
     exit status: 0
     --- stdout
     1. ask q1
-       question: Task 1 passed, but its commit could not be made: a commit hook failed: no trailing blanks, please [sample-20261121 q1 50badd8e]
+       question: Task 1 passed, but its commit could not be made: git made no commit: no trailing blanks, please [sample-20261121 q1 50badd8e]
        header: Commit
        options:
        - Send back: the builder mends it, with this reason as feedback
@@ -198,7 +198,7 @@ fn unattended_the_builder_mends_it_or_the_task_fails() {
     0 of 3 tasks done, 1 failed, 2 skipped
 
       1  failed     Write part 1  (3/3, 4 questions)
-                    The commit could not be made: a commit hook failed: no trailing
+                    The commit could not be made: git made no commit: no trailing
                     blanks, please
       2  skipped    Write part 2
                     Blocked by 1

@@ -200,7 +200,7 @@ fn signing_that_is_configured_and_not_available_is_a_question() {
     assert!(
         verdict
             .stdout
-            .contains("its commit is due: the commit could not be signed: "),
+            .contains("its commit is due: git made no commit: "),
         "{verdict}"
     );
     assert_eq!(environment.git(&["status", "--short"]), "?? a.txt\n");

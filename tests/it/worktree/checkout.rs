@@ -46,7 +46,7 @@ fn what_is_edited_while_a_commit_hook_runs_stays() {
     let environment = handed_in();
     environment.git_hook("pre-commit", "echo 'my own' >> a.txt; exit 1");
     let verdict = environment.pass("1");
-    let told = "a commit hook failed and said nothing; edited meanwhile, and left as it is: a.txt";
+    let told = "git made no commit, and said nothing; edited meanwhile, and left as it is: a.txt";
     assert!(verdict.stdout.contains(told), "{verdict}");
     assert_eq!(
         environment.read("a.txt"),
@@ -144,7 +144,7 @@ fn a_hook_that_says_no_leaves_the_checkout_as_it_was() {
     environment.git_hook("pre-commit", "echo 'formatted' >&2; exit 1");
     let verdict = environment.pass("1");
     assert!(
-        verdict.stdout.contains("a commit hook failed: formatted"),
+        verdict.stdout.contains("git made no commit: formatted"),
         "{verdict}"
     );
     assert_eq!(environment.git(&["status", "--short"]), "");

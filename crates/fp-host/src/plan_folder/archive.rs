@@ -153,15 +153,8 @@ fn moved(plan: &PlanFolder, target: &Path, to: &Plans, from: &Plans) -> Result<(
             ),
             hint: "put the archive, or `plansDir`, on the same disk",
         },
-        _ => FileError::Write {
-            path: target.to_owned(),
-            source: error,
-        }
-        .into(),
+        _ => FileError::writing(target)(error).into(),
     })?;
     let synced = platform::sync_folder(&to.dir).and_then(|()| platform::sync_folder(&from.dir));
-    Ok(synced.map_err(|source| FileError::Write {
-        path: target.to_owned(),
-        source,
-    })?)
+    Ok(synced.map_err(FileError::writing(&target))?)
 }

@@ -2,8 +2,6 @@
 //! state before it is logged: a command killed in between runs again and rewrites them, and no log entry
 //! lacks its file. The caller holds the lock on the log.
 
-use std::fs;
-
 use fp_plan::plan::id::TaskId;
 use fp_run::report::evidence::evidence_page;
 use fp_run::run::{State, notepad};
@@ -47,10 +45,7 @@ pub fn write(
     if folder.is_symlink() {
         return Err(FileError::Link { path: folder });
     }
-    fs::create_dir_all(&folder).map_err(|source| FileError::Write {
-        path: folder.clone(),
-        source,
-    })?;
+    file::make_folders(&folder)?;
     let page = redacted(&evidence_page(task, criteria, at)).into_owned();
     let before = read(plan, id)?.unwrap_or_default();
     let earlier = earlier_tries(&before, &page);

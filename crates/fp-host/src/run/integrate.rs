@@ -16,7 +16,7 @@ use fp_run::verification::change::{Change, ChangeStatus, FileKind};
 
 use super::worktree::Worktrees;
 use super::{RunError, paths};
-use crate::file::FileError;
+use crate::file::{self, FileError};
 use crate::git::{Git, GitCommit, Merge, Oid, is_same};
 use crate::plan::OpenPlan;
 
@@ -288,7 +288,7 @@ impl Placed {
                 )));
             }
             let staged = file.is.then(|| on_disk(stage, path));
-            if is_same(staged.as_deref(), &target).map_err(unread(&target))? {
+            if is_same(staged.as_deref(), &target).map_err(FileError::reading(&target))? {
                 continue;
             }
             let found = fs::symlink_metadata(&target).ok();
@@ -318,7 +318,7 @@ fn put(
         let path = on_disk(top, &file.path);
         match fs::remove_file(&path) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                return Err(failed(&path)(error).into());
+                return Err(FileError::writing(&path)(error).into());
             }
             _ => {}
         }
@@ -333,20 +333,10 @@ fn put(
     for file in there {
         let (from, to) = (on_disk(stage, &file.path), on_disk(top, &file.path));
         let folder = to.parent().unwrap_or(top);
-        fs::create_dir_all(folder).map_err(failed(folder))?;
-        fs::rename(&from, &to).map_err(failed(&to))?;
+        file::make_folders(folder)?;
+        fs::rename(&from, &to).map_err(FileError::writing(&to))?;
     }
     Ok(())
-}
-
-fn failed(path: &Path) -> impl FnOnce(io::Error) -> FileError {
-    let path = path.to_owned();
-    move |source| FileError::Write { path, source }
-}
-
-fn unread(path: &Path) -> impl FnOnce(io::Error) -> FileError {
-    let path = path.to_owned();
-    move |source| FileError::Read { path, source }
 }
 
 fn on_disk(top: &Path, path: &RepoPath) -> std::path::PathBuf {

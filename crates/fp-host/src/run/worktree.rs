@@ -111,11 +111,6 @@ impl<'p> Worktrees<'p> {
                 of_another.iter().for_each(|patch| say(patch));
             }
         }
-        let lock = path(self.plan, owner).join(LOCK);
-        let is_file = |path: &Path| fs::symlink_metadata(path).is_ok_and(|found| found.is_file());
-        let made = is_file(&lock)
-            .then(|| file::read_bytes(&lock, MAX_PATCH))
-            .transpose()?;
         let head = self.plan.newest(state)?;
         // Differences that git sees right after a checkout, such as line ends, are nobody's change.
         let git = self.at(owner, &head, &say)?;
@@ -133,12 +128,6 @@ impl<'p> Worktrees<'p> {
             .map(|_| self.take_up(&git, task))
             .transpose()?
             .flatten();
-        // One that git neither tracks nor ignores was made by a build. It is in no base, so that it stays nobody's change.
-        if let Some(made) = made.filter(|_| fs::symlink_metadata(&lock).is_err())
-            && is_file(&lock.with_file_name(MANIFEST))
-        {
-            file::replace(&lock, &made)?;
-        }
         Ok((
             Base {
                 tree,
@@ -203,10 +192,7 @@ impl<'p> Worktrees<'p> {
             return Ok(git);
         }
         let folder = self.plan.worktrees();
-        fs::create_dir_all(&folder).map_err(|source| FileError::Write {
-            path: folder,
-            source,
-        })?;
+        file::make_folders(&folder)?;
         let main = self.git()?;
         main.remove_broken_worktrees(&self.plan.worktrees(), |_| false)?;
         if let Some(git) = self.open(owner)
@@ -236,13 +222,7 @@ impl<'p> Worktrees<'p> {
     pub(super) fn temporary(&self) -> Result<tempfile::TempDir, RunError> {
         let folder = self.plan.worktrees();
         let made = fs::create_dir_all(&folder).and_then(|()| tempfile::tempdir_in(&folder));
-        made.map_err(|source| {
-            FileError::Write {
-                path: folder,
-                source,
-            }
-            .into()
-        })
+        Ok(made.map_err(FileError::writing(&folder))?)
     }
 
     /// Removes everything in the folder of worktrees that no builder of `state` needs, with git's records.
@@ -259,10 +239,7 @@ impl<'p> Worktrees<'p> {
                 .filter_map(|task| Some(task.worktree()?.as_str())),
         );
         // To find the record of a missing worktree, git needs the folder that it was in.
-        fs::create_dir_all(&folder).map_err(|source| FileError::Write {
-            path: folder.clone(),
-            source,
-        })?;
+        file::make_folders(&folder)?;
         git.remove_broken_worktrees(&folder, |name| {
             let digits = |rest: &str| rest.bytes().all(|byte| byte.is_ascii_digit());
             owners
@@ -402,10 +379,7 @@ fn name(path: &Path) -> Option<OsString> {
 }
 
 fn names_in(folder: &Path) -> Result<Vec<OsString>, RunError> {
-    let failed = |source| FileError::Read {
-        path: folder.to_owned(),
-        source,
-    };
+    let failed = FileError::reading(&folder);
     let entries = match fs::read_dir(folder) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
         entries => entries.map_err(failed)?,
@@ -414,11 +388,6 @@ fn names_in(folder: &Path) -> Result<Vec<OsString>, RunError> {
         .map(|entry| Ok(entry.map_err(failed)?.file_name()))
         .collect()
 }
-
-/// The file that keeps Cargo's builds of one task good for the next, and the manifest beside it. Cargo compares it with
-/// the manifest first, so no check runs what it says as it is.
-const LOCK: &str = "Cargo.lock";
-const MANIFEST: &str = "Cargo.toml";
 
 /// The folder of patches, and of repositories that no patch has, below the plan's folder.
 const FOLDER: &str = "unfinished";
@@ -500,10 +469,7 @@ fn keep_repositories(
         let to = to.unwrap_or(base);
         let above = to.parent().unwrap_or(&folder);
         let moved = fs::create_dir_all(above).and_then(|()| fs::rename(&from, &to));
-        moved.map_err(|source| FileError::Write {
-            path: to.clone(),
-            source,
-        })?;
+        moved.map_err(FileError::writing(&to))?;
         kept.push(to);
     }
     Ok(kept)
@@ -520,20 +486,14 @@ fn keep_patch(
     }
     let path = patch_of(plan, task)?;
     let folder = plan.folder.file(FOLDER);
-    fs::create_dir_all(&folder).map_err(|source| FileError::Write {
-        path: folder,
-        source,
-    })?;
+    file::make_folders(&folder)?;
     file::replace(&path, patch)?;
     // The work itself is about to be removed. Windows syncs nothing that is open for reading alone.
     let synced = fs::File::options()
         .write(true)
         .open(&path)
         .and_then(|file| file.sync_all());
-    synced.map_err(|source| FileError::Write {
-        path: path.clone(),
-        source,
-    })?;
+    synced.map_err(FileError::writing(&path))?;
     Ok(Some(path))
 }
 

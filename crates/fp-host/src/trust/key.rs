@@ -35,10 +35,7 @@ impl MachineKey {
             Err(error) if error.is_missing() => return Ok(None),
             read => read?,
         };
-        let read = |source| FileError::Read {
-            path: path.clone(),
-            source,
-        };
+        let read = FileError::reading(&path);
         if !platform::is_private(&fs::metadata(&path).map_err(read)?) {
             return Err(TrustError::KnownKey { path });
         }
@@ -57,10 +54,7 @@ impl MachineKey {
             return Ok(key);
         }
         let path = folder.join(FILE);
-        let failed = |source| FileError::Write {
-            path: path.clone(),
-            source,
-        };
+        let failed = FileError::writing(&path);
         let mut key = [0; LENGTH];
         getrandom::fill(&mut key).map_err(|error| failed(std::io::Error::other(error)))?;
         make_private_folder(folder).map_err(failed)?;
