@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
-use std::time::{Duration, UNIX_EPOCH};
+use std::time::Duration;
 
 use fp_plan::hint::{Exit, Hint};
 use fp_plan::plan::id::{MachineId, PlanId};
@@ -80,8 +80,6 @@ pub enum FleetError {
         name: String,
         version: u32,
     },
-    #[error("commit {commit} of {name} is not signed by somebody that git trusts")]
-    Unsigned { commit: Oid, name: String },
     #[error("another clone writes as {0}")]
     Impostor(MachineId),
     #[error(
@@ -103,8 +101,16 @@ impl Hint for FleetError {
         Some(match self {
             Self::NotJoined(plan) => format!("run `fp join {plan}`").into(),
             Self::Overtaken => "run the same command again".into(),
-            Self::Unreachable { source, .. } => return unreachable_hint(source),
-            Self::Refused { .. } => "ask for the right to push `refs/fp/*` and `fp/*`".into(),
+            Self::Unreachable {
+                source: GitError::Failed(_),
+                ..
+            } => "see to the connection and to your credentials, then run the command again: what is not handed in yet is kept"
+                .into(),
+            Self::Unreachable { source, .. } => return source.hint(),
+            Self::Refused { said, .. } if said.starts_with("refs/fp/") => {
+                "ask for the right to push it: the host has to take refs below refs/fp/".into()
+            }
+            Self::Refused { .. } => "ask for the right to push it, or set `fleet.branch` to a branch that you may push".into(),
             Self::Rewound { name, .. } => format!(
                 "nothing was pushed. Put back what {name} was before, from a clone that has it under \
                  refs/fp-seen/, or `fp leave` the plan"
@@ -120,7 +126,6 @@ impl Hint for FleetError {
                     .into()
             }
             Self::Newer { .. } => "update fp: `fp --version` says what this one is".into(),
-            Self::Unsigned { .. } => "find out who pushed it; `gpg.ssh.allowedSignersFile` names those that git trusts".into(),
             Self::Impostor(_) => "a copy of this clone is at work: have one of them `fp leave` the plan and join under a name of its own".into(),
             Self::Secret(_) => "take it out: a command can read it from a file or a variable of each machine. Then approve the plan again".into(),
             Self::Git(error) => return error.hint(),
@@ -144,6 +149,18 @@ impl Hint for FleetError {
     }
 }
 
+impl FleetError {
+    pub(crate) fn foreign(commit: &Oid, name: &str, detail: impl Into<String>) -> Self {
+        Self::Foreign {
+            commit: commit.clone(),
+            name: name.to_owned(),
+            detail: detail.into(),
+        }
+    }
+}
+
+const NOT_SIGNED: &str = "it is not signed by somebody that git trusts";
+
 /// Most doublings of a [`pause`].
 const LONGER: u32 = 2;
 /// Times that a command tries again where other machines are faster.
@@ -155,34 +172,6 @@ pub fn pause(tries: u32, took: Duration) {
     let part = u64::from_str_radix(&fresh_token()[..8], 16).unwrap_or_default();
     let part = part as f64 / f64::from(u32::MAX);
     std::thread::sleep((took * (1 << tries.min(LONGER))).mul_f64(part));
-}
-
-fn unreachable_hint(source: &GitError) -> Option<Cow<'_, str>> {
-    let GitError::Failed(failure) = source else {
-        return source.hint();
-    };
-    let said = |words: &[&str]| words.iter().any(|word| failure.stderr.contains(word));
-    Some(match () {
-        () if said(&[
-            "Authentication failed",
-            "could not read Username",
-            "Permission denied",
-            "403",
-            "401",
-        ]) =>
-        {
-            "renew your credentials for it, and run the command again: what is not handed in yet is kept"
-                .into()
-        }
-        () if said(&["does not support --atomic"]) => {
-            "a shared plan needs a host that takes atomic pushes, as git has done since 2.4".into()
-        }
-        () if said(&["does not appear to be a git repository", "not found"]) => {
-            "look at `git remote -v`: the repository is not there".into()
-        }
-        () if said(&["No space left on device", "Read-only file system"]) => return source.hint(),
-        () => "check the connection, and run the command again: unsent work is kept".into(),
-    })
 }
 
 /// A push whose end is not known yet.
@@ -212,8 +201,9 @@ impl InFlight {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct KnownFile {
     blob: Oid,
-    bytes: u64,
-    modified: u64,
+    /// Hash of the text here.
+    #[serde(default)]
+    hash: String,
 }
 
 /// Where a plan is shared.
@@ -306,10 +296,9 @@ impl Membership {
         entry: &Entry,
         before: &State,
     ) -> Result<(), FleetError> {
-        let foreign = |detail: String| FleetError::Foreign {
-            commit: self.seen.clone(),
-            name: self.place.log_ref.clone(),
-            detail: format!("after it, {detail}"),
+        let foreign = |detail: String| {
+            let detail = format!("after it, {detail}");
+            FleetError::foreign(&self.seen, &self.place.log_ref, detail)
         };
         if entry.seq != before.seq + 1 {
             return Err(foreign(format!(
@@ -382,24 +371,17 @@ impl News {
                 .map_or("", |(_, lines)| lines)
                 .lines();
             for line in lines.filter(|line| !line.trim().is_empty()) {
-                let (id, name) = (commit.id.clone(), log_ref.to_owned());
                 let version = crate::store::line_version(line.as_bytes()).unwrap_or_default();
                 if version > SHARED_LOG_VERSION {
                     return Err(FleetError::Newer {
-                        commit: id,
-                        name,
+                        commit: commit.id.clone(),
+                        name: log_ref.to_owned(),
                         version,
                     });
                 }
                 let entry = serde_json::from_str(line);
-                let foreign = |e: serde_json::Error| {
-                    let detail = e.to_string();
-                    FleetError::Foreign {
-                        commit: id,
-                        name,
-                        detail,
-                    }
-                };
+                let foreign =
+                    |e: serde_json::Error| FleetError::foreign(&commit.id, log_ref, e.to_string());
                 entries.push((&commit.id, entry.map_err(foreign)?));
             }
         }
@@ -475,18 +457,13 @@ impl FleetRemote {
         if bytes <= SHARED_LOG_CAP {
             return Ok(());
         }
-        let (commit, name) = (commit.clone(), self.place.log_ref.clone());
         let detail = format!(
             "{bytes} bytes would be in it, and the log of a shared plan may have {SHARED_LOG_CAP}"
         );
-        Err(FleetError::Foreign {
-            commit,
-            name,
-            detail,
-        })
+        Err(FleetError::foreign(commit, &self.place.log_ref, detail))
     }
 
-    /// Fails if entries have to be signed, the new tip of the branch is unsigned, and no entry names it.
+    /// Where entries have to be signed, fails unless one of them names the new tip of the branch, or the tip itself is signed.
     fn expect_signed_tip(&self, news: &News) -> Result<(), FleetError> {
         let tip = news.tip.as_str();
         let names = |event: &Event| {
@@ -502,10 +479,11 @@ impl FleetRemote {
             || self.git.is_signed(&news.tip)?;
         match is_trusted {
             true => Ok(()),
-            false => Err(FleetError::Unsigned {
-                commit: news.tip.clone(),
-                name: self.branch_ref(),
-            }),
+            false => Err(FleetError::foreign(
+                &news.tip,
+                &self.branch_ref(),
+                NOT_SIGNED,
+            )),
         }
     }
 
@@ -513,16 +491,10 @@ impl FleetRemote {
         let FleetPlace {
             remote, log_ref, ..
         } = self.place.clone();
-        let GitError::Failed(failure) = &error else {
-            return FleetError::Unreachable {
-                remote,
-                source: error,
-            };
-        };
-        let said = |words: &str| failure.stderr.contains(words);
-        let branch = self.branch_ref();
+        let said = |words: &str| matches!(&error, GitError::Failed(failure) if failure.stderr.contains(words));
         if said("couldn't find remote ref") {
-            let name = if said(&log_ref) { log_ref } else { branch };
+            let is_log = said(&log_ref);
+            let name = if is_log { log_ref } else { self.branch_ref() };
             return FleetError::Gone { remote, name };
         }
         FleetError::Unreachable {
@@ -556,17 +528,14 @@ impl FleetRemote {
     fn commits(&self, seen: Option<&Oid>, to: &Oid) -> Result<Vec<LedgerCommit>, FleetError> {
         let name = || self.place.log_ref.clone();
         self.expect_room(to, self.git.commits_size(seen, to)?)?;
-        let commits = self.git.ledger_commits(seen, to, self.place.signed)?;
+        let commits = self.git.ledger_commits(seen, to)?;
         let mut before = seen;
         for commit in &commits {
             if commit.parent.as_ref() != before {
                 return Err(self.rewound(name()));
             }
             if self.place.signed && commit.signature != "G" {
-                return Err(FleetError::Unsigned {
-                    commit: commit.id.clone(),
-                    name: name(),
-                });
+                return Err(FleetError::foreign(&commit.id, &name(), NOT_SIGNED));
             }
             before = Some(&commit.id);
         }
@@ -775,26 +744,16 @@ impl FleetRemote {
         let mut files = BTreeMap::new();
         for name in self.names()? {
             let path = self.folder.join(&name);
-            let Some((bytes, modified)) = stamp(&path) else {
+            let Some(text) = plain_text(&path)? else {
                 continue;
             };
-            let known = member
-                .files
-                .get(&name)
-                .filter(|f| f.bytes == bytes && f.modified == modified)
-                .cloned();
-            let known = match known {
-                Some(known) => known,
+            let hash = approval::hash(text.as_bytes());
+            let known = match member.files.get(&name).filter(|known| known.hash == hash) {
+                Some(known) => known.clone(),
                 None => {
-                    let text = file::read_text(&path, FILE_CAP)?;
-                    let blob = self
-                        .git
-                        .write_blob(redact::to_send(&name, text)?.into_bytes())?;
-                    KnownFile {
-                        blob,
-                        bytes,
-                        modified,
-                    }
+                    let clean = redact::to_send(&name, text)?;
+                    let blob = self.git.write_blob(clean.into_bytes())?;
+                    KnownFile { blob, hash }
                 }
             };
             files.insert(name, known);
@@ -866,13 +825,15 @@ impl FleetRemote {
                 }
                 .into());
             }
-            let before = member.files.get(name);
-            let is_changed = stamp(&path).is_some_and(|(bytes, modified)| {
-                before.is_none_or(|before| (before.bytes, before.modified) != (bytes, modified))
-            });
-            if is_changed
-                && file::read_text(&path, FILE_CAP).is_ok_and(|mine| mine.as_bytes() != content)
-            {
+            let mine = plain_text(&path).unwrap_or_default();
+            let is_known = |mine: &String| {
+                let hash = approval::hash(mine.as_bytes());
+                member
+                    .files
+                    .get(name)
+                    .is_some_and(|known| known.hash == hash)
+            };
+            if mine.is_some_and(|mine| mine.as_bytes() != content && !is_known(&mine)) {
                 let kept = self.folder.join(format!("{name}.mine"));
                 fs::rename(&path, &kept).map_err(FileError::writing(&kept))?;
                 notices.push(format!(
@@ -884,15 +845,11 @@ impl FleetRemote {
                 file::make_folders(folder)?;
             }
             file::replace(&path, content)?;
-            let (bytes, modified) = stamp(&path).unwrap_or_default();
-            member.files.insert(
-                name.clone(),
-                KnownFile {
-                    blob: blob.clone(),
-                    bytes,
-                    modified,
-                },
-            );
+            let known = KnownFile {
+                blob: blob.clone(),
+                hash: approval::hash(content),
+            };
+            member.files.insert(name.clone(), known);
         }
         Ok(notices)
     }
@@ -909,11 +866,10 @@ fn travels(name: &str) -> bool {
     TRAVELS.contains(&name) || name.strip_prefix("evidence/").is_some_and(is_evidence)
 }
 
-/// Length and modification time of a plain file.
-fn stamp(path: &Path) -> Option<(u64, u64)> {
-    let found = fs::symlink_metadata(path)
-        .ok()
-        .filter(fs::Metadata::is_file)?;
-    let modified = found.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
-    Some((found.len(), u64::try_from(modified.as_nanos()).unwrap_or(0)))
+/// The text of a plain file. What a link leads to is nobody else's.
+fn plain_text(path: &Path) -> Result<Option<String>, FileError> {
+    match fs::symlink_metadata(path).is_ok_and(|found| found.is_file()) {
+        true => file::read_text_if_there(path, FILE_CAP),
+        false => Ok(None),
+    }
 }

@@ -1,9 +1,8 @@
 //! `fp share`, `fp join`, `fp leave` and `fp fleet`: a plan that several machines work on, which meet at a git remote.
 
 use std::collections::BTreeMap;
-use std::path::Path;
-use std::sync::Arc;
 
+use fp_host::file::FileError;
 use fp_host::fleet::{FleetError, FleetPlace, FleetRemote, Membership};
 use fp_host::git::Git;
 use fp_host::plan::OpenPlan;
@@ -66,19 +65,19 @@ struct RemoteArgs {
 /// Stop taking part in a shared plan
 #[derive(Debug, clap::Args)]
 pub(crate) struct LeaveArgs {
-    /// The plan; defaults to the only one that this clone takes part in.
+    /// The plan; defaults to the only active one.
     plan: Option<String>,
 }
 
-/// List the machines of a shared plan and what each is doing
+/// List the machines of a shared plan, and what each one does
 #[derive(Debug, clap::Args)]
 pub(crate) struct FleetArgs {
     /// The plan; defaults to the only active one.
     plan: Option<String>,
 }
 
-/// Where the log of a plan is on a remote.
-const LOG_REF: &str = "refs/fp/PLAN";
+/// Where the logs of plans are on a remote.
+const LOG_REFS: &str = "refs/fp/";
 
 impl RemoteArgs {
     /// The named remote, or the only one.
@@ -115,11 +114,17 @@ impl RemoteArgs {
     ) -> Result<FleetPlace, CommandError> {
         let remote = self.remote(git)?;
         let fleet = &context.settings()?.fleet;
-        let named = |pattern: &str| pattern.replace("PLAN", plan.as_str());
-        let (log_ref, branch) = (named(LOG_REF), named("fp/PLAN"));
+        let branch = fleet.branch.as_deref().unwrap_or("fp/PLAN");
+        let branch = branch.replace("PLAN", plan.as_str());
+        if !git.is_ref_name(&format!("refs/heads/{branch}"))? {
+            return Err(CommandError::failed(format!(
+                "fleet.branch: {branch:?} is no name of a branch"
+            ))
+            .hint("`git check-ref-format` says what git takes; fp/PLAN is the default"));
+        }
         Ok(FleetPlace {
             remote,
-            log_ref,
+            log_ref: format!("{LOG_REFS}{plan}"),
             branch,
             signed: fleet.signed,
         })
@@ -203,16 +208,15 @@ fn join_line(state: &State, remote: &str) -> String {
 fn list_shared(at: &RemoteArgs, context: &Context) -> CommandResult {
     let git = Git::open(&context.repo().root)?;
     let remote = at.remote(&git)?;
-    let before = LOG_REF.trim_end_matches("PLAN");
     let names = git
-        .remote_refs(&remote, &format!("{before}*"))
+        .remote_refs(&remote, &format!("{LOG_REFS}*"))
         .map_err(|source| FleetError::Unreachable {
             remote: remote.clone(),
             source,
         })?;
     let ids: Vec<PlanId> = names
         .iter()
-        .filter_map(|name| name.strip_prefix(before)?.parse().ok())
+        .filter_map(|name| name.strip_prefix(LOG_REFS)?.parse().ok())
         .collect();
     let mut text = match ids[..] {
         [] => format!("No plan is shared on {remote}; `fp share` on another machine shares one\n"),
@@ -257,7 +261,7 @@ pub(crate) fn join(args: JoinArgs, context: &Context) -> CommandResult {
     let stage = tempfile::Builder::new()
         .prefix(".joining-")
         .tempdir_in(plans.dir());
-    let stage = stage.map_err(|error| cannot_write(plans.dir(), &error))?;
+    let stage = stage.map_err(FileError::writing(plans.dir()))?;
     let folder = existing
         .as_ref()
         .map_or(stage.path(), |folder| folder.path());
@@ -293,7 +297,7 @@ pub(crate) fn join(args: JoinArgs, context: &Context) -> CommandResult {
     Store::new(folder.to_owned(), id.clone()).adopt(&fleet, machine.clone(), news, heard)?;
     let path = plans.dir().join(id.as_str());
     if existing.is_none() {
-        std::fs::rename(stage.keep(), &path).map_err(|error| cannot_write(&path, &error))?;
+        std::fs::rename(stage.keep(), &path).map_err(FileError::writing(&path))?;
     }
     let joined = context.open(Some(id.as_str())).and_then(|plan| {
         if let Some(how) = how {
@@ -321,11 +325,6 @@ pub(crate) fn join(args: JoinArgs, context: &Context) -> CommandResult {
         &json!({ "planId": id, "machine": machine, "remote": place.remote, "completed": done, "total": tasks }),
         &format!("Joined: {id} as {machine}, {done} of {} done\nNext: fp run {id}\n", counted(tasks, "task")),
     )
-}
-
-fn cannot_write(path: &Path, error: &std::io::Error) -> CommandError {
-    CommandError::failed(format!("{} can't be written: {error}", path.display()))
-        .hint("fix the folder, and join again: nothing was shared yet")
 }
 
 /// Writes that this machine takes part.
@@ -416,36 +415,8 @@ fn agree(
     Ok(Some(how))
 }
 
-/// The only plan that this clone takes part in.
-fn only_joined(context: &Context) -> Result<PlanId, CommandError> {
-    let plans = context.plans()?;
-    let mut joined = Vec::new();
-    for id in plans.list()? {
-        let folder = plans.open(&id)?.path().to_owned();
-        if Store::new(folder, id.clone()).membership()?.is_some() {
-            joined.push(id);
-        }
-    }
-    match &joined[..] {
-        [only] => Ok(only.clone()),
-        [] => Err(
-            CommandError::refused("this clone takes part in no shared plan")
-                .hint("`fp join` lists those on the remote"),
-        ),
-        several => {
-            let names: Vec<&str> = several.iter().map(PlanId::as_str).collect();
-            let message = "this clone takes part in several plans";
-            Err(CommandError::failed(message).hint(format!("name one: {}", names.join(", "))))
-        }
-    }
-}
-
 pub(crate) fn leave(args: LeaveArgs, context: &Context) -> CommandResult {
-    let selector = match args.plan {
-        Some(selector) => selector,
-        None => only_joined(context)?.to_string(),
-    };
-    let plan = context.open(Some(&selector))?;
+    let plan = context.open(args.plan.as_deref())?;
     let id = plan.id();
     let Some(member) = plan.store.membership()? else {
         return Err(
@@ -462,21 +433,18 @@ pub(crate) fn leave(args: LeaveArgs, context: &Context) -> CommandResult {
         });
         released.chain([Event::Left]).collect::<Vec<_>>()
     };
-    let on_remote = plan.lock_in_order().and_then(|mut ledger| {
-        let before = ledger.state().clone();
-        ledger.append(last(&before), context.now())?;
-        Ok(Arc::new(before))
-    });
-    let before = match on_remote {
+    let before = plan.load()?.state;
+    let told = plan
+        .lock_in_order()
+        .and_then(|mut ledger| ledger.append(last(&before), context.now()));
+    match told {
         Err(StoreError::Fleet(error)) if error.ends() != Exit::Overtaken => {
-            let before = plan.store.leave_alone(last, context.now())?;
             context.printer.note(&format!(
                 "note: no other machine was told, and each will know it by its silence: {error}"
             ));
-            before
         }
         told => told?,
-    };
+    }
     worktree::leave(&plan, &before)?;
     Membership::remove(plan.folder.path())?;
     context.report(

@@ -75,7 +75,7 @@ fn hosts_that_refuse_a_push() {
         &host,
         &machine,
         "the remote origin refuses refs/fp/",
-        "ask for the right to push",
+        "take refs below refs/fp/",
     );
     host.hook(
         "update",
@@ -87,6 +87,29 @@ fn hosts_that_refuse_a_push() {
         "the remote origin refuses refs/heads/fp/",
         "ask for the right to push",
     );
+}
+
+#[test]
+fn names_that_git_does_not_take() {
+    let host = Host::new(Way::Path);
+    let machine = approved(&host);
+    let settings = [
+        (
+            "fleet.branch",
+            "two words",
+            "fleet.branch: \"two words\" is no name of a branch",
+        ),
+        (
+            "fleet.branch",
+            "fp..PLAN",
+            &format!("fleet.branch: \"fp..{PLAN}\" is no name of a branch"),
+        ),
+    ];
+    for (setting, name, said) in settings {
+        machine.done(&["config", "set", "--user", setting, name]);
+        expect_unshared(&host, &machine, said, "hint: ");
+        machine.done(&["config", "unset", "--user", setting]);
+    }
 }
 
 #[test]
@@ -111,7 +134,7 @@ fn credentials_that_expire_lose_no_work() {
         let verdict = machines[0].pass(&task);
         if verdict.code != 0 {
             assert!(
-                verdict.stderr.contains("renew your credentials"),
+                verdict.stderr.contains("to your credentials"),
                 "after {allowed}: {verdict}"
             );
         }

@@ -36,7 +36,7 @@ pub struct LedgerCommit {
     pub id: Oid,
     pub parent: Option<Oid>,
     pub tree: Oid,
-    /// Git's word for its signature: `G` for a good one. Empty where nobody asked.
+    /// Git's word for its signature: `G` for a good one.
     pub signature: String,
     pub message: String,
 }
@@ -137,15 +137,11 @@ impl Git {
         }
     }
 
-    /// The commit that the local ref `name` names, if there is one. One process, unless git's files have it in plain text.
+    /// The commit that the local ref `name` names, if there is one. One process.
     ///
     /// # Errors
     /// Git can't be run.
     pub fn commit_of_ref(&self, name: &str) -> Result<Option<Oid>, GitError> {
-        let plain = std::fs::read_to_string(self.common_dir().join(name)).ok();
-        if let Some(commit) = plain.and_then(|text| text.trim_end().parse().ok()) {
-            return Ok(Some(commit));
-        }
         let finished = self
             .call(&["rev-parse", "--verify", "--quiet", "--end-of-options", name])
             .run()?;
@@ -197,7 +193,7 @@ impl Git {
         Ok(call.arg(commit.as_str()).arg("--").output()? == b"G\n")
     }
 
-    /// The commits of `to` that `seen` doesn't have, oldest first; with `signed`, git judges their signatures. One process.
+    /// The commits of `to` that `seen` doesn't have, oldest first. One process.
     ///
     /// # Errors
     /// Git fails.
@@ -205,13 +201,7 @@ impl Git {
         &self,
         seen: Option<&Oid>,
         to: &Oid,
-        signed: bool,
     ) -> Result<Vec<LedgerCommit>, GitError> {
-        let format = if signed {
-            "%H%x00%P%x00%T%x00%G?%x00%B%x00%x00"
-        } else {
-            "%H%x00%P%x00%T%x00%x00%B%x00%x00"
-        };
         let call = self
             .call(&[
                 "-c",
@@ -221,7 +211,7 @@ impl Git {
                 "log",
                 "--reverse",
             ])
-            .arg(format!("--format=tformat:{format}"))
+            .arg("--format=tformat:%H%x00%P%x00%T%x00%G?%x00%B%x00%x00")
             .arg(unseen(seen, to));
         call.arg("--").run()?.parsed(|output| {
             let text = String::from_utf8_lossy(output);

@@ -232,12 +232,9 @@ impl Store {
         for (number, entry) in (1..).zip(&entries) {
             if entry.seq != number {
                 let detail = format!("entry {} comes where {number} is due", entry.seq);
-                return Err(FleetError::Foreign {
-                    commit: member.seen,
-                    name: member.place.log_ref,
-                    detail,
-                }
-                .into());
+                return Err(
+                    FleetError::foreign(&member.seen, &member.place.log_ref, detail).into(),
+                );
             }
             lines.extend(chain.write(&line_of(entry)?));
         }
@@ -247,29 +244,6 @@ impl Store {
         member.write(self.folder())?;
         self.remember(None);
         Ok(())
-    }
-
-    /// Ends this machine's part where the remote can't be used: writes `last` here alone, from the state, which it returns.
-    ///
-    /// # Errors
-    /// As for [`Store::lock`].
-    pub fn leave_alone(
-        &self,
-        last: impl FnOnce(&State) -> Vec<Event>,
-        now: Timestamp,
-    ) -> Result<Arc<State>, StoreError> {
-        let _sync = acquire(&self.folder().join(SYNC_LOCK), PATIENCE)?;
-        let ledger = self.lock(PATIENCE)?;
-        let entry = ledger.entry(last(ledger.state()), now);
-        let mut chain = Chain::new(Some(&ledger.key), &self.plan_id, &ledger.loaded.code);
-        let mut lines = Vec::new();
-        for entry in ledger.loaded.waiting.entries.iter().chain([&entry]) {
-            lines.extend(chain.write(&line_of(entry)?));
-        }
-        self.forget_waiting()?;
-        append_at(&self.log(), ledger.loaded.mark.bytes, &lines)?;
-        self.remember(None);
-        Ok(ledger.into_state())
     }
 
     /// Looks at the remote of a shared plan again and again, in the background, as long as this process lives.
