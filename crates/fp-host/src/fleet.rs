@@ -107,10 +107,7 @@ impl Hint for FleetError {
             } => "see to the connection and to your credentials, then run the command again: what is not handed in yet is kept"
                 .into(),
             Self::Unreachable { source, .. } => return source.hint(),
-            Self::Refused { said, .. } if said.starts_with("refs/fp/") => {
-                "ask for the right to push it: the host has to take refs below refs/fp/".into()
-            }
-            Self::Refused { .. } => "ask for the right to push it, or set `fleet.branch` to a branch that you may push".into(),
+            Self::Refused { .. } => "ask for the right to push `refs/fp/*` and `fp/*`".into(),
             Self::Rewound { name, .. } => format!(
                 "nothing was pushed. Put back what {name} was before, from a clone that has it under \
                  refs/fp-seen/, or `fp leave` the plan"
@@ -548,14 +545,8 @@ impl FleetRemote {
     /// Has the local refs name what was taken, so that git keeps it whatever is fetched beside it.
     fn keep_seen(&self, member: &Membership) -> Result<(), FleetError> {
         let (log, branch) = (self.local_ref("log"), self.local_ref("branch"));
-        let names = |name: &str, commit: &Oid| {
-            Ok::<_, GitError>(self.git.commit_of_ref(name)?.as_ref() == Some(commit))
-        };
-        if !names(&log, &member.seen)? || !names(&branch, &member.tip)? {
-            self.git
-                .set_refs(&[(&log, &member.seen), (&branch, &member.tip)])?;
-        }
-        Ok(())
+        let refs = [(log.as_str(), &member.seen), (&branch, &member.tip)];
+        Ok(self.git.set_refs(&refs)?)
     }
 
     /// What is new on the remote since `member` last looked. `None` if nothing is.

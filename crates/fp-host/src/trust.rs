@@ -592,7 +592,7 @@ fn state_folder_on(system: &str, env: Environment<'_>) -> Option<PathBuf> {
 
 /// Refuses a file that others may write, since its lines need not be the user's.
 fn refuse_if_exposed(path: &Path) -> Result<(), TrustError> {
-    let metadata = fs::metadata(path).map_err(FileError::reading(&path))?;
+    let metadata = fs::metadata(path).map_err(FileError::reading(path))?;
     match platform::is_exposed(&metadata) {
         false => Ok(()),
         true => Err(TrustError::Exposed {

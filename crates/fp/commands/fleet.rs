@@ -113,20 +113,11 @@ impl RemoteArgs {
         context: &Context,
     ) -> Result<FleetPlace, CommandError> {
         let remote = self.remote(git)?;
-        let fleet = &context.settings()?.fleet;
-        let branch = fleet.branch.as_deref().unwrap_or("fp/PLAN");
-        let branch = branch.replace("PLAN", plan.as_str());
-        if !git.is_ref_name(&format!("refs/heads/{branch}"))? {
-            return Err(CommandError::failed(format!(
-                "fleet.branch: {branch:?} is no name of a branch"
-            ))
-            .hint("`git check-ref-format` says what git takes; fp/PLAN is the default"));
-        }
         Ok(FleetPlace {
             remote,
             log_ref: format!("{LOG_REFS}{plan}"),
-            branch,
-            signed: fleet.signed,
+            branch: format!("fp/{plan}"),
+            signed: context.settings()?.fleet.signed,
         })
     }
 

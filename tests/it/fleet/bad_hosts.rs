@@ -75,7 +75,7 @@ fn hosts_that_refuse_a_push() {
         &host,
         &machine,
         "the remote origin refuses refs/fp/",
-        "take refs below refs/fp/",
+        "ask for the right to push",
     );
     host.hook(
         "update",
@@ -87,29 +87,6 @@ fn hosts_that_refuse_a_push() {
         "the remote origin refuses refs/heads/fp/",
         "ask for the right to push",
     );
-}
-
-#[test]
-fn names_that_git_does_not_take() {
-    let host = Host::new(Way::Path);
-    let machine = approved(&host);
-    let settings = [
-        (
-            "fleet.branch",
-            "two words",
-            "fleet.branch: \"two words\" is no name of a branch",
-        ),
-        (
-            "fleet.branch",
-            "fp..PLAN",
-            &format!("fleet.branch: \"fp..{PLAN}\" is no name of a branch"),
-        ),
-    ];
-    for (setting, name, said) in settings {
-        machine.done(&["config", "set", "--user", setting, name]);
-        expect_unshared(&host, &machine, said, "hint: ");
-        machine.done(&["config", "unset", "--user", setting]);
-    }
 }
 
 #[test]

@@ -42,19 +42,10 @@ pub(super) const REMOVED: [&str; 16] = [
     "LANGUAGE",
 ];
 
-/// Settings that make git trust only the files: the measured agent may have changed the repository's own settings.
-const FIXED_VIEW: [&str; 10] = [
-    "-c",
-    "core.fsmonitor=false",
-    "-c",
-    "core.untrackedCache=false",
-    "-c",
-    "core.ignoreStat=false",
-    "-c",
-    "core.checkStat=default",
-    "-c",
-    "core.trustctime=true",
-];
+/// Settings under which git believes nothing but the files: whoever is measured may have changed the repository's
+/// own.
+const FIXED_VIEW: &str = "-c core.fsmonitor=false -c core.untrackedCache=false -c core.ignoreStat=false \
+                          -c core.checkStat=default -c core.trustctime=true";
 
 /// A call of git, not started yet.
 pub(super) struct GitCall {
@@ -71,33 +62,31 @@ pub(super) struct Finished {
 }
 
 impl Git {
-    /// A call that runs no hook. Every path is literal and every message is in English.
-    pub(super) fn call(&self, args: &[&str]) -> GitCall {
-        let call = self.bare_call(&["--no-optional-locks", "-c", "core.quotepath=false"]);
-        call.literal().args(args)
+    /// A call that runs no hook. Every path is literal and every message is in English. Blanks separate the words of
+    /// `command`, which are this program's own; what comes from elsewhere is an [argument](GitCall::arg).
+    pub(super) fn call(&self, command: &'static str) -> GitCall {
+        let call = self.bare_call("--no-optional-locks -c core.quotepath=false");
+        call.literal().words(command)
+    }
+
+    /// The same for one that checks files out: the hooks of the user's checkouts don't run.
+    pub(super) fn call_without_hooks(&self, command: &'static str) -> GitCall {
+        let settings = "--no-optional-locks -c core.quotepath=false -c core.hooksPath=/dev/null";
+        self.bare_call(settings).literal().words(command)
     }
 
     /// A call that reads or writes the whole `index`, which is not the user's: nothing is left out of it.
-    pub(super) fn call_on(&self, index: &Path, args: &[&str]) -> GitCall {
-        let whole = [
-            "core.quotepath",
-            "core.splitIndex",
-            "core.sparseCheckout",
-            "index.sparse",
-        ];
-        let whole = whole.map(|name| format!("{name}=false"));
-        let settings = whole.iter().map(String::as_str).chain(["index.version=2"]);
-        let options: Vec<&str> = settings.flat_map(|setting| ["-c", setting]).collect();
-        self.bare_call(&options)
-            .literal()
-            .args(args)
-            .env("GIT_INDEX_FILE", index)
+    pub(super) fn call_on(&self, index: &Path, command: &'static str) -> GitCall {
+        let whole = "-c core.quotepath=false -c core.splitIndex=false -c core.sparseCheckout=false \
+                     -c index.sparse=false -c index.version=2";
+        let call = self.bare_call(whole).literal().words(command);
+        call.env("GIT_INDEX_FILE", index)
     }
 
     /// A call whose hooks see the user's environment: no settings that children inherit, and the user's
     /// character set. Messages are in English, since this program reads them.
-    pub(super) fn call_with_hooks(&self, args: &[&str]) -> GitCall {
-        let mut call = self.bare_call(&[]).args(args);
+    pub(super) fn call_with_hooks(&self, command: &'static str) -> GitCall {
+        let mut call = self.bare_call("").words(command);
         let charset = ["LC_ALL", "LC_CTYPE", "LANG"]
             .iter()
             .find_map(std::env::var_os);
@@ -108,11 +97,11 @@ impl Git {
         call
     }
 
-    fn bare_call(&self, args: &[&str]) -> GitCall {
+    fn bare_call(&self, options: &'static str) -> GitCall {
         let mut call = GitCall::in_folder(self.worktree());
         call.command
             .envs(self.env.iter().map(|(name, value)| (name, value)))
-            .args(args);
+            .args(options.split_whitespace());
         call
     }
 }
@@ -134,7 +123,7 @@ impl GitCall {
             .env("GIT_NO_REPLACE_OBJECTS", "1")
             // A partial clone fetches what it lacks with a program that the repository's settings name.
             .env("GIT_NO_LAZY_FETCH", "1")
-            .args(FIXED_VIEW)
+            .args(FIXED_VIEW.split_whitespace())
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
@@ -145,7 +134,14 @@ impl GitCall {
         }
     }
 
-    /// Sets the command and its arguments, which errors show.
+    /// Sets the words of the command, which errors show.
+    fn words(mut self, command: &str) -> Self {
+        self.command.args(command.split_whitespace());
+        self.shown = cut(&format!("git {command}"));
+        self
+    }
+
+    /// Adds arguments, which errors show.
     fn args(mut self, args: &[&str]) -> Self {
         self.command.args(args);
         self.shown = cut(&format!("git {}", args.join(" ")));

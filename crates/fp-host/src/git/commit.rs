@@ -90,7 +90,7 @@ impl Git {
             .collect();
         if !new.is_empty() {
             // `git commit --only` takes nothing that git doesn't know.
-            let add = self.call(&["add", "--intent-to-add"]);
+            let add = self.call("add --intent-to-add");
             add.paths(new.iter().copied()).output()?;
         }
         let result = self.make(message, |call| {
@@ -135,10 +135,10 @@ impl Git {
         }
         let folder = self.temporary_index_of_head()?;
         let index = folder.path().join(INDEX);
-        self.call_on(&index, &STAGE).input(lines.clone()).output()?;
+        self.call_on(&index, STAGE).input(lines.clone()).output()?;
         // The user's index is ahead of the commit: a process that dies in between leaves nothing to mend.
         let entries = self.index_entries(&lines)?;
-        let staged = self.call(&STAGE).input(lines).run()?;
+        let staged = self.call(STAGE).input(lines).run()?;
         if let Some(failure) = staged.failure {
             return Ok(CommitOutcome::Blocked(blocked(failure, &[])));
         }
@@ -146,7 +146,7 @@ impl Git {
         if let Ok(CommitOutcome::Committed { .. }) = &result {
             self.follow_hooks(files, &before)?;
         } else {
-            self.call(&STAGE).input(entries).output()?;
+            self.call(STAGE).input(entries).output()?;
         }
         result
     }
@@ -181,13 +181,9 @@ impl Git {
     /// # Errors
     /// Git fails, or there is none.
     pub fn parent(&self, commit: &Oid) -> Result<Oid, GitError> {
-        self.call(&[
-            "rev-parse",
-            "--verify",
-            "--end-of-options",
-            &format!("{commit}^"),
-        ])
-        .oid()
+        self.call("rev-parse --verify --end-of-options")
+            .arg(format!("{commit}^"))
+            .oid()
     }
 
     /// The entries of the user's index at the paths of `lines`, as lines for `--index-info`.
@@ -211,11 +207,7 @@ impl Git {
                 .concat(),
             );
         }
-        entries.extend(
-            self.call(&["ls-files", "--stage", "-z"])
-                .paths(&paths)
-                .output()?,
-        );
+        entries.extend(self.call("ls-files --stage -z").paths(&paths).output()?);
         Ok(entries)
     }
 
@@ -324,13 +316,10 @@ impl Git {
         if list.is_empty() {
             return Ok(());
         }
-        let args = [
-            "reset",
-            "-q",
-            "--pathspec-from-file=-",
-            "--pathspec-file-nul",
-        ];
-        self.call(&args).input(list).output().map(drop)
+        self.call("reset -q --pathspec-from-file=- --pathspec-file-nul")
+            .input(list)
+            .output()
+            .map(drop)
     }
 
     /// Makes a commit by a `git commit` to which `with` adds what it takes.
@@ -340,7 +329,7 @@ impl Git {
         with: impl FnOnce(GitCall) -> GitCall,
     ) -> Result<CommitOutcome, GitError> {
         let message = temporary(message.as_bytes())?;
-        let call = self.call_with_hooks(&["commit", "--cleanup=whitespace", "--no-edit"]);
+        let call = self.call_with_hooks("commit --cleanup=whitespace --no-edit");
         let call = with(call.arg("-F").arg(message.path()));
         let Finished {
             stdout, failure, ..
@@ -387,7 +376,7 @@ impl Git {
 }
 
 /// Updates an index by lines.
-const STAGE: [&str; 4] = ["update-index", "--replace", "-z", "--index-info"];
+const STAGE: &str = "update-index --replace -z --index-info";
 
 fn records(lines: &[u8]) -> impl Iterator<Item = &[u8]> {
     lines.split(|&b| b == 0).filter(|record| !record.is_empty())

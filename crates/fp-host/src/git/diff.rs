@@ -40,17 +40,8 @@ impl Git {
     /// # Errors
     /// [`GitError::MissingObject`] if git no longer has one of the trees.
     pub(crate) fn patch(&self, base: &Oid, tree: &Oid) -> Result<Vec<u8>, GitError> {
-        let options = [
-            "diff-tree",
-            "-p",
-            "--binary",
-            "--full-index",
-            "--no-ext-diff",
-            "--no-textconv",
-        ];
         let call = self
-            .call(&options)
-            .arg("--end-of-options")
+            .call("diff-tree -p --binary --full-index --no-ext-diff --no-textconv --end-of-options")
             .arg(base.as_str())
             .arg(tree.as_str());
         call.run()?.into_diff(base)
@@ -62,7 +53,7 @@ impl Git {
     /// Git itself fails.
     pub(crate) fn apply(&self, patch: Vec<u8>) -> Result<bool, GitError> {
         let applied = self
-            .call(&["apply", "--whitespace=nowarn", "-"])
+            .call("apply --whitespace=nowarn -")
             .input(patch)
             .run()?;
         match applied.failure.as_ref().map(|failure| failure.status) {
@@ -80,17 +71,9 @@ impl Git {
         if base == tree {
             return Ok(Vec::new());
         }
-        let args = [
-            "diff-tree",
-            "-r",
-            "-M",
-            "-z",
-            "--raw",
-            "--end-of-options",
-            base.as_str(),
-            tree.as_str(),
-        ];
-        let output = self.call(&args).run()?.into_diff(base)?;
+        let call = self.call("diff-tree -r -M -z --raw --end-of-options");
+        let call = call.arg(base.as_str()).arg(tree.as_str());
+        let output = call.run()?.into_diff(base)?;
         changes(&output).ok_or_else(|| GitError::unexpected("git diff-tree", &output))
     }
 
@@ -108,15 +91,7 @@ impl Git {
         if changes.is_empty() || base == tree {
             return Ok(Vec::new());
         }
-        let mut call = self.call(&[
-            "-c",
-            "core.bigFileThreshold=5m",
-            "diff-tree",
-            "-r",
-            "-M",
-            "-p",
-            "-U0",
-        ]);
+        let mut call = self.call("-c core.bigFileThreshold=5m diff-tree -r -M -p -U0");
         for option in [
             "--no-color",
             "--no-ext-diff",
@@ -290,9 +265,7 @@ impl Git {
         if small.is_empty() {
             return Ok(HashMap::new());
         }
-        let call = self
-            .call(&["cat-file", "--batch"])
-            .input(oid_lines(small.iter()));
+        let call = self.call("cat-file --batch").input(oid_lines(small.iter()));
         let output = call.output()?;
         contents(&output).ok_or_else(|| GitError::unexpected("git cat-file --batch", &output))
     }
@@ -303,7 +276,7 @@ impl Git {
             return Ok(Vec::new());
         }
         let call = self
-            .call(&["cat-file", "--batch-check"])
+            .call("cat-file --batch-check")
             .input(oid_lines(blobs.iter().copied()));
         let output = call.output()?;
         let text = String::from_utf8_lossy(&output);
@@ -370,15 +343,7 @@ impl Git {
     /// # Errors
     /// Git fails, for example because the revision doesn't exist.
     pub fn compare(&self, side: Side<'_>) -> Result<Vec<Compared>, GitError> {
-        let call = self.call(&[
-            "diff",
-            "--raw",
-            "-z",
-            "-M",
-            "--no-abbrev",
-            "--no-ext-diff",
-            "--ignore-submodules",
-        ]);
+        let call = self.call("diff --raw -z -M --no-abbrev --no-ext-diff --ignore-submodules");
         let call = match side {
             Side::Staged => call.arg("--cached"),
             Side::WorkingTree(revision) => call.arg("--end-of-options").arg(revision),
@@ -423,7 +388,7 @@ impl Git {
     /// Git fails.
     pub fn known_files(&self, path: Option<&RepoPath>) -> Result<Vec<RepoPath>, GitError> {
         let output = self
-            .call(&["ls-files", "-z", "--cached", "--deduplicate"])
+            .call("ls-files -z --cached --deduplicate")
             .paths(path)
             .output()?;
         let paths = output.split(|&b| b == 0).filter(|path| !path.is_empty());

@@ -113,7 +113,7 @@ impl Git {
     /// Git can't be run.
     pub fn has_commit(&self, id: &str) -> Result<bool, GitError> {
         let finished = self
-            .call(&["cat-file", "-e"])
+            .call("cat-file -e")
             .arg(format!("{id}^{{commit}}"))
             .run()?;
         Ok(finished.failure.is_none())
@@ -124,10 +124,7 @@ impl Git {
     /// # Errors
     /// Git can't be run.
     pub fn first_commit(&self) -> Result<Option<String>, GitError> {
-        let roots = self
-            .call(&["rev-list", "--max-parents=0", "HEAD"])
-            .run()?
-            .stdout;
+        let roots = self.call("rev-list --max-parents=0 HEAD").run()?.stdout;
         Ok(String::from_utf8_lossy(&roots)
             .lines()
             .next_back()
@@ -145,7 +142,9 @@ impl Git {
     /// True if `tip` is `from` or a descendant. One process.
     pub(crate) fn goes_on(&self, tip: &str, from: &Oid) -> Result<bool, GitError> {
         let finished = self
-            .call(&["merge-base", "--is-ancestor", from.as_str(), tip])
+            .call("merge-base --is-ancestor")
+            .arg(from.as_str())
+            .arg(tip)
             .run()?;
         match &finished.failure {
             Some(failure)
@@ -223,17 +222,9 @@ impl Git {
     }
 
     pub(super) fn log(&self, options: &[&str], range: &str) -> GitCall {
-        let mut args = vec![
-            "-c",
-            "log.showSignature=false",
-            "log",
-            "-z",
-            "--no-color",
-            "--encoding=UTF-8",
-        ];
-        args.extend(options);
-        args.extend(["--end-of-options", range, "--"]);
-        self.call(&args)
+        let call = "-c log.showSignature=false log -z --no-color --encoding=UTF-8";
+        let call = options.iter().fold(self.call(call), GitCall::arg);
+        call.arg("--end-of-options").arg(range).arg("--")
     }
 }
 

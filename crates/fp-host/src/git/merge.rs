@@ -62,13 +62,7 @@ impl Git {
     }
 
     fn merge_commit(&self, theirs: &Oid, onto: &Oid) -> Result<Merge, GitError> {
-        let call = self.call(&[
-            "merge-tree",
-            "--write-tree",
-            "-z",
-            "--name-only",
-            "--end-of-options",
-        ]);
+        let call = self.call("merge-tree --write-tree -z --name-only --end-of-options");
         let finished = call.arg(onto.as_str()).arg(theirs.as_str()).run()?;
         let conflict = finished
             .failure
@@ -87,7 +81,7 @@ impl Git {
         let lines = self.lines_between(base, tree, Some(files))?;
         let folder = self.folder_with_index(base)?;
         let index = folder.path().join(INDEX);
-        let call = self.call(&["update-index", "--replace", "-z", "--index-info"]);
+        let call = self.call("update-index --replace -z --index-info");
         call.env("GIT_INDEX_FILE", &index).input(lines).output()?;
         self.tree_of(&index)
     }
@@ -99,15 +93,8 @@ impl Git {
         tree: &Oid,
         files: Option<&[RepoPath]>,
     ) -> Result<Vec<u8>, GitError> {
-        let args = [
-            "diff-tree",
-            "-r",
-            "-z",
-            "--raw",
-            "--no-renames",
-            "--end-of-options",
-        ];
-        let call = self.call(&args).arg(base.as_str()).arg(tree.as_str());
+        let call = self.call("diff-tree -r -z --raw --no-renames --end-of-options");
+        let call = call.arg(base.as_str()).arg(tree.as_str());
         let wanted: Option<HashSet<&[u8]>> =
             files.map(|files| files.iter().map(RepoPath::as_bytes).collect());
         call.run()?
@@ -116,14 +103,8 @@ impl Git {
 
     /// Commits `tree` on `parent` without any ref.
     fn commit_object(&self, tree: &str, parent: &Oid) -> Result<Oid, GitError> {
-        let call = self.call(&[
-            "commit-tree",
-            tree,
-            "-p",
-            parent.as_str(),
-            "-m",
-            "A task's change",
-        ]);
+        let call = self.call("commit-tree -m change -p");
+        let call = call.arg(parent.as_str()).arg(tree);
         NOBODY
             .iter()
             .fold(call, |call, (name, value)| call.env(name, value))
@@ -144,9 +125,7 @@ impl Git {
         let mut prefix = std::ffi::OsString::from("--prefix=");
         prefix.push(folder);
         prefix.push("/");
-        let call = self
-            .call(&["checkout-index", "--quiet", "-z", "--stdin"])
-            .arg(prefix);
+        let call = self.call("checkout-index --quiet -z --stdin").arg(prefix);
         call.env("GIT_INDEX_FILE", &index)
             .input(nul_ended(files.iter().copied()))
             .output()
@@ -162,7 +141,7 @@ impl Git {
         tree: &Oid,
         files: &[RepoPath],
     ) -> Result<HashSet<RepoPath>, GitError> {
-        let call = self.call(&["ls-tree", "-r", "-z", "--name-only", "--full-tree"]);
+        let call = self.call("ls-tree -r -z --name-only --full-tree");
         let listed = call.arg(tree.as_str()).paths(files).output()?;
         let listed: HashSet<&[u8]> = listed.split(|&b| b == 0).collect();
         let is_there = |path: &&RepoPath| listed.contains(path.as_bytes());
@@ -184,7 +163,7 @@ impl Git {
     }
 
     pub(super) fn empty_tree(&self) -> Result<Oid, GitError> {
-        self.call(&["hash-object", "-t", "tree", "--stdin"])
+        self.call("hash-object -t tree --stdin")
             .input(Vec::new())
             .oid()
     }
@@ -193,7 +172,8 @@ impl Git {
     pub(super) fn folder_with_index(&self, tree: &Oid) -> Result<tempfile::TempDir, GitError> {
         let folder = tempfile::tempdir().map_err(GitError::io("make a temporary folder"))?;
         let index = folder.path().join(INDEX);
-        self.call(&["read-tree", tree.as_str()])
+        self.call("read-tree")
+            .arg(tree.as_str())
             .env("GIT_INDEX_FILE", index)
             .output()?;
         Ok(folder)

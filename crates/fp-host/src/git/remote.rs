@@ -47,7 +47,7 @@ impl Git {
     /// # Errors
     /// Git fails.
     pub fn remotes(&self) -> Result<Vec<String>, GitError> {
-        let names = self.call(&["remote"]).output()?;
+        let names = self.call("remote").output()?;
         Ok(String::from_utf8_lossy(&names)
             .lines()
             .map(str::to_owned)
@@ -60,7 +60,7 @@ impl Git {
     /// Git fails: it can't reach the remote.
     pub fn remote_refs(&self, remote: &str, pattern: &str) -> Result<Vec<String>, GitError> {
         let call = self
-            .call(&["ls-remote", "--refs", "--end-of-options"])
+            .call("ls-remote --refs --end-of-options")
             .arg(self.known_remote(remote)?)
             .arg(pattern);
         let listed = call.run_within(LIMIT)?.into_output()?;
@@ -84,14 +84,7 @@ impl Git {
     /// Git fails: it can't reach the remote, or a ref is not there.
     pub fn fetch_refs(&self, remote: &str, refs: &[(&str, &str)]) -> Result<(), GitError> {
         let mut call = self
-            .call(&[
-                "-c",
-                "gc.auto=0",
-                "-c",
-                "maintenance.auto=false",
-                "fetch",
-                "--no-tags",
-            ])
+            .call("-c gc.auto=0 -c maintenance.auto=false fetch --no-tags")
             .arg("--no-write-fetch-head")
             .arg("--no-recurse-submodules")
             .arg("--end-of-options")
@@ -107,13 +100,7 @@ impl Git {
     /// # Errors
     /// Git fails, perhaps after the remote has taken the change.
     pub fn push_refs(&self, remote: &str, updates: &[RefUpdate<'_>]) -> Result<Pushed, GitError> {
-        let mut call = self.call(&[
-            "push",
-            "--porcelain",
-            "--no-verify",
-            "--atomic",
-            "--no-recurse-submodules",
-        ]);
+        let mut call = self.call("push --porcelain --no-verify --atomic --no-recurse-submodules");
         // A lease also admits what does not go on from the old commit; a branch has to, as a plain push sees to.
         for RefUpdate { name, from, .. } in updates
             .iter()
@@ -143,7 +130,8 @@ impl Git {
     /// Git can't be run.
     pub fn commit_of_ref(&self, name: &str) -> Result<Option<Oid>, GitError> {
         let finished = self
-            .call(&["rev-parse", "--verify", "--quiet", "--end-of-options", name])
+            .call("rev-parse --verify --quiet --end-of-options")
+            .arg(name)
             .run()?;
         Ok(String::from_utf8_lossy(&finished.stdout)
             .trim()
@@ -160,7 +148,7 @@ impl Git {
             .iter()
             .map(|(name, commit)| format!("update {name} {commit}\n"))
             .collect();
-        self.call(&["update-ref", "--stdin"])
+        self.call("update-ref --stdin")
             .input(lines.into_bytes())
             .output()
             .map(drop)
@@ -171,9 +159,10 @@ impl Git {
     /// # Errors
     /// Git fails.
     pub fn commits_size(&self, seen: Option<&Oid>, to: &Oid) -> Result<u64, GitError> {
-        let ids = self.call(&["rev-list", &unseen(seen, to), "--"]).output()?;
+        let ids = self.call("rev-list").arg(unseen(seen, to)).arg("--");
+        let ids = ids.output()?;
         let sizes = self
-            .call(&["cat-file", "--batch-check=%(objectsize)"])
+            .call("cat-file --batch-check=%(objectsize)")
             .input(ids)
             .run()?;
         sizes.parsed(|sizes| {
@@ -189,7 +178,7 @@ impl Git {
     /// # Errors
     /// Git fails.
     pub fn is_signed(&self, commit: &Oid) -> Result<bool, GitError> {
-        let call = self.call(&["-c", "log.showSignature=false", "log", "-1", "--format=%G?"]);
+        let call = self.call("-c log.showSignature=false log -1 --format=%G?");
         Ok(call.arg(commit.as_str()).arg("--").output()? == b"G\n")
     }
 
@@ -203,14 +192,7 @@ impl Git {
         to: &Oid,
     ) -> Result<Vec<LedgerCommit>, GitError> {
         let call = self
-            .call(&[
-                "-c",
-                "i18n.logOutputEncoding=UTF-8",
-                "-c",
-                "log.showSignature=false",
-                "log",
-                "--reverse",
-            ])
+            .call("-c i18n.logOutputEncoding=UTF-8 -c log.showSignature=false log --reverse")
             .arg("--format=tformat:%H%x00%P%x00%T%x00%G?%x00%B%x00%x00")
             .arg(unseen(seen, to));
         call.arg("--").run()?.parsed(|output| {
@@ -228,7 +210,7 @@ impl Git {
     /// # Errors
     /// Git fails.
     pub fn write_blob(&self, bytes: Vec<u8>) -> Result<Oid, GitError> {
-        self.call(&["hash-object", "-w", "--no-filters", "--stdin"])
+        self.call("hash-object -w --no-filters --stdin")
             .input(bytes)
             .oid()
     }
@@ -244,7 +226,7 @@ impl Git {
         let folder = tempfile::tempdir().map_err(GitError::io("make a temporary folder"))?;
         let index = folder.path().join(INDEX);
         let lines = files.flat_map(|(path, blob)| format!("100644 {blob}\t{path}\0").into_bytes());
-        self.call_on(&index, &["update-index", "-z", "--index-info"])
+        self.call_on(&index, "update-index -z --index-info")
             .input(lines.collect())
             .output()?;
         self.tree_of(&index)
@@ -255,7 +237,8 @@ impl Git {
     /// # Errors
     /// Git fails.
     pub fn files_of_tree(&self, tree: &Oid) -> Result<BTreeMap<String, Oid>, GitError> {
-        self.call(&["ls-tree", "-r", "-z", tree.as_str()])
+        self.call("ls-tree -r -z")
+            .arg(tree.as_str())
             .run()?
             .parsed(|output| {
                 let text = String::from_utf8_lossy(output);
@@ -279,14 +262,8 @@ impl Git {
         message: String,
         signed: bool,
     ) -> Result<Oid, GitError> {
-        let mut call = self.call(&[
-            "-c",
-            "i18n.commitEncoding=UTF-8",
-            "commit-tree",
-            tree.as_str(),
-            "-F",
-            "-",
-        ]);
+        let call = self.call("-c i18n.commitEncoding=UTF-8 commit-tree -F -");
+        let mut call = call.arg(tree.as_str());
         if let Some(parent) = parent {
             call = call.arg("-p").arg(parent.as_str());
         }

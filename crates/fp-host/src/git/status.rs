@@ -147,7 +147,7 @@ impl Git {
     /// [`GitError::NoCommit`] in a repository without a commit, or git fails.
     pub fn head(&self) -> Result<GitHead, GitError> {
         let finished = self
-            .call(&["rev-parse", "HEAD", "--symbolic-full-name", "HEAD"])
+            .call("rev-parse HEAD --symbolic-full-name HEAD")
             .run()?;
         let said = |part: &str| {
             finished
@@ -207,25 +207,18 @@ impl Git {
     /// # Errors
     /// Git fails.
     pub fn status(&self) -> Result<WorkingTreeStatus, GitError> {
-        self.call(&STATUS).run()?.parsed(parse)
+        self.call(STATUS).run()?.parsed(parse)
     }
 
     /// The differences from HEAD according to `index`, which is not the user's, and which remembers what was
     /// read. One process.
     pub(super) fn status_by(&self, index: &Path) -> Result<WorkingTreeStatus, GitError> {
-        self.call_on(index, &STATUS).run()?.parsed(parse)
+        self.call_on(index, STATUS).run()?.parsed(parse)
     }
 }
 
-const STATUS: [&str; 7] = [
-    "status",
-    "--porcelain=v2",
-    "--branch",
-    "-z",
-    "-uall",
-    "--no-renames",
-    "--ignore-submodules=none",
-];
+const STATUS: &str =
+    "status --porcelain=v2 --branch -z -uall --no-renames --ignore-submodules=none";
 
 impl Git {
     /// The `files`, paths below the working tree, that git ignores. A tracked file never counts as ignored.
@@ -243,7 +236,7 @@ impl Git {
             .flat_map(|file| format!("./{file}\0").into_bytes())
             .collect();
         let call = self
-            .call(&["check-ignore", "-z", "--stdin"])
+            .call("check-ignore -z --stdin")
             .env_remove("GIT_LITERAL_PATHSPECS");
         let finished = call.input(input).run()?;
         // Status 1 means that it ignores none.
@@ -272,7 +265,7 @@ impl Git {
     /// Git fails.
     pub fn overlooked(&self, files: &[&RepoPath]) -> Result<HashSet<RepoPath>, GitError> {
         let output = self
-            .call(&["ls-files", "-v", "-z"])
+            .call("ls-files -v -z")
             .paths(files.iter().copied())
             .output()?;
         // A small letter marks "assume unchanged", S marks "skip worktree".
@@ -368,7 +361,7 @@ impl Git {
     /// Git fails, or a file of git's can't be read.
     pub(super) fn surroundings(&self) -> Result<GitSurroundings, GitError> {
         let list = self
-            .call(&["config", "--list", "--show-origin", "-z", "--includes"])
+            .call("config --list --show-origin -z --includes")
             .output()?;
         let mut records = list.split(|&b| b == 0);
         let mut found = Settings::default();

@@ -122,8 +122,8 @@ impl Git {
                 return Ok(folder);
             }
         }
-        let read = ["read-tree", "--reset", "--no-sparse-checkout", "HEAD"];
-        self.call_on(&index, &read).run()?;
+        let read = "read-tree --reset --no-sparse-checkout HEAD";
+        self.call_on(&index, read).run()?;
         Ok(folder)
     }
 
@@ -187,38 +187,28 @@ impl Git {
     /// Git fails, or the tree is gone.
     pub fn is_in_tree(&self, tree: &Oid, path: &RepoPath) -> Result<bool, GitError> {
         let call = self
-            .call(&["ls-tree", "-z", "--name-only", "--full-tree"])
+            .call("ls-tree -z --name-only --full-tree")
             .arg(tree.to_string());
         Ok(!call.paths([path]).output()?.is_empty())
     }
 
     /// Writes the tree of an index other than the user's.
     pub(super) fn tree_of(&self, index: &Path) -> Result<Oid, GitError> {
-        self.call(&["write-tree"])
-            .env("GIT_INDEX_FILE", index)
-            .oid()
+        self.call("write-tree").env("GIT_INDEX_FILE", index).oid()
     }
 
     /// Updates `index` to the working tree at the paths in `status`.
     fn update(&self, index: &Path, status: &WorkingTreeStatus) -> Result<(), GitError> {
         let (taken_out, read) = edits(status);
         if !taken_out.is_empty() {
-            self.call_on(index, &["update-index", "-z", "--index-info"])
+            self.call_on(index, "update-index -z --index-info")
                 .input(taken_out)
                 .output()?;
         }
         if !read.is_empty() {
-            let arguments = [
-                "-c",
-                "core.safecrlf=false",
-                "update-index",
-                "--add",
-                "--remove",
-                "--replace",
-                "-z",
-                "--stdin",
-            ];
-            self.call_on(index, &arguments).input(read).output()?;
+            let read_again =
+                "-c core.safecrlf=false update-index --add --remove --replace -z --stdin";
+            self.call_on(index, read_again).input(read).output()?;
         }
         Ok(())
     }

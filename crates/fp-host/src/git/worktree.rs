@@ -10,8 +10,6 @@ use crate::platform::{self, os_string};
 
 /// The oldest git whose `merge-tree` can merge.
 const MERGES_SINCE: (u32, u32) = (2, 38);
-/// Points git to an empty place for hooks.
-const NO_HOOKS: &str = "core.hooksPath=/dev/null";
 
 impl Git {
     /// The reason why worktrees can't replace this working tree; `None` if they can. Two processes.
@@ -19,7 +17,7 @@ impl Git {
     /// # Errors
     /// Git fails.
     pub fn worktree_obstacle(&self) -> Result<Option<String>, GitError> {
-        let printed = String::from_utf8_lossy(&self.call(&["version"]).output()?)
+        let printed = String::from_utf8_lossy(&self.call("version").output()?)
             .trim()
             .to_owned();
         if version(&printed).is_none_or(|version| version < MERGES_SINCE) {
@@ -34,7 +32,7 @@ impl Git {
             ));
         }
         let sparse = self
-            .call(&["config", "--type=bool", "--get", "core.sparseCheckout"])
+            .call("config --type=bool --get core.sparseCheckout")
             .run()?;
         Ok((sparse.stdout == b"true\n").then(|| "the checkout is sparse".into()))
     }
@@ -45,15 +43,7 @@ impl Git {
     /// Git fails: something is at `path`, or the disk is full.
     pub fn add_worktree(&self, path: &Path, commit: &Oid) -> Result<(), GitError> {
         let began = std::time::SystemTime::now();
-        let call = self.call(&[
-            "-c",
-            NO_HOOKS,
-            "worktree",
-            "add",
-            "--quiet",
-            "--detach",
-            "--end-of-options",
-        ]);
+        let call = self.call_without_hooks("worktree add --quiet --detach --end-of-options");
         self.locked(call.arg(path).arg(commit.as_str()))?.output()?;
         Git::open(path)?.keep_fresh_index(began);
         Ok(())
@@ -66,12 +56,9 @@ impl Git {
     /// Git fails, perhaps half way.
     pub fn begin_anew(&self, commit: &Oid) -> Result<(), GitError> {
         self.mend_index()?;
-        let to = commit.as_str();
-        let call = self.call(&[
-            "-c", NO_HOOKS, "checkout", "--quiet", "--detach", "--force", to,
-        ]);
-        self.locked(call)?.output()?;
-        let clean = self.call(&["clean", "-fdq"]);
+        let call = self.call_without_hooks("checkout --quiet --detach --force");
+        self.locked(call.arg(commit.as_str()))?.output()?;
+        let clean = self.call("clean -fdq");
         self.locked(clean)?.output().map(drop)
     }
 
@@ -80,17 +67,8 @@ impl Git {
     /// # Errors
     /// Git fails, perhaps half way.
     pub fn show_tree(&self, tree: &Oid) -> Result<(), GitError> {
-        let source = format!("--source={tree}");
-        let call = self.call(&[
-            "-c",
-            NO_HOOKS,
-            "restore",
-            "--quiet",
-            &source,
-            "--worktree",
-            "--",
-            ".",
-        ]);
+        let call = self.call_without_hooks("restore --quiet --worktree");
+        let call = call.arg(format!("--source={tree}")).arg("--").arg(".");
         self.locked(call)?.output().map(drop)
     }
 
@@ -99,9 +77,7 @@ impl Git {
     /// # Errors
     /// Git fails.
     pub fn worktrees(&self) -> Result<Vec<PathBuf>, GitError> {
-        let output = self
-            .call(&["worktree", "list", "--porcelain", "-z"])
-            .output()?;
+        let output = self.call("worktree list --porcelain -z").output()?;
         let paths = output
             .split(|&b| b == 0)
             .filter_map(|line| line.strip_prefix(b"worktree "));
@@ -120,13 +96,7 @@ impl Git {
         if !known {
             return Ok(());
         }
-        let call = self.call(&[
-            "worktree",
-            "remove",
-            "--force",
-            "--force",
-            "--end-of-options",
-        ]);
+        let call = self.call("worktree remove --force --force --end-of-options");
         self.locked(call.arg(path))?.output().map(drop)
     }
 }

@@ -156,5 +156,5 @@ fn moved(plan: &PlanFolder, target: &Path, to: &Plans, from: &Plans) -> Result<(
         _ => FileError::writing(target)(error).into(),
     })?;
     let synced = platform::sync_folder(&to.dir).and_then(|()| platform::sync_folder(&from.dir));
-    Ok(synced.map_err(FileError::writing(&target))?)
+    Ok(synced.map_err(FileError::writing(target))?)
 }

@@ -108,7 +108,7 @@ pub fn roll_back<'p>(
     plan.sync()?;
     follow_branch(plan)?;
     let mut prepared = prepare(plan, id)?;
-    let git = plan.checkout(&*plan.load()?.state)?.with_commit_lock(lock);
+    let git = plan.checkout(&plan.load()?.state)?.with_commit_lock(lock);
     let revert = match (&prepared.commit, prepared.undo.take()) {
         (Some(commit), Some(undo)) => Some(revert(plan, &git, commit, undo)?),
         (Some(commit), None) => git.revert_of(commit)?,

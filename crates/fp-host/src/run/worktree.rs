@@ -379,7 +379,7 @@ fn name(path: &Path) -> Option<OsString> {
 }
 
 fn names_in(folder: &Path) -> Result<Vec<OsString>, RunError> {
-    let failed = FileError::reading(&folder);
+    let failed = FileError::reading(folder);
     let entries = match fs::read_dir(folder) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
         entries => entries.map_err(failed)?,
