@@ -53,7 +53,7 @@ fn the_first_page_has_what_people_need() {
     Steer     run  approve  answer  retry  cancel  rollback  task
     Write     new  import  export  validate  fmt  explain
     Project   config  specs  roadmap  commit  comments
-    Machines  share  join  leave  fleet  ci
+    Machines  share  join  leave  fleet
     Set up    install  uninstall  doctor  demo  completions  help
 
     Help      fp help COMMAND, fp help --all, fp help agents, or fp help TOPIC:

@@ -190,8 +190,8 @@ fn files_with_uncommitted_changes_are_refused() {
     let environment = done();
     environment.write("b.txt", "mine\n");
     assert_snapshot!(environment.refused_rollback("2"), @r"
-    error: files of the commit have uncommitted changes: b.txt
-    hint: commit or stash them first
+    error: b.txt has changes in the checkout that are not committed: commit them or put them back
+    hint: nothing is changed; settle that and run this again
     ");
     environment.git(&["add", "b.txt"]);
     environment.refused_rollback("2");
@@ -224,7 +224,7 @@ fn a_file_that_would_come_back_over_another_is_refused() {
         assert!(
             environment
                 .refused_rollback(task)
-                .contains(&format!("uncommitted changes: {file}\n"))
+                .contains(&format!("{file} is there already"))
         );
         assert_eq!(environment.read(file), "mine\n");
         fs::remove_file(environment.path(file)).unwrap();
@@ -370,8 +370,8 @@ fn a_submodule_is_not_set_back() {
     let verdict = environment.pass("1");
     assert!(verdict.stdout.contains("passed: commit"), "{verdict}");
     assert_snapshot!(environment.refused_rollback("1"), @"
-    error: the commit changes submodules: part
-    hint: nothing is changed; `git revert` its commit by hand, and run this again
+    error: part is a submodule, and fp changes none
+    hint: nothing is changed; settle that and run this again
     ");
 }
 

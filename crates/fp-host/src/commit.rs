@@ -82,7 +82,7 @@ pub fn choose(git: &Git, cwd: &Path, names: &[PathBuf]) -> Result<ChosenChanges,
     }
     let (mut files, mut unfit) = (Vec::new(), Vec::new());
     for name in names {
-        match file(git, &status, &cwd.join(name))? {
+        match file(git, &status, &cwd.join(name)) {
             Ok(file) if files.contains(&file) => {}
             Ok(file) => files.push(file),
             Err(why) => unfit.push((name.clone(), why)),
@@ -106,49 +106,31 @@ pub fn choose(git: &Git, cwd: &Path, names: &[PathBuf]) -> Result<ChosenChanges,
 const FOLDER: &str = "it is a folder: name the files in it";
 
 /// The file at `path`, or why it can't be committed.
-fn file(
-    git: &Git,
-    status: &WorkingTreeStatus,
-    path: &Path,
-) -> Result<Result<RepoPath, &'static str>, GitError> {
+fn file(git: &Git, status: &WorkingTreeStatus, path: &Path) -> Result<RepoPath, &'static str> {
     let Some(file) = git.locate(path) else {
         let is_top = platform::real_path(path).is_ok_and(|path| path == git.worktree());
-        return Ok(Err(if is_top {
-            FOLDER
-        } else {
-            "it is outside of this repository"
-        }));
+        return Err(match is_top {
+            true => FOLDER,
+            false => "it is outside of this repository",
+        });
     };
-    let of = |entry: &&StatusEntry| entry.path == file;
-    Ok(
-        match status.entries.iter().find(of).map(|entry| &entry.state) {
-            Some(EntryState::NestedRepository) => Err("it is a repository of its own"),
-            Some(_) => Ok(file),
-            None => Err(why_unfit(git, path, &file)?),
-        },
-    )
+    let mut entries = status.entries.iter();
+    match entries
+        .find(|entry| entry.path == file)
+        .map(|entry| entry.state)
+    {
+        Some(EntryState::NestedRepository) => Err("it is a repository of its own"),
+        Some(_) => Ok(file),
+        None => Err(why_unfit(path)),
+    }
 }
 
-fn why_unfit(git: &Git, path: &Path, file: &RepoPath) -> Result<&'static str, GitError> {
-    let Ok(found) = std::fs::symlink_metadata(path) else {
-        return Ok("there is no such file, and the last commit has none either");
-    };
-    let text = file.to_string();
-    let absolute = git.absolute(file);
-    let mut folders = absolute
-        .ancestors()
-        .skip(1)
-        .take_while(|folder| *folder != git.worktree());
-    if folders.any(|folder| folder.join(".git").exists()) {
-        return Ok("it is in a repository of its own: commit it there");
-    }
-    if !git.ignored(&[&text])?.is_empty() {
-        Ok("git ignores it")
-        // With a `.git` of its own it is a submodule: other nested repositories were ruled out above.
-    } else if found.is_dir() && !path.join(".git").exists() {
-        Ok(FOLDER)
-    } else {
-        Ok("it has not changed since the last commit")
+fn why_unfit(path: &Path) -> &'static str {
+    match std::fs::symlink_metadata(path) {
+        Err(_) => "there is no such file, and the last commit has none either",
+        // With a `.git` of its own it is a submodule.
+        Ok(found) if found.is_dir() && !path.join(".git").exists() => FOLDER,
+        Ok(_) => "it has not changed since the last commit, or git ignores it",
     }
 }
 

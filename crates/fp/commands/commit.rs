@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use fp_host::commit::{ChoiceError, ChosenChanges, choose};
-use fp_host::git::{Blocked, CommitOutcome, FileStat, Git};
+use fp_host::commit::{ChoiceError, ChosenChanges, ChosenFile, choose};
+use fp_host::git::{Blocked, CommitOutcome, Git};
 use fp_plan::repo_path::RepoPath;
 use fp_run::commit_style::{CommitHistory, SUBJECTS, style_of};
 use serde_json::json;
@@ -50,7 +50,7 @@ pub(crate) fn run(args: CommitArgs, context: &Context) -> CommandResult {
             .map(|subject| fitted(&one_line(subject), SUBJECT))
             .collect();
         let json = json!({
-            "style": history.style(), "rule": rule, "examples": examples, "files": chosen.stats, "kept": chosen.kept,
+            "style": history.style(), "rule": rule, "examples": examples, "files": chosen.changes, "kept": chosen.kept,
         });
         let settings = context.settings()?;
         let language = settings
@@ -122,18 +122,9 @@ fn commit(git: &Git, chosen: &ChosenChanges, message: &str, context: &Context) -
 }
 
 fn files_text(chosen: &ChosenChanges) -> String {
-    let mut text = format!("\n{}:\n", counted(chosen.stats.len(), "file"));
-    for FileStat {
-        change,
-        added,
-        removed,
-    } in &chosen.stats
-    {
-        let size = match (added, removed) {
-            (Some(added), Some(removed)) => format!("+{added} -{removed}"),
-            _ => "binary".to_owned(),
-        };
-        text += &format!("  {} ({size})\n", change.path);
+    let mut text = format!("\n{}:\n", counted(chosen.changes.len(), "file"));
+    for ChosenFile { path, status } in &chosen.changes {
+        text += &format!("  {status}  {path}\n");
     }
     text + &still_staged(&chosen.kept)
 }
@@ -149,16 +140,11 @@ fn still_staged(kept: &[RepoPath]) -> String {
 fn refused(blocked: &Blocked) -> CommandError {
     let refused = CommandError::refused(format!("nothing is committed: {blocked}"));
     match blocked {
-        Blocked::HookFailed { .. } => {
-            refused.hint("fix what the hook found, then run the same command again")
-        }
-        Blocked::SigningFailed { .. } => refused.hint(
-            "make the key of `user.signingkey` available, or turn `commit.gpgsign` off for this repository",
-        ),
         Blocked::Locked(lock) => {
             refused.hint(format!("wait for the other git; if none is running, remove `.git/{lock}`"))
         }
-        _ => refused,
+        Blocked::Failed(_) => refused.hint("settle that, then run the same command again"),
+        Blocked::InProgress(_) | Blocked::Conflict(_) => refused,
     }
 }
 

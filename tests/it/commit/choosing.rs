@@ -117,10 +117,10 @@ fn whatever_is_not_to_be_committed_is_named_and_nothing_is() {
     assert_snapshot!(
         environment.refused_commit(&["a", "b", "folder", ".", "out.log", "none", "../home", "/etc/hosts", "nested"]),
         @r"
-    error: b can't be committed: it has not changed since the last commit
+    error: b can't be committed: it has not changed since the last commit, or git ignores it
     folder can't be committed: it is a folder: name the files in it
     . can't be committed: it is a folder: name the files in it
-    out.log can't be committed: git ignores it
+    out.log can't be committed: it has not changed since the last commit, or git ignores it
     none can't be committed: there is no such file, and the last commit has none either
     ../home can't be committed: it is outside of this repository
     /etc/hosts can't be committed: it is outside of this repository
@@ -188,7 +188,7 @@ fn before_the_first_commit() {
     A subject is a phrase, in at most 72 columns
 
     1 file:
-      a (+1 -0)
+      A  a
     Still staged: b
 
     Next: the same command with --message 'SUBJECT'

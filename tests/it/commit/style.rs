@@ -122,8 +122,8 @@ fn without_a_message_it_says_how_one_is_written() {
       feat(api): add login
 
     2 files:
-      a.txt (+2 -1)
-      b.txt (+1 -0)
+      M  a.txt
+      A  b.txt
 
     Next: the same command with --message 'SUBJECT'
     ");
@@ -142,11 +142,8 @@ fn without_a_message_it_says_how_one_is_written() {
       ],
       "files": [
         {
-          "added": 2,
-          "kind": "file",
           "path": "a.txt",
-          "removed": 1,
-          "status": "modified"
+          "status": "M"
         }
       ],
       "kept": [],

@@ -26,7 +26,7 @@ fn a_hook_that_fails() {
     );
     assert_snapshot!(environment.refused_commit(&["a", "new"]), @r"
     error: nothing is committed: git made no commit: no trailing blanks, please
-    hint: fix what the hook found, then run the same command again
+    hint: settle that, then run the same command again
     ");
     environment.refused_commit(&[]);
     std::fs::remove_file(environment.path(".git/hooks/pre-commit")).unwrap();
@@ -183,10 +183,6 @@ fn signing_that_is_configured_and_not_available() {
         said.starts_with("error: nothing is committed: git made no commit: "),
         "{said}"
     );
-    assert!(
-        said.contains("hint: make the key of `user.signingkey` available"),
-        "{said}"
-    );
     environment.refused_commit(&[]);
 }
 
@@ -201,7 +197,10 @@ fn nobody_to_commit_as() {
     .into_iter()
     .fold(changed(), |environment, name| environment.env(name, ""));
     environment.git(&["config", "user.useConfigOnly", "true"]);
-    assert_snapshot!(environment.refused_commit(&["a"]), @r"error: nothing is committed: git does not know who commits; set `user.name` and `user.email`");
+    assert_snapshot!(environment.refused_commit(&["a"]), @r"
+    error: nothing is committed: git made no commit: fatal: empty ident name (for <>) not allowed
+    hint: settle that, then run the same command again
+    ");
 }
 
 #[test]

@@ -36,7 +36,7 @@ fn a_hook_that_says_no_is_a_question() {
     exit status: 0
     --- stdout
     1. ask q1
-       question: Task 1 passed, but its commit could not be made: git made no commit: no trailing blanks, please [sample-20261121 q1 50badd8e]
+       question: Task 1 passed, but its commit could not be made: git made no commit: no trailing blanks, please [sample-20261121 q1 19a0231b]
        header: Commit
        options:
        - Send back: the builder mends it, with this reason as feedback

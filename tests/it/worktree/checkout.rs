@@ -62,7 +62,7 @@ fn a_file_that_the_user_has_changed_is_a_question() {
     assert_snapshot!(verdict, @r"
     exit status: 0
     --- stdout
-    Task 1 passed, its commit is due: a.txt has changes (+1 -3) in the checkout that are not committed: commit them or put them back
+    Task 1 passed, its commit is due: a.txt has changes in the checkout that are not committed: commit them or put them back
     Evidence: evidence/task-1-verification.md
     ");
     assert_eq!(environment.read("a.txt"), "by hand, not committed\n");

@@ -124,7 +124,7 @@ fn what_the_user_does_after_a_crash_is_kept() {
     let ask = environment.next(&[]);
     assert!(
         ask.stdout
-            .contains("a.txt has changes (+1 -3) in the checkout that are not committed"),
+            .contains("a.txt has changes in the checkout that are not committed"),
         "{ask}"
     );
     assert_eq!(environment.read("a.txt"), "by hand\n");

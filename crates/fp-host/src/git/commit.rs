@@ -79,6 +79,9 @@ impl Git {
             Ok(before) => before,
             Err(blocked) => return Ok(CommitOutcome::Blocked(blocked)),
         };
+        if files.is_empty() {
+            return Ok(CommitOutcome::NothingToCommit);
+        }
         let is_new = |entry: &&StatusEntry| {
             entry.state == EntryState::Untracked && files.contains(&entry.path)
         };
@@ -103,7 +106,7 @@ impl Git {
         });
         match &result {
             Ok(CommitOutcome::Committed { .. }) => self.follow_hooks(files, &before)?,
-            _ => self.take_back(new)?,
+            _ => self.take_back(files.iter().filter(|path| !before.has_staged(path)))?,
         }
         result
     }
@@ -347,16 +350,8 @@ impl Git {
     /// `before`. Git leaves the version from before the hook in the index, as if staged, and the user's next commit would
     /// undo the hook's work.
     fn follow_hooks(&self, files: &[RepoPath], before: &WorkingTreeStatus) -> Result<(), GitError> {
-        let staged = |path: &RepoPath| {
-            let of = |entry: &&StatusEntry| entry.path == *path;
-            before
-                .entries
-                .iter()
-                .find(of)
-                .is_some_and(StatusEntry::is_staged)
-        };
         let mut stale = self.status()?.entries;
-        stale.retain(|e| e.is_staged() && (files.contains(&e.path) || !staged(&e.path)));
+        stale.retain(|e| e.is_staged() && (files.contains(&e.path) || !before.has_staged(&e.path)));
         if stale.is_empty() {
             return Ok(());
         }

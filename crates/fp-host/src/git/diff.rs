@@ -10,10 +10,6 @@ use fp_run::verification::change::{Change, ChangeStatus, ChangedLine, ChangedLin
 use super::{Git, GitError, Oid};
 use crate::file;
 
-/// From this size on, paths are not passed as arguments, which the platform limits; everything is read
-/// instead.
-const MAX_ARGUMENT_BYTES: usize = 16 * 1024;
-
 /// Ids of a file's content before and after a change; `None` if there is no file.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Blobs {
@@ -91,30 +87,11 @@ impl Git {
         if changes.is_empty() || base == tree {
             return Ok(Vec::new());
         }
-        let mut call = self.call("-c core.bigFileThreshold=5m diff-tree -r -M -p -U0");
-        for option in [
-            "--no-color",
-            "--no-ext-diff",
-            "--no-textconv",
-            "--submodule=short",
-            "--src-prefix=a/",
-        ] {
-            call = call.arg(option);
-        }
-        call = call
-            .arg("--dst-prefix=b/")
-            .arg("--end-of-options")
-            .arg(base.as_str())
-            .arg(tree.as_str());
-        let paths: Vec<&RepoPath> = changes.iter().flat_map(|change| change.ends()).collect();
-        if paths
-            .iter()
-            .map(|path| path.as_bytes().len() + 1)
-            .sum::<usize>()
-            <= MAX_ARGUMENT_BYTES
-        {
-            call = call.paths(paths);
-        }
+        let call = self.call(
+            "-c core.bigFileThreshold=5m diff-tree -r -M -p -U0 --no-color --no-ext-diff --no-textconv \
+             --submodule=short --src-prefix=a/ --dst-prefix=b/ --end-of-options",
+        );
+        let call = call.arg(base.as_str()).arg(tree.as_str());
         let wanted: HashSet<&RepoPath> = changes.iter().map(|change| &change.path).collect();
         let mut lines = lines(&call.run()?.into_diff(base)?);
         lines.retain(|file| wanted.contains(&file.path));

@@ -87,6 +87,12 @@ pub struct WorkingTreeStatus {
 }
 
 impl WorkingTreeStatus {
+    /// True if a change of `path` is staged.
+    pub(super) fn has_staged(&self, path: &RepoPath) -> bool {
+        let mut staged = self.entries.iter().filter(|entry| entry.is_staged());
+        staged.any(|entry| entry.path == *path)
+    }
+
     /// HEAD at the time of the status.
     ///
     /// # Errors

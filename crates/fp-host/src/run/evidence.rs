@@ -47,31 +47,13 @@ pub fn write(
     }
     file::make_folders(&folder)?;
     let page = redacted(&evidence_page(task, criteria, at)).into_owned();
-    let before = read(plan, id)?.unwrap_or_default();
-    let earlier = earlier_tries(&before, &page);
+    let earlier = read(plan, id)?.unwrap_or_default();
     let gap = if earlier.is_empty() { "" } else { "\n" };
     file::replace(
         &plan.folder.path().join(&name),
         format!("{page}{gap}{earlier}").as_bytes(),
     )?;
     Ok(name)
-}
-
-/// The pages of `before`, without the first one if it is `page`, written by a command that was killed.
-fn earlier_tries<'t>(before: &'t str, page: &str) -> &'t str {
-    let after_time = |text: &'t str| {
-        text.split_once("\nTimestamp: ")?
-            .1
-            .split_once('\n')
-            .map(|(_, rest)| rest)
-    };
-    let rest = page
-        .split_once("\nTimestamp: ")
-        .and_then(|(_, timed)| timed.split_once('\n'));
-    let repeated = after_time(before)
-        .zip(rest)
-        .and_then(|(known, (_, rest))| known.strip_prefix(rest));
-    repeated.map_or(before, |earlier| earlier.trim_start_matches('\n'))
 }
 
 pub fn write_notepad(plan: &OpenPlan, state: &State) -> Result<(), FileError> {

@@ -145,7 +145,7 @@ impl<'p> Incoming<'p> {
         }
         let is_submodule = |change: &&Change| change.kind == FileKind::Submodule;
         if let Some(Change { path, .. }) = changes.iter().find(is_submodule) {
-            let reason = format!("{path} is a submodule, which fp does not set");
+            let reason = format!("{path} is a submodule, and fp changes none");
             return Err(RunError::InTheWay(reason));
         }
         let places = changes.iter().flat_map(|change| {

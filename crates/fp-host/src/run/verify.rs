@@ -2,7 +2,6 @@
 //! them before anybody judges.
 
 use std::collections::{BTreeSet, HashMap};
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -34,8 +33,6 @@ use crate::trust::AgreedCommands;
 /// Bytes kept of the beginning and the end of a command's output, from which its check takes what failed.
 const OUTPUT_HEAD: usize = 16 * 1024;
 const OUTPUT_TAIL: usize = 48 * 1024;
-/// Largest file that is looked through before git is asked for its changed lines.
-const SUSPECT_CAP: u64 = 1024 * 1024;
 
 /// The results of the checks, and what is left to judge.
 #[derive(Debug, Clone)]
@@ -75,41 +72,29 @@ pub struct Submission {
     pub base: String,
 }
 
-/// Measures the change of `id` so far. Reads the plan and the changed lines only if something looks wrong without them.
+/// Measures the change of `id` so far.
 pub fn measure(plan: &OpenPlan, state: &State, id: &TaskId) -> Result<Submission, RunError> {
     let task = state.expect_task(id)?;
-    let files = task.files().map(str::to_owned).collect();
     let git = worktree::of(plan, state, task)?;
-    let ignores_case = git.ignores_case();
-    let mut scope = TaskScope {
-        files,
-        text: String::new(),
+    let tree = plan.tree()?;
+    let part = tree.part_with(&task.leaf);
+    let (parsed, _) = parse(&part);
+    let leaf = plan::leaf(&parsed, id).filter(|leaf| approval::is_approved(leaf, &task.leaf));
+    let text = leaf.map(|leaf| TaskScope::new(leaf, &[], Vec::new()).text);
+    let is_edited = text.is_none();
+    let scope = TaskScope {
+        files: task.files().map(str::to_owned).collect(),
+        text: text.unwrap_or_default(),
         others: others(state, task),
-        ignores_case,
+        ignores_case: git.ignores_case(),
     };
     let mut measured = measured(&git, state, task, &scope)?;
-    if measured
-        .facts
-        .changes
-        .iter()
-        .any(|change| is_suspect(&git, change))
-    {
-        measured.read_lines(&git)?;
-    }
-    let mut failed = verification::failed_at_hand(&scope, &measured.facts);
-    if !failed.is_empty() {
-        // The task's own words may allow it.
-        let tree = plan.tree()?;
-        let part = tree.part_with(&task.leaf);
-        let (parsed, _) = parse(&part);
-        failed.clear();
-        if let Some(leaf) =
-            plan::leaf(&parsed, id).filter(|leaf| approval::is_approved(leaf, &task.leaf))
-        {
-            scope.text = TaskScope::new(leaf, &[], Vec::new()).text;
-            failed = verification::failed_at_hand(&scope, &measured.facts);
-        }
-    }
+    measured.read_lines(&git)?;
+    // The words of an edited task, which may allow what it did, are the verification's to refuse.
+    let failed = match is_edited {
+        true => Vec::new(),
+        false => verification::failed_at_hand(&scope, &measured.facts),
+    };
     let outside = verification::outside(&scope, &measured.facts).into_iter();
     let outside = outside.map(|(path, change)| {
         (
@@ -127,19 +112,6 @@ pub fn measure(plan: &OpenPlan, state: &State, id: &TaskId) -> Result<Submission
             .map_or_else(String::new, |base| base.tree.clone()),
         files: measured.facts.changes,
     })
-}
-
-/// True if the file of `change` has lines that would fail if they were added, or is too large to look.
-fn is_suspect(git: &Git, change: &Change) -> bool {
-    let path = git.absolute(&change.path);
-    match fs::symlink_metadata(&path) {
-        Ok(found) if found.is_file() && found.len() <= SUSPECT_CAP => {
-            fs::read(&path).is_ok_and(|bytes| {
-                verification::is_suspect(&change.path, &String::from_utf8_lossy(&bytes))
-            })
-        }
-        found => found.is_ok_and(|found| found.is_file()),
-    }
 }
 
 fn measured(

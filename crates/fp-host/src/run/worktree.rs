@@ -225,12 +225,11 @@ impl<'p> Worktrees<'p> {
         Ok(made.map_err(FileError::writing(&folder))?)
     }
 
-    /// Removes everything in the folder of worktrees that no builder of `state` needs, with git's records.
-    /// Returns where it kept the uncommitted work found there.
-    fn sweep(&self, state: &State) -> Result<Vec<PathBuf>, RunError> {
+    /// Removes everything in the folder of worktrees that isn't `needed`, with git's records. Returns where it kept the
+    /// uncommitted work of `state` found there.
+    fn sweep(&self, state: &State, needed: &BTreeSet<OsString>) -> Result<Vec<PathBuf>, RunError> {
         let folder = self.plan.worktrees();
         let git = self.git()?;
-        let needed: BTreeSet<OsString> = needed(state).map(|owner| owner.as_str().into()).collect();
         let mut owners: BTreeSet<&str> = state.agents.keys().map(AgentName::as_str).collect();
         owners.extend(
             state
@@ -253,7 +252,7 @@ impl<'p> Worktrees<'p> {
             .filter_map(|p| name(p))
             .collect();
         found.extend(names_in(&folder)?);
-        let left: Vec<&OsString> = found.difference(&needed).collect();
+        let left: Vec<&OsString> = found.difference(needed).collect();
         // One that can't be removed must not protect the others.
         let remove = |name: &OsString| {
             let kept = self.keep(state, name)?;
@@ -294,7 +293,9 @@ pub fn sweep(plan: &OpenPlan) -> Result<Vec<PathBuf>, RunError> {
     }
     let worktrees = Worktrees::lock(plan)?;
     // The previous holder of the lock may have claimed a task.
-    worktrees.sweep(&plan.load()?.state)
+    let state = plan.load()?.state;
+    let needed = needed(&state).map(|owner| owner.as_str().into());
+    worktrees.sweep(&state, &needed.collect())
 }
 
 /// Shows the newest commit of a shared plan's branch in the checkout for it, which is `fp`'s own. Does nothing in another
@@ -338,23 +339,12 @@ pub(crate) fn keep_lost(
     Ok(())
 }
 
-/// Keeps the unfinished work of this machine, which had the state `before` and leaves a shared plan, as patches, and
-/// removes its worktrees.
+/// Removes the worktrees of this machine, which had the state `before` and leaves a shared plan, and keeps its unfinished
+/// work as patches.
 pub fn leave(plan: &OpenPlan, before: &State) -> Result<(), RunError> {
-    let own = before
-        .own_running()
-        .map(|task| task.leaf.id.clone())
-        .collect();
-    keep_lost(plan, before, &own)?;
     let worktrees = Worktrees::lock(plan)?;
-    let git = worktrees.git()?;
-    for name in names_in(&plan.worktrees())? {
-        if let Some(git) = open_at(plan, &plan.worktrees().join(&name)) {
-            keep_repositories(plan, &name.to_string_lossy(), &git, &git.snapshot_tree()?)?;
-        }
-        git.remove_worktree(&plan.worktrees().join(name))?;
-    }
-    Ok(git.remove_worktree(&plan.integration())?)
+    worktrees.sweep(before, &BTreeSet::new())?;
+    Ok(worktrees.git()?.remove_worktree(&plan.integration())?)
 }
 
 /// True if `git` is at `commit`, without a change.

@@ -139,12 +139,6 @@ pub(super) fn check(scope: &TaskScope, facts: &ChangeFacts) -> Check {
     }
 }
 
-/// True if a line of `text`, of the file at `path`, would fail where it is new.
-pub fn is_suspect(path: &RepoPath, text: &str) -> bool {
-    let kind = FileText::of(path);
-    text.lines().any(|line| weigh(line, kind) == Weight::Fails)
-}
-
 /// The kind of text in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum FileText {

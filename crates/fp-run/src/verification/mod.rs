@@ -20,7 +20,6 @@ use serde::{Deserialize, Serialize};
 
 pub use boundary::Boundary;
 use change::{Change, ChangeStatus, ChangedLines};
-pub use leftovers::is_suspect;
 pub use test_setup::{check_counts, tests_ran};
 
 use fp_plan::package_files::is_package_file;
