@@ -129,7 +129,7 @@ fn whatever_is_not_to_be_committed_is_named_and_nothing_is() {
     "
     );
     assert_snapshot!(environment.refused_commit(&["nested/file"]), @"
-    error: nested/file can't be committed: it is in a repository of its own: commit it there
+    error: nested/file can't be committed: it has not changed since the last commit, or git ignores it
     hint: nothing is committed; `git status` shows what has changed
     ");
     environment.committed(&["a"]);
