@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use fp_plan::hint::Hint;
 
@@ -255,6 +255,44 @@ pub fn replace(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
 /// Creates the folder `path`, and those above it, unless it is there.
 pub(crate) fn make_folders(path: &Path) -> Result<(), FileError> {
     fs::create_dir_all(path).map_err(FileError::writing(path))
+}
+
+/// Most dangling links followed in a row; the kernel has the same limit.
+const LINKS: usize = 40;
+
+/// Removes `.` and `..` textually, as the client does before it follows links.
+pub(crate) fn plain(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir => drop(plain.pop()),
+            part => plain.push(part),
+        }
+    }
+    plain
+}
+
+/// Resolves links as far as the path exists; a link to something missing leads to its target.
+pub(crate) fn real(path: &Path) -> PathBuf {
+    let mut path = path.to_owned();
+    for _ in 0..LINKS {
+        let Some((found, at)) = path
+            .ancestors()
+            .find_map(|at| Some((platform::real_path(at).ok()?, at)))
+        else {
+            return path;
+        };
+        let mut rest = path.strip_prefix(at).unwrap_or(Path::new("")).components();
+        let Some(next) = rest.next() else {
+            return found;
+        };
+        let Ok(target) = fs::read_link(found.join(next)) else {
+            return found.join(next).join(rest.as_path());
+        };
+        path = plain(&found.join(target).join(rest.as_path()));
+    }
+    path
 }
 
 /// Puts `beside` in the place of `path`, or removes it.

@@ -346,20 +346,8 @@ impl News {
         self.commits.iter().any(|known| known.id == *commit)
     }
 
-    /// The entries in the commits of `log_ref`.
-    pub fn entries(&self, log_ref: &str) -> Result<Vec<Entry>, FleetError> {
-        Ok(self
-            .entries_of_commits(log_ref)?
-            .into_iter()
-            .map(|(_, entry)| entry)
-            .collect())
-    }
-
-    /// The same, each with its commit.
-    pub(crate) fn entries_of_commits(
-        &self,
-        log_ref: &str,
-    ) -> Result<Vec<(&Oid, Entry)>, FleetError> {
+    /// The entries in the commits of `log_ref`, each with its commit.
+    pub fn entries(&self, log_ref: &str) -> Result<Vec<(&Oid, Entry)>, FleetError> {
         let mut entries = Vec::new();
         for commit in &self.commits {
             let lines = commit
@@ -471,7 +459,7 @@ impl FleetRemote {
             || news
                 .entries(&self.place.log_ref)?
                 .iter()
-                .flat_map(|entry| &entry.events)
+                .flat_map(|(_, entry)| &entry.events)
                 .any(names)
             || self.git.is_signed(&news.tip)?;
         match is_trusted {
@@ -718,7 +706,8 @@ impl FleetRemote {
         news: News,
         heard: BTreeMap<MachineId, Timestamp>,
     ) -> Result<(Membership, Vec<Entry>), FleetError> {
-        let entries = news.entries(&self.place.log_ref)?;
+        let entries = news.entries(&self.place.log_ref)?.into_iter();
+        let entries = entries.map(|(_, entry)| entry).collect();
         let mut member = self.membership(machine, news.tip.clone(), heard)?;
         if let Some(last) = news.commits.last() {
             (member.seen, member.tree) = (last.id.clone(), last.tree.clone());

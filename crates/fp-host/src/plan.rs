@@ -11,7 +11,6 @@ use fp_plan::settings::Settings;
 use fp_plan::signals_record::composites_in;
 use fp_run::run::event::Leaf;
 use fp_run::run::{State, approval};
-use serde::Deserialize;
 
 use crate::file::{self, FileError, TASKS_CAP};
 use crate::git::{Git, GitError, Oid};
@@ -39,8 +38,6 @@ pub const RESEARCH: &str = "research.md";
 /// The description of a plan.
 pub const PLAN: &str = "plan.json";
 
-/// Size limit of `plan.json`, in bytes: the goal is the user's own text, however long.
-const PLAN_CAP: u64 = 16 * 1024 * 1024;
 /// Size limit of `signals.json`, in bytes.
 const SIGNALS_CAP: u64 = 64 * 1024 * 1024;
 
@@ -149,19 +146,7 @@ impl OpenPlan {
 
     /// The goal in the user's words, or the plan's id if they were not kept.
     pub fn goal(&self) -> String {
-        self.goal_if_kept().unwrap_or_else(|| self.id().to_string())
-    }
-
-    /// The goal in the user's words, if they were kept.
-    pub fn goal_if_kept(&self) -> Option<String> {
-        #[derive(Deserialize)]
-        struct Described {
-            goal: String,
-        }
-        let text = file::read_text(&self.folder.file(PLAN), PLAN_CAP).ok()?;
-        serde_json::from_str::<Described>(&text)
-            .ok()
-            .map(|described| described.goal)
+        self.folder.goal().unwrap_or_else(|| self.id().to_string())
     }
 
     /// Fails unless the user of this machine agreed to what `state` has as approved. A sync may have brought another

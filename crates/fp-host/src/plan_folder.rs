@@ -152,7 +152,7 @@ impl Plans {
                 id: id.clone(),
                 path,
             }),
-            Ok(metadata) if metadata.is_symlink() => Err(PlanError::Link { path }),
+            Ok(metadata) if metadata.is_symlink() => Err(FileError::Link { path }.into()),
             Ok(_) => Err(PlanError::NotAFolder { path }),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Err(missing()),
             Err(source) => Err(FileError::Read { path, source }.into()),
@@ -321,8 +321,6 @@ pub enum PlanError {
         path: PathBuf,
         target: PathBuf,
     },
-    #[error("{} is a symbolic link, which is not followed", path.display())]
-    Link { path: PathBuf },
     /// A file is in the place of the plan's folder.
     #[error("{} is not a folder", path.display())]
     NotAFolder { path: PathBuf },
@@ -353,7 +351,6 @@ impl Hint for PlanError {
             Self::NoneActive { .. } => Some(
                 "name a plan by its number, its id or a part of its id; `fp plans --all` lists them".into(),
             ),
-            Self::Link { .. } => Some("remove the link, or put the real folder in its place".into()),
             Self::Outside { .. } => Some(
                 "put a real folder in the link's place, or set `plansDir` to one inside the repository"
                     .into(),

@@ -84,11 +84,7 @@ impl RemoteArgs {
     fn remote(&self, git: &Git) -> Result<String, CommandError> {
         let known = git.remotes()?;
         Ok(match (&self.remote, &known[..]) {
-            (Some(name), _) if known.contains(name) => name.clone(),
-            (Some(name), _) => {
-                return Err(CommandError::failed(format!("there is no remote {name:?}"))
-                    .hint(format!("`git remote` lists them: {}", known.join(", "))));
-            }
+            (Some(name), _) => name.clone(),
             (None, [only]) => only.clone(),
             (None, _) if known.iter().any(|name| name == "origin") => "origin".to_owned(),
             (None, []) => {
@@ -261,7 +257,7 @@ pub(crate) fn join(args: JoinArgs, context: &Context) -> CommandResult {
     let mut state = State::new(id.clone());
     news.entries(&place.log_ref)?
         .iter()
-        .for_each(|entry| state.apply(entry));
+        .for_each(|(_, entry)| state.apply(entry));
     if state.approval.is_none() {
         return Err(Refusal::NotApproved.into());
     }

@@ -153,7 +153,7 @@ fn report<'p>(
         &past.state,
         lead,
         &plan.settings,
-        plan.goal_if_kept(),
+        plan.folder.goal(),
     );
     let interview = interview_of(plan);
     RunPage {

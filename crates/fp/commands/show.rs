@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 
 use fp_host::file;
-use fp_host::plan::OpenPlan;
 use fp_plan::plan::{Lines, Plan, parse};
 use fp_plan::rules::{RuleFacts, check};
 use fp_plan::schedule::{BUILDERS, ScheduleOptions};
@@ -46,7 +45,7 @@ pub(crate) fn run(args: ShowTreeArgs, context: &Context) -> CommandResult {
     let (parsed, problems) = parse(&text);
     let mut report = TreeReport::new(
         &parsed,
-        source.plan.as_ref().and_then(OpenPlan::goal_if_kept),
+        source.plan.as_ref().and_then(|plan| plan.folder.goal()),
     );
     let mut at_once = settings.max_parallel_tasks;
     if let Some(plan) = &source.plan {

@@ -26,8 +26,8 @@ use fp_run::run::crew::TokenUse;
 use fp_run::run::state::Role;
 use serde_json::Value;
 
-use crate::platform::find_program;
-use crate::process::{AGENT_ROLE, CommandEnd, Limits, RunningProgram, ask};
+use crate::platform::{ProcessGroup, find_program};
+use crate::process::{AGENT_ROLE, CommandEnd, DRAIN, GRACE, Limits, OutputReader, ask, spawn_with};
 
 /// Longest line of a program that is read at once, in bytes.
 const MAX_LINE: u64 = 16 * 1024 * 1024;
@@ -359,7 +359,8 @@ pub fn version_of(word: &str) -> Option<[u64; 3]> {
 
 /// The process of an agent.
 pub struct RunningAgent {
-    program: RunningProgram,
+    group: ProcessGroup,
+    stderr: OutputReader,
     /// The end of what it has said.
     said: Arc<Mutex<String>>,
     /// The conversation that it began, if that was known before.
@@ -391,8 +392,8 @@ impl RunningAgent {
                 "verifier"
             },
         );
-        let (running, stdout) =
-            RunningProgram::start(command, input.into_bytes(), MAX_COMPLAINT).map_err(failed)?;
+        let (group, [stdout, stderr]) =
+            spawn_with(command, input.into_bytes(), GRACE).map_err(failed)?;
         let program = program.clone();
         let said = Arc::new(Mutex::new(String::new()));
         let saying = Arc::clone(&said);
@@ -421,7 +422,8 @@ impl RunningAgent {
             drop(news.send((key, AgentNews::Closed)));
         });
         Ok(Self {
-            program: running,
+            group,
+            stderr: OutputReader::start(stderr, MAX_COMPLAINT, MAX_COMPLAINT),
             said,
             session,
         })
@@ -429,29 +431,25 @@ impl RunningAgent {
 
     /// The mark in the environment of all its processes; empty where a system shows nobody's environment.
     pub fn mark(&self) -> &str {
-        self.program.group.mark()
+        self.group.mark()
     }
 
     /// How it ended, if it has.
     pub fn poll(&mut self) -> Option<CommandEnd> {
-        self.program
-            .group
-            .poll()
-            .unwrap_or(Some(CommandEnd::Signalled(0)))
+        self.group.poll().unwrap_or(Some(CommandEnd::Signalled(0)))
     }
 
     /// Asks it to end.
     pub fn ask_to_end(&self) {
-        self.program.group.ask_to_end();
+        self.group.ask_to_end();
     }
 
     /// Ends what is left of it, and returns what it said last, and on standard error in few words.
-    pub fn end(self, grace: Duration) -> AgentWords {
-        let complaint = self
-            .program
-            .end(grace)
-            .map(|output| output.to_text())
-            .unwrap_or_default();
+    pub fn end(mut self, grace: Duration) -> AgentWords {
+        let complaint = match self.group.end(grace) {
+            Ok(()) => self.stderr.finish(DRAIN).to_text(),
+            Err(_) => String::new(),
+        };
         let said = self.said.lock().unwrap_or_else(PoisonError::into_inner);
         AgentWords {
             last: last_part(&format!("{said}\n{complaint}"), MAX_SAID),

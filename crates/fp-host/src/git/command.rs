@@ -295,13 +295,9 @@ pub(super) fn readable_tail(bytes: &[u8], limit: usize) -> String {
 }
 
 fn classify(failure: GitFailure) -> GitError {
-    let said = |part: &str| failure.stderr.contains(part);
-    if said("dubious ownership") {
-        GitError::NotTrusted(Box::new(failure))
-    } else if said("not a git repository") {
-        GitError::NotARepository(failure.stderr.into())
-    } else {
-        GitError::Failed(Box::new(failure))
+    match failure.stderr.contains("not a git repository") {
+        true => GitError::NotARepository(failure.stderr.into()),
+        false => GitError::Failed(Box::new(failure)),
     }
 }
 

@@ -76,9 +76,6 @@ pub enum GitError {
     /// A run's checkout no longer belongs to this repository.
     #[error("{} is not a checkout of this repository", .0.display())]
     NotACheckout(PathBuf),
-    /// Git refuses to read a repository that somebody else owns.
-    #[error("git does not trust the repository, since another user owns it: {0}")]
-    NotTrusted(Box<GitFailure>),
     #[error("the repository has no commit yet")]
     NoCommit,
     #[error("HEAD is detached: no branch is checked out")]
@@ -133,7 +130,6 @@ impl Hint for GitError {
             Self::NotInstalled => "install git, or add its folder to PATH".into(),
             Self::NotARepository(_) => "run it inside a repository, or make one with `git init`".into(),
             Self::NotACheckout(_) => "run `fp start PLAN` in the checkout that should get the commits".into(),
-            Self::NotTrusted(_) => "git's own message names the `safe.directory` setting to add".into(),
             Self::NoCommit => "commit something first: a run needs a state to start from".into(),
             Self::DetachedHead => "check out a branch with `git switch BRANCH`".into(),
             Self::InProgress(operation) => operation.way_out().into(),
@@ -281,6 +277,10 @@ impl Git {
     /// The path of the file `path`, which is absolute, from the root of the working tree. The file need not
     /// exist, and a link is not followed. `None` for the root itself and anything outside.
     pub fn locate(&self, path: &Path) -> Option<RepoPath> {
+        // A deleted file may have been in a folder that is gone too.
+        let real = |folder: &Path| {
+            platform::real_path(folder).unwrap_or_else(|_| file::real(&file::plain(folder)))
+        };
         let path = match (path.parent(), path.file_name()) {
             (Some(folder), Some(name)) => real(folder).join(name),
             _ => real(path),
@@ -308,23 +308,6 @@ impl Git {
     /// The path of the file on the disk.
     pub fn absolute(&self, path: &RepoPath) -> PathBuf {
         self.worktree().join(os_string(path.as_bytes()))
-    }
-}
-
-/// Resolves links and `..` as far as the folder exists: a deleted file may have been in a folder that is gone
-/// too.
-fn real(folder: &Path) -> PathBuf {
-    if let Ok(real) = platform::real_path(folder) {
-        return real;
-    }
-    match (folder.parent(), folder.file_name()) {
-        (Some(above), Some(name)) => real(above).join(name),
-        (Some(above), None) => {
-            let mut path = real(above);
-            path.pop();
-            path
-        }
-        _ => folder.to_owned(),
     }
 }
 

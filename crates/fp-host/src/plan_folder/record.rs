@@ -76,7 +76,19 @@ struct LayerOfPlan {
     roadmap: Option<OfLayer>,
 }
 
+/// The same of the goal.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct GoalOfPlan {
+    goal: Option<String>,
+}
+
 impl PlanFolder {
+    /// The goal in the user's words, if they were kept.
+    pub fn goal(&self) -> Option<String> {
+        self.read_record::<GoalOfPlan>().ok()?.goal
+    }
+
     /// Writes `plan.json`; `roadmap` is the layer for which the plan was made, if any.
     pub fn describe(
         &self,

@@ -249,7 +249,7 @@ fn links_out_of_the_repository_are_refused() {
     );
     assert!(matches!(
         ground.plans.resolve("p-20261121"),
-        Err(PlanError::Link { .. })
+        Err(PlanError::File(FileError::Link { .. }))
     ));
     assert_eq!(ground.listed(), Vec::<String>::new());
 }

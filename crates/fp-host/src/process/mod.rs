@@ -19,7 +19,7 @@ use crate::platform::{self, ProcessGroup};
 /// Time that a group has to end by itself before it is killed.
 pub(crate) const GRACE: Duration = Duration::from_secs(2);
 /// Time to wait for pending output after the last process has ended.
-const DRAIN: Duration = Duration::from_secs(1);
+pub(crate) const DRAIN: Duration = Duration::from_secs(1);
 /// Longest pause between two polls of the process.
 pub(crate) const POLL: Duration = Duration::from_millis(10);
 /// The same when the program's duration matters.
@@ -121,8 +121,9 @@ pub fn run_commands<'l>(
     lines.into_iter().map(run).collect()
 }
 
-/// Starts `command` with `input` on standard input; returns its group, and the pipes of its two outputs.
-fn spawn_with(
+/// Starts `command` with `input` on standard input; returns its group, and the pipes of its two outputs. If this process
+/// dies, the group is asked to end, and killed after `grace`.
+pub(crate) fn spawn_with(
     mut command: Command,
     input: Vec<u8>,
     grace: Duration,
@@ -191,44 +192,6 @@ pub fn ask(command: Command, input: &[u8], limits: Limits) -> io::Result<Program
         stdout: stdout.finish(DRAIN),
         stderr: stderr.finish(DRAIN),
     })
-}
-
-/// A program that runs beside this process, with all that it starts.
-pub(crate) struct RunningProgram {
-    pub(crate) group: ProcessGroup,
-    stderr: OutputReader,
-}
-
-impl RunningProgram {
-    /// Starts `command` with `input` on standard input; returns the pipe of its standard output. Of standard error, the
-    /// first and the last `keep` bytes are kept. If this process dies, the program is asked to end, and killed
-    /// [`GRACE`] later.
-    ///
-    /// # Errors
-    /// It can't be started.
-    pub(crate) fn start(
-        command: Command,
-        input: Vec<u8>,
-        keep: usize,
-    ) -> io::Result<(Self, PipeReader)> {
-        let (group, [stdout, stderr]) = spawn_with(command, input, GRACE)?;
-        Ok((
-            Self {
-                group,
-                stderr: OutputReader::start(stderr, keep, keep),
-            },
-            stdout,
-        ))
-    }
-
-    /// Ends everything that is left of it within `grace`, and returns what it said on standard error.
-    ///
-    /// # Errors
-    /// The system doesn't say that it has ended.
-    pub(crate) fn end(mut self, grace: Duration) -> io::Result<CommandOutput> {
-        self.group.end(grace)?;
-        Ok(self.stderr.finish(DRAIN))
-    }
 }
 
 /// Waits for the command itself, not for its background processes; polls at least once every `poll`.

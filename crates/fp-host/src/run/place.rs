@@ -2,8 +2,7 @@
 //! file in a builder's worktree has the same path as in the checkout.
 
 use std::ffi::OsStr;
-use std::fs;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use fp_plan::repo_path::RepoPath;
 use fp_run::hook::guard::EditPlace;
@@ -11,13 +10,12 @@ use fp_run::run::State;
 use fp_run::run::state::TaskState;
 
 use super::worktree;
+use crate::file::{plain, real};
 use crate::plan::OpenPlan;
-use crate::platform::{self, TEMPORARY, os_string};
+use crate::platform::{TEMPORARY, os_string};
 
 /// Longest path that any system opens, in bytes.
 const LONGEST: usize = 32 * 1024;
-/// Most dangling links followed in a row; the kernel has the same limit.
-const LINKS: usize = 40;
 
 /// A task's working tree and the checkouts around it.
 #[derive(Debug)]
@@ -134,41 +132,6 @@ fn from_home(path: &str) -> PathBuf {
         Some((rest, home)) => home.join(rest.trim_start_matches(['/', '\\'])),
         None => path.into(),
     }
-}
-
-/// Removes `.` and `..` textually, as the client does before it follows links.
-fn plain(path: &Path) -> PathBuf {
-    let mut plain = PathBuf::new();
-    for part in path.components() {
-        match part {
-            Component::CurDir => {}
-            Component::ParentDir => drop(plain.pop()),
-            part => plain.push(part),
-        }
-    }
-    plain
-}
-
-/// Resolves links as far as the path exists; a link to something missing leads to its target.
-fn real(path: &Path) -> PathBuf {
-    let mut path = path.to_owned();
-    for _ in 0..LINKS {
-        let Some((found, at)) = path
-            .ancestors()
-            .find_map(|at| Some((platform::real_path(at).ok()?, at)))
-        else {
-            return path;
-        };
-        let mut rest = path.strip_prefix(at).unwrap_or(Path::new("")).components();
-        let Some(next) = rest.next() else {
-            return found;
-        };
-        let Ok(target) = fs::read_link(found.join(next)) else {
-            return found.join(next).join(rest.as_path());
-        };
-        path = plain(&found.join(target).join(rest.as_path()));
-    }
-    path
 }
 
 /// The path of `path` relative to `folder`, with `/` between its parts; empty for the folder itself.

@@ -294,7 +294,7 @@ impl Store {
             .cloned();
         let mut base = State::clone(loaded.base());
         let (mut lines, mut noted) = (Vec::new(), false);
-        for (commit, entry) in news.entries_of_commits(&member.place.log_ref)? {
+        for (commit, entry) in news.entries(&member.place.log_ref)? {
             // A process that was killed after its push may have put it into the log.
             if entry.seq <= base.seq {
                 continue;

@@ -91,7 +91,7 @@ fn text_of(
     state: &State,
     to: ExportTarget,
 ) -> String {
-    let goal = plan.goal_if_kept();
+    let goal = plan.folder.goal();
     let mut whole = portable_plan(tree, goal.as_deref(), |leaf| work_of(state, leaf));
     if whole.title.is_empty() {
         whole.title = plan.id().to_string();
