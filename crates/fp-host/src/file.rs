@@ -117,6 +117,7 @@ pub(crate) fn advice(error: &io::Error) -> Option<&'static str> {
         Kind::PermissionDenied => {
             Some("check who owns the file and its folder, and their permissions")
         }
+        Kind::CrossesDevices => Some("a folder is renamed into it, so both have to be on one disk"),
         Kind::ReadOnlyFilesystem => {
             Some("the disk is mounted read-only: work on one that can be written")
         }

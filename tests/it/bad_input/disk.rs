@@ -332,8 +332,8 @@ fn an_archive_on_another_disk() {
     assert_snapshot!(disk.fp(&["plans", "archive", PLAN]), @"
     exit status: 2
     --- stderr
-    error: [ROOT]/work/.fractal-planner/archive is on another disk than the plans: a folder can't be renamed into it
-    hint: put the archive, or `plansDir`, on the same disk
+    error: [ROOT]/work/.fractal-planner/archive/sample-20261121 can't be written: invalid cross-device link
+    hint: a folder is renamed into it, so both have to be on one disk
     ");
     assert!(
         environment.path(&plan_file("tasks.md")).exists(),

@@ -2,8 +2,7 @@
 //! into the archive. A process killed before the rename has archived nothing.
 
 use std::fs;
-use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use fp_plan::plan::id::PlanId;
@@ -29,10 +28,7 @@ const VERSION: u32 = 1;
 #[serde(rename_all = "camelCase")]
 struct Record {
     schema_version: u32,
-    plan_id: PlanId,
     archived_at: Timestamp,
-    /// The folder that it came from, for putting it back.
-    from: String,
 }
 
 impl PlanFolder {
@@ -96,26 +92,16 @@ impl Plans {
                 hint: "`git worktree list` shows them, `git worktree remove` takes one away".into(),
             });
         }
-        let target = archive.dir.join(plan.id().as_str());
-        free(&target)?;
-        let from = self
-            .dir
-            .strip_prefix(&self.root)
-            .unwrap_or(&self.dir)
-            .display()
-            .to_string();
         let record = Record {
             schema_version: VERSION,
-            plan_id: plan.id().clone(),
             archived_at: at,
-            from,
         };
-        let text =
-            serde_json::to_string_pretty(&record).expect("a record has text keys and plain values");
+        let text = serde_json::to_string_pretty(&record).expect("a record has text keys");
         let written = plan.file(ARCHIVED);
         file::replace(&written, (text + "\n").as_bytes())?;
-        moved(plan, &target, &archive, self).inspect_err(|_| drop(fs::remove_file(&written)))?;
-        Ok(target)
+        archive
+            .take_in(plan, self)
+            .inspect_err(|_| drop(fs::remove_file(&written)))
     }
 
     /// Moves `plan`, an archived one, back to these plans. Waits up to `patience` for others who move plans.
@@ -123,38 +109,25 @@ impl Plans {
         self.make_dir()?;
         let archive = self.archived();
         let _alone = acquire(&archive.dir.join(LOCK), patience)?;
-        let target = self.dir.join(plan.id().as_str());
-        free(&target)?;
-        moved(plan, &target, self, &archive)?;
+        let target = self.take_in(plan, &archive)?;
         // Without the record it is no different; a kill before this leaves a date that nothing reads.
         drop(fs::remove_file(target.join(ARCHIVED)));
         Ok(target)
     }
-}
 
-/// Fails if anything is at `target`.
-fn free(target: &Path) -> Result<(), PlanError> {
-    match fs::symlink_metadata(target) {
-        Ok(_) => Err(PlanError::Refused {
-            said: format!("there is a plan in {} already", target.display()),
-            hint: "give the folder of that plan another name".into(),
-        }),
-        Err(_) => Ok(()),
+    /// Renames the folder of `plan`, one of `from`, into these. Fails if anything of that name is there.
+    fn take_in(&self, plan: &PlanFolder, from: &Self) -> Result<PathBuf, PlanError> {
+        let target = self.dir.join(plan.id().as_str());
+        if fs::symlink_metadata(&target).is_ok() {
+            return Err(PlanError::Refused {
+                said: format!("there is a plan in {} already", target.display()),
+                hint: "give the folder of that plan another name".into(),
+            });
+        }
+        fs::rename(plan.path(), &target)
+            .and_then(|()| platform::sync_folder(&self.dir))
+            .and_then(|()| platform::sync_folder(&from.dir))
+            .map_err(FileError::writing(&target))?;
+        Ok(target)
     }
-}
-
-/// Renames the folder of `plan`, one of `from`, to `target`, in `to`.
-fn moved(plan: &PlanFolder, target: &Path, to: &Plans, from: &Plans) -> Result<(), PlanError> {
-    fs::rename(plan.path(), target).map_err(|error| match error.kind() {
-        io::ErrorKind::CrossesDevices => PlanError::Said {
-            said: format!(
-                "{} is on another disk than the plans: a folder can't be renamed into it",
-                to.dir.display()
-            ),
-            hint: "put the archive, or `plansDir`, on the same disk",
-        },
-        _ => FileError::writing(target)(error).into(),
-    })?;
-    let synced = platform::sync_folder(&to.dir).and_then(|()| platform::sync_folder(&from.dir));
-    Ok(synced.map_err(FileError::writing(target))?)
 }
