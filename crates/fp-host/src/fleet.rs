@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::clock;
 use crate::file::{self, FileError};
-use crate::git::{Git, GitError, LedgerCommit, Oid, Pushed, RefUpdate};
+use crate::git::{Git, GitError, InvalidOid, LedgerCommit, Oid, Pushed, RefUpdate};
 use crate::run::fresh_token;
 use crate::trust::{Consent, ConsentSource, TrustError, TrustStore};
 
@@ -27,6 +27,7 @@ pub(crate) use redact::redact;
 pub use redact::redacted;
 
 const MEMBERSHIP: &str = "fleet.json";
+const PLAIN: &str = "it has text keys and plain values";
 /// Size limit of `fleet.json`, in bytes.
 const MEMBERSHIP_CAP: u64 = 16 * 1024 * 1024;
 /// Size limit of a shared plan's log, in bytes: what others push leaves room in the file for entries of this machine.
@@ -92,8 +93,6 @@ pub enum FleetError {
     File(#[from] FileError),
     #[error(transparent)]
     Trust(#[from] TrustError),
-    #[error("{0}")]
-    Record(String),
 }
 
 impl Hint for FleetError {
@@ -128,7 +127,6 @@ impl Hint for FleetError {
             Self::Git(error) => return error.hint(),
             Self::File(error) => return error.hint(),
             Self::Trust(error) => return error.hint(),
-            Self::Record(_) => "put the file back, or `fp join` the plan anew".into(),
         })
     }
 
@@ -136,11 +134,7 @@ impl Hint for FleetError {
         match self {
             Self::Overtaken => Exit::Overtaken,
             Self::Unreachable { .. } => Exit::CutOff,
-            Self::Git(_)
-            | Self::File(_)
-            | Self::Trust(_)
-            | Self::Record(_)
-            | Self::Foreign { .. } => Exit::Failed,
+            Self::Git(_) | Self::File(_) | Self::Trust(_) | Self::Foreign { .. } => Exit::Failed,
             _ => Exit::Findings,
         }
     }
@@ -252,23 +246,21 @@ impl Membership {
         let Ok(member) = serde_json::from_str::<Self>(&text) else {
             return Ok(None);
         };
-        let is_own = TrustStore::around(folder)?.knows(&member.consent(plan)?)?;
+        let is_own = TrustStore::around(folder)?.knows(&member.consent(plan))?;
         Ok(is_own.then_some(member))
     }
 
     /// What the trust store has of this part: everything that never changes.
-    fn consent(&self, plan: &PlanId) -> Result<Consent, FleetError> {
+    fn consent(&self, plan: &PlanId) -> Consent {
         let fixed = serde_json::to_vec(&(&self.key, &self.machine, &self.place));
-        let fixed = fixed.map_err(|error| FleetError::Record(error.to_string()))?;
-        Ok(Consent::Part {
+        Consent::Part {
             plan: plan.clone(),
-            hash: approval::hash(&fixed),
-        })
+            hash: approval::hash(&fixed.expect(PLAIN)),
+        }
     }
 
     pub(crate) fn write(&self, folder: &Path) -> Result<(), FleetError> {
-        let text =
-            serde_json::to_vec(self).map_err(|error| FleetError::Record(error.to_string()))?;
+        let text = serde_json::to_vec(self).expect(PLAIN);
         Ok(file::replace(&folder.join(MEMBERSHIP), &text)?)
     }
 
@@ -604,10 +596,13 @@ impl FleetRemote {
         member.in_flight.push(in_flight.clone());
         member.write(&self.folder)?;
         let branch = self.branch_ref();
-        let commit: Option<Oid> = commit
-            .map(str::parse)
-            .transpose()
-            .map_err(|_| FleetError::Record("no commit".into()))?;
+        let commit: Option<Oid> =
+            commit
+                .map(str::parse)
+                .transpose()
+                .map_err(|error: InvalidOid| {
+                    GitError::unexpected("git commit", error.to_string().as_bytes())
+                })?;
         let mut updates = vec![RefUpdate {
             name: &self.place.log_ref,
             to: &pushed,
@@ -658,7 +653,7 @@ impl FleetRemote {
             files: BTreeMap::new(),
         };
         TrustStore::around(&self.folder)?.add(
-            member.consent(&self.plan)?,
+            member.consent(&self.plan),
             ConsentSource::Command,
             now,
         )?;

@@ -37,6 +37,8 @@ const PROMPT_CAP: u64 = 1024 * 1024;
 
 /// The folder of the contents agreed to.
 const AGREED: &str = "agreed";
+/// The folder of prompts.
+const PROMPTS: &str = "prompts";
 
 /// How the user agreed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -461,16 +463,21 @@ impl TrustStore {
 
     /// Keeps what the user agreed to of `plan`, in place of what was kept before.
     pub fn keep_agreed(&self, plan: &PlanId, content: AgreedContent) -> Result<(), TrustError> {
-        let path = self.agreed_file(plan);
-        let repository = self.identity();
-        let failed = FileError::writing(&path);
         let note = AgreedNote {
-            repository,
+            repository: self.identity(),
             content,
         };
-        let text = serde_json::to_vec(&note).map_err(|error| failed(error.into()))?;
-        make_private_folder(&self.folder.join(AGREED)).map_err(failed)?;
-        Ok(file::write_private(&path, &text)?)
+        self.write_note(AGREED, &self.agreed_file(plan), &note)
+    }
+
+    /// Writes a note of the user's to `path`, in the folder `name` of the store.
+    fn write_note(&self, name: &str, path: &Path, note: &impl Serialize) -> Result<(), TrustError> {
+        let failed = FileError::writing(path);
+        let text = serde_json::to_vec(note).map_err(|error| failed(error.into()))?;
+        make_private_folder(&self.folder)
+            .and_then(|()| make_private_folder(&self.folder.join(name)))
+            .map_err(failed)?;
+        Ok(file::write_private(path, &text)?)
     }
 
     /// What the user agreed to last of `plan` in this repository.
@@ -509,12 +516,7 @@ impl TrustStore {
             prompt: prompt.to_owned(),
             transcript: transcript.map(Path::to_owned),
         };
-        let failed = FileError::writing(&path);
-        let text = serde_json::to_vec(&note).map_err(|error| failed(error.into()))?;
-        make_private_folder(&self.folder)
-            .and_then(|()| make_private_folder(&self.prompts()))
-            .map_err(failed)?;
-        Ok(file::write_private(&path, &text)?)
+        self.write_note(PROMPTS, &path, &note)
     }
 
     /// Takes the prompt that was kept for this session in this repository, so that it counts once.
@@ -536,17 +538,17 @@ impl TrustStore {
         Ok(is_typed.then_some(note.prompt))
     }
 
-    fn prompts(&self) -> PathBuf {
-        self.folder.join("prompts")
-    }
-
     fn prompt_file(&self, session: &str) -> Result<PathBuf, TrustError> {
         let is_plain = session.len() <= 100
             && session.starts_with(|c: char| c.is_ascii_alphanumeric())
             && session
                 .chars()
                 .all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_'));
-        let path = self.prompts().join(session).with_extension("json");
+        let path = self
+            .folder
+            .join(PROMPTS)
+            .join(session)
+            .with_extension("json");
         match is_plain {
             true => Ok(path),
             false => Err(FileError::reading(&path)(io::ErrorKind::InvalidInput.into()).into()),

@@ -12,15 +12,14 @@ use fp_host::run::worktree;
 use fp_host::store::{Store, StoreError};
 use fp_host::trust::ConsentSource;
 use fp_plan::hint::Hint as _;
-use fp_plan::plan::id::{MachineId, PlanId, TaskId};
+use fp_plan::plan::id::{MachineId, PlanId};
 use fp_plan::text::counted;
 use fp_run::run::consent::AgreedContent;
 use fp_run::run::event::{Event, Leaf};
 use fp_run::run::state::Status;
 use fp_run::run::{Refusal, State, approval};
 use jiff::{SignedDuration, Timestamp};
-use serde::Serialize;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::approve::commands_text;
 use super::start::lead_lock;
@@ -464,19 +463,15 @@ pub(crate) fn list(args: FleetArgs, context: &Context) -> CommandResult {
     let (state, now) = (plan.load()?.state, context.now());
     let waiting = plan.store.waiting()?;
     let seen = now.duration_since(member.fetched_at);
-    let rows: Vec<FleetRow> = state
-        .machines
-        .keys()
-        .map(|name| FleetRow::of(name, &state, &member, now))
-        .collect();
-    let FleetPlace {
-        remote,
-        log_ref,
-        branch,
-        ..
-    } = &member.place;
+    let place = &member.place;
+    let (remote, log_ref, branch) = (&place.remote, &place.log_ref, &place.branch);
     let mut text = format!("{id} on {remote}: log {log_ref}, commits {branch}\n");
-    rows.iter().for_each(|row| text.push_str(&row.line()));
+    let mut rows = Vec::new();
+    for machine in state.machines.keys() {
+        let (row, line) = machine_row(machine, &state, &member, now);
+        rows.push(row);
+        text.push_str(&line);
+    }
     let unsent = match waiting {
         0 => "all is sent".to_owned(),
         _ => format!("{} not sent yet", counted(waiting, "change")),
@@ -489,69 +484,46 @@ pub(crate) fn list(args: FleetArgs, context: &Context) -> CommandResult {
     context.report(&json, &text)
 }
 
-/// A machine, as others see it.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct FleetRow {
-    machine: MachineId,
-    is_this: bool,
-    has_left: bool,
-    seconds_since_heard: Option<i64>,
-    /// Its tasks, each with what becomes of it.
-    tasks: BTreeMap<TaskId, &'static str>,
-    /// True if the run is.
-    #[serde(skip)]
-    is_over: bool,
-}
-
-impl FleetRow {
-    fn of(machine: &MachineId, state: &State, member: &Membership, now: Timestamp) -> Self {
-        let its = state
-            .running()
-            .filter(|task| task.machine.as_ref() == Some(machine));
-        let is = |status| {
-            if status == Status::Implementing {
-                "builds"
-            } else {
-                "verifies"
-            }
-        };
-        let is_this = *machine == member.machine;
-        let heard = member.heard.get(machine).filter(|_| !is_this);
-        Self {
-            machine: machine.clone(),
-            is_this,
-            has_left: state
-                .machines
-                .get(machine)
-                .is_some_and(|known| known.has_left),
-            seconds_since_heard: heard.map(|at| now.duration_since(*at).as_secs()),
-            tasks: its
-                .map(|task| (task.leaf.id.clone(), is(task.status)))
-                .collect(),
-            is_over: state.run.is_some() && !state.is_running(),
-        }
-    }
-
-    fn line(&self) -> String {
-        let tasks: Vec<String> = self
-            .tasks
-            .iter()
-            .map(|(id, is)| format!("{is} {id}"))
-            .collect();
-        let at = match (self.has_left, tasks.is_empty()) {
-            (true, _) => "takes part no more".to_owned(),
-            (false, true) if self.is_over => "done".to_owned(),
-            (false, true) => "waiting".to_owned(),
-            (false, false) => tasks.join(", "),
-        };
-        let heard = match self.seconds_since_heard {
-            _ if self.is_this => "this machine".to_owned(),
-            Some(ago) => format!("heard {} ago", short_time(SignedDuration::from_secs(ago))),
-            None => "never heard".to_owned(),
-        };
-        format!("  {:16}  {at}; {heard}\n", self.machine)
-    }
+/// A machine as others see it: its tasks, and when something was heard of it.
+fn machine_row(
+    machine: &MachineId,
+    state: &State,
+    member: &Membership,
+    now: Timestamp,
+) -> (Value, String) {
+    let is_this = *machine == member.machine;
+    let has_left = state
+        .machines
+        .get(machine)
+        .is_some_and(|known| known.has_left);
+    let its = state
+        .running()
+        .filter(|task| task.machine.as_ref() == Some(machine));
+    let tasks: BTreeMap<&str, &str> = its
+        .map(|task| match task.status {
+            Status::Implementing => (task.leaf.id.as_str(), "builds"),
+            _ => (task.leaf.id.as_str(), "verifies"),
+        })
+        .collect();
+    let heard = member.heard.get(machine).filter(|_| !is_this);
+    let heard = heard.map(|at| now.duration_since(*at));
+    let told: Vec<String> = tasks.iter().map(|(id, is)| format!("{is} {id}")).collect();
+    let does = match told.is_empty() {
+        _ if has_left => "has left".to_owned(),
+        true if state.run.is_some() && !state.is_running() => "done".to_owned(),
+        true => "waiting".to_owned(),
+        false => told.join(", "),
+    };
+    let last = match heard {
+        _ if is_this => "this machine".to_owned(),
+        Some(ago) => format!("heard {} ago", short_time(ago)),
+        None => "never heard".to_owned(),
+    };
+    let row = json!({
+        "machine": machine, "isThis": is_this, "hasLeft": has_left, "tasks": tasks,
+        "secondsSinceHeard": heard.map(|ago| ago.as_secs()),
+    });
+    (row, format!("  {machine:16}  {does}; {last}\n"))
 }
 
 pub(super) fn short_time(time: SignedDuration) -> String {

@@ -115,7 +115,7 @@ impl GitError {
         move |source| Self::Io { action, source }
     }
 
-    fn unexpected(command: &str, detail: &[u8]) -> Self {
+    pub(crate) fn unexpected(command: &str, detail: &[u8]) -> Self {
         let shown: String = String::from_utf8_lossy(detail).chars().take(120).collect();
         Self::Unexpected {
             command: command.to_owned(),
