@@ -412,7 +412,7 @@ const GONE: [(&str, &str, &str); 9] = [
 const OF_CLIENT: [&str; 2] = ["hook", "statusline"];
 
 /// Words that people try, and what does it.
-const MEANT: [(&[&str], &str); 11] = [
+const MEANT: &[(&[&str], &str)] = &[
     (
         &["init", "create", "goal"],
         "`fp new GOAL` makes a plan; in Claude Code, `/fp:plan GOAL` does all of it",
