@@ -140,9 +140,9 @@ fn still_staged(kept: &[RepoPath]) -> String {
 fn refused(blocked: &Blocked) -> CommandError {
     let refused = CommandError::refused(format!("nothing is committed: {blocked}"));
     match blocked {
-        Blocked::Locked(lock) => {
-            refused.hint(format!("wait for the other git; if none is running, remove `.git/{lock}`"))
-        }
+        Blocked::Locked(lock) => refused.hint(format!(
+            "wait for the other git; if none is running, remove `.git/{lock}`"
+        )),
         Blocked::Failed(_) => refused.hint("settle that, then run the same command again"),
         Blocked::InProgress(_) | Blocked::Conflict(_) => refused,
     }
