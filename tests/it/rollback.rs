@@ -224,7 +224,7 @@ fn a_file_that_would_come_back_over_another_is_refused() {
         assert!(
             environment
                 .refused_rollback(task)
-                .contains(&format!("{file} is there already"))
+                .contains(&format!("error: {file} "))
         );
         assert_eq!(environment.read(file), "mine\n");
         fs::remove_file(environment.path(file)).unwrap();

@@ -53,7 +53,7 @@ fn a_hook_that_says_no_is_a_question() {
 
     Needs you:
       Nothing goes on before you have answered
-      ? Task 1 passed, but its commit could not be made: a commit hook failed: no
+      ? Task 1 passed, but its commit could not be made: git made no commit: no
         trailing blanks, please
         fp answer sample-20261121 q1 --option 'Send back'
 

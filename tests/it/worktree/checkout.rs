@@ -73,8 +73,8 @@ fn a_file_that_the_user_has_changed_is_a_question() {
     assert_snapshot!(left, @r"
     exit status: 1
     --- stderr
-    error: a.txt has changes (+1 -3) in the checkout that are not committed: commit them or put them back
-    hint: fix it, then answer again
+    error: a.txt has changes in the checkout that are not committed: commit them or put them back
+    hint: see to it, then answer again
     ");
     environment.git(&["checkout", "--quiet", "a.txt"]);
     environment.done(&["answer", PLAN, "q1", "--option", "Retry"]);

@@ -79,18 +79,15 @@ impl Git {
             Ok(before) => before,
             Err(blocked) => return Ok(CommitOutcome::Blocked(blocked)),
         };
-        if files.is_empty() {
+        let of_files = |entry: &&StatusEntry| files.contains(&entry.path);
+        let changed: Vec<&StatusEntry> = before.entries.iter().filter(of_files).collect();
+        if changed.is_empty() {
             return Ok(CommitOutcome::NothingToCommit);
         }
-        let is_new = |entry: &&StatusEntry| {
-            entry.state == EntryState::Untracked && files.contains(&entry.path)
-        };
-        let new: Vec<&RepoPath> = before
-            .entries
+        let new = changed
             .iter()
-            .filter(is_new)
-            .map(|e| &e.path)
-            .collect();
+            .filter(|entry| entry.state == EntryState::Untracked);
+        let new: Vec<&RepoPath> = new.map(|entry| &entry.path).collect();
         if !new.is_empty() {
             // `git commit --only` takes nothing that git doesn't know.
             let add = self.call("add --intent-to-add");
@@ -99,10 +96,15 @@ impl Git {
         let result = self.make(message, |call| {
             // The hooks would inherit a setting that makes all paths literal.
             let literal = |path: &RepoPath| os_string(&[b":(literal)", path.as_bytes()].concat());
-            files
+            // Where a folder has replaced a file, git takes the file out for those in the folder.
+            let is_named = |entry: &&&StatusEntry| {
+                entry.letter() != 'D' || !self.absolute(&entry.path).is_dir()
+            };
+            let named = changed
                 .iter()
-                .map(literal)
-                .fold(call.arg("--only").arg("--"), GitCall::arg)
+                .filter(is_named)
+                .map(|entry| literal(&entry.path));
+            named.fold(call.arg("--only").arg("--"), GitCall::arg)
         });
         match &result {
             Ok(CommitOutcome::Committed { .. }) => self.follow_hooks(files, &before)?,

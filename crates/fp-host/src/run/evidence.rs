@@ -62,28 +62,3 @@ pub fn write_notepad(plan: &OpenPlan, state: &State) -> Result<(), FileError> {
         notepad::render(state).as_bytes(),
     )
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_page_that_is_written_again_replaces_itself() {
-        let page = |result: &str, at: &str| {
-            format!("# E\n\nResult: {result}\nTimestamp: {at}\nTask: a\n\n{result}\n")
-        };
-        let check = |before: &str, expect: &str| {
-            assert_eq!(
-                earlier_tries(before, &page("FAIL", "2")),
-                expect,
-                "{before}"
-            );
-        };
-        let (first, other) = (page("FAIL", "1"), page("PASS", "1"));
-        check("", "");
-        check(&first, "");
-        check(&other, &other);
-        check(&format!("{first}\n{other}"), &other);
-        check("edited by hand\n", "edited by hand\n");
-    }
-}

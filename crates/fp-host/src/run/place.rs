@@ -159,6 +159,8 @@ fn temporary_folders() -> impl Iterator<Item = PathBuf> {
 mod tests {
     use std::os::unix::fs::symlink;
 
+    use std::fs;
+
     use super::*;
 
     #[test]
