@@ -74,7 +74,7 @@ fn a_file_that_the_user_has_changed_is_a_question() {
     exit status: 1
     --- stderr
     error: a.txt has changes in the checkout that are not committed: commit them or put them back
-    hint: see to it, then answer again
+    hint: fix it, then answer again
     ");
     environment.git(&["checkout", "--quiet", "a.txt"]);
     environment.done(&["answer", PLAN, "q1", "--option", "Retry"]);
