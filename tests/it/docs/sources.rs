@@ -97,6 +97,29 @@ fn the_table_of_dependencies_is_what_the_manifests_say() {
     assert_eq!(told, real);
 }
 
+/// Code outside a feature reaches it through its `mod.rs` alone.
+#[test]
+fn features_are_reached_through_their_mod() {
+    let features = root().join("crates/fp/features");
+    let path = Regex::new(r"\bfeatures::(\w+)::(\w+)\b").unwrap();
+    let mut checked = 0;
+    for file in files_below(&root().join("crates/fp"), "rs") {
+        let text = fs::read_to_string(&file).unwrap();
+        for found in path.captures_iter(&text) {
+            let folder = features.join(&found[1]);
+            let is_past = folder.join(format!("{}.rs", &found[2])).exists();
+            assert!(
+                !is_past || file.starts_with(&folder),
+                "{}: {}",
+                file.display(),
+                &found[0]
+            );
+            checked += 1;
+        }
+    }
+    assert!(checked > 5, "only {checked} paths were found");
+}
+
 /// All files with this extension below `folder`.
 fn files_below(folder: &Path, extension: &str) -> Vec<PathBuf> {
     let mut files = Vec::new();
