@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::walk::{Next, Question, Walk};
-use super::{Done, Skill, command_line, printed_question, quoted};
+use super::{Done, Skill, printed_question, quoted};
 use crate::request::{Block, Request, call, text};
 
 /// What the lead asks in the first round of the interview.
@@ -268,7 +268,8 @@ fn first_layer<'a>(walk: &mut Walk<'a>, goal: &str, flags: &str) -> Result<&'a s
     ))?;
     let shown = walk.run(&format!("fp roadmap show {roadmap}"))?;
     walk.ask(&[AT_THE_MAP])?;
-    let command = command_line(shown, "fp new").expect("it prints the command");
+    let (_, next) = shown.split_once("next: ").expect("it prints the command");
+    let command = next.lines().next().expect("a line");
     walk.run(&format!("{command} --format json{flags}"))
 }
 
