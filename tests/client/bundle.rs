@@ -222,7 +222,9 @@ fn rules_that_fp_offers_hold() {
     let client = client.with_settings(r#"{"disableAllHooks": true}"#);
     answer_without_hooks(&client, &stand_in);
     assert!(!page.exists(), "nobody has allowed it");
-    let said = client.fp(&["doctor", "--client", program, "--json"]);
+    let (mut doctor, _mark) = client.fp_command(&["doctor", "--client", program, "--json"]);
+    let said = doctor.output().expect("cargo has built fp").stdout;
+    let said = String::from_utf8_lossy(&said);
     let mut report: Value = serde_json::from_str(&said).expect("it prints JSON");
     report["offered"]["disableAllHooks"] = true.into();
     let client = client.with_settings(&report["offered"].to_string());

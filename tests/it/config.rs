@@ -173,7 +173,7 @@ fn options_of_the_plugin_are_the_lowest_layer() {
     assert_snapshot!(environment.fp(&["config", "get", "maxParallelTasks"]), @"
     exit status: 2
     --- stderr
-    error: [ROOT]/home/.claude/settings.json:2:22: pluginConfigs.fp@fractal-planner.options.maxParallelTasks: expected a whole number from 1 to 16, found integer `99`
+    error: [ROOT]/home/.claude/settings.json: fp@fractal-planner: maxParallelTasks: expected a whole number from 1 to 16, found 99
     hint: `fp config schema` says what each setting takes
     ");
 }
@@ -206,7 +206,7 @@ fn a_fault_is_shown_whole_and_stops_the_command() {
         output.stderr
     };
     assert_snapshot!(check(b""), @"
-    error: [ROOT]/work/.fractal-planner/config.json:1:0: not JSON: eof while parsing a value
+    error: [ROOT]/work/.fractal-planner/config.json:1:1: not JSON: eof while parsing a value
     hint: look for a missing or extra comma, quote or bracket just before it
     ");
     assert_snapshot!(check(b"maxComplexity: 3"), @r"

@@ -90,6 +90,7 @@ fn a_healthy_plan() {
       ok       files        all can be read
       ok       log          10 entries
       ok       snapshot     matches the log
+      ok       run          running
       ok       commits      1 commit in the history of HEAD
       ok       git          ready to commit
 
@@ -105,6 +106,7 @@ fn a_healthy_plan() {
       ok       files        all can be read
       ok       log          0 entries
       ok       snapshot     none that counts; the next change writes it
+      ok       run          planning
       ok       commits      0 commits in the history of HEAD
       ok       git          ready to commit
 
@@ -131,6 +133,8 @@ fn everything_at_once() {
       ok       files        all can be read
       ok       log          10 entries
       ok       snapshot     none that counts; the next change writes it
+      warning  run          interrupted
+                            → /fp:implement sample-20261121
       warning  commits      the commits of 1 task are not in the history of HEAD
                             (1): another branch is checked out, or the history was
                             rewritten
@@ -139,7 +143,7 @@ fn everything_at_once() {
                             running, a killed one has left it: remove it
                             → rm [ROOT]/work/.git/index.lock
 
-    1 error, 1 warning
+    1 error, 2 warnings
     ");
     assert_eq!(before, environment.files(), "nothing was to be changed");
     fs::remove_file(environment.path(".git/index.lock")).unwrap();
@@ -168,6 +172,12 @@ fn everything_at_once() {
           "level": "ok"
         },
         {
+          "check": "run",
+          "command": "/fp:implement sample-20261121",
+          "detail": "interrupted",
+          "level": "warning"
+        },
+        {
           "check": "commits",
           "command": "git branch --contains [COMMIT]",
           "detail": "the commits of 1 task are not in the history of HEAD (1): another branch is checked out, or the history was rewritten",
@@ -182,7 +192,7 @@ fn everything_at_once() {
       ],
       "planId": "sample-20261121",
       "schemaVersion": 1,
-      "warnings": 2
+      "warnings": 3
     }
     "#);
 }
@@ -239,6 +249,7 @@ fn a_log_that_is_none_is_left_alone() {
       warning  snapshot     does not match the log: one of them was edited by hand,
                             and only the log counts
                             → rm [ROOT]/work/.fractal-planner/plans/sample-20261121/execution-state.json
+      ok       run          running
       ok       commits      1 commit in the history of HEAD
       ok       git          ready to commit
 
@@ -274,6 +285,7 @@ fn files_that_can_not_be_read() {
                             the file: the plan loses its goal and flags
       ok       log          10 entries
       ok       snapshot     matches the log
+      ok       run          running
       ok       commits      1 commit in the history of HEAD
       ok       git          ready to commit
 

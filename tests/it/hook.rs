@@ -355,7 +355,7 @@ fn whoever_is_no_builder_with_a_task_may_stop() {
     let environment = held();
     environment.write(
         "../home/.config/fractal-planner/config.json",
-        r#"{"nudge": {"enabled": false}}"#,
+        r#"{"nudge": {"maxRetries": 0}}"#,
     );
     assert_eq!(check("nudging is off", &environment, &[]), ["agentEnded"]);
 
@@ -571,7 +571,7 @@ fn nothing_that_is_broken_breaks_the_client() {
     environment.write(".fractal-planner/config.json", "{\"nudge\": 5}");
     check(
         &environment,
-        ".fractal-planner/config.json:1:11: nudge: expected an object of settings, found integer `5`",
+        ".fractal-planner/config.json: nudge: expected an object of settings, found 5",
     );
     environment.write(".fractal-planner/config.json", "");
     check(

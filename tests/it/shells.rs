@@ -30,8 +30,8 @@ fn lines_with_a_trap() {
     check("fp note p add 'a'\"b\"c ''\"\"");
     check("fp note p add '$(x) `y` !! \\ # * ~ {a,b} \u{1}' \"' # ; | & < > ( ) * ~ {a,b}\"");
     check("fp note p add 'é한\u{a0}\u{85}' \"\u{2028}\"");
-    check("fp note p add % @ + , : / . - -- - +x @a %1 %% ,, a=b a:b a/=b");
-    check("fp note p add a,b /a/../b -a=b");
+    check("fp note p add % @ + , : / . -- - +x @a %1 %% ,, a=b a:b a/=b");
+    check("fp note p add a,b /a/../b -- -a=b");
     check("fp note p add 'don'\\''t; `touch q`' a\\'b \\''; touch q'");
     check("fp note \\\n  p add \\\n\t'a' b\\\nc");
 }

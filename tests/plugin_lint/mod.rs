@@ -240,7 +240,7 @@ fn the_plugins_options_are_settings() {
         let kind = said["type"]
             .as_str()
             .map(|kind| if kind == "number" { "integer" } else { kind });
-        assert_eq!(kind, meant["type"][0].as_str(), "{option}");
+        assert_eq!(kind, meant["type"].as_str(), "{option}");
         assert_eq!(
             (&said["min"], &said["max"]),
             (&meant["minimum"], &meant["maximum"]),

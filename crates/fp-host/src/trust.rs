@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 use crate::claude::hook::was_scheduled;
 use crate::config::Environment;
 use crate::file::{self, FileError};
-use crate::git::Git;
+use crate::git::{Git, GitError};
 use crate::platform::{self, FOLDER_VARIABLES, UserFolder, make_private_folder, private_file};
 use crate::process::{self, Limits};
 use crate::repo::Repo;
@@ -182,6 +182,8 @@ pub enum TrustError {
     NoFolder,
     #[error(transparent)]
     File(#[from] FileError),
+    #[error(transparent)]
+    Git(#[from] GitError),
     #[error("{} can be changed by other users", path.display())]
     Exposed { path: PathBuf },
     #[error("somebody else may know {}, the key by which fp recognises its own entries", path.display())]
@@ -216,6 +218,7 @@ impl Hint for TrustError {
                 format!("set {FOLDER_VARIABLES}, or XDG_STATE_HOME to a folder of yours").into(),
             ),
             Self::File(error) => error.hint(),
+            Self::Git(error) => error.hint(),
             Self::Exposed { path } => Some(
                 format!(
                     "look at what is in it, then remove that right: chmod go-w {}",
@@ -255,6 +258,7 @@ impl Hint for TrustError {
             Self::Elsewhere(_) | Self::OtherLog(_) | Self::ForeignEntry { .. } => Exit::Findings,
             Self::NoFolder
             | Self::File(_)
+            | Self::Git(_)
             | Self::Exposed { .. }
             | Self::KnownKey { .. }
             | Self::NoKey { .. } => Exit::Failed,
@@ -308,19 +312,19 @@ impl TrustStore {
 
     /// True if the user agreed to `consent` in this very repository, and not in another that lay at its place.
     pub fn trusts(&self, consent: &Consent) -> Result<bool, TrustError> {
-        Ok(self
-            .agreed(consent)?
-            .iter()
-            .any(|repository| self.is_this(repository)))
+        for repository in self.agreed(consent)? {
+            if self.is_this(&repository)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
-    fn is_this(&self, repository: &RepositoryIdentity) -> bool {
-        let has = |root: &str| {
-            Git::open(&self.worktree)
-                .and_then(|git| git.has_commit(root))
-                .is_ok_and(|has| has)
-        };
-        repository.root.as_deref().is_none_or(has)
+    fn is_this(&self, repository: &RepositoryIdentity) -> Result<bool, TrustError> {
+        match &repository.root {
+            Some(root) => Ok(Git::open(&self.worktree)?.has_commit(root)?),
+            None => Ok(true),
+        }
     }
 
     /// True if the user agreed to what `state` has as approved, and this machine wrote its log.
@@ -341,8 +345,10 @@ impl TrustStore {
         }
         // Without a key that can be used no entry is this machine's.
         MachineKey::read(&self.folder)?;
-        let last = self.last_approval(&state.plan_id)?;
-        let is_approved = last.is_some_and(|last| self.is_this(&last.repository));
+        let is_approved = match self.last_approval(&state.plan_id)? {
+            Some(last) => self.is_this(&last.repository)?,
+            None => false,
+        };
         Err(match TrustError::of_foreign_entry(state) {
             Some(foreign) if is_approved => foreign,
             None if is_approved && !state.is_shared() => TrustError::OtherLog(plan()),
@@ -412,15 +418,15 @@ impl TrustStore {
     }
 
     /// The repository as it is now.
-    fn identity(&self) -> RepositoryIdentity {
-        let root = Git::open(&self.worktree)
-            .and_then(|git| git.first_commit())
-            .ok()
-            .flatten();
-        RepositoryIdentity {
+    fn identity(&self) -> Result<RepositoryIdentity, TrustError> {
+        let root = match self.repository == self.worktree {
+            true => None,
+            false => Git::open(&self.worktree)?.first_commit()?,
+        };
+        Ok(RepositoryIdentity {
             path: self.repository.clone(),
             root,
-        }
+        })
     }
 
     /// Remembers that the user agreed to `consent`. Repeating it changes nothing, unless it uses up a prompt.
@@ -430,11 +436,15 @@ impl TrustStore {
         how: ConsentSource,
         at: Timestamp,
     ) -> Result<(), TrustError> {
-        let is_there = |line: &TrustLine| line.consent == consent && self.is_this(&line.repository);
-        if how != ConsentSource::Prompt && self.lines_of(&consent)?.iter().any(is_there) {
-            return Ok(());
+        if how != ConsentSource::Prompt {
+            let lines = self.lines_of(&consent)?.into_iter();
+            for line in lines.filter(|line| line.consent == consent) {
+                if self.is_this(&line.repository)? {
+                    return Ok(());
+                }
+            }
         }
-        let repository = self.identity();
+        let repository = self.identity()?;
         let line = TrustLine {
             schema_version: SCHEMA_VERSION,
             at,
@@ -464,7 +474,7 @@ impl TrustStore {
     /// Keeps what the user agreed to of `plan`, in place of what was kept before.
     pub fn keep_agreed(&self, plan: &PlanId, content: AgreedContent) -> Result<(), TrustError> {
         let note = AgreedNote {
-            repository: self.identity(),
+            repository: self.identity()?,
             content,
         };
         self.write_note(AGREED, &self.agreed_file(plan), &note)
@@ -490,7 +500,8 @@ impl TrustStore {
         refuse_if_exposed(&self.folder.join(AGREED))?;
         let note: Option<AgreedNote> = serde_json::from_str(&text).ok();
         let is_here = self.lines()?.iter().any(of_plan);
-        let note = note.filter(|note| is_here && note.repository == self.identity());
+        let here = self.identity()?;
+        let note = note.filter(|note| is_here && note.repository == here);
         Ok(note.map(|note| note.content))
     }
 

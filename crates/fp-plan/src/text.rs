@@ -38,7 +38,7 @@ pub fn json_fault(fault: &serde_json::Error) -> (usize, usize, String) {
     let reason = whole
         .strip_suffix(&format!(" at line {line} column {column}"))
         .unwrap_or(&whole);
-    (line, column, reason.to_owned())
+    (line, column.max(1), reason.to_owned())
 }
 
 /// Quotes `text` as one word of a shell.

@@ -428,6 +428,7 @@ pub(crate) fn leave(args: LeaveArgs, context: &Context) -> CommandResult {
             context.printer.note(&format!(
                 "note: no other machine was told, and each will know it by its silence: {error}"
             ));
+            plan.store.leave_alone(last(&before), context.now())?;
         }
         told => told?,
     }

@@ -28,8 +28,10 @@ pub(crate) fn play(stage: &DemoStage) -> Result<PathBuf, CommandError> {
     stage.say("");
     stage.show(&stage.fp(&["status", &plan])?);
     stage.say("Commits, oldest first, each with its own task's files:");
-    let log = ["log", "--reverse", "--name-only", "--format=%h  %s"];
-    stage.show(&stage.git(&log)?);
+    let log = ["log", "--reverse", "--name-only", "--format=@%h  %s"];
+    let told = stage.git(&log)?;
+    let line = |commit: &str| commit.trim().replace("\n\n", "  (").replace('\n', ", ") + ")\n";
+    stage.show(&told.split('@').skip(1).map(line).collect::<String>());
     // The plan's folder is one that git ignores.
     let page = folder.join("report.html");
     stage.fp(&["report", &plan, "--out", &page.to_string_lossy()])?;

@@ -413,8 +413,10 @@ fn choose_id(repo: &Repo, part: &str) -> Result<RoadmapId, CommandError> {
         (None, matching) => {
             let listed: String = ids.iter().map(|id| format!("\n  {id}")).collect();
             let count = counted(matching.len(), "roadmap");
-            let error = CommandError::failed(format!("{count} match; there are:{listed}"));
-            Err(error.hint("name a roadmap by its id or a part of it"))
+            Err(
+                CommandError::failed(format!("{count} match; there are:{listed}"))
+                    .hint("name a roadmap by its id or a part of it"),
+            )
         }
     }
 }

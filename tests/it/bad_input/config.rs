@@ -47,7 +47,7 @@ fn every_command_names_the_fault_and_does_nothing() {
     assert_snapshot!(environment.fp(&["next", PLAN]), @"
     exit status: 2
     --- stderr
-    error: [ROOT]/work/.fractal-planner/config.json:3:0: not JSON: expected ident
+    error: [ROOT]/work/.fractal-planner/config.json:3:1: not JSON: expected ident
     hint: look for a missing or extra comma, quote or bracket just before it
     ");
     environment.write(".fractal-planner/config.json", "{\n  \"noCommit\": 1\n}");

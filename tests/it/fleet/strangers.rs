@@ -79,7 +79,6 @@ fn a_part_counts_only_as_it_was_taken_on() {
     let machines = fleet(&host, 1, 1);
     let own = edited(&machines[0], |_| {});
     for (name, value) in [
-        ("branch", "main"),
         ("remote", "elsewhere"),
         ("logRef", "refs/heads/main"),
         ("machine", "m7"),
@@ -281,9 +280,12 @@ fn a_signed_plan_is_built_on_nothing_that_nobody_signed() {
     let unsigned = host.git(&[&commit[..], &[&format!("{BRANCH}^{{tree}}")]].concat());
     host.git(&["update-ref", BRANCH, unsigned.trim()]);
     let refused = machine.fp(&["claim", PLAN, "--as", &machine.owner(1)]);
-    let said = format!("commit {} of {BRANCH} is not signed", unsigned.trim());
+    let said = format!(
+        "commit {} of {BRANCH}: it is not signed by somebody that git trusts",
+        unsigned.trim()
+    );
     assert!(
-        refused.code == 1 && refused.stderr.contains(&said),
+        refused.code == 2 && refused.stderr.contains(&said),
         "{refused}"
     );
     host.git(&["update-ref", BRANCH, &before]);

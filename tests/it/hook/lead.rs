@@ -460,7 +460,7 @@ fn a_lead_may_stop_where_it_was_just_told_or_nudging_is_off() {
     assert_eq!(environment.replay_with("stop", STOPS[0], &active), silent());
     environment.write(
         "../home/.config/fractal-planner/config.json",
-        r#"{"nudge": {"enabled": false}}"#,
+        r#"{"nudge": {"maxRetries": 0}}"#,
     );
     assert_eq!(environment.replay("stop", STOPS[0]), silent());
     let environment = started().env("NUDGE_DISABLED", "1");

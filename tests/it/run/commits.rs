@@ -68,8 +68,13 @@ fn the_style_is_settled_at_the_approval_for_the_whole_run() {
     for _ in 0..5 {
         commit("feat: by somebody else");
     }
-    let explained = environment.done(&["commit", "--explain"]).stdout;
-    assert!(explained.starts_with("Style: SEMANTIC\n"), "{explained}");
+    environment.write("README.md", "changed\n");
+    let explained = environment.fp(&["commit", "README.md"]).stdout;
+    assert!(
+        explained.starts_with("A subject is `type: what`"),
+        "{explained}"
+    );
+    environment.git(&["checkout", "--", "README.md"]);
     environment.complete("a.txt");
     let path = format!(".fractal-planner/plans/{PLAN}/tasks.md");
     let before = environment.read(&path);

@@ -375,10 +375,10 @@ fn what_can_not_be_checked() {
     ");
     environment.write("tasks.md", clean());
     environment.write("interview.json", "{ \"requirements\": [");
-    assert_snapshot!(environment.fp(&["validate", "tasks.md"]), @r"
+    assert_snapshot!(environment.fp(&["validate", "tasks.md"]), @"
     exit status: 2
     --- stderr
-    error: [ROOT]/work/interview.json:1:19: not JSON: eof while parsing a list
+    error: [ROOT]/work/interview.json:1:19: EOF while parsing a list
     hint: correct that place, or delete the file to begin anew
     ");
     assert_snapshot!(environment.fp(&["--format", "html", "validate", "tasks.md"]), @r"

@@ -21,12 +21,12 @@ fn a_fault_is_named_with_its_place_and_its_cure() {
 
     check(
         "",
-        "config.json:1:0: not JSON: eof while parsing a value",
+        "config.json:1:1: not JSON: eof while parsing a value",
         comma,
     );
     check(
         " \n\n",
-        "config.json:3:0: not JSON: eof while parsing a value",
+        "config.json:3:1: not JSON: eof while parsing a value",
         comma,
     );
     check("hello", "config.json:1:1: not JSON: expected value", comma);

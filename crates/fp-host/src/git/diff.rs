@@ -92,6 +92,7 @@ impl Git {
              --submodule=short --src-prefix=a/ --dst-prefix=b/ --end-of-options",
         );
         let call = call.arg(base.as_str()).arg(tree.as_str());
+        let call = call.paths(changes.iter().flat_map(|change| change.ends()));
         let wanted: HashSet<&RepoPath> = changes.iter().map(|change| &change.path).collect();
         let mut lines = lines(&call.run()?.into_diff(base)?);
         lines.retain(|file| wanted.contains(&file.path));

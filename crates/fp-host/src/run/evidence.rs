@@ -47,13 +47,22 @@ pub fn write(
     }
     file::make_folders(&folder)?;
     let page = redacted(&evidence_page(task, criteria, at)).into_owned();
-    let earlier = read(plan, id)?.unwrap_or_default();
+    let before = read(plan, id)?.unwrap_or_default();
+    let earlier = match before.split_at_checked(page.len()) {
+        Some((last, earlier)) if untimed(last).eq(untimed(&page)) => earlier.trim_start(),
+        _ => &before,
+    };
     let gap = if earlier.is_empty() { "" } else { "\n" };
     file::replace(
         &plan.folder.path().join(&name),
         format!("{page}{gap}{earlier}").as_bytes(),
     )?;
     Ok(name)
+}
+
+/// The lines of a page that are the same when a command that was killed runs again.
+fn untimed(page: &str) -> impl Iterator<Item = &str> {
+    page.lines().filter(|line| !line.starts_with("Timestamp: "))
 }
 
 pub fn write_notepad(plan: &OpenPlan, state: &State) -> Result<(), FileError> {

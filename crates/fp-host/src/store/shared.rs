@@ -86,6 +86,16 @@ impl Store {
         Ok(member.ok_or_else(|| FleetError::NotJoined(self.plan_id.clone()))?)
     }
 
+    /// This clone's part; `None` for a plan that isn't shared.
+    fn part(&self) -> Result<Option<Membership>, StoreError> {
+        match self.membership()? {
+            None if self.load()?.state.is_shared() => {
+                Err(FleetError::NotJoined(self.plan_id.clone()).into())
+            }
+            part => Ok(part),
+        }
+    }
+
     /// True if the same entries wait as `loaded` has. Reads none of them.
     pub(super) fn waits_still(&self, loaded: &Loaded) -> bool {
         let file = open(&self.waiting_file(), OpenOptions::new().read(true))
@@ -137,7 +147,7 @@ impl Store {
     /// # Errors
     /// As for [`Store::lock`] and [`Store::sync`].
     pub fn lock_in_order(&self, patience: Duration) -> Result<(Ledger<'_>, Synced), StoreError> {
-        let Some(before) = self.membership()? else {
+        let Some(before) = self.part()? else {
             return Ok((self.lock(patience)?, Synced::default()));
         };
         let sync = acquire(&self.folder().join(SYNC_LOCK), patience)?;
@@ -155,12 +165,12 @@ impl Store {
         Ok((ledger, synced))
     }
 
-    /// Fetches what other machines have done; nothing where this one takes no part in a shared plan.
+    /// Fetches what other machines have done; nothing in a plan that isn't shared.
     ///
     /// # Errors
     /// The remote can't be reached, has something that doesn't go on from what was seen, or a file can't be used.
     pub fn sync(&self, patience: Duration) -> Result<Synced, StoreError> {
-        if self.membership()?.is_none() {
+        if self.part()?.is_none() {
             return Ok(Synced::default());
         }
         let _sync = acquire(&self.folder().join(SYNC_LOCK), patience)?;
@@ -242,6 +252,25 @@ impl Store {
         file::replace(&self.log(), &lines).map_err(FleetError::File)?;
         self.forget_waiting()?;
         member.write(self.folder())?;
+        self.remember(None);
+        Ok(())
+    }
+
+    /// Ends this machine's part where the remote can't be used: writes `last` here alone.
+    ///
+    /// # Errors
+    /// As for [`Store::lock`].
+    pub fn leave_alone(&self, last: Vec<Event>, now: Timestamp) -> Result<(), StoreError> {
+        let _sync = acquire(&self.folder().join(SYNC_LOCK), PATIENCE)?;
+        let ledger = self.lock(PATIENCE)?;
+        let entry = ledger.entry(last, now);
+        let mut chain = Chain::new(Some(&ledger.key), &self.plan_id, &ledger.loaded.code);
+        let mut lines = Vec::new();
+        for entry in ledger.loaded.waiting.entries.iter().chain([&entry]) {
+            lines.extend(chain.write(&line_of(entry)?));
+        }
+        self.forget_waiting()?;
+        append_at(&self.log(), ledger.loaded.mark.bytes, &lines)?;
         self.remember(None);
         Ok(())
     }

@@ -39,7 +39,10 @@ static REMOVED: [RemovedSetting; 13] = [
     gone("fleet.branch", "a shared plan's commits are on `fp/PLAN`"),
     gone("fleet.ref", "a shared plan's log is at `refs/fp/PLAN`"),
     gone("iterationScaling", "set `maxIterations`"),
-    gone("lockTimeoutSeconds", "fp waits ten seconds for another fp"),
+    gone(
+        "lockTimeoutSeconds",
+        "another call of fp is waited for ten seconds",
+    ),
     gone("nudge.enabled", "set `nudge.maxRetries` to 0 for `false`"),
     gone("permissionMode", "agents work in your session's mode"),
     gone("planOnly", "`/fp:plan` ends with the plan where you say so"),

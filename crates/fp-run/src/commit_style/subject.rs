@@ -103,8 +103,7 @@ static FIXES: LazyLock<Regex> = LazyLock::new(|| {
         r"(?i)\b(?:fix(?:e[sd])?|fixing|bugs?|bugfix|hotfix|correct(?:s|ed)?|repair|crash(?:es)?|regression|resolve[sd]?)\b|버그|오류|고침|고친|바로잡",
     )
 });
-static DOCUMENTS: LazyLock<Regex> =
-    LazyLock::new(|| regex(r"(?i)\.(?:md|mdx|rst|adoc|txt)$|^docs?/"));
+static DOCUMENTS: LazyLock<Regex> = LazyLock::new(|| regex(r"(?i)\.(?:md|mdx|rst|adoc)$|^docs?/"));
 
 /// True if a commit with this subject fixes something.
 pub fn is_fix(subject: &str) -> bool {

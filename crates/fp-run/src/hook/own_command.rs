@@ -258,6 +258,10 @@ impl AllowedCall {
         let mut named = Vec::new();
         let mut words = rest.iter();
         while let Some(word) = words.next() {
+            if word == "--" {
+                named.extend(words.by_ref().map(String::as_str));
+                break;
+            }
             if !word.starts_with('-') {
                 named.push(word.as_str());
                 continue;

@@ -5,6 +5,8 @@ use fp_host::plan::OpenPlan;
 use fp_host::store::{ExaminedLog, ExaminedSnapshot, SNAPSHOT};
 use fp_plan::plan::id::PlanId;
 use fp_plan::text::{counted, first_few, shell_quoted};
+use fp_run::report::handoff::next_steps;
+use fp_run::report::standing::RunStanding;
 use fp_run::run::State;
 use fp_run::run::event::Entry;
 
@@ -19,6 +21,7 @@ const LISTED: usize = 5;
 /// log that can be read, the checks of the run are left out.
 pub(super) fn examine(plan: &OpenPlan) -> Vec<DoctorFinding> {
     let mut found = files(plan);
+    let lead = plan.look_at_lead();
     let examined = match plan.store.examine() {
         Ok(examined) => examined,
         Err(error) => {
@@ -35,6 +38,8 @@ pub(super) fn examine(plan: &OpenPlan) -> Vec<DoctorFinding> {
     let remove = format!("rm {}", shell_quoted(&path.to_string_lossy()));
     found.push(snapshot(plan.id(), entries, &examined.snapshot, &remove));
     let state = State::replay(plan.id().clone(), entries);
+    let standing = RunStanding::of(&state, lead.presence(&state));
+    found.push(run(&state, standing));
     match plan.git() {
         Ok(git) => {
             found.push(
@@ -133,6 +138,17 @@ pub(super) fn snapshot(
         return DoctorFinding::warning(check, detail).fixed_by(remove);
     }
     DoctorFinding::ok(check, "matches the log")
+}
+
+/// Says whether anything goes on by itself.
+fn run(state: &State, standing: RunStanding) -> DoctorFinding {
+    let check = "run";
+    match (standing, next_steps(state, standing).into_iter().next()) {
+        (RunStanding::Interrupted | RunStanding::WaitsForYou, Some(step)) => {
+            DoctorFinding::warning(check, standing.into_str()).fixed_by(step.command)
+        }
+        _ => DoctorFinding::ok(check, standing.into_str()),
+    }
 }
 
 /// The commits of completed tasks, which should be in the history of HEAD.
