@@ -122,7 +122,10 @@ fn a_project_loosens_nothing_until_the_user_accepts_it() {
         "{again}"
     );
 
-    environment.write(PROJECT, LOOSE.replace("\"allow\"", "\"deny\""));
+    environment.write(
+        PROJECT,
+        LOOSE.replace("\"extend\": \"allow\"", "\"extend\": \"deny\""),
+    );
     assert_eq!(
         value(&environment, "guard.mode"),
         (json!("deny"), json!("off")),
