@@ -49,15 +49,6 @@ impl Caller {
     }
 }
 
-/// A call that the user need not be asked about.
-struct AllowedCall {
-    of: &'static [Caller],
-    /// The command and its action, `*` for any word between, `.` where nothing may follow.
-    words: &'static [&'static str],
-    /// With a `=` where a value follows.
-    flags: &'static [&'static str],
-}
-
 const EVERYBODY: &[Caller] = &[
     Caller::Lead,
     Caller::Builder,
@@ -66,224 +57,145 @@ const EVERYBODY: &[Caller] = &[
     Caller::Tracker,
     Caller::Stranger,
 ];
-const LEAD: &[Caller] = &[Caller::Lead];
-const BUILDER_TOO: &[Caller] = &[Caller::Lead, Caller::Builder];
-const VERIFIER_TOO: &[Caller] = &[Caller::Lead, Caller::Verifier];
-const PLANNER_TOO: &[Caller] = &[Caller::Lead, Caller::Planner];
-const TRACKER_TOO: &[Caller] = &[Caller::Lead, Caller::Tracker];
-const fn call(
-    of: &'static [Caller],
-    words: &'static [&'static str],
-    flags: &'static [&'static str],
-) -> AllowedCall {
-    AllowedCall { of, words, flags }
-}
 
-/// The only calls, by command and flag. What isn't here consents, spends, loosens a check, or reads or writes where its
-/// caller says: the user's own rules decide about it.
-const ALLOWED: &[AllowedCall] = &[
-    call(EVERYBODY, &["comments", "check"], &["--staged", "--diff="]),
-    call(EVERYBODY, &["config", "."], &["--origin"]),
-    call(EVERYBODY, &["config", "get"], &[]),
-    call(EVERYBODY, &["config", "schema"], &[]),
-    call(EVERYBODY, &["config", "show"], &["--origin"]),
-    call(EVERYBODY, &["doctor"], &[]),
-    call(LEAD, &["doctor"], &["--fix"]),
-    call(EVERYBODY, &["evidence"], &[]),
-    call(EVERYBODY, &["explain"], &[]),
-    call(EVERYBODY, &["export"], &["--to="]),
-    call(EVERYBODY, &["fleet"], &[]),
-    call(
+/// The only calls that the user need not be asked about, a line each: the command and its action, `*` for any word
+/// between and `.` where nothing may follow, then its flags, with a `=` where a value follows. Any other call consents,
+/// spends, loosens a check, or reads or writes where its caller says.
+const ALLOWED: [(&[Caller], &str); 6] = [
+    (
         EVERYBODY,
-        &["log"],
-        &["-f", "--follow", "--task=", "-v", "--verbose"],
+        "
+        comments check --staged --diff=
+        config . --origin
+        config get
+        config schema
+        config show --origin
+        doctor
+        evidence
+        explain
+        export --to=
+        fleet
+        log -f --follow --task= -v --verbose
+        note * add --task=
+        note * list --for=
+        note * promote --spec=
+        plans . --all --archived
+        ready
+        report --markdown --watch
+        roadmap check
+        roadmap next
+        roadmap show
+        show
+        specs for --stage=
+        specs list --strict
+        status -a --all --ready -w --watch
+        validate --all --explain= --fix --gate --max-complexity= --strict
+        why
+        ",
     ),
-    call(EVERYBODY, &["note", "*", "add"], &["--task="]),
-    call(EVERYBODY, &["note", "*", "list"], &["--for="]),
-    // A promoted note is a spec that every later task is held to.
-    call(EVERYBODY, &["note", "*", "promote"], &["--spec="]),
-    call(LEAD, &["note", "*", "promote"], &["--spec=", "--yes"]),
-    call(EVERYBODY, &["plans", "."], &["--all", "--archived"]),
-    call(LEAD, &["plans", "archive"], &[]),
-    call(LEAD, &["plans", "restore"], &[]),
-    call(EVERYBODY, &["ready"], &[]),
-    call(EVERYBODY, &["report"], &["--markdown", "--watch"]),
-    call(LEAD, &["report"], &["--handoff"]),
-    call(EVERYBODY, &["roadmap", "check"], &[]),
-    call(EVERYBODY, &["roadmap", "next"], &[]),
-    call(EVERYBODY, &["roadmap", "show"], &[]),
-    call(LEAD, &["roadmap", "new"], &[]),
-    call(EVERYBODY, &["show"], &[]),
-    call(EVERYBODY, &["specs", "for"], &["--stage="]),
-    call(EVERYBODY, &["specs", "list"], &["--strict"]),
-    call(
-        EVERYBODY,
-        &["status"],
-        &["-a", "--all", "--ready", "-w", "--watch"],
+    (
+        &[Caller::Lead, Caller::Builder],
+        "
+        claim --as=
+        clarify --as= --option= --question=
+        scope extend --claim= --reason=
+        submit --claim= --note=
+        ",
     ),
-    call(
-        EVERYBODY,
-        &["validate"],
-        &[
-            "--all",
-            "--explain=",
-            "--fix",
-            "--gate",
-            "--max-complexity=",
-            "--strict",
-        ],
+    (
+        &[Caller::Lead, Caller::Verifier],
+        "
+        verify
+        verdict --fail= --iteration= --note= --pass= --summary=
+        ",
     ),
-    call(EVERYBODY, &["why"], &[]),
-    call(BUILDER_TOO, &["claim"], &["--as="]),
-    call(
-        BUILDER_TOO,
-        &["clarify"],
-        &["--as=", "--option=", "--question="],
+    (
+        &[Caller::Lead, Caller::Planner],
+        "
+        critique record --fail= --pass= --warn=
+        critique show
+        fmt --check --diff
+        interview --alternative= --approach= --assume= --by= --decision= --exclude= --include= --objective= --open= --requirement= --seen= --tests= --withdraw=
+        plan --order= --parallel=
+        schedule --order= --parallel=
+        signals
+        ",
     ),
-    call(
-        BUILDER_TOO,
-        &["scope", "extend"],
-        &["--claim=", "--reason="],
-    ),
-    call(BUILDER_TOO, &["submit"], &["--claim=", "--note="]),
-    call(VERIFIER_TOO, &["verify"], &[]),
-    call(
-        VERIFIER_TOO,
-        &["verdict"],
-        &[
-            "--fail=",
-            "--iteration=",
-            "--note=",
-            "--pass=",
-            "--summary=",
-        ],
-    ),
-    call(
-        PLANNER_TOO,
-        &["critique", "record"],
-        &["--fail=", "--pass=", "--warn="],
-    ),
-    call(PLANNER_TOO, &["critique", "show"], &[]),
-    call(PLANNER_TOO, &["fmt"], &["--check", "--diff"]),
-    call(
-        PLANNER_TOO,
-        &["interview"],
-        &[
-            "--alternative=",
-            "--approach=",
-            "--assume=",
-            "--by=",
-            "--decision=",
-            "--exclude=",
-            "--include=",
-            "--objective=",
-            "--open=",
-            "--requirement=",
-            "--seen=",
-            "--tests=",
-            "--withdraw=",
-        ],
-    ),
-    call(PLANNER_TOO, &["plan"], &["--order=", "--parallel="]),
-    call(PLANNER_TOO, &["schedule"], &["--order=", "--parallel="]),
-    call(PLANNER_TOO, &["signals"], &[]),
-    call(TRACKER_TOO, &["linear"], &[]),
-    // Consent is the user's.
-    call(LEAD, &["approve"], &[]),
-    call(LEAD, &["cancel"], &[]),
-    call(LEAD, &["fail"], &["--reason="]),
-    call(LEAD, &["handoff"], &[]),
-    call(
-        LEAD,
-        &["new"],
-        &[
-            "--auto",
-            "--from-prompt",
-            "--intent=",
-            "--layer=",
-            "--max-complexity=",
-            "--mode=",
-            "--plan-only",
-            "--research-only",
-            "--roadmap=",
-        ],
-    ),
-    call(LEAD, &["next"], &["--ended="]),
-    call(LEAD, &["release"], &[]),
-    call(LEAD, &["retry"], &[]),
-    call(LEAD, &["rollback"], &[]),
-    // What it may spend, who works for it and whether it is asked are the user's, too.
-    call(
-        LEAD,
-        &["run"],
-        &[
-            "--allow-dirty",
-            "--ask",
-            "-j=",
-            "--builders=",
-            "--max-iterations=",
-            "--no-commit",
-        ],
-    ),
-    call(
-        LEAD,
-        &["start"],
-        &[
-            "--allow-dirty",
-            "--attended",
-            "--builders=",
-            "--here",
-            "--max-iterations=",
-            "--no-commit",
-            "--session=",
-        ],
-    ),
-    call(
-        LEAD,
-        &["task"],
-        &["--after=", "--before=", "--file=", "--under="],
+    (&[Caller::Lead, Caller::Tracker], "linear"),
+    (
+        &[Caller::Lead],
+        "
+        approve
+        cancel
+        doctor --fix
+        fail --reason=
+        handoff
+        new --auto --from-prompt --intent= --layer= --max-complexity= --mode= --plan-only --research-only --roadmap=
+        next --ended=
+        note * promote --spec= --yes
+        plans archive
+        plans restore
+        release
+        report --handoff
+        retry
+        roadmap new
+        rollback
+        run --allow-dirty --ask -j= --builders= --max-iterations= --no-commit
+        start --allow-dirty --attended --builders= --here --max-iterations= --no-commit --session=
+        task --after= --before= --file= --under=
+        ",
     ),
 ];
 /// Flags of every command. `-C` is none of them: another folder may be another repository.
-const ANYWHERE: &[&str] = &["--format=", "--help", "-h", "--json", "-q", "--quiet"];
+const ANYWHERE: [&str; 6] = ["--format=", "--help", "-h", "--json", "-q", "--quiet"];
 /// The user's words and the user's agreement. Hooks record an answer where it is given, so no agent has to repeat it.
-const OF_THE_USER: &[&str] = &["answer", "join", "leave", "share"];
+const OF_THE_USER: [&str; 4] = ["answer", "join", "leave", "share"];
 
-impl AllowedCall {
-    /// True if this covers `rest`, the words behind this program.
-    fn covers(&self, rest: &[String]) -> bool {
-        if rest.first().is_none_or(|word| word != self.words[0]) {
-            return false;
-        }
-        let mut named = Vec::new();
-        let mut words = rest.iter();
-        while let Some(word) = words.next() {
-            if word == "--" {
-                named.extend(words.by_ref().map(String::as_str));
-                break;
-            }
-            if !word.starts_with('-') {
-                named.push(word.as_str());
-                continue;
-            }
-            let (flag, value) = match word.split_once('=') {
+/// The lines of [`ALLOWED`], each with its callers.
+fn allowed_calls() -> impl Iterator<Item = (&'static [Caller], &'static str)> {
+    let lines = |(of, lines): (&'static [Caller], &'static str)| {
+        lines.trim().lines().map(move |line| (of, line.trim()))
+    };
+    ALLOWED.into_iter().flat_map(lines)
+}
+
+/// True if `allowed`, a line of [`ALLOWED`], covers a call with these `arguments`.
+fn covers_call(allowed: &str, arguments: &[&str]) -> bool {
+    let (flags, wanted): (Vec<&str>, Vec<&str>) = allowed
+        .split(' ')
+        .chain(ANYWHERE)
+        .partition(|word| word.starts_with('-'));
+    if arguments.first() != wanted.first() {
+        return false;
+    }
+    let mut named = Vec::new();
+    let mut arguments = arguments.iter();
+    while let Some(&word) = arguments.next() {
+        if word == "--" {
+            named.extend(arguments.by_ref());
+        } else if !word.starts_with('-') {
+            named.push(word);
+        } else {
+            let (flag, has_value) = match word.split_once('=') {
                 Some((flag, _)) => (flag, true),
-                None => (word.as_str(), false),
+                None => (word, false),
             };
-            let is_flag = |known: &&&str| known.trim_end_matches('=') == flag;
-            match self.flags.iter().chain(ANYWHERE).find(is_flag) {
-                Some(known) if known.ends_with('=') && !value => drop(words.next()),
+            match flags
+                .iter()
+                .find(|known| known.trim_end_matches('=') == flag)
+            {
+                Some(known) if known.ends_with('=') && !has_value => drop(arguments.next()),
                 Some(_) => {}
                 None => return false,
             }
         }
-        let mut named = named.into_iter();
-        self.words.iter().all(|wanted| match *wanted {
-            "*" => named.next().is_some(),
-            "." => named.next().is_none(),
-            word => named.next() == Some(word),
-        })
     }
+    let mut named = named.into_iter();
+    wanted.iter().all(|wanted| match *wanted {
+        "*" => named.next().is_some(),
+        "." => named.next().is_none(),
+        word => named.next() == Some(word),
+    })
 }
 
 /// Programs that start no other one, whatever their arguments are.
@@ -322,48 +234,53 @@ pub enum LineJudgement {
 /// Judges `line`, which `caller` is about to run. Only a single call or several joined by `&&`, without substitution,
 /// redirection, pipe or background, are its own.
 pub fn judge_line(line: &str, caller: Caller) -> LineJudgement {
-    let calls = shell_calls(line, false).filter(|calls| {
-        calls
-            .iter()
-            .all(|call| call.first().is_some_and(|p| p == "fp"))
-    });
-    let Some(calls) = calls else {
-        let text = without_quoted_document(line);
-        let called = called_subcommands(&text)
-            .unwrap_or_else(|| named_subcommands(&text))
-            .into_iter()
-            .find_map(|subcommand| not_of(caller, &subcommand));
-        return called.map_or(LineJudgement::Unknown, LineJudgement::NotYours);
+    let is_own = |call: &Vec<String>| call.first().is_some_and(|program| program == "fp");
+    let calls = shell_calls(line, false).filter(|calls| calls.iter().all(is_own));
+    let subcommands = match &calls {
+        Some(calls) => subcommands_of(calls),
+        None => {
+            let text = without_quoted_document(line);
+            called_subcommands(&text).unwrap_or_else(|| named_subcommands(&text))
+        }
     };
-    let not_yours = |call: &Vec<String>| {
-        let words: Vec<&str> = call.iter().skip(1).map(String::as_str).collect();
-        subcommand_of(&words).and_then(|subcommand| not_of(caller, subcommand))
-    };
-    if let Some(reason) = calls.iter().find_map(not_yours) {
-        return LineJudgement::NotYours(reason);
+    let refused = subcommands
+        .iter()
+        .find_map(|subcommand| not_of(caller, subcommand));
+    match (refused, calls) {
+        (Some(reason), _) => LineJudgement::NotYours(reason),
+        (None, Some(calls))
+            if calls
+                .iter()
+                .all(|call| is_harmless(&arguments_of(call), caller)) =>
+        {
+            LineJudgement::Own(calls)
+        }
+        _ => LineJudgement::Unknown,
     }
-    match calls.iter().all(|call| is_harmless(call, caller)) {
-        true => LineJudgement::Own(calls),
-        false => LineJudgement::Unknown,
-    }
+}
+
+fn subcommands_of(calls: &[Vec<String>]) -> Vec<String> {
+    let subcommand = |call: &Vec<String>| Some(subcommand_of(&arguments_of(call))?.to_owned());
+    calls.iter().filter_map(subcommand).collect()
+}
+
+/// The words of `call` behind its program.
+fn arguments_of(call: &[String]) -> Vec<&str> {
+    call.iter().skip(1).map(String::as_str).collect()
 }
 
 /// The subcommands of this program that `line` calls. Where a program for texts only gets told of them, they are no
 /// calls. `None` if the line can't be read, or has another program.
 fn called_subcommands(line: &str) -> Option<Vec<String>> {
-    let mut called = Vec::new();
-    for call in shell_calls(line, true)? {
-        let Some((program, rest)) = call.split_first() else {
-            continue;
-        };
-        let words: Vec<&str> = rest.iter().map(String::as_str).collect();
-        if is_this_program(program) {
-            called.extend(subcommand_of(&words).map(str::to_owned));
-        } else if !only_reads_words(program, &words) {
-            return None;
-        }
-    }
-    Some(called)
+    let mut calls = shell_calls(line, true)?;
+    let is_ours = |call: &Vec<String>| call.first().is_some_and(|word| is_this_program(word));
+    let only_reads = |call: &Vec<String>| match call.first() {
+        Some(program) => is_ours(call) || only_reads_words(program, &arguments_of(call)),
+        None => true,
+    };
+    let is_readable = calls.iter().all(only_reads);
+    calls.retain(is_ours);
+    is_readable.then(|| subcommands_of(&calls))
 }
 
 /// True if `program` runs nothing that its arguments `words` or its input say.
@@ -414,33 +331,24 @@ fn without_quoted_document(line: &str) -> String {
     replaced().unwrap_or_else(|| line.to_owned())
 }
 
-/// The reason why a call with these `words` is not for an agent that plays `role` as a process, whose program may have no
-/// hooks.
-pub fn refuse_process(role: Role, words: &[&str]) -> Option<String> {
-    let caller = if role == Role::Builder {
-        Caller::Builder
-    } else {
-        Caller::Verifier
+/// The reason why a call with these `arguments` is not for an agent that plays `role` as a process, whose program may have
+/// no hooks.
+pub fn refuse_process(role: Role, arguments: &[&str]) -> Option<String> {
+    let caller = match role {
+        Role::Builder => Caller::Builder,
+        Role::Verifier => Caller::Verifier,
     };
     // The client calls it for its agents.
-    if words.first() == Some(&"hook") {
+    if arguments.first() == Some(&"hook") {
         return None;
     }
-    let subcommand = subcommand_of(words)?;
-    let call: Vec<String> = ["fp"]
-        .iter()
-        .chain(words)
-        .map(|word| (*word).to_owned())
-        .collect();
-    let is_harmless = is_harmless(&call, caller);
-    not_of(caller, subcommand).or_else(|| {
-        (!is_harmless).then(|| {
-            format!(
-                "this call of `fp {subcommand}` is not for {}",
-                caller.name()
-            )
-        })
-    })
+    let subcommand = subcommand_of(arguments)?;
+    let is_refused = !is_harmless(arguments, caller);
+    let of_others = || {
+        let whose = caller.name();
+        is_refused.then(|| format!("this call of `fp {subcommand}` is not for {whose}"))
+    };
+    not_of(caller, subcommand).or_else(of_others)
 }
 
 /// Splits `cd FOLDER && REST`, where the folder is an absolute path that a shell leaves as it is.
@@ -481,23 +389,17 @@ fn is_this_program(word: &str) -> bool {
 
 /// The subcommand in `words`, the arguments of a call.
 fn subcommand_of<'w>(words: &[&'w str]) -> Option<&'w str> {
+    // Flags of one letter, of which `-C` takes what is behind it, or else the next word.
+    let takes_next = |word: &str| !word.starts_with("--") && word.find('C') == Some(word.len() - 1);
     let mut words = words.iter();
     loop {
         match *words.next()? {
             "--format" => drop(words.next()),
-            flags if names_folder(flags) == Some("") => drop(words.next()),
+            flag if flag.starts_with('-') && takes_next(flag) => drop(words.next()),
             flag if flag.starts_with('-') => {}
             word => return Some(word),
         }
     }
-}
-
-/// The folder in `word`, flags of one letter with `-C` among them; empty if it is the next word.
-fn names_folder(word: &str) -> Option<&str> {
-    let flags = word
-        .strip_prefix('-')
-        .filter(|flags| !flags.starts_with('-'))?;
-    flags.split_once('C').map(|(_, folder)| folder)
 }
 
 /// The reason why `subcommand` is not for `caller`, an agent of this plugin; of `hook`, why it is for nobody.
@@ -507,8 +409,9 @@ fn not_of(caller: Caller, subcommand: &str) -> Option<String> {
             "`fp hook` is for the client to call: what it says of the user has to be true.".into(),
         );
     }
-    let of_command = || ALLOWED.iter().filter(|call| call.words[0] == subcommand);
-    let is_own = of_command().any(|call| call.of.contains(&caller));
+    let of_command =
+        || allowed_calls().filter(|(_, line)| line.split(' ').next() == Some(subcommand));
+    let is_own = of_command().any(|(of, _)| of.contains(&caller));
     let is_of_a_role = OF_THE_USER.contains(&subcommand) || of_command().next().is_some();
     let is_of_plugin = !matches!(caller, Caller::Lead | Caller::Stranger);
     (is_of_plugin && is_of_a_role && !is_own).then(|| {
@@ -519,27 +422,19 @@ fn not_of(caller: Caller, subcommand: &str) -> Option<String> {
     })
 }
 
-fn is_harmless(call: &[String], caller: Caller) -> bool {
-    let Some((_, rest)) = call.split_first() else {
-        return false;
-    };
-    let allowed = ALLOWED
-        .iter()
-        .any(|call| call.of.contains(&caller) && call.covers(rest));
-    let has = |wanted: &str| rest.iter().any(|word| word == wanted);
-    let names_markdown = || {
-        rest.iter()
-            .any(|word| word.to_ascii_lowercase().contains(".md"))
-    };
-    allowed
-        && match rest.first().map(String::as_str) {
-            // A file of the caller's choice may be any that the user has.
-            Some("fmt") => !names_markdown(),
-            Some("validate") => !has("--fix") || caller != Caller::Stranger && !names_markdown(),
-            // Only the lead has heard the user.
-            Some("interview") => caller == Caller::Lead || !(has("user") || has("--by=user")),
-            _ => true,
-        }
+fn is_harmless(arguments: &[&str], caller: Caller) -> bool {
+    let has = |wanted: fn(&str) -> bool| arguments.iter().any(|word| wanted(word));
+    let is_command = |name: &str| arguments.first() == Some(&name);
+    // A file of the caller's choice may be any that the user has.
+    let edits_any_file = (is_command("fmt") || has(|word| word.starts_with("--fix")))
+        && (caller == Caller::Stranger || has(|word| word.to_ascii_lowercase().contains(".md")));
+    // Only the lead has heard the user.
+    let speaks_for_user = caller != Caller::Lead
+        && is_command("interview")
+        && has(|word| matches!(word, "user" | "--by=user"));
+    !edits_any_file
+        && !speaks_for_user
+        && allowed_calls().any(|(of, line)| of.contains(&caller) && covers_call(line, arguments))
 }
 
 /// Splits `line` into calls and words; `None` if a character means more than itself. With `joins`, which is for finding
