@@ -6,12 +6,10 @@ use serde::Serialize;
 
 use super::cost::spent_in_words;
 use super::status::{told_at_end, used_up};
-use crate::critique::Critique;
 use crate::run::event::{Approve, Decider, Dispatch, Entry, Event, ImportedTask};
 use crate::run::payload::short;
-use crate::run::planning::Seen;
 use crate::run::ready::listed;
-use crate::run::state::{Granted, Status, TaskVerdict};
+use crate::run::state::Status;
 use crate::verification::change::Change;
 use crate::verification::{Check, CheckVerdict};
 use fp_plan::plan::id::TaskId;
@@ -34,26 +32,30 @@ pub struct ToldEvent {
     pub became: Option<Status>,
 }
 
-/// Words the events of `entry`, in order. What ends by a rule because a budget is used up says so. A detail shared by several events, such as the reasons of a verdict that
+/// Words the events of `entry`, in order. A detail that several of them share, such as the reasons of a verdict that
 /// return as feedback, appears once.
 pub fn tell(entry: &Entry) -> Vec<ToldEvent> {
-    let mut said = BTreeSet::new();
-    let mut all: Vec<ToldEvent> = entry.events.iter().map(words).collect();
     let budget = entry.events.iter().find_map(|event| match event {
         Event::Asked { question } => used_up(&question.topic),
         _ => None,
     });
-    if let Some(used_up) = budget {
-        let cancelled = Event::Cancelled { by: Decider::Auto };
-        let ends = all.iter_mut().zip(&entry.events);
-        ends.filter(|(_, event)| **event == cancelled)
-            .for_each(|(told, _)| told.text = format!("the run stops: {used_up}"));
-    }
-    for told in &mut all {
-        told.details
-            .retain(|detail| !detail.trim().is_empty() && said.insert(detail.clone()));
-    }
-    all
+    let mut said = BTreeSet::new();
+    let told = |event: &Event| {
+        let mut details = details_of(event);
+        details.retain(|detail| !detail.trim().is_empty() && said.insert(detail.clone()));
+        ToldEvent {
+            task: task_of(event).cloned(),
+            text: match (event, &budget) {
+                (Event::Cancelled { by: Decider::Auto }, Some(used_up)) => {
+                    format!("the run stops: {used_up}")
+                }
+                _ => words_of(event),
+            },
+            details,
+            became: status_after(event),
+        }
+    };
+    entry.events.iter().map(told).collect()
 }
 
 /// True for an event that tells how the program works rather than what became of the plan.
@@ -82,348 +84,261 @@ pub fn is_minor(event: &Event) -> bool {
     }
 }
 
-impl ToldEvent {
-    fn with(self, details: Vec<String>) -> Self {
-        Self { details, ..self }
-    }
-
-    fn and(self, became: Status) -> Self {
-        Self {
-            became: Some(became),
-            ..self
-        }
+/// The task that `event` concerns, if it concerns one.
+pub(super) fn task_of(event: &Event) -> Option<&TaskId> {
+    match event {
+        Event::CheckedBefore { task, .. }
+        | Event::ChecksDropped { task, .. }
+        | Event::RevisionDue { task }
+        | Event::Waived { task, .. }
+        | Event::Claimed { task, .. }
+        | Event::Resumed { task, .. }
+        | Event::Nudged { task, .. }
+        | Event::Submitted { task, .. }
+        | Event::SubmitRefused { task, .. }
+        | Event::Edited { task, .. }
+        | Event::ScopeExtended { task, .. }
+        | Event::Verified { task, .. }
+        | Event::Judged { task, .. }
+        | Event::SentBack { task, .. }
+        | Event::CommitStarted { task, .. }
+        | Event::CommitBlocked { task, .. }
+        | Event::Completed { task, .. }
+        | Event::Released { task, .. }
+        | Event::Failed { task, .. }
+        | Event::Skipped { task, .. }
+        | Event::Retried { task, .. }
+        | Event::RolledBack { task, .. } => Some(task),
+        Event::Dispatched { task, .. } | Event::AgentEnded { task, .. } => task.as_ref(),
+        Event::AgentSpent { cost, .. } => cost.task.as_ref(),
+        Event::Asked { question } => question.topic.task(),
+        Event::Noted { note } => note.task.as_ref(),
+        Event::Messaged { message } => Some(&message.task),
+        _ => None,
     }
 }
 
-fn words(event: &Event) -> ToldEvent {
-    let run = |text: String| ToldEvent {
-        task: None,
-        text,
-        details: Vec::new(),
-        became: None,
-    };
-    let of_task = |task: &TaskId, text: String| ToldEvent {
-        task: Some(task.clone()),
-        ..run(text)
-    };
+fn status_after(event: &Event) -> Option<Status> {
+    match event {
+        Event::Judged { verdict, .. } => (!verdict.pass).then_some(Status::Failed),
+        Event::Failed { .. } => Some(Status::Failed),
+        Event::Completed { .. } => Some(Status::Completed),
+        Event::Skipped { .. } => Some(Status::Skipped),
+        _ => None,
+    }
+}
+
+fn words_of(event: &Event) -> String {
     match event {
         Event::Interviewed { by: Decider::User } => {
-            run("the interview records what the user said".into())
+            "the interview records what the user said".into()
         }
-        Event::Interviewed { by: Decider::Auto } => {
-            run("the interview records what is assumed".into())
-        }
+        Event::Interviewed { by: Decider::Auto } => "the interview records what is assumed".into(),
         Event::Imported { from, tasks } => {
-            let tasks_done = counted(tasks.len(), "task");
-            run(format!(
-                "imported from {from}; by its source, {tasks_done} done"
-            ))
-            .with(tasks.iter().map(done_before).collect())
+            let done = counted(tasks.len(), "task");
+            format!("imported from {from}; by its source, {done} done")
         }
-        Event::Approved(Approve { leaves, by, .. }) => run(format!(
-            "approved {}: {}",
-            by_whom(*by),
-            counted(leaves.len(), "task")
-        )),
-        Event::Validated {
-            pass,
-            seen: Seen { errors: 0, .. },
-        } => run(format!("the tree is valid, pass {pass}")),
-        Event::Validated {
-            pass,
-            seen: Seen {
-                errors, warnings, ..
-            },
-        } => run(format!(
-            "the tree is not valid, pass {pass}: {}, {}",
-            counted(*errors, "error"),
-            counted(*warnings, "warning")
-        )),
-        Event::Critiqued(Critique {
-            round,
-            verdict,
-            findings,
-            ..
-        }) => {
-            let found = counted(findings.len(), "finding");
-            run(format!(
-                "critique, round {round}: {}, {found}",
-                verdict.into_str()
-            ))
-            .with(findings.iter().map(ToString::to_string).collect())
+        Event::Approved(Approve { leaves, by, .. }) => {
+            let tasks = counted(leaves.len(), "task");
+            format!("approved {}: {tasks}", by_whom(*by))
+        }
+        Event::Validated { pass, seen } if seen.errors == 0 => {
+            format!("the tree is valid, pass {pass}")
+        }
+        Event::Validated { pass, seen } => {
+            let (errors, warnings) = (
+                counted(seen.errors, "error"),
+                counted(seen.warnings, "warning"),
+            );
+            format!("the tree is not valid, pass {pass}: {errors}, {warnings}")
+        }
+        Event::Critiqued(critique) => {
+            let (round, verdict) = (critique.round, critique.verdict.into_str());
+            let found = counted(critique.findings.len(), "finding");
+            format!("critique, round {round}: {verdict}, {found}")
         }
         Event::RunStarted(terms) => {
-            let iterations = counted(terms.max_iterations as usize, "attempt");
+            let attempts = counted(terms.max_iterations as usize, "attempt");
             let builders = counted(terms.builders as usize, "builder");
             let commits = if terms.no_commit { "off" } else { "on" };
-            run(format!(
-                "the run starts: {builders}, {iterations}, commits {commits}"
-            ))
-            .with(
-                terms
-                    .session
-                    .iter()
-                    .map(|session| format!("session {session}"))
-                    .collect(),
-            )
+            format!("the run starts: {builders}, {attempts}, commits {commits}")
         }
-        Event::Dispatched {
-            dispatch,
-            name,
-            task,
-        } => {
-            let what = if *dispatch == Dispatch::Resume {
-                "waking"
-            } else {
-                "starting"
-            };
-            ToldEvent {
-                task: task.clone(),
-                ..run(format!("{what} {name}"))
-            }
-        }
-        Event::Told => run("the lead has been told".into()),
-        Event::LeadNudged => run("the lead had stopped, and is told to go on".into()),
+        Event::Dispatched { dispatch, name, .. } => match dispatch {
+            Dispatch::Resume => format!("waking {name}"),
+            Dispatch::Spawn | Dispatch::Verify => format!("starting {name}"),
+        },
+        Event::Told => "the lead has been told".into(),
+        Event::LeadNudged => "the lead had stopped, and is told to go on".into(),
         Event::AgentStarted { name, process } => {
-            let model = process.model.iter().map(|model| format!("model {model}"));
-            let session = process
-                .session
-                .iter()
-                .map(|session| format!("session {session}"));
-            run(format!("{name} is a process of {}", process.program))
-                .with(model.chain(session).collect())
+            format!("{name} is a process of {}", process.program)
         }
-        Event::AgentSpent { name, cost } => ToldEvent {
-            task: cost.task.clone(),
-            text: match (cost.tokens.total(), cost.micro_usd) {
-                (0, None) => format!("{name} has not said what it cost"),
-                (_, usd) => format!("{name} has cost {}", spent_in_words(cost.tokens, usd)),
-            },
-            details: cost
-                .denied
-                .iter()
-                .map(|rule| format!("refused: {rule}"))
-                .collect(),
-            became: None,
+        Event::AgentSpent { name, cost } => match (cost.tokens.total(), cost.micro_usd) {
+            (0, None) => format!("{name} has not said what it cost"),
+            (_, usd) => format!("{name} has cost {}", spent_in_words(cost.tokens, usd)),
         },
         Event::AgentEnded {
-            name,
-            task,
-            said,
-            silent,
-        } => {
-            let ended = match silent {
-                Some(minutes) => {
-                    let limit = counted(*minutes as usize, "minute");
-                    format!("{name} was silent for {limit}, and was ended")
-                }
-                None if said.is_some() => format!("{name} has ended without a result"),
-                None => format!("{name} has ended its turn"),
-            };
-            let said = said.iter().map(|said| format!("its last words: {said:?}"));
-            ToldEvent {
-                task: task.clone(),
-                ..run(ended).with(said.collect())
+            name, said, silent, ..
+        } => match silent {
+            Some(minutes) => {
+                let limit = counted(*minutes as usize, "minute");
+                format!("{name} was silent for {limit}, and was ended")
             }
-        }
-        Event::Reached { name } => run(format!("{name} has its message")),
-        Event::AgentKnown { name, id } => run(format!("{name} is the agent {id} of the client")),
+            None if said.is_some() => format!("{name} has ended without a result"),
+            None => format!("{name} has ended its turn"),
+        },
+        Event::Reached { name } => format!("{name} has its message"),
+        Event::AgentKnown { name, id } => format!("{name} is the agent {id} of the client"),
         Event::Answered {
             question,
             options,
             by,
-        } => run(format!(
-            "{question} is answered {}: {}",
-            by_whom(*by),
-            options.join(", ")
-        )),
-        Event::CheckedAtEnd { checks } => {
-            run("no task is left, and the checks for that ran".into())
-                .with(checks.iter().map(told_at_end).collect())
+        } => {
+            let answer = options.join(", ");
+            format!("{question} is answered {}: {answer}", by_whom(*by))
         }
-        Event::Cancelled { by } => run(format!("the run was cancelled {}", by_whom(*by))),
-        Event::Finished => run("the run is finished".into()),
-        Event::Joined { .. } => run("takes part from now on".into()),
-        Event::Left => run("takes part no more".into()),
-        Event::Renewed => run("is still at work".into()),
-        Event::HeadMoved { drifted, .. } if drifted.is_empty() => run("HEAD has moved".into()),
+        Event::CheckedAtEnd { .. } => "no task is left, and the checks for that ran".into(),
+        Event::Cancelled { by } => format!("the run was cancelled {}", by_whom(*by)),
+        Event::Finished => "the run is finished".into(),
+        Event::Joined { .. } => "takes part from now on".into(),
+        Event::Left => "takes part no more".into(),
+        Event::Renewed => "is still at work".into(),
+        Event::HeadMoved { drifted, .. } if drifted.is_empty() => "HEAD has moved".into(),
         Event::HeadMoved { drifted, .. } => {
-            let drifts = drifted
-                .iter()
-                .map(|(id, drift)| format!("task {id}: {}", drift.told()));
             let tasks = counted(drifted.len(), "task");
-            run(format!(
-                "HEAD has moved, and what {tasks} planned on has changed"
-            ))
-            .with(drifts.collect())
+            format!("HEAD has moved, and what {tasks} planned on has changed")
         }
         Event::ProgressDropped {} => {
-            run("the log came from elsewhere: tasks that are not done begin again".into())
+            "the log came from elsewhere: tasks that are not done begin again".into()
         }
-        Event::CheckoutSeen { .. } => run("the checkout counts as it is".into()),
-        Event::Kept { tasks } => run(format!(
+        Event::CheckoutSeen { .. } => "the checkout counts as it is".into(),
+        Event::Kept { tasks } => format!(
             "stays as it is, for all that has changed: {}",
             listed(tasks)
-        )),
-        Event::Asked { question } => ToldEvent {
-            task: question.topic.task().cloned(),
-            text: format!("question {}: {}", question.id, question.header),
-            details: vec![question.text.clone()],
-            became: None,
-        },
-        Event::Noted { note } => ToldEvent {
-            task: note.task.clone(),
-            ..run(format!("{}: {}", note.kind.into_str(), note.text))
-        },
-        Event::Edited { task, path, .. } => of_task(
-            task,
-            format!("its builder has edited {path}, which it doesn't list"),
         ),
+        Event::Asked { question } => format!("question {}: {}", question.id, question.header),
+        Event::Noted { note } => format!("{}: {}", note.kind.into_str(), note.text),
+        Event::Edited { path, .. } => {
+            format!("its builder has edited {path}, which it doesn't list")
+        }
         Event::Claimed {
-            task,
-            owner,
-            iteration,
-            ..
-        } => of_task(task, format!("{owner} claims it (attempt {iteration})")),
-        Event::Resumed { task, owner, .. } => of_task(task, format!("{owner} asks for it again")),
-        Event::Nudged { task, owner, .. } => of_task(task, format!("{owner} is told to go on")),
-        Event::Submitted {
-            task, owner, files, ..
-        } => of_task(task, format!("{owner} hands it in: {}", changed(files))),
-        Event::SubmitRefused {
-            task,
-            owner,
-            reason,
-        } => of_task(task, format!("{owner} could not hand it in")).with(paragraphs(reason)),
+            owner, iteration, ..
+        } => {
+            format!("{owner} claims it (attempt {iteration})")
+        }
+        Event::Resumed { owner, .. } => format!("{owner} asks for it again"),
+        Event::Nudged { owner, .. } => format!("{owner} is told to go on"),
+        Event::Submitted { owner, files, .. } => format!("{owner} hands it in: {}", changed(files)),
+        Event::SubmitRefused { owner, .. } => format!("{owner} could not hand it in"),
         Event::Verified {
-            task,
-            iteration,
-            work,
-        } => {
-            let failed = || {
-                work.checks
-                    .iter()
-                    .filter(|check| check.verdict == CheckVerdict::Fail)
+            iteration, work, ..
+        } => match work.checks.iter().filter(|check| check.fails()).count() {
+            0 => format!("checks passed (attempt {iteration})"),
+            number => format!("{} failed (attempt {iteration})", counted(number, "check")),
+        },
+        Event::Judged { verdict, .. } => {
+            let result = if verdict.pass {
+                "passed"
+            } else {
+                "did not pass"
             };
-            let text = match failed().count() {
-                0 => format!("checks passed (attempt {iteration})"),
-                number => format!("{} failed (attempt {iteration})", counted(number, "check")),
-            };
-            of_task(task, text).with(
-                failed()
-                    .flat_map(|check| paragraphs(&check.told()))
-                    .collect(),
-            )
+            format!("attempt {} {result}", verdict.iteration)
         }
-        Event::Judged {
-            task,
-            verdict:
-                TaskVerdict {
-                    iteration,
-                    pass: true,
-                    summary,
-                    ..
-                },
-        } => of_task(task, format!("attempt {iteration} passed")).with(vec![summary.clone()]),
-        Event::Judged {
-            task,
-            verdict:
-                TaskVerdict {
-                    iteration,
-                    reasons,
-                    summary,
-                    ..
-                },
-        } => {
-            let mut reasons = paragraphs(&reasons.join("\n"));
-            reasons.extend(
-                Some(summary)
-                    .filter(|said| !said.is_empty())
-                    .map(|said| format!("Summary: {said}")),
-            );
-            of_task(task, format!("attempt {iteration} did not pass"))
-                .with(reasons)
-                .and(Status::Failed)
+        Event::ChecksDropped { by, .. } => {
+            format!("is verified without some of its commands, {}", by_whom(*by))
         }
-        Event::ChecksDropped { task, commands, by } => of_task(
-            task,
-            format!("is verified without some of its commands, {}", by_whom(*by)),
-        )
-        .with(commands.iter().map(|line| shown_command(line)).collect()),
-        Event::RevisionDue { task } => of_task(task, "has to be changed".into()),
-        Event::SentBack {
-            task,
-            iteration,
-            feedback,
-            ..
-        } => {
-            let text = format!("goes back to its builder for attempt {iteration}");
-            of_task(task, text).with(paragraphs(feedback))
+        Event::RevisionDue { .. } => "has to be changed".into(),
+        Event::SentBack { iteration, .. } => {
+            format!("goes back to its builder for attempt {iteration}")
         }
-        Event::CommitStarted { task, intent } => {
-            of_task(task, format!("is being committed: {}", intent.subject()))
+        Event::CommitStarted { intent, .. } => format!("is being committed: {}", intent.subject()),
+        Event::CommitBlocked { .. } => "could not be committed".into(),
+        Event::Completed { commit, .. } => match commit {
+            Some(commit) => format!("done, commit {}", short(commit)),
+            None => "done, without a commit".into(),
+        },
+        Event::Released { reason, .. } => format!("its claim was taken back: {reason}"),
+        Event::Failed { .. } => "failed".into(),
+        Event::Skipped { because, .. } => format!("skipped because of {because}"),
+        Event::Retried { restored, .. } if restored.is_empty() => "gets another attempt".into(),
+        Event::Retried { restored, .. } => {
+            format!("gets another attempt, and with it {}", listed(restored))
         }
-        Event::CommitBlocked { task, reason, .. } => {
-            of_task(task, "could not be committed".into()).with(paragraphs(reason))
-        }
-        Event::Completed { task, commit, note } => {
-            let commit = commit.as_ref().map_or_else(
-                || "without a commit".into(),
-                |commit| format!("commit {}", short(commit)),
-            );
-            of_task(task, format!("done, {commit}"))
-                .with(note.iter().cloned().collect())
-                .and(Status::Completed)
-        }
-        Event::Released { task, reason, .. } => {
-            of_task(task, format!("its claim was taken back: {reason}"))
-        }
-        Event::Failed { task, reason } => of_task(task, "failed".into())
-            .with(paragraphs(reason))
-            .and(Status::Failed),
-        Event::Skipped { task, because } => {
-            of_task(task, format!("skipped because of {because}")).and(Status::Skipped)
-        }
-        Event::Retried { task, restored } if restored.is_empty() => {
-            of_task(task, "gets another attempt".into())
-        }
-        Event::Retried { task, restored } => of_task(
-            task,
-            format!("gets another attempt, and with it {}", listed(restored)),
+        Event::Messaged { message } => format!(
+            "{} tells others: {}: {}",
+            message.from, message.kind, message.text
         ),
-        Event::Messaged { message } => {
-            let told = format!(
-                "{} tells others: {}: {}",
-                message.from, message.kind, message.text
-            );
-            of_task(&message.task, told)
-        }
-        Event::CommandsTried { checks, notes } => {
-            let details = checks.iter().map(told_before).chain(notes.iter().cloned());
-            run("the plan's commands were tried before any work".into()).with(details.collect())
-        }
-        Event::CheckedBefore { task, passed, .. } => {
+        Event::CommandsTried { .. } => "the plan's commands were tried before any work".into(),
+        Event::CheckedBefore { passed, .. } => {
             let result = if *passed { "passes" } else { "fails" };
-            of_task(task, format!("its check {result} before its work"))
+            format!("its check {result} before its work")
         }
-        Event::Waived { task, by } => of_task(
-            task,
-            format!("is built all the same, as decided {}", by_whom(*by)),
-        ),
-        Event::ScopeExtended {
-            task,
-            granted: Granted { path, by, reason },
-        } => {
-            let text = format!("may change {path} as well, granted {}", by_whom(*by));
-            of_task(task, text).with(paragraphs(reason))
+        Event::Waived { by, .. } => {
+            format!("is built all the same, as decided {}", by_whom(*by))
         }
-        Event::RolledBack { task, revert, .. } => {
-            let commit = revert.as_ref().map_or_else(String::new, |revert| {
-                format!(" by commit {}", short(revert))
-            });
-            of_task(task, format!("is rolled back{commit}"))
+        Event::ScopeExtended { granted, .. } => {
+            let (path, by) = (&granted.path, by_whom(granted.by));
+            format!("may change {path} as well, granted {by}")
         }
+        Event::RolledBack { revert, .. } => match revert {
+            Some(revert) => format!("is rolled back by commit {}", short(revert)),
+            None => "is rolled back".into(),
+        },
     }
+}
+
+/// The reasons for `event`, and what comes with it, one paragraph each.
+fn details_of(event: &Event) -> Vec<String> {
+    let failed = |check: &Check| check.fails().then(|| paragraphs(&check.told()));
+    match event {
+        Event::Imported { tasks, .. } => tasks.iter().map(done_before).collect(),
+        Event::Critiqued(critique) => critique.findings.iter().map(ToString::to_string).collect(),
+        Event::RunStarted(terms) => labelled("session ", &terms.session),
+        Event::AgentStarted { process, .. } => [
+            labelled("model ", &process.model),
+            labelled("session ", &process.session),
+        ]
+        .concat(),
+        Event::AgentSpent { cost, .. } => labelled("refused: ", &cost.denied),
+        Event::AgentEnded { said, .. } => {
+            let said = said.iter().map(|said| format!("its last words: {said:?}"));
+            said.collect()
+        }
+        Event::CheckedAtEnd { checks } => checks.iter().map(told_at_end).collect(),
+        Event::HeadMoved { drifted, .. } => {
+            let drifts = drifted.iter();
+            let told = drifts.map(|(id, drift)| format!("task {id}: {}", drift.told()));
+            told.collect()
+        }
+        Event::Asked { question } => vec![question.text.clone()],
+        Event::Verified { work, .. } => work.checks.iter().filter_map(failed).flatten().collect(),
+        Event::Judged { verdict, .. } if verdict.pass => vec![verdict.summary.clone()],
+        Event::Judged { verdict, .. } => {
+            let summary = Some(&verdict.summary).filter(|said| !said.is_empty());
+            let reasons = paragraphs(&verdict.reasons.join("\n"));
+            [reasons, labelled("Summary: ", summary)].concat()
+        }
+        Event::ChecksDropped { commands, .. } => {
+            commands.iter().map(|line| shown_command(line)).collect()
+        }
+        Event::SubmitRefused { reason, .. }
+        | Event::SentBack {
+            feedback: reason, ..
+        }
+        | Event::CommitBlocked { reason, .. }
+        | Event::Failed { reason, .. } => paragraphs(reason),
+        Event::ScopeExtended { granted, .. } => paragraphs(&granted.reason),
+        Event::Completed { note, .. } => note.iter().cloned().collect(),
+        Event::CommandsTried { checks, notes } => {
+            let tried = checks.iter().map(told_before);
+            tried.chain(notes.iter().cloned()).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+fn labelled<'t>(label: &str, texts: impl IntoIterator<Item = &'t String>) -> Vec<String> {
+    let texts = texts.into_iter();
+    texts.map(|text| format!("{label}{text}")).collect()
 }
 
 fn done_before(done: &ImportedTask) -> String {
@@ -499,7 +414,7 @@ impl TaskConcern {
             Event::Retried { task, restored } => {
                 *task == self.task || restored.contains(&self.task)
             }
-            event => words(event).task.as_ref() == Some(&self.task),
+            event => task_of(event) == Some(&self.task),
         }
     }
 }

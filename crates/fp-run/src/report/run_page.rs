@@ -147,7 +147,7 @@ pub(super) fn worked_between(from: Timestamp, to: Timestamp, pauses: &[RunPause]
     millis_between(from, to).saturating_sub(paused)
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct RunLane {
     pub name: String,
     /// True for the user's lane, whose bars are questions.
@@ -350,7 +350,7 @@ impl<'p> RunPage<'p> {
         let status = StatusReport::new(state, lead);
         let mut course = Course::of_run(state, entries);
         course.word_criteria(&tree);
-        let (lanes, pauses) = course.lanes();
+        let (lanes, pauses) = course.take_lanes();
         let worked = || {
             lanes
                 .iter()
